@@ -111,17 +111,6 @@ def test_options_of_the_connector(bare):
         assert done.returncode == 1 and why in done.stderr and "canary" not in done.stderr
 
 
-@pytest.mark.parametrize("command", [
-    ["gdal_translate", "-of", "Zarr3", "in.tif", "s3://bucket/new.zarr"],
-    ["gdalmanage", "delete", NAME]])
-def test_writing_is_refused(s3, command, tmp_path):
-    output("gdal_translate", "-q", f"ZARR3:{NAME}:/sharded", tmp_path / "in.tif", **s3)
-    done = run(*command, cwd=tmp_path, **s3)
-    assert "ERROR" in done.stderr and "local" in done.stderr
-    assert not (tmp_path / "served/bucket/new.zarr").exists()
-    output("h5ls", FOR_TOOLS, **s3)
-
-
 @pytest.mark.parametrize("command", [["h5ls", FOR_TOOLS], ["gdalinfo", NAME]])
 def test_a_refusal_shows_no_secret(s3, command):
     wrong = s3 | {"AWS_SECRET_ACCESS_KEY": "canary-wrong", "ZARRBRIDGE_VERBOSE": "1"}

@@ -168,6 +168,9 @@ ZB_API enum zb_code zb_path_split(const char *path, zb_holds_fn holds, void *con
    or the last one is the name of a document (zarr.json). No host is asked. */
 ZB_API bool zb_url_is_zarr(const char *url);
 
+/* True if a URL may name a store that is written: those in S3 are, except zip archives. */
+ZB_API bool zb_url_is_writable(const char *url);
+
 /* Splits a URL into the URL of a store and the path of a node in it. The store's ends with the last
    part that is named *.zarr or *.zarr.zip; without one it is all of the URL. A zarr.json at the end
    stands for the node that it describes. A query and a fragment stay with the store's URL. Both

@@ -75,6 +75,14 @@ bool zb_url_is_zarr(const char *url) {
     return zb_name_is_url(url) && (drop_document(url, &path) || store_end(url, path) > 0);
 }
 
+bool zb_url_is_writable(const char *url) {
+    part path = path_of(url);
+    drop_document(url, &path);
+    const size_t end = store_end(url, path);
+    const part store = {path.start, end > 0 ? end : path.end};
+    return strncasecmp(url, "s3://", 5) == 0 && !ends_in(url, store, ".zip");
+}
+
 static int digit(char c) {
     if (c >= '0' && c <= '9')
         return c - '0';

@@ -15,6 +15,7 @@
 #include "dataset/open.h"
 #include "dataset/side_properties.h"
 #include "store/location.h"
+#include "store/network.h"
 #include "store/open_store.h"
 
 namespace zarr3 {
@@ -318,6 +319,8 @@ GDALDataset *create_copy(const char *name, GDALDataset *source, int strict, Opti
     zb_error err;
     /* The name alone would open the group with all of its arrays. */
     std::string result_name = name;
+    if (STARTS_WITH(name, "/vsi") && is_url(destination.hierarchy().root))
+        result_name = subdataset_name(destination.hierarchy().root, destination.node(), {});
     if (destination.appends())
         result_name = subdataset_name(destination.hierarchy().root,
                                       join_path(destination.node(), options.array_name), {});

@@ -12,7 +12,8 @@
  * deleted and the new one moved: in between there is none. A process that is killed leaves it
  * there, and it stays, since it may be all that is left.
  *
- * Where nothing was before, and in GDAL's memory files, the group is made in its place.
+ * Where nothing was before, and in GDAL's memory files, the group is made in its place. So it is in S3,
+ * where nothing can be renamed: what was there goes first.
  */
 #include "create/destination.h"
 
@@ -35,6 +36,7 @@
 #include "geo/shared_names.h"
 #include "store/directories.h"
 #include "store/location.h"
+#include "store/network.h"
 #include "store/open_store.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"
@@ -47,6 +49,11 @@ static constexpr time_t kYoungSeconds = 60;
 
 static bool is_virtual(const std::string &path) {
     return STARTS_WITH(path.c_str(), "/vsi");
+}
+
+/* Where things are made beside their place. */
+static bool is_on_disk(const std::string &path) {
+    return !is_virtual(path) && !is_url(path);
 }
 
 static bool is_directory(const std::string &path, bool *exists) {
@@ -70,6 +77,21 @@ static bool is_placeholder(const std::string &path) {
     VSIStatBufL stat;
     return STARTS_WITH(path.c_str(), "/vsimem/") && VSIStatL(path.c_str(), &stat) == 0 &&
            !VSI_ISDIR(stat.st_mode) && stat.st_size == 0;
+}
+
+/* Nothing, or a node; *replaces: a node. */
+static bool may_replace_in_bucket(const std::string &root, const std::string &node, bool *replaces,
+                                  std::string *reason) {
+    Hierarchy there;
+    zb_error err;
+    enum zb_place found = ZB_PLACE_OTHER;
+    if (open_store(root, &there, &err) != ZB_OK ||
+        zb_place_look(there.store.get(), node.c_str(), &found, &err) != ZB_OK)
+        *reason = err.message;
+    else if (found == ZB_PLACE_OTHER)
+        *reason = "what is there is no Zarr version 3 store; it is not overwritten";
+    *replaces = found == ZB_PLACE_NODE;
+    return found != ZB_PLACE_OTHER;
 }
 
 /* A missing or empty directory, or a node. */
@@ -106,18 +128,21 @@ bool Destination::locate(const char *name, std::string *reason) {
     climb_to_root(&location);
     root_ = location.directory;
     place_ = node_ = location.node;
-    if (!is_writable_place(root_))
-        *reason = "stores are written to local paths and to /vsimem/ only";
-    return is_writable_place(root_);
+    if (find_writable_place(&root_))
+        return true;
+    *reason = kWritablePlaces;
+    return false;
 }
 
 bool Destination::find(const char *name, std::string *reason) {
     if (!locate(name, reason))
         return false;
+    if (is_url(root_))
+        return may_replace_in_bucket(root_, node_, &replaces_, reason);
     /* The directory that a link points at is replaced, not the link. */
     char resolved[PATH_MAX];
     struct stat info;
-    if (!is_virtual(root_) && lstat(root_.c_str(), &info) == 0 && S_ISLNK(info.st_mode) &&
+    if (is_on_disk(root_) && lstat(root_.c_str(), &info) == 0 && S_ISLNK(info.st_mode) &&
         realpath(root_.c_str(), resolved) != nullptr)
         root_ = resolved;
     const std::string place = node_.empty() ? root_ : file_in(root_, node_);
@@ -239,7 +264,7 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
     const std::string name = last_part(root_);
     const bool has_name = !name.empty() && name != "." && name != "..";
     enum zb_code code = ZB_OK;
-    if (aside && node_.empty() && !is_virtual(root_) && has_name) {
+    if (aside && node_.empty() && is_on_disk(root_) && has_name) {
         code = open_aside(err);
     } else {
         if (is_placeholder(root_))
@@ -247,7 +272,7 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
         if (is_virtual(root_) && VSIMkdir(root_.c_str(), 0777) != 0 && errno != EEXIST)
             return zb_fail_errno(err, errno, "cannot make the directory '%s'", root_.c_str());
         code = open_store(root_, &hierarchy_, err, true);
-        if (aside && replaces_ && !node_.empty() && !is_virtual(root_))
+        if (aside && replaces_ && !node_.empty() && is_on_disk(root_))
             place_ = node_ + "." + aside_suffix();
         if (code == ZB_OK) {
             zb_store_set_sync(hierarchy_.store.get(), sync);

@@ -22,7 +22,7 @@ class Destination {
     Destination &operator=(const Destination &) = delete;
 
     /* Looks whether a raster may be written under the name. What is there must be a Zarr version 3
-       node or an empty directory. False, with *reason set, otherwise. */
+       node, an empty directory or nothing. False, with *reason set, otherwise. */
     bool find(const char *name, std::string *reason);
 
     /* The same for one more array in the group of that name, which must be there; the array must
@@ -42,7 +42,7 @@ class Destination {
     }
 
     /* Makes the group; whatever was there before goes. With `aside` it is made beside its place and
-       what was there stays, until replace(). */
+       what was there stays, until replace(); in S3 and in memory it is made in its place. */
     enum zb_code make(bool aside, enum zb_sync sync, zb_error *err);
 
     /* The array of an appending destination has been created: from now on it is owned. */
@@ -50,7 +50,7 @@ class Destination {
         made_ = true;
     }
 
-    /* Puts the new group in the place of the old one, a whole store in one step; `durable`: safe
+    /* Puts the new group in the place of the old one, a whole store on disk in one step; `durable`: safe
        from a loss of power before this returns. */
     enum zb_code replace(bool durable, zb_error *err);
 

@@ -78,7 +78,7 @@ static void refuse(const Hierarchy &hierarchy, const zb_node *node, const std::s
 
 /* Listing reads the document of each node. On a network that is left out. */
 static bool has_other_rasters(const Hierarchy &hierarchy, const NodePtr &group) {
-    if (!is_writable_place(hierarchy.root))
+    if (!is_local_place(hierarchy.root))
         return false;
     Listing listing;
     return list_arrays(group, &listing, nullptr) == ZB_OK && listing.rasters.size() > 1;
@@ -178,7 +178,7 @@ static bool may_update(const Hierarchy &hierarchy, const zb_node *node, CSLConst
         return false;
     }
     if (!is_writable_place(hierarchy.root)) {
-        *reason = "stores are updated in local directories and in /vsimem/ only";
+        *reason = kWritablePlaces;
         return false;
     }
     return parse_sync(open_options, write, reason);

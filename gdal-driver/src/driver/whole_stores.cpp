@@ -40,11 +40,10 @@ struct Place {
 static bool locate(const char *name, Location *location) {
     if (parse_location(name, location) && location->tail.empty()) {
         climb_to_root(location);
-        if (is_writable_place(location->directory))
+        if (find_writable_place(&location->directory))
             return true;
-        CPLError(CE_Failure, CPLE_NotSupported,
-                 "%s: stores are changed on local paths and in /vsimem/ only",
-                 shown_name(name).c_str());
+        CPLError(CE_Failure, CPLE_NotSupported, "%s: %s", shown_name(name).c_str(),
+                 kWritablePlaces);
         return false;
     }
     CPLError(CE_Failure, CPLE_IllegalArg, "%s names no node of a Zarr store",
@@ -98,11 +97,22 @@ CPLErr delete_dataset(const char *name) {
     return CE_None;
 }
 
-static bool is_free(const std::string &path) {
+static bool exists(const std::string &path) {
     VSIStatBufL stat;
-    if (VSIStatExL(path.c_str(), &stat, VSI_STAT_EXISTS_FLAG) != 0)
+    if (!is_url(path))
+        return VSIStatExL(path.c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0;
+    Hierarchy there;
+    enum zb_place found;
+    return open_store(path, &there, nullptr) != ZB_OK ||
+           zb_place_look(there.store.get(), "", &found, nullptr) != ZB_OK ||
+           found != ZB_PLACE_EMPTY;
+}
+
+static bool is_free(const std::string &path) {
+    if (!exists(path))
         return true;
-    CPLError(CE_Failure, CPLE_FileIO, "%s exists already", path.c_str());
+    CPLError(CE_Failure, CPLE_FileIO, "%s exists already, or cannot be looked at",
+             shown_name(path).c_str());
     return false;
 }
 
@@ -126,6 +136,12 @@ CPLErr rename_dataset(const char *new_name, const char *old_name) {
         return CE_Failure;
     const std::string root = place.hierarchy.root;
     if (place.node.empty() && target.node.empty()) {
+        if (is_url(root) || is_url(target.directory)) {
+            CPLError(
+                CE_Failure, CPLE_NotSupported,
+                "a store in S3 is not renamed; `gdalmanage copy` and `delete` do that in steps");
+            return CE_Failure;
+        }
         if (!is_free(target.directory))
             return CE_Failure;
         if (VSIRename(root.c_str(), target.directory.c_str()) != 0) {
@@ -166,22 +182,26 @@ CPLErr copy_dataset(const char *new_name, const char *old_name) {
     if (target.node.empty()) {
         if (!is_free(target.directory))
             return CE_Failure;
-        if (VSIMkdir(target.directory.c_str(), 0777) != 0) {
+        if (!is_url(target.directory) && VSIMkdir(target.directory.c_str(), 0777) != 0) {
             CPLError(CE_Failure, CPLE_FileIO, "the directory %s cannot be made: %s",
                      target.directory.c_str(), VSIStrerror(errno));
             return CE_Failure;
         }
     }
-    enum zb_code code = open_store(target.directory, &to, &err);
+    enum zb_code code = open_store(target.directory, &to, &err, is_url(target.directory));
     if (code == ZB_OK)
         code = zb_node_copy(place.hierarchy.store.get(), place.node.c_str(), to.store.get(),
                             target.node.c_str(), &err);
     if (code == ZB_OK)
         return CE_None;
     report(err);
-    if (target.node.empty()) {
+    /* The part of the copy that was made. */
+    if (target.node.empty() && is_url(target.directory)) {
+        if (to.store != nullptr)
+            zb_node_delete(to.store.get(), "", nullptr);
+    } else if (target.node.empty()) {
         to = Hierarchy();
-        VSIRmdirRecursive(target.directory.c_str()); /* the part of the copy that was made */
+        VSIRmdirRecursive(target.directory.c_str());
     }
     return CE_Failure;
 }

@@ -11,12 +11,15 @@
 #include "cpl_string.h"
 #include "cpl_vsi.h"
 #include "store/location.h"
+#include "store/network.h"
 #include "store/node.h"
 
 namespace zarr3 {
 
 std::vector<std::string> sidecars_of(const std::string &root) {
     std::vector<std::string> found;
+    if (is_url(root))
+        return found;
     const size_t slash = root.rfind('/');
     const std::string parent = slash == std::string::npos ? "." : root.substr(0, slash + 1);
     const std::string prefix = last_part(root) + ".";
@@ -50,6 +53,8 @@ static bool is_lock(const std::string &name) {
 }
 
 std::string remove_empty(const std::string &directory) {
+    if (is_url(directory)) /* there are no directories */
+        return "";
     const CPLStringList names(VSIReadDir(directory.c_str()), TRUE);
     std::string other;
     for (const char *name : names) {

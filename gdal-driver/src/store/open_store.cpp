@@ -26,19 +26,35 @@ void adopt_thread_count() {
     });
 }
 
-static enum zb_code open_by_core(const std::string &address, zb_store **out, zb_error *err) {
+static enum zb_code open_by_core(const std::string &address, bool create, zb_store **out,
+                                 zb_error *err) {
+    const auto open = create ? zb_store_create : zb_store_open_with;
     if (!is_url(address))
-        return zb_store_open(address.c_str(), out, err);
+        return open(address.c_str(), nullptr, out, err);
     const NetworkSettings settings(address);
     const zb_store_settings view = settings.view();
-    return zb_store_open_with(address.c_str(), &view, out, err);
+    return open(address.c_str(), &view, out, err);
+}
+
+bool is_local_place(const std::string &root) {
+    return !is_url(root) &&
+           (STARTS_WITH(root.c_str(), "/vsi") ? STARTS_WITH(root.c_str(), "/vsimem/")
+                                              : !zb_path_is_zip(root.c_str()));
 }
 
 bool is_writable_place(const std::string &root) {
-    if (is_url(root))
+    std::string place = root;
+    return find_writable_place(&place);
+}
+
+bool find_writable_place(std::string *root) {
+    std::string address;
+    if (is_local_place(*root))
+        return true;
+    if (store_address(*root, &address, nullptr) != ZB_OK || !zb_url_is_writable(address.c_str()))
         return false;
-    return STARTS_WITH(root.c_str(), "/vsi") ? STARTS_WITH(root.c_str(), "/vsimem/")
-                                             : !zb_path_is_zip(root.c_str());
+    *root = address;
+    return true;
 }
 
 /* Local directories, zip archives and URLs are read by the core itself, which knows validators to the
@@ -49,8 +65,7 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
     enum zb_code code = store_address(root, &address, err);
     if (code == ZB_OK)
         code = STARTS_WITH(address.c_str(), "/vsi") ? open_vsi_store(address, &store, err)
-               : create ? zb_store_create_fs(address.c_str(), &store, err)
-                        : open_by_core(address, &store, err);
+                                                    : open_by_core(address, create, &store, err);
     if (code != ZB_OK)
         return code;
     /* The kinds that array/types.h shows; of others, which arrays of tables often have, the node

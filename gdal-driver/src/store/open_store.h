@@ -7,7 +7,7 @@
 
 namespace zarr3 {
 
-/* Opens the store whose root is the directory. */
+/* Opens the store whose root is the directory. With `create` it is to be filled: a directory is made. */
 enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err,
                         bool create = false);
 
@@ -15,8 +15,18 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
    made: structs, text, bytes. Before any node is opened. */
 void take_all_kinds(const Hierarchy &hierarchy);
 
-/* Local paths, and GDAL's files in memory. */
+/* Local paths, and GDAL's files in memory, where a listing costs no requests. */
+bool is_local_place(const std::string &root);
+
+/* Those, and stores in S3 that are reached by the core's own requests. */
 bool is_writable_place(const std::string &root);
+
+/* The same; a virtual path that the core's requests reach becomes its URL. */
+bool find_writable_place(std::string *root);
+
+/* What messages say of other places. */
+constexpr char kWritablePlaces[] =
+    "stores are written to local paths, to /vsimem/, and to S3 by s3:// names";
 
 /* GDAL_NUM_THREADS for the core; before its first use. */
 void adopt_thread_count();

@@ -203,15 +203,15 @@ bool vol_name_becomes_zarr(const char *name) {
     return inside;
 }
 
-static bool is_in_s3(const char *name) {
+static bool is_writable_url(const char *name) {
     char *url = url_of(name);
-    const bool is = url && strncasecmp(url, "s3://", 5) == 0;
+    const bool is = url && zb_url_is_writable(url);
     free(url);
     return is;
 }
 
 enum zb_code vol_name_check_changes(const char *name, bool create, zb_error *err) {
-    if (is_in_s3(name) && !has_suffix(name, ".zip"))
+    if (is_writable_url(name))
         return ZB_OK;
     if (vol_name_is_url(name)) {
         char *shown = vol_name_in_messages(name);

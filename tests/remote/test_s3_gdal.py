@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""GDAL programs that write to S3 by our own requests."""
+
+import os
+
+import pytest
+import zarr
+from osgeo import gdal
+
+from programs import HASTY, output, python, run
+from sims3 import S3
+from simserver import SimServer
+
+gdal.UseExceptions()
+NAME = "s3://bucket/deep/new.zarr"
+SIZE = 96
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """A server with an empty bucket; the variables by which programs reach it; a raster to be written."""
+    place = tmp_path / "served/bucket"
+    place.mkdir(parents=True)
+    raster = gdal.GetDriverByName("GTiff").Create(str(tmp_path / "in.tif"), SIZE, SIZE, 2, gdal.GDT_Int16)
+    raster.SetGeoTransform((500000, 10, 0, 9000, 0, -10))
+    for band in (1, 2):
+        pixels = bytes((3 * i + band) % 251 for i in range(2 * SIZE * SIZE))
+        raster.GetRasterBand(band).WriteRaster(0, 0, SIZE, SIZE, pixels)
+    del raster
+    with SimServer(tmp_path / "served", answer=S3({"AKID": "canary-secret"})) as server:
+        server.bucket = place
+        variables = {name: None for name in os.environ if name.startswith("AWS_")}
+        yield server, variables | HASTY | {
+            "AWS_ENDPOINT_URL": server.url, "AWS_ACCESS_KEY_ID": "AKID", "HOME": tmp_path,
+            "AWS_SECRET_ACCESS_KEY": "canary-secret"}
+
+
+def translate(tmp_path, name, variables, *options, check=output):
+    return check("gdal_translate", "-q", "-of", "Zarr3", "-co", "BLOCKSIZE=32x32", *options,
+                 tmp_path / "in.tif", name, **variables)
+
+
+def checksums(name, **variables):
+    return [line.strip() for line in output("gdalinfo", "-checksum", name, **variables).splitlines()
+            if "Checksum=" in line]
+
+
+def objects(server):
+    return sorted(str(p.relative_to(server.bucket)) for p in server.bucket.rglob("*") if p.is_file())
+
+
+@pytest.mark.parametrize("options", [(), ("-co", "SHARD=64x64")])
+def test_a_raster_is_written(serve, tmp_path, options):
+    server, variables = serve
+    translate(tmp_path, NAME, variables, *options)
+    assert checksums(NAME, **variables) == checksums(tmp_path / "in.tif")
+    assert checksums(server.bucket / "deep/new.zarr") == checksums(tmp_path / "in.tif")
+    local = gdal.Open(str(server.bucket / "deep/new.zarr"))
+    assert local.GetGeoTransform() == (500000, 10, 0, 9000, 0, -10)
+    assert zarr.open_array(server.bucket / "deep/new.zarr/new").shape == (SIZE, SIZE, 2)
+    assert all(name.startswith("deep/new.zarr/") and "test" not in name for name in objects(server))
+
+
+UPDATE = """
+import sys
+from osgeo import gdal
+gdal.UseExceptions()
+dataset = gdal.Open(sys.argv[1], gdal.GA_Update)
+dataset.GetRasterBand(2).WriteRaster(40, 50, 2, 1, b"\\x07\\x00\\x09\\x00")
+dataset.SetMetadataItem("PLACE", "here")
+dataset.GetRasterBand(1).SetNoDataValue(-1)
+del dataset
+dataset = gdal.Open(sys.argv[1])
+print(bytes(dataset.GetRasterBand(2).ReadRaster(40, 50, 2, 1)), dataset.GetMetadataItem("PLACE"),
+      dataset.GetRasterBand(1).GetNoDataValue())
+"""
+
+
+def test_a_raster_is_changed(serve, tmp_path):
+    server, variables = serve
+    translate(tmp_path, NAME, variables, "-co", "SHARD=64x64")
+    assert python(UPDATE, NAME, **variables).split("\n")[0] == "b'\\x07\\x00\\t\\x00' here -1.0"
+    output("gdaladdo", "-q", "-r", "average", NAME, "2", "4", **variables)
+    assert output("gdalinfo", NAME, **variables).count("Overviews: 48x48, 24x24") == 2
+    output("gdaladdo", "-q", "-clean", NAME, **variables)
+    assert not [name for name in objects(server) if "ovr_" in name]
+
+
+def test_what_was_there_is_replaced_if_it_is_a_store(serve, tmp_path):
+    server, variables = serve
+    translate(tmp_path, NAME, variables)
+    translate(tmp_path, NAME, variables, "-b", "2")
+    assert checksums(NAME, **variables) == checksums(tmp_path / "in.tif")[1:]
+    (server.bucket / "other.zarr").mkdir()
+    (server.bucket / "other.zarr/letter.txt").write_text("mine")
+    done = translate(tmp_path, "s3://bucket/other.zarr", variables, check=run)
+    assert done.returncode == 1 and "it is not overwritten" in done.stderr
+    assert [name for name in objects(server) if name.startswith("other")] == ["other.zarr/letter.txt"]
+
+
+def test_rasters_are_appended(serve, tmp_path):
+    server, variables = serve
+    translate(tmp_path, NAME, variables)
+    more = ("-co", "APPEND_SUBDATASET=YES", "-co", "ARRAY_NAME=more", "-b", "2")
+    translate(tmp_path, NAME, variables, *more)
+    assert translate(tmp_path, NAME, variables, *more, check=run).returncode == 1
+    assert checksums(f"ZARR3:{NAME}:/more", **variables) == checksums(tmp_path / "in.tif")[1:]
+    assert checksums(f"ZARR3:{NAME}:/new", **variables) == checksums(tmp_path / "in.tif")
+
+
+def test_a_put_that_fails_is_an_error(serve, tmp_path):
+    server, variables = serve
+    server.fault("/bucket/deep/new.zarr/new/c/1/", "status", method="PUT", code=403)
+    done = translate(tmp_path, NAME, variables, check=run)
+    assert done.returncode == 1 and "ERROR" in done.stderr and "canary" not in done.stderr
+    assert objects(server) == [], "half of a raster stays"
+
+
+MDIM = """
+import sys
+from osgeo import gdal
+gdal.UseExceptions()
+root = gdal.OpenEx(sys.argv[1], gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE).GetRootGroup()
+array = root.OpenMDArray("in")
+array.Write(b"\\x01\\x00" * 4, [0, 0, 0], [1, 2, 2])
+array.Rename("named")
+del array, root
+array = gdal.OpenEx(sys.argv[1], gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("named")
+print(array.Read([0, 0, 0], [1, 2, 2]) == b"\\x01\\x00" * 4)
+"""
+
+
+def test_the_multidimensional_api_writes(serve, tmp_path):
+    server, variables = serve
+    output("gdal_translate", "-q", "-of", "Zarr3", tmp_path / "in.tif", tmp_path / "in.zarr")
+    output("gdalmdimtranslate", "-q", "-of", "Zarr3", tmp_path / "in.zarr", NAME, **variables)
+    assert checksums(f"ZARR3:{NAME}:/in", **variables) == checksums(tmp_path / "in.tif")
+    assert python(MDIM, NAME, **variables).split() == ["True"]
+
+
+def test_stores_are_copied_and_deleted(serve, tmp_path):
+    server, variables = serve
+    translate(tmp_path, NAME, variables)
+    output("gdalmanage", "copy", "-f", "Zarr3", NAME, "s3://bucket/copy.zarr", **variables)
+    assert checksums("s3://bucket/copy.zarr", **variables) == checksums(tmp_path / "in.tif")
+    assert "exists already" in run("gdalmanage", "copy", "-f", "Zarr3", NAME, "s3://bucket/copy.zarr",
+                                   **variables).stderr
+    assert "is not renamed" in run("gdalmanage", "rename", "-f", "Zarr3", NAME, "s3://bucket/x.zarr",
+                                   **variables).stderr
+    output("gdalmanage", "delete", "-f", "Zarr3", NAME, **variables)
+    assert {name.split("/")[0] for name in objects(server)} == {"copy.zarr"}
+
+
+@pytest.mark.parametrize("name, said", [
+    ("https://localhost/new.zarr", "written to"), ("/vsis3/bucket/new.zarr", "s3:// names"),
+    ("s3://bucket/new.zarr.zip", "written to")])
+def test_other_places_are_refused(serve, tmp_path, name, said):
+    server, variables = serve
+    done = translate(tmp_path, name, variables, check=run)
+    assert done.returncode == 1 and said in done.stderr
+    assert objects(server) == [] and {request.method for request in server.take_log()} <= {"GET"}
+
+
+def test_virtual_names_are_written_by_us_where_that_is_asked_for(serve, tmp_path):
+    server, variables = serve
+    translate(tmp_path, NAME.replace("s3://", "/vsis3/"), variables | {"ZARR3_REMOTE": "own"})
+    assert checksums(NAME, **variables) == checksums(tmp_path / "in.tif")
+    done = translate(tmp_path, NAME, variables | {"ZARR3_REMOTE": "vsi"}, check=run)
+    assert done.returncode == 1 and "written to" in done.stderr
+
+
+def test_credentials_that_are_refused(serve, tmp_path):
+    server, variables = serve
+    done = translate(tmp_path, NAME, variables | {"AWS_SECRET_ACCESS_KEY": "canary-other"}, check=run)
+    assert done.returncode == 1 and "SignatureDoesNotMatch" in done.stderr
+    assert "canary" not in done.stdout + done.stderr and objects(server) == []
