@@ -119,7 +119,8 @@ static void part_done(zb__request *part) {
 
 static size_t parts_of(const zb_fetch *fetch, uint64_t length) {
     const uint64_t part = zb_limits_get()->remote_part_bytes;
-    if (!part || length <= part || (!fetch->object && fetch->range.offset == ZB_FROM_END))
+    if (!part || length <= zb_part_most(part) ||
+        (!fetch->object && fetch->range.offset == ZB_FROM_END))
         return 1;
     const uint64_t count = (length - 1) / part + 1;
     return count < MOST_PARTS ? (size_t)count : MOST_PARTS;

@@ -115,6 +115,10 @@ static enum zb_code remote_list(zb_store *store, const char *prefix, zb_list_fn 
     return remote->protocol->list(remote, prefix, fn, context, err);
 }
 
+static uint64_t remote_reach(zb_store *store) {
+    return zb__io_reach((zb__remote *)store);
+}
+
 static void free_remote(zb__remote *remote) {
     free(remote->ca_file);
     free(remote->proxy);
@@ -139,6 +143,7 @@ static const zb_store_ops remote_ops = {
     .list = remote_list,
     .submit = zb__fetch_submit,
     .cancel = zb__fetch_cancel,
+    .reach = remote_reach,
     .destroy = remote_destroy,
 };
 

@@ -118,6 +118,7 @@ struct zb__request {
     bool renewed;     /* has had its ZB__RENEW */
     unsigned tries, redirects, at_once;
     int64_t begun, try_begun, due; /* monotonic nanoseconds: first try, last try, next try */
+    int64_t waited;                /* of the last try: for the first byte, once connected; ns */
     char *moved_to; /* the target of the redirect that a try has ended with, or NULL */
     uint64_t skip;  /* bytes of the body under way to drop first */
     uint64_t goal;  /* bytes that the buffer gets in all, when has_goal */

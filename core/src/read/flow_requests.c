@@ -165,7 +165,7 @@ static uint64_t next_length(const zb__flow *f, const zb__ask *ask) {
         return guess < ask->most ? guess : ask->most;
     }
     uint64_t left = ask->size - ask->asked;
-    return left < f->part || !(item->expects || item->key->object) ? left : f->part;
+    return left <= zb_part_most(f->part) || !(item->expects || item->key->object) ? left : f->part;
 }
 
 /* Makes the next request of an ask; NULL when memory runs out. */

@@ -150,7 +150,8 @@ static enum zb_code ask_leaves(zb__item *item, bool *reads, zb__ask_list *more, 
         leaf->held =
             leaf->missing ? NULL : find_held(item, zb__leaf_begin(leaf), zb__leaf_length(leaf));
     zb__task_list tasks = {0};
-    const zb__task_rule rule = {.gap = zb__tasks_gap(key, part),
+    const zb__task_rule rule = {.gap = hints->gap,
+                                .reach = zb__store_reach(key->node->store),
                                 .most = part,
                                 .looks_up = item->looks_up,
                                 .joins_raw = true};
