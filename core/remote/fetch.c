@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/latch.h"
-#include "base/pages.h"
 #include "io.h"
 #include "object.h"
 #include "remote.h"
@@ -142,7 +141,7 @@ static enum zb_code fill_range(job *j, zb_store *store, uint64_t first, uint64_t
                                zb_error *err) {
     const zb__remote_object *object = (const zb__remote_object *)j->fetch->object;
     if (j->count > 1 && !j->fetch->range.buffer) {
-        j->fetch->range.buffer = zb__pages_alloc((size_t)length + 1, NULL);
+        j->fetch->range.buffer = ((zb__remote *)store)->take_buffer((size_t)length + 1);
         if (!j->fetch->range.buffer)
             return zb_fail(err, ZB_ENOMEM, "no memory for a reply");
         j->owns_buffer = true;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/lru.h"
+#include "base/reuse.h"
 #include "codec/form.h"
 #include "model/chunk_form.h"
 #include "node/node.h"
@@ -401,13 +402,13 @@ enum zb_code zb__item_reset(zb__item *item, bool anew, zb__ask_list *more, zb_er
     zb__stored_chunk *key = item->key;
     for (zb__ask *ask = item->all; ask;) {
         zb__ask *sibling = ask->sibling;
-        free(ask->data);
+        zb__reuse_give(ask->data);
         free(ask);
         ask = sibling;
     }
     for (zb__held *held = item->held; held;) {
         zb__held *next = held->next;
-        free(held->data);
+        zb__reuse_give(held->data);
         free(held);
         held = next;
     }
