@@ -87,6 +87,13 @@ void zb__reuse_give(void *buffer) {
         free(freed[--n]);
 }
 
+uint64_t zb__reuse_kept(void) {
+    pthread_mutex_lock(&lock);
+    const uint64_t kept_bytes = bytes;
+    pthread_mutex_unlock(&lock);
+    return kept_bytes;
+}
+
 void zb__reuse_clear(void) {
     pthread_mutex_lock(&lock);
     while (count > 0)

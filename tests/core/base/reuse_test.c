@@ -2,10 +2,8 @@
 /* Buffers that have been used serve again; what is kept is bounded. */
 #include "base/reuse.h"
 
-#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,26 +45,28 @@ static void a_buffer_serves_again(void **state) {
 /* A quarter of the window of replies; the oldest buffers go. */
 static void what_is_kept_is_bounded(void **state) {
     (void)state;
-    const size_t most = zb_limits_get()->remote_window_bytes / 4, count = 3 * most / MIB;
+    const uint64_t most = zb_limits_get()->remote_window_bytes / 4;
+    const size_t count = 3 * (size_t)most / MIB;
     void **all = calloc(count, sizeof *all);
     assert_non_null(all);
-    const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
     for (size_t i = 0; i < count; i++)
         all[i] = take(MIB);
-    assert_true(mallinfo2().uordblks + mallinfo2().hblkhd >= before + count * MIB);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         zb__reuse_give(all[i]);
-    assert_true(mallinfo2().uordblks + mallinfo2().hblkhd <= before + most + MIB);
+        assert_true(zb__reuse_kept() <= most);
+    }
+    assert_true(zb__reuse_kept() > most - 2 * MIB);
     void *last = take(MIB - 4096);
     size_t at = 0;
     while (at < count && all[at] != last)
         at++;
     assert_in_range(at, count - most / MIB, count - 1);
     free(last);
-    zb__reuse_give(take(2 * most)); /* larger than all that is kept */
-    assert_true(mallinfo2().uordblks + mallinfo2().hblkhd <= before + most + MIB);
     zb__reuse_clear();
-    assert_true(mallinfo2().uordblks + mallinfo2().hblkhd <= before + MIB);
+    assert_int_equal(zb__reuse_kept(), 0);
+    zb__reuse_give(take(2 * (size_t)most)); /* larger than all that may be kept */
+    zb__reuse_give(take(1000));
+    assert_int_equal(zb__reuse_kept(), 0);
     free(all);
 }
 
