@@ -308,6 +308,16 @@ static void fetch_done(void *context, zb_fetch *fetch) {
     zb__latch_count_down(context);
 }
 
+enum zb_code zb__fetch_one(zb_store *store, zb_fetch *fetch, zb_error *err) {
+    enum zb_code code = zb__fetch_wait(store, fetch, err);
+    if (!code && fetch->code) {
+        code = fetch->code;
+        if (err)
+            *err = fetch->error;
+    }
+    return code;
+}
+
 static void request_done(zb__request *request) {
     zb__latch_count_down(request->context);
 }

@@ -73,6 +73,8 @@ typedef struct zb__protocol {
        NULL: of no interest. */
     void (*answered)(zb__remote *store, const char *key, enum zb_code code,
                      const zb__version *version);
+    /* True while somebody holds the key's lock. NULL: there are no locks. */
+    bool (*is_locked)(zb__remote *store, const char *key);
     const zb_store_ops *writing; /* the operations that change a store; NULL: it is only read */
     void (*destroy)(zb__remote *store); /* frees store->state; NULL: nothing to free */
 } zb__protocol;

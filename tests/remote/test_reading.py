@@ -2,6 +2,7 @@
 """Stores behind https and http, read by the program zarrbridge."""
 
 import shutil
+import threading
 
 import numpy
 import zarr
@@ -46,6 +47,35 @@ def test_arrays_are_read(store):
         assert (window == whole[31:34, 40:42]).all()
         assert (remote.read("plain", (10,), "f8") == numpy.arange(10) / 2).all()
         assert (remote.read("below/deep", (3,), "u1") == [1, 2, 3]).all()
+
+
+def test_threads_share_the_request_for_a_document(tmp_path):
+    make_store(tmp_path / "s.zarr")
+    with SimServer(tmp_path, rtt=0.5) as server, RemoteStore(server.url + "/s.zarr") as remote:
+        def names(threads):
+            failures = []
+
+            def open_node(path):
+                try:
+                    lib.zb_node_release(remote.open(path))
+                except ZarrbridgeError as failure:
+                    failures.append(str(failure))
+
+            running = [threading.Thread(target=open_node, args=[path]) for path in threads]
+            for thread in running:
+                thread.start()
+            for thread in running:
+                thread.join()
+            return sorted(paths(server)), failures
+
+        assert names(["plain"] * 8 + ["sharded"] * 8) == (
+            ["/s.zarr/plain/zarr.json", "/s.zarr/sharded/zarr.json"], [])
+        assert names(["plain"] * 8) == (["/s.zarr/plain/zarr.json"], []), "asked again afterwards"
+        asked, failures = names(["none"] * 8)
+        assert asked.count("/s.zarr/none/zarr.json") == 1 and len(failures) == 8
+        server.fault("/s.zarr/plain", "status", code=403)
+        asked, failures = names(["plain"] * 8)
+        assert len(asked) == 1 and len(failures) == 8 and all("403" in text for text in failures)
 
 
 def make_older(path, consolidated=True):
