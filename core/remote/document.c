@@ -67,10 +67,16 @@ static enum zb_code ask(zb_store *store, const char *key, zb__remote_object **ou
 
 /* ---- Sharing ---- */
 
+static bool is_same(const zb__remote *a, const zb__remote *b) {
+    return a == b || (a->protocol == b->protocol && a->protocol->is_same &&
+                      a->missing_403 == b->missing_403 && a->protocol->is_same(a, b));
+}
+
 /* With the lock. */
 static flight *find(const zb_store *store, const char *key, uint64_t changes) {
     flight *at = flights;
-    while (at && (at->store != store || at->changes != changes || strcmp(at->key, key) != 0))
+    while (at && (at->changes != changes || strcmp(at->key, key) != 0 ||
+                  !is_same((const zb__remote *)at->store, (const zb__remote *)store)))
         at = at->next;
     return at;
 }
@@ -115,13 +121,13 @@ static void end(flight *f, const zb__remote_object *object, enum zb_code code,
         free_flight(f);
 }
 
-/* A handle with the answer of another's request. */
-static enum zb_code take(const flight *f, zb__remote_object **out, zb_error *err) {
+/* A handle of the store with the answer of another's request. */
+static enum zb_code take(const flight *f, zb_store *store, zb__remote_object **out, zb_error *err) {
     if (f->code && err)
         *err = f->error;
     if (f->code)
         return f->code;
-    zb__remote_object *object = f->bytes ? zb__object_new(f->store, f->key) : NULL;
+    zb__remote_object *object = f->bytes ? zb__object_new(store, f->key) : NULL;
     char *bytes = object ? malloc(f->size + 1) : NULL;
     if (!bytes) {
         zb__object_free(object);
@@ -136,12 +142,12 @@ static enum zb_code take(const flight *f, zb__remote_object **out, zb_error *err
 }
 
 /* Called with the lock, which is let go. */
-static enum zb_code wait_for(flight *f, zb__remote_object **out, zb_error *err) {
+static enum zb_code wait_for(flight *f, zb_store *store, zb__remote_object **out, zb_error *err) {
     f->users++;
     while (!f->is_over)
         pthread_cond_wait(&over, &lock);
     pthread_mutex_unlock(&lock);
-    enum zb_code code = take(f, out, err);
+    enum zb_code code = take(f, store, out, err);
     pthread_mutex_lock(&lock);
     const bool is_last = --f->users == 0;
     pthread_mutex_unlock(&lock);
@@ -157,7 +163,7 @@ static enum zb_code share(zb_store *store, const char *key, zb__remote_object **
     pthread_mutex_lock(&lock);
     flight *f = find(store, key, changes);
     if (f)
-        return wait_for(f, out, err);
+        return wait_for(f, store, out, err);
     f = begin(store, key, changes);
     pthread_mutex_unlock(&lock);
     zb_error error = {.code = ZB_OK};

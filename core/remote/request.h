@@ -75,6 +75,9 @@ typedef struct zb__protocol {
                      const zb__version *version);
     /* True while somebody holds the key's lock. NULL: there are no locks. */
     bool (*is_locked)(zb__remote *store, const char *key);
+    /* True if two stores of this protocol ask the same server for the same objects in the same way.
+       NULL: not known. */
+    bool (*is_same)(const zb__remote *a, const zb__remote *b);
     const zb_store_ops *writing; /* the operations that change a store; NULL: it is only read */
     void (*destroy)(zb__remote *store); /* frees store->state; NULL: nothing to free */
 } zb__protocol;

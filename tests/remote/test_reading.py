@@ -71,6 +71,15 @@ def test_threads_share_the_request_for_a_document(tmp_path):
         assert names(["plain"] * 8 + ["sharded"] * 8) == (
             ["/s.zarr/plain/zarr.json", "/s.zarr/sharded/zarr.json"], [])
         assert names(["plain"] * 8) == (["/s.zarr/plain/zarr.json"], []), "asked again afterwards"
+        with RemoteStore(server.url + "/s.zarr") as other, RemoteStore(server.url + "/s.zarr?a") as third:
+            running = [threading.Thread(target=lambda via=via: lib.zb_node_release(via.open("plain")))
+                       for via in (remote, other, other, third)]
+            for thread in running:
+                thread.start()
+            for thread in running:
+                thread.join()
+        assert sorted((r.path, r.query) for r in server.take_log()) == [
+            ("/s.zarr/plain/zarr.json", ""), ("/s.zarr/plain/zarr.json", "a")]
         asked, failures = names(["none"] * 8)
         assert asked.count("/s.zarr/none/zarr.json") == 1 and len(failures) == 8
         server.fault("/s.zarr/plain", "status", code=403)
