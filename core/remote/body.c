@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/pages.h"
 #include "remote.h"
 
 /* Of an error's body, so that the connection can serve the next request. */
@@ -40,7 +39,7 @@ static bool make_room(zb__request *request) {
         return stop(request, ZB_ENOMEM, "no memory for the reply");
     free(request->buffer); /* bytes are kept only of a version of the same size */
     request->room = (size_t)request->goal + 1;
-    request->buffer = zb__pages_alloc(request->room, NULL);
+    request->buffer = request->store->take_buffer(request->room);
     return request->buffer || stop(request, ZB_ENOMEM, "no memory for the reply");
 }
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/latch.h"
-#include "base/pages.h"
 #include "io.h"
 #include "object.h"
 #include "remote.h"
@@ -119,7 +118,8 @@ static void part_done(zb__request *part) {
 
 static size_t parts_of(const zb_fetch *fetch, uint64_t length) {
     const uint64_t part = zb_limits_get()->remote_part_bytes;
-    if (!part || length <= part || (!fetch->object && fetch->range.offset == ZB_FROM_END))
+    if (!part || length <= zb_part_most(part) ||
+        (!fetch->object && fetch->range.offset == ZB_FROM_END))
         return 1;
     const uint64_t count = (length - 1) / part + 1;
     return count < MOST_PARTS ? (size_t)count : MOST_PARTS;
@@ -141,7 +141,7 @@ static enum zb_code fill_range(job *j, zb_store *store, uint64_t first, uint64_t
                                zb_error *err) {
     const zb__remote_object *object = (const zb__remote_object *)j->fetch->object;
     if (j->count > 1 && !j->fetch->range.buffer) {
-        j->fetch->range.buffer = zb__pages_alloc((size_t)length + 1, NULL);
+        j->fetch->range.buffer = ((zb__remote *)store)->take_buffer((size_t)length + 1);
         if (!j->fetch->range.buffer)
             return zb_fail(err, ZB_ENOMEM, "no memory for a reply");
         j->owns_buffer = true;
@@ -306,6 +306,16 @@ void zb__fetch_cancel(zb_store *store, void *context) {
 static void fetch_done(void *context, zb_fetch *fetch) {
     (void)fetch;
     zb__latch_count_down(context);
+}
+
+enum zb_code zb__fetch_one(zb_store *store, zb_fetch *fetch, zb_error *err) {
+    enum zb_code code = zb__fetch_wait(store, fetch, err);
+    if (!code && fetch->code) {
+        code = fetch->code;
+        if (err)
+            *err = fetch->error;
+    }
+    return code;
 }
 
 static void request_done(zb__request *request) {

@@ -13,10 +13,13 @@ void zb__fetch_cancel(zb_store *store, void *context);
 /* Submits and waits. What each fetch has come to is in its code; an error: none was begun. */
 enum zb_code zb__fetch_wait(zb_store *store, zb_fetch *list, zb_error *err);
 
+/* One fetch of that kind: its own error, too. */
+enum zb_code zb__fetch_one(zb_store *store, zb_fetch *fetch, zb_error *err);
+
 /* Sends one request that a protocol has made, and waits for its answer. */
 enum zb_code zb__request_wait(zb__request *request, zb_error *err);
 
-/* Is the key that of a document, which is asked for whole? */
+/* Is the key that of a document? Those come whole, since that is all that is done with them. */
 bool zb__key_is_document(const char *key);
 
 #endif

@@ -34,8 +34,22 @@ static void http_destroy(zb__remote *store) {
     http_free(store->state);
 }
 
-static const zb__protocol protocol = {
-    .name = "http", .follows_redirects = true, .address = http_address, .destroy = http_destroy};
+static bool same_text(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool http_is_same(const zb__remote *a, const zb__remote *b) {
+    const http *one = a->state, *other = b->state;
+    return strcmp(one->url.base, other->url.base) == 0 &&
+           strcmp(one->url.query, other->url.query) == 0 && !one->headers && !other->headers &&
+           same_text(a->ca_file, b->ca_file) && same_text(a->proxy, b->proxy);
+}
+
+static const zb__protocol protocol = {.name = "http",
+                                      .follows_redirects = true,
+                                      .address = http_address,
+                                      .is_same = http_is_same,
+                                      .destroy = http_destroy};
 
 enum zb_code zb__http_open(const char *name, const zb_store_settings *settings, zb__remote *store,
                            char **label, zb_error *err) {

@@ -455,6 +455,13 @@ void zb__io_cancel(zb__remote *store, const void *group) {
     pthread_mutex_unlock(&lock);
 }
 
+uint64_t zb__io_reach(zb__remote *store) {
+    pthread_mutex_lock(&lock);
+    const uint64_t reach = zb__pace_reach(&store->line.pace);
+    pthread_mutex_unlock(&lock);
+    return reach;
+}
+
 void zb__io_renewed(zb__remote *store) {
     pthread_mutex_lock(&lock);
     zb__line_unpark(&store->line);

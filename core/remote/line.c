@@ -43,7 +43,8 @@ const zb__request *zb__line_first(const zb__line *line) {
 zb__request *zb__line_take(zb__line *line) {
     zb__request *request = line->first;
     take_out(line, request);
-    line->running++;
+    if (line->running++ == 0)
+        zb__pace_begin(&line->pace, zb__now());
     return request;
 }
 
@@ -52,6 +53,9 @@ zb__request *zb__line_take(zb__line *line) {
 void zb__line_left(zb__line *line, const zb__request *request) {
     const int status = request->reply.status;
     line->running--;
+    const bool came = request->method == ZB__GET && status >= 200 && status < 300;
+    zb__pace_note(&line->pace, zb__now(), came ? request->waited : 0, came ? request->got : 0,
+                  line->running == 0);
     if (request->span == ZB__ALL && status == 200)
         line->typical += (request->got >> 3) - (line->typical >> 3);
     if ((status == 429 || status == 503) && request->try_begun > line->halved) {

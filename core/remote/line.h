@@ -6,6 +6,7 @@
 #ifndef ZB_REMOTE_LINE_H
 #define ZB_REMOTE_LINE_H
 
+#include "pace.h"
 #include "request.h"
 
 typedef struct zb__line {
@@ -15,6 +16,7 @@ typedef struct zb__line {
     unsigned successes;        /* since the width was changed */
     int64_t halved;            /* when; monotonic nanoseconds */
     uint64_t typical;          /* size of objects that were asked for whole, lately */
+    zb__pace pace;             /* of its link */
     bool is_renewing;          /* a thread gets new credentials */
     zb__request *parked;       /* requests that wait for it */
     zb__remote *next;          /* in the engine's list of stores */

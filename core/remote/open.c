@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/clock.h"
+#include "document.h"
 #include "fetch.h"
 #include "http.h"
 #include "io.h"
@@ -21,25 +22,12 @@
 
 /* ---- Operations ---- */
 
-static enum zb_code fetch_one(zb_store *store, zb_fetch *fetch, zb_error *err) {
-    enum zb_code code = zb__fetch_wait(store, fetch, err);
-    if (!code && fetch->code) {
-        code = fetch->code;
-        if (err)
-            *err = fetch->error;
-    }
-    return code;
-}
-
-/* A document comes whole, since that is all that is done with it. */
 static enum zb_code remote_open(zb_store *store, const char *key, zb_object **out,
                                 zb_object_info *info, zb_error *err) {
+    if (zb__key_is_document(key))
+        return zb__document_open(store, key, out, info, err);
     zb_fetch fetch = {.key = key, .range = {.length = HEAD_BYTES}};
-    if (zb__key_is_document(key)) {
-        fetch.range.length = ZB_WHOLE;
-        fetch.most = zb_limits_get()->consolidated_bytes;
-    }
-    enum zb_code code = fetch_one(store, &fetch, err);
+    enum zb_code code = zb__fetch_one(store, &fetch, err);
     if (code) {
         free(fetch.range.buffer);
         return code;
@@ -97,7 +85,7 @@ static enum zb_code remote_stat(zb_store *store, const char *key, zb_object_info
                                 zb_error *err) {
     char byte;
     zb_fetch fetch = {.key = key, .range = {.length = 1, .buffer = &byte}};
-    enum zb_code code = fetch_one(store, &fetch, err);
+    enum zb_code code = zb__fetch_one(store, &fetch, err);
     if (!code && info)
         *info = fetch.info;
     zb__object_free((zb__remote_object *)fetch.object);
@@ -113,6 +101,10 @@ static enum zb_code remote_list(zb_store *store, const char *prefix, zb_list_fn 
                        "metadata name, or whose path is given, can be found",
                        store->label);
     return remote->protocol->list(remote, prefix, fn, context, err);
+}
+
+static uint64_t remote_reach(zb_store *store) {
+    return zb__io_reach((zb__remote *)store);
 }
 
 static void free_remote(zb__remote *remote) {
@@ -139,6 +131,7 @@ static const zb_store_ops remote_ops = {
     .list = remote_list,
     .submit = zb__fetch_submit,
     .cancel = zb__fetch_cancel,
+    .reach = remote_reach,
     .destroy = remote_destroy,
 };
 
@@ -205,6 +198,7 @@ static enum zb_code open_url(const char *name, const zb_store_settings *settings
     char *label = NULL;
     if (!remote)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");
+    remote->take_buffer = host->take_buffer;
     enum zb_code code = open_protocol(name, settings, remote, &label, err);
     const bool is_open = code == ZB_OK;
     if (!code)

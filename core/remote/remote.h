@@ -10,12 +10,13 @@
 struct zb__remote {
     zb_store base;
     const zb__protocol *protocol;
-    zb_store_ops ops; /* the engine's, and the protocol's for changes */
-    void *state;      /* the protocol's */
-    bool missing_403; /* an object that may not be read counts as missing */
-    char *ca_file;    /* certificates of authorities; NULL: libcurl's */
-    char *proxy;      /* NULL: as the environment tells libcurl */
-    zb__line line;    /* guarded by the engine's lock */
+    zb_store_ops ops;                  /* the engine's, and the protocol's for changes */
+    void *state;                       /* the protocol's */
+    void *(*take_buffer)(size_t size); /* the core's: see store/module.h */
+    bool missing_403;                  /* an object that may not be read counts as missing */
+    char *ca_file;                     /* certificates of authorities; NULL: libcurl's */
+    char *proxy;                       /* NULL: as the environment tells libcurl */
+    zb__line line;                     /* guarded by the engine's lock */
 };
 
 /* Takes over what options say to all kinds of stores. */

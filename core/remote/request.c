@@ -114,6 +114,7 @@ void zb__request_begin(zb__request *request) {
     request->judged = request->refused = false;
     request->skip = 0;
     request->spilled = 0;
+    request->waited = 0;
     request->stop = ZB_OK;
     free(request->moved_to);
     request->moved_to = NULL;

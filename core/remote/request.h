@@ -73,6 +73,11 @@ typedef struct zb__protocol {
        NULL: of no interest. */
     void (*answered)(zb__remote *store, const char *key, enum zb_code code,
                      const zb__version *version);
+    /* True while somebody holds the key's lock. NULL: there are no locks. */
+    bool (*is_locked)(zb__remote *store, const char *key);
+    /* True if two stores of this protocol ask the same server for the same objects in the same way.
+       NULL: not known. */
+    bool (*is_same)(const zb__remote *a, const zb__remote *b);
     const zb_store_ops *writing; /* the operations that change a store; NULL: it is only read */
     void (*destroy)(zb__remote *store); /* frees store->state; NULL: nothing to free */
 } zb__protocol;
@@ -118,6 +123,7 @@ struct zb__request {
     bool renewed;     /* has had its ZB__RENEW */
     unsigned tries, redirects, at_once;
     int64_t begun, try_begun, due; /* monotonic nanoseconds: first try, last try, next try */
+    int64_t waited;                /* of the last try: for the first byte, once connected; ns */
     char *moved_to; /* the target of the redirect that a try has ended with, or NULL */
     uint64_t skip;  /* bytes of the body under way to drop first */
     uint64_t goal;  /* bytes that the buffer gets in all, when has_goal */

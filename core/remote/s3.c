@@ -376,6 +376,7 @@ static const zb__protocol protocol = {.name = "s3",
                                       .renew = s3_renew,
                                       .list = zb__s3_list,
                                       .answered = zb__s3_answered,
+                                      .is_locked = zb__s3_is_locked,
                                       .writing = &writing,
                                       .destroy = s3_destroy};
 

@@ -103,6 +103,13 @@ void zb__s3_unlock(zb_lock *base) {
     free(lock);
 }
 
+bool zb__s3_is_locked(zb__remote *store, const char *key) {
+    pthread_mutex_lock(&mutex);
+    const bool is_locked = holder_of(&store->base, key) != NULL;
+    pthread_mutex_unlock(&mutex);
+    return is_locked;
+}
+
 /* ---- What is seen under them ---- */
 
 static int by_key(const void *a, const void *b) {

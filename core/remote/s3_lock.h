@@ -22,6 +22,9 @@ enum zb__seen {
 enum zb_code zb__s3_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err);
 void zb__s3_unlock(zb_lock *lock);
 
+/* As is_locked() of zb__protocol. */
+bool zb__s3_is_locked(zb__remote *store, const char *key);
+
 /* As answered() of zb__protocol: the first answer under a lock counts. */
 void zb__s3_answered(zb__remote *store, const char *key, enum zb_code code,
                      const zb__version *version);

@@ -164,6 +164,11 @@ enum zb_code zb__transfer_set_up(zb__request *request, CURL *handle, CURLSH *sha
 
 void zb__transfer_clear(zb__request *request) {
     char *target = NULL;
+    curl_off_t sent = 0, first = 0; /* microseconds */
+    if (request->handle &&
+        curl_easy_getinfo(request->handle, CURLINFO_PRETRANSFER_TIME_T, &sent) == CURLE_OK &&
+        curl_easy_getinfo(request->handle, CURLINFO_STARTTRANSFER_TIME_T, &first) == CURLE_OK)
+        request->waited = first > sent ? (int64_t)(first - sent) * 1000 : 0;
     if (request->handle &&
         curl_easy_getinfo(request->handle, CURLINFO_REDIRECT_URL, &target) == CURLE_OK && target)
         request->moved_to = strdup(target);

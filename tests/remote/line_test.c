@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of requests, and the times of tries. */
+/* Lines of requests, the times of tries, and what a link brings in a round trip. */
 #include "support/check.h"
 
 #include "base/clock.h"
 #include "line.h"
+#include "pace.h"
 #include "retry.h"
 
 static void requests_keep_their_order(void **state) {
@@ -46,6 +47,26 @@ static void groups_are_dropped(void **state) {
     assert_ptr_equal(ended, &r[1]);
     assert_null(line.first);
     assert_null(line.last);
+}
+
+/* The bytes that come in a round trip, from the time of one and the bytes of all requests. */
+static void the_reach_follows_the_link(void **state) {
+    (void)state;
+    const int64_t ms = 1000000, trip = 50 * ms;
+    zb__pace pace = {.trip = 0};
+    zb__pace_begin(&pace, 1000 * ms);
+    zb__pace_note(&pace, 1050 * ms, trip, 65536, true);
+    assert_int_equal(zb__pace_reach(&pace), 0); /* too few to tell */
+    zb__pace_begin(&pace, 2000 * ms);
+    zb__pace_note(&pace, 2100 * ms, 90 * ms, 1000000, false);
+    zb__pace_note(&pace, 2150 * ms, 70 * ms, 1000000, true); /* 2 MB in 100 ms and a trip */
+    assert_int_equal(zb__pace_reach(&pace), 1000000);
+    zb__pace_begin(&pace, 3000 * ms);
+    zb__pace_note(&pace, 3250 * ms, trip, 2000000, true); /* half as fast: counts for a quarter */
+    assert_int_equal(zb__pace_reach(&pace), 875000);
+    zb__pace_begin(&pace, 4000 * ms);
+    zb__pace_note(&pace, 4050 * ms, 0, 40000000, false); /* as if in no time: no overflow */
+    assert_true(zb__pace_reach(&pace) > 1000000);
 }
 
 static void left(zb__line *line, int status, int64_t begun) {
@@ -114,6 +135,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_keep_their_order),
         cmocka_unit_test(groups_are_dropped),
+        cmocka_unit_test(the_reach_follows_the_link),
         cmocka_unit_test(the_width_follows_the_server),
         cmocka_unit_test(statuses),
         cmocka_unit_test(pauses),

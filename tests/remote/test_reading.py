@@ -2,12 +2,14 @@
 """Stores behind https and http, read by the program zarrbridge."""
 
 import shutil
+import threading
 
 import numpy
 import zarr
 
 from conftest import make_store, run
 from remote_store import RemoteStore, ZarrbridgeError, lib
+from simserver import SimServer
 
 
 def paths(server):
@@ -45,6 +47,44 @@ def test_arrays_are_read(store):
         assert (window == whole[31:34, 40:42]).all()
         assert (remote.read("plain", (10,), "f8") == numpy.arange(10) / 2).all()
         assert (remote.read("below/deep", (3,), "u1") == [1, 2, 3]).all()
+
+
+def test_threads_share_the_request_for_a_document(tmp_path):
+    make_store(tmp_path / "s.zarr")
+    with SimServer(tmp_path, rtt=0.5) as server, RemoteStore(server.url + "/s.zarr") as remote:
+        def names(threads):
+            failures = []
+
+            def open_node(path):
+                try:
+                    lib.zb_node_release(remote.open(path))
+                except ZarrbridgeError as failure:
+                    failures.append(str(failure))
+
+            running = [threading.Thread(target=open_node, args=[path]) for path in threads]
+            for thread in running:
+                thread.start()
+            for thread in running:
+                thread.join()
+            return sorted(paths(server)), failures
+
+        assert names(["plain"] * 8 + ["sharded"] * 8) == (
+            ["/s.zarr/plain/zarr.json", "/s.zarr/sharded/zarr.json"], [])
+        assert names(["plain"] * 8) == (["/s.zarr/plain/zarr.json"], []), "asked again afterwards"
+        with RemoteStore(server.url + "/s.zarr") as other, RemoteStore(server.url + "/s.zarr?a") as third:
+            running = [threading.Thread(target=lambda via=via: lib.zb_node_release(via.open("plain")))
+                       for via in (remote, other, other, third)]
+            for thread in running:
+                thread.start()
+            for thread in running:
+                thread.join()
+        assert sorted((r.path, r.query) for r in server.take_log()) == [
+            ("/s.zarr/plain/zarr.json", ""), ("/s.zarr/plain/zarr.json", "a")]
+        asked, failures = names(["none"] * 8)
+        assert asked.count("/s.zarr/none/zarr.json") == 1 and len(failures) == 8
+        server.fault("/s.zarr/plain", "status", code=403)
+        asked, failures = names(["plain"] * 8)
+        assert len(asked) == 1 and len(failures) == 8 and all("403" in text for text in failures)
 
 
 def make_older(path, consolidated=True):
@@ -114,6 +154,47 @@ def test_requests(server, store):
     assert sorted((r.method, r.path, r.range) for r in server.take_log()) == [
         ("GET", "/s.zarr/plain/c/0", "bytes=0-31"), ("GET", "/s.zarr/plain/c/1", "bytes=0-31"),
         ("GET", "/s.zarr/plain/c/2", "bytes=0-15"), ("GET", "/s.zarr/plain/zarr.json", None)]
+
+
+def read_tiles(url):
+    with RemoteStore(url + "/t.zarr") as remote:
+        whole = numpy.arange(2048 * 2048, dtype="i4").reshape(2048, 2048)
+        yield remote
+        got = remote.read("", (9 * 128, 9 * 128), "i4", (512, 512))
+        assert (got == whole[512:512 + 9 * 128, 512:512 + 9 * 128]).all()
+
+
+def make_tiles(folder):
+    """Four shards of 8 x 8 chunks of 64 KiB."""
+    zarr.create_array(folder / "t.zarr", data=numpy.arange(2048 * 2048, dtype="i4").reshape(2048, 2048),
+                      chunks=(128, 128), shards=(1024, 1024), compressors=None)
+
+
+def data_ranges(log):
+    """Without those of indexes, which count from the end, and of documents."""
+    return [list(map(int, request.range[6:].split("-"))) for request in log
+            if request.range and request.range[6] != "-"]
+
+
+def test_tiles_of_four_shards_are_read_in_few_requests(tmp_path):
+    make_tiles(tmp_path)
+    with SimServer(tmp_path, rtt=0.05) as server:
+        for _ in read_tiles(server.url):
+            assert server.take_log() == []
+        log = server.take_log()
+    assert len(log) <= 1 + 12, "the document, and 4 indexes and 8 ranges of data"
+    assert sum(end + 1 - begin for begin, end in data_ranges(log)) < 1.4 * 81 * 65536
+
+
+def test_a_slow_link_brings_no_bytes_that_nobody_wants(tmp_path):
+    make_tiles(tmp_path)
+    with SimServer(tmp_path, rtt=0.01, bandwidth=3e6) as server:
+        for remote in read_tiles(server.url):
+            remote.read("", (512, 1024), "i4", (1536, 0))  # 2 MiB tell the bandwidth
+            server.take_log()
+        spans = data_ranges(server.take_log())
+        assert len(spans) > 12
+        assert sum(end + 1 - begin for begin, end in spans) == 80 * 65536, "and one beside an index"
 
 
 def test_https(tls_server, certificate):

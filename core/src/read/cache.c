@@ -3,6 +3,7 @@
 
 #include "base/fork.h"
 #include "base/lru.h"
+#include "base/reuse.h"
 #include "base/scratch.h"
 #include "zarrbridge/limits.h"
 
@@ -34,4 +35,5 @@ void zb_cache_clear(void) {
     zb__lru_clear(zb__chunk_cache());
     zb__lru_clear(zb__index_cache());
     zb__scratch_clear();
+    zb__reuse_clear();
 }

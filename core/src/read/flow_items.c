@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/reuse.h"
 #include "node/node.h"
 #include "read/flow_state.h"
 #include "read/known.h"
@@ -114,7 +115,7 @@ static void begin_anew(zb__flow *f, zb__item *item) {
 void zb__flow_end_ask(zb__flow *f, zb__ask *ask) {
     zb__item *item = ask->item;
     zb__flight_end(&ask->flight);
-    free(ask->data); /* held bytes are the item's by now */
+    zb__reuse_give(ask->data); /* held bytes are the item's by now */
     ask->data = NULL;
     zb__flow_discharge(&ask->charged);
     if (--item->asks > 0 || f->code)

@@ -2,6 +2,7 @@
 /* The requests of a flow and their answers. */
 #include <stdlib.h>
 
+#include "base/reuse.h"
 #include "codec/form.h"
 #include "node/node.h"
 #include "read/flow_state.h"
@@ -65,7 +66,7 @@ static void end_request(zb__request *r) {
     else if (r->opens)
         zb_object_close(r->fetch.object);
     if (r->ask->size == ZB_WHOLE)
-        free(r->fetch.range.buffer);
+        zb__reuse_give(r->fetch.range.buffer);
     free(r);
 }
 
@@ -165,14 +166,14 @@ static uint64_t next_length(const zb__flow *f, const zb__ask *ask) {
         return guess < ask->most ? guess : ask->most;
     }
     uint64_t left = ask->size - ask->asked;
-    return left < f->part || !(item->expects || item->key->object) ? left : f->part;
+    return left <= zb_part_most(f->part) || !(item->expects || item->key->object) ? left : f->part;
 }
 
 /* Makes the next request of an ask; NULL when memory runs out. */
 static zb__request *make_request(zb__flow *f, zb__ask *ask, uint64_t length) {
     zb__request *r = calloc(1, sizeof *r);
     if (r && ask->size != ZB_WHOLE && !ask->data)
-        ask->data = malloc((size_t)ask->size);
+        ask->data = zb__reuse_take((size_t)ask->size);
     if (!r || (ask->size != ZB_WHOLE && !ask->data)) {
         free(r);
         return NULL;

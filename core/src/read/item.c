@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/lru.h"
+#include "base/reuse.h"
 #include "codec/form.h"
 #include "model/chunk_form.h"
 #include "node/node.h"
@@ -150,7 +151,8 @@ static enum zb_code ask_leaves(zb__item *item, bool *reads, zb__ask_list *more, 
         leaf->held =
             leaf->missing ? NULL : find_held(item, zb__leaf_begin(leaf), zb__leaf_length(leaf));
     zb__task_list tasks = {0};
-    const zb__task_rule rule = {.gap = zb__tasks_gap(key, part),
+    const zb__task_rule rule = {.gap = hints->gap,
+                                .reach = zb__store_reach(key->node->store),
                                 .most = part,
                                 .looks_up = item->looks_up,
                                 .joins_raw = true};
@@ -400,13 +402,13 @@ enum zb_code zb__item_reset(zb__item *item, bool anew, zb__ask_list *more, zb_er
     zb__stored_chunk *key = item->key;
     for (zb__ask *ask = item->all; ask;) {
         zb__ask *sibling = ask->sibling;
-        free(ask->data);
+        zb__reuse_give(ask->data);
         free(ask);
         ask = sibling;
     }
     for (zb__held *held = item->held; held;) {
         zb__held *next = held->next;
-        free(held->data);
+        zb__reuse_give(held->data);
         free(held);
         held = next;
     }

@@ -7,10 +7,10 @@
 #include "node/node.h"
 #include "zarrbridge/sys/store.h"
 
-/* A key that needs more requests than this may read bytes between its leaves that nobody wants: the
-   gap doubles up to WIDEST_GAP, while they are at most a quarter of all that is read. */
-#define MANY_REQUESTS 64
-#define WIDEST_GAP ((uint64_t)1 << 20)
+/* Where a store does not tell how much comes in a round trip, this is taken for it: what a link of
+   10 MB/s brings in 50 ms. Bytes. */
+#define USUAL_REACH ((uint64_t)512 << 10)
+#define WIDEST_REACH ((uint64_t)1 << 20)
 
 /* True if bytes of the object have to come for the leaf alone, or for it and others. */
 static bool needs_bytes(const zb__leaf *leaf) {
@@ -32,9 +32,10 @@ static enum zb_code add_leaf(zb__task_list *list, zb__stored_chunk *key, zb__lea
         zb__leaf_look_up(leaf);
     zb__task *last = list->count ? &list->items[list->count - 1] : NULL;
     if (last && last->key == key && joins(last, leaf, rule)) {
-        uint64_t end = zb__leaf_begin(leaf) + zb__leaf_length(leaf);
-        if (end > last->offset + last->size)
-            last->size = end - last->offset;
+        uint64_t begin = zb__leaf_begin(leaf), end = last->offset + last->size;
+        last->unwanted += begin > end ? begin - end : 0;
+        if (begin + zb__leaf_length(leaf) > end)
+            last->size = begin + zb__leaf_length(leaf) - last->offset;
         last->count++;
         return ZB_OK;
     }
@@ -49,46 +50,49 @@ static enum zb_code add_leaf(zb__task_list *list, zb__stored_chunk *key, zb__lea
     return ZB_OK;
 }
 
+/* Joins a task to the one before it, both of one key and in the order of their bytes, where the bytes
+   between them cost less than another request: no more than come in a round trip, and at most three
+   eighths of all that is read. Tasks that lie closer were parted for their length. */
+static bool reaches(zb__task *last, const zb__task *next, const zb__task_rule *rule) {
+    uint64_t end = last->offset + last->size;
+    if (last->size == 0 || next->size == 0 || next->offset <= end + rule->gap ||
+        next->offset - end > rule->reach)
+        return false;
+    uint64_t size = next->offset + next->size - last->offset;
+    uint64_t unwanted = last->unwanted + (next->offset - end) + next->unwanted;
+    if (size > zb_part_most(rule->most) || unwanted > size / 8 * 3)
+        return false;
+    last->size = size;
+    last->unwanted = unwanted;
+    last->count += next->count;
+    return true;
+}
+
+/* The tasks from `first` on are those of one key. */
+static void reach_across(zb__task_list *list, size_t first, const zb__task_rule *rule) {
+    size_t kept = first;
+    for (size_t i = first; i < list->count; i++) {
+        if (kept == first || !reaches(&list->items[kept - 1], &list->items[i], rule))
+            list->items[kept++] = list->items[i];
+    }
+    list->count = kept;
+}
+
 enum zb_code zb__tasks_add(zb__task_list *list, zb__stored_chunk *key, const zb__task_rule *rule,
                            zb_error *err) {
+    const size_t first = list->count;
     enum zb_code code = ZB_OK;
     for (zb__leaf *leaf = key->leaves; leaf && code == ZB_OK; leaf = leaf->next)
         code = add_leaf(list, key, leaf, rule, err);
+    if (code == ZB_OK && rule->reach > rule->gap)
+        reach_across(list, first, rule);
     return code;
 }
 
-/* The requests that a gap leaves, and the bytes that nobody wants in them. */
-static size_t count_requests(const zb__stored_chunk *key, uint64_t gap, uint64_t part,
-                             uint64_t *wanted, uint64_t *unwanted) {
-    size_t requests = 0;
-    uint64_t begin = 0, end = 0;
-    *wanted = *unwanted = 0;
-    for (const zb__leaf *leaf = key->leaves; leaf; leaf = leaf->next) {
-        if (leaf->missing)
-            continue;
-        uint64_t at = zb__leaf_begin(leaf), length = zb__leaf_length(leaf);
-        *wanted += length;
-        if (requests > 0 && at <= end + gap && at + length - begin <= part) {
-            *unwanted += at > end ? at - end : 0;
-        } else {
-            requests++;
-            begin = at;
-        }
-        end = at + length > end ? at + length : end;
-    }
-    return requests;
-}
-
-uint64_t zb__tasks_gap(const zb__stored_chunk *key, uint64_t part) {
-    uint64_t gap = key->node->store->hints.gap, wanted, unwanted;
-    while (gap < WIDEST_GAP && count_requests(key, gap, part, &wanted, &unwanted) > MANY_REQUESTS) {
-        uint64_t wider = gap ? 2 * gap : 4096;
-        count_requests(key, wider, part, &wanted, &unwanted);
-        if (unwanted > wanted / 3) /* a quarter of both */
-            break;
-        gap = wider;
-    }
-    return gap;
+uint64_t zb__store_reach(zb_store *store) {
+    uint64_t told = store->ops->reach ? store->ops->reach(store) : 0;
+    uint64_t reach = told ? told : USUAL_REACH;
+    return reach < WIDEST_REACH ? reach : WIDEST_REACH;
 }
 
 /* ---- Running ---- */

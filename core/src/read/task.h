@@ -12,6 +12,7 @@ typedef struct zb__task {
     zb__leaf *first;
     size_t count;
     uint64_t offset, size; /* of the request; size 0 when nothing is to be read for the task */
+    uint64_t unwanted;     /* bytes of the request between the leaves */
 } zb__task;
 
 typedef struct zb__task_list {
@@ -22,6 +23,8 @@ typedef struct zb__task_list {
 /* How leaves are put together. */
 typedef struct zb__task_rule {
     uint64_t gap;   /* bytes that may lie between two leaves of one request */
+    uint64_t reach; /* bytes between two requests that may become one, where most of it is wanted;
+                       0: none do */
     uint64_t most;  /* of one request; a single leaf may have more */
     bool looks_up;  /* in the cache of decoded chunks: the key's version is known */
     bool joins_raw; /* raw leaves, too, which are else read straight to their destination */
@@ -31,9 +34,9 @@ typedef struct zb__task_rule {
 enum zb_code zb__tasks_add(zb__task_list *list, zb__stored_chunk *key, const zb__task_rule *rule,
                            zb_error *err);
 
-/* The gap to read the key's leaves with in requests of at most `part` bytes: the store's own, or a
-   wider one for a key that would need very many requests. */
-uint64_t zb__tasks_gap(const zb__stored_chunk *key, uint64_t part);
+/* The reach for a store that answers later: as many bytes as come in the time of a round trip, as
+   far as the store knows them. */
+uint64_t zb__store_reach(zb_store *store);
 
 /* Runs a leaf and releases the cached chunk that it held: once evicted from the table, the chunk
    would take room besides those that replaced it. stored: as zb__leaf_run; a leaf whose bytes are

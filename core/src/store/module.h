@@ -14,6 +14,7 @@
 typedef struct zb__module_host {
     enum zb_code (*store_init)(zb_store *store, const zb_store_ops *ops, zb_store_hints hints,
                                const char *label, zb_error *err);
+    void *(*take_buffer)(size_t size); /* of a reply: freed by free() */
 } zb__module_host;
 
 typedef struct zb__module {

@@ -207,8 +207,8 @@ static void long_ranges_come_in_parts(void **state) {
         if (i)
             read_box(&s, 0, 0, 1, 1);
         later_counts c = read_box(&s, 0, 0, s.sample.spec.shape[0], s.sample.spec.shape[1]);
-        assert_true(c.requests >= 16);
-        assert_true(c.longest <= 1 << 18);
+        assert_true(c.requests >= 15);
+        assert_true(c.longest <= 3 << 17);     /* the last one may be half longer */
         assert_int_equal(c.most_under_way, 4); /* of 256 KiB in a window of 1 MiB */
         assert_true(c.most_bytes <= 1 << 20);
         end(&s);
@@ -228,8 +228,9 @@ static void requests_go_on_together(void **state) {
     end(&s);
 }
 
-/* Many inner chunks far apart: a wider gap than the store's saves requests. */
-static void very_many_requests_are_joined(void **state) {
+/* Inner chunks that lie apart: a wider gap than the store's saves requests, where most of the bytes
+   are wanted. */
+static void runs_apart_are_joined(void **state) {
     (void)state;
     arrays_spec spec = {.ndim = 2,
                         .shape = {1024, 1024},
@@ -239,8 +240,9 @@ static void very_many_requests_are_joined(void **state) {
     setup s = begin(&spec, (later_options){.fresh = HOUR, .gap = 1, .part = 2 << 20});
     later_counts c = read_box(&s, 0, 0, 1024, 400); /* 128 runs of 6 400 bytes each, of 16 384 */
     assert_true(c.requests > 120);                  /* joined they would be mostly unwanted */
-    c = read_box(&s, 0, 0, 1024, 500);
-    assert_true(c.requests > 120);
+    c = read_box(&s, 0, 0, 1024, 500); /* of 8 064: two and what is between are read as one */
+    assert_true(c.requests >= 64 && c.requests < 70);
+    assert_true(c.bytes < (uint64_t)64 * 24600 + (64 << 10));
     end(&s);
     spec = (arrays_spec){.ndim = 2,
                          .shape = {1024, 1024},
@@ -257,7 +259,7 @@ static void very_many_requests_are_joined(void **state) {
     ASSERT_OK(zb_array_read(&one, 1, &err), err); /* the index */
     later_take(s.store);
     c = read_box(&s, 0, 0, 1024, 896); /* 7 of 8 in each of 128 rows: an eighth is not wanted */
-    assert_true(c.requests <= 64);
+    assert_true(c.requests <= 3);      /* 2 MiB, in parts */
     assert_true(c.bytes <= (uint64_t)1024 * 1024 * 2);
     end(&s);
 }
@@ -588,7 +590,7 @@ int main(void) {
         cmocka_unit_test(a_missing_inner_chunk_is_looked_for_again),
         cmocka_unit_test(long_ranges_come_in_parts),
         cmocka_unit_test(requests_go_on_together),
-        cmocka_unit_test(very_many_requests_are_joined),
+        cmocka_unit_test(runs_apart_are_joined),
         cmocka_unit_test(own_changes_are_seen_at_once),
         cmocka_unit_test(versions_do_not_mix),
         cmocka_unit_test(an_old_index_is_dropped),

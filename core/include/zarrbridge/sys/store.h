@@ -100,6 +100,12 @@ typedef struct zb_store_hints {
                              taken for the present one (nanoseconds); counts with submit() */
 } zb_store_hints;
 
+/* The longest range that comes as one request where others come in parts: a short rest costs more as
+   a request of its own. */
+static inline uint64_t zb_part_most(uint64_t part) {
+    return part < UINT64_MAX / 2 ? part + part / 2 : part;
+}
+
 /* A name directly below a prefix. */
 typedef struct zb_list_entry {
     const char *name; /* valid during the call */
@@ -219,6 +225,9 @@ typedef struct zb_store_ops {
     /* Ends the requests of this context: when it returns, done is not running for one of them, is
        not called for one again, and no buffer of them is touched. NULL as submit. */
     void (*cancel)(zb_store *store, void *context);
+    /* The bytes that come in the time of a round trip, as the answers so far have told; 0: they have
+       not yet. From any thread. NULL: never known. */
+    uint64_t (*reach)(zb_store *store);
     void (*destroy)(zb_store *store);
 
     /* ---- Writing; all NULL in a read-only backend ---- */
@@ -287,7 +296,7 @@ typedef struct zb_store_ops {
                           void *context, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 8
+#define ZB_STORE_OPS_VERSION 9
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
