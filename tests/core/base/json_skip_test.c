@@ -158,6 +158,87 @@ static void checks_objects_whose_members_are_told(void **state) {
     free(places.place);
 }
 
+/* A map of two documents, of which the second has members of the first at its beginning, or what only
+   begins like one. */
+static void checks_members_like_those_before(void **state) {
+    (void)state;
+    static const char *const firsts[] = {"{}", "{\"a\":1}", "{\"a\":1 ,\"b\":[{}]}",
+                                         "{\"a\":true,\"b\":\"x\"}",
+                                         "{\n \"a\": {\"b\": 1},\n \"b\": null\n}"};
+    static const char *const seconds[] = {"{}",
+                                          "{\"a\":1}",
+                                          "{\"a\":12}",
+                                          "{\"a\":1.5,\"b\":[{}]}",
+                                          "{\"a\":1e}",
+                                          "{\"a\":1 2}",
+                                          "{\"a\":1,}",
+                                          "{\"a\":1:2}",
+                                          "{\"a\":1]}",
+                                          "{\"a\":1",
+                                          "{\"a\":1 ,\"b\":[{}]",
+                                          "{\"a\":1 ,\"b\":[{}],\"c\":0}",
+                                          "{\"a\":1 ,\"b\":[{},]}",
+                                          "{\"a\":1 ,\"b\":[{}]]}",
+                                          "{\"a\":truex}",
+                                          "{\"a\":true,\"b\":\"x\"",
+                                          "{\"a\":true,\"b\":\"x\"\"}",
+                                          "{\"a\":true \"b\":\"x\"}",
+                                          "{\"a\":true,\"b\":\"xy\"}",
+                                          "{\"b\":\"x\",\"a\":true}",
+                                          "{\n \"a\": {\"b\": 1},\n \"b\": null\n}",
+                                          "{\n \"a\": {\"b\": 1}\n \"b\": null\n}",
+                                          "{\n \"a\": {\"b\": 1},\n \"b\": nullnull\n}",
+                                          "{\n \"a\": {\"b\": 1},\n \"b\": null,\n}",
+                                          "[1]",
+                                          "{\"a\":1}{\"a\":1}"};
+    for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++) {
+        for (size_t j = 0; j < sizeof seconds / sizeof *seconds; j++) {
+            char text[256];
+            zb_error parsed = {.code = ZB_OK}, skipped = {.code = ZB_OK};
+            zb__json_places places = {.count = 0};
+            zb_json *root = NULL;
+            const int size = snprintf(text, sizeof text, "{\"g\":%s,\"h\":%s,\"i\":%s}", firsts[i],
+                                      seconds[j], firsts[i]);
+            zb__scanner s = {.text = text, .size = (size_t)size, .err = &skipped};
+            enum zb_code code = zb_json_parse(text, (size_t)size, &root, &parsed);
+            enum zb_code other = zb__json_skip_object(&s, 9, &places);
+            if (code != other || (code && strcmp(parsed.message, skipped.message) != 0))
+                fail_msg("%s: %s, but %s", text, parsed.message, skipped.message);
+            for (size_t k = 0; !code && k < 3; k++) {
+                const zb_json *member = zb_json_get(root, k == 0 ? "g" : k == 1 ? "h" : "i");
+                const zb_json_place place = zb_json_place_of(member);
+                assert_memory_equal(&place, &places.place[k], sizeof place);
+            }
+            zb_json_free(root);
+            free(places.place);
+        }
+    }
+}
+
+/* No more members are kept of an object than there is room for, and nesting is counted alike. */
+static void limits_what_is_kept_of_members(void **state) {
+    (void)state;
+    char text[2048] = "{";
+    zb_error err;
+    zb__json_places places = {.count = 0};
+    for (int entry = 0; entry < 3; entry++) {
+        sprintf(text + strlen(text), "%s\"e%d\":{", entry ? "," : "", entry);
+        for (int i = 0; i < 40; i++)
+            sprintf(text + strlen(text), "%s\"m%d\":[%d]", i ? "," : "", i, i);
+        strcat(text, "}");
+    }
+    strcat(text, "}");
+    zb__scanner s = {.text = text, .size = strlen(text), .err = &err};
+    ASSERT_OK(zb__json_skip_object(&s, 3, &places), err);
+    assert_int_equal(places.count, 3);
+    assert_int_equal(s.at, strlen(text));
+    for (size_t depth = 0; depth < 3; depth++) {
+        s.at = 0;
+        assert_int_equal(zb__json_skip_object(&s, depth, &places), ZB_ELIMIT);
+    }
+    free(places.place);
+}
+
 /* Strings and blanks are read eight bytes at a time: what ends them may stand at any of these. */
 static void finds_ends_at_any_byte(void **state) {
     (void)state;
@@ -275,6 +356,8 @@ int main(void) {
         cmocka_unit_test(goes_through_members),
         cmocka_unit_test(finds_ends_at_any_byte),
         cmocka_unit_test(checks_objects_whose_members_are_told),
+        cmocka_unit_test(checks_members_like_those_before),
+        cmocka_unit_test(limits_what_is_kept_of_members),
         cmocka_unit_test(an_outline_leaves_out_the_entries),
         cmocka_unit_test(an_outline_tells_the_last_map),
         cmocka_unit_test(an_outline_checks_the_entries),
