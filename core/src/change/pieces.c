@@ -31,8 +31,14 @@ void zb__pieces_copy(zb__pieces *pieces, const char *bytes, size_t count) {
     add_part(pieces, NULL, count);
 }
 
+/* Bytes from which on a part of its own costs a store less than a copy. */
+#define WORTH_A_PART 4096
+
 void zb__pieces_borrow(zb__pieces *pieces, const char *bytes, size_t count) {
-    add_part(pieces, bytes, count);
+    if (count < WORTH_A_PART)
+        zb__pieces_copy(pieces, bytes, count);
+    else
+        add_part(pieces, bytes, count);
 }
 
 void zb__pieces_add_line(zb__pieces *pieces, unsigned level) {

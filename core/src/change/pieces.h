@@ -21,7 +21,7 @@ typedef struct zb__pieces {
 void zb__pieces_expect(zb__pieces *pieces, size_t bytes);
 
 void zb__pieces_copy(zb__pieces *pieces, const char *bytes, size_t count);
-/* The bytes stay as long as the pieces. */
+/* The bytes stay as long as the pieces; short ones are copied. */
 void zb__pieces_borrow(zb__pieces *pieces, const char *bytes, size_t count);
 void zb__pieces_add_line(zb__pieces *pieces, unsigned level);
 

@@ -110,6 +110,31 @@ static void lines_stay_lines(void **state) {
     zb_store_release(store);
 }
 
+/* A document whose block has an entry in the middle of many. */
+static char *long_document(const char *entry) {
+    zb__text text = {0};
+    zb__text_add(&text, BEGIN REST "{");
+    for (size_t i = 0; i < 2000; i++) {
+        zb__text_addf(&text, "%s \"%c%05zu\" :" ODD, i ? "," : "", i < 1000 ? 'l' : 'n', i);
+        if (i == 999)
+            zb__text_addf(&text, ", \"m\":%s", entry);
+    }
+    zb__text_add(&text, " }" END);
+    return zb__text_take(&text, NULL);
+}
+
+static void many_entries_keep_their_bytes(void **state) {
+    (void)state;
+    zb_store *store = odd_store("{}");
+    char *before = long_document("[0]"), *after = long_document(GROUP("{\"k\":1}"));
+    store_set(store, "zarr.json", before);
+    set_attribute(store, "m", "1");
+    store_expect(store, "zarr.json", after);
+    free(before);
+    free(after);
+    zb_store_release(store);
+}
+
 /* ---- Cost --------------------------------------------------------------------------------- */
 
 typedef struct cost {
@@ -195,6 +220,7 @@ int main(void) {
         cmocka_unit_test(other_entries_keep_their_bytes),
         cmocka_unit_test(all_entries_may_go),
         cmocka_unit_test(lines_stay_lines),
+        cmocka_unit_test(many_entries_keep_their_bytes),
         cmocka_unit_test(entries_cost_no_calls_and_no_allocations),
         cmocka_unit_test(a_group_gets_a_block),
         cmocka_unit_test(what_cannot_have_a_block_is_refused),
