@@ -138,10 +138,20 @@ d = gdal.OpenEx(sys.argv[1], gdal.OF_MULTIDIM_RASTER if len(sys.argv) > 2 else g
 
 
 def test_requests_of_an_open(server, store):
-    python(OPEN, store + "/plain")
-    assert asked(server).count("/s.zarr/zarr.json") == 1
     python(OPEN, store, "multidimensional")
     assert asked(server) == ["/s.zarr/zarr.json"]
+    for form in ["{}", "{}/sharded", 'ZARR3:"{}":/sharded', "{}/zarr.json"]:
+        output("gdalinfo", form.format(store))  # asks for the CRS and the place, too
+        assert asked(server) == ["/s.zarr/zarr.json"], form
+
+
+def test_requests_of_an_open_without_consolidated_metadata(server):
+    """What is not known to be absent is asked for."""
+    make_store(server.folder / "p.zarr", consolidated=False)
+    output("gdalinfo", server.url + "/p.zarr/sharded")
+    documents = [path for path in asked(server) if path.endswith("zarr.json")]
+    assert sorted(documents) == ["/p.zarr/crs/zarr.json", "/p.zarr/sharded/zarr.json",
+                                 "/p.zarr/spatial_ref/zarr.json", "/p.zarr/zarr.json"]
 
 
 ROWS = r"""

@@ -14,6 +14,7 @@
 #include "dataset/strips.h"
 #include "geo/geolocation.h"
 #include "store/location.h"
+#include "store/network.h"
 
 using namespace zarr3;
 
@@ -54,6 +55,8 @@ Zarr3Dataset::~Zarr3Dataset() {
 std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, const NodePtr &node,
                                                  const ArrayOptions &options, std::string *reason) {
     Array array(hierarchy.store, node);
+    if (hierarchy.opened != nullptr)
+        array.around().remember(hierarchy.opened, is_on_web(hierarchy.root));
     Pyramid pyramid = find_pyramid(node.get(), array.around());
     Axes axes;
     Layout layout;

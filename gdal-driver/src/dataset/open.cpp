@@ -259,9 +259,13 @@ static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy
         hierarchy->entry = location->node.substr(0, location->node.size() - below.size());
         if (!below.empty() && !hierarchy->entry.empty())
             hierarchy->entry.pop_back(); /* the slash before the part after the colon */
+        /* The consolidated metadata of a distant store's root saves the other requests. */
+        if (is_url(location->directory) && !location->node.empty())
+            hierarchy->opened = open_node(hierarchy->store.get(), "", nullptr);
         node = open_named(hierarchy->store.get(), *location, indices, &err);
         /* It may stand in the root's consolidated metadata alone. */
         if (node == nullptr && err.code == ZB_ENOTFOUND && !location->node.empty() &&
+            hierarchy->opened == nullptr &&
             open_node(hierarchy->store.get(), "", nullptr) != nullptr)
             node = open_named(hierarchy->store.get(), *location, indices, &err);
     }
@@ -305,6 +309,8 @@ GDALDataset *open(GDALOpenInfo *info) {
         return nullptr;
     Opening opening;
     opening.hierarchy = opened.hierarchy;
+    if (zb_node_array(opened.node.get()) == nullptr)
+        opening.hierarchy.opened = opened.node;
     opening.options.pinned = opened.pinned;
     opening.options.update = opened.update;
     opening.options.write = opened.write;

@@ -49,6 +49,12 @@ bool is_url(const std::string &name) {
     return zb_name_is_url(name.c_str());
 }
 
+bool is_on_web(const std::string &root) {
+    std::string address;
+    return store_address(root, &address, nullptr) == ZB_OK && is_url(address) &&
+           !begins(address, kS3Scheme);
+}
+
 /* A virtual path is read as if its system were a host. */
 bool names_store(const std::string &name) {
     if (is_url(name))

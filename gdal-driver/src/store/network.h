@@ -16,6 +16,9 @@ namespace zarr3 {
 /* True for a name that is a URL, whoever reads it. */
 bool is_url(const std::string &name);
 
+/* True for a store on a web server, which lists nothing: consolidated metadata has all names. */
+bool is_on_web(const std::string &root);
+
 /* True if a part of the name of something on the network is named as stores are: no directory above
    that part is looked at. */
 bool names_store(const std::string &name);

@@ -19,6 +19,7 @@ struct Hierarchy {
     std::string root;  /* the directory as GDAL knows it, without a slash at its end */
     std::string given; /* a path that was opened: root, a directory in it, or a zarr.json */
     std::string entry; /* the node that `given` leads to; "" for the root */
+    NodePtr opened;    /* the group that a name has led to, as it was then; or null */
 };
 
 /* Opens a node; null on failure, with *err (may be NULL) telling why. */
