@@ -82,7 +82,9 @@ static void check_answer(const zb__request *request, const zb__version *pin) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    zb__remote store = {.protocol = &protocol, .base = {.label = (char *)"https://host/x.zarr"}};
+    zb__remote store = {.protocol = &protocol,
+                        .take_buffer = malloc,
+                        .base = {.label = (char *)"https://host/x.zarr"}};
     zb__request request = {.store = &store, .key = "k"};
     zb__version pin;
     if (!size)

@@ -152,8 +152,8 @@ def test_stores_are_copied_and_deleted(serve, tmp_path):
 
 
 @pytest.mark.parametrize("name, said", [
-    ("https://localhost/new.zarr", "written to"), ("/vsis3/bucket/new.zarr", "s3:// names"),
-    ("s3://bucket/new.zarr.zip", "written to")])
+    ("https://localhost/new.zarr", "to local directories"), ("/vsis3/bucket/new.zarr", "s3:// names"),
+    ("s3://bucket/new.zarr.zip", "to local directories")])
 def test_other_places_are_refused(serve, tmp_path, name, said):
     server, variables = serve
     done = translate(tmp_path, name, variables, check=run)
@@ -166,7 +166,7 @@ def test_virtual_names_are_written_by_us_where_that_is_asked_for(serve, tmp_path
     translate(tmp_path, NAME.replace("s3://", "/vsis3/"), variables | {"ZARR3_REMOTE": "own"})
     assert checksums(NAME, **variables) == checksums(tmp_path / "in.tif")
     done = translate(tmp_path, NAME, variables | {"ZARR3_REMOTE": "vsi"}, check=run)
-    assert done.returncode == 1 and "written to" in done.stderr
+    assert done.returncode == 1 and "to local directories" in done.stderr
 
 
 def test_credentials_that_are_refused(serve, tmp_path):

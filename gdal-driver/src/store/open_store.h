@@ -26,7 +26,7 @@ bool find_writable_place(std::string *root);
 
 /* What messages say of other places. */
 constexpr char kWritablePlaces[] =
-    "stores are written to local paths, to /vsimem/, and to S3 by s3:// names";
+    "stores are written to local directories, to /vsimem/, and to S3 by s3:// names";
 
 /* GDAL_NUM_THREADS for the core; before its first use. */
 void adopt_thread_count();
