@@ -21,10 +21,8 @@ enum zb_code zb__hierarchy_lock(zb_store *store, zb_lock **out, zb_error *err) {
     if (!store->ops->lock) /* a store that is not shared */
         return ZB_OK;
     enum zb_code code = zb_store_lock(store, "zarr.json", out, err);
-    if (code == ZB_EUNSUPPORTED && store->hints.is_local)
-        zb_error_prefix(err, code, "%s",
-                        "without a lock documents cannot be changed safely (set "
-                        "ZARRBRIDGE_LOCKS=none where nobody else writes the store)");
+    if (code == ZB_EUNSUPPORTED)
+        zb_error_prefix(err, code, "without a lock documents cannot be changed safely");
     return code ? zb_error_prefix(err, code, "store %s", store->label) : ZB_OK;
 }
 

@@ -239,7 +239,11 @@ static enum zb_code fail(const zb__fs_lock *l, int failed, zb_error *err) {
         return code;
     if (err)
         err->code = ZB_EUNSUPPORTED;
-    return ZB_EUNSUPPORTED;
+    return failed == EROFS
+               ? ZB_EUNSUPPORTED
+               : zb_error_prefix(err, ZB_EUNSUPPORTED,
+                                 "the file system gives no locks (set ZARRBRIDGE_LOCKS=none where "
+                                 "nobody else writes the store)");
 }
 
 /* Opens the key's directory, which may be erased at any time, and gets the lock. */
