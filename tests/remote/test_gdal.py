@@ -110,6 +110,30 @@ def test_rasterio(raster, form, settings):
         "EPSG:32725 (60, 80) 4799 Zarr3"
 
 
+COLOURED = r"""
+import sys; from osgeo import gdal; gdal.UseExceptions()
+d = gdal.GetDriverByName("Zarr3").Create(sys.argv[1], 8, 8)
+colours = gdal.ColorTable()
+colours.SetColorEntry(1, (10, 20, 30, 255))
+d.GetRasterBand(1).SetColorTable(colours)
+d.GetRasterBand(1).SetCategoryNames(["sea", "land"])
+d.GetRasterBand(1).SetMetadataItem("STATISTICS_MEAN", "7.5")
+"""
+
+COLOURS = r"""
+import sys; from osgeo import gdal; gdal.UseExceptions()
+d = gdal.Open(sys.argv[1]); band = d.GetRasterBand(1)
+print(band.GetColorTable().GetColorEntry(1), band.GetCategoryNames(), band.GetMetadataItem("STATISTICS_MEAN"))
+"""
+
+
+def test_what_a_store_says_of_colours_and_classes_is_shown(server):
+    python(COLOURED, server.folder / "c.zarr")
+    for root in server.folder, server.url:
+        for name in (f"{root}/c.zarr/c", f'ZARR3:"{root}/c.zarr":/c'):
+            assert python(COLOURS, name).strip() == "(10, 20, 30, 255) ['sea', 'land'] 7.5", name
+
+
 LIST = r"""
 import sys; from osgeo import gdal; gdal.UseExceptions()
 d = gdal.Open(sys.argv[1])

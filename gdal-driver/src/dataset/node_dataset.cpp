@@ -28,10 +28,11 @@ Zarr3NodeDataset::Zarr3NodeDataset(Hierarchy hierarchy) : hierarchy_(std::move(h
     m_bCanBeReopened = true;
 }
 
-/* Beside a URL nothing can be put. */
+/* Beside a URL nothing can be put; what the store itself says counts there, too. */
 void Zarr3NodeDataset::use_sidecar(const std::string &subdataset) {
     if (is_url(hierarchy_.root)) {
         nPamFlags |= GPF_NOSAVE;
+        TryLoadXML();
         return;
     }
     const std::string name = CPLGetFilename(hierarchy_.root.c_str());
