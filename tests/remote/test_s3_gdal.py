@@ -86,6 +86,38 @@ def test_a_raster_is_changed(serve, tmp_path):
     assert not [name for name in objects(server) if "ovr_" in name]
 
 
+SIDE = """
+import sys
+from osgeo import gdal
+gdal.UseExceptions()
+dataset = gdal.Open(sys.argv[1], gdal.GA_Update)
+colours = gdal.ColorTable()
+colours.SetColorEntry(1, (10, 20, 30, 255))
+dataset.GetRasterBand(1).SetColorTable(colours)
+dataset.GetRasterBand(1).SetCategoryNames(["sea", "land"])
+dataset.SetGCPs([gdal.GCP(1, 2, 0, 3, 4)], dataset.GetProjection())
+dataset.BuildOverviews("NEAREST", [2])
+dataset.GetRasterBand(1).ComputeStatistics(False)
+del dataset
+dataset = gdal.Open(sys.argv[1])
+band = dataset.GetRasterBand(1)
+print(band.GetColorTable().GetColorEntry(1), band.GetCategoryNames(), dataset.GetGCPCount(),
+      band.GetMetadataItem("STATISTICS_MINIMUM") is not None, band.GetOverviewCount())
+"""
+
+
+def test_properties_of_no_form_in_zarr_are_kept(serve, tmp_path):
+    server, variables = serve
+    translate(tmp_path, NAME, variables)
+    assert python(SIDE, NAME, cwd=tmp_path, **variables).strip() == (
+        "(10, 20, 30, 255) ['sea', 'land'] 1 True 1")
+    translate(tmp_path, "s3://bucket/copy.zarr", variables)
+    output("gdal_translate", "-q", "-of", "Zarr3", NAME, "s3://bucket/copy.zarr", **variables)
+    said = output("gdalinfo", "s3://bucket/copy.zarr", **variables)
+    assert "GCP[" in said and "1: land" in said and "STATISTICS_MINIMUM" in said
+    assert all(name.split("/")[-2] != "bucket" and ".aux" not in name for name in objects(server))
+
+
 def test_what_was_there_is_replaced_if_it_is_a_store(serve, tmp_path):
     server, variables = serve
     translate(tmp_path, NAME, variables)
