@@ -306,7 +306,7 @@ def test_create_needs_a_place(tmp_path):
     assert sorted(os.listdir(tmp_path / "dir")) == ["mine.txt"]
     with Errors() as errors:
         assert create("/vsizip/" + str(tmp_path / "x.zip") + "/r.zarr") is None
-    assert "local paths" in errors.failures[0]
+    assert "local directories" in errors.failures[0]
 
 
 def test_create_replaces_a_store_but_not_other_files(tmp_path):
