@@ -370,10 +370,13 @@ def back(scale):
     return [(scale.file[to].name, dimension) for to, dimension in scale.attrs["REFERENCE_LIST"]]
 
 
-def test_copies_scales_that_are_attached_by_new_references(tmp_path):
-    """They come back by old ones, which HDF5's scale functions take as well."""
-    made = run([build_dir() / "tests" / "vol" / "vol-c-new_scales", tmp_path / "new.h5"])
+@pytest.mark.parametrize("connector", [None, "zarr"])
+def test_copies_scales_that_are_attached_by_new_references(tmp_path, connector):
+    """They come back by old ones, which HDF5's scale functions take as well. HDF5 asks the connector whether
+    what a new reference refers to is in the same file."""
+    made = run([build_dir() / "tests" / "vol" / "vol-c-new_scales", tmp_path / "new.h5"], connector)
     assert made.returncode == 0, made.stderr
+    assert (tmp_path / "new.h5").read_bytes().count(b"new.h5") == 0, "a reference to another file"
     with h5py.File(tmp_path / "new.h5") as source, h5py.File(tmp_path / "x.zarr", "w") as f:
         source.copy("/", f, "all")
     for path, source in [("x.zarr", None), ("x.h5", "x.zarr")]:

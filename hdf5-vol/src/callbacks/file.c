@@ -301,9 +301,10 @@ static herr_t specific_of_native(const vol_object *object, H5VL_file_specific_ar
                                  hid_t dxpl, void **req) {
     h5_lib *lib = object->lib;
     H5VL_file_specific_args_t native = *args;
-    if (args->op_type == H5VL_FILE_IS_EQUAL) {
+    /* HDF5 hands over what get_object says of the other one, other connectors their child as it is. */
+    if (args->op_type == H5VL_FILE_IS_EQUAL && vol_is_ours(args->args.is_equal.obj2)) {
         const vol_object *other = args->args.is_equal.obj2;
-        if (!other || !other->under) {
+        if (!other->under) {
             *args->args.is_equal.same_file = false;
             return 0;
         }
@@ -313,6 +314,16 @@ static herr_t specific_of_native(const vol_object *object, H5VL_file_specific_ar
     if (args->op_type == H5VL_FILE_REOPEN && result >= 0)
         *args->args.reopen.file = vol_object_pass(lib, H5I_FILE, *args->args.reopen.file);
     return result;
+}
+
+/* A shadow, which HDF5 hands over in place of any of our objects, is that of a store; of which one is known
+   where only one is open. */
+static bool is_same_store(const vol_object *object, const void *other) {
+    const vol_object *ours = other;
+    const vol_file *files = object->lib->files;
+    if (vol_is_ours(other))
+        return ours->file && ours->file->number == object->file->number;
+    return other && other == vol_shadow_of(object->lib, H5I_FILE) && files && !files->next;
 }
 
 /* H5Freopen gives a handle of its own. */
@@ -365,12 +376,9 @@ herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args
         return flush(object);
     case H5VL_FILE_REOPEN:
         return reopen(object, args->args.reopen.file);
-    case H5VL_FILE_IS_EQUAL: {
-        const vol_object *other = args->args.is_equal.obj2;
-        *args->args.is_equal.same_file =
-            other && other->file && other->file->number == object->file->number;
+    case H5VL_FILE_IS_EQUAL:
+        *args->args.is_equal.same_file = is_same_store(object, args->args.is_equal.obj2);
         return 0;
-    }
     default:
         return vol_refuse(lib, "this operation on a file");
     }
