@@ -8,7 +8,7 @@ import pytest
 import zarr
 from osgeo import gdal
 
-from conftest import Errors, opened, put, sub
+from conftest import Errors, opened, put, run, sub
 
 VALUES = np.arange(20 * 30, dtype="u2").reshape(20, 30)
 DRIVER = gdal.GetDriverByName("Zarr3")
@@ -17,6 +17,16 @@ DRIVER = gdal.GetDriverByName("Zarr3")
 def names_in(path):
     """Sorted, without the core's lock files."""
     return sorted(name for name in os.listdir(path) if not name.endswith(".zb-lock"))
+
+
+def test_delete_takes_the_overviews_of_an_array_that_is_a_store(tmp_path):
+    """A new raster at that place would show the old levels."""
+    path = str(tmp_path / "x.zarr")
+    zarr.create_array(path, shape=(64, 64), dtype="u1", dimension_names=("y", "x"))[...] = 7
+    run("gdaladdo", "-q", path, "2")
+    assert (tmp_path / "x.zarr.ovr").exists()
+    gdal.GetDriverByName("Zarr3").Delete(path)
+    assert not (tmp_path / "x.zarr.ovr").exists()
 
 
 def test_delete_takes_the_store_and_its_sidecars(store, tmp_path):

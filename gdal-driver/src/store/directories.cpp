@@ -28,7 +28,8 @@ std::vector<std::string> sidecars_of(const std::string &root) {
         return found;
     for (const std::string name : names) {
         const bool overview =
-            name.size() > prefix.size() + 4 && name.compare(name.size() - 4, 4, ".ovr") == 0;
+            name == prefix + "ovr" ||
+            (name.size() > prefix.size() + 4 && name.compare(name.size() - 4, 4, ".ovr") == 0);
         if (name == prefix + "aux.xml" || (overview && name.compare(0, prefix.size(), prefix) == 0))
             found.push_back(name.substr(prefix.size() - 1));
     }
