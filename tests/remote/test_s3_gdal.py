@@ -148,6 +148,52 @@ def test_a_put_that_fails_is_an_error(serve, tmp_path):
     assert objects(server) == [], "half of a raster stays"
 
 
+def put_is_of_the_root(request, path):
+    return request.method == "PUT" and path.name == "zarr.json" and path.parent.name == "new.zarr"
+
+
+@pytest.mark.parametrize("copies", [False, True])
+def test_what_another_program_makes_meanwhile_stays(serve, tmp_path, copies):
+    server, variables = serve
+    if copies:
+        translate(tmp_path, "s3://bucket/source.zarr", variables)
+    change = server.answer.change
+
+    def overtake(simserver, request, path):
+        if put_is_of_the_root(request, path) and not path.exists():
+            zarr.create_group(path.parent).create_array("theirs", shape=(3,), dtype="u1")[...] = 5
+        return change(simserver, request, path)
+
+    server.answer.change = overtake
+    if copies:
+        done = run("gdalmanage", "copy", "-f", "Zarr3", "s3://bucket/source.zarr", NAME, **variables)
+    else:
+        done = translate(tmp_path, NAME, variables, check=run)
+    assert "ERROR" in done.stderr
+    assert zarr.open_array(server.bucket / "deep/new.zarr/theirs")[...].tolist() == [5, 5, 5]
+
+
+def test_what_stays_of_a_raster_is_told(serve, tmp_path):
+    server, variables = serve
+    change = server.answer.change
+
+    def refuse(simserver, request, path):
+        if "test" not in path.name and ("/c/" in str(path) or request.method == "DELETE"):
+            return server.answer.error(503, "ServiceUnavailable")
+        return change(simserver, request, path)
+
+    server.answer.change = refuse
+    done = translate(tmp_path, NAME, variables, check=run)
+    assert done.returncode == 1 and f"stays at {NAME}, /, and has to be deleted" in done.stderr
+
+
+def test_options_are_no_part_of_an_array_s_name(serve, tmp_path):
+    server, variables = serve
+    name = f"s3://bucket/some.zarr#region=us-east-1&endpoint={server.url}"
+    translate(tmp_path, name, variables | {"AWS_ENDPOINT_URL": None})
+    assert zarr.open_array(server.bucket / "some.zarr/some").shape == (SIZE, SIZE, 2)
+
+
 MDIM = """
 import sys
 from osgeo import gdal

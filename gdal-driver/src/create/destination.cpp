@@ -196,7 +196,7 @@ bool Destination::find_group(const char *name, const std::string &array, std::st
 
 std::string Destination::array_name() const {
     const std::string name =
-        node_.empty() ? std::string(CPLGetBasename(root_.c_str())) : last_part(node_);
+        node_.empty() ? std::string(CPLGetBasename(shown_name(root_).c_str())) : last_part(node_);
     for (const char *taken : {"", "x", "y", "band", "spatial_ref", "zarr.json"}) {
         if (name == taken)
             return "data";
@@ -284,6 +284,9 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
     if (code == ZB_OK)
         code = zb_group_create(hierarchy_.store.get(), place_.c_str(), nullptr, &group, err);
     zb_node_release(group);
+    /* Another program may have made what is there now; in a bucket an error does not tell. */
+    if (code != ZB_OK && aside_lock_ < 0 && (code == ZB_ECONFLICT || is_url(root_)))
+        made_ = false;
     return code;
 }
 
@@ -304,7 +307,11 @@ Destination::~Destination() {
     } else if (made_ && aside_lock_ >= 0) {
         VSIRmdirRecursive(hierarchy_.root.c_str());
     } else if (made_ && hierarchy_.store != nullptr) {
-        delete_node(hierarchy_.store.get(), place_, nullptr);
+        zb_error err;
+        if (delete_node(hierarchy_.store.get(), place_, &err) != ZB_OK)
+            CPLError(CE_Warning, CPLE_FileIO,
+                     "a part of the raster stays at %s, /%s, and has to be deleted: %s",
+                     shown_name(root_).c_str(), place_.c_str(), err.message);
         if (node_.empty())
             remove_empty(root_);
     }

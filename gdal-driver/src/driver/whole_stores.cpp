@@ -195,10 +195,12 @@ CPLErr copy_dataset(const char *new_name, const char *old_name) {
     if (code == ZB_OK)
         return CE_None;
     report(err);
-    /* The part of the copy that was made. */
+    /* The part of the copy that was made. After a conflict it may be another program's. */
     if (target.node.empty() && is_url(target.directory)) {
-        if (to.store != nullptr)
-            zb_node_delete(to.store.get(), "", nullptr);
+        if (to.store != nullptr && code != ZB_ECONFLICT &&
+            zb_node_delete(to.store.get(), "", &err) != ZB_OK && err.code != ZB_ENOTFOUND)
+            CPLError(CE_Warning, CPLE_FileIO, "a part of the copy stays, and has to be deleted: %s",
+                     err.message);
     } else if (target.node.empty()) {
         to = Hierarchy();
         VSIRmdirRecursive(target.directory.c_str());

@@ -7,6 +7,7 @@
 #include "multidim/dimension.h"
 #include "multidim/group.h"
 #include "multidim/md_array.h"
+#include "store/network.h"
 
 namespace zarr3 {
 
@@ -31,7 +32,7 @@ bool is_at_or_below(const std::string &path, const std::string &node) {
 std::string Tree::short_name(const std::string &path) const {
     if (!path.empty())
         return last_part(path);
-    const std::string name = CPLGetBasename(hierarchy_.root.c_str());
+    const std::string name = CPLGetBasename(shown_name(hierarchy_.root).c_str());
     return name.empty() ? "array" : name;
 }
 
