@@ -2,7 +2,8 @@
 /*
  * Writes an HDF5 file whose dimension scales are attached by references of the kind H5T_STD_REF, as
  * libhdf5_hl does when it was built so: `v` has two scales along its first dimension, x and x2, and y
- * along its second. Each scale refers back, x2 to a dataset that is `left`, too.
+ * along its second. Each scale refers back, x2 to a dataset that is `left`, too. What `two` and
+ * `texts` have under the name of such an attribute is of other types.
  */
 #include <hdf5.h>
 #include <stddef.h>
@@ -70,15 +71,40 @@ static int refer_back(hid_t file, hid_t scale, const char *name, unsigned dimens
     return good;
 }
 
+typedef struct other_reference {
+    H5R_ref_t dataset, second;
+    const char *text;
+} other_reference;
+
+/* Two references in an element; or one, and a text of any length. */
+static int put_other(hid_t file, hid_t dataset, int has_text) {
+    other_reference value = {.text = "a text that is not short"};
+    hid_t type = H5Tcreate(H5T_COMPOUND, sizeof value), text = H5Tcopy(H5T_C_S1);
+    H5Tset_size(text, H5T_VARIABLE);
+    H5Tinsert(type, "dataset", offsetof(other_reference, dataset), H5T_STD_REF);
+    if (has_text)
+        H5Tinsert(type, "text", offsetof(other_reference, text), text);
+    else
+        H5Tinsert(type, "second", offsetof(other_reference, second), H5T_STD_REF);
+    const int good = H5Rcreate_object(file, "/v", H5P_DEFAULT, &value.dataset) >= 0 &&
+                     H5Rcreate_object(file, "/v", H5P_DEFAULT, &value.second) >= 0 &&
+                     put(dataset, "REFERENCE_LIST", type, 1, &value);
+    H5Tclose(text);
+    H5Tclose(type);
+    return good;
+}
+
 int main(int argc, char **argv) {
     if (argc != 2)
         return 2;
     hid_t file = H5Fcreate(argv[1], H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     hid_t v = make(file, "v", 2), left = make(file, "left", 1), x = make(file, "x", 1),
-          x2 = make(file, "x2", 1), y = make(file, "y", 1);
+          x2 = make(file, "x2", 1), y = make(file, "y", 1), two = make(file, "two", 1),
+          texts = make(file, "texts", 1);
     const int good = attach(file, v) && refer_back(file, x, "x", 0, 1) &&
-                     refer_back(file, x2, "x2", 0, 2) && refer_back(file, y, "y", 1, 1);
-    const hid_t made[] = {v, left, x, x2, y};
+                     refer_back(file, x2, "x2", 0, 2) && refer_back(file, y, "y", 1, 1) &&
+                     put_other(file, two, 0) && put_other(file, texts, 1);
+    const hid_t made[] = {v, left, x, x2, y, two, texts};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         H5Dclose(made[i]);
     return H5Fclose(file) < 0 || !good;

@@ -388,6 +388,8 @@ def test_copies_scales_that_are_attached_by_new_references(tmp_path, connector):
             assert back(f["all/x"]) == [("/all/v", 0)]
             assert back(f["all/x2"]) == [("/all/v", 0), ("/all/left", 0)]
             assert back(f["all/y"]) == [("/all/v", 1)]
+            assert "REFERENCE_LIST" not in f["all/two"].attrs, "it is of no type that HDF5 gives it"
+            assert "REFERENCE_LIST" not in f["all/texts"].attrs
     assert zarr.open_array(tmp_path / "x.zarr/all/v").metadata.dimension_names == ("x", "y")
 
 

@@ -254,6 +254,7 @@ herr_t vol_refs_convert_to_old(h5_lib *lib, hid_t type, size_t count, const void
     if (result >= 0)
         return 0;
     free(*old);
+    *old = NULL;
     vol_release_id(lib, *old_type);
     return -1;
 }

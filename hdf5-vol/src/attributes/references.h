@@ -35,7 +35,8 @@ typedef uint64_t (*vol_ref_token)(void *context, const void *reference);
 
 /* Whether a type is a list, or a compound, of references of the new kind; and such elements with
    references of the old kind in their place. The caller closes the type and frees the elements, which
-   are one block. Pushes errors: for references that lead to no object of this file. */
+   are one block (*old: NULL on failure). Other members of a compound point at what those of `elements`
+   point at. Pushes errors: for references that lead to no object of this file. */
 bool vol_refs_are_new(h5_lib *lib, hid_t type);
 herr_t vol_refs_convert_to_old(h5_lib *lib, hid_t type, size_t count, const void *elements,
                                vol_ref_token token, void *context, hid_t *old_type, void **old);

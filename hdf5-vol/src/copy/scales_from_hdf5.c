@@ -19,8 +19,9 @@ struct vol_scales_read {
     char *name;
     hid_t type, space;
     size_t count;
-    void *elements;            /* NULL where only the names are of use */
-    bool is_block;             /* lists lie behind the elements, in the same memory */
+    void *elements; /* NULL where only the names are of use */
+    hid_t old_type; /* references of the new kind: the elements with old ones, in one */
+    void *old;      /* block; what else they point at is that of `elements`. NULL: none */
     char *target[ZB_MAX_NDIM]; /* of DIMENSION_LIST: the name of each dimension's first scale */
 };
 
@@ -31,13 +32,6 @@ bool vol_scales_import_node(vol_scales_import *import, uint64_t address, vol_nod
 bool vol_scales_import_takes(const vol_node *node, const char *name) {
     return node->kind == VOL_DATASET &&
            (strcmp(name, VOL_SCALE_LIST) == 0 || strcmp(name, VOL_SCALE_BACK) == 0);
-}
-
-static void free_elements(h5_lib *lib, struct vol_scales_read *one) {
-    if (one->elements && !one->is_block)
-        lib->H5Treclaim(one->type, one->space, H5P_DEFAULT, one->elements);
-    free(one->elements);
-    one->elements = NULL;
 }
 
 /* ---- Reading ---- */
@@ -88,18 +82,24 @@ static uint64_t address_of(void *context, const void *reference) {
     return there ? vol_token_get(&info.token) : UINT64_MAX;
 }
 
-/* The old kind is stored of both. */
-static herr_t make_old(h5_lib *lib, struct vol_scales_read *one) {
-    hid_t type;
-    void *elements;
-    if (vol_refs_convert_to_old(lib, one->type, one->count, one->elements, address_of, lib, &type,
-                                &elements) < 0)
+static void free_elements(h5_lib *lib, struct vol_scales_read *one) {
+    if (one->elements)
+        lib->H5Treclaim(one->type, one->space, H5P_DEFAULT, one->elements);
+    if (one->old)
+        vol_release_id(lib, one->old_type);
+    free(one->elements);
+    free(one->old);
+    one->elements = one->old = NULL;
+}
+
+/* Of both kinds the old one is stored. Attributes of other types are left out. */
+static herr_t read_new(h5_lib *lib, hid_t attr, struct vol_scales_read *one) {
+    if (read_elements(lib, attr, one) < 0 ||
+        vol_refs_convert_to_old(lib, one->type, one->count, one->elements, address_of, lib,
+                                &one->old_type, &one->old) < 0)
         return -1;
-    free_elements(lib, one);
-    vol_release_id(lib, one->type);
-    one->type = type;
-    one->elements = elements;
-    one->is_block = true;
+    if (!vol_scale_refs_are(lib, one->name, one->old_type))
+        free_elements(lib, one);
     return 0;
 }
 
@@ -128,12 +128,9 @@ herr_t vol_scales_import_attr(vol_scales_import *import, hid_t attr, const char 
         return 0;
     if (is_list && read_targets(lib, attr, one) < 0)
         return -1;
-    const bool is_new = vol_refs_are_new(lib, one->type);
-    if (!is_new && !vol_scale_refs_are(lib, name, one->type))
-        return 0;
-    if (read_elements(lib, attr, one) < 0)
-        return -1;
-    return is_new ? make_old(lib, one) : 0;
+    if (vol_refs_are_new(lib, one->type))
+        return read_new(lib, attr, one);
+    return vol_scale_refs_are(lib, name, one->type) ? read_elements(lib, attr, one) : 0;
 }
 
 /* ---- Storing ---- */
@@ -146,20 +143,18 @@ static uint64_t token_of_copy(void *context, uint64_t address) {
 
 static herr_t store_elements(vol_scales_import *import, const struct vol_scales_read *one) {
     h5_lib *lib = import->lib;
+    const hid_t type = one->old ? one->old_type : one->type;
+    const void *elements = one->old ? one->old : one->elements;
     size_t count = one->count;
-    void *data =
-        vol_scale_refs_convert(lib, one->type, &count, one->elements, token_of_copy, import);
+    void *data = vol_scale_refs_convert(lib, type, &count, elements, token_of_copy, import);
     const hsize_t extent = count;
     herr_t result = data ? 0 : -1;
-    if (data && vol_scale_refs_any(lib, one->type, count, data)) {
+    if (data && vol_scale_refs_any(lib, type, count, data)) {
         hid_t space = count == one->count ? lib->H5Scopy(one->space)
                                           : lib->H5Screate_simple(1, &extent, NULL);
-        const vol_attr_value value = {.name = one->name,
-                                      .type = one->type,
-                                      .space = space,
-                                      .dxpl = import->dxpl,
-                                      .data = data};
-        result = vol_attr_store(one->node, &value, one->type);
+        const vol_attr_value value = {
+            .name = one->name, .type = type, .space = space, .dxpl = import->dxpl, .data = data};
+        result = vol_attr_store(one->node, &value, type);
         vol_release_id(lib, space);
     }
     free(data);
