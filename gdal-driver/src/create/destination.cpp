@@ -12,8 +12,8 @@
  * deleted and the new one moved: in between there is none. A process that is killed leaves it
  * there, and it stays, since it may be all that is left.
  *
- * Where nothing was before, and in GDAL's memory files, the group is made in its place. So it is in S3,
- * where nothing can be renamed: what was there goes first.
+ * Where nothing was before, and in GDAL's memory files, the group is made in its place. So it is in
+ * S3, where nothing can be renamed: what was there goes first.
  */
 #include "create/destination.h"
 
@@ -82,15 +82,15 @@ static bool is_placeholder(const std::string &path) {
 /* Nothing, or a node; *replaces: a node. */
 static bool may_replace_in_bucket(const std::string &root, const std::string &node, bool *replaces,
                                   std::string *reason) {
-    Hierarchy there;
     zb_error err;
-    enum zb_place found = ZB_PLACE_OTHER;
-    if (open_store(root, &there, &err) != ZB_OK ||
-        zb_place_look(there.store.get(), node.c_str(), &found, &err) != ZB_OK)
+    enum zb_place found;
+    if (look_at_place(root, node, &found, &err) != ZB_OK) {
         *reason = err.message;
-    else if (found == ZB_PLACE_OTHER)
-        *reason = "what is there is no Zarr version 3 store; it is not overwritten";
+        return false;
+    }
     *replaces = found == ZB_PLACE_NODE;
+    if (found == ZB_PLACE_OTHER)
+        *reason = "what is there is no Zarr version 3 store; it is not overwritten";
     return found != ZB_PLACE_OTHER;
 }
 
@@ -104,11 +104,9 @@ static bool may_replace(const std::string &directory, std::string *reason) {
             *reason = "it exists and is no directory";
         return !exists;
     }
-    Hierarchy there;
     zb_error err;
     enum zb_place found;
-    if (open_store(directory, &there, &err) != ZB_OK ||
-        zb_place_look(there.store.get(), "", &found, &err) != ZB_OK) {
+    if (look_at_place(directory, "", &found, &err) != ZB_OK) {
         *reason = err.message;
         return false;
     }

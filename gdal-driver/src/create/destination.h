@@ -50,8 +50,8 @@ class Destination {
         made_ = true;
     }
 
-    /* Puts the new group in the place of the old one, a whole store on disk in one step; `durable`: safe
-       from a loss of power before this returns. */
+    /* Puts the new group in the place of the old one, a whole store on disk in one step; `durable`:
+       safe from a loss of power before this returns. */
     enum zb_code replace(bool durable, zb_error *err);
 
     void keep() {

@@ -101,11 +101,8 @@ static bool exists(const std::string &path) {
     VSIStatBufL stat;
     if (!is_url(path))
         return VSIStatExL(path.c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0;
-    Hierarchy there;
     enum zb_place found;
-    return open_store(path, &there, nullptr) != ZB_OK ||
-           zb_place_look(there.store.get(), "", &found, nullptr) != ZB_OK ||
-           found != ZB_PLACE_EMPTY;
+    return look_at_place(path, "", &found, nullptr) != ZB_OK || found != ZB_PLACE_EMPTY;
 }
 
 static bool is_free(const std::string &path) {

@@ -78,6 +78,13 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
     return ZB_OK;
 }
 
+enum zb_code look_at_place(const std::string &root, const std::string &node, enum zb_place *found,
+                           zb_error *err) {
+    Hierarchy there;
+    const enum zb_code code = open_store(root, &there, err);
+    return code == ZB_OK ? zb_place_look(there.store.get(), node.c_str(), found, err) : code;
+}
+
 void take_all_kinds(const Hierarchy &hierarchy) {
     zb_store_set_kinds(hierarchy.store.get(), (1u << (ZB_KIND_SMALL_COMPLEX + 1)) - 1);
 }

@@ -4,12 +4,18 @@
 #define ZARR3_OPEN_STORE_H
 
 #include "store/node.h"
+#include "zarrbridge/conventions.h"
 
 namespace zarr3 {
 
-/* Opens the store whose root is the directory. With `create` it is to be filled: a directory is made. */
+/* Opens the store whose root is the directory. With `create` it is to be filled: a directory is
+   made. */
 enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err,
                         bool create = false);
+
+/* What is at a node of the store whose root that is. ZB_ENOTFOUND where a directory is missing. */
+enum zb_code look_at_place(const std::string &root, const std::string &node, enum zb_place *found,
+                           zb_error *err);
 
 /* From now on the store's arrays have elements of all kinds, those included of which no raster is
    made: structs, text, bytes. Before any node is opened. */
