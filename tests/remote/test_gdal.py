@@ -178,6 +178,12 @@ def test_requests_of_an_open_without_consolidated_metadata(server):
                                  "/p.zarr/spatial_ref/zarr.json", "/p.zarr/zarr.json"]
 
 
+def test_a_root_that_is_not_there_is_asked_for_once(server):
+    make_store(server.folder / "p.zarr", consolidated=False)
+    assert run("gdalinfo", server.url + "/p.zarr/none.zarr/a").returncode == 1
+    assert asked(server).count("/p.zarr/none.zarr/zarr.json") == 1
+
+
 ROWS = r"""
 import sys; from osgeo import gdal; gdal.UseExceptions()
 d = gdal.Open(sys.argv[1])

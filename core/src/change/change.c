@@ -162,8 +162,14 @@ void zb__change_note(zb__change *change, const char *path) {
 
 enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
                             zb_error *err) {
+    const zb_part part = {.data = text, .size = size};
+    return zb__change_put_parts(change, path, &part, 1, err);
+}
+
+enum zb_code zb__change_put_parts(zb__change *change, const char *path, const zb_part *parts,
+                                  size_t count, zb_error *err) {
     zb__change_note(change, path);
-    return zb__node_put(change->store, path, text, size, err);
+    return zb__node_put_parts(change->store, path, parts, count, err);
 }
 
 enum zb_code zb__change_put_missing(zb__change *change, zb_error *err) {

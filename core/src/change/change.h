@@ -54,9 +54,11 @@ enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_err
 enum zb_code zb__change_drop(zb__change *change, zb_error *err);
 enum zb_code zb__change_put_missing(zb__change *change, zb_error *err);
 
-/* Puts a node's document. */
+/* Puts a node's document: a text, or the parts of one. */
 enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
                             zb_error *err);
+enum zb_code zb__change_put_parts(zb__change *change, const char *path, const zb_part *parts,
+                                  size_t count, zb_error *err);
 
 /* Notes that a document comes to path without a put of ours: a move brings it there. */
 void zb__change_note(zb__change *change, const char *path);

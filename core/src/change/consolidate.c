@@ -21,10 +21,8 @@ static enum zb_code make(zb_store *store, zb__change *change, const char *path, 
                        "consolidated metadata would have %zu bytes, above the limit "
                        "consolidated_bytes",
                        text.size);
-    if (!code) {
-        zb__change_note(change, path);
-        code = zb__node_put_parts(store, path, text.part, text.count, err);
-    }
+    if (!code)
+        code = zb__change_put_parts(change, path, text.part, text.count, err);
     if (!code)
         code = zb__owed_forget(store, path, err);
     zb__pieces_free(&text);

@@ -259,13 +259,13 @@ static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy
         hierarchy->entry = location->node.substr(0, location->node.size() - below.size());
         if (!below.empty() && !hierarchy->entry.empty())
             hierarchy->entry.pop_back(); /* the slash before the part after the colon */
-        /* The consolidated metadata of a distant store's root saves the other requests. */
-        if (is_url(location->directory) && !location->node.empty())
+        /* A URL's root first: its consolidated metadata saves the other requests. */
+        const bool is_below = !location->node.empty(), root_first = is_url(location->directory);
+        if (is_below && root_first)
             hierarchy->opened = open_node(hierarchy->store.get(), "", nullptr);
         node = open_named(hierarchy->store.get(), *location, indices, &err);
         /* It may stand in the root's consolidated metadata alone. */
-        if (node == nullptr && err.code == ZB_ENOTFOUND && !location->node.empty() &&
-            hierarchy->opened == nullptr &&
+        if (node == nullptr && err.code == ZB_ENOTFOUND && is_below && !root_first &&
             open_node(hierarchy->store.get(), "", nullptr) != nullptr)
             node = open_named(hierarchy->store.get(), *location, indices, &err);
     }
