@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Documents that are asked for: threads that ask for the same one at the same time share one request,
- * through one store, or through several that ask in the same way. The answer is then at most as old as that request. Who holds the document's lock asks
- * alone, and so does who has changed something since it went out.
+ * Documents that are asked for: threads that ask for the same one at the same time share one
+ * request, through one store, or through several that ask in the same way. The answer is then at
+ * most as old as that request. Who holds the document's lock asks alone, and so does who has
+ * changed something since it went out.
  */
 #ifndef ZB_REMOTE_DOCUMENT_H
 #define ZB_REMOTE_DOCUMENT_H

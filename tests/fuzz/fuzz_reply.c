@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replies of servers to requests of all forms. The first byte of the input chooses the request; then
- * come the lines of the head, and after a byte 255 the body. What is taken stays in the buffer, and a
- * request that succeeds has exactly the bytes that it says.
+ * Replies of servers to requests of all forms. The first byte of the input chooses the request;
+ * then come the lines of the head, and after a byte 255 the body. What is taken stays in the
+ * buffer, and a request that succeeds has exactly the bytes that it says.
  */
 #include "fuzz.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes an HDF5 file whose dimension scales are attached by references of the kind H5T_STD_REF, as
- * libhdf5_hl does when it was built so: `v` has two scales along its first dimension, x and x2, and y
- * along its second. Each scale refers back, x2 to a dataset that is `left`, too. What `two` and
+ * libhdf5_hl does when it was built so: `v` has two scales along its first dimension, x and x2, and
+ * y along its second. Each scale refers back, x2 to a dataset that is `left`, too. What `two` and
  * `texts` have under the name of such an attribute is of other types.
  */
 #include <hdf5.h>

@@ -40,16 +40,16 @@ ZB_API int zb_coordinate_find(const zb_array_info *array, uint32_t dim,
 
 /* ---- Elements ------------------------------------------------------------------------------ */
 
+/* The `units` of CF for a datetime ("days since 1970-01-01", in the calendar proleptic_gregorian)
+   or a timedelta ("10 hours"); of units that CF lacks (calendar years and months, generic ones) the
+   name of the type. NULL for other types. malloc'ed. Both plugins show times as int64 with it,
+   where an array has no such attribute of its own. */
+ZB_API char *zb_time_units(zb_dtype dtype);
+
 /* One element of an integer or float type, in host byte order, from a number. False, and *element
    is left alone, when the type cannot hold the number: a fraction or a number out of range for
    integers, a number that would become an infinity for floats. Floats are rounded to the type.
    False for all other types. */
-/* The `units` of CF for a datetime ("days since 1970-01-01", in the calendar proleptic_gregorian) or
-   a timedelta ("10 hours"); of units that CF lacks (calendar years and months, generic ones) the name
-   of the type. NULL for other types. malloc'ed. Both plugins show times as int64 with it, where an
-   array has no such attribute of its own. */
-ZB_API char *zb_time_units(zb_dtype dtype);
-
 ZB_API bool zb_element_from_double(double value, zb_dtype dtype, void *element);
 ZB_API bool zb_element_from_int64(int64_t value, zb_dtype dtype, void *element);
 ZB_API bool zb_element_from_uint64(uint64_t value, zb_dtype dtype, void *element);

@@ -12,8 +12,8 @@
 /* The deepest nesting that any caller allows (json_parse.c). */
 #define DEPTH_MAX 1000
 
-/* Names are far from each other in a text that no cache of the processor holds: so many members ahead
-   the memory is asked for. */
+/* Names are far from each other in a text that no cache of the processor holds: so many members
+   ahead the memory is asked for. */
 #define NAMES_AHEAD 8
 
 /* Bytes of names that have passed, until they are freed. */

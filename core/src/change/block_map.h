@@ -40,9 +40,9 @@ typedef struct zb__map_change {
     bool lines;               /* the document is written in lines */
 } zb__map_change;
 
-/* Writes the new map behind the text, which borrows from the old one and not from the rows. An entry that
-   comes stands before the first old one that it sorts before. ZB_ENOMEM; a lack of memory for the text
-   shows in it. */
+/* Writes the new map behind the text, which borrows from the old one and not from the rows. An
+   entry that comes stands before the first old one that it sorts before. ZB_ENOMEM; a lack of
+   memory for the text shows in it. */
 enum zb_code zb__map_write(const zb__map_change *change, zb__pieces *text, zb_error *err);
 
 #endif

@@ -21,8 +21,8 @@ static void note_answer(void *context, zb_fetch *fetch) {
     pthread_mutex_unlock(&f->answer_lock);
 }
 
-/* The store opened the object for this request, or found none. An item that expects a version goes on
-   only when that is the one. */
+/* The store opened the object for this request, or found none. An item that expects a version goes
+   on only when that is the one. */
 static void take_opened(zb__item *item, const zb_fetch *fetch) {
     zb__stored_chunk *key = item->key;
     bool is_missing = fetch->code == ZB_ENOTFOUND;

@@ -97,8 +97,8 @@ static enum zb_code ask_whole(zb__item *item, uint64_t most, zb__ask_list *more,
     return ZB_OK;
 }
 
-/* Asks for the index of the object itself. Where it lies at the end, its place is known only when the
-   answer tells the size. */
+/* Asks for the index of the object itself. Where it lies at the end, its place is known only when
+   the answer tells the size. */
 static enum zb_code ask_index(zb__item *item, zb__ask_list *more, zb_error *err) {
     const zb__form *form = item->key->form;
     if (!item->never_whole && form->decoded_size <= WHOLE_SHARD && wants_half(item->key))

@@ -50,9 +50,9 @@ static enum zb_code add_leaf(zb__task_list *list, zb__stored_chunk *key, zb__lea
     return ZB_OK;
 }
 
-/* Joins a task to the one before it, both of one key and in the order of their bytes, where the bytes
-   between them cost less than another request: no more than come in a round trip, and at most three
-   eighths of all that is read. Tasks that lie closer were parted for their length. */
+/* Joins a task to the one before it, both of one key and in the order of their bytes, where the
+   bytes between them cost less than another request: no more than come in a round trip, and at most
+   three eighths of all that is read. Tasks that lie closer were parted for their length. */
 static bool reaches(zb__task *last, const zb__task *next, const zb__task_rule *rule) {
     uint64_t end = last->offset + last->size;
     if (last->size == 0 || next->size == 0 || next->offset <= end + rule->gap ||

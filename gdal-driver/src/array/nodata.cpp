@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GDAL's nodata value is one double, also of complex numbers, whose real part it is compared with. So
- * a complex value is shown where it has no imaginary part, or is no number: to leave an imaginary
- * part out would make pixels invalid that are none.
+ * GDAL's nodata value is one double, also of complex numbers, whose real part it is compared with.
+ * So a complex value is shown where it has no imaginary part, or is no number: to leave an
+ * imaginary part out would make pixels invalid that are none.
  *
- * It is the list of both parts: for floats in `_FillValue`, as xarray writes it, for complex integers
- * in an attribute of our own, because xarray cannot open a struct that has `_FillValue`, and makes
- * NaN of one that has `missing_value`.
+ * It is the list of both parts: for floats in `_FillValue`, as xarray writes it, for complex
+ * integers in an attribute of our own, because xarray cannot open a struct that has `_FillValue`,
+ * and makes NaN of one that has `missing_value`.
  */
 #include "array/nodata.h"
 

@@ -57,8 +57,8 @@ bool find_writable_place(std::string *root) {
     return true;
 }
 
-/* Local directories, zip archives and URLs are read by the core itself, which knows validators to the
-   nanosecond and keeps symbolic links inside; the rest goes through GDAL. */
+/* Local directories, zip archives and URLs are read by the core itself, which knows validators to
+   the nanosecond and keeps symbolic links inside; the rest goes through GDAL. */
 enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err, bool create) {
     zb_store *store = nullptr;
     std::string address;

@@ -16,8 +16,8 @@ herr_t vol_refs_read(const vol_object *object, const vol_attr *attr, hid_t mem_t
    object, gives a null reference. */
 herr_t vol_refs_of_tokens(vol_handle *handle, size_t count, const uint64_t *tokens, H5R_ref_t *out);
 
-/* The same of a VOL_ATTR_BYTES attribute whose elements are lists of old references; the program frees
-   the lists. */
+/* The same of a VOL_ATTR_BYTES attribute whose elements are lists of old references; the program
+   frees the lists. */
 herr_t vol_refs_read_new_lists(const vol_object *object, const vol_attr *attr, hvl_t *out,
                                hid_t dxpl);
 
@@ -29,14 +29,14 @@ bool vol_refs_are_lists(h5_lib *lib, hid_t type, bool of_new);
 void vol_refs_to_tokens(vol_file *file, size_t count, const H5R_ref_t *references,
                         uint64_t *tokens);
 
-/* What an old reference has in place of a new one, whose bytes need not be aligned; 0: it leads to no
-   object, which is an error. */
+/* What an old reference has in place of a new one, whose bytes need not be aligned; 0: it leads to
+   no object, which is an error. */
 typedef uint64_t (*vol_ref_token)(void *context, const void *reference);
 
 /* Whether a type is a list, or a compound, of references of the new kind; and such elements with
-   references of the old kind in their place. The caller closes the type and frees the elements, which
-   are one block (*old: NULL on failure). Other members of a compound point at what those of `elements`
-   point at. Pushes errors: for references that lead to no object of this file. */
+   references of the old kind in their place. The caller closes the type and frees the elements,
+   which are one block (*old: NULL on failure). Other members of a compound point at what those of
+   `elements` point at. Pushes errors: for references that lead to no object of this file. */
 bool vol_refs_are_new(h5_lib *lib, hid_t type);
 herr_t vol_refs_convert_to_old(h5_lib *lib, hid_t type, size_t count, const void *elements,
                                vol_ref_token token, void *context, hid_t *old_type, void **old);

@@ -2,9 +2,9 @@
 /*
  * Files: opening a store, deciding whether a path is ours, and HDF5's questions about open files.
  *
- * A path belongs to us when it names a directory with a zarr.json, an archive or a URL (names.h); a file
- * that is created, also when its name ends in ".zarr" or lies in a store. Everything else goes to the
- * native connector, so that with HDF5_VOL_CONNECTOR=zarr one program can use both kinds.
+ * A path belongs to us when it names a directory with a zarr.json, an archive or a URL (names.h); a
+ * file that is created, also when its name ends in ".zarr" or lies in a store. Everything else goes
+ * to the native connector, so that with HDF5_VOL_CONNECTOR=zarr one program can use both kinds.
  */
 #include "callbacks/classes.h"
 #include "attributes/write.h"
@@ -233,9 +233,10 @@ static bool in_search(h5_lib *lib) {
     return lib->H5Eis_paused && lib->H5Eis_paused(H5E_DEFAULT, &paused) >= 0 && paused;
 }
 
-/* Whether the search's access list has a driver with which no store opens (it would be refused). Where
-   the search has found a connector and the open fails, HDF5 1.14 loses that list; and a program with a
-   lost list that holds other lists, as those of such drivers do, crashes when it ends. */
+/* Whether the search's access list has a driver with which no store opens (it would be refused).
+   Where the search has found a connector and the open fails, HDF5 1.14 loses that list; and a
+   program with a lost list that holds other lists, as those of such drivers do, crashes when it
+   ends. */
 static bool wants_other_driver(h5_lib *lib, hid_t fapl) {
     hid_t saved = vol_stack_save(lib);
     const bool other = vol_fapl_driver(lib, fapl) == VOL_DRIVER_OTHER;
@@ -260,8 +261,8 @@ static herr_t ask_host(h5_lib *lib, const char *url, hid_t fapl, hbool_t *access
 /*
  * H5Fis_accessible, or the search. There we only speak for Zarr stores, and on HDF5 2.x not even
  * for those: that library registers the object which the search finds under the wrong connector and
- * crashes. The search takes the word of a URL: the open that follows asks its host, once, and has the
- * better error.
+ * crashes. The search takes the word of a URL: the open that follows asks its host, once, and has
+ * the better error.
  */
 static herr_t is_accessible(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
     const char *name = args->args.is_accessible.filename;
@@ -301,7 +302,8 @@ static herr_t specific_of_native(const vol_object *object, H5VL_file_specific_ar
                                  hid_t dxpl, void **req) {
     h5_lib *lib = object->lib;
     H5VL_file_specific_args_t native = *args;
-    /* HDF5 hands over what get_object says of the other one, other connectors their child as it is. */
+    /* HDF5 hands over what get_object says of the other one, other connectors their child as it
+       is. */
     if (args->op_type == H5VL_FILE_IS_EQUAL && vol_is_ours(args->args.is_equal.obj2)) {
         const vol_object *other = args->args.is_equal.obj2;
         if (!other->under) {
@@ -316,8 +318,8 @@ static herr_t specific_of_native(const vol_object *object, H5VL_file_specific_ar
     return result;
 }
 
-/* A shadow, which HDF5 hands over in place of any of our objects, is that of a store; of which one is known
-   where only one is open. */
+/* A shadow, which HDF5 hands over in place of any of our objects, is that of a store; of which one
+   is known where only one is open. */
 static bool is_same_store(const vol_object *object, const void *other) {
     const vol_object *ours = other;
     const vol_file *files = object->lib->files;

@@ -103,8 +103,8 @@ static void shard_of_option(const vol_cutting *cutting, vol_spec *out) {
     }
 }
 
-/* Extents and chains are those of shards where the property of shards says so, never by an option: the
-   chunks that were asked for stay what they are. */
+/* Extents and chains are those of shards where the property of shards says so, never by an option:
+   the chunks that were asked for stay what they are. */
 static enum zb_code take_shard(h5_lib *lib, const vol_options *options, hid_t dcpl, vol_spec *out,
                                zb_error *err) {
     const vol_cutting *cutting = &options->shards;

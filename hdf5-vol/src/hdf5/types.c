@@ -65,8 +65,8 @@ static hid_t new_bool(h5_lib *lib) {
     return type;
 }
 
-/* Without a NUL at the end when all bytes are used, as numpy has it. Bytes of an encoding that is not
-   known are what h5py makes of numpy's: ASCII, to which HDF5 converts no UTF-8. */
+/* Without a NUL at the end when all bytes are used, as numpy has it. Bytes of an encoding that is
+   not known are what h5py makes of numpy's: ASCII, to which HDF5 converts no UTF-8. */
 static hid_t new_chars(h5_lib *lib, zb_dtype dtype) {
     hid_t type = vol_type_fixed_text(lib, dtype.size);
     if (vol_shown_is_utf8(dtype))

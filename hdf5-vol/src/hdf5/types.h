@@ -4,8 +4,8 @@
  *
  * HDF5 sees host byte order, as the core hands elements out: bool as the enumeration {FALSE, TRUE}
  * of 8-bit integers (which h5py reads as bool), complex numbers as the compound {r, i} (h5py:
- * complex), r<bits> as opaque, string as variable-length UTF-8 and bytes as sequences of 8-bit unsigned
- * integers (text.h).
+ * complex), r<bits> as opaque, string as variable-length UTF-8 and bytes as sequences of 8-bit
+ * unsigned integers (text.h).
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_HDF5_TYPES_H
 #define ZARRBRIDGE_HDF5_VOL_HDF5_TYPES_H

@@ -16,8 +16,8 @@
 
 #define PREFIX "zarr:"
 
-/* The URL behind "zarr:", also when a program has taken the name for a path, put a directory before it
-   and made one slash of two. malloc'ed; NULL when there is none. */
+/* The URL behind "zarr:", also when a program has taken the name for a path, put a directory before
+   it and made one slash of two. malloc'ed; NULL when there is none. */
 static char *prefixed_url(const char *name) {
     char *url = NULL;
     for (const char *at = name; (at = strstr(at, PREFIX)) != NULL; at++) {

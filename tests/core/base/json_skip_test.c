@@ -158,8 +158,8 @@ static void checks_objects_whose_members_are_told(void **state) {
     free(places.place);
 }
 
-/* A map of two documents, of which the second has members of the first at its beginning, or what only
-   begins like one. */
+/* A map of two documents, of which the second has members of the first at its beginning, or what
+   only begins like one. */
 static void checks_members_like_those_before(void **state) {
     (void)state;
     static const char *const firsts[] = {"{}", "{\"a\":1}", "{\"a\":1 ,\"b\":[{}]}",

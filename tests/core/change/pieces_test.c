@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A text of pieces is the same text as a whole one, and copies none but short ones of what is borrowed. */
+/* A text of pieces is the same text as a whole one, and copies none but short ones of what is
+   borrowed. */
 #include "change/pieces.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static char *join(const zb_part *parts, size_t count, size_t *size) {
     return zb__text_take(&whole, size);
 }
 
-/* Runs of many lengths, with own text between, before and behind them where the bits of `own` say. */
+/* Runs of many lengths, with own text between, before and behind them where `own` has bits. */
 static void check_mixture(const char *lender, unsigned own) {
     static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 50000, 100, 70000, 70000, 3};
     zb__pieces pieces = {.count = 0};

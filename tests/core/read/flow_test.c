@@ -177,7 +177,8 @@ static void missing_chunks_are_asked_for_once(void **state) {
     }
 }
 
-/* An index that knows of no chunk at a place may be old: it is asked for again unless it is fresh. */
+/* An index that knows of no chunk at a place may be old: it is asked for again unless it is
+   fresh. */
 static void a_missing_inner_chunk_is_looked_for_again(void **state) {
     (void)state;
     for (int is_fresh = 0; is_fresh < 2; is_fresh++) {
@@ -393,7 +394,8 @@ static void an_object_may_go(void **state) {
 
 /* ---- Failures ---- */
 
-/* Every answer of a read fails once: an error each time, no wrong data, and the next read is right. */
+/* Every answer of a read fails once: an error each time, no wrong data, and the next read is
+   right. */
 static void every_failing_answer_is_an_error(void **state) {
     (void)state;
     arrays_spec specs[] = {plain, sharded, arrays_nested, sharded, plain};

@@ -61,8 +61,8 @@ typedef struct zb_range {
 #define ZB_WHOLE SIZE_MAX
 
 /* A request that goes on while its caller does other things: a range of an object, or all of it.
-   The struct is the caller's; from zb_store_submit until `done` is called with it, or zb_store_cancel
-   has returned, it is the store's, and so is its buffer. */
+   The struct is the caller's; from zb_store_submit until `done` is called with it, or
+   zb_store_cancel has returned, it is the store's, and so is its buffer. */
 typedef struct zb_fetch zb_fetch;
 struct zb_fetch {
     zb_object *object;   /* to read from. NULL: the store opens `key` and sets this, pinned to the
@@ -211,10 +211,9 @@ typedef struct zb_store_ops {
        to one. False where that is not known. NULL: never known at a lower price than by asking for
        each object. */
     bool (*is_absent)(zb_store *store, const char *prefix);
-    /* As stat, for a caller that has just put the object, or compares the validator with one that it
-       got from open or stat, and calls stat where they differ, or asks only whether there is an object:
-       where links lead is not checked.
-       NULL: stat costs no more. */
+    /* As stat, for a caller that has just put the object, or compares the validator with one that
+       it got from open or stat, and calls stat where they differ, or asks only whether there is an
+       object: where links lead is not checked. NULL: stat costs no more. */
     enum zb_code (*peek)(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
     /* Begins the requests of the list, in its order as far as it can, and returns without waiting
        for the network; `done` is called once for each, also before this returns. An error: none was
@@ -237,8 +236,8 @@ typedef struct zb_store_ops {
        last step, making the name durable, the new one stands already. With a batch that checks,
        ZB_ECONFLICT also when the key's place was moved or erased meanwhile. */
     enum zb_code (*put)(zb_store *store, const zb_put *put, zb_error *err);
-    /* Removes an object; a missing one is not an error. Durable after flush(), as with erase_below.
-     */
+    /* Removes an object; a missing one is not an error. Durable after flush(), as with
+     erase_below. */
     enum zb_code (*erase)(zb_store *store, const char *key, zb_error *err);
     /* Removes everything below prefix ("a/b"; "" empties the store), directories too. With a prefix
        no reader and no kill sees it half done where the backend can (fs does); with "" the root's
