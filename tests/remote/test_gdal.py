@@ -213,6 +213,73 @@ def test_virtual_names_are_known_without_the_prefix(raster):
     python(READ.replace("not d.GetFileList()", "True"), "/vsicurl/" + raster)
 
 
+PIXELS = r"""
+import sys; from osgeo import gdal; gdal.UseExceptions()
+d = gdal.Open(sys.argv[1])
+print("OPEN")
+print(int(d.ReadAsArray().astype("u8").sum()))
+"""
+
+HTML = b"<html>please sign in</html>"
+FAULTS = {
+    "500": ("status", {"code": 500}), "503": ("status", {"code": 503}),
+    "429": ("status", {"code": 429}), "403": ("status", {"code": 403}),
+    "401": ("status", {"code": 401}), "400": ("status", {"code": 400}),
+    "404 for GET alone": ("status", {"code": 404}), "416": ("status", {"code": 416}),
+    "204": ("status", {"code": 204, "body": b""}),
+    "a redirection to nowhere": ("status", {"code": 302}),
+    "a redirection in a circle": ("status", {"code": 302, "headers": {"Location": "0"}}),
+    "cut before the body": ("cut", {"after": 0}), "cut in the body": ("cut", {"after": 40}),
+    "a short body": ("short", {"bytes": 40}), "reset": ("reset", {}),
+    "all in place of a range": ("whole", {}), "gzip": ("gzip", {}),
+    "HTML in place of a range": ("body", {"body": HTML}),
+    "HTML and 200": ("status", {"code": 200, "body": HTML}),
+    "no HTTP": ("raw", {"pieces": [b"SSH-2.0-x\r\n"]}),
+    "an endless head": ("raw", {"pieces": [b"HTTP/1.1 200 OK\r\n"] + 200 * [b"X: " + 4096 * b"x"]}),
+    "a wait": ("hang", {"seconds": 30}),
+}
+
+
+@pytest.fixture
+def chunks(server):
+    """The name of an array in GDAL's file systems, its path on the server, and the sum of its pixels."""
+    root = zarr.create_group(server.folder / "f.zarr")
+    put(root, "t", PLANE, chunks=(30, 40))
+    put(root, "raw", PLANE, chunks=(30, 40), compressors=None)
+    zarr.consolidate_metadata(root.store)
+    return 'ZARR3:"/vsicurl/%s/f.zarr":/' % server.url, "/f.zarr/", int(PLANE.astype("u8").sum())
+
+
+@pytest.mark.parametrize("array", ["t", "raw"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_chunk_that_gdal_cannot_get_is_an_error(server, chunks, array, fault):
+    """Never fill, and never other pixels."""
+    name, path, _ = chunks
+    kind, options = FAULTS[fault]
+    server.fault(path + array + "/c/1/0", kind, **options)
+    done = run(sys.executable, "-W", "ignore", "-c", PIXELS, name + array, GDAL_HTTP_TIMEOUT=1)
+    assert done.stdout == "OPEN\n" and "c/1/0" in done.stderr, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("fault", ["500", "cut in the body", "short body once"])
+def test_a_chunk_that_gdal_gets_at_the_second_time(server, chunks, fault):
+    """What came at first is forgotten."""
+    name, path, total = chunks
+    kind, options = FAULTS.get(fault, ("short", {"bytes": 40}))
+    server.fault(path + "t/c/1/0", kind, times=1, **options)
+    assert python(PIXELS, name + "t").split() == ["OPEN", str(total)]
+    methods = [asked.method for asked in server.take_log() if asked.path == path + "t/c/1/0"]
+    assert methods == ["GET", "HEAD", "GET"]
+
+
+@pytest.mark.parametrize("array", ["t", "raw"])
+def test_gdal_asks_once_for_a_chunk(server, chunks, array):
+    name, path, total = chunks
+    assert python(PIXELS, name + array).split() == ["OPEN", str(total)]
+    data = [asked.method for asked in server.take_log() if path + array + "/c/" in asked.path]
+    assert data == 4 * ["GET"]
+
+
 @pytest.mark.parametrize("choice, words", [("both", "expected own or vsi"), ("vsi", "query")])
 def test_bad_choices_are_errors(server, raster, choice, words):
     done = run("gdalinfo", raster + "?sig=canary", ZARR3_REMOTE=choice)

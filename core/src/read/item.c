@@ -97,11 +97,18 @@ static enum zb_code ask_whole(zb__item *item, uint64_t most, zb__ask_list *more,
     return ZB_OK;
 }
 
+/* True if a shard comes faster whole than by its index first. */
+static bool comes_whole(const zb__item *item) {
+    const uint64_t size = item->key->form->decoded_size;
+    return !item->never_whole && (size <= item->key->node->store->hints.small ||
+                                  (size <= WHOLE_SHARD && wants_half(item->key)));
+}
+
 /* Asks for the index of the object itself. Where it lies at the end, its place is known only when
    the answer tells the size. */
 static enum zb_code ask_index(zb__item *item, zb__ask_list *more, zb_error *err) {
     const zb__form *form = item->key->form;
-    if (!item->never_whole && form->decoded_size <= WHOLE_SHARD && wants_half(item->key))
+    if (comes_whole(item))
         return ask_whole(item, 2 * form->decoded_size + form->shard->index_size + ZB__CODEC_SLACK,
                          more, err);
     zb__ask *ask = new_ask(item, ZB__ASK_INDEX, more, err);

@@ -78,8 +78,11 @@ static enum zb_code serve(zb_store *store, zb_fetch *fetch) {
         return is_whole ? zb_fail(&fetch->error, ZB_EUNSUPPORTED,
                                   "an open object is read by ranges here")
                         : read_range(fetch);
+    enum zb_code code = store->ops->fetch ? store->ops->fetch(store, fetch) : ZB_EUNSUPPORTED;
+    if (code != ZB_EUNSUPPORTED)
+        return code;
     zb_object *object;
-    enum zb_code code = zb_object_open(store, fetch->key, &object, &fetch->info, &fetch->error);
+    code = zb_object_open(store, fetch->key, &object, &fetch->info, &fetch->error);
     if (code)
         return code;
     fetch->object = object;

@@ -15,7 +15,9 @@
  *
  * Systems that are not local answer only while one waits. Threads of the core wait for them, up to 16
  * at once (zb_store_submit_by_threads): GDAL's own parallel reads (AdviseRead, ReadMultiRange) serve
- * one file only, and most chunks are files of their own.
+ * one file only, and most chunks are files of their own. A chunk takes one request (vsi_web.h); one
+ * that is missing would take two, as only the usual way tells a missing one from a server's failure.
+ * So after a missing chunk the next one goes the usual way: a chunk is mostly as its neighbour.
  *
  * These functions run in the core's threads; GDAL's error handlers are silenced there, and the
  * failure goes into the zb_error.
@@ -42,6 +44,7 @@
 #include "cpl_vsi_virtual.h"
 #include "store/location.h"
 #include "store/node.h"
+#include "store/vsi_web.h"
 #include "store/zip_repeats.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/zarrbridge.h"
@@ -53,6 +56,7 @@ struct VsiStore {
     std::string root;
     std::string archive, inside; /* of a store in a zip archive: its file, and the path in it */
     CPLStringList options;       /* of GDAL, of the thread that opened the store alone */
+    std::atomic<bool> is_sparse; /* the last chunk that was asked for is missing */
 };
 
 struct VsiObject {
@@ -116,17 +120,6 @@ void fill_info(const VSIStatBufL &stat, zb_object_info *info) {
     info->validator.valid = stat.st_mtime > 0 && time(nullptr) > stat.st_mtime + 2;
 }
 
-/* Stores of objects have no directories: GDAL invents one where it finds a longer key, which says
-   nothing of this one. */
-bool invents_directories(const std::string &path) {
-    static constexpr const char *kSystems[] = {"/vsis3", "/vsigs", "/vsiaz", "/vsioss",
-                                               "/vsiswift"};
-    return std::any_of(std::begin(kSystems), std::end(kSystems), [&](const char *system) {
-        return STARTS_WITH(path.c_str(), system) &&
-               (path[strlen(system)] == '/' || path[strlen(system)] == '_');
-    });
-}
-
 /* A directory in an object's place is damage: an absent chunk would read as fill. */
 enum zb_code stat_path(const std::string &path, zb_object_info *info, zb_error *err) {
     VSIStatBufL stat;
@@ -137,7 +130,7 @@ enum zb_code stat_path(const std::string &path, zb_object_info *info, zb_error *
                        VSI_STAT_SET_ERROR_FLAG) != 0)
         return explain_failure(path, errno, err);
     if (VSI_ISDIR(stat.st_mode))
-        return zb_fail(err, invents_directories(path) ? ZB_ENOTFOUND : ZB_EINVAL,
+        return zb_fail(err, zarr3::invents_directories(path) ? ZB_ENOTFOUND : ZB_EINVAL,
                        "%s is a directory, not a regular file", path.c_str());
     fill_info(stat, info);
     return ZB_OK;
@@ -185,6 +178,19 @@ enum zb_code open_in_archive(zb_store *store, const zarr3::ZipEntry &entry, zb_o
     return ZB_OK;
 }
 
+/* Takes over the file. */
+enum zb_code make_object(zb_store *store, const std::string &path, VSILFILE *file, uint64_t size,
+                         zb_object **out, zb_error *err) {
+    const bool web = STARTS_WITH(path.c_str(), "/vsicurl/");
+    VsiObject *object = new (std::nothrow) VsiObject{{store}, file, size, web, {}, {}};
+    if (object == nullptr) {
+        VSIFCloseL(file);
+        return zb_fail(err, ZB_ENOMEM, "no memory to open %s", path.c_str());
+    }
+    *out = &object->base;
+    return ZB_OK;
+}
+
 enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
                       zb_error *err) {
     const VsiCall call(store);
@@ -195,11 +201,18 @@ enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_obje
         return found != ZB_OK ? found : open_in_archive(store, *entry, out, err);
     const std::string path = path_of(store, key);
     const enum zb_code code = stat_path(path, info, err);
+    if (zarr3::can_read_at_once(path)) {
+        reinterpret_cast<VsiStore *>(store)->is_sparse = code == ZB_ENOTFOUND;
+        if (code == ZB_EIO) /* GDAL would never ask again */
+            VSICurlPartialClearCache(path.c_str());
+    }
     if (code != ZB_OK)
         return code;
     VSIErrorReset();
     errno = 0;
-    VSILFILE *file = VSIFOpenExL(path.c_str(), "rb", TRUE);
+    /* It is there, so that GDAL need not look for it in a listing of its directory. */
+    const CPLStringList unlisted(CSLSetNameValue(nullptr, "DISABLE_READDIR_ON_OPEN", "EMPTY_DIR"));
+    VSILFILE *file = VSIFOpenEx2L(path.c_str(), "rb", TRUE, unlisted.List());
     if (file == nullptr)
         return explain_failure(path, errno, err);
     /* The size of what is open, which is another object's when the key was replaced since. */
@@ -210,14 +223,7 @@ enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_obje
         memcmp(now.validator.word, info->validator.word, sizeof now.validator.word) != 0)
         info->validator.valid = false;
     info->size = size;
-    const bool web = STARTS_WITH(path.c_str(), "/vsicurl/");
-    VsiObject *object = new (std::nothrow) VsiObject{{store}, file, size, web, {}, {}};
-    if (object == nullptr) {
-        VSIFCloseL(file);
-        return zb_fail(err, ZB_ENOMEM, "no memory to open %s", path.c_str());
-    }
-    *out = &object->base;
-    return ZB_OK;
+    return make_object(store, path, file, size, out, err);
 }
 
 /* Reads as much of [offset, offset + length) as there is. False when the system fails. */
@@ -264,6 +270,59 @@ enum zb_code vsi_read(zb_object *base, zb_range *ranges, size_t count, zb_error 
                            static_cast<unsigned long long>(offset));
     }
     return ZB_OK;
+}
+
+/* The rest of an object of which the first bytes have come, in a buffer of malloc. */
+enum zb_code read_rest(zb_fetch *fetch, zb_error *err) {
+    zb_range *range = &fetch->range;
+    if (fetch->info.size > fetch->most)
+        return zb_fail(err, ZB_ELIMIT, "it has %llu bytes, more than the %llu allowed",
+                       static_cast<unsigned long long>(fetch->info.size),
+                       static_cast<unsigned long long>(fetch->most));
+    const size_t size = static_cast<size_t>(fetch->info.size);
+    void *all = realloc(range->buffer, size);
+    if (all == nullptr)
+        return zb_fail(err, ZB_ENOMEM, "no memory for an object");
+    range->buffer = all;
+    if (range->got == size)
+        return ZB_OK;
+    zb_range rest = {range->got, size - range->got, static_cast<char *>(all) + range->got, 0};
+    const enum zb_code code = vsi_read(fetch->object, &rest, 1, err);
+    range->got += rest.got;
+    return code;
+}
+
+/* The number of bytes that a request begins with; 0 where it has to go the usual way. */
+size_t first_length(const VsiStore *vsi, const zb_fetch *fetch) {
+    const zb_range &range = fetch->range;
+    if (range.offset == ZB_FROM_END || vsi->is_sparse ||
+        !zarr3::can_read_at_once(zarr3::file_in(vsi->root, fetch->key)))
+        return 0;
+    if (range.length == ZB_WHOLE)
+        return static_cast<size_t>(std::min<uint64_t>(fetch->most, zarr3::kWebRead));
+    return range.length <= zarr3::kWebRead ? range.length : 0;
+}
+
+enum zb_code vsi_fetch(zb_store *store, zb_fetch *fetch) {
+    const VsiCall call(store);
+    const bool is_whole = fetch->range.length == ZB_WHOLE;
+    const size_t length = first_length(reinterpret_cast<VsiStore *>(store), fetch);
+    void *given = is_whole ? nullptr : fetch->range.buffer;
+    void *buffer = given != nullptr || length == 0 ? given : malloc(length);
+    zarr3::WebFile found;
+    const std::string path = path_of(store, fetch->key);
+    if (length == 0 || buffer == nullptr ||
+        !zarr3::read_at_once(path, fetch->range.offset, length, buffer, &found)) {
+        if (buffer != given)
+            free(buffer);
+        return ZB_EUNSUPPORTED;
+    }
+    fetch->range.buffer = buffer;
+    fetch->range.got = found.got;
+    fill_info(found.stat, &fetch->info);
+    const enum zb_code code =
+        make_object(store, path, found.file, fetch->info.size, &fetch->object, &fetch->error);
+    return code == ZB_OK && is_whole ? read_rest(fetch, &fetch->error) : code;
 }
 
 /* A file that was read leaves nothing to write, so the result of closing says nothing. */
@@ -412,6 +471,7 @@ zb_store_ops make_ops(Kind kind) {
     ops.list = vsi_list;
     ops.destroy = vsi_destroy;
     if (kind == Kind::kDistant) {
+        ops.fetch = vsi_fetch;
         ops.submit = zb_store_submit_by_threads;
         ops.cancel = zb_store_cancel_by_threads;
     }
@@ -434,6 +494,8 @@ constexpr uint32_t kRequests = 16;               /* as many as there are threads
 constexpr uint64_t kPart = uint64_t{2} << 20;    /* bytes: a longer range comes in several */
 constexpr uint64_t kWindow = uint64_t{64} << 20; /* bytes */
 constexpr int64_t kFresh = 10000000000;          /* nanoseconds; GDAL, too, remembers files */
+/* By its index first, a shard takes three round trips: its size, the index, the data. Bytes. */
+constexpr uint64_t kSmall = uint64_t{1} << 20;
 
 } // namespace
 
@@ -441,7 +503,7 @@ namespace zarr3 {
 
 enum zb_code open_vsi_store(const std::string &root, zb_store **out, zb_error *err) {
     std::unique_ptr<VsiStore> store(
-        new VsiStore{{}, root, "", "", CPLStringList(CPLGetThreadLocalConfigOptions())});
+        new VsiStore{{}, root, "", "", CPLStringList(CPLGetThreadLocalConfigOptions()), {false}});
     zarr3::split_zip_path(root, &store->archive, &store->inside);
     const bool is_local = VSIIsLocal(root.c_str());
     const bool is_memory = STARTS_WITH(root.c_str(), "/vsimem/");
@@ -456,6 +518,7 @@ enum zb_code open_vsi_store(const std::string &root, zb_store **out, zb_error *e
         hints.part = kPart;
         hints.window = kWindow;
         hints.fresh = kFresh;
+        hints.small = kSmall;
     }
     const zb_store_ops *ops = is_memory ? &kMemoryOps : is_local ? &kLocalOps : &kDistantOps;
     const enum zb_code code = zb_store_init(&store->base, ops, hints, root.c_str(), err);

@@ -122,6 +122,19 @@ static void a_shard_is_one_request_when_half_of_it_is_wanted(void **state) {
     end(&s);
 }
 
+/* As the store says which are small. */
+static void a_small_shard_is_one_request(void **state) {
+    (void)state;
+    setup s = begin(&sharded, fresh);
+    s.store->hints.small = 512 * 512 * 2 - 1;
+    assert_int_equal(read_box(&s, 70, 70, 2, 2).requests, 2);
+    zb_cache_clear();
+    s.store->hints.small = 512 * 512 * 2;
+    assert_int_equal(read_box(&s, 70, 70, 2, 2).requests, 1);
+    assert_int_equal(read_box(&s, 300, 300, 2, 2).requests, 1); /* its index is known by now */
+    end(&s);
+}
+
 /* At the edge of the array, only what is inside counts. */
 static void a_shard_at_the_edge_is_one_request(void **state) {
     (void)state;
@@ -586,6 +599,7 @@ int main(void) {
         cmocka_unit_test(a_window_takes_two_requests_and_the_next_one),
         cmocka_unit_test(bytes_beside_the_index_come_with_it),
         cmocka_unit_test(a_shard_is_one_request_when_half_of_it_is_wanted),
+        cmocka_unit_test(a_small_shard_is_one_request),
         cmocka_unit_test(a_shard_at_the_edge_is_one_request),
         cmocka_unit_test(a_chunk_is_one_request),
         cmocka_unit_test(missing_chunks_are_asked_for_once),

@@ -4,6 +4,8 @@
  * around the one in memory holds its readers back until so many wait.
  */
 #include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 
 #include "support/check.h"
@@ -260,6 +262,57 @@ static void fetch_in_child(void *context) {
     free(fetch.range.buffer);
 }
 
+/* ---- A store that answers some requests at once ---- */
+
+static atomic_size_t at_once; /* calls */
+
+/* "k" whole; all else by open() and read(). */
+static enum zb_code fetch_at_once(zb_store *store, zb_fetch *fetch) {
+    at_once++;
+    if (strcmp(fetch->key, "k") != 0 || fetch->range.length != ZB_WHOLE)
+        return ZB_EUNSUPPORTED;
+    enum zb_code code = gate_open(store, fetch->key, &fetch->object, &fetch->info, &fetch->error);
+    fetch->range.buffer = malloc(1000);
+    zb_range range = {.length = 1000, .buffer = fetch->range.buffer};
+    if (!code)
+        code = zb_object_read(((gate_object *)fetch->object)->inner, &range, 1, &fetch->error);
+    fetch->range.got = range.got;
+    return code;
+}
+
+static void what_is_not_answered_at_once_goes_the_usual_way(void **state) {
+    (void)state;
+    zb_error err;
+    gate *g = new_gate(1);
+    answers a = new_answers();
+    zb_store_ops ops = gate_ops;
+    ops.fetch = fetch_at_once;
+    g->base.ops = &ops;
+    zb_fetch fetches[] = {
+        {.key = "k", .range = {.length = ZB_WHOLE}, .most = 1000},
+        {.key = "k", .range = {.offset = 10, .length = 64}},
+        {.key = "absent", .range = {.length = ZB_WHOLE}, .most = 1000},
+    };
+    link_all(fetches, 3);
+    at_once = 0;
+    ASSERT_OK(zb_store_submit(&g->base, fetches, note, &a, &err), err);
+    await(&a, 3);
+    assert_true(has_bytes(&fetches[0], 0, 1000));
+    assert_true(has_bytes(&fetches[1], 10, 64));
+    assert_int_equal(fetches[2].code, ZB_ENOTFOUND);
+    zb_fetch again = {.object = fetches[0].object, .range = {.offset = 1, .length = 9}};
+    ASSERT_OK(zb_store_submit(&g->base, &again, note, &a, &err), err);
+    await(&a, 4);
+    assert_true(has_bytes(&again, 1, 9));
+    assert_int_equal(at_once, 3); /* never for an open object */
+    free(again.range.buffer);
+    for (size_t i = 0; i < 3; i++) {
+        zb_object_close(fetches[i].object);
+        free(fetches[i].range.buffer);
+    }
+    zb_store_release(&g->base);
+}
+
 static void a_child_has_threads_of_its_own(void **state) {
     (void)state;
     gate *g = new_gate(1);
@@ -274,6 +327,7 @@ int main(void) {
         cmocka_unit_test(answers_are_right),
         cmocka_unit_test(sixteen_go_on_at_once),
         cmocka_unit_test(cancelled_requests_are_left_alone),
+        cmocka_unit_test(what_is_not_answered_at_once_goes_the_usual_way),
         cmocka_unit_test(a_child_has_threads_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

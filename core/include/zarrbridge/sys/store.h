@@ -98,6 +98,8 @@ typedef struct zb_store_hints {
     uint64_t window;      /* bytes worth having under way at once; counts with submit() */
     int64_t fresh;        /* for how long the version of an object that answered a request may be
                              taken for the present one (nanoseconds); counts with submit() */
+    uint64_t small;       /* shards of at most this decoded size (bytes) come faster whole than by
+                             their index first; counts with submit() */
 } zb_store_hints;
 
 /* The longest range that comes as one request where others come in parts: a short rest costs more as
@@ -215,6 +217,11 @@ typedef struct zb_store_ops {
        it got from open or stat, and calls stat where they differ, or asks only whether there is an
        object: where links lead is not checked. NULL: stat costs no more. */
     enum zb_code (*peek)(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
+    /* Answers a request for an object that is not open, while its caller waits: for a backend in
+       which open() and read() take two round trips, and this one. zb_store_submit_by_threads calls
+       it. ZB_EUNSUPPORTED, with no error filled in and the fetch as it was: open() and read() are
+       the way for this one. NULL: for all. */
+    enum zb_code (*fetch)(zb_store *store, zb_fetch *fetch);
     /* Begins the requests of the list, in its order as far as it can, and returns without waiting
        for the network; `done` is called once for each, also before this returns. An error: none was
        begun, and done is never called. NULL in a store that answers in microseconds, or only while
@@ -380,7 +387,7 @@ ZB_API enum zb_code zb_store_submit(zb_store *store, zb_fetch *list, zb_fetch_fn
 ZB_API void zb_store_cancel(zb_store *store, void *context);
 
 /* For backends that answer only while their caller waits, and not in microseconds: submit() and
-   cancel() by at most 16 threads of the core, which call open() and read(). Those of a distant store
+   cancel() by at most 16 threads of the core, which call fetch(), or open() and read(). Those of a distant store
    may take seconds, and cancel() waits for the calls under way. ZB_WHOLE is for requests that open
    their object. */
 ZB_API enum zb_code zb_store_submit_by_threads(zb_store *store, zb_fetch *list, zb_fetch_fn done,
