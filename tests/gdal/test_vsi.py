@@ -4,6 +4,7 @@ import http.server
 import os
 import pathlib
 import re
+import sys
 import threading
 import time
 
@@ -12,7 +13,7 @@ import pytest
 import zarr
 from osgeo import gdal
 
-from conftest import Errors, opened, put, sub
+from conftest import Errors, opened, put, run, sub
 
 PLANE = np.arange(60 * 80, dtype="uint16").reshape(60, 80)
 
@@ -322,6 +323,36 @@ def test_a_chunk_is_read_when_its_server_is_well_again(many):
     assert len(errors.failures) == 1
     handler.broken = None
     assert (dataset.ReadAsArray() == plane).all()
+
+
+def test_an_open_takes_few_requests(server, sample):
+    """CRS and place included, and none for sidecar files, which stores on servers do not have."""
+    root, handler = server
+    zarr.consolidate_metadata(sample)
+    handler.log = []
+    dataset = opened("ZARR3:" + root + "/t")
+    assert dataset.GetGeoTransform() == (0, 10, 0, 0, 0, 10)
+    assert dataset.GetProjection() == ""
+    dataset.GetMetadata()
+    assert dataset.GetRasterBand(1).GetOverviewCount() == 0
+    assert dataset.GetRasterBand(1).GetMaskFlags() != 0
+    assert dataset.GetFileList() == [root + "/t/zarr.json"]
+    documents = [path for _, path, _ in handler.log if path.endswith("zarr.json")]
+    assert len(handler.log) == len(documents) + 2, handler.log
+    assert not [path for _, path, _ in handler.log if "aux" in path or "ovr" in path.lower()]
+
+
+def test_sidecars_of_a_store_on_a_server_have_a_place_in_a_directory(server, tmp_path):
+    root, _ = server
+    (tmp_path / "pam").mkdir()
+    code = ("import sys; from osgeo import gdal; gdal.UseExceptions(); d = gdal.Open(sys.argv[1]);"
+            "print(d.GetRasterBand(1).GetStatistics(False, len(sys.argv) > 2))")
+    name = "ZARR3:" + root + "/t"
+    computed = run(sys.executable, "-c", code, name, "yes", GDAL_PAM_PROXY_DIR=tmp_path / "pam")
+    again = run(sys.executable, "-c", code, name, GDAL_PAM_PROXY_DIR=tmp_path / "pam")
+    most = str(float(PLANE.max()))
+    assert most in computed and most in again and os.listdir(tmp_path / "pam")
+    assert most not in run(sys.executable, "-c", code, name)
 
 
 def test_options_of_the_opening_thread_hold_in_all(many):

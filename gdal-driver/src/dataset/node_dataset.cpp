@@ -28,9 +28,9 @@ Zarr3NodeDataset::Zarr3NodeDataset(Hierarchy hierarchy) : hierarchy_(std::move(h
     m_bCanBeReopened = true;
 }
 
-/* Beside a URL nothing can be put; what the store itself says counts there, too. */
+/* Beside a store on a server nothing can be put; what the store itself says counts there, too. */
 void Zarr3NodeDataset::use_sidecar(const std::string &subdataset) {
-    if (is_url(hierarchy_.root)) {
+    if (!has_place_beside(hierarchy_.root)) {
         nPamFlags |= GPF_NOSAVE;
         TryLoadXML();
         return;
@@ -94,6 +94,8 @@ char **Zarr3NodeDataset::GetFileList() {
                            : zb_node_array(node()) != nullptr ? ".zarray"
                                                               : ".zgroup";
     files.AddString(file_in(hierarchy_.root, join_path(zb_node_path(node()), document)).c_str());
+    if (!has_place_beside(hierarchy_.root))
+        return files.StealList();
     VSIStatBufL stat;
     /* GDAL writes the sidecar when the dataset closes; another program may have done so before. */
     for (const std::string &beside : {hierarchy_.root + ".aux.xml", outer_overviews_}) {

@@ -55,6 +55,11 @@ bool is_on_web(const std::string &root) {
            !begins(address, kS3Scheme);
 }
 
+bool has_place_beside(const std::string &root) {
+    return !is_url(root) && (VSIIsLocal(root.c_str()) ||
+                             CPLGetConfigOption("GDAL_PAM_PROXY_DIR", nullptr) != nullptr);
+}
+
 /* A virtual path is read as if its system were a host. */
 bool names_store(const std::string &name) {
     if (is_url(name))

@@ -387,9 +387,9 @@ ZB_API enum zb_code zb_store_submit(zb_store *store, zb_fetch *list, zb_fetch_fn
 ZB_API void zb_store_cancel(zb_store *store, void *context);
 
 /* For backends that answer only while their caller waits, and not in microseconds: submit() and
-   cancel() by at most 16 threads of the core, which call fetch(), or open() and read(). Those of a distant store
-   may take seconds, and cancel() waits for the calls under way. ZB_WHOLE is for requests that open
-   their object. */
+   cancel() by at most 16 threads of the core, which call fetch(), or open() and read(). Those of a
+   distant store may take seconds, and cancel() waits for the calls under way. ZB_WHOLE is for
+   requests that open their object. */
 ZB_API enum zb_code zb_store_submit_by_threads(zb_store *store, zb_fetch *list, zb_fetch_fn done,
                                                void *context, zb_error *err);
 ZB_API void zb_store_cancel_by_threads(zb_store *store, void *context);
