@@ -299,6 +299,24 @@ def test_unnamed_dimensions_get_names_in_levels(store):
     assert sizes(opened(path)) == [(51, 35)]
 
 
+def test_coordinates_of_rasters_that_no_geotransform_places(store):
+    """The middle of the cells that stand behind a cell; of unequal ones that of the middle one."""
+    path, root = store
+    along = {"units": "m", "scale_factor": 0.5, "axis": "X"}
+    unequal = np.arange(70.0) ** 1.5
+    put(root, "x", np.arange(101, dtype="i2"), along, ("x",))
+    put(root, "y", unequal, dims=("y",))
+    put(root, "q", VALUES, dims=("y", "x"))
+    run("gdaladdo", "-q", path, "2")
+    half = xarray.open_zarr(path, group="ovr_2x", consolidated=False)
+    step = 101 / 51
+    assert np.allclose(half.x, 0.5 * ((np.arange(51) + 0.5) * step - 0.5))
+    assert half.x.attrs == {"units": "m", "axis": "X"}
+    assert (half.y.values == unequal[1::2]).all() and half.q.shape == (35, 51)
+    run("gdaladdo", "-q", "-clean", path)
+    assert sorted(os.listdir(path)) == ["q", "x", "y", "zarr.json"]
+
+
 def test_an_array_that_is_a_store_keeps_them_beside_it(tmp_path):
     path = str(tmp_path / "a.zarr")
     zarr.create_array(path, data=VALUES)

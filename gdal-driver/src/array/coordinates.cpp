@@ -14,11 +14,13 @@
 #include "array/attributes.h"
 #include "array/dimension_names.h"
 #include "array/types.h"
+#include "base/handles.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
 
 #include "zarrbridge/read.h"
 #include "zarrbridge/values.h"
+#include "zarrbridge/write.h"
 
 namespace zarr3 {
 
@@ -92,6 +94,37 @@ std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, u
             value = value * scale + offset;
     }
     return values;
+}
+
+enum zb_code create_coordinate(zb_store *store, const std::string &path,
+                               const std::vector<double> *values, const std::string &attributes,
+                               zb_error *err) {
+    const std::string name = last_part(path);
+    const uint64_t extent = values == nullptr ? 1 : values->size();
+    const char *const dimension = name.c_str();
+    zb_array_spec spec = {};
+    spec.ndim = values == nullptr ? 0 : 1;
+    spec.shape = &extent;
+    spec.inner_shape = &extent;
+    spec.dtype = values == nullptr ? zb_dtype{ZB_KIND_INT, 8, false, nullptr}
+                                   : zb_dtype{ZB_KIND_FLOAT, 8, false, nullptr};
+    spec.dimension_names = values == nullptr ? nullptr : &dimension;
+    spec.attributes = attributes.c_str();
+    zb_node *created = nullptr;
+    enum zb_code code = zb_array_create(store, path.c_str(), &spec, &created, err);
+    const NodePtr node = adopt_node(created);
+    if (code != ZB_OK || values == nullptr)
+        return code;
+    zb_writer *opened = nullptr;
+    code = zb_writer_open(node.get(), nullptr, &opened, err);
+    Writer writer(opened);
+    if (code != ZB_OK)
+        return code;
+    zb_write write = {};
+    write.data = values->data();
+    write.dtype = spec.dtype;
+    code = zb_writer_write(writer.get(), &write, err);
+    return code == ZB_OK ? zb_writer_close(writer.release(), err) : code;
 }
 
 std::optional<Spacing> regular_spacing(const std::vector<double> &values, zb_dtype dtype) {

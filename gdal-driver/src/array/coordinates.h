@@ -27,6 +27,12 @@ std::optional<std::string> read_label(const zb_node *labels, uint64_t index, zb_
 std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, uint64_t count,
                                     zb_error *err);
 
+/* Creates the coordinates of the dimension that is called like the last part of the path, with
+   attributes (JSON). NULL for values: a scalar without meaning, which only carries them. */
+enum zb_code create_coordinate(zb_store *store, const std::string &path,
+                               const std::vector<double> *values, const std::string &attributes,
+                               zb_error *err);
+
 /* Centre of the first cell, and the distance from each cell to the next. */
 struct Spacing {
     double first;

@@ -6,6 +6,8 @@
 #include <iterator>
 
 #include "array/attributes.h"
+#include "array/coordinates.h"
+#include "base/handles.h"
 #include "base/json_text.h"
 #include "cpl_string.h"
 #include "dataset/side_properties.h"
@@ -86,6 +88,60 @@ std::optional<GeoTransform> level_transform(const std::optional<GeoTransform> &r
     for (const size_t i : {size_t{2}, size_t{5}})
         t[i] *= down;
     return t;
+}
+
+static std::vector<double> level_values(const std::vector<double> &values, zb_dtype dtype,
+                                        uint64_t count) {
+    const double ratio = static_cast<double>(values.size()) / static_cast<double>(count);
+    const std::optional<Spacing> spacing = regular_spacing(values, dtype);
+    std::vector<double> result;
+    for (uint64_t i = 0; i < count; i++) {
+        const double middle = (static_cast<double>(i) + 0.5) * ratio;
+        const size_t nearest = std::min(values.size() - 1, static_cast<size_t>(middle));
+        result.push_back(spacing ? spacing->first + (middle - 0.5) * spacing->step
+                                 : values[nearest]);
+    }
+    return result;
+}
+
+/* Numbers are written unpacked, times with their unit in words. */
+static std::string level_coordinate_attributes(const zb_node *coordinate) {
+    static const char *const kPacking[] = {"scale_factor", "add_offset", "_Unsigned", "_FillValue",
+                                           "missing_value"};
+    std::vector<std::pair<std::string, std::string>> kept;
+    for (const auto &attribute : level_attributes(coordinate)) {
+        if (std::find(std::begin(kPacking), std::end(kPacking), attribute.first) ==
+            std::end(kPacking))
+            kept.push_back(attribute);
+    }
+    const CoreText units(zb_time_units(zb_node_array(coordinate)->dtype));
+    if (units != nullptr && attribute(coordinate, "units") == nullptr)
+        kept.emplace_back("units", json_quote(units.get()));
+    return json_object(kept);
+}
+
+enum zb_code write_level_coordinates(const zb_node *raster, NearbyNodes &around, const Axes &axes,
+                                     const zb_node *level, zb_error *err) {
+    const std::string group = parent_path(zb_node_path(level));
+    for (const int axis : {axes.x, axes.y}) {
+        const auto dim = static_cast<uint32_t>(axis);
+        const NodePtr coordinate = axis < 0 ? nullptr : find_coordinate(raster, dim, around);
+        if (coordinate == nullptr)
+            continue;
+        const zb_array_info *info = zb_node_array(coordinate.get());
+        const std::vector<double> values =
+            read_coordinate(coordinate.get(), 0, info->shape[0], err);
+        if (values.empty())
+            return err->code;
+        const std::vector<double> now =
+            level_values(values, info->dtype, zb_node_array(level)->shape[dim]);
+        const enum zb_code code = create_coordinate(
+            zb_node_store(level), join_path(group, last_part(zb_node_path(coordinate.get()))), &now,
+            level_coordinate_attributes(coordinate.get()), err);
+        if (code != ZB_OK)
+            return code;
+    }
+    return ZB_OK;
 }
 
 LayoutEntry layout_entry(const zb_node *raster, const Layout &raster_layout, const zb_node *level,

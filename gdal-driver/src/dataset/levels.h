@@ -49,6 +49,12 @@ std::optional<GeoTransform> level_transform(const std::optional<GeoTransform> &r
                                             const Layout &from, const Layout &to);
 
 /* What the list of a pyramid says of a level, or of the raster itself. */
+/* Coordinates of a level's columns and rows, beside it, where the raster has such: the middle of the
+   cells that a cell of the level stands for where they lie at equal distances, else that of the
+   one in the middle. For rasters that no geotransform places. */
+enum zb_code write_level_coordinates(const zb_node *raster, NearbyNodes &around, const Axes &axes,
+                                     const zb_node *level, zb_error *err);
+
 LayoutEntry layout_entry(const zb_node *raster, const Layout &raster_layout, const zb_node *level,
                          const std::string &level_path, const Layout &level_layout,
                          const std::optional<GeoTransform> &transform);

@@ -165,6 +165,11 @@ bool OverviewBuilder::create(Level *level) {
         level_transform(place_of(raster_), raster_->layout(), level->dataset->layout());
     if (place)
         level->dataset->place_at(*place);
+    else if (write_level_coordinates(raster_->node(), raster_->array().around(), axes, node.get(),
+                                     &err) != ZB_OK) {
+        report(err);
+        return false;
+    }
     if (raster_->GetSpatialRef() != nullptr)
         level->dataset->SetSpatialRef(raster_->GetSpatialRef());
     return raster_->mask() == nullptr || level->dataset->CreateMaskBand(GMF_PER_DATASET) == CE_None;

@@ -20,7 +20,6 @@
 #include "geo/shared_names.h"
 #include "geo/units.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/write.h"
 
 namespace zarr3 {
 
@@ -115,38 +114,13 @@ enum zb_code CfGroup::remove(const std::string &name, zb_error *err) {
     return code == ZB_ENOTFOUND ? ZB_OK : code; /* another writer has been here */
 }
 
-/* A coordinate of these values, or a scalar without meaning that carries attributes. */
 enum zb_code CfGroup::put(const std::string &name, const std::vector<double> *values,
                           const std::string &attributes, zb_error *err) {
-    enum zb_code code = remove(name, err);
+    const enum zb_code code = remove(name, err);
     if (code != ZB_OK)
         return code;
-    const uint64_t extent = values == nullptr ? 1 : values->size();
-    const char *const dimension = name.c_str();
-    zb_array_spec spec = {};
-    spec.ndim = values == nullptr ? 0 : 1;
-    spec.shape = &extent;
-    spec.inner_shape = &extent;
-    spec.dtype = values == nullptr ? zb_dtype{ZB_KIND_INT, 8, false, nullptr}
-                                   : zb_dtype{ZB_KIND_FLOAT, 8, false, nullptr};
-    spec.dimension_names = values == nullptr ? nullptr : &dimension;
-    spec.attributes = attributes.c_str();
-    zb_node *created = nullptr;
-    code = zb_array_create(zb_node_store(array_.get()), join_path(path_, name).c_str(), &spec,
-                           &created, err);
-    const NodePtr node = adopt_node(created);
-    if (code != ZB_OK || values == nullptr)
-        return code;
-    zb_writer *opened = nullptr;
-    code = zb_writer_open(node.get(), nullptr, &opened, err);
-    Writer writer(opened);
-    if (code != ZB_OK)
-        return code;
-    zb_write write = {};
-    write.data = values->data();
-    write.dtype = spec.dtype;
-    code = zb_writer_write(writer.get(), &write, err);
-    return code == ZB_OK ? zb_writer_close(writer.release(), err) : code;
+    return create_coordinate(zb_node_store(array_.get()), join_path(path_, name), values,
+                             attributes, err);
 }
 
 /* ---- Grid mapping ---- */
