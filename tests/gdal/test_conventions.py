@@ -118,7 +118,9 @@ def test_nodes_of_levels(store):
     for scale, name in ((1, "r10m"), (6, "r60m")):
         step = 10 * scale
         expected = (500000 - step / 2, step, 0, 5000000 + step / 2, 0, -step)
-        assert opened(sub(path, name + "/b02")).GetGeoTransform() == expected
+        level = opened(sub(path, name + "/b02"))
+        assert level.GetGeoTransform() == expected
+        assert level.GetMetadataItem("AREA_OR_POINT") == "Point"
     pyramid_entries = layout(lambda scale: {**by_entries(scale), "spatial:registration": "pixel"})
     root.update_attributes({"multiscales": pyramid_entries})
     assert opened(sub(path, "r60m/b02")).GetGeoTransform() == geotransform(6)

@@ -89,6 +89,19 @@ def test_spatial_transform_of_nodes(store):
     assert dataset.GetGeoTransform() == (500 - 5.5, 10, 1, 9000 + 9, 2, -20)
 
 
+CELLS = {**TRANSFORM, "spatial:registration": "pixel"}
+NODES = {**TRANSFORM, "spatial:registration": "node"}
+
+
+@pytest.mark.parametrize("attributes, group, expected", [
+    (TRANSFORM, None, None), (CELLS, None, "Area"), (NODES, None, "Point"), (None, NODES, "Point"),
+    (CELLS, NODES, "Area"), (TRANSFORM, NODES, None),
+    # an item that a program has written counts, as all items do
+    ({**CELLS, "AREA_OR_POINT": "Point"}, None, "Point")])
+def test_registration_is_shown(store, attributes, group, expected):
+    assert raster(store, attributes, group=group).GetMetadataItem("AREA_OR_POINT") == expected
+
+
 def test_spatial_box(store):
     box = {"zarr_conventions": [SPATIAL], "spatial:bbox": [100, 200, 180, 260]}
     assert raster(store, box).GetGeoTransform() == (100, 10, 0, 260, 0, -10)

@@ -39,6 +39,9 @@ Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, Array array, const ArrayO
 
 void Zarr3Dataset::show_attributes() {
     add_attributes(node(), "", &metadata());
+    const std::string registration = area_or_point(node(), layout_, pyramid_, array_.around());
+    if (!registration.empty() && metadata().item("", GDALMD_AREA_OR_POINT) == nullptr)
+        metadata().set("", GDALMD_AREA_OR_POINT, registration.c_str());
     known_items_ = items();
     const zb_node *group = array_.around().group_above(1);
     if (group != nullptr)

@@ -81,14 +81,16 @@ static std::optional<GeoTransform> by_box(const zb_node *node, const Layout &lay
 
 /* The transform of an entry in a pyramid, by the convention. The registration may be stated once
    for all. */
+static std::string entry_registration(const Pyramid &pyramid, const zb_node *group) {
+    return pyramid.registration.empty() ? attribute_text(group, "spatial:registration")
+                                        : pyramid.registration;
+}
+
 static std::optional<GeoTransform> by_entry(const Pyramid &pyramid, const zb_node *group) {
     if (!pyramid.transform)
         return std::nullopt;
-    const std::string registration = pyramid.registration.empty()
-                                         ? attribute_text(group, "spatial:registration")
-                                         : pyramid.registration;
     return registered(from_affine({pyramid.transform->begin(), pyramid.transform->end()}),
-                      registration);
+                      entry_registration(pyramid, group));
 }
 
 /* True if the node states a place by the convention. */
@@ -98,18 +100,29 @@ static bool states_place(const zb_node *node, NearbyNodes &around) {
     return has && follows(node, kSpatial, around);
 }
 
+static const zb_node *pyramid_group(const Pyramid &pyramid, NearbyNodes &around) {
+    return pyramid.empty() ? nullptr : around.at(pyramid.group).get();
+}
+
+/* The groups that state a place of the array, or of its finest level: its own, the pyramid's. */
+static std::vector<const zb_node *> placing_groups(const zb_node *array, const Axes &axes,
+                                                   const Pyramid &pyramid, NearbyNodes &around) {
+    const zb_node *parent = around.group_above(1), *top = pyramid_group(pyramid, around);
+    std::vector<const zb_node *> groups;
+    for (const zb_node *group : {parent, top == parent ? nullptr : top}) {
+        if (states_place(group, around) && suits_spatial_dimensions(group, array, axes))
+            groups.push_back(group);
+    }
+    return groups;
+}
+
 /* From the most specific to the most general: what is said of this array, of this level, of its
    group, of the group of its pyramid. The transform of a pyramid's group belongs to the finest
    level; coarser ones derive theirs from the box. */
 static std::optional<GeoTransform> by_convention(const zb_node *array, const Layout &layout,
                                                  const Pyramid &pyramid, NearbyNodes &around) {
-    const zb_node *parent = around.group_above(1);
-    const zb_node *top = pyramid.empty() ? nullptr : around.at(pyramid.group).get();
-    std::vector<const zb_node *> groups;
-    for (const zb_node *group : {parent, top == parent ? nullptr : top}) {
-        if (states_place(group, around) && suits_spatial_dimensions(group, array, layout.axes))
-            groups.push_back(group);
-    }
+    const zb_node *top = pyramid_group(pyramid, around);
+    const std::vector<const zb_node *> groups = placing_groups(array, layout.axes, pyramid, around);
     const bool own = states_place(array, around);
     std::optional<GeoTransform> found;
     if (own)
@@ -125,6 +138,22 @@ static std::optional<GeoTransform> by_convention(const zb_node *array, const Lay
     for (size_t i = 0; i < groups.size() && !found; i++)
         found = by_box(groups[i], layout);
     return found;
+}
+
+std::string area_or_point(const zb_node *array, const Layout &layout, const Pyramid &pyramid,
+                          NearbyNodes &around) {
+    if (layout.axes.y < 0)
+        return {};
+    const zb_node *top = pyramid_group(pyramid, around);
+    const std::vector<const zb_node *> groups = placing_groups(array, layout.axes, pyramid, around);
+    std::string registration;
+    if (states_place(array, around))
+        registration = attribute_text(array, "spatial:registration");
+    else if (pyramid.transform && suits_spatial_dimensions(top, array, layout.axes))
+        registration = entry_registration(pyramid, top);
+    else if (!groups.empty())
+        registration = attribute_text(groups[0], "spatial:registration");
+    return registration == "node" ? "Point" : registration == "pixel" ? "Area" : "";
 }
 
 /* rioxarray and GDAL write six numbers in GDAL's order, separated by spaces. */

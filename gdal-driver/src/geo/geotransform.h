@@ -30,6 +30,11 @@ std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout
                                               const Pyramid &pyramid, NearbyNodes &around,
                                               const OGRSpatialReference *srs);
 
+/* What `spatial:registration` says of the pixels where the convention states the place: "Area" (each
+   is a cell) or "Point" (each is a node); "" where it says nothing. GDAL's AREA_OR_POINT. */
+std::string area_or_point(const zb_node *array, const Layout &layout, const Pyramid &pyramid,
+                          NearbyNodes &around);
+
 /* The one that the array's grid mapping has. */
 std::optional<GeoTransform> grid_mapping_transform(const zb_node *array, NearbyNodes &around);
 
