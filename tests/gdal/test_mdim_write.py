@@ -295,6 +295,80 @@ def test_rename(path):
     assert found[...].tolist() == [0, 7, 2] and found.metadata.dimension_names == ("n",)
 
 
+def test_what_a_program_holds_follows_a_new_name(path):
+    dataset, group = new_mdim(path)
+    inner = group.CreateGroup("g")
+    of_group = inner.CreateAttribute("a", [], kind_of("i4"))
+    below = inner.CreateGroup("deep").CreateAttribute("a", [], kind_of("i4"))
+    array = add(inner, "t", np.arange(3))
+    of_array = array.CreateAttribute("a", [], kind_of("i4"))
+    gone = array.CreateAttribute("gone", [], kind_of("i4"))
+    del gone
+    assert array.Rename("u") == gdal.CE_None and of_array.GetFullName() == "/g/u/a"
+    assert inner.Rename("h") == gdal.CE_None
+    assert [held.GetFullName() for held in (of_group, below, of_array)] == [
+        "/h/_GLOBAL_/a", "/h/deep/_GLOBAL_/a", "/h/u/a"]
+    assert of_array.Write(7) == gdal.CE_None and of_array.Rename("b") == gdal.CE_None
+    assert of_array.GetFullName() == "/h/u/b" and array.Rename("v") == gdal.CE_None
+    assert of_array.GetFullName() == "/h/v/b" and below.Write(8) == gdal.CE_None
+    del of_array, of_group, below, array, inner, group, dataset
+    root = zarr.open_group(str(path))
+    assert dict(root["h/v"].attrs) == {"b": 7} and dict(root["h/deep"].attrs) == {"a": 8}
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_dimensions_of_a_group_have_different_names(path, again):
+    dataset, group = new_mdim(path)
+    one, two = (group.CreateDimension(name, None, None, 2) for name in "ab")
+    array = add(group, "t", np.zeros((2, 2)), [one, two])
+    if again:
+        del array, one, two, group, dataset
+        dataset, group = opened_mdim(path, update=True)
+        one, two = group.OpenMDArray("t").GetDimensions()
+    with Errors() as errors:
+        assert one.Rename("b") != gdal.CE_None
+    assert "a dimension of that name" in errors.failures[0] and one.GetFullName() == "/a"
+    assert one.Rename("c") == gdal.CE_None and one.Rename("a") == gdal.CE_None
+
+
+def test_an_array_with_levels_keeps_its_name(path):
+    dataset, group = new_mdim(path)
+    add(group, "t", np.zeros((40, 40)))
+    del group, dataset
+    with gdal.OpenEx(str(path), gdal.OF_RASTER | gdal.OF_UPDATE) as raster:
+        raster.BuildOverviews("NEAREST", [2])
+    dataset, group = opened_mdim(path, update=True)
+    with Errors() as errors:
+        assert group.OpenMDArray("t").Rename("u") != gdal.CE_None
+    assert "gdaladdo -clean" in errors.failures[0] and group.GetMDArrayNames() == ["t"]
+
+
+def test_nodata_of_text(path):
+    """It is the fill value, which a new array alone can be given."""
+    dataset, group = new_mdim(path)
+    dimension = group.CreateDimension("n", None, None, 3)
+    array = group.CreateMDArray("t", [dimension], gdal.ExtendedDataType.CreateString())
+    assert array.GetNoDataValueAsString() is None
+    assert array.SetNoDataValueString("none") == gdal.CE_None
+    assert array.GetNoDataValueAsString() == "none" and array.Read() == ["none"] * 3
+    array.Write(["a"], array_start_idx=[0], count=[1])
+    with Errors() as errors:
+        assert array.SetNoDataValueString("other") != gdal.CE_None
+    assert "before anything is written" in errors.failures[0]
+    del array, group, dataset
+    stored = zarr.open_array(str(path / "t"))
+    assert stored.fill_value == "none" and list(stored[...]) == ["a", "none", "none"]
+    dataset, group = opened_mdim(path, update=True)
+    array = group.OpenMDArray("t")
+    assert array.GetNoDataValueAsString() == "none"
+    assert array.DeleteNoDataValue() == gdal.CE_None and array.GetNoDataValueAsString() is None
+    del array, group, dataset
+    array = opened_mdim(path, update=True)[1].OpenMDArray("t")
+    assert array.GetNoDataValueAsString() is None and array.Read() == ["a", "none", "none"]
+    assert array.SetNoDataValueString("none") == gdal.CE_None
+    assert array.GetNoDataValueAsString() == "none"
+
+
 def test_resize(path):
     """All arrays of a dimension get its new size, in other groups as well; the rest keep theirs."""
     dataset, group = new_mdim(path)

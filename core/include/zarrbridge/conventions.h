@@ -78,7 +78,7 @@ ZB_API char *zb_fill_attribute_print(const void *element, zb_dtype dtype);
 ZB_API bool zb_array_nodata(const zb_node *array, zb_dtype shown, void *element);
 
 /* True if the array's fill value would be its nodata value without `_FillValue` and
-   `missing_value`. */
+   `missing_value`. Of text (`string`) every fill value is but the empty one. */
 ZB_API bool zb_array_fill_is_nodata(const zb_node *array);
 
 /* The attribute that denies this, since an array's fill value cannot be changed. */

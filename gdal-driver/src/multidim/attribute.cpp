@@ -28,6 +28,15 @@ Zarr3Attribute::Zarr3Attribute(const std::shared_ptr<AttributeOwner> &owner,
         texts_.resize(count_);
     else
         numbers_.resize(count_ * type_.GetSize());
+    owner_->note_held(this);
+}
+
+Zarr3Attribute::~Zarr3Attribute() {
+    owner_->note_gone(this);
+}
+
+void Zarr3Attribute::follow_owner() {
+    m_osFullName = owner_->attribute_parent() + "/" + m_osName;
 }
 
 /* ---- From JSON ---- */

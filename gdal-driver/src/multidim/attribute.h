@@ -20,6 +20,10 @@ class Zarr3Attribute final : public GDALAttribute {
                                                     const std::vector<GUInt64> &shape,
                                                     const GDALExtendedDataType &type,
                                                     std::string *reason);
+    ~Zarr3Attribute() override;
+
+    /* The owner has another name. */
+    void follow_owner();
 
     const std::vector<std::shared_ptr<GDALDimension>> &GetDimensions() const override {
         return dimensions_;

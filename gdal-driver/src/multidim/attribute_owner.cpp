@@ -45,6 +45,11 @@ static bool has_own_call(const zb_node *node, const zb_json *member) {
                        [&](const char *known) { return name == known; });
 }
 
+void AttributeOwner::rename_held() {
+    for (Zarr3Attribute *attribute : held_)
+        attribute->follow_owner();
+}
+
 std::vector<std::shared_ptr<GDALAttribute>>
 list_attributes(const std::shared_ptr<AttributeOwner> &self, bool all) {
     std::vector<std::shared_ptr<GDALAttribute>> result;

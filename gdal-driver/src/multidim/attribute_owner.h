@@ -5,6 +5,7 @@
 #define ZARR3_ATTRIBUTE_OWNER_H
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "base/compat.h"
 
 namespace zarr3 {
+
+class Zarr3Attribute;
 
 class AttributeOwner {
   public:
@@ -26,6 +29,21 @@ class AttributeOwner {
     virtual std::string attribute_parent() const {
         return owner_name();
     }
+
+    /* An attribute that a program holds; each tells of its beginning and of its end. */
+    void note_held(Zarr3Attribute *attribute) {
+        held_.insert(attribute);
+    }
+    void note_gone(Zarr3Attribute *attribute) {
+        held_.erase(attribute);
+    }
+
+  protected:
+    /* Their full names follow that of the owner, which has another one now. */
+    void rename_held();
+
+  private:
+    std::set<Zarr3Attribute *> held_;
 };
 
 /* The attributes that are not what GDAL has other calls for (unit, scale, CRS ...); with `all`,

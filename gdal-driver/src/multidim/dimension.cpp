@@ -122,6 +122,12 @@ bool Zarr3Dimension::Rename(const std::string &name) {
         CPLError(CE_Failure, CPLE_IllegalArg, "'%s' is no name of a dimension", name.c_str());
         return false;
     }
+    if (is_shared() && tree->has_dimension(group_, name)) {
+        CPLError(CE_Failure, CPLE_AppDefined,
+                 "%s cannot be called '%s': there is a dimension of that name",
+                 m_osFullName.c_str(), name.c_str());
+        return false;
+    }
     std::vector<std::shared_ptr<Zarr3MDArray>> arrays;
     if (!tree->arrays_with(*this, &arrays))
         return false;

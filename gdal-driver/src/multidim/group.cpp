@@ -36,6 +36,7 @@ void Zarr3Group::moved_to(const std::string &path) {
     path_ = path;
     m_osName = tree_->short_name(path);
     m_osFullName = tree_->full_name(path);
+    rename_held();
     refresh();
 }
 
@@ -268,7 +269,6 @@ std::shared_ptr<GDALDimension> Zarr3Group::CreateDimension(const std::string &na
         CPLError(CE_Failure, CPLE_IllegalArg, "'%s' is no name of a dimension", name.c_str());
         return nullptr;
     }
-    GetDimensions(nullptr); /* so that one of that name is known */
     return tree_->create_dimension(path_, name, type, direction, size);
 }
 

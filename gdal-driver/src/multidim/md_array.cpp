@@ -150,7 +150,13 @@ const void *Zarr3MDArray::GetRawNoDataValue() const {
         const GDALExtendedDataType &type = type_->shown();
         const bool is_number = type.GetClass() == GEDTC_NUMERIC;
         const NoData found = is_number ? find_raw_nodata(array_.node()) : NoData();
-        if (found.kind != NoData::None && GDALDataTypeIsComplex(type.GetNumericDataType())) {
+        if (type_->memory().kind == ZB_KIND_STRING && zb_array_fill_is_nodata(array_.node())) {
+            const auto *text = static_cast<const zb_slice *>(array_.info()->fill_value);
+            nodata_text_.assign(text->data, text->size);
+            const char *shown = nodata_text_.c_str();
+            nodata_->resize(sizeof shown);
+            memcpy(nodata_->data(), &shown, sizeof shown);
+        } else if (found.kind != NoData::None && GDALDataTypeIsComplex(type.GetNumericDataType())) {
             nodata_->assign(found.element, found.element + type.GetSize());
         } else if (found.kind != NoData::None) {
             nodata_->resize(type.GetSize());

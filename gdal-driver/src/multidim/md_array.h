@@ -127,6 +127,7 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     double number(const char *name, double usual, bool *has, GDALDataType *storage) const;
     bool set_number(const char *name, double value);
     NoData nodata_of(const void *value) const;
+    bool set_text_nodata(const void *value);
     std::shared_ptr<AttributeOwner> self() const;
 
     std::shared_ptr<Tree> tree_;
@@ -138,6 +139,7 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     /* Found at the first question. */
     mutable std::optional<std::string> unit_;
     mutable std::optional<std::vector<unsigned char>> nodata_; /* empty: there is none */
+    mutable std::string nodata_text_; /* of text, which *nodata_ points to */
     mutable bool located_ = false;
     mutable std::shared_ptr<OGRSpatialReference> srs_;
     mutable CPLStringList structure_;

@@ -11,11 +11,13 @@
 #include "array/types.h"
 #include "base/errors.h"
 #include "base/json_text.h"
+#include "dataset/levels.h"
 #include "geo/georeference.h"
 #include "multidim/dimension.h"
 #include "multidim/md_array.h"
 
 #include "zarrbridge/change.h"
+#include "zarrbridge/conventions.h"
 
 namespace zarr3 {
 
@@ -163,9 +165,38 @@ NoData Zarr3MDArray::nodata_of(const void *value) const {
                                                    : NoData();
 }
 
+/* Text has no attribute for it: its fill value is it, which a new array alone can be given. */
+bool Zarr3MDArray::set_text_nodata(const void *value) {
+    zb_slice text = {"", 0};
+    std::string reason;
+    zb_error err;
+    type_->to_memory(static_cast<const char *>(value), reinterpret_cast<char *>(&text), &reason);
+    const auto *fill = static_cast<const zb_slice *>(array_.info()->fill_value);
+    const bool same = text.size == fill->size &&
+                      (text.size == 0 || memcmp(text.data, fill->data, text.size) == 0);
+    if (!same && !fresh_) {
+        CPLError(CE_Failure, CPLE_NotSupported,
+                 "array %s: the nodata value of text is its fill value, which is chosen before "
+                 "anything is written",
+                 m_osFullName.c_str());
+        return false;
+    }
+    std::vector<unsigned char> element(sizeof text);
+    memcpy(element.data(), &text, sizeof text);
+    if (!same && array_.recreate(*fresh_, element, &err) != ZB_OK) {
+        report(err);
+        return false;
+    }
+    AttributeChanges changes;
+    changes.remove(ZB_FILL_IS_NODATA);
+    return change(changes);
+}
+
 bool Zarr3MDArray::SetRawNoDataValue(const void *value) {
     if (!may_change())
         return false;
+    if (value != nullptr && type_->memory().kind == ZB_KIND_STRING)
+        return set_text_nodata(value);
     NoData nodata;
     if (value != nullptr && type_->shown().GetClass() == GEDTC_NUMERIC)
         nodata = nodata_of(value);
@@ -269,6 +300,12 @@ bool Zarr3MDArray::Rename(const std::string &name) {
                  m_osFullName.c_str(), name.c_str());
         return false;
     }
+    if (has_made_levels(array_.shared_node())) {
+        CPLError(CE_Failure, CPLE_NotSupported,
+                 "array %s has overviews under its name; gdaladdo -clean removes them",
+                 m_osFullName.c_str());
+        return false;
+    }
     if (!flush())
         return false;
     if (zb_node_move(tree_->store(), from.c_str(), to.c_str(), &err) != ZB_OK) {
@@ -285,6 +322,7 @@ void Zarr3MDArray::moved_to(const std::string &path) {
         report(err);
     m_osName = tree_->short_name(path);
     m_osFullName = tree_->full_name(path);
+    rename_held();
     forget_properties();
 }
 

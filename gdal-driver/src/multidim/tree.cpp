@@ -206,7 +206,7 @@ std::shared_ptr<Zarr3Dimension> Tree::dimension(const zb_node *array, uint32_t d
 std::shared_ptr<Zarr3Dimension>
 Tree::create_dimension(const std::string &group, const std::string &name, const std::string &type,
                        const std::string &direction, uint64_t size) {
-    if (known_dimension(group, name) != nullptr) {
+    if (has_dimension(group, name)) {
         CPLError(CE_Failure, CPLE_AppDefined, "%s has a dimension %s already",
                  full_name(group).c_str(), name.c_str());
         return nullptr;
@@ -217,6 +217,14 @@ Tree::create_dimension(const std::string &group, const std::string &name, const 
     dimensions_[{group, name}] = made;
     created_.insert(made.get());
     return made;
+}
+
+/* The arrays of the group make its dimensions known. */
+bool Tree::has_dimension(const std::string &group_path, const std::string &name) {
+    const std::shared_ptr<Zarr3Group> owner = group(group_path);
+    if (owner != nullptr)
+        owner->GetDimensions(nullptr);
+    return known_dimension(group_path, name) != nullptr;
 }
 
 std::vector<std::shared_ptr<Zarr3Dimension>> Tree::dimensions(const std::string &group) {

@@ -85,6 +85,8 @@ class Tree : public std::enable_shared_from_this<Tree> {
                                                      const std::string &name,
                                                      const std::string &type,
                                                      const std::string &direction, uint64_t size);
+    /* True if the group has one of that name, known or not. */
+    bool has_dimension(const std::string &group, const std::string &name);
     /* Those of a group, as far as they are known. */
     std::vector<std::shared_ptr<Zarr3Dimension>> dimensions(const std::string &group);
     void rename_dimension(const Zarr3Dimension &dimension, const std::string &name);

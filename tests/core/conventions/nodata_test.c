@@ -13,9 +13,12 @@ static zb_node *array_of(const char *type, const char *fill, const char *attribu
                          "\"data_type\":\"%s\",\"fill_value\":%s,\"attributes\":%s,"
                          "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":"
                          "{\"chunk_shape\":[2]}},\"chunk_key_encoding\":{\"name\":\"default\"},"
-                         "\"codecs\":[{\"name\":\"bytes\",\"configuration\":"
-                         "{\"endian\":\"little\"}}]}",
-                         type, fill, attributes) > 0);
+                         "\"codecs\":[%s]}",
+                         type, fill, attributes,
+                         strcmp(type, "string") == 0
+                             ? "\"vlen-utf8\""
+                             : "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}") >
+                0);
     zb_node *node = sample_node(text);
     free(text);
     return node;
@@ -48,6 +51,10 @@ static const struct {
     {"float64", "1.5", "{\"_FillValue\":\"-inf\"}", -INFINITY, true},
     {"bool", "true", "{\"_FillValue\":1}", NONE, false},
     {"complex64", "[1.0,0.0]", "{\"_FillValue\":1}", NONE, false},
+    {"string", "\"none\"", "{}", NONE, true},
+    {"string", "\"\"", "{}", NONE, false},
+    {"string", "\"none\"", "{\"zarrbridge:fill_value_is_nodata\":false}", NONE, false},
+    {"string", "\"\"", "{\"_FillValue\":1}", NONE, false},
 };
 
 static void test_the_first_that_applies(void **state) {
