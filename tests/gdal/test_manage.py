@@ -112,6 +112,23 @@ def test_rename_a_store(store, tmp_path):
     assert dataset.GetRasterBand(1).GetMetadataItem("STATISTICS_MAXIMUM") == "599"
 
 
+def test_side_files_are_copied_with_a_store(store, tmp_path):
+    path, root = store
+    put(root, "t", VALUES)
+    dataset = opened(path)
+    dataset.GetRasterBand(1).ComputeStatistics(False)
+    dataset.BuildOverviews("NEAREST", [2])
+    dataset = None
+    new = str(tmp_path / "new.zarr")
+    beside = [name for name in names_in(tmp_path) if name.startswith("x.zarr.")]
+    assert len(beside) == 2 and DRIVER.CopyFiles(new, path) == gdal.CE_None
+    assert names_in(tmp_path) == sorted(["new" + name[1:] for name in beside] + beside
+                                        + ["new.zarr", "x.zarr"])
+    dataset = opened(new)
+    band = dataset.GetRasterBand(1)
+    assert band.GetMetadataItem("STATISTICS_MAXIMUM") == "599" and band.GetOverviewCount() == 1
+
+
 def test_rename_and_copy_overwrite_nothing(store, tmp_path):
     path, root = store
     put(root, "t", VALUES)

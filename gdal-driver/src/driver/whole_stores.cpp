@@ -169,6 +169,20 @@ CPLErr rename_dataset(const char *new_name, const char *old_name) {
     return CE_Failure;
 }
 
+/* Of one whole store to another. */
+static CPLErr copy_sidecars(const std::string &from, const std::string &to) {
+    if (!has_place_beside(from) || !has_place_beside(to))
+        return CE_None;
+    for (const std::string &tail : sidecars_of(from)) {
+        if (CPLCopyFile((to + tail).c_str(), (from + tail).c_str()) != 0) {
+            CPLError(CE_Failure, CPLE_FileIO, "%s cannot be copied to %s", (from + tail).c_str(),
+                     (to + tail).c_str());
+            return CE_Failure;
+        }
+    }
+    return CE_None;
+}
+
 CPLErr copy_dataset(const char *new_name, const char *old_name) {
     Place place;
     Location target;
@@ -190,15 +204,12 @@ CPLErr copy_dataset(const char *new_name, const char *old_name) {
         code = zb_node_copy(place.hierarchy.store.get(), place.node.c_str(), to.store.get(),
                             target.node.c_str(), &err);
     if (code == ZB_OK)
-        return CE_None;
+        return place.node.empty() && target.node.empty()
+                   ? copy_sidecars(place.hierarchy.root, target.directory)
+                   : CE_None;
     report(err);
-    /* The part of the copy that was made. After a conflict it may be another program's. */
-    if (target.node.empty() && is_url(target.directory)) {
-        if (to.store != nullptr && code != ZB_ECONFLICT &&
-            zb_node_delete(to.store.get(), "", &err) != ZB_OK && err.code != ZB_ENOTFOUND)
-            CPLError(CE_Warning, CPLE_FileIO, "a part of the copy stays, and has to be deleted: %s",
-                     err.message);
-    } else if (target.node.empty()) {
+    /* The core has taken away what it had copied: the directory is left. */
+    if (target.node.empty() && !is_url(target.directory)) {
         to = Hierarchy();
         VSIRmdirRecursive(target.directory.c_str());
     }
