@@ -12,7 +12,7 @@ static void expect(const zb_value *value, const char *expected) {
     free(text);
 }
 
-static void expect_double(double value, const char *json, const char *people) {
+static void expect_texts(double value, const char *json, const char *people) {
     char text[ZB_NUMBER_TEXT_SIZE];
     const zb_value v = {.kind = ZB_VALUE_NUMBERS,
                         .dtype = {.kind = ZB_KIND_FLOAT, .size = 8},
@@ -24,21 +24,21 @@ static void expect_double(double value, const char *json, const char *people) {
 
 static void test_doubles(void **state) {
     (void)state;
-    expect_double(0, "0.0", "0");
-    expect_double(-0.0, "-0.0", "-0");
-    expect_double(59, "59.0", "59");
-    expect_double(500000, "500000.0", "500000");
-    expect_double(-1250000, "-1250000.0", "-1250000");
-    expect_double(123456789012345, "123456789012345.0", "123456789012345");
-    expect_double(1e15, "1e+15", "1e+15");
-    expect_double(0.1, "0.1", "0.1");
-    expect_double(0.1 + 0.2, "0.30000000000000004", "0.30000000000000004");
-    expect_double(1e-7, "1e-07", "1e-07");
-    expect_double(1e300, "1e+300", "1e+300");
-    expect_double(2251799813685249.5, "2251799813685249.5", "2251799813685249.5");
-    expect_double(NAN, "\"NaN\"", "NaN");
-    expect_double(INFINITY, "\"Infinity\"", "Infinity");
-    expect_double(-INFINITY, "\"-Infinity\"", "-Infinity");
+    expect_texts(0, "0.0", "0");
+    expect_texts(-0.0, "-0.0", "-0");
+    expect_texts(59, "59.0", "59");
+    expect_texts(500000, "500000.0", "500000");
+    expect_texts(-1250000, "-1250000.0", "-1250000");
+    expect_texts(123456789012345, "123456789012345.0", "123456789012345");
+    expect_texts(1e15, "1e+15", "1e+15");
+    expect_texts(0.1, "0.1", "0.1");
+    expect_texts(0.1 + 0.2, "0.30000000000000004", "0.30000000000000004");
+    expect_texts(1e-7, "1e-07", "1e-07");
+    expect_texts(1e300, "1e+300", "1e+300");
+    expect_texts(2251799813685249.5, "2251799813685249.5", "2251799813685249.5");
+    expect_texts(NAN, "\"NaN\"", "NaN");
+    expect_texts(INFINITY, "\"Infinity\"", "Infinity");
+    expect_texts(-INFINITY, "\"-Infinity\"", "-Infinity");
 }
 
 static void test_all_doubles_come_back(void **state) {
