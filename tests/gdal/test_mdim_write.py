@@ -295,6 +295,15 @@ def test_rename(path):
     assert found[...].tolist() == [0, 7, 2] and found.metadata.dimension_names == ("n",)
 
 
+def test_groups_list_new_names(path):
+    dataset, group = new_mdim(path)
+    inner = group.CreateGroup("g")
+    array = add(inner, "a", np.arange(3))
+    assert inner.GetMDArrayNames() == ["a"] and group.GetGroupNames() == ["g"]
+    assert array.Rename("b") == gdal.CE_None and inner.GetMDArrayNames() == ["b"]
+    assert inner.Rename("h") == gdal.CE_None and group.GetGroupNames() == ["h"]
+
+
 def test_what_a_program_holds_follows_a_new_name(path):
     dataset, group = new_mdim(path)
     inner = group.CreateGroup("g")

@@ -129,6 +129,7 @@ void Tree::moved(const std::string &from, const std::string &to) {
         dimensions[{dimension->group(), key.second}] = dimension;
     }
     dimensions_ = std::move(dimensions);
+    changed_below(parent_path(to)); /* the groups above have listed the old name */
 }
 
 void Tree::deleted(const std::string &path) {
