@@ -29,13 +29,17 @@ def test_delete_takes_the_overviews_of_an_array_that_is_a_store(tmp_path):
     assert not (tmp_path / "x.zarr.ovr").exists()
 
 
-def test_delete_takes_the_store_and_its_sidecars(store, tmp_path):
+def put_with_side_files(store):
     path, root = store
     put(root, "t", VALUES)
     dataset = opened(path)
     dataset.GetRasterBand(1).ComputeStatistics(False)
     dataset.BuildOverviews("NEAREST", [2])
-    dataset = None
+    return path
+
+
+def test_delete_takes_the_store_and_its_sidecars(store, tmp_path):
+    path = put_with_side_files(store)
     (tmp_path / "x.zarr.txt").write_text("mine")
     (tmp_path / "x.zarr2").mkdir()
     assert {"x.zarr.aux.xml", "x.zarr.t.ovr"} <= set(names_in(tmp_path))
@@ -113,12 +117,7 @@ def test_rename_a_store(store, tmp_path):
 
 
 def test_side_files_are_copied_with_a_store(store, tmp_path):
-    path, root = store
-    put(root, "t", VALUES)
-    dataset = opened(path)
-    dataset.GetRasterBand(1).ComputeStatistics(False)
-    dataset.BuildOverviews("NEAREST", [2])
-    dataset = None
+    path = put_with_side_files(store)
     new = str(tmp_path / "new.zarr")
     beside = [name for name in names_in(tmp_path) if name.startswith("x.zarr.")]
     assert len(beside) == 2 and DRIVER.CopyFiles(new, path) == gdal.CE_None

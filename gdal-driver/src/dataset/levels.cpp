@@ -288,9 +288,13 @@ static std::vector<std::string> made_levels(const NodePtr &array, const Pyramid 
     return made;
 }
 
-bool has_made_levels(const NodePtr &array) {
+bool may_be_renamed(const NodePtr &array, const std::string &name) {
     NearbyNodes around(array.get());
-    return !made_levels(array, find_pyramid(array.get(), around)).empty();
+    if (made_levels(array, find_pyramid(array.get(), around)).empty())
+        return true;
+    CPLError(CE_Failure, CPLE_NotSupported,
+             "%s has overviews under its name; gdaladdo -clean removes them", name.c_str());
+    return false;
 }
 
 enum zb_code remove_companions(const NodePtr &array, zb_store *store, zb_error *err) {

@@ -48,13 +48,13 @@ void copy_attributes(const zb_node *raster, const zb_node *level, AttributeChang
 std::optional<GeoTransform> level_transform(const std::optional<GeoTransform> &raster,
                                             const Layout &from, const Layout &to);
 
-/* What the list of a pyramid says of a level, or of the raster itself. */
 /* Coordinates of a level's columns and rows, beside it, where the raster has such: the middle of the
    cells that a cell of the level stands for where they lie at equal distances, else that of the
    one in the middle. For rasters that no geotransform places. */
 enum zb_code write_level_coordinates(const zb_node *raster, NearbyNodes &around, const Axes &axes,
                                      const zb_node *level, zb_error *err);
 
+/* What the list of a pyramid says of a level, or of the raster itself. */
 LayoutEntry layout_entry(const zb_node *raster, const Layout &raster_layout, const zb_node *level,
                          const std::string &level_path, const Layout &level_layout,
                          const std::optional<GeoTransform> &transform);
@@ -72,8 +72,9 @@ std::string raster_of_level(const Children &siblings, const zb_child &group);
 enum zb_code remove_lost_levels(zb_store *store, const std::string &array, const Pyramid &pyramid,
                                 zb_error *err);
 
-/* True if the array has levels that were made of it. */
-bool has_made_levels(const NodePtr &array);
+/* False, with an error reported, for an array with levels that were made of it: they have its name.
+   The error calls the array `name`. */
+bool may_be_renamed(const NodePtr &array, const std::string &name);
 
 /* To be called before the array is deleted: removes what belongs to it alone, its mask and the
    levels that were made of it. */

@@ -157,11 +157,9 @@ CPLErr rename_dataset(const char *new_name, const char *old_name) {
         return CE_Failure;
     }
     const NodePtr array = open_node(place.hierarchy.store.get(), place.node, nullptr);
-    if (array != nullptr && zb_node_array(array.get()) != nullptr && has_made_levels(array)) {
-        CPLError(CE_Failure, CPLE_NotSupported,
-                 "%s has overviews under its name; gdaladdo -clean removes them", old_name);
+    if (array != nullptr && zb_node_array(array.get()) != nullptr &&
+        !may_be_renamed(array, old_name))
         return CE_Failure;
-    }
     if (zb_node_move(place.hierarchy.store.get(), place.node.c_str(), target.node.c_str(), &err) ==
         ZB_OK)
         return CE_None;

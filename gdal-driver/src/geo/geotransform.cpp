@@ -79,13 +79,13 @@ static std::optional<GeoTransform> by_box(const zb_node *node, const Layout &lay
                       registration);
 }
 
-/* The transform of an entry in a pyramid, by the convention. The registration may be stated once
-   for all. */
+/* The registration may be stated once for all entries of a pyramid. */
 static std::string entry_registration(const Pyramid &pyramid, const zb_node *group) {
     return pyramid.registration.empty() ? attribute_text(group, "spatial:registration")
                                         : pyramid.registration;
 }
 
+/* The transform of an entry in a pyramid, by the convention. */
 static std::optional<GeoTransform> by_entry(const Pyramid &pyramid, const zb_node *group) {
     if (!pyramid.transform)
         return std::nullopt;
@@ -145,13 +145,13 @@ std::string area_or_point(const zb_node *array, const Layout &layout, const Pyra
     if (layout.axes.y < 0)
         return {};
     const zb_node *top = pyramid_group(pyramid, around);
-    const std::vector<const zb_node *> groups = placing_groups(array, layout.axes, pyramid, around);
     std::string registration;
     if (states_place(array, around))
         registration = attribute_text(array, "spatial:registration");
     else if (pyramid.transform && suits_spatial_dimensions(top, array, layout.axes))
         registration = entry_registration(pyramid, top);
-    else if (!groups.empty())
+    else if (const auto groups = placing_groups(array, layout.axes, pyramid, around);
+             !groups.empty())
         registration = attribute_text(groups[0], "spatial:registration");
     return registration == "node" ? "Point" : registration == "pixel" ? "Area" : "";
 }

@@ -300,13 +300,7 @@ bool Zarr3MDArray::Rename(const std::string &name) {
                  m_osFullName.c_str(), name.c_str());
         return false;
     }
-    if (has_made_levels(array_.shared_node())) {
-        CPLError(CE_Failure, CPLE_NotSupported,
-                 "array %s has overviews under its name; gdaladdo -clean removes them",
-                 m_osFullName.c_str());
-        return false;
-    }
-    if (!flush())
+    if (!may_be_renamed(array_.shared_node(), "array " + m_osFullName) || !flush())
         return false;
     if (zb_node_move(tree_->store(), from.c_str(), to.c_str(), &err) != ZB_OK) {
         report(err);

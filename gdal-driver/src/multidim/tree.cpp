@@ -111,6 +111,8 @@ void Tree::moved(const std::string &from, const std::string &to) {
         const auto group = weak.lock();
         if (group != nullptr && moves)
             group->moved_to(now);
+        else if (group != nullptr && is_at_or_below(from, path))
+            group->refresh(); /* it has listed the old name */
         groups[now] = weak;
     }
     for (const auto &[path, weak] : arrays_) {
@@ -129,7 +131,6 @@ void Tree::moved(const std::string &from, const std::string &to) {
         dimensions[{dimension->group(), key.second}] = dimension;
     }
     dimensions_ = std::move(dimensions);
-    changed_below(parent_path(to)); /* the groups above have listed the old name */
 }
 
 void Tree::deleted(const std::string &path) {

@@ -293,10 +293,9 @@ enum zb_code read_rest(zb_fetch *fetch, zb_error *err) {
 }
 
 /* The number of bytes that a request begins with; 0 where it has to go the usual way. */
-size_t first_length(const VsiStore *vsi, const zb_fetch *fetch) {
+size_t first_length(const VsiStore *vsi, const std::string &path, const zb_fetch *fetch) {
     const zb_range &range = fetch->range;
-    if (range.offset == ZB_FROM_END || vsi->is_sparse ||
-        !zarr3::can_read_at_once(zarr3::file_in(vsi->root, fetch->key)))
+    if (range.offset == ZB_FROM_END || vsi->is_sparse || !zarr3::can_read_at_once(path))
         return 0;
     if (range.length == ZB_WHOLE)
         return static_cast<size_t>(std::min<uint64_t>(fetch->most, zarr3::kWebRead));
@@ -306,11 +305,11 @@ size_t first_length(const VsiStore *vsi, const zb_fetch *fetch) {
 enum zb_code vsi_fetch(zb_store *store, zb_fetch *fetch) {
     const VsiCall call(store);
     const bool is_whole = fetch->range.length == ZB_WHOLE;
-    const size_t length = first_length(reinterpret_cast<VsiStore *>(store), fetch);
+    const std::string path = path_of(store, fetch->key);
+    const size_t length = first_length(reinterpret_cast<VsiStore *>(store), path, fetch);
     void *given = is_whole ? nullptr : fetch->range.buffer;
     void *buffer = given != nullptr || length == 0 ? given : malloc(length);
     zarr3::WebFile found;
-    const std::string path = path_of(store, fetch->key);
     if (length == 0 || buffer == nullptr ||
         !zarr3::read_at_once(path, fetch->range.offset, length, buffer, &found)) {
         if (buffer != given)

@@ -244,7 +244,7 @@ typedef struct zb_store_ops {
        ZB_ECONFLICT also when the key's place was moved or erased meanwhile. */
     enum zb_code (*put)(zb_store *store, const zb_put *put, zb_error *err);
     /* Removes an object; a missing one is not an error. Durable after flush(), as with
-     erase_below. */
+       erase_below. */
     enum zb_code (*erase)(zb_store *store, const char *key, zb_error *err);
     /* Removes everything below prefix ("a/b"; "" empties the store), directories too. With a prefix
        no reader and no kill sees it half done where the backend can (fs does); with "" the root's
