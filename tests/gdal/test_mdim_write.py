@@ -304,6 +304,17 @@ def test_groups_list_new_names(path):
     assert inner.Rename("h") == gdal.CE_None and group.GetGroupNames() == ["h"]
 
 
+def test_the_view_of_one_array_makes_nothing_else_after_a_rename(path):
+    dataset, group = new_mdim(path)
+    add(group, "a", np.arange(3))
+    del group, dataset
+    dataset, view = opened_mdim(path / "a", update=True)
+    assert view.OpenMDArray("a").Rename("b") == gdal.CE_None
+    with Errors() as errors:
+        assert view.CreateGroup("g") is None
+    assert "opened by its own name" in errors.failures[0] and not (path / "g").exists()
+
+
 def test_what_a_program_holds_follows_a_new_name(path):
     dataset, group = new_mdim(path)
     inner = group.CreateGroup("g")

@@ -41,7 +41,8 @@ void Zarr3Group::moved_to(const std::string &path) {
 }
 
 void Zarr3Group::refresh() {
-    node_ = open_node(tree_->store(), path_, nullptr);
+    if (node_ != nullptr) /* the view of a single array has none */
+        node_ = open_node(tree_->store(), path_, nullptr);
     forget_listing();
 }
 
