@@ -139,6 +139,16 @@ class Writes:
                                  (event.hidden_from[:rows, :columns] > first))
         return ~right
 
+    def describe(self, row, column, first, last):
+        """The writes of one element that a look between `first` and `last` may find, for a log."""
+        return ", ".join(
+            f"{int(event.values[row - event.box[0].start, column - event.box[1].start]) >> 16} (begun "
+            f"{event.begin}, counts from {event.counts_from})"
+            for event in self.events
+            if event.begin <= last and event.box[0].start <= row < event.box[0].stop and
+            event.box[1].start <= column < event.box[1].stop and
+            event.hidden_from[row - event.box[0].start, column - event.box[1].start] > first)
+
 
 class Node:
     """A group or an array; it stays itself when it is moved."""

@@ -85,17 +85,26 @@ class Reader(Worker):
         handle = self.open(path)
         if not handle:
             return
-        rows, columns = handle.shape
-        with self.account.looking(self.name) as begin:
-            answer = self.ask("read", path, "0,0", f"{rows}x{columns}")
-            if answer.ok:
-                data = np.frombuffer(answer.data, "<i8").reshape(rows, columns)
-                self.judge(handle, data, begin, self.account.now())
+        answer, wrong = self.look(handle)
         self.account.counts["reads"] += answer.ok
+        if wrong:
+            again = self.look(handle)  # it tells what is lost from what could not be seen for a moment
+            self.account.note(self.name, f"read again: {again[1] or again[0]!r}")
         if not answer.ok:
             self.refused(answer, "read", handle)
         if not answer.ok or self.random.random() < 0.1:
             self.forget(path)
+
+    def look(self, handle):
+        """Reads the whole array. Returns the answer, and what is wrong with it (or None), which is a
+        finding."""
+        rows, columns = handle.shape
+        with self.account.looking(self.name) as begin:
+            answer = self.ask("read", handle.path, "0,0", f"{rows}x{columns}")
+            if not answer.ok:
+                return answer, None
+            data = np.frombuffer(answer.data, "<i8").reshape(rows, columns)
+            return answer, self.judge(handle, data, begin, self.account.now())
 
     def judge(self, handle, data, begin, end):
         """Each element is one that the array had meanwhile, or one of the array that took its
@@ -104,14 +113,16 @@ class Reader(Worker):
         with self.account.lock:
             wrong = np.logical_and.reduce([node.writes.wrong(data, begin, end) for node in nodes])
         if not wrong.any():
-            return
+            return None
         row, column = np.argwhere(wrong)[0]
         value = int(data[row, column])
         what = "fill" if value in (-1, 0) else f"write {value >> 16}"
         stale = ", deleted, moved or resized since," if self.is_stale(handle) else ""
-        self.account.find("fill read" if what == "fill" else "wrong element read", self.name,
-                          f"/{handle.path}{stale}: {wrong.sum()} of {wrong.size} elements; {what} "
-                          f"at {row},{column}")
+        seen = "; ".join(node.writes.describe(row, column, begin, end) for node in nodes)
+        text = (f"/{handle.path}{stale}: {wrong.sum()} of {wrong.size} elements; {what} at "
+                f"{row},{column}, where a reader from {begin} to {end} may see {seen}")
+        self.account.find("fill read" if what == "fill" else "wrong element read", self.name, text)
+        return text
 
 
 class Changer(Worker):
