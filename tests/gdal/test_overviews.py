@@ -165,6 +165,18 @@ def test_a_new_dataset(tmp_path):
     assert (levels_of(tmp_path / "r.zarr")[0] == expected(source(), "NEAREST", [2])[0]).all()
 
 
+def test_statistics_of_the_raster_stay(tmp_path):
+    path = made(tmp_path / "r.zarr")
+    dataset = gdal.Open(path, gdal.GA_Update)
+    known = dataset.GetRasterBand(1).ComputeStatistics(False)
+    dataset.BuildOverviews("AVERAGE", [2])
+    dataset.Close()
+    dataset = gdal.Open(path)
+    assert sizes(dataset)
+    assert dataset.GetRasterBand(1).GetStatistics(False, False) == pytest.approx(known)
+    assert os.listdir(tmp_path) == ["r.zarr"]  # no side file
+
+
 def test_levels_are_made_anew(tmp_path):
     path = made(tmp_path / "r.zarr")
     run("gdaladdo", "-q", path, "2", "4")

@@ -282,6 +282,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     bool has_stale_fill() const;
     bool empty_fresh_cache();
     enum zb_code settle_fresh(zb_error *err);
+    /* The array will not be created once more. False, with the error reported. */
+    bool keep_array();
     enum zb_code commit(zb_error *err);
     using Items = std::map<std::string, std::string>;
     Items items();

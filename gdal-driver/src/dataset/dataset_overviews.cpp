@@ -225,7 +225,7 @@ CPLErr Zarr3Dataset::IBuildOverviews(const char *resampling, int count, const in
                  array_.path().c_str(), reason.c_str());
         return CE_Failure;
     }
-    if (!prepare_first_write() || FlushCache(false) != CE_None)
+    if (!keep_array() || FlushCache(false) != CE_None)
         return CE_Failure;
     const CPLErr result =
         count == 0 ? remove_levels()

@@ -172,6 +172,10 @@ bool Zarr3Dataset::prepare_first_write() {
     if (!wrote_)
         (masked_ != nullptr ? masked_ : this)->forget_statistics();
     wrote_ = true;
+    return keep_array();
+}
+
+bool Zarr3Dataset::keep_array() {
     if (!fresh_)
         return true;
     zb_error err;
