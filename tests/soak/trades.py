@@ -152,6 +152,8 @@ class Changer(Worker):
             self.do(lambda now: world.delete(self, path, now), "delete", path)
         elif chance < 0.6 and there is None:
             self.do(lambda now: world.move(self, path, other, now), "move", path, other)
+            if chance < 0.45 and self.actor and world.at(other).latest is node:  # and back at once
+                self.do(lambda now: world.move(self, other, path, now), "move", other, path)
         elif chance < 0.9:
             self.do(lambda now: world.resize(self, node, (side, side), now), "resize", path, shape)
 

@@ -43,7 +43,7 @@ static bool same_form(const zb__array *a, const zb__array *b) {
            zb__keys_same(&a->keys, &b->keys) && zb__chain_same(a->chain, b->chain);
 }
 
-static enum zb_code gone(const zb_node *node, zb_error *err) {
+enum zb_code zb__array_gone(const zb_node *node, zb_error *err) {
     return zb_fail(err, ZB_ECONFLICT,
                    "store %s: /%s has been deleted or moved since it was opened; open it again",
                    node->store->label, node->path);
@@ -79,7 +79,7 @@ enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *i
     enum zb_code code =
         zb__node_read_any(node->store, node->path, &own, &own_size, info, &format, err);
     if (code == ZB_ENOTFOUND)
-        return gone(node, err);
+        return zb__array_gone(node, err);
     if (code)
         return zb__node_blame(node->store, "array", node->path, code, err);
     code = zb__node_still(node, err);
@@ -112,7 +112,7 @@ enum zb_code zb__array_still(const zb_node *node, zb_error *err) {
     const uint64_t seen = atomic_load(&((zb_node *)node)->seen);
     enum zb_code code = zb__document_stat(node, seen, &info, err);
     if (code)
-        return code == ZB_ENOTFOUND ? gone(node, err)
+        return code == ZB_ENOTFOUND ? zb__array_gone(node, err)
                                     : zb__node_blame(node->store, "array", node->path, code, err);
     if (seen && seen == zb__version_word(&info.validator))
         return ZB_OK;

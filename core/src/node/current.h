@@ -26,6 +26,9 @@ enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *i
    thread. */
 enum zb_code zb__array_still(const zb_node *node, zb_error *err);
 
+/* Fails with the error for an array that is not at its path any more. */
+enum zb_code zb__array_gone(const zb_node *node, zb_error *err);
+
 /* Before a change of the document, under the hierarchy's lock: ZB_ECONFLICT when another node has
    taken its place. */
 enum zb_code zb__node_still(const zb_node *node, zb_error *err);

@@ -256,7 +256,8 @@ enum zb_code zb__stored_chunk_open(zb__stored_chunk *key, zb_error *err) {
         return no_memory(err);
     enum zb_code code = zb_object_open(key->node->store, name, &key->object, &key->info, err);
     free(name);
-    if (code == ZB_ENOTFOUND) {
+    key->is_missing = code == ZB_ENOTFOUND;
+    if (key->is_missing) {
         key->object = NULL;
         return ZB_OK;
     }

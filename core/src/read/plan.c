@@ -14,10 +14,12 @@
 #include "codec/form.h"
 #include "model/array.h"
 #include "model/chunk_form.h"
+#include "node/current.h"
 #include "node/node.h"
 #include "read/batch.h"
 #include "read/flow.h"
 #include "read/leaf.h"
+#include "read/missing.h"
 #include "read/piece.h"
 #include "read/retry.h"
 #include "read/task.h"
@@ -29,6 +31,8 @@
 #define WAVE_PIECES 16384
 /* Keys expanded and run together: bounds open files. */
 #define BATCH_KEYS 128
+/* Reads of chunks whose array is not in its place, until it counts as gone. */
+#define MISSING_TRIES 8
 
 typedef struct wave {
     bool is_fresh;
@@ -125,6 +129,16 @@ static enum zb_code try_batch(wave *w, zb__stored_chunk *keys, size_t count, zb_
     return code;
 }
 
+/* What the read takes for missing is missing. */
+static enum zb_code try_surely(wave *w, zb__stored_chunk *keys, size_t count, zb_error *err) {
+    for (int tries = 1;; tries++) {
+        enum zb_code code = try_batch(w, keys, count, err);
+        const zb_node *array = code ? NULL : zb__missing_doubt(keys, count);
+        if (!array || tries == MISSING_TRIES)
+            return array ? zb__array_gone(array, err) : code;
+    }
+}
+
 static bool lacks_descriptors(const zb_error *error) {
     return error->sys_errno == EMFILE || error->sys_errno == ENFILE;
 }
@@ -134,9 +148,9 @@ static bool lacks_descriptors(const zb_error *error) {
 static enum zb_code run_batch(wave *w, zb__stored_chunk *keys, size_t count, zb_error *err) {
     zb__retry retry = {0};
     zb_error error = {.code = ZB_OK};
-    enum zb_code code = try_batch(w, keys, count, &error);
+    enum zb_code code = try_surely(w, keys, count, &error);
     while (code != ZB_OK && !lacks_descriptors(&error) && zb__retry_pays(&retry, keys, count, code))
-        code = try_batch(w, keys, count, &error);
+        code = try_surely(w, keys, count, &error);
     if (code != ZB_OK && lacks_descriptors(&error) && count > 1) {
         code = run_batch(w, keys, count / 2, err);
         return code ? code : run_batch(w, keys + count / 2, count - count / 2, err);

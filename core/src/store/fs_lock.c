@@ -14,6 +14,10 @@
  * another user a moment ago, or left by a kill in that moment; when no process has it locked it is
  * removed.
  *
+ * A waiter may make the directory of a key whose node has just been moved away, and get a lock in
+ * there. When the node comes back it takes the place of that directory, and nobody else sees the
+ * lock. So a holder asks, once it has seen its node, whether the lock is where the node is.
+ *
  * Waiting is asking again after a pause, since a wait in the kernel has no time limit.
  */
 #include <dirent.h>
@@ -299,6 +303,21 @@ void zb__fs_unlock(zb_lock *lock) {
     }
     free(l->key);
     free(l);
+}
+
+enum zb_code zb__fs_confirm_lock(const zb_lock *lock, zb_error *err) {
+    const zb__fs_lock *l = (const zb__fs_lock *)lock;
+    const zb__fs *fs = (const zb__fs *)lock->store;
+    char path[PATH_MAX] = "";
+    const size_t length = (size_t)(zb__fs_name_of(l->key) - l->key);
+    if (l->fd < 0 || strcmp(l->key, "zarr.json") == 0) /* alone, or in the hierarchy's directory */
+        return ZB_OK;
+    if (length > 0)
+        memcpy(path, l->key, length - 1);
+    return zb__fs_leads_to(fs, path, l->dir)
+               ? ZB_OK
+               : zb_fail(err, ZB_ECONFLICT, "the directory of '%s' was erased or moved meanwhile",
+                         l->key);
 }
 
 /* ---- Waiting for the locks of others ---- */

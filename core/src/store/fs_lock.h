@@ -7,6 +7,7 @@
 
 enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err);
 void zb__fs_unlock(zb_lock *lock);
+enum zb_code zb__fs_confirm_lock(const zb_lock *lock, zb_error *err);
 /* Locks behind links are not waited for. */
 enum zb_code zb__fs_await_locks(zb_store *store, const char *prefix, zb_error *err);
 /* Tries for the exclusive lock of an open file; errno, EAGAIN when another process has it. */

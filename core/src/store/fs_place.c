@@ -100,3 +100,10 @@ enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_pl
     return make ? zb__fs_fail_write(err, errno, "make the directory of", key)
                 : zb__fs_fail(err, errno, "find the directory of", key);
 }
+
+bool zb__fs_leads_to(const zb__fs *fs, const char *path, int dir) {
+    struct stat ours, now;
+    return fstat(dir, &ours) == 0 &&
+           fstatat(fs->root, *path ? path : ".", &now, AT_NO_AUTOMOUNT) == 0 &&
+           ours.st_ino == now.st_ino && ours.st_dev == now.st_dev;
+}

@@ -18,4 +18,7 @@ typedef struct zb__fs_place {
 enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_place *place,
                                zb_error *err);
 
+/* True if the path beneath the root ("" for the root) leads to the directory of this descriptor. */
+bool zb__fs_leads_to(const zb__fs *fs, const char *path, int dir);
+
 #endif

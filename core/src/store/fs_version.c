@@ -16,10 +16,13 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "store/fs_path.h"
 #include "store/fs_store.h"
 #include "store/fs_version.h"
 #include "zarrbridge/sys/store.h"
@@ -105,13 +108,13 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
 /* The handle that a file system gives its directories, for servers of files: with the number of the
    inode it has a generation, since a number is given to another directory once it is free. 0 where
    there is none. */
-static uint64_t identify_by_handle(int root, const char *path, int flags) {
+static uint64_t identify_by_handle(int at, const char *path, int flags) {
     union {
         struct file_handle handle;
         unsigned char bytes[sizeof(struct file_handle) + MAX_HANDLE_SZ];
     } u = {.handle.handle_bytes = MAX_HANDLE_SZ};
     int mount;
-    if (name_to_handle_at(root, path, &u.handle, &mount, AT_SYMLINK_FOLLOW | flags) != 0)
+    if (name_to_handle_at(at, path, &u.handle, &mount, flags) != 0)
         return 0;
     /* The handle is read through the union, whose bytes the compiler knows to be there. */
     const unsigned char *handle = u.bytes + offsetof(struct file_handle, f_handle);
@@ -122,11 +125,10 @@ static uint64_t identify_by_handle(int root, const char *path, int flags) {
 }
 
 /* The identity without handles: the number and, where it is known, the time of birth. */
-static uint64_t identify_by_number(int root, const char *path) {
+static uint64_t identify_by_number(int at, const char *path, int flags) {
     struct statx info;
-    if (statx(root, path, AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_INO | STATX_BTIME, &info) !=
-            0 ||
-        !S_ISDIR(info.stx_mode))
+    flags |= AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+    if (statx(at, path, flags, STATX_INO | STATX_BTIME, &info) != 0 || !S_ISDIR(info.stx_mode))
         return 0;
     uint64_t hash = mix(mix(info.stx_ino, info.stx_dev_major), info.stx_dev_minor);
     if (info.stx_mask & STATX_BTIME)
@@ -134,12 +136,32 @@ static uint64_t identify_by_number(int root, const char *path) {
     return hash;
 }
 
-uint64_t zb__fs_identify(zb_store *store, const char *prefix) {
-    const zb__fs *fs = (const zb__fs *)store;
-    const char *path = *prefix ? prefix : ".";
-    uint64_t id = identify_by_handle(fs->root, path, 0);
+/* What a path leads to, or with "" the directory of the descriptor. */
+static uint64_t identify(int at, const char *path) {
+    const int flags = *path ? AT_SYMLINK_FOLLOW : AT_EMPTY_PATH;
+    uint64_t id = identify_by_handle(at, path, flags);
     if (!id && (errno == EOPNOTSUPP || errno == EOVERFLOW)) /* overlayfs */
-        id = identify_by_handle(fs->root, path, AT_HANDLE_FID);
+        id = identify_by_handle(at, path, flags | AT_HANDLE_FID);
     bool gone = !id && (errno == ENOENT || errno == ENOTDIR);
-    return id || gone ? id : identify_by_number(fs->root, path);
+    return id || gone ? id : identify_by_number(at, path, flags & AT_EMPTY_PATH);
+}
+
+uint64_t zb__fs_identify(zb_store *store, const char *prefix) {
+    return identify(((const zb__fs *)store)->root, *prefix ? prefix : ".");
+}
+
+/* Whatever happens to its path, the descriptor stays with the directory whose identity it has. */
+bool zb__fs_lacks(zb_store *store, const char *prefix, uint64_t identity, const char *const *keys,
+                  size_t count) {
+    const zb__fs *fs = (const zb__fs *)store;
+    const size_t above = *prefix ? strlen(prefix) + 1 : 0;
+    struct stat st;
+    const int dir =
+        zb__fs_openat(fs->root, *prefix ? prefix : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool all = dir >= 0 && identify(dir, "") == identity;
+    for (size_t i = 0; i < count && all; i++)
+        all = fstatat(dir, keys[i] + above, &st, AT_NO_AUTOMOUNT) != 0;
+    if (dir >= 0)
+        close(dir);
+    return all;
 }

@@ -11,5 +11,7 @@
 void zb__fs_look_at_system(zb__fs *fs);
 zb_object_info zb__fs_info_of(const zb__fs *fs, const struct stat *st);
 uint64_t zb__fs_identify(zb_store *store, const char *prefix);
+bool zb__fs_lacks(zb_store *store, const char *prefix, uint64_t identity, const char *const *keys,
+                  size_t count);
 
 #endif

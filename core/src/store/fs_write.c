@@ -168,12 +168,10 @@ static enum zb_code fill(int fd, const zb_put *put, bool replaces, zb_error *err
    moved away meanwhile, the object went with it. */
 static enum zb_code check_place(const zb__fs *fs, const char *key, const zb__fs_place *place,
                                 zb_error *err) {
-    struct stat ours, now;
-    const char *path = *place->path ? place->path : ".";
-    if (fstat(place->dir, &ours) == 0 && fstatat(fs->root, path, &now, AT_NO_AUTOMOUNT) == 0 &&
-        ours.st_ino == now.st_ino && ours.st_dev == now.st_dev)
-        return ZB_OK;
-    return zb_fail(err, ZB_ECONFLICT, "the directory of '%s' was erased or moved meanwhile", key);
+    return zb__fs_leads_to(fs, place->path, place->dir)
+               ? ZB_OK
+               : zb_fail(err, ZB_ECONFLICT, "the directory of '%s' was erased or moved meanwhile",
+                         key);
 }
 
 /* Puts the temporary file in the key's place. An object of the key that waits for a flush is older,

@@ -139,6 +139,12 @@ uint64_t zb_store_identify(zb_store *store, const char *prefix) {
     return can ? store->ops->identify(store, prefix) : 0;
 }
 
+bool zb_store_lacks(zb_store *store, const char *prefix, uint64_t identity, const char *const *keys,
+                    size_t count) {
+    return !identity || !store->ops->lacks ||
+           store->ops->lacks(store, prefix, identity, keys, count);
+}
+
 bool zb_store_is_link(zb_store *store, const char *prefix) {
     return store->ops->is_link && *prefix && check_key(prefix, true, NULL) == ZB_OK &&
            store->ops->is_link(store, prefix);
@@ -247,6 +253,11 @@ enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_e
 void zb_store_unlock(zb_lock *lock) {
     if (lock)
         lock->store->ops->unlock(lock);
+}
+
+enum zb_code zb_lock_confirm(const zb_lock *lock, zb_error *err) {
+    return lock && lock->store->ops->confirm_lock ? lock->store->ops->confirm_lock(lock, err)
+                                                  : ZB_OK;
 }
 
 enum zb_code zb_store_await_locks(zb_store *store, const char *prefix, zb_error *err) {

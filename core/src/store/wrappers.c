@@ -124,6 +124,11 @@ static uint64_t wrapper_identify(zb_store *store, const char *prefix) {
     return zb_store_identify(((wrapper *)store)->inner, prefix);
 }
 
+static bool wrapper_lacks(zb_store *store, const char *prefix, uint64_t identity,
+                          const char *const *keys, size_t count) {
+    return zb_store_lacks(((wrapper *)store)->inner, prefix, identity, keys, count);
+}
+
 static bool wrapper_is_link(zb_store *store, const char *prefix) {
     return zb_store_is_link(((wrapper *)store)->inner, prefix);
 }
@@ -224,6 +229,7 @@ static const zb_store_ops wrapper_ops = {
     .stat = wrapper_stat,
     .list = wrapper_list,
     .identify = wrapper_identify,
+    .lacks = wrapper_lacks,
     .is_link = wrapper_is_link,
     .is_absent = wrapper_is_absent,
     .destroy = wrapper_destroy,

@@ -9,12 +9,16 @@
 #include "codec/chain.h"
 #include "codec/shard.h"
 #include "model/keys.h"
+#include "node/current.h"
 #include "node/node.h"
 #include "write/journal.h"
 #include "write/layout.h"
 #include "write/writer.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
+
+/* An array that is moved away and back all the time is not written. */
+#define LOCK_TRIES 16
 
 enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enum zb_code code,
                              zb_error *err) {
@@ -25,10 +29,30 @@ enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enu
                            node->array->form->shard ? "shard" : "chunk", text);
 }
 
+/* Where the array has just been moved away the lock may be one of a place that goes when the array
+   comes back. So the array is seen first, and then the lock in its place: from then on the array is
+   not moved before the lock is let go. */
+static enum zb_code lock_in_place(const zb_node *node, const char *key, zb_lock **lock,
+                                  zb_error *err) {
+    for (int tries = 1;; tries++) {
+        enum zb_code code = zb_store_lock(node->store, key, lock, err);
+        if (code)
+            return code;
+        code = zb__node_still(node, err);
+        const bool again = !code && zb_lock_confirm(*lock, err) != ZB_OK;
+        if (!code && !again)
+            return ZB_OK;
+        zb_store_unlock(*lock);
+        *lock = NULL;
+        if (!again || tries == LOCK_TRIES)
+            return again ? ZB_ECONFLICT : code;
+    }
+}
+
 enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole, zb_lock **lock,
                             zb_error *err) {
     *lock = NULL;
-    enum zb_code code = zb_store_lock(writer->node->store, key, lock, err);
+    enum zb_code code = lock_in_place(writer->node, key, lock, err);
     if (code != ZB_EUNSUPPORTED || whole || writer->options.without_lock)
         return code == ZB_EUNSUPPORTED ? ZB_OK : code;
     return zb_error_prefix(

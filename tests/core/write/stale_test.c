@@ -344,6 +344,112 @@ static void directories_that_change_places(void **state) {
     zb_node_release(other);
 }
 
+/* ---- Arrays that are away for a moment ---- */
+
+/* While a call of the store that reads or writes goes on, the array is moved away, and back before the
+   next one. */
+static struct {
+    const zb_store_ops *ops; /* the store's own */
+    zb_store *actor;
+    unsigned locks, opens; /* of chunks: the next so many calls come upon it */
+    bool moves;            /* a move is going on, whose own calls have better luck */
+} away;
+
+/* A move that waits for a lock gives up, as it would go on waiting for a writer at work. */
+static bool moved(const char *from, const char *to) {
+    zb_error err;
+    away.moves = true;
+    const enum zb_code code = zb_node_move(away.actor, from, to, &err);
+    away.moves = false;
+    assert_true(code == ZB_OK || code == ZB_ECONFLICT);
+    return code == ZB_OK;
+}
+
+static bool leaves(const char *key, unsigned *left) {
+    if (away.moves || !strstr(key, "a/c/") || *left == 0)
+        return false;
+    --*left;
+    return moved("a", "b");
+}
+
+static enum zb_code lock_away(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
+    const bool gone = leaves(key, &away.locks);
+    const enum zb_code code = away.ops->lock(store, key, out, err);
+    assert_true(!gone || moved("b", "a"));
+    return code;
+}
+
+static enum zb_code open_away(zb_store *store, const char *key, zb_object **out,
+                              zb_object_info *info, zb_error *err) {
+    const bool gone = leaves(key, &away.opens);
+    const enum zb_code code = away.ops->open(store, key, out, info, err);
+    assert_true(!gone || moved("b", "a"));
+    return code;
+}
+
+/* Runs fn with the array of 1s "a" in a store whose calls are so unlucky. */
+static void with_unlucky_store(zb_store *store, zb_store *actor,
+                               void (*fn)(zb_store *store, const zb_node *node)) {
+    zb_error err;
+    zb_node *node = create(store, "a", int_type, COUNT);
+    ASSERT_OK(write_values(node, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
+    zb_store_ops ops = *store->ops;
+    away.ops = store->ops;
+    away.actor = actor;
+    ops.lock = lock_away;
+    ops.open = open_away;
+    store->ops = &ops;
+    fn(store, node);
+    away.locks = away.opens = 0;
+    store->ops = away.ops;
+    zb_node_release(node);
+    ASSERT_OK(zb_node_delete(store, "a", &err), err);
+}
+
+static void read_unluckily(zb_store *store, const zb_node *node) {
+    zb_error err;
+    int32_t values[COUNT];
+    (void)store;
+    away.opens = 2;
+    ASSERT_OK(read_values(node, values, &err), err);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(values[i], 1);
+    assert_int_equal(away.opens, 0);
+    away.opens = 1000;
+    ASSERT_FAILS(read_values(node, values, &err), ZB_ECONFLICT, err, "open it again");
+}
+
+static void write_unluckily(zb_store *store, const zb_node *node) {
+    zb_error err;
+    away.locks = away.opens = 1;
+    ASSERT_OK(write_values(node, 3, 2, 1, ZB_SYNC_NONE, &err), err);
+    assert_int_equal(away.locks, 0);
+    assert_all(store, "a", 1);
+    away.locks = 1000;
+    ASSERT_FAILS(write_values(node, 3, 2, 2, ZB_SYNC_NONE, &err), ZB_ECONFLICT, err, "moved");
+    away.locks = away.opens = 0;
+    assert_all(store, "a", 1);
+}
+
+/* In memory an array that is moved is another one from then on. */
+static void read_while_it_is_away(zb_store *store, zb_store *actor) {
+    if (strcmp(store->ops->name, "fs") == 0)
+        with_unlucky_store(store, actor, read_unluckily);
+}
+
+static void write_while_it_is_away(zb_store *store, zb_store *actor) {
+    if (strcmp(store->ops->name, "fs") == 0)
+        with_unlucky_store(store, actor, write_unluckily);
+}
+
+static void arrays_that_come_back_are_read(void **state) {
+    in_all_stores(state, read_while_it_is_away);
+}
+
+static void arrays_that_come_back_keep_their_elements(void **state) {
+    in_all_stores(state, write_while_it_is_away);
+}
+
 /* After a killed deletion: once another array is there, older handles are stale. */
 static void killed_deletions_leave_no_way_in(void **state) {
     const fixture *f = *state;
@@ -378,7 +484,10 @@ int main(void) {
         FIXTURE_TEST(shapes_are_compared_chunk_by_chunk),
         FIXTURE_TEST(appends_lose_nothing),
         FIXTURE_TEST(directories_that_change_places),
+        FIXTURE_TEST(arrays_that_come_back_are_read),
+        FIXTURE_TEST(arrays_that_come_back_keep_their_elements),
         FIXTURE_TEST(killed_deletions_leave_no_way_in),
     };
+    setenv("ZARRBRIDGE_LOCK_SECONDS", "1", 1); /* the moves that a lock keeps from going on */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -206,6 +206,11 @@ typedef struct zb_store_ops {
        same prefix, after it was erased or moved away, has another identity. 0: not known. May be
        NULL. */
     uint64_t (*identify)(zb_store *store, const char *prefix);
+    /* True if the holder of that identity is at the prefix, and none of the objects is in it; their
+       keys begin with the prefix. It answers at one moment what open and identify could tell only one
+       after the other, between which a holder may be moved away and back. NULL where none can come back. */
+    bool (*lacks)(zb_store *store, const char *prefix, uint64_t identity, const char *const *keys,
+                  size_t count);
     /* True if the prefix itself is a symbolic link. Erasing it then takes the link alone. NULL:
        never. */
     bool (*is_link)(zb_store *store, const char *prefix);
@@ -268,6 +273,10 @@ typedef struct zb_store_ops {
        lock goes with its process (and the children that it forked meanwhile). */
     enum zb_code (*lock)(zb_store *store, const char *key, zb_lock **out, zb_error *err);
     void (*unlock)(zb_lock *lock);
+    /* ZB_ECONFLICT where the place of the lock's key is another one than when the lock was taken: it
+       was erased, or moved, or what is there now was moved there. The lock then keeps nobody from the
+       object that is there. NULL in a backend whose locks do not hang on places. */
+    enum zb_code (*confirm_lock)(const zb_lock *lock, zb_error *err);
     /* Waits until the locks of the key `prefix`, and of all keys below it, that are held now have
        been let go, up to the limit lock_seconds: then ZB_ECONFLICT. Not the lock of "zarr.json",
        which the caller may hold. Locks that are taken meanwhile need not be waited for. NULL in a
@@ -302,7 +311,7 @@ typedef struct zb_store_ops {
                           void *context, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 9
+#define ZB_STORE_OPS_VERSION 10
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
@@ -369,11 +378,15 @@ ZB_API enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb
 /* Flushes one batch; the second one flushes all, and each batch is told its own losses, too. */
 ZB_API enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err);
 ZB_API enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err);
-ZB_API void zb_store_unlock(zb_lock *lock); /* NULL is allowed */
+ZB_API void zb_store_unlock(zb_lock *lock);                              /* NULL is allowed */
+ZB_API enum zb_code zb_lock_confirm(const zb_lock *lock, zb_error *err); /* NULL is confirmed */
 ZB_API enum zb_code zb_store_await_locks(zb_store *store, const char *prefix, zb_error *err);
 
 /* 0 where the backend cannot tell. */
 ZB_API uint64_t zb_store_identify(zb_store *store, const char *prefix);
+/* True also where the backend cannot tell, and for an identity of 0. */
+ZB_API bool zb_store_lacks(zb_store *store, const char *prefix, uint64_t identity,
+                           const char *const *keys, size_t count);
 ZB_API bool zb_store_is_link(zb_store *store, const char *prefix);
 ZB_API bool zb_store_is_absent(zb_store *store, const char *prefix);
 ZB_API enum zb_code zb_store_peek(zb_store *store, const char *key, zb_object_info *info,

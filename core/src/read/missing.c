@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include "read/missing.h"
+
+#include <stdlib.h>
+
+#include "node/node.h"
+#include "zarrbridge/sys/store.h"
+
+/* Chunks that one question is about. */
+#define MOST 64
+
+/* Frees the names. */
+static bool lacks(const zb_node *node, char **names, size_t count) {
+    const bool all = count == 0 || zb_store_lacks(node->store, node->path, node->home,
+                                                  (const char *const *)names, count);
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    return all;
+}
+
+const zb_node *zb__missing_doubt(const zb__stored_chunk *keys, size_t count) {
+    char *names[MOST];
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        const zb_node *node = keys[i].node;
+        bool known = true;
+        if (keys[i].is_missing && node->home) {
+            names[n] = zb__array_chunk_key(node, keys[i].index);
+            known = names[n] != NULL;
+            n += known;
+        }
+        if (known && n < MOST && i + 1 < count && keys[i + 1].node == node)
+            continue;
+        if (!lacks(node, names, n) || !known)
+            return node;
+        n = 0;
+    }
+    return NULL;
+}
