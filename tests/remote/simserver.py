@@ -159,8 +159,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_HEAD = do_PUT = do_POST = do_DELETE = do_GET
 
     def read_body(self):
-        """Of the request."""
-        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        """Of the request, whole: of a client that has gone none."""
+        length = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(length)
+        if len(body) < length:
+            raise ConnectionError("the client has gone")
+        return body
 
     def answer(self, request):
         sim = self.server.sim
@@ -214,6 +218,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.flush()
             self.reset()
             return False
+        if fault.kind == "kill" and not fault.options["served"]:
+            fault.options["kill"]()
+            self.close_connection = True
+            return False
         if fault.kind == "hang":
             time.sleep(fault.options.get("seconds", 3600))
         if fault.kind == "raw":
@@ -251,6 +259,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif fault.kind == "body":
             reply.data = options["body"]
             reply.headers |= options.get("headers", {})
+        elif fault.kind == "kill":  # nobody hears it
+            options["kill"]()
+            self.close_connection = True
+            return None
         return reply
 
     # ---- sending
@@ -369,7 +381,8 @@ class SimServer:
 
     def fault(self, prefix, kind, times=float("inf"), skip=0, method="GET", chance=1.0, **options):
         """For requests whose path begins with the prefix: the first `skip` are spared, the next `times`
-        meet it, each by this chance."""
+        meet it, each by this chance. method: None for any. "kill" calls `kill` before the request is carried
+        out, or after, when it is `served`."""
         added = Fault(prefix, kind, times, skip, method, chance, options)
         with self.lock:
             self.faults.append(added)
@@ -382,7 +395,7 @@ class SimServer:
     def take_fault(self, request):
         with self.lock:
             for fault in self.faults:
-                if not request.path.startswith(fault.prefix) or fault.method != request.method:
+                if not request.path.startswith(fault.prefix) or fault.method not in (None, request.method):
                     continue
                 if fault.chance < 1 and self.random.random() >= fault.chance:
                     continue
