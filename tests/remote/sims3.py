@@ -3,11 +3,17 @@
 verified by what Amazon has written about them, and not by what the client does.
 
     with SimServer(folder, answer=S3({"AKID": "secret"})) as server:
-        ... endpoint=server.url ..."""
+        ... endpoint=server.url ...
 
+As a program: sims3.py FOLDER [--rtt S] [--bandwidth BYTES/S] [--trusting]; the keys are AKID and secret, and it
+prints its URL. Several of them may serve one folder. `trusting` looks at no signature: for times, in which
+the server's own work should not count."""
+
+import argparse
 import calendar
 import datetime
 import email.utils
+import fcntl
 import hashlib
 import hmac
 import os
@@ -17,7 +23,7 @@ import time
 import urllib.parse
 import xml.sax.saxutils
 
-from simserver import Reply
+from simserver import Reply, SimServer, count
 
 
 def quoted(text, safe=""):
@@ -54,21 +60,38 @@ AUTHORIZATION = re.compile(
     r"SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})")
 
 
+class FolderLock:
+    """Of all servers of a folder: those of other processes, too."""
+
+    def __init__(self, folder):
+        self.threads, self.file = threading.Lock(), os.open(folder, os.O_RDONLY)
+
+    def __enter__(self):
+        self.threads.acquire()
+        fcntl.flock(self.file, fcntl.LOCK_EX)
+
+    def __exit__(self, *error):
+        fcntl.flock(self.file, fcntl.LOCK_UN)
+        self.threads.release()
+
+
 class S3:
     """keys: id -> secret, or id -> (secret, session token). public: nobody needs to sign.
     hides: who asks for a key that does not exist is told that access is denied.
     clock: seconds by which it is ahead. page: names in a page of a listing.
     conditions: those of puts are kept to.
-    redirects: another region is told by a 301, as to requests that are not signed."""
+    redirects: another region is told by a 301, as to requests that are not signed.
+    lock: held by whoever looks at an object or changes one."""
 
     def __init__(self, keys=None, region="us-east-1", public=False, hides=False, clock=0, page=1000,
-                 requester_pays=False, redirects=False, conditions=True):
+                 requester_pays=False, redirects=False, conditions=True,
+                 lock=None):
         self.keys = {name: value if isinstance(value, tuple) else (value, None)
                      for name, value in (keys or {}).items()}
         self.region, self.public, self.hides, self.clock, self.page = region, public, hides, clock, page
         self.requester_pays, self.redirects, self.conditions = requester_pays, redirects, conditions
-        self.lock, self.time = threading.Lock(), 0
-        self.marks = {}  # path -> x-amz-meta-zb-write
+        self.lock = lock or threading.Lock()
+        self.marks = {}  # path -> ETag, x-amz-meta-zb-write
         self.expired = set()
         self.verified = 0
 
@@ -132,6 +155,7 @@ class S3:
     def __call__(self, handler, request):
         sim = handler.server.sim
         request.body = handler.read_body()
+        request.taken = len(request.body)
         refused = self.check(handler, request)
         if refused:
             return refused
@@ -152,12 +176,14 @@ class S3:
         if not key:
             return self.list(folder, urllib.parse.parse_qs(request.query, keep_blank_values=True))
         path = folder / key
-        if not path.is_file():
-            return self.error(403, "AccessDenied") if self.hides else self.error(404, "NoSuchKey")
         with self.lock:
-            data, stat, mark = path.read_bytes(), path.stat(), self.marks.get(path)
+            there = path.is_file()
+            data, stat = (path.read_bytes(), path.stat()) if there else (None, None)
+            tag, mark = self.marks.get(path, (None, None))
+        if not there:
+            return self.error(403, "AccessDenied") if self.hides else self.error(404, "NoSuchKey")
         reply = handler.answer_data(request, data, stat)
-        if mark:
+        if mark and tag == sim.etag_of(data, stat):  # else another server's
             reply.headers["x-amz-meta-zb-write"] = mark
         return reply
 
@@ -178,11 +204,13 @@ class S3:
         if self.conditions and ((wanted and wanted != tag) or (unwanted == "*" and tag)):
             return self.error(412, "PreconditionFailed")
         path.parent.mkdir(parents=True, exist_ok=True)
+        before = path.stat().st_mtime_ns if tag else 0
         path.write_bytes(request.body)
-        self.time = max(self.time + 1000, time.time_ns())  # the ETag is made of it
-        os.utime(path, ns=(self.time, self.time))
-        self.marks[path] = request.headers.get("x-amz-meta-zb-write")
-        return Reply(200, {"ETag": sim.etag_of(request.body, path.stat())})
+        now = max(before + 1000, time.time_ns())  # the ETag is made of it
+        os.utime(path, ns=(now, now))
+        tag = sim.etag_of(request.body, path.stat())
+        self.marks[path] = tag, request.headers.get("x-amz-meta-zb-write")
+        return Reply(200, {"ETag": tag})
 
     def list(self, folder, query):
         prefix, delimiter = query["prefix"][0], query["delimiter"][0]
@@ -204,3 +232,26 @@ class S3:
                 f"<Name>b</Name><Prefix>{xml.sax.saxutils.escape(prefix)}</Prefix>"
                 f"<IsTruncated>{str(more).lower()}</IsTruncated>{''.join(rows)}</ListBucketResult>")
         return Reply(200, {"Content-Type": "application/xml"}, body.encode())
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("--rtt", type=float, default=0.0)
+    parser.add_argument("--bandwidth", type=float)
+    parser.add_argument("--trusting", action="store_true")
+    chosen = parser.parse_args()
+    s3 = S3({"AKID": "secret"}, lock=FolderLock(chosen.folder))
+    if chosen.trusting:
+        s3.check = lambda handler, request: None
+
+    def answer(handler, request):
+        return count(handler, request) or s3(handler, request)
+
+    with SimServer(chosen.folder, chosen.rtt, chosen.bandwidth, answer=answer, handshake=0) as server:
+        print(server.url, flush=True)
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

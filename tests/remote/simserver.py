@@ -10,12 +10,13 @@ In a test:
         server.log      # a Request for each request
 
 As a program: simserver.py FOLDER [--port N] [--rtt S] [--bandwidth BYTES/S] [--handshake N] [--mapped];
-it prints its URL. A GET of /.count answers how many requests there were since the last one, and their
-bytes. `mapped` maps files in place of reading them for each request: for links of more than 500 MB/s, and
+it prints its URL. A GET of /.count answers how many requests there were since the last one, their
+bytes, and how many found their condition broken. `mapped` maps files in place of reading them for each request: for links of more than 500 MB/s, and
 files that nobody changes.
 
 The link: each reply begins one round trip after its request; a new connection takes one more, with TLS
-two (`handshake`); bytes of all replies together go at the bandwidth."""
+two (`handshake`); bytes of all replies together go at the bandwidth, and bytes of requests at the same in
+the other direction."""
 
 import argparse
 import dataclasses
@@ -45,7 +46,8 @@ class Request:
     query: str
     headers: dict
     status: int = 0
-    sent: int = 0  # bytes of the body
+    sent: int = 0  # bytes of the reply's body
+    taken: int = 0  # of the request's
     connection: int = 0
     begun: float = 0.0
     ended: float = 0.0
@@ -67,7 +69,7 @@ class Fault:
 
 
 class Link:
-    """Shared by all replies: hands out the moments at which bytes have gone through."""
+    """One direction, shared by all replies or requests: hands out the moments at which bytes have gone through."""
 
     def __init__(self, bandwidth):
         self.bandwidth = bandwidth
@@ -160,10 +162,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def read_body(self):
         """Of the request, whole: of a client that has gone none."""
-        length = int(self.headers.get("Content-Length") or 0)
-        body = self.rfile.read(length)
-        if len(body) < length:
-            raise ConnectionError("the client has gone")
+        body, at = bytearray(int(self.headers.get("Content-Length") or 0)), 0
+        uplink = self.server.sim.uplink
+        while at < len(body):
+            piece = memoryview(body)[at:at + uplink.piece]
+            got = self.rfile.readinto(piece)
+            if got < len(piece):
+                raise ConnectionError("the client has gone")
+            uplink.carry(got)
+            at += got
         return body
 
     def answer(self, request):
@@ -321,7 +328,7 @@ class SimServer:
                  mapped=False):
         self.mapped = mapped
         self.folder = pathlib.Path(folder)
-        self.rtt, self.link = rtt, Link(bandwidth)
+        self.rtt, self.link, self.uplink = rtt, Link(bandwidth), Link(bandwidth)
         self.etag, self.last_modified, self.ranges = etag, last_modified, ranges
         self.answer, self.port = answer, port
         self.tls = bool(certificate)
@@ -429,7 +436,9 @@ def count(handler, request):
     if request.path != "/.count":
         return None
     log = [asked for asked in sim.take_log() if asked is not request]
-    answer = {"requests": len(log), "bytes": sum(asked.sent for asked in log)}
+    answer = {"requests": len(log), "bytes": sum(asked.sent for asked in log),
+              "taken": sum(asked.taken for asked in log),
+              "conflicts": sum(asked.status == 412 for asked in log)}
     return Reply(200, {}, json.dumps(answer).encode())
 
 
