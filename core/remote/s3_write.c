@@ -14,6 +14,7 @@
 #include "base/latch.h"
 #include "fetch.h"
 #include "io.h"
+#include "node/notes.h"
 #include "options.h"
 #include "remote.h"
 #include "s3.h"
@@ -163,7 +164,7 @@ enum zb_code zb__s3_check_conditions(zb__remote *store, zb_error *err) {
         code = make_id(id, err);
         if (code)
             return code;
-        snprintf(key, sizeof key, "zarrbridge-test-%s", id);
+        snprintf(key, sizeof key, ZB__TEST_OBJECT "%s", id);
         known = is_kept_to(store, key, err, &code) ? ZB__YES : ZB__NO;
         (void)zb__s3_erase(&store->base, key, NULL);
         if (code)

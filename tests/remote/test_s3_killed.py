@@ -6,6 +6,7 @@ writer can do the change."""
 import ctypes as c
 import json
 import os
+import queue
 import shutil
 import signal
 import subprocess
@@ -287,3 +288,79 @@ def test_a_writer_is_killed(serve, tmp_path, name, consolidated):  # noqa: F811
         assert not troubles, "\n".join(troubles)
     finally:
         processes.stop()
+
+
+# ---- Programs of others, which make a store of their own
+
+
+def kill_program(server, command, variables, skip):
+    """Starts a program and kills it after its change number `skip`. False where it had ended before."""
+    started = queue.SimpleQueue()
+    server.fault("/bucket", "kill", skip=skip, times=1, method="PUT", served=True,
+                 kill=lambda: os.kill(started.get(), signal.SIGKILL))
+    process = subprocess.Popen(list(map(str, command)), env=variables, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    started.put(process.pid)
+    status = process.wait(timeout=120)
+    server.heal()
+    while server.busy:
+        time.sleep(0.001)
+    return status == -signal.SIGKILL
+
+
+H5PY = """
+import sys, h5py, numpy
+with h5py.File(sys.argv[1], "w") as file:
+    file.create_dataset("g/a", data=numpy.arange(1, 65).reshape(8, 8), chunks=(2, 8))
+    file["g"].attrs["k"] = "word"
+"""
+
+
+def program(name, folder):
+    if name == "gdal_translate":
+        with open(folder / "in.asc", "w") as raster:
+            raster.write("ncols 8\nnrows 8\nxllcorner 0\nyllcorner 0\ncellsize 1\n")
+            np.savetxt(raster, VALUES, "%d")
+        return ["gdal_translate", "-q", "-of", "Zarr3", "-co", "BLOCKSIZE=8x2", folder / "in.asc"]
+    if name == "zarrbridge copy":
+        make(folder / "from.zarr", False)
+        return [os.environ["ZARRBRIDGE_PROGRAM"], "copy", folder / "from.zarr"]
+    return [sys.executable, "-W", "ignore", "-c", H5PY]
+
+
+PROGRAMS = {"zarrbridge copy": [], "gdal_translate": ["GDAL_DRIVER_PATH"], "h5py": ["HDF5_PLUGIN_PATH"]}
+
+
+def elements(root):
+    return {str(path.parent.relative_to(root)): zarr.open_array(path.parent, mode="r")[...].tolist()
+            for path in root.rglob("zarr.json") if json.loads(path.read_bytes())["node_type"] == "array"}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_that_makes_a_store_is_killed(serve, tmp_path, name):  # noqa: F811
+    """What is there of its store has the right elements or fill values; the store beside it is as it was; the
+    program can be run again."""
+    if not all(os.environ.get(variable) for variable in PROGRAMS[name]):
+        pytest.skip(f"{name} is not built")
+    server, command = serve(), program(name, tmp_path)
+    make(server.bucket / "beside.zarr", True)
+    beside = objects(server.bucket / "beside.zarr")
+    variables = os.environ | {"HDF5_VOL_CONNECTOR": "zarr"}
+    subprocess.run(list(map(str, [*command, NAME])), env=variables, check=True)
+    at, place = 0, server.bucket / "x.zarr"
+    whole, troubles = elements(place), []
+    shutil.rmtree(place)
+    while kill_program(server, [*command, NAME], variables, at):
+        for path, values in elements(place).items():
+            right = np.array(whole[path])
+            if not np.all((np.array(values) == right) | (np.array(values) == 0)):
+                troubles.append(f"after {at}: {path} {values}")
+        before = sorted(objects(place))
+        again = subprocess.run([*command, NAME], env=variables, capture_output=True, text=True, check=False)
+        is_over = "there is a node at / already" in again.stderr  # of a copy
+        if (again.returncode and not is_over) or elements(place) != whole:
+            troubles.append(f"after {at}, {before}: again: {again.stderr[-200:]}")
+        shutil.rmtree(place, ignore_errors=True)
+        at += 1
+    assert at > 3 and not troubles, "\n".join(troubles)
+    assert objects(server.bucket / "beside.zarr") == beside

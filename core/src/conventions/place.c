@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/notes.h"
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/sys/store.h"
 
@@ -42,10 +43,13 @@ bool zb_place_claims_v3(zb_store *store, const char *path) {
     return claims;
 }
 
+/* What a killed writer has left of its own, before there was a node, is no file of the user's. */
 static int note_entry(void *context, const zb_list_entry *entry) {
-    (void)entry;
-    *(bool *)context = true;
-    return 1;
+    const bool is_ours =
+        !entry->is_prefix && (strcmp(entry->name, ZB__NOTE_COPY) == 0 ||
+                              strncmp(entry->name, ZB__TEST_OBJECT, strlen(ZB__TEST_OBJECT)) == 0);
+    *(bool *)context = !is_ours;
+    return !is_ours;
 }
 
 enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out, zb_error *err) {

@@ -22,6 +22,10 @@
    will be put back (change/owed.c). */
 #define ZB__NOTE_CONSOLIDATED ".zarrbridge-consolidated"
 
+/* Names in a store begin so whose objects are put to learn whether the service keeps to conditions, and
+   erased at once (remote/s3_write.c). One stays where the writer was killed between. */
+#define ZB__TEST_OBJECT "zarrbridge-test-"
+
 /* Stands beside a shard that is being changed in place: ".NAME.zb-journal" in the directory of NAME
    (write/journal.h). Both keys are malloc'ed, or NULL when memory runs out. */
 char *zb__journal_key(const char *shard);
