@@ -8,7 +8,8 @@
 READER    ours: the C library (ZARRBRIDGE_BUILD_DIR); h5py, gdal: through our plugins; obstore, fsspec:
           zarr-python with them; tensorstore; gdal-own-1, gdal-own-16: GDAL's driver Zarr, from GDAL 3.13
           on, with so many threads
-PART      windows, shards, chunks, group
+PART      windows, shards, chunks, group; write: a whole array to s3://bucket on a server of sims3.py, at URL,
+          by ours, obstore, fsspec (s3fs) and tensorstore; encode: ours, to memory
 
 Exits with 3, after the reason, where the reader cannot be had."""
 
@@ -23,6 +24,9 @@ from pathlib import Path
 import numpy as np
 
 WINDOW, TILES = 256, 9 * 256
+# Written: 16 shards of 32 MiB.
+SIDE, SHARD, CHUNK = 16384, 4096, 256
+KEYS = {"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1"}
 CACHE = "268435456"  # of GDAL's blocks: less than its own driver needs here, and it fails
 
 
@@ -72,6 +76,24 @@ class Ours:
         self.remote = self.remote or self.lib.RemoteStore(self.url)
         self.lib.call(self.lib.lib.zb_node_each, self.remote.handle, path.encode(), take, None)
         return count - 1  # the group itself
+
+
+    def new_array(self, store):
+        store.create_group("")
+        store.create_array("a", (SIDE, SIDE), (CHUNK, CHUNK), "<i2", shards=(SHARD, SHARD),
+                           codecs=[{"name": "zstd", "configuration": {"level": 3, "checksum": False}}])
+
+        def write(values):
+            with self.lib.Writer(store, "a") as writer:
+                writer.write((0, 0), (1, 1), values)
+
+        return write
+
+    def new_remote(self, name):
+        return self.new_array(self.lib.RemoteStore("s3://bucket/" + name))
+
+    def new_in_memory(self):
+        return self.new_array(self.lib.Store())
 
 
 class H5py:
@@ -146,7 +168,8 @@ class Zarr:
         import zarr
 
         zarr.config.set({"async.concurrency": 64})
-        self.zarr, self.store = zarr, self.make_store(zarr, url)
+        self.zarr, self.endpoint = zarr, url
+        self.store = self.make_store(zarr, url)
         self.version = "zarr " + zarr.__version__
 
     def open(self, path):
@@ -159,7 +182,26 @@ class Zarr:
         return len([array.shape for _, array in group.arrays()])
 
 
+    def new_remote(self, name):
+        array = self.zarr.create_array(
+            self.make_bucket(self.zarr, name), name="a", shape=(SIDE, SIDE), shards=(SHARD, SHARD), chunks=(CHUNK, CHUNK),
+            dtype="i2", compressors=self.zarr.codecs.ZstdCodec(level=3), fill_value=0)
+
+        def write(values):
+            array[...] = values
+
+        return write
+
+
 class Obstore(Zarr):
+    def make_bucket(self, zarr, name):
+        from obstore.store import S3Store
+
+        return zarr.storage.ObjectStore(S3Store(
+            "bucket", prefix=name, endpoint=self.endpoint, region=KEYS["AWS_REGION"],
+            access_key_id=KEYS["AWS_ACCESS_KEY_ID"], secret_access_key=KEYS["AWS_SECRET_ACCESS_KEY"],
+            virtual_hosted_style_request=False, client_options={"allow_http": True}))
+
     def make_store(self, zarr, url):
         from obstore.store import HTTPStore
 
@@ -168,6 +210,11 @@ class Obstore(Zarr):
 
 
 class Fsspec(Zarr):
+    def make_bucket(self, zarr, name):
+        return zarr.storage.FsspecStore.from_url("s3://bucket/" + name, storage_options={
+            "key": KEYS["AWS_ACCESS_KEY_ID"], "secret": KEYS["AWS_SECRET_ACCESS_KEY"],
+            "client_kwargs": {"endpoint_url": self.endpoint}})
+
     def make_store(self, zarr, url):
         return zarr.storage.FsspecStore.from_url(url, read_only=True)
 
@@ -190,6 +237,21 @@ class Tensorstore:
         return window_of(array, start, count).read().result()
 
 
+    def new_remote(self, name):
+        codecs = [{"name": "sharding_indexed", "configuration": {
+            "chunk_shape": [CHUNK, CHUNK], "codecs": [
+                {"name": "bytes", "configuration": {"endian": "little"}},
+                {"name": "zstd", "configuration": {"level": 3}}]}}]
+        array = self.ts.open({
+            "driver": "zarr3",
+            "kvstore": {"driver": "s3", "bucket": "bucket", "path": name + "/a/", "endpoint": self.url,
+                        "aws_region": KEYS["AWS_REGION"], "aws_credentials": {"type": "environment"}},
+            "metadata": {"shape": [SIDE, SIDE], "data_type": "int16", "codecs": codecs, "chunk_grid": {
+                "name": "regular", "configuration": {"chunk_shape": [SHARD, SHARD]}}},
+        }, context=self.context, create=True).result()
+        return lambda values: array.write(values).result()
+
+
 READERS = {"ours": Ours, "h5py": H5py, "gdal": Gdal, "obstore": Obstore, "fsspec": Fsspec,
            "tensorstore": Tensorstore, "gdal-own-1": lambda url: GdalOwn(url, 1),
            "gdal-own-16": lambda url: GdalOwn(url, 16)}
@@ -197,7 +259,7 @@ READERS = {"ours": Ours, "h5py": H5py, "gdal": Gdal, "obstore": Obstore, "fsspec
 
 class Timer:
     def __init__(self, url):
-        self.url = url[:url.index("/", 8)]
+        self.url = "/".join(url.split("/")[:3])
         self.asked()
 
     def asked(self):
@@ -228,8 +290,23 @@ def time_whole(timer, reader, what, url):
         assert int(np.asarray(whole[::997, ::991], "i8").sum()) == json.load(reply)
 
 
+def time_write(timer, reader, part):
+    import zarr
+
+    values = np.random.default_rng(2).integers(0, 256, (SIDE, SIDE), "u1").astype("i2")
+    name = "w.zarr"
+    write = reader.new_in_memory() if part == "encode" else reader.new_remote(name)
+    timer.asked()
+    timer.time({"write": "whole write", "encode": "its encoding"}[part], lambda: write(values))
+    if part == "write":
+        found = zarr.open_array(Path(os.environ["BUCKET"]) / name / "a", mode="r")
+        for row in (0, SHARD + 7, SIDE - 1):
+            assert (found[row] == values[row]).all(), f"row {row}"
+
+
 def main():
     name, part, url = sys.argv[1:]
+    os.environ.update(KEYS, AWS_ENDPOINT_URL=url)
     timer = Timer(url)
     try:
         reader = READERS[name](url)
@@ -238,7 +315,9 @@ def main():
         sys.exit(3)
     print(json.dumps({"version": reader.version}))
     timer.asked()
-    if part == "windows":
+    if part in ("write", "encode"):
+        time_write(timer, reader, part)
+    elif part == "windows":
         time_windows(timer, reader)
     elif part != "group":
         time_whole(timer, reader, part, url)

@@ -4,7 +4,8 @@
 beside the bound of the link.
 
     run_remote.py BUILD_DIRECTORY --data DIRECTORY [--peers PYTHON] [--rtt SECONDS ...]
-                  [--bandwidth BYTES/S ...] [--matrix] [--only READER ...] [--rounds N]
+                  [--bandwidth BYTES/S ...] [--matrix] [--only READER ...] [--parts reading|writing ...]
+                  [--rounds N]
 
 The server is tests/remote/simserver.py, on loopback; its link has the round-trip time and the bandwidth
 that are given; --matrix takes 0, 20, 50, and 100 ms by 100, 200, and 400 MB/s. The stores, made once in
@@ -15,14 +16,20 @@ PYTHON is an interpreter with zarr-python, obstore, fsspec, aiohttp, and tensors
 without it they are taken from the one that runs this. GDAL's own driver reads Zarr version 3 from GDAL
 3.13 on: tools/test-in forky has it. The last lines count the readers, and name those that are not there.
 
+The last rows are of writing: 16384 x 16384 int16 in 16 shards of 4096 x 4096 (32 MiB) with chunks of 256 x
+256, zstd 3, to an S3 of our own (tests/remote/sims3.py) behind such a link, which looks at no signature;
+`its encoding` is the same to memory.
+
 Each part of a reader runs in a process of its own, all take turns, and each time is the least of the
 rounds."""
 
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -31,9 +38,10 @@ HERE = Path(__file__).resolve().parent
 READERS = ["ours", "h5py", "gdal", "obstore", "fsspec", "tensorstore", "gdal-own-1", "gdal-own-16"]
 OF_PYTHON = {"obstore", "fsspec", "tensorstore"}
 PARTS = ["windows", "shards", "chunks", "group"]
+WRITERS = ["ours", "obstore", "fsspec", "tensorstore"]
 # The round trips that cannot be spared.
 TRIPS = {"open": 1, "cold window": 2, "next window": 1, "tiles": 2, "whole shards": 2,
-         "whole chunks": 2, "group": 1}
+         "whole chunks": 2, "group": 1, "whole write": 2, "its encoding": 0}
 MATRIX = {"rtt": [0, 0.02, 0.05, 0.1], "bandwidth": [100e6, 200e6, 400e6]}
 
 
@@ -59,10 +67,10 @@ def make(folder):
 
 
 class Server:
-    def __init__(self, folder, rtt, bandwidth):
+    def __init__(self, folder, rtt, bandwidth, program="simserver.py", options=("--handshake", "0")):
         self.process = subprocess.Popen(
-            [sys.executable, HERE.parent / "remote/simserver.py", folder, "--rtt", str(rtt),
-             "--handshake", "0"] + (["--bandwidth", str(bandwidth)] if bandwidth else []),
+            [sys.executable, HERE.parent / "remote" / program, folder, "--rtt", str(rtt), *options]
+            + (["--bandwidth", str(bandwidth)] if bandwidth else []),
             stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
 
@@ -96,18 +104,34 @@ class Results:
                 self.best[reader][line["what"]] = line
 
 
-def measure(chosen, url, environment):
-    results = Results()
+def run_part(chosen, reader, part, url, environment, results):
+    if reader in results.missing or f"{reader}, {part}" in results.missing:
+        return
+    python = chosen.peers if reader in OF_PYTHON else sys.executable
+    done = subprocess.run([python, HERE / "remote_peers.py", reader, part, url], env=environment,
+                          capture_output=True, text=True, check=False)
+    results.take(reader, part, done)
+
+
+def measure_reading(chosen, url, environment, results):
     for _ in range(chosen.rounds):
         for part in PARTS:
             for reader in chosen.only:
-                if reader in results.missing or f"{reader}, {part}" in results.missing:
-                    continue
-                python = chosen.peers if reader in OF_PYTHON else sys.executable
-                done = subprocess.run([python, HERE / "remote_peers.py", reader, part, url],
-                                      env=environment, capture_output=True, text=True, check=False)
-                results.take(reader, part, done)
-    return results
+                run_part(chosen, reader, part, url, environment, results)
+
+
+def measure_writing(chosen, rtt, bandwidth, environment, results):
+    """Each writer into an empty bucket."""
+    with tempfile.TemporaryDirectory(dir=chosen.data, prefix="writing-") as folder:
+        bucket = Path(folder, "bucket")
+        bucket.mkdir()
+        with Server(folder, rtt, bandwidth, "sims3.py", ["--trusting"]) as server:
+            for _ in range(chosen.rounds):
+                for part, writers in (("write", WRITERS), ("encode", ["ours"])):
+                    for writer in [name for name in chosen.only if name in writers]:
+                        run_part(chosen, writer, part, server.url, environment | {"BUCKET": str(bucket)}, results)
+                        shutil.rmtree(bucket)
+                        bucket.mkdir()
 
 
 def print_table(rtt, bandwidth, results):
@@ -117,7 +141,9 @@ def print_table(rtt, bandwidth, results):
     print("| --- |" + " ---: |" * (len(results.best) + 1))
     for row, trips in TRIPS.items():
         lines = [reader.get(row) for reader in results.best.values()]
-        fewest = min((line["bytes"] for line in lines if line), default=0)
+        if not any(lines):
+            continue
+        fewest = min((line["bytes"] + line["taken"] for line in lines if line), default=0)
         bound = 1000 * (trips * rtt + (fewest / bandwidth if bandwidth else 0))
         cells = []
         for line in lines:
@@ -140,12 +166,14 @@ def main():
     parser.add_argument("--bandwidth", type=float, nargs="*", default=[200e6])
     parser.add_argument("--matrix", action="store_true")
     parser.add_argument("--only", nargs="*", choices=READERS, default=READERS)
+    parser.add_argument("--parts", nargs="*", choices=["reading", "writing"], default=["reading", "writing"])
     parser.add_argument("--rounds", type=int, default=3)
     chosen = parser.parse_args()
     if chosen.matrix:
         chosen.rtt, chosen.bandwidth = MATRIX["rtt"], MATRIX["bandwidth"]
     chosen.data.mkdir(parents=True, exist_ok=True)
-    make(chosen.data)
+    if "reading" in chosen.parts:
+        make(chosen.data)
     environment = {name: value for name, value in os.environ.items()
                    if not name.lower().endswith("_proxy")}
     build = chosen.build.resolve()
@@ -154,8 +182,12 @@ def main():
                     "GDAL_DRIVER_PATH": str(build / "gdal-driver/plugins")}
     for rtt in chosen.rtt:
         for bandwidth in chosen.bandwidth:
-            with Server(chosen.data, rtt, bandwidth) as server:
-                results = measure(chosen, server.url + "/remote.zarr", environment)
+            results = Results()
+            if "reading" in chosen.parts:
+                with Server(chosen.data, rtt, bandwidth) as server:
+                    measure_reading(chosen, server.url + "/remote.zarr", environment, results)
+            if "writing" in chosen.parts:
+                measure_writing(chosen, rtt, bandwidth, environment, results)
             print_table(rtt, bandwidth, results)
 
 
