@@ -129,6 +129,35 @@ def test_a_put_that_fails_is_an_error_and_leaves_the_old_object(serve, monkeypat
     assert (server.bucket / "a b/x.zarr/a/c/0/0").read_bytes() == before
 
 
+def test_of_many_puts_one_that_fails_is_an_error_and_the_others_are_whole(serve):
+    """They are sent by threads of their own."""
+    server = serve()
+    with RemoteStore(NAME) as store:
+        store.create_group("")
+        store.create_array("a", (64, 8), (2, 8), "<i4")
+        change = server.answer.change
+
+        def refuse(sim, request, path):
+            return server.answer.error(403, "AccessDenied") if path.parts[-2:] == ("7", "0") \
+                else change(sim, request, path)
+
+        server.answer.change = refuse
+        values = np.arange(64 * 8, dtype="<i4").reshape(64, 8) + 1
+        server.most_busy = 0
+        with pytest.raises(ZarrbridgeError, match="a/c/7/0.*403"):
+            with Writer(store, "a") as writer:
+                writer.write((0, 0), (1, 1), values)
+        server.answer.change = change
+        assert server.most_busy > 2
+        found = array(server)[...].reshape(32, 16)
+        expected = values.reshape(32, 16)
+        assert all((chunk == right).all() or not chunk.any() for chunk, right in zip(found, expected))
+        assert not found[7].any() and found[0].any()
+        with Writer(store, "a") as writer:
+            writer.write((0, 0), (1, 1), values)
+        assert (array(server)[...] == values).all()
+
+
 def test_a_service_without_conditions_is_not_trusted(serve):
     server = serve(conditions=False)
     with pytest.raises(ZarrbridgeError, match="takes no notice of If-Match") as refusal:

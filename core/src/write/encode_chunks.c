@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Encoding and storing chunks: every unit of every chunk is a task. The task that finishes a
- * chunk's last unit puts the object, so that storing one chunk overlaps with encoding the next.
+ * chunk's last unit puts the object, so that storing one chunk overlaps with encoding the next. On a
+ * network it gives it to the senders.
  *
  * Units that no codec changes are stored from where their elements lie, in the caller's memory or
  * in an open chunk, when they lie together there.
@@ -22,6 +23,7 @@
 #include "write/layout.h"
 #include "write/live.h"
 #include "write/put_chunk.h"
+#include "write/senders.h"
 #include "write/unit_blocks.h"
 #include "write/writer.h"
 #include "zarrbridge/sys/store.h"
@@ -41,6 +43,7 @@ typedef struct encode_run {
     size_t count;         /* of both lists */
     size_t each;          /* units of each chunk; 0 where they differ */
     pthread_mutex_t lock; /* guards states and the writer's blocks */
+    zb__senders *senders; /* NULL: tasks put chunks themselves */
 } encode_run;
 
 /* ---- Memory of chunks ---- */
@@ -285,6 +288,13 @@ static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratc
     return code;
 }
 
+static enum zb_code store_chunk(void *context, size_t chunk, zb__scratch *scratch, zb_error *err) {
+    encode_run *run = context;
+    enum zb_code code = put_chunk(run, chunk, scratch, err);
+    forget_chunk(run, chunk);
+    return code ? zb__chunk_blame(run->writer, run->jobs[chunk].index, code, err) : ZB_OK;
+}
+
 /* The chunk of a task. Tasks are counted from chunk to chunk. */
 static size_t chunk_of(const encode_run *run, size_t task) {
     if (run->each)
@@ -304,11 +314,21 @@ static enum zb_code run_unit(void *context, size_t i, zb__scratch *scratch, zb_e
     enum zb_code code = encoded ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for an encoded chunk");
     if (code == ZB_OK)
         code = encode_unit(run, chunk, unit, scratch, &encoded[unit], err);
-    if (code == ZB_OK && finish_unit(run, chunk)) {
-        code = put_chunk(run, chunk, scratch, err);
-        forget_chunk(run, chunk);
-    }
-    return code == ZB_OK ? ZB_OK : zb__chunk_blame(run->writer, run->jobs[chunk].index, code, err);
+    if (code)
+        return zb__chunk_blame(run->writer, run->jobs[chunk].index, code, err);
+    if (!finish_unit(run, chunk))
+        return ZB_OK;
+    return run->senders ? zb__senders_give(run->senders, chunk, err)
+                        : store_chunk(run, chunk, scratch, err);
+}
+
+/* Bytes of a whole encoded chunk, at most. */
+static uint64_t bytes_of_units(const zb__layout *layout) {
+    return zb__work_product(layout->units, layout->unit_bound);
+}
+
+static size_t sender_count(const zb_writer *writer) {
+    return zb__sender_count(writer->node->store, bytes_of_units(&writer->layout));
 }
 
 static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_error *err) {
@@ -328,7 +348,11 @@ static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_
         }
     }
     pthread_mutex_init(&run.lock, NULL);
+    if (count > 1)
+        run.senders = zb__senders_open(store_chunk, &run, sender_count(writer));
     enum zb_code code = zb__pool_run(run_unit, &run, tasks, 0, err);
+    const enum zb_code sent = zb__senders_close(run.senders, code ? NULL : err);
+    code = code ? code : sent;
     for (size_t i = 0; i < count && code != ZB_OK; i++)
         forget_chunk(&run, i); /* chunks that were not finished */
     pthread_mutex_destroy(&run.lock);
@@ -371,7 +395,7 @@ static uint64_t most_values(const zb__layout *layout, const zb__job *jobs, size_
    them, and the index that is made of it. */
 static uint64_t bytes_of_one(const zb__layout *layout, const zb__job *jobs, size_t count) {
     uint64_t lists = zb__work_product(layout->units, ZB__UNIT_LISTS);
-    uint64_t units = zb__work_product(layout->units, layout->unit_bound);
+    uint64_t units = bytes_of_units(layout);
     if (layout->unit->chain->is_variable)
         return units + lists + most_values(layout, jobs, count);
     for (size_t i = 0; i < count; i++) {
@@ -384,9 +408,9 @@ static uint64_t bytes_of_one(const zb__layout *layout, const zb__job *jobs, size
 /* Reserves memory for as many of the chunks as possible, at least one. Returns the number of chunks
    that can be run, and the reserved bytes. Tasks start in the order of the chunks, so that each
    thread but one keeps one chunk from being finished: there are never more chunks in memory than
-   threads, and one. */
-static size_t reserve(uint64_t one, size_t count, uint64_t *reserved) {
-    size_t most = zb__pool_width() + 1;
+   threads, and one, and those that the senders have. */
+static size_t reserve(uint64_t one, size_t count, size_t senders, uint64_t *reserved) {
+    size_t most = zb__pool_width() + 1 + senders;
     for (size_t n = count < most ? count : most; n > 1; n /= 2) {
         *reserved = zb__work_product(one, n);
         if (zb__work_try(*reserved))
@@ -404,7 +428,7 @@ enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, bool i
     uint64_t one = bytes_of_one(&writer->layout, jobs, count), reserved;
     enum zb_code code = ZB_OK;
     for (size_t done = 0, n; done < count && code == ZB_OK; done += n) {
-        n = reserve(one, count - done, &reserved);
+        n = reserve(one, count - done, sender_count(writer), &reserved);
         code = run_jobs(writer, jobs + done, n, err);
         zb__work_end(reserved, true);
     }
