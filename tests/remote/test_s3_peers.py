@@ -4,6 +4,7 @@ tools/s3-peers installs those; each test is skipped where its peer is not there.
 
 import datetime
 import hashlib
+import json
 import os
 import shutil
 import socket
@@ -21,7 +22,7 @@ import zarr
 
 import sims3
 from conftest import make_store, run
-from remote_store import RemoteStore, ZarrbridgeError
+from remote_store import RemoteStore, Writer, ZarrbridgeError
 
 PEERS = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"]) / "build/s3-peers"
 REGION = "us-east-1"
@@ -221,3 +222,80 @@ def test_what_is_not_there(peer, tmp_path):
     for name, words in {"s3://none/x.zarr": "there is no bucket 'none'", "s3://bucket/x.zarr": "x.zarr"}.items():
         status, lines, said = run("ls", name)
         assert status in (1, 2) and words in "\n".join(lines) + said
+
+
+# ---- Writing
+
+
+def write(path, start, values):
+    with RemoteStore("s3://bucket/w.zarr") as store, Writer(store, path) as writer:
+        writer.write(start, (1, 1), values)
+
+
+def keeps_conditions(peer):
+    """The service is asked by the first write; where it does not keep to conditions, nothing is written."""
+    try:
+        with RemoteStore("s3://bucket/w.zarr") as store:
+            store.create_group("", {"k": 1})
+    except ZarrbridgeError as error:
+        assert "takes no notice of If-Match" in str(error), error
+        return False
+    return True
+
+
+@pytest.fixture
+def writable(peer):
+    if not keeps_conditions(peer):
+        pytest.skip(f"{peer.name} does not keep to the conditions of puts, and is not written to")
+    return peer
+
+
+def test_a_store_is_copied_to_it(writable, tmp_path):
+    root = make_store(tmp_path / "s.zarr", consolidated=False)
+    status, _, words = run("copy", root, "s3://bucket/copy.zarr")
+    assert status == 0, words
+    assert run("ls", "s3://bucket/copy.zarr")[1] == run("ls", root)[1]
+    if writable.suffixes:
+        assert run("verify", "s3://bucket/copy.zarr")[0] == 0
+
+
+def test_chunks_parts_of_shards_and_documents_are_written(writable):
+    values = numpy.arange(64, dtype="i4").reshape(8, 8)
+    with RemoteStore("s3://bucket/w.zarr") as store:
+        store.create_array("a", (8, 8), (2, 8), "i4", shards=(8, 8))
+        store.create_array("g/b", (8, 8), (2, 8), "i4")
+    for path in ("a", "g/b"):
+        write(path, (0, 0), values)
+        write(path, (3, 0), values[:1] + 100)
+    with RemoteStore("s3://bucket/w.zarr") as store:
+        store.set_attribute("g/b", "k", "word")
+        store.resize("g/b", (4, 8))
+        store.move("g", "h")
+        store.delete("a")
+    expected = values[:4].copy()
+    expected[3] = values[0] + 100
+    with RemoteStore("s3://bucket/w.zarr") as store:
+        assert (store.read("h/b", (4, 8), "i4") == expected).all()
+        assert json.loads(store.get("h/b/zarr.json"))["attributes"] == {"k": "word"}
+    assert [line.split()[1] for line in run("ls", "s3://bucket/w.zarr")[1]] == ["/", "/h", "/h/b"]
+
+
+WRITER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy
+from remote_store import RemoteStore, Writer
+for row in range(int(sys.argv[2]), 16, 4):
+    with RemoteStore("s3://bucket/w.zarr") as store, Writer(store, "a") as writer:
+        writer.write((row, 0), (1, 1), numpy.full((1, 8), row + 1, "i4"))
+"""
+
+
+def test_programs_that_write_one_shard_lose_nothing(writable):
+    with RemoteStore("s3://bucket/w.zarr") as store:
+        store.create_array("a", (16, 8), (1, 8), "i4", shards=(16, 8))
+    here = os.path.dirname(os.path.abspath(__file__))
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, here, str(i)]) for i in range(4)]
+    assert [writer.wait(timeout=300) for writer in writers] == [0] * 4
+    with RemoteStore("s3://bucket/w.zarr") as store:
+        assert store.read("a", (16, 8), "i4")[:, 0].tolist() == list(range(1, 17))
