@@ -293,10 +293,10 @@ def test_a_writer_is_killed(serve, tmp_path, name, consolidated):  # noqa: F811
 # ---- Programs of others, which make a store of their own
 
 
-def kill_program(server, command, variables, skip):
-    """Starts a program and kills it after its change number `skip`. False where it had ended before."""
+def kill_program(server, command, variables, skip, method="PUT"):
+    """Starts a program and kills it after so many changes. False where it had ended before."""
     started = queue.SimpleQueue()
-    server.fault("/bucket", "kill", skip=skip, times=1, method="PUT", served=True,
+    server.fault("/bucket", "kill", skip=skip, times=1, method=method, served=True,
                  kill=lambda: os.kill(started.get(), signal.SIGKILL))
     process = subprocess.Popen(list(map(str, command)), env=variables, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
@@ -364,3 +364,25 @@ def test_a_program_that_makes_a_store_is_killed(serve, tmp_path, name):  # noqa:
         at += 1
     assert at > 3 and not troubles, "\n".join(troubles)
     assert objects(server.bucket / "beside.zarr") == beside
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE"])
+@pytest.mark.parametrize("name", ["gdal_translate", "h5py"])
+def test_a_program_that_replaces_a_store_is_killed(serve, tmp_path, name, method):  # noqa: F811
+    """What is left when the old store is half erased does not keep the next one from its place."""
+    if not all(os.environ.get(variable) for variable in PROGRAMS[name]):
+        pytest.skip(f"{name} is not built")
+    server, command = serve(), [*program(name, tmp_path), NAME]
+    variables = os.environ | {"HDF5_VOL_CONNECTOR": "zarr"}
+    place, old = server.bucket / "x.zarr", tmp_path / "old.zarr"
+    subprocess.run(command, env=variables, check=True)
+    shutil.copytree(place, old)
+    whole, at = elements(old), 0
+    while kill_program(server, command, variables, at, method):
+        left = sorted(objects(place))
+        again = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+        assert again.returncode == 0 and elements(place) == whole, (at, left, again.stderr)
+        shutil.rmtree(place)
+        shutil.copytree(old, place)
+        at += 1
+    assert at > 3

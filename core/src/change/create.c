@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "change/change.h"
-#include "change/copy_note.h"
 #include "change/hidden.h"
+#include "change/remove.h"
 #include "codec/form.h"
 #include "model/array.h"
 #include "model/build.h"

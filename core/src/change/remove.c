@@ -11,9 +11,11 @@
 #include <string.h>
 
 #include "change/change.h"
+#include "change/copy_note.h"
 #include "change/owed.h"
 #include "node/document.h"
 #include "node/node.h"
+#include "node/notes.h"
 #include "node/v2.h"
 #include "node/walk.h"
 #include "zarrbridge/change.h"
@@ -30,6 +32,23 @@ enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, cons
     return code;
 }
 
+enum zb_code zb__killed_copy_erase(zb_store *store, const char *path, zb_error *err) {
+    zb__names there;
+    zb_object_info info;
+    char *key = zb__path_join(path, ZB__NOTE_COPY);
+    if (!key)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    enum zb_code code = zb_store_stat(store, key, &info, err);
+    free(key);
+    if (code || !store->hints.can_list)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    code = zb__nodes_owned(store, path, &there, err);
+    if (!code)
+        code = zb__nodes_erase_below(store, &there, path, err);
+    zb__names_free(&there);
+    return code ? code : zb__copy_note(store, path, false, err);
+}
+
 static enum zb_code erase_hidden(zb_store *store, zb_error *err) {
     zb__names hidden;
     enum zb_code code = zb__hidden_at(store, "", &hidden, err);
@@ -42,13 +61,16 @@ static enum zb_code erase_hidden(zb_store *store, zb_error *err) {
 /* The root's directory stays, and may hold files that are not the store's: only chunks and nodes
    below are erased, not all names. Documents go before chunks, the root's own first of all: a
    reader meanwhile finds a node or does not, but never an array that has lost some of its
-   chunks. */
+   chunks. On a network, where each is a request, the note tells the next process that what a kill
+   has left are left-overs and no other files. */
 static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_error *err) {
     zb_store *store = change->store;
     zb_node *root = NULL; /* if it is an array: its document tells which keys are chunks */
     enum zb_code code = ZB_OK;
     if (*nodes->name[0].text == '\0' && nodes->name[0].is_prefix)
         code = zb_node_open(store, "", &root, err);
+    if (!code && !store->hints.is_local)
+        code = zb__copy_note(store, "", true, err);
     if (!code)
         code = zb__change_erase(change, "", true, err);
     for (size_t i = 0; i < nodes->count && !code; i++) {
@@ -61,6 +83,8 @@ static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_er
         code = erase_hidden(store, err);
     if (!code)
         code = zb__owed_forget(store, "", err);
+    if (!code && !store->hints.is_local)
+        code = zb__copy_note(store, "", false, err);
     zb_node_release(root);
     return code;
 }

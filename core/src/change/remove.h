@@ -16,4 +16,8 @@ enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err)
 enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, const char *path,
                                    zb_error *err);
 
+/* Before a node comes to the path, where there is none: erases the nodes that a killed copy or
+   deletion has left below. */
+enum zb_code zb__killed_copy_erase(zb_store *store, const char *path, zb_error *err);
+
 #endif

@@ -76,8 +76,8 @@ static enum zb_code visit_in_array(const walk *w, const zb_node *array, const ch
 static enum zb_code visit_outside(const walk *w, const char *key, const char *name, zb_error *err) {
     if (strcmp(name, ZB__NOTE_COPY) == 0)
         return other(w, ZB_FINDING_STALE, key,
-                     "a copy to this place was killed; writing a node here, or copying again, "
-                     "clears it",
+                     "a copy to this place, or its deletion, was killed; writing a node here, or "
+                     "copying again, clears it",
                      err);
     if (strcmp(name, ZB__NOTE_CONSOLIDATED) == 0)
         return other(w, ZB_FINDING_STALE, key,

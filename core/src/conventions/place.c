@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/document.h"
 #include "node/notes.h"
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/sys/store.h"
@@ -46,10 +47,18 @@ bool zb_place_claims_v3(zb_store *store, const char *path) {
 /* What a killed writer has left of its own, before there was a node, is no file of the user's. */
 static int note_entry(void *context, const zb_list_entry *entry) {
     const bool is_ours =
-        !entry->is_prefix && (strcmp(entry->name, ZB__NOTE_COPY) == 0 ||
-                              strncmp(entry->name, ZB__TEST_OBJECT, strlen(ZB__TEST_OBJECT)) == 0);
+        !entry->is_prefix && strncmp(entry->name, ZB__TEST_OBJECT, strlen(ZB__TEST_OBJECT)) == 0;
     *(bool *)context = !is_ours;
     return !is_ours;
+}
+
+/* True where a copy or a deletion was killed: the next node that is made there clears the rest. */
+static bool has_left_overs(zb_store *store, const char *path) {
+    zb_object_info info;
+    char *key = zb__path_join(path, ZB__NOTE_COPY);
+    const bool is = key && zb_store_stat(store, key, &info, NULL) == ZB_OK;
+    free(key);
+    return is;
 }
 
 enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out, zb_error *err) {
@@ -61,7 +70,7 @@ enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out
         *out = ZB_PLACE_NODE;
     } else {
         code = zb_store_list(store, path, note_entry, &any, err);
-        *out = any ? ZB_PLACE_OTHER : ZB_PLACE_EMPTY;
+        *out = any && !has_left_overs(store, path) ? ZB_PLACE_OTHER : ZB_PLACE_EMPTY;
     }
     zb_node_release(node);
     return code;

@@ -15,7 +15,8 @@
 #define ZB__NOTE_RESIZE ".zarrbridge-resize"
 
 /* Stands at a path that a group is being copied to: the nodes below are not in a group yet
-   (change/copy.c). */
+   (change/copy.c). So it does at the root of a store on the network that is being erased
+   (change/remove.c). */
 #define ZB__NOTE_COPY ".zarrbridge-copy"
 
 /* Stands beside the document of a group whose block of consolidated metadata has been taken out, and
