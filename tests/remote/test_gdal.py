@@ -213,6 +213,14 @@ def test_virtual_names_are_known_without_the_prefix(raster):
     python(READ.replace("not d.GetFileList()", "True"), "/vsicurl/" + raster)
 
 
+@pytest.mark.parametrize("node, most", [("", 4), ("/sharded", 3)])
+def test_requests_of_an_open_by_gdal(server, store, node, most):
+    output("gdalinfo", "/vsicurl/" + store + node)
+    log = server.take_log()
+    assert len(log) <= most, [(request.method, request.path) for request in log]
+    assert not [request for request in log if request.path.endswith("/sharded/zarr.json")]
+
+
 PIXELS = r"""
 import sys; from osgeo import gdal; gdal.UseExceptions()
 d = gdal.Open(sys.argv[1])

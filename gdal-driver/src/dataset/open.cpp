@@ -34,6 +34,16 @@ static bool is_there(const std::string &path) {
     return VSIStatExL(path.c_str(), &stat, VSI_STAT_EXISTS_FLAG) == 0;
 }
 
+/* The root first, whose document the opening asks for, too; a store may have none. */
+static bool has_document(const char *name) {
+    Location location;
+    if (!parse_location(name, &location))
+        return false;
+    climb_to_root(&location, false);
+    return is_there(file_in(location.directory, "zarr.json")) ||
+           (!location.node.empty() && is_there(file_in(name, "zarr.json")));
+}
+
 /* A URL is known by its words, so that no host is contacted for what may be none of our business; a
    virtual path of a server that lists nothing looks like a missing file. */
 static bool is_ours(GDALOpenInfo *info) {
@@ -42,7 +52,7 @@ static bool is_ours(GDALOpenInfo *info) {
     if (is_url(info->pszFilename))
         return names_store(info->pszFilename);
     if (!info->bIsDirectory && info->nHeaderBytes == 0 && names_store(info->pszFilename))
-        return is_there(file_in(info->pszFilename, "zarr.json"));
+        return has_document(info->pszFilename);
     if (info->bIsDirectory)
         return is_there(file_in(info->pszFilename, "zarr.json"));
     if (info->nHeaderBytes > 0 && EQUAL(CPLGetFilename(info->pszFilename), "zarr.json"))
@@ -259,8 +269,9 @@ static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy
         hierarchy->entry = location->node.substr(0, location->node.size() - below.size());
         if (!below.empty() && !hierarchy->entry.empty())
             hierarchy->entry.pop_back(); /* the slash before the part after the colon */
-        /* A URL's root first: its consolidated metadata saves the other requests. */
-        const bool is_below = !location->node.empty(), root_first = is_url(location->directory);
+        /* On a network the root first: its consolidated metadata saves the other requests. */
+        const bool is_below = !location->node.empty(),
+                   root_first = names_store(location->directory);
         if (is_below && root_first)
             hierarchy->opened = open_node(hierarchy->store.get(), "", nullptr);
         node = open_named(hierarchy->store.get(), *location, indices, &err);

@@ -51,8 +51,8 @@ bool is_url(const std::string &name) {
 
 bool is_on_web(const std::string &root) {
     std::string address;
-    return store_address(root, &address, nullptr) == ZB_OK && is_url(address) &&
-           !begins(address, kS3Scheme);
+    return begins(root, kWeb) || (store_address(root, &address, nullptr) == ZB_OK &&
+                                  is_url(address) && !begins(address, kS3Scheme));
 }
 
 bool has_place_beside(const std::string &root) {
