@@ -26,11 +26,12 @@ def hidden(path):
     return sorted(str(p.relative_to(path)) for p in Path(path).rglob("__attribute.*"))
 
 
-def python(code, *arguments, limit=SMALL, **options):
-    """Runs code with h5py, numpy and this module's values in a process with that limit."""
+def python(code, *arguments, limit=SMALL, document=16 << 20, **options):
+    """Runs code with h5py, numpy and this module's values in a process with those limits."""
     prelude = ("import h5py, numpy as np, sys, os, signal\n"
                "from test_large_attributes import NUMBERS, TEXTS, RECORDS, hidden\n")
     env = environment("zarr") | {"ZARRBRIDGE_ATTRIBUTE_BYTES": str(limit),
+                                 "ZARRBRIDGE_DOCUMENT_BYTES": str(document),
                                  "PYTHONPATH": str(Path(__file__).parent)}
     return subprocess.run([sys.executable, "-W", "ignore", "-c", prelude + code,
                            *map(str, arguments)], env=env, capture_output=True, text=True,
@@ -205,6 +206,50 @@ with h5py.File(sys.argv[1]) as f:
     assert (f.attrs["large"] == np.arange(1 << 22)).all() and f.attrs["above"].shape == (131073,)
 """)
     assert len(hidden(path)) == 2
+
+
+CROWD = """
+values = {f"n{i}": (np.arange(1500.) + i if i % 3 else f"text {i} " * 700) for i in range(300)}
+def check(owner):
+    assert sorted(owner.attrs) == sorted(values)
+    for name, value in values.items():
+        assert np.array_equal(owner.attrs[name], value), name
+"""
+
+
+def test_many_that_no_document_can_hold_together(tmp_path):
+    """Those that come last are arrays. They are changed as any others."""
+    path = tmp_path / "x.zarr"
+    succeed(CROWD + """
+with h5py.File(sys.argv[1], "w") as f:
+    g = f.create_group("g")
+    for name, value in values.items():
+        g.attrs[name] = value
+    check(g)
+with h5py.File(sys.argv[1], "a") as f:
+    g = f["g"]
+    check(g)
+    f.copy("g", "copy")
+    check(f["copy"])
+    for i in range(300):
+        name = f"n{i}"
+        if i % 5 == 0:
+            del g.attrs[name], values[name]
+        elif i % 5 == 1:
+            g.attrs[name] = values[name] = i
+        elif i % 5 == 2:
+            g.attrs[name] = values[name] = np.arange(9000.) - i
+        elif i % 5 == 3:
+            h5py.h5a.rename(g.id, name.encode(), b"m%d" % i)
+            values[f"m{i}"] = values.pop(name)
+    check(g)
+with h5py.File(sys.argv[1]) as f:
+    check(f["g"])
+""", path, document=1 << 20)
+    assert len(hidden(path / "copy")) > 100
+    named = re.findall("__attribute[.][0-9a-f]{16}", (path / "g/zarr.json").read_text())
+    assert set(hidden(path / "g")) == set(named)
+    assert (path / "g/zarr.json").stat().st_size < 1 << 20
 
 
 def test_a_kill_leaves_the_old_value(store):

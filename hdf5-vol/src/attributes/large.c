@@ -6,6 +6,7 @@
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
 #include "model/large_attributes.h"
+#include "model/waiting.h"
 
 #include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"
@@ -16,9 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Below, the name of an array and the attribute's entry take as much of the document. */
+#define LEAST_BYTES 1024
+
 /* Dimensions without a variable are kept by their group, and have no place for arrays. */
-bool vol_large_is(const vol_node *owner, size_t bytes) {
-    return bytes > zb_limits_get()->attribute_bytes && !owner->is_dimension;
+bool vol_large_is(vol_node *owner, size_t bytes) {
+    return !owner->is_dimension && (bytes > zb_limits_get()->attribute_bytes ||
+                                    (bytes >= LEAST_BYTES && vol_waiting_crowds(owner, bytes)));
 }
 
 /* ---- Elements of variable length ---- */

@@ -12,8 +12,9 @@
 
 #include "attributes/exact.h"
 
-/* Whether elements of so many bytes, or a value of so many, are to be put into an array. */
-bool vol_large_is(const vol_node *owner, size_t bytes);
+/* Whether elements of so many bytes, or a value of so many, are to be put into an array: also those
+   of some size for which the owner's document has no room beside the others. */
+bool vol_large_is(vol_node *owner, size_t bytes);
 
 /* Writes the array: the plain value and the entry for it, both malloc'ed. */
 enum zb_code vol_large_write(vol_node *owner, const vol_attr_elements *elements, char **plain,

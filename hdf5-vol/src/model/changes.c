@@ -115,10 +115,20 @@ enum zb_code vol_changes_set(vol_changes *changes, const char *name, const char 
     return ZB_OK;
 }
 
-void vol_changes_drop(vol_changes *changes, const char *name) {
+bool vol_changes_remember(const vol_changes *changes, const char *name, vol_former *out) {
+    const vol_change *change = find(changes, name);
+    *out = (vol_former){.is_change = change != NULL, .anew = change && change->anew};
+    if (change && change->value)
+        out->json = zb_json_print(change->value);
+    return !change || !change->value || out->json;
+}
+
+void vol_changes_restore(vol_changes *changes, const char *name, const vol_former *former) {
     vol_change *change = find(changes, name);
     if (change)
         discard(change);
+    if (former->is_change && vol_changes_set(changes, name, former->json, NULL) == ZB_OK)
+        find(changes, name)->anew = former->anew;
 }
 
 void vol_changes_clear(vol_changes *changes) {

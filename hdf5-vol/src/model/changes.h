@@ -33,8 +33,15 @@ const vol_change *vol_changes_find(const vol_changes *changes, const char *name)
 enum zb_code vol_changes_set(vol_changes *changes, const char *name, const char *json,
                              zb_error *err);
 
-/* Takes a change back, as if it had not been made. */
-void vol_changes_drop(vol_changes *changes, const char *name);
+/* A copy of what a list says of a name, if it says anything: to take a later change back. */
+typedef struct vol_former {
+    bool is_change, anew;
+    char *json; /* NULL: removed */
+} vol_former;
+
+/* False when memory runs out. */
+bool vol_changes_remember(const vol_changes *changes, const char *name, vol_former *out);
+void vol_changes_restore(vol_changes *changes, const char *name, const vol_former *former);
 
 void vol_changes_clear(vol_changes *changes);
 

@@ -265,39 +265,67 @@ enum zb_code vol_edit_check_attributes(const vol_node *node, zb_error *err) {
     return vol_unreadable_refuse(node, err);
 }
 
-/* What waits is stored early when it is large: so a value that no document can hold fails here, and
-   what the others take stays small. */
-static enum zb_code store_large(vol_node *node, const char *name, size_t bytes, zb_error *err) {
+/* A change of an attribute, and what had been accepted of it before. */
+typedef struct edit {
+    const char *name, *json, *entry;
+    size_t bytes;
+    vol_former attribute, former_entry;
+} edit;
+
+/* What waits is stored early when it is much: so a value that no document can hold fails when it is
+   set, and what the others take stays small. */
+static bool is_stored_early(const vol_node *node, const edit *e) {
     enum { LARGE = 256 * 1024 };
-    node->waiting->bytes += bytes;
-    if (node->waiting->bytes < LARGE)
+    return node->waiting->bytes + e->bytes >= LARGE;
+}
+
+static enum zb_code remember(const vol_node *node, edit *e, zb_error *err) {
+    if (!is_stored_early(node, e) ||
+        (vol_changes_remember(&node->waiting->attributes, e->name, &e->attribute) &&
+         vol_changes_remember(&node->waiting->entries, e->name, &e->former_entry)))
         return ZB_OK;
-    enum zb_code code = vol_waiting_flush(node, err);
+    return zb_fail(err, ZB_ENOMEM, "no memory for changes of %s", node->path);
+}
+
+/* When that fails this change is taken back, and those before it go on waiting. */
+static enum zb_code store_early(vol_node *node, const edit *e, zb_error *err) {
+    const bool is_early = is_stored_early(node, e);
+    node->waiting->bytes += e->bytes;
+    enum zb_code code = is_early ? vol_waiting_flush(node, err) : ZB_OK;
     if (code) {
-        node->waiting->bytes -= bytes;
-        vol_changes_drop(&node->waiting->attributes, name);
-        vol_changes_drop(&node->waiting->entries, name);
+        node->waiting->bytes -= e->bytes;
+        vol_changes_restore(&node->waiting->attributes, e->name, &e->attribute);
+        vol_changes_restore(&node->waiting->entries, e->name, &e->former_entry);
     }
+    return code;
+}
+
+static enum zb_code set_attribute(vol_node *node, edit *e, zb_error *err) {
+    enum zb_code code = remember(node, e, err);
+    if (!code)
+        code = vol_large_note(node, vol_large_array(vol_side_entry(node, e->name)), err);
+    if (!code && !vol_side_hides(node, e->name))
+        code = vol_side_set_entry(node, e->name, e->json ? e->entry : NULL, err);
+    if (!code)
+        code = vol_changes_set(&node->waiting->attributes, e->name, e->json, err);
     return code;
 }
 
 enum zb_code vol_edit_attribute(vol_node *node, const char *name, const char *json,
                                 const char *entry, zb_error *err) {
+    edit e = {.name = name, .json = json, .entry = entry};
+    e.bytes = strlen(name) + (json ? strlen(json) : 0) + (entry ? strlen(entry) : 0);
     enum zb_code code = vol_edit_check_attributes(node, err);
     if (!code && !json && !vol_attribute(node, name))
         code = zb_fail(err, ZB_ENOTFOUND, "there is no attribute '%s'", name);
     if (!code && !vol_waiting_get(node))
         code = zb_fail(err, ZB_ENOMEM, "no memory for changes of %s", node->path);
     if (!code)
-        code = vol_large_note(node, vol_large_array(vol_side_entry(node, name)), err);
-    if (!code && !vol_side_hides(node, name))
-        code = vol_side_set_entry(node, name, json ? entry : NULL, err);
+        code = set_attribute(node, &e, err);
     if (!code)
-        code = vol_changes_set(&node->waiting->attributes, name, json, err);
-    if (!code)
-        code = store_large(node, name,
-                           strlen(name) + (json ? strlen(json) : 0) + (entry ? strlen(entry) : 0),
-                           err);
+        code = store_early(node, &e, err);
+    free(e.attribute.json);
+    free(e.former_entry.json);
     node->attrs_change = 0;
     return code;
 }

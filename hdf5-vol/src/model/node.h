@@ -79,6 +79,7 @@ struct vol_node {
     bool is_unreadable; /* a dataset of unreadable.c, in place of the store's node */
 
     struct vol_waiting *waiting; /* model/waiting.h; NULL when nothing waits */
+    uint64_t document_bytes;     /* of the stored document, about; 0 until waiting.h needs it */
     zb_json *side;           /* model/side.h: parsed; NULL until asked for, or when there is none */
     struct vol_attrs *attrs; /* attributes/attributes.h; NULL until asked for */
     uint64_t attrs_change;   /* file->changes when they were made; 0: they are out of date */

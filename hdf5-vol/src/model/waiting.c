@@ -6,7 +6,10 @@
 #include "model/side.h"
 
 #include "zarrbridge/change.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +64,34 @@ const zb_json *vol_attribute_next(const vol_node *node, vol_attribute_walk *walk
             return change->value;
     }
     return NULL;
+}
+
+/* ---- The size of the document ---- */
+
+/* A server is not asked for it: the text is made here, without indentation. */
+static uint64_t measure(const vol_node *node) {
+    zb_store *store = zb_node_store(node->zarr);
+    const char *path = zb_node_path(node->zarr);
+    zb_object_info info = {.size = 0};
+    char *key = NULL, *text = NULL;
+    if (store->hints.is_local && asprintf(&key, "%s%szarr.json", path, *path ? "/" : "") >= 0)
+        (void)zb_store_stat(store, key, &info, NULL);
+    else if ((text = zb_json_print(zb_node_document(node->zarr))))
+        info.size = strlen(text) + strlen(text) / 2;
+    free(key);
+    free(text);
+    return info.size;
+}
+
+/* Changes stand indented in the document, with descriptions of their types: about twice their text. */
+bool vol_waiting_crowds(vol_node *node, size_t bytes) {
+    const uint64_t limit = zb_limits_get()->document_bytes,
+                   waits = node->waiting ? node->waiting->bytes : 0;
+    if (!node->zarr)
+        return false;
+    if (!node->document_bytes)
+        node->document_bytes = measure(node);
+    return node->document_bytes + 2 * (waits + bytes) > limit - limit / 8;
 }
 
 /* ---- Storing ---- */

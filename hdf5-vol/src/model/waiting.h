@@ -47,6 +47,10 @@ const zb_json *vol_attribute_next(const vol_node *node, vol_attribute_walk *walk
 /* What waits, made if need be; NULL when memory runs out. */
 vol_waiting *vol_waiting_get(vol_node *node);
 
+/* Whether the document, with all that waits and so many bytes of JSON text more, would be nearly as
+   large as one may be (the limit document_bytes). */
+bool vol_waiting_crowds(vol_node *node, size_t bytes);
+
 /* Stores what waits for a node. */
 enum zb_code vol_waiting_flush(vol_node *node, zb_error *err);
 
