@@ -15,7 +15,8 @@ typedef struct zb__s3 {
     zb__url endpoint; /* base NULL: AWS, whose endpoint follows from the region */
     zb__cred_places places;
     bool path_style, anon, requester_pays;
-    atomic_int conditions; /* enum zb__choice: does the service keep to those of puts? */
+    atomic_int conditions;  /* enum zb__choice: does the service keep to those of puts? */
+    atomic_int takes_parts; /* likewise: may large objects go in parts? */
     /* ---- Guarded by a lock of s3.c, which no thread holds while it waits for anything */
     char region[32];
     char *base; /* the bucket's URL */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A put is one request, which the service carries out as a whole or not at all. One with a condition
- * carries a random id: where the reply to it was lost, its own second try finds the condition broken,
- * and the object's id tells whether that was done by the first try or by another program.
+ * A put is one request, or a large object's parts and a last request for all of them (s3_parts.h), which
+ * the service carries out as a whole or not at all. One with a condition, or in parts, carries a random
+ * id: where the reply to it was lost, its own second try finds the condition broken, and the object's id
+ * tells whether that was done by the first try or by another program.
  */
 #include "s3_write.h"
 
@@ -19,12 +20,13 @@
 #include "remote.h"
 #include "s3.h"
 #include "s3_lock.h"
+#include "s3_parts.h"
 
-/* The most that S3 takes in one request. */
-#define MOST_BYTES ((uint64_t)5 << 30)
+/* The most that S3 takes in one request, and in parts. */
+#define MOST_AT_ONCE ((uint64_t)5 << 30)
+#define MOST_IN_PARTS ((uint64_t)5 << 40)
 #define MOST_REPLY 65536
 #define ID_BYTES 16
-#define MOST_HEADERS 4
 #define ERASED_AT_ONCE 32
 #define MOST_DEPTH 256
 
@@ -43,8 +45,10 @@ static enum zb_code make_id(char id[2 * ID_BYTES + 1], zb_error *err) {
 typedef struct sending {
     zb__remote *store;
     const char *key;
-    const void *data;
-    size_t size;
+    const zb_part *parts;
+    size_t count;
+    uint64_t size;
+    bool in_parts;
     enum zb__seen seen;
     zb__version version; /* in: the one to replace, with ZB__PRESENT; out: the new one */
 } sending;
@@ -59,9 +63,58 @@ static bool was_ours(const sending *s, const char *id, zb__version *version) {
     return is;
 }
 
+/* The content in one piece; *owned is to be freed. NULL: no memory. */
+static const void *join(const sending *s, char **owned) {
+    *owned = NULL;
+    if (s->count <= 1)
+        return s->count ? s->parts[0].data : "";
+    char *at = *owned = malloc(s->size ? (size_t)s->size : 1);
+    for (size_t i = 0; i < s->count && at; i++) {
+        if (s->parts[i].size)
+            memcpy(at, s->parts[i].data, s->parts[i].size);
+        at += s->parts[i].size;
+    }
+    return *owned;
+}
+
+/* mark, condition: headers, or NULL. *in_doubt: an earlier try may have put the object. */
+static enum zb_code send_whole(sending *s, const char *mark, const char *condition, bool *in_doubt,
+                               zb_error *err) {
+    const char *const headers[] = {"Content-Type: application/octet-stream", "Expect:", mark,
+                                   condition, NULL};
+    char *owned;
+    zb__request request = {.store = s->store,
+                           .method = ZB__PUT,
+                           .key = s->key,
+                           .headers = headers,
+                           .body = join(s, &owned),
+                           .body_size = (size_t)s->size,
+                           .most = MOST_REPLY};
+    enum zb_code code = request.body ? zb__request_wait(&request, err)
+                                     : zb_fail(err, ZB_ENOMEM, "no memory for an object");
+    free(request.buffer);
+    free(owned);
+    s->version = request.reply.version;
+    *in_doubt = request.tries > 1 && mark;
+    return code;
+}
+
+static enum zb_code send_in_parts(sending *s, const char *mark, const char *condition,
+                                  bool *in_doubt, zb_error *err) {
+    const zb__s3_upload upload = {.store = s->store,
+                                  .key = s->key,
+                                  .parts = s->parts,
+                                  .count = s->count,
+                                  .size = s->size,
+                                  .mark = mark,
+                                  .condition = condition};
+    return zb__s3_upload_run(&upload, &s->version, in_doubt, err);
+}
+
 static enum zb_code send(sending *s, zb_error *err) {
     char id[2 * ID_BYTES + 1], mark[64], condition[sizeof s->version.etag + 16];
-    const char *headers[MOST_HEADERS + 1] = {"Content-Type: application/octet-stream", "Expect:"};
+    const bool has_condition = s->seen != ZB__UNSEEN;
+    bool in_doubt;
     enum zb_code code = make_id(id, err);
     if (code)
         return code;
@@ -70,65 +123,77 @@ static enum zb_code send(sending *s, zb_error *err) {
                        "%s/%s: the service gives no strong ETag, so that the object cannot be "
                        "replaced safely",
                        s->store->base.label, s->key);
-    if (s->seen != ZB__UNSEEN) {
-        snprintf(mark, sizeof mark, "x-amz-meta-zb-write: %s", id);
-        if (s->seen == ZB__ABSENT)
-            snprintf(condition, sizeof condition, "If-None-Match: *");
-        else
-            snprintf(condition, sizeof condition, "If-Match: %s", s->version.etag);
-        headers[2] = mark;
-        headers[3] = condition;
-    }
-    zb__request request = {.store = s->store,
-                           .method = ZB__PUT,
-                           .key = s->key,
-                           .headers = headers,
-                           .body = s->data,
-                           .body_size = s->size,
-                           .most = MOST_REPLY};
-    code = zb__request_wait(&request, err);
-    free(request.buffer);
-    s->version = request.reply.version;
-    const bool is_refused = s->seen != ZB__UNSEEN && (code == ZB_ECONFLICT || code == ZB_ENOTFOUND);
-    if (!is_refused || (request.tries > 1 && was_ours(s, id, &s->version)))
-        return is_refused ? ZB_OK : code;
+    snprintf(mark, sizeof mark, "x-amz-meta-zb-write: %s", id);
+    if (s->seen == ZB__PRESENT)
+        snprintf(condition, sizeof condition, "If-Match: %s", s->version.etag);
+    else
+        snprintf(condition, sizeof condition, "If-None-Match: *");
+    code = s->in_parts ? send_in_parts(s, mark, has_condition ? condition : NULL, &in_doubt, err)
+                       : send_whole(s, has_condition ? mark : NULL,
+                                    has_condition ? condition : NULL, &in_doubt, err);
+    if (!code || (in_doubt && was_ours(s, id, &s->version)))
+        return ZB_OK;
+    if (!has_condition || (code != ZB_ECONFLICT && code != ZB_ENOTFOUND))
+        return code;
     return zb_fail(err, ZB_ECONFLICT, "%s/%s: another program has changed the object meanwhile",
                    s->store->base.label, s->key);
 }
 
-/* The content in one piece; *owned is to be freed. */
-static enum zb_code join(const zb_put *put, sending *s, char **owned, zb_error *err) {
-    uint64_t size = 0;
-    *owned = NULL;
-    for (size_t i = 0; i < put->count; i++) {
-        if (put->parts[i].size > MOST_BYTES - size)
-            return zb_fail(
-                err, ZB_ELIMIT,
-                "%s/%s: an object in S3 is put with at most 5 GiB: choose smaller chunks "
-                "or shards",
-                s->store->base.label, put->key);
-        size += put->parts[i].size;
+/* ---- Large objects ---- */
+
+static const zb_part test_content = {.data = "1", .size = 1};
+
+static enum zb_code make_test_key(char key[sizeof ZB__TEST_OBJECT + 2 * ID_BYTES], zb_error *err) {
+    char id[2 * ID_BYTES + 1];
+    enum zb_code code = make_id(id, err);
+    snprintf(key, sizeof ZB__TEST_OBJECT + 2 * ID_BYTES, ZB__TEST_OBJECT "%s", id);
+    return code;
+}
+
+/* An object that is there must not be replaced by one in parts that asks for none to be there. */
+static int test_parts(zb__remote *store) {
+    char key[sizeof ZB__TEST_OBJECT + 2 * ID_BYTES];
+    sending s = {.store = store, .parts = &test_content, .count = 1, .size = 1, .seen = ZB__ABSENT};
+    if (make_test_key(key, NULL))
+        return ZB__UNSAID;
+    s.key = key;
+    const bool is_there = send(&s, NULL) == ZB_OK;
+    s.seen = ZB__ABSENT;
+    s.in_parts = true;
+    const bool is_refused = is_there && send(&s, NULL) == ZB_ECONFLICT;
+    (void)zb__s3_erase(&store->base, key, NULL);
+    return !is_there ? ZB__UNSAID : is_refused ? ZB__YES : ZB__NO;
+}
+
+/* Whether objects may go in parts. Not every service that keeps to the conditions of puts keeps to
+   those of uploads in parts. */
+static bool takes_parts(zb__remote *store) {
+    zb__s3 *s3 = store->state;
+    int known = s3->endpoint.base ? atomic_load(&s3->takes_parts) : ZB__YES;
+    if (known == ZB__UNSAID) {
+        known = test_parts(store);
+        atomic_store(&s3->takes_parts, known);
     }
-    s->size = (size_t)size;
-    s->data = put->count == 1 ? put->parts[0].data : "";
-    if (put->count <= 1)
+    return known == ZB__YES;
+}
+
+static enum zb_code measure(const zb_put *put, sending *s, zb_error *err) {
+    *s = (sending){.store = s->store, .key = put->key, .parts = put->parts, .count = put->count};
+    for (size_t i = 0; i < put->count; i++) {
+        if (__builtin_add_overflow(s->size, put->parts[i].size, &s->size))
+            return zb_fail(err, ZB_ELIMIT, "%s/%s: too many bytes", s->store->base.label, put->key);
+    }
+    s->in_parts = s->size > ZB__S3_PARTS_FROM && takes_parts(s->store);
+    if (s->size <= (s->in_parts ? MOST_IN_PARTS : MOST_AT_ONCE))
         return ZB_OK;
-    char *at = *owned = malloc(s->size ? s->size : 1);
-    if (!at)
-        return zb_fail(err, ZB_ENOMEM, "no memory for an object");
-    for (size_t i = 0; i < put->count; i++) {
-        if (put->parts[i].size)
-            memcpy(at, put->parts[i].data, put->parts[i].size);
-        at += put->parts[i].size;
-    }
-    s->data = *owned;
-    return ZB_OK;
+    return zb_fail(err, ZB_ELIMIT,
+                   "%s/%s: an object is put with at most %s here: choose smaller chunks or shards",
+                   s->store->base.label, s->key, s->in_parts ? "5 TiB" : "5 GiB");
 }
 
 enum zb_code zb__s3_put(zb_store *store, const zb_put *put, zb_error *err) {
-    sending s = {.store = (zb__remote *)store, .key = put->key};
-    char *owned;
-    enum zb_code code = join(put, &s, &owned, err);
+    sending s = {.store = (zb__remote *)store};
+    enum zb_code code = measure(put, &s, err);
     if (!code)
         code = zb_put_check(put, err);
     if (!code) {
@@ -137,14 +202,18 @@ enum zb_code zb__s3_put(zb_store *store, const zb_put *put, zb_error *err) {
     }
     if (!code)
         zb__s3_replaced(s.store, put->key, &s.version);
-    free(owned);
     return code;
 }
 
 /* ---- Conditions ---- */
 
 static bool is_kept_to(zb__remote *store, const char *key, zb_error *err, enum zb_code *code) {
-    sending s = {.store = store, .key = key, .data = "1", .size = 1, .seen = ZB__ABSENT};
+    sending s = {.store = store,
+                 .key = key,
+                 .parts = &test_content,
+                 .count = 1,
+                 .size = 1,
+                 .seen = ZB__ABSENT};
     *code = send(&s, err);
     if (*code)
         return false;
@@ -157,14 +226,13 @@ static bool is_kept_to(zb__remote *store, const char *key, zb_error *err, enum z
 
 enum zb_code zb__s3_check_conditions(zb__remote *store, zb_error *err) {
     zb__s3 *s3 = store->state;
-    char id[2 * ID_BYTES + 1], key[sizeof id + 32];
+    char key[sizeof ZB__TEST_OBJECT + 2 * ID_BYTES];
     int known = s3->endpoint.base ? atomic_load(&s3->conditions) : ZB__YES;
     enum zb_code code = ZB_OK;
     if (known == ZB__UNSAID) {
-        code = make_id(id, err);
+        code = make_test_key(key, err);
         if (code)
             return code;
-        snprintf(key, sizeof key, ZB__TEST_OBJECT "%s", id);
         known = is_kept_to(store, key, err, &code) ? ZB__YES : ZB__NO;
         (void)zb__s3_erase(&store->base, key, NULL);
         if (code)

@@ -26,6 +26,10 @@ typedef struct reader {
     zb__s3_entry_fn fn;
     void *context;
     bool is_page, is_truncated, says_truncated;
+    /* ---- of a value */
+    const char *root, *name;
+    char *out; /* of `room` bytes; NULL once it is found */
+    size_t room;
 } reader;
 
 static void stop(reader *r, enum zb_code code) {
@@ -158,4 +162,21 @@ enum zb_code zb__s3_page_parse(const char *text, size_t size, zb__s3_entry_fn fn
         return zb_fail(err, ZB_EIO, "the server's list of names is not one of S3");
     *is_truncated = r.is_truncated;
     return ZB_OK;
+}
+
+/* ---- Values ---- */
+
+static void end_in_value(reader *r) {
+    if (!r->out || !is_at(r, 2, r->root, r->name) || r->length == 0 || r->length >= r->room)
+        return;
+    memcpy(r->out, r->text, r->length + 1);
+    r->out = NULL;
+}
+
+bool zb__s3_value_parse(const char *text, size_t size, const char *root, const char *name,
+                        char *out, size_t room) {
+    zb_error unused;
+    reader r = {
+        .end = end_in_value, .root = root, .name = name, .out = out, .room = room, .err = &unused};
+    return parse(&r, text, size) && !r.out;
 }

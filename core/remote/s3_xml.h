@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What S3 says in XML, which is untrusted: errors, and pages of listings. expat reads it. */
+/* What S3 says in XML, which is untrusted: errors, pages of listings, and single values. expat reads
+   it. */
 #ifndef ZB_REMOTE_S3_XML_H
 #define ZB_REMOTE_S3_XML_H
 
@@ -24,5 +25,13 @@ typedef enum zb_code (*zb__s3_entry_fn)(void *context, const char *key, bool is_
 /* Reads a page of ListObjectsV2. ZB_EIO for what is none; else what fn has returned. */
 enum zb_code zb__s3_page_parse(const char *text, size_t size, zb__s3_entry_fn fn, void *context,
                                bool *is_truncated, zb_error *err);
+
+/* Room for the name of an upload in parts. */
+#define ZB__S3_UPLOAD_ID 1025
+
+/* The text of an element directly below the root, which must have that name. False where there is none,
+   or no room for it. */
+bool zb__s3_value_parse(const char *text, size_t size, const char *root, const char *name,
+                        char *out, size_t room);
 
 #endif

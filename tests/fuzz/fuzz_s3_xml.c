@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as what S3 says in XML: an error's body, and a page of a listing. */
+/* Any bytes as what S3 says in XML: an error's body, a page of a listing, and single values. */
 #include "fuzz.h"
 
 #include "s3_xml.h"
@@ -30,5 +30,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const enum zb_code code =
         zb__s3_page_parse((const char *)data, size, take, &left, &is_truncated, &err);
     fuzz_check_error(code, &err);
+    char id[ZB__S3_UPLOAD_ID];
+    if (zb__s3_value_parse((const char *)data, size, "InitiateMultipartUploadResult", "UploadId",
+                           id, sizeof id))
+        REQUIRE(*id && strlen(id) < sizeof id);
     return 0;
 }

@@ -262,6 +262,8 @@ def s3_xml():
              "<IsTruncated>true</IsTruncated><Contents><Key>a/zarr.json</Key><Size>1</Size></Contents>"
              "<Contents><Key>a/&lt;&#xe9;</Key></Contents><CommonPrefixes><Prefix>a/b/</Prefix>"
              "</CommonPrefixes></ListBucketResult>"),
+            ("upload", '<InitiateMultipartUploadResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Key>k</Key>'
+             "<UploadId>a.b&amp;c</UploadId></InitiateMultipartUploadResult>"),
             ("doctype", '<!DOCTYPE x [<!ENTITY a "&b;&b;"><!ENTITY b "bb">]><ListBucketResult><IsTruncated>'
              "&a;</IsTruncated></ListBucketResult>")]
 

@@ -91,11 +91,30 @@ static void pages_that_are_none(void **state) {
     free(text);
 }
 
+static void values(void **state) {
+    (void)state;
+    char out[8];
+#define VALUE(text) zb__s3_value_parse(text, strlen(text), "R", "V", out, sizeof out)
+    assert_true(VALUE("<?xml version='1.0'?><R xmlns='u'><K>x</K><V>a&amp;b</V></R>"));
+    assert_string_equal(out, "a&b");
+    assert_true(VALUE("<R><V>1234567</V></R>"));
+    assert_true(VALUE("<R><V>first</V><V>second</V></R>"));
+    assert_string_equal(out, "first");
+    assert_false(VALUE("<R><V>12345678</V></R>"));
+    assert_false(VALUE("<R><V></V></R>"));
+    assert_false(VALUE("<R><X><V>a</V></X></R>"));
+    assert_false(VALUE("<S><V>a</V></S>"));
+    assert_false(VALUE("<R><V>a</V>"));
+    assert_false(VALUE("<!DOCTYPE R [<!ENTITY a 'b'>]><R><V>&a;</V></R>"));
+    assert_false(VALUE(""));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors),
         cmocka_unit_test(pages),
         cmocka_unit_test(pages_that_are_none),
+        cmocka_unit_test(values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

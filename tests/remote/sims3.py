@@ -11,6 +11,7 @@ the server's own work should not count."""
 
 import argparse
 import calendar
+import dataclasses
 import datetime
 import email.utils
 import fcntl
@@ -21,6 +22,7 @@ import re
 import threading
 import time
 import urllib.parse
+import xml.etree.ElementTree
 import xml.sax.saxutils
 
 from simserver import Reply, SimServer, count
@@ -75,22 +77,33 @@ class FolderLock:
         self.threads.release()
 
 
+@dataclasses.dataclass
+class Upload:
+    """One in parts: nothing of it is there before it is completed."""
+    path: object
+    mark: str
+    parts: dict = dataclasses.field(default_factory=dict)  # number -> (ETag, bytes)
+
+
 class S3:
     """keys: id -> secret, or id -> (secret, session token). public: nobody needs to sign.
     hides: who asks for a key that does not exist is told that access is denied.
     clock: seconds by which it is ahead. page: names in a page of a listing.
-    conditions: those of puts are kept to.
+    conditions: those of puts are kept to; part_conditions: those of uploads in parts, too.
+    multipart: there are uploads in parts.
     redirects: another region is told by a 301, as to requests that are not signed.
     lock: held by whoever looks at an object or changes one."""
 
     def __init__(self, keys=None, region="us-east-1", public=False, hides=False, clock=0, page=1000,
-                 requester_pays=False, redirects=False, conditions=True,
-                 lock=None):
+                 requester_pays=False, redirects=False, conditions=True, part_conditions=True,
+                 multipart=True, lock=None):
         self.keys = {name: value if isinstance(value, tuple) else (value, None)
                      for name, value in (keys or {}).items()}
         self.region, self.public, self.hides, self.clock, self.page = region, public, hides, clock, page
         self.requester_pays, self.redirects, self.conditions = requester_pays, redirects, conditions
+        self.part_conditions, self.multipart = part_conditions, multipart
         self.lock = lock or threading.Lock()
+        self.uploads = {}  # id -> Upload
         self.marks = {}  # path -> ETag, x-amz-meta-zb-write
         self.expired = set()
         self.verified = 0
@@ -171,6 +184,9 @@ class S3:
         if request.method in ("PUT", "DELETE") and key and not request.query:
             with self.lock:
                 return self.change(sim, request, folder / key)
+        if request.method in ("PUT", "POST", "DELETE") and key and self.multipart:
+            with self.lock:
+                return self.upload(sim, request, folder / key)
         if request.method not in ("GET", "HEAD"):
             return self.error(405, "MethodNotAllowed")
         if not key:
@@ -198,19 +214,74 @@ class S3:
                 folder.rmdir()  # S3 has no empty folders
                 folder = folder.parent
             return Reply(204, {})
+        refused = self.conditions and self.refused(request, tag)
+        if refused:
+            return refused
+        tag = self.store(sim, path, request.body, request.headers.get("x-amz-meta-zb-write"))
+        return Reply(200, {"ETag": tag})
+
+    def refused(self, request, tag):
+        """The error, if the conditions do not hold for an object of this ETag."""
         wanted, unwanted = request.headers.get("if-match"), request.headers.get("if-none-match")
-        if self.conditions and wanted and tag is None:
+        if wanted and tag is None:
             return self.error(404, "NoSuchKey")
-        if self.conditions and ((wanted and wanted != tag) or (unwanted == "*" and tag)):
+        if (wanted and wanted != tag) or (unwanted == "*" and tag):
             return self.error(412, "PreconditionFailed")
+        return None
+
+    def store(self, sim, path, data, mark):
+        """Returns the ETag."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        before = path.stat().st_mtime_ns if tag else 0
-        path.write_bytes(request.body)
+        before = path.stat().st_mtime_ns if path.is_file() else 0
+        path.write_bytes(data)
         now = max(before + 1000, time.time_ns())  # the ETag is made of it
         os.utime(path, ns=(now, now))
-        tag = sim.etag_of(request.body, path.stat())
-        self.marks[path] = tag, request.headers.get("x-amz-meta-zb-write")
-        return Reply(200, {"ETag": tag})
+        tag = sim.etag_of(data, path.stat())
+        self.marks[path] = tag, mark
+        return tag
+
+    def upload(self, sim, request, path):
+        """With the lock: the requests of an upload in parts."""
+        query = urllib.parse.parse_qs(request.query, keep_blank_values=True)
+        if request.method == "POST" and "uploads" in query:
+            name = f"Upload.{len(self.uploads)}/=&x"  # letters that a query has a use for
+            self.uploads[name] = Upload(path, request.headers.get("x-amz-meta-zb-write"))
+            return self.xml("InitiateMultipartUploadResult", UploadId=name)
+        upload = self.uploads.get(query.get("uploadId", [""])[0])
+        if not upload or upload.path != path:
+            return self.error(404, "NoSuchUpload")
+        if request.method == "DELETE":
+            self.uploads = {n: u for n, u in self.uploads.items() if u is not upload}
+            return Reply(204, {})
+        if request.method == "PUT":
+            tag = f'"{hashlib.md5(request.body).hexdigest()}"'
+            upload.parts[int(query["partNumber"][0])] = tag, request.body
+            return Reply(200, {"ETag": tag})
+        return self.complete(sim, request, upload)
+
+    def complete(self, sim, request, upload):
+        rows = [(int(row.findtext("{*}PartNumber")), row.findtext("{*}ETag"))
+                for row in xml.etree.ElementTree.fromstring(request.body)]
+        data = [upload.parts.get(number, ("", b"")) for number, _ in rows]
+        if [n for n, _ in rows] != list(range(1, len(rows) + 1)) or \
+                [tag for _, tag in rows] != [tag for tag, _ in data]:
+            return self.error(400, "InvalidPart")
+        if any(len(part) < 5 << 20 for _, part in data[:-1]):
+            return self.error(400, "EntityTooSmall")
+        path = upload.path
+        tag = sim.etag_of(path.read_bytes(), path.stat()) if path.is_file() else None
+        refused = self.part_conditions and self.refused(request, tag)
+        if refused:
+            return refused
+        tag = self.store(sim, path, b"".join(part for _, part in data), upload.mark)
+        self.uploads = {n: u for n, u in self.uploads.items() if u is not upload}
+        return self.xml("CompleteMultipartUploadResult", ETag=tag)
+
+    def xml(self, name, **values):
+        rows = "".join(f"<{n}>{xml.sax.saxutils.escape(v)}</{n}>" for n, v in values.items())
+        body = (f'<?xml version="1.0" encoding="UTF-8"?>\n<{name} xmlns="http://s3.amazonaws.com/doc/'
+                f'2006-03-01/"><Bucket>b</Bucket>{rows}</{name}>')
+        return Reply(200, {"Content-Type": "application/xml"}, body.encode())
 
     def list(self, folder, query):
         prefix, delimiter = query["prefix"][0], query["delimiter"][0]

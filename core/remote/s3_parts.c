@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+#include "s3_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/latch.h"
+#include "base/text.h"
+#include "fetch.h"
+#include "io.h"
+#include "remote.h"
+#include "s3_xml.h"
+#include "url.h"
+
+/* S3 takes parts from 5 MiB on (the last one may be smaller), and 10 000 of them. */
+#define PART_BYTES ((uint64_t)16 << 20)
+#define MOST_PARTS 10000
+#define AT_ONCE 8
+#define MOST_REPLY 65536
+#define COMPLETIONS 4 /* tries of one that the service has begun and given up */
+#define PAUSE_NS 200000000
+
+/* An upload that has been begun. */
+typedef struct running {
+    const zb__s3_upload *upload;
+    char *query;           /* "uploadId=..." */
+    uint64_t part, number; /* bytes of a part, and how many there are */
+    char (*etags)[sizeof(((zb__version *)NULL)->etag)];
+    size_t piece; /* of upload->parts, in which the next part begins */
+    uint64_t at;  /* in there */
+} running;
+
+static enum zb_code no_memory(zb_error *err) {
+    return zb_fail(err, ZB_ENOMEM, "no memory for an upload in parts");
+}
+
+/* ---- Beginning and ending ---- */
+
+static enum zb_code begin(running *r, zb_error *err) {
+    const zb__s3_upload *u = r->upload;
+    char id[ZB__S3_UPLOAD_ID];
+    const char *const headers[] = {"Content-Type: application/octet-stream", "Expect:", u->mark,
+                                   NULL};
+    zb__request request = {.store = u->store,
+                           .method = ZB__POST,
+                           .key = u->key,
+                           .query = "uploads=",
+                           .headers = headers,
+                           .most = MOST_REPLY};
+    enum zb_code code = zb__request_wait(&request, err);
+    if (!code && !zb__s3_value_parse(request.buffer, request.got, "InitiateMultipartUploadResult",
+                                     "UploadId", id, sizeof id))
+        code = zb_fail(err, ZB_EIO, "%s/%s: the service begins no upload in parts",
+                       u->store->base.label, u->key);
+    free(request.buffer);
+    if (code)
+        return code;
+    zb__text query = {.data = NULL};
+    zb__text_add(&query, "uploadId=");
+    zb__url_encode(&query, id, false);
+    r->query = zb__text_take(&query, NULL);
+    return r->query ? ZB_OK : no_memory(err);
+}
+
+/* What cannot be aborted is not to be seen, and costs its bytes until the service drops it. */
+static void abort_it(const running *r) {
+    zb__request request = {.store = r->upload->store,
+                           .method = ZB__DELETE,
+                           .key = r->upload->key,
+                           .query = r->query,
+                           .most = MOST_REPLY};
+    if (r->query)
+        (void)zb__request_wait(&request, NULL);
+    free(request.buffer);
+}
+
+/* ---- Parts ---- */
+
+/* The next `size` bytes, from where they lie, if they lie together; else *owned holds them. */
+static const void *next_bytes(running *r, size_t size, char **owned) {
+    const zb_part *from = &r->upload->parts[r->piece];
+    *owned = NULL;
+    while (r->at == from->size) {
+        from = &r->upload->parts[++r->piece];
+        r->at = 0;
+    }
+    if (from->size - r->at >= size) {
+        const char *data = (const char *)from->data + r->at;
+        r->at += size;
+        return data;
+    }
+    char *to = *owned = malloc(size);
+    for (size_t filled = 0; to && filled < size;) {
+        const size_t left = from->size - (size_t)r->at,
+                     n = left < size - filled ? left : size - filled;
+        if (n)
+            memcpy(to + filled, (const char *)from->data + r->at, n);
+        filled += n;
+        r->at += n;
+        if (r->at == from->size && filled < size) {
+            from = &r->upload->parts[++r->piece];
+            r->at = 0;
+        }
+    }
+    return to;
+}
+
+typedef struct sent_part {
+    char *owned, *query;
+} sent_part;
+
+static void part_done(zb__request *request) {
+    zb__latch_count_down(request->context);
+}
+
+static enum zb_code prepare_part(running *r, uint64_t number, zb__request *request, sent_part *part,
+                                 zb_error *err) {
+    static const char *const headers[] = {"Content-Type: application/octet-stream",
+                                          "Expect:", NULL};
+    const uint64_t left = r->upload->size - number * r->part;
+    const size_t size = (size_t)(left < r->part ? left : r->part);
+    *request = (zb__request){.store = r->upload->store,
+                             .method = ZB__PUT,
+                             .key = r->upload->key,
+                             .headers = headers,
+                             .body = next_bytes(r, size, &part->owned),
+                             .body_size = size,
+                             .most = MOST_REPLY,
+                             .done = part_done};
+    if (asprintf(&part->query, "partNumber=%llu&%s", (unsigned long long)number + 1, r->query) < 0)
+        part->query = NULL;
+    request->query = part->query;
+    return request->body && request->query ? ZB_OK : no_memory(err);
+}
+
+/* The service's name of a part goes back to it in XML. */
+static enum zb_code keep_etag(running *r, uint64_t number, const zb__request *request,
+                              zb_error *err) {
+    const zb__version *version = &request->reply.version;
+    bool is_good = zb__version_is_strong(version);
+    for (const char *at = version->etag; *at && is_good; at++)
+        is_good = *at > ' ' && *at < 127 && !strchr("<>&", *at);
+    if (!is_good)
+        return zb_fail(err, ZB_EIO, "%s/%s: the service gives no good ETag for a part",
+                       r->upload->store->base.label, r->upload->key);
+    snprintf(r->etags[number], sizeof r->etags[number], "%s", version->etag);
+    return ZB_OK;
+}
+
+static enum zb_code run_requests(zb__remote *store, zb__request *requests, size_t count,
+                                 zb_error *err) {
+    zb__latch done;
+    zb__latch_begin(&done, count);
+    for (size_t i = 0; i < count; i++) {
+        requests[i].group = requests[i].context = &done;
+        requests[i].next = i + 1 < count ? &requests[i + 1] : NULL;
+    }
+    enum zb_code code = store->protocol->prepare(store, err);
+    if (!code)
+        code = zb__io_submit(requests, err);
+    if (!code)
+        zb__latch_wait(&done);
+    zb__latch_end(&done);
+    return code;
+}
+
+static enum zb_code send_parts(running *r, uint64_t first, size_t count, zb_error *err) {
+    zb__request requests[AT_ONCE];
+    sent_part parts[AT_ONCE] = {{.owned = NULL}};
+    enum zb_code code = ZB_OK;
+    size_t ready = 0;
+    for (; ready < count && !code; ready++)
+        code = prepare_part(r, first + ready, &requests[ready], &parts[ready], err);
+    if (!code)
+        code = run_requests(r->upload->store, requests, count, err);
+    for (size_t i = 0; i < count && !code; i++) {
+        code = requests[i].code;
+        if (code && err)
+            *err = requests[i].error;
+        if (!code)
+            code = keep_etag(r, first + i, &requests[i], err);
+    }
+    for (size_t i = 0; i < ready; i++) {
+        free(requests[i].buffer);
+        free(parts[i].owned);
+        free(parts[i].query);
+    }
+    return code;
+}
+
+static enum zb_code send_all(running *r, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (uint64_t i = 0, count; i < r->number && !code; i += count) {
+        count = r->number - i < AT_ONCE ? r->number - i : AT_ONCE;
+        code = send_parts(r, i, (size_t)count, err);
+    }
+    return code;
+}
+
+/* ---- Making the object ---- */
+
+static char *list_of_parts(const running *r, size_t *size) {
+    zb__text text = {.data = NULL};
+    zb__text_add(&text, "<CompleteMultipartUpload>");
+    for (uint64_t i = 0; i < r->number; i++) {
+        const size_t length = strlen(r->etags[i]);
+        zb__text_addf(&text,
+                      "<Part><PartNumber>%llu</PartNumber><ETag>&quot;%.*s&quot;</ETag></Part>",
+                      (unsigned long long)i + 1, (int)length - 2, r->etags[i] + 1);
+    }
+    zb__text_add(&text, "</CompleteMultipartUpload>");
+    return zb__text_take(&text, size);
+}
+
+/* A success may turn into an error while the service works at it: that is in its body then. */
+static enum zb_code judge_success(const running *r, const zb__request *request,
+                                  zb__version *version, zb_error *err) {
+    const zb__s3_upload *u = r->upload;
+    zb__s3_error error;
+    *version = request->reply.version;
+    if (zb__s3_value_parse(request->buffer, request->got, "CompleteMultipartUploadResult", "ETag",
+                           version->etag, sizeof version->etag)) {
+        version->size = u->size;
+        return ZB_OK;
+    }
+    zb__s3_error_parse(request->buffer, request->got, &error);
+    if (strcmp(error.code, "PreconditionFailed") == 0 ||
+        strcmp(error.code, "ConditionalRequestConflict") == 0)
+        return zb_fail(err, ZB_ECONFLICT, "%s/%s: %s", u->store->base.label, u->key, error.code);
+    return zb_fail(err, ZB_EIO, "%s/%s: the service could not make an object of its parts%s%s",
+                   u->store->base.label, u->key, *error.code ? ": " : "", error.code);
+}
+
+static enum zb_code complete_once(const running *r, const char *body, size_t size,
+                                  zb__version *version, bool *in_doubt, bool *again,
+                                  zb_error *err) {
+    const zb__s3_upload *u = r->upload;
+    const char *const headers[] = {"Content-Type: application/xml", "Expect:", u->condition, NULL};
+    zb__request request = {.store = u->store,
+                           .method = ZB__POST,
+                           .key = u->key,
+                           .query = r->query,
+                           .headers = headers,
+                           .body = body,
+                           .body_size = size,
+                           .most = MOST_REPLY};
+    enum zb_code code = zb__request_wait(&request, err);
+    *in_doubt |= request.tries > 1 || code == ZB_EIO;
+    *again = !code;
+    if (!code)
+        code = judge_success(r, &request, version, err);
+    *again = *again && code == ZB_EIO;
+    *in_doubt |= *again;
+    free(request.buffer);
+    return code;
+}
+
+static enum zb_code complete(const running *r, zb__version *version, bool *in_doubt,
+                             zb_error *err) {
+    size_t size;
+    char *body = list_of_parts(r, &size);
+    bool again = true;
+    enum zb_code code = body ? ZB_OK : no_memory(err);
+    for (long i = 0; !code && again && i < COMPLETIONS; i++) {
+        const struct timespec pause = {.tv_nsec = i * PAUSE_NS};
+        nanosleep(&pause, NULL);
+        code = complete_once(r, body, size, version, in_doubt, &again, err);
+        if (code && again && i + 1 < COMPLETIONS)
+            code = ZB_OK;
+    }
+    free(body);
+    return code;
+}
+
+enum zb_code zb__s3_upload_run(const zb__s3_upload *upload, zb__version *version, bool *in_doubt,
+                               zb_error *err) {
+    const uint64_t least = (upload->size + MOST_PARTS - 1) / MOST_PARTS;
+    running r = {.upload = upload, .part = least > PART_BYTES ? least : PART_BYTES};
+    r.number = (upload->size + r.part - 1) / r.part;
+    r.etags = calloc((size_t)r.number, sizeof *r.etags);
+    *in_doubt = false;
+    enum zb_code code = r.etags ? begin(&r, err) : no_memory(err);
+    if (!code)
+        code = send_all(&r, err);
+    if (!code)
+        code = complete(&r, version, in_doubt, err);
+    if (code)
+        abort_it(&r);
+    free(r.etags);
+    free(r.query);
+    return code;
+}

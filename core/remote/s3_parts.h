@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Objects that go to S3 in parts: a request begins the upload, one puts each part, several at a time,
+ * and a last one makes the object of them, at once and under a condition if there is one. Nothing is
+ * to be seen before. An upload that fails is aborted; one whose program is killed stays, and is not to
+ * be seen either (a service can be told to abort those that are old).
+ *
+ * Source: the S3 API reference, CreateMultipartUpload, UploadPart, CompleteMultipartUpload.
+ */
+#ifndef ZB_REMOTE_S3_PARTS_H
+#define ZB_REMOTE_S3_PARTS_H
+
+#include "request.h"
+
+/* Objects of more bytes go so: one that is smaller takes one request, and as long. */
+#define ZB__S3_PARTS_FROM ((uint64_t)64 << 20)
+
+typedef struct zb__s3_upload {
+    zb__remote *store;
+    const char *key;
+    const zb_part *parts; /* of the content, in any sizes; kept by the caller */
+    size_t count;
+    uint64_t size;         /* of them together; not 0 */
+    const char *mark;      /* a header that the object keeps */
+    const char *condition; /* a header: what must hold when the object is made; or NULL */
+} zb__s3_upload;
+
+/* *in_doubt, on error: the object may have been made all the same. ZB_ECONFLICT or ZB_ENOTFOUND: the
+   condition did not hold. *version: the new object's. */
+enum zb_code zb__s3_upload_run(const zb__s3_upload *upload, zb__version *version, bool *in_doubt,
+                               zb_error *err);
+
+#endif
