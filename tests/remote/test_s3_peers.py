@@ -299,3 +299,15 @@ def test_programs_that_write_one_shard_lose_nothing(writable):
     assert [writer.wait(timeout=300) for writer in writers] == [0] * 4
     with RemoteStore("s3://bucket/w.zarr") as store:
         assert store.read("a", (16, 8), "i4")[:, 0].tolist() == list(range(1, 17))
+
+
+def test_a_large_object_is_written(writable):
+    """In parts, where the service keeps to conditions of those, too."""
+    values = numpy.random.default_rng(1).integers(0, 255, (72, 1 << 20), "u1")
+    with RemoteStore("s3://bucket/w.zarr") as store:
+        store.create_array("a", values.shape, (1, 1 << 20), "u1", shards=values.shape)
+    write("a", (0, 0), values)
+    values[3] = 7
+    write("a", (3, 0), values[3:4])
+    with RemoteStore("s3://bucket/w.zarr") as store:
+        assert (store.read("a", values.shape, "u1") == values).all()
