@@ -335,22 +335,27 @@ enum zb_code zb__fetch_wait(zb_store *store, zb_fetch *list, zb_error *err) {
     return code;
 }
 
-enum zb_code zb__request_wait(zb__request *request, zb_error *err) {
+enum zb_code zb__requests_wait(zb__request *requests, size_t count, zb_error *err) {
     zb__latch done;
-    zb__latch_begin(&done, 1);
-    request->next = NULL;
-    request->done = request_done;
-    request->context = &done;
-    request->group = &done;
-    enum zb_code code = prepare(request->store, err);
-    if (!code)
-        code = zb__io_submit(request, err);
-    if (!code) {
-        zb__latch_wait(&done);
-        code = request->code;
-        if (code && err)
-            *err = request->error;
+    zb__latch_begin(&done, count);
+    for (size_t i = 0; i < count; i++) {
+        requests[i].next = i + 1 < count ? &requests[i + 1] : NULL;
+        requests[i].done = request_done;
+        requests[i].context = &done;
+        requests[i].group = &done;
     }
+    enum zb_code code = prepare(requests->store, err);
+    if (!code)
+        code = zb__io_submit(requests, err);
+    if (!code)
+        zb__latch_wait(&done);
     zb__latch_end(&done);
     return code;
+}
+
+enum zb_code zb__request_wait(zb__request *request, zb_error *err) {
+    enum zb_code code = zb__requests_wait(request, 1, err);
+    if (!code && request->code && err)
+        *err = request->error;
+    return code ? code : request->code;
 }

@@ -6,17 +6,17 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/latch.h"
 #include "base/text.h"
 #include "fetch.h"
-#include "io.h"
 #include "remote.h"
 #include "s3_xml.h"
 #include "url.h"
+#include "zarrbridge/limits.h"
 
 /* S3 takes parts from 5 MiB on (the last one may be smaller), and 10 000 of them. */
-#define PART_BYTES ((uint64_t)16 << 20)
+#define LEAST_PART_BYTES ((uint64_t)5 << 20)
 #define MOST_PARTS 10000
+#define MOST_WHOLE 4 /* parts that go as one */
 #define AT_ONCE 8
 #define MOST_REPLY 65536
 #define COMPLETIONS 4 /* tries of one that the service has begun and given up */
@@ -31,6 +31,15 @@ typedef struct running {
     size_t piece; /* of upload->parts, in which the next part begins */
     uint64_t at;  /* in there */
 } running;
+
+static uint64_t part_bytes(void) {
+    const uint64_t wanted = zb_limits_get()->remote_put_bytes;
+    return wanted > LEAST_PART_BYTES ? wanted : LEAST_PART_BYTES;
+}
+
+bool zb__s3_pays_in_parts(uint64_t size) {
+    return size / MOST_WHOLE > part_bytes();
+}
 
 static enum zb_code no_memory(zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "no memory for an upload in parts");
@@ -111,10 +120,6 @@ typedef struct sent_part {
     char *owned, *query;
 } sent_part;
 
-static void part_done(zb__request *request) {
-    zb__latch_count_down(request->context);
-}
-
 static enum zb_code prepare_part(running *r, uint64_t number, zb__request *request, sent_part *part,
                                  zb_error *err) {
     static const char *const headers[] = {"Content-Type: application/octet-stream",
@@ -127,8 +132,7 @@ static enum zb_code prepare_part(running *r, uint64_t number, zb__request *reque
                              .headers = headers,
                              .body = next_bytes(r, size, &part->owned),
                              .body_size = size,
-                             .most = MOST_REPLY,
-                             .done = part_done};
+                             .most = MOST_REPLY};
     if (asprintf(&part->query, "partNumber=%llu&%s", (unsigned long long)number + 1, r->query) < 0)
         part->query = NULL;
     request->query = part->query;
@@ -149,23 +153,6 @@ static enum zb_code keep_etag(running *r, uint64_t number, const zb__request *re
     return ZB_OK;
 }
 
-static enum zb_code run_requests(zb__remote *store, zb__request *requests, size_t count,
-                                 zb_error *err) {
-    zb__latch done;
-    zb__latch_begin(&done, count);
-    for (size_t i = 0; i < count; i++) {
-        requests[i].group = requests[i].context = &done;
-        requests[i].next = i + 1 < count ? &requests[i + 1] : NULL;
-    }
-    enum zb_code code = store->protocol->prepare(store, err);
-    if (!code)
-        code = zb__io_submit(requests, err);
-    if (!code)
-        zb__latch_wait(&done);
-    zb__latch_end(&done);
-    return code;
-}
-
 static enum zb_code send_parts(running *r, uint64_t first, size_t count, zb_error *err) {
     zb__request requests[AT_ONCE];
     sent_part parts[AT_ONCE] = {{.owned = NULL}};
@@ -174,7 +161,7 @@ static enum zb_code send_parts(running *r, uint64_t first, size_t count, zb_erro
     for (; ready < count && !code; ready++)
         code = prepare_part(r, first + ready, &requests[ready], &parts[ready], err);
     if (!code)
-        code = run_requests(r->upload->store, requests, count, err);
+        code = zb__requests_wait(requests, count, err);
     for (size_t i = 0; i < count && !code; i++) {
         code = requests[i].code;
         if (code && err)
@@ -261,14 +248,12 @@ static enum zb_code complete(const running *r, zb__version *version, bool *in_do
                              zb_error *err) {
     size_t size;
     char *body = list_of_parts(r, &size);
-    bool again = true;
+    bool again = body != NULL;
     enum zb_code code = body ? ZB_OK : no_memory(err);
-    for (long i = 0; !code && again && i < COMPLETIONS; i++) {
+    for (long i = 0; again && i < COMPLETIONS; i++) {
         const struct timespec pause = {.tv_nsec = i * PAUSE_NS};
         nanosleep(&pause, NULL);
         code = complete_once(r, body, size, version, in_doubt, &again, err);
-        if (code && again && i + 1 < COMPLETIONS)
-            code = ZB_OK;
     }
     free(body);
     return code;
@@ -277,7 +262,7 @@ static enum zb_code complete(const running *r, zb__version *version, bool *in_do
 enum zb_code zb__s3_upload_run(const zb__s3_upload *upload, zb__version *version, bool *in_doubt,
                                zb_error *err) {
     const uint64_t least = (upload->size + MOST_PARTS - 1) / MOST_PARTS;
-    running r = {.upload = upload, .part = least > PART_BYTES ? least : PART_BYTES};
+    running r = {.upload = upload, .part = least > part_bytes() ? least : part_bytes()};
     r.number = (upload->size + r.part - 1) / r.part;
     r.etags = calloc((size_t)r.number, sizeof *r.etags);
     *in_doubt = false;

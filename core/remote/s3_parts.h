@@ -12,8 +12,8 @@
 
 #include "request.h"
 
-/* Objects of more bytes go so: one that is smaller takes one request, and as long. */
-#define ZB__S3_PARTS_FROM ((uint64_t)64 << 20)
+/* Whether an object of so many bytes is worth it: a smaller one takes one request, and as long. */
+bool zb__s3_pays_in_parts(uint64_t size);
 
 typedef struct zb__s3_upload {
     zb__remote *store;

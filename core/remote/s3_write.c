@@ -12,9 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/latch.h"
 #include "fetch.h"
-#include "io.h"
 #include "node/notes.h"
 #include "options.h"
 #include "remote.h"
@@ -183,7 +181,7 @@ static enum zb_code measure(const zb_put *put, sending *s, zb_error *err) {
         if (__builtin_add_overflow(s->size, put->parts[i].size, &s->size))
             return zb_fail(err, ZB_ELIMIT, "%s/%s: too many bytes", s->store->base.label, put->key);
     }
-    s->in_parts = s->size > ZB__S3_PARTS_FROM && takes_parts(s->store);
+    s->in_parts = zb__s3_pays_in_parts(s->size) && takes_parts(s->store);
     if (s->size <= (s->in_parts ? MOST_IN_PARTS : MOST_AT_ONCE))
         return ZB_OK;
     return zb_fail(err, ZB_ELIMIT,
@@ -249,30 +247,13 @@ enum zb_code zb__s3_check_conditions(zb__remote *store, zb_error *err) {
 
 /* ---- Erasing ---- */
 
-static void erased(zb__request *request) {
-    zb__latch_count_down(request->context);
-}
-
 /* At most ERASED_AT_ONCE keys. */
 static enum zb_code erase_keys(zb__remote *store, char *const *keys, size_t count, zb_error *err) {
     zb__request requests[ERASED_AT_ONCE];
-    zb__latch done;
-    zb__latch_begin(&done, count);
     for (size_t i = 0; i < count; i++)
-        requests[i] = (zb__request){.store = store,
-                                    .method = ZB__DELETE,
-                                    .key = keys[i],
-                                    .most = MOST_REPLY,
-                                    .group = &done,
-                                    .done = erased,
-                                    .context = &done,
-                                    .next = i + 1 < count ? &requests[i + 1] : NULL};
-    enum zb_code code = store->protocol->prepare(store, err);
-    if (!code)
-        code = zb__io_submit(requests, err);
-    if (!code)
-        zb__latch_wait(&done);
-    zb__latch_end(&done);
+        requests[i] =
+            (zb__request){.store = store, .method = ZB__DELETE, .key = keys[i], .most = MOST_REPLY};
+    enum zb_code code = zb__requests_wait(requests, count, err);
     if (code)
         return code; /* none was begun */
     for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Objects above 64 MiB, which go to S3 in parts: all or nothing, under the conditions of puts."""
+"""Objects that go to S3 in parts: all or nothing, under the conditions of puts. The parts have 5 MiB here
+(ZARRBRIDGE_REMOTE_PUT_BYTES)."""
 
 import os
 import signal
@@ -13,7 +14,7 @@ from remote_store import RemoteStore, Writer, ZarrbridgeError
 from sims3 import Upload
 from test_s3_writing import NAME, array, serve  # noqa: F401  (serve is a fixture)
 
-ROWS, COLUMNS = 72, 1 << 20  # of one byte: 72 MiB, 5 parts
+ROWS, COLUMNS = 22, 1 << 20  # of one byte: 22 MiB, 5 parts
 KEY = "/bucket/a b/x.zarr/a/c"
 
 
@@ -52,7 +53,7 @@ def test_a_large_object_goes_in_parts(serve, sharded):
     write(data)
     log = [r for r in server.take_log() if r.path.startswith(KEY)]
     assert kinds(log) == ["begin"] + 5 * ["part"] + ["complete"]
-    assert sorted(len(r.body) for r in log if "partNumber" in r.query)[1:] == 4 * [16 << 20]
+    assert sorted(len(r.body) for r in log if "partNumber" in r.query)[1:] == 4 * [5 << 20]
     assert (array(server)[...] == data).all() and not server.answer.uploads
     data[7] = 3
     write(data[7:8], 7)  # the rest is read, and the object replaced if it is still that one

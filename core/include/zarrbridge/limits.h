@@ -40,12 +40,14 @@ typedef struct zb_limits {
                                     much again is for encoding and merging them */
     uint64_t lock_seconds;       /* the time that a writer waits for another one's lock */
     uint64_t remote_requests;    /* to the network, under way at once */
-    uint64_t remote_flight_bytes;    /* of the replies to them */
-    uint64_t remote_window_bytes;    /* of replies that a read waits for or has not decoded yet */
-    uint64_t remote_part_bytes;      /* longer ranges are asked for in parts; 0: never */
-    uint64_t remote_fresh_seconds;   /* an answer may be taken for the present state */
-    uint64_t remote_tries;           /* of one request */
-    uint64_t remote_seconds;         /* after its first try no other one of a request begins */
+    uint64_t remote_flight_bytes;  /* of the replies to them */
+    uint64_t remote_window_bytes;  /* of replies that a read waits for or has not decoded yet */
+    uint64_t remote_part_bytes;    /* longer ranges are asked for in parts; 0: never */
+    uint64_t remote_put_bytes;     /* of a part of an object that goes up in parts: one of more than
+                                        four parts does */
+    uint64_t remote_fresh_seconds; /* an answer may be taken for the present state */
+    uint64_t remote_tries;         /* of one request */
+    uint64_t remote_seconds;       /* after its first try no other one of a request begins */
     uint64_t remote_connect_seconds; /* for connecting to a host */
     uint64_t remote_stall_seconds;   /* without progress */
     uint64_t threads; /* worker threads, the caller included; 0 = the usable processors */

@@ -65,6 +65,10 @@ static const limit_def table[] = {
           "bytes from the network that one read has under way or not decoded yet"),
     LIMIT(remote_part_bytes, "REMOTE_PART_BYTES", 2 * MIB,
           "length of the requests that a longer range is cut into, bytes; 0: none is cut"),
+    LIMIT(remote_put_bytes, "REMOTE_PUT_BYTES", 16 * MIB,
+          "length of the parts of an object that is put into S3 in parts, bytes, at least 5 MiB; "
+          "one of "
+          "more than four parts is"),
     LIMIT(remote_fresh_seconds, "REMOTE_FRESH_SECONDS", 10,
           "how long chunks of a store on the network are read from the cache without asking, "
           "seconds"),

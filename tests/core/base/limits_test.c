@@ -47,6 +47,7 @@ static const struct {
     ROW(remote_flight_bytes, "REMOTE_FLIGHT_BYTES", 32 * MIB),
     ROW(remote_window_bytes, "REMOTE_WINDOW_BYTES", 64 * MIB),
     ROW(remote_part_bytes, "REMOTE_PART_BYTES", 2 * MIB),
+    ROW(remote_put_bytes, "REMOTE_PUT_BYTES", 16 * MIB),
     ROW(remote_fresh_seconds, "REMOTE_FRESH_SECONDS", 10),
     ROW(remote_tries, "REMOTE_TRIES", 6),
     ROW(remote_seconds, "REMOTE_SECONDS", 60),
