@@ -269,6 +269,9 @@ enum zb_code zb__s3_upload_run(const zb__s3_upload *upload, zb__version *version
     enum zb_code code = r.etags ? begin(&r, err) : no_memory(err);
     if (!code)
         code = send_all(&r, err);
+    if (code == ZB_ENOTFOUND || code == ZB_ECONFLICT) /* said of the upload, not of the object */
+        code = zb_fail(err, ZB_EIO, "%s/%s: the service has dropped the upload of its parts",
+                       upload->store->base.label, upload->key);
     if (!code)
         code = complete(&r, version, in_doubt, err);
     if (code)

@@ -211,6 +211,23 @@ def test_bad_etags_of_parts_are_errors(serve, tag):
     assert not (server.bucket / "a b/x.zarr/a/c").exists() and not server.answer.uploads
 
 
+def test_an_upload_that_the_service_drops_is_an_error(serve):
+    """And is not taken for another program's change of the object."""
+    server = serve()
+    create()
+    upload = server.answer.upload
+
+    def drop(sim, request, path):
+        if "partNumber=4" in request.query:
+            server.answer.uploads.clear()
+        return upload(sim, request, path)
+
+    server.answer.upload = drop
+    with pytest.raises(ZarrbridgeError, match="has dropped the upload"):
+        write(values())
+    assert not (server.bucket / "a b/x.zarr/a/c").exists()
+
+
 WRITER = """
 import sys
 sys.path.insert(0, sys.argv[1])
