@@ -23,6 +23,7 @@
 
 /* libcurl 8.14 is the oldest one whose signatures were checked against servers. */
 #define OLDEST_SIGNER 0x080e00
+#define SIGNS_PLUS 0x081300
 
 #define PAUSE_OF_SEARCHES (30 * ZB__SECOND)
 
@@ -249,6 +250,12 @@ bool zb__s3_is_signed(const zb__s3 *s3) {
     const bool is = s3->cred.id != NULL;
     pthread_mutex_unlock(&lock);
     return is;
+}
+
+/* Before 8.19 libcurl signs a plus in a query as a blank, however it is written. */
+bool zb__s3_can_sign(const zb__s3 *s3, const char *text) {
+    return !strchr(text, '+') || curl_version_info(CURLVERSION_NOW)->version_num >= SIGNS_PLUS ||
+           !zb__s3_is_signed(s3);
 }
 
 static enum zb__verdict fail_denied(const zb__remote *store, const zb__request *request, int status,

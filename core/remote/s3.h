@@ -35,6 +35,9 @@ enum zb_code zb__s3_open(const char *name, const zb_store_settings *settings, zb
 /* Are requests signed? After prepare(). */
 bool zb__s3_is_signed(const zb__s3 *s3);
 
+/* Can libcurl sign a query with this text in it as S3 wants it? After prepare(). */
+bool zb__s3_can_sign(const zb__s3 *s3, const char *text);
+
 /* As list() of zb__protocol. */
 enum zb_code zb__s3_list(zb__remote *store, const char *prefix, zb_list_fn fn, void *context,
                          zb_error *err);

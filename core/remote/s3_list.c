@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Listings of S3, page by page. A page begins behind the last name of the one before: the tokens that
- * servers hand out have bytes that not every libcurl signs as servers do. Before 8.19 it signs a plus
- * in a query as a blank, however it is written.
+ * servers hand out have bytes that not every libcurl signs as servers do (a plus: zb__s3_can_sign).
  */
 #include <curl/curl.h>
 #include <stdio.h>
@@ -18,8 +17,6 @@
 #define MOST_PAGE (16u * 1024u * 1024u)
 
 #define LONGEST_NAME 4096
-
-#define SIGNS_PLUS 0x081300
 
 /* All that S3 sorts before it comes behind a prefix. */
 #define LAST_OF_ALL "\xf4\x8f\xbf\xbf"
@@ -118,7 +115,7 @@ static enum zb_code get_page(zb__remote *store, listing *l, bool *is_truncated, 
 static enum zb_code check_prefix(zb__remote *store, listing *l, zb_error *err) {
     const curl_version_info_data *curl = curl_version_info(CURLVERSION_NOW);
     enum zb_code code = store->protocol->prepare(store, err);
-    l->avoids_plus = !code && curl->version_num < SIGNS_PLUS && zb__s3_is_signed(store->state);
+    l->avoids_plus = !code && !zb__s3_can_sign(store->state, "+");
     if (code || !l->avoids_plus || !strchr(l->prefix, '+'))
         return code;
     return zb_fail(

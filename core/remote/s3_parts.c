@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "fetch.h"
 #include "remote.h"
+#include "s3.h"
 #include "s3_xml.h"
 #include "url.h"
 #include "zarrbridge/limits.h"
@@ -17,7 +18,7 @@
 #define LEAST_PART_BYTES ((uint64_t)5 << 20)
 #define MOST_PARTS 10000
 #define MOST_WHOLE 4 /* parts that go as one */
-#define AT_ONCE 8
+#define AT_ONCE 4
 #define MOST_REPLY 65536
 #define COMPLETIONS 4 /* tries of one that the service has begun and given up */
 #define PAUSE_NS 200000000
@@ -64,6 +65,10 @@ static enum zb_code begin(running *r, zb_error *err) {
         code = zb_fail(err, ZB_EIO, "%s/%s: the service begins no upload in parts",
                        u->store->base.label, u->key);
     free(request.buffer);
+    if (!code && !zb__s3_can_sign(u->store->state, id))
+        code = zb_fail(err, ZB_EUNSUPPORTED,
+                       "%s/%s: this libcurl cannot sign the name of the service's upload",
+                       u->store->base.label, u->key);
     if (code)
         return code;
     zb__text query = {.data = NULL};

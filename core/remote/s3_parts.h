@@ -25,7 +25,8 @@ typedef struct zb__s3_upload {
     const char *condition; /* a header: what must hold when the object is made; or NULL */
 } zb__s3_upload;
 
-/* *in_doubt, on error: the object may have been made all the same. ZB_ECONFLICT or ZB_ENOTFOUND: the
+/* ZB_EUNSUPPORTED: the service has begun the upload, but libcurl cannot sign for it; the object can be
+   put by one request. *in_doubt, on error: the object may have been made all the same. ZB_ECONFLICT or ZB_ENOTFOUND: the
    condition did not hold. *version: the new object's. */
 enum zb_code zb__s3_upload_run(const zb__s3_upload *upload, zb__version *version, bool *in_doubt,
                                zb_error *err);

@@ -106,7 +106,13 @@ static enum zb_code send_in_parts(sending *s, const char *mark, const char *cond
                                   .size = s->size,
                                   .mark = mark,
                                   .condition = condition};
-    return zb__s3_upload_run(&upload, &s->version, in_doubt, err);
+    const zb__version seen = s->version;
+    enum zb_code code = zb__s3_upload_run(&upload, &s->version, in_doubt, err);
+    if (code != ZB_EUNSUPPORTED || s->size > MOST_AT_ONCE)
+        return code;
+    atomic_store(&((zb__s3 *)s->store->state)->takes_parts, ZB__NO);
+    s->version = seen;
+    return send_whole(s, mark, condition, in_doubt, err);
 }
 
 static enum zb_code send(sending *s, zb_error *err) {
@@ -170,7 +176,9 @@ static bool takes_parts(zb__remote *store) {
     int known = s3->endpoint.base ? atomic_load(&s3->takes_parts) : ZB__YES;
     if (known == ZB__UNSAID) {
         known = test_parts(store);
-        atomic_store(&s3->takes_parts, known);
+        int unsaid = ZB__UNSAID; /* the test may have met an upload that cannot be signed for */
+        if (!atomic_compare_exchange_strong(&s3->takes_parts, &unsaid, known))
+            known = unsaid;
     }
     return known == ZB__YES;
 }

@@ -171,6 +171,19 @@ def test_services_that_are_not_trusted_with_parts(serve, service):
     assert not [p for p in server.bucket.rglob("*") if "zarrbridge-test" in p.name]
 
 
+def test_an_upload_that_libcurl_cannot_sign(serve):
+    """Before 8.19 it signs a plus wrongly; the object then goes by one request."""
+    server = serve()
+    server.answer.upload_name = "Upload+{}"
+    create()
+    data = values()
+    server.take_log()
+    write(data)
+    asked = kinds(server.take_log())
+    assert asked in (["put"], ["begin"] + 5 * ["part"] + ["complete"])
+    assert (array(server)[...] == data).all()
+
+
 @pytest.mark.parametrize("reply", [
     "<InitiateMultipartUploadResult><UploadId></UploadId></InitiateMultipartUploadResult>",
     "<InitiateMultipartUploadResult><UploadId>" + 1025 * "x" + "</UploadId></InitiateMultipartUploadResult>",
