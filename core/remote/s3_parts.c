@@ -277,6 +277,8 @@ enum zb_code zb__s3_upload_run(const zb__s3_upload *upload, zb__version *version
     if (code == ZB_ENOTFOUND || code == ZB_ECONFLICT) /* said of the upload, not of the object */
         code = zb_fail(err, ZB_EIO, "%s/%s: the service has dropped the upload of its parts",
                        upload->store->base.label, upload->key);
+    if (!code && upload->put) /* the array may have changed while the parts were sent */
+        code = zb_put_check(upload->put, err);
     if (!code)
         code = complete(&r, version, in_doubt, err);
     if (code)

@@ -23,6 +23,7 @@ typedef struct zb__s3_upload {
     uint64_t size;         /* of them together; not 0 */
     const char *mark;      /* a header that the object keeps */
     const char *condition; /* a header: what must hold when the object is made; or NULL */
+    const zb_put *put;     /* its check is called before the object is made; or NULL */
 } zb__s3_upload;
 
 /* ZB_EUNSUPPORTED: the service has begun the upload, but libcurl cannot sign for it; the object can be

@@ -43,6 +43,7 @@ static enum zb_code make_id(char id[2 * ID_BYTES + 1], zb_error *err) {
 typedef struct sending {
     zb__remote *store;
     const char *key;
+    const zb_put *put; /* NULL: a test's */
     const zb_part *parts;
     size_t count;
     uint64_t size;
@@ -105,7 +106,8 @@ static enum zb_code send_in_parts(sending *s, const char *mark, const char *cond
                                   .count = s->count,
                                   .size = s->size,
                                   .mark = mark,
-                                  .condition = condition};
+                                  .condition = condition,
+                                  .put = s->put};
     const zb__version seen = s->version;
     enum zb_code code = zb__s3_upload_run(&upload, &s->version, in_doubt, err);
     if (code != ZB_EUNSUPPORTED || s->size > MOST_AT_ONCE)
@@ -184,7 +186,8 @@ static bool takes_parts(zb__remote *store) {
 }
 
 static enum zb_code measure(const zb_put *put, sending *s, zb_error *err) {
-    *s = (sending){.store = s->store, .key = put->key, .parts = put->parts, .count = put->count};
+    *s = (sending){
+        .store = s->store, .key = put->key, .put = put, .parts = put->parts, .count = put->count};
     for (size_t i = 0; i < put->count; i++) {
         if (__builtin_add_overflow(s->size, put->parts[i].size, &s->size))
             return zb_fail(err, ZB_ELIMIT, "%s/%s: too many bytes", s->store->base.label, put->key);

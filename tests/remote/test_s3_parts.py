@@ -241,6 +241,38 @@ def test_an_upload_that_the_service_drops_is_an_error(serve):
     assert not (server.bucket / "a b/x.zarr/a/c").exists()
 
 
+def test_an_array_that_grows_meanwhile_keeps_what_is_written_there(serve):
+    """A whole chunk has no condition: the array is looked at before the last request."""
+    server = serve()
+    with RemoteStore(NAME) as store:
+        store.create_group("")
+        store.create_array("a", (ROWS, COLUMNS), (1, COLUMNS), "u1", shards=(2 * ROWS, COLUMNS))
+    upload, left = server.answer, [1]
+
+    def meet(sim, request):
+        if left[0] and "partNumber=3" in request.query and request.path.startswith(KEY):
+            left[0] = 0
+            subprocess.run([sys.executable, "-c", GROWER, os.path.dirname(__file__)], check=True)
+        return upload(sim, request)
+
+    server.answer = meet
+    with pytest.raises(ZarrbridgeError, match="shape has changed"):
+        write(values())
+    assert left == [0] and not upload.uploads
+    assert (array(server)[ROWS + 1] == 77).all()
+
+
+GROWER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy
+from test_s3_parts import COLUMNS, NAME, ROWS, RemoteStore, write
+with RemoteStore(NAME) as store:
+    store.resize("a", (2 * ROWS, COLUMNS))
+write(numpy.full((1, COLUMNS), 77, "u1"), ROWS + 1)
+"""
+
+
 WRITER = """
 import sys
 sys.path.insert(0, sys.argv[1])
