@@ -169,6 +169,13 @@ def test_requests_of_an_open(server, store):
         assert asked(server) == ["/s.zarr/zarr.json"], form
 
 
+def test_requests_of_an_open_of_any_url(server, store):
+    """Behind the prefix it need not be named as stores are."""
+    (server.folder / "s.zarr").rename(server.folder / "s")
+    output("gdalinfo", 'ZARR3:"%s/s":/sharded' % server.url)
+    assert asked(server) == ["/s/zarr.json"]
+
+
 def test_requests_of_an_open_without_consolidated_metadata(server):
     """What is not known to be absent is asked for."""
     make_store(server.folder / "p.zarr", consolidated=False)

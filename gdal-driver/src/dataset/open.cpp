@@ -271,7 +271,7 @@ static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy
             hierarchy->entry.pop_back(); /* the slash before the part after the colon */
         /* On a network the root first: its consolidated metadata saves the other requests. */
         const bool is_below = !location->node.empty(),
-                   root_first = names_store(location->directory);
+                   root_first = is_url(location->directory) || names_store(location->directory);
         if (is_below && root_first)
             hierarchy->opened = open_node(hierarchy->store.get(), "", nullptr);
         node = open_named(hierarchy->store.get(), *location, indices, &err);
