@@ -29,8 +29,8 @@ typedef struct running {
     char *query;           /* "uploadId=..." */
     uint64_t part, number; /* bytes of a part, and how many there are */
     char (*etags)[sizeof(((zb__version *)NULL)->etag)];
-    size_t piece; /* of upload->parts, in which the next part begins */
-    uint64_t at;  /* in there */
+    size_t piece; /* of the put's parts, in which the next part begins */
+    size_t at;    /* in there */
 } running;
 
 static uint64_t part_bytes(void) {
@@ -55,7 +55,7 @@ static enum zb_code begin(running *r, zb_error *err) {
                                    NULL};
     zb__request request = {.store = u->store,
                            .method = ZB__POST,
-                           .key = u->key,
+                           .key = u->put->key,
                            .query = "uploads=",
                            .headers = headers,
                            .most = MOST_REPLY};
@@ -63,12 +63,12 @@ static enum zb_code begin(running *r, zb_error *err) {
     if (!code && !zb__s3_value_parse(request.buffer, request.got, "InitiateMultipartUploadResult",
                                      "UploadId", id, sizeof id))
         code = zb_fail(err, ZB_EIO, "%s/%s: the service begins no upload in parts",
-                       u->store->base.label, u->key);
+                       u->store->base.label, u->put->key);
     free(request.buffer);
     if (!code && !zb__s3_can_sign(u->store->state, id))
         code = zb_fail(err, ZB_EUNSUPPORTED,
                        "%s/%s: this libcurl cannot sign the name of the service's upload",
-                       u->store->base.label, u->key);
+                       u->store->base.label, u->put->key);
     if (code)
         return code;
     zb__text query = {.data = NULL};
@@ -82,7 +82,7 @@ static enum zb_code begin(running *r, zb_error *err) {
 static void abort_it(const running *r) {
     zb__request request = {.store = r->upload->store,
                            .method = ZB__DELETE,
-                           .key = r->upload->key,
+                           .key = r->upload->put->key,
                            .query = r->query,
                            .most = MOST_REPLY};
     if (r->query)
@@ -92,33 +92,37 @@ static void abort_it(const running *r) {
 
 /* ---- Parts ---- */
 
-/* The next `size` bytes, from where they lie, if they lie together; else *owned holds them. */
-static const void *next_bytes(running *r, size_t size, char **owned) {
-    const zb_part *from = &r->upload->parts[r->piece];
-    *owned = NULL;
+/* The next bytes that lie together, at most `most`: *size of them. There are some. */
+static const void *take(running *r, size_t most, size_t *size) {
+    const zb_part *from = &r->upload->put->parts[r->piece];
     while (r->at == from->size) {
-        from = &r->upload->parts[++r->piece];
+        from = &r->upload->put->parts[++r->piece];
         r->at = 0;
     }
-    if (from->size - r->at >= size) {
-        const char *data = (const char *)from->data + r->at;
-        r->at += size;
+    const char *data = (const char *)from->data + r->at;
+    const size_t left = from->size - r->at;
+    *size = left < most ? left : most;
+    r->at += *size;
+    return data;
+}
+
+/* The next `size` bytes, from where they lie, if they lie together; else *owned holds them. NULL: no
+   memory. */
+static const void *next_bytes(running *r, size_t size, char **owned) {
+    size_t got;
+    const void *data = take(r, size, &got);
+    *owned = NULL;
+    if (got == size)
         return data;
+    *owned = malloc(size);
+    if (!*owned)
+        return NULL;
+    memcpy(*owned, data, got);
+    for (size_t filled = got; filled < size; filled += got) {
+        data = take(r, size - filled, &got);
+        memcpy(*owned + filled, data, got);
     }
-    char *to = *owned = malloc(size);
-    for (size_t filled = 0; to && filled < size;) {
-        const size_t left = from->size - (size_t)r->at,
-                     n = left < size - filled ? left : size - filled;
-        if (n)
-            memcpy(to + filled, (const char *)from->data + r->at, n);
-        filled += n;
-        r->at += n;
-        if (r->at == from->size && filled < size) {
-            from = &r->upload->parts[++r->piece];
-            r->at = 0;
-        }
-    }
-    return to;
+    return *owned;
 }
 
 typedef struct sent_part {
@@ -133,7 +137,7 @@ static enum zb_code prepare_part(running *r, uint64_t number, zb__request *reque
     const size_t size = (size_t)(left < r->part ? left : r->part);
     *request = (zb__request){.store = r->upload->store,
                              .method = ZB__PUT,
-                             .key = r->upload->key,
+                             .key = r->upload->put->key,
                              .headers = headers,
                              .body = next_bytes(r, size, &part->owned),
                              .body_size = size,
@@ -153,7 +157,7 @@ static enum zb_code keep_etag(running *r, uint64_t number, const zb__request *re
         is_good = *at > ' ' && *at < 127 && !strchr("<>&", *at);
     if (!is_good)
         return zb_fail(err, ZB_EIO, "%s/%s: the service gives no good ETag for a part",
-                       r->upload->store->base.label, r->upload->key);
+                       r->upload->store->base.label, r->upload->put->key);
     snprintf(r->etags[number], sizeof r->etags[number], "%s", version->etag);
     return ZB_OK;
 }
@@ -220,9 +224,10 @@ static enum zb_code judge_success(const running *r, const zb__request *request,
     zb__s3_error_parse(request->buffer, request->got, &error);
     if (strcmp(error.code, "PreconditionFailed") == 0 ||
         strcmp(error.code, "ConditionalRequestConflict") == 0)
-        return zb_fail(err, ZB_ECONFLICT, "%s/%s: %s", u->store->base.label, u->key, error.code);
+        return zb_fail(err, ZB_ECONFLICT, "%s/%s: %s", u->store->base.label, u->put->key,
+                       error.code);
     return zb_fail(err, ZB_EIO, "%s/%s: the service could not make an object of its parts%s%s",
-                   u->store->base.label, u->key, *error.code ? ": " : "", error.code);
+                   u->store->base.label, u->put->key, *error.code ? ": " : "", error.code);
 }
 
 static enum zb_code complete_once(const running *r, const char *body, size_t size,
@@ -232,19 +237,18 @@ static enum zb_code complete_once(const running *r, const char *body, size_t siz
     const char *const headers[] = {"Content-Type: application/xml", "Expect:", u->condition, NULL};
     zb__request request = {.store = u->store,
                            .method = ZB__POST,
-                           .key = u->key,
+                           .key = u->put->key,
                            .query = r->query,
                            .headers = headers,
                            .body = body,
                            .body_size = size,
                            .most = MOST_REPLY};
     enum zb_code code = zb__request_wait(&request, err);
-    *in_doubt |= request.tries > 1 || code == ZB_EIO;
-    *again = !code;
-    if (!code)
+    const bool was_answered = !code;
+    if (was_answered)
         code = judge_success(r, &request, version, err);
-    *again = *again && code == ZB_EIO;
-    *in_doubt |= *again;
+    *again = was_answered && code == ZB_EIO;
+    *in_doubt |= request.tries > 1 || code == ZB_EIO;
     free(request.buffer);
     return code;
 }
@@ -276,8 +280,8 @@ enum zb_code zb__s3_upload_run(const zb__s3_upload *upload, zb__version *version
         code = send_all(&r, err);
     if (code == ZB_ENOTFOUND || code == ZB_ECONFLICT) /* said of the upload, not of the object */
         code = zb_fail(err, ZB_EIO, "%s/%s: the service has dropped the upload of its parts",
-                       upload->store->base.label, upload->key);
-    if (!code && upload->put) /* the array may have changed while the parts were sent */
+                       upload->store->base.label, upload->put->key);
+    if (!code) /* the array may have changed while the parts were sent */
         code = zb_put_check(upload->put, err);
     if (!code)
         code = complete(&r, version, in_doubt, err);

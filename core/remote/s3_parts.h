@@ -17,18 +17,15 @@ bool zb__s3_pays_in_parts(uint64_t size);
 
 typedef struct zb__s3_upload {
     zb__remote *store;
-    const char *key;
-    const zb_part *parts; /* of the content, in any sizes; kept by the caller */
-    size_t count;
-    uint64_t size;         /* of them together; not 0 */
+    const zb_put *put;     /* its check is called again before the object is made */
+    uint64_t size;         /* of its parts together; not 0 */
     const char *mark;      /* a header that the object keeps */
     const char *condition; /* a header: what must hold when the object is made; or NULL */
-    const zb_put *put;     /* its check is called before the object is made; or NULL */
 } zb__s3_upload;
 
 /* ZB_EUNSUPPORTED: the service has begun the upload, but libcurl cannot sign for it; the object can be
-   put by one request. *in_doubt, on error: the object may have been made all the same. ZB_ECONFLICT or ZB_ENOTFOUND: the
-   condition did not hold. *version: the new object's. */
+   put by one request. *in_doubt, on error: the object may have been made all the same. ZB_ECONFLICT or
+   ZB_ENOTFOUND: the condition did not hold. *version: the new object's. */
 enum zb_code zb__s3_upload_run(const zb__s3_upload *upload, zb__version *version, bool *in_doubt,
                                zb_error *err);
 

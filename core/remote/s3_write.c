@@ -42,11 +42,8 @@ static enum zb_code make_id(char id[2 * ID_BYTES + 1], zb_error *err) {
 /* An object on its way. */
 typedef struct sending {
     zb__remote *store;
-    const char *key;
-    const zb_put *put; /* NULL: a test's */
-    const zb_part *parts;
-    size_t count;
-    uint64_t size;
+    const zb_put *put;
+    uint64_t size; /* of its parts together */
     bool in_parts;
     enum zb__seen seen;
     zb__version version; /* in: the one to replace, with ZB__PRESENT; out: the new one */
@@ -54,7 +51,8 @@ typedef struct sending {
 
 /* After a put whose condition did not hold: was it our own first try that has changed the object? */
 static bool was_ours(const sending *s, const char *id, zb__version *version) {
-    zb__request head = {.store = s->store, .method = ZB__HEAD, .key = s->key, .most = MOST_REPLY};
+    zb__request head = {
+        .store = s->store, .method = ZB__HEAD, .key = s->put->key, .most = MOST_REPLY};
     const bool is = !zb__request_wait(&head, NULL) && strcmp(head.reply.write_id, id) == 0;
     free(head.buffer);
     if (is)
@@ -64,14 +62,15 @@ static bool was_ours(const sending *s, const char *id, zb__version *version) {
 
 /* The content in one piece; *owned is to be freed. NULL: no memory. */
 static const void *join(const sending *s, char **owned) {
+    const zb_put *put = s->put;
     *owned = NULL;
-    if (s->count <= 1)
-        return s->count ? s->parts[0].data : "";
+    if (put->count <= 1)
+        return put->count ? put->parts[0].data : "";
     char *at = *owned = malloc(s->size ? (size_t)s->size : 1);
-    for (size_t i = 0; i < s->count && at; i++) {
-        if (s->parts[i].size)
-            memcpy(at, s->parts[i].data, s->parts[i].size);
-        at += s->parts[i].size;
+    for (size_t i = 0; i < put->count && at; i++) {
+        if (put->parts[i].size)
+            memcpy(at, put->parts[i].data, put->parts[i].size);
+        at += put->parts[i].size;
     }
     return *owned;
 }
@@ -84,7 +83,7 @@ static enum zb_code send_whole(sending *s, const char *mark, const char *conditi
     char *owned;
     zb__request request = {.store = s->store,
                            .method = ZB__PUT,
-                           .key = s->key,
+                           .key = s->put->key,
                            .headers = headers,
                            .body = join(s, &owned),
                            .body_size = (size_t)s->size,
@@ -100,14 +99,8 @@ static enum zb_code send_whole(sending *s, const char *mark, const char *conditi
 
 static enum zb_code send_in_parts(sending *s, const char *mark, const char *condition,
                                   bool *in_doubt, zb_error *err) {
-    const zb__s3_upload upload = {.store = s->store,
-                                  .key = s->key,
-                                  .parts = s->parts,
-                                  .count = s->count,
-                                  .size = s->size,
-                                  .mark = mark,
-                                  .condition = condition,
-                                  .put = s->put};
+    const zb__s3_upload upload = {
+        .store = s->store, .put = s->put, .size = s->size, .mark = mark, .condition = condition};
     const zb__version seen = s->version;
     enum zb_code code = zb__s3_upload_run(&upload, &s->version, in_doubt, err);
     if (code != ZB_EUNSUPPORTED || s->size > MOST_AT_ONCE)
@@ -128,7 +121,7 @@ static enum zb_code send(sending *s, zb_error *err) {
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "%s/%s: the service gives no strong ETag, so that the object cannot be "
                        "replaced safely",
-                       s->store->base.label, s->key);
+                       s->store->base.label, s->put->key);
     snprintf(mark, sizeof mark, "x-amz-meta-zb-write: %s", id);
     if (s->seen == ZB__PRESENT)
         snprintf(condition, sizeof condition, "If-Match: %s", s->version.etag);
@@ -142,7 +135,7 @@ static enum zb_code send(sending *s, zb_error *err) {
     if (!has_condition || (code != ZB_ECONFLICT && code != ZB_ENOTFOUND))
         return code;
     return zb_fail(err, ZB_ECONFLICT, "%s/%s: another program has changed the object meanwhile",
-                   s->store->base.label, s->key);
+                   s->store->base.label, s->put->key);
 }
 
 /* ---- Large objects ---- */
@@ -159,10 +152,10 @@ static enum zb_code make_test_key(char key[sizeof ZB__TEST_OBJECT + 2 * ID_BYTES
 /* An object that is there must not be replaced by one in parts that asks for none to be there. */
 static int test_parts(zb__remote *store) {
     char key[sizeof ZB__TEST_OBJECT + 2 * ID_BYTES];
-    sending s = {.store = store, .parts = &test_content, .count = 1, .size = 1, .seen = ZB__ABSENT};
+    const zb_put put = {.key = key, .parts = &test_content, .count = 1};
+    sending s = {.store = store, .put = &put, .size = 1, .seen = ZB__ABSENT};
     if (make_test_key(key, NULL))
         return ZB__UNSAID;
-    s.key = key;
     const bool is_there = send(&s, NULL) == ZB_OK;
     s.seen = ZB__ABSENT;
     s.in_parts = true;
@@ -186,8 +179,7 @@ static bool takes_parts(zb__remote *store) {
 }
 
 static enum zb_code measure(const zb_put *put, sending *s, zb_error *err) {
-    *s = (sending){
-        .store = s->store, .key = put->key, .put = put, .parts = put->parts, .count = put->count};
+    *s = (sending){.store = s->store, .put = put};
     for (size_t i = 0; i < put->count; i++) {
         if (__builtin_add_overflow(s->size, put->parts[i].size, &s->size))
             return zb_fail(err, ZB_ELIMIT, "%s/%s: too many bytes", s->store->base.label, put->key);
@@ -197,7 +189,7 @@ static enum zb_code measure(const zb_put *put, sending *s, zb_error *err) {
         return ZB_OK;
     return zb_fail(err, ZB_ELIMIT,
                    "%s/%s: an object is put with at most %s here: choose smaller chunks or shards",
-                   s->store->base.label, s->key, s->in_parts ? "5 TiB" : "5 GiB");
+                   s->store->base.label, s->put->key, s->in_parts ? "5 TiB" : "5 GiB");
 }
 
 enum zb_code zb__s3_put(zb_store *store, const zb_put *put, zb_error *err) {
@@ -217,12 +209,8 @@ enum zb_code zb__s3_put(zb_store *store, const zb_put *put, zb_error *err) {
 /* ---- Conditions ---- */
 
 static bool is_kept_to(zb__remote *store, const char *key, zb_error *err, enum zb_code *code) {
-    sending s = {.store = store,
-                 .key = key,
-                 .parts = &test_content,
-                 .count = 1,
-                 .size = 1,
-                 .seen = ZB__ABSENT};
+    const zb_put put = {.key = key, .parts = &test_content, .count = 1};
+    sending s = {.store = store, .put = &put, .size = 1, .seen = ZB__ABSENT};
     *code = send(&s, err);
     if (*code)
         return false;

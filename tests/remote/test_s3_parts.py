@@ -184,6 +184,19 @@ def test_an_upload_that_libcurl_cannot_sign(serve):
     assert (array(server)[...] == data).all()
 
 
+def spoil(server, query, change):
+    """Replies to requests for the array's chunk whose query begins so are changed."""
+    upload = server.answer.upload
+
+    def answer(sim, request, path):
+        reply = upload(sim, request, path)
+        if request.query.startswith(query) and request.path.startswith(KEY):
+            change(reply)
+        return reply
+
+    server.answer.upload = answer
+
+
 @pytest.mark.parametrize("reply", [
     "<InitiateMultipartUploadResult><UploadId></UploadId></InitiateMultipartUploadResult>",
     "<InitiateMultipartUploadResult><UploadId>" + 1025 * "x" + "</UploadId></InitiateMultipartUploadResult>",
@@ -192,15 +205,7 @@ def test_an_upload_that_libcurl_cannot_sign(serve):
 def test_bad_names_of_uploads_are_errors(serve, reply):
     server = serve()
     create()
-    upload = server.answer.upload
-
-    def begin(sim, request, path):
-        answer = upload(sim, request, path)
-        if request.query.startswith("uploads") and "test" not in path.name:
-            answer.data = reply.encode()
-        return answer
-
-    server.answer.upload = begin
+    spoil(server, "uploads", lambda answer: setattr(answer, "data", reply.encode()))
     with pytest.raises(ZarrbridgeError, match="begins no upload in parts"):
         write(values())
     assert not (server.bucket / "a b/x.zarr/a/c").exists()
@@ -210,15 +215,7 @@ def test_bad_names_of_uploads_are_errors(serve, reply):
 def test_bad_etags_of_parts_are_errors(serve, tag):
     server = serve()
     create()
-    upload = server.answer.upload
-
-    def answer(sim, request, path):
-        reply = upload(sim, request, path)
-        if "partNumber=2" in request.query:
-            reply.headers["ETag"] = tag
-        return reply
-
-    server.answer.upload = answer
+    spoil(server, "partNumber=2", lambda answer: answer.headers.update(ETag=tag))
     with pytest.raises(ZarrbridgeError, match="no good ETag for a part"):
         write(values())
     assert not (server.bucket / "a b/x.zarr/a/c").exists() and not server.answer.uploads

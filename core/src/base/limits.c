@@ -67,8 +67,7 @@ static const limit_def table[] = {
           "length of the requests that a longer range is cut into, bytes; 0: none is cut"),
     LIMIT(remote_put_bytes, "REMOTE_PUT_BYTES", 16 * MIB,
           "length of the parts of an object that is put into S3 in parts, bytes, at least 5 MiB; "
-          "one of "
-          "more than four parts is"),
+          "one of more than four parts is"),
     LIMIT(remote_fresh_seconds, "REMOTE_FRESH_SECONDS", 10,
           "how long chunks of a store on the network are read from the cache without asking, "
           "seconds"),

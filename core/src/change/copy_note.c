@@ -8,10 +8,28 @@
 #include "node/notes.h"
 #include "zarrbridge/sys/store.h"
 
-enum zb_code zb__copy_note(zb_store *store, const char *path, bool put, zb_error *err) {
+static char *key_at(const char *path, zb_error *err) {
     char *key = zb__path_join(path, ZB__NOTE_COPY);
     if (!key)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+        zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    return key;
+}
+
+enum zb_code zb__copy_note_find(zb_store *store, const char *path, bool *out, zb_error *err) {
+    zb_object_info info;
+    char *key = key_at(path, err);
+    if (!key)
+        return ZB_ENOMEM;
+    enum zb_code code = zb_store_stat(store, key, &info, err);
+    free(key);
+    *out = code == ZB_OK;
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
+}
+
+enum zb_code zb__copy_note(zb_store *store, const char *path, bool put, zb_error *err) {
+    char *key = key_at(path, err);
+    if (!key)
+        return ZB_ENOMEM;
     enum zb_code code =
         put ? zb__document_put(store, key, "", 0, err) : zb_store_erase(store, key, err);
     free(key);

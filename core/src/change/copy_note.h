@@ -7,6 +7,9 @@
 
 #include "zarrbridge/store.h"
 
+/* Whether the note is there. */
+enum zb_code zb__copy_note_find(zb_store *store, const char *path, bool *out, zb_error *err);
+
 /* Puts the note at the path, or erases it. */
 enum zb_code zb__copy_note(zb_store *store, const char *path, bool put, zb_error *err);
 

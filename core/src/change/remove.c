@@ -15,7 +15,6 @@
 #include "change/owed.h"
 #include "node/document.h"
 #include "node/node.h"
-#include "node/notes.h"
 #include "node/v2.h"
 #include "node/walk.h"
 #include "zarrbridge/change.h"
@@ -34,14 +33,10 @@ enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, cons
 
 enum zb_code zb__killed_copy_erase(zb_store *store, const char *path, zb_error *err) {
     zb__names there;
-    zb_object_info info;
-    char *key = zb__path_join(path, ZB__NOTE_COPY);
-    if (!key)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = zb_store_stat(store, key, &info, err);
-    free(key);
-    if (code || !store->hints.can_list)
-        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    bool is_noted;
+    enum zb_code code = zb__copy_note_find(store, path, &is_noted, err);
+    if (code || !is_noted || !store->hints.can_list)
+        return code;
     code = zb__nodes_owned(store, path, &there, err);
     if (!code)
         code = zb__nodes_erase_below(store, &there, path, err);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/document.h"
+#include "change/copy_note.h"
 #include "node/notes.h"
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/sys/store.h"
@@ -54,11 +54,8 @@ static int note_entry(void *context, const zb_list_entry *entry) {
 
 /* True where a copy or a deletion was killed: the next node that is made there clears the rest. */
 static bool has_left_overs(zb_store *store, const char *path) {
-    zb_object_info info;
-    char *key = zb__path_join(path, ZB__NOTE_COPY);
-    const bool is = key && zb_store_stat(store, key, &info, NULL) == ZB_OK;
-    free(key);
-    return is;
+    bool is_noted;
+    return zb__copy_note_find(store, path, &is_noted, NULL) == ZB_OK && is_noted;
 }
 
 enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out, zb_error *err) {

@@ -241,8 +241,8 @@ static enum zb_code publish(zb__fs *fs, zb__fs_waiting *w, zb_error *err) {
     int missing = dir < 0 ? errno : 0;
     if (code == ZB_OK)
         code = check_waiting(fs, w, &error);
-    if (code == ZB_OK && lock)
-        code = zb__fs_confirm_lock(lock, &error);
+    if (code == ZB_OK)
+        code = zb_lock_confirm(lock, &error);
     if (code == ZB_OK && missing)
         code = zb__fs_fail_write(&error, missing, "replace", w->key);
     pthread_mutex_lock(&fs->lock);

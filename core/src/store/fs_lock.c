@@ -314,10 +314,7 @@ enum zb_code zb__fs_confirm_lock(const zb_lock *lock, zb_error *err) {
         return ZB_OK;
     if (length > 0)
         memcpy(path, l->key, length - 1);
-    return zb__fs_leads_to(fs, path, l->dir)
-               ? ZB_OK
-               : zb_fail(err, ZB_ECONFLICT, "the directory of '%s' was erased or moved meanwhile",
-                         l->key);
+    return zb__fs_check_place(fs, path, l->dir, l->key, err);
 }
 
 /* ---- Waiting for the locks of others ---- */

@@ -101,9 +101,12 @@ enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_pl
                 : zb__fs_fail(err, errno, "find the directory of", key);
 }
 
-bool zb__fs_leads_to(const zb__fs *fs, const char *path, int dir) {
+enum zb_code zb__fs_check_place(const zb__fs *fs, const char *path, int dir, const char *key,
+                                zb_error *err) {
     struct stat ours, now;
-    return fstat(dir, &ours) == 0 &&
-           fstatat(fs->root, *path ? path : ".", &now, AT_NO_AUTOMOUNT) == 0 &&
-           ours.st_ino == now.st_ino && ours.st_dev == now.st_dev;
+    if (fstat(dir, &ours) == 0 &&
+        fstatat(fs->root, *path ? path : ".", &now, AT_NO_AUTOMOUNT) == 0 &&
+        ours.st_ino == now.st_ino && ours.st_dev == now.st_dev)
+        return ZB_OK;
+    return zb_fail(err, ZB_ECONFLICT, "the directory of '%s' was erased or moved meanwhile", key);
 }

@@ -18,7 +18,9 @@ typedef struct zb__fs_place {
 enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_place *place,
                                zb_error *err);
 
-/* True if the path beneath the root ("" for the root) leads to the directory of this descriptor. */
-bool zb__fs_leads_to(const zb__fs *fs, const char *path, int dir);
+/* ZB_ECONFLICT unless the path beneath the root ("" for the root) leads to the directory of this
+   descriptor, which it did when the key's place was opened. */
+enum zb_code zb__fs_check_place(const zb__fs *fs, const char *path, int dir, const char *key,
+                                zb_error *err);
 
 #endif

@@ -164,16 +164,6 @@ static enum zb_code fill(int fd, const zb_put *put, bool replaces, zb_error *err
     return failed ? zb__fs_fail_write(err, failed, "close", put->key) : ZB_OK;
 }
 
-/* True if the path still leads to the directory where the object was put. When it was erased or
-   moved away meanwhile, the object went with it. */
-static enum zb_code check_place(const zb__fs *fs, const char *key, const zb__fs_place *place,
-                                zb_error *err) {
-    return zb__fs_leads_to(fs, place->path, place->dir)
-               ? ZB_OK
-               : zb_fail(err, ZB_ECONFLICT, "the directory of '%s' was erased or moved meanwhile",
-                         key);
-}
-
 /* Puts the temporary file in the key's place. An object of the key that waits for a flush is older,
    and goes. */
 static enum zb_code replace(zb__fs *fs, const zb_put *put, const zb__fs_place *place,
@@ -188,7 +178,10 @@ static enum zb_code replace(zb__fs *fs, const zb_put *put, const zb__fs_place *p
     pthread_mutex_unlock(&fs->lock);
     if (failed)
         return zb__fs_fail_write(err, failed, "replace", put->key);
-    return put->batch && put->batch->check ? check_place(fs, put->key, place, err) : ZB_OK;
+    if (!put->batch || !put->batch->check)
+        return ZB_OK;
+    /* When the directory was erased or moved away meanwhile, the object went with it. */
+    return zb__fs_check_place(fs, place->path, place->dir, put->key, err);
 }
 
 /* Does the rest of the work for an object that is visible. */

@@ -265,33 +265,30 @@ enum zb_code vol_edit_check_attributes(const vol_node *node, zb_error *err) {
     return vol_unreadable_refuse(node, err);
 }
 
-/* A change of an attribute, and what had been accepted of it before. */
+/* A change of an attribute, and, where it is stored early, what had been accepted of it before.
+
+   What waits is stored early when it is much: so a value that no document can hold fails when it is
+   set, and what the others take stays small. */
 typedef struct edit {
     const char *name, *json, *entry;
     size_t bytes;
+    bool is_early;
     vol_former attribute, former_entry;
 } edit;
 
-/* What waits is stored early when it is much: so a value that no document can hold fails when it is
-   set, and what the others take stays small. */
-static bool is_stored_early(const vol_node *node, const edit *e) {
-    enum { LARGE = 256 * 1024 };
-    return node->waiting->bytes + e->bytes >= LARGE;
-}
-
 static enum zb_code remember(const vol_node *node, edit *e, zb_error *err) {
-    if (!is_stored_early(node, e) ||
-        (vol_changes_remember(&node->waiting->attributes, e->name, &e->attribute) &&
-         vol_changes_remember(&node->waiting->entries, e->name, &e->former_entry)))
+    enum { LARGE = 256 * 1024 };
+    e->is_early = node->waiting->bytes + e->bytes >= LARGE;
+    if (!e->is_early || (vol_changes_remember(&node->waiting->attributes, e->name, &e->attribute) &&
+                         vol_changes_remember(&node->waiting->entries, e->name, &e->former_entry)))
         return ZB_OK;
     return zb_fail(err, ZB_ENOMEM, "no memory for changes of %s", node->path);
 }
 
 /* When that fails this change is taken back, and those before it go on waiting. */
 static enum zb_code store_early(vol_node *node, const edit *e, zb_error *err) {
-    const bool is_early = is_stored_early(node, e);
     node->waiting->bytes += e->bytes;
-    enum zb_code code = is_early ? vol_waiting_flush(node, err) : ZB_OK;
+    enum zb_code code = e->is_early ? vol_waiting_flush(node, err) : ZB_OK;
     if (code) {
         node->waiting->bytes -= e->bytes;
         vol_changes_restore(&node->waiting->attributes, e->name, &e->attribute);

@@ -2,14 +2,13 @@
 /* Attributes that wait: see waiting.h. */
 #include "model/waiting.h"
 
+#include "model/changed.h"
 #include "model/large_attributes.h"
 #include "model/side.h"
 
 #include "zarrbridge/change.h"
 #include "zarrbridge/limits.h"
-#include "zarrbridge/sys/store.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,17 +69,13 @@ const zb_json *vol_attribute_next(const vol_node *node, vol_attribute_walk *walk
 
 /* A server is not asked for it: the text is made here, without indentation. */
 static uint64_t measure(const vol_node *node) {
-    zb_store *store = zb_node_store(node->zarr);
-    const char *path = zb_node_path(node->zarr);
-    zb_object_info info = {.size = 0};
-    char *key = NULL, *text = NULL;
-    if (store->hints.is_local && asprintf(&key, "%s%szarr.json", path, *path ? "/" : "") >= 0)
-        (void)zb_store_stat(store, key, &info, NULL);
-    else if ((text = zb_json_print(zb_node_document(node->zarr))))
-        info.size = strlen(text) + strlen(text) / 2;
-    free(key);
+    zb_object_info info;
+    if (zb_node_store(node->zarr)->hints.is_local)
+        return vol_document_info(node, "zarr.json", &info) ? info.size : 0;
+    char *text = zb_json_print(zb_node_document(node->zarr));
+    const uint64_t size = text ? strlen(text) : 0;
     free(text);
-    return info.size;
+    return size + size / 2;
 }
 
 /* Changes stand indented in the document, with descriptions of their types: about twice their text. */

@@ -207,8 +207,9 @@ typedef struct zb_store_ops {
        NULL. */
     uint64_t (*identify)(zb_store *store, const char *prefix);
     /* True if the holder of that identity is at the prefix, and none of the objects is in it; their
-       keys begin with the prefix. It answers at one moment what open and identify could tell only one
-       after the other, between which a holder may be moved away and back. NULL where none can come back. */
+       keys begin with the prefix. It answers at one moment what open and identify could tell only
+       one after the other, between which a holder may be moved away and back. NULL where none can
+       come back. */
     bool (*lacks)(zb_store *store, const char *prefix, uint64_t identity, const char *const *keys,
                   size_t count);
     /* True if the prefix itself is a symbolic link. Erasing it then takes the link alone. NULL:
