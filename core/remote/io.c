@@ -175,9 +175,10 @@ static void finish(zb__request *request, CURLcode result) {
 
 /* ---- Turns of the I/O thread ---- */
 
-static bool has_room(uint64_t counted) {
+/* With the lock held. */
+static bool has_room(const zb__line *line, uint64_t counted) {
     const zb_limits *limits = zb_limits_get();
-    const uint64_t most = limits->remote_flight_bytes;
+    const uint64_t most = zb__pace_flight(&line->pace, limits->remote_flight_bytes);
     return !active_count || (active_count < limits->remote_requests && active_bytes < most &&
                              counted <= most - active_bytes);
 }
@@ -189,7 +190,7 @@ static zb__request *next_of_lines(void) {
     zb__remote **at = &stores;
     while (*at && !found) {
         const zb__request *first = zb__line_first(&(*at)->line);
-        if (first && has_room(bytes_of(first)))
+        if (first && has_room(&(*at)->line, bytes_of(first)))
             found = zb__line_take(&(*at)->line);
         else
             at = &(*at)->line.next;

@@ -26,4 +26,8 @@ void zb__pace_note(zb__pace *pace, int64_t now, int64_t waited, uint64_t bytes, 
 /* The bytes that come in the time of a round trip; 0: not known yet. */
 uint64_t zb__pace_reach(const zb__pace *pace);
 
+/* The bytes to have under way, so that the link is seldom idle: four times those that come in the time of
+   a round trip, at least 32 MiB, but never more than `most`. */
+uint64_t zb__pace_flight(const zb__pace *pace, uint64_t most);
+
 #endif

@@ -65,8 +65,38 @@ static void the_reach_follows_the_link(void **state) {
     zb__pace_note(&pace, 3250 * ms, trip, 2000000, true); /* half as fast: counts for a quarter */
     assert_int_equal(zb__pace_reach(&pace), 875000);
     zb__pace_begin(&pace, 4000 * ms);
-    zb__pace_note(&pace, 4050 * ms, 0, 40000000, false); /* as if in no time: no overflow */
+    zb__pace_note(&pace, 4050 * ms, 0, 40000000, true); /* as if in no time: no overflow */
     assert_true(zb__pace_reach(&pace) > 1000000);
+}
+
+/* Answers that share a link end in bursts. */
+static void bursts_are_measured_from_one_to_the_next(void **state) {
+    (void)state;
+    const int64_t ms = 1000000, trip = 50 * ms;
+    zb__pace pace = {.trip = 0};
+    zb__pace_begin(&pace, 1000 * ms);
+    int64_t now = 1050 * ms;
+    for (int burst = 0; burst < 10; burst++) {
+        now += 160 * ms; /* 32 MB by 200 MB/s */
+        for (int i = 0; i < 16; i++)
+            zb__pace_note(&pace, now, trip, 2000000, false);
+    }
+    assert_in_range(zb__pace_reach(&pace), 8000000, 16000000);
+}
+
+static void bytes_under_way_follow_the_link(void **state) {
+    (void)state;
+    const int64_t second = 1000000000;
+    zb__pace pace = {.trip = 0};
+    const uint64_t mib = 1 << 20, most = 128 * mib;
+    assert_int_equal(zb__pace_flight(&pace, most), 32 * mib);
+    pace = (zb__pace){.trip = second / 20, .rate = 100 * mib};
+    assert_int_equal(zb__pace_flight(&pace, most), 32 * mib);
+    pace.rate = 320 * mib;
+    assert_int_equal(zb__pace_flight(&pace, most), 64 * mib);
+    assert_int_equal(zb__pace_flight(&pace, 8 * mib), 8 * mib);
+    pace.rate = 10000 * mib;
+    assert_int_equal(zb__pace_flight(&pace, most), most);
 }
 
 static void left(zb__line *line, int status, int64_t begun) {
@@ -136,6 +166,8 @@ int main(void) {
         cmocka_unit_test(requests_keep_their_order),
         cmocka_unit_test(groups_are_dropped),
         cmocka_unit_test(the_reach_follows_the_link),
+        cmocka_unit_test(bursts_are_measured_from_one_to_the_next),
+        cmocka_unit_test(bytes_under_way_follow_the_link),
         cmocka_unit_test(the_width_follows_the_server),
         cmocka_unit_test(statuses),
         cmocka_unit_test(pauses),

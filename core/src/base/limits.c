@@ -59,10 +59,12 @@ static const limit_def table[] = {
     LIMIT(lock_seconds, "LOCK_SECONDS", 60,
           "how long to wait for another writer's lock before giving up, seconds"),
     LIMIT(remote_requests, "REMOTE_REQUESTS", 64, "requests to the network under way at once"),
-    LIMIT(remote_flight_bytes, "REMOTE_FLIGHT_BYTES", 32 * MIB,
-          "bytes of replies from the network under way at once"),
-    LIMIT(remote_window_bytes, "REMOTE_WINDOW_BYTES", 64 * MIB,
-          "bytes from the network that one read has under way or not decoded yet"),
+    LIMIT(remote_flight_bytes, "REMOTE_FLIGHT_BYTES", 128 * MIB,
+          "bytes of replies from the network under way at once, at most: 32 MiB unless the link is "
+          "fast"),
+    LIMIT(remote_window_bytes, "REMOTE_WINDOW_BYTES", 256 * MIB,
+          "bytes from the network that one read has under way or not decoded yet, at most: 64 MiB "
+          "unless the link is fast"),
     LIMIT(remote_part_bytes, "REMOTE_PART_BYTES", 2 * MIB,
           "length of the requests that a longer range is cut into, bytes; 0: none is cut"),
     LIMIT(remote_put_bytes, "REMOTE_PUT_BYTES", 16 * MIB,

@@ -34,7 +34,7 @@ static void init(void) {
 }
 
 static uint64_t most_bytes(void) {
-    return zb_limits_get()->remote_window_bytes / 4;
+    return zb_limits_get()->remote_window_bytes / 16;
 }
 
 static void *take_out(size_t i) {

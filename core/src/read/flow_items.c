@@ -10,6 +10,8 @@
 
 /* A key whose object changes each time that it is read is begun anew this often. */
 #define MOST_TRIES 3
+/* The window of a link that is not known, or slow. Bytes. */
+#define LEAST_WINDOW ((uint64_t)64 << 20)
 
 /* Bytes under way of all flows of the process, which share the window. */
 static atomic_uint_fast64_t all_charged;
@@ -26,10 +28,20 @@ void zb__flow_discharge(uint64_t *account) {
     *account = 0;
 }
 
+/* On a fast link four times the bytes that come in the time of a round trip are under way, and half as
+   many wait for their step. */
+static uint64_t window_of(const zb__flow *f) {
+    const uint64_t reach = f->store->ops->reach ? f->store->ops->reach(f->store) : 0,
+                   wanted = reach < UINT64_MAX / 6 ? 6 * reach : UINT64_MAX;
+    return wanted < LEAST_WINDOW ? LEAST_WINDOW : wanted;
+}
+
 /* A flow that would do nothing at all without a request may always make one. */
 bool zb__flow_has_room(const zb__flow *f, uint64_t bytes) {
-    bool is_idle = f->under_way == 0 && f->ready.count == 0 && f->stepping == 0;
-    return is_idle || atomic_load(&all_charged) + bytes <= f->window;
+    const bool is_idle = f->under_way == 0 && f->ready.count == 0 && f->stepping == 0;
+    const uint64_t charged = atomic_load(&all_charged) + bytes;
+    return is_idle ||
+           (charged <= f->window && (charged <= LEAST_WINDOW || charged <= window_of(f)));
 }
 
 /* ---- Items -------------------------------------------------------------------------------- */

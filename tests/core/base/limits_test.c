@@ -44,8 +44,8 @@ static const struct {
     ROW(lock_seconds, "LOCK_SECONDS", 60),
     /* These are tested with stores on the network. */
     ROW(remote_requests, "REMOTE_REQUESTS", 64),
-    ROW(remote_flight_bytes, "REMOTE_FLIGHT_BYTES", 32 * MIB),
-    ROW(remote_window_bytes, "REMOTE_WINDOW_BYTES", 64 * MIB),
+    ROW(remote_flight_bytes, "REMOTE_FLIGHT_BYTES", 128 * MIB),
+    ROW(remote_window_bytes, "REMOTE_WINDOW_BYTES", 256 * MIB),
     ROW(remote_part_bytes, "REMOTE_PART_BYTES", 2 * MIB),
     ROW(remote_put_bytes, "REMOTE_PUT_BYTES", 16 * MIB),
     ROW(remote_fresh_seconds, "REMOTE_FRESH_SECONDS", 10),

@@ -45,7 +45,7 @@ static void a_buffer_serves_again(void **state) {
 /* A quarter of the window of replies; the oldest buffers go. */
 static void what_is_kept_is_bounded(void **state) {
     (void)state;
-    const uint64_t most = zb_limits_get()->remote_window_bytes / 4;
+    const uint64_t most = zb_limits_get()->remote_window_bytes / 16;
     const size_t count = 3 * (size_t)most / MIB;
     void **all = calloc(count, sizeof *all);
     assert_non_null(all);

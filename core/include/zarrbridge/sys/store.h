@@ -95,7 +95,8 @@ typedef struct zb_store_hints {
     uint32_t in_flight;   /* requests worth having under way at once; counts with submit() */
     uint64_t part;        /* longer ranges come faster as several requests of this length (bytes);
                              0: they do not. Counts with submit() */
-    uint64_t window;      /* bytes worth having under way at once; counts with submit() */
+    uint64_t window;      /* bytes worth having under way at once, at most; as long as reach() tells
+                             of no fast link, 64 MiB are enough. Counts with submit() */
     int64_t fresh;        /* for how long the version of an object that answered a request may be
                              taken for the present one (nanoseconds); counts with submit() */
     uint64_t small;       /* shards of at most this decoded size (bytes) come faster whole than by
