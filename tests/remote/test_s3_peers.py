@@ -2,6 +2,7 @@
 """Second opinions: the server of our own beside botocore, and stores in servers of others that speak S3.
 tools/s3-peers installs those; each test is skipped where its peer is not there."""
 
+import concurrent.futures
 import datetime
 import hashlib
 import json
@@ -95,21 +96,25 @@ class Peer:
             self.process.terminate()
             self.process.wait()
 
-    def put(self, path, data, query=""):
-        """`path` and `query` are encoded."""
-        payload = hashlib.sha256(data).hexdigest()
+    def ask(self, method, path, query="", data=None, extra=()):
+        """The reply's headers and body; a request with our own signature, and nothing of ours besides."""
+        payload = hashlib.sha256(data or b"").hexdigest()
         date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
         headers = {"host": self.url.removeprefix("http://"), "x-amz-content-sha256": payload, "x-amz-date": date}
         signed = sorted(headers)
         given = sims3.signature(self.secret, date, REGION, sims3.canonical_request(
-            "PUT", path, query, headers, signed, payload))
+            method, path, query, headers, signed, payload))
         headers["Authorization"] = (
             f"AWS4-HMAC-SHA256 Credential={self.key}/{date[:8]}/{REGION}/s3/aws4_request, "
             f"SignedHeaders={';'.join(signed)}, Signature={given}")
-        request = urllib.request.Request(f"{self.url}{path}?{query}".rstrip("?"), data=data, method="PUT",
-                                         headers=headers | {"Content-Type": "application/octet-stream"})
+        headers |= {"Content-Type": "application/octet-stream"} | dict(extra)
+        request = urllib.request.Request(f"{self.url}{path}?{query}".rstrip("?"), data=data, method=method,
+                                         headers=headers)
         with urllib.request.urlopen(request, timeout=30) as reply:
-            reply.read()
+            return reply.headers, reply.read()
+
+    def put(self, path, data=b"", query=""):
+        self.ask("PUT", path, query, data)
 
     def put_store(self, root, prefix):
         for path in root.rglob("*"):
@@ -291,7 +296,29 @@ for row in range(int(sys.argv[2]), 16, 4):
 """
 
 
+def loses_puts(peer):
+    """Do two puts on one condition both succeed when they come at once? Programs count together, by plain requests.
+    One put at a time, as the connector's look at a service, shows nothing of it."""
+    peer.put("/bucket/count", b"0")
+
+    def count(_):
+        for _ in range(20):
+            while True:
+                headers, text = peer.ask("GET", "/bucket/count")
+                try:
+                    peer.ask("PUT", "/bucket/count", data=b"%d" % (int(text) + 1), extra={"If-Match": headers["ETag"]})
+                    break
+                except urllib.error.HTTPError as error:
+                    assert error.code in (409, 412), error
+
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        list(threads.map(count, range(8)))
+    return int(peer.ask("GET", "/bucket/count")[1]) < 8 * 20
+
+
 def test_programs_that_write_one_shard_lose_nothing(writable):
+    if loses_puts(writable):
+        pytest.skip(f"{writable.name} carries out several puts on one condition at once")
     with RemoteStore("s3://bucket/w.zarr") as store:
         store.create_array("a", (16, 8), (1, 8), "i4", shards=(16, 8))
     here = os.path.dirname(os.path.abspath(__file__))
