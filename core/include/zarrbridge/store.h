@@ -55,9 +55,11 @@ typedef struct zb_store_settings {
 ZB_API enum zb_code zb_store_open_with(const char *name, const zb_store_settings *settings,
                                        zb_store **out, zb_error *err);
 
-/* A store to be written, by its name: a directory, as by zb_store_create_fs, or a name in S3, where
-   nothing has to be made first. settings: as for zb_store_open_with, or NULL. ZB_EUNSUPPORTED for
-   other URLs; else as zb_store_open. */
+/* A store to be written, by its name: a directory, as by zb_store_create_fs; a name in S3, where
+   nothing has to be made first; or a new zip archive (zb_path_becomes_zip). An archive takes the place of what is there when it is sealed (zb_store_seal), in one
+   step; until then its objects lie in a directory beside it (sys/aside.h), and take as much room
+   there. settings: as for zb_store_open_with, or NULL. ZB_EUNSUPPORTED for other URLs; else as
+   zb_store_open. */
 ZB_API enum zb_code zb_store_create(const char *name, const zb_store_settings *settings,
                                     zb_store **out, zb_error *err);
 
@@ -66,6 +68,10 @@ ZB_API bool zb_name_is_url(const char *name);
 
 /* Is the path that of a file that begins as a zip archive does? */
 ZB_API bool zb_path_is_zip(const char *path);
+
+/* Does zb_store_create make a zip archive for the path: does it end in ".zip", and lead to no
+   directory? */
+ZB_API bool zb_path_becomes_zip(const char *path);
 
 /* An empty store in memory, filled by zb_store_mem_set or by writers; for tests and small temporary
    data. Only ZB_ENOMEM, and ZB_EINVAL for a key that is not valid. */
@@ -108,6 +114,13 @@ ZB_API enum zb_code zb_store_flush(zb_store *store, zb_error *err);
    above, brought up to date (docs/writing.md, "Consolidated metadata"). zb_store_flush does it, and
    the release of the store's last reference, which has no way to tell an error. Any thread. */
 ZB_API enum zb_code zb_store_settle(zb_store *store, zb_error *err);
+
+/* Settles a store, and brings a new zip archive (zb_store_create) to its name, durable; a store of
+   another kind is settled only. Writers are flushed before, and nobody writes meanwhile. It may be
+   called again, after further changes, and does nothing where there are none. The release of the
+   store's last reference does it, too, and has no way to tell an error. An archive whose root has
+   no document is not made. Errors as of zb_store_pack. */
+ZB_API enum zb_code zb_store_seal(zb_store *store, zb_error *err);
 
 #ifdef __cplusplus
 }

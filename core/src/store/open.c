@@ -26,6 +26,13 @@ bool zb_path_is_zip(const char *path) {
     return read_all && (memcmp(head, "PK\3\4", 4) == 0 || memcmp(head, "PK\5\6", 4) == 0);
 }
 
+bool zb_path_becomes_zip(const char *path) {
+    const size_t length = strlen(path);
+    struct stat st;
+    return length > 4 && strcasecmp(path + length - 4, ".zip") == 0 && path[length - 5] != '/' &&
+           (stat(path, &st) != 0 || !S_ISDIR(st.st_mode));
+}
+
 /* The archive is an object of the store that its directory is. */
 static enum zb_code open_zip(const char *path, zb_store **out, zb_error *err) {
     zb_store *outer;
@@ -103,20 +110,4 @@ enum zb_code zb_store_open_with(const char *name, const zb_store_settings *setti
 
 enum zb_code zb_store_open(const char *name, zb_store **out, zb_error *err) {
     return zb_store_open_with(name, &no_settings, out, err);
-}
-
-enum zb_code zb_store_create(const char *name, const zb_store_settings *settings, zb_store **out,
-                             zb_error *err) {
-    if (!zb_name_is_url(name))
-        return zb_store_create_fs(name, out, err);
-    enum zb_code code = zb_store_open_with(name, settings ? settings : &no_settings, out, err);
-    if (code || (*out)->ops->put)
-        return code;
-    code = zb_fail(err, ZB_EUNSUPPORTED,
-                   "%s: stores on web servers and zip archives are read but not changed: write to "
-                   "a local directory or to an s3:// name, and copy that there",
-                   (*out)->label);
-    zb_store_release(*out);
-    *out = NULL;
-    return code;
 }

@@ -33,14 +33,21 @@ zb_store *zb_store_retain(zb_store *store) {
     return store;
 }
 
-/* What was left to a flush is done now. It uses the store, so that this has a reference again. */
+/* What was left to a flush, or to the seal, is done now. It uses the store, so that this has a
+   reference again. Nobody is left to be told of errors. */
 static void end_later(zb_store *store) {
     zb_later *later = atomic_load(&store->later);
-    if (!later)
+    if (!later && !store->seal)
         return;
     atomic_store(&store->refs, 1);
-    (void)later->run(store, NULL); /* nobody is left to be told */
-    later->free(later);
+    if (later)
+        (void)later->run(store, NULL);
+    if (store->seal) {
+        (void)store->seal->run(store, NULL);
+        store->seal->end(store);
+    }
+    if (later)
+        later->free(later);
 }
 
 void zb_store_release(zb_store *store) {
@@ -203,6 +210,11 @@ enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *er
 enum zb_code zb_store_settle(zb_store *store, zb_error *err) {
     zb_later *later = atomic_load(&store->later);
     return later ? later->run(store, err) : ZB_OK;
+}
+
+enum zb_code zb_store_seal(zb_store *store, zb_error *err) {
+    enum zb_code code = zb_store_settle(store, err);
+    return code || !store->seal ? code : store->seal->run(store, err);
 }
 
 /* Also when settling fails: the rest is to be durable. */

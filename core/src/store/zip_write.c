@@ -7,7 +7,6 @@
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/zip_directory.h"
@@ -163,19 +162,15 @@ enum zb_code zb__zip_add(zb__zip_writer *w, zb_store *store, const char *key, zb
 
 enum zb_code zb__zip_begin(zb__zip_writer *w, const char *path, zb_error *err) {
     *w = (zb__zip_writer){.path = path};
-    if (asprintf(&w->temporary, "%s.XXXXXX", path) < 0)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a path");
-    const int fd = mkostemp(w->temporary, O_CLOEXEC);
-    if (fd < 0) {
-        const int saved = errno;
-        free(w->temporary);
-        return zb_fail_errno(err, saved, "cannot make '%s'", path);
-    }
-    w->file = fdopen(fd, "wb");
+    const enum zb_code code = zb_aside_make(path, false, &w->aside, err);
+    if (code)
+        return code;
+    const int fd = dup(w->aside.fd); /* the file closes its own */
+    w->file = fd >= 0 ? fdopen(fd, "wb") : NULL;
     w->piece = malloc(PIECE);
     if (w->file && w->piece)
         return ZB_OK;
-    if (!w->file)
+    if (fd >= 0 && !w->file)
         close(fd);
     zb__zip_forget(w);
     return zb_fail(err, ZB_ENOMEM, "no memory for a zip archive");
@@ -217,22 +212,26 @@ static enum zb_code write_directory(zb__zip_writer *w, zb_error *err) {
     return code ? code : write_bytes(w, to.at, to.size, err);
 }
 
-/* As a file that open() makes: mkostemp gives the owner alone a right to it. */
-static mode_t usual_mode(void) {
-    const mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
+/* Renames it, and makes the name durable. */
+static enum zb_code put_in_place(zb__zip_writer *w, zb_error *err) {
+    if (rename(w->aside.path, w->path) != 0)
+        return zb_fail_errno(err, errno, "cannot replace '%s'", w->path);
+    *strrchr(w->aside.path, '/') = '\0';
+    const int directory = open(*w->aside.path ? w->aside.path : "/", O_RDONLY | O_CLOEXEC);
+    const bool is_durable = directory >= 0 && fsync(directory) == 0;
+    const int failed = errno;
+    if (directory >= 0)
+        close(directory);
+    zb_aside_close(&w->aside); /* nothing to remove */
+    return is_durable ? ZB_OK : zb_fail_errno(err, failed, "cannot synchronise '%s'", w->path);
 }
 
 enum zb_code zb__zip_end(zb__zip_writer *w, zb_error *err) {
     enum zb_code code = write_directory(w, err);
-    if (!code && (fflush(w->file) != 0 || fchmod(fileno(w->file), usual_mode()) != 0 ||
-                  fsync(fileno(w->file)) != 0))
+    if (!code && (fflush(w->file) != 0 || fsync(w->aside.fd) != 0))
         code = zb_fail_errno(err, errno, "cannot write '%s'", w->path);
-    if (!code && rename(w->temporary, w->path) != 0)
-        code = zb_fail_errno(err, errno, "cannot replace '%s'", w->path);
     if (!code)
-        *w->temporary = '\0'; /* nothing to remove */
+        code = put_in_place(w, err);
     zb__zip_forget(w);
     return code;
 }
@@ -240,9 +239,7 @@ enum zb_code zb__zip_end(zb__zip_writer *w, zb_error *err) {
 void zb__zip_forget(zb__zip_writer *w) {
     if (w->file)
         fclose(w->file);
-    if (*w->temporary)
-        unlink(w->temporary);
-    free(w->temporary);
+    zb_aside_remove(&w->aside);
     free(w->piece);
     free(w->records);
 }

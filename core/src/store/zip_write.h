@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writing a zip archive. Objects are stored as they are: chunks are compressed already, and a reader
- * finds its ranges. The archive is written under a temporary name beside it and renamed, so that the
- * name has the old file or the whole new one. Entries have no times.
+ * finds its ranges. The archive is written beside its place (sys/aside.h) and renamed, so that the name
+ * has the old file or the whole new one. Entries have no times.
  */
 #ifndef ZB_STORE_ZIP_WRITE_H
 #define ZB_STORE_ZIP_WRITE_H
 
 #include <stdio.h>
 
+#include "zarrbridge/sys/aside.h"
 #include "zarrbridge/sys/store.h"
 
 #define ZB__ZIP_PIECE (1 << 20) /* bytes of an object that are in memory at once */
 
 typedef struct zb__zip_writer {
     const char *path; /* the caller's */
-    char *temporary;  /* empty once it has been renamed */
-    FILE *file;
+    zb_aside aside;
+    FILE *file;           /* the same */
     uint64_t size, count; /* of bytes and entries so far */
     uint8_t *piece;
     uint8_t *records; /* of the directory */

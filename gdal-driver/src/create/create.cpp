@@ -100,6 +100,7 @@ std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool aside
     }
     dataset->set_fresh(plan, destination->has_company());
     dataset->enable_side_properties();
+    dataset->seal_at_close();
     return dataset;
 }
 

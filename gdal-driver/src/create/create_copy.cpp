@@ -328,7 +328,7 @@ GDALDataset *create_copy(const char *name, GDALDataset *source, int strict, Opti
         report(err);
         return nullptr;
     }
-    GDALOpenInfo info(result_name.c_str(), GDAL_OF_RASTER | GDAL_OF_UPDATE);
+    GDALOpenInfo info(result_name.c_str(), GDAL_OF_RASTER | destination.update_flag());
     return open(&info);
 }
 

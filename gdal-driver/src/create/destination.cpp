@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An old store must not be lost to a copy that fails half-way, and a half copy must not stay. So a
- * copy of a whole raster is made in a directory beside its place, named
- * ".NAME.<process>-<number>.zarr3-new", and the two change places when it is complete: in one step
- * where the file system can exchange names. A process that is killed leaves the directory behind.
- * It held a lock on it; the next process that writes there sees that the lock is free, and removes
- * the directory.
+ * copy of a whole raster is made in a directory beside its place (sys/aside.h), and the two change
+ * places when it is complete: in one step where the file system can exchange names.
  *
  * Inside a hierarchy a group that takes the place of another one is made beside it, as a node
  * "NAME.<process>-<number>.zarr3-new", which other programs see. When it is complete the old one is
@@ -14,6 +11,8 @@
  *
  * Where nothing was before, and in GDAL's memory files, the group is made in its place. So it is in
  * S3, where nothing can be renamed: what was there goes first.
+ *
+ * A zip archive is made by the core, which puts it into its place when it is sealed.
  */
 #include "create/destination.h"
 
@@ -43,9 +42,6 @@
 #include "zarrbridge/write.h"
 
 namespace zarr3 {
-
-/* A directory this young may not be locked yet. */
-static constexpr time_t kYoungSeconds = 60;
 
 static bool is_virtual(const std::string &path) {
     return STARTS_WITH(path.c_str(), "/vsi");
@@ -116,6 +112,16 @@ static bool may_replace(const std::string &directory, std::string *reason) {
     return false;
 }
 
+/* Nothing, an empty file or an archive with a store. *replaces: an archive. */
+static bool may_replace_archive(const std::string &path, bool *replaces, std::string *reason) {
+    VSIStatBufL stat;
+    *replaces = zb_place_is_zip(path.c_str());
+    if (*replaces || VSIStatL(path.c_str(), &stat) != 0 || stat.st_size == 0)
+        return true;
+    *reason = "the file exists and is no archive with a Zarr store; it is not overwritten";
+    return false;
+}
+
 /* The root of the hierarchy that the name is or would be in, and the group in it. */
 bool Destination::locate(const char *name, std::string *reason) {
     Location location;
@@ -123,10 +129,12 @@ bool Destination::locate(const char *name, std::string *reason) {
         *reason = "a new raster's name is a path, or ZARR3:\"path\":/group";
         return false;
     }
-    climb_to_root(&location);
+    is_archive_ = becomes_archive(location.directory);
+    if (!is_archive_)
+        climb_to_root(&location);
     root_ = location.directory;
     place_ = node_ = location.node;
-    if (find_writable_place(&root_))
+    if (is_archive_ ? node_.empty() : find_writable_place(&root_))
         return true;
     *reason = kWritablePlaces;
     return false;
@@ -137,6 +145,8 @@ bool Destination::find(const char *name, std::string *reason) {
         return false;
     if (is_url(root_))
         return may_replace_in_bucket(root_, node_, &replaces_, reason);
+    if (is_archive_)
+        return may_replace_archive(root_, &replaces_, reason);
     /* The directory that a link points at is replaced, not the link. */
     char resolved[PATH_MAX];
     struct stat info;
@@ -193,8 +203,10 @@ bool Destination::find_group(const char *name, const std::string &array, std::st
 }
 
 std::string Destination::array_name() const {
-    const std::string name =
+    std::string name =
         node_.empty() ? std::string(CPLGetBasename(shown_name(root_).c_str())) : last_part(node_);
+    if (is_archive_ && EQUAL(CPLGetExtension(name.c_str()), "zarr"))
+        name = CPLGetBasename(name.c_str());
     for (const char *taken : {"", "x", "y", "band", "spatial_ref", "zarr.json"}) {
         if (name == taken)
             return "data";
@@ -202,49 +214,11 @@ std::string Destination::array_name() const {
     return name[0] == '.' || STARTS_WITH(name.c_str(), "__") ? "data" : name;
 }
 
-/* ---- Directories beside ---- */
-
 static std::string parent_directory(const std::string &path) {
     const size_t slash = path.rfind('/');
     if (slash == std::string::npos)
         return ".";
     return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-/* Long names are cut, so that the whole fits. */
-static std::string aside_prefix(const std::string &root) {
-    return "." + last_part(root).substr(0, 150) + ".";
-}
-
-/* Directories that killed processes left behind. */
-static void remove_stale(const std::string &root) {
-    const std::string parent = parent_directory(root), prefix = aside_prefix(root);
-    for (const std::string &name : names_in(parent)) {
-        const size_t tail = strlen(kAsideSuffix);
-        if (name.compare(0, prefix.size(), prefix) != 0 || name.size() < prefix.size() + tail ||
-            name.compare(name.size() - tail, tail, kAsideSuffix) != 0)
-            continue;
-        const std::string path = file_in(parent, name);
-        const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-        struct stat info;
-        if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &info) == 0 &&
-            info.st_mtime + kYoungSeconds < time(nullptr))
-            VSIRmdirRecursive(path.c_str());
-        if (fd >= 0)
-            close(fd);
-    }
-}
-
-enum zb_code Destination::open_aside(zb_error *err) {
-    remove_stale(root_);
-    std::string path;
-    do {
-        path = file_in(parent_directory(root_), aside_prefix(root_) + aside_suffix());
-    } while (mkdir(path.c_str(), 0777) != 0 && errno == EEXIST);
-    aside_lock_ = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (aside_lock_ < 0 || flock(aside_lock_, LOCK_EX | LOCK_NB) != 0)
-        return zb_fail_errno(err, errno, "cannot make the directory '%s'", path.c_str());
-    return open_store(path, &hierarchy_, err);
 }
 
 /* ---- Making ---- */
@@ -262,8 +236,10 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
     const std::string name = last_part(root_);
     const bool has_name = !name.empty() && name != "." && name != "..";
     enum zb_code code = ZB_OK;
-    if (aside && node_.empty() && is_on_disk(root_) && has_name) {
-        code = open_aside(err);
+    if (aside && node_.empty() && is_on_disk(root_) && !is_archive_ && has_name) {
+        code = zb_aside_make(root_.c_str(), true, &aside_, err);
+        if (code == ZB_OK)
+            code = open_store(aside_.path, &hierarchy_, err);
     } else {
         if (is_placeholder(root_))
             VSIUnlink(root_.c_str());
@@ -278,12 +254,12 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
         }
     }
     zb_node *group = nullptr;
-    made_ = code == ZB_OK || aside_lock_ >= 0;
+    made_ = code == ZB_OK;
     if (code == ZB_OK)
         code = zb_group_create(hierarchy_.store.get(), place_.c_str(), nullptr, &group, err);
     zb_node_release(group);
     /* Another program may have made what is there now; in a bucket an error does not tell. */
-    if (code != ZB_OK && aside_lock_ < 0 && (code == ZB_ECONFLICT || is_url(root_)))
+    if (code != ZB_OK && aside_.path == nullptr && (code == ZB_ECONFLICT || is_url(root_)))
         made_ = false;
     return code;
 }
@@ -302,8 +278,9 @@ void Destination::take_back() {
 Destination::~Destination() {
     if (made_ && appends()) {
         take_back();
-    } else if (made_ && aside_lock_ >= 0) {
-        VSIRmdirRecursive(hierarchy_.root.c_str());
+    } else if (aside_.path != nullptr) {
+        hierarchy_ = Hierarchy();
+        zb_aside_remove(&aside_);
     } else if (made_ && hierarchy_.store != nullptr) {
         zb_error err;
         if (delete_node(hierarchy_.store.get(), place_, &err) != ZB_OK)
@@ -313,8 +290,6 @@ Destination::~Destination() {
         if (node_.empty())
             remove_empty(root_);
     }
-    if (aside_lock_ >= 0)
-        close(aside_lock_);
 }
 
 /* ---- Replacing ---- */
@@ -364,9 +339,12 @@ enum zb_code Destination::replace_node(bool durable, zb_error *err) {
 enum zb_code Destination::replace(bool durable, zb_error *err) {
     if (place_ != node_)
         return replace_node(durable, err);
-    if (aside_lock_ < 0) {
+    if (aside_.path == nullptr) {
         made_ = false;
-        return ZB_OK;
+        const enum zb_code code = zb_store_seal(hierarchy_.store.get(), err);
+        if (code == ZB_OK && is_archive_)
+            remove_sidecars(root_);
+        return code;
     }
     const std::string aside = hierarchy_.root;
     if (durable && !sync_directory(aside))
@@ -398,8 +376,7 @@ enum zb_code Destination::replace(bool durable, zb_error *err) {
         return zb_fail_errno(err, errno, "'%s' cannot take the place of '%s'", aside.c_str(),
                              root_.c_str());
     remove_sidecars(root_);
-    close(aside_lock_);
-    aside_lock_ = -1;
+    zb_aside_close(&aside_);
     made_ = false;
     hierarchy_ = Hierarchy();
     if (durable && !sync_directory(parent_directory(root_)))

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "gdal.h"
 #include "store/node.h"
+#include "zarrbridge/sys/aside.h"
 #include "zarrbridge/write.h"
 
 namespace zarr3 {
@@ -42,7 +44,8 @@ class Destination {
     }
 
     /* Makes the group; whatever was there before goes. With `aside` it is made beside its place and
-       what was there stays, until replace(); in S3 and in memory it is made in its place. */
+       what was there stays, until replace(); in S3 and in memory it is made in its place. An archive stays
+       until the store is sealed. */
     enum zb_code make(bool aside, enum zb_sync sync, zb_error *err);
 
     /* The array of an appending destination has been created: from now on it is owned. */
@@ -66,22 +69,27 @@ class Destination {
         return place_;
     }
 
+    /* Archives are not changed once they have their name. */
+    unsigned update_flag() const {
+        return is_archive_ ? 0 : GDAL_OF_UPDATE;
+    }
+
     /* The name that an array gets unless the user gives one. */
     std::string array_name() const;
 
   private:
     bool locate(const char *name, std::string *reason);
     void take_back();
-    enum zb_code open_aside(zb_error *err);
     enum zb_code replace_node(bool durable, zb_error *err);
 
     std::string root_, node_;
     std::string place_; /* where the new group is made */
     std::string array_; /* to be appended, or "" */
     Hierarchy hierarchy_;
+    bool is_archive_ = false; /* the whole store becomes a zip archive */
     bool replaces_ = false;
     std::vector<std::string> helpers_; /* paths beside an appended array that had no node before */
-    int aside_lock_ = -1; /* descriptor of the directory beside, which tells that we live */
+    zb_aside aside_ = {nullptr, -1};   /* the directory beside */
     bool made_ = false;
 };
 

@@ -178,6 +178,11 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
         overviews_at_close_ = resampling;
     }
 
+    /* The store is this dataset's: a new archive gets its name when it is closed. */
+    void seal_at_close() {
+        seals_ = true;
+    }
+
     /* Nothing that waits will be written. */
     void forget();
 
@@ -323,6 +328,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     std::vector<std::unique_ptr<Zarr3Dataset>> levels_; /* owned; none for masks */
     std::vector<Zarr3Dataset *> overviews_;             /* what overviews() gives */
     std::string overviews_at_close_;                    /* a method, or "" */
+    bool seals_ = false;
 };
 
 #endif

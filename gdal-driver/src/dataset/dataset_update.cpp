@@ -22,6 +22,7 @@
 #include "dataset/dataset.h"
 #include "geo/georeference.h"
 #include "geo/shared_names.h"
+#include "store/open_store.h"
 
 #include "zarrbridge/change.h"
 
@@ -365,6 +366,7 @@ void Zarr3Dataset::forget() {
         level->forget();
     array_.abandon();
     overviews_at_close_.clear();
+    seals_ = false;
     edits = Edits();
     nPamFlags &= ~GPF_DIRTY;
 }
@@ -376,6 +378,8 @@ CPLErr Zarr3Dataset::Close(ZARR3_CLOSE_PARAMETERS) {
         if (make_last_overviews() != CE_None)
             result = CE_Failure;
         if (FlushCache(true) != CE_None)
+            result = CE_Failure;
+        if (seals_ && seal(hierarchy_.store.get()) != CE_None)
             result = CE_Failure;
         if (updates())
             forget();

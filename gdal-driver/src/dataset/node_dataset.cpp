@@ -17,6 +17,7 @@
 #include "cpl_conv.h"
 #include "store/location.h"
 #include "store/network.h"
+#include "store/open_store.h"
 
 using namespace zarr3;
 
@@ -93,7 +94,11 @@ char **Zarr3NodeDataset::GetFileList() {
     const char *document = zb_node_format(node()) == 3        ? "zarr.json"
                            : zb_node_array(node()) != nullptr ? ".zarray"
                                                               : ".zgroup";
-    files.AddString(file_in(hierarchy_.root, join_path(zb_node_path(node()), document)).c_str());
+    if (is_archive(hierarchy_.root))
+        files.AddString(hierarchy_.root.c_str());
+    else
+        files.AddString(
+            file_in(hierarchy_.root, join_path(zb_node_path(node()), document)).c_str());
     if (!has_place_beside(hierarchy_.root))
         return files.StealList();
     VSIStatBufL stat;

@@ -36,11 +36,15 @@ struct Place {
 
 } // namespace
 
-/* The root of the hierarchy that the name is or would be in, and the path in it. */
-static bool locate(const char *name, Location *location) {
+/* The root of the hierarchy that the name is or would be in, and the path in it. An archive is made,
+   renamed and deleted as a whole; `reads`: nothing is changed there. */
+static bool locate(const char *name, Location *location, bool reads = false) {
     if (parse_location(name, location) && location->tail.empty()) {
-        climb_to_root(location);
-        if (find_writable_place(&location->directory))
+        const bool archive = is_archive(location->directory);
+        if (!archive)
+            climb_to_root(location);
+        if (find_writable_place(&location->directory) || reads ||
+            (archive && location->node.empty()))
             return true;
         CPLError(CE_Failure, CPLE_NotSupported, "%s: %s", shown_name(name).c_str(),
                  kWritablePlaces);
@@ -51,9 +55,9 @@ static bool locate(const char *name, Location *location) {
     return false;
 }
 
-static bool open_place(const char *name, Place *place) {
+static bool open_place(const char *name, Place *place, bool reads = false) {
     Location location;
-    if (!locate(name, &location))
+    if (!locate(name, &location, reads))
         return false;
     zb_error err;
     place->node = location.node;
@@ -70,6 +74,16 @@ static bool open_place(const char *name, Place *place) {
     return false;
 }
 
+static CPLErr delete_archive(const std::string &path) {
+    if (VSIUnlink(path.c_str()) != 0) {
+        CPLError(CE_Failure, CPLE_FileIO, "%s cannot be deleted: %s", path.c_str(),
+                 VSIStrerror(errno));
+        return CE_Failure;
+    }
+    remove_sidecars(path);
+    return CE_None;
+}
+
 CPLErr delete_dataset(const char *name) {
     if (clears_the_way(name))
         return CE_None;
@@ -77,6 +91,8 @@ CPLErr delete_dataset(const char *name) {
     zb_error err;
     if (!open_place(name, &place))
         return CE_Failure;
+    if (is_archive(place.hierarchy.root))
+        return delete_archive(place.hierarchy.root);
     const NodePtr node = open_node(place.hierarchy.store.get(), place.node, nullptr);
     if ((node != nullptr && !place.node.empty() && zb_node_array(node.get()) != nullptr &&
          remove_companions(node, place.hierarchy.store.get(), &err) != ZB_OK) ||
@@ -139,6 +155,12 @@ CPLErr rename_dataset(const char *new_name, const char *old_name) {
                 "a store in S3 is not renamed; `gdalmanage copy` and `delete` do that in steps");
             return CE_Failure;
         }
+        if (is_archive(root) != is_archive(target.directory)) {
+            CPLError(CE_Failure, CPLE_NotSupported,
+                     "a directory and an archive do not become one another by their name; "
+                     "`gdalmanage copy` makes one of the other");
+            return CE_Failure;
+        }
         if (!is_free(target.directory))
             return CE_Failure;
         if (VSIRename(root.c_str(), target.directory.c_str()) != 0) {
@@ -181,33 +203,45 @@ static CPLErr copy_sidecars(const std::string &from, const std::string &to) {
     return CE_None;
 }
 
+/* Where a store is made by opening it. */
+static bool makes_itself(const std::string &directory) {
+    return is_url(directory) || becomes_archive(directory);
+}
+
+/* A directory for a whole store; elsewhere nothing has to be made. */
+static bool make_place(const Location &target) {
+    if (!target.node.empty())
+        return true;
+    if (!is_free(target.directory))
+        return false;
+    if (makes_itself(target.directory) || VSIMkdir(target.directory.c_str(), 0777) == 0)
+        return true;
+    CPLError(CE_Failure, CPLE_FileIO, "the directory %s cannot be made: %s",
+             target.directory.c_str(), VSIStrerror(errno));
+    return false;
+}
+
 CPLErr copy_dataset(const char *new_name, const char *old_name) {
     Place place;
     Location target;
     Hierarchy to;
     zb_error err;
-    if (!open_place(old_name, &place) || !locate(new_name, &target))
+    if (!open_place(old_name, &place, true) || !locate(new_name, &target) || !make_place(target))
         return CE_Failure;
-    if (target.node.empty()) {
-        if (!is_free(target.directory))
-            return CE_Failure;
-        if (!is_url(target.directory) && VSIMkdir(target.directory.c_str(), 0777) != 0) {
-            CPLError(CE_Failure, CPLE_FileIO, "the directory %s cannot be made: %s",
-                     target.directory.c_str(), VSIStrerror(errno));
-            return CE_Failure;
-        }
-    }
-    enum zb_code code = open_store(target.directory, &to, &err, is_url(target.directory));
+    const bool itself = makes_itself(target.directory);
+    enum zb_code code = open_store(target.directory, &to, &err, itself);
     if (code == ZB_OK)
         code = zb_node_copy(place.hierarchy.store.get(), place.node.c_str(), to.store.get(),
                             target.node.c_str(), &err);
+    if (code == ZB_OK)
+        code = zb_store_seal(to.store.get(), &err);
     if (code == ZB_OK)
         return place.node.empty() && target.node.empty()
                    ? copy_sidecars(place.hierarchy.root, target.directory)
                    : CE_None;
     report(err);
     /* The core has taken away what it had copied: the directory is left. */
-    if (target.node.empty() && !is_url(target.directory)) {
+    if (target.node.empty() && !itself) {
         to = Hierarchy();
         VSIRmdirRecursive(target.directory.c_str());
     }

@@ -123,7 +123,7 @@ GDALDataset *copy_multidimensional(const char *name, GDALDataset *source, int st
         report(err);
         return nullptr;
     }
-    GDALOpenInfo info(name, GDAL_OF_MULTIDIM_RASTER | GDAL_OF_UPDATE);
+    GDALOpenInfo info(name, GDAL_OF_MULTIDIM_RASTER | made.destination.update_flag());
     return open_multidimensional(&info);
 }
 

@@ -8,6 +8,7 @@
 #include "dataset/open.h"
 #include "multidim/group.h"
 #include "store/network.h"
+#include "store/open_store.h"
 
 namespace zarr3 {
 
@@ -32,6 +33,8 @@ CPLErr Zarr3MultidimDataset::Close(ZARR3_CLOSE_PARAMETERS) {
     CPLErr result = CE_None;
     if (nOpenFlags != OPEN_FLAGS_CLOSED) {
         result = FlushCache(true);
+        if (!is_forgotten_ && tree_->options().update && seal(tree_->store()) != CE_None)
+            result = CE_Failure;
         tree_.reset();
         if (GDALDataset::Close(ZARR3_CLOSE_ARGUMENTS) != CE_None)
             result = CE_Failure;
@@ -40,6 +43,7 @@ CPLErr Zarr3MultidimDataset::Close(ZARR3_CLOSE_PARAMETERS) {
 }
 
 void Zarr3MultidimDataset::forget() {
+    is_forgotten_ = true;
     tree_->abandon();
 }
 

@@ -24,6 +24,7 @@ class Zarr3MultidimDataset final : public GDALDataset {
 
   private:
     std::shared_ptr<Tree> tree_; /* null once it is closed */
+    bool is_forgotten_ = false;
 };
 
 } // namespace zarr3

@@ -6,6 +6,7 @@
 
 #include "cpl_conv.h"
 #include "cpl_string.h"
+#include "base/errors.h"
 #include "base/handles.h"
 #include "store/network.h"
 #include "store/network_settings.h"
@@ -55,6 +56,26 @@ bool find_writable_place(std::string *root) {
         return false;
     *root = address;
     return true;
+}
+
+static bool is_on_disk(const std::string &root) {
+    return !is_url(root) && !STARTS_WITH(root.c_str(), "/vsi");
+}
+
+bool becomes_archive(const std::string &root) {
+    return is_on_disk(root) && zb_path_becomes_zip(root.c_str());
+}
+
+bool is_archive(const std::string &root) {
+    return becomes_archive(root) || (is_on_disk(root) && zb_path_is_zip(root.c_str()));
+}
+
+CPLErr seal(zb_store *store) {
+    zb_error err;
+    if (zb_store_seal(store, &err) == ZB_OK)
+        return CE_None;
+    report(err);
+    return CE_Failure;
 }
 
 /* Local directories, zip archives and URLs are read by the core itself, which knows validators to

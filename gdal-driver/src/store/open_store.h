@@ -3,6 +3,7 @@
 #ifndef ZARR3_OPEN_STORE_H
 #define ZARR3_OPEN_STORE_H
 
+#include "cpl_error.h"
 #include "store/node.h"
 #include "zarrbridge/conventions.h"
 
@@ -30,9 +31,19 @@ bool is_writable_place(const std::string &root);
 /* The same; a virtual path that the core's requests reach becomes its URL. */
 bool find_writable_place(std::string *root);
 
+/* A local path for which a new store is a zip archive, made as a whole and sealed when it is closed. */
+bool becomes_archive(const std::string &root);
+
+/* Such a path, or that of an archive that is there. */
+bool is_archive(const std::string &root);
+
+/* Seals the store of a new archive; of another one settles it. Reports errors. */
+CPLErr seal(zb_store *store);
+
 /* What messages say of other places. */
 constexpr char kWritablePlaces[] =
-    "stores are written to local directories, to /vsimem/, and to S3 by s3:// names";
+    "stores are written to local directories, to new zip archives, to /vsimem/, and to S3 by s3:// "
+    "names";
 
 /* GDAL_NUM_THREADS for the core; before its first use. */
 void adopt_thread_count();

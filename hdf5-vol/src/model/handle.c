@@ -105,7 +105,7 @@ static enum zb_code open_store(vol_file *file, zb_error *err) {
     vol_location where = {NULL, NULL};
     enum zb_code code = ZB_OK;
     if (file->writable)
-        code = vol_name_check_changes(file->path, false, err);
+        code = vol_name_check_changes(file->path, err);
     if (!code && file->writable)
         code = vol_location_find(file->path, &where, err);
     if (!code && (!file->writable || !*where.node)) {
@@ -124,8 +124,9 @@ static enum zb_code open_store(vol_file *file, zb_error *err) {
     return code;
 }
 
+/* store: one that is open and prepared, or NULL. */
 static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *options,
-                              bool writable, vol_file **out, zb_error *err) {
+                              bool writable, zb_store *store, vol_file **out, zb_error *err) {
     vol_file *file = calloc(1, sizeof *file);
     if (!file || !(file->path = strdup(path)) || !(file->shown = vol_name_in_messages(path))) {
         if (file)
@@ -139,7 +140,9 @@ static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *
     file->writable = writable;
     file->number = vol_name_number(path);
     file->changes = 1;
-    enum zb_code code = open_store(file, err);
+    if (store)
+        file->store = zb_store_retain(store);
+    enum zb_code code = store ? open_root(file, "", err) : open_store(file, err);
     if (code) {
         file_release(file);
         return code;
@@ -175,13 +178,20 @@ static enum zb_code handle_new(vol_file *file, bool writable, vol_handle **out, 
 
 enum zb_code vol_handle_open(h5_lib *lib, const char *path, const vol_options *options,
                              bool writable, vol_handle **out, zb_error *err) {
-    if (writable && !vol_name_is_url(path) && access(path, W_OK) != 0)
-        return zb_fail_errno(err, errno, "cannot open '%s' for writing", path);
     vol_file *file = find_writable(lib, path);
+    if (!file && writable && !vol_name_is_url(path) && access(path, W_OK) != 0)
+        return zb_fail_errno(err, errno, "cannot open '%s' for writing", path);
     if (file)
         file->refs++;
-    enum zb_code code = file ? ZB_OK : file_open(lib, path, options, writable, &file, err);
+    enum zb_code code = file ? ZB_OK : file_open(lib, path, options, writable, NULL, &file, err);
     return code ? code : handle_new(file, writable, out, err);
+}
+
+enum zb_code vol_handle_adopt(h5_lib *lib, const char *path, const vol_options *options,
+                              zb_store *store, vol_handle **out, zb_error *err) {
+    vol_file *file;
+    enum zb_code code = file_open(lib, path, options, true, store, &file, err);
+    return code ? code : handle_new(file, true, out, err);
 }
 
 enum zb_code vol_handle_again(const vol_handle *handle, vol_handle **out, zb_error *err) {

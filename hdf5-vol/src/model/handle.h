@@ -9,6 +9,11 @@
 enum zb_code vol_handle_open(h5_lib *lib, const char *path, const vol_options *options,
                              bool writable, vol_handle **out, zb_error *err);
 
+/* The same for a store that is open, and prepared, and has a root; it is retained. The path is the one
+   that it will have. */
+enum zb_code vol_handle_adopt(h5_lib *lib, const char *path, const vol_options *options,
+                              zb_store *store, vol_handle **out, zb_error *err);
+
 /* What a store is told before its nodes are opened: the elements that HDF5 programs can have, and the
    durability that the options ask for. */
 void vol_store_prepare(zb_store *store, const vol_options *options);

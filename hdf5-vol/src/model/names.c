@@ -120,6 +120,15 @@ static size_t trimmed_length(const char *path) {
     return length;
 }
 
+static bool has_suffix(const char *path, const char *suffix) {
+    const size_t length = trimmed_length(path), size = strlen(suffix);
+    return length >= size && strncmp(path + length - size, suffix, size) == 0;
+}
+
+bool vol_name_becomes_zip(const char *name) {
+    return !vol_name_is_url(name) && zb_path_becomes_zip(name);
+}
+
 /* The absolute path of something that need not exist, in a directory that does. malloc'ed. */
 static enum zb_code resolve(const char *path, char **out, zb_error *err) {
     *out = realpath(path, NULL);
@@ -147,6 +156,14 @@ void vol_location_clear(vol_location *location) {
     *location = (vol_location){NULL, NULL};
 }
 
+static enum zb_code location_new(const char *root, vol_location *out, zb_error *err) {
+    *out = (vol_location){strdup(root), strdup("")};
+    if (out->root && out->node)
+        return ZB_OK;
+    vol_location_clear(out);
+    return zb_fail(err, ZB_ENOMEM, "no memory for a path");
+}
+
 /* Changes take the lock of version 3's hierarchy, to which groups of version 2 do not belong. */
 static bool holds_document(void *unused, const char *directory) {
     (void)unused;
@@ -154,6 +171,8 @@ static bool holds_document(void *unused, const char *directory) {
 }
 
 enum zb_code vol_location_find(const char *name, vol_location *out, zb_error *err) {
+    if (vol_name_becomes_zip(name)) /* a store by itself, wherever it lies */
+        return location_new(name, out, err);
     *out = (vol_location){NULL, NULL};
     char *full = url_of(name);
     enum zb_code code = full ? ZB_OK : resolve(name, &full, err);
@@ -164,13 +183,7 @@ enum zb_code vol_location_find(const char *name, vol_location *out, zb_error *er
 }
 
 enum zb_code vol_location_read(const char *name, vol_location *out, zb_error *err) {
-    if (vol_name_is_url(name))
-        return vol_location_find(name, out, err);
-    *out = (vol_location){strdup(name), strdup("")};
-    if (out->root && out->node)
-        return ZB_OK;
-    vol_location_clear(out);
-    return zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    return vol_name_is_url(name) ? vol_location_find(name, out, err) : location_new(name, out, err);
 }
 
 enum zb_code vol_name_look(const char *name, const char *remote, zb_error *err) {
@@ -189,11 +202,6 @@ enum zb_code vol_name_look(const char *name, const char *remote, zb_error *err) 
     return code;
 }
 
-static bool has_suffix(const char *path, const char *suffix) {
-    const size_t length = trimmed_length(path), size = strlen(suffix);
-    return length >= size && strncmp(path + length - size, suffix, size) == 0;
-}
-
 bool vol_name_becomes_zarr(const char *name) {
     vol_location where;
     if (has_suffix(name, ".zarr") || has_suffix(name, ".zarr.zip") || vol_name_is_url(name))
@@ -210,7 +218,7 @@ static bool is_writable_url(const char *name) {
     return is;
 }
 
-enum zb_code vol_name_check_changes(const char *name, bool create, zb_error *err) {
+enum zb_code vol_name_check_changes(const char *name, zb_error *err) {
     if (is_writable_url(name))
         return ZB_OK;
     if (vol_name_is_url(name)) {
@@ -222,12 +230,7 @@ enum zb_code vol_name_check_changes(const char *name, bool create, zb_error *err
         free(shown);
         return ZB_EUNSUPPORTED;
     }
-    if (create && has_suffix(name, ".zip"))
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "'%s' would be a zip archive, which is not created here: create a store "
-                       "without .zip, and pack it with `zarrbridge copy STORE ARCHIVE`",
-                       name);
-    if (!create && zb_path_is_zip(name))
+    if (zb_path_is_zip(name))
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "'%s' is a zip archive, which is read but not changed: unpack it, or write "
                        "a copy (`zarrbridge copy`)",
@@ -245,9 +248,16 @@ static uint64_t number_of_url(const char *name) {
     return hash;
 }
 
-/* Of directories the place, whichever path led there. */
+/* Of directories the place, whichever path led there; of archives the path, since another file takes
+   their place when they are made anew. */
 static uint64_t number_of_path(const char *path) {
     struct stat info = {0};
+    char *full;
+    if (vol_name_becomes_zip(path) && resolve(path, &full, NULL) == ZB_OK) {
+        const uint64_t hash = vol_hash(VOL_HASH_START, full, strlen(full));
+        free(full);
+        return hash;
+    }
     if (stat(path, &info) != 0)
         return VOL_HASH_START;
     const uint64_t hash = vol_hash(VOL_HASH_START, &info.st_dev, sizeof info.st_dev);

@@ -30,8 +30,11 @@ bool vol_name_is_zarr(const char *name);
    lie inside a store. URLs count, so that creating them is refused here. */
 bool vol_name_becomes_zarr(const char *name);
 
-/* Refuses names behind which nothing can be changed, or (create) made: archives and URLs. */
-enum zb_code vol_name_check_changes(const char *name, bool create, zb_error *err);
+/* Whether a store that is created there becomes a zip archive (zb_path_becomes_zip). */
+bool vol_name_becomes_zip(const char *name);
+
+/* Refuses names behind which nothing can be changed: archives that are there, and URLs. */
+enum zb_code vol_name_check_changes(const char *name, zb_error *err);
 
 /* The form of a name that a file is known by: the node's path for that of its document, where that is a
    regular file; the URL that a name holds. Any other name as it is. malloc'ed; NULL without memory. */

@@ -62,6 +62,17 @@ static enum zb_code make_way_in_bucket(h5_lib *lib, const char *path, const vol_
     return code;
 }
 
+/* An archive is replaced when the new one is complete. */
+static enum zb_code make_way_for_zip(const h5_lib *lib, const char *path, bool truncate,
+                                     zb_error *err) {
+    struct stat info;
+    if (lstat(path, &info) == 0 && !truncate)
+        return zb_fail_errno(err, EEXIST, "cannot create '%s'", path);
+    if (stat(path, &info) == 0 && !is_empty_file(&info) && !zb_place_is_zip(path))
+        return fail_other(path, "create", err);
+    return check_not_open(lib, path, err);
+}
+
 /* Only a Zarr node and an empty file may be replaced, and only an empty directory, or no directory,
    be filled. */
 static enum zb_code make_way(h5_lib *lib, const char *path, const vol_location *where,
@@ -71,6 +82,8 @@ static enum zb_code make_way(h5_lib *lib, const char *path, const vol_location *
     enum zb_place found;
     if (zb_name_is_url(where->root))
         return make_way_in_bucket(lib, path, where, settings, truncate, err);
+    if (vol_name_becomes_zip(path))
+        return make_way_for_zip(lib, path, truncate, err);
     if (lstat(path, &info) != 0)
         return errno == ENOENT ? ZB_OK : zb_fail_errno(err, errno, "'%s'", path);
     if (!truncate)
@@ -94,15 +107,15 @@ enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *
                               bool truncate, const char *attributes, vol_handle **out,
                               zb_error *err) {
     const zb_store_settings settings = {.options = options->remote};
-    vol_location where;
+    vol_location where = {NULL, NULL};
     zb_store *store = NULL;
     zb_node *root = NULL;
-    enum zb_code code = vol_name_check_changes(path, true, err);
+    const bool is_zip = vol_name_becomes_zip(path);
+    enum zb_code code = is_zip ? ZB_OK : vol_name_check_changes(path, err);
     if (!code)
         code = vol_location_find(path, &where, err);
-    if (code)
-        return code;
-    code = make_way(lib, path, &where, &settings, truncate, err);
+    if (!code)
+        code = make_way(lib, path, &where, &settings, truncate, err);
     if (!code)
         code = zb_store_create(where.root, &settings, &store, err);
     if (!code) {
@@ -112,9 +125,22 @@ enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *
     if (!code && options->sync != ZB_SYNC_NONE)
         code = zb_store_flush(store, err);
     zb_node_release(root);
+    /* An archive is this store until it is sealed; a directory's own words are the better label. */
+    if (!code)
+        code = is_zip ? vol_handle_adopt(lib, path, options, store, out, err)
+                      : vol_handle_open(lib, path, options, true, out, err);
     zb_store_release(store);
     vol_location_clear(&where);
-    return code ? code : vol_handle_open(lib, path, options, true, out, err);
+    return code;
+}
+
+static enum zb_code delete_zip(const h5_lib *lib, const char *path, zb_error *err) {
+    if (!zb_place_is_zip(path))
+        return fail_other(path, "delete", err);
+    const enum zb_code code = check_not_open(lib, path, err);
+    if (code)
+        return code;
+    return unlink(path) == 0 ? ZB_OK : zb_fail_errno(err, errno, "cannot delete '%s'", path);
 }
 
 enum zb_code vol_store_delete(h5_lib *lib, const char *path, const vol_options *options,
@@ -123,7 +149,9 @@ enum zb_code vol_store_delete(h5_lib *lib, const char *path, const vol_options *
     vol_location where;
     zb_store *store = NULL;
     enum zb_place found;
-    enum zb_code code = vol_name_check_changes(path, false, err);
+    if (vol_name_becomes_zip(path))
+        return delete_zip(lib, path, err);
+    enum zb_code code = vol_name_check_changes(path, err);
     if (!code)
         code = check_not_open(lib, path, err);
     if (!code)

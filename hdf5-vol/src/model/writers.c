@@ -93,7 +93,7 @@ enum zb_code vol_file_flush(vol_file *file, zb_error *err) {
         return file->lost.code;
     }
     if (!code)
-        code = zb_store_settle(file->store, err);
+        code = zb_store_seal(file->store, err);
     /* After this has failed, stored data may be gone, and trying again would not tell. */
     if (!code && file->options.sync != ZB_SYNC_NONE) {
         code = zb_store_flush(file->store, err);

@@ -313,7 +313,7 @@ typedef struct zb_store_ops {
                           void *context, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 10
+#define ZB_STORE_OPS_VERSION 11
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
@@ -321,6 +321,14 @@ typedef struct zb_later zb_later;
 struct zb_later {
     enum zb_code (*run)(zb_store *store, zb_error *err); /* what fails is left again */
     void (*free)(zb_later *later);
+};
+
+/* Brings what was put into a store to its place, all at once, where that is not the store itself: see
+   zb_store_seal. Its owner embeds this. */
+typedef struct zb_seal zb_seal;
+struct zb_seal {
+    enum zb_code (*run)(zb_store *store, zb_error *err);
+    void (*end)(zb_store *store); /* with the store's last reference; frees this */
 };
 
 /* What the core keeps with a store, and gives up with it. Its owner embeds this. */
@@ -337,6 +345,7 @@ struct zb_store {
     uint64_t id;           /* unique in the process; part of every cache key */
     unsigned kinds;        /* of elements that arrays may have: see zb_store_set_kinds */
     zb_attachment *served; /* consolidated metadata that was read, or NULL: the core's own */
+    zb_seal *seal;         /* or NULL; set before other threads use the store */
 #ifdef __cplusplus
     zb_later *later;
     int refs, sync;

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stores that are made to be written.
+ *
+ * A zip archive is written in one go, since the place of each entry must be known: its objects lie in a
+ * directory beside it until it is sealed. So until then the name has what it had before, and what a
+ * kill leaves is a directory that the next archive of this name removes.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/aside.h"
+#include "zarrbridge/sys/store.h"
+
+/* ---- Zip archives ---- */
+
+typedef struct new_archive {
+    zb_seal base; /* first: the store knows this part */
+    zb_aside aside;
+    uint64_t packed; /* the store's count of changes by then */
+} new_archive;
+
+/* Packing flushes, which counts as a change. */
+static enum zb_code seal(zb_store *store, zb_error *err) {
+    new_archive *n = (new_archive *)store->seal;
+    zb_object_info info;
+    if (zb_store_changes(store) == n->packed)
+        return ZB_OK;
+    enum zb_code code = zb_store_stat(store, "zarr.json", &info, err);
+    if (code)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    code = zb_store_pack(store, store->label, err);
+    if (!code)
+        n->packed = zb_store_changes(store);
+    return code;
+}
+
+static void end(zb_store *store) {
+    new_archive *n = (new_archive *)store->seal;
+    zb_aside_remove(&n->aside);
+    free(n);
+}
+
+/* The store's label is the archive's path, absolute: programs change their directory. */
+static enum zb_code name_archive(zb_store *store, const char *path, const char *aside,
+                                 zb_error *err) {
+    const char *slash = strrchr(path, '/');
+    char *label = NULL;
+    if (asprintf(&label, "%.*s%s", (int)(strrchr(aside, '/') + 1 - aside), aside,
+                 slash ? slash + 1 : path) < 0)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    free(store->label);
+    store->label = label;
+    return ZB_OK;
+}
+
+static enum zb_code create_archive(const char *path, zb_store **out, zb_error *err) {
+    new_archive *n = calloc(1, sizeof *n);
+    if (!n)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a store");
+    zb_store *store = NULL;
+    enum zb_code code = zb_aside_make(path, true, &n->aside, err);
+    if (!code)
+        code = zb_store_open_fs(n->aside.path, &store, err);
+    if (!code)
+        code = name_archive(store, path, n->aside.path, err);
+    if (code) {
+        zb_store_release(store);
+        zb_aside_remove(&n->aside);
+        free(n);
+        return code;
+    }
+    n->base = (zb_seal){.run = seal, .end = end};
+    n->packed = zb_store_changes(store);
+    store->seal = &n->base;
+    *out = store;
+    return ZB_OK;
+}
+
+/* ---- By the name ---- */
+
+static enum zb_code create_url(const char *name, const zb_store_settings *settings, zb_store **out,
+                               zb_error *err) {
+    static const zb_store_settings no_settings = {.options = NULL};
+    enum zb_code code = zb_store_open_with(name, settings ? settings : &no_settings, out, err);
+    if (code || (*out)->ops->put)
+        return code;
+    code = zb_fail(err, ZB_EUNSUPPORTED,
+                   "%s: stores on web servers, and zip archives on the network, are read but not "
+                   "changed: write to a local directory or to an s3:// name, and copy that there",
+                   (*out)->label);
+    zb_store_release(*out);
+    *out = NULL;
+    return code;
+}
+
+enum zb_code zb_store_create(const char *name, const zb_store_settings *settings, zb_store **out,
+                             zb_error *err) {
+    if (zb_name_is_url(name))
+        return create_url(name, settings, out, err);
+    return zb_path_becomes_zip(name) ? create_archive(name, out, err)
+                                     : zb_store_create_fs(name, out, err);
+}

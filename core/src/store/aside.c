@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* See sys/aside.h. */
+#include "zarrbridge/sys/aside.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "zarrbridge/sys/store.h"
+
+#define SUFFIX ".zarrbridge-new"
+#define LONGEST_NAME 150 /* of the place: longer ones are cut, so that the whole fits */
+#define YOUNG_SECONDS 60 /* what is younger may not be locked yet */
+
+/* ---- Removing ---- */
+
+static void remove_at(const char *path, bool is_directory) {
+    zb_store *store;
+    if (!is_directory) {
+        unlink(path);
+        return;
+    }
+    if (zb_store_open_fs(path, &store, NULL) == ZB_OK) {
+        (void)zb_store_erase_below(store, "", NULL);
+        zb_store_release(store);
+    }
+    rmdir(path);
+}
+
+static bool is_directory(int fd) {
+    struct stat info;
+    return fstat(fd, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+void zb_aside_close(zb_aside *aside) {
+    if (aside->fd >= 0)
+        close(aside->fd);
+    free(aside->path);
+    *aside = (zb_aside){.path = NULL, .fd = -1};
+}
+
+void zb_aside_remove(zb_aside *aside) {
+    if (aside->path)
+        remove_at(aside->path, is_directory(aside->fd));
+    zb_aside_close(aside);
+}
+
+/* ---- What is left of killed processes ---- */
+
+/* Unless its maker lives. */
+static void remove_stale(const char *directory, const char *name) {
+    char *path = NULL;
+    struct stat info;
+    if (asprintf(&path, "%s/%s", directory, name) < 0)
+        return;
+    const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &info) == 0 && (S_ISDIR(info.st_mode) || S_ISREG(info.st_mode)) &&
+        info.st_mtime + YOUNG_SECONDS < time(NULL) && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        remove_at(path, S_ISDIR(info.st_mode));
+    if (fd >= 0)
+        close(fd);
+    free(path);
+}
+
+static void remove_all_stale(const char *directory, const char *prefix) {
+    DIR *all = opendir(directory);
+    const size_t size = strlen(prefix), tail = strlen(SUFFIX);
+    for (const struct dirent *entry; all && (entry = readdir(all)) != NULL;) {
+        const size_t length = strlen(entry->d_name);
+        if (length >= size + tail && strncmp(entry->d_name, prefix, size) == 0 &&
+            strcmp(entry->d_name + length - tail, SUFFIX) == 0)
+            remove_stale(directory, entry->d_name);
+    }
+    if (all)
+        closedir(all);
+}
+
+/* ---- Making ---- */
+
+/* -1 with errno; EEXIST: the name is taken. */
+static int open_new(const char *path, bool is_directory) {
+    if (!is_directory)
+        return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return mkdir(path, 0777) == 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+}
+
+static enum zb_code make_in(const char *directory, const char *prefix, bool is_directory,
+                            zb_aside *out, zb_error *err) {
+    static atomic_uint count;
+    do {
+        zb_aside_close(out);
+        if (asprintf(&out->path, "%s/%s%ld-%u%s", directory[1] ? directory : "", prefix,
+                     (long)getpid(), atomic_fetch_add(&count, 1), SUFFIX) < 0) {
+            out->path = NULL;
+            return zb_fail(err, ZB_ENOMEM, "no memory for a path");
+        }
+        out->fd = open_new(out->path, is_directory);
+    } while (out->fd < 0 && errno == EEXIST);
+    if (out->fd >= 0 && flock(out->fd, LOCK_EX | LOCK_NB) == 0)
+        return ZB_OK;
+    const enum zb_code code = zb_fail_errno(err, errno, "cannot make '%s'", out->path);
+    zb_aside_remove(out);
+    return code;
+}
+
+enum zb_code zb_aside_make(const char *place, bool is_directory, zb_aside *out, zb_error *err) {
+    *out = (zb_aside){.path = NULL, .fd = -1};
+    size_t end = strlen(place), start;
+    while (end > 1 && place[end - 1] == '/')
+        end--;
+    for (start = end; start > 0 && place[start - 1] != '/';)
+        start--;
+    char *above = start ? strndup(place, start) : strdup("."), *prefix = NULL;
+    char *directory = above ? realpath(above, NULL) : NULL;
+    enum zb_code code = ZB_OK;
+    if (!directory)
+        code = zb_fail_errno(err, errno, "the directory of '%s'", place);
+    else if (asprintf(&prefix, ".%.*s.",
+                      (int)(end - start < LONGEST_NAME ? end - start : LONGEST_NAME),
+                      place + start) < 0)
+        code = zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    if (!code) {
+        remove_all_stale(directory, prefix);
+        code = make_in(directory, prefix, is_directory, out, err);
+        free(prefix);
+    }
+    free(directory);
+    free(above);
+    return code;
+}

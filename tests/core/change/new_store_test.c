@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* New zip archives: what has the name before and after a seal, at the end of a store, and after a failure. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/fixture.h"
+#include "support/store.h"
+
+static char *archive_of(const fixture *f) {
+    char *path = NULL;
+    assert_true(asprintf(&path, "%s/x.zip", f->root) > 0);
+    return path;
+}
+
+static zb_store *create(const char *path) {
+    zb_store *store;
+    zb_error err;
+    ASSERT_OK(zb_store_create(path, NULL, &store, &err), err);
+    return store;
+}
+
+/* The names in the fixture's directory. */
+static int count_name(void *context, const zb_list_entry *entry) {
+    (void)entry;
+    ++*(int *)context;
+    return 0;
+}
+
+static int count_names(const fixture *f) {
+    int count = 0;
+    zb_error err;
+    ASSERT_OK(zb_store_list(f->store, "", count_name, &count, &err), err);
+    return count;
+}
+
+static void expect_group(const char *path, const char *group, bool is_there) {
+    zb_store *store;
+    zb_node *node = NULL;
+    zb_error err;
+    ASSERT_OK(zb_store_open(path, &store, &err), err);
+    assert_int_equal(zb_node_open(store, group, &node, &err), is_there ? ZB_OK : ZB_ENOTFOUND);
+    zb_node_release(node);
+    zb_store_release(store);
+}
+
+static ino_t inode_of(const char *path) {
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    return info.st_ino;
+}
+
+static void an_archive_has_its_name_when_it_is_sealed(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    char *path = archive_of(f);
+    zb_store *store = create(path);
+    ASSERT_OK(zb_store_seal(store, &err), err); /* without a root there is none */
+    zb_node_release(store_group(store, "a", NULL));
+    ASSERT_OK(zb_store_flush(store, &err), err);
+    assert_int_not_equal(access(path, F_OK), 0);
+    ASSERT_OK(zb_store_seal(store, &err), err);
+    expect_group(path, "a", true);
+    const ino_t sealed = inode_of(path);
+    ASSERT_OK(zb_store_seal(store, &err), err);
+    assert_int_equal(inode_of(path), sealed); /* nothing has changed */
+    zb_node_release(store_group(store, "b", NULL));
+    expect_group(path, "b", false);
+    zb_store_release(store); /* seals */
+    expect_group(path, "b", true);
+    assert_int_equal(count_names(f), 1);
+    free(path);
+}
+
+static void what_is_there_stays_until_then(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    char *path = archive_of(f);
+    zb_store *store = create(path);
+    zb_node_release(store_group(store, "old", NULL));
+    zb_store_release(store);
+    store = create(path);
+    zb_node_release(store_group(store, "new", NULL));
+    expect_group(path, "old", true);
+    ASSERT_OK(zb_node_delete(store, "", &err), err);
+    zb_store_release(store); /* has no root */
+    expect_group(path, "old", true);
+    assert_int_equal(count_names(f), 1);
+    free(path);
+}
+
+static void an_archive_that_cannot_be_made(void **state) {
+    fixture *f = *state;
+    zb_store *store = NULL;
+    zb_error err;
+    char *path = NULL;
+    assert_true(asprintf(&path, "%s/missing/x.zip", f->root) > 0);
+    assert_int_equal(zb_store_create(path, NULL, &store, &err), ZB_ENOTFOUND);
+    free(path);
+    assert_true(asprintf(&path, "%s/d/x.zip", f->root) > 0);
+    char *directory = strndup(path, strlen(path) - strlen("/x.zip"));
+    assert_int_equal(mkdir(directory, 0777), 0);
+    store = create(path);
+    zb_node_release(store_group(store, "a", NULL));
+    assert_int_equal(mkdir(path, 0777), 0); /* which cannot be replaced */
+    assert_int_equal(zb_store_seal(store, &err), ZB_EIO);
+    assert_int_equal(rmdir(path), 0);
+    ASSERT_OK(zb_store_seal(store, &err), err); /* nothing is lost */
+    zb_store_release(store);
+    expect_group(path, "a", true);
+    free(directory);
+    free(path);
+}
+
+static void names_of_archives(void **state) {
+    fixture *f = *state;
+    char *path = archive_of(f);
+    assert_true(zb_path_becomes_zip(path));
+    assert_true(zb_path_becomes_zip("X.ZIP"));
+    assert_false(zb_path_becomes_zip(".zip"));
+    assert_false(zb_path_becomes_zip("x/.zip"));
+    assert_false(zb_path_becomes_zip("x.zarr"));
+    assert_int_equal(mkdir(path, 0777), 0);
+    assert_false(zb_path_becomes_zip(path));
+    zb_store *store = create(path);
+    zb_node_release(store_group(store, "", NULL));
+    zb_store_release(store);
+    expect_group(path, "", true); /* a directory */
+    free(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(an_archive_has_its_name_when_it_is_sealed),
+        FIXTURE_TEST(what_is_there_stays_until_then),
+        FIXTURE_TEST(an_archive_that_cannot_be_made),
+        FIXTURE_TEST(names_of_archives),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
