@@ -18,6 +18,7 @@
 #include "profile.h"
 #include "remote.h"
 #include "s3_lock.h"
+#include "s3_uploads.h"
 #include "s3_write.h"
 #include "s3_xml.h"
 
@@ -374,7 +375,8 @@ static const zb_store_ops writing = {.put = zb__s3_put,
                                      .erase_below = zb__s3_erase_below,
                                      .flush = s3_flush,
                                      .lock = zb__s3_lock,
-                                     .unlock = zb__s3_unlock};
+                                     .unlock = zb__s3_unlock,
+                                     .sweep = zb__s3_sweep};
 
 static const zb__protocol protocol = {.name = "s3",
                                       .address = s3_address,

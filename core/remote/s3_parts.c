@@ -48,6 +48,14 @@ static enum zb_code no_memory(zb_error *err) {
 
 /* ---- Beginning and ending ---- */
 
+/* malloc'ed; NULL without memory. */
+static char *query_of(const char *id) {
+    zb__text query = {.data = NULL};
+    zb__text_add(&query, "uploadId=");
+    zb__url_encode(&query, id, false);
+    return zb__text_take(&query, NULL);
+}
+
 static enum zb_code begin(running *r, zb_error *err) {
     const zb__s3_upload *u = r->upload;
     char id[ZB__S3_UPLOAD_ID];
@@ -71,23 +79,35 @@ static enum zb_code begin(running *r, zb_error *err) {
                        u->store->base.label, u->put->key);
     if (code)
         return code;
-    zb__text query = {.data = NULL};
-    zb__text_add(&query, "uploadId=");
-    zb__url_encode(&query, id, false);
-    r->query = zb__text_take(&query, NULL);
+    r->query = query_of(id);
     return r->query ? ZB_OK : no_memory(err);
 }
 
-/* What cannot be aborted is not to be seen, and costs its bytes until the service drops it. */
-static void abort_it(const running *r) {
-    zb__request request = {.store = r->upload->store,
-                           .method = ZB__DELETE,
-                           .key = r->upload->put->key,
-                           .query = r->query,
-                           .most = MOST_REPLY};
-    if (r->query)
-        (void)zb__request_wait(&request, NULL);
+static enum zb_code abort_one(zb__remote *store, const char *key, const char *query,
+                              zb_error *err) {
+    zb__request request = {
+        .store = store, .method = ZB__DELETE, .key = key, .query = query, .most = MOST_REPLY};
+    const enum zb_code code = zb__request_wait(&request, err);
     free(request.buffer);
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
+}
+
+/* What cannot be aborted is not to be seen, and costs its bytes until the service drops it. */
+static void drop(const running *r) {
+    if (r->query)
+        (void)abort_one(r->upload->store, r->upload->put->key, r->query, NULL);
+}
+
+enum zb_code zb__s3_upload_abort(zb__remote *store, const char *key, const char *id,
+                                 zb_error *err) {
+    if (!zb__s3_can_sign(store->state, id))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "%s/%s: this libcurl cannot sign the name of the upload, 8.19 does",
+                       store->base.label, key);
+    char *query = query_of(id);
+    const enum zb_code code = query ? abort_one(store, key, query, err) : no_memory(err);
+    free(query);
+    return code;
 }
 
 /* ---- Parts ---- */
@@ -286,7 +306,7 @@ enum zb_code zb__s3_upload_run(const zb__s3_upload *upload, zb__version *version
     if (!code)
         code = complete(&r, version, in_doubt, err);
     if (code)
-        abort_it(&r);
+        drop(&r);
     free(r.etags);
     free(r.query);
     return code;

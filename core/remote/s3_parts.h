@@ -29,4 +29,8 @@ typedef struct zb__s3_upload {
 enum zb_code zb__s3_upload_run(const zb__s3_upload *upload, zb__version *version, bool *in_doubt,
                                zb_error *err);
 
+/* Ends an upload of this name, and drops its parts; it need not be there. ZB_EUNSUPPORTED: libcurl cannot
+   sign for it. */
+enum zb_code zb__s3_upload_abort(zb__remote *store, const char *key, const char *id, zb_error *err);
+
 #endif

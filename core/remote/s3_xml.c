@@ -26,6 +26,9 @@ typedef struct reader {
     zb__s3_entry_fn fn;
     void *context;
     bool is_page, is_truncated, says_truncated;
+    /* ---- of a page of uploads */
+    zb__s3_begun_fn begun_fn;
+    zb__s3_begun begun; /* the one that is open */
     /* ---- of a value */
     const char *root, *name;
     char *out; /* of `room` bytes; NULL once it is found */
@@ -160,6 +163,47 @@ enum zb_code zb__s3_page_parse(const char *text, size_t size, zb__s3_entry_fn fn
         return r.code;
     if (!is_whole || !r.is_page || !r.says_truncated)
         return zb_fail(err, ZB_EIO, "the server's list of names is not one of S3");
+    *is_truncated = r.is_truncated;
+    return ZB_OK;
+}
+
+/* ---- Uploads ---- */
+
+static void keep_text(const reader *r, char *out, size_t room) {
+    if (r->length < room)
+        memcpy(out, r->text, r->length + 1);
+}
+
+static void end_in_uploads(reader *r) {
+    static const char root[] = "ListMultipartUploadsResult";
+    if (is_at(r, 1, NULL, root))
+        r->is_page = true;
+    if (strcmp(r->names[0], root) != 0)
+        return;
+    if (is_at(r, 3, "Upload", "Key")) {
+        keep_text(r, r->begun.key, sizeof r->begun.key);
+    } else if (is_at(r, 3, "Upload", "UploadId")) {
+        keep_text(r, r->begun.id, sizeof r->begun.id);
+    } else if (is_at(r, 3, "Upload", "Initiated")) {
+        keep_text(r, r->begun.begun, sizeof r->begun.begun);
+    } else if (is_at(r, 2, root, "Upload")) {
+        const enum zb_code code = r->begun_fn(r->context, &r->begun, r->err);
+        r->begun = (zb__s3_begun){.key = ""};
+        if (code)
+            stop(r, code);
+    } else if (is_at(r, 2, root, "IsTruncated")) {
+        r->is_truncated = strcasecmp(r->text, "true") == 0;
+    }
+}
+
+enum zb_code zb__s3_uploads_parse(const char *text, size_t size, zb__s3_begun_fn fn, void *context,
+                                  bool *is_truncated, zb_error *err) {
+    reader r = {.end = end_in_uploads, .begun_fn = fn, .context = context, .err = err};
+    const bool is_whole = parse(&r, text, size);
+    if (r.code)
+        return r.code;
+    if (!is_whole || !r.is_page)
+        return zb_fail(err, ZB_EIO, "the server's list of uploads is not one of S3");
     *is_truncated = r.is_truncated;
     return ZB_OK;
 }

@@ -29,6 +29,19 @@ enum zb_code zb__s3_page_parse(const char *text, size_t size, zb__s3_entry_fn fn
 /* Room for the name of an upload in parts. */
 #define ZB__S3_UPLOAD_ID 1025
 
+/* An upload that has begun; "" for what the text does not say, or says longer than it can be. */
+typedef struct zb__s3_begun {
+    char key[1025];
+    char id[ZB__S3_UPLOAD_ID];
+    char begun[32]; /* ISO 8601 */
+} zb__s3_begun;
+
+typedef enum zb_code (*zb__s3_begun_fn)(void *context, const zb__s3_begun *upload, zb_error *err);
+
+/* Reads a page of ListMultipartUploads, as zb__s3_page_parse reads one of names. */
+enum zb_code zb__s3_uploads_parse(const char *text, size_t size, zb__s3_begun_fn fn, void *context,
+                                  bool *is_truncated, zb_error *err);
+
 /* The text of an element directly below the root, which must have that name. False where there is none,
    or no room for it. */
 bool zb__s3_value_parse(const char *text, size_t size, const char *root, const char *name,

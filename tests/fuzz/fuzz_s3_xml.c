@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as what S3 says in XML: an error's body, a page of a listing, and single values. */
+/* Any bytes as what S3 says in XML: an error's body, pages of listings and of uploads, and single values. */
 #include "fuzz.h"
 
 #include "s3_xml.h"
@@ -19,6 +19,16 @@ static enum zb_code take(void *context, const char *key, bool is_prefix, zb_erro
     return ZB_OK;
 }
 
+static enum zb_code take_upload(void *context, const zb__s3_begun *upload, zb_error *err) {
+    size_t *left = context;
+    REQUIRE(strlen(upload->key) < sizeof upload->key && strlen(upload->id) < sizeof upload->id &&
+            strlen(upload->begun) < sizeof upload->begun);
+    if (*left == 0)
+        return zb_fail(err, ZB_ELIMIT, "enough");
+    --*left;
+    return ZB_OK;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     zb__s3_error error;
     zb_error err;
@@ -30,6 +40,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const enum zb_code code =
         zb__s3_page_parse((const char *)data, size, take, &left, &is_truncated, &err);
     fuzz_check_error(code, &err);
+    size_t uploads = size ? data[0] : 0;
+    const enum zb_code listed =
+        zb__s3_uploads_parse((const char *)data, size, take_upload, &uploads, &is_truncated, &err);
+    fuzz_check_error(listed, &err);
     char id[ZB__S3_UPLOAD_ID];
     if (zb__s3_value_parse((const char *)data, size, "InitiateMultipartUploadResult", "UploadId",
                            id, sizeof id))

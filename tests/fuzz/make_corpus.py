@@ -264,6 +264,9 @@ def s3_xml():
              "</CommonPrefixes></ListBucketResult>"),
             ("upload", '<InitiateMultipartUploadResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Key>k</Key>'
              "<UploadId>a.b&amp;c</UploadId></InitiateMultipartUploadResult>"),
+            ("uploads", "<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><Upload><Key>a/c/0</Key>"
+             "<UploadId>u</UploadId><Initiated>2026-01-02T03:04:05.000Z</Initiated></Upload>"
+             "</ListMultipartUploadsResult>"),
             ("doctype", '<!DOCTYPE x [<!ENTITY a "&b;&b;"><!ENTITY b "bb">]><ListBucketResult><IsTruncated>'
              "&a;</IsTruncated></ListBucketResult>")]
 

@@ -91,6 +91,38 @@ static void pages_that_are_none(void **state) {
     free(text);
 }
 
+static enum zb_code note_upload(void *context, const zb__s3_begun *upload, zb_error *err) {
+    if (strcmp(upload->key, "stop") == 0)
+        return zb_fail(err, ZB_EFORMAT, "stopped");
+    sprintf((char *)context + strlen(context), "%s|%s|%s ", upload->key, upload->id, upload->begun);
+    return ZB_OK;
+}
+
+static void uploads(void **state) {
+    (void)state;
+    zb_error err;
+    char found[256] = "";
+    bool more = false;
+#define UPLOADS(text) zb__s3_uploads_parse(text, strlen(text), note_upload, found, &more, &err)
+#define ROOT "ListMultipartUploadsResult"
+    ASSERT_OK(UPLOADS("<" ROOT
+                      " xmlns='u'><IsTruncated>true</IsTruncated><Upload><Key>a&amp;b</Key>"
+                      "<UploadId>i</UploadId><Initiator><Key>no</Key></Initiator><Initiated>2026-"
+                      "</Initiated></Upload><Upload><Key>c</Key></Upload></" ROOT ">"),
+              err);
+    assert_string_equal(found, "a&b|i|2026- c|| ");
+    assert_true(more);
+    ASSERT_OK(UPLOADS("<" ROOT "></" ROOT ">"), err);
+    assert_false(more);
+    ASSERT_FAILS(UPLOADS("<" ROOT "><Upload><Key>stop</Key></Upload></" ROOT ">"), ZB_EFORMAT, err,
+                 "stopped");
+    static const char *const wrong[] = {"", "<" ROOT ">", "<a><Upload><Key>x</Key></Upload></a>"};
+    *found = '\0';
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ASSERT_FAILS(UPLOADS(wrong[i]), ZB_EIO, err, "not one of S3");
+    assert_string_equal(found, "");
+}
+
 static void values(void **state) {
     (void)state;
     char out[8];
@@ -111,10 +143,8 @@ static void values(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors),
-        cmocka_unit_test(pages),
-        cmocka_unit_test(pages_that_are_none),
-        cmocka_unit_test(values),
+        cmocka_unit_test(errors),  cmocka_unit_test(pages),  cmocka_unit_test(pages_that_are_none),
+        cmocka_unit_test(uploads), cmocka_unit_test(values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

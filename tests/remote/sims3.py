@@ -82,6 +82,7 @@ class Upload:
     """One in parts: nothing of it is there before it is completed."""
     path: object
     mark: str
+    begun: float = dataclasses.field(default_factory=time.time)
     parts: dict = dataclasses.field(default_factory=dict)  # number -> (ETag, bytes)
 
 
@@ -190,6 +191,8 @@ class S3:
                 return self.upload(sim, request, folder / key)
         if request.method not in ("GET", "HEAD"):
             return self.error(405, "MethodNotAllowed")
+        if not key and "uploads" in request.query:
+            return self.list_uploads(folder, urllib.parse.parse_qs(request.query, keep_blank_values=True))
         if not key:
             return self.list(folder, urllib.parse.parse_qs(request.query, keep_blank_values=True))
         path = folder / key
@@ -277,6 +280,23 @@ class S3:
         tag = self.store(sim, path, b"".join(part for _, part in data), upload.mark)
         self.uploads = {n: u for n, u in self.uploads.items() if u is not upload}
         return self.xml("CompleteMultipartUploadResult", ETag=tag)
+
+    def list_uploads(self, folder, query):
+        if not self.multipart:
+            return self.error(501, "NotImplemented")
+        marker = query.get("key-marker", [""])[0], query.get("upload-id-marker", ["\U0010ffff"])[0]
+        found = sorted((str(upload.path.relative_to(folder)), name, upload) for name, upload in self.uploads.items()
+                       if str(upload.path.relative_to(folder)).startswith(query["prefix"][0]))
+        found = [row for row in found if row[:2] > marker]
+        rows = "".join(
+            f"<Upload><Key>{xml.sax.saxutils.escape(key)}</Key><UploadId>{xml.sax.saxutils.escape(name)}</UploadId>"
+            f"<Initiator><ID>x</ID></Initiator><Initiated>"
+            f"{time.strftime('%Y-%m-%dT%H:%M:%S.000Z', time.gmtime(upload.begun))}</Initiated></Upload>"
+            for key, name, upload in found[:self.page])
+        body = ('<?xml version="1.0"?>\n<ListMultipartUploadsResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
+                f"<Bucket>b</Bucket><IsTruncated>{str(len(found) > self.page).lower()}</IsTruncated>{rows}"
+                "</ListMultipartUploadsResult>")
+        return Reply(200, {"Content-Type": "application/xml"}, body.encode())
 
     def xml(self, name, **values):
         rows = "".join(f"<{n}>{xml.sax.saxutils.escape(v)}</{n}>" for n, v in values.items())

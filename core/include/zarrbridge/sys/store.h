@@ -308,7 +308,8 @@ typedef struct zb_store_ops {
        in one step. */
     enum zb_code (*rename)(zb_store *store, const char *from, const char *to, zb_error *err);
     /* Calls fn for each leftover of killed writers directly below prefix, under names that list()
-       hides, and removes it if told so. */
+       hides, and removes it if told so. A backend that finds all of them at once tells them at the
+       prefix "", with all of their keys. */
     enum zb_code (*sweep)(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                           void *context, zb_error *err);
 } zb_store_ops;
