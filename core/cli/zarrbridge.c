@@ -205,6 +205,8 @@ static enum zb_code copy_node(const char *source, const char *target, zb_error *
         code = zb_node_copy(from.store, from.node, to.store, to.node, err);
     }
     if (!code)
+        code = zb_store_seal(to.store, err);
+    if (!code)
         code = zb_store_flush(to.store, err);
     place_clear(&to);
     place_clear(&from);

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
+#include "base/token.h"
 #include "fetch.h"
 #include "node/notes.h"
 #include "options.h"
@@ -24,18 +24,8 @@
 #define MOST_AT_ONCE ((uint64_t)5 << 30)
 #define MOST_IN_PARTS ((uint64_t)5 << 40)
 #define MOST_REPLY 65536
-#define ID_BYTES 16
 #define ERASED_AT_ONCE 32
 #define MOST_DEPTH 256
-
-static enum zb_code make_id(char id[2 * ID_BYTES + 1], zb_error *err) {
-    unsigned char bytes[ID_BYTES];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return zb_fail(err, ZB_EIO, "the system gives no random bytes");
-    for (size_t i = 0; i < ID_BYTES; i++)
-        snprintf(id + 2 * i, 3, "%02x", bytes[i]);
-    return ZB_OK;
-}
 
 /* ---- Puts ---- */
 
@@ -111,10 +101,10 @@ static enum zb_code send_in_parts(sending *s, const char *mark, const char *cond
 }
 
 static enum zb_code send(sending *s, zb_error *err) {
-    char id[2 * ID_BYTES + 1], mark[64], condition[sizeof s->version.etag + 16];
+    char id[ZB__TOKEN_SIZE], mark[64], condition[sizeof s->version.etag + 16];
     const bool has_condition = s->seen != ZB__UNSEEN;
     bool in_doubt;
-    enum zb_code code = make_id(id, err);
+    enum zb_code code = zb__token_make(id, err);
     if (code)
         return code;
     if (s->seen == ZB__PRESENT && !zb__version_is_strong(&s->version))
@@ -142,16 +132,19 @@ static enum zb_code send(sending *s, zb_error *err) {
 
 static const zb_part test_content = {.data = "1", .size = 1};
 
-static enum zb_code make_test_key(char key[sizeof ZB__TEST_OBJECT + 2 * ID_BYTES], zb_error *err) {
-    char id[2 * ID_BYTES + 1];
-    enum zb_code code = make_id(id, err);
-    snprintf(key, sizeof ZB__TEST_OBJECT + 2 * ID_BYTES, ZB__TEST_OBJECT "%s", id);
+/* With the token; both have a NUL. */
+#define TEST_KEY (sizeof ZB__TEST_OBJECT + ZB__TOKEN_SIZE - 1)
+
+static enum zb_code make_test_key(char key[TEST_KEY], zb_error *err) {
+    char id[ZB__TOKEN_SIZE];
+    enum zb_code code = zb__token_make(id, err);
+    snprintf(key, TEST_KEY, ZB__TEST_OBJECT "%s", id);
     return code;
 }
 
 /* An object that is there must not be replaced by one in parts that asks for none to be there. */
 static int test_parts(zb__remote *store) {
-    char key[sizeof ZB__TEST_OBJECT + 2 * ID_BYTES];
+    char key[TEST_KEY];
     const zb_put put = {.key = key, .parts = &test_content, .count = 1};
     sending s = {.store = store, .put = &put, .size = 1, .seen = ZB__ABSENT};
     if (make_test_key(key, NULL))
@@ -223,7 +216,7 @@ static bool is_kept_to(zb__remote *store, const char *key, zb_error *err, enum z
 
 enum zb_code zb__s3_check_conditions(zb__remote *store, zb_error *err) {
     zb__s3 *s3 = store->state;
-    char key[sizeof ZB__TEST_OBJECT + 2 * ID_BYTES];
+    char key[TEST_KEY];
     int known = s3->endpoint.base ? atomic_load(&s3->conditions) : ZB__YES;
     enum zb_code code = ZB_OK;
     if (known == ZB__UNSAID) {

@@ -148,7 +148,7 @@ def test_of_many_puts_one_that_fails_is_an_error_and_the_others_are_whole(serve)
             with Writer(store, "a") as writer:
                 writer.write((0, 0), (1, 1), values)
         server.answer.change = change
-        assert server.most_busy > 2
+        assert server.most_busy > 1
         found = array(server)[...].reshape(32, 16)
         expected = values.reshape(32, 16)
         assert all((chunk == right).all() or not chunk.any() for chunk, right in zip(found, expected))

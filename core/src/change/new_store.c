@@ -12,6 +12,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "change/draft.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/aside.h"
 #include "zarrbridge/sys/store.h"
@@ -87,12 +88,18 @@ static enum zb_code create_url(const char *name, const zb_store_settings *settin
                                zb_error *err) {
     static const zb_store_settings no_settings = {.options = NULL};
     enum zb_code code = zb_store_open_with(name, settings ? settings : &no_settings, out, err);
-    if (code || (*out)->ops->put)
+    if (code)
         return code;
-    code = zb_fail(err, ZB_EUNSUPPORTED,
-                   "%s: stores on web servers, and zip archives on the network, are read but not "
-                   "changed: write to a local directory or to an s3:// name, and copy that there",
-                   (*out)->label);
+    if ((*out)->ops->put)
+        code = zb__draft_begin(out, err);
+    else
+        code = zb_fail(err, ZB_EUNSUPPORTED,
+                       "%s: stores on web servers, and zip archives on the network, are read but "
+                       "not changed: write to a local directory or to an s3:// name, and copy that "
+                       "there",
+                       (*out)->label);
+    if (!code)
+        return ZB_OK;
     zb_store_release(*out);
     *out = NULL;
     return code;

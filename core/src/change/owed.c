@@ -16,11 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/fork.h"
 #include "base/json.h"
 #include "base/names.h"
+#include "base/token.h"
 #include "change/consolidated.h"
 #include "change/hierarchy.h"
 #include "node/document.h"
@@ -30,14 +30,13 @@
 #include "zarrbridge/sys/store.h"
 
 /* Longer notes are not ours, and are another store's in any case. */
-#define TOKEN_SIZE 33
 #define NOTE_MAX 4096
 
 /* One block that is owed. */
 typedef struct debt {
     struct debt *next;
     char *path; /* of the group */
-    char token[TOKEN_SIZE];
+    char token[ZB__TOKEN_SIZE];
     bool is_known;    /* old, put and erased tell all: else the block is made of all documents */
     zb__document old; /* the group's document with its block */
     zb__names put, erased;
@@ -67,19 +66,6 @@ static void lose_track(debt *d) {
     zb__names_free(&d->erased);
 }
 
-static enum zb_code make_token(char token[TOKEN_SIZE], zb_error *err) {
-    static const char digits[] = "0123456789abcdef";
-    unsigned char random[(TOKEN_SIZE - 1) / 2];
-    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
-        return zb_fail(err, ZB_EIO, "the system gives no random numbers");
-    for (size_t i = 0; i < sizeof random; i++) {
-        token[2 * i] = digits[random[i] >> 4];
-        token[2 * i + 1] = digits[random[i] & 15];
-    }
-    token[TOKEN_SIZE - 1] = '\0';
-    return ZB_OK;
-}
-
 static enum zb_code debt_new(const char *path, debt **out, zb_error *err) {
     debt *d = calloc(1, sizeof *d);
     if (d)
@@ -88,7 +74,7 @@ static enum zb_code debt_new(const char *path, debt **out, zb_error *err) {
         free(d);
         return zb_fail(err, ZB_ENOMEM, "out of memory for consolidated metadata");
     }
-    enum zb_code code = make_token(d->token, err);
+    enum zb_code code = zb__token_make(d->token, err);
     if (code)
         debt_free(d);
     else
@@ -234,7 +220,7 @@ enum zb_code zb__owed_add(zb_store *store, const char *path, zb__document *docum
 }
 
 /* "" when the store owes no block of the group. */
-static void token_of(zb_store *store, const char *path, char token[TOKEN_SIZE]) {
+static void token_of(zb_store *store, const char *path, char token[ZB__TOKEN_SIZE]) {
     owed *o = owed_of(store);
     *token = '\0';
     if (!o)
@@ -242,12 +228,12 @@ static void token_of(zb_store *store, const char *path, char token[TOKEN_SIZE]) 
     pthread_mutex_lock(&o->lock);
     const debt *d = *find(o, path);
     if (d)
-        memcpy(token, d->token, TOKEN_SIZE);
+        memcpy(token, d->token, ZB__TOKEN_SIZE);
     pthread_mutex_unlock(&o->lock);
 }
 
 enum zb_code zb__owed_join(zb_store *store, const char *path, zb_error *err) {
-    char token[TOKEN_SIZE];
+    char token[ZB__TOKEN_SIZE];
     bool there, ours;
     token_of(store, path, token);
     enum zb_code code = note_look(store, path, token, &there, &ours, err);

@@ -31,16 +31,21 @@ enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, cons
     return code;
 }
 
-enum zb_code zb__killed_copy_erase(zb_store *store, const char *path, zb_error *err) {
+enum zb_code zb__left_overs_erase(zb_store *store, const char *path, zb_error *err) {
     zb__names there;
+    enum zb_code code = zb__nodes_owned(store, path, &there, err);
+    if (!code)
+        code = zb__nodes_erase_below(store, &there, path, err);
+    zb__names_free(&there);
+    return code;
+}
+
+enum zb_code zb__killed_copy_erase(zb_store *store, const char *path, zb_error *err) {
     bool is_noted;
     enum zb_code code = zb__copy_note_find(store, path, &is_noted, err);
     if (code || !is_noted || !store->hints.can_list)
         return code;
-    code = zb__nodes_owned(store, path, &there, err);
-    if (!code)
-        code = zb__nodes_erase_below(store, &there, path, err);
-    zb__names_free(&there);
+    code = zb__left_overs_erase(store, path, err);
     return code ? code : zb__copy_note(store, path, false, err);
 }
 

@@ -16,8 +16,11 @@ enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err)
 enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, const char *path,
                                    zb_error *err);
 
+/* Erases the nodes below a path where there is none. remove.c. */
+enum zb_code zb__left_overs_erase(zb_store *store, const char *path, zb_error *err);
+
 /* Before a node comes to the path, where there is none: erases the nodes that a killed copy or
-   deletion has left below. */
+   deletion has left below, if a note tells of it, and the note. */
 enum zb_code zb__killed_copy_erase(zb_store *store, const char *path, zb_error *err);
 
 #endif

@@ -124,9 +124,10 @@ static enum zb_code open_store(vol_file *file, zb_error *err) {
     return code;
 }
 
-/* store: one that is open and prepared, or NULL. */
+/* store: one that is open and prepared, with the node that is to be the root; or NULL. */
 static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *options,
-                              bool writable, zb_store *store, vol_file **out, zb_error *err) {
+                              bool writable, zb_store *store, const char *node, vol_file **out,
+                              zb_error *err) {
     vol_file *file = calloc(1, sizeof *file);
     if (!file || !(file->path = strdup(path)) || !(file->shown = vol_name_in_messages(path))) {
         if (file)
@@ -142,7 +143,7 @@ static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *
     file->changes = 1;
     if (store)
         file->store = zb_store_retain(store);
-    enum zb_code code = store ? open_root(file, "", err) : open_store(file, err);
+    enum zb_code code = store ? open_root(file, node, err) : open_store(file, err);
     if (code) {
         file_release(file);
         return code;
@@ -183,14 +184,15 @@ enum zb_code vol_handle_open(h5_lib *lib, const char *path, const vol_options *o
         return zb_fail_errno(err, errno, "cannot open '%s' for writing", path);
     if (file)
         file->refs++;
-    enum zb_code code = file ? ZB_OK : file_open(lib, path, options, writable, NULL, &file, err);
+    enum zb_code code =
+        file ? ZB_OK : file_open(lib, path, options, writable, NULL, NULL, &file, err);
     return code ? code : handle_new(file, writable, out, err);
 }
 
 enum zb_code vol_handle_adopt(h5_lib *lib, const char *path, const vol_options *options,
-                              zb_store *store, vol_handle **out, zb_error *err) {
+                              zb_store *store, const char *node, vol_handle **out, zb_error *err) {
     vol_file *file;
-    enum zb_code code = file_open(lib, path, options, true, store, &file, err);
+    enum zb_code code = file_open(lib, path, options, true, store, node, &file, err);
     return code ? code : handle_new(file, true, out, err);
 }
 

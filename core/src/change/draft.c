@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See draft.h.
+ *
+ * While documents are held, others are absent without asking: there were none in the beginning, and what
+ * another program has put meanwhile is found when the store is sealed. From then on the draft passes
+ * everything on.
+ */
+#include "change/draft.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "base/token.h"
+#include "change/copy_note.h"
+#include "change/hierarchy.h"
+#include "change/remove.h"
+#include "node/notes.h"
+#include "node/walk.h"
+#include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
+
+enum state {
+    HOLDS,  /* all documents */
+    SEALS,  /* those that are not stored yet: a seal has begun, and may have failed */
+    PASSES, /* none */
+};
+
+typedef struct draft {
+    zb_store base;
+    zb_seal seal;
+    zb_store *inner, *held; /* one reference each; documents, in memory */
+    atomic_int state;
+    atomic_bool is_noted; /* the note stands at the root, with the token */
+    atomic_bool is_lost;  /* another program makes a store there, or has made one */
+    char token[ZB__TOKEN_SIZE];
+} draft;
+
+static draft *draft_of(zb_store *store) {
+    return (draft *)store;
+}
+
+static bool passes(const draft *d) {
+    return atomic_load(&d->state) == PASSES;
+}
+
+static bool is_document(const char *key) {
+    const char *slash = strrchr(key, '/');
+    return strcmp(slash ? slash + 1 : key, "zarr.json") == 0;
+}
+
+static bool is_own_note(const draft *d, const char *key) {
+    return strcmp(key, ZB__NOTE_COPY) == 0 && atomic_load(&d->is_noted);
+}
+
+static bool is_held(const draft *d, const char *key) {
+    zb_object_info info;
+    return is_document(key) && zb_store_stat(d->held, key, &info, NULL) == ZB_OK;
+}
+
+/* The store that has the object; NULL: it is absent. */
+static zb_store *place_of(const draft *d, const char *key) {
+    if (passes(d))
+        return d->inner;
+    if (is_held(d, key))
+        return d->held;
+    const bool is_absent = is_document(key) ? atomic_load(&d->state) == HOLDS : is_own_note(d, key);
+    return is_absent ? NULL : d->inner;
+}
+
+static enum zb_code absent(const draft *d, const char *key, zb_error *err) {
+    return zb_fail(err, ZB_ENOTFOUND, "%s: no object '%s'", d->base.label, key);
+}
+
+/* ---- Reading. Handles are those of the store that has the object. ---- */
+
+static enum zb_code draft_open(zb_store *store, const char *key, zb_object **out,
+                               zb_object_info *info, zb_error *err) {
+    zb_store *place = place_of(draft_of(store), key);
+    return place ? zb_object_open(place, key, out, info, err) : absent(draft_of(store), key, err);
+}
+
+static enum zb_code draft_stat(zb_store *store, const char *key, zb_object_info *info,
+                               zb_error *err) {
+    zb_store *place = place_of(draft_of(store), key);
+    return place ? zb_store_stat(place, key, info, err) : absent(draft_of(store), key, err);
+}
+
+static int take_name(void *context, const zb_list_entry *entry) {
+    zb__names *names = context;
+    return zb__names_add(names, (zb__name){.text = strdup(entry->name)}, NULL) != ZB_OK;
+}
+
+typedef struct listing {
+    const draft *draft;
+    const zb__names *held; /* sorted */
+    bool is_root;
+    zb_list_fn fn;
+    void *context;
+    bool is_ended;
+} listing;
+
+static int by_text(const void *key, const void *name) {
+    return strcmp(key, ((const zb__name *)name)->text);
+}
+
+/* A document that is not held is another program's. */
+static int pass_name(void *context, const zb_list_entry *entry) {
+    listing *l = context;
+    if ((l->is_root && is_own_note(l->draft, entry->name)) ||
+        (atomic_load(&l->draft->state) == HOLDS && is_document(entry->name)) ||
+        (l->held->count &&
+         bsearch(entry->name, l->held->name, l->held->count, sizeof *l->held->name, by_text)))
+        return 0;
+    l->is_ended = l->fn(l->context, entry) != 0;
+    return l->is_ended;
+}
+
+static enum zb_code list_both(draft *d, const char *prefix, zb_list_fn fn, void *context,
+                              zb_error *err) {
+    zb__names names = {.count = 0};
+    enum zb_code code = zb_store_list(d->held, prefix, take_name, &names, err);
+    zb__names_sort(&names);
+    listing l = {.draft = d, .held = &names, .is_root = !*prefix, .fn = fn, .context = context};
+    for (size_t i = 0; i < names.count && !code && !l.is_ended; i++) {
+        const char *name = names.name[i].text;
+        const zb_list_entry entry = {.name = name, .is_prefix = !is_document(name)};
+        l.is_ended = fn(context, &entry) != 0;
+    }
+    if (!code && !l.is_ended)
+        code = zb_store_list(d->inner, prefix, pass_name, &l, err);
+    zb__names_free(&names);
+    return code;
+}
+
+static enum zb_code draft_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                               zb_error *err) {
+    draft *d = draft_of(store);
+    return passes(d) ? zb_store_list(d->inner, prefix, fn, context, err)
+                     : list_both(d, prefix, fn, context, err);
+}
+
+static uint64_t draft_reach(zb_store *store) {
+    zb_store *inner = draft_of(store)->inner;
+    return inner->ops->reach ? inner->ops->reach(inner) : 0;
+}
+
+/* ---- Requests ---- */
+
+/* Of what is held, or absent. */
+static void answer(draft *d, zb_fetch *fetch) {
+    fetch->code = zb_object_open(d->held, fetch->key, &fetch->object, &fetch->info, &fetch->error);
+    if (fetch->code)
+        return;
+    const uint64_t size = fetch->info.size;
+    if (fetch->range.length == ZB_WHOLE) {
+        fetch->range = (zb_range){.length = (size_t)size};
+        if (size > fetch->most)
+            fetch->code =
+                zb_fail(&fetch->error, ZB_ELIMIT, "it has %llu bytes", (unsigned long long)size);
+    }
+    if (!fetch->code && !fetch->range.buffer &&
+        !(fetch->range.buffer = malloc(fetch->range.length ? fetch->range.length : 1)))
+        fetch->code = zb_fail(&fetch->error, ZB_ENOMEM, "no memory for an object");
+    if (!fetch->code)
+        fetch->code = zb_object_read(fetch->object, &fetch->range, 1, &fetch->error);
+}
+
+static enum zb_code draft_submit(zb_store *store, zb_fetch *list, zb_fetch_fn done, void *context,
+                                 zb_error *err) {
+    draft *d = draft_of(store);
+    zb_fetch *here = NULL, **last_here = &here, *there = NULL, **last_there = &there;
+    for (zb_fetch *fetch = list; fetch; fetch = fetch->next) {
+        const bool is_there =
+            fetch->object ? fetch->object->store == d->inner : place_of(d, fetch->key) == d->inner;
+        zb_fetch ***last = is_there ? &last_there : &last_here;
+        **last = fetch;
+        *last = &fetch->next;
+    }
+    *last_here = *last_there = NULL;
+    enum zb_code code = there ? zb_store_submit(d->inner, there, done, context, err) : ZB_OK;
+    for (zb_fetch *fetch = code ? NULL : here, *next; fetch; fetch = next) {
+        next = fetch->next;
+        answer(d, fetch);
+        done(context, fetch);
+    }
+    return code;
+}
+
+static void draft_cancel(zb_store *store, void *context) {
+    zb_store_cancel(draft_of(store)->inner, context);
+}
+
+/* ---- Writing ---- */
+
+static enum zb_code lose(draft *d, zb_error *err) {
+    atomic_store(&d->is_lost, true);
+    return zb_fail(err, ZB_ECONFLICT, "%s: another program makes a store there", d->base.label);
+}
+
+/* *is_there: a note; *is_ours: this draft's. */
+static enum zb_code look_at_note(const draft *d, bool *is_there, bool *is_ours, zb_error *err) {
+    char *text = NULL;
+    size_t size = 0;
+    enum zb_code code =
+        zb_store_get(d->inner, ZB__NOTE_COPY, ZB__TOKEN_SIZE, "of a note", &text, &size, NULL, err);
+    *is_there = code != ZB_ENOTFOUND;
+    *is_ours =
+        !code && size == ZB__TOKEN_SIZE - 1 && memcmp(text, d->token, ZB__TOKEN_SIZE - 1) == 0;
+    free(text);
+    return code == ZB_ENOTFOUND || code == ZB_ELIMIT ? ZB_OK : code;
+}
+
+/* A program that begins later takes the note over, and this one must not put anything any more. */
+static enum zb_code check_note(draft *d, zb_error *err) {
+    bool is_there, is_ours;
+    enum zb_code code = look_at_note(d, &is_there, &is_ours, err);
+    return code || is_ours ? code : lose(d, err);
+}
+
+/* Under the lock a put replaces what was read under it, and nothing else. */
+static enum zb_code put_note_locked(draft *d, bool takes_over, zb_error *err) {
+    const zb_part token = {d->token, ZB__TOKEN_SIZE - 1};
+    bool is_there, is_ours;
+    enum zb_code code = look_at_note(d, &is_there, &is_ours, err);
+    if (code || is_ours)
+        return code;
+    if (is_there && !takes_over)
+        return lose(d, err);
+    return zb_store_put(d->inner, ZB__NOTE_COPY, &token, 1, ZB_SYNC_NONE, err);
+}
+
+/* Before the first object that is no document: with the note, what a kill leaves is no file of the
+   user's. takes_over: that of a killed program. */
+static enum zb_code put_note(draft *d, bool takes_over, zb_error *err) {
+    zb_lock *lock;
+    if (atomic_load(&d->is_noted))
+        return ZB_OK;
+    enum zb_code code = zb_store_lock(d->inner, ZB__NOTE_COPY, &lock, err);
+    if (code)
+        return code;
+    if (!atomic_load(&d->is_noted))
+        code = put_note_locked(d, takes_over, err);
+    if (!code)
+        atomic_store(&d->is_noted, true);
+    zb_store_unlock(lock);
+    return code;
+}
+
+typedef struct guarded {
+    draft *draft;
+    const zb_put *put;
+} guarded;
+
+static enum zb_code check_put(void *context, const char *key, zb_error *err) {
+    const guarded *g = context;
+    (void)key;
+    enum zb_code code = zb_put_check(g->put, err);
+    return code ? code : check_note(g->draft, err);
+}
+
+static enum zb_code draft_put(zb_store *store, const zb_put *put, zb_error *err) {
+    draft *d = draft_of(store);
+    if (passes(d))
+        return zb_store_put_as(d->inner, put, err);
+    if (is_document(put->key))
+        return zb_store_put(d->held, put->key, put->parts, put->count, ZB_SYNC_NONE, err);
+    if (strcmp(put->key, ZB__NOTE_COPY) == 0)
+        return put_note(d, false, err);
+    guarded g = {.draft = d, .put = put};
+    zb_batch batch;
+    zb_put checked = *put;
+    enum zb_code code = put_note(d, false, err);
+    if (code)
+        return code;
+    zb_batch_begin(&batch, d->inner, check_put, &g);
+    checked.batch = &batch;
+    code = zb_store_put_as(d->inner, &checked, err);
+    zb_batch_end(&batch);
+    return code;
+}
+
+/* What another program has put there, or puts, is not to be touched. */
+static enum zb_code may_erase(draft *d, zb_error *err) {
+    bool is_there, is_ours;
+    if (passes(d))
+        return ZB_OK;
+    if (atomic_load(&d->is_lost))
+        return zb_fail(err, ZB_ECONFLICT,
+                       "%s: another program makes a store there; what this one has put stays",
+                       d->base.label);
+    enum zb_code code = look_at_note(d, &is_there, &is_ours, err);
+    return code || is_there == is_ours ? code : lose(d, err);
+}
+
+static enum zb_code draft_erase(zb_store *store, const char *key, zb_error *err) {
+    draft *d = draft_of(store);
+    enum zb_code code = ZB_OK;
+    if (!passes(d) && is_own_note(d, key))
+        return ZB_OK;
+    if (!passes(d) && is_document(key)) {
+        code = zb_store_erase(d->held, key, err);
+        if (code || atomic_load(&d->state) == HOLDS)
+            return code;
+    }
+    code = may_erase(d, err);
+    return code ? code : zb_store_erase(d->inner, key, err);
+}
+
+static enum zb_code draft_erase_below(zb_store *store, const char *prefix, zb_error *err) {
+    draft *d = draft_of(store);
+    enum zb_code code = zb_store_erase_below(d->held, prefix, err);
+    if (!code)
+        code = may_erase(d, err);
+    if (!code)
+        code = zb_store_erase_below(d->inner, prefix, err);
+    if (!code && !*prefix)
+        atomic_store(&d->is_noted, false);
+    return code;
+}
+
+static enum zb_code draft_flush(zb_store *store, zb_batch *batch, zb_error *err) {
+    return zb_store_flush_batch(draft_of(store)->inner, batch, err);
+}
+
+/* The lock is the inner store's, which ends it. */
+static enum zb_code draft_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
+    return zb_store_lock(draft_of(store)->inner, key, out, err);
+}
+
+static enum zb_code draft_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
+                                void *context, zb_error *err) {
+    return zb_store_sweep(draft_of(store)->inner, prefix, remove, fn, context, err);
+}
+
+/* ---- Sealing ---- */
+
+static size_t depth_of(const char *key) {
+    size_t depth = 0;
+    while ((key = strchr(key, '/')) != NULL) {
+        key++;
+        depth++;
+    }
+    return depth;
+}
+
+static int deepest_first(const void *a, const void *b) {
+    const size_t one = depth_of(((const zb__name *)a)->text),
+                 other = depth_of(((const zb__name *)b)->text);
+    return one < other ? 1 : one > other ? -1 : 0;
+}
+
+static enum zb_code take_key(void *context, const char *key, zb_error *err) {
+    return zb__names_add(context, (zb__name){.text = strdup(key)}, err);
+}
+
+/* There must be none, unless it is the same: an earlier try may have stored it without an answer. */
+static enum zb_code check_free(draft *d, const char *key, const zb_part *ours, zb_error *err) {
+    char *text = NULL;
+    size_t size = 0;
+    enum zb_code code = zb_store_get(d->inner, key, zb_limits_get()->consolidated_bytes,
+                                     "consolidated_bytes", &text, &size, NULL, err);
+    if (code == ZB_ENOTFOUND)
+        code = ZB_OK;
+    else if ((!code && (size != ours->size || memcmp(text, ours->data, size) != 0)) ||
+             code == ZB_ELIMIT)
+        code = lose(d, err);
+    free(text);
+    return code;
+}
+
+static enum zb_code store_document(draft *d, const char *key, zb_error *err) {
+    zb_part part;
+    char *text;
+    enum zb_code code =
+        zb_store_get(d->held, key, UINT64_MAX, "none", &text, &part.size, NULL, err);
+    if (code)
+        return code;
+    part.data = text;
+    code = check_free(d, key, &part, err);
+    if (!code)
+        code = zb_store_put(d->inner, key, &part, 1, ZB_SYNC_NONE, err);
+    if (code == ZB_ECONFLICT)
+        code = lose(d, err);
+    if (!code)
+        code = zb_store_erase(d->held, key, err);
+    free(text);
+    return code;
+}
+
+static enum zb_code store_documents(draft *d, zb_error *err) {
+    zb__names keys = {.count = 0};
+    zb_lock *lock = NULL;
+    enum zb_code code = zb__keys_below(d->held, "", NULL, take_key, &keys, err);
+    if (!code)
+        code = zb__hierarchy_lock(d->inner, &lock, err);
+    if (!code && atomic_load(&d->is_noted))
+        code = check_note(d, err);
+    if (!code)
+        atomic_store(&d->state, SEALS);
+    if (keys.count)
+        qsort(keys.name, keys.count, sizeof *keys.name, deepest_first);
+    for (size_t i = 0; i < keys.count && !code; i++)
+        code = store_document(d, keys.name[i].text, err);
+    zb_store_unlock(lock);
+    zb__names_free(&keys);
+    return code;
+}
+
+static enum zb_code seal(zb_store *store, zb_error *err) {
+    draft *d = draft_of(store);
+    if (passes(d) || !is_held(d, "zarr.json"))
+        return ZB_OK;
+    enum zb_code code = store_documents(d, err);
+    if (code)
+        return code;
+    atomic_store(&d->state, PASSES);
+    return atomic_load(&d->is_noted) ? zb__copy_note(d->inner, "", false, err) : ZB_OK;
+}
+
+/* ---- The end ---- */
+
+static int note_other(void *context, const zb_list_entry *entry) {
+    *(bool *)context = strcmp(entry->name, ZB__NOTE_COPY) != 0;
+    return *(bool *)context;
+}
+
+/* A store that was given up, and of which all has been erased, leaves no note either. */
+static void end(zb_store *store) {
+    draft *d = draft_of(store);
+    bool has_others = false, is_there, is_ours = false;
+    if (!passes(d) && atomic_load(&d->is_noted) &&
+        zb_store_list(d->inner, "", note_other, &has_others, NULL) == ZB_OK && !has_others &&
+        look_at_note(d, &is_there, &is_ours, NULL) == ZB_OK && is_ours)
+        (void)zb__copy_note(d->inner, "", false, NULL);
+}
+
+static void draft_destroy(zb_store *store) {
+    draft *d = draft_of(store);
+    zb_store_release(d->held);
+    zb_store_release(d->inner);
+    free(d);
+}
+
+/* ---- The beginning ---- */
+
+static const zb_store_ops ops = {
+    .version = ZB_STORE_OPS_VERSION,
+    .name = "draft",
+    .open = draft_open,
+    .stat = draft_stat,
+    .list = draft_list,
+    .submit = draft_submit,
+    .cancel = draft_cancel,
+    .reach = draft_reach,
+    .destroy = draft_destroy,
+    .put = draft_put,
+    .erase = draft_erase,
+    .erase_below = draft_erase_below,
+    .flush = draft_flush,
+    .lock = draft_lock,
+    .sweep = draft_sweep,
+};
+
+static int note_any(void *context, const zb_list_entry *entry) {
+    (void)entry;
+    *(bool *)context = true;
+    return 1;
+}
+
+/* Nothing is there, or (*is_noted) what a killed program has left. */
+static enum zb_code look(zb_store *store, bool *is_new, bool *is_noted, zb_error *err) {
+    bool is_some = false;
+    *is_noted = false;
+    enum zb_code code = zb_store_list(store, "", note_any, &is_some, err);
+    if (!code && is_some)
+        code = zb__copy_note_find(store, "", is_noted, err);
+    *is_new = !is_some || *is_noted;
+    return code;
+}
+
+/* The note first: should that program live, it puts nothing more. */
+static enum zb_code take_over(draft *d, zb_error *err) {
+    zb_lock *lock;
+    enum zb_code code = put_note(d, true, err);
+    if (!code)
+        code = zb__hierarchy_lock(d->inner, &lock, err);
+    if (code)
+        return code;
+    code = zb__left_overs_erase(d->inner, "", err);
+    zb_store_unlock(lock);
+    return code;
+}
+
+static enum zb_code draft_new(zb_store *inner, draft **out, zb_error *err) {
+    draft *d = calloc(1, sizeof *d);
+    if (!d)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a store");
+    enum zb_code code = zb__token_make(d->token, err);
+    if (!code)
+        code = zb_store_new_mem(inner->label, &d->held, err);
+    if (!code)
+        code = zb_store_init(&d->base, &ops, inner->hints, inner->label, err);
+    if (code) {
+        zb_store_release(d->held);
+        free(d);
+        return code;
+    }
+    d->inner = zb_store_retain(inner);
+    d->seal = (zb_seal){.run = seal, .end = end};
+    d->base.seal = &d->seal;
+    *out = d;
+    return ZB_OK;
+}
+
+enum zb_code zb__draft_begin(zb_store **store, zb_error *err) {
+    bool is_new, is_noted;
+    draft *d = NULL;
+    enum zb_code code = look(*store, &is_new, &is_noted, err);
+    if (code || !is_new)
+        return code;
+    code = draft_new(*store, &d, err);
+    if (!code && is_noted)
+        code = take_over(d, err);
+    if (code) {
+        zb_store_release(d ? &d->base : NULL);
+        return code;
+    }
+    zb_store_release(*store);
+    *store = &d->base;
+    return ZB_OK;
+}
