@@ -18,7 +18,8 @@ without it they are taken from the one that runs this. GDAL's own driver reads Z
 
 The last rows are of writing: 16384 x 16384 int16 in 16 shards of 4096 x 4096 (32 MiB) with chunks of 256 x
 256, zstd 3, to an S3 of our own (tests/remote/sims3.py) behind such a link, which looks at no signature;
-`its encoding` is the same to memory.
+`its encoding` is the same to memory, and `processors busy` the time that all processors need for what the writer and the
+server do: where that is more than the bound, the machine is the bound.
 
 Each part of a reader runs in a process of its own, all take turns, and each time is the least of the
 rounds."""
@@ -33,6 +34,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from remote_thread import seconds_of
 
 HERE = Path(__file__).resolve().parent
 READERS = ["ours", "h5py", "gdal", "obstore", "fsspec", "tensorstore", "gdal-own-1", "gdal-own-16"]
@@ -67,12 +69,16 @@ def make(folder):
 
 
 class Server:
-    def __init__(self, folder, rtt, bandwidth, program="simserver.py", options=("--handshake", "0")):
+    def __init__(self, folder, rtt, bandwidth, program="simserver.py", options=("--handshake", "0"), path=""):
         self.process = subprocess.Popen(
             [sys.executable, HERE.parent / "remote" / program, folder, "--rtt", str(rtt), *options]
             + (["--bandwidth", str(bandwidth)] if bandwidth else []),
             stdout=subprocess.PIPE, text=True)
-        self.url = self.process.stdout.readline().strip()
+        self.url = self.process.stdout.readline().strip() + path
+
+    def spent(self):
+        """Processor seconds."""
+        return seconds_of(Path("/proc", str(self.process.pid)))[1]
 
     def __enter__(self):
         return self
@@ -89,7 +95,8 @@ class Results:
     def __init__(self):
         self.best, self.versions, self.missing = {}, {}, {}
 
-    def take(self, reader, part, done):
+    def take(self, reader, part, done, served=0):
+        """served: processor seconds of the server."""
         if done.returncode == 3:
             self.missing[reader] = done.stderr.strip().splitlines()[-1]
         elif done.returncode:
@@ -99,25 +106,27 @@ class Results:
                 self.versions[reader] = line["version"]
                 self.best.setdefault(reader, {})
                 continue
+            line["spent"] += served
             known = self.best[reader].get(line["what"])
             if not known or line["ms"] < known["ms"]:
                 self.best[reader][line["what"]] = line
 
 
-def run_part(chosen, reader, part, url, environment, results):
+def run_part(chosen, reader, part, server, environment, results):
     if reader in results.missing or f"{reader}, {part}" in results.missing:
         return
     python = chosen.peers if reader in OF_PYTHON else sys.executable
-    done = subprocess.run([python, HERE / "remote_peers.py", reader, part, url], env=environment,
+    before = server.spent()
+    done = subprocess.run([python, HERE / "remote_peers.py", reader, part, server.url], env=environment,
                           capture_output=True, text=True, check=False)
-    results.take(reader, part, done)
+    results.take(reader, part, done, server.spent() - before)
 
 
-def measure_reading(chosen, url, environment, results):
+def measure_reading(chosen, server, environment, results):
     for _ in range(chosen.rounds):
         for part in PARTS:
             for reader in chosen.only:
-                run_part(chosen, reader, part, url, environment, results)
+                run_part(chosen, reader, part, server, environment, results)
 
 
 def measure_writing(chosen, rtt, bandwidth, environment, results):
@@ -129,7 +138,7 @@ def measure_writing(chosen, rtt, bandwidth, environment, results):
             for _ in range(chosen.rounds):
                 for part, writers in (("write", WRITERS), ("encode", ["ours"])):
                     for writer in [name for name in chosen.only if name in writers]:
-                        run_part(chosen, writer, part, server.url, environment | {"BUCKET": str(bucket)}, results)
+                        run_part(chosen, writer, part, server, environment | {"BUCKET": str(bucket)}, results)
                         shutil.rmtree(bucket)
                         bucket.mkdir()
 
@@ -150,6 +159,9 @@ def print_table(rtt, bandwidth, results):
             ratio = f", {line['ms'] / bound:.2f}" if line and bound else ""
             cells.append(f"{line['requests']} / {line['ms']:.0f}{ratio}" if line else "")
         print(f"| {row} | {bound:.0f} | " + " | ".join(cells) + " |")
+        if row == "whole write":
+            busy = [f"{1000 * line['spent'] / os.cpu_count():.0f}" if line else "" for line in lines]
+            print("| processors busy | | " + " | ".join(busy) + " |")
     print(f"\n{len(results.best)} readers: "
           + "; ".join(f"{name} {version}".strip() for name, version in results.versions.items()))
     for name, reason in results.missing.items():
@@ -184,8 +196,8 @@ def main():
         for bandwidth in chosen.bandwidth:
             results = Results()
             if "reading" in chosen.parts:
-                with Server(chosen.data, rtt, bandwidth) as server:
-                    measure_reading(chosen, server.url + "/remote.zarr", environment, results)
+                with Server(chosen.data, rtt, bandwidth, path="/remote.zarr") as server:
+                    measure_reading(chosen, server, environment, results)
             if "writing" in chosen.parts:
                 measure_writing(chosen, rtt, bandwidth, environment, results)
             print_table(rtt, bandwidth, results)
