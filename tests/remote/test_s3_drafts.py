@@ -151,3 +151,29 @@ def test_what_was_flushed_outlives_the_program(serve):  # noqa: F811
     maker.until("flushed")
     assert maker.end()[0] == 1
     assert elements(server.bucket / "x.zarr")["a"] == [0, 1, 2, 3, 4]
+
+
+def test_a_note_in_a_store_that_is_complete(serve):  # noqa: F811
+    """As a kill leaves it between the root's document and the note: a group that is added touches nothing else."""
+    server = serve()
+    assert Maker(1).end()[0] == 0
+    place = server.bucket / "x.zarr"
+    (place / NOTE).write_bytes(b"0" * 32)
+    adds = f"""
+import h5py
+with h5py.File("{NAME}/new", "w") as file:
+    file["b"] = [1, 2]
+"""
+    assert Maker(0, adds).end()[0] == 0
+    assert elements(place) == made(1) | {"late": [0, 1, 2], "new/b": [1, 2]}
+
+
+def test_a_program_that_loses_leaves_no_note(serve):  # noqa: F811
+    """Here by a document that comes after its chunks."""
+    server = serve()
+    place, first = server.bucket / "x.zarr", Maker(1)
+    first.until("written 2")
+    zarr.open_group(place, mode="a").create_array("theirs", shape=(2,), dtype="u1")[...] = 3
+    status, said = first.end()
+    assert status != 0 and "another program makes a store there" in said
+    assert NOTE not in objects(place) and elements(place)["theirs"] == [3, 3]

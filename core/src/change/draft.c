@@ -427,13 +427,16 @@ static int note_other(void *context, const zb_list_entry *entry) {
     return *(bool *)context;
 }
 
-/* A store that was given up, and of which all has been erased, leaves no note either. */
+/* A store that was given up, and of which all has been erased, leaves no note either; nor does one leave
+   it in another program's store. */
 static void end(zb_store *store) {
     draft *d = draft_of(store);
-    bool has_others = false, is_there, is_ours = false;
-    if (!passes(d) && atomic_load(&d->is_noted) &&
-        zb_store_list(d->inner, "", note_other, &has_others, NULL) == ZB_OK && !has_others &&
-        look_at_note(d, &is_there, &is_ours, NULL) == ZB_OK && is_ours)
+    bool has_others = false, is_there, is_ours;
+    if (passes(d) || !atomic_load(&d->is_noted) ||
+        look_at_note(d, &is_there, &is_ours, NULL) != ZB_OK || !is_ours)
+        return;
+    if (atomic_load(&d->is_lost) ||
+        (zb_store_list(d->inner, "", note_other, &has_others, NULL) == ZB_OK && !has_others))
         (void)zb__copy_note(d->inner, "", false, NULL);
 }
 
@@ -470,15 +473,21 @@ static int note_any(void *context, const zb_list_entry *entry) {
     return 1;
 }
 
-/* Nothing is there, or (*is_noted) what a killed program has left. */
+/* *is_new: nothing is there, or (*is_noted) what a killed program has left. One that was killed when it
+   had put the root's document has left a note in a store that is complete. */
 static enum zb_code look(zb_store *store, bool *is_new, bool *is_noted, zb_error *err) {
     bool is_some = false;
+    zb_object_info info;
     *is_noted = false;
     enum zb_code code = zb_store_list(store, "", note_any, &is_some, err);
     if (!code && is_some)
         code = zb__copy_note_find(store, "", is_noted, err);
     *is_new = !is_some || *is_noted;
-    return code;
+    if (code || !*is_noted)
+        return code;
+    code = zb_store_stat(store, "zarr.json", &info, err);
+    *is_new = code == ZB_ENOTFOUND;
+    return *is_new ? ZB_OK : code;
 }
 
 /* The note first: should that program live, it puts nothing more. */
