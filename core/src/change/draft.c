@@ -3,12 +3,14 @@
  * See draft.h.
  *
  * While documents are held, others are absent without asking: there were none in the beginning, and what
- * another program has put meanwhile is found when the store is sealed. From then on the draft passes
- * everything on.
+ * another program has put meanwhile is found when the store is sealed. So is all else but what lies at
+ * nodes below which the draft has put something, unless a killed program had left something there. From
+ * the seal on the draft passes everything on.
  */
 #include "change/draft.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +34,8 @@ typedef struct draft {
     zb_store base;
     zb_seal seal;
     zb_store *inner, *held; /* one reference each; documents, in memory */
+    zb_store *touched;      /* in memory: keys of documents of nodes at which something was put */
+    bool was_empty;
     atomic_int state;
     atomic_bool is_noted; /* the note stands at the root, with the token */
     atomic_bool is_lost;  /* another program makes a store there, or has made one */
@@ -55,18 +59,66 @@ static bool is_own_note(const draft *d, const char *key) {
     return strcmp(key, ZB__NOTE_COPY) == 0 && atomic_load(&d->is_noted);
 }
 
-static bool is_held(const draft *d, const char *key) {
+static bool has(zb_store *store, const char *key) {
     zb_object_info info;
-    return is_document(key) && zb_store_stat(d->held, key, &info, NULL) == ZB_OK;
+    return zb_store_stat(store, key, &info, NULL) == ZB_OK;
+}
+
+/* The key of the document of the nearest node at the path or above it that is held or touched, else the
+   root's. malloc'ed; NULL without memory. */
+static char *nearest_node(const draft *d, const char *path) {
+    size_t end = strlen(path);
+    char *document = malloc(end + sizeof "/zarr.json");
+    while (document) {
+        sprintf(document, "%.*s%szarr.json", (int)end, path, end ? "/" : "");
+        if (end == 0 || has(d->touched, document) || has(d->held, document))
+            break;
+        while (end > 0 && path[end - 1] != '/')
+            end--;
+        end -= end > 0;
+    }
+    return document;
+}
+
+static int note_any(void *context, const zb_list_entry *entry) {
+    (void)entry;
+    *(bool *)context = true;
+    return 1;
+}
+
+/* True where nothing of the draft lies at the path, nor at the node that the path is in. Nodes below are
+   others. */
+static bool is_untouched(const draft *d, const char *path) {
+    if (!d->was_empty || atomic_load(&d->state) != HOLDS)
+        return false;
+    char *node = nearest_node(d, path);
+    const bool is = node && !has(d->touched, node);
+    free(node);
+    return is;
+}
+
+static bool is_untouched_below(const draft *d, const char *prefix) {
+    bool is_some = false;
+    return is_untouched(d, prefix) &&
+           zb_store_list(d->touched, prefix, note_any, &is_some, NULL) == ZB_OK && !is_some;
+}
+
+static enum zb_code touch(const draft *d, const char *key, zb_error *err) {
+    char *node = nearest_node(d, key);
+    enum zb_code code = node ? zb_store_mem_set(d->touched, node, "", 0, err)
+                             : zb_fail(err, ZB_ENOMEM, "no memory for a key");
+    free(node);
+    return code;
 }
 
 /* The store that has the object; NULL: it is absent. */
 static zb_store *place_of(const draft *d, const char *key) {
     if (passes(d))
         return d->inner;
-    if (is_held(d, key))
+    if (is_document(key) && has(d->held, key))
         return d->held;
-    const bool is_absent = is_document(key) ? atomic_load(&d->state) == HOLDS : is_own_note(d, key);
+    const bool is_absent = is_document(key) ? atomic_load(&d->state) == HOLDS
+                                            : is_own_note(d, key) || is_untouched(d, key);
     return is_absent ? NULL : d->inner;
 }
 
@@ -129,7 +181,7 @@ static enum zb_code list_both(draft *d, const char *prefix, zb_list_fn fn, void 
         const zb_list_entry entry = {.name = name, .is_prefix = !is_document(name)};
         l.is_ended = fn(context, &entry) != 0;
     }
-    if (!code && !l.is_ended)
+    if (!code && !l.is_ended && !is_untouched(d, prefix))
         code = zb_store_list(d->inner, prefix, pass_name, &l, err);
     zb__names_free(&names);
     return code;
@@ -261,18 +313,27 @@ static enum zb_code check_put(void *context, const char *key, zb_error *err) {
     return code ? code : check_note(g->draft, err);
 }
 
+/* What lies at the node may have come before its document. */
+static enum zb_code hold(const draft *d, const zb_put *put, zb_error *err) {
+    enum zb_code code =
+        is_untouched(d, put->key) ? ZB_OK : zb_store_mem_set(d->touched, put->key, "", 0, err);
+    return code ? code : zb_store_put(d->held, put->key, put->parts, put->count, ZB_SYNC_NONE, err);
+}
+
 static enum zb_code draft_put(zb_store *store, const zb_put *put, zb_error *err) {
     draft *d = draft_of(store);
     if (passes(d))
         return zb_store_put_as(d->inner, put, err);
     if (is_document(put->key))
-        return zb_store_put(d->held, put->key, put->parts, put->count, ZB_SYNC_NONE, err);
+        return hold(d, put, err);
     if (strcmp(put->key, ZB__NOTE_COPY) == 0)
         return put_note(d, false, err);
     guarded g = {.draft = d, .put = put};
     zb_batch batch;
     zb_put checked = *put;
     enum zb_code code = put_note(d, false, err);
+    if (!code)
+        code = touch(d, put->key, err);
     if (code)
         return code;
     zb_batch_begin(&batch, d->inner, check_put, &g);
@@ -305,15 +366,19 @@ static enum zb_code draft_erase(zb_store *store, const char *key, zb_error *err)
         if (code || atomic_load(&d->state) == HOLDS)
             return code;
     }
+    if (is_untouched(d, key))
+        return ZB_OK;
     code = may_erase(d, err);
     return code ? code : zb_store_erase(d->inner, key, err);
 }
 
 static enum zb_code draft_erase_below(zb_store *store, const char *prefix, zb_error *err) {
     draft *d = draft_of(store);
+    const bool is_untouched = is_untouched_below(d, prefix);
     enum zb_code code = zb_store_erase_below(d->held, prefix, err);
-    if (!code)
-        code = may_erase(d, err);
+    if (code || is_untouched)
+        return code;
+    code = may_erase(d, err);
     if (!code)
         code = zb_store_erase_below(d->inner, prefix, err);
     if (!code && !*prefix)
@@ -411,7 +476,7 @@ static enum zb_code store_documents(draft *d, zb_error *err) {
 
 static enum zb_code seal(zb_store *store, zb_error *err) {
     draft *d = draft_of(store);
-    if (passes(d) || !is_held(d, "zarr.json"))
+    if (passes(d) || !has(d->held, "zarr.json"))
         return ZB_OK;
     enum zb_code code = store_documents(d, err);
     if (code)
@@ -443,6 +508,7 @@ static void end(zb_store *store) {
 static void draft_destroy(zb_store *store) {
     draft *d = draft_of(store);
     zb_store_release(d->held);
+    zb_store_release(d->touched);
     zb_store_release(d->inner);
     free(d);
 }
@@ -466,12 +532,6 @@ static const zb_store_ops ops = {
     .lock = draft_lock,
     .sweep = draft_sweep,
 };
-
-static int note_any(void *context, const zb_list_entry *entry) {
-    (void)entry;
-    *(bool *)context = true;
-    return 1;
-}
 
 /* *is_new: nothing is there, or (*is_noted) what a killed program has left. One that was killed when it
    had put the root's document has left a note in a store that is complete. */
@@ -511,8 +571,11 @@ static enum zb_code draft_new(zb_store *inner, draft **out, zb_error *err) {
     if (!code)
         code = zb_store_new_mem(inner->label, &d->held, err);
     if (!code)
+        code = zb_store_new_mem(inner->label, &d->touched, err);
+    if (!code)
         code = zb_store_init(&d->base, &ops, inner->hints, inner->label, err);
     if (code) {
+        zb_store_release(d->touched);
         zb_store_release(d->held);
         free(d);
         return code;
@@ -533,6 +596,8 @@ enum zb_code zb__draft_begin(zb_store **store, zb_error *err) {
     code = draft_new(*store, &d, err);
     if (!code && is_noted)
         code = take_over(d, err);
+    else if (!code)
+        d->was_empty = true;
     if (code) {
         zb_store_release(d ? &d->base : NULL);
         return code;
