@@ -115,13 +115,15 @@ def test_a_store_that_another_program_has_finished_stays(serve):  # noqa: F811
 
 @pytest.mark.parametrize("document", ["g/a1/zarr.json", "g/zarr.json", "zarr.json"])
 def test_a_flush_that_fails_is_made_up_for(serve, document):  # noqa: F811
-    """The document may have been stored all the same."""
+    """The document may have been stored all the same. Those before it are changed like any other."""
     server = serve()
     place, maker = server.bucket / "x.zarr", Maker(1, STEPS.replace("file.flush()\nwait", """
 try:
     file.flush()
 except Exception:
     print("refused", flush=True)
+    for i in range(3):
+        file[f"g/a{i}"].attrs["more"] = i
 wait"""))
     maker.until("written 2")
     server.fault("/bucket/x.zarr/" + document, "status", method="PUT", code=403, times=1)
@@ -129,6 +131,7 @@ wait"""))
     maker.until("refused")
     assert maker.end()[0] == 0
     assert elements(place) == made(1) | {"late": [0, 1, 2]} and NOTE not in objects(place)
+    assert [zarr.open_array(place / f"g/a{i}").attrs["more"] for i in range(3)] == [0, 1, 2]
 
 
 LEAVES = """

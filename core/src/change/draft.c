@@ -35,6 +35,7 @@ typedef struct draft {
     zb_seal seal;
     zb_store *inner, *held; /* one reference each; documents, in memory */
     zb_store *touched;      /* in memory: keys of documents of nodes at which something was put */
+    zb_store *tried;        /* in memory: documents as they were last put into the inner store */
     bool was_empty;
     atomic_int state;
     atomic_bool is_noted; /* the note stands at the root, with the token */
@@ -324,7 +325,7 @@ static enum zb_code draft_put(zb_store *store, const zb_put *put, zb_error *err)
     draft *d = draft_of(store);
     if (passes(d))
         return zb_store_put_as(d->inner, put, err);
-    if (is_document(put->key))
+    if (is_document(put->key) && (atomic_load(&d->state) == HOLDS || has(d->held, put->key)))
         return hold(d, put, err);
     if (strcmp(put->key, ZB__NOTE_COPY) == 0)
         return put_note(d, false, err);
@@ -421,17 +422,26 @@ static enum zb_code take_key(void *context, const char *key, zb_error *err) {
     return zb__names_add(context, (zb__name){.text = strdup(key)}, err);
 }
 
-/* There must be none, unless it is the same: an earlier try may have stored it without an answer. */
-static enum zb_code check_free(draft *d, const char *key, const zb_part *ours, zb_error *err) {
-    char *text = NULL;
-    size_t size = 0;
-    enum zb_code code = zb_store_get(d->inner, key, zb_limits_get()->consolidated_bytes,
-                                     "consolidated_bytes", &text, &size, NULL, err);
+static enum zb_code get_document(zb_store *store, const char *key, char **text, size_t *size,
+                                 zb_error *err) {
+    return zb_store_get(store, key, zb_limits_get()->consolidated_bytes, "consolidated_bytes", text,
+                        size, NULL, err);
+}
+
+/* There must be none, unless an earlier try has stored it without an answer. */
+static enum zb_code check_free(draft *d, const char *key, zb_error *err) {
+    char *text = NULL, *tried = NULL;
+    size_t size = 0, tried_size = 0;
+    enum zb_code code = get_document(d->inner, key, &text, &size, err);
     if (code == ZB_ENOTFOUND)
-        code = ZB_OK;
-    else if ((!code && (size != ours->size || memcmp(text, ours->data, size) != 0)) ||
-             code == ZB_ELIMIT)
-        code = lose(d, err);
+        return ZB_OK;
+    if (!code || code == ZB_ELIMIT) {
+        const bool is_ours = !code &&
+                             get_document(d->tried, key, &tried, &tried_size, NULL) == ZB_OK &&
+                             size == tried_size && memcmp(text, tried, size) == 0;
+        code = is_ours ? ZB_OK : lose(d, err);
+    }
+    free(tried);
     free(text);
     return code;
 }
@@ -439,12 +449,13 @@ static enum zb_code check_free(draft *d, const char *key, const zb_part *ours, z
 static enum zb_code store_document(draft *d, const char *key, zb_error *err) {
     zb_part part;
     char *text;
-    enum zb_code code =
-        zb_store_get(d->held, key, UINT64_MAX, "none", &text, &part.size, NULL, err);
+    enum zb_code code = get_document(d->held, key, &text, &part.size, err);
     if (code)
         return code;
     part.data = text;
-    code = check_free(d, key, &part, err);
+    code = check_free(d, key, err);
+    if (!code)
+        code = zb_store_mem_set(d->tried, key, part.data, part.size, err);
     if (!code)
         code = zb_store_put(d->inner, key, &part, 1, ZB_SYNC_NONE, err);
     if (code == ZB_ECONFLICT)
@@ -482,6 +493,7 @@ static enum zb_code seal(zb_store *store, zb_error *err) {
     if (code)
         return code;
     atomic_store(&d->state, PASSES);
+    (void)zb_store_erase_below(d->tried, "", NULL); /* which is memory */
     return atomic_load(&d->is_noted) ? zb__copy_note(d->inner, "", false, err) : ZB_OK;
 }
 
@@ -505,10 +517,15 @@ static void end(zb_store *store) {
         (void)zb__copy_note(d->inner, "", false, NULL);
 }
 
-static void draft_destroy(zb_store *store) {
-    draft *d = draft_of(store);
+static void release_memory(draft *d) {
     zb_store_release(d->held);
     zb_store_release(d->touched);
+    zb_store_release(d->tried);
+}
+
+static void draft_destroy(zb_store *store) {
+    draft *d = draft_of(store);
+    release_memory(d);
     zb_store_release(d->inner);
     free(d);
 }
@@ -573,10 +590,11 @@ static enum zb_code draft_new(zb_store *inner, draft **out, zb_error *err) {
     if (!code)
         code = zb_store_new_mem(inner->label, &d->touched, err);
     if (!code)
+        code = zb_store_new_mem(inner->label, &d->tried, err);
+    if (!code)
         code = zb_store_init(&d->base, &ops, inner->hints, inner->label, err);
     if (code) {
-        zb_store_release(d->touched);
-        zb_store_release(d->held);
+        release_memory(d);
         free(d);
         return code;
     }
