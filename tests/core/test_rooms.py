@@ -20,8 +20,8 @@ ROOMS = ["base", "kernel", "store", "codec", "model", "node", "read", "write", "
 # The room that a public header belongs to.
 PUBLIC = {
     "error": "base", "json": "base", "limits": "base", "dtype": "kernel", "values": "kernel", "store": "store",
-    "sys/store": "store", "sys/wrappers": "store", "array": "model", "node": "node", "read": "read",
-    "write": "write", "change": "change", "check": "check", "conventions": "conventions",
+    "sys/aside": "store", "sys/store": "store", "sys/wrappers": "store", "array": "model", "node": "node",
+    "read": "read", "write": "write", "change": "change", "check": "check", "conventions": "conventions",
 }
 
 # Sources that call each other because what they are about contains itself: a shard is a chunk of chunks, and
