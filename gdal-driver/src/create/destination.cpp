@@ -228,6 +228,13 @@ static enum zb_code delete_node(zb_store *store, const std::string &path, zb_err
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
+/* Before the new store is opened: where nothing is, it is not seen until it is complete. */
+static enum zb_code clear_bucket(const std::string &root, zb_error *err) {
+    Hierarchy old;
+    const enum zb_code code = open_store(root, &old, err);
+    return code == ZB_OK ? delete_node(old.store.get(), "", err) : code;
+}
+
 enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
     if (appends()) {
         zb_store_set_sync(hierarchy_.store.get(), sync);
@@ -245,7 +252,10 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
             VSIUnlink(root_.c_str());
         if (is_virtual(root_) && VSIMkdir(root_.c_str(), 0777) != 0 && errno != EEXIST)
             return zb_fail_errno(err, errno, "cannot make the directory '%s'", root_.c_str());
-        code = open_store(root_, &hierarchy_, err, true);
+        if (is_url(root_) && replaces_ && node_.empty())
+            code = clear_bucket(root_, err);
+        if (code == ZB_OK)
+            code = open_store(root_, &hierarchy_, err, true);
         if (aside && replaces_ && !node_.empty() && is_on_disk(root_))
             place_ = node_ + "." + aside_suffix();
         if (code == ZB_OK) {
