@@ -289,6 +289,8 @@ static enum zb_code put_note_locked(draft *d, bool takes_over, zb_error *err) {
    user's. takes_over: that of a killed program. */
 static enum zb_code put_note(draft *d, bool takes_over, zb_error *err) {
     zb_lock *lock;
+    if (atomic_load(&d->is_lost))
+        return lose(d, err);
     if (atomic_load(&d->is_noted))
         return ZB_OK;
     enum zb_code code = zb_store_lock(d->inner, ZB__NOTE_COPY, &lock, err);
@@ -485,11 +487,19 @@ static enum zb_code store_documents(draft *d, zb_error *err) {
     return code;
 }
 
+static void drop_note(draft *d) {
+    bool is_there, is_ours;
+    if (look_at_note(d, &is_there, &is_ours, NULL) == ZB_OK && is_ours)
+        (void)zb__copy_note(d->inner, "", false, NULL);
+}
+
 static enum zb_code seal(zb_store *store, zb_error *err) {
     draft *d = draft_of(store);
     if (passes(d) || !has(d->held, "zarr.json"))
         return ZB_OK;
     enum zb_code code = store_documents(d, err);
+    if (code && atomic_load(&d->is_lost)) /* the store there is another program's */
+        drop_note(d);
     if (code)
         return code;
     atomic_store(&d->state, PASSES);
@@ -504,17 +514,13 @@ static int note_other(void *context, const zb_list_entry *entry) {
     return *(bool *)context;
 }
 
-/* A store that was given up, and of which all has been erased, leaves no note either; nor does one leave
-   it in another program's store. */
+/* A store that was given up, and of which all has been erased, leaves no note either. */
 static void end(zb_store *store) {
     draft *d = draft_of(store);
-    bool has_others = false, is_there, is_ours;
-    if (passes(d) || !atomic_load(&d->is_noted) ||
-        look_at_note(d, &is_there, &is_ours, NULL) != ZB_OK || !is_ours)
-        return;
-    if (atomic_load(&d->is_lost) ||
-        (zb_store_list(d->inner, "", note_other, &has_others, NULL) == ZB_OK && !has_others))
-        (void)zb__copy_note(d->inner, "", false, NULL);
+    bool has_others = false;
+    if (!passes(d) && atomic_load(&d->is_noted) &&
+        zb_store_list(d->inner, "", note_other, &has_others, NULL) == ZB_OK && !has_others)
+        drop_note(d);
 }
 
 static void release_memory(draft *d) {
