@@ -18,8 +18,8 @@ without it they are taken from the one that runs this. GDAL's own driver reads Z
 
 The last rows are of writing: 16384 x 16384 int16 in 16 shards of 4096 x 4096 (32 MiB) with chunks of 256 x
 256, zstd 3, to an S3 of our own (tests/remote/sims3.py) behind such a link, which looks at no signature;
-`its encoding` is the same to memory, and `processors busy` the time that all processors need for what the writer and the
-server do: where that is more than the bound, the machine is the bound.
+`its encoding` is the same to memory, and `processors busy` the time that all processors need for what the writer, and
+the server, do: where that is more than the bound, the machine is the bound.
 
 Each part of a reader runs in a process of its own, all take turns, and each time is the least of the
 rounds."""
@@ -106,7 +106,7 @@ class Results:
                 self.versions[reader] = line["version"]
                 self.best.setdefault(reader, {})
                 continue
-            line["spent"] += served
+            line["served"] = served
             known = self.best[reader].get(line["what"])
             if not known or line["ms"] < known["ms"]:
                 self.best[reader][line["what"]] = line
@@ -160,8 +160,9 @@ def print_table(rtt, bandwidth, results):
             cells.append(f"{line['requests']} / {line['ms']:.0f}{ratio}" if line else "")
         print(f"| {row} | {bound:.0f} | " + " | ".join(cells) + " |")
         if row == "whole write":
-            busy = [f"{1000 * line['spent'] / os.cpu_count():.0f}" if line else "" for line in lines]
-            print("| processors busy | | " + " | ".join(busy) + " |")
+            busy = [[f"{1000 * line[who] / os.cpu_count():.0f}" for who in ("spent", "served")] if line else []
+                    for line in lines]
+            print("| processors busy | | " + " | ".join(" + ".join(two) for two in busy) + " |")
     print(f"\n{len(results.best)} readers: "
           + "; ".join(f"{name} {version}".strip() for name, version in results.versions.items()))
     for name, reason in results.missing.items():
