@@ -16,6 +16,7 @@
 #define MOST_PAGE (16u * 1024u * 1024u)
 /* A writer that has been at work on one object for longer is none of ours: see ZARRBRIDGE_REMOTE_SECONDS. */
 #define OLD_SECONDS (24 * 3600)
+
 typedef struct sweeping {
     zb__remote *store;
     const char *prefix; /* of the store's keys */

@@ -16,8 +16,6 @@ from test_s3_writing import serve  # noqa: F401  (a fixture)
 NAME = "s3://bucket/x.zarr"
 NOTE = ".zarrbridge-copy"
 
-pytestmark = pytest.mark.skipif("not os.environ.get('HDF5_PLUGIN_PATH')", reason="the connector is not built")
-
 STEPS = """
 import sys, h5py, numpy
 sys.stdin.reconfigure(line_buffering=True)

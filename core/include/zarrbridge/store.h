@@ -55,10 +55,12 @@ typedef struct zb_store_settings {
 ZB_API enum zb_code zb_store_open_with(const char *name, const zb_store_settings *settings,
                                        zb_store **out, zb_error *err);
 
-/* A store to be written, by its name: a directory, as by zb_store_create_fs; a name in S3; or a new zip archive (zb_path_becomes_zip). An archive takes the place of what is there when it is sealed (zb_store_seal), in one
-   step; until then its objects lie in a directory beside it (sys/aside.h), and take as much room
-   there. In S3 nothing has to be made first; where nothing is below the name, its documents are stored
-   when it is sealed, behind all chunks, and other users see no store until then. settings: as for zb_store_open_with, or NULL. ZB_EUNSUPPORTED for other URLs; else as
+/* A store to be written, by its name: a directory, as by zb_store_create_fs; a name in S3; or a new
+   zip archive (zb_path_becomes_zip). An archive takes the place of what is there when it is sealed
+   (zb_store_seal), in one step; until then its objects lie in a directory beside it (sys/aside.h),
+   and take as much room there. In S3 nothing has to be made first; where nothing is below the name,
+   its documents are stored when it is sealed, behind all chunks, and other users see no store until
+   then. settings: as for zb_store_open_with, or NULL. ZB_EUNSUPPORTED for other URLs; else as
    zb_store_open. */
 ZB_API enum zb_code zb_store_create(const char *name, const zb_store_settings *settings,
                                     zb_store **out, zb_error *err);
@@ -115,12 +117,13 @@ ZB_API enum zb_code zb_store_flush(zb_store *store, zb_error *err);
    the release of the store's last reference, which has no way to tell an error. Any thread. */
 ZB_API enum zb_code zb_store_settle(zb_store *store, zb_error *err);
 
-/* Settles a store, and makes a new one to be seen that zb_store_create has made: brings a zip archive to
-   its name, durable; puts the documents of a store in S3, the root's last, ZB_ECONFLICT where another
-   program has put one meanwhile. A store of another kind is settled only. Writers are flushed before, and nobody writes meanwhile. It may be
-   called again, after further changes, and does nothing where there are none. The release of the
-   store's last reference does it, too, and has no way to tell an error. A store whose root has
-   no document is not made. Errors as of zb_store_pack; change errors. */
+/* Settles a store, and makes a new one to be seen that zb_store_create has made: brings a zip archive
+   to its name, durable; puts the documents of a store in S3, the root's last, ZB_ECONFLICT where
+   another program has put one meanwhile. A store of another kind is settled only. Writers are
+   flushed before, and nobody writes meanwhile. It may be called again, after further changes, and
+   does nothing where there are none. The release of the store's last reference does it, too, and has
+   no way to tell an error. A store whose root has no document is not made. Errors as of
+   zb_store_pack; change errors. */
 ZB_API enum zb_code zb_store_seal(zb_store *store, zb_error *err);
 
 #ifdef __cplusplus

@@ -21,6 +21,7 @@
 #include "change/remove.h"
 #include "node/notes.h"
 #include "node/walk.h"
+#include "store/by_threads.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
@@ -202,25 +203,6 @@ static uint64_t draft_reach(zb_store *store) {
 
 /* ---- Requests ---- */
 
-/* Of what is held, or absent. */
-static void answer(draft *d, zb_fetch *fetch) {
-    fetch->code = zb_object_open(d->held, fetch->key, &fetch->object, &fetch->info, &fetch->error);
-    if (fetch->code)
-        return;
-    const uint64_t size = fetch->info.size;
-    if (fetch->range.length == ZB_WHOLE) {
-        fetch->range = (zb_range){.length = (size_t)size};
-        if (size > fetch->most)
-            fetch->code =
-                zb_fail(&fetch->error, ZB_ELIMIT, "it has %llu bytes", (unsigned long long)size);
-    }
-    if (!fetch->code && !fetch->range.buffer &&
-        !(fetch->range.buffer = malloc(fetch->range.length ? fetch->range.length : 1)))
-        fetch->code = zb_fail(&fetch->error, ZB_ENOMEM, "no memory for an object");
-    if (!fetch->code)
-        fetch->code = zb_object_read(fetch->object, &fetch->range, 1, &fetch->error);
-}
-
 static enum zb_code draft_submit(zb_store *store, zb_fetch *list, zb_fetch_fn done, void *context,
                                  zb_error *err) {
     draft *d = draft_of(store);
@@ -236,7 +218,7 @@ static enum zb_code draft_submit(zb_store *store, zb_fetch *list, zb_fetch_fn do
     enum zb_code code = there ? zb_store_submit(d->inner, there, done, context, err) : ZB_OK;
     for (zb_fetch *fetch = code ? NULL : here, *next; fetch; fetch = next) {
         next = fetch->next;
-        answer(d, fetch);
+        fetch->code = zb__fetch_serve(d->held, fetch); /* held, or absent */
         done(context, fetch);
     }
     return code;
@@ -349,8 +331,6 @@ static enum zb_code draft_put(zb_store *store, const zb_put *put, zb_error *err)
 /* What another program has put there, or puts, is not to be touched. */
 static enum zb_code may_erase(draft *d, zb_error *err) {
     bool is_there, is_ours;
-    if (passes(d))
-        return ZB_OK;
     if (atomic_load(&d->is_lost))
         return zb_fail(err, ZB_ECONFLICT,
                        "%s: another program makes a store there; what this one has put stays",
@@ -362,9 +342,11 @@ static enum zb_code may_erase(draft *d, zb_error *err) {
 static enum zb_code draft_erase(zb_store *store, const char *key, zb_error *err) {
     draft *d = draft_of(store);
     enum zb_code code = ZB_OK;
-    if (!passes(d) && is_own_note(d, key))
+    if (passes(d))
+        return zb_store_erase(d->inner, key, err);
+    if (is_own_note(d, key))
         return ZB_OK;
-    if (!passes(d) && is_document(key)) {
+    if (is_document(key)) {
         code = zb_store_erase(d->held, key, err);
         if (code || atomic_load(&d->state) == HOLDS)
             return code;
@@ -377,6 +359,8 @@ static enum zb_code draft_erase(zb_store *store, const char *key, zb_error *err)
 
 static enum zb_code draft_erase_below(zb_store *store, const char *prefix, zb_error *err) {
     draft *d = draft_of(store);
+    if (passes(d))
+        return zb_store_erase_below(d->inner, prefix, err);
     const bool is_untouched = is_untouched_below(d, prefix);
     enum zb_code code = zb_store_erase_below(d->held, prefix, err);
     if (code || is_untouched)

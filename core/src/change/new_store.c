@@ -86,8 +86,8 @@ static enum zb_code create_archive(const char *path, zb_store **out, zb_error *e
 
 static enum zb_code create_url(const char *name, const zb_store_settings *settings, zb_store **out,
                                zb_error *err) {
-    static const zb_store_settings no_settings = {.options = NULL};
-    enum zb_code code = zb_store_open_with(name, settings ? settings : &no_settings, out, err);
+    enum zb_code code =
+        settings ? zb_store_open_with(name, settings, out, err) : zb_store_open(name, out, err);
     if (code)
         return code;
     if ((*out)->ops->put)

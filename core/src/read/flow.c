@@ -9,7 +9,6 @@
 
 /* For a store that does not say. */
 #define IN_FLIGHT 16
-#define WINDOW ((uint64_t)64 << 20)
 
 /* Sends requests as long as there is room, and lets keys in when nobody wants any. */
 static void pump(zb__flow *f) {
@@ -124,7 +123,7 @@ enum zb_code zb__flow_run(zb__stored_chunk *keys, size_t count, zb_error *err) {
     const zb_store_hints *hints = &store->hints;
     zb__flow f = {.store = store,
                   .part = hints->part ? hints->part : UINT64_MAX,
-                  .window = hints->window ? hints->window : WINDOW,
+                  .window = hints->window ? hints->window : ZB__LEAST_WINDOW,
                   .most = hints->in_flight ? hints->in_flight : IN_FLIGHT,
                   .keys = keys,
                   .count = count};

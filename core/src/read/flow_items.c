@@ -10,8 +10,6 @@
 
 /* A key whose object changes each time that it is read is begun anew this often. */
 #define MOST_TRIES 3
-/* The window of a link that is not known, or slow. Bytes. */
-#define LEAST_WINDOW ((uint64_t)64 << 20)
 
 /* Bytes under way of all flows of the process, which share the window. */
 static atomic_uint_fast64_t all_charged;
@@ -33,7 +31,7 @@ void zb__flow_discharge(uint64_t *account) {
 static uint64_t window_of(const zb__flow *f) {
     const uint64_t reach = f->store->ops->reach ? f->store->ops->reach(f->store) : 0,
                    wanted = reach < UINT64_MAX / 6 ? 6 * reach : UINT64_MAX;
-    return wanted < LEAST_WINDOW ? LEAST_WINDOW : wanted;
+    return wanted < ZB__LEAST_WINDOW ? ZB__LEAST_WINDOW : wanted;
 }
 
 /* A flow that would do nothing at all without a request may always make one. */
@@ -41,7 +39,7 @@ bool zb__flow_has_room(const zb__flow *f, uint64_t bytes) {
     const bool is_idle = f->under_way == 0 && f->ready.count == 0 && f->stepping == 0;
     const uint64_t charged = atomic_load(&all_charged) + bytes;
     return is_idle ||
-           (charged <= f->window && (charged <= LEAST_WINDOW || charged <= window_of(f)));
+           (charged <= f->window && (charged <= ZB__LEAST_WINDOW || charged <= window_of(f)));
 }
 
 /* ---- Items -------------------------------------------------------------------------------- */

@@ -10,6 +10,9 @@
 #include "read/item.h"
 #include "zarrbridge/sys/store.h"
 
+/* The window of a link that is not known, or slow. Bytes. */
+#define ZB__LEAST_WINDOW ((uint64_t)64 << 20)
+
 /* A request of an ask for all or a part of its bytes. */
 typedef struct zb__request {
     zb_fetch fetch; /* first: an answer is known by it */

@@ -6,6 +6,8 @@
  * Threads are started when there are more requests than idle ones, and stay for the life of the
  * process. A child of a fork has none, and none of its parent's requests.
  */
+#include "store/by_threads.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -72,7 +74,7 @@ static enum zb_code read_range(zb_fetch *fetch) {
     return zb_object_read(fetch->object, &fetch->range, 1, &fetch->error);
 }
 
-static enum zb_code serve(zb_store *store, zb_fetch *fetch) {
+enum zb_code zb__fetch_serve(zb_store *store, zb_fetch *fetch) {
     const bool is_whole = fetch->range.length == ZB_WHOLE;
     if (fetch->object)
         return is_whole ? zb_fail(&fetch->error, ZB_EUNSUPPORTED,
@@ -126,7 +128,7 @@ static void *thread_main(void *unused) {
         b->left = fetch->next;
         b->running++;
         pthread_mutex_unlock(&lock);
-        fetch->code = serve(b->store, fetch);
+        fetch->code = zb__fetch_serve(b->store, fetch);
         b->done(b->context, fetch);
         pthread_mutex_lock(&lock);
         b->running--;

@@ -17,7 +17,6 @@
 #include "create/destination.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,7 +25,6 @@
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 
 #include "cpl_conv.h"
 #include "cpl_string.h"
@@ -45,11 +43,6 @@ namespace zarr3 {
 
 static bool is_virtual(const std::string &path) {
     return STARTS_WITH(path.c_str(), "/vsi");
-}
-
-/* Where things are made beside their place. */
-static bool is_on_disk(const std::string &path) {
-    return !is_virtual(path) && !is_url(path);
 }
 
 static bool is_directory(const std::string &path, bool *exists) {

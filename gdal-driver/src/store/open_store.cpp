@@ -58,7 +58,7 @@ bool find_writable_place(std::string *root) {
     return true;
 }
 
-static bool is_on_disk(const std::string &root) {
+bool is_on_disk(const std::string &root) {
     return !is_url(root) && !STARTS_WITH(root.c_str(), "/vsi");
 }
 

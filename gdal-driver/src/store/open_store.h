@@ -31,6 +31,9 @@ bool is_writable_place(const std::string &root);
 /* The same; a virtual path that the core's requests reach becomes its URL. */
 bool find_writable_place(std::string *root);
 
+/* A path that the operating system knows: neither a URL nor one of GDAL's virtual ones. */
+bool is_on_disk(const std::string &root);
+
 /* A local path for which a new store is a zip archive, made as a whole and sealed when it is closed. */
 bool becomes_archive(const std::string &root);
 

@@ -22,7 +22,8 @@ typedef struct zb_aside {
 
 /* Makes an empty file, or an empty directory, beside a place, which need not exist; the directory that
    the place is in must. Removes what killed processes have left there for it, if it is older than a
-   minute. ZB_ENOTFOUND; ZB_EIO; ZB_ENOMEM. On success the caller ends it with one of the others. Any thread. */
+   minute. ZB_ENOTFOUND; ZB_EIO; ZB_ENOMEM. On success the caller ends it with one of the others. Any
+   thread. */
 ZB_API enum zb_code zb_aside_make(const char *place, bool is_directory, zb_aside *out,
                                   zb_error *err);
 
