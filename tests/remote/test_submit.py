@@ -42,7 +42,7 @@ def fill(folder, count, size=1000):
 
 def test_64_requests_at_once(server, folder, remote):
     data = fill(folder, 200)
-    server.rtt = 0.2
+    server.rtt = 0.5  # longer than a busy machine needs to take 64 requests in
     answers = remote.fetch_all([whole(str(i)) for i in range(200)])
     assert [answer.data for answer in answers] == data
     assert 48 <= server.most_busy <= 64

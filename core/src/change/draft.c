@@ -237,15 +237,7 @@ static enum zb_code lose(draft *d, zb_error *err) {
 
 /* *is_there: a note; *is_ours: this draft's. */
 static enum zb_code look_at_note(const draft *d, bool *is_there, bool *is_ours, zb_error *err) {
-    char *text = NULL;
-    size_t size = 0;
-    enum zb_code code =
-        zb_store_get(d->inner, ZB__NOTE_COPY, ZB__TOKEN_SIZE, "of a note", &text, &size, NULL, err);
-    *is_there = code != ZB_ENOTFOUND;
-    *is_ours =
-        !code && size == ZB__TOKEN_SIZE - 1 && memcmp(text, d->token, ZB__TOKEN_SIZE - 1) == 0;
-    free(text);
-    return code == ZB_ENOTFOUND || code == ZB_ELIMIT ? ZB_OK : code;
+    return zb__note_look(d->inner, ZB__NOTE_COPY, d->token, is_there, is_ours, err);
 }
 
 /* A program that begins later takes the note over, and this one must not put anything any more. */

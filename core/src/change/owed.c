@@ -29,9 +29,6 @@
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
-/* Longer notes are not ours, and are another store's in any case. */
-#define NOTE_MAX 4096
-
 /* One block that is owed. */
 typedef struct debt {
     struct debt *next;
@@ -112,20 +109,15 @@ enum zb_code zb__owed_forget(zb_store *store, const char *path, zb_error *err) {
 /* *there: a note stands beside the group's document; *ours: it says this token. */
 static enum zb_code note_look(zb_store *store, const char *path, const char *token, bool *there,
                               bool *ours, zb_error *err) {
-    char *text = NULL, *key = note_key(path, err);
-    size_t size = 0;
+    char *key = note_key(path, err);
     if (!key)
         return ZB_ENOMEM;
-    enum zb_code code = ZB_ENOTFOUND; /* the usual case, which is the cheaper question */
-    if (!zb_store_is_absent(store, key))
-        code = zb_store_get(store, key, NOTE_MAX, "of a note", &text, &size, NULL, err);
-    *there = code != ZB_ENOTFOUND;
-    *ours = code == ZB_OK && size > 0 && size == strlen(token) && memcmp(text, token, size) == 0;
-    free(text);
+    enum zb_code code = ZB_OK;
+    *there = *ours = false;
+    if (!zb_store_is_absent(store, key)) /* absent in the usual case: the cheaper question */
+        code = zb__note_look(store, key, token, there, ours, err);
     free(key);
-    if (code == ZB_OK || code == ZB_ENOTFOUND || code == ZB_ELIMIT)
-        return ZB_OK;
-    return zb__node_blame(store, "group", path, code, err);
+    return code ? zb__node_blame(store, "group", path, code, err) : ZB_OK;
 }
 
 /* ---- The list ----------------------------------------------------------------------------- */

@@ -5,8 +5,23 @@
 #include <string.h>
 
 #include "node/document.h"
+#include "zarrbridge/sys/store.h"
 
 #define TAIL ".zb-journal"
+
+/* Longer notes are not ours, and are another program's in any case. */
+#define NOTE_MAX 4096
+
+enum zb_code zb__note_look(zb_store *store, const char *key, const char *token, bool *is_there,
+                           bool *is_ours, zb_error *err) {
+    char *text = NULL;
+    size_t size = 0;
+    enum zb_code code = zb_store_get(store, key, NOTE_MAX, "of a note", &text, &size, NULL, err);
+    *is_there = code != ZB_ENOTFOUND;
+    *is_ours = !code && size > 0 && size == strlen(token) && memcmp(text, token, size) == 0;
+    free(text);
+    return code == ZB_ENOTFOUND || code == ZB_ELIMIT ? ZB_OK : code;
+}
 
 char *zb__journal_key(const char *shard) {
     const char *name = zb__path_name(shard);

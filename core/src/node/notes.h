@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of the notes and journals that a change keeps in the store while it goes on, so that
+ * The names and contents of the notes and journals that a change keeps in the store while it goes on, so that
  * the next process can finish or undo the change of a process that was killed. All begin with a
  * dot, so that no node and no chunk can have such a name. (The temporary files of the directory
  * store are its own: store/fs_store.h.)
@@ -9,6 +9,8 @@
 #define ZB_NODE_NOTES_H
 
 #include <stdbool.h>
+
+#include "zarrbridge/store.h"
 
 /* Stands in an array's directory while chunks beyond its new shape are erased: the old shape
    (change/resize.c). */
@@ -26,6 +28,11 @@
 /* Names in a store begin so whose objects are put to learn whether the service keeps to conditions, and
    erased at once (remote/s3_write.c). One stays where the writer was killed between. */
 #define ZB__TEST_OBJECT "zarrbridge-test-"
+
+/* What the note of this key says. *is_there: there is one; *is_ours: it holds this token and nothing
+   else (never, for an empty token). */
+enum zb_code zb__note_look(zb_store *store, const char *key, const char *token, bool *is_there,
+                           bool *is_ours, zb_error *err);
 
 /* Stands beside a shard that is being changed in place: ".NAME.zb-journal" in the directory of NAME
    (write/journal.h). Both keys are malloc'ed, or NULL when memory runs out. */
