@@ -137,6 +137,18 @@ def test_what_is_refused_changes_nothing(kind, tmp_path):
         file["d"].id.write_direct_chunk((0, 0), good)
 
 
+@pytest.mark.parametrize("size", [4, 80 * 4 - 4, 80 * 4 + 4, 100_000])
+@pytest.mark.parametrize("kind", ["gzip", "both"])
+def test_a_stream_of_another_size_is_refused(kind, size, tmp_path):
+    """HDF5 takes it: beyond a short one are bytes of the process's memory."""
+    file, data = make(tmp_path / "x.zarr", kind)
+    with file:
+        data[...] = DATA
+        with pytest.raises(Exception, match="the chunk's 320 bytes"):
+            data.id.write_direct_chunk((0, 0), zlib.compress(b"\1" * size))
+        assert np.array_equal(data[...], DATA)
+
+
 @pytest.mark.parametrize("dtype", [h5py.string_dtype(), h5py.vlen_dtype("i4")], ids=str)
 def test_elements_of_any_length_are_refused(dtype, tmp_path):
     with h5py.File(tmp_path / "x.zarr", "w") as file:

@@ -3,9 +3,8 @@
 #include "callbacks/direct_chunks.h"
 
 #include "create/creation_list.h"
+#include "create/size_filter.h"
 #include "data/transfer.h"
-#include "hdf5/errors.h"
-#include "model/space.h"
 #include "hdf5/errors.h"
 #include "model/space.h"
 
@@ -121,10 +120,10 @@ static herr_t transfer(const chunk *c, bool writing) {
 
 /* ---- The dataset in memory ---- */
 
-static herr_t make_scratch(chunk *c) {
+static herr_t make_scratch(chunk *c, hid_t dcpl) {
     c->scratch = vol_scratch_file(c->lib);
     if (c->scratch >= 0)
-        c->dataset = c->lib->H5Dcreate_anon(c->scratch, c->type, c->space, c->dcpl, H5P_DEFAULT);
+        c->dataset = c->lib->H5Dcreate_anon(c->scratch, c->type, c->space, dcpl, H5P_DEFAULT);
     return c->dataset < 0 ? -1 : 0;
 }
 
@@ -139,7 +138,7 @@ static herr_t filter_elements(chunk *c, hsize_t *size) {
     static const hsize_t origin[ZB_MAX_NDIM];
     H5VL_native_dataset_optional_args_t native = {
         .get_chunk_storage_size = {.offset = origin, .size = size}};
-    if (make_scratch(c) < 0 ||
+    if (make_scratch(c, c->dcpl) < 0 ||
         c->lib->H5Dwrite(c->dataset, c->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, c->elements) < 0)
         return -1;
     return ask_native(c, H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE, &native);
@@ -161,13 +160,30 @@ static herr_t take_filtered(const chunk *c, void *buffer, size_t *room, uint32_t
     return 0;
 }
 
+/* HDF5's own account of what failed, "filter returned failure", would hide ours. */
+static herr_t read_elements(const chunk *c) {
+    hid_t saved = vol_stack_save(c->lib);
+    herr_t result =
+        c->lib->H5Dread(c->dataset, c->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, c->elements);
+    vol_stack_restore(c->lib, saved);
+    if (result < 0)
+        VOL_PUSH(c->lib, DATASET, BADVALUE,
+                 "these bytes are no chunk of '%s': its filters do not make the chunk's %zu bytes "
+                 "of them",
+                 c->node->path, c->bytes);
+    return result;
+}
+
 static herr_t unfilter(chunk *c, size_t size, const void *bytes) {
     static const hsize_t origin[ZB_MAX_NDIM];
     H5VL_native_dataset_optional_args_t native = {
         .chunk_write = {.offset = origin, .size = (uint32_t)size, .buf = bytes}};
-    if (make_scratch(c) < 0 || ask_native(c, H5VL_NATIVE_DATASET_CHUNK_WRITE, &native) < 0)
+    const hid_t checked = vol_size_checked(c->lib, c->dcpl, c->bytes);
+    herr_t result = checked < 0 ? -1 : make_scratch(c, checked);
+    vol_release_id(c->lib, checked);
+    if (result < 0 || ask_native(c, H5VL_NATIVE_DATASET_CHUNK_WRITE, &native) < 0)
         return -1;
-    return c->lib->H5Dread(c->dataset, c->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, c->elements);
+    return read_elements(c);
 }
 
 /* ---- The calls ---- */

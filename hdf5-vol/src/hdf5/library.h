@@ -21,6 +21,7 @@
 
 #include <H5PLextern.h>
 #include <H5VLconnector.h>
+#include <H5Zdevelop.h>
 #include <H5VLconnector_passthru.h>
 #include <H5VLnative.h>
 #include <stdbool.h>
@@ -50,7 +51,7 @@
     F(H5Sget_regular_hyperslab) F(H5Sselect_hyperslab) F(H5Sselect_valid) F(H5Sget_select_bounds)  \
     F(H5Ssel_iter_create) F(H5Ssel_iter_get_seq_list) F(H5Ssel_iter_close) F(H5Idec_ref)           \
     F(H5Iis_valid) F(H5Iiterate) F(H5Epush2) F(H5Eget_num) F(H5Eget_current_stack)                 \
-    F(H5Eset_current_stack) F(H5atclose) F(H5allocate_memory) F(H5Zfilter_avail)                   \
+    F(H5Eset_current_stack) F(H5atclose) F(H5allocate_memory) F(H5Zfilter_avail) F(H5Zregister)    \
     F(H5Rcreate_object) F(H5VLget_connector_id_by_value) F(H5VLclose) F(H5VLobject)                \
     F(H5VLwrap_register) F(H5VLintrospect_get_conn_cls) F(H5VLintrospect_opt_query)                \
     F(H5VLget_wrap_ctx) F(H5VLfree_wrap_ctx) F(H5VLfile_create) F(H5VLfile_open) F(H5VLfile_get)   \
