@@ -173,11 +173,6 @@ static int consolidate(const char *path) {
     return FINE;
 }
 
-static bool ends_in_zip(const char *path) {
-    const size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".zip") == 0;
-}
-
 /* A node with all below it becomes the root of an archive. */
 static enum zb_code pack(const char *source, const char *target, zb_error *err) {
     zb_store *store;
@@ -215,7 +210,8 @@ static enum zb_code copy_node(const char *source, const char *target, zb_error *
 
 static int copy(const char *source, const char *target) {
     zb_error err;
-    if (ends_in_zip(target) ? pack(source, target, &err) : copy_node(source, target, &err))
+    const bool to_zip = !zb_name_is_url(target) && zb_path_becomes_zip(target);
+    if (to_zip ? pack(source, target, &err) : copy_node(source, target, &err))
         return fail(&err);
     fprintf(stderr, "%s is a copy of %s\n", target, source);
     return FINE;

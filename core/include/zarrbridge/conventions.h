@@ -198,6 +198,10 @@ ZB_API bool zb_place_claims_v3(zb_store *store, const char *path);
    system calls tell that they are none. Any thread. */
 ZB_API bool zb_place_is_zip(const char *path);
 
+/* What a new zip archive would find at a local path: ZB_PLACE_EMPTY also for an empty file, as
+   programs make it to have a name for themselves; ZB_PLACE_NODE if zb_place_is_zip. Any thread. */
+ZB_API enum zb_place zb_place_look_zip(const char *path);
+
 #ifdef __cplusplus
 }
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "change/copy_note.h"
 #include "node/notes.h"
@@ -83,4 +84,11 @@ bool zb_place_is_zip(const char *path) {
     zb_node_release(root);
     zb_store_release(store);
     return is_node;
+}
+
+enum zb_place zb_place_look_zip(const char *path) {
+    struct stat info;
+    if (stat(path, &info) != 0 || (S_ISREG(info.st_mode) && info.st_size == 0))
+        return ZB_PLACE_EMPTY;
+    return zb_place_is_zip(path) ? ZB_PLACE_NODE : ZB_PLACE_OTHER;
 }

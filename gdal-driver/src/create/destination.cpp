@@ -105,11 +105,11 @@ static bool may_replace(const std::string &directory, std::string *reason) {
     return false;
 }
 
-/* Nothing, an empty file or an archive with a store. *replaces: an archive. */
+/* *replaces: an archive. */
 static bool may_replace_archive(const std::string &path, bool *replaces, std::string *reason) {
-    VSIStatBufL stat;
-    *replaces = zb_place_is_zip(path.c_str());
-    if (*replaces || VSIStatL(path.c_str(), &stat) != 0 || stat.st_size == 0)
+    const enum zb_place found = zb_place_look_zip(path.c_str());
+    *replaces = found == ZB_PLACE_NODE;
+    if (found != ZB_PLACE_OTHER)
         return true;
     *reason = "the file exists and is no archive with a Zarr store; it is not overwritten";
     return false;

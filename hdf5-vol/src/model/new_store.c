@@ -68,7 +68,7 @@ static enum zb_code make_way_for_zip(const h5_lib *lib, const char *path, bool t
     struct stat info;
     if (lstat(path, &info) == 0 && !truncate)
         return zb_fail_errno(err, EEXIST, "cannot create '%s'", path);
-    if (stat(path, &info) == 0 && !is_empty_file(&info) && !zb_place_is_zip(path))
+    if (zb_place_look_zip(path) == ZB_PLACE_OTHER)
         return fail_other(path, "create", err);
     return check_not_open(lib, path, err);
 }
@@ -137,7 +137,7 @@ enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *
 }
 
 static enum zb_code delete_zip(const h5_lib *lib, const char *path, zb_error *err) {
-    if (!zb_place_is_zip(path))
+    if (zb_place_look_zip(path) != ZB_PLACE_NODE)
         return fail_other(path, "delete", err);
     const enum zb_code code = check_not_open(lib, path, err);
     if (code)

@@ -5,6 +5,7 @@
 
 #include "store/fixture.h"
 #include "support/store.h"
+#include "zarrbridge/conventions.h"
 
 static char *archive_of(const fixture *f) {
     char *path = NULL;
@@ -111,6 +112,35 @@ static void an_archive_that_cannot_be_made(void **state) {
     free(path);
 }
 
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Only an archive with a store is replaced, and an empty file. */
+static void what_a_new_archive_finds(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    char *path = archive_of(f);
+    assert_int_equal(zb_place_look_zip(path), ZB_PLACE_EMPTY);
+    write_file(path, "");
+    assert_int_equal(zb_place_look_zip(path), ZB_PLACE_EMPTY);
+    write_file(path, "PK\3\4, mine");
+    assert_int_equal(zb_place_look_zip(path), ZB_PLACE_OTHER);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0777), 0);
+    assert_int_equal(zb_place_look_zip(path), ZB_PLACE_OTHER);
+    assert_int_equal(rmdir(path), 0);
+    zb_store *store = create(path);
+    zb_node_release(store_group(store, "a", NULL));
+    ASSERT_OK(zb_store_seal(store, &err), err);
+    zb_store_release(store);
+    assert_int_equal(zb_place_look_zip(path), ZB_PLACE_NODE);
+    free(path);
+}
+
 static void names_of_archives(void **state) {
     fixture *f = *state;
     char *path = archive_of(f);
@@ -133,6 +163,7 @@ int main(void) {
         FIXTURE_TEST(an_archive_has_its_name_when_it_is_sealed),
         FIXTURE_TEST(what_is_there_stays_until_then),
         FIXTURE_TEST(an_archive_that_cannot_be_made),
+        FIXTURE_TEST(what_a_new_archive_finds),
         FIXTURE_TEST(names_of_archives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
