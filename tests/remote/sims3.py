@@ -16,6 +16,7 @@ import datetime
 import email.utils
 import fcntl
 import hashlib
+import itertools
 import hmac
 import os
 import re
@@ -105,6 +106,7 @@ class S3:
         self.part_conditions, self.multipart = part_conditions, multipart
         self.lock = lock or threading.Lock()
         self.uploads = {}  # id -> Upload
+        self.upload_numbers = itertools.count()
         self.upload_name = "Upload.{}/=&x"  # letters that a query has a use for
         self.marks = {}  # path -> ETag, x-amz-meta-zb-write
         self.expired = set()
@@ -248,7 +250,7 @@ class S3:
         """With the lock: the requests of an upload in parts."""
         query = urllib.parse.parse_qs(request.query, keep_blank_values=True)
         if request.method == "POST" and "uploads" in query:
-            name = self.upload_name.format(len(self.uploads))
+            name = self.upload_name.format(next(self.upload_numbers))
             self.uploads[name] = Upload(path, request.headers.get("x-amz-meta-zb-write"))
             return self.xml("InitiateMultipartUploadResult", UploadId=name)
         upload = self.uploads.get(query.get("uploadId", [""])[0])
