@@ -146,3 +146,19 @@ def test_long_names(path):
         with pytest.raises((ValueError, OSError)):
             f.create_group("." + 253 * "x")
         assert list(f) == ["." + 252 * "x"]
+
+
+def test_the_character_set_is_that_of_the_letters(path, tmp_path):
+    def attribute_sets(group):
+        return [h5py.h5a.get_info(group.id, name.encode()).cset for name in ("a", "\u00fc")]
+
+    expected = [h5py.h5t.CSET_ASCII, h5py.h5t.CSET_UTF8]
+    with h5py.File(path, "w") as f:
+        f.create_group("abc")
+        f["gr\u00fcn"] = h5py.SoftLink("/abc")
+        f.attrs["a"] = f.attrs["\u00fc"] = 1
+        assert [f.id.links.get_info(name.encode()).cset for name in ("abc", "gr\u00fcn")] == expected
+        assert attribute_sets(f) == expected
+    with h5py.File(path, "r") as f, h5py.File(tmp_path / "copy.h5", "w") as copy:
+        f.copy("/", copy, "top")
+        assert attribute_sets(copy["top"]) == expected

@@ -11,6 +11,7 @@
 #include "model/scales.h"
 #include "model/side.h"
 #include "model/waiting.h"
+#include "objects/object.h"
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
@@ -231,6 +232,14 @@ hid_t vol_attr_space(h5_lib *lib, const vol_attr *attr) {
         return lib->H5Screate(H5S_NULL);
     return attr->ndim == 0 ? lib->H5Screate(H5S_SCALAR)
                            : lib->H5Screate_simple((int)attr->ndim, attr->dims, NULL);
+}
+
+hid_t vol_attr_list(h5_lib *lib, const char *name) {
+    hid_t list = lib->H5Pcreate(*lib->H5P_CLS_ATTRIBUTE_CREATE_ID_g);
+    if (list >= 0 && lib->H5Pset_char_encoding(list, vol_name_cset(name)) >= 0)
+        return list;
+    vol_release_id(lib, list);
+    return -1;
 }
 
 const void *vol_attr_data(const vol_attr *attr, hvl_t *lists) {

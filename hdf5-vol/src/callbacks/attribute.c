@@ -191,7 +191,7 @@ static herr_t vol_attr_write(void *obj, hid_t mem_type, const void *buffer, hid_
 
 static void fill_info(h5_lib *lib, const vol_attr *attr, H5A_info_t *info) {
     memset(info, 0, sizeof *info);
-    info->cset = H5T_CSET_UTF8;
+    info->cset = vol_name_cset(attr->name);
     info->data_size = vol_attr_size(lib, attr);
 }
 
@@ -215,7 +215,7 @@ static herr_t vol_attr_get(void *obj, H5VL_attr_get_args_t *args, hid_t dxpl, vo
         return -1;
     switch (args->op_type) {
     case H5VL_ATTR_GET_ACPL:
-        args->args.get_acpl.acpl_id = lib->H5Pcreate(*lib->H5P_CLS_ATTRIBUTE_CREATE_ID_g);
+        args->args.get_acpl.acpl_id = vol_attr_list(lib, object->attr);
         return args->args.get_acpl.acpl_id < 0 ? -1 : 0;
     case H5VL_ATTR_GET_INFO: {
         const H5VL_attr_get_info_args_t *info = &args->args.get_info;

@@ -171,7 +171,7 @@ static void fill_info(const vol_found *found, H5L_info2_t *info) {
     vol_link_value value;
     const bool has_value = vol_link_value_of(found->link, &value);
     memset(info, 0, sizeof *info);
-    info->cset = H5T_CSET_UTF8;
+    info->cset = vol_name_cset(found->link ? found->link->name : "");
     if (found->link && found->link->order > 0) {
         info->corder_valid = true;
         info->corder = (int64_t)found->link->order - 1;

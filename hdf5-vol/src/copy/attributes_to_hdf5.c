@@ -25,15 +25,15 @@ static herr_t make(const vol_native_target *to, const vol_attr *attr, hid_t attr
                    const void *data) {
     h5_lib *lib = to->lib;
     const H5VL_loc_params_t self = vol_self(to->type);
-    hid_t space = vol_attr_space(lib, attr);
+    hid_t space = vol_attr_space(lib, attr), list = vol_attr_list(lib, attr->name);
     void *made = lib->H5VLattr_create(to->object, &self, lib->native, attr->name, attr_type, space,
-                                      *lib->H5P_LST_ATTRIBUTE_CREATE_ID_g,
-                                      *lib->H5P_LST_ATTRIBUTE_ACCESS_ID_g, to->dxpl, NULL);
+                                      list, *lib->H5P_LST_ATTRIBUTE_ACCESS_ID_g, to->dxpl, NULL);
     herr_t result = -1;
     if (made) {
         result = data ? lib->H5VLattr_write(made, lib->native, attr_type, data, to->dxpl, NULL) : 0;
         lib->H5VLattr_close(made, lib->native, to->dxpl, NULL);
     }
+    vol_release_id(lib, list);
     vol_release_id(lib, space);
     return result;
 }

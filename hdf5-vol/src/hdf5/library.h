@@ -92,7 +92,7 @@
     F(H5Pget_link_phase_change) F(H5Pset_link_phase_change) F(H5Pget_est_link_info)                \
     F(H5Pset_est_link_info) F(H5Pget_local_heap_size_hint) F(H5Pset_local_heap_size_hint)          \
     F(H5Pget_fill_time) F(H5Pset_fill_time) F(H5Pget_alloc_time) F(H5Pset_alloc_time)              \
-    F(H5Pset_layout) F(H5Tget_create_plist) F(H5Premove_filter) F(H5Oget_comment) F(H5Pget_sizes) \
+    F(H5Pset_layout) F(H5Pset_char_encoding) F(H5Tget_create_plist) F(H5Premove_filter) F(H5Oget_comment) F(H5Pget_sizes) \
     F(H5Pset_sizes) F(H5Pget_sym_k) F(H5Pset_sym_k) F(H5Pget_istore_k) F(H5Pset_istore_k)          \
     F(H5Pget_shared_mesg_phase_change) F(H5Pset_shared_mesg_phase_change)                          \
     F(H5Pget_file_space_page_size) F(H5Pset_file_space_page_size) F(H5Pget_file_space_strategy)    \

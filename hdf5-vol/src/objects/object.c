@@ -159,3 +159,9 @@ void vol_copy_name(const char *text, char *buffer, size_t size, size_t *length) 
     if (length)
         *length = full;
 }
+
+H5T_cset_t vol_name_cset(const char *name) {
+    while ((unsigned char)*name > 0 && (unsigned char)*name < 0x80)
+        name++;
+    return *name ? H5T_CSET_UTF8 : H5T_CSET_ASCII;
+}

@@ -67,4 +67,7 @@ uint64_t vol_token_get(const H5O_token_t *token);
 /* Copies text into HDF5's (buffer, size) with truncation; *length gets the full length. */
 void vol_copy_name(const char *text, char *buffer, size_t size, size_t *length);
 
+/* The character set of the name of a link or an attribute, as its letters tell: a store keeps none. */
+H5T_cset_t vol_name_cset(const char *name);
+
 #endif
