@@ -9,6 +9,7 @@
 #include "create/text_property.h"
 
 #include "create/filters.h"
+#include "hdf5/element.h"
 #include "zarrbridge/limits.h"
 
 #include <stdlib.h>
@@ -93,11 +94,23 @@ static zb_array_spec spec_of(const zb_array_info *info, const char *codecs) {
                            .codecs = codecs};
 }
 
+/* Is a new dataset of the type that HDF5 programs see stored in the other byte order than the host's? */
+static bool is_swapped(vol_node *dataset) {
+    vol_element element;
+    const bool swapped =
+        vol_element_make(dataset->file->lib, vol_node_type(dataset), &element, NULL) == ZB_OK &&
+        element.dtype.swapped;
+    vol_element_clear(&element);
+    return swapped;
+}
+
 /* Would a dataset of this list, with these codecs, have the array's chain? */
-static bool makes_chain(const zb_array_info *info, const char *codecs) {
-    const zb_array_spec spec = spec_of(info, codecs);
+static bool makes_chain(vol_node *dataset, const char *codecs) {
+    const zb_array_info *info = zb_node_array(dataset->zarr);
+    zb_array_spec spec = spec_of(info, codecs);
     zb_node *trial;
     zb_error err;
+    spec.dtype.swapped = is_swapped(dataset);
     if (make_trial(&spec, &trial, &err) != ZB_OK)
         return false;
     const bool same = is_same_chain(zb_node_array(trial), info);
@@ -105,15 +118,17 @@ static bool makes_chain(const zb_array_info *info, const char *codecs) {
     return same;
 }
 
-bool vol_chain_is_plain(const zb_array_info *info) {
-    return makes_chain(info, "[]");
+bool vol_chain_is_plain(vol_node *dataset) {
+    return makes_chain(dataset, "[]");
 }
 
-bool vol_chain_is_of_filters(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
+bool vol_chain_is_of_filters(vol_node *dataset, hid_t dcpl) {
+    const zb_dtype dtype = zb_node_array(dataset->zarr)->dtype;
     char *codecs = NULL;
     zb_error err;
-    const bool same = vol_codecs_of_filters(lib, dcpl, info->dtype, &codecs, &err) == ZB_OK &&
-                      makes_chain(info, codecs);
+    const bool same =
+        vol_codecs_of_filters(dataset->file->lib, dcpl, dtype, &codecs, &err) == ZB_OK &&
+        makes_chain(dataset, codecs);
     free(codecs);
     return same;
 }
@@ -159,19 +174,19 @@ static char *whole_chain(const zb_node *array) {
 }
 
 /* In shards that a list has words for, the inner codecs alone: such a list can get other chunks. */
-static char *describe(const zb_node *array) {
-    const zb_array_info *info = zb_node_array(array);
+static char *describe(vol_node *dataset) {
+    const zb_array_info *info = zb_node_array(dataset->zarr);
     char *codecs = info->shard_depth > 0 ? inner_codecs(info) : NULL;
-    if (codecs && makes_chain(info, codecs))
+    if (codecs && makes_chain(dataset, codecs))
         return codecs;
     free(codecs);
-    return whole_chain(array);
+    return whole_chain(dataset->zarr);
 }
 
 /* Without memory the list lacks the property, as it lacks filters that HDF5 does not have. */
-void vol_chain_add(h5_lib *lib, hid_t dcpl, const zb_node *array) {
-    char *codecs =
-        vol_chain_is_of_filters(lib, dcpl, zb_node_array(array)) ? NULL : describe(array);
+void vol_chain_add(vol_node *dataset, hid_t dcpl) {
+    h5_lib *lib = dataset->file->lib;
+    char *codecs = vol_chain_is_of_filters(dataset, dcpl) ? NULL : describe(dataset);
     if (!codecs)
         return;
     vol_text_property_add(lib, dcpl, VOL_CODECS_PROPERTY, codecs);

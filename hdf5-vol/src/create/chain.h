@@ -10,6 +10,7 @@
 #define ZARRBRIDGE_HDF5_VOL_CREATE_CHAIN_H
 
 #include "create/spec.h"
+#include "model/tree.h"
 
 #define VOL_CODECS_PROPERTY "zarr:codecs"
 #define VOL_CODECS_SHOWN_PROPERTY "zarr:codecs_shown"
@@ -18,13 +19,13 @@
    of the spec is there already. */
 enum zb_code vol_chain_take(h5_lib *lib, hid_t dcpl, vol_spec *out, zb_error *err);
 
-/* Have the array's chunks no codecs but those that a new dataset without filters gets? */
-bool vol_chain_is_plain(const zb_array_info *info);
+/* Have the dataset's chunks no codecs but those that a new one of its type, without filters, gets? */
+bool vol_chain_is_plain(vol_node *dataset);
 
-/* Would the filters of a list make the array's chain? */
-bool vol_chain_is_of_filters(h5_lib *lib, hid_t dcpl, const zb_array_info *info);
+/* Would the filters of a list make the dataset's chain? */
+bool vol_chain_is_of_filters(vol_node *dataset, hid_t dcpl);
 
-/* Adds the property for an existing array, to a list that is complete but for it. */
-void vol_chain_add(h5_lib *lib, hid_t dcpl, const zb_node *array);
+/* Adds the property for an existing dataset, to a list that is complete but for it. */
+void vol_chain_add(vol_node *dataset, hid_t dcpl);
 
 #endif

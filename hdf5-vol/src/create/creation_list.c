@@ -109,7 +109,7 @@ static hid_t new_dcpl(vol_node *node) {
     if (has_chunks)
         vol_runs_add(lib, dcpl, node->zarr);
     if ((has_chunks || info->ndim == 0) && !is_null && !node->is_unreadable && !node->is_dimension)
-        vol_chain_add(lib, dcpl, node->zarr);
+        vol_chain_add(node, dcpl);
     return dcpl;
 }
 

@@ -113,7 +113,7 @@ H5D_layout_t vol_list_member_layout(vol_node *dataset) {
     const bool has_shape = info->ndim > 0 && !vol_node_is_null(dataset);
     const H5D_layout_t otherwise = has_shape ? H5D_CHUNKED : H5D_CONTIGUOUS;
     const char *kept = zb_json_string(member_of(dataset, LAYOUT));
-    if (!kept || (has_shape && (can_grow(dataset) || !vol_chain_is_plain(info))))
+    if (!kept || (has_shape && (can_grow(dataset) || !vol_chain_is_plain(dataset))))
         return otherwise;
     if (strcmp(kept, compact) == 0 && fits_compact(info->ndim, info->shape, info->dtype.size))
         return H5D_COMPACT;
@@ -259,7 +259,7 @@ bool vol_list_member_filters(vol_node *dataset, hid_t dcpl) {
     h5_lib *lib = dataset->file->lib;
     if (!add_filters(lib, dcpl, member_of(dataset, FILTERS)))
         return false;
-    if (vol_chain_is_of_filters(lib, dcpl, zb_node_array(dataset->zarr)))
+    if (vol_chain_is_of_filters(dataset, dcpl))
         return true;
     lib->H5Premove_filter(dcpl, H5Z_FILTER_ALL);
     return false;
