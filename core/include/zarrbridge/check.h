@@ -54,8 +54,9 @@ ZB_API enum zb_code zb_store_verify(zb_store *store, zb_finding_fn fn, void *con
                                     zb_verify_summary *summary, zb_error *err);
 
 /* Removes temporary files that killed writers left, undoes their unfinished changes by their
-   journals, finishes shrinking arrays, and brings consolidated metadata up to date; reports each.
-   Damaged chunks and orphans are left as they are. Writers may be at work meanwhile. */
+   journals, finishes shrinking arrays, deletes hidden arrays that no attribute has named for a day,
+   and brings consolidated metadata up to date; reports each. Damaged chunks and orphans are left as
+   they are. Writers may be at work meanwhile. */
 ZB_API enum zb_code zb_store_repair(zb_store *store, zb_finding_fn fn, void *context,
                                     zb_error *err);
 

@@ -8,6 +8,7 @@
 
 #include "base/names.h"
 #include "check/consolidated.h"
+#include "check/unnamed.h"
 #include "check/walk.h"
 #include "model/chunk_form.h"
 #include "node/document.h"
@@ -18,6 +19,9 @@
 #include "zarrbridge/check.h"
 #include "zarrbridge/sys/store.h"
 
+/* A writer makes a hidden array before the attribute that names it is stored. */
+#define UNNAMED_SECONDS (24 * 60 * 60)
+
 typedef struct repairing {
     zb_store *store;
     zb_finding_fn fn;
@@ -25,6 +29,7 @@ typedef struct repairing {
     const char *prefix; /* of the directory that is swept */
     bool stopped;       /* the caller has seen enough */
     zb__names groups;   /* groups whose block is out of date */
+    zb__names unnamed;  /* hidden arrays that no attribute names */
 } repairing;
 
 static enum zb_code report(repairing *r, const char *key, const char *message) {
@@ -48,15 +53,26 @@ static enum zb_code on_directory(void *context, const char *prefix, zb_error *er
     return code ? code : r->stopped ? ZB_ECANCELLED : ZB_OK;
 }
 
-/* Blocks are mended at the end, when everything else has its final state. */
+static enum zb_code on_array(repairing *r, const zb_node *array, zb_error *err) {
+    bool is_unnamed;
+    enum zb_code code = zb__unnamed_is(r->store, array, &is_unnamed, err);
+    return code || !is_unnamed
+               ? code
+               : zb__names_add(&r->unnamed, (zb__name){.text = strdup(array->path)}, err);
+}
+
+/* Hidden arrays go when the walk no longer needs them. Blocks are mended at the end, when everything
+   else has its final state. */
 static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
     repairing *r = context;
     char why[ZB_MESSAGE_SIZE];
     bool owed = false;
-    enum zb_code code = node->array ? ZB_OK : zb__consolidated_compare(node, why, err);
-    if (!code && !node->array)
+    if (node->array)
+        return on_array(r, node, err);
+    enum zb_code code = zb__consolidated_compare(node, why, err);
+    if (!code)
         code = zb__consolidated_is_owed(node, &owed, err);
-    if (code || node->array || (!*why && !owed))
+    if (code || (!*why && !owed))
         return code;
     return zb__names_add(&r->groups, (zb__name){.text = strdup(node->path)}, err);
 }
@@ -117,6 +133,35 @@ static enum zb_code on_resizing(void *context, const zb_node *array, const char 
     return code ? code : report(context, key, "finished: shrinking the array");
 }
 
+/* Is the document so old that no writer is at work that has yet to name the array? */
+static enum zb_code is_forsaken(repairing *r, const char *path, bool *out, zb_error *err) {
+    zb_object_info info;
+    char *key = zb__path_join(path, "zarr.json");
+    if (!key)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a key");
+    enum zb_code code = zb_store_stat(r->store, key, &info, err);
+    *out = !code && info.age > UNNAMED_SECONDS * (int64_t)1000000000;
+    free(key);
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
+}
+
+static enum zb_code delete_unnamed(repairing *r, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < r->unnamed.count && !code; i++) {
+        const char *path = r->unnamed.name[i].text;
+        bool forsaken;
+        code = is_forsaken(r, path, &forsaken, err);
+        if (code || !forsaken)
+            continue;
+        code = zb_node_delete(r->store, path, err);
+        if (!code)
+            code = report(r, path, "removed: no attribute names this hidden array");
+        else if (code == ZB_ENOTFOUND)
+            code = ZB_OK;
+    }
+    return code;
+}
+
 static enum zb_code refresh_blocks(repairing *r, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < r->groups.count && !code; i++) {
@@ -142,7 +187,10 @@ enum zb_code zb_store_repair(zb_store *store, zb_finding_fn fn, void *context, z
         return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be written", store->label);
     enum zb_code code = zb__check_walk(store, &visitor, err);
     if (!code)
+        code = delete_unnamed(&r, err);
+    if (!code)
         code = refresh_blocks(&r, err);
+    zb__names_free(&r.unnamed);
     zb__names_free(&r.groups);
     return r.stopped && code == ZB_ECANCELLED ? ZB_OK : code;
 }

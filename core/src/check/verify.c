@@ -149,7 +149,7 @@ static enum zb_code check_named(verifying *v, const zb_node *array, zb_error *er
         return code;
     return report(v, ZB_FINDING_STALE, array->path,
                   "no attribute names this hidden array: its writer was killed, or has not stored "
-                  "the attribute yet; without a writer, delete it");
+                  "the attribute yet; repairing deletes it a day later");
 }
 
 static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {

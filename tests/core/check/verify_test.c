@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "store/fixture.h"
+#include "support/store.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/read.h"
@@ -393,6 +394,68 @@ static void unreadable_documents_are_left_out(void **state) {
     free(text);
 }
 
+/* A store whose documents are that old. */
+static struct {
+    const zb_store_ops *ops;
+    int64_t age; /* nanoseconds; 0: not known */
+} aged;
+
+static enum zb_code stat_aged(zb_store *store, const char *key, zb_object_info *info,
+                              zb_error *err) {
+    enum zb_code code = aged.ops->stat(store, key, info, err);
+    if (!code)
+        info->age = aged.age;
+    return code;
+}
+
+/* Repairs with all documents that old. */
+static findings repair_aged(zb_store *store, int64_t seconds) {
+    zb_store_ops ops = *store->ops;
+    aged.ops = store->ops;
+    aged.age = seconds * 1000000000;
+    ops.stat = stat_aged;
+    store->ops = &ops;
+    const findings found = repair(store);
+    store->ops = aged.ops;
+    return found;
+}
+
+#define NAMED "__attribute.0000000000000001"
+#define UNNAMED "__attribute.0000000000000002"
+
+/* A writer may be about to name it: repairing waits for a day. */
+static void hidden_arrays_without_a_name_go_after_a_day(void **state) {
+    fixture *f = *state;
+    const int64_t day = 24 * 60 * 60;
+    zb_error err;
+    const char *names[] = {NAMED, UNNAMED, "__mine"};
+    const uint64_t shape = 4;
+    const zb_array_spec spec = {
+        .ndim = 1, .shape = &shape, .inner_shape = &shape, .dtype = int_type};
+    zb_node *node = NULL,
+            *group = store_group(f->store, "g", "{\"large\":{\"array\":\"" NAMED "\"}}");
+    for (size_t i = 0; i < 3; i++) {
+        ASSERT_OK(zb_hidden_create(group, names[i], &spec, &node, &err), err);
+        zb_node_release(node);
+    }
+    findings found = verify(f->store, NULL);
+    assert_found(&found, ZB_FINDING_STALE, "g/" UNNAMED, "no attribute names this hidden array");
+    assert_int_equal(repair(f->store).total, 0);
+    assert_int_equal(repair_aged(f->store, 0).total, 0);
+    assert_int_equal(repair_aged(f->store, day - 1).total, 0);
+    found = repair_aged(f->store, day + 1);
+    assert_found(&found, ZB_FINDING_STALE, "g/" UNNAMED, "removed");
+    for (size_t i = 0; i < 3; i++) {
+        const enum zb_code code = zb_hidden_open(group, names[i], &node, &err);
+        assert_int_equal(code, i == 1 ? ZB_ENOTFOUND : ZB_OK);
+        if (!code)
+            zb_node_release(node);
+    }
+    zb_node_release(group);
+    assert_int_equal(verify(f->store, NULL).total, 0);
+    assert_int_equal(repair_aged(f->store, day + 1).total, 0);
+}
+
 /* Every failing call gives an error or a finding, never silence about damage. */
 static void errors_of_the_store_are_reported(void **state) {
     fixture *f = *state;
@@ -426,6 +489,7 @@ int main(void) {
         FIXTURE_TEST(left_overs_are_removed),
         FIXTURE_TEST(stale_blocks_are_refreshed),
         FIXTURE_TEST(unreadable_documents_are_left_out),
+        FIXTURE_TEST(hidden_arrays_without_a_name_go_after_a_day),
         FIXTURE_TEST(errors_of_the_store_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
