@@ -273,3 +273,21 @@ def test_no_query_in_messages(server, store):
     assert {request.query for request in server.take_log()} == {canary}
     for mode in "r+", "w":
         assert "canary" not in python(ATTEMPT, f"{store}?{canary}", mode, HDF5_VOL_CONNECTOR="zarr")
+
+
+COPY = r"""
+import sys, h5py, numpy as np
+with h5py.File(sys.argv[1], "r") as source, h5py.File(sys.argv[2], "w") as target:
+    source.copy("sharded", target)
+    source.copy("below", target)
+    assert (target["sharded"][...] == np.arange(4096).reshape(64, 64)).all()
+    assert list(target["below/deep"]) == [1, 2, 3]
+"""
+
+
+@pytest.mark.parametrize("suffix", ["zarr", "h5"])
+def test_copies_of_what_a_web_server_has(store, suffix, tmp_path):
+    """H5Ocopy, also by h5repack, takes objects as they are, though nobody lists them."""
+    python(COPY, store, tmp_path / f"x.{suffix}", HDF5_VOL_CONNECTOR="zarr")
+    output("h5repack", store, tmp_path / f"y.{suffix}", HDF5_VOL_CONNECTOR="zarr")
+    output("h5diff", store, tmp_path / f"y.{suffix}", HDF5_VOL_CONNECTOR="zarr")

@@ -101,7 +101,10 @@ ZB_API enum zb_code zb_node_delete(zb_store *store, const char *path, zb_error *
 /* Copies a node and all nodes below it to a path where there is none (ZB_ECONFLICT), in the same
    store or another; groups above are created. Documents and chunks are the same bytes. The node
    appears when all of it is there; after an error nothing of it stays, as far as it can be erased.
-   One object after the other passes through memory (ZB_ELIMIT above shard_bytes).
+   One object after the other passes through memory (ZB_ELIMIT above shard_bytes). From a store that
+   cannot list come the nodes that consolidated metadata name, or an array, and the chunks of their
+   grids, several at once; ZB_EUNSUPPORTED without such metadata, for nodes that cannot be read, and
+   for more than a million chunks of an array.
    Nodes of version 2 become nodes of version 3 on the way: their chunks are decoded and encoded
    (document errors and chunk errors), and a copy that has such nodes appears node by node. */
 ZB_API enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store *to,

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "change/change.h"
+#include "change/copy_named.h"
 #include "change/copy_note.h"
 #include "change/create.h"
 #include "change/owed.h"
@@ -66,13 +67,34 @@ static enum zb_code copy_object(void *context, const char *key, zb_error *err) {
     return code;
 }
 
+/* A store that cannot list has chunks and a document, as far as anybody knows. */
+static enum zb_code copy_hidden_array(copying *c, const char *path, zb_error *err) {
+    if (c->from->hints.can_list)
+        return zb__keys_below(c->from, path, NULL, copy_object, c, err);
+    char *key = zb__path_join(path, "zarr.json");
+    enum zb_code code = zb__named_keys(c->from, path, copy_object, c, err);
+    if (!code)
+        code = key ? copy_object(c, key, err) : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    free(key);
+    return code;
+}
+
 static enum zb_code copy_hidden(copying *c, const char *path, zb_error *err) {
     zb__names hidden;
-    enum zb_code code = zb__hidden_at(c->from, path, &hidden, err);
+    enum zb_code code = c->from->hints.can_list ? zb__hidden_at(c->from, path, &hidden, err)
+                                                : zb__named_hidden(c->from, path, &hidden, err);
     for (size_t i = 0; i < hidden.count && !code; i++)
-        code = zb__keys_below(c->from, hidden.name[i].text, NULL, copy_object, c, err);
+        code = copy_hidden_array(c, hidden.name[i].text, err);
     zb__names_free(&hidden);
     return code;
+}
+
+/* All objects below an array but its document. */
+static enum zb_code copy_array(copying *c, const char *path, zb_error *err) {
+    if (c->from->hints.can_list)
+        return zb__keys_below(c->from, path, "zarr.json", copy_object, c, err);
+    enum zb_code code = zb__named_keys(c->from, path, copy_object, c, err);
+    return code ? code : copy_hidden(c, path, err);
 }
 
 /* The objects of all arrays among the nodes, and of the hidden arrays of all nodes. */
@@ -81,7 +103,7 @@ static enum zb_code copy_chunks(copying *c, const zb__names *nodes, zb_error *er
     for (size_t i = 0; i < nodes->count && !code; i++) {
         const char *path = nodes->name[i].text;
         if (nodes->name[i].is_prefix)
-            code = zb__keys_below(c->from, path, "zarr.json", copy_object, c, err);
+            code = copy_array(c, path, err);
         else if (nodes->name[i].has_hidden)
             code = copy_hidden(c, path, err);
     }
@@ -256,7 +278,9 @@ static bool any_older(const zb__names *nodes) {
 
 static enum zb_code copy_nodes(copying *c, zb__change *change, zb_error *err) {
     zb__names nodes;
-    enum zb_code code = zb__nodes_at(c->from, c->from_path, &nodes, err);
+    enum zb_code code = c->from->hints.can_list
+                            ? zb__nodes_at(c->from, c->from_path, &nodes, err)
+                            : zb__named_nodes(c->from, c->from_path, &nodes, err);
     if (code)
         return code;
     if (c->older && any_older(&nodes)) {
@@ -292,8 +316,6 @@ static enum zb_code check_paths(const copying *c, zb_error *err) {
     if (!code && c->from == c->to &&
         (strcmp(c->from_path, c->to_path) == 0 || zb__path_below(c->to_path, c->from_path)))
         code = zb_fail(err, ZB_EINVAL, "the target lies within the source");
-    if (!code && !c->from->hints.can_list)
-        code = zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be listed", c->from->label);
     return code;
 }
 

@@ -11,6 +11,16 @@
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 
+#define OF_ATTRIBUTE "__attribute."
+#define DIGITS 16
+
+bool zb__hidden_is_of_attribute(const char *name) {
+    if (strncmp(name, OF_ATTRIBUTE, strlen(OF_ATTRIBUTE)) != 0)
+        return false;
+    const char *digits = name + strlen(OF_ATTRIBUTE);
+    return strlen(digits) == DIGITS && strspn(digits, "0123456789abcdef") == DIGITS;
+}
+
 enum zb_code zb__hidden_path(const zb_node *owner, const char *name, char **out, zb_error *err) {
     *out = NULL;
     if (strncmp(name, "__", 2) != 0 || strchr(name, '/'))

@@ -5,20 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "change/hidden.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "zarrbridge/json.h"
-
-#define PREFIX "__attribute."
-#define DIGITS 16
-
-/* The form that the HDF5 connector gives. Nothing in it is escaped in JSON, whatever text it is in. */
-static bool is_name(const char *name) {
-    if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
-        return false;
-    const char *digits = name + strlen(PREFIX);
-    return strlen(digits) == DIGITS && strspn(digits, "0123456789abcdef") == DIGITS;
-}
 
 /* Anywhere in the attributes: what is not sure counts as named. */
 static enum zb_code find(const zb_json *attributes, const char *name, bool *found, zb_error *err) {
@@ -39,7 +29,7 @@ enum zb_code zb__unnamed_is(zb_store *store, const zb_node *node, bool *is, zb_e
     zb_node *owner = NULL;
     bool found;
     *is = false;
-    if (!node->array || !is_name(name))
+    if (!node->array || !zb__hidden_is_of_attribute(name))
         return ZB_OK;
     const size_t length = (size_t)(name - node->path);
     char *path = strndup(node->path, length > 0 ? length - 1 : 0);

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* See copy_named.h. */
+#include "change/copy_named.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "change/hidden.h"
+#include "model/array.h"
+#include "node/document.h"
+#include "node/node.h"
+#include "write/budget.h"
+#include "write/senders.h"
+#include "zarrbridge/json.h"
+
+/* ---- Nodes ---- */
+
+typedef struct gathering {
+    zb_store *store;
+    zb__names *out;
+    enum zb_code code;
+    zb_error *err;
+} gathering;
+
+static int take_node(void *context, const zb_entry *entry) {
+    gathering *g = context;
+    if (entry->reason)
+        g->code = zb_fail(g->err, ZB_EUNSUPPORTED,
+                          "/%s cannot be read, and the store cannot be listed: %s", entry->path,
+                          entry->reason);
+    else
+        g->code = zb__names_add_listed(g->out,
+                                       (zb__name){.text = strdup(entry->path),
+                                                  .is_prefix = entry->array != NULL,
+                                                  .is_older = entry->format == 2,
+                                                  .has_hidden = !entry->array},
+                                       g->err);
+    return g->code;
+}
+
+enum zb_code zb__named_nodes(zb_store *store, const char *path, zb__names *out, zb_error *err) {
+    gathering g = {.store = store, .out = out, .err = err};
+    *out = (zb__names){.count = 0};
+    enum zb_code code = zb_node_each(store, path, take_node, &g, err);
+    code = g.code ? g.code : code;
+    if (code)
+        zb__names_free(out);
+    return code;
+}
+
+/* ---- Hidden arrays ---- */
+
+/* An entry that names no array there is an error where the attribute is read, and none here. */
+static enum zb_code drop_missing(zb_store *store, zb__names *names, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    size_t count = 0;
+    for (size_t i = 0; i < names->count; i++) {
+        char kind = 0;
+        if (!code)
+            code = zb__node_kind(store, names->name[i].text, &kind, err);
+        if (kind == 'a')
+            names->name[count++] = names->name[i];
+        else
+            free(names->name[i].text);
+    }
+    names->count = count;
+    return code;
+}
+
+/* The texts in the attributes that are such names. */
+static enum zb_code take_names(const char *path, const char *text, zb__names *out, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (; !code && (text = strchr(text, '"')) != NULL; text++) {
+        char *name = strndup(text + 1, strcspn(text + 1, "\""));
+        if (!name)
+            code = zb_fail(err, ZB_ENOMEM, "out of memory for a name");
+        else if (zb__hidden_is_of_attribute(name))
+            code = zb__names_add_listed(out, (zb__name){.text = zb__path_join(path, name)}, err);
+        free(name);
+    }
+    zb__names_sort(out);
+    return code;
+}
+
+enum zb_code zb__named_hidden(zb_store *store, const char *path, zb__names *out, zb_error *err) {
+    zb_node *node = NULL;
+    *out = (zb__names){.count = 0};
+    enum zb_code code = zb_node_open(store, path, &node, err);
+    if (code)
+        return code;
+    const zb_json *attributes = zb_node_attributes(node);
+    char *text = attributes ? zb_json_print(attributes) : NULL;
+    if (text)
+        code = take_names(path, text, out, err);
+    else if (attributes)
+        code = zb_fail(err, ZB_ENOMEM, "no memory for attributes");
+    if (!code)
+        code = drop_missing(store, out, err);
+    free(text);
+    zb_node_release(node);
+    return code;
+}
+
+/* ---- Chunks ---- */
+
+/* Each costs a request, whether it is stored or not. */
+#define MOST_CHUNKS (1u << 20)
+
+typedef struct asking {
+    const zb_node *array;
+    zb__key_fn fn;
+    void *context;
+} asking;
+
+static char *key_of(const zb_node *array, uint64_t number) {
+    uint64_t index[ZB_MAX_NDIM] = {0};
+    for (uint32_t d = array->array->info.ndim; d-- > 0;) {
+        const uint64_t count = zb_array_chunk_count(array, ZB_GRID_CHUNKS, d);
+        index[d] = number % count;
+        number /= count;
+    }
+    return zb__array_chunk_key(array, index);
+}
+
+static enum zb_code ask(void *context, size_t number, zb__scratch *unused, zb_error *err) {
+    const asking *a = context;
+    (void)unused;
+    char *key = key_of(a->array, number);
+    enum zb_code code =
+        key ? a->fn(a->context, key, err) : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    free(key);
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
+}
+
+/* At most that many bytes has one of the first chunks; it decides how many are copied at once. */
+static uint64_t bytes_of_chunk(const zb_node *array) {
+    const zb_array_info *info = &array->array->info;
+    uint64_t bytes = info->dtype.size;
+    for (uint32_t d = 0; d < info->ndim; d++)
+        bytes = zb__work_product(bytes, info->chunk_shape[d]);
+    return bytes;
+}
+
+static enum zb_code ask_for_all(const asking *a, zb_error *err) {
+    const uint64_t count = zb__array_count_chunks(a->array->array);
+    enum zb_code code = ZB_OK;
+    if (count > MOST_CHUNKS)
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "/%s has more than %u chunks to ask for, and the store cannot be listed",
+                       a->array->path, MOST_CHUNKS);
+    zb__senders *threads = zb__senders_open(
+        ask, (void *)(uintptr_t)a, zb__sender_count(a->array->store, bytes_of_chunk(a->array)));
+    for (uint64_t i = 0; i < count && !code; i++)
+        code = threads ? zb__senders_give(threads, (size_t)i, err)
+                       : ask((void *)(uintptr_t)a, (size_t)i, NULL, err);
+    const enum zb_code last = zb__senders_close(threads, code ? NULL : err);
+    return code ? code : last;
+}
+
+enum zb_code zb__named_keys(zb_store *store, const char *path, zb__key_fn fn, void *context,
+                            zb_error *err) {
+    zb_node *array = NULL;
+    enum zb_code code = zb_node_open(store, path, &array, err);
+    if (code)
+        return code;
+    const asking a = {.array = array, .fn = fn, .context = context};
+    code = ask_for_all(&a, err);
+    zb_node_release(array);
+    return code;
+}

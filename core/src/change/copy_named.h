@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What there is to copy from a store that cannot list: the nodes that consolidated metadata name, the
+ * hidden arrays that attributes name, and the objects at the keys of their grids.
+ */
+#ifndef ZB_CHANGE_COPY_NAMED_H
+#define ZB_CHANGE_COPY_NAMED_H
+
+#include "base/names.h"
+#include "node/walk.h"
+#include "zarrbridge/node.h"
+
+/* As zb__nodes_at, the node at path first. ZB_ENOTFOUND when there is none; ZB_EUNSUPPORTED for a group
+   without consolidated metadata; an error, too, for a node that cannot be read, whose keys nobody
+   knows. Each group counts as one with hidden arrays. */
+enum zb_code zb__named_nodes(zb_store *store, const char *path, zb__names *out, zb_error *err);
+
+/* As zb__hidden_at. */
+enum zb_code zb__named_hidden(zb_store *store, const char *path, zb__names *out, zb_error *err);
+
+/* Calls fn for the key of each chunk in the grid of the array at path, in several threads at once.
+   ZB_ENOTFOUND of fn says that nothing is there. ZB_EUNSUPPORTED for a grid with too many chunks to ask
+   for. */
+enum zb_code zb__named_keys(zb_store *store, const char *path, zb__key_fn fn, void *context,
+                            zb_error *err);
+
+#endif
