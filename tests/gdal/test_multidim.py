@@ -77,11 +77,29 @@ def same_array(found, expected):
 
 def test_mdimtranslate(tmp_path):
     path = tmp_path / "out.zarr"
-    assert "ERROR" not in run("gdalmdimtranslate", NETCDF, path)
+    run("gdalmdimtranslate", NETCDF, path)
     assert same_arrays(path) == "Zarr3"
     raster, expected = gdal.Open(sub(str(path), "sst")), gdal.Open('NETCDF:"%s":sst' % NETCDF)
     rows = slice(None, None, -1) if raster.GetGeoTransform()[5] > 0 else slice(None)
     assert (raster.ReadAsArray()[..., rows, :] == expected.ReadAsArray()).all()
+
+
+@pytest.mark.parametrize("suffix", ["zarr", "nc"])
+def test_dimensions_without_names(suffix, tmp_path):
+    """As zarr-python makes arrays; and a name that stands for two lengths."""
+    source, copy = tmp_path / "in.zarr", tmp_path / f"copy.{suffix}"
+    group = zarr.open_group(source, mode="w")
+    below = group.create_group("below")
+    for name, shape in (("a", (10,)), ("b", (6, 7)), ("c", (10, 6))):
+        put(group, name, np.arange(np.prod(shape)).reshape(shape))
+    put(below, "d", np.arange(3))
+    put(group, "named", np.arange(5), dims=["x"])
+    put(group, "namesake", np.arange(4), dims=["x"])
+    run("gdalmdimtranslate", source, copy)
+    found, expected = (multidimensional(path).GetRootGroup() for path in (copy, source))
+    for name in ("/a", "/b", "/c", "/below/d", "/named", "/namesake"):
+        assert np.array_equal(found.OpenMDArrayFromFullname(name).ReadAsArray(),
+                              expected.OpenMDArrayFromFullname(name).ReadAsArray()), name
 
 
 def test_netcdf_and_back(tmp_path):
@@ -150,7 +168,7 @@ def test_mdimtranslate_by_the_library(tmp_path):
 def test_mdimtranslate_of_parts(tmp_path):
     path = tmp_path / "out.zarr"
     run("gdalmdimtranslate", "-array", "name=sst,view=[0,0,::-1,10:20]", "-co",
-        "ARRAY:BLOCKSIZE=9,10", "-co", "ARRAY:COMPRESS=GZIP", NETCDF, path)
+        "ARRAY:IF(DIM=2):BLOCKSIZE=9,10", "-co", "ARRAY:COMPRESS=GZIP", NETCDF, path)
     array = multidimensional(path).GetRootGroup().OpenMDArray("sst")
     source = multidimensional(NETCDF).GetRootGroup().OpenMDArray("sst")
     assert np.array_equal(array.ReadAsArray(), source.ReadAsArray()[0, 0, ::-1, 10:20])

@@ -179,22 +179,26 @@ std::string Tree::home_of(std::string group, const std::string &name, uint64_t s
     }
 }
 
+/* One that belongs to an array has no full name: copies look for the group that such a name tells. */
+std::shared_ptr<Zarr3Dimension> Tree::own_dimension(const std::string &array,
+                                                    const std::string &name, uint64_t size) {
+    return std::make_shared<Zarr3Dimension>(shared_from_this(), Zarr3Dimension::Of::Array, "",
+                                            array, name, size);
+}
+
 std::shared_ptr<Zarr3Dimension> Tree::dimension(const zb_node *array, uint32_t dim,
                                                 NearbyNodes &around) {
     const zb_array_info *info = zb_node_array(array);
     const std::string path = zb_node_path(array), name = dimension_name(info, dim);
     const uint64_t size = info->shape[dim];
     if (name.empty())
-        return std::make_shared<Zarr3Dimension>(shared_from_this(), Zarr3Dimension::Of::Array,
-                                                full_name(path), path, dimension_label(info, dim),
-                                                size);
+        return own_dimension(path, dimension_label(info, dim), size);
     const NodePtr coordinate = around.find_coordinate(info, dim);
     const std::string group = coordinate != nullptr ? parent_path(zb_node_path(coordinate.get()))
                                                     : home_of(parent_path(path), name, size);
     std::shared_ptr<Zarr3Dimension> known = known_dimension(group, name);
     if (known != nullptr && known->GetSize() != size) /* a namesake */
-        return std::make_shared<Zarr3Dimension>(shared_from_this(), Zarr3Dimension::Of::Array,
-                                                full_name(path), path, name, size);
+        return own_dimension(path, name, size);
     if (known == nullptr) {
         known = std::make_shared<Zarr3Dimension>(shared_from_this(), Zarr3Dimension::Of::Group,
                                                  full_name(group), group, name, size);

@@ -122,6 +122,8 @@ class Tree : public std::enable_shared_from_this<Tree> {
     std::shared_ptr<Zarr3Dimension> known_dimension(const std::string &group,
                                                     const std::string &name) const;
     std::string home_of(std::string group, const std::string &name, uint64_t size) const;
+    std::shared_ptr<Zarr3Dimension> own_dimension(const std::string &array, const std::string &name,
+                                                  uint64_t size);
 
     Hierarchy hierarchy_;
     TreeOptions options_;
