@@ -46,8 +46,8 @@ static char *target_of(const copying *c, const char *key) {
 }
 
 /* Each object passes through memory whole. */
-static enum zb_code copy_object(void *context, const char *key, zb_error *err) {
-    const copying *c = context;
+static enum zb_code copy_key(const copying *c, const char *key, bool may_be_missing,
+                             zb_error *err) {
     char *data = NULL;
     size_t size;
     char *target = target_of(c, key);
@@ -61,10 +61,21 @@ static enum zb_code copy_object(void *context, const char *key, zb_error *err) {
                             NULL, err);
         if (!code)
             code = zb__document_put(c->to, target, data, size, err);
+        else if (code == ZB_ENOTFOUND && may_be_missing)
+            code = ZB_OK;
     }
     free(data);
     free(target);
     return code;
+}
+
+static enum zb_code copy_object(void *context, const char *key, zb_error *err) {
+    return copy_key(context, key, false, err);
+}
+
+/* For keys that no listing has told. */
+static enum zb_code copy_if_there(void *context, const char *key, zb_error *err) {
+    return copy_key(context, key, true, err);
 }
 
 /* A store that cannot list has chunks and a document, as far as anybody knows. */
@@ -72,7 +83,7 @@ static enum zb_code copy_hidden_array(copying *c, const char *path, zb_error *er
     if (c->from->hints.can_list)
         return zb__keys_below(c->from, path, NULL, copy_object, c, err);
     char *key = zb__path_join(path, "zarr.json");
-    enum zb_code code = zb__named_keys(c->from, path, copy_object, c, err);
+    enum zb_code code = zb__named_keys(c->from, path, copy_if_there, c, err);
     if (!code)
         code = key ? copy_object(c, key, err) : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     free(key);
@@ -93,7 +104,7 @@ static enum zb_code copy_hidden(copying *c, const char *path, zb_error *err) {
 static enum zb_code copy_array(copying *c, const char *path, zb_error *err) {
     if (c->from->hints.can_list)
         return zb__keys_below(c->from, path, "zarr.json", copy_object, c, err);
-    enum zb_code code = zb__named_keys(c->from, path, copy_object, c, err);
+    enum zb_code code = zb__named_keys(c->from, path, copy_if_there, c, err);
     return code ? code : copy_hidden(c, path, err);
 }
 

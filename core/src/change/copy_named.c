@@ -129,10 +129,10 @@ static enum zb_code ask(void *context, size_t number, zb__scratch *unused, zb_er
     enum zb_code code =
         key ? a->fn(a->context, key, err) : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     free(key);
-    return code == ZB_ENOTFOUND ? ZB_OK : code;
+    return code;
 }
 
-/* At most that many bytes has one of the first chunks; it decides how many are copied at once. */
+/* Those of one of the first chunks, decoded: they decide how many are copied at once. */
 static uint64_t bytes_of_chunk(const zb_node *array) {
     const zb_array_info *info = &array->array->info;
     uint64_t bytes = info->dtype.size;

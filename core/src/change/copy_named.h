@@ -18,9 +18,8 @@ enum zb_code zb__named_nodes(zb_store *store, const char *path, zb__names *out, 
 /* As zb__hidden_at. */
 enum zb_code zb__named_hidden(zb_store *store, const char *path, zb__names *out, zb_error *err);
 
-/* Calls fn for the key of each chunk in the grid of the array at path, in several threads at once.
-   ZB_ENOTFOUND of fn says that nothing is there. ZB_EUNSUPPORTED for a grid with too many chunks to ask
-   for. */
+/* Calls fn for the key of each chunk in the grid of the array at path, whether it is stored or not, in
+   several threads at once. ZB_EUNSUPPORTED for a grid with too many chunks to ask for. */
 enum zb_code zb__named_keys(zb_store *store, const char *path, zb__key_fn fn, void *context,
                             zb_error *err);
 
