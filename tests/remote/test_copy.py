@@ -63,6 +63,20 @@ def test_hidden_arrays_come_along(server, tmp_path):
     assert is_same(served, tmp_path / "x.zarr")
 
 
+@pytest.mark.parametrize("node", ["", "/a", "/below/b"])
+def test_version_2_becomes_version_3(server, node, tmp_path):
+    served = server.folder / "y.zarr"
+    group = zarr.open_group(served, mode="w", zarr_format=2, attributes={"title": "old"})
+    for name, shape in (("a", (7, 5)), ("below/b", (9,))):
+        array = group.create_array(name, shape=shape, chunks=(2,) * len(shape), dtype=">i4", fill_value=7)
+        array[1:5] = 3
+    zarr.consolidate_metadata(served, zarr_format=2)
+    status, _, message = run("copy", f"{server.url}/y.zarr{node}", tmp_path / "x.zarr")
+    assert status == 0, message
+    assert run("copy", f"{served}{node}", tmp_path / "z.zarr")[0] == 0
+    assert is_same(tmp_path / "z.zarr", tmp_path / "x.zarr") and len(files(tmp_path / "x.zarr")) > 3
+
+
 def test_chunks_come_at_once(server, tmp_path):
     data = numpy.arange(64)
     array = zarr.create_array(server.folder / "y.zarr", shape=(64,), chunks=(1,), dtype=data.dtype)

@@ -5,13 +5,14 @@
  * that readers of version 3 share. zstd, gzip and blosc stay as they are; all others, filters
  * included, make place for the default. Nodes of version 3 are copied as they are.
  *
- * The walk goes by the chunks that are stored, never by the grid. After a failure the whole copy is
+ * The walk goes by the chunks that are stored, and by the grid where the store cannot list. After a failure the whole copy is
  * deleted; a kill leaves it half made.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "change/copy.h"
+#include "change/copy_named.h"
 #include "codec/table.h"
 #include "node/document.h"
 #include "node/node.h"
@@ -108,7 +109,8 @@ static enum zb_code convert_chunks(const zb_node *node, const zb_node *copy, zb_
     b->node = node;
     enum zb_code code = zb_writer_open(copy, &options, &b->writer, err);
     if (!code)
-        code = zb__chunks_each(node, take_chunk, b, err);
+        code = node->store->hints.can_list ? zb__chunks_each(node, take_chunk, b, err)
+                                           : zb__named_chunks(node, take_chunk, b, err);
     if (!code)
         code = batch_run(b, err);
     batch_clear(b);

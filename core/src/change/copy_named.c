@@ -112,20 +112,40 @@ typedef struct asking {
     void *context;
 } asking;
 
-static char *key_of(const zb_node *array, uint64_t number) {
+static enum zb_code count_chunks(const zb_node *array, size_t *out, zb_error *err) {
+    const uint64_t count = zb__array_count_chunks(array->array);
+    *out = (size_t)count;
+    return count <= MOST_CHUNKS
+               ? ZB_OK
+               : zb_fail(err, ZB_EUNSUPPORTED,
+                         "/%s has more than %u chunks to ask for, and the store cannot be listed",
+                         array->path, MOST_CHUNKS);
+}
+
+enum zb_code zb__named_chunks(const zb_node *array, zb__chunk_fn fn, void *context, zb_error *err) {
     uint64_t index[ZB_MAX_NDIM] = {0};
-    for (uint32_t d = array->array->info.ndim; d-- > 0;) {
-        const uint64_t count = zb_array_chunk_count(array, ZB_GRID_CHUNKS, d);
-        index[d] = number % count;
-        number /= count;
+    size_t count;
+    enum zb_code code = count_chunks(array, &count, err);
+    for (size_t i = 0; i < count && !code; i++) {
+        char *key = zb__array_chunk_key(array, index);
+        code =
+            key ? fn(context, key, index, err) : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+        free(key);
+        zb__array_next_chunk(array->array, index);
     }
-    return zb__array_chunk_key(array, index);
+    return code;
 }
 
 static enum zb_code ask(void *context, size_t number, zb__scratch *unused, zb_error *err) {
     const asking *a = context;
+    uint64_t index[ZB_MAX_NDIM] = {0};
     (void)unused;
-    char *key = key_of(a->array, number);
+    for (uint32_t d = a->array->array->info.ndim; d-- > 0;) {
+        const uint64_t count = zb_array_chunk_count(a->array, ZB_GRID_CHUNKS, d);
+        index[d] = number % count;
+        number /= count;
+    }
+    char *key = zb__array_chunk_key(a->array, index);
     enum zb_code code =
         key ? a->fn(a->context, key, err) : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     free(key);
@@ -142,17 +162,15 @@ static uint64_t bytes_of_chunk(const zb_node *array) {
 }
 
 static enum zb_code ask_for_all(const asking *a, zb_error *err) {
-    const uint64_t count = zb__array_count_chunks(a->array->array);
-    enum zb_code code = ZB_OK;
-    if (count > MOST_CHUNKS)
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "/%s has more than %u chunks to ask for, and the store cannot be listed",
-                       a->array->path, MOST_CHUNKS);
+    size_t count;
+    enum zb_code code = count_chunks(a->array, &count, err);
+    if (code)
+        return code;
     zb__senders *threads = zb__senders_open(
         ask, (void *)(uintptr_t)a, zb__sender_count(a->array->store, bytes_of_chunk(a->array)));
-    for (uint64_t i = 0; i < count && !code; i++)
-        code = threads ? zb__senders_give(threads, (size_t)i, err)
-                       : ask((void *)(uintptr_t)a, (size_t)i, NULL, err);
+    for (size_t i = 0; i < count && !code; i++)
+        code =
+            threads ? zb__senders_give(threads, i, err) : ask((void *)(uintptr_t)a, i, NULL, err);
     const enum zb_code last = zb__senders_close(threads, code ? NULL : err);
     return code ? code : last;
 }

@@ -23,4 +23,7 @@ enum zb_code zb__named_hidden(zb_store *store, const char *path, zb__names *out,
 enum zb_code zb__named_keys(zb_store *store, const char *path, zb__key_fn fn, void *context,
                             zb_error *err);
 
+/* Calls fn for each chunk in the grid, one after the other. Errors as zb__named_keys. */
+enum zb_code zb__named_chunks(const zb_node *array, zb__chunk_fn fn, void *context, zb_error *err);
+
 #endif
