@@ -5,8 +5,8 @@
  * that readers of version 3 share. zstd, gzip and blosc stay as they are; all others, filters
  * included, make place for the default. Nodes of version 3 are copied as they are.
  *
- * The walk goes by the chunks that are stored, and by the grid where the store cannot list. After a failure the whole copy is
- * deleted; a kill leaves it half made.
+ * The walk goes by the chunks that are stored, and by the grid where the store cannot list. After a
+ * failure the whole copy is deleted; a kill leaves it half made.
  */
 #include <stdlib.h>
 #include <string.h>

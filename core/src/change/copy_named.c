@@ -16,7 +16,6 @@
 /* ---- Nodes ---- */
 
 typedef struct gathering {
-    zb_store *store;
     zb__names *out;
     enum zb_code code;
     zb_error *err;
@@ -39,7 +38,7 @@ static int take_node(void *context, const zb_entry *entry) {
 }
 
 enum zb_code zb__named_nodes(zb_store *store, const char *path, zb__names *out, zb_error *err) {
-    gathering g = {.store = store, .out = out, .err = err};
+    gathering g = {.out = out, .err = err};
     *out = (zb__names){.count = 0};
     enum zb_code code = zb_node_each(store, path, take_node, &g, err);
     code = g.code ? g.code : code;
@@ -103,9 +102,6 @@ enum zb_code zb__named_hidden(zb_store *store, const char *path, zb__names *out,
 
 /* ---- Chunks ---- */
 
-/* Each costs a request, whether it is stored or not. */
-#define MOST_CHUNKS (1u << 20)
-
 typedef struct asking {
     const zb_node *array;
     zb__key_fn fn;
@@ -115,11 +111,11 @@ typedef struct asking {
 static enum zb_code count_chunks(const zb_node *array, size_t *out, zb_error *err) {
     const uint64_t count = zb__array_count_chunks(array->array);
     *out = (size_t)count;
-    return count <= MOST_CHUNKS
+    return count <= ZB__MOST_NAMED_CHUNKS
                ? ZB_OK
                : zb_fail(err, ZB_EUNSUPPORTED,
                          "/%s has more than %u chunks to ask for, and the store cannot be listed",
-                         array->path, MOST_CHUNKS);
+                         array->path, ZB__MOST_NAMED_CHUNKS);
 }
 
 enum zb_code zb__named_chunks(const zb_node *array, zb__chunk_fn fn, void *context, zb_error *err) {

@@ -18,6 +18,9 @@ enum zb_code zb__named_nodes(zb_store *store, const char *path, zb__names *out, 
 /* As zb__hidden_at. */
 enum zb_code zb__named_hidden(zb_store *store, const char *path, zb__names *out, zb_error *err);
 
+/* Chunks of a grid that are asked for. Each costs a request, whether it is stored or not. */
+#define ZB__MOST_NAMED_CHUNKS (1u << 20)
+
 /* Calls fn for the key of each chunk in the grid of the array at path, whether it is stored or not, in
    several threads at once. ZB_EUNSUPPORTED for a grid with too many chunks to ask for. */
 enum zb_code zb__named_keys(zb_store *store, const char *path, zb__key_fn fn, void *context,

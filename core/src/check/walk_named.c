@@ -3,28 +3,25 @@
 
 #include <stdlib.h>
 
+#include "change/copy_named.h"
 #include "model/array.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
-/* Each chunk costs a request, whether it is stored or not. */
-#define MOST_CHUNKS (1u << 20)
-
 typedef struct walk {
     zb_store *store;
     const zb__visitor *visitor;
+    const zb_node *array; /* whose chunks are visited */
     enum zb_code code;
     zb_error *err;
 } walk;
 
-static enum zb_code visit_chunk(const walk *w, const zb_node *array, const uint64_t *index) {
-    char *key = zb__array_chunk_key(array, index);
-    enum zb_code code = key ? w->visitor->chunk(w->visitor->context, array, key, index, w->err)
-                            : zb_fail(w->err, ZB_ENOMEM, "no memory for a key");
-    free(key);
-    return code;
+static enum zb_code visit_chunk(void *context, const char *key, const uint64_t *index,
+                                zb_error *err) {
+    const walk *w = context;
+    return w->visitor->chunk(w->visitor->context, w->array, key, index, err);
 }
 
 static enum zb_code report(const walk *w, const char *path, const char *message) {
@@ -36,19 +33,13 @@ static enum zb_code report(const walk *w, const char *path, const char *message)
     return code;
 }
 
-static enum zb_code visit_chunks(const walk *w, const zb_node *array) {
-    uint64_t index[ZB_MAX_NDIM] = {0};
-    const uint64_t count = zb__array_count_chunks(array->array);
-    enum zb_code code = ZB_OK;
-    if (count > MOST_CHUNKS)
+static enum zb_code visit_chunks(walk *w, const zb_node *array) {
+    if (zb__array_count_chunks(array->array) > ZB__MOST_NAMED_CHUNKS)
         return report(w, array->path,
                       "the grid has too many chunks to ask for each, and the store cannot list "
                       "those that there are");
-    for (uint64_t i = 0; i < count && code == ZB_OK; i++) {
-        code = visit_chunk(w, array, index);
-        zb__array_next_chunk(array->array, index);
-    }
-    return code;
+    w->array = array;
+    return zb__named_chunks(array, visit_chunk, w, w->err);
 }
 
 static int on_entry(void *context, const zb_entry *entry) {
