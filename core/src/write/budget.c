@@ -69,9 +69,11 @@ static bool reserve(uint64_t bytes, bool may_wait) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, guard_fork);
     pthread_mutex_lock(&lock);
-    while (may_wait && !is_free(bytes))
+    bool granted = is_free(bytes); /* asked once: what waits changes without the lock */
+    while (may_wait && !granted) {
         pthread_cond_wait(&ended, &lock);
-    bool granted = is_free(bytes);
+        granted = is_free(bytes);
+    }
     if (granted) {
         reserved += bytes;
         running++;

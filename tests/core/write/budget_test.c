@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,6 +72,43 @@ static void check_waits(void *unused) {
     CHILD_CHECK(granted, "not granted");
 }
 
+static atomic_bool all_worked;
+
+static void *change_waiting(void *unused) {
+    (void)unused;
+    while (!atomic_load(&all_worked)) {
+        zb__waiting_bytes(1000);
+        zb__waiting_bytes(-1000);
+    }
+    return NULL;
+}
+
+static void *work_again_and_again(void *unused) {
+    (void)unused;
+    for (int i = 0; i < 100000; i++) {
+        zb__work_begin(400);
+        CHILD_CHECK(zb__work_bytes() <= 800, "%" PRIu64, zb__work_bytes());
+        zb__work_end(400, true);
+    }
+    return NULL;
+}
+
+/* What waits changes without the lock of the work, also while a reservation is granted. */
+static void check_changes(void *unused) {
+    (void)unused;
+    pthread_t threads[3];
+    alarm(60); /* accounts that are wrong make all wait */
+    CHILD_CHECK(pthread_create(&threads[0], NULL, change_waiting, NULL) == 0, "no thread");
+    for (int i = 1; i < 3; i++)
+        CHILD_CHECK(pthread_create(&threads[i], NULL, work_again_and_again, NULL) == 0,
+                    "no thread");
+    for (int i = 1; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    atomic_store(&all_worked, true);
+    pthread_join(threads[0], NULL);
+    CHILD_CHECK(zb__work_bytes() == 0, "%" PRIu64, zb__work_bytes());
+}
+
 /* Work of the parent's other threads does not keep a child's waiting. */
 static void check_fork(void *unused) {
     (void)unused;
@@ -88,7 +126,8 @@ static void check_fork(void *unused) {
 
 static void accounts_are_kept(void **state) {
     (void)state;
-    static void (*const checks[])(void *) = {check_idle, check_work, check_waits, check_fork};
+    static void (*const checks[])(void *) = {check_idle, check_work, check_waits, check_changes,
+                                             check_fork};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         assert_true(check_in_child(checks[i], NULL, "ZARRBRIDGE_WRITE_CACHE_BYTES", "1000"));
 }
