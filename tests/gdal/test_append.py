@@ -265,7 +265,8 @@ def test_properties_that_are_flushed_before_the_first_pixel(tmp_path):
     dataset.GetRasterBand(1).WriteArray(np.full((3, 3), 8))
     assert dataset.Close() == gdal.CE_None
     found = opened(sub(str(path), "two"))
-    assert found.GetMetadata() == {"title": "t"} and found.GetGeoTransform() == SOUTH_UP
+    assert found.GetMetadata() == {"title": "t", "AREA_OR_POINT": "Area"}
+    assert found.GetGeoTransform() == SOUTH_UP
     assert found.GetSpatialRef().IsSame(WGS84)
     assert found.GetRasterBand(2).GetDescription() == "d"
     assert found.GetRasterBand(1).GetNoDataValue() == -5

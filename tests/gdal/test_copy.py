@@ -46,7 +46,8 @@ def describe(dataset):
                       band.ReadAsArray().tolist()))
     srs = dataset.GetSpatialRef()
     return (dataset.GetGeoTransform(can_return_null=True),
-            srs and srs.ExportToWkt(["FORMAT=WKT2_2019"]), dataset.GetMetadata(), bands)
+            srs and srs.ExportToWkt(["FORMAT=WKT2_2019"]),
+            {"AREA_OR_POINT": "Area", **dataset.GetMetadata()}, bands)  # a place in a store tells
 
 
 @pytest.mark.parametrize("options", [[], ["INTERLEAVE=PIXEL"], ["SHARD=32x32", "BLOCKSIZE=16x16"]])

@@ -94,8 +94,8 @@ NODES = {**TRANSFORM, "spatial:registration": "node"}
 
 
 @pytest.mark.parametrize("attributes, group, expected", [
-    (TRANSFORM, None, None), (CELLS, None, "Area"), (NODES, None, "Point"), (None, NODES, "Point"),
-    (CELLS, NODES, "Area"), (TRANSFORM, NODES, None),
+    (None, None, None), (TRANSFORM, None, "Area"), (CELLS, None, "Area"), (NODES, None, "Point"),
+    (None, NODES, "Point"), (CELLS, NODES, "Area"), (TRANSFORM, NODES, "Area"),
     # an item that a program has written counts, as all items do
     ({**CELLS, "AREA_OR_POINT": "Point"}, None, "Point")])
 def test_registration_is_shown(store, attributes, group, expected):

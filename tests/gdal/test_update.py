@@ -331,7 +331,7 @@ def test_gdal_edit(store):
     dataset = opened(path)
     assert dataset.GetSpatialRef().IsSame(UTM)
     assert dataset.GetGeoTransform() == (0, 10, 0, 200, 0, -10)
-    assert dataset.GetMetadata() == {"A": "1"}
+    assert dataset.GetMetadata() == {"A": "1", "AREA_OR_POINT": "Area"}
     for i in (1, 2, 3):
         band = dataset.GetRasterBand(i)
         assert (band.GetNoDataValue(), band.GetScale(), band.GetOffset(), band.GetUnitType()) == (

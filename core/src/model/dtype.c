@@ -289,8 +289,8 @@ static bool is_optional(const char *name) {
 }
 
 /* The tables are searched before "r<bits>" is tried, so that no name can be both. */
-enum zb_code zb__dtype_parse(const zb_json *value, zb__arena *memory, zb_dtype *out,
-                             zb_error *err) {
+static enum zb_code parse_named(const zb_json *value, zb__arena *memory, zb_dtype *out,
+                                zb_error *err) {
     static const char *const no_configuration[] = {NULL};
     zb__extension type;
     uint64_t bits;
@@ -320,6 +320,17 @@ enum zb_code zb__dtype_parse(const zb_json *value, zb__arena *memory, zb_dtype *
         code = parse_raw(type.name, bits, out, err);
     }
     return code ? code : zb__extension_check(&type, "data_type", no_configuration, err);
+}
+
+/* A draft of the format let a type name another one, as what its elements may be read by programs
+   that do not know it. */
+enum zb_code zb__dtype_parse(const zb_json *value, zb__arena *memory, zb_dtype *out,
+                             zb_error *err) {
+    enum zb_code code = parse_named(value, memory, out, err);
+    const zb_json *fallback = zb_json_get(value, "fallback");
+    if (code == ZB_EUNSUPPORTED && zb_json_string(fallback))
+        code = parse_named(fallback, memory, out, err);
+    return code;
 }
 
 /* Every dtype has a name. */

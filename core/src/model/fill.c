@@ -91,18 +91,30 @@ static uint64_t sign_bit(uint32_t size) {
     return UINT64_C(1) << (8 * size - 1);
 }
 
-/* "0x" and exactly two digits for each byte, the most significant first. */
-static bool hex_bits(const char *text, uint32_t size, uint64_t *bits) {
-    if (strncmp(text, "0x", 2) != 0 || strlen(text) != 2 + 2 * (size_t)size)
+/* 16 for a character that is no hexadecimal digit. */
+static uint64_t digit_value(char c) {
+    static const char digits[] = "0123456789abcdefABCDEF";
+    const char *found = strchr(digits, c);
+    const uint64_t value = found ? (uint64_t)(found - digits) : 22;
+    return value < 16 ? value : value - 6;
+}
+
+/* "0x" and exactly two digits for each byte, the most significant first; or "0b" and at most eight
+   for each byte, from a draft of the format, which GDAL reads, too. */
+static bool digits_bits(const char *text, uint32_t size, uint64_t *bits) {
+    const bool is_hex = strncmp(text, "0x", 2) == 0;
+    if (!is_hex && strncmp(text, "0b", 2) != 0)
+        return false;
+    const uint64_t base = is_hex ? 16 : 2;
+    const size_t count = strlen(text + 2);
+    if (is_hex ? count != 2 * (size_t)size : count == 0 || count > 8 * (size_t)size)
         return false;
     *bits = 0;
     for (const char *c = text + 2; *c; c++) {
-        static const char digits[] = "0123456789abcdefABCDEF";
-        const char *found = strchr(digits, *c);
-        if (!found)
+        const uint64_t digit = digit_value(*c);
+        if (digit >= base)
             return false;
-        uint64_t digit = (uint64_t)(found - digits);
-        *bits = *bits << 4 | (digit < 16 ? digit : digit - 6);
+        *bits = *bits * base + digit;
     }
     return true;
 }
@@ -127,7 +139,7 @@ static bool parse_component(const zb_json *value, uint32_t size, void *out) {
     const char *text = number ? number : zb_json_string(value);
     if (!text)
         return false;
-    if (word_bits(text, size, &bits) || (!number && hex_bits(text, size, &bits))) {
+    if (word_bits(text, size, &bits) || (!number && digits_bits(text, size, &bits))) {
         zb__store_element(bits, size, out);
         return true;
     }
@@ -230,7 +242,7 @@ static bool parse_small_float(const zb_json *value, enum zb_format format, uint3
         *code = zb__small_from_double(format, limit);
         return true;
     }
-    if (!number && hex_bits(text, zb__format_bytes(format), &bits)) {
+    if (!number && digits_bits(text, zb__format_bytes(format), &bits)) {
         *code = (uint32_t)bits;
         return true;
     }

@@ -153,7 +153,9 @@ std::string area_or_point(const zb_node *array, const Layout &layout, const Pyra
     else if (const auto groups = placing_groups(array, layout.axes, pyramid, around);
              !groups.empty())
         registration = attribute_text(groups[0], "spatial:registration");
-    return registration == "node" ? "Point" : registration == "pixel" ? "Area" : "";
+    else
+        return {};
+    return registration == "node" ? "Point" : "Area";
 }
 
 /* rioxarray and GDAL write six numbers in GDAL's order, separated by spaces. */

@@ -31,7 +31,8 @@ std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout
                                               const OGRSpatialReference *srs);
 
 /* What `spatial:registration` says of the pixels where the convention states the place: "Area" (each
-   is a cell) or "Point" (each is a node); "" where it says nothing. GDAL's AREA_OR_POINT. */
+   is a cell; the convention's default) or "Point" (each is a node); "" where the convention does not
+   state it. GDAL's AREA_OR_POINT. */
 std::string area_or_point(const zb_node *array, const Layout &layout, const Pyramid &pyramid,
                           NearbyNodes &around);
 

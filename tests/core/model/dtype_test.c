@@ -66,6 +66,8 @@ static void knows_the_types(void **state) {
         {"{\"name\":\"int32\",\"configuration\":{}}", "int32", ZB_KIND_INT, 4},
         {"{\"name\":\"int32\",\"must_understand\":true}", "int32", ZB_KIND_INT, 4},
         {"{\"name\":\"r16\",\"configuration\":{}}", "r16", ZB_KIND_RAW, 2},
+        {"{\"name\":\"datetime\",\"configuration\":{\"unit\":\"ns\"},\"fallback\":\"int64\"}",
+         "int64", ZB_KIND_INT, 8},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         zb_dtype dtype;
@@ -92,6 +94,10 @@ static void refuses_others(void **state) {
          "data_type \"optional\" is not supported: a draft whose elements may be null; write the"},
         {"\"zarrs.optional\"", ZB_EUNSUPPORTED, "and the mask as two arrays"},
         {"\"int128\"", ZB_EUNSUPPORTED, "data_type \"int128\" is not supported"},
+        {"{\"name\":\"int128\",\"fallback\":\"int256\"}", ZB_EUNSUPPORTED,
+         "data_type \"int256\" is not supported"},
+        {"{\"name\":\"int128\",\"fallback\":{\"name\":\"int8\"}}", ZB_EUNSUPPORTED,
+         "unknown member \"fallback\""},
         {"\"Int8\"", ZB_EUNSUPPORTED, "\"Int8\""},
         {"\"<i4\"", ZB_EUNSUPPORTED, "\"<i4\""},
         {"\"\"", ZB_EUNSUPPORTED, "data_type \"\""},
