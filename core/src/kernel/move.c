@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "kernel/every_nth.h"
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -70,6 +72,15 @@ DEFINE_RUN(swap_8, u64, __builtin_bswap64(v))
 DEFINE_RUN(swap_4x2, u64, swap_4x2(v))
 DEFINE_RUN(swap_8x2, u64x2, swap_8x2(v))
 
+static void run_bytes(const zb__move *move, const char *src, int64_t src_stride, char *dst,
+                      int64_t dst_stride, size_t n) {
+    size_t done = 0;
+    if (dst_stride == 1 && src_stride > 1 && src_stride <= ZB__EVERY_MAX)
+        done = zb__every_nth(src, (size_t)src_stride, dst, n);
+    run_copy_1(move, src + (int64_t)done * src_stride, src_stride, dst + (int64_t)done * dst_stride,
+               dst_stride, n - done);
+}
+
 /* 2 to 32 bytes by two loads of the next smaller power of two that may overlap: cheaper than a call
    of memcpy, which for pixels and short rows would be most of the work. */
 static inline void copy_short(char *dst, const char *src, size_t size) {
@@ -110,7 +121,7 @@ zb__move zb__move_copy(size_t size) {
     zb__move move = {.size = size, .src_size = size};
     switch (size) {
     case 1:
-        move.run = run_copy_1;
+        move.run = run_bytes;
         break;
     case 2:
         move.run = run_copy_2;

@@ -202,6 +202,24 @@ static void transposes(void **state) {
     }
 }
 
+/* Bands of pixels of bytes, of every length around that of a register, and right up to the end of the
+   source, behind which there is nothing to read. */
+static void bands_of_pixels(void **state) {
+    (void)state;
+    for (uint64_t samples = 2; samples <= 5; samples++) {
+        for (uint64_t pixels = 1; pixels < 200; pixels++) {
+            const uint64_t count[] = {samples, pixels};
+            layout from = {.strides = {1, (int64_t)samples}, .bytes = samples * pixels};
+            layout to = {.strides = {(int64_t)pixels, 1}, .bytes = from.bytes};
+            zb__box_copy copy = {.ndim = 2,
+                                 .count = count,
+                                 .src_dtype = {ZB_KIND_UINT, 1, false, NULL},
+                                 .dst_dtype = {ZB_KIND_UINT, 1, false, NULL}};
+            check_box(&copy, &from, &to);
+        }
+    }
+}
+
 /* Long rows at every alignment, so that heads, tails and pieces of a stage meet every remainder. */
 static void streamed_rows_at_every_alignment(void **state) {
     (void)state;
@@ -258,6 +276,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_boxes),
         cmocka_unit_test(transposes),
+        cmocka_unit_test(bands_of_pixels),
         cmocka_unit_test(streamed_rows_at_every_alignment),
         cmocka_unit_test(empty_boxes_touch_nothing),
         cmocka_unit_test(zero_dimensions_are_one_element),
