@@ -124,15 +124,13 @@ def read(driver, path, threads, rounds):
     timer.opened()
     anywhere = corners(size, 256, WINDOWS)
 
-    # One buffer for all windows: whether malloc() gives the memory of one back to the system before
-    # the next depends on what else the process has read, and is no work of a driver.
-    first = dataset.ReadAsArray(0, 0, 256, 256)
+    buffer = dataset.ReadAsArray(0, 0, 256, 256)
 
     def windows(places, edge=256):
         dataset = opened()
         for y, x in places:
-            dataset.ReadAsArray(x, y, edge, edge, buf_obj=first)
-        return first
+            dataset.ReadAsArray(x, y, edge, edge, buf_obj=buffer)
+        return buffer
 
     def multidim():
         dataset = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER, allowed_drivers=[opener])
@@ -162,8 +160,11 @@ class Bench:
         self.build = options.build.resolve()
         self.data = (options.data or self.build / "bench-gdal").resolve()
         self.lines = {}
+        # malloc() keeps what is freed, as it comes to do in programs that run for long: when it gives
+        # pages back depends on all that a process has done before.
         self.environment = os.environ | {
-            "GDAL_DRIVER_PATH": str(self.build / "gdal-driver" / "plugins")}
+            "GDAL_DRIVER_PATH": str(self.build / "gdal-driver" / "plugins"),
+            "MALLOC_TRIM_THRESHOLD_": str(2**30), "MALLOC_MMAP_THRESHOLD_": str(2**25)}
 
     def run(self, *command, **environment):
         done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True,
