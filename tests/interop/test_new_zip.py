@@ -152,6 +152,28 @@ def test_gdal_makes_hierarchies(path):
     assert again.GetRootGroup().OpenMDArrayFromFullname("/g/v").Read() == np.arange(5.0).tobytes()
 
 
+@pytest.mark.parametrize("form", ["/vsizip/%s", "/vsizip/{%s}"])
+def test_gdal_makes_it_by_its_name_for_archives(path, form):
+    """As users of GDAL's own driver write them; another one takes its place, and is deleted."""
+    name = form % path
+    for values in -WANT, WANT:
+        DRIVER.CreateCopy(name, source(values))
+        assert (gdal.Open(name).ReadAsArray() == values).all()
+    assert (values_of(path, "r") == WANT).all()
+    gdal.MultiDimTranslate(form % path.with_name("m.zip"), name, format="Zarr3")
+    assert (values_of(path.with_name("m.zip"), "r") == WANT).all()
+    DRIVER.Delete(form % path.with_name("m.zip"))
+    assert os.listdir(path.parent) == [path.name]
+
+
+@pytest.mark.parametrize("name", ["/vsizip/%s/x.zarr", "/vsizip/vsimem/x.zarr.zip", "/vsizip/vsimem/%s"])
+def test_gdal_makes_no_parts_of_archives(path, name):
+    """And none in memory, of which the core knows nothing."""
+    with pytest.raises(RuntimeError, match="stores are written to local directories, to new zip archives"):
+        DRIVER.CreateCopy(name.replace("%s", str(path)), source())
+    assert not os.listdir(path.parent)
+
+
 def test_a_copy_that_fails_leaves_the_old_one(path):
     write_gdal(path)
     with pytest.raises(RuntimeError):

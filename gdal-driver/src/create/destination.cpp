@@ -122,6 +122,7 @@ bool Destination::locate(const char *name, std::string *reason) {
         *reason = "a new raster's name is a path, or ZARR3:\"path\":/group";
         return false;
     }
+    location.directory = archive_of(location.directory);
     is_archive_ = becomes_archive(location.directory);
     if (!is_archive_)
         climb_to_root(&location);

@@ -40,6 +40,7 @@ struct Place {
    renamed and deleted as a whole; `reads`: nothing is changed there. */
 static bool locate(const char *name, Location *location, bool reads = false) {
     if (parse_location(name, location) && location->tail.empty()) {
+        location->directory = archive_of(location->directory);
         const bool archive = is_archive(location->directory);
         if (!archive)
             climb_to_root(location);

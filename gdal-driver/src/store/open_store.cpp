@@ -62,6 +62,17 @@ bool is_on_disk(const std::string &root) {
     return !is_url(root) && !STARTS_WITH(root.c_str(), "/vsi");
 }
 
+std::string archive_of(const std::string &path) {
+    static const std::string kPrefix = "/vsizip/";
+    if (path.compare(0, kPrefix.size(), kPrefix) != 0)
+        return path;
+    std::string rest = path.substr(kPrefix.size());
+    if (rest.size() > 2 && rest.front() == '{' && rest.back() == '}')
+        rest = rest.substr(1, rest.size() - 2);
+    const bool is_virtual = STARTS_WITH(rest.c_str(), "vsi") || STARTS_WITH(rest.c_str(), "/vsi");
+    return !is_virtual && is_archive(rest) ? rest : path;
+}
+
 bool becomes_archive(const std::string &root) {
     return is_on_disk(root) && zb_path_becomes_zip(root.c_str());
 }

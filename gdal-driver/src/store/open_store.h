@@ -37,6 +37,10 @@ bool is_on_disk(const std::string &root);
 /* A local path for which a new store is a zip archive, made as a whole and sealed when it is closed. */
 bool becomes_archive(const std::string &root);
 
+/* The path of a local archive that GDAL's name for the whole of it stands for: x.zip for
+   /vsizip/x.zip and /vsizip/{x.zip}. All else as it is, paths in archives included. */
+std::string archive_of(const std::string &path);
+
 /* Such a path, or that of an archive that is there. */
 bool is_archive(const std::string &root);
 
