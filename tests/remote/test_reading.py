@@ -5,9 +5,11 @@ import shutil
 import threading
 
 import numpy
+import pytest
 import zarr
 
 from conftest import make_store, run
+from programs import HASTY
 from remote_store import RemoteStore, ZarrbridgeError, lib
 from simserver import SimServer
 
@@ -36,7 +38,17 @@ def test_a_store_is_verified(server, store):
     status, lines, _ = run("verify", store)
     assert status == 1
     assert sorted(line.split(":")[0] for line in lines) == [
-        "damaged   below/deep/c/0", "damaged   sharded/c/1/0", "truncated plain/c/1"]
+        "damaged   sharded/c/1/0", "truncated plain/c/1", "unchecked below/deep/c/0"]
+
+
+def test_what_a_server_withholds_is_not_called_damaged(server, store):
+    """Whoever deletes what is damaged would delete good data."""
+    server.fault("/s.zarr/plain/c/1", "status", code=503)
+    server.fault("/s.zarr/sharded/c/0/1", "headers", headers={"Content-Encoding": "x"})
+    status, lines, _ = run("verify", store, **HASTY)
+    assert status == 1
+    assert sorted(line.split(":")[0] for line in lines) == [
+        "unchecked plain/c/1", "unchecked sharded/c/0/1"], lines
 
 
 def test_arrays_are_read(store):
@@ -220,6 +232,16 @@ def test_a_zip_archive(server, tmp_path):
     assert {(request.path, request.query) for request in server.take_log()} == {
         ("/s.zarr.zip", "token=1")}
     assert run("ls", "http://no-such-host.zip", ZARRBRIDGE_REMOTE_TRIES=1)[0] == 1
+
+
+@pytest.mark.parametrize("command", ["ls", "verify"])
+def test_no_archive(server, command):
+    url = server.url + "/none.zarr.zip"
+    status, _, words = run(command, url + "?token=1")
+    assert status == 2 and f"{url}: there is no such object" in words and "gone" not in words
+    server.fault("/none.zarr.zip", "status", code=403)
+    status, _, words = run(command, url)
+    assert status == 2 and "access is denied" in words
 
 
 def test_strange_names_are_encoded(server):

@@ -12,6 +12,7 @@ import pytest
 import zarr
 
 from conftest import make_store, run
+from programs import HASTY
 from remote_store import RemoteStore, ZarrbridgeError
 from simserver import SimServer
 from sims3 import S3
@@ -457,3 +458,26 @@ def test_repair_leaves_a_sound_store_as_it_is(serve):
     status, _, words = check("repair", NAME, **keys(server))
     assert status == 0, words
     assert {p: p.read_bytes() for p in server.folder.rglob("*") if p.is_file()} == files
+
+
+@pytest.mark.parametrize("command", ["verify", "repair"])
+def test_a_name_where_nothing_is_is_no_sound_store(serve, command):
+    """A prefix without objects is what a mistyped name leads to."""
+    server = serve()
+    status, lines, words = check(command, NAME + "x", **keys(server))
+    assert (status, lines) == (2, []) and "there is no store" in words and "a b/s.zarrx" in words
+    assert check(command, NAME, **keys(server))[0] == 0
+    (server.folder / "bucket/other").mkdir()
+    (server.folder / "bucket/other/data").write_bytes(b"x")
+    status, lines, words = check(command, "s3://bucket/other", **keys(server))
+    assert (status, len(lines)) == ((1, 1) if command == "verify" else (0, 0)), words
+
+
+def test_what_a_service_withholds_is_not_called_damaged(serve):
+    server = serve(consolidated=False)
+    for key, status in (("plain/c/1", 503), ("sharded/c/0/1", 403), ("below/deep/zarr.json", 503)):
+        server.fault("/bucket/a b/s.zarr/" + key, "status", code=status)
+    status, lines, _ = check("verify", NAME, **keys(server, **HASTY))
+    assert status == 1
+    assert sorted(line.split(":")[0] for line in lines) == [
+        "unchecked below/deep/zarr.json", "unchecked plain/c/1", "unchecked sharded/c/0/1"], lines

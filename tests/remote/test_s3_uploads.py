@@ -47,6 +47,13 @@ def test_old_ones_are_told_and_ended(bucket):
     assert lines("verify", NAME, status=0) == []
 
 
+def test_they_are_ended_where_nothing_else_is(bucket):
+    leave(bucket, "old", "a/c/0", 2 * DAY, "gone.zarr/")
+    assert len(lines("verify", "s3://bucket/gone.zarr", status=1)) == 1
+    assert len(lines("repair", "s3://bucket/gone.zarr", status=0)) == 1
+    lines("verify", "s3://bucket/gone.zarr", status=2)
+
+
 @pytest.mark.parametrize("page", [1, 2, 3])
 def test_pages(bucket, page):
     bucket.answer.page = page

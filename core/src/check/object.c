@@ -27,13 +27,19 @@ typedef struct object_walk {
     zb__scratch *scratch;
 } object_walk;
 
+bool zb__object_is_out_of_reach(const zb_store *store, enum zb_code code) {
+    return !store->hints.is_local && (code == ZB_EIO || code == ZB_ECONFLICT);
+}
+
 /* Reports the error of a leaf, unless memory ran out or the check was cancelled. */
 static enum zb_code report(const object_walk *w, const zb__leaf *leaf, enum zb_finding_kind kind,
                            enum zb_code code, zb_error *err) {
     if (code == ZB_ENOMEM || code == ZB_ECANCELLED)
         return code;
     zb__leaf_blame(leaf, code, err);
-    return w->check->found(w->check->context, code == ZB_ELIMIT ? ZB_FINDING_UNCHECKED : kind, err);
+    if (code == ZB_ELIMIT || zb__object_is_out_of_reach(w->key.node->store, code))
+        kind = ZB_FINDING_UNCHECKED;
+    return w->check->found(w->check->context, kind, err);
 }
 
 static enum zb_code check_chunk(object_walk *w, const zb__leaf *leaf, const zb__source *source,

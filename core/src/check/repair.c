@@ -27,6 +27,7 @@ typedef struct repairing {
     zb_finding_fn fn;
     void *context;
     const char *prefix; /* of the directory that is swept */
+    bool has_found;     /* something that was mended */
     bool stopped;       /* the caller has seen enough */
     zb__names groups;   /* groups whose block is out of date */
     zb__names unnamed;  /* hidden arrays that no attribute names */
@@ -34,6 +35,7 @@ typedef struct repairing {
 
 static enum zb_code report(repairing *r, const char *key, const char *message) {
     zb_finding finding = {.kind = ZB_FINDING_STALE, .key = key, .message = message};
+    r->has_found = true;
     r->stopped = r->stopped || r->fn(r->context, &finding) != 0;
     return r->stopped ? ZB_ECANCELLED : ZB_OK;
 }
@@ -149,7 +151,7 @@ static enum zb_code delete_unnamed(repairing *r, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < r->unnamed.count && !code; i++) {
         const char *path = r->unnamed.name[i].text;
-        bool forsaken;
+        bool forsaken = false;
         code = is_forsaken(r, path, &forsaken, err);
         if (code || !forsaken)
             continue;
@@ -185,7 +187,10 @@ enum zb_code zb_store_repair(zb_store *store, zb_finding_fn fn, void *context, z
                                  .resizing = on_resizing};
     if (!store->ops->put)
         return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be written", store->label);
-    enum zb_code code = zb__check_walk(store, &visitor, err);
+    bool is_missing;
+    enum zb_code code = zb__check_walk(store, &visitor, &is_missing, err);
+    if (!code && is_missing && !r.has_found)
+        code = zb__check_missing(store, err);
     if (!code)
         code = delete_unnamed(&r, err);
     if (!code)

@@ -80,7 +80,10 @@ static enum zb_code check_one(void *context, size_t i, zb__scratch *scratch, zb_
     checking c = {.v = v, .p = &v->batch[i]};
     zb__object_check check = {.context = &c, .found = found};
     enum zb_code code = zb__object_check_run(&check, c.p->array, c.p->index, scratch, err);
-    if (code == ZB_EIO) /* error of opening the object; errors of reading it are reported already */
+    /* Errors of opening the object; most of those of reading it are reported already. */
+    if (zb__object_is_out_of_reach(v->store, code))
+        code = report(v, ZB_FINDING_UNCHECKED, c.p->key, err->message);
+    else if (code == ZB_EIO)
         code = report(v, ZB_FINDING_DAMAGED, c.p->key, err->message);
     pthread_mutex_lock(&v->lock);
     v->summary.objects += check.is_there;
@@ -217,10 +220,13 @@ enum zb_code zb_store_verify(zb_store *store, zb_finding_fn fn, void *context,
                                  .journal = on_journal,
                                  .resizing = on_resizing,
                                  .other = on_other};
-    enum zb_code code = store->hints.can_list ? zb__check_walk(store, &visitor, err)
+    bool is_missing = false;
+    enum zb_code code = store->hints.can_list ? zb__check_walk(store, &visitor, &is_missing, err)
                                               : zb__check_walk_named(store, &visitor, err);
     if (code == ZB_OK)
         code = run_batch(v, err);
+    if (code == ZB_OK && is_missing && v->summary.findings == 0)
+        code = zb__check_missing(store, err);
     drop_batch(v);
     if (summary)
         *summary = v->summary;

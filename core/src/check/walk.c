@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/object.h"
 #include "model/array.h"
 #include "model/keys.h"
 #include "node/document.h"
@@ -22,6 +23,7 @@ typedef struct walk {
     zb_store *store;
     const zb__visitor *visitor;
     unsigned depth;
+    bool is_empty; /* the root has neither objects nor prefixes */
     zb__links links;
 } walk;
 
@@ -107,8 +109,10 @@ static enum zb_code visit_node(const walk *w, const char *prefix, const char *ke
         return zb_fail(err, code, "%s", reason.message);
     else
         code = other(w,
-                     code == ZB_EUNSUPPORTED || code == ZB_ELIMIT ? ZB_FINDING_UNCHECKED
-                                                                  : ZB_FINDING_DAMAGED,
+                     code == ZB_EUNSUPPORTED || code == ZB_ELIMIT ||
+                             zb__object_is_out_of_reach(w->store, code)
+                         ? ZB_FINDING_UNCHECKED
+                         : ZB_FINDING_DAMAGED,
                      key, reason.message, err);
     if (code == ZB_OK && node && node->array)
         *array = zb_node_retain(node);
@@ -183,6 +187,8 @@ static enum zb_code walk_directory(walk *w, const char *prefix, const zb_node *a
     code = zb__list(w->store, prefix, &names, err);
     if (code != ZB_OK)
         return zb_error_prefix(err, code, "listing '%s'", prefix);
+    if (w->depth == 0)
+        w->is_empty = names.count == 0;
     w->depth++;
     code = walk_names(w, prefix, &names, array, err);
     w->depth--;
@@ -190,10 +196,17 @@ static enum zb_code walk_directory(walk *w, const char *prefix, const zb_node *a
     return code;
 }
 
-enum zb_code zb__check_walk(zb_store *store, const zb__visitor *visitor, zb_error *err) {
+enum zb_code zb__check_missing(const zb_store *store, zb_error *err) {
+    return zb_fail(err, ZB_ENOTFOUND, "store %s: there is no store: nothing is at that name",
+                   store->label);
+}
+
+enum zb_code zb__check_walk(zb_store *store, const zb__visitor *visitor, bool *is_missing,
+                            zb_error *err) {
     walk w = {.store = store, .visitor = visitor};
     if (!store->hints.can_list)
         return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be listed", store->label);
     enum zb_code code = walk_directory(&w, "", NULL, err);
+    *is_missing = code == ZB_OK && w.is_empty && !store->hints.is_local;
     return code == ZB_OK ? ZB_OK : zb_error_prefix(err, code, "store %s", store->label);
 }

@@ -3,6 +3,8 @@
 #ifndef ZB_CHECK_WALK_H
 #define ZB_CHECK_WALK_H
 
+#include <stdbool.h>
+
 #include "zarrbridge/check.h"
 #include "zarrbridge/node.h"
 
@@ -24,6 +26,12 @@ typedef struct zb__visitor {
                           const char *message, zb_error *err);
 } zb__visitor;
 
-enum zb_code zb__check_walk(zb_store *store, const zb__visitor *visitor, zb_error *err);
+/* *is_missing: nothing is there, in a place that cannot be told from a mistyped one: nothing tells an
+   empty place on the network from none. */
+enum zb_code zb__check_walk(zb_store *store, const zb__visitor *visitor, bool *is_missing,
+                            zb_error *err);
+
+/* The error of such a store: ZB_ENOTFOUND. */
+enum zb_code zb__check_missing(const zb_store *store, zb_error *err);
 
 #endif
