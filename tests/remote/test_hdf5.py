@@ -68,6 +68,19 @@ def test_an_archive_opens_by_its_url(server, tmp_path):
     assert python(NODE, url, HDF5_VOL_CONNECTOR=FINDS).strip() == "{'a': (3,)}"
 
 
+NO_FILE = r"""
+import sys, h5py
+for name in sys.argv[1:]:
+    try: h5py.File(name, "r")
+    except OSError as error: print(type(error).__name__, "no such object" in str(error))
+"""
+
+
+def test_what_does_not_exist_is_no_file(server):
+    names = [server.url + "/none.zarr", server.url + "/none.zarr.zip"]
+    assert python(NO_FILE, *names, HDF5_VOL_CONNECTOR=FINDS).splitlines() == 2 * ["FileNotFoundError True"]
+
+
 OPEN = r"""
 import sys, h5py
 f = h5py.File(sys.argv[1], "r")

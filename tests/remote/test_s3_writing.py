@@ -73,6 +73,15 @@ def test_the_program_copies_a_store(serve, tmp_path):
     assert status == 0, (lines, words)
 
 
+def test_an_archive_is_not_written(serve, tmp_path):
+    """Where none is, too: that it does not exist is no reason."""
+    server = serve()
+    make_store(tmp_path / "local.zarr")
+    status, _, words = run("copy", tmp_path / "local.zarr", "s3://bucket/x.zarr.zip")
+    assert status == 2 and "s3://bucket/x.zarr.zip: stores on web servers, and zip archives" in words
+    assert changes(server) == []
+
+
 def test_nothing_but_the_store_is_left(serve):
     server = serve()
     create()

@@ -12,6 +12,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/url.h"
 #include "change/draft.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/aside.h"
@@ -84,20 +85,23 @@ static enum zb_code create_archive(const char *path, zb_store **out, zb_error *e
 
 /* ---- By the name ---- */
 
+/* A query may hold secrets: it is in no message. */
+static enum zb_code not_changed(const char *url, zb_error *err) {
+    return zb_fail(err, ZB_EUNSUPPORTED,
+                   "%.*s: stores on web servers, and zip archives on the network, are read but not "
+                   "changed: write to a local directory or to an s3:// name, and copy that there",
+                   (int)zb__url_path_end(url), url);
+}
+
 static enum zb_code create_url(const char *name, const zb_store_settings *settings, zb_store **out,
                                zb_error *err) {
     enum zb_code code =
         settings ? zb_store_open_with(name, settings, out, err) : zb_store_open(name, out, err);
+    if (code == ZB_ENOTFOUND) /* an archive: no other store is looked for when it is opened */
+        return not_changed(name, err);
     if (code)
         return code;
-    if ((*out)->ops->put)
-        code = zb__draft_begin(out, err);
-    else
-        code = zb_fail(err, ZB_EUNSUPPORTED,
-                       "%s: stores on web servers, and zip archives on the network, are read but "
-                       "not changed: write to a local directory or to an s3:// name, and copy that "
-                       "there",
-                       (*out)->label);
+    code = (*out)->ops->put ? zb__draft_begin(out, err) : not_changed(name, err);
     if (!code)
         return ZB_OK;
     zb_store_release(*out);

@@ -85,13 +85,21 @@ static version *version_in_use(zip *z, const zb_object_info *info) {
     return v;
 }
 
+/* No archive is there. It has been once if a version of it is known; else the name leads nowhere. */
+static enum zb_code missing(zip *z, enum zb_code code, zb_error *err) {
+    pthread_mutex_lock(&z->lock);
+    const bool was_there = z->now != NULL;
+    pthread_mutex_unlock(&z->lock);
+    return was_there ? zb_fail(err, ZB_EIO, "%s: the zip archive has gone", z->base.label) : code;
+}
+
 /* The version that is there now, with a reference for the caller. Several threads may read a new
    directory at the same time; the last one's stays. */
 static enum zb_code version_now(zip *z, version **out, zb_error *err) {
     zb_object_info info;
     enum zb_code code = zb_store_stat(z->outer, z->key, &info, err);
     if (code)
-        return code == ZB_ENOTFOUND ? zb_fail(err, ZB_EIO, "the zip archive has gone") : code;
+        return code == ZB_ENOTFOUND ? missing(z, code, err) : code;
     if ((*out = version_in_use(z, &info)))
         return ZB_OK;
     code = version_open(z, out, err);
