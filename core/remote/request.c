@@ -187,8 +187,10 @@ static enum zb__next follow(zb__request *request) {
         return done(request, ZB_EIO, "a redirect that leads nowhere");
     if (++request->redirects > MOST_REDIRECTS)
         return done(request, ZB_EIO, "more than 5 redirects in a row");
-    if (is_https(from) ? !is_https(to) : !is_https(to) && strncasecmp(to, "http:", 5) != 0)
-        return done(request, ZB_EIO, "a redirect from https to another protocol is not followed");
+    if (!is_https(to) && (is_https(from) || strncasecmp(to, "http:", 5) != 0))
+        return done(request, ZB_EIO,
+                    is_https(from) ? "a redirect from https to another protocol is not followed"
+                                   : "a redirect to another protocol than http is not followed");
     free(request->location);
     request->location = to;
     request->moved_to = NULL;

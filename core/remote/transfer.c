@@ -6,6 +6,7 @@
 
 #include "body.h"
 #include "remote.h"
+#include "url.h"
 #include "zarrbridge/limits.h"
 
 /* A reply of this speed is slow, and no longer waited for: bytes in a second. */
@@ -162,16 +163,22 @@ enum zb_code zb__transfer_set_up(zb__request *request, CURL *handle, CURLSH *sha
     return code;
 }
 
+/* libcurl gives a target that it cannot take as it is written. */
+static void keep_redirect(zb__request *request) {
+    char *from = NULL, *target = NULL;
+    if (curl_easy_getinfo(request->handle, CURLINFO_REDIRECT_URL, &target) == CURLE_OK && target &&
+        curl_easy_getinfo(request->handle, CURLINFO_EFFECTIVE_URL, &from) == CURLE_OK && from)
+        request->moved_to = zb__url_follow(from, target);
+}
+
 void zb__transfer_clear(zb__request *request) {
-    char *target = NULL;
     curl_off_t sent = 0, first = 0; /* microseconds */
     if (request->handle &&
         curl_easy_getinfo(request->handle, CURLINFO_PRETRANSFER_TIME_T, &sent) == CURLE_OK &&
         curl_easy_getinfo(request->handle, CURLINFO_STARTTRANSFER_TIME_T, &first) == CURLE_OK)
         request->waited = first > sent ? (int64_t)(first - sent) * 1000 : 0;
-    if (request->handle &&
-        curl_easy_getinfo(request->handle, CURLINFO_REDIRECT_URL, &target) == CURLE_OK && target)
-        request->moved_to = strdup(target);
+    if (request->handle)
+        keep_redirect(request);
     curl_slist_free_all(request->lists);
     request->lists = NULL;
     request->handle = NULL;

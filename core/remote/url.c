@@ -100,6 +100,18 @@ void zb__url_clear(zb__url *url) {
     *url = (zb__url){.base = NULL};
 }
 
+char *zb__url_follow(const char *from, const char *target) {
+    CURLU *url = curl_url();
+    bool lacks = false;
+    char *to = NULL;
+    if (url && curl_url_set(url, CURLUPART_URL, from, 0) == CURLUE_OK &&
+        curl_url_set(url, CURLUPART_URL, target,
+                     CURLU_URLENCODE | CURLU_ALLOW_SPACE | CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK)
+        to = part_of(url, CURLUPART_URL, &lacks);
+    curl_url_cleanup(url);
+    return to;
+}
+
 void zb__url_encode(zb__text *text, const char *plain, bool is_path) {
     static const char as_it_is[] = LETTERS DIGITS "-._~/";
     for (; *plain; plain++) {

@@ -23,6 +23,11 @@ typedef struct zb__url {
 enum zb_code zb__url_parse(const char *name, zb__url *out, zb_error *err);
 void zb__url_clear(zb__url *url);
 
+/* Where a redirect leads, of whatever protocol: its target as a server writes it, which may be relative
+   to the URL that was asked for and may have bytes that a URL cannot have. malloc'ed; NULL: nowhere,
+   or no memory. */
+char *zb__url_follow(const char *from, const char *target);
+
 /* The URL of a key, malloc'ed; NULL: no memory. */
 char *zb__url_of_key(const zb__url *url, const char *key);
 char *zb__url_label(const zb__url *url);
