@@ -166,10 +166,22 @@ static zb_store_hints hints_of(const zb__protocol *protocol) {
     return (zb_store_hints){.gap = 32 * KIB,
                             .max_request = 8 * KIB * KIB,
                             .can_list = protocol->list != NULL,
-                            .in_flight = (uint32_t)limits->remote_requests,
+                            .in_flight = limits->remote_requests < UINT32_MAX
+                                             ? (uint32_t)limits->remote_requests
+                                             : UINT32_MAX,
                             .part = limits->remote_part_bytes,
                             .window = limits->remote_window_bytes,
                             .fresh = fresh_of(limits)};
+}
+
+/* A bound that was meant, and mistyped, is not passed over. */
+static enum zb_code check_limits(zb_error *err) {
+    zb_limit_row row;
+    for (size_t i = 0; zb_limit_describe(i, &row); i++) {
+        if (row.is_ignored && strncmp(row.name, "remote_", 7) == 0)
+            return zb_fail(err, ZB_EINVAL, "%s is neither a number nor inf", row.variable);
+    }
+    return ZB_OK;
 }
 
 void zb__remote_configure(zb__remote *remote, zb__options *options) {
@@ -195,8 +207,10 @@ static enum zb_code open_protocol(const char *name, const zb_store_settings *set
 
 static enum zb_code open_url(const char *name, const zb_store_settings *settings,
                              const zb__module_host *host, zb_store **out, zb_error *err) {
-    zb__remote *remote = calloc(1, sizeof *remote);
     char *label = NULL;
+    if (check_limits(err))
+        return ZB_EINVAL;
+    zb__remote *remote = calloc(1, sizeof *remote);
     if (!remote)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");
     remote->take_buffer = host->take_buffer;

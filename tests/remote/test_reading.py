@@ -299,3 +299,14 @@ def test_a_copy_to_a_url_is_refused(store, tmp_path):
     status, _, words = run("copy", tmp_path, store + "/copy")
     assert status == 2
     assert "read but not changed" in words and "local directory" in words
+
+
+def test_limits_that_are_no_numbers_are_refused(server, store):
+    """A bound that is mistyped would be passed over."""
+    for value in ("-1", "ten", "5s"):
+        status, _, words = run("ls", store, ZARRBRIDGE_REMOTE_FRESH_SECONDS=value)
+        assert status == 2 and "ZARRBRIDGE_REMOTE_FRESH_SECONDS is neither a number nor inf" in words
+        assert run("ls", server.folder / "s.zarr", ZARRBRIDGE_REMOTE_FRESH_SECONDS=value)[0] == 0
+    assert server.take_log() == []
+    for value in ("inf", "0", ""):
+        assert run("ls", store, ZARRBRIDGE_REMOTE_FRESH_SECONDS=value)[0] == 0

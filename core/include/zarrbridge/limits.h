@@ -14,8 +14,9 @@ extern "C" {
 #endif
 
 /* Bounds on the work and memory that untrusted content can cost the library. Each can be raised or
-   lowered by the environment variable that zb_limit_describe names, read once per process. The
-   defaults of the three caches are smaller where physical memory, control groups or RLIMIT_AS leave
+   lowered by the environment variable that zb_limit_describe names, read once per process: a decimal
+   number, or "inf". What is neither leaves the default; with such a variable of the network
+   (ZARRBRIDGE_REMOTE_...) no store there is opened. The defaults of the three caches are smaller where physical memory, control groups or RLIMIT_AS leave
    the process little; values from the environment are taken as they are. */
 typedef struct zb_limits {
     uint64_t json_depth;  /* nesting of a metadata document */
@@ -60,6 +61,7 @@ ZB_API const zb_limits *zb_limits_get(void);
 typedef struct zb_limit_row {
     const char *name, *variable, *meaning;
     uint64_t default_value, value;
+    bool is_ignored; /* the variable is set to what is no number */
 } zb_limit_row;
 ZB_API bool zb_limit_describe(size_t i, zb_limit_row *row);
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/machine.h"
 #include "zarrbridge/limits.h"
@@ -87,21 +88,31 @@ static const limit_def table[] = {
 
 static zb_limits limits;
 static uint64_t defaults[ROWS]; /* on this machine */
+static bool ignored[ROWS];      /* the variable is neither a number nor "inf" */
 static pthread_once_t limits_once = PTHREAD_ONCE_INIT;
 
 static uint64_t *field_of(size_t row) {
     return (uint64_t *)(void *)((char *)&limits + table[row].offset);
 }
 
-/* A variable that is not a plain decimal number is ignored: the default is the safe choice. */
+/* A plain decimal number, or "inf": so much that half as much again can be counted. */
+static bool parse(const char *text, uint64_t *value) {
+    char *end;
+    if (strcmp(text, "inf") == 0) {
+        *value = INT64_MAX;
+        return true;
+    }
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && !errno;
+}
+
+/* Anything else is ignored: the default is the safe choice. */
 static uint64_t value_from_environment(size_t row) {
     const char *text = getenv(table[row].variable);
-    if (!text || *text < '0' || *text > '9')
-        return defaults[row];
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    return *end || errno ? defaults[row] : value;
+    uint64_t value = defaults[row];
+    ignored[row] = text && *text && !parse(text, &value);
+    return text && *text && !ignored[row] ? value : defaults[row];
 }
 
 static void load_limits(void) {
@@ -126,6 +137,7 @@ bool zb_limit_describe(size_t i, zb_limit_row *row) {
                           .variable = table[i].variable,
                           .meaning = table[i].meaning,
                           .default_value = defaults[i],
-                          .value = *field_of(i)};
+                          .value = *field_of(i),
+                          .is_ignored = ignored[i]};
     return true;
 }

@@ -125,6 +125,7 @@ static void small_machines_have_small_defaults(void **state) {
 typedef struct variable_case {
     size_t row;
     uint64_t expected;
+    bool is_ignored;
 } variable_case;
 
 static void check_variable(void *context) {
@@ -133,6 +134,8 @@ static void check_variable(void *context) {
     for (size_t i = 0; i < ROWS; i++) {
         uint64_t expected = i == c->row ? c->expected : default_of(i);
         CHILD_CHECK(value_of(i) == expected, "%s is %" PRIu64, table[i].name, value_of(i));
+        CHILD_CHECK(zb_limit_describe(i, &row) && row.is_ignored == (c->is_ignored && i == c->row),
+                    "%s", table[i].name);
         CHILD_CHECK(zb_limit_describe(i, &row) && row.value == expected, "%s", table[i].name);
         CHILD_CHECK(row.default_value == default_of(i), "%s", table[i].name);
     }
@@ -148,14 +151,16 @@ static void variables_are_honoured(void **state) {
         assert_true(check_in_child(check_variable, &c, table[i].variable, text));
     }
     static const char *const wrong[] = {
-        "", " 5", "-1", "+5", "5k", "0x10", "1e3", "many", "18446744073709551616"};
+        "", " 5", "-1", "+5", "5k", "0x10", "1e3", "inf ", "18446744073709551616"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        variable_case c = {.row = i, .expected = default_of(i)};
+        variable_case c = {.row = i, .expected = default_of(i), .is_ignored = *wrong[i]};
         assert_true(check_in_child(check_variable, &c, table[i].variable, wrong[i]));
     }
     variable_case largest = {.row = 5, .expected = UINT64_MAX};
     assert_true(
         check_in_child(check_variable, &largest, table[5].variable, "18446744073709551615"));
+    variable_case infinite = {.row = 5, .expected = INT64_MAX};
+    assert_true(check_in_child(check_variable, &infinite, table[5].variable, "inf"));
 }
 
 int main(void) {
