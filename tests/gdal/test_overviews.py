@@ -443,6 +443,67 @@ def test_levels_follow_their_raster(tmp_path):
     assert layout(path)[1]["resampling_method"] == "nearest"
 
 
+@pytest.mark.parametrize("method", ["NEAREST", "AUTO"])
+def test_a_raster_with_levels_is_moved_and_unset(tmp_path, method):
+    """Levels have coordinates of their own: the raster's are no less its own for them."""
+    path = str(tmp_path / "r.zarr")
+    options = ["OVERVIEWS=AUTO"] if method == "AUTO" else []
+    DRIVER.CreateCopy(path, source(values=BIG), options=options).Close()
+    if method != "AUTO":
+        update(path).BuildOverviews(method, [2])
+    with Errors() as errors:
+        dataset = update(path)
+        dataset.SetGeoTransform((0, 2, 0, 5000, 0, -4))
+        dataset.Close()
+    assert errors.seen == []
+    group = zarr.open_group(path, mode="r")
+    assert group["x"][:2].tolist() == [1, 3] and group["y"][:2].tolist() == [4998, 4994]
+    assert group["ovr_2x/x"][:2].tolist() == [2, 6] and group["ovr_2x/y"][0] == 4996
+    assert group["r"].attrs["grid_mapping"] == "spatial_ref"
+    dataset = update(path)
+    dataset.SetGeoTransform((0, 1, 0, 0, 0, 1))
+    dataset.SetSpatialRef(None)
+    dataset.Close()
+    for name in (path, path + "/ovr_2x"):
+        assert opened(name).GetGeoTransform(can_return_null=True) is None
+        assert opened(name).GetSpatialRef() is None
+    assert not {"x", "y", "spatial_ref"} & set(zarr.open_group(path, mode="r"))
+
+
+def test_groups_below_that_use_the_coordinates_keep_them(store):
+    """What lies below goes up to the nearest coordinates that fit, and to the grid mapping it names."""
+    path, group = store
+    for name in ("free", "uses"):
+        inner = group.create_group(name)
+        put(inner, "v", VALUES, dims=["y", "x"])
+        if name == "free":
+            put(inner, "x", np.arange(101.0), dims=["x"])
+            put(inner, "y", np.arange(70.0), dims=["y"])
+    del group["uses"]
+    put(group, "r", VALUES, dims=["y", "x"])
+    dataset = update(sub(path, "r"))
+    dataset.SetGeoTransform(PLACE)
+    dataset.SetSpatialRef(UTM)
+    dataset.Close()
+    assert group["x"][0] == 505
+    put(group.create_group("uses"), "v", VALUES, {"grid_mapping": "spatial_ref"}, ["y", "x"])
+    with Errors() as errors:
+        dataset = update(sub(path, "r"))
+        dataset.SetGeoTransform((0, 2, 0, 5000, 0, -4))
+        dataset.Close()
+    assert len(errors.seen) == 2 and "serves other arrays, too" in errors.seen[0][1]
+    assert opened(sub(path, "uses/v")).GetGeoTransform() == PLACE
+    assert opened(sub(path, "r")).GetGeoTransform() == (0, 2, 0, 5000, 0, -4)
+    before = files(path)
+    with Errors() as errors:
+        dataset = update(sub(path, "r"))
+        dataset.SetGeoTransform((0, 1, 0, 0, 0, 1))
+        assert dataset.FlushCache() == gdal.CE_Failure
+        dataset.Close()
+    assert "the place cannot be unset" in errors.failures[0]
+    assert files(path) == before
+
+
 def test_in_memory():
     path = "/vsimem/r.zarr"
     dataset = DRIVER.CreateCopy(path, source())

@@ -417,3 +417,21 @@ def test_items_of_others_stay(store):
     assert ours.Close() == gdal.CE_None
     items = opened(path).GetMetadata()
     assert [items.get(name) for name in "abcd"] == ["ours", "other's", "ours", "other's"]
+
+
+@pytest.mark.parametrize("levels", [False, True])
+def test_coordinates_without_a_geotransform_outlive_a_new_crs(store, levels):
+    """They are data that nobody has asked to change."""
+    path, group = store
+    values = np.arange(600, dtype="u1").reshape(20, 30)
+    put(group, "v", values, dims=("y", "x"))
+    put(group, "y", np.arange(20.0) ** 1.5, dims=("y",))
+    put(group, "x", np.arange(30.0) ** 1.3, dims=("x",))
+    if levels:
+        run("gdaladdo", "-q", path, "2")
+    run("gdal_edit.py", "-a_srs", "EPSG:32725", path)
+    for name in ("", "ovr_2x/")[:1 + levels]:
+        found = zarr.open_group(path, mode="r")
+        assert found[name + "x"].shape[0] == found[name + "v"].shape[1]
+        assert found[name + "y"].shape[0] == found[name + "v"].shape[0]
+        assert opened(sub(path, name + "v")).GetSpatialRef().GetAuthorityCode(None) == "32725"

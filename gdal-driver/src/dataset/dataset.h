@@ -32,7 +32,8 @@ struct ArrayOptions {
 
 /* The kinds of properties that a program has changed and that the store does not have yet. */
 struct Edits {
-    bool place = false; /* CRS or geotransform */
+    bool place = false;     /* CRS or geotransform */
+    bool transform = false; /* the geotransform, which place says, too */
     bool nodata = false;
     bool metadata = false; /* the default domain's items of the dataset */
     bool descriptions = false, units = false, scales = false, colours = false; /* of bands */
@@ -192,8 +193,9 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
         fresh_ = plan;
         fresh_fill_.assign(plan.dtype.size, 0);
         has_company_ = company;
-        located_ = true;       /* nowhere: what is there already says nothing of a new raster */
-        edits.place = company; /* also none: others have left theirs where this one finds it */
+        located_ = true; /* nowhere: what is there already says nothing of a new raster */
+        /* Also none: others have left theirs where this one finds it. */
+        edits.place = edits.transform = company;
     }
 
     /* Fills one block and, in the same plan, the blocks of bands that share its chunks and those

@@ -100,8 +100,9 @@ enum zb_code Zarr3Dataset::update_levels(zb_error *err) {
             level->srs_ = srs_;
             level->transform_ = level_transform(transform_, layout_, level->layout_);
             level->located_ = true;
-            code = write_georeference(level->array_.shared_node(), level->layout_,
-                                      {level->srs_, level->transform_}, &changes, err);
+            code = write_changed_georeference(level->array_.shared_node(), level->layout_,
+                                              {level->srs_, level->transform_}, edits.transform,
+                                              &changes, err);
             entries.push_back(layout_entry(node(), layout_, level->node(), level->array_.path(),
                                            level->layout_, transform_));
         }

@@ -50,7 +50,7 @@ CPLErr Zarr3Dataset::place_at(const GeoTransform &transform) {
     transform_.reset();
     if (transform != identity)
         transform_ = transform;
-    edits.place = true;
+    edits.place = edits.transform = true;
     return CE_None;
 }
 
@@ -316,7 +316,8 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
     enum zb_code code = settle_fresh(err);
     AttributeChanges changes;
     if (code == ZB_OK && edits.place)
-        code = write_georeference(array_.shared_node(), layout_, {srs_, transform_}, &changes, err);
+        code = write_changed_georeference(array_.shared_node(), layout_, {srs_, transform_},
+                                          edits.transform, &changes, err);
     if (code != ZB_OK)
         return code;
     const Items now = items();

@@ -19,6 +19,7 @@
 #include "cpl_string.h"
 #include "geo/shared_names.h"
 #include "geo/units.h"
+#include "raster/pyramid.h"
 #include "zarrbridge/change.h"
 
 namespace zarr3 {
@@ -33,6 +34,8 @@ enum zb_code CfGroup::open(const NodePtr &array, zb_error *err) {
     const enum zb_code code = children.list(group.get(), err);
     if (code != ZB_OK)
         return code;
+    NearbyNodes around(array.get());
+    levels_ = find_pyramid(array.get(), around).levels;
     const std::string mask = attribute_text(array.get(), kMask); /* goes where the array goes */
     for (const zb_child &child : children) {
         if (join_path(path_, child.name) != zb_node_path(array.get()) && child.name != mask)
@@ -57,12 +60,22 @@ bool CfGroup::is_own(const std::string &name) const {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/* Groups may hold arrays that look for their coordinates here: then nothing is ours alone that has
-   a common name. What cannot be opened may depend on anything. */
+/* The levels of the raster go where it goes. What cannot be opened may depend on anything. */
+bool CfGroup::is_used_below(const Neighbour &other, const ArrayTest &uses) const {
+    return other.node == nullptr || any_array_below(other.node.get(), [&](const zb_node *array) {
+               const bool is_level =
+                   std::find(levels_.begin(), levels_.end(), zb_node_path(array)) != levels_.end();
+               return !is_level && uses(array);
+           });
+}
+
 bool CfGroup::is_shared_mapping(const std::string &name) const {
+    const auto uses = [path = join_path(path_, name)](const zb_node *array) {
+        return takes_grid_mapping(array, path);
+    };
     for (const Neighbour &other : others_) {
         if (other.node == nullptr || zb_node_array(other.node.get()) == nullptr) {
-            if (!is_own(name))
+            if (!is_own(name) && is_used_below(other, uses))
                 return true;
             continue;
         }
@@ -75,10 +88,17 @@ bool CfGroup::is_shared_mapping(const std::string &name) const {
 }
 
 bool CfGroup::is_shared_dimension(const std::string &name) const {
+    const zb_array_info *own = zb_node_array(array_.get());
+    uint64_t length = 0;
+    for (uint32_t dim = 0; dim < own->ndim; dim++)
+        length = dimension_name(own, dim) == name ? own->shape[dim] : length;
+    const auto uses = [path = join_path(path_, name), length](const zb_node *array) {
+        return takes_coordinate(array, path, length);
+    };
     for (const Neighbour &other : others_) {
         const zb_array_info *info =
             other.node == nullptr ? nullptr : zb_node_array(other.node.get());
-        if (info == nullptr && !is_own(name))
+        if (info == nullptr && !is_own(name) && is_used_below(other, uses))
             return true;
         for (uint32_t dim = 0; info != nullptr && dim < info->ndim && other.name != name; dim++) {
             if (dimension_name(info, dim) == name)
@@ -94,10 +114,15 @@ bool CfGroup::serves_others(const std::string &name) const {
 
 /* Readers give spatial_ref to arrays that name no grid mapping, too. */
 bool CfGroup::has_other_rasters() const {
+    const auto names_none = [](const zb_node *array) {
+        NearbyNodes around(array);
+        return zb_node_array(array)->ndim >= 2 && attribute(array, "grid_mapping") == nullptr &&
+               find_grid_mapping(array, around) == nullptr;
+    };
     for (const Neighbour &other : others_) {
         const zb_array_info *info =
             other.node == nullptr ? nullptr : zb_node_array(other.node.get());
-        if (info == nullptr || info->ndim >= 2)
+        if (info == nullptr ? is_used_below(other, names_none) : info->ndim >= 2)
             return true;
     }
     return false;
@@ -295,6 +320,28 @@ bool says_same(const zb_node *coordinate, const std::vector<double> &values,
             return false;
     }
     return true;
+}
+
+/* The place that a raster has by coordinates alone: regular ones, of rows and of columns. */
+enum zb_code CfGroup::may_unset(const Layout &layout, zb_error *err) const {
+    const zb_array_info *info = zb_node_array(array_.get());
+    std::string kept;
+    for (const int dim : {layout.axes.y, layout.axes.x}) {
+        const std::string name = dimension_name(info, static_cast<uint32_t>(dim));
+        const Neighbour *there = name.empty() ? nullptr : find(name);
+        if (there == nullptr || !is_coordinate(there->node.get(), name) ||
+            !is_shared_dimension(name))
+            return ZB_OK;
+        const zb_array_info *form = zb_node_array(there->node.get());
+        if (!regular_spacing(read_coordinate(there->node.get(), 0, form->shape[0], nullptr),
+                             form->dtype))
+            return ZB_OK;
+        kept += (kept.empty() ? "/" : " and /") + std::string(zb_node_path(there->node.get()));
+    }
+    return zb_fail(err, ZB_EUNSUPPORTED,
+                   "the place cannot be unset: the coordinates %s serve other arrays, too, and "
+                   "readers would go by them; nothing was changed",
+                   kept.c_str());
 }
 
 enum zb_code CfGroup::write_coordinates(const Layout &layout, const OGRSpatialReference *srs,

@@ -8,6 +8,7 @@
 #include "array/attribute_changes.h"
 #include "geo/crs.h"
 #include "geo/geotransform.h"
+#include "geo/uses_below.h"
 
 namespace zarr3 {
 
@@ -38,7 +39,11 @@ class CfGroup {
     enum zb_code write_coordinates(const Layout &layout, const OGRSpatialReference *srs,
                                    const GeoTransform *transform, zb_error *err);
 
-    /* True if other arrays of the group depend on the array of this name. */
+    /* An error where the raster would keep its place without a geotransform, by coordinates that
+       serve other arrays, too. */
+    enum zb_code may_unset(const Layout &layout, zb_error *err) const;
+
+    /* True if other arrays of the group, or below it, depend on the array of this name. */
     bool serves_others(const std::string &name) const;
 
   private:
@@ -50,6 +55,7 @@ class CfGroup {
     enum zb_code write_no_grid_mapping(const std::string &before, AttributeChanges *changes,
                                        zb_error *err);
     static bool defines(const Neighbour *there, const std::string &attributes);
+    bool is_used_below(const Neighbour &other, const ArrayTest &uses) const;
     bool has_other_rasters() const;
     bool is_own(const std::string &name) const;
     bool is_shared_mapping(const std::string &name) const;
@@ -61,6 +67,7 @@ class CfGroup {
     NodePtr array_;
     std::string path_; /* of the group */
     std::vector<Neighbour> others_;
+    std::vector<std::string> levels_; /* paths, of the array's pyramid */
 };
 
 } // namespace zarr3

@@ -129,7 +129,10 @@ enum zb_code write_georeference(const NodePtr &array, const Layout &layout,
     enum zb_code code = open_group(array, &group, &has_group, changes, err);
     if (!has_group)
         return code;
-    code = group.write_grid_mapping(srs, transform, changes, err);
+    if (transform == nullptr && layout.axes.y >= 0)
+        code = group.may_unset(layout, err);
+    if (code == ZB_OK)
+        code = group.write_grid_mapping(srs, transform, changes, err);
     if (code == ZB_OK && layout.axes.y >= 0)
         code = group.write_coordinates(layout, srs, transform, err);
     return code;
@@ -150,6 +153,14 @@ enum zb_code write_crs(const NodePtr &array, const std::optional<OGRSpatialRefer
     return has_group
                ? group.write_grid_mapping(given, transform ? &*transform : nullptr, changes, err)
                : code;
+}
+
+enum zb_code write_changed_georeference(const NodePtr &array, const Layout &layout,
+                                        const Georeference &georeference, bool unset,
+                                        AttributeChanges *changes, zb_error *err) {
+    return georeference.transform || unset
+               ? write_georeference(array, layout, georeference, changes, err)
+               : write_crs(array, georeference.srs, changes, err);
 }
 
 } // namespace zarr3

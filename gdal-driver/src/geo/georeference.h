@@ -22,6 +22,12 @@ enum zb_code write_georeference(const NodePtr &array, const Layout &layout,
                                 const Georeference &georeference, AttributeChanges *changes,
                                 zb_error *err);
 
+/* The same for a raster of which only a part may have been set. Without a transform, coordinate
+   arrays may still be there, of any spacing: they go only where the transform has been `unset`. */
+enum zb_code write_changed_georeference(const NodePtr &array, const Layout &layout,
+                                        const Georeference &georeference, bool unset,
+                                        AttributeChanges *changes, zb_error *err);
+
 /* The same for the CRS alone, without a word about the place: for arrays that are more than rasters.
    Without a CRS its forms go. */
 enum zb_code write_crs(const NodePtr &array, const std::optional<OGRSpatialReference> &srs,
