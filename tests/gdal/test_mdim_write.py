@@ -502,3 +502,58 @@ def test_other_directories_are_not_replaced(tmp_path):
         assert driver.CreateMultiDimensional(str(tmp_path / "x.zarr")) is None
     assert "not overwritten" in errors.failures[0]
     assert (tmp_path / "x.zarr" / "mine.txt").read_text() == "mine"
+
+
+def as_raster(path, band=1):
+    """What a raster's band says: its mean, and the names of its categories."""
+    dataset = gdal.Open(str(path))
+    band = dataset.GetRasterBand(band)
+    return band.GetMetadataItem("STATISTICS_MEAN"), band.GetCategoryNames()
+
+
+@pytest.mark.parametrize("update", [True, False], ids=["store", "sidecar"])
+def test_writing_forgets_statistics_of_rasters(path, update):
+    dataset = gdal.GetDriverByName("Zarr3").Create(str(path), 30, 20, 1, gdal.GDT_Byte)
+    dataset.WriteArray(np.full((20, 30), 8, "u1"))
+    dataset = None
+    dataset = gdal.OpenEx(str(path), gdal.OF_RASTER | (gdal.OF_UPDATE if update else 0))
+    dataset.GetRasterBand(1).ComputeStatistics(False)
+    dataset.GetRasterBand(1).SetCategoryNames(["a"])
+    dataset = None
+    assert as_raster(path) == ("8", ["a"])
+    assert pathlib.Path(str(path) + ".aux.xml").exists() != update
+    dataset, group = opened_mdim(path, update=True)
+    group.OpenMDArray("data").Write(np.full((20, 30), 9, "u1"))
+    del group, dataset
+    assert as_raster(path) == (None, ["a"])
+
+
+def test_statistics_of_arrays_are_kept_until_elements_are_written(path):
+    dataset, group = new_mdim(path)
+    array = add(group, "a", np.arange(24.0).reshape(2, 3, 4))
+    assert array.GetStatistics(False, False) is None
+    array.ComputeStatistics()
+    del array, group, dataset
+    statistics = opened_mdim(path)[1].OpenMDArray("a").GetStatistics(False, False)
+    assert (statistics.min, statistics.max, statistics.mean) == (0, 23, 11.5)
+    assert statistics.valid_count == 24 and statistics.std_dev == pytest.approx(6.922, abs=1e-3)
+    raster = gdal.OpenEx(str(path), gdal.OF_RASTER | gdal.OF_UPDATE)
+    raster.GetRasterBand(2).SetCategoryNames(["x"])
+    raster = None
+    dataset, group = opened_mdim(path, update=True)
+    array = group.OpenMDArray("a")
+    assert array.GetStatistics(False, False).max == 23
+    array.Write(np.array([50.0]).tobytes(), array_start_idx=[0, 0, 0], count=[1, 1, 1])
+    assert array.GetStatistics(False, False) is None
+    assert array.GetStatistics(False, True).max == 50
+    dataset.ClearStatistics()
+    assert array.GetStatistics(False, False) is None
+    array.GetStatistics(False, True)
+    del array, group, dataset
+    assert opened_mdim(path)[1].OpenMDArray("a").GetStatistics(False, False).max == 50
+    raster = gdal.OpenEx(str(path), gdal.OF_RASTER | gdal.OF_UPDATE)
+    assert raster.GetRasterBand(2).GetCategoryNames() == ["x"]
+    raster.GetRasterBand(1).Fill(3)
+    raster = None
+    assert opened_mdim(path)[1].OpenMDArray("a").GetStatistics(False, False) is None
+    assert as_raster(path, 2) == (None, ["x"])

@@ -213,6 +213,32 @@ def test_writing_pixels_forgets_statistics(store):
     assert dataset.GetRasterBand(1).GetCategoryNames() == ["water", "wood"]
 
 
+def test_statistics_are_those_of_the_pixels_before_them(tmp_path):
+    """Blocks that wait in GDAL's cache have been written, too; what is written later is not in them."""
+    path = str(tmp_path / "r.zarr")
+    dataset = DRIVER.Create(path, 30, 20, 1, gdal.GDT_Byte)
+    dataset.GetRasterBand(1).Fill(5)
+    dataset.GetRasterBand(1).ComputeStatistics(False)
+    dataset.GetRasterBand(1).GetDefaultHistogram()
+    dataset = None
+    dataset = opened(path)
+    band = dataset.GetRasterBand(1)
+    assert band.GetMetadataItem("STATISTICS_MEAN") == "5"
+    assert band.GetDefaultHistogram(force=False)[3][5] == 600
+    dataset = band = None
+    dataset = update(path)
+    dataset.GetRasterBand(1).Fill(7)
+    dataset.GetRasterBand(1).ComputeStatistics(False)
+    dataset = None
+    assert opened(path).GetRasterBand(1).GetMetadataItem("STATISTICS_MEAN") == "7"
+    dataset = update(path)
+    dataset.WriteArray(VALUES)
+    dataset.GetRasterBand(1).ComputeStatistics(False)
+    dataset.WriteArray(VALUES * 0)
+    dataset = None
+    assert opened(path).GetRasterBand(1).GetMetadataItem("STATISTICS_MEAN") is None
+
+
 def test_slices_show_those_of_their_band(store):
     path, root = store
     put(root, "t", np.stack([VALUES] * 6).reshape(2, 3, 20, 30), dims=("a", "b", "y", "x"))

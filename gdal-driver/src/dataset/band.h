@@ -38,6 +38,7 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     void SetDescription(const char *description) override;
     CPLErr SetMetadata(zarr3::MetadataList items, const char *domain = "") override;
     CPLErr SetMetadataItem(const char *name, const char *value, const char *domain = "") override;
+    CPLErr SetDefaultHistogram(double low, double high, int buckets, GUIntBig *counts) override;
 
     /* The properties of this band alone, from the store and as set since: without the sidecar's and
        without derived ones. */

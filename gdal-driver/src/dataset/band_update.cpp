@@ -111,11 +111,16 @@ CPLErr Zarr3RasterBand::SetMetadata(MetadataList items, const char *domain) {
     own_metadata_ = own;
     shown_ = false;
     owner()->edits.band_metadata = true;
+    if (!statistics.empty() && !owner()->keep_statistics())
+        return CE_Failure;
     return GDALPamRasterBand::SetMetadata(statistics.List(), domain);
 }
 
 CPLErr Zarr3RasterBand::SetMetadataItem(const char *name, const char *value, const char *domain) {
-    if (!owner()->updates() || !is_default(domain) || is_statistic(name))
+    const bool statistic = is_default(domain) && is_statistic(name);
+    if (statistic && value != nullptr && !owner()->keep_statistics())
+        return CE_Failure;
+    if (!owner()->updates() || !is_default(domain) || statistic)
         return GDALPamRasterBand::SetMetadataItem(name, value, domain);
     if (position().FetchNameValue(name) != nullptr)
         return CE_None;
@@ -129,4 +134,11 @@ CPLErr Zarr3RasterBand::SetMetadataItem(const char *name, const char *value, con
     if (GDALPamRasterBand::GetMetadataItem(name, domain) != nullptr)
         return GDALPamRasterBand::SetMetadataItem(name, nullptr, domain);
     return CE_None;
+}
+
+CPLErr Zarr3RasterBand::SetDefaultHistogram(double low, double high, int buckets,
+                                            GUIntBig *counts) {
+    if (!owner()->keep_statistics())
+        return CE_Failure;
+    return GDALPamRasterBand::SetDefaultHistogram(low, high, buckets, counts);
 }

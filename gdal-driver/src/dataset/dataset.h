@@ -170,6 +170,11 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
 
     CPLErr place_at(const zarr3::GeoTransform &transform);
 
+    /* To be called before statistics or a histogram are set. They are those of the pixels that have
+       been written until now: what waits in GDAL's cache is one of them, and goes to the array
+       first. False, with the error reported, when that fails. */
+    bool keep_statistics();
+
     /* Lets the dataset keep side properties, in the store and whatever GDAL_PAM_ENABLED says; to be
        called before it is handed out. */
     void enable_side_properties();
@@ -281,6 +286,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     uint64_t number_in_array(int band) const;
     std::vector<uint64_t> numbers_in_array() const;
     zarr3::XmlTree stored_side_properties() const;
+    void keep_array_statistics(zarr3::XmlTree *tree) const;
     void collect_side_properties(zarr3::AttributeChanges *changes);
     void update_sidecar();
     void forget_statistics();
@@ -306,8 +312,9 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     std::optional<zarr3::NewArray> fresh_;
     std::vector<unsigned char> fresh_fill_; /* the fill value that it has now */
     bool has_company_ = false;
-    bool wrote_ = false; /* pixels */
-    Items known_items_;  /* metadata items when they were last read or written */
+    bool wrote_ = false;           /* pixels */
+    bool statistics_gone_ = false; /* and none have been set since */
+    Items known_items_;            /* metadata items when they were last read or written */
     mutable std::map<std::string, std::vector<const zb_json *>> band_lists_; /* of node() */
     zarr3::Layout layout_;
     zarr3::Pyramid pyramid_;

@@ -94,12 +94,23 @@ CPLXMLNode *Zarr3Dataset::SerializeToXML(const char *unused) {
     return tree;
 }
 
+/* GDAL's rasters know none of the whole array. They stay until pixels are written. */
+void Zarr3Dataset::keep_array_statistics(XmlTree *tree) const {
+    const auto known = wrote_ ? std::nullopt : array_statistics(stored_side_properties().get());
+    if (!known)
+        return;
+    if (*tree == nullptr)
+        *tree = XmlTree(CPLCreateXMLNode(nullptr, CXT_Element, "PAMDataset"));
+    set_array_statistics(tree->get(), *known);
+}
+
 void Zarr3Dataset::collect_side_properties(AttributeChanges *changes) {
     XmlTree tree(nullptr);
     if (pinned_.empty()) {
         tree = XmlTree(GDALPamDataset::SerializeToXML(""));
         if (tree != nullptr)
             keep_side_properties(tree.get(), false);
+        keep_array_statistics(&tree);
     } else { /* a slice: all that it knows is that the statistics of its bands are of the past */
         tree = parse_side_properties(attribute_text(node(), kSideProperties));
         if (tree != nullptr)
@@ -127,11 +138,23 @@ void Zarr3Dataset::update_sidecar() {
 
 /* Pixels are about to change, and what the store says of their distribution would be wrong. */
 void Zarr3Dataset::forget_statistics() {
+    if (statistics_gone_)
+        return;
+    statistics_gone_ = true;
     XmlTree tree = stored_side_properties();
     edits.side_properties =
         edits.side_properties || (tree != nullptr && drop_statistics(tree.get(), {}));
     for (int i = 1; i <= nBands; i++)
         static_cast<Zarr3RasterBand *>(GetRasterBand(i))->forget_statistics();
+}
+
+bool Zarr3Dataset::keep_statistics() {
+    for (int i = 1; updates() && i <= nBands; i++) {
+        if (GetRasterBand(i)->FlushCache(false) != CE_None)
+            return false;
+    }
+    statistics_gone_ = false;
+    return true;
 }
 
 /* The items of the default domain that are no statistics are not of PAM's making. */

@@ -170,8 +170,7 @@ bool Zarr3Dataset::prepare_read() {
 }
 
 bool Zarr3Dataset::prepare_first_write() {
-    if (!wrote_)
-        (masked_ != nullptr ? masked_ : this)->forget_statistics();
+    (masked_ != nullptr ? masked_ : this)->forget_statistics();
     wrote_ = true;
     return keep_array();
 }

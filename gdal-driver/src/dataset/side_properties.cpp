@@ -13,6 +13,7 @@
 #include <set>
 
 #include "base/handles.h"
+#include "base/number_text.h"
 #include "cpl_conv.h"
 #include "cpl_error.h"
 
@@ -57,6 +58,8 @@ bool has_content(const CPLXMLNode *tree) {
     return false;
 }
 
+static constexpr char kArrayStatistics[] = "Statistics";
+
 static bool is_default_metadata(const CPLXMLNode *node) {
     return is_element(node, "Metadata") && *CPLGetXMLValue(node, "domain", "") == '\0';
 }
@@ -75,7 +78,7 @@ static bool is_side_property(const CPLXMLNode *node, bool of_band) {
     if (is_element(node, "Metadata"))
         return is_own_domain(CPLGetXMLValue(node, "domain", ""));
     if (!of_band)
-        return is_element(node, "GCPList");
+        return is_element(node, "GCPList") || is_element(node, kArrayStatistics);
     return is_element(node, "Histograms") || is_element(node, "CategoryNames") ||
            is_element(node, "ColorTable") || is_element(node, "GDALRasterAttributeTable");
 }
@@ -137,6 +140,8 @@ void keep_bands(CPLXMLNode *tree, const std::vector<uint64_t> &bands) {
 bool drop_statistics(CPLXMLNode *tree, const std::vector<uint64_t> &bands) {
     bool dropped = false;
     prune(tree, [&](CPLXMLNode *child) {
+        if (is_element(child, kArrayStatistics))
+            return dropped = true;
         if (!is_band(child) ||
             (!bands.empty() && !std::binary_search(bands.begin(), bands.end(), band_of(child))))
             return false;
@@ -225,7 +230,48 @@ std::string side_properties_text(const CPLXMLNode *tree) {
     return has_content(tree) ? text_of(tree) : std::string();
 }
 
-void take_out_of_sidecar(const std::string &file, const std::string &subdataset) {
+/* ---- Statistics of arrays ---- */
+
+std::optional<ArrayStatistics> array_statistics(const CPLXMLNode *tree) {
+    const CPLXMLNode *node = tree == nullptr ? nullptr : CPLGetXMLNode(tree, kArrayStatistics);
+    if (node == nullptr)
+        return std::nullopt;
+    const auto number = [node](const char *name) {
+        return CPLAtof(CPLGetXMLValue(node, name, "nan"));
+    };
+    return ArrayStatistics{CPLTestBool(CPLGetXMLValue(node, "ApproxStats", "NO")),
+                           number("Minimum"),
+                           number("Maximum"),
+                           number("Mean"),
+                           number("StandardDeviation"),
+                           strtoull(CPLGetXMLValue(node, "ValidSampleCount", "0"), nullptr, 10)};
+}
+
+bool drop_array_statistics(CPLXMLNode *tree) {
+    const bool had = array_statistics(tree).has_value();
+    if (had)
+        prune(tree, [](const CPLXMLNode *child) { return is_element(child, kArrayStatistics); });
+    return had;
+}
+
+void set_array_statistics(CPLXMLNode *tree, const ArrayStatistics &statistics) {
+    drop_array_statistics(tree);
+    CPLXMLNode *node = CPLCreateXMLNode(tree, CXT_Element, kArrayStatistics);
+    const auto add = [node](const char *name, const std::string &text) {
+        CPLCreateXMLElementAndValue(node, name, text.c_str());
+    };
+    add("ApproxStats", statistics.approximate ? "1" : "0");
+    add("Minimum", number_text(statistics.minimum));
+    add("Maximum", number_text(statistics.maximum));
+    add("Mean", number_text(statistics.mean));
+    add("StandardDeviation", number_text(statistics.deviation));
+    add("ValidSampleCount", std::to_string(statistics.count));
+}
+
+/* ---- Sidecar files ---- */
+
+/* edit(root) changes the tree of a file; one that then says nothing is deleted. */
+template <class Edit> static void edit_sidecar(const std::string &file, const Edit &edit) {
     const CPLErrorStateBackuper state;
     const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
     VSIStatBufL stat;
@@ -236,20 +282,45 @@ void take_out_of_sidecar(const std::string &file, const std::string &subdataset)
     if (root == nullptr)
         return;
     const std::string before = text_of(root);
-    prune(root, [&](CPLXMLNode *child) {
-        if (!is_element(child, "Subdataset") || subdataset != CPLGetXMLValue(child, "name", ""))
-            return false;
-        CPLXMLNode *properties = CPLGetXMLNode(child, "PAMDataset");
-        if (properties != nullptr)
-            keep_side_properties(properties, true);
-        return !has_content(properties);
-    });
-    if (subdataset.empty())
-        keep_side_properties(root, true);
+    edit(root);
     if (!has_content(root))
         VSIUnlink(file.c_str());
     else if (text_of(root) != before)
         CPLSerializeXMLTreeToFile(root, file.c_str());
+}
+
+/* edit(properties) changes those of the subdatasets of which `meant` is true of the name; "" is the
+   root itself. What is left without content goes. */
+template <class Meant, class Edit>
+static void edit_subdatasets(CPLXMLNode *root, const Meant &meant, const Edit &edit) {
+    prune(root, [&](CPLXMLNode *child) {
+        if (!is_element(child, "Subdataset") || !meant(CPLGetXMLValue(child, "name", "")))
+            return false;
+        CPLXMLNode *properties = CPLGetXMLNode(child, "PAMDataset");
+        if (properties != nullptr)
+            edit(properties);
+        return !has_content(properties);
+    });
+    if (meant(""))
+        edit(root);
+}
+
+void take_statistics_out_of_sidecar(const std::string &file, const std::string &array) {
+    const auto meant = [&array](const std::string &name) {
+        return name == array || name.compare(0, array.size() + 1, array + ":") == 0;
+    };
+    edit_sidecar(file, [&](CPLXMLNode *root) {
+        edit_subdatasets(root, meant,
+                         [](CPLXMLNode *properties) { drop_statistics(properties, {}); });
+    });
+}
+
+void take_out_of_sidecar(const std::string &file, const std::string &subdataset) {
+    const auto meant = [&subdataset](const std::string &name) { return name == subdataset; };
+    edit_sidecar(file, [&](CPLXMLNode *root) {
+        edit_subdatasets(root, meant,
+                         [](CPLXMLNode *properties) { keep_side_properties(properties, true); });
+    });
 }
 
 } // namespace zarr3

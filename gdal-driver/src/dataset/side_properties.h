@@ -9,6 +9,7 @@
 #define ZARR3_SIDE_PROPERTIES_H
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,8 @@ void keep_side_properties(CPLXMLNode *tree, bool others);
    the dataset. */
 void keep_bands(CPLXMLNode *tree, const std::vector<uint64_t> &bands);
 
-/* Takes away statistics and histograms, those of these bands (from 1, ascending) or, where none is
-   given, of all. True if there were any. */
+/* Takes away the array's statistics, and statistics and histograms of these bands (from 1,
+   ascending) or, where none is given, of all. True if there were any. */
 bool drop_statistics(CPLXMLNode *tree, const std::vector<uint64_t> &bands);
 
 /* Leaves what explains the values of pixels: colour tables, names of categories and attribute tables
@@ -55,6 +56,21 @@ bool has_content(const CPLXMLNode *tree);
 
 /* "" for a tree without content. */
 std::string side_properties_text(const CPLXMLNode *tree);
+
+/* Statistics of all elements of an array, for which the multidimensional API has a call. The element
+   is that which GDAL's sidecar files have for arrays. */
+struct ArrayStatistics {
+    bool approximate;
+    double minimum, maximum, mean, deviation;
+    uint64_t count; /* of valid elements */
+};
+std::optional<ArrayStatistics> array_statistics(const CPLXMLNode *tree);
+void set_array_statistics(CPLXMLNode *tree, const ArrayStatistics &statistics);
+/* True if there were any. */
+bool drop_array_statistics(CPLXMLNode *tree);
+
+/* Takes what is said of pixels that were, of an array and of its slices, out of a sidecar file. */
+void take_statistics_out_of_sidecar(const std::string &file, const std::string &array);
 
 /* Takes the properties of one subdataset out of a sidecar file, since the store has them. What else
    the file says stays; a file that then says nothing is deleted. */

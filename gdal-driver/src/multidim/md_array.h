@@ -8,6 +8,7 @@
 
 #include "array/array.h"
 #include "array/nodata.h"
+#include "cpl_minixml.h"
 #include "multidim/attribute_owner.h"
 #include "multidim/element_type.h"
 #include "multidim/request.h"
@@ -86,6 +87,11 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     bool SetScale(double scale, GDALDataType storage) override;
     std::vector<std::shared_ptr<GDALMDArray>> GetCoordinateVariables() const override;
 
+    CPLErr GetStatistics(bool may_approximate, bool force, double *minimum, double *maximum,
+                         double *mean, double *deviation, GUInt64 *count, GDALProgressFunc progress,
+                         void *progress_data) override;
+    void ClearStatistics() override;
+
     bool Resize(const std::vector<GUInt64> &sizes, CSLConstList options) override;
     bool Rename(const std::string &name) override;
     void Deleted() override;
@@ -108,6 +114,8 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     bool IWrite(const GUInt64 *start, const size_t *count, const GInt64 *step,
                 const GPtrDiff_t *stride, const GDALExtendedDataType &type,
                 const void *data) override;
+    bool SetStatistics(bool approximate, double minimum, double maximum, double mean,
+                       double deviation, GUInt64 count, CSLConstList options) override;
 
   private:
     Zarr3MDArray(const std::shared_ptr<Tree> &tree, const NodePtr &node,
@@ -122,6 +130,8 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
                          const void *data);
     std::optional<zb_dtype> direct_memory(const GDALExtendedDataType &type, bool writing) const;
     bool may_change() const;
+    bool store_side_properties(const CPLXMLNode *tree);
+    bool forget_statistics();
     const std::vector<std::shared_ptr<GDALMDArray>> &levels() const;
     void write_axis();
     double number(const char *name, double usual, bool *has, GDALDataType *storage) const;
@@ -135,6 +145,7 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     std::unique_ptr<ElementType> type_;
     std::vector<std::shared_ptr<GDALDimension>> dimensions_;
     std::optional<NewArray> fresh_;
+    bool statistics_gone_ = false; /* and none have been set since */
 
     /* Found at the first question. */
     mutable std::optional<std::string> unit_;

@@ -226,6 +226,8 @@ bool Zarr3MDArray::IWrite(const GUInt64 *start, const size_t *count, const GInt6
                      "text of a fixed length, and structs with text, are read and not written");
         return false;
     }
+    if (!forget_statistics())
+        return false;
     const Request request = make_request(dimensions_.size(), start, count, step, stride);
     const std::optional<zb_dtype> memory = direct_memory(type, true);
     return memory ? write_direct(request, *memory, type.GetSize(), data)

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Statistics of all elements of an array. They are in the attribute of side properties, beside those
+ * of the bands that rasters have of the same array.
+ */
+#include "array/attributes.h"
+#include "base/json_text.h"
+#include "dataset/side_properties.h"
+#include "multidim/md_array.h"
+#include "store/network.h"
+
+namespace zarr3 {
+
+static XmlTree stored(const zb_node *array) {
+    return parse_side_properties(attribute_text(array, kSideProperties));
+}
+
+bool Zarr3MDArray::store_side_properties(const CPLXMLNode *tree) {
+    const std::string text = side_properties_text(tree);
+    AttributeChanges changes;
+    if (text.empty())
+        changes.remove(kSideProperties);
+    else
+        changes.set(kSideProperties, json_quote(text));
+    return change(changes);
+}
+
+/* Elements are about to change. The store keeps nothing that would be wrong then, and neither does
+   the file beside it, where GDAL's rasters look first. */
+bool Zarr3MDArray::forget_statistics() {
+    if (statistics_gone_)
+        return true;
+    const XmlTree tree = stored(array_.node());
+    if (tree != nullptr && drop_statistics(tree.get(), {}) && !store_side_properties(tree.get()))
+        return false;
+    if (has_place_beside(tree_->filename()))
+        take_statistics_out_of_sidecar(tree_->filename() + ".aux.xml", path());
+    statistics_gone_ = true;
+    return true;
+}
+
+bool Zarr3MDArray::SetStatistics(bool approximate, double minimum, double maximum, double mean,
+                                 double deviation, GUInt64 count, CSLConstList options) {
+    if (!IsWritable())
+        return GDALMDArray::SetStatistics(approximate, minimum, maximum, mean, deviation, count,
+                                          options);
+    XmlTree tree = stored(array_.node());
+    if (tree == nullptr)
+        tree = XmlTree(CPLCreateXMLNode(nullptr, CXT_Element, "PAMDataset"));
+    set_array_statistics(tree.get(), {approximate, minimum, maximum, mean, deviation, count});
+    statistics_gone_ = false;
+    return store_side_properties(tree.get());
+}
+
+CPLErr Zarr3MDArray::GetStatistics(bool may_approximate, bool force, double *minimum,
+                                   double *maximum, double *mean, double *deviation, GUInt64 *count,
+                                   GDALProgressFunc progress, void *progress_data) {
+    const auto known = array_statistics(stored(array_.node()).get());
+    if (!known || (known->approximate && !may_approximate))
+        return force ? GDALMDArray::GetStatistics(may_approximate, force, minimum, maximum, mean,
+                                                  deviation, count, progress, progress_data)
+                     : CE_Warning;
+    const auto give = [](auto *target, auto value) {
+        if (target != nullptr)
+            *target = value;
+    };
+    give(minimum, known->minimum);
+    give(maximum, known->maximum);
+    give(mean, known->mean);
+    give(deviation, known->deviation);
+    give(count, static_cast<GUInt64>(known->count));
+    return CE_None;
+}
+
+void Zarr3MDArray::ClearStatistics() {
+    const XmlTree tree = stored(array_.node());
+    if (IsWritable() && drop_array_statistics(tree.get()))
+        store_side_properties(tree.get());
+}
+
+} // namespace zarr3
