@@ -329,6 +329,28 @@ def test_coordinates_of_rasters_that_no_geotransform_places(store):
     assert sorted(os.listdir(path)) == ["q", "x", "y", "zarr.json"]
 
 
+@pytest.mark.parametrize("placed", [True, False])
+def test_levels_have_the_coordinates_of_other_dimensions(store, placed):
+    """A program that opens the group of a level looks no further."""
+    path, root = store
+    days = np.array([3, 5, 9], "i4")
+    put(root, "time", days, {"units": "days since 2000-01-01"}, ("time",))
+    put(root, "band", np.array(["red", "nir"], dtype=np.dtypes.StringDType()), dims=("band",))
+    put(root, "t", np.stack([[VALUES] * 2] * 3), dims=("time", "band", "y", "x"))
+    if placed:
+        run("gdal_edit.py", "-a_srs", "EPSG:32725", "-a_ullr", "500", "9000", "1510", "8300", path)
+    run("gdaladdo", "-q", path, "2")
+    level = xarray.open_zarr(path, group="ovr_2x", consolidated=False)
+    assert level.t.dims == ("time", "band", "y", "x") and level.band.values.tolist() == ["red", "nir"]
+    assert [str(day)[:10] for day in level.time.values] == ["2000-01-04", "2000-01-06", "2000-01-10"]
+    assert ("x" in level.coords) == placed
+    assert opened(path + "/ovr_2x").GetRasterBand(2).GetMetadataItem("DIM_time_VALUE") == "3"
+    run("gdaladdo", "-q", "-clean", path)
+    assert "ovr_2x" not in os.listdir(path)
+    assert sorted(set(os.listdir(path)) - {"x", "y", "spatial_ref"}) == \
+        ["band", "t", "time", "zarr.json"]
+
+
 def test_an_array_that_is_a_store_keeps_them_beside_it(tmp_path):
     path = str(tmp_path / "a.zarr")
     zarr.create_array(path, data=VALUES)

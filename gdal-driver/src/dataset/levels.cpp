@@ -144,6 +144,23 @@ enum zb_code write_level_coordinates(const zb_node *raster, NearbyNodes &around,
     return ZB_OK;
 }
 
+enum zb_code copy_level_coordinates(const zb_node *raster, NearbyNodes &around, const Axes &axes,
+                                    const zb_node *level, zb_error *err) {
+    const zb_array_info *info = zb_node_array(raster);
+    zb_store *store = zb_node_store(level);
+    enum zb_code code = ZB_OK;
+    for (uint32_t dim = 0; dim < info->ndim && code == ZB_OK; dim++) {
+        const bool is_axis = static_cast<int>(dim) == axes.x || static_cast<int>(dim) == axes.y;
+        const NodePtr found = is_axis ? nullptr : around.find_coordinate(info, dim);
+        if (found == nullptr)
+            continue;
+        const std::string from = zb_node_path(found.get());
+        const std::string to = join_path(parent_path(zb_node_path(level)), last_part(from));
+        code = zb_node_copy(store, from.c_str(), store, to.c_str(), err);
+    }
+    return code;
+}
+
 LayoutEntry layout_entry(const zb_node *raster, const Layout &raster_layout, const zb_node *level,
                          const std::string &level_path, const Layout &level_layout,
                          const std::optional<GeoTransform> &transform) {

@@ -54,6 +54,11 @@ std::optional<GeoTransform> level_transform(const std::optional<GeoTransform> &r
 enum zb_code write_level_coordinates(const zb_node *raster, NearbyNodes &around, const Axes &axes,
                                      const zb_node *level, zb_error *err);
 
+/* Copies of the coordinates of the raster's other dimensions, beside a level: programs that open its
+   group alone, as xarray does, find none above. */
+enum zb_code copy_level_coordinates(const zb_node *raster, NearbyNodes &around, const Axes &axes,
+                                    const zb_node *level, zb_error *err);
+
 /* What the list of a pyramid says of a level, or of the raster itself. */
 LayoutEntry layout_entry(const zb_node *raster, const Layout &raster_layout, const zb_node *level,
                          const std::string &level_path, const Layout &level_layout,

@@ -163,10 +163,13 @@ bool OverviewBuilder::create(Level *level) {
         return true;
     const std::optional<GeoTransform> place =
         level_transform(place_of(raster_), raster_->layout(), level->dataset->layout());
+    NearbyNodes &around = raster_->array().around();
+    enum zb_code code = copy_level_coordinates(raster_->node(), around, axes, node.get(), &err);
     if (place)
         level->dataset->place_at(*place);
-    else if (write_level_coordinates(raster_->node(), raster_->array().around(), axes, node.get(),
-                                     &err) != ZB_OK) {
+    else if (code == ZB_OK)
+        code = write_level_coordinates(raster_->node(), around, axes, node.get(), &err);
+    if (code != ZB_OK) {
         report(err);
         return false;
     }
