@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The conventions proj:, spatial: and multiscales together, declared and stated where their
 published examples have them: on the group of a pyramid whose levels are groups, or above."""
+import re
+
 import numpy as np
 import pytest
+import zarr
+from osgeo import gdal, osr
 
 from conftest import edit, opened, put, sub
 
@@ -197,3 +201,27 @@ def test_values_are_inherited_by_children_only(store):
                             "spatial:transform": transform(1)})
     put(root.create_group("g"), "t", FULL)
     assert place(opened(sub(path, "g/t"))) == (None, None)
+
+
+@pytest.mark.parametrize("crs, code", [("EPSG:32633", "EPSG:32633"), ("OGC:CRS84", None),
+                                       ("IGNF:LAMB93", None), ("ESRI:54009", "ESRI:54009")])
+def test_what_is_written_fulfils_the_conventions(tmp_path, crs, code):
+    """Their schemas: https://github.com/zarr-conventions/spatial and zarr-experimental/geo-proj."""
+    srs = osr.SpatialReference()
+    srs.SetFromUserInput(crs)
+    raster = gdal.GetDriverByName("MEM").Create("", 30, 20, 2, gdal.GDT_Byte)
+    raster.SetSpatialRef(srs)
+    raster.SetGeoTransform((5, 0.5, 0, 50, 0, -0.25))
+    path = str(tmp_path / "r.zarr")
+    gdal.GetDriverByName("Zarr3").CreateCopy(path, raster).Close()
+    found = dict(zarr.open_array(path + "/r", mode="r").attrs)
+    declared = {entry["uuid"]: set(entry) for entry in found["zarr_conventions"]}
+    assert set(declared) == {PROJ["uuid"], SPATIAL["uuid"]}
+    for members in declared.values():
+        assert members == {"uuid", "schema_url", "spec_url", "name", "description"}
+    assert found.get("proj:code") == code and found["proj:wkt2"]
+    assert code is None or re.fullmatch("[A-Z]+:[0-9]+", code)
+    assert found["spatial:dimensions"] == ["y", "x"] and found["spatial:shape"] == [20, 30]
+    assert found["spatial:transform"] == [0.5, 0, 5, 0, -0.25, 50]
+    assert found["spatial:bbox"] == [5, 45, 20, 50]
+    assert opened(path).GetSpatialRef().IsSame(srs)

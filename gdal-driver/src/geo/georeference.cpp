@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "array/attributes.h"
 #include "array/conventions.h"
@@ -43,6 +44,18 @@ static void declare(const zb_node *array, bool proj, bool spatial, AttributeChan
         changes->set("zarr_conventions", json_list(entries));
 }
 
+/* The convention has codes of capitals and digits alone (EPSG:4326), which OGC:CRS84 is not. */
+static std::string convention_code(const OGRSpatialReference &srs) {
+    const char *authority = srs.GetAuthorityName(nullptr), *code = srs.GetAuthorityCode(nullptr);
+    const auto all = [](const char *text, char first, char last) {
+        return text != nullptr && *text != '\0' &&
+               std::all_of(text, text + strlen(text),
+                           [=](char c) { return c >= first && c <= last; });
+    };
+    return all(authority, 'A', 'Z') && all(code, '0', '9') ? std::string(authority) + ":" + code
+                                                           : std::string();
+}
+
 static void set_crs(const OGRSpatialReference *srs, AttributeChanges *changes) {
     changes->remove("proj:projjson");
     changes->remove(kEpochAttribute);
@@ -52,11 +65,10 @@ static void set_crs(const OGRSpatialReference *srs, AttributeChanges *changes) {
         return;
     }
     const std::string wkt = json_quote(crs_text(*srs));
-    const char *authority = srs->GetAuthorityName(nullptr);
-    const char *code = srs->GetAuthorityCode(nullptr);
+    const std::string code = convention_code(*srs);
     changes->set("proj:wkt2", wkt);
-    if (authority != nullptr && code != nullptr)
-        changes->set("proj:code", json_quote(std::string(authority) + ":" + code));
+    if (!code.empty())
+        changes->set("proj:code", json_quote(code));
     else
         changes->remove("proj:code");
     changes->set("_CRS", json_object({{"wkt", wkt}}));
