@@ -2,10 +2,12 @@
 """External links between .h5 files and stores, where the library lets a connector follow them: those
 in a store."""
 
+import sys
+
 import h5py
 import numpy as np
 import pytest
-from conftest import tool
+from conftest import run, tool
 from test_links import side
 
 
@@ -191,3 +193,44 @@ def test_a_link_in_an_hdf5_file_into_a_store(tmp_path):
         f["ext"] = h5py.ExternalLink("t.zarr", "d")
         with pytest.raises((KeyError, OSError)):
             f["ext"]
+
+
+TELLS = """
+import sys, h5py
+with h5py.File("x.h5", sys.argv[1]) as f:
+    for name in sys.argv[2:]:
+        try:
+            f[name][()]
+        except (KeyError, OSError):
+            pass
+"""
+
+
+def told(folder, *arguments, verbose="1"):
+    """What the names in x.h5 say on stderr when they are opened and read."""
+    code = f"import os; os.environ['ZARRBRIDGE_VERBOSE'] = {verbose!r}\n" + TELLS
+    done = run([sys.executable, "-c", code, *arguments], connector="zarr", cwd=folder)
+    assert done.returncode == 0
+    return done.stderr.splitlines()
+
+
+@pytest.mark.parametrize("mode", ["r", "r+"])
+def test_stores_that_hdf5_does_not_ask_for(tmp_path, mode):
+    """It follows external links in .h5 files, and reads the sources of virtual datasets, by itself."""
+    for name in ("t.zarr", "t.h5"):
+        with h5py.File(tmp_path / name, "w") as f:
+            f["g/d"] = np.arange(5)
+    with h5py.File(tmp_path / "x.h5", "w") as f:
+        for kind in ("h5", "zarr"):
+            f[f"g/{kind}"] = h5py.ExternalLink(f"t.{kind}", "/g")
+            layout = h5py.VirtualLayout((5,), "i8")
+            layout[:] = h5py.VirtualSource(f"t.{kind}", "g/d", (5,))
+            f.create_virtual_dataset(f"virtual_{kind}", layout)
+        f["lost"] = h5py.ExternalLink("none.zarr", "/g")
+        f["own"] = np.arange(3)
+    assert not told(tmp_path, mode, "g/h5/d", "virtual_h5", "lost", "own", "none", "g/none/x")
+    link, virtual = told(tmp_path, mode, "g/zarr", "g/zarr/d", "virtual_zarr", "virtual_zarr")
+    assert "external link 'g/zarr'" in link and "'t.zarr'" in link
+    assert "virtual dataset" in virtual and "'t.zarr'" in virtual
+    assert told(tmp_path, mode, "g/zarr/d") == [link]
+    assert not told(tmp_path, mode, "g/zarr", "virtual_zarr", verbose="0")

@@ -15,6 +15,7 @@
 #include "hdf5/errors.h"
 #include "objects/elsewhere.h"
 #include "objects/named_types.h"
+#include "objects/unasked.h"
 #include "hdf5/property_lists.h"
 #include "data/transfer.h"
 #include "hdf5/types.h"
@@ -95,10 +96,12 @@ static void *vol_dataset_open(void *obj, const H5VL_loc_params_t *loc, const cha
                               hid_t dxpl, void **req) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
-    if (object->under)
-        return vol_object_pass(
-            lib, H5I_DATASET,
-            lib->H5VLdataset_open(object->under, loc, lib->native, name, dapl, dxpl, req));
+    if (object->under) {
+        void *under = lib->H5VLdataset_open(object->under, loc, lib->native, name, dapl, dxpl, req);
+        vol_tell_link(object, loc, name, dxpl, under);
+        vol_tell_sources(lib, dxpl, under);
+        return vol_object_pass(lib, H5I_DATASET, under);
+    }
     if (!vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g) || !vol_dapl_check(lib, dapl))
         return NULL;
     vol_file_tidy_all(object->file);

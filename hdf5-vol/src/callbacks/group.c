@@ -9,6 +9,7 @@
 #include "model/link_order.h"
 #include "hdf5/errors.h"
 #include "objects/elsewhere.h"
+#include "objects/unasked.h"
 #include "hdf5/property_lists.h"
 
 #include <stdlib.h>
@@ -79,10 +80,11 @@ static void *vol_group_open(void *obj, const H5VL_loc_params_t *loc, const char 
                             hid_t dxpl, void **req) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
-    if (object->under)
-        return vol_object_pass(
-            lib, H5I_GROUP,
-            lib->H5VLgroup_open(object->under, loc, lib->native, name, gapl, dxpl, req));
+    if (object->under) {
+        void *under = lib->H5VLgroup_open(object->under, loc, lib->native, name, gapl, dxpl, req);
+        vol_tell_link(object, loc, name, dxpl, under);
+        return vol_object_pass(lib, H5I_GROUP, under);
+    }
     if (!vol_list_check(lib, gapl, *lib->H5P_CLS_GROUP_ACCESS_ID_g))
         return NULL;
     vol_file_tidy_all(object->file);

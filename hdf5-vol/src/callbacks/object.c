@@ -15,6 +15,7 @@
 #include "model/edit.h"
 #include "hdf5/errors.h"
 #include "objects/elsewhere.h"
+#include "objects/unasked.h"
 #include "hdf5/property_lists.h"
 #include "copy/to_hdf5.h"
 #include "copy/from_hdf5.h"
@@ -29,6 +30,9 @@ static void *vol_object_open(void *obj, const H5VL_loc_params_t *loc, H5I_type_t
     h5_lib *lib = object->lib;
     if (object->under) {
         void *under = lib->H5VLobject_open(object->under, loc, lib->native, type, dxpl, req);
+        vol_tell_link(object, loc, NULL, dxpl, under);
+        if (under && *type == H5I_DATASET)
+            vol_tell_sources(lib, dxpl, under);
         return under ? vol_object_pass(lib, *type, under) : NULL;
     }
     vol_file_tidy_all(object->file);

@@ -9,9 +9,20 @@
 #include <string.h>
 
 /* Tools swallow the stack: with ZARRBRIDGE_VERBOSE our messages go to stderr, too. */
-static bool is_verbose(void) {
+bool vol_is_verbose(void) {
     const char *value = getenv("ZARRBRIDGE_VERBOSE");
     return value && *value && strcmp(value, "0") != 0;
+}
+
+void vol_say(const char *format, ...) {
+    va_list args;
+    if (!vol_is_verbose())
+        return;
+    va_start(args, format);
+    fputs("zarrbridge: ", stderr);
+    vfprintf(stderr, format, args);
+    fputs("\n", stderr);
+    va_end(args);
 }
 
 /* The text is formatted here: HDF5 would read the format's % again. H5Epush2 is one of the few
@@ -23,7 +34,7 @@ void vol_push(h5_lib *lib, const char *func, unsigned line, const char *file, hi
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (is_verbose())
+    if (vol_is_verbose())
         fprintf(stderr, "zarrbridge: %s\n", text);
     lib->H5Epush2(H5E_DEFAULT, file, func, line, *lib->H5E_ERR_CLS_g, major, minor, "%s", text);
 }

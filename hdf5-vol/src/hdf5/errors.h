@@ -30,6 +30,11 @@
 void vol_push(h5_lib *lib, const char *func, unsigned line, const char *file, hid_t major,
               hid_t minor, const char *format, ...) ZB_PRINTF(7, 8);
 
+/* Whether ZARRBRIDGE_VERBOSE asks for messages on stderr, and a message there alone, for what is no
+   error of a call. */
+bool vol_is_verbose(void);
+void vol_say(const char *format, ...) ZB_PRINTF(1, 2);
+
 /* Pushes why something with a name could not be made: that the name is taken, that its group is not
    there, or, with the minor code, anything else. Always returns -1. */
 herr_t vol_push_making(h5_lib *lib, hid_t minor, const zb_error *err);

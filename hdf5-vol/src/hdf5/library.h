@@ -97,7 +97,8 @@
     F(H5Pget_shared_mesg_phase_change) F(H5Pset_shared_mesg_phase_change)                          \
     F(H5Pget_file_space_page_size) F(H5Pset_file_space_page_size) F(H5Pget_file_space_strategy)    \
     F(H5Pset_file_space_strategy) F(H5Pget_shared_mesg_nindexes) F(H5Pset_shared_mesg_nindexes)    \
-    F(H5Pget_shared_mesg_index) F(H5Pset_shared_mesg_index)
+    F(H5Pget_shared_mesg_index) F(H5Pset_shared_mesg_index) F(H5Pget_virtual_count)                \
+    F(H5Pget_virtual_filename)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. First
    those of numbers (number_ids.h). */

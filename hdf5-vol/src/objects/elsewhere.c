@@ -46,10 +46,8 @@ static char *find_in_list(const char *list, const char *origin, size_t origin_si
     return found;
 }
 
-/* HDF5's order: HDF5_EXT_PREFIX, the access list's prefix, the directory of the file that holds the
-   link, the current directory. malloc'ed; NULL when there is no such file. */
-static char *find_file(h5_lib *lib, const char *holder, const char *name, hid_t lapl) {
-    char prefix[4096] = "";
+char *vol_find_file(const char *variable, const char *prefix, const char *holder,
+                    const char *name) {
     size_t size = strlen(holder);
     while (size > 1 && holder[size - 1] == '/')
         size--;
@@ -62,8 +60,8 @@ static char *find_file(h5_lib *lib, const char *holder, const char *name, hid_t 
     const char *base = strrchr(name, '/');
     if (*name == '/')
         name = base + 1; /* HDF5 looks for the last part of a path that is not there */
-    char *found = find_in_list(getenv("HDF5_EXT_PREFIX"), directory, size, name);
-    if (!found && lapl > 0 && lib->H5Pget_elink_prefix(lapl, prefix, sizeof prefix) > 0)
+    char *found = find_in_list(getenv(variable), directory, size, name);
+    if (!found)
         found = find_in_list(prefix, directory, size, name);
     if (!found)
         found = existing(directory, size, name);
@@ -115,7 +113,10 @@ static char *file_of(const vol_object *object, const vol_link *link, hid_t lapl)
     }
     if (!may_follow(object, link))
         return NULL;
-    char *path = find_file(lib, object->file->path, link->external, lapl);
+    char prefix[4096] = "";
+    if (lapl > 0 && lib->H5Pget_elink_prefix(lapl, prefix, sizeof prefix) <= 0)
+        *prefix = '\0';
+    char *path = vol_find_file("HDF5_EXT_PREFIX", prefix, object->file->path, link->external);
     if (!path)
         VOL_PUSH(lib, SYM, NOTFOUND,
                  "the external link '%s' in %s leads to the file '%s', which does not exist",
