@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "info.h"
+#include "print.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/conventions.h"
@@ -217,23 +219,6 @@ static int copy(const char *source, const char *target) {
     return FINE;
 }
 
-/* Names and messages come from the store: a control character in them is no end of a line. */
-static void print_text(const char *text) {
-    for (; *text; text++) {
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            printf("\\x%02x", (unsigned char)*text);
-        else
-            putchar(*text);
-    }
-}
-
-static void print_shape(uint32_t ndim, const uint64_t *shape) {
-    putchar('(');
-    for (uint32_t i = 0; i < ndim; i++)
-        printf(i ? ", %" PRIu64 : "%" PRIu64, shape[i]);
-    putchar(')');
-}
-
 typedef struct listed {
     uint64_t nodes, unreadable;
 } listed;
@@ -277,8 +262,25 @@ static int list(const char *path) {
     return sum.unreadable ? FOUND : FINE;
 }
 
+static int info(const char *path) {
+    place where;
+    zb_error err;
+    zb_node *node = NULL;
+    enum zb_code code = place_find(path, NULL, &where, &err);
+    if (!code)
+        code = zb_node_open(where.store, where.node, &node, &err);
+    if (!code)
+        code = info_print(node, &err);
+    zb_node_release(node);
+    place_clear(&where);
+    if (!code && (fflush(stdout) || ferror(stdout)))
+        code = zb_fail(&err, ZB_EIO, "cannot write the description");
+    return code ? fail(&err) : FINE;
+}
+
 static int usage(FILE *out, int status) {
     fputs("usage: zarrbridge ls STORE[/NODE]      list the node and all below it\n"
+          "       zarrbridge info STORE[/NODE]    describe one node\n"
           "       zarrbridge verify STORE         decode every chunk; list what is damaged,\n"
           "                                       truncated, orphaned or stale\n"
           "       zarrbridge repair STORE         remove what killed writers left, undo by their\n"
@@ -303,11 +305,8 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         int (*run)(const char *path);
-    } commands[] = {{"ls", list},
-                    {"verify", verify},
-                    {"repair", repair},
-                    {"compact", compact},
-                    {"consolidate", consolidate}};
+    } commands[] = {{"ls", list},       {"info", info},       {"verify", verify},
+                    {"repair", repair}, {"compact", compact}, {"consolidate", consolidate}};
     if (argc == 2 && strcmp(argv[1], "--version") == 0)
         return printf("zarrbridge %s\n", zb_version()) < 0 ? FAILED : FINE;
     if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))

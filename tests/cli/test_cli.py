@@ -87,6 +87,28 @@ def test_nodes_are_listed(store):
     assert len(lines) == 5 and lines[2].startswith("unreadable /b  ") and "line 1" in lines[2]
 
 
+def test_a_node_is_described(store):
+    group = zarr.open_group(store, mode="r+")
+    group.create_array("c", shape=(7, 3), chunks=(7, 3), dtype="i2", fill_value=-1, compressors=None,
+                       dimension_names=["y\n", None], attributes={"units": "m", "b\nc": [1]})
+    assert run("info", store / "c") == (0, [
+        "array /c", "  format      Zarr version 3", "  type        int16", "  shape       (7, 3)",
+        "  chunks      (7, 3)", '  codecs      [{"name":"bytes","configuration":{"endian":"little"}}]',
+        "  fill value  -1", "  dimensions  y\\x0a, -", "  attributes  units, b\\x0ac",
+        "  stored      0 bytes"], "")
+    lines = run("info", store / "a")[1]
+    assert lines[3:6] == ["  shape       (64, 64)", "  shards      (32, 32)", "  chunks      (8, 8)"]
+    assert lines[6].startswith('  codecs      [{"name":"sharding_indexed"')
+    assert lines[-1] == f"  stored      {stored(store) - 80 - 16} bytes"
+    assert run("info", store) == (0, ["group /", "  format      Zarr version 3"], "")
+    zarr.create_array(store / "old", shape=(3,), dtype="f4", zarr_format=2, fill_value=float("nan"))
+    lines = run("info", store / "old")[1]
+    assert "  format      Zarr version 2" in lines and '  fill value  NaN' in lines
+    for path in (store / "none", store.parent / "none"):
+        status, lines, message = run("info", path)
+        assert (status, lines) == (2, []) and "none" in message
+
+
 def test_listing_what_is_not_there(store, tmp_path):
     status, lines, message = run("ls", store / "none")
     assert (status, lines) == (2, []) and "zarr.json" in message
@@ -102,7 +124,7 @@ def test_errors_are_told(store, tmp_path):
     assert run("frobnicate", store)[0] == 2
     assert run()[0] == 2
     status, lines, _ = run("--help")
-    assert status == 0 and "zarrbridge verify STORE" in lines[1]
+    assert status == 0 and "zarrbridge verify STORE" in lines[2]
     assert run("--version")[1][0].startswith("zarrbridge ")
 
 

@@ -481,3 +481,12 @@ def test_what_a_service_withholds_is_not_called_damaged(serve):
     assert status == 1
     assert sorted(line.split(":")[0] for line in lines) == [
         "unchecked below/deep/zarr.json", "unchecked plain/c/1", "unchecked sharded/c/0/1"], lines
+
+
+def test_a_node_is_described_by_one_request(serve):
+    """Its chunks are not asked for their sizes."""
+    server = serve()
+    status, lines, words = check("info", NAME + "/sharded", **keys(server))
+    assert status == 0 and lines[0] == "array /sharded" and "  shards      (32, 32)" in lines, words
+    assert not [line for line in lines if "stored" in line]
+    assert [r.path for r in server.take_log()] == ["/bucket/a b/s.zarr/sharded/zarr.json"]
