@@ -335,6 +335,11 @@ enum zb_code zb__fetch_wait(zb_store *store, zb_fetch *list, zb_error *err) {
     return code;
 }
 
+static enum zb_code send_list(zb__request *list, zb_error *err) {
+    const enum zb_code code = prepare(list->store, err);
+    return code ? code : zb__io_submit(list, err);
+}
+
 enum zb_code zb__requests_wait(zb__request *requests, size_t count, zb_error *err) {
     zb__latch done;
     zb__latch_begin(&done, count);
@@ -344,13 +349,16 @@ enum zb_code zb__requests_wait(zb__request *requests, size_t count, zb_error *er
         requests[i].context = &done;
         requests[i].group = &done;
     }
-    enum zb_code code = prepare(requests->store, err);
-    if (!code)
-        code = zb__io_submit(requests, err);
+    const enum zb_code code = send_list(requests, err);
     if (!code)
         zb__latch_wait(&done);
     zb__latch_end(&done);
     return code;
+}
+
+enum zb_code zb__request_send(zb__request *request, zb_error *err) {
+    request->next = NULL;
+    return send_list(request, err);
 }
 
 enum zb_code zb__request_wait(zb__request *request, zb_error *err) {

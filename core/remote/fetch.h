@@ -19,7 +19,10 @@ enum zb_code zb__fetch_one(zb_store *store, zb_fetch *fetch, zb_error *err);
 /* Sends one request that a protocol has made, and waits for its answer. */
 enum zb_code zb__request_wait(zb__request *request, zb_error *err);
 
-/* The same for several of one store, at least one, side by side. What each has come to is in its code;
+/* Sends one request, and does not wait: its `done` is called unless this is an error. */
+enum zb_code zb__request_send(zb__request *request, zb_error *err);
+
+/* The same as zb__request_wait for several of one store, at least one, side by side. What each has come to is in its code;
    an error: none was begun. */
 enum zb_code zb__requests_wait(zb__request *requests, size_t count, zb_error *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "s3_parts.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,27 +146,66 @@ static const void *next_bytes(running *r, size_t size, char **owned) {
     return *owned;
 }
 
+/* A part under way. */
 typedef struct sent_part {
+    zb__request request;
+    uint64_t number;
     char *owned, *query;
+    enum { IDLE, UNDER_WAY, ANSWERED } state; /* the I/O thread sets ANSWERED, with the lock */
 } sent_part;
 
-static enum zb_code prepare_part(running *r, uint64_t number, zb__request *request, sent_part *part,
-                                 zb_error *err) {
+/* The parts under way: as soon as one is answered, the next one takes its place. */
+typedef struct window {
+    running *r;    /* all but the answers is the caller's */
+    uint64_t next; /* the part to begin */
+    pthread_mutex_t lock;
+    pthread_cond_t answered;
+    sent_part parts[AT_ONCE];
+} window;
+
+static void part_done(zb__request *request) {
+    window *w = request->context;
+    sent_part *part = (sent_part *)(void *)request; /* its first member */
+    pthread_mutex_lock(&w->lock);
+    part->state = ANSWERED;
+    pthread_cond_signal(&w->answered);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void clear_part(sent_part *part) {
+    free(part->request.buffer);
+    free(part->owned);
+    free(part->query);
+    *part = (sent_part){.state = IDLE};
+}
+
+static enum zb_code begin_part(window *w, sent_part *part, zb_error *err) {
     static const char *const headers[] = {"Content-Type: application/octet-stream",
                                           "Expect:", NULL};
-    const uint64_t left = r->upload->size - number * r->part;
+    running *r = w->r;
+    part->number = w->next++;
+    const uint64_t left = r->upload->size - part->number * r->part;
     const size_t size = (size_t)(left < r->part ? left : r->part);
-    *request = (zb__request){.store = r->upload->store,
-                             .method = ZB__PUT,
-                             .key = r->upload->put->key,
-                             .headers = headers,
-                             .body = next_bytes(r, size, &part->owned),
-                             .body_size = size,
-                             .most = MOST_REPLY};
-    if (asprintf(&part->query, "partNumber=%llu&%s", (unsigned long long)number + 1, r->query) < 0)
+    if (asprintf(&part->query, "partNumber=%llu&%s", (unsigned long long)part->number + 1,
+                 r->query) < 0)
         part->query = NULL;
-    request->query = part->query;
-    return request->body && request->query ? ZB_OK : no_memory(err);
+    part->request = (zb__request){.store = r->upload->store,
+                                  .method = ZB__PUT,
+                                  .key = r->upload->put->key,
+                                  .query = part->query,
+                                  .headers = headers,
+                                  .body = next_bytes(r, size, &part->owned),
+                                  .body_size = size,
+                                  .most = MOST_REPLY,
+                                  .group = w,
+                                  .done = part_done,
+                                  .context = w};
+    part->state = UNDER_WAY;
+    enum zb_code code =
+        part->request.body && part->query ? zb__request_send(&part->request, err) : no_memory(err);
+    if (code)
+        clear_part(part);
+    return code;
 }
 
 /* The service's name of a part goes back to it in XML. */
@@ -182,36 +222,55 @@ static enum zb_code keep_etag(running *r, uint64_t number, const zb__request *re
     return ZB_OK;
 }
 
-static enum zb_code send_parts(running *r, uint64_t first, size_t count, zb_error *err) {
-    zb__request requests[AT_ONCE];
-    sent_part parts[AT_ONCE] = {{.owned = NULL}};
-    enum zb_code code = ZB_OK;
-    size_t ready = 0;
-    for (; ready < count && !code; ready++)
-        code = prepare_part(r, first + ready, &requests[ready], &parts[ready], err);
-    if (!code)
-        code = zb__requests_wait(requests, count, err);
-    for (size_t i = 0; i < count && !code; i++) {
-        code = requests[i].code;
-        if (code && err)
-            *err = requests[i].error;
-        if (!code)
-            code = keep_etag(r, first + i, &requests[i], err);
+/* Waits for the next answer. NULL: nothing is under way. */
+static sent_part *next_answered(window *w) {
+    sent_part *found = NULL;
+    bool is_busy = true;
+    pthread_mutex_lock(&w->lock);
+    while (!found && is_busy) {
+        is_busy = false;
+        for (size_t i = 0; i < AT_ONCE && !found; i++) {
+            found = w->parts[i].state == ANSWERED ? &w->parts[i] : NULL;
+            is_busy |= w->parts[i].state == UNDER_WAY;
+        }
+        if (!found && is_busy)
+            pthread_cond_wait(&w->answered, &w->lock);
     }
-    for (size_t i = 0; i < ready; i++) {
-        free(requests[i].buffer);
-        free(parts[i].owned);
-        free(parts[i].query);
+    pthread_mutex_unlock(&w->lock);
+    return found;
+}
+
+/* After an error none is begun. Those under way are waited for: the upload is aborted after them. */
+static enum zb_code run_window(window *w, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < AT_ONCE && w->next < w->r->number && !code; i++)
+        code = begin_part(w, &w->parts[i], err);
+    for (sent_part *part; (part = next_answered(w)) != NULL;) {
+        if (!code && part->request.code) {
+            code = part->request.code;
+            if (err)
+                *err = part->request.error;
+        }
+        if (!code)
+            code = keep_etag(w->r, part->number, &part->request, err);
+        clear_part(part);
+        if (!code && w->next < w->r->number)
+            code = begin_part(w, part, err);
     }
     return code;
 }
 
 static enum zb_code send_all(running *r, zb_error *err) {
-    enum zb_code code = ZB_OK;
-    for (uint64_t i = 0, count; i < r->number && !code; i += count) {
-        count = r->number - i < AT_ONCE ? r->number - i : AT_ONCE;
-        code = send_parts(r, i, (size_t)count, err);
-    }
+    window *w = calloc(1, sizeof *w);
+    if (!w)
+        return no_memory(err);
+    w->r = r;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->answered, NULL);
+    const enum zb_code code = run_window(w, err);
+    pthread_cond_destroy(&w->answered);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
     return code;
 }
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -63,6 +64,36 @@ def test_a_large_object_goes_in_parts(serve, sharded):
     assert (array(server)[...] == data).all() and not server.answer.uploads
     left = sorted(p.name for p in server.bucket.rglob("*") if p.is_file())
     assert left == ["0", "zarr.json", "zarr.json"]
+
+
+@pytest.mark.parametrize("slow", [1, 3])
+def test_a_slow_part_holds_up_no_other(serve, slow):
+    """Four parts are under way as long as there are so many: the fifth begins when one of them has ended."""
+    server = serve()
+    create()
+    s3, data = server.answer, values()
+    lock, fifth, waited, under_way, most = threading.Lock(), threading.Event(), [], [], []
+
+    def answer(sim, request):
+        if "partNumber" not in request.query or not request.path.startswith(KEY):
+            return s3(sim, request)
+        number = int(request.query.partition("partNumber=")[2].partition("&")[0])
+        with lock:
+            under_way.append(number)
+            most.append(len(under_way))
+        if number == 5:
+            fifth.set()
+        if number == slow:
+            waited.append(fifth.wait(10))
+        reply = s3(sim, request)
+        with lock:
+            under_way.remove(number)
+        return reply
+
+    server.answer = answer
+    write(data)
+    assert waited == [True] and max(most) <= 4
+    assert (array(server)[...] == data).all() and not s3.uploads
 
 
 REQUESTS = [("POST", 0), ("PUT", 2), ("POST", 1)]  # and how many of its method come before
