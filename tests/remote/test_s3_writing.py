@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Writing to S3: whole objects, conditions, lost replies, and programs that write one shard."""
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -71,6 +72,16 @@ def test_the_program_copies_a_store(serve, tmp_path):
                                       zarr.open_array(tmp_path / "local.zarr" / name, mode="r")[...])
     status, lines, words = run("verify", "s3://bucket/x.zarr")
     assert status == 0, (lines, words)
+
+
+def test_services_can_compare_what_they_get(serve):
+    """Each body's SHA-256 is signed, which a service compares: no other checksum is needed."""
+    server = serve()
+    create()
+    write(0, 7, rows=2)
+    puts = [r for r in server.take_log() if r.method == "PUT"]
+    assert len(puts) >= 3 and all(
+        r.headers["x-amz-content-sha256"] == hashlib.sha256(r.body).hexdigest() for r in puts)
 
 
 def test_an_archive_is_not_written(serve, tmp_path):

@@ -47,7 +47,9 @@ ZB_API enum zb_code zb_store_open(const char *name, zb_store **out, zb_error *er
 typedef struct zb_store_settings {
     const char *options; /* as those behind the '#' of a name: "name=value&name=value" */
     const char *headers; /* "Name: value" a line, for the host of an http store and no other */
-    const char *key_id, *secret_key, *session_token; /* the credentials of a store in S3 */
+    /* The credentials of a store in S3. They stay as they are: where they expire, give none here but a
+       profile with a credential_process in `options`, which is run anew before they do. */
+    const char *key_id, *secret_key, *session_token;
 } zb_store_settings;
 
 /* As zb_store_open. The settings have no meaning for a store that is on no network. ZB_EINVAL for
