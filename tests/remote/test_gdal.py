@@ -208,6 +208,27 @@ def test_rows_of_all_bands_take_a_request_for_a_row_of_chunks(server):
     assert len(data) <= 3, [(request.path, request.range) for request in data]
 
 
+COVERAGE = r"""
+import sys; from osgeo import gdal; gdal.UseExceptions()
+d = gdal.Open(sys.argv[1])
+print(d.GetRasterBand(1).GetDataCoverageStatus(0, 0, d.RasterXSize, d.RasterYSize))
+gdal.Translate(sys.argv[2], d, creationOptions=["SPARSE_OK=YES"]) if len(sys.argv) > 2 else None
+"""
+
+
+@pytest.mark.parametrize("choice", ["own", "vsi"])
+def test_coverage_is_not_asked_for_over_the_network(server, choice, tmp_path):
+    """Each chunk would be a round trip, one after the other; reading takes them side by side."""
+    root = zarr.create_group(server.folder / "e.zarr")
+    root.create_array("e", shape=(60, 80), dtype="u2", chunks=(10, 10))
+    zarr.consolidate_metadata(root.store)
+    url = server.url + "/e.zarr/e"
+    assert python(COVERAGE, url, ZARR3_REMOTE=choice).startswith("[3, ")  # not known, data
+    assert not [path for path in asked(server) if "/c/" in path]
+    python(COVERAGE, url, tmp_path / "o.tif", ZARR3_REMOTE="own")
+    assert len([path for path in asked(server) if "/c/" in path]) == 48
+
+
 # ---- By GDAL's own requests
 
 def test_gdal_can_do_the_requests(server, raster):

@@ -8,6 +8,7 @@
 
 #include "dataset/band.h"
 #include "dataset/dataset.h"
+#include "store/network.h"
 
 #include "zarrbridge/read.h"
 
@@ -16,9 +17,7 @@ using namespace zarr3;
 /* Neither every answer nor every place is worth the questions: each costs a look at a directory, and
    far away a request. Pixels that wait are not in the store yet. */
 bool Zarr3Dataset::knows_coverage() const {
-    const bool far = STARTS_WITH(hierarchy_.root.c_str(), "/vsi") &&
-                     !STARTS_WITH(hierarchy_.root.c_str(), "/vsimem/");
-    return !far && !array_.is_writable();
+    return !is_distant(hierarchy_.store.get()) && !array_.is_writable();
 }
 
 namespace {

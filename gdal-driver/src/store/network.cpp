@@ -9,6 +9,7 @@
 #include "cpl_vsi.h"
 #include "store/location.h"
 #include "zarrbridge/conventions.h"
+#include "zarrbridge/sys/store.h"
 
 namespace zarr3 {
 
@@ -53,6 +54,10 @@ bool is_on_web(const std::string &root) {
     std::string address;
     return begins(root, kWeb) || (store_address(root, &address, nullptr) == ZB_OK &&
                                   is_url(address) && !begins(address, kS3Scheme));
+}
+
+bool is_distant(const zb_store *store) {
+    return !store->hints.is_local;
 }
 
 bool has_place_beside(const std::string &root) {
