@@ -446,3 +446,47 @@ def test_https(tls_server, certificate):
     python(OPEN, url, SSL_CERT_FILE=certificate[0])
     said, _ = failure(OPEN, url)
     assert "certificate" in said
+
+
+# ---- Progress, and requests that are cancelled
+
+LISTEN = r"""
+import sys, time
+from osgeo import gdal
+gdal.UseExceptions()
+d = gdal.Open(sys.argv[1])
+way, stop = sys.argv[2], float(sys.argv[3])
+begun, told, late = time.monotonic(), [], []
+def listen(done, text, data):
+    told.append(done)
+    if time.monotonic() - begun < stop: return 1
+    late.append(time.monotonic())
+    return 0
+try:
+    if way == "dataset": d.ReadAsArray(callback=listen)
+    if way == "direct": d.GetRasterBand(1).ReadAsArray(callback=listen)
+    if way == "blocks": d.GetRasterBand(1).ReadAsArray(1, 1, 50, 50, callback=listen)
+    print("done", len(told), told == sorted(told), told[-1])
+except RuntimeError as error:
+    print("cancelled" if "cancelled" in str(error) else error, time.monotonic() - late[0] < 1,
+          len(told), told[-1] < 1)
+"""
+
+
+@pytest.mark.parametrize("way", ["dataset", "direct", "blocks"])
+def test_progress_of_a_read(server, raster, way):
+    server.rtt = 0.3
+    said = python(LISTEN, raster, way, 1000).split()
+    assert said[0] == "done" and int(said[1]) >= 2 and said[2:] == ["True", "1.0"]
+    server.rtt = 0
+    said = python(LISTEN, raster, way, 1000).split()
+    assert said[0] == "done" and said[2:] == ["True", "1.0"]
+
+
+@pytest.mark.parametrize("way", ["dataset", "direct", "blocks"])
+def test_a_read_of_a_server_that_hangs_is_cancelled(server, raster, way):
+    server.fault("/r.zarr/t/c", "hang", seconds=20)
+    begun = time.monotonic()
+    said = python(LISTEN, raster, way, 0.5, ZARRBRIDGE_REMOTE_STALL_SECONDS=60).split()
+    assert said[:2] == ["cancelled", "True"] and int(said[2]) >= 2 and said[3] == "True"
+    assert time.monotonic() - begun < 15

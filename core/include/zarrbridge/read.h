@@ -42,6 +42,22 @@ typedef struct zb_read {
    and err names store, array and chunk. */
 ZB_API enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *err);
 
+/* Told how much of a read is done, from 0 to 1, never less than before. Returns 0 to go on, anything
+   else to cancel the read. */
+typedef int (*zb_progress_fn)(void *context, double done);
+
+/* The same for a caller that wants to hear of it: calls fn about every 200 ms, and at the end of a
+   read that succeeds with 1. Only the thread that called is in fn, with no lock held, and not after
+   the return. fn is to be short, and must not read from the same store: the read may stand still
+   meanwhile, and others may wait for what it has asked for. Of a store on the network fn is called
+   while servers are waited for, whatever they do, and a cancelled read ends what is under way and
+   returns at once.
+   A local store is read in parts of at most 128 chunks or shards, and fn is called between them; what
+   a backend reads by blocking calls (zb_store_submit_by_threads) is waited for before the return.
+   Errors as in zb_array_read, and ZB_ECANCELLED where fn has cancelled it. */
+ZB_API enum zb_code zb_array_read_with(const zb_read *reads, size_t count, zb_progress_fn fn,
+                                       void *context, zb_error *err);
+
 /* Reads `count` single elements: coordinate i is coords[i*ndim .. i*ndim+ndim), and goes to
    data + i * stride (stride in bytes). Conversion and errors as in zb_array_read. */
 ZB_API enum zb_code zb_array_read_points(const zb_node *node, const uint64_t *coords, size_t count,

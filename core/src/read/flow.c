@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "base/clock.h"
 #include "base/pool.h"
 #include "node/node.h"
 #include "read/flow_state.h"
@@ -56,12 +57,11 @@ static bool take_step(zb__flow *f, zb__scratch *scratch) {
     return true;
 }
 
-/* Takes steps until there is none. Called with the lock. */
-static void drain(zb__flow *f, zb__scratch *scratch) {
-    do {
-        zb__flow_take_answers(f);
-        pump(f);
-    } while (take_step(f, scratch));
+/* Takes answers, and the step of one. False when there is none to take. Called with the lock. */
+static bool go_on(zb__flow *f, zb__scratch *scratch) {
+    zb__flow_take_answers(f);
+    pump(f);
+    return take_step(f, scratch);
 }
 
 static void nudge_caller(zb__flow *f) {
@@ -76,7 +76,8 @@ static enum zb_code help(void *context, size_t i, zb__scratch *scratch, zb_error
     (void)err;
     zb__flow *f = context;
     pthread_mutex_lock(&f->lock);
-    drain(f, scratch);
+    while (go_on(f, scratch))
+        continue;
     f->called--;
     pthread_mutex_unlock(&f->lock);
     nudge_caller(f);
@@ -85,10 +86,28 @@ static enum zb_code help(void *context, size_t i, zb__scratch *scratch, zb_error
 
 /* ---- The caller --------------------------------------------------------------------------- */
 
+/* Tells the caller how far the flow has come, when it is time. Called with the lock, which it lets go
+   meanwhile. */
+static void tell(zb__flow *f) {
+    zb_error error;
+    if (f->code || !zb__progress_is_due(f->progress))
+        return;
+    const double done = zb__flow_done(f);
+    pthread_mutex_unlock(&f->lock);
+    const enum zb_code code = zb__progress_tell(f->progress, done, &error);
+    pthread_mutex_lock(&f->lock);
+    if (code)
+        zb__flow_fail(f, code, &error);
+}
+
 static void await_answer(zb__flow *f) {
+    const int64_t end = f->progress ? f->progress->next : 0;
+    const struct timespec until = {.tv_sec = end / ZB__SECOND, .tv_nsec = end % ZB__SECOND};
+    int waited = 0;
     pthread_mutex_lock(&f->answer_lock);
-    while (!f->answers && !f->woken && !f->is_nudged)
-        pthread_cond_wait(&f->answer_came, &f->answer_lock);
+    while (!f->answers && !f->woken && !f->is_nudged && waited == 0)
+        waited = f->progress ? pthread_cond_timedwait(&f->answer_came, &f->answer_lock, &until)
+                             : pthread_cond_wait(&f->answer_came, &f->answer_lock);
     f->is_nudged = false;
     pthread_mutex_unlock(&f->answer_lock);
 }
@@ -96,7 +115,9 @@ static void await_answer(zb__flow *f) {
 static void run(zb__flow *f, zb__scratch *scratch) {
     pthread_mutex_lock(&f->lock);
     for (;;) {
-        drain(f, scratch);
+        while (go_on(f, scratch))
+            tell(f);
+        tell(f);
         if (f->code || (f->open == 0 && f->admitted == f->count))
             break;
         pthread_mutex_unlock(&f->lock);
@@ -118,29 +139,43 @@ static void stop(zb__flow *f) {
     }
 }
 
-enum zb_code zb__flow_run(zb__stored_chunk *keys, size_t count, zb_error *err) {
+static void begin_locks(zb__flow *f) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_mutex_init(&f->answer_lock, NULL);
+    pthread_cond_init(&f->answer_came, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+static void end_locks(zb__flow *f) {
+    pthread_mutex_destroy(&f->lock);
+    pthread_mutex_destroy(&f->answer_lock);
+    pthread_cond_destroy(&f->answer_came);
+}
+
+enum zb_code zb__flow_run(zb__stored_chunk *keys, size_t count, zb__progress *progress,
+                          zb_error *err) {
     zb_store *store = keys->node->store;
     const zb_store_hints *hints = &store->hints;
     zb__flow f = {.store = store,
                   .part = hints->part ? hints->part : UINT64_MAX,
                   .window = hints->window ? hints->window : ZB__LEAST_WINDOW,
                   .most = hints->in_flight ? hints->in_flight : IN_FLIGHT,
+                  .progress = progress,
                   .keys = keys,
                   .count = count};
     zb__scratch *scratch = zb__scratch_take();
     f.job = zb__pool_open(help, &f);
     if (!scratch || !f.job)
         f.code = zb_fail(&f.error, ZB_ENOMEM, "no memory for a read");
-    pthread_mutex_init(&f.lock, NULL);
-    pthread_mutex_init(&f.answer_lock, NULL);
-    pthread_cond_init(&f.answer_came, NULL);
+    begin_locks(&f);
     if (!f.code)
         run(&f, scratch);
     zb__pool_close(f.job);
     stop(&f);
-    pthread_mutex_destroy(&f.lock);
-    pthread_mutex_destroy(&f.answer_lock);
-    pthread_cond_destroy(&f.answer_came);
+    end_locks(&f);
     if (scratch)
         zb__scratch_put(scratch);
     if (f.code && err)

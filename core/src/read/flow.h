@@ -15,9 +15,12 @@
 #define ZB_READ_FLOW_H
 
 #include "read/leaf.h"
+#include "read/progress.h"
 #include "zarrbridge/error.h"
 
-/* Reads the keys, which are of one store; it can submit. */
-enum zb_code zb__flow_run(zb__stored_chunk *keys, size_t count, zb_error *err);
+/* Reads the keys, which are of one store; it can submit. progress: NULL, or what the caller is told
+   meanwhile, and may cancel the flow by. */
+enum zb_code zb__flow_run(zb__stored_chunk *keys, size_t count, zb__progress *progress,
+                          zb_error *err);
 
 #endif

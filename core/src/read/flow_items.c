@@ -89,8 +89,28 @@ void zb__flow_admit(zb__flow *f) {
     zb__flow_add(f, &more);
 }
 
+/* The part of an open item's data that has come. */
+static double part_of(const zb__item *item) {
+    uint64_t got = 0, size = 0;
+    for (const zb__ask *ask = item->all; ask; ask = ask->sibling) {
+        if (ask->kind == ZB__ASK_DATA) {
+            got += ask->got;
+            size += ask->size;
+        }
+    }
+    return size ? (double)got / (double)size : 0;
+}
+
+double zb__flow_done(const zb__flow *f) {
+    double done = (double)f->done;
+    for (const zb__item *item = f->items; item; item = item->next)
+        done += part_of(item) * (double)zb__stored_chunk_wanted(item->key);
+    return done;
+}
+
 void zb__flow_end_item(zb__flow *f, zb__item *item) {
     zb__ask_list none = {0};
+    f->done += f->progress ? zb__stored_chunk_wanted(item->key) : 0;
     zb__flow_discharge(&item->charged);
     zb__item_reset(item, false, &none, NULL);
     if (item->previous)

@@ -8,6 +8,7 @@
 
 #include "base/pool.h"
 #include "read/item.h"
+#include "read/progress.h"
 #include "zarrbridge/sys/store.h"
 
 /* The window of a link that is not known, or slow. Bytes. */
@@ -25,13 +26,15 @@ typedef struct zb__request {
 typedef struct zb__flow {
     zb_store *store;
     uint64_t part, window;
-    size_t most; /* requests under way */
+    size_t most;            /* requests under way */
+    zb__progress *progress; /* the caller's alone; or NULL */
 
     pthread_mutex_t lock; /* guards all from here; held while requests are submitted */
     zb__stored_chunk *keys;
     size_t count, admitted;
     zb__item *items; /* open */
     size_t open;
+    uint64_t done;               /* elements of the keys whose item has ended */
     zb__ask_list wanting, ready; /* bytes; a thread to take their step */
     zb__request *requests;       /* under way */
     size_t under_way;
@@ -62,6 +65,9 @@ void zb__flow_fail(zb__flow *f, enum zb_code code, const zb_error *error);
 
 /* Opens the item of the next key. */
 void zb__flow_admit(zb__flow *f);
+
+/* Elements that have come, of keys whose bytes come bit by bit about as many. */
+double zb__flow_done(const zb__flow *f);
 
 /* Puts the asks of a list, which is empty then, where they belong: bytes are wanted, or they are
    ready. */

@@ -79,12 +79,11 @@ static bool is_open_shard(const zb__form *form) {
 static bool wants_half(const zb__stored_chunk *key) {
     const zb__array *array = key->node->array;
     uint32_t ndim = array->info.ndim;
-    uint64_t inside = 1, wanted = 0;
+    const uint64_t wanted = zb__stored_chunk_wanted(key);
+    uint64_t inside = 1;
     for (uint32_t d = 0; d < ndim; d++)
         inside *=
             zb__span_inside(zb__grid_at(&array->grid, d, key->index[d]), array->info.shape[d]);
-    for (zb__piece *piece = key->pieces; piece; piece = piece->next)
-        wanted += zb__piece_elements(piece, ndim);
     return wanted >= inside - inside / 2;
 }
 

@@ -43,6 +43,10 @@ enum zb_code zb__stored_chunk_blame(const zb__stored_chunk *key, enum zb_code co
     return blame(key, "", code, err);
 }
 
+uint64_t zb__stored_chunk_wanted(const zb__stored_chunk *key) {
+    return zb__pieces_elements(key->pieces, key->node->array->info.ndim);
+}
+
 /* The shard whose inner chunk the leaf is, or NULL. */
 static const zb__shard *shard_of(const zb__leaf *leaf) {
     return (leaf->around ? leaf->around->form : leaf->key->form)->shard;
@@ -224,9 +228,7 @@ static bool is_cacheable(const zb__leaf *leaf) {
     if (leaf->transient || form->shard || form->chain->is_raw || leaf->key->number == UINT64_MAX ||
         form->decoded_size > zb__chunk_cache()->budget / 4)
         return false;
-    uint64_t wanted = 0;
-    for (zb__piece *piece = leaf->pieces; piece; piece = piece->next)
-        wanted += zb__piece_elements(piece, form->chain->ndim);
+    const uint64_t wanted = zb__pieces_elements(leaf->pieces, form->chain->ndim);
     return wanted < form->decoded_size / form->chain->dtype.size;
 }
 

@@ -69,6 +69,9 @@ enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scrat
 /* Sets lo and hi of a raw leaf. */
 void zb__leaf_set_extent(zb__leaf *leaf);
 
+/* Elements that its pieces want, whatever has been read of them. */
+uint64_t zb__stored_chunk_wanted(const zb__stored_chunk *key);
+
 /* The name that messages give a leaf: prefixes *err with store, array, chunk and inner chunk. */
 enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *err);
 

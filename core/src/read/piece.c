@@ -12,6 +12,13 @@ uint64_t zb__piece_elements(zb__piece *piece, uint32_t ndim) {
     return elements;
 }
 
+uint64_t zb__pieces_elements(zb__piece *first, uint32_t ndim) {
+    uint64_t elements = 0;
+    for (zb__piece *piece = first; piece; piece = piece->next)
+        elements += zb__piece_elements(piece, ndim);
+    return elements;
+}
+
 void zb__piece_extent(zb__piece *piece, uint32_t ndim, const uint64_t *shape, size_t item,
                       uint64_t *lo, uint64_t *hi) {
     const uint64_t *start = zb__piece_start(piece);

@@ -51,6 +51,8 @@ zb__piece *zb__piece_new(zb__arena *arena, uint32_t ndim);
 
 /* Number of elements; a piece of 0 dimensions has one. */
 uint64_t zb__piece_elements(zb__piece *piece, uint32_t ndim);
+/* Of a list of pieces. */
+uint64_t zb__pieces_elements(zb__piece *first, uint32_t ndim);
 
 /* The bytes [*lo, *hi) of a C-order block of this shape and element size that hold the piece. */
 void zb__piece_extent(zb__piece *piece, uint32_t ndim, const uint64_t *shape, size_t item,

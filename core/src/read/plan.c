@@ -36,6 +36,7 @@
 
 typedef struct wave {
     bool is_fresh;
+    zb__progress *progress; /* NULL: nobody listens */
     zb__stored_chunk *keys;
     size_t key_count, key_capacity;
     zb__arena arena; /* pieces and grid indexes of the keys */
@@ -123,7 +124,7 @@ static bool flows(const zb_store *store) {
 }
 
 static enum zb_code try_batch(wave *w, zb__stored_chunk *keys, size_t count, zb_error *err) {
-    enum zb_code code = flows(keys->node->store) ? zb__flow_run(keys, count, err)
+    enum zb_code code = flows(keys->node->store) ? zb__flow_run(keys, count, w->progress, err)
                                                  : zb__batch_run(keys, count, &w->tasks, err);
     release_batch(keys, count);
     return code;
@@ -172,6 +173,14 @@ static size_t batch_of(const zb__stored_chunk *keys, size_t count) {
     return n;
 }
 
+/* Counts a batch as done, and tells of it when it is time. */
+static enum zb_code note_done(zb__progress *progress, const zb__stored_chunk *keys, size_t count,
+                              zb_error *err) {
+    for (size_t i = 0; i < count && progress; i++)
+        progress->done += zb__stored_chunk_wanted(&keys[i]);
+    return zb__progress_is_due(progress) ? zb__progress_tell(progress, 0, err) : ZB_OK;
+}
+
 static enum zb_code run_wave(wave *w, bool group, zb_error *err) {
     if (group)
         group_keys(w);
@@ -179,14 +188,17 @@ static enum zb_code run_wave(wave *w, bool group, zb_error *err) {
     for (size_t i = 0, count; i < w->key_count && code == ZB_OK; i += count) {
         count = batch_of(&w->keys[i], w->key_count - i);
         code = run_batch(w, &w->keys[i], count, err);
+        if (!code)
+            code = note_done(w->progress, &w->keys[i], count, err);
     }
     w->key_count = 0;
     zb__arena_free(&w->arena);
     return code;
 }
 
-enum zb_code zb__plan_run(const zb__box *boxes, size_t count, bool is_fresh, zb_error *err) {
-    wave w = {.is_fresh = is_fresh};
+enum zb_code zb__plan_run(const zb__box *boxes, size_t count, bool is_fresh, zb__progress *progress,
+                          zb_error *err) {
+    wave w = {.is_fresh = is_fresh, .progress = progress};
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < count && code == ZB_OK; i++) {
         zb__cells cells;

@@ -13,6 +13,7 @@
 #define ZB_READ_PLAN_H
 
 #include "read/piece.h"
+#include "read/progress.h"
 #include "zarrbridge/node.h"
 
 /* A checked, non-empty box of one array, in the array's coordinates. */
@@ -22,7 +23,9 @@ typedef struct zb__box {
 } zb__box;
 
 /* Reads all boxes. Boxes of one call may touch the same chunks. is_fresh: past the caches, which
-   could serve elements of an older version where versions cannot be told apart for sure. */
-enum zb_code zb__plan_run(const zb__box *boxes, size_t count, bool is_fresh, zb_error *err);
+   could serve elements of an older version where versions cannot be told apart for sure. progress:
+   with the elements of all boxes as its total, or NULL. */
+enum zb_code zb__plan_run(const zb__box *boxes, size_t count, bool is_fresh, zb__progress *progress,
+                          zb_error *err);
 
 #endif

@@ -33,7 +33,9 @@ static enum zb_code check_values(const zb_node *node, const zb_values *values, z
                    node->path);
 }
 
-static enum zb_code read_all(const zb_read *reads, size_t count, bool is_fresh, zb_error *err) {
+/* `progress` may be NULL. */
+static enum zb_code read_all(const zb_read *reads, size_t count, bool is_fresh,
+                             zb__progress *progress, zb_error *err) {
     zb__arena arena = {0};
     zb__box *boxes = zb__arena_alloc(&arena, count * sizeof *boxes);
     zb__target *targets = zb__arena_alloc(&arena, count * sizeof *targets);
@@ -65,22 +67,36 @@ static enum zb_code read_all(const zb_read *reads, size_t count, bool is_fresh, 
         piece->dst = read->view.data;
         if (!empty)
             boxes[used++] = (zb__box){.node = read->node, .piece = piece};
+        if (!empty && progress)
+            progress->total += zb__piece_elements(piece, read->node->array->info.ndim);
     }
     if (code == ZB_OK)
-        code = zb__plan_run(boxes, used, is_fresh, err);
+        code = zb__plan_run(boxes, used, is_fresh, progress, err);
     zb__arena_free(&arena);
     return code;
 }
 
 enum zb_code zb__array_read_fresh(const zb_read *reads, size_t count, zb_error *err) {
-    return read_all(reads, count, true, err);
+    return read_all(reads, count, true, NULL, err);
 }
 
-enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *err) {
-    enum zb_code code = read_all(reads, count, false, err);
+static enum zb_code read_present(const zb_read *reads, size_t count, zb__progress *progress,
+                                 zb_error *err) {
+    enum zb_code code = read_all(reads, count, false, progress, err);
     for (size_t i = 0; i < count && code == ZB_OK; i++) {
         if (i == 0 || reads[i].node != reads[i - 1].node)
             code = zb__array_still(reads[i].node, err);
     }
     return code;
+}
+
+enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *err) {
+    return read_present(reads, count, NULL, err);
+}
+
+enum zb_code zb_array_read_with(const zb_read *reads, size_t count, zb_progress_fn fn,
+                                void *context, zb_error *err) {
+    zb__progress progress = zb__progress_begin(fn, context);
+    const enum zb_code code = read_present(reads, count, &progress, err);
+    return code ? code : zb__progress_end(&progress, err);
 }

@@ -77,7 +77,7 @@ static enum zb_code read_ordered(const zb_node *node, const uint64_t *coords, co
         boxes[i] = (zb__box){.node = node, .piece = piece};
     }
     if (code == ZB_OK)
-        code = zb__plan_run(boxes, count, false, err);
+        code = zb__plan_run(boxes, count, false, NULL, err);
     zb__arena_free(&arena);
     return code;
 }

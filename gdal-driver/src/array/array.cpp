@@ -28,7 +28,8 @@ NodePtr Array::coordinate(uint32_t dim) const {
     return find_coordinate(node_.get(), dim, around_);
 }
 
-enum zb_code Array::read(const std::vector<BoxRead> &boxes, zb_dtype memory, zb_error *err) {
+enum zb_code Array::read(const std::vector<BoxRead> &boxes, zb_dtype memory, zb_error *err,
+                         zb_progress_fn fn, void *context) {
     std::vector<zb_read> reads;
     for (const BoxRead &read : boxes) {
         const enum zb_code code = writer_ == nullptr ? ZB_OK : writer_->settle(read.place.box, err);
@@ -42,7 +43,10 @@ enum zb_code Array::read(const std::vector<BoxRead> &boxes, zb_dtype memory, zb_
         next.view = {read.data, memory, read.place.strides.data(), read.values};
         reads.push_back(next);
     }
-    return reads.empty() ? ZB_OK : zb_array_read(reads.data(), reads.size(), err);
+    if (reads.empty())
+        return ZB_OK;
+    return fn != nullptr ? zb_array_read_with(reads.data(), reads.size(), fn, context, err)
+                         : zb_array_read(reads.data(), reads.size(), err);
 }
 
 enum zb_code Array::write(const MemoryBox &place, const void *data, zb_dtype memory,

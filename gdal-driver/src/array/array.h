@@ -16,6 +16,7 @@
 #include "array/nearby_nodes.h"
 #include "array/new_array.h"
 #include "array/pixel_writer.h"
+#include "zarrbridge/read.h"
 #include "zarrbridge/write.h"
 
 namespace zarr3 {
@@ -62,8 +63,9 @@ class Array {
     /* Reads all boxes by one call of the core, which so sees all of the work at once: chunks that
        several boxes share are decoded once, on all threads. Elements that wait in the writer for
        the rest of a chunk that a box touches are stored before. `memory` is the type of the
-       elements in memory. */
-    enum zb_code read(const std::vector<BoxRead> &boxes, zb_dtype memory, zb_error *err);
+       elements in memory. With `fn` as zb_array_read_with. */
+    enum zb_code read(const std::vector<BoxRead> &boxes, zb_dtype memory, zb_error *err,
+                      zb_progress_fn fn = nullptr, void *context = nullptr);
 
     /* From any thread. */
     enum zb_code write(const MemoryBox &place, const void *data, zb_dtype memory, zb_error *err);

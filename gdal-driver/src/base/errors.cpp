@@ -19,6 +19,8 @@ static CPLErrorNum error_number(enum zb_code code) {
         return CPLE_NotSupported;
     case ZB_EINVAL:
         return CPLE_IllegalArg;
+    case ZB_ECANCELLED:
+        return CPLE_UserInterrupt;
     default:
         return CPLE_AppDefined;
     }

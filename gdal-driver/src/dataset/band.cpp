@@ -62,7 +62,9 @@ CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int 
     /* Requests that change the size go to GDAL, which uses overviews or comes back with windows of
        the full resolution. */
     const bool resampled = width != buffer_width || height != buffer_height;
-    if (!resampled && wants_strips(y, height, width, nBlockYSize, extra))
+    Zarr3Dataset::Listen listen(owner(), mode, extra);
+    if (!resampled && !owner()->has_listener(mode, extra) &&
+        wants_strips(y, height, width, nBlockYSize, extra))
         return by_strips(y, height, width, nBlockYSize, extra,
                          [&](int from, int rows, GDALRasterIOExtraArg *silent) {
                              return IRasterIO(mode, x, y + from, width, rows,
@@ -88,20 +90,23 @@ CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int 
         const int middle = (x + width / 2) / nBlockXSize * nBlockXSize;
         if (height > 1 && middle > x &&
             owner()->block_bytes(row, 1) > static_cast<uint64_t>(GDALGetCacheMax64()) / 2) {
+            const double share = static_cast<double>(middle - x) / width;
+            ScaledExtra first(listen.extra(), 0, share), second(listen.extra(), share, 1);
             const CPLErr left = IRasterIO(mode, x, y, middle - x, height, data, middle - x, height,
-                                          type, pixel_space, line_space, extra);
+                                          type, pixel_space, line_space, first.get());
             if (left != CE_None)
                 return left;
             const int rest = x + width - middle;
             return IRasterIO(mode, middle, y, rest, height,
                              static_cast<char *>(data) + (middle - x) * pixel_space, rest, height,
-                             type, pixel_space, line_space, extra);
+                             type, pixel_space, line_space, second.get());
         }
     }
     /* GDAL now asks for one block after the other; a miss loads the rest of them as well. */
     const Zarr3Dataset::Expect expect(owner(), window, buffer_width, buffer_height);
     return GDALPamRasterBand::IRasterIO(mode, x, y, width, height, data, buffer_width,
-                                        buffer_height, type, pixel_space, line_space, extra);
+                                        buffer_height, type, pixel_space, line_space,
+                                        listen.extra());
 }
 
 /* GDAL lets callers pass no place for the answer whether there is a value. */

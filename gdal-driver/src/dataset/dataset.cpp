@@ -195,9 +195,10 @@ CPLErr Zarr3Dataset::IRasterIO(GDALRWFlag mode, int x, int y, int width, int hei
     /* All bands of a request in one plan. Bands that the direct way does not serve come one by one,
        or by blocks for PIXEL interleaving; GDAL decides. */
     const Window window = {x, y, width, height};
+    Listen listen(this, mode, extra);
     const int64_t row = int64_t{width} * band_count;
     if (width == buffer_width && height == buffer_height) {
-        if (wants_strips(y, height, row, layout_.block_height, extra))
+        if (!has_listener(mode, extra) && wants_strips(y, height, row, layout_.block_height, extra))
             return by_strips(y, height, row, layout_.block_height, extra,
                              [&](int from, int rows, GDALRasterIOExtraArg *silent) {
                                  return IRasterIO(mode, x, y + from, width, rows,
@@ -216,5 +217,5 @@ CPLErr Zarr3Dataset::IRasterIO(GDALRWFlag mode, int x, int y, int width, int hei
     const Expect expect(this, window, buffer_width, buffer_height);
     return GDALPamDataset::IRasterIO(mode, x, y, width, height, data, buffer_width, buffer_height,
                                      type, band_count, bands, pixel_space, line_space, band_space,
-                                     extra);
+                                     listen.extra());
 }

@@ -11,6 +11,7 @@
 #include "array/array.h"
 #include "array/nodata.h"
 #include "array/types.h"
+#include "dataset/listener.h"
 #include "dataset/node_dataset.h"
 #include "dataset/side_properties.h"
 #include "geo/crs.h"
@@ -53,8 +54,21 @@ struct BlockRange {
     bool contains(int x, int y) const {
         return x >= x0 && x <= x1 && y >= y0 && y <= y1;
     }
+    uint64_t width() const {
+        return static_cast<uint64_t>(x1 - x0 + 1);
+    }
     uint64_t count() const {
-        return static_cast<uint64_t>(x1 - x0 + 1) * static_cast<uint64_t>(y1 - y0 + 1);
+        return width() * static_cast<uint64_t>(y1 - y0 + 1);
+    }
+    /* Of a block in the range: counted row by row from 0; and back. */
+    uint64_t number(int x, int y) const {
+        return static_cast<uint64_t>(y - y0) * width() + static_cast<uint64_t>(x - x0);
+    }
+    int x_of(uint64_t number) const {
+        return x0 + static_cast<int>(number % width());
+    }
+    int y_of(uint64_t number) const {
+        return y0 + static_cast<int>(number / width());
     }
 };
 
@@ -213,6 +227,35 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     /* Bytes that the blocks of a window take in GDAL's cache, chunk mates included. */
     uint64_t block_bytes(const zarr3::Window &window, int band_count) const;
 
+    /* Reads, and tells of it whoever listens to the request under way: as the part [from, to] of the
+       request. */
+    enum zb_code read_boxes(const std::vector<zarr3::BoxRead> &boxes, zb_dtype memory, double from,
+                            double to, zb_error *err);
+
+    /* True if progress is told by a Listener of the request, in place of strips. */
+    bool has_listener(GDALRWFlag mode, const GDALRasterIOExtraArg *extra) const;
+
+    /* While it lives, the program that gave `extra` hears of the reads of this dataset, if it wants
+       to. Requests nest. */
+    class Listen {
+      public:
+        Listen(Zarr3Dataset *dataset, GDALRWFlag mode, GDALRasterIOExtraArg *extra);
+        ~Listen();
+        Listen(const Listen &) = delete;
+        Listen &operator=(const Listen &) = delete;
+
+        /* For GDAL's own ways of the request. */
+        GDALRasterIOExtraArg *extra() {
+            return listener_ ? listener_->extra() : extra_;
+        }
+
+      private:
+        Zarr3Dataset *dataset_;
+        zarr3::Listener *outer_;
+        GDALRasterIOExtraArg *extra_;
+        std::optional<zarr3::Listener> listener_;
+    };
+
     /* While it lives, load_block knows which blocks are wanted. Requests nest: the outer one counts where
        the inner is a part of it, else the inner. */
     class Expect {
@@ -320,6 +363,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     zarr3::Pyramid pyramid_;
     zarr3::NoData nodata_;
     std::optional<zarr3::BlockRange> expected_;
+    zarr3::Listener *listener_ = nullptr; /* of the request under way */
 
     /* Found at the first question, because coordinates must be read for it. */
     mutable bool located_ = false;

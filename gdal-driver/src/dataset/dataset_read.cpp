@@ -18,6 +18,7 @@
 #include "base/errors.h"
 #include "dataset/band.h"
 #include "dataset/dataset.h"
+#include "store/network.h"
 
 using namespace zarr3;
 
@@ -109,10 +110,33 @@ CPLErr Zarr3Dataset::read_direct(const PixelRequest &request, bool *done) {
         first += length;
     }
     zb_error err;
-    if (array_.read(reads, exchange_dtype(node(), request.type), &err) == ZB_OK)
+    if (read_boxes(reads, exchange_dtype(node(), request.type), 0, 1, &err) == ZB_OK)
         return CE_None;
     report(err);
     return CE_Failure;
+}
+
+enum zb_code Zarr3Dataset::read_boxes(const std::vector<BoxRead> &boxes, zb_dtype memory,
+                                      double from, double to, zb_error *err) {
+    if (listener_ == nullptr)
+        return array_.read(boxes, memory, err);
+    ListenerPart part = {listener_, from, to};
+    return array_.read(boxes, memory, err, ListenerPart::hear, &part);
+}
+
+bool Zarr3Dataset::has_listener(GDALRWFlag mode, const GDALRasterIOExtraArg *extra) const {
+    return mode == GF_Read && extra != nullptr && extra->pfnProgress != nullptr &&
+           is_distant(hierarchy_.store.get());
+}
+
+Zarr3Dataset::Listen::Listen(Zarr3Dataset *dataset, GDALRWFlag mode, GDALRasterIOExtraArg *extra)
+    : dataset_(dataset), outer_(dataset->listener_), extra_(extra) {
+    if (dataset->has_listener(mode, extra))
+        dataset->listener_ = &listener_.emplace(*extra);
+}
+
+Zarr3Dataset::Listen::~Listen() {
+    dataset_->listener_ = outer_;
 }
 
 Zarr3Dataset::Expect::Expect(Zarr3Dataset *dataset, const Window &window, int buffer_width,
@@ -178,9 +202,9 @@ class BlockBatch {
     }
 
     /* Last of all, because making room in the cache may have pushed changed blocks into the
-       writer. */
-    enum zb_code run(zb_error *err) {
-        return drop(dataset_->array().read(reads_, memory_, err));
+       writer. From and to: the part that this is of the request under way. */
+    enum zb_code run(double from, double to, zb_error *err) {
+        return drop(dataset_->read_boxes(reads_, memory_, from, to, err));
     }
 
     /* Lets go of the blocks; after a failure they leave the cache. Returns code. */
@@ -235,18 +259,14 @@ enum zb_code Zarr3Dataset::load_block(int band, int block_x, int block_y, void *
         }
     };
     add_mates(block_x, block_y, false);
-    if (expected_ && expected_->contains(block_x, block_y)) {
-        /* Onwards from here, in the order in which GDAL will ask for them: what does not fit any
-           more is what it needs last. */
-        int x = block_x, y = block_y;
-        while (room) {
-            if (++x > expected_->x1) {
-                x = expected_->x0;
-                if (++y > expected_->y1)
-                    break;
-            }
-            add_mates(x, y, true);
-        }
-    }
-    return batch.run(err);
+    if (!expected_ || !expected_->contains(block_x, block_y))
+        return batch.run(0, 0, err);
+    /* Onwards from here, in the order in which GDAL will ask for them: what does not fit any more is
+       what it needs last. */
+    uint64_t next = expected_->number(block_x, block_y) + 1;
+    const double count = static_cast<double>(expected_->count());
+    const double from = static_cast<double>(next - 1) / count;
+    for (; room && next < expected_->count(); next++)
+        add_mates(expected_->x_of(next), expected_->y_of(next), true);
+    return batch.run(from, static_cast<double>(next) / count, err);
 }

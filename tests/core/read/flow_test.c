@@ -278,6 +278,102 @@ static void runs_apart_are_joined(void **state) {
     end(&s);
 }
 
+/* ---- Progress ---- */
+
+typedef struct listener {
+    int64_t begun, first, last; /* nanoseconds: of the read, and of the calls */
+    double told, stop;          /* cancels from `stop` on */
+    size_t calls;
+    pthread_t thread;
+} listener;
+
+static int64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int listen_to(void *context, double done) {
+    listener *l = context;
+    assert_true(pthread_equal(pthread_self(), l->thread));
+    assert_true(done >= l->told && done <= 1);
+    l->told = done;
+    l->last = now_ns();
+    l->first = l->calls++ ? l->first : l->last;
+    return done >= l->stop;
+}
+
+static enum zb_code read_with(const setup *s, listener *l, zb_error *err) {
+    const arrays_sample *a = &s->sample;
+    const size_t size = (size_t)(a->spec.shape[0] * a->spec.shape[1]) * a->dtype.size;
+    unsigned char *values = malloc(size);
+    zb_read read = {.node = s->node, .view = {.data = values, .dtype = a->dtype}};
+    l->thread = pthread_self();
+    l->begun = now_ns();
+    enum zb_code code = zb_array_read_with(&read, 1, listen_to, l, err);
+    if (!code)
+        assert_memory_equal(values, arrays_at(a, (uint64_t[]){0, 0}), size);
+    free(values);
+    return code;
+}
+
+/* Rounds of requests, each of which takes a fifth of a second; of one shard likewise. */
+static void a_caller_hears_of_its_read(void **state) {
+    (void)state;
+    zb_error err;
+    arrays_spec one = sharded; /* of 32 MiB: too large to be read whole */
+    one.shape[0] = one.shape[1] = one.chunk[0][0] = one.chunk[0][1] = 2048;
+    one.chunk[1][0] = one.chunk[1][1] = 256;
+    one.type = "int64";
+    const arrays_spec *specs[] = {&plain, &one};
+    for (int i = 0; i < 2; i++) {
+        setup s = begin(
+            specs[i],
+            (later_options){.in_flight = i ? 4 : 16, .part = 2 << 20, .microseconds = 220000});
+        listener l = {.stop = 2};
+        ASSERT_OK(read_with(&s, &l, &err), err);
+        assert_true(l.calls >= 3 && l.told == 1);
+        assert_true(l.first - l.begun < 1000000000);
+        l = (listener){.stop = 0.2};
+        zb_cache_clear();
+        ASSERT_FAILS(read_with(&s, &l, &err), ZB_ECANCELLED, err, "cancelled");
+        assert_true(l.told >= 0.2 && l.told < 1);
+        assert_true(now_ns() - l.last < 200000000);
+        later_take(s.store);
+        read_box(&s, 0, 0, 1, 1);
+        end(&s);
+    }
+}
+
+/* A server that does not answer at all. */
+static void a_read_that_hangs_is_cancelled(void **state) {
+    (void)state;
+    zb_error err;
+    setup s = begin(&sharded, (later_options){.in_flight = 16});
+    zb_node_release(s.node);
+    zb_store_release(s.store);
+    s.store = later_new(s.mem, (later_options){.in_flight = 16, .microseconds = 60000000});
+    s.node = stores_open_node(s.store, "a"); /* by a call that waits, as all of this store */
+    listener l = {.stop = 0};
+    ASSERT_FAILS(read_with(&s, &l, &err), ZB_ECANCELLED, err, "cancelled");
+    assert_int_equal(l.calls, 1);
+    assert_true(now_ns() - l.begun < 2000000000);
+    end(&s);
+}
+
+/* Without a round trip there is the end to hear of, and a cancelled end is an error as well. */
+static void a_short_read_tells_its_end(void **state) {
+    (void)state;
+    zb_error err;
+    setup s = begin(&plain, fresh);
+    listener l = {.stop = 2};
+    ASSERT_OK(read_with(&s, &l, &err), err);
+    assert_true(l.calls >= 1 && l.told == 1);
+    l = (listener){.stop = 1};
+    ASSERT_FAILS(read_with(&s, &l, &err), ZB_ECANCELLED, err, "cancelled");
+    end(&s);
+}
+
 /* ---- Changes ---- */
 
 static void own_changes_are_seen_at_once(void **state) {
@@ -607,6 +703,9 @@ int main(void) {
         cmocka_unit_test(long_ranges_come_in_parts),
         cmocka_unit_test(requests_go_on_together),
         cmocka_unit_test(runs_apart_are_joined),
+        cmocka_unit_test(a_caller_hears_of_its_read),
+        cmocka_unit_test(a_read_that_hangs_is_cancelled),
+        cmocka_unit_test(a_short_read_tells_its_end),
         cmocka_unit_test(own_changes_are_seen_at_once),
         cmocka_unit_test(versions_do_not_mix),
         cmocka_unit_test(an_old_index_is_dropped),
