@@ -51,6 +51,11 @@ using OptionList = char **;
 #define ZARR3_HAS_MD_OVERVIEWS
 #endif
 
+/* GDALRasterBand::MayMultiBlockReadingBeMultiThreaded() */
+#if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 13, 0)
+#define ZARR3_HAS_THREADS_HINT
+#endif
+
 /* 3.11 brought 16-bit floats; before it they are shown as 32-bit ones. */
 #if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 11, 0)
 constexpr GDALDataType kFloat16 = GDT_Float16;

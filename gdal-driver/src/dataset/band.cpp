@@ -16,6 +16,7 @@
 
 #include "array/attributes.h"
 #include "base/errors.h"
+#include "cpl_multiproc.h"
 #include "dataset/strips.h"
 #include "base/name_values.h"
 
@@ -32,6 +33,13 @@ Zarr3RasterBand::Zarr3RasterBand(Zarr3Dataset *dataset, int number_in_dataset) {
     nBlockYSize = dataset->layout().block_height;
     eDataType = pixel_type(dataset->node());
 }
+
+#ifdef ZARR3_HAS_THREADS_HINT
+bool Zarr3RasterBand::MayMultiBlockReadingBeMultiThreaded() const {
+    const uint64_t threads = zb_limits_get()->threads; /* 0: as many as there are processors */
+    return threads > 1 || (threads == 0 && CPLGetNumCPUs() > 1);
+}
+#endif
 
 CPLErr Zarr3RasterBand::IReadBlock(int x, int y, void *image) {
     zb_error err;

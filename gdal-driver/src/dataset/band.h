@@ -25,6 +25,9 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     int GetMaskFlags() override;
     CPLErr CreateMaskBand(int flags) override;
     bool IsMaskBand() const override;
+#ifdef ZARR3_HAS_THREADS_HINT
+    bool MayMultiBlockReadingBeMultiThreaded() const override;
+#endif
 
     /* For datasets open for update; else the values go into GDAL's sidecar file. */
     CPLErr SetNoDataValue(double value) override;
