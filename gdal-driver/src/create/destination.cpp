@@ -107,7 +107,7 @@ static bool may_replace(const std::string &directory, std::string *reason) {
 
 /* *replaces: an archive. */
 static bool may_replace_archive(const std::string &path, bool *replaces, std::string *reason) {
-    const enum zb_place found = zb_place_look_zip(path.c_str());
+    const enum zb_place found = look_at_archive(path);
     *replaces = found == ZB_PLACE_NODE;
     if (found != ZB_PLACE_OTHER)
         return true;
@@ -242,9 +242,10 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
         if (code == ZB_OK)
             code = open_store(aside_.path, &hierarchy_, err);
     } else {
-        if (is_placeholder(root_))
+        if (!is_archive_ && is_placeholder(root_))
             VSIUnlink(root_.c_str());
-        if (is_virtual(root_) && VSIMkdir(root_.c_str(), 0777) != 0 && errno != EEXIST)
+        if (!is_archive_ && is_virtual(root_) && VSIMkdir(root_.c_str(), 0777) != 0 &&
+            errno != EEXIST)
             return zb_fail_errno(err, errno, "cannot make the directory '%s'", root_.c_str());
         if (is_url(root_) && replaces_ && node_.empty())
             code = clear_bucket(root_, err);
@@ -291,7 +292,7 @@ Destination::~Destination() {
             CPLError(CE_Warning, CPLE_FileIO,
                      "a part of the raster stays at %s, /%s, and has to be deleted: %s",
                      shown_name(root_).c_str(), place_.c_str(), err.message);
-        if (node_.empty())
+        if (node_.empty() && !is_archive_)
             remove_empty(root_);
     }
 }

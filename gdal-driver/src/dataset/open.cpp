@@ -40,6 +40,8 @@ static bool has_document(const char *name) {
     if (!parse_location(name, &location))
         return false;
     climb_to_root(&location, false);
+    if (is_archive(location.directory))
+        return is_there(location.directory);
     return is_there(file_in(location.directory, "zarr.json")) ||
            (!location.node.empty() && is_there(file_in(name, "zarr.json")));
 }
@@ -58,7 +60,8 @@ static bool is_ours(GDALOpenInfo *info) {
     if (info->nHeaderBytes > 0 && EQUAL(CPLGetFilename(info->pszFilename), "zarr.json"))
         return true;
     return info->nHeaderBytes > 4 && memcmp(info->pabyHeader, "PK", 2) == 0 &&
-           EQUAL(CPLGetExtension(info->pszFilename), "zip") && zb_place_is_zip(info->pszFilename);
+           EQUAL(CPLGetExtension(info->pszFilename), "zip") &&
+           (names_store(info->pszFilename) || look_at_archive(info->pszFilename) == ZB_PLACE_NODE);
 }
 
 int identify(GDALOpenInfo *info) {
@@ -258,7 +261,7 @@ static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy
     const bool certain = has_prefix(info->pszFilename) || is_url(info->pszFilename);
     zb_error err = {};
     const std::string below = location->node;
-    if (!zb_path_is_zip(location->directory.c_str()))
+    if (!is_archive(location->directory))
         climb_to_root(location, info->eAccess != GA_Update);
     NodePtr node;
     const enum zb_code code = open_store(location->directory, hierarchy, &err);

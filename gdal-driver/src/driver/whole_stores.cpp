@@ -45,7 +45,7 @@ static bool locate(const char *name, Location *location, bool reads = false) {
         if (!archive)
             climb_to_root(location);
         if (find_writable_place(&location->directory) || reads ||
-            (archive && location->node.empty()))
+            (archive && location->node.empty() && VSIIsLocal(location->directory.c_str())))
             return true;
         CPLError(CE_Failure, CPLE_NotSupported, "%s: %s", shown_name(name).c_str(),
                  kWritablePlaces);

@@ -7,6 +7,7 @@
 #include "base/json_text.h"
 #include "store/location.h"
 #include "store/network.h"
+#include "store/open_store.h"
 
 namespace zarr3 {
 
@@ -89,7 +90,7 @@ CPLStringList raw_block_items(const zb_node *array) {
 
 std::string object_file(const std::string &root, const std::string &key, std::string *reason) {
     const std::string plain = root.substr(0, root.find('?'));
-    if (zb_path_is_zip(root.c_str()))
+    if (is_archive(root))
         *reason = "blocks of zip archives have no file of their own";
     else if (!is_url(root))
         return file_in(root, key);

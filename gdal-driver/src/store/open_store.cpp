@@ -10,6 +10,7 @@
 #include "base/handles.h"
 #include "store/network.h"
 #include "store/network_settings.h"
+#include "store/vsi_archive.h"
 #include "store/vsi_store.h"
 #include "zarrbridge/write.h"
 
@@ -37,10 +38,18 @@ static enum zb_code open_by_core(const std::string &address, bool create, zb_sto
     return open(address.c_str(), &view, out, err);
 }
 
+static enum zb_code open_by_gdal(const std::string &address, bool create, zb_store **out,
+                                 zb_error *err) {
+    if (!names_vsi_archive(address))
+        return open_vsi_store(address, out, err);
+    return create && becomes_archive(address) ? create_memory_archive(address, out, err)
+                                              : open_vsi_archive(address, out, err);
+}
+
 bool is_local_place(const std::string &root) {
-    return !is_url(root) &&
-           (STARTS_WITH(root.c_str(), "/vsi") ? STARTS_WITH(root.c_str(), "/vsimem/")
-                                              : !zb_path_is_zip(root.c_str()));
+    return !is_url(root) && (is_on_disk(root) ? !zb_path_is_zip(root.c_str())
+                                              : STARTS_WITH(root.c_str(), "/vsimem/") &&
+                                                    !names_memory_archive(root));
 }
 
 bool is_writable_place(const std::string &root) {
@@ -69,16 +78,22 @@ std::string archive_of(const std::string &path) {
     std::string rest = path.substr(kPrefix.size());
     if (rest.size() > 2 && rest.front() == '{' && rest.back() == '}')
         rest = rest.substr(1, rest.size() - 2);
-    const bool is_virtual = STARTS_WITH(rest.c_str(), "vsi") || STARTS_WITH(rest.c_str(), "/vsi");
-    return !is_virtual && is_archive(rest) ? rest : path;
+    if (STARTS_WITH(rest.c_str(), "vsi"))
+        rest = "/" + rest;
+    return is_archive(rest) ? rest : path;
 }
 
 bool becomes_archive(const std::string &root) {
-    return is_on_disk(root) && zb_path_becomes_zip(root.c_str());
+    return is_on_disk(root) ? zb_path_becomes_zip(root.c_str()) : names_memory_archive(root);
 }
 
 bool is_archive(const std::string &root) {
-    return becomes_archive(root) || (is_on_disk(root) && zb_path_is_zip(root.c_str()));
+    return becomes_archive(root) ||
+           (is_on_disk(root) ? zb_path_is_zip(root.c_str()) : names_vsi_archive(root));
+}
+
+enum zb_place look_at_archive(const std::string &path) {
+    return is_on_disk(path) ? zb_place_look_zip(path.c_str()) : look_at_vsi_archive(path);
 }
 
 CPLErr seal(zb_store *store) {
@@ -96,7 +111,7 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
     std::string address;
     enum zb_code code = store_address(root, &address, err);
     if (code == ZB_OK)
-        code = STARTS_WITH(address.c_str(), "/vsi") ? open_vsi_store(address, &store, err)
+        code = STARTS_WITH(address.c_str(), "/vsi") ? open_by_gdal(address, create, &store, err)
                                                     : open_by_core(address, create, &store, err);
     if (code != ZB_OK)
         return code;

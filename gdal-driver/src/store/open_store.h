@@ -34,15 +34,19 @@ bool find_writable_place(std::string *root);
 /* A path that the operating system knows: neither a URL nor one of GDAL's virtual ones. */
 bool is_on_disk(const std::string &root);
 
-/* A local path for which a new store is a zip archive, made as a whole and sealed when it is closed. */
+/* A local path, or one in memory, for which a new store is a zip archive, made as a whole and sealed
+   when it is closed. */
 bool becomes_archive(const std::string &root);
 
-/* The path of a local archive that GDAL's name for the whole of it stands for: x.zip for
-   /vsizip/x.zip and /vsizip/{x.zip}. All else as it is, paths in archives included. */
+/* The path of an archive that GDAL's name for the whole of it stands for: x.zip for /vsizip/x.zip
+   and /vsizip/{x.zip}. All else as it is, paths in archives included. */
 std::string archive_of(const std::string &path);
 
-/* Such a path, or that of an archive that is there. */
+/* Such a path, or that of an archive that is there, also on a server. */
 bool is_archive(const std::string &root);
+
+/* What is at such a path: ZB_PLACE_NODE for an archive with a store. */
+enum zb_place look_at_archive(const std::string &path);
 
 /* Seals the store of a new archive; of another one settles it. Reports errors. */
 CPLErr seal(zb_store *store);

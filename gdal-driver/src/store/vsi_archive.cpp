@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The core packs into local files. So an archive in memory is packed into a temporary one, which is
+ * copied. A program that made an empty file for the name may hold it open and look there for the
+ * archive (rasterio's MemoryFile), so that such a file is filled; anything else is replaced in one
+ * step, and those who read it go on with what they have opened.
+ */
+#include "store/vsi_archive.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "cpl_conv.h"
+#include "cpl_string.h"
+#include "cpl_vsi.h"
+#include "base/handles.h"
+#include "store/directories.h"
+#include "store/location.h"
+#include "store/node.h"
+#include "store/vsi_store.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/write.h"
+
+namespace zarr3 {
+
+namespace {
+
+/* "/vsimem/" of /vsimem/x.zip: GDAL knows the file system by the slash. */
+std::string folder_of(const std::string &path) {
+    return path.substr(0, path.rfind('/') + 1);
+}
+
+bool is_empty_file(const std::string &path) {
+    VSIStatBufL stat;
+    return VSIStatL(path.c_str(), &stat) == 0 && !VSI_ISDIR(stat.st_mode) && stat.st_size == 0;
+}
+
+/* Removes a file at its end. */
+struct Temporary {
+    std::string path;
+    ~Temporary() {
+        if (!path.empty())
+            VSIUnlink(path.c_str());
+    }
+};
+
+struct MemoryArchive {
+    zb_seal base; /* first: the store knows this part */
+    std::string path, aside;
+    uint64_t packed; /* the store's count of changes by then */
+};
+
+enum zb_code pack_to(zb_store *store, const std::string &path, zb_error *err) {
+    const Temporary packed{CPLGenerateTempFilename("zarr3")};
+    const enum zb_code code = zb_store_pack(store, packed.path.c_str(), err);
+    if (code != ZB_OK)
+        return code;
+    Temporary beside;
+    if (!is_empty_file(path))
+        beside.path = path + "." + aside_suffix();
+    const std::string &target = beside.path.empty() ? path : beside.path;
+    if (CPLCopyFile(target.c_str(), packed.path.c_str()) != 0 ||
+        (target != path && VSIRename(target.c_str(), path.c_str()) != 0))
+        return zb_fail(err, ZB_EIO, "cannot write '%s'", path.c_str());
+    return ZB_OK;
+}
+
+/* Packing flushes, which counts as a change. A store whose root has no document is not made. */
+enum zb_code seal_archive(zb_store *store, zb_error *err) {
+    MemoryArchive *archive = reinterpret_cast<MemoryArchive *>(store->seal);
+    zb_object_info info;
+    if (zb_store_changes(store) == archive->packed)
+        return ZB_OK;
+    enum zb_code code = zb_store_stat(store, "zarr.json", &info, err);
+    if (code != ZB_OK)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    code = pack_to(store, archive->path, err);
+    if (code == ZB_OK)
+        archive->packed = zb_store_changes(store);
+    return code;
+}
+
+void end_archive(zb_store *store) {
+    MemoryArchive *archive = reinterpret_cast<MemoryArchive *>(store->seal);
+    VSIRmdirRecursive(archive->aside.c_str());
+    delete archive;
+}
+
+} // namespace
+
+bool names_vsi_archive(const std::string &path) {
+    VSIStatBufL stat;
+    return STARTS_WITH(path.c_str(), "/vsi") && !STARTS_WITH(path.c_str(), "/vsizip/") &&
+           EQUAL(CPLGetExtension(path.c_str()), "zip") && path.rfind('/') + 5 < path.size() &&
+           (!VSIIsLocal(path.c_str()) || VSIStatL(path.c_str(), &stat) != 0 ||
+            !VSI_ISDIR(stat.st_mode));
+}
+
+bool names_memory_archive(const std::string &path) {
+    return STARTS_WITH(path.c_str(), "/vsimem/") && names_vsi_archive(path);
+}
+
+enum zb_code open_vsi_archive(const std::string &path, zb_store **out, zb_error *err) {
+    zb_store *outer = nullptr;
+    const std::string folder = folder_of(path);
+    enum zb_code code = open_vsi_store(folder, &outer, err);
+    const StorePtr owner(outer, zb_store_release);
+    if (code == ZB_OK)
+        code = zb_store_open_zip(outer, path.c_str() + folder.size(), path.c_str(), out, err);
+    return code;
+}
+
+enum zb_code create_memory_archive(const std::string &path, zb_store **out, zb_error *err) {
+    const std::string aside = folder_of(path) + "." + last_part(path) + "." + aside_suffix();
+    if (VSIMkdirRecursive(aside.c_str(), 0777) != 0)
+        return zb_fail(err, ZB_EIO, "cannot make the directory '%s'", aside.c_str());
+    const enum zb_code code = open_vsi_store(aside, out, err);
+    if (code != ZB_OK) {
+        VSIRmdirRecursive(aside.c_str());
+        return code;
+    }
+    zb_store *store = *out;
+    free(store->label);
+    store->label = strdup(path.c_str()); /* of messages: its user knows no other name */
+    if (store->label == nullptr)
+        throw std::bad_alloc();
+    store->seal =
+        &(new MemoryArchive{{seal_archive, end_archive}, path, aside, zb_store_changes(store)})
+             ->base;
+    return ZB_OK;
+}
+
+enum zb_place look_at_vsi_archive(const std::string &path) {
+    VSIStatBufL stat;
+    if (VSIStatL(path.c_str(), &stat) != 0 || is_empty_file(path))
+        return ZB_PLACE_EMPTY;
+    zb_store *store = nullptr;
+    if (open_vsi_archive(path, &store, nullptr) != ZB_OK)
+        return ZB_PLACE_OTHER;
+    const StorePtr owner(store, zb_store_release);
+    return open_node(store, "", nullptr) != nullptr || zb_place_claims_v3(store, "")
+               ? ZB_PLACE_NODE
+               : ZB_PLACE_OTHER;
+}
+
+} // namespace zarr3

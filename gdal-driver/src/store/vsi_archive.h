@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Zip archives on GDAL's virtual file systems, by their own names: /vsimem/x.zarr.zip,
+ * /vsicurl/https://host/x.zarr.zip. The core reads them as it reads local ones. What GDAL itself
+ * enters, /vsizip/x.zip, is a directory of GDAL's and none of these.
+ */
+#ifndef ZARR3_VSI_ARCHIVE_H
+#define ZARR3_VSI_ARCHIVE_H
+
+#include <string>
+
+#include "zarrbridge/conventions.h"
+#include "zarrbridge/store.h"
+
+namespace zarr3 {
+
+/* Does the path end in ".zip", and lead to no directory? On a server the name alone tells. */
+bool names_vsi_archive(const std::string &path);
+
+/* The same, of a place where new ones can be made: GDAL's files in memory. */
+bool names_memory_archive(const std::string &path);
+
+/* The store in an archive that is there. */
+enum zb_code open_vsi_archive(const std::string &path, zb_store **out, zb_error *err);
+
+/* A new archive in memory. Its objects are files in a directory beside its place until it is sealed,
+   when what is there gives way to it. */
+enum zb_code create_memory_archive(const std::string &path, zb_store **out, zb_error *err);
+
+/* What is at such a path: ZB_PLACE_EMPTY also for an empty file, which programs make to have a name
+   for themselves; ZB_PLACE_NODE for an archive whose root is a node. */
+enum zb_place look_at_vsi_archive(const std::string &path);
+
+} // namespace zarr3
+
+#endif
