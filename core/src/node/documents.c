@@ -4,33 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/latch.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "node/served.h"
 #include "node/v2.h"
 #include "node/version.h"
+#include "store/fetch_all.h"
 #include "zarrbridge/limits.h"
 
 bool zb__documents_pay(const zb_store *store) {
     return !store->hints.is_local && zb_store_can_submit(store);
-}
-
-/* Called by the store's threads. */
-static void note_answer(void *context, zb_fetch *fetch) {
-    (void)fetch;
-    zb__latch_count_down(context);
-}
-
-/* Submits a list and waits for all of its answers. */
-static enum zb_code fetch_all(zb_store *store, zb_fetch *list, size_t count, zb_error *err) {
-    zb__latch answered;
-    zb__latch_begin(&answered, count);
-    enum zb_code code = count ? zb_store_submit(store, list, note_answer, &answered, err) : ZB_OK;
-    if (!code)
-        zb__latch_wait(&answered);
-    zb__latch_end(&answered);
-    return code;
 }
 
 /* Takes over the bytes of an answer; texts end with a NUL. */
@@ -94,7 +77,7 @@ enum zb_code zb__documents_read(zb_store *store, const char *path, const char *c
     size_t asked = prepare(store, documents, count, fetches, limit), first = 0;
     while (first < count && !fetches[first].key)
         first++;
-    enum zb_code code = fetch_all(store, &fetches[first], asked, err);
+    enum zb_code code = zb__fetch_all(store, &fetches[first], asked, err);
     for (size_t i = 0; i < count; i++) {
         if (fetches[i].key && !code)
             take(&documents[i], &fetches[i], limit_name);

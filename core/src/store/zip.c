@@ -4,23 +4,23 @@
  * may lie wherever objects do.
  *
  * The directory is read once for each version of the archive. A *version* holds the archive open, so
- * that what was opened in it stays the same when the archive is replaced; each question to the store
- * asks first whether there is a new one.
+ * that what was opened in it stays the same when the archive is replaced. Each question to the store
+ * asks first whether there is a new one; where that is a request, not while the last answer is fresh
+ * (the store's hint `fresh`), unless a read has told that the archive is another one by now.
  */
-#include <libdeflate.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fork.h"
-#include "store/zip_directory.h"
-#include "zarrbridge/limits.h"
+#include "store/zip_entry.h"
 #include "zarrbridge/sys/store.h"
 
 typedef struct version {
     atomic_int refs;
-    zb_object *archive;
-    zb_object_info info; /* of the archive */
+    atomic_bool is_old; /* a read has told so */
+    zb__zip_file archive;
     zb__zip_directory directory;
     const char *folder; /* begins with the text in front of all keys */
     size_t skip;        /* the length of that text */
@@ -33,13 +33,14 @@ typedef struct zip {
     pthread_mutex_t lock;
     zb__fork_guard guard; /* of lock */
     version *now;         /* guarded by lock; NULL until it is needed */
+    int64_t asked; /* guarded by lock: when `now` was known to be the present one (zb__now) */
 } zip;
 
 typedef struct zip_object {
     zb_object base;
     version *version;
-    uint64_t start, size; /* of the content in the archive, where it is stored as it is */
-    uint8_t *bytes;       /* the content, where it was compressed */
+    uint64_t size;
+    zb__zip_content content;
 } zip_object;
 
 /* ---- Versions ----------------------------------------------------------------------------- */
@@ -47,7 +48,7 @@ typedef struct zip_object {
 static void version_release(version *v) {
     if (!v || atomic_fetch_sub(&v->refs, 1) != 1)
         return;
-    zb_object_close(v->archive);
+    zb__zip_file_close(&v->archive);
     zb__zip_directory_free(&v->directory);
     free(v);
 }
@@ -58,9 +59,9 @@ static enum zb_code version_open(zip *z, version **out, zb_error *err) {
     if (!v)
         return zb_fail(err, ZB_ENOMEM, "no memory for a zip archive");
     v->refs = 1;
-    enum zb_code code = zb_object_open(z->outer, z->key, &v->archive, &v->info, err);
+    enum zb_code code = zb__zip_file_open(z->outer, z->key, &v->archive, err);
     if (!code)
-        code = zb__zip_directory_read(v->archive, v->info.size, &v->directory, err);
+        code = zb__zip_directory_read(&v->archive, &v->directory, err);
     if (code) {
         version_release(v);
         return zb_error_prefix(err, code, "%s", z->base.label);
@@ -75,43 +76,73 @@ static bool is_same(const zb_object_info *a, const zb_object_info *b) {
     return a->size == b->size && zb_validator_same(&a->validator, &b->validator);
 }
 
-/* Takes the version in use, with a reference for the caller; NULL unless it is of this archive. */
-static version *version_in_use(zip *z, const zb_object_info *info) {
+/* A version that cannot be told from others is never fresh. */
+static bool is_fresh(const zip *z) {
+    const int64_t fresh = z->outer->hints.fresh;
+    return zb_store_can_submit(z->outer) && z->now->archive.info.validator.valid &&
+           !atomic_load(&z->now->is_old) && fresh > 0 && zb__now() - z->asked < fresh;
+}
+
+/* Takes the version in use, with a reference for the caller; NULL unless it is of the archive that was
+   found at that moment. info: NULL where nobody has looked. */
+static version *version_in_use(zip *z, const zb_object_info *info, int64_t moment) {
     pthread_mutex_lock(&z->lock);
-    version *v = z->now && is_same(&z->now->info, info) ? z->now : NULL;
+    version *v = z->now;
+    if (v && info ? !is_same(&v->archive.info, info) : !v || !is_fresh(z))
+        v = NULL;
     if (v)
         atomic_fetch_add(&v->refs, 1);
+    if (v && info) {
+        z->asked = moment;
+        atomic_store(&v->is_old, false);
+    }
     pthread_mutex_unlock(&z->lock);
     return v;
 }
 
-/* No archive is there. It has been once if a version of it is known; else the name leads nowhere. */
-static enum zb_code missing(zip *z, enum zb_code code, zb_error *err) {
-    pthread_mutex_lock(&z->lock);
-    const bool was_there = z->now != NULL;
-    pthread_mutex_unlock(&z->lock);
-    return was_there ? zb_fail(err, ZB_EIO, "%s: the zip archive has gone", z->base.label) : code;
-}
-
-/* The version that is there now, with a reference for the caller. Several threads may read a new
-   directory at the same time; the last one's stays. */
-static enum zb_code version_now(zip *z, version **out, zb_error *err) {
-    zb_object_info info;
-    enum zb_code code = zb_store_stat(z->outer, z->key, &info, err);
-    if (code)
-        return code == ZB_ENOTFOUND ? missing(z, code, err) : code;
-    if ((*out = version_in_use(z, &info)))
-        return ZB_OK;
-    code = version_open(z, out, err);
+/* With a reference for the caller, and one of the store. */
+static enum zb_code version_new(zip *z, version **out, zb_error *err) {
+    const int64_t moment = zb__now();
+    enum zb_code code = version_open(z, out, err);
     if (code)
         return code;
     atomic_fetch_add(&(*out)->refs, 1);
     pthread_mutex_lock(&z->lock);
     version *old = z->now;
     z->now = *out;
+    z->asked = moment;
     pthread_mutex_unlock(&z->lock);
     version_release(old);
     return ZB_OK;
+}
+
+static bool has_version(zip *z) {
+    pthread_mutex_lock(&z->lock);
+    const bool has = z->now != NULL;
+    pthread_mutex_unlock(&z->lock);
+    return has;
+}
+
+/* The version that is there now, with a reference for the caller. Several threads may read a new
+   directory at the same time; the last one's stays. */
+static enum zb_code version_now(zip *z, version **out, zb_error *err) {
+    zb_object_info info;
+    const int64_t moment = zb__now();
+    if ((*out = version_in_use(z, NULL, moment)))
+        return ZB_OK;
+    if (!has_version(z))
+        return version_new(z, out, err);
+    enum zb_code code = zb_store_stat(z->outer, z->key, &info, err);
+    if (!code && (*out = version_in_use(z, &info, moment)))
+        return ZB_OK;
+    return zb__zip_present(code ? code : version_new(z, out, err), err);
+}
+
+/* After a read of the archive: ZB_ECONFLICT says that it has been replaced since it was opened. */
+static enum zb_code noted(version *v, enum zb_code code) {
+    if (code == ZB_ECONFLICT)
+        atomic_store(&v->is_old, true);
+    return code;
 }
 
 /* ---- Entries ------------------------------------------------------------------------------ */
@@ -139,79 +170,11 @@ static enum zb_code find(const version *v, const char *key, const zb__zip_entry 
 
 /* An entry changes only with the archive. */
 static zb_object_info info_of(const version *v, const zb__zip_entry *entry) {
-    zb_object_info info = v->info;
+    zb_object_info info = v->archive.info;
     info.size = entry->size;
     info.validator.word[0] ^= entry->header;
     info.validator.word[1] += (uint64_t)entry->crc << 32;
     return info;
-}
-
-/* Deflate makes at most this of a byte; a directory that promises more lies. */
-#define MOST_RATIO 1040
-
-static enum zb_code inflate(const zb__zip_entry *entry, const uint8_t *stored, uint8_t *out,
-                            zb_error *err) {
-    struct libdeflate_decompressor *tool = libdeflate_alloc_decompressor();
-    size_t got = 0;
-    enum zb_code code = ZB_OK;
-    if (!tool)
-        code = zb_fail(err, ZB_ENOMEM, "no memory to decompress an entry of a zip archive");
-    else if (libdeflate_deflate_decompress(tool, stored, (size_t)entry->stored_size, out,
-                                           (size_t)entry->size, &got) != LIBDEFLATE_SUCCESS ||
-             got != entry->size)
-        code = zb_fail(err, ZB_EFORMAT, "the compressed entry of the zip archive is damaged");
-    else if (libdeflate_crc32(0, out, got) != entry->crc)
-        code = zb_fail(err, ZB_ECHECKSUM, "the checksum of the zip archive's entry does not match");
-    libdeflate_free_decompressor(tool);
-    return code;
-}
-
-static enum zb_code read_compressed(zip_object *object, const zb__zip_entry *entry, zb_error *err) {
-    const uint64_t limit = zb_limits_get()->shard_bytes;
-    if (entry->size > limit || entry->stored_size > limit)
-        return zb_fail(
-            err, ZB_ELIMIT,
-            "a compressed entry of the zip archive exceeds the limit shard_bytes of %llu",
-            (unsigned long long)limit);
-    if (entry->size / MOST_RATIO > entry->stored_size)
-        return zb_fail(err, ZB_EFORMAT, "the directory of the zip archive is damaged");
-    zb_range range = {.offset = object->start, .length = (size_t)entry->stored_size};
-    uint8_t *stored = malloc(range.length + 1);
-    object->bytes = malloc((size_t)entry->size + 1);
-    range.buffer = stored;
-    enum zb_code code = stored && object->bytes
-                            ? zb_object_read(object->version->archive, &range, 1, err)
-                            : zb_fail(err, ZB_ENOMEM, "no memory for an entry of a zip archive");
-    if (!code && range.got < range.length)
-        code = zb_fail(err, ZB_EFORMAT, "the zip archive ends too early");
-    if (!code)
-        code = inflate(entry, stored, object->bytes, err);
-    free(stored);
-    return code;
-}
-
-static enum zb_code enter(zip_object *object, const zb__zip_entry *entry, zb_error *err) {
-    const version *v = object->version;
-    uint8_t header[ZB__ZIP_HEADER];
-    zb_range range = {.offset = entry->header, .length = sizeof header, .buffer = header};
-    if (entry->is_encrypted ||
-        (entry->method != ZB__ZIP_STORED && entry->method != ZB__ZIP_DEFLATED))
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "an entry of the zip archive is encrypted, or compressed by method %u: pack "
-                       "the store again without compression",
-                       entry->method);
-    enum zb_code code = zb_object_read(v->archive, &range, 1, err);
-    if (!code && range.got < sizeof header)
-        code = zb_fail(err, ZB_EFORMAT, "the zip archive ends too early");
-    if (!code)
-        code = zb__zip_content(entry, header, v->info.size, &object->start, err);
-    if (code)
-        return code;
-    if (entry->method == ZB__ZIP_DEFLATED)
-        return read_compressed(object, entry, err);
-    return entry->size == entry->stored_size
-               ? ZB_OK
-               : zb_fail(err, ZB_EFORMAT, "the directory of the zip archive is damaged");
 }
 
 /* ---- Objects ------------------------------------------------------------------------------ */
@@ -219,12 +182,12 @@ static enum zb_code enter(zip_object *object, const zb__zip_entry *entry, zb_err
 static void zip_close(zb_object *base) {
     zip_object *object = (zip_object *)base;
     version_release(object->version);
-    free(object->bytes);
+    free(object->content.bytes);
     free(object);
 }
 
-static enum zb_code zip_open(zb_store *store, const char *key, zb_object **out,
-                             zb_object_info *info, zb_error *err) {
+static enum zb_code open_once(zb_store *store, const char *key, zb_object **out,
+                              zb_object_info *info, zb_error *err) {
     version *v;
     const zb__zip_entry *entry;
     enum zb_code code = version_now((zip *)store, &v, err);
@@ -237,13 +200,21 @@ static enum zb_code zip_open(zb_store *store, const char *key, zb_object **out,
         return code ? code : zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
     }
     *object = (zip_object){.base.store = store, .version = v, .size = entry->size};
-    code = enter(object, entry, err);
+    code = noted(
+        v, zb__zip_content_open(&v->archive, entry, !store->hints.is_local, &object->content, err));
     *info = info_of(v, entry);
     if (code)
         zip_close(&object->base);
     else
         *out = &object->base;
     return code;
+}
+
+/* Once more where the archive has been replaced since the last answer. */
+static enum zb_code zip_open(zb_store *store, const char *key, zb_object **out,
+                             zb_object_info *info, zb_error *err) {
+    const enum zb_code code = open_once(store, key, out, info, err);
+    return code == ZB_ECONFLICT ? open_once(store, key, out, info, err) : code;
 }
 
 /* The part of a range that lies in the content. */
@@ -267,9 +238,10 @@ static enum zb_code read_stored(const zip_object *object, zb_range *ranges, size
         size_t n = 0;
         for (; n < AT_ONCE && done + n < count; n++) {
             inner[n] = cut(object, &ranges[done + n]);
-            inner[n].offset += object->start;
+            inner[n].offset += object->content.start;
         }
-        enum zb_code code = zb_object_read(object->version->archive, inner, n, err);
+        enum zb_code code =
+            noted(object->version, zb__zip_file_read(&object->version->archive, inner, n, err));
         if (code)
             return code;
         for (size_t i = 0; i < n; i++) {
@@ -284,12 +256,12 @@ static enum zb_code read_stored(const zip_object *object, zb_range *ranges, size
 
 static enum zb_code zip_read(zb_object *base, zb_range *ranges, size_t count, zb_error *err) {
     const zip_object *object = (const zip_object *)base;
-    if (!object->bytes)
+    if (!object->content.bytes)
         return read_stored(object, ranges, count, err);
     for (size_t i = 0; i < count; i++) {
         const zb_range part = cut(object, &ranges[i]);
         if (part.length > 0) /* a buffer of no bytes may be NULL */
-            memcpy(part.buffer, object->bytes + part.offset, part.length);
+            memcpy(part.buffer, object->content.bytes + part.offset, part.length);
         ranges[i].got = part.length;
     }
     return ZB_OK;

@@ -13,16 +13,16 @@
 #include "base/bytes.h"
 #include "zarrbridge/limits.h"
 
-enum { END = 22, LOCATOR = 20, WIDE_END = 56, RECORD = 46, MOST_COMMENT = 65535 };
+enum { END = 22, LOCATOR = 20, WIDE_END = 56, RECORD = 46 };
 
 static enum zb_code fail_damaged(zb_error *err) {
     return zb_fail(err, ZB_EFORMAT, "the zip archive has no readable directory");
 }
 
-static enum zb_code read_at(zb_object *archive, uint64_t offset, void *buffer, size_t size,
+static enum zb_code read_at(const zb__zip_file *archive, uint64_t offset, void *buffer, size_t size,
                             zb_error *err) {
     zb_range range = {.offset = offset, .length = size, .buffer = buffer};
-    enum zb_code code = zb_object_read(archive, &range, 1, err);
+    enum zb_code code = zb__zip_file_read(archive, &range, 1, err);
     return code ? code : range.got == size ? ZB_OK : fail_damaged(err);
 }
 
@@ -35,7 +35,7 @@ typedef struct place {
 
 /* The wide end record, which a locator in front of the narrow one (at `end` of the file) leads to. It
    stands right in front of the locator, or where the locator says. */
-static enum zb_code find_wide(zb_object *archive, uint64_t end, bool *found, place *out,
+static enum zb_code find_wide(const zb__zip_file *archive, uint64_t end, bool *found, place *out,
                               zb_error *err) {
     uint8_t locator[LOCATOR], record[WIDE_END];
     *found = false;
@@ -70,14 +70,13 @@ static bool is_inside(const place *where, uint64_t end) {
            where->shift <= end - where->size - where->start;
 }
 
-static enum zb_code find_directory(zb_object *archive, uint64_t size, const uint8_t *tail,
-                                   size_t tail_size, place *out, zb_error *err) {
-    const size_t at = find_end(tail, tail_size);
+static enum zb_code find_directory(const zb__zip_file *archive, place *out, zb_error *err) {
+    const size_t at = find_end(archive->tail, archive->tail_size);
     *out = (place){.size = 0};
-    if (at == tail_size)
+    if (at == archive->tail_size)
         return fail_damaged(err);
-    const uint64_t end = size - tail_size + at;
-    const uint8_t *record = tail + at;
+    const uint64_t end = archive->info.size - archive->tail_size + at;
+    const uint8_t *record = archive->tail + at;
     bool is_wide;
     enum zb_code code = find_wide(archive, end, &is_wide, out, err);
     if (code)
@@ -194,13 +193,11 @@ static enum zb_code read_records(const uint8_t *records, size_t size, uint64_t s
     return ZB_OK;
 }
 
-/* `tail` is the end of the file, which holds the whole directory of a small archive. */
-static enum zb_code read_directory(zb_object *archive, uint64_t size, const uint8_t *tail,
-                                   size_t tail_size, zb__zip_directory *out, zb_error *err) {
+static enum zb_code read_directory(const zb__zip_file *archive, zb__zip_directory *out,
+                                   zb_error *err) {
     const uint64_t limit = zb_limits_get()->consolidated_bytes;
     place where;
-    uint8_t *own = NULL;
-    enum zb_code code = find_directory(archive, size, tail, tail_size, &where, err);
+    enum zb_code code = find_directory(archive, &where, err);
     if (code)
         return code;
     if (where.size > limit)
@@ -208,29 +205,19 @@ static enum zb_code read_directory(zb_object *archive, uint64_t size, const uint
                        "the directory of the zip archive has %llu bytes, more than the limit "
                        "consolidated_bytes of %llu",
                        (unsigned long long)where.size, (unsigned long long)limit);
-    const uint64_t start = where.start + where.shift, from = size - tail_size;
-    const uint8_t *records = start >= from ? tail + (start - from) : NULL;
-    if (!records) {
-        records = own = malloc((size_t)where.size + 1);
-        code = own ? read_at(archive, start, own, (size_t)where.size, err)
+    uint8_t *records = malloc((size_t)where.size + 1);
+    code = records ? read_at(archive, where.start + where.shift, records, (size_t)where.size, err)
                    : zb_fail(err, ZB_ENOMEM, "no memory for the directory of a zip archive");
-    }
     if (!code)
         code = read_records(records, (size_t)where.size, where.shift, out, err);
-    free(own);
+    free(records);
     return code;
 }
 
-enum zb_code zb__zip_directory_read(zb_object *archive, uint64_t size, zb__zip_directory *out,
+enum zb_code zb__zip_directory_read(const zb__zip_file *archive, zb__zip_directory *out,
                                     zb_error *err) {
-    const size_t tail_size = size < END + MOST_COMMENT ? (size_t)size : END + MOST_COMMENT;
-    uint8_t *tail = malloc(tail_size + 1);
     *out = (zb__zip_directory){.count = 0};
-    enum zb_code code = tail ? read_at(archive, size - tail_size, tail, tail_size, err)
-                             : zb_fail(err, ZB_ENOMEM, "no memory for the end of a zip archive");
-    if (!code)
-        code = read_directory(archive, size, tail, tail_size, out, err);
-    free(tail);
+    enum zb_code code = read_directory(archive, out, err);
     if (code)
         zb__zip_directory_free(out);
     return code;
@@ -290,8 +277,8 @@ size_t zb__zip_root(const zb__zip_directory *directory, const zb__zip_entry **an
     return length;
 }
 
-enum zb_code zb__zip_content(const zb__zip_entry *entry, const uint8_t header[ZB__ZIP_HEADER],
-                             uint64_t archive_size, uint64_t *out, zb_error *err) {
+enum zb_code zb__zip_content_place(const zb__zip_entry *entry, const uint8_t header[ZB__ZIP_HEADER],
+                                   uint64_t archive_size, uint64_t *out, zb_error *err) {
     if (zb__load_le32(header) != 0x04034b50)
         return zb_fail(err, ZB_EFORMAT, "the directory of the zip archive leads nowhere");
     const uint64_t before =

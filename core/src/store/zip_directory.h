@@ -8,7 +8,7 @@
 #ifndef ZB_STORE_ZIP_DIRECTORY_H
 #define ZB_STORE_ZIP_DIRECTORY_H
 
-#include "zarrbridge/sys/store.h"
+#include "store/zip_file.h"
 
 /* What stands in front of an entry's content, without its name and extension. */
 #define ZB__ZIP_HEADER 30
@@ -31,9 +31,9 @@ typedef struct zb__zip_directory {
     char *text; /* of the names */
 } zb__zip_directory;
 
-/* Reads it from an archive of `size` bytes. The caller frees *out. ZB_EFORMAT for what is no
+/* Reads it from an archive. The caller frees *out. ZB_EFORMAT for what is no
    archive or a damaged one; ZB_ELIMIT above the limit consolidated_bytes; errors of reading. */
-enum zb_code zb__zip_directory_read(zb_object *archive, uint64_t size, zb__zip_directory *out,
+enum zb_code zb__zip_directory_read(const zb__zip_file *archive, zb__zip_directory *out,
                                     zb_error *err);
 void zb__zip_directory_free(zb__zip_directory *directory);
 
@@ -50,7 +50,7 @@ size_t zb__zip_root(const zb__zip_directory *directory, const zb__zip_entry **an
 
 /* The place of an entry's content, from the header in front of it. ZB_EFORMAT when there is none, or
    when the content would not lie within an archive of that size. */
-enum zb_code zb__zip_content(const zb__zip_entry *entry, const uint8_t header[ZB__ZIP_HEADER],
-                             uint64_t archive_size, uint64_t *out, zb_error *err);
+enum zb_code zb__zip_content_place(const zb__zip_entry *entry, const uint8_t header[ZB__ZIP_HEADER],
+                                   uint64_t archive_size, uint64_t *out, zb_error *err);
 
 #endif

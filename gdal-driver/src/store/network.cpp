@@ -39,8 +39,6 @@ enum zb_code to_virtual(const std::string &url, std::string *path, zb_error *err
                        "%s: with ZARR3_REMOTE=vsi a URL has neither query nor options",
                        shown_name(url).c_str());
     *path = begins(url, kS3Scheme) ? kS3 + behind(url, kS3Scheme) : kWeb + url;
-    if (EQUAL(CPLGetExtension(url.c_str()), "zip"))
-        *path = "/vsizip/" + *path;
     return ZB_OK;
 }
 

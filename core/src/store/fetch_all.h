@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Several requests side by side, whose caller waits for all of them. */
+#ifndef ZB_STORE_FETCH_ALL_H
+#define ZB_STORE_FETCH_ALL_H
+
+#include "zarrbridge/sys/store.h"
+
+/* Submits a list of `count` requests to a store that takes them, and returns when all have been
+   answered; each has its own code. An error: none was begun. */
+enum zb_code zb__fetch_all(zb_store *store, zb_fetch *list, size_t count, zb_error *err);
+
+#endif

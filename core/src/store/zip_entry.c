@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An entry has a header in front of its content, and only the header tells its own length. Where
+ * reading is a request, both come together, and small entries whole.
+ */
+#include "store/zip_entry.h"
+
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "zarrbridge/limits.h"
+
+/* What stands in front of the content: the header, the name, and an extension, mostly shorter. */
+#define EXTENSION 64
+/* Entries up to this size come with their header where a request costs more than such bytes. */
+#define SMALL (512 * 1024)
+
+/* An entry's first bytes in the archive. */
+typedef struct front {
+    uint8_t *bytes; /* malloc'ed */
+    size_t size;
+} front;
+
+static enum zb_code read_front(const zb__zip_file *archive, const zb__zip_entry *entry,
+                               bool with_content, front *out, zb_error *err) {
+    const uint64_t all = archive->info.size;
+    size_t size = ZB__ZIP_HEADER;
+    if (with_content && entry->stored_size <= SMALL)
+        size += strlen(entry->name) + EXTENSION + (size_t)entry->stored_size;
+    if (entry->header < all && size > all - entry->header)
+        size = (size_t)(all - entry->header);
+    *out = (front){.bytes = malloc(size)};
+    zb_range range = {.offset = entry->header, .length = size, .buffer = out->bytes};
+    enum zb_code code = out->bytes ? zb__zip_file_read(archive, &range, 1, err)
+                                   : zb_fail(err, ZB_ENOMEM, "no memory for an entry");
+    if (!code && range.got < ZB__ZIP_HEADER)
+        code = zb_fail(err, ZB_EFORMAT, "the zip archive ends too early");
+    out->size = range.got;
+    return code;
+}
+
+/* The content as it is stored, if it came with the header; or NULL. */
+static const uint8_t *content_in(const front *f, const zb__zip_content *content,
+                                 const zb__zip_entry *entry) {
+    const uint64_t at = content->start - entry->header;
+    const bool is_there = at <= f->size && entry->stored_size <= f->size - at;
+    return is_there ? f->bytes + at : NULL;
+}
+
+/* Deflate makes at most this of a byte; a directory that promises more lies. */
+#define MOST_RATIO 1040
+
+static enum zb_code inflate(const zb__zip_entry *entry, const uint8_t *stored, uint8_t *out,
+                            zb_error *err) {
+    struct libdeflate_decompressor *tool = libdeflate_alloc_decompressor();
+    size_t got = 0;
+    enum zb_code code = ZB_OK;
+    if (!tool)
+        code = zb_fail(err, ZB_ENOMEM, "no memory to decompress an entry of a zip archive");
+    else if (libdeflate_deflate_decompress(tool, stored, (size_t)entry->stored_size, out,
+                                           (size_t)entry->size, &got) != LIBDEFLATE_SUCCESS ||
+             got != entry->size)
+        code = zb_fail(err, ZB_EFORMAT, "the compressed entry of the zip archive is damaged");
+    else if (libdeflate_crc32(0, out, got) != entry->crc)
+        code = zb_fail(err, ZB_ECHECKSUM, "the checksum of the zip archive's entry does not match");
+    libdeflate_free_decompressor(tool);
+    return code;
+}
+
+/* came: the stored content, or NULL where it has still to be read. */
+static enum zb_code read_compressed(const zb__zip_file *archive, zb__zip_content *content,
+                                    const zb__zip_entry *entry, const uint8_t *came,
+                                    zb_error *err) {
+    const uint64_t limit = zb_limits_get()->shard_bytes;
+    if (entry->size > limit || entry->stored_size > limit)
+        return zb_fail(
+            err, ZB_ELIMIT,
+            "a compressed entry of the zip archive exceeds the limit shard_bytes of %llu",
+            (unsigned long long)limit);
+    if (entry->size / MOST_RATIO > entry->stored_size)
+        return zb_fail(err, ZB_EFORMAT, "the directory of the zip archive is damaged");
+    content->bytes = malloc((size_t)entry->size + 1);
+    uint8_t *own = came ? NULL : malloc((size_t)entry->stored_size + 1);
+    if (!content->bytes || (!came && !own)) {
+        free(own);
+        return zb_fail(err, ZB_ENOMEM, "no memory for an entry of a zip archive");
+    }
+    zb_range range = {
+        .offset = content->start, .length = (size_t)entry->stored_size, .buffer = own};
+    enum zb_code code = came ? ZB_OK : zb__zip_file_read(archive, &range, 1, err);
+    if (!code && !came && range.got < range.length)
+        code = zb_fail(err, ZB_EFORMAT, "the zip archive ends too early");
+    if (!code)
+        code = inflate(entry, came ? came : own, content->bytes, err);
+    free(own);
+    return code;
+}
+
+/* came: as above. What came is kept. */
+static enum zb_code take_stored(zb__zip_content *content, const zb__zip_entry *entry,
+                                const uint8_t *came, zb_error *err) {
+    if (entry->size != entry->stored_size)
+        return zb_fail(err, ZB_EFORMAT, "the directory of the zip archive is damaged");
+    if (!came)
+        return ZB_OK;
+    content->bytes = malloc((size_t)entry->size + 1);
+    if (!content->bytes)
+        return zb_fail(err, ZB_ENOMEM, "no memory for an entry of a zip archive");
+    memcpy(content->bytes, came, (size_t)entry->size);
+    return ZB_OK;
+}
+
+enum zb_code zb__zip_content_open(const zb__zip_file *archive, const zb__zip_entry *entry,
+                                  bool at_once, zb__zip_content *out, zb_error *err) {
+    *out = (zb__zip_content){.bytes = NULL};
+    if (entry->is_encrypted ||
+        (entry->method != ZB__ZIP_STORED && entry->method != ZB__ZIP_DEFLATED))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "an entry of the zip archive is encrypted, or compressed by method %u: pack "
+                       "the store again without compression",
+                       entry->method);
+    front f;
+    enum zb_code code = read_front(archive, entry, at_once, &f, err);
+    if (!code)
+        code = zb__zip_content_place(entry, f.bytes, archive->info.size, &out->start, err);
+    const uint8_t *came = code ? NULL : content_in(&f, out, entry);
+    if (!code)
+        code = entry->method == ZB__ZIP_DEFLATED ? read_compressed(archive, out, entry, came, err)
+                                                 : take_stored(out, entry, came, err);
+    free(f.bytes);
+    return code;
+}
