@@ -177,11 +177,20 @@ def test_mdimtranslate_of_parts(tmp_path):
 
 def test_version_2_is_left_to_the_own_driver(tmp_path):
     path = tmp_path / "out.zarr"
-    run("gdalmdimtranslate", "-co", "FORMAT=ZARR_V2", NETCDF, path)
+    done = subprocess.run(["gdalmdimtranslate", "-co", "FORMAT=ZARR_V2", NETCDF, path], capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr
     dataset, source = multidimensional(path), multidimensional(NETCDF)
     assert dataset.GetDriver().ShortName == "Zarr" and (path / ".zgroup").exists()
     found, expected = (item.GetRootGroup().OpenMDArray("sst") for item in (dataset, source))
     assert np.array_equal(found.ReadAsArray(), expected.ReadAsArray())
+
+
+def test_a_raster_of_version_2_is_refused(tmp_path):
+    """gdalmdimtranslate copies it as gdal_translate does, where a program may have named this driver."""
+    command = ["gdalmdimtranslate", "-co", "FORMAT=ZARR_V2", DATA / "L7_ETMs.tif", tmp_path / "out.zarr"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode != 0 and "-of Zarr writes version 2" in done.stderr
+    assert not os.listdir(tmp_path)
 
 
 def test_mdimtranslate_to_version_3(tmp_path):

@@ -10,10 +10,11 @@
 
 namespace zarr3 {
 
+/* Version 2 is refused, or handed on (multidim/md_create.cpp): GDAL has nothing to warn of. */
 const char *const kOwnOptions =
     "  <Option name='FORMAT' type='string-select' default='ZARR_V3' description='Version of Zarr, "
     "as GDAL&apos;s own driver has it'>"
-    "    <Value>ZARR_V3</Value>"
+    "    <Value>ZARR_V3</Value><Value>ZARR_V2</Value>"
     "  </Option>"
     "  <Option name='SHARD_CHUNK_SHAPE' type='string' description='As GDAL&apos;s own driver has "
     "it: block in a shard, whose shape is BLOCKSIZE'/>"
