@@ -185,6 +185,61 @@ def test_requests_of_an_open_without_consolidated_metadata(server):
                                  "/p.zarr/spatial_ref/zarr.json", "/p.zarr/zarr.json"]
 
 
+WITH_LEVELS = r"""
+import sys; from osgeo import gdal, osr; gdal.UseExceptions()
+place = osr.SpatialReference(); place.ImportFromEPSG(32725)
+d = gdal.GetDriverByName("MEM").Create("", 300, 200, 2)
+d.SetSpatialRef(place); d.SetGeoTransform((500000, 10, 0, 9000000, 0, -10))
+common = ["CREATE_CONSOLIDATED_METADATA=YES", "BLOCKSIZE=64x64"]
+driver = gdal.GetDriverByName("Zarr3")
+driver.CreateCopy(sys.argv[1] + "/one.zarr", d, options=common).Close()
+gdal.OpenEx(sys.argv[1] + "/one.zarr", gdal.OF_UPDATE).BuildOverviews("AVERAGE", [2, 4])
+driver.CreateCopy(sys.argv[1] + "/two.zarr", d, options=["ARRAY_NAME=a", *common]).Close()
+driver.CreateCopy(sys.argv[1] + "/two.zarr", d, options=["ARRAY_NAME=b", "APPEND_SUBDATASET=YES"]).Close()
+"""
+
+DECIMATED = r"""
+import sys; from osgeo import gdal; gdal.UseExceptions()
+d = gdal.Open(sys.argv[1]); d.ReadAsArray(buf_xsize=75, buf_ysize=50)
+assert d.GetRasterBand(1).GetOverviewCount() == 2 and d.GetSpatialRef() and d.GetRasterBand(1).GetMaskFlags()
+"""
+
+
+def test_the_roots_list_answers_for_all_that_is_below(server):
+    """Levels, the multidimensional view, and what is not there included: the root's document is asked for, once."""
+    python(WITH_LEVELS, server.folder)
+    for name, commands in {
+            "one.zarr": [["gdalinfo", "{}"], ["gdalinfo", 'ZARR3:"{}":/one'], ["gdalmdiminfo", "-detailed", "{}"],
+                         ["gdalinfo", "{}/ovr_2x/one"], [sys.executable, "-c", DECIMATED, "{}"]],
+            "two.zarr": [["gdalinfo", "{}"], ["gdalinfo", 'ZARR3:"{}":/b'], ["gdalinfo", 'ZARR3:"{}":/b:1'],
+                         ["gdalmdiminfo", "{}"]]}.items():
+        for command in commands:
+            server.take_log()
+            output(*[word.replace("{}", f"{server.url}/{name}") for word in command])
+            documents = [path for path in asked(server) if "/c/" not in path and not path.endswith("/c")]
+            assert documents == [f"/{name}/zarr.json"], (command, documents)
+
+
+@pytest.mark.parametrize("command", [["gdalinfo", "{}"], ["gdalmdiminfo", "{}"], ["gdalinfo", "{}/one"]])
+def test_requests_of_an_open_of_levels_by_gdal(server, command):
+    python(WITH_LEVELS, server.folder)
+    server.take_log()
+    output(*[word.replace("{}", f"/vsicurl/{server.url}/one.zarr") for word in command])
+    log = [(request.method, request.path) for request in server.take_log()]
+    assert len([path for _, path in log if "/c/" not in path]) <= 4, log
+    assert not [path for _, path in log if path.endswith(("band/zarr.json", "one/zarr.json"))], log
+
+
+def test_a_node_that_the_list_does_not_have_opens_by_its_name(server, store):
+    """And so do those around it: the list is old."""
+    group = zarr.open_group(server.folder / "s.zarr", mode="r+", use_consolidated=False)
+    put(group, "t", PLANE, dimension_names=("y", "x"))
+    put(group, "x", 5.0 + 10 * np.arange(80), dimension_names=("x",))
+    put(group, "y", 5.0 - 10 * np.arange(60), dimension_names=("y",))
+    assert "Origin = (0.000000000000000,10.000000000000000)" in output("gdalinfo", 'ZARR3:"%s":/t' % store)
+    assert run("gdalinfo", 'ZARR3:"%s":/none' % store).returncode == 1
+
+
 def test_a_root_that_is_not_there_is_asked_for_once(server):
     make_store(server.folder / "p.zarr", consolidated=False)
     assert run("gdalinfo", server.url + "/p.zarr/none.zarr/a").returncode == 1

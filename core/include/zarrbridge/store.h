@@ -102,6 +102,11 @@ enum zb_sync {
    then. */
 ZB_API void zb_store_set_sync(zb_store *store, enum zb_sync sync);
 
+/* Whether the consolidated metadata that were read last answer for all nodes below their group, and for
+   that group: of nodes that they do not have it is not asked any more, they are missing. Of a local
+   store nothing changes. Before other threads use the store. */
+ZB_API void zb_store_trust_list(zb_store *store, bool trusts);
+
 /* The kinds of elements (enum zb_kind) that a program has a use for, one bit each: 1u << kind. From
    now on arrays of others are refused with ZB_EUNSUPPORTED, and listed as unreadable with the
    reason. Without this call all are taken. Before other threads use the store. */

@@ -30,6 +30,27 @@ const zb_json *zb__block_find(const zb_json *const *entries, size_t count, const
     return found ? *found : NULL;
 }
 
+/* The names below stand together, behind those that go on with a character before the slash. */
+static bool has_below(const zb_json *const *entries, size_t count, const char *name) {
+    const size_t length = strlen(name);
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const char *at = zb_json_name(entries[middle]);
+        const int order = strncmp(at, name, length);
+        if (order < 0 || (order == 0 && (unsigned char)at[length] < '/'))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const char *at = low < count ? zb_json_name(entries[low]) : "";
+    return strncmp(at, name, length) == 0 && at[length] == '/';
+}
+
+bool zb__block_knows(const zb_json *const *entries, size_t count, const char *name) {
+    return zb__block_find(entries, count, name) != NULL || has_below(entries, count, name);
+}
+
 void zb__block_begin(zb_json_writer *w) {
     zb_json_begin_object(w);
     zb_json_write_name(w, "kind");

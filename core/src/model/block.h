@@ -13,6 +13,9 @@ const zb_json **zb__block_entries(const zb_json *map, size_t *count);
 /* The one of that name, or NULL; of several, any. */
 const zb_json *zb__block_find(const zb_json *const *entries, size_t count, const char *name);
 
+/* True if there is one of that name, or one of a path below it. */
+bool zb__block_knows(const zb_json *const *entries, size_t count, const char *name);
+
 /* The value around the map of nodes, whose entries the caller writes. */
 void zb__block_begin(zb_json_writer *w);
 void zb__block_end(zb_json_writer *w);

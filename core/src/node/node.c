@@ -297,12 +297,34 @@ enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out,
     return ZB_OK;
 }
 
+/* The group whose consolidated metadata are trusted, which shares its document. */
+static bool open_owner(zb_store *store, const char *path, zb_node **out) {
+    int format;
+    zb__served *hold;
+    zb_json *document = zb__served_owner(store, path, &format, &hold);
+    zb_node *node = document ? new_node(store, path) : NULL;
+    if (!node) {
+        zb__served_release(hold);
+        return false;
+    }
+    const zb_json *attributes = zb_json_get(document, "attributes");
+    node->document = document;
+    node->served = hold;
+    node->attributes = zb_json_kind_of(attributes) == ZB_JSON_OBJECT ? attributes : NULL;
+    node->format = format;
+    node->is_served = true;
+    *out = node;
+    return true;
+}
+
 /* A node that consolidated metadata describes. An entry that makes no node says nothing. */
 static bool open_served(zb_store *store, const char *path, zb_node **out) {
     size_t size;
     int format;
     if (zb__path_check(path, NULL))
         return false;
+    if (store->trusts_list && open_owner(store, path, out))
+        return true;
     char *text = zb__served_text(store, path, &size, &format);
     bool opened = text && zb__node_make(store, path, text, size, out, NULL) == ZB_OK;
     free(text);
@@ -314,7 +336,14 @@ static bool open_served(zb_store *store, const char *path, zb_node **out) {
 }
 
 enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err) {
-    return open_served(store, path, out) ? ZB_OK : zb__node_open_own(store, path, out, err);
+    if (open_served(store, path, out))
+        return ZB_OK;
+    if (store->trusts_list && zb__served_lacks(store, path))
+        return zb__node_blame(
+            store, "node", path,
+            zb_fail(err, ZB_ENOTFOUND, "the consolidated metadata of the store do not have it"),
+            err);
+    return zb__node_open_own(store, path, out, err);
 }
 
 void zb__looked_free(zb__looked *last) {

@@ -141,6 +141,22 @@ char *zb__served_text(zb_store *store, const char *path, size_t *size, int *form
     return text;
 }
 
+zb_json *zb__served_owner(zb_store *store, const char *path, int *format, zb__served **hold) {
+    *hold = find(store, path);
+    if (!*hold || strcmp((*hold)->owner, path) != 0)
+        return NULL;
+    *format = (*hold)->format;
+    return (*hold)->document;
+}
+
+bool zb__served_lacks(zb_store *store, const char *path) {
+    zb__served *served = find(store, path);
+    const char *relative = served ? zb__path_below(path, served->owner) : NULL;
+    const bool lacks = relative && !zb__block_knows(served->entries, served->count, relative);
+    zb__served_release(served);
+    return lacks;
+}
+
 int zb__served_format(zb_store *store, const char *path) {
     zb__served *served = find(store, path);
     const int format = served && zb__path_below(path, served->owner) ? served->format : 0;

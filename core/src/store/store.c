@@ -231,6 +231,10 @@ void zb_store_set_sync(zb_store *store, enum zb_sync sync) {
         ;
 }
 
+void zb_store_trust_list(zb_store *store, bool trusts) {
+    store->trusts_list = trusts && !store->hints.is_local;
+}
+
 void zb_store_set_kinds(zb_store *store, unsigned kinds) {
     store->kinds = kinds;
 }

@@ -16,26 +16,14 @@ NearbyNodes::NearbyNodes(const zb_node *node)
     : store_(zb_store_retain(zb_node_store(node)), zb_store_release), path_(zb_node_path(node)) {
 }
 
-void NearbyNodes::remember(const NodePtr &group, bool is_on_web) {
-    const std::string path = zb_node_path(group.get());
-    opened_[path] = group;
-    std::set<std::string> names;
-    const auto add = [](void *context, const char *name) {
-        static_cast<std::set<std::string> *>(context)->insert(name);
-        return 0;
-    };
-    if (is_on_web && zb_node_array(group.get()) == nullptr &&
-        zb_group_names(group.get(), add, &names, nullptr) == ZB_OK)
-        names_[path] = std::move(names);
+void NearbyNodes::remember(const NodePtr &group) {
+    opened_[zb_node_path(group.get())] = group;
 }
 
 NodePtr NearbyNodes::at(const std::string &path) {
     const auto known = opened_.find(path);
     if (known != opened_.end())
         return known->second;
-    const auto names = names_.find(parent_path(path));
-    if (!path.empty() && names != names_.end() && names->second.count(last_part(path)) == 0)
-        return nullptr;
     NodePtr node = open_node(store_.get(), path, nullptr);
     opened_[path] = node;
     return node;

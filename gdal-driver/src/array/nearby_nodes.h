@@ -8,7 +8,6 @@
 #define ZARR3_NEARBY_NODES_H
 
 #include <map>
-#include <set>
 #include <vector>
 
 #include "store/node.h"
@@ -24,9 +23,8 @@ class NearbyNodes {
     /* Those of a node. */
     explicit NearbyNodes(const zb_node *node);
 
-    /* Takes a group that was opened already. On a web server, which lists nothing, its consolidated
-       metadata has the names of all nodes in it, and no request asks for others. */
-    void remember(const NodePtr &group, bool is_on_web);
+    /* Takes a group that was opened already. */
+    void remember(const NodePtr &group);
 
     const std::string &path() const {
         return path_;
@@ -51,7 +49,6 @@ class NearbyNodes {
     StorePtr store_;
     std::string path_;
     std::map<std::string, NodePtr> opened_;
-    std::map<std::string, std::set<std::string>> names_; /* of all in a group, by its path */
 };
 
 } // namespace zarr3

@@ -14,7 +14,6 @@
 #include "dataset/strips.h"
 #include "geo/geolocation.h"
 #include "store/location.h"
-#include "store/network.h"
 
 using namespace zarr3;
 
@@ -59,7 +58,7 @@ std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, con
                                                  const ArrayOptions &options, std::string *reason) {
     Array array(hierarchy.store, node);
     if (hierarchy.opened != nullptr)
-        array.around().remember(hierarchy.opened, is_on_web(hierarchy.root));
+        array.around().remember(hierarchy.opened);
     Pyramid pyramid = find_pyramid(node.get(), array.around());
     Axes axes;
     Layout layout;

@@ -255,6 +255,21 @@ static NodePtr open_named(zb_store *store, const Location &location, IndexRanges
     }
 }
 
+/* On the web, which lists nothing, the root's consolidated metadata answer for all that is below from here
+   on; but a node that a user names may be one that they do not have. Then they are old, or of a part. */
+static NodePtr open_listed(const Hierarchy &hierarchy, const Location &location,
+                           IndexRanges *indices, zb_error *err) {
+    zb_store *store = hierarchy.store.get();
+    const bool trusts = is_on_web(hierarchy.root);
+    zb_store_trust_list(store, trusts);
+    const NodePtr node = open_named(store, location, indices, err);
+    if (node != nullptr || !trusts || err->code != ZB_ENOTFOUND)
+        return node;
+    zb_store_trust_list(store, false);
+    *err = {};
+    return open_named(store, location, indices, err);
+}
+
 /* Opens the store and the node. Null with *silent set when it is not for us. */
 static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy *hierarchy,
                          IndexRanges *indices, bool *silent) {
@@ -277,7 +292,7 @@ static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy
                    root_first = is_url(location->directory) || names_store(location->directory);
         if (is_below && root_first)
             hierarchy->opened = open_node(hierarchy->store.get(), "", nullptr);
-        node = open_named(hierarchy->store.get(), *location, indices, &err);
+        node = open_listed(*hierarchy, *location, indices, &err);
         /* It may stand in the root's consolidated metadata alone. */
         if (node == nullptr && err.code == ZB_ENOTFOUND && is_below && !root_first &&
             open_node(hierarchy->store.get(), "", nullptr) != nullptr)

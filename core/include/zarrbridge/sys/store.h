@@ -345,6 +345,7 @@ struct zb_store {
     char *label;           /* its name in error messages, e.g. the path; freed with the store */
     uint64_t id;           /* unique in the process; part of every cache key */
     unsigned kinds;        /* of elements that arrays may have: see zb_store_set_kinds */
+    bool trusts_list;      /* see zb_store_trust_list; set before other threads use the store */
     zb_attachment *served; /* consolidated metadata that was read, or NULL: the core's own */
     zb_seal *seal;         /* or NULL; set before other threads use the store */
 #ifdef __cplusplus
