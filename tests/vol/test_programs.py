@@ -137,6 +137,24 @@ print(os.path.isdir(sys.argv[1] + ".h5"), a.predict(np.ones((1, 4), "f4"), verbo
 PROGRAMS = {"anndata": ANNDATA, "tables": TABLES, "pandas": PANDAS, "nexusformat": NEXUS, "mat73": MAT73,
             "pynwb": PYNWB}
 
+VIEWER_PACKAGES = ("silx==3.1.3", "h5glance==0.9.0")
+
+SILX = """
+import sys, silx.io
+with silx.io.open(sys.argv[1]) as f:
+    print(sorted(f["g"]), f["g/d"][()].tolist(), f["g"].attrs["a"])
+print(silx.io.get_data(f"silx:{sys.argv[1]}?/g/d").tolist())
+"""
+
+H5GLANCE = """
+import sys
+from h5glance.terminal import main
+for names in ([], ["g/d"]):
+    main([sys.argv[1], *names])
+"""
+
+VIEWERS = {"silx": SILX, "h5glance": H5GLANCE}
+
 
 @pytest.fixture(scope="module")
 def python():
@@ -153,6 +171,22 @@ def stores_hold_references(folder):
     except ValueError:
         return False
     return True
+
+
+@pytest.mark.parametrize("name", VIEWERS)
+def test_viewers_show_what_a_path_to_a_file_leads_to(tmp_path, name):
+    python, problem = install("viewers", *VIEWER_PACKAGES, system=True)
+    if problem:
+        pytest.skip(f"{' '.join(VIEWER_PACKAGES)} could not be installed: {problem}")
+    for path in ("x.h5", "x.zarr", "x.zarr.zip"):
+        with h5py.File(tmp_path / path, "w") as f:
+            f["g/d"] = np.arange(4)
+            f["g/text"] = "words"
+            f["g"].attrs["a"] = 3
+    shown = [run_python(VIEWERS[name], tmp_path / path, python=python, connector="zarr").replace(str(tmp_path), "")
+             for path in ("x.h5", "x.zarr/zarr.json", "x.zarr.zip")]
+    assert "[0, 1, 2, 3]" in shown[0] or "[0 1 2 3]" in shown[0]
+    assert [text.replace("x.zarr.zip", "x.h5").replace("x.zarr", "x.h5") for text in shown] == 3 * shown[:1]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
