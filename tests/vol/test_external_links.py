@@ -117,6 +117,99 @@ def test_links_behind_one(tmp_path, target):
     assert told == dict.fromkeys(told, [hard, hard, soft, False, hard, hard])
 
 
+LINKS = ["d", "g", "t", "soft", "round", "no object", "no file", "text", "store"]
+
+
+def chain(folder, first, second):
+    """Files x, a and b: links of every kind in a lead on, to b or nowhere, and x leads to a."""
+    with h5py.File(folder / "b.zarr", "w") as f:
+        f["d"] = 7
+    (folder / "text").write_text("no HDF5 file")
+    with h5py.File(folder / "b.h5", "w") as f:
+        f["d"], f["g/x"], f["g/e/y"], f["t"] = 5, 1, 2, np.dtype("i2")
+        f["round"] = h5py.ExternalLink(second, "soft")
+    with h5py.File(folder / second, "w") as f:
+        for name in ("d", "g", "t", "round"):
+            f[name] = h5py.ExternalLink("b.h5", name)
+        f["soft"] = h5py.SoftLink("g/x")
+        f["no object"] = h5py.ExternalLink("b.h5", "no")
+        f["no file"] = h5py.ExternalLink("none.h5", "d")
+        f["text"] = h5py.ExternalLink("text", "d")
+        f["store"] = h5py.ExternalLink("b.zarr", "d")
+    with h5py.File(folder / first, "w") as f:
+        f["a"] = h5py.ExternalLink(second, "/")
+        for name in LINKS:
+            f[name] = h5py.ExternalLink(second, name)
+    return folder / first
+
+
+def outcome(call):
+    """What a call gives, as a text that does not depend on the file."""
+    try:
+        value = call()
+    except (KeyError, OSError, RuntimeError):
+        return "error"
+    if isinstance(value, h5py.Group):
+        return sorted(value), value.file.filename
+    if isinstance(value, h5py.Dataset):
+        return int(value[()]), value.file.filename
+    if isinstance(value, h5py.Datatype):
+        return value.dtype.str
+    return (value.filename, value.path) if isinstance(value, h5py.ExternalLink) else (
+        value if isinstance(value, type) else repr(type(value)))
+
+
+def follow(path):
+    names = LINKS + ["a/" + name for name in LINKS] + ["a/g/x", "a/g/e", "a/g/e/y", "g/e"]
+    told = {}
+    with h5py.File(path, "r") as f:
+        for name in names:
+            coded = name.encode()
+            told[name] = [outcome(call) for call in (
+                lambda: f[name], lambda: f.get(name, getclass=True),
+                lambda: f.get(name, getlink=True), lambda: str(name in f),
+                lambda: {True: int, False: str}[h5py.h5o.exists_by_name(f.id, coded)],
+                lambda: {True: int, False: str}[f.id.links.exists(coded)],
+                lambda: f["a"][name.removeprefix("a/")])]
+        return told
+
+
+def test_chains_through_hdf5_files(tmp_path):
+    """HDF5 follows the second link on its own; what it opens there is none of the store's."""
+    told = follow(chain(tmp_path, "x.zarr", "a.h5"))
+    assert told["d"][0] == (5, str(tmp_path / "b.h5")) and told["t"][0] == "<i2"
+    assert told["soft"][0][0] == 1 and told["round"][0][0] == 1
+    assert told["a/g/e"][0] != "error" and told["no object"][0] == told["store"][0] == "error"
+    assert told == follow(chain(tmp_path, "x.h5", "a.h5"))
+
+
+def test_chains_through_stores(tmp_path):
+    told = follow(chain(tmp_path, "x.zarr", "a.zarr"))
+    assert told["store"][0] == (7, str(tmp_path / "b.zarr"))
+    assert told["a/g/e/y"][0][0] == 2 and told["no file"][0] == "error" and told["g"][0] != "error"
+
+
+def test_names_are_those_of_the_link(tmp_path):
+    with h5py.File(tmp_path / "t.h5", "w") as f:
+        f["a"] = f["b"] = 1
+        f["c"] = f["a"]
+    with h5py.File(tmp_path / "x.zarr", "w") as f:
+        for name in "abc":
+            f[name] = h5py.ExternalLink("t.h5", name)
+        assert f["a"].name == "/a" and f["c"].name == "/c" and f["a"] == f["c"]
+
+
+def test_chains_are_written_through(tmp_path):
+    with h5py.File(chain(tmp_path, "x.zarr", "a.h5"), "r+") as f:
+        f["d"][()] = 6
+        f["g"].create_group("new").attrs["n"] = 1
+        held = f["a/g/x"]
+    held[()] = 8
+    held = None
+    with h5py.File(tmp_path / "b.h5", "r+") as f:
+        assert f["d"][()] == 6 and f["g/new"].attrs["n"] == 1 and f["g/x"][()] == 8
+
+
 def test_chains_end(tmp_path):
     one, two = tmp_path / "one.zarr", tmp_path / "two.zarr"
     with h5py.File(one, "w") as f, h5py.File(two, "w") as g:

@@ -159,24 +159,73 @@ static vol_object *open_in_store(const vol_object *object, const char *path, hid
     return opened;
 }
 
+/* Tells that a path leaves its file. */
+static herr_t note_leaving(const char *parent_file, const char *parent_group,
+                           const char *child_file, const char *child_object, unsigned *flags,
+                           hid_t fapl, void *left) {
+    (void)parent_file, (void)parent_group, (void)child_file, (void)child_object, (void)flags;
+    (void)fapl;
+    *(bool *)left = true;
+    return 0;
+}
+
+/* Behind a further external link HDF5 gives ids to what it meets, as the wrap context says. That of a
+   callback is the store's: the ids would pass for objects of stores. So H5Oopen follows a path first,
+   which has a context of its own; `left` tells whether it has met such a link. */
+static hid_t follow(h5_lib *lib, hid_t file, const char *name, hid_t lapl, bool *left) {
+    const hid_t list = lib->H5Pcopy(lapl > 0 ? lapl : *lib->H5P_LST_LINK_ACCESS_ID_g);
+    hid_t id = -1;
+    *left = false;
+    if (list >= 0 && lib->H5Pset_elink_cb(list, note_leaving, left) >= 0)
+        id = lib->H5Oopen(file, name, list);
+    vol_release_id(lib, list);
+    return id;
+}
+
+/* A handle of ours on an object that has an id of HDF5's own. */
+static vol_object *handle_of(h5_lib *lib, hid_t id, const H5VL_loc_params_t *loc, hid_t dxpl) {
+    H5I_type_t type;
+    const hid_t file = lib->H5Iget_file_id(id);
+    void *under = NULL;
+    if (file >= 0)
+        under = lib->H5VLobject_open(lib->H5VLobject(file), loc, lib->native, &type, dxpl, NULL);
+    vol_release_id(lib, file);
+    return under ? vol_object_pass(lib, type, under) : NULL;
+}
+
+/* By its name, which HDF5 keeps for H5Iget_name; but by its token in a further file, where the name is
+   another one. */
+static vol_object *open_by_name(h5_lib *lib, hid_t file, const char *name, hid_t lapl, hid_t dxpl) {
+    bool left;
+    H5O_info2_t info;
+    vol_object *opened = NULL;
+    const H5VL_loc_params_t by_token = {.obj_type = H5I_FILE,
+                                        .type = H5VL_OBJECT_BY_TOKEN,
+                                        .loc_data.loc_by_token = {.token = &info.token}};
+    const H5VL_loc_params_t by_name = {
+        .obj_type = H5I_FILE,
+        .type = H5VL_OBJECT_BY_NAME,
+        .loc_data.loc_by_name = {.name = name, .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
+    const hid_t id = follow(lib, file, name, lapl, &left);
+    if (id >= 0 && lib->H5Oget_info3(id, &info, H5O_INFO_BASIC) >= 0)
+        opened = handle_of(lib, id, left ? &by_token : &by_name, dxpl);
+    vol_release_id(lib, id);
+    return opened;
+}
+
 /* H5Fopen prepares what H5VLfile_open expects. HDF5 closes the file with the last object in it. */
 static vol_object *open_in_native(const vol_object *object, const char *path, hid_t lapl,
                                   hid_t dxpl, const char *name) {
     h5_lib *lib = object->lib;
-    const H5VL_loc_params_t loc = {
-        .obj_type = H5I_FILE,
-        .type = H5VL_OBJECT_BY_NAME,
-        .loc_data.loc_by_name = {.name = name, .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
     hid_t list = file_list(object, lapl);
     lib->H5Pset_vol(list, lib->native, NULL);
-    hid_t file = lib->H5Fopen(path, file_flags(object, lapl), list);
+    const hid_t file = lib->H5Fopen(path, file_flags(object, lapl), list);
     vol_release_id(lib, list);
     if (file < 0)
         return NULL;
-    H5I_type_t type;
-    void *under = lib->H5VLobject_open(lib->H5VLobject(file), &loc, lib->native, &type, dxpl, NULL);
+    vol_object *opened = open_by_name(lib, file, name, lapl, dxpl);
     vol_release_id(lib, file);
-    return under ? vol_object_pass(lib, type, under) : NULL;
+    return opened;
 }
 
 /* Goes on in the file to which the route has led. */
