@@ -332,3 +332,90 @@ def test_an_epoch_is_a_number(store, bad):
     attributes = {"zarr_conventions": [PROJ], "proj:code": "EPSG:9000",
                   "zarrbridge:coordinate_epoch": bad}
     assert raster(store, attributes).GetSpatialRef().GetCoordinateEpoch() == 0
+
+
+# ---- Places that were left behind ----
+
+
+def placed_store(path, width=70, height=50):
+    """A raster of ours with all forms of its place; returns its values."""
+    from osgeo import gdal
+    source = gdal.GetDriverByName("MEM").Create("", width, height, 1, gdal.GDT_Float32)
+    source.SetGeoTransform((500000, 10, 0, 5000000, 0, -10))
+    source.SetSpatialRef(UTM)
+    values = np.arange(width * height, dtype="f4").reshape(height, width)
+    source.WriteArray(values)
+    gdal.GetDriverByName("Zarr3").CreateCopy(path, source).Close()
+    return values
+
+
+@pytest.mark.parametrize("change, expected", [
+    (lambda d: d.isel(x=slice(5, 15), y=slice(10, 20)), (500050, 10, 0, 4999900, 0, -10)),
+    (lambda d: d.isel(x=slice(0, 50)), (500000, 10, 0, 5000000, 0, -10)),
+    (lambda d: d.isel(x=slice(0, 70, 2), y=slice(0, 50, 2)),
+     (499995, 20, 0, 5000005, 0, -20)),
+    (lambda d: d.sortby("y"), (500000, 10, 0, 4999500, 0, 10)),
+    (lambda d: d.isel(x=slice(None, None, -1)), (500700, -10, 0, 5000000, 0, -10)),
+    (lambda d: d.isel(y=slice(7, 8)), (500000, 10, 0, 4999930, 0, -10)),
+    (lambda d: d.isel(y=slice(7, 8), x=slice(5, 6)), (500050, 10, 0, 4999930, 0, -10)),
+    (lambda d: d.assign_coords(x=d.x + 30), (500030, 10, 0, 5000000, 0, -10)),
+    (lambda d: d.assign_coords(x=d.x + 4), (500000, 10, 0, 5000000, 0, -10)),
+    (lambda d: d, (500000, 10, 0, 5000000, 0, -10)),
+], ids=["cropped", "cropped at the end", "thinned", "sorted", "turned", "row", "pixel", "moved",
+        "moved by less than half a pixel", "as it is"])
+def test_a_place_that_xarray_has_left_behind(tmp_path, change, expected):
+    """The attributes come along unchanged; only the coordinates tell where the data are now."""
+    placed_store(str(tmp_path / "a.zarr"))
+    data = xarray.open_zarr(str(tmp_path / "a.zarr"), consolidated=False)
+    change(data).to_zarr(str(tmp_path / "b.zarr"), zarr_format=3, consolidated=False)
+    assert opened(tmp_path / "b.zarr").GetGeoTransform() == expected
+
+
+@pytest.mark.parametrize("place", [TRANSFORM, {"zarr_conventions": [SPATIAL],
+                                               "spatial:bbox": [100, 200, 180, 260]}],
+                         ids=["transform", "box"])
+@pytest.mark.parametrize("on_group", [False, True], ids=["array", "group"])
+def test_a_place_of_another_shape_does_not_count(store, place, on_group):
+    path, root = store
+    for shape, counts in (([6, 8], True), ([6, 9], False), ([60, 80], False)):
+        stated = {**place, "spatial:shape": shape}
+        root.update_attributes(stated if on_group else {})
+        put(root, "t", PLANE, None if on_group else stated, ("y", "x"), overwrite=True)
+        there = opened(path).GetGeoTransform(can_return_null=True)
+        assert (there is not None) == counts
+
+
+def test_irregular_and_damaged_coordinates_decide_nothing(store):
+    upright = {**TRANSFORM, "spatial:transform": [10.0, 0, 500.0, 0, -20.0, 9000.0]}
+    dataset = raster(store, upright, x=[0, 1, 2, 4, 8, 16, 32, 64.0], y=np.arange(6.0))
+    assert dataset.GetGeoTransform() == (500, 10, 0, 9000, 0, -20)
+    path, root = store
+    put(root, "x", np.arange(8.0), dims=("x",), overwrite=True)
+    import pathlib
+    (pathlib.Path(path) / "x" / "c" / "0").write_bytes(b"broken")
+    from conftest import Errors
+    with Errors() as errors:
+        assert opened(path).GetGeoTransform() == (500, 10, 0, 9000, 0, -20)
+    assert not errors.seen
+
+
+def test_a_place_that_was_set_against_shared_coordinates_counts(store):
+    """They have to stay for other arrays. What they said then is noted, so that later changes of
+    them count again."""
+    from osgeo import gdal
+    from conftest import Errors
+    path, root = store
+    for name in ("t", "u"):
+        put(root, name, PLANE, dims=("y", "x"))
+    put(root, "x", 5.0 + 10 * np.arange(8), dims=("x",))
+    put(root, "y", 55.0 - 10 * np.arange(6), dims=("y",))
+    for place in ((700, 10, 0, 900, 0, -10), (700, 10, 1, 900, 2, -10)):
+        with Errors() as errors:
+            dataset = gdal.OpenEx(sub(path, "t"), gdal.OF_UPDATE)
+            dataset.SetGeoTransform(place)
+            dataset.Close()
+        assert "serves other arrays" in errors.seen[0][1] and not errors.failures
+        assert opened(sub(path, "t")).GetGeoTransform() == place
+        assert opened(sub(path, "u")).GetGeoTransform() == (0, 10, 0, 60, 0, -10)
+    put(root, "x", 105.0 + 10 * np.arange(8), dims=("x",), overwrite=True)
+    assert opened(sub(path, "t")).GetGeoTransform() == (100, 10, 0, 60, 0, -10)

@@ -7,6 +7,7 @@
  */
 #include "array/coordinates.h"
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <memory>
@@ -64,8 +65,9 @@ std::optional<std::string> read_label(const zb_node *labels, uint64_t index, zb_
     return std::nullopt;
 }
 
-std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, uint64_t count,
-                                    zb_error *err) {
+/* `count` values from the first-th on, `step` apart. */
+static std::vector<double> read_values(const zb_node *coordinate, uint64_t first, uint64_t count,
+                                       uint64_t step, zb_error *err) {
     const zb_dtype dtype = exchange_dtype(coordinate, pixel_type(coordinate));
     const bool by_gdal =
         pixel_dtype(coordinate).kind != dtype.kind || is_time(zb_node_array(coordinate)->dtype);
@@ -75,6 +77,7 @@ std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, u
     read.node = coordinate;
     read.start = &first;
     read.count = &count;
+    read.step = &step;
     read.view.data = values.data();
     read.view.dtype = {ZB_KIND_FLOAT, 8, false, nullptr};
     if (by_gdal) { /* the core knows of no other sign, and counts of time are int64 alone to it */
@@ -94,6 +97,17 @@ std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, u
             value = value * scale + offset;
     }
     return values;
+}
+
+std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, uint64_t count,
+                                    zb_error *err) {
+    return read_values(coordinate, first, count, 1, err);
+}
+
+std::vector<double> read_coordinate_ends(const zb_node *coordinate, zb_error *err) {
+    const uint64_t extent = zb_node_array(coordinate)->shape[0];
+    return read_values(coordinate, 0, std::min<uint64_t>(extent, 2),
+                       std::max<uint64_t>(extent, 2) - 1, err);
 }
 
 enum zb_code create_coordinate(zb_store *store, const std::string &path,

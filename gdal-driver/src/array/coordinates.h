@@ -27,6 +27,9 @@ std::optional<std::string> read_label(const zb_node *labels, uint64_t index, zb_
 std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, uint64_t count,
                                     zb_error *err);
 
+/* The first and the last of them, or the only one. Likewise. */
+std::vector<double> read_coordinate_ends(const zb_node *coordinate, zb_error *err);
+
 /* Creates the coordinates of the dimension that is called like the last part of the path, with
    attributes (JSON). NULL for values: a scalar without meaning, which only carries them. */
 enum zb_code create_coordinate(zb_store *store, const std::string &path,

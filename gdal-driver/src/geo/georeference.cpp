@@ -23,6 +23,7 @@
 #include "base/json_text.h"
 #include "cpl_conv.h"
 #include "geo/cf_group.h"
+#include "geo/coordinate_place.h"
 
 namespace zarr3 {
 
@@ -76,6 +77,28 @@ static void set_crs(const OGRSpatialReference *srs, AttributeChanges *changes) {
         changes->set(kEpochAttribute, json_number(srs->GetCoordinateEpoch()));
 }
 
+/* The box around all rows and columns. */
+static std::string box_of(const GeoTransform &g, double columns, double rows) {
+    std::array<double, 4> xs, ys; /* of the corners */
+    for (size_t i = 0; i < 4; i++) {
+        const double col = (i & 1) != 0 ? columns : 0, row = (i & 2) != 0 ? rows : 0;
+        xs[i] = g[0] + col * g[1] + row * g[2];
+        ys[i] = g[3] + col * g[4] + row * g[5];
+    }
+    return json_numbers(
+        {*std::min_element(xs.begin(), xs.end()), *std::min_element(ys.begin(), ys.end()),
+         *std::max_element(xs.begin(), xs.end()), *std::max_element(ys.begin(), ys.end())});
+}
+
+static std::string shape_of(int width, int height) {
+    return "[" + std::to_string(height) + "," + std::to_string(width) + "]";
+}
+
+/* In the order of the spatial: convention. */
+static std::string affine_of(const GeoTransform &g) {
+    return json_numbers({g[1], g[2], g[0], g[4], g[5], g[3]});
+}
+
 static void set_transform(const zb_node *array, const Layout &layout, const GeoTransform *t,
                           AttributeChanges *changes) {
     for (const char *name : {"spatial:transform_type", "spatial:registration"})
@@ -89,24 +112,69 @@ static void set_transform(const zb_node *array, const Layout &layout, const GeoT
     const zb_array_info *info = zb_node_array(array);
     const std::string x = dimension_name(info, static_cast<uint32_t>(layout.axes.x));
     const std::string y = dimension_name(info, static_cast<uint32_t>(layout.axes.y));
-    const GeoTransform &g = *t;
-    std::array<double, 4> xs, ys; /* of the corners */
-    for (size_t i = 0; i < 4; i++) {
-        const double col = (i & 1) != 0 ? layout.width : 0, row = (i & 2) != 0 ? layout.height : 0;
-        xs[i] = g[0] + col * g[1] + row * g[2];
-        ys[i] = g[3] + col * g[4] + row * g[5];
-    }
     if (!x.empty() && !y.empty())
         changes->set("spatial:dimensions", json_list({json_quote(y), json_quote(x)}));
     else
         changes->remove("spatial:dimensions");
-    changes->set("spatial:transform", json_numbers({g[1], g[2], g[0], g[4], g[5], g[3]}));
-    changes->set("spatial:bbox", json_numbers({*std::min_element(xs.begin(), xs.end()),
-                                               *std::min_element(ys.begin(), ys.end()),
-                                               *std::max_element(xs.begin(), xs.end()),
-                                               *std::max_element(ys.begin(), ys.end())}));
-    changes->set("spatial:shape",
-                 "[" + std::to_string(layout.height) + "," + std::to_string(layout.width) + "]");
+    changes->set("spatial:transform", affine_of(*t));
+    changes->set("spatial:bbox", box_of(*t, layout.width, layout.height));
+    changes->set("spatial:shape", shape_of(layout.width, layout.height));
+}
+
+/* Coordinates that other arrays need stay, also where this one is put elsewhere. What they say is
+   noted, so that readers know that the array's place is no stale one: those win. */
+static void note_overruled(const NodePtr &array, const Layout &layout,
+                           const OGRSpatialReference *srs, const GeoTransform *transform,
+                           AttributeChanges *changes) {
+    NearbyNodes around(array.get());
+    const std::optional<GeoTransform> other =
+        transform == nullptr
+            ? std::nullopt
+            : contradicting_coordinates(array.get(), layout, around, srs, *transform);
+    if (other)
+        changes->set(kOverruledCoordinates, affine_of(*other));
+    else
+        changes->remove(kOverruledCoordinates);
+}
+
+/* ---- Other shapes ---- */
+
+static const char *const kPlaceByShape[] = {"spatial:transform",    "spatial:transform_type",
+                                            "spatial:registration", "spatial:bbox",
+                                            "spatial:shape",        kOverruledCoordinates};
+
+static void drop_place(AttributeChanges *changes) {
+    for (const char *name : kPlaceByShape)
+        changes->remove(name);
+}
+
+/* The declaration stays, for it only tells what attributes mean. */
+void drop_foreign_place(const zb_node *array, const Layout &layout, AttributeChanges *changes) {
+    if (states_other_shape(array, layout))
+        drop_place(changes);
+}
+
+void resize_place(const zb_node *array, const Layout &layout, int width, int height,
+                  AttributeChanges *changes) {
+    const std::optional<GeoTransform> corners = own_place(array, layout);
+    if (!corners || width < 1 || height < 1) {
+        if (attribute(array, "spatial:shape") != nullptr ||
+            attribute(array, "spatial:bbox") != nullptr)
+            drop_place(changes);
+        return;
+    }
+    /* Nodes lie at the centres of pixels, and on the edge of the box. */
+    const bool of_nodes = attribute_text(array, "spatial:registration") == "node";
+    GeoTransform place = *corners;
+    if (of_nodes) {
+        place[0] += (place[1] + place[2]) / 2;
+        place[3] += (place[4] + place[5]) / 2;
+    }
+    if (attribute(array, "spatial:transform") == nullptr)
+        changes->set("spatial:transform", affine_of(place));
+    if (attribute(array, "spatial:bbox") != nullptr)
+        changes->set("spatial:bbox", box_of(place, width - of_nodes, height - of_nodes));
+    changes->set("spatial:shape", shape_of(width, height));
 }
 
 /* ---- All of it ---- */
@@ -147,14 +215,18 @@ enum zb_code write_georeference(const NodePtr &array, const Layout &layout,
         code = group.write_grid_mapping(srs, transform, changes, err);
     if (code == ZB_OK && layout.axes.y >= 0)
         code = group.write_coordinates(layout, srs, transform, err);
+    if (code == ZB_OK)
+        note_overruled(array, layout, srs, transform, changes);
     return code;
 }
 
 enum zb_code write_crs(const NodePtr &array, const std::optional<OGRSpatialReference> &srs,
                        AttributeChanges *changes, zb_error *err) {
     const OGRSpatialReference *given = srs ? &*srs : nullptr;
-    const bool has_place = attribute(array.get(), "spatial:transform") != nullptr ||
-                           attribute(array.get(), "spatial:bbox") != nullptr;
+    const auto &names = {"spatial:transform", "spatial:bbox", "spatial:dimensions"};
+    const bool has_place = std::any_of(names.begin(), names.end(), [&](const char *name) {
+        return attribute(array.get(), name) != nullptr;
+    });
     NearbyNodes around(array.get());
     const std::optional<GeoTransform> transform = grid_mapping_transform(array.get(), around);
     declare(array.get(), given != nullptr, has_place, changes);

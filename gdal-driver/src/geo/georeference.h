@@ -33,6 +33,14 @@ enum zb_code write_changed_georeference(const NodePtr &array, const Layout &layo
 enum zb_code write_crs(const NodePtr &array, const std::optional<OGRSpatialReference> &srs,
                        AttributeChanges *changes, zb_error *err);
 
+/* What the array's own attributes say of its place, for an array that gets other numbers of rows and
+   columns at its ends (`width`, `height`). What did not hold for the old ones goes. */
+void resize_place(const zb_node *array, const Layout &layout, int width, int height,
+                  AttributeChanges *changes);
+
+/* Takes away a place that states other rows and columns than the array has. */
+void drop_foreign_place(const zb_node *array, const Layout &layout, AttributeChanges *changes);
+
 } // namespace zarr3
 
 #endif

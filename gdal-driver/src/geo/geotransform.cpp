@@ -14,10 +14,9 @@
 
 #include "array/attributes.h"
 #include "array/conventions.h"
-#include "array/coordinates.h"
 #include "cpl_conv.h"
+#include "geo/coordinate_place.h"
 #include "geo/crs.h"
-#include "geo/units.h"
 
 namespace zarr3 {
 
@@ -25,13 +24,6 @@ namespace zarr3 {
  */
 static GeoTransform from_affine(const std::vector<double> &v) {
     return {v[2], v[0], v[1], v[5], v[3], v[4]};
-}
-
-/* Moves the origin from the centre of the first pixel to its outer corner. */
-static GeoTransform centre_to_corner(GeoTransform t) {
-    t[0] -= (t[1] + t[2]) / 2;
-    t[3] -= (t[4] + t[5]) / 2;
-    return t;
 }
 
 /* GDAL and its callers invert these numbers; a transform that cannot be inverted is not used. */
@@ -43,15 +35,20 @@ bool is_usable(const GeoTransform &t) {
     return t[1] * t[5] - t[2] * t[4] != 0;
 }
 
-static std::optional<GeoTransform> usable(const GeoTransform &t) {
+std::optional<GeoTransform> usable(const GeoTransform &t) {
     return is_usable(t) ? std::optional<GeoTransform>(t) : std::nullopt;
 }
 
-/* A transform of a group is for one shape only, when it states that shape: the levels of a pyramid
-   share their extent, not their transform. */
-static bool states_other_shape(const zb_node *node, const Layout &layout) {
-    const std::vector<double> shape = number_list(attribute(node, "spatial:shape"), 2);
+/* True if the list states rows and columns, and the raster has others. */
+static bool is_other_shape(const std::vector<double> &shape, const Layout &layout) {
     return !shape.empty() && (shape[0] != layout.height || shape[1] != layout.width);
+}
+
+/* A place is for one shape only, when it states that shape: attributes travel with data that are
+   cropped, thinned or made longer, and levels of a pyramid share their extent, not their
+   transform. */
+bool states_other_shape(const zb_node *node, const Layout &layout) {
+    return is_other_shape(number_list(attribute(node, "spatial:shape"), 2), layout);
 }
 
 static std::optional<GeoTransform> registered(GeoTransform transform,
@@ -79,6 +76,11 @@ static std::optional<GeoTransform> by_box(const zb_node *node, const Layout &lay
                       registration);
 }
 
+std::optional<GeoTransform> own_place(const zb_node *array, const Layout &layout) {
+    const std::optional<GeoTransform> found = by_transform(array, layout);
+    return found || states_other_shape(array, layout) ? found : by_box(array, layout);
+}
+
 /* The registration may be stated once for all entries of a pyramid. */
 static std::string entry_registration(const Pyramid &pyramid, const zb_node *group) {
     return pyramid.registration.empty() ? attribute_text(group, "spatial:registration")
@@ -86,8 +88,9 @@ static std::string entry_registration(const Pyramid &pyramid, const zb_node *gro
 }
 
 /* The transform of an entry in a pyramid, by the convention. */
-static std::optional<GeoTransform> by_entry(const Pyramid &pyramid, const zb_node *group) {
-    if (!pyramid.transform)
+static std::optional<GeoTransform> by_entry(const Pyramid &pyramid, const zb_node *group,
+                                            const Layout &layout) {
+    if (!pyramid.transform || is_other_shape(pyramid.shape, layout))
         return std::nullopt;
     return registered(from_affine({pyramid.transform->begin(), pyramid.transform->end()}),
                       entry_registration(pyramid, group));
@@ -117,7 +120,7 @@ static std::vector<const zb_node *> placing_groups(const zb_node *array, const A
 }
 
 /* From the most specific to the most general: what is said of this array, of this level, of its
-   group, of the group of its pyramid. The transform of a pyramid's group belongs to the finest
+   group, of the group of its pyramid. Transform and shape of a pyramid's group belong to the finest
    level; coarser ones derive theirs from the box. */
 static std::optional<GeoTransform> by_convention(const zb_node *array, const Layout &layout,
                                                  const Pyramid &pyramid, NearbyNodes &around) {
@@ -128,15 +131,20 @@ static std::optional<GeoTransform> by_convention(const zb_node *array, const Lay
     if (own)
         found = by_transform(array, layout);
     if (!found && suits_spatial_dimensions(top, array, layout.axes))
-        found = by_entry(pyramid, top);
+        found = by_entry(pyramid, top, layout);
+    const auto is_of_finest = [&](const zb_node *group) {
+        return group == top && pyramid.self != 0;
+    };
     for (size_t i = 0; i < groups.size() && !found; i++) {
-        if (groups[i] != top || pyramid.self == 0)
+        if (!is_of_finest(groups[i]))
             found = by_transform(groups[i], layout);
     }
-    if (!found && own)
+    if (!found && own && !states_other_shape(array, layout))
         found = by_box(array, layout);
-    for (size_t i = 0; i < groups.size() && !found; i++)
-        found = by_box(groups[i], layout);
+    for (size_t i = 0; i < groups.size() && !found; i++) {
+        if (is_of_finest(groups[i]) || !states_other_shape(groups[i], layout))
+            found = by_box(groups[i], layout);
+    }
     return found;
 }
 
@@ -174,70 +182,32 @@ std::optional<GeoTransform> grid_mapping_transform(const zb_node *array, NearbyN
     return usable(transform);
 }
 
-/* A damaged coordinate array costs the geotransform, with a warning, but not the pixels. */
-static std::optional<Spacing> axis_spacing(const zb_node *array, int dim, NearbyNodes &around,
-                                           const OGRSpatialReference *srs) {
-    if (dim < 0)
-        return std::nullopt;
-    const NodePtr node = find_coordinate(array, static_cast<uint32_t>(dim), around);
-    if (node == nullptr)
-        return std::nullopt;
-    zb_error err;
-    const std::vector<double> values =
-        read_coordinate(node.get(), 0, zb_node_array(node.get())->shape[0], &err);
-    if (values.empty()) {
-        CPLError(CE_Warning, CPLE_AppDefined, "No geotransform: %s", err.message);
-        return std::nullopt;
-    }
-    std::optional<Spacing> spacing = regular_spacing(values, zb_node_array(node.get())->dtype);
-    if (spacing && srs != nullptr) {
-        const double factor = to_units_of(*srs, attribute_text(node.get(), "units"));
-        spacing->first *= factor;
-        spacing->step *= factor;
-    }
-    return spacing;
+/* True where the array's place was set although the coordinates, which other arrays need, say this
+   one (georeference.cpp). */
+static bool was_overruled(const zb_node *array, const GeoTransform &plotted, const Layout &layout) {
+    const std::vector<double> known = number_list(attribute(array, kOverruledCoordinates), 6);
+    return !known.empty() && agree(from_affine(known), plotted, layout);
 }
 
-static std::optional<GeoTransform> by_coordinates(const zb_node *array, const Layout &layout,
-                                                  NearbyNodes &around,
-                                                  const OGRSpatialReference *srs) {
-    const std::optional<Spacing> x = axis_spacing(array, layout.axes.x, around, srs);
-    const std::optional<Spacing> y = axis_spacing(array, layout.axes.y, around, srs);
-    if (!x || !y)
-        return std::nullopt;
-    return usable(centre_to_corner({x->first, x->step, 0, y->first, 0, y->step}));
-}
-
-/* True if both put every corner of the raster within half a pixel of the same place. */
-static bool agree(const GeoTransform &a, const GeoTransform &b, const Layout &layout) {
-    for (const double col : {0.0, static_cast<double>(layout.width)}) {
-        for (const double row : {0.0, static_cast<double>(layout.height)}) {
-            const double dx = a[0] - b[0] + col * (a[1] - b[1]) + row * (a[2] - b[2]);
-            const double dy = a[3] - b[3] + col * (a[4] - b[4]) + row * (a[5] - b[5]);
-            if (std::fabs(dx) > std::fabs(b[1]) / 2 || std::fabs(dy) > std::fabs(b[5]) / 2)
-                return false;
-        }
-    }
-    return true;
-}
-
-/* A convention that was declared is believed; a GeoTransform is checked (see geotransform.h). */
 std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout &layout,
                                               const Pyramid &pyramid, NearbyNodes &around,
                                               const OGRSpatialReference *srs) {
     if (layout.axes.y < 0)
         return std::nullopt;
     std::optional<GeoTransform> found = by_convention(array, layout, pyramid, around);
-    if (found)
+    if (!found)
+        found = grid_mapping_transform(array, around);
+    if (!found)
+        return place_by_coordinates(array, layout, around, srs);
+    const std::optional<GeoTransform> plotted =
+        contradicting_coordinates(array, layout, around, srs, *found);
+    if (!plotted || was_overruled(array, *plotted, layout))
         return found;
-    found = grid_mapping_transform(array, around);
-    const std::optional<GeoTransform> plotted = by_coordinates(array, layout, around, srs);
-    if (found && plotted && !agree(*found, *plotted, layout)) {
-        CPLDebug("ZARR3", "%s: GeoTransform contradicts the coordinate arrays, which are used",
-                 zb_node_path(array));
-        return plotted;
-    }
-    return found ? found : plotted;
+    CPLDebug("ZARR3",
+             "%s: the place by its attributes contradicts the coordinate arrays, which are "
+             "used",
+             zb_node_path(array));
+    return plotted;
 }
 
 } // namespace zarr3

@@ -20,12 +20,13 @@ using GeoTransform = std::array<double, 6>;
 
 /* Finite, and it can be inverted. */
 bool is_usable(const GeoTransform &transform);
+std::optional<GeoTransform> usable(const GeoTransform &transform);
 
 /* By, in order: the spatial: convention (the array, its entry in a pyramid, the parent group, the
-   pyramid's group), GeoTransform of the CF grid mapping, regular 1-D coordinate arrays. A
-   GeoTransform that contradicts the coordinate arrays gives way to them, because they are what
-   xarray plots by. `srs` (or NULL) is what coordinates are to be in the units of. None for an array
-   without rows. */
+   pyramid's group), GeoTransform of the CF grid mapping, regular 1-D coordinate arrays. A place that
+   contradicts the coordinate arrays gives way to them: they are what xarray plots by, and attributes
+   are left behind when data are cropped or turned round. `srs` (or NULL) is what coordinates are to
+   be in the units of. None for an array without rows. */
 std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout &layout,
                                               const Pyramid &pyramid, NearbyNodes &around,
                                               const OGRSpatialReference *srs);
@@ -35,6 +36,12 @@ std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout
    state it. GDAL's AREA_OR_POINT. */
 std::string area_or_point(const zb_node *array, const Layout &layout, const Pyramid &pyramid,
                           NearbyNodes &around);
+
+/* True if the node states a place by the spatial: convention for other rows and columns. */
+bool states_other_shape(const zb_node *node, const Layout &layout);
+
+/* The place by the spatial: attributes of the array itself, as far as they hold for its shape. */
+std::optional<GeoTransform> own_place(const zb_node *array, const Layout &layout);
 
 /* The one that the array's grid mapping has. */
 std::optional<GeoTransform> grid_mapping_transform(const zb_node *array, NearbyNodes &around);

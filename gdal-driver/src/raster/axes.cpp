@@ -58,13 +58,13 @@ static bool is_one_of(const std::string &name, std::initializer_list<const char 
 }
 
 /* Seen in the wild, in any case of letters. Longer lists guess more often wrong than right. */
-static bool is_x_name(const std::string &name) {
+bool is_x_name(const std::string &name) {
     return is_one_of(name, {"x", "lon", "long", "longitude", "rlon", "easting", "eastings", "xc",
                             "col", "cols", "column", "columns", "width", "projection_x_coordinate",
                             "grid_longitude"});
 }
 
-static bool is_y_name(const std::string &name) {
+bool is_y_name(const std::string &name) {
     return is_one_of(name,
                      {"y", "lat", "latitude", "rlat", "northing", "northings", "yc", "row", "rows",
                       "line", "lines", "height", "projection_y_coordinate", "grid_latitude"});

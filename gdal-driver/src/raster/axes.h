@@ -22,6 +22,10 @@ struct Axes {
 bool choose_axes(const zb_node *array, NearbyNodes &around, const Pyramid &pyramid,
                  const char *dim_x, const char *dim_y, Axes *axes, std::string *reason);
 
+/* Names by which columns and rows are known without a word. */
+bool is_x_name(const std::string &name);
+bool is_y_name(const std::string &name);
+
 /* 'X' or 'Y' for a coordinate array that lies along columns or rows by its CF attributes, failing
    these, with `by_name`, by its name; else 0. */
 char horizontal_axis(const zb_node *coordinate, bool by_name);

@@ -11,6 +11,7 @@
 #include "raster/pyramid.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -181,6 +182,7 @@ static void read_entry(const zb_json *layout, const std::string &asset, Pyramid 
         std::copy(list.begin(), list.end(), pyramid->transform->begin());
     }
     pyramid->registration = json_text(zb_json_get(entry, "spatial:registration"));
+    pyramid->shape = number_list(zb_json_get(entry, "spatial:shape"), 2);
 }
 
 /* Fills *pyramid when the array, whose path relative to the group is given, is one of these. */
@@ -242,6 +244,32 @@ Pyramid find_pyramid(const zb_node *array, NearbyNodes &around, uint32_t fewest_
             break;
     }
     return pyramid;
+}
+
+bool may_be_level(const zb_array_info *finest, const zb_array_info *level) {
+    double least = 1, most = HUGE_VAL; /* the factors that all dimensions may have */
+    bool is_whole = true;              /* each may have one that is a whole number */
+    for (uint32_t d = 0; d < finest->ndim; d++) {
+        const auto fine = static_cast<double>(finest->shape[d]);
+        const auto coarse = static_cast<double>(level->shape[d]);
+        if (coarse > fine)
+            return false;
+        if (coarse == fine)
+            continue;
+        const double from = fine / (coarse + 2);
+        const double to = coarse > 2 ? fine / (coarse - 2) : HUGE_VAL;
+        least = std::max(least, from);
+        most = std::min(most, to);
+        is_whole = is_whole && std::floor(to) >= std::ceil(from);
+    }
+    return least <= most || is_whole;
+}
+
+/* Rows and columns may be exchanged by options for opening. */
+bool is_of_other_shape(const Pyramid &pyramid, int width, int height) {
+    const std::vector<double> &shape = pyramid.shape;
+    return !shape.empty() && !(shape[0] == height && shape[1] == width) &&
+           !(shape[0] == width && shape[1] == height);
 }
 
 } // namespace zarr3

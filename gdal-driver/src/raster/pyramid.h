@@ -27,6 +27,7 @@ struct Pyramid {
      */
     std::optional<std::array<double, 6>> transform;
     std::string registration;
+    std::vector<double> shape; /* likewise `spatial:shape`, rows and columns; or empty */
 
     bool empty() const {
         return levels.empty();
@@ -41,6 +42,15 @@ std::vector<std::vector<std::string>> group_pyramids(const zb_node *group, Nearb
 /* The pyramid that the array is a level of, by what the groups above it say. None for arrays of
    fewer dimensions, such as the coordinates of levels. */
 Pyramid find_pyramid(const zb_node *array, NearbyNodes &around, uint32_t fewest_dimensions = 2);
+
+/* False for an array that cannot be the finest one at a lower resolution: what has fewer elements
+   has them by one factor along all dimensions, or by whole ones. Other programs round up or down,
+   from level to level, so that it may be two off. */
+bool may_be_level(const zb_array_info *finest, const zb_array_info *level);
+
+/* True if the list was made when the array had other rows and columns: then its levels are of the
+   past. */
+bool is_of_other_shape(const Pyramid &pyramid, int width, int height);
 
 } // namespace zarr3
 

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "geo/coordinate_place.h"
+
+#include <cmath>
+
+#include "array/attributes.h"
+#include "array/coordinates.h"
+#include "geo/units.h"
+
+namespace zarr3 {
+
+GeoTransform centre_to_corner(GeoTransform t) {
+    t[0] -= (t[1] + t[2]) / 2;
+    t[3] -= (t[4] + t[5]) / 2;
+    return t;
+}
+
+bool agree(const GeoTransform &a, const GeoTransform &b, const Layout &layout) {
+    static constexpr double kHalf = 0.5 + 1e-6; /* of a pixel; rounding does not decide */
+    for (const double col : {0.0, static_cast<double>(layout.width)}) {
+        for (const double row : {0.0, static_cast<double>(layout.height)}) {
+            const double dx = a[0] - b[0] + col * (a[1] - b[1]) + row * (a[2] - b[2]);
+            const double dy = a[3] - b[3] + col * (a[4] - b[4]) + row * (a[5] - b[5]);
+            if (std::fabs(dx) > std::fabs(b[1]) * kHalf || std::fabs(dy) > std::fabs(b[5]) * kHalf)
+                return false;
+        }
+    }
+    return true;
+}
+
+namespace {
+
+/* How the coordinates of columns and rows are read. */
+struct Reading {
+    const OGRSpatialReference *srs;
+    const GeoTransform *stated; /* by another source, or null */
+    bool ends;                  /* the first and the last values stand for all */
+};
+
+struct Coordinates {
+    NodePtr x, y;
+};
+
+} // namespace
+
+/* Null where columns or rows have none. */
+static Coordinates find_both(const zb_node *array, const Layout &layout, NearbyNodes &around) {
+    Coordinates found;
+    if (layout.axes.x >= 0 && layout.axes.y >= 0) {
+        found.x = find_coordinate(array, static_cast<uint32_t>(layout.axes.x), around);
+        found.y = found.x == nullptr
+                      ? nullptr
+                      : find_coordinate(array, static_cast<uint32_t>(layout.axes.y), around);
+    }
+    return found;
+}
+
+/* *err stays as it is where the coordinates are only irregular. `step`: by another source, or 0. */
+static std::optional<Spacing> spacing_of(const zb_node *coordinate, double step, const Reading &how,
+                                         zb_error *err) {
+    const zb_array_info *info = zb_node_array(coordinate);
+    const uint64_t extent = info->shape[0];
+    const std::vector<double> values = how.ends ? read_coordinate_ends(coordinate, err)
+                                                : read_coordinate(coordinate, 0, extent, err);
+    const double factor =
+        how.srs == nullptr ? 1 : to_units_of(*how.srs, attribute_text(coordinate, "units"));
+    if (values.size() == 1 && step != 0)
+        return Spacing{values[0] * factor, step};
+    std::optional<Spacing> spacing = regular_spacing(values, info->dtype);
+    if (spacing && how.ends)
+        spacing->step /= static_cast<double>(extent - 1);
+    if (spacing) {
+        spacing->first *= factor;
+        spacing->step *= factor;
+    }
+    return spacing;
+}
+
+static std::optional<GeoTransform> place_by(const Coordinates &both, const Reading &how,
+                                            zb_error *err) {
+    if (both.y == nullptr)
+        return std::nullopt;
+    const double across = how.stated == nullptr ? 0 : (*how.stated)[1];
+    const double down = how.stated == nullptr ? 0 : (*how.stated)[5];
+    const std::optional<Spacing> x = spacing_of(both.x.get(), across, how, err);
+    const std::optional<Spacing> y =
+        x ? spacing_of(both.y.get(), down, how, err) : std::optional<Spacing>();
+    if (!x || !y)
+        return std::nullopt;
+    return usable(centre_to_corner({x->first, x->step, 0, y->first, 0, y->step}));
+}
+
+std::optional<GeoTransform> place_by_coordinates(const zb_node *array, const Layout &layout,
+                                                 NearbyNodes &around,
+                                                 const OGRSpatialReference *srs) {
+    zb_error err = {};
+    const std::optional<GeoTransform> found =
+        place_by(find_both(array, layout, around), {srs, nullptr, false}, &err);
+    if (!found && err.code != ZB_OK)
+        CPLError(CE_Warning, CPLE_AppDefined, "No geotransform: %s", err.message);
+    return found;
+}
+
+std::optional<GeoTransform> contradicting_coordinates(const zb_node *array, const Layout &layout,
+                                                      NearbyNodes &around,
+                                                      const OGRSpatialReference *srs,
+                                                      const GeoTransform &stated) {
+    zb_error err = {};
+    std::optional<GeoTransform> found;
+    const Coordinates both = find_both(array, layout, around);
+    for (const bool ends : {true, false}) {
+        found = place_by(both, {srs, &stated, ends}, &err);
+        if (!found || agree(stated, *found, layout)) {
+            if (err.code != ZB_OK)
+                CPLDebug("ZARR3", "/%s: %s", zb_node_path(array), err.message);
+            return std::nullopt;
+        }
+    }
+    return found;
+}
+
+} // namespace zarr3

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The place of a raster by the one-dimensional coordinate arrays of its columns and rows. */
+#ifndef ZARR3_COORDINATE_PLACE_H
+#define ZARR3_COORDINATE_PLACE_H
+
+#include "geo/geotransform.h"
+
+namespace zarr3 {
+
+/* The attribute of an array with the place that its coordinate arrays gave it when it was put
+   elsewhere in spite of them: [a, b, c, d, e, f], as `spatial:transform`. Coordinates that say
+   another place by now were changed later, and count. */
+constexpr char kOverruledCoordinates[] = "zarrbridge:overruled_coordinates";
+
+/* Moves the origin from the centre of the first pixel to its outer corner. */
+GeoTransform centre_to_corner(GeoTransform transform);
+
+/* True if both put every corner of the raster within half a pixel of the same place. */
+bool agree(const GeoTransform &a, const GeoTransform &b, const Layout &layout);
+
+/* Where regular coordinates put the raster, in the units of `srs` (or NULL). A damaged coordinate
+   array costs the place, with a warning, but not the pixels. */
+std::optional<GeoTransform> place_by_coordinates(const zb_node *array, const Layout &layout,
+                                                 NearbyNodes &around,
+                                                 const OGRSpatialReference *srs);
+
+/* The same where it does not agree with `stated`; nothing where it does, and where the coordinates
+   cannot tell: they are irregular, or cannot be read. A single column or row has the size that
+   `stated` gives it. As long as the first and the last values agree, no others are read. */
+std::optional<GeoTransform> contradicting_coordinates(const zb_node *array, const Layout &layout,
+                                                      NearbyNodes &around,
+                                                      const OGRSpatialReference *srs,
+                                                      const GeoTransform &stated);
+
+} // namespace zarr3
+
+#endif
