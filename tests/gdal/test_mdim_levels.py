@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 import zarr
-from conftest import Errors, put
+from conftest import Errors, opened, put, sub
 from mdim import opened_mdim
-from osgeo import gdal
+from osgeo import gdal, osr
 
 needs_overviews = pytest.mark.skipif(not hasattr(gdal.MDArray, "BuildOverviews"),
                                      reason="GDAL 3.13 has them")
@@ -143,3 +143,138 @@ def test_blocks_that_are_missing_or_wait(tmp_path):
     with Errors() as errors:
         assert array.GetRawBlockInfo([2, 0]) is None
     assert "invalid block coordinate 2 for dimension 0" in errors.failures[0]
+
+
+# ---- Changes of an array that has levels ----
+
+
+def leveled(path, width=361, height=181):
+    """A raster in degrees with a mask, statistics and a level of half its size."""
+    source = gdal.GetDriverByName("MEM").Create("", width, height, 1, gdal.GDT_Float32)
+    srs = osr.SpatialReference()
+    srs.ImportFromEPSG(4326)
+    source.SetSpatialRef(srs)
+    source.SetGeoTransform((-180.5, 1, 0, 90.5, 0, -1))
+    source.WriteArray(np.arange(width * height, dtype="f4").reshape(height, width))
+    source.CreateMaskBand(gdal.GMF_PER_DATASET)
+    source.GetRasterBand(1).GetMaskBand().Fill(255)
+    gdal.GetDriverByName("Zarr3").CreateCopy(path, source, options=["ARRAY_NAME=t"]).Close()
+    with gdal.OpenEx(path, gdal.OF_UPDATE) as dataset:
+        dataset.GetRasterBand(1).ComputeStatistics(False)
+        dataset.BuildOverviews("NEAREST", [2])
+
+
+def without_levels(path):
+    with gdal.OpenEx(path, gdal.OF_UPDATE) as dataset:
+        dataset.BuildOverviews("NONE", [])
+
+
+def test_an_array_with_levels_keeps_its_size(tmp_path):
+    path = str(tmp_path / "x.zarr")
+    leveled(path)
+    dataset, root = opened_mdim(path, update=True)
+    with Errors() as errors:
+        assert root.OpenMDArray("t").Resize([100, 361]) != gdal.CE_None
+    assert len(errors.failures) == 1 and "gdaladdo -clean" in errors.failures[0]
+    del dataset, root
+    assert opened(path).RasterYSize == 181 and opened(path).GetRasterBand(1).GetOverviewCount() == 1
+    assert opened(path).GetGeoTransform() == (-180.5, 1, 0, 90.5, 0, -1)
+
+
+@pytest.mark.parametrize("height, box", [(100, [-180.5, -9.5, 180.5, 90.5]),
+                                         (200, [-180.5, -109.5, 180.5, 90.5])])
+def test_a_place_and_statistics_follow_the_size(tmp_path, height, box):
+    path = str(tmp_path / "x.zarr")
+    leveled(path)
+    without_levels(path)
+    assert opened(path).GetRasterBand(1).GetMetadataItem("STATISTICS_MEAN")
+    dataset, root = opened_mdim(path, update=True)
+    assert root.OpenMDArray("t").Resize([height, 361]) == gdal.CE_None
+    dataset.Close()
+    del root
+    found = opened(path)
+    assert found.GetGeoTransform() == (-180.5, 1, 0, 90.5, 0, -1) and found.RasterYSize == height
+    assert found.GetRasterBand(1).GetMetadataItem("STATISTICS_MEAN") is None
+    attributes = zarr.open(path)["t"].attrs
+    assert attributes["spatial:shape"] == [height, 361] and attributes["spatial:bbox"] == box
+
+
+@pytest.mark.parametrize("shape", [(100, 361), (100, 200), (181, 180), (91, 181)])
+def test_levels_of_another_size_are_no_overviews(tmp_path, shape):
+    """Other programs resize an array and know nothing of its levels; the list still says the old
+    shape."""
+    path = str(tmp_path / "x.zarr")
+    leveled(path)
+    zarr.open(path)["t"].resize(shape)
+    assert opened(path).GetRasterBand(1).GetOverviewCount() == 0
+    with gdal.OpenEx(path, gdal.OF_UPDATE) as dataset:
+        dataset.BuildOverviews("NEAREST", [2])
+    found = opened(path)
+    assert found.GetRasterBand(1).GetOverviewCount() == 1
+    level = found.GetRasterBand(1).GetOverview(0)
+    assert (level.YSize, level.XSize) == ((shape[0] + 1) // 2, (shape[1] + 1) // 2)
+    assert np.abs(level.ReadAsArray() - found.ReadAsArray()[::2, ::2]).max() <= 362, "a row and a column"
+    assert not (tmp_path / "x.zarr" / "ovr_2x_t").exists(), "the old one has gone"
+
+
+def test_old_levels_can_be_removed(tmp_path):
+    path = str(tmp_path / "x.zarr")
+    leveled(path)
+    zarr.open(path)["t"].resize((100, 361))
+    without_levels(path)
+    assert not (tmp_path / "x.zarr" / "ovr_2x").exists()
+    assert "multiscales" not in zarr.open(path).attrs
+
+
+@pytest.mark.parametrize("fine, coarse, fits", [
+    ((100, 361), (91, 181), False), ((181, 361), (91, 181), True), ((181, 361), (90, 180), True),
+    ((100, 100), (67, 67), True), ((100, 100), (100, 50), True), ((1000, 300), (500, 100), True),
+    ((1000, 1000), (250, 250), True), ((101, 101), (25, 26), True), ((1000, 1000), (900, 500), False),
+    ((10980, 10980), (1830, 1830), True), ((100, 100), (1, 1), True)])
+def test_sizes_of_levels_by_other_writers(store, fine, coarse, fits):
+    path, root = store
+    put(root, "0", np.zeros(fine, "u1"))
+    put(root, "1", np.zeros(coarse, "u1"))
+    root.update_attributes({
+        "zarr_conventions": [{"uuid": "d35379db-88df-4056-af3a-620245f8e347",
+                              "name": "multiscales"}],
+        "multiscales": {"layout": [{"asset": "0"}, {"asset": "1", "derived_from": "0"}]}})
+    assert opened(path + "/0").GetRasterBand(1).GetOverviewCount() == fits
+
+
+def test_levels_follow_the_crs_and_nodata(tmp_path):
+    path = str(tmp_path / "x.zarr")
+    leveled(path)
+    dataset, root = opened_mdim(path, update=True)
+    array = root.OpenMDArray("t")
+    srs = osr.SpatialReference()
+    srs.ImportFromEPSG(4258)
+    array.SetSpatialRef(srs)
+    array.SetNoDataValueDouble(7)
+    array.SetUnit("K")
+    del array, root
+    dataset.Close()
+    found = opened(path)
+    level = opened(sub(path, "ovr_2x/t"))
+    assert level.GetSpatialRef().GetAuthorityCode(None) == "4258"
+    assert level.GetRasterBand(1).GetNoDataValue() == 7
+    assert level.GetRasterBand(1).GetUnitType() == "K"
+    assert np.allclose(level.GetGeoTransform(), (-180.5, 361 / 181, 0, 90.5, 0, -181 / 91))
+    assert found.GetRasterBand(1).GetOverview(0).GetNoDataValue() == 7
+
+
+def test_deleting_an_array_deletes_what_belongs_to_it(tmp_path):
+    path = str(tmp_path / "x.zarr")
+    leveled(path)
+    dataset, root = opened_mdim(path, update=True)
+    level = root.OpenGroup("ovr_2x").OpenMDArray("t")
+    assert root.DeleteMDArray("t") == gdal.CE_None
+    assert root.GetGroupNames() in (None, [])
+    assert set(root.GetMDArrayNames() or []) <= {"x", "y"}
+    assert "multiscales" not in [item.GetName() for item in root.GetAttributes()]
+    with Errors():
+        assert level.Read() is None
+    del level, root
+    dataset.Close()
+    assert set(zarr.open(path)) == {"x", "y", "spatial_ref"}
+    assert "multiscales" not in zarr.open(path).attrs

@@ -246,6 +246,21 @@ def test_a_root_that_is_not_there_is_asked_for_once(server):
     assert asked(server).count("/p.zarr/none.zarr/zarr.json") == 1
 
 
+@pytest.mark.parametrize("form, most", [("{}/t", 3), ("/vsicurl/{}/t", 6), ("/vsicurl/{}", 7)])
+def test_requests_for_coordinates(server, raster, form, most):
+    """The place by attributes is compared with them: a request for each, and by GDAL two at most."""
+    root = zarr.open_group(server.folder / "r.zarr", use_consolidated=False)
+    root["t"].update_attributes({
+        "zarr_conventions": [{"uuid": "689b58e2-cf7b-45e0-9fff-9cfc0883d6b4"}],
+        "spatial:transform": [10, 0, 0, 0, -10, 10]})
+    zarr.consolidate_metadata(root.store)
+    output("gdalinfo", form.format(raster))
+    paths = [request.path for request in server.take_log()]
+    assert len(paths) <= most, paths
+    assert 1 <= sum(path.startswith("/r.zarr/x/c") for path in paths) <= 2, paths
+    assert not [path for path in paths if path.endswith(("/x/zarr.json", "/y/zarr.json"))]
+
+
 ROWS = r"""
 import sys; from osgeo import gdal; gdal.UseExceptions()
 d = gdal.Open(sys.argv[1])

@@ -145,6 +145,9 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
         return write_options_;
     }
 
+    /* Writes what the array says now to the levels that were made of it. */
+    enum zb_code follow_in_levels(zb_error *err);
+
     /* Reads straight into the caller's buffer when that is the better way. Sets *done unless the
        blocks of the cache should serve the request. */
     CPLErr read_direct(const zarr3::PixelRequest &request, bool *done);
@@ -319,7 +322,9 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     enum zb_code forget_levels(zb_error *err);
     enum zb_code update_levels(zb_error *err);
     bool flush_levels(bool at_closing);
+    bool is_stale_level(const Zarr3Dataset &level) const;
     CPLErr remove_levels();
+    CPLErr remove_made_levels(std::vector<std::string> made);
     CPLErr remove_outer_overviews();
     CPLErr make_last_overviews();
     CPLErr build_levels(const char *resampling, const std::vector<int> &factors,
@@ -380,6 +385,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     bool levels_opened_ = false;
     std::vector<std::unique_ptr<Zarr3Dataset>> levels_; /* owned; none for masks */
     std::vector<Zarr3Dataset *> overviews_;             /* what overviews() gives */
+    std::vector<std::string> stale_levels_;             /* paths of levels that are none any more */
     std::string overviews_at_close_;                    /* a method, or "" */
     bool seals_ = false;
 };

@@ -20,6 +20,15 @@ using namespace zarr3;
 
 /* ---- Reading ---- */
 
+/* The raster got other rows or columns after the level was made. */
+bool Zarr3Dataset::is_stale_level(const Zarr3Dataset &level) const {
+    const zb_array_info *info = array_.info(), *other = level.array_.info();
+    return is_of_other_shape(pyramid_, nRasterXSize, nRasterYSize) ||
+           (info->ndim == other->ndim && level.array_.path() != array_.path() &&
+            level.nRasterXSize <= nRasterXSize && level.nRasterYSize <= nRasterYSize &&
+            !may_be_level(info, other));
+}
+
 void Zarr3Dataset::open_levels() {
     ArrayOptions options;
     options.pinned = pinned_;
@@ -39,6 +48,12 @@ void Zarr3Dataset::open_levels() {
             level = make(hierarchy_, node, options, &reason);
         if (level == nullptr) {
             CPLDebug("ZARR3", "level %s is left out: %s", path.c_str(), reason.c_str());
+            continue;
+        }
+        if (is_stale_level(*level)) {
+            CPLDebug("ZARR3", "level %s is left out: it is of another size of the raster",
+                     path.c_str());
+            stale_levels_.push_back(path);
             continue;
         }
         /* GDAL takes overviews for smaller versions of one picture with the same bands. Levels of
@@ -123,6 +138,14 @@ enum zb_code Zarr3Dataset::update_levels(zb_error *err) {
     return changes.apply(&group, err);
 }
 
+enum zb_code Zarr3Dataset::follow_in_levels(zb_error *err) {
+    locate();
+    edits.place = true;
+    const enum zb_code code = update_levels(err);
+    edits = Edits();
+    return code;
+}
+
 /* The bands of overviews that programs have are of the past, as GDAL says of BuildOverviews(). What
    waits in them must have been flushed. */
 enum zb_code Zarr3Dataset::forget_levels(zb_error *err) {
@@ -135,6 +158,7 @@ enum zb_code Zarr3Dataset::forget_levels(zb_error *err) {
         dataset->levels_opened_ = false;
     }
     levels_.clear();
+    stale_levels_.clear();
     band_lists_.clear();
     /* Opened anew, with the groups above it. */
     const enum zb_code code = array_.move_to(array_.path(), err);
@@ -163,6 +187,15 @@ CPLErr Zarr3Dataset::remove_levels() {
         }
         made.push_back(path);
     }
+    return remove_made_levels(made);
+}
+
+/* With those that are of the past. */
+CPLErr Zarr3Dataset::remove_made_levels(std::vector<std::string> made) {
+    for (const std::string &path : stale_levels_) {
+        if (is_made_level(pyramid_, array_.path(), path))
+            made.push_back(path);
+    }
     zb_error err;
     const Pyramid pyramid = pyramid_;
     enum zb_code code = forget_levels(&err);
@@ -180,6 +213,10 @@ CPLErr Zarr3Dataset::remove_levels() {
 
 CPLErr Zarr3Dataset::build_levels(const char *resampling, const std::vector<int> &factors,
                                   GDALProgressFunc progress, void *progress_data) {
+    /* New ones go beside those that are there; these are of the past, and hold their names. */
+    overviews();
+    if (!stale_levels_.empty() && remove_made_levels({}) != CE_None)
+        return CE_Failure;
     OverviewBuilder builder(this, resampling);
     zb_error err;
     for (const int factor : std::set<int>(factors.begin(), factors.end())) {

@@ -11,6 +11,7 @@
 #include "base/json_text.h"
 #include "cpl_string.h"
 #include "dataset/side_properties.h"
+#include "geo/coordinate_place.h"
 #include "geo/crs.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"
@@ -40,6 +41,7 @@ static bool is_own_matter(const std::string &name) {
         "_CRS",
         kMask,
         kEpochAttribute,
+        kOverruledCoordinates,
         "GeoTransform",
         "_ARRAY_DIMENSIONS",
     };
@@ -296,7 +298,7 @@ enum zb_code remove_lost_levels(zb_store *store, const std::string &array, const
     return code;
 }
 
-static std::vector<std::string> made_levels(const NodePtr &array, const Pyramid &pyramid) {
+std::vector<std::string> made_levels(const NodePtr &array, const Pyramid &pyramid) {
     std::vector<std::string> made;
     for (const std::string &level : pyramid.levels) {
         if (is_made_level(pyramid, zb_node_path(array.get()), level))
@@ -305,13 +307,21 @@ static std::vector<std::string> made_levels(const NodePtr &array, const Pyramid 
     return made;
 }
 
-bool may_be_renamed(const NodePtr &array, const std::string &name) {
+static bool may_change(const NodePtr &array, const std::string &name, const char *overviews) {
     NearbyNodes around(array.get());
     if (made_levels(array, find_pyramid(array.get(), around)).empty())
         return true;
-    CPLError(CE_Failure, CPLE_NotSupported,
-             "%s has overviews under its name; gdaladdo -clean removes them", name.c_str());
+    CPLError(CE_Failure, CPLE_NotSupported, "%s has overviews %s; gdaladdo -clean removes them",
+             name.c_str(), overviews);
     return false;
+}
+
+bool may_be_renamed(const NodePtr &array, const std::string &name) {
+    return may_change(array, name, "under its name");
+}
+
+bool may_be_resized(const NodePtr &array, const std::string &name) {
+    return may_change(array, name, "of its present size");
 }
 
 enum zb_code remove_companions(const NodePtr &array, zb_store *store, zb_error *err) {

@@ -77,9 +77,13 @@ std::string raster_of_level(const Children &siblings, const zb_child &group);
 enum zb_code remove_lost_levels(zb_store *store, const std::string &array, const Pyramid &pyramid,
                                 zb_error *err);
 
-/* False, with an error reported, for an array with levels that were made of it: they have its name.
-   The error calls the array `name`. */
+/* The levels on the list of the array's pyramid that were made of it. */
+std::vector<std::string> made_levels(const NodePtr &array, const Pyramid &pyramid);
+
+/* False, with an error reported, for an array with levels that were made of it: they have its name,
+   and are made of its rows and columns. The error calls the array `name`. */
 bool may_be_renamed(const NodePtr &array, const std::string &name);
+bool may_be_resized(const NodePtr &array, const std::string &name);
 
 /* To be called before the array is deleted: removes what belongs to it alone, its mask and the
    levels that were made of it. */

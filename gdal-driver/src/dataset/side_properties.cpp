@@ -161,6 +161,14 @@ bool drop_statistics(CPLXMLNode *tree, const std::vector<uint64_t> &bands) {
     return dropped;
 }
 
+void drop_places(CPLXMLNode *tree) {
+    prune(tree, [](const CPLXMLNode *child) {
+        const char *domain =
+            is_element(child, "Metadata") ? CPLGetXMLValue(child, "domain", "") : "";
+        return is_element(child, "GCPList") || EQUAL(domain, "RPC") || EQUAL(domain, "GEOLOCATION");
+    });
+}
+
 void keep_meanings(CPLXMLNode *tree) {
     prune(tree, [](CPLXMLNode *child) {
         if (!is_band(child))

@@ -41,6 +41,10 @@ void keep_bands(CPLXMLNode *tree, const std::vector<uint64_t> &bands);
    ascending) or, where none is given, of all. True if there were any. */
 bool drop_statistics(CPLXMLNode *tree, const std::vector<uint64_t> &bands);
 
+/* Takes away what puts the rows and columns of a raster on the map: ground control points, rational
+   polynomials, geolocation arrays. */
+void drop_places(CPLXMLNode *tree);
+
 /* Leaves what explains the values of pixels: colour tables, names of categories and attribute tables
    of bands. That is all that holds for another size of the raster, too. */
 void keep_meanings(CPLXMLNode *tree);

@@ -2,11 +2,16 @@
 #include "multidim/attribute_owner.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "array/attributes.h"
 #include "array/conventions.h"
+#include "array/dimension_names.h"
+#include "base/json_text.h"
+#include "dataset/side_properties.h"
 #include "geo/crs.h"
 #include "multidim/attribute.h"
+#include "raster/axes.h"
 #include "zarrbridge/conventions.h"
 
 namespace zarr3 {
@@ -16,20 +21,67 @@ static bool is_text(const zb_json *value, const std::string &text) {
     return found != nullptr && found == text;
 }
 
-/* The declarations of conventions whose attributes are hidden themselves. */
-static bool declares_crs_alone(const zb_json *list) {
+/* ---- What would be wrong of a view ---- */
+
+/* True if the dimensions are known by their names as well. */
+static bool lists_usual_dimensions(const zb_node *node, const zb_json *list) {
+    const zb_json *first = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : nullptr;
+    const std::string array = zb_node_name(node);
+    return zb_json_count(list) == 2 && is_y_name(usual_name(json_text(first), array)) &&
+           is_x_name(usual_name(json_text(zb_json_next(first)), array));
+}
+
+/* The place of all rows and columns. Where indexing variables tell it, those of a view tell the
+   view's, and attributes are not needed. */
+static bool states_place_by_shape(const zb_node *node, const zb_json *member) {
+    const std::string name = zb_json_name(member);
+    return name.compare(0, 8, "spatial:") == 0 &&
+           (name != "spatial:dimensions" || lists_usual_dimensions(node, member));
+}
+
+static bool states_any_place(const zb_node *node) {
+    return attribute(node, "spatial:transform") != nullptr ||
+           attribute(node, "spatial:bbox") != nullptr;
+}
+
+/* The side properties without those of all pixels: statistics, histograms, ground control points.
+   Null where nothing is left. */
+static std::shared_ptr<GDALAttribute>
+side_properties_of_views(const std::shared_ptr<AttributeOwner> &self, const zb_json *member) {
+    const XmlTree tree = parse_side_properties(json_text(member));
+    if (tree == nullptr)
+        return nullptr;
+    drop_statistics(tree.get(), {});
+    drop_places(tree.get());
+    const std::string text = side_properties_text(tree.get());
+    const Json kept = parse_json(json_object({{kSideProperties, json_quote(text)}}));
+    return text.empty() || kept == nullptr ? nullptr
+                                           : Zarr3Attribute::make(self, zb_json_first(kept.get()));
+}
+
+/* ---- What GDAL has calls for ---- */
+
+/* True if no attribute of a convention that is declared is shown. */
+static bool declares_hidden_alone(const zb_node *node, const zb_json *list, bool hides_place) {
     if (zb_json_kind_of(list) != ZB_JSON_ARRAY)
         return false;
+    bool shows_place = false;
+    const zb_json *all = zb_node_attributes(node);
+    for (const zb_json *member = zb_json_first(all); member != nullptr;
+         member = zb_json_next(member))
+        shows_place = shows_place || (strncmp(zb_json_name(member), "spatial:", 8) == 0 &&
+                                      !(hides_place && states_place_by_shape(node, member)));
     for (const zb_json *entry = zb_json_first(list); entry != nullptr;
          entry = zb_json_next(entry)) {
-        if (!is_text(zb_json_get(entry, "uuid"), kProj.uuid))
+        const zb_json *id = zb_json_get(entry, "uuid");
+        if (!is_text(id, kProj.uuid) && (shows_place || !is_text(id, kSpatial.uuid)))
             return false;
     }
     return true;
 }
 
 /* GDAL has calls for these, by which its programs copy them. */
-static bool has_own_call(const zb_node *node, const zb_json *member) {
+static bool has_own_call(const zb_node *node, const zb_json *member, bool hides_place) {
     static constexpr const char *kNames[] = {
         "units", "scale_factor", "add_offset", "_FillValue",    "_Unsigned",
         "_CRS",  "proj:code",    "proj:wkt2",  "proj:projjson", "grid_mapping"};
@@ -37,10 +89,11 @@ static bool has_own_call(const zb_node *node, const zb_json *member) {
     if (zb_node_array(node) == nullptr)
         return false;
     if (name == "zarr_conventions")
-        return declares_crs_alone(member);
+        return declares_hidden_alone(node, member, hides_place);
     if (name == "coordinates") /* the grid mapping stands there for xarray */
         return is_text(member, attribute_text(node, "grid_mapping"));
     return name == kEpochAttribute || name == ZB_FILL_IS_NODATA ||
+           (hides_place && states_place_by_shape(node, member)) ||
            std::any_of(std::begin(kNames), std::end(kNames),
                        [&](const char *known) { return name == known; });
 }
@@ -55,10 +108,19 @@ list_attributes(const std::shared_ptr<AttributeOwner> &self, bool all) {
     std::vector<std::shared_ptr<GDALAttribute>> result;
     const zb_node *node = self->attributes_of();
     const zb_json *attributes = node == nullptr ? nullptr : zb_node_attributes(node);
+    const bool hides_place =
+        !all && node != nullptr && states_any_place(node) && self->place_is_carried();
     for (const zb_json *member = zb_json_first(attributes); member != nullptr;
          member = zb_json_next(member)) {
-        if (all || !has_own_call(node, member))
-            result.push_back(Zarr3Attribute::make(self, member));
+        if (!all && has_own_call(node, member, hides_place))
+            continue;
+        const bool is_partly_shown = !all && zb_node_array(node) != nullptr &&
+                                     strcmp(zb_json_name(member), kSideProperties) == 0;
+        const std::shared_ptr<GDALAttribute> shown =
+            is_partly_shown ? side_properties_of_views(self, member)
+                            : std::shared_ptr<GDALAttribute>(Zarr3Attribute::make(self, member));
+        if (shown != nullptr)
+            result.push_back(shown);
     }
     return result;
 }

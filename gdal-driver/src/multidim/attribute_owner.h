@@ -25,6 +25,10 @@ class AttributeOwner {
     /* Reports what fails. */
     virtual bool change(const AttributeChanges &changes) = 0;
     virtual std::string owner_name() const = 0;
+    /* True if dimensions tell the place on the map that attributes state, too. */
+    virtual bool place_is_carried() const {
+        return false;
+    }
     /* The full name that its attributes' own begin with. */
     virtual std::string attribute_parent() const {
         return owner_name();
@@ -46,8 +50,10 @@ class AttributeOwner {
     std::set<Zarr3Attribute *> held_;
 };
 
-/* The attributes that are not what GDAL has other calls for (unit, scale, CRS ...); with `all`,
-   every one. `self` keeps the owner for as long as an attribute lives. */
+/* The attributes that are not what GDAL has other calls for (unit, scale, CRS ...), without what
+   holds for all rows and columns alone (place, statistics): programs copy the list to arrays of
+   other shapes and from views. With `all`, every one, as it is. `self` keeps the owner for as long
+   as an attribute lives. */
 std::vector<std::shared_ptr<GDALAttribute>>
 list_attributes(const std::shared_ptr<AttributeOwner> &self, bool all);
 

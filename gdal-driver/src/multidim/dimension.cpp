@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "multidim/dimension.h"
 
+#include <optional>
+
 #include "array/attributes.h"
+#include "array/coordinates.h"
 #include "array/types.h"
 #include "base/errors.h"
+#include "multidim/group.h"
 #include "multidim/md_array.h"
 #include "raster/axes.h"
 
@@ -60,9 +64,41 @@ void Zarr3Dimension::set_axis(const std::string &type, const std::string &direct
 
 /* ---- The variable ---- */
 
+std::shared_ptr<GDALMDArray> Zarr3Dimension::regular_variable() const {
+    const std::shared_ptr<Tree> tree = tree_.lock();
+    std::optional<Spacing> found;
+    std::shared_ptr<GDALDimension> self;
+    if (tree == nullptr || has_variable_ || !is_shared())
+        return nullptr;
+    for (const std::string &path : users_) {
+        std::string reason;
+        const auto array = tree->array(path, nullptr, &reason);
+        for (uint32_t d = 0; array != nullptr && d < array->GetDimensionCount(); d++) {
+            if (array->GetDimensions()[d].get() != this)
+                continue;
+            const std::optional<Spacing> edges = array->edges_along(d);
+            if (edges && found && (edges->first != found->first || edges->step != found->step))
+                return nullptr;
+            self = array->GetDimensions()[d];
+            found = edges ? edges : found;
+        }
+    }
+    const std::string parent = m_osFullName.substr(0, m_osFullName.rfind('/'));
+    return !found ? nullptr
+                  : GDALMDArrayRegularlySpaced::Create(parent.empty() ? "/" : parent, m_osName,
+                                                       self, found->first, found->step, 0.5);
+}
+
 std::shared_ptr<GDALMDArray> Zarr3Dimension::GetIndexingVariable() const {
     const std::shared_ptr<Tree> tree = tree_.lock();
-    if (tree == nullptr || !has_variable_)
+    if (tree == nullptr)
+        return nullptr;
+    /* GDAL opens indexing variables by their names, too, so that the group has to know this one. */
+    if (!has_variable_ && regular_variable() != nullptr) {
+        const std::shared_ptr<Zarr3Group> owner = tree->group(group_);
+        return owner == nullptr ? nullptr : owner->regular_variable(m_osName);
+    }
+    if (!has_variable_)
         return nullptr;
     std::string reason;
     std::shared_ptr<GDALMDArray> variable = tree->array(variable_, nullptr, &reason);
@@ -105,6 +141,10 @@ static std::string moved_path(const std::string &path, const std::string &from,
 void Zarr3Dimension::moved(const std::string &from, const std::string &to) {
     const std::shared_ptr<Tree> tree = tree_.lock();
     group_ = moved_path(group_, from, to);
+    std::set<std::string> users;
+    for (const std::string &path : users_)
+        users.insert(moved_path(path, from, to));
+    users_ = users;
     if (has_variable_)
         variable_ = moved_path(variable_, from, to);
     if (tree != nullptr)

@@ -33,9 +33,21 @@ class Zarr3Dimension final : public GDALDimension {
         m_nSize = size;
     }
 
+    /* An array that has it. */
+    void note_user(const std::string &path) {
+        users_.insert(path);
+    }
+    bool has_variable() const {
+        return has_variable_;
+    }
+
     /* A node that it may have to do with is elsewhere now. */
     void moved(const std::string &from, const std::string &to);
 
+    /* Where attributes place the arrays, no node holds the coordinates, which copies need: they are
+       made of the place. Null where there is no place, and where two arrays lie at different
+       ones. */
+    std::shared_ptr<GDALMDArray> regular_variable() const;
     std::shared_ptr<GDALMDArray> GetIndexingVariable() const override;
     bool SetIndexingVariable(std::shared_ptr<GDALMDArray> variable) override;
     bool Rename(const std::string &name) override;
@@ -47,6 +59,7 @@ class Zarr3Dimension final : public GDALDimension {
     std::string group_;
     std::string variable_; /* the coordinate's path */
     bool has_variable_ = false;
+    std::set<std::string> users_; /* paths of arrays */
 };
 
 /* What a coordinate array tells of its axis, with `by_name` by its name as well: a type and a

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "multidim/group.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "array/attributes.h"
+#include "array/dimension_names.h"
 #include "base/errors.h"
+#include "dataset/levels.h"
 #include "geo/crs.h"
 #include "multidim/dimension.h"
 #include "multidim/md_array.h"
@@ -111,8 +116,55 @@ std::vector<std::string> Zarr3Group::GetMDArrayNames(CSLConstList options) const
             if (show_all || all->grid_mappings.count(name) == 0)
                 names.push_back(name);
         }
+        for (const auto &variable : regular_variables(*all))
+            names.push_back(variable->GetName());
     }
     return names;
+}
+
+/* True if the group has no array for a dimension of this one. */
+static bool lacks_coordinates(const zb_array_info *info,
+                              const std::map<std::string, NodePtr> &arrays) {
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        const std::string name = dimension_name(info, d);
+        if (!name.empty() && arrays.count(name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* True if the array may have a place without coordinates beside it. */
+static bool may_be_placed(const zb_node *array, const zb_node *group) {
+    static const char *const kPlaces[] = {"spatial:transform", "spatial:bbox"};
+    return zb_node_array(array)->ndim >= 2 &&
+           (attribute(array, "grid_mapping") != nullptr ||
+            std::any_of(std::begin(kPlaces), std::end(kPlaces), [&](const char *name) {
+                return attribute(array, name) != nullptr || attribute(group, name) != nullptr;
+            }));
+}
+
+/* Coordinates that are made of the places of arrays, as dimensions of the group have them. Copies
+   find them by the names of the group's arrays. */
+std::vector<std::shared_ptr<GDALMDArray>> Zarr3Group::regular_variables(const Listing &all) const {
+    std::vector<std::shared_ptr<GDALMDArray>> open, variables;
+    std::map<std::string, std::shared_ptr<Zarr3Dimension>> placed;
+    for (const auto &[name, node] : all.arrays) {
+        const bool may_be = lacks_coordinates(zb_node_array(node.get()), all.arrays) &&
+                            may_be_placed(node.get(), node_.get());
+        const auto array = may_be ? OpenMDArray(name, nullptr) : nullptr;
+        open.push_back(array);
+        for (uint32_t d = 0; array != nullptr && d < array->GetDimensionCount(); d++) {
+            const auto ours = std::dynamic_pointer_cast<Zarr3Dimension>(array->GetDimensions()[d]);
+            if (ours != nullptr && !ours->has_variable() && ours->is_shared() &&
+                ours->group() == path_ && all.arrays.count(ours->GetName()) == 0)
+                placed[ours->GetName()] = ours;
+        }
+    }
+    for (const auto &[name, dimension] : placed) {
+        if (auto variable = dimension->regular_variable())
+            variables.push_back(variable);
+    }
+    return variables;
 }
 
 std::vector<std::string> Zarr3Group::GetGroupNames(CSLConstList) const {
@@ -147,6 +199,18 @@ static bool is_name(const std::string &name) {
     return !name.empty() && name.find('/') == std::string::npos;
 }
 
+std::shared_ptr<GDALMDArray> Zarr3Group::regular_variable(const std::string &name) const {
+    const CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    const Listing *all = listing();
+    if (all == nullptr)
+        return nullptr;
+    for (const auto &variable : regular_variables(*all)) {
+        if (variable->GetName() == name)
+            return variable;
+    }
+    return nullptr;
+}
+
 std::shared_ptr<GDALMDArray> Zarr3Group::OpenMDArray(const std::string &name, CSLConstList) const {
     const TreeOptions &shown = tree_->options();
     if (!CheckValidAndErrorOutIfNot() || !is_name(name))
@@ -155,7 +219,9 @@ std::shared_ptr<GDALMDArray> Zarr3Group::OpenMDArray(const std::string &name, CS
         shown.single && path_ == shown.base && name == tree_->short_name(shown.array);
     const std::string path = is_single ? shown.array : join_path(path_, name);
     const NodePtr node = find_child(*tree_, listing_ ? &listing_->arrays : nullptr, path);
-    if (node == nullptr || zb_node_array(node.get()) == nullptr)
+    if (node == nullptr)
+        return regular_variable(name);
+    if (zb_node_array(node.get()) == nullptr)
         return nullptr;
     std::string reason;
     std::shared_ptr<GDALMDArray> array = tree_->array(path, node, &reason);
@@ -291,7 +357,8 @@ bool Zarr3Group::delete_child(const std::string &name, bool is_array) {
     const NodePtr node = open_node(tree_->store(), path, &err);
     const bool fits =
         node != nullptr && !name.empty() && (zb_node_array(node.get()) != nullptr) == is_array;
-    if (!fits || zb_node_delete(tree_->store(), path.c_str(), &err) != ZB_OK) {
+    if (!fits || (is_array && remove_companions(node, tree_->store(), &err) != ZB_OK) ||
+        zb_node_delete(tree_->store(), path.c_str(), &err) != ZB_OK) {
         if (fits || node == nullptr)
             report(err);
         else
@@ -300,6 +367,10 @@ bool Zarr3Group::delete_child(const std::string &name, bool is_array) {
         return false;
     }
     tree_->deleted(path);
+    if (is_array) { /* its mask and its levels are gone, too */
+        tree_->forget_missing(path_);
+        tree_->changed_below(path_);
+    }
     forget_listing();
     return true;
 }

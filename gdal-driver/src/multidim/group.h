@@ -18,6 +18,10 @@ class Zarr3Group final : public GDALGroup, public AttributeOwner {
     static std::shared_ptr<Zarr3Group> make(const std::shared_ptr<Tree> &tree,
                                             const std::string &path, const NodePtr &node);
 
+    /* Coordinates that no node holds (Zarr3Dimension::regular_variable), or null. None where the
+       group's children cannot be listed. */
+    std::shared_ptr<GDALMDArray> regular_variable(const std::string &name) const;
+
     void moved_to(const std::string &path);
     /* The node, or what is below it, was changed by another view. */
     void refresh();
@@ -73,6 +77,7 @@ class Zarr3Group final : public GDALGroup, public AttributeOwner {
         std::set<std::string> grid_mappings; /* arrays that only carry a CRS */
     };
     const Listing *listing() const;
+    std::vector<std::shared_ptr<GDALMDArray>> regular_variables(const Listing &all) const;
     void forget_listing() const {
         listing_.reset();
     }

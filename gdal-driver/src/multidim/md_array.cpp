@@ -6,7 +6,9 @@
 #include "array/coordinates.h"
 #include "array/types.h"
 #include "base/errors.h"
+#include "geo/coordinate_place.h"
 #include "geo/crs.h"
+#include "geo/geotransform.h"
 #include "multidim/dimension.h"
 #include "multidim/group.h"
 #include "multidim/raw_block.h"
@@ -112,6 +114,16 @@ Zarr3MDArray::GetAttributes(CSLConstList options) const {
     return list_attributes(self(), CPLFetchBool(options, "SHOW_ALL", false));
 }
 
+/* Not by coordinates that other arrays need, and that this one's place contradicts. */
+bool Zarr3MDArray::place_is_carried() const {
+    const std::optional<Layout> layout = raster_layout();
+    if (!layout || attribute(array_.node(), kOverruledCoordinates) != nullptr)
+        return false;
+    const Axes &axes = layout->axes;
+    return dimensions_[static_cast<size_t>(axes.x)]->GetIndexingVariable() != nullptr &&
+           dimensions_[static_cast<size_t>(axes.y)]->GetIndexingVariable() != nullptr;
+}
+
 /* ---- Properties ---- */
 
 /* Counts of time are shown with the unit that their type says. */
@@ -173,18 +185,52 @@ const void *Zarr3MDArray::GetRawNoDataValue() const {
     return nodata_->empty() ? nullptr : nodata_->data();
 }
 
+std::optional<Axes> Zarr3MDArray::axes() const {
+    Axes axes;
+    std::string reason;
+    const Pyramid pyramid = find_pyramid(array_.node(), array_.around());
+    const bool found =
+        choose_axes(array_.node(), array_.around(), pyramid, nullptr, nullptr, &axes, &reason);
+    return found ? std::optional<Axes>(axes) : std::nullopt;
+}
+
+/* Of its first slice; none where GDAL has no raster of such an array. */
+std::optional<Layout> Zarr3MDArray::raster_layout() const {
+    Layout layout;
+    std::string reason;
+    const uint32_t dims = array_.info()->ndim;
+    const std::optional<Axes> found = dims < 2 ? std::nullopt : axes();
+    if (!found ||
+        !make_layout(array_.info(), *found, IndexRanges(dims - 2, IndexRange(0)), &layout, &reason))
+        return std::nullopt;
+    return layout;
+}
+
+std::optional<Spacing> Zarr3MDArray::edges_along(uint32_t dim) const {
+    const std::optional<Layout> layout = raster_layout();
+    const int number = static_cast<int>(dim);
+    if (!layout || (number != layout->axes.x && number != layout->axes.y))
+        return std::nullopt;
+    const std::optional<GeoTransform> place =
+        find_geotransform(array_.node(), *layout, find_pyramid(array_.node(), array_.around()),
+                          array_.around(), nullptr);
+    if (!place || (*place)[2] != 0 || (*place)[4] != 0)
+        return std::nullopt;
+    return number == layout->axes.x ? Spacing{(*place)[0], (*place)[1]}
+                                    : Spacing{(*place)[3], (*place)[5]};
+}
+
 /* With the numbers of the dimensions that lie along the CRS's axes. */
 std::shared_ptr<OGRSpatialReference> Zarr3MDArray::GetSpatialRef() const {
     if (located_)
         return srs_;
     located_ = true;
-    const Pyramid pyramid = find_pyramid(array_.node(), array_.around());
-    Axes axes;
-    std::string reason;
-    if (!choose_axes(array_.node(), array_.around(), pyramid, nullptr, nullptr, &axes, &reason))
+    const std::optional<Axes> chosen = axes();
+    if (!chosen)
         return nullptr;
-    const std::optional<OGRSpatialReference> found =
-        find_crs(array_.node(), axes, pyramid, array_.around());
+    const Axes axes = *chosen;
+    const std::optional<OGRSpatialReference> found = find_crs(
+        array_.node(), axes, find_pyramid(array_.node(), array_.around()), array_.around());
     if (!found)
         return nullptr;
     srs_ = std::make_shared<OGRSpatialReference>(*found);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "array/array.h"
+#include "array/coordinates.h"
 #include "array/nodata.h"
 #include "cpl_minixml.h"
 #include "multidim/attribute_owner.h"
@@ -14,6 +15,9 @@
 #include "multidim/request.h"
 #include "multidim/tree.h"
 #include "ogr_spatialref.h"
+#include "raster/layout.h"
+
+class Zarr3Dataset;
 
 namespace zarr3 {
 
@@ -32,6 +36,9 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     std::string path() const {
         return array_.path();
     }
+    /* The edge of the first cell along a dimension and the step to the next, where the array has a
+       place on the map that is not rotated, and the dimension is that of its columns or rows. */
+    std::optional<Spacing> edges_along(uint32_t dim) const;
     bool rename_dimension(const GDALDimension *dimension, const std::string &name);
     /* The size of a dimension that has changed, taken over by this array. */
     bool resize_along(const GDALDimension *dimension, uint64_t size);
@@ -49,6 +56,7 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     std::string owner_name() const override {
         return m_osFullName;
     }
+    bool place_is_carried() const override;
 
     /* GDALMDArray */
     bool IsWritable() const override {
@@ -133,6 +141,12 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     bool store_side_properties(const CPLXMLNode *tree);
     bool forget_statistics();
     const std::vector<std::shared_ptr<GDALMDArray>> &levels() const;
+    std::unique_ptr<Zarr3Dataset> as_raster(std::string *reason) const;
+    bool update_levels();
+    bool follow_size(const std::optional<Layout> &before);
+    bool drop_foreign_place();
+    std::optional<Axes> axes() const;
+    std::optional<Layout> raster_layout() const;
     void write_axis();
     double number(const char *name, double usual, bool *has, GDALDataType *storage) const;
     bool set_number(const char *name, double value);
@@ -146,6 +160,8 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     std::vector<std::shared_ptr<GDALDimension>> dimensions_;
     std::optional<NewArray> fresh_;
     bool statistics_gone_ = false; /* and none have been set since */
+    bool made_ = false;    /* created by this object */
+    bool changed_ = false; /* attributes, since the levels have been told */
 
     /* Found at the first question. */
     mutable std::optional<std::string> unit_;

@@ -12,6 +12,7 @@
 #include "base/errors.h"
 #include "base/json_text.h"
 #include "dataset/levels.h"
+#include "dataset/side_properties.h"
 #include "geo/georeference.h"
 #include "multidim/dimension.h"
 #include "multidim/md_array.h"
@@ -29,6 +30,7 @@ void Zarr3MDArray::set_fresh(const NewArray &plan,
                              const std::vector<std::shared_ptr<GDALDimension>> &dimensions,
                              const zb_write_options &write) {
     fresh_ = plan;
+    made_ = true;
     array_.open_for_update(write);
     /* A program may bring those of another dataset, of which only names and sizes count. */
     for (size_t d = 0; d < dimensions.size(); d++) {
@@ -43,9 +45,10 @@ bool Zarr3MDArray::flush() {
     if (!IsWritable() || !m_bValid)
         return true;
     write_axis();
+    const bool kept_up = drop_foreign_place() && update_levels();
     zb_error err;
     if (array_.flush(&err) == ZB_OK)
-        return true;
+        return kept_up;
     report(err);
     return false;
 }
@@ -67,6 +70,7 @@ bool Zarr3MDArray::change(const AttributeChanges &changes) {
         return false;
     zb_error err;
     forget_properties();
+    changed_ = true;
     if (array_.change_attributes(changes, &err) == ZB_OK)
         return true;
     report(err);
@@ -238,18 +242,25 @@ bool Zarr3MDArray::Resize(const std::vector<GUInt64> &sizes, CSLConstList) {
             }
         }
     }
+    std::vector<std::vector<std::shared_ptr<Zarr3MDArray>>> sharers(sizes.size());
     for (size_t d = 0; d < sizes.size(); d++) {
         const auto dimension = std::dynamic_pointer_cast<Zarr3Dimension>(dimensions_[d]);
         if (dimensions_[d]->GetSize() == sizes[d])
             continue;
-        std::vector<std::shared_ptr<Zarr3MDArray>> arrays = {
-            std::dynamic_pointer_cast<Zarr3MDArray>(self())};
-        if (dimension != nullptr && dimension->is_shared()) {
-            arrays.clear();
-            if (!tree_->arrays_with(*dimension, &arrays))
+        if (dimension == nullptr || !dimension->is_shared())
+            sharers[d].push_back(std::dynamic_pointer_cast<Zarr3MDArray>(self()));
+        else if (!tree_->arrays_with(*dimension, &sharers[d]))
+            return false;
+        for (const auto &array : sharers[d]) {
+            if (!may_be_resized(array->array_.shared_node(), "array " + array->m_osFullName))
                 return false;
         }
-        for (const auto &array : arrays) {
+    }
+    for (size_t d = 0; d < sizes.size(); d++) {
+        const auto dimension = std::dynamic_pointer_cast<Zarr3Dimension>(dimensions_[d]);
+        if (dimensions_[d]->GetSize() == sizes[d])
+            continue;
+        for (const auto &array : sharers[d]) {
             if (!array->resize_along(dimensions_[d].get(), sizes[d]))
                 return false;
         }
@@ -266,12 +277,43 @@ bool Zarr3MDArray::resize_along(const GDALDimension *dimension, uint64_t size) {
         if (dimensions_[d].get() == dimension)
             shape[d] = size;
     }
+    const std::optional<Layout> before = raster_layout();
     zb_error err;
     fresh_.reset();
     if (array_.resize(shape, &err) == ZB_OK)
-        return true;
+        return follow_size(before);
     report(err);
     return false;
+}
+
+/* What attributes say of all rows and columns, once these are others. */
+bool Zarr3MDArray::follow_size(const std::optional<Layout> &before) {
+    AttributeChanges changes;
+    forget_properties();
+    const std::optional<Layout> now = raster_layout();
+    if (before && now && (before->width != now->width || before->height != now->height))
+        resize_place(array_.node(), *before, now->width, now->height, &changes);
+    const XmlTree tree = parse_side_properties(attribute_text(array_.node(), kSideProperties));
+    if (tree != nullptr && drop_statistics(tree.get(), {})) {
+        const std::string text = side_properties_text(tree.get());
+        if (text.empty())
+            changes.remove(kSideProperties);
+        else
+            changes.set(kSideProperties, json_quote(text));
+    }
+    return change(changes);
+}
+
+/* Attributes of a new array may have been copied from one of another shape. */
+bool Zarr3MDArray::drop_foreign_place() {
+    const std::optional<Layout> layout =
+        made_ && attribute(array_.node(), "spatial:shape") != nullptr ? raster_layout()
+                                                                      : std::nullopt;
+    if (!layout)
+        return true;
+    AttributeChanges changes;
+    zarr3::drop_foreign_place(array_.node(), *layout, &changes);
+    return change(changes);
 }
 
 bool Zarr3MDArray::rename_dimension(const GDALDimension *dimension, const std::string &name) {

@@ -3,7 +3,10 @@
  * The levels of a pyramid as overviews of an array. They are made by the array's other view, as a
  * raster, so that there is one way to make them.
  */
+#include <algorithm>
+
 #include "dataset/dataset.h"
+#include "dataset/levels.h"
 #include "multidim/group.h"
 #include "multidim/md_array.h"
 #include "multidim/raw_block.h"
@@ -19,6 +22,9 @@ const std::vector<std::shared_ptr<GDALMDArray>> &Zarr3MDArray::levels() const {
         return *levels_;
     levels_.emplace();
     const Pyramid pyramid = find_pyramid(array_.node(), array_.around(), 1);
+    const std::optional<Layout> layout = raster_layout();
+    if (layout && is_of_other_shape(pyramid, layout->width, layout->height))
+        return *levels_;
     for (size_t i = pyramid.self + 1; i < pyramid.levels.size(); i++) {
         std::string reason;
         const NodePtr node = open_node(tree_->store(), pyramid.levels[i], nullptr);
@@ -26,13 +32,54 @@ const std::vector<std::shared_ptr<GDALMDArray>> &Zarr3MDArray::levels() const {
             continue;
         const auto level = tree_->array(pyramid.levels[i], node, &reason);
         if (level != nullptr && level->GetDimensionCount() == GetDimensionCount() &&
-            level->GetDataType() == GetDataType())
+            level->GetDataType() == GetDataType() &&
+            may_be_level(array_.info(), zb_node_array(node.get())))
             levels_->push_back(level);
         else
             CPLDebug("ZARR3", "/%s is no overview of %s", pyramid.levels[i].c_str(),
                      m_osFullName.c_str());
     }
     return *levels_;
+}
+
+/* The array's other view, for changes; null with *reason set. */
+std::unique_ptr<Zarr3Dataset> Zarr3MDArray::as_raster(std::string *reason) const {
+    ArrayOptions how;
+    how.update = true;
+    how.write = tree_->options().write;
+    return Zarr3Dataset::make(tree_->hierarchy(), array_.shared_node(), how, reason);
+}
+
+/* What was set here holds for the levels that were made of the array, too. */
+bool Zarr3MDArray::update_levels() {
+    const bool changed = changed_;
+    changed_ = false;
+    NearbyNodes around(array_.node());
+    const std::vector<std::string> made =
+        changed ? made_levels(array_.shared_node(), find_pyramid(array_.node(), around))
+                : std::vector<std::string>();
+    if (made.empty())
+        return true;
+    for (const auto &array : tree_->open_arrays()) {
+        if (std::find(made.begin(), made.end(), array->path()) != made.end() && !array->flush())
+            return false;
+    }
+    std::string reason;
+    zb_error err = {};
+    const std::unique_ptr<Zarr3Dataset> raster = as_raster(&reason);
+    if (raster != nullptr && raster->follow_in_levels(&err) != ZB_OK)
+        report(err);
+    else if (raster == nullptr)
+        CPLError(CE_Failure, CPLE_AppDefined, "array %s: its overviews keep their properties: %s",
+                 m_osFullName.c_str(), reason.c_str());
+    const bool good =
+        raster != nullptr && raster->Close(ZARR3_NO_PROGRESS) == CE_None && err.code == ZB_OK;
+    tree_->changed_below(parent_path(path()));
+    for (const auto &array : tree_->open_arrays()) {
+        if (std::find(made.begin(), made.end(), array->path()) != made.end())
+            array->moved_to(array->path()); /* their nodes are others now */
+    }
+    return good;
 }
 
 #ifdef ZARR3_HAS_MD_OVERVIEWS
@@ -52,13 +99,10 @@ CPLErr Zarr3MDArray::BuildOverviews(const char *resampling, int count, const int
                                     CSLConstList options) {
     if (!may_change() || !flush())
         return CE_Failure;
-    ArrayOptions how;
-    how.update = true;
-    how.write = tree_->options().write;
     std::string reason = "an array of fewer than two dimensions has no overviews";
     std::unique_ptr<Zarr3Dataset> raster;
     if (GetDimensionCount() >= 2)
-        raster = Zarr3Dataset::make(tree_->hierarchy(), array_.shared_node(), how, &reason);
+        raster = as_raster(&reason);
     if (raster == nullptr) {
         CPLError(CE_Failure, CPLE_NotSupported, "array %s: %s", m_osFullName.c_str(),
                  reason.c_str());

@@ -159,6 +159,20 @@ void Tree::deleted(const std::string &path) {
     }
 }
 
+void Tree::forget_missing(const std::string &group) {
+    std::set<std::string> paths;
+    for (const auto &entry : arrays_)
+        paths.insert(entry.first);
+    for (const auto &entry : groups_)
+        paths.insert(entry.first);
+    for (const std::string &path : paths) {
+        zb_error err = {};
+        if (path != group && is_at_or_below(path, group) &&
+            open_node(store(), path, &err) == nullptr && err.code == ZB_ENOTFOUND)
+            deleted(path);
+    }
+}
+
 /* ---- Dimensions ---- */
 
 std::shared_ptr<Zarr3Dimension> Tree::known_dimension(const std::string &group,
@@ -182,8 +196,10 @@ std::string Tree::home_of(std::string group, const std::string &name, uint64_t s
 /* One that belongs to an array has no full name: copies look for the group that such a name tells. */
 std::shared_ptr<Zarr3Dimension> Tree::own_dimension(const std::string &array,
                                                     const std::string &name, uint64_t size) {
-    return std::make_shared<Zarr3Dimension>(shared_from_this(), Zarr3Dimension::Of::Array, "",
-                                            array, name, size);
+    auto made = std::make_shared<Zarr3Dimension>(shared_from_this(), Zarr3Dimension::Of::Array, "",
+                                                 array, name, size);
+    made->note_user(array);
+    return made;
 }
 
 std::shared_ptr<Zarr3Dimension> Tree::dimension(const zb_node *array, uint32_t dim,
@@ -206,6 +222,7 @@ std::shared_ptr<Zarr3Dimension> Tree::dimension(const zb_node *array, uint32_t d
     }
     if (coordinate != nullptr)
         known->take_coordinate(coordinate);
+    known->note_user(path);
     return known;
 }
 

@@ -105,6 +105,8 @@ class Tree : public std::enable_shared_from_this<Tree> {
     /* The node is elsewhere, or nowhere, with all below it. */
     void moved(const std::string &from, const std::string &to);
     void deleted(const std::string &path);
+    /* As deleted(), for all below the group that is not in the store any more. */
+    void forget_missing(const std::string &group);
     /* Nodes below the group were made or removed, and its attributes changed, by another view. */
     void changed_below(const std::string &group);
 
