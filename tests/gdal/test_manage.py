@@ -158,3 +158,35 @@ def test_copy_a_store_and_a_node(store, tmp_path):
     assert open(new + "/t/zarr.json").read() == open(path + "/t/zarr.json").read()
     assert DRIVER.CopyFiles(sub(new, "g/again"), sub(path, "t")) == gdal.CE_None
     assert (zarr.open_array(new + "/g/again", mode="r")[:] == VALUES).all()
+
+
+def test_delete_takes_what_describes_an_appended_array(tmp_path):
+    """Nothing is left that would keep its name from a new array; data of such a name stay."""
+    path = str(tmp_path / "x.zarr")
+    for name, corner in (("a", 0), ("b", 500), ("c", 500)):
+        raster = gdal.GetDriverByName("MEM").Create("", 30, 20, 1, gdal.GDT_Byte)
+        raster.SetGeoTransform((corner, 2, 0, 90 + corner, 0, -2))
+        raster.SetProjection("EPSG:32725")
+        append = ["APPEND_SUBDATASET=YES"] if name != "a" else []
+        DRIVER.CreateCopy(path, raster, options=[*append, "ARRAY_NAME=" + name]).Close()
+    root = zarr.open_group(path)
+    del root["c"], root["c_x"]
+    put(root, "c", VALUES, {"grid_mapping": "spatial_ref_b"}, ("b_y", "c_x"))
+    put(root, "c_x", VALUES)
+    assert {"b_x", "b_y", "spatial_ref_b"} <= set(root)
+    run("gdalmanage", "delete", sub(path, "b"))
+    assert sorted(root) == ["a", "b_y", "c", "c_x", "c_y", "spatial_ref", "spatial_ref_b",
+                            "spatial_ref_c", "x", "y"]
+    run("gdalmanage", "delete", sub(path, "c"))
+    assert {"c_x", "c_y", "spatial_ref_c"} <= set(root) and "c" not in root
+
+
+def test_delete_takes_the_copies_of_arrays_that_gdal_keeps(store, tmp_path):
+    path, root = store
+    put(root, "t", VALUES)
+    dataset = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER)
+    assert dataset.GetRootGroup().OpenMDArray("t").Cache()
+    del dataset
+    assert "x.zarr.gmac" in names_in(tmp_path)
+    run("gdalmanage", "delete", path)
+    assert names_in(tmp_path) == []

@@ -16,6 +16,7 @@
 #include "base/errors.h"
 #include "dataset/gdal_deletions.h"
 #include "dataset/levels.h"
+#include "geo/shared_names.h"
 #include "store/directories.h"
 #include "store/location.h"
 #include "store/network.h"
@@ -94,10 +95,16 @@ CPLErr delete_dataset(const char *name) {
         return CE_Failure;
     if (is_archive(place.hierarchy.root))
         return delete_archive(place.hierarchy.root);
-    const NodePtr node = open_node(place.hierarchy.store.get(), place.node, nullptr);
-    if ((node != nullptr && !place.node.empty() && zb_node_array(node.get()) != nullptr &&
-         remove_companions(node, place.hierarchy.store.get(), &err) != ZB_OK) ||
-        zb_node_delete(place.hierarchy.store.get(), place.node.c_str(), &err) != ZB_OK) {
+    zb_store *store = place.hierarchy.store.get();
+    const NodePtr node = open_node(store, place.node, nullptr);
+    const bool is_member =
+        node != nullptr && !place.node.empty() && zb_node_array(node.get()) != nullptr;
+    enum zb_code code = is_member ? remove_companions(node, store, &err) : ZB_OK;
+    if (code == ZB_OK && is_member)
+        remove_helpers(store, place.node, helpers_of(node.get()));
+    if (code == ZB_OK)
+        code = zb_node_delete(store, place.node.c_str(), &err);
+    if (code != ZB_OK) {
         report(err);
         return CE_Failure;
     }

@@ -6,6 +6,7 @@
  */
 #include "geo/shared_names.h"
 
+#include "array/attributes.h"
 #include "array/dimension_names.h"
 #include "geo/cf_group.h"
 #include "zarrbridge/write.h"
@@ -93,6 +94,25 @@ enum zb_code name_dimensions(zb_store *store, const std::string &array_path,
         plan->names[d] = can_share(use, usual, extent, georeference) ? usual : array + "_" + usual;
     }
     return ZB_OK;
+}
+
+/* Data may have such a name, too. */
+std::vector<std::string> helpers_of(const zb_node *array) {
+    const std::string path = zb_node_path(array);
+    const zb_array_info *info = zb_node_array(array);
+    std::vector<std::string> found;
+    for (const std::string &name : own_helpers(last_part(path))) {
+        const std::string beside = join_path(parent_path(path), name);
+        const NodePtr node = open_node(zb_node_store(array), beside, nullptr);
+        bool serves = node != nullptr && zb_node_array(node.get()) != nullptr &&
+                      zb_node_array(node.get())->ndim == 0 &&
+                      attribute_text(array, "grid_mapping") == name;
+        for (uint32_t dim = 0; dim < info->ndim && !serves; dim++)
+            serves = dimension_name(info, dim) == name && is_coordinate(node.get(), name);
+        if (serves)
+            found.push_back(beside);
+    }
+    return found;
 }
 
 void remove_helpers(zb_store *store, const std::string &array_path,

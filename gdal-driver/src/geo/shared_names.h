@@ -23,6 +23,10 @@ std::vector<std::string> shared_helpers();
 enum zb_code name_dimensions(zb_store *store, const std::string &array_path,
                              const Georeference &georeference, NewArray *plan, zb_error *err);
 
+/* The paths of the arrays that describe an array alone and have a name that holds its name: its
+   coordinates and its grid mapping, as they are written beside an appended array. */
+std::vector<std::string> helpers_of(const zb_node *array);
+
 /* Removes those of `helpers` (paths) that are there and serve no other array of the group. */
 void remove_helpers(zb_store *store, const std::string &array_path,
                     const std::vector<std::string> &helpers);

@@ -30,7 +30,8 @@ std::vector<std::string> sidecars_of(const std::string &root) {
         const bool overview =
             name == prefix + "ovr" ||
             (name.size() > prefix.size() + 4 && name.compare(name.size() - 4, 4, ".ovr") == 0);
-        if (name == prefix + "aux.xml" || (overview && name.compare(0, prefix.size(), prefix) == 0))
+        if (name == prefix + "aux.xml" || name == prefix + "gmac" ||
+            (overview && name.compare(0, prefix.size(), prefix) == 0))
             found.push_back(name.substr(prefix.size() - 1));
     }
     return found;

@@ -8,8 +8,8 @@
 
 namespace zarr3 {
 
-/* Files that GDAL keeps beside a store: x.zarr.aux.xml, x.zarr.<array>.ovr. Each as what
-   follows the root's name in its own. */
+/* Files that GDAL keeps beside a store: x.zarr.aux.xml, x.zarr.<array>.ovr, x.zarr.gmac (copies of
+   arrays, by GDALMDArray::Cache()). Each as what follows the root's name in its own. */
 std::vector<std::string> sidecars_of(const std::string &root);
 void remove_sidecars(const std::string &root);
 
