@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import zarr
 from osgeo import gdal
 
 from conftest import Errors, opened, put, sub
@@ -177,3 +178,26 @@ def test_scalars_and_lines_open_by_name(store):
     put(root, "line", np.arange(9, dtype="i2"), chunks=(4,))
     assert opened(sub(path, "scalar")).ReadAsArray().tolist() == [[7.5]]
     assert opened(sub(path, "line")).ReadAsArray().tolist() == [list(range(9))]
+
+
+def test_lists_of_arrays_that_another_program_has_resized(store):
+    """Each item stays with its band, along one dimension, and an edit keeps it."""
+    path, root = store
+    names = {"long_name": ["red", "green", "blue"], "scales": [2, 3, 4]}
+    put(root, "t", np.zeros((3, 20, 30), "u1"), names, ("band", "y", "x"))
+    root["t"].resize((5, 20, 30))
+    dataset = opened(path)
+    assert [dataset.GetRasterBand(i).GetDescription() for i in (1, 3, 4)] == ["red", "blue", ""]
+    assert [dataset.GetRasterBand(i).GetScale() or 1 for i in (3, 4)] == [4, 1]
+    dataset = gdal.OpenEx(path, gdal.OF_RASTER | gdal.OF_UPDATE)
+    dataset.GetRasterBand(5).SetDescription("nir")
+    dataset = None
+    assert zarr.open_array(path + "/t", mode="r").attrs["long_name"] == \
+        ["red", "green", "blue", "", "nir"]
+    root["t"].resize((2, 20, 30))
+    assert opened(path).RasterCount == 2
+    dataset = opened(path)
+    assert dataset.GetRasterBand(2).GetDescription() == "green"
+    put(root, "q", np.zeros((2, 2, 20, 30), "u1"), {"long_name": ["a", "b"]}, ("a", "b", "y", "x"))
+    dataset = opened(sub(path, "q"))
+    assert "a" not in [dataset.GetRasterBand(i + 1).GetDescription() for i in range(4)]
