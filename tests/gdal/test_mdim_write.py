@@ -557,3 +557,22 @@ def test_statistics_of_arrays_are_kept_until_elements_are_written(path):
     raster = None
     assert opened_mdim(path)[1].OpenMDArray("a").GetStatistics(False, False) is None
     assert as_raster(path, 2) == (None, ["x"])
+
+
+def test_attributes_of_json_are_json(path):
+    dataset, group = new_mdim(path)
+    json_text = gdal.ExtendedDataType.CreateString(0, gdal.GEDTST_JSON)
+    attribute = group.CreateAttribute("a", [], json_text)
+    assert attribute.Write('{"b": [true]}') == gdal.CE_None
+    with Errors() as errors:
+        assert attribute.Write("{b") != gdal.CE_None
+    assert "no JSON" in errors.failures[0]
+    assert attribute.Read() == {"b": [True]}
+    assert document(path)["attributes"] == {"a": {"b": [True]}}
+
+
+def test_an_array_has_a_name(path):
+    dataset, group = new_mdim(path)
+    with Errors() as errors:
+        assert group.CreateMDArray("", [], kind_of("u1")) is None
+    assert "a name has letters" in errors.failures[0]

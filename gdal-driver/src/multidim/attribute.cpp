@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "array/attributes.h"
+#include "base/handles.h"
 #include "base/json_text.h"
 #include "multidim/request.h"
 #include "zarrbridge/conventions.h"
@@ -220,8 +221,15 @@ bool Zarr3Attribute::IWrite(const GUInt64 *start, const size_t *count, const GIn
         }
         char *text = nullptr;
         done = GDALExtendedDataType::CopyValue(from, type, &text, type_) && done;
-        texts_[index] = text == nullptr ? "" : text;
-        VSIFree(text);
+        const GdalText owner(text);
+        const std::string given = text == nullptr ? "" : text;
+        if (type_.GetSubType() == GEDTST_JSON && parse_json(given) == nullptr) {
+            CPLError(CE_Failure, CPLE_IllegalArg, "%s: attribute %s: this is no JSON: %s",
+                     owner_->owner_name().c_str(), m_osName.c_str(), given.c_str());
+            done = false;
+            return;
+        }
+        texts_[index] = given;
     });
     return done && store();
 }
