@@ -85,6 +85,33 @@ left_open = h5py.File(path, "r+"); left_open["h/d"][1, 1] = 77; dataset = left_o
 print("done")
 """
 
+CHUNKS = r"""
+import sys, h5py, numpy as np
+folder, version = sys.argv[1:]
+assert h5py.version.hdf5_version == version
+data = np.arange(40 * 30, dtype="i8").reshape(40, 30)
+for n, options in enumerate(({}, {"compression": "gzip"}, {"shuffle": True, "fletcher32": True})):
+    with h5py.File(f"{folder}/{n}.h5", "w") as native, h5py.File(f"{folder}/{n}.zarr", "w") as store:
+        made = [f.create_dataset("d", data=data, chunks=(8, 10), **options) for f in (native, store)]
+        (mask, want), (_, got) = (d.id.read_direct_chunk((8, 10)) for d in made)
+        assert mask == 0 and got == want
+        out = bytearray(len(want)); made[1].id.read_direct_chunk((8, 10), out=out); assert out == want
+        try: made[1].id.read_direct_chunk((8, 10), out=bytearray(len(want) - 1))
+        except (OSError, ValueError): pass
+        else: raise AssertionError("too little room")
+        for d in made:
+            d.id.write_direct_chunk((32, 20), want, 0)
+        for bad in (b"", want[:-5], b"?" * 1000):
+            try: made[1].id.write_direct_chunk((0, 0), bad, 0)
+            except (OSError, ValueError): pass
+            else: raise AssertionError("accepted")
+        now = data.copy(); now[32:, 20:] = data[8:16, 10:20]
+        assert all(np.array_equal(d[...], now) for d in made)
+    with h5py.File(f"{folder}/{n}.zarr", "r") as store:
+        assert np.array_equal(store["d"][...], now)
+print("done")
+"""
+
 
 @pytest.fixture(params=WHEELS)
 def wheel(request):
@@ -122,6 +149,12 @@ def test_writing(wheel, tmp_path):
     assert (array[0, 0], array[1, 1], array[3, 4], array[21, 0]) == (1000, 77, 99, -1)
     assert array.metadata.dimension_names == ("y", "x") and group.attrs["flag"] is True
     assert list(group["c"][...]) == [0, 1j, 2j] and list(group["b"][...]) == [True, False]
+
+
+def test_direct_chunks(wheel, tmp_path):
+    """HDF5 2 lays the arguments of these calls out in another way."""
+    _, python, version = wheel
+    assert run_python(CHUNKS, tmp_path, version, python=python, connector="zarr") == "done\n"
 
 
 def ways_of(version):

@@ -5,6 +5,7 @@
 #include "create/creation_list.h"
 #include "create/size_filter.h"
 #include "data/transfer.h"
+#include "hdf5/chunk_args.h"
 #include "hdf5/errors.h"
 #include "model/space.h"
 
@@ -127,8 +128,7 @@ static herr_t make_scratch(chunk *c, hid_t dcpl) {
     return c->dataset < 0 ? -1 : 0;
 }
 
-static herr_t ask_native(const chunk *c, int operation,
-                         H5VL_native_dataset_optional_args_t *native) {
+static herr_t ask_native(const chunk *c, int operation, void *native) {
     H5VL_optional_args_t args = {.op_type = operation, .args = native};
     return c->lib->H5VLdataset_optional(c->lib->H5VLobject(c->dataset), c->lib->native, &args,
                                         *c->lib->H5P_LST_DATASET_XFER_ID_g, NULL);
@@ -144,19 +144,12 @@ static herr_t filter_elements(chunk *c, hsize_t *size) {
     return ask_native(c, H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE, &native);
 }
 
-/* HDF5 2 has one argument more than the header that we are built with, the room of the buffer: the
-   union is longer, so that it is there, and zero. */
 static herr_t take_filtered(const chunk *c, void *buffer, size_t *room, uint32_t *mask) {
     static const hsize_t origin[ZB_MAX_NDIM];
-    H5VL_native_dataset_optional_args_t native;
-    memset(&native, 0, sizeof native);
-    native.chunk_read.offset = origin;
-    native.chunk_read.buf = buffer;
-    if (c->lib->chunks_have_room)
-        memcpy((char *)&native + sizeof native.chunk_read, &room, sizeof room);
-    if (ask_native(c, H5VL_NATIVE_DATASET_CHUNK_READ, &native) < 0)
+    h5_chunk_read args = {.offset = origin, .buffer = buffer, .room = room};
+    if (ask_native(c, H5VL_NATIVE_DATASET_CHUNK_READ, &args) < 0)
         return -1;
-    *mask = native.chunk_read.filters;
+    *mask = args.filters;
     return 0;
 }
 
@@ -176,12 +169,13 @@ static herr_t read_elements(const chunk *c) {
 
 static herr_t unfilter(chunk *c, size_t size, const void *bytes) {
     static const hsize_t origin[ZB_MAX_NDIM];
-    H5VL_native_dataset_optional_args_t native = {
-        .chunk_write = {.offset = origin, .size = (uint32_t)size, .buf = bytes}};
+    h5_chunk_write args = {.offset = origin, .size = size, .buffer = bytes};
+    h5_chunk_write_v1 old;
     const hid_t checked = vol_size_checked(c->lib, c->dcpl, c->bytes);
     herr_t result = checked < 0 ? -1 : make_scratch(c, checked);
     vol_release_id(c->lib, checked);
-    if (result < 0 || ask_native(c, H5VL_NATIVE_DATASET_CHUNK_WRITE, &native) < 0)
+    if (result < 0 ||
+        ask_native(c, H5VL_NATIVE_DATASET_CHUNK_WRITE, h5_chunk_write_for(c->lib, &args, &old)) < 0)
         return -1;
     return read_elements(c);
 }

@@ -8,6 +8,7 @@
 #include "callbacks/direct_chunks.h"
 #include "create/list_member.h"
 #include "data/strings.h"
+#include "hdf5/chunk_args.h"
 #include "hdf5/errors.h"
 #include "model/changed.h"
 #include "model/comment.h"
@@ -270,26 +271,25 @@ static int visit_chunk(const vol_object *object, const vol_stored_chunks *list, 
     return size > 0 ? visit(offset, 0, HADDR_UNDEF, size, context) : H5_ITER_CONT;
 }
 
-static herr_t read_chunk(const vol_object *object, H5VL_native_dataset_chunk_read_t *args) {
+static herr_t read_chunk(const vol_object *object, h5_chunk_read *args) {
     uint64_t index[ZB_MAX_NDIM];
     hsize_t size = 0;
-    size_t *room = NULL;
-    if (object->lib->chunks_have_room) /* it follows the arguments that the header knows */
-        memcpy(&room, (const char *)args + sizeof *args, sizeof room);
+    size_t *room = h5_chunk_read_room(object->lib, args);
     if (find_chunk(object, args->offset, index) < 0 || get_chunk_size(object, index, &size) < 0)
         return -1;
     if (size > 0)
-        return vol_direct_read(object, args->offset, args->buf, room, &args->filters);
+        return vol_direct_read(object, args->offset, args->buffer, room, &args->filters);
     VOL_PUSH(object->lib, DATASET, NOTFOUND, "this chunk of '%s' has not been written",
              object->node->path);
     return -1;
 }
 
-static herr_t write_chunk(const vol_object *object, const H5VL_native_dataset_chunk_write_t *args) {
+static herr_t write_chunk(const vol_object *object, const void *args) {
     uint64_t index[ZB_MAX_NDIM];
-    return find_chunk(object, args->offset, index) < 0
+    const h5_chunk_write chunk = h5_chunk_write_from(object->lib, args);
+    return find_chunk(object, chunk.offset, index) < 0
                ? -1
-               : vol_direct_write(object, args->offset, args->filters, args->size, args->buf);
+               : vol_direct_write(object, chunk.offset, chunk.filters, chunk.size, chunk.buffer);
 }
 
 /* The program may resize and write the dataset meanwhile: the chunks are those of the array as it was,
@@ -340,9 +340,9 @@ herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, v
                    : get_chunk_size(object, index, native->get_chunk_storage_size.size);
     }
     case H5VL_NATIVE_DATASET_CHUNK_READ:
-        return read_chunk(object, &native->chunk_read);
+        return read_chunk(object, args->args);
     case H5VL_NATIVE_DATASET_CHUNK_WRITE:
-        return write_chunk(object, &native->chunk_write);
+        return write_chunk(object, args->args);
     case H5VL_NATIVE_DATASET_CHUNK_ITER:
         return iterate_chunks(object, native->chunk_iter.op, native->chunk_iter.op_data);
     case H5VL_NATIVE_DATASET_GET_VLEN_BUF_SIZE:

@@ -38,7 +38,7 @@ static bool fill_table(h5_lib *lib, void *handle) {
     if (program)
         dlclose(program);
     lib->is_v2 = dlsym(handle, "H5VLopen_lib_context") != NULL;
-    lib->chunks_have_room = dlsym(handle, "H5Dread_chunk2") != NULL;
+    lib->has_wide_chunks = dlsym(handle, "H5Dread_chunk2") != NULL;
     (void)resolve(handle, "H5Tcomplex_create", &lib->H5Tcomplex_create);
     (void)resolve(handle, "H5Eis_paused", &lib->H5Eis_paused);
     return complete;

@@ -160,7 +160,7 @@ typedef struct h5_lib {
     bool usable;      /* every name below was found */
     bool stale;       /* has shut down since: it may be gone, and another one be at its place */
     bool is_v2;       /* HDF5 2.x */
-    bool chunks_have_room; /* H5Dread_chunk has an argument for the room of its buffer */
+    bool has_wide_chunks; /* its arguments for single chunks are those of 2.x (chunk_args.h) */
     herr_t (*H5Eis_paused)(hid_t stack, bool *paused); /* of 2.x; else NULL */
     hid_t (*H5Tcomplex_create)(hid_t base);            /* likewise */
 #define F(name) __typeof__(&name) name;
