@@ -399,6 +399,16 @@ def test_irregular_and_damaged_coordinates_decide_nothing(store):
     assert not errors.seen
 
 
+def test_numbers_of_pixels_are_no_place(store):
+    """Some programs count rows and columns where a map has coordinates."""
+    upright = {**TRANSFORM, "spatial:transform": [10.0, 0, 500.0, 0, -20.0, 9000.0]}
+    dataset = raster(store, upright, x=np.arange(8), y=np.arange(6))
+    assert dataset.GetGeoTransform() == (500, 10, 0, 9000, 0, -20)
+    path, root = store
+    put(root, "x", np.arange(1, 9), dims=("x",), overwrite=True)
+    assert opened(path).GetGeoTransform() == (0.5, 1, 0, -0.5, 0, 1)
+
+
 def test_a_place_that_was_set_against_shared_coordinates_counts(store):
     """They have to stay for other arrays. What they said then is noted, so that later changes of
     them count again."""
