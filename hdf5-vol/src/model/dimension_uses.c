@@ -85,9 +85,31 @@ static bool names_nothing(zb_store *store, const char *path) {
     return nothing;
 }
 
+static int by_name(const void *name, const void *child) {
+    return strcmp(name, ((const zb_child *)child)->name);
+}
+
+/* The child at a path among those that were read together. */
+static const zb_child *find_child(const zb_children *children, const char *path) {
+    const char *slash = strrchr(path, '/');
+    return children->count ? bsearch(slash ? slash + 1 : path, children->child, children->count,
+                                     sizeof *children->child, by_name)
+                           : NULL;
+}
+
+/* Opens a child, by what has been read where it is there: a name that a node should not have is not. */
+static enum zb_code open_child(zb_store *store, const zb_children *children, const char *path,
+                               zb_node **out) {
+    const zb_child *child = find_child(children, path);
+    if (!child)
+        return zb_node_open(store, path, out, NULL);
+    *out = child->node ? zb_node_retain(child->node) : NULL;
+    return child->node ? ZB_OK : ZB_EFORMAT;
+}
+
 /* Looks at a child that is not opened, and lets it go, unless scales may have been stated. */
 static bool add_unopened(struct vol_uses *uses, const vol_node *group, const char *name,
-                         bool *stated) {
+                         const zb_children *children, bool *stated) {
     zb_node *zarr;
     char *path;
     if (vol_node_child_path(group, name, &path, NULL) != ZB_OK)
@@ -96,7 +118,7 @@ static bool add_unopened(struct vol_uses *uses, const vol_node *group, const cha
         free(path);
         return true;
     }
-    const enum zb_code code = zb_node_open(group->file->store, path, &zarr, NULL);
+    const enum zb_code code = open_child(group->file->store, children, path, &zarr);
     free(path);
     if (code)
         return code != ZB_ENOMEM; /* a node that cannot be read names nothing */
@@ -115,23 +137,40 @@ static bool add_opened(struct vol_uses *uses, vol_node *node) {
 
 /* A file that is written keeps the nodes that it has opened: so the next look, after a change, finds most of
    them. Half of what it may keep is left for those that programs ask for. */
-static bool add_link(struct vol_uses *uses, vol_link *link) {
+static bool add_link(struct vol_uses *uses, vol_link *link, const zb_children *children) {
     const vol_file *file = link->group->file;
     if (file->writable && file->node_count < zb_limits_get()->open_nodes / 2)
         vol_link_open(link, NULL);
     bool stated = false;
-    if (vol_link_is_unopened(link) && !add_unopened(uses, link->group, link->name, &stated))
+    if (vol_link_is_unopened(link) &&
+        !add_unopened(uses, link->group, link->name, children, &stated))
         return false;
     if (stated)
         vol_link_open(link, NULL);
     return !link->node || add_opened(uses, link->node);
 }
 
+/* The documents of a distant group that is only read, asked for together: one by one each would cost a
+   round trip. Not those of a group that has more than a file keeps. */
+static void read_together(const vol_node *group, zb_children *out) {
+    const vol_file *file = group->file;
+    size_t unopened = 0;
+    for (size_t i = 0; i < group->link_count; i++)
+        unopened += vol_link_is_unopened(group->link[i]);
+    if (unopened > 1 && !file->store->hints.is_local && !file->writable && group->zarr &&
+        group->link_count <= zb_limits_get()->open_nodes)
+        zb_group_children(group->zarr, out, NULL); /* without: one by one */
+}
+
 static struct vol_uses *look(vol_node *group) {
     struct vol_uses *uses = calloc(1, sizeof *uses);
     bool complete = uses && vol_node_list(group, NULL) == ZB_OK;
+    zb_children children = {.count = 0};
+    if (complete)
+        read_together(group, &children);
     for (size_t i = 0; complete && i < group->link_count; i++)
-        complete = add_link(uses, group->link[i]);
+        complete = add_link(uses, group->link[i], &children);
+    zb_children_free(&children);
     if (complete) {
         uses->change = group->file->changes;
         return uses;
