@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Named (committed) datatypes: empty groups to Zarr readers."""
 
+import ctypes
 import json
 import random
 
@@ -8,6 +9,7 @@ import h5py
 import numpy as np
 import pytest
 from conftest import tool
+from property_lists import library
 from test_exact_types import KINDS, mutate
 
 T = h5py.h5t
@@ -33,6 +35,27 @@ def store(tmp_path):
             file["g/t"].attrs["note"] = 7
             file.create_dataset("g/d", (3,), file["g/t"])[1] = (1, 2.5)
     return tmp_path / "x.zarr"
+
+
+@pytest.mark.parametrize("suffix", ["zarr", "h5"])
+def test_types_that_cannot_change_are_refused(tmp_path, suffix):
+    """The whole process has them: committed once, they would lead to an object of that file for good."""
+    locked = T.NATIVE_INT16.copy()
+    locked.lock()
+    with h5py.File(tmp_path / f"x.{suffix}", "w") as file:
+        for kind in (T.NATIVE_INT64, T.IEEE_F32BE, locked):
+            with pytest.raises(Exception):
+                kind.commit(file.id, b"t")
+            library.H5Tcommit_anon.argtypes = [ctypes.c_int64] * 4
+            assert library.H5Tcommit_anon(file.id.id, kind.id, 0, 0) < 0
+            assert not kind.committed()
+        assert list(file) == []
+        kept = file.create_dataset("d", (2,), T.NATIVE_INT64.dtype).id.get_type()
+        kept.commit(file.id, b"of a dataset")
+        assert kept.committed() and kept.equal(T.NATIVE_INT64)
+    with h5py.File(tmp_path / "y.h5", "w") as file:
+        h5py.h5d.create(file.id, b"d", T.NATIVE_INT64, h5py.h5s.create_simple((2,)))
+        assert file["d"][0] == 0
 
 
 def test_kept(store):

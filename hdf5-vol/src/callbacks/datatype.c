@@ -22,6 +22,23 @@ static enum zb_code make(vol_node *base, const char *name, hid_t type, hid_t lcp
     return code;
 }
 
+/* HDF5 marks the program's type as committed and keeps what we return in it: in a type that cannot change,
+   which all of the process share, that stays for good. H5Tclose refuses such a type and no other one; of
+   the others it takes back the reference that was added for it. */
+static bool may_commit(h5_lib *lib, hid_t type) {
+    hid_t saved = vol_stack_save(lib);
+    const bool counted = lib->H5Iinc_ref(type) > 0;
+    const bool closed = counted && lib->H5Tclose(type) >= 0;
+    if (counted && !closed)
+        lib->H5Idec_ref(type);
+    vol_stack_restore(lib, saved);
+    if (!closed)
+        VOL_PUSH(lib, SYM, BADTYPE,
+                 "a type that cannot change, as those of HDF5 and those that are locked, cannot be "
+                 "committed: commit a copy (H5Tcopy)");
+    return closed;
+}
+
 static void *commit(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
                     hid_t type, hid_t lcpl, hid_t tcpl) {
     vol_node *node = NULL;
@@ -46,7 +63,7 @@ static void *vol_datatype_commit(void *obj, const H5VL_loc_params_t *loc, const 
                                                         lcpl, tcpl, tapl, dxpl, req));
     if (!vol_list_check(lib, lcpl, *lib->H5P_CLS_LINK_CREATE_ID_g) ||
         !vol_list_check(lib, tcpl, *lib->H5P_CLS_DATATYPE_CREATE_ID_g) ||
-        !vol_list_check(lib, tapl, *lib->H5P_CLS_DATATYPE_ACCESS_ID_g))
+        !vol_list_check(lib, tapl, *lib->H5P_CLS_DATATYPE_ACCESS_ID_g) || !may_commit(lib, type))
         return NULL;
     return commit(object, loc, name, type, lcpl, tcpl);
 }

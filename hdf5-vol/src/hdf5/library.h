@@ -73,7 +73,7 @@
     F(H5Pget_elink_fapl) F(H5Pget_elink_cb) F(H5Pget_elink_acc_flags)                              \
     F(H5Pget_create_intermediate_group) F(H5Sget_simple_extent_type) F(H5Scopy) F(H5Tget_strpad)   \
     F(H5Rget_obj_name) F(H5Ropen_object) F(H5Literate2) F(H5Lget_val) F(H5Oget_info3) F(H5Oopen)   \
-    F(H5Iget_type) F(H5Iget_file_id) F(H5Pset_elink_cb)                                            \
+    F(H5Iget_type) F(H5Iget_file_id) F(H5Iinc_ref) F(H5Pset_elink_cb)                             \
     F(H5Dget_type) F(H5Dget_space) F(H5Dget_create_plist) F(H5Dread) F(H5Aiterate2) F(H5Aopen)     \
     F(H5Aget_type) F(H5Aget_space) F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check)        \
     F(H5Fcreate) F(H5Fopen) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select)                     \
@@ -156,10 +156,10 @@ enum h5_cached_type {
    be closed by that. All fields after `cls` are guarded by that library's own lock, which every
    callback holds. */
 typedef struct h5_lib {
-    const void *base; /* where it is mapped: its identity; NULL for a free slot */
-    bool usable;      /* every name below was found */
-    bool stale;       /* has shut down since: it may be gone, and another one be at its place */
-    bool is_v2;       /* HDF5 2.x */
+    const void *base;     /* where it is mapped: its identity; NULL for a free slot */
+    bool usable;          /* every name below was found */
+    bool stale;           /* has shut down since: it may be gone, and another one be at its place */
+    bool is_v2;           /* HDF5 2.x */
     bool has_wide_chunks; /* its arguments for single chunks are those of 2.x (chunk_args.h) */
     herr_t (*H5Eis_paused)(hid_t stack, bool *paused); /* of 2.x; else NULL */
     hid_t (*H5Tcomplex_create)(hid_t base);            /* likewise */
