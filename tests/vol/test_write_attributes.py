@@ -251,6 +251,34 @@ def test_the_order_of_an_open_file_is_that_of_a_reopened_one(path):
     assert open_order[0][:5] == ["before", "z", "m", "a", "CLASS"] and open_order[1][0] == "units"
 
 
+@pytest.mark.parametrize("order", [0, 1, 3], ids=["none", "tracked", "indexed"])
+@pytest.mark.parametrize("kind", ["group", "dataset", "file"])
+def test_the_order_that_an_attribute_tells(tmp_path, kind, order):
+    told = {}
+    for name in ("x.h5", "x.zarr"):
+        made = h5py.h5p.create(h5py.h5p.FILE_CREATE if kind == "file" else
+                               h5py.h5p.GROUP_CREATE if kind == "group" else h5py.h5p.DATASET_CREATE)
+        made.set_attr_creation_order(order)
+        path = str(tmp_path / name).encode()
+        with h5py.File(h5py.h5f.create(path, h5py.h5f.ACC_TRUNC, made if kind == "file" else None)) as f:
+            if kind == "group":
+                h5py.h5g.create(f.id, b"o", gcpl=made)
+            elif kind == "dataset":
+                h5py.h5d.create(f.id, b"o", h5py.h5t.NATIVE_INT32, h5py.h5s.create_simple((2,)), made)
+            at = f if kind == "file" else f["o"]
+            for number, attribute in enumerate("zbya"):
+                at.attrs[attribute] = number
+        with h5py.File(path, "r") as f:
+            at = f if kind == "file" else f["o"]
+            index = h5py.h5.INDEX_CRT_ORDER if order else h5py.h5.INDEX_NAME
+            said = [h5py.h5a.get_info(at.id, attribute.encode()) for attribute in "zbya"]
+            said += [h5py.h5a.get_info(at.id, index=n, index_type=index) for n in range(4)]
+            h5py.h5a.iterate(at.id, lambda name, info: said.append(info), index_type=index, info=True)
+            said.append(h5py.h5a.get_info(h5py.h5a.open(at.id, b"y")))
+            told[name] = [(info.corder_valid, info.corder, info.data_size) for info in said]
+    assert told["x.zarr"] == told["x.h5"] and len(told["x.h5"]) == 13
+
+
 def test_what_others_change_shows_when_the_file_is_opened_again(path):
     """An open file shows the attributes that it found and its own changes. None of theirs is
     lost."""

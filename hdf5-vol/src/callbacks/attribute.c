@@ -52,14 +52,15 @@ static const vol_attr *find_in(vol_node *owner, const H5VL_loc_params_t *loc, co
     return attr;
 }
 
-/* The attribute that a question is about: an open one itself, or one of an object by name or
-   index. */
+/* The attribute that a question is about, and whose it is: an open one itself, or one of an object by
+   name or index. */
 static const vol_attr *locate_attr(const vol_object *object, const H5VL_loc_params_t *loc,
-                                   const char *name) {
+                                   const char *name, vol_node **owner) {
+    *owner = object->node;
     if (loc->type == H5VL_OBJECT_BY_SELF && object->attr)
         return vol_attr_ids_get(object);
-    vol_node *owner = locate_owner(object, loc);
-    return owner ? find_in(owner, loc, name) : NULL;
+    *owner = locate_owner(object, loc);
+    return *owner ? find_in(*owner, loc, name) : NULL;
 }
 
 /* ---- Creating, opening, closing ---- */
@@ -189,10 +190,24 @@ static herr_t vol_attr_write(void *obj, hid_t mem_type, const void *buffer, hid_
 
 /* ---- Information ---- */
 
-static void fill_info(h5_lib *lib, const vol_attr *attr, H5A_info_t *info) {
+/* The place of a listed attribute in the order in which H5_INDEX_CRT_ORDER goes. HDF5 tells one of few
+   attributes also where their order is not tracked. */
+static bool find_order(vol_node *owner, const vol_attr *attr, H5O_msg_crt_idx_t *order) {
+    vol_attrs *attrs = vol_node_attrs(owner);
+    const size_t listed = attrs ? vol_attrs_listed(attrs) : 0;
+    for (size_t i = 0; i < listed; i++)
+        if (vol_attrs_at(attrs, false, i) == attr) {
+            *order = (H5O_msg_crt_idx_t)i;
+            return true;
+        }
+    return false;
+}
+
+static void fill_info(vol_node *owner, const vol_attr *attr, H5A_info_t *info) {
     memset(info, 0, sizeof *info);
     info->cset = vol_name_cset(attr->name);
-    info->data_size = vol_attr_size(lib, attr);
+    info->data_size = vol_attr_size(owner->file->lib, attr);
+    info->corder_valid = find_order(owner, attr, &info->corder);
 }
 
 static hid_t get_type(const vol_object *object, const vol_attr *attr) {
@@ -211,6 +226,7 @@ static herr_t vol_attr_get(void *obj, H5VL_attr_get_args_t *args, hid_t dxpl, vo
     if (object->under)
         return lib->H5VLattr_get(object->under, lib->native, args, dxpl, req);
     const vol_attr *open = NULL;
+    vol_node *owner;
     if (object->attr && args->op_type != H5VL_ATTR_GET_ACPL && !(open = vol_attr_ids_get(object)))
         return -1;
     switch (args->op_type) {
@@ -219,14 +235,14 @@ static herr_t vol_attr_get(void *obj, H5VL_attr_get_args_t *args, hid_t dxpl, vo
         return args->args.get_acpl.acpl_id < 0 ? -1 : 0;
     case H5VL_ATTR_GET_INFO: {
         const H5VL_attr_get_info_args_t *info = &args->args.get_info;
-        const vol_attr *attr = locate_attr(object, &info->loc_params, info->attr_name);
+        const vol_attr *attr = locate_attr(object, &info->loc_params, info->attr_name, &owner);
         if (attr)
-            fill_info(lib, attr, info->ainfo);
+            fill_info(owner, attr, info->ainfo);
         return attr ? 0 : -1;
     }
     case H5VL_ATTR_GET_NAME: {
         H5VL_attr_get_name_args_t *name = &args->args.get_name;
-        const vol_attr *attr = locate_attr(object, &name->loc_params, NULL);
+        const vol_attr *attr = locate_attr(object, &name->loc_params, NULL, &owner);
         if (attr)
             vol_copy_name(attr->name, name->buf, name->buf_size, name->attr_name_len);
         return attr ? 0 : -1;
@@ -258,7 +274,7 @@ static herr_t call_operator(vol_node *owner, hid_t id, const H5VL_attr_iterate_a
     char *name = strdup(attr->name);
     if (!name)
         return -1;
-    fill_info(owner->file->lib, attr, &info);
+    fill_info(owner, attr, &info);
     herr_t result = args->op(id, name, &info, args->op_data);
     free(name);
     return result;
