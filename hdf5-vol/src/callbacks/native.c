@@ -214,12 +214,23 @@ static herr_t find_chunk(const vol_object *object, const hsize_t *offset, uint64
     return 0;
 }
 
-/* Chunks have no addresses; their filters are all applied. */
-static void set_no_address(unsigned *filter_mask, haddr_t *address) {
+/* Chunks have no addresses, and with an undefined one h5py hides where they begin. So each has another
+   one, beyond the end of any file, where nothing can be read: with the chunk's number in the grid. */
+static haddr_t address_of(const zb_node *array, const uint64_t *index) {
+    const haddr_t beyond = (haddr_t)1 << 62;
+    haddr_t number = 0;
+    for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++)
+        number = number * zb_array_chunk_count(array, ZB_GRID_INNER, d) + index[d];
+    return beyond | (number & (beyond - 1));
+}
+
+/* The filters of a stored chunk are all applied. */
+static void tell_place(const zb_node *array, const uint64_t *index, bool is_stored,
+                       unsigned *filter_mask, haddr_t *address) {
     if (filter_mask)
         *filter_mask = 0;
     if (address)
-        *address = HADDR_UNDEF;
+        *address = is_stored ? address_of(array, index) : HADDR_UNDEF;
 }
 
 /* By the place of a chunk among those that are stored. */
@@ -238,16 +249,20 @@ static herr_t get_chunk_info(const vol_object *object,
     vol_stored_chunks_index(list, (size_t)args->chk_index, index);
     for (uint32_t d = 0; d < zb_node_array(array)->ndim && args->offset; d++)
         args->offset[d] = zb_array_chunk_at(array, ZB_GRID_INNER, d, index[d]).start;
-    set_no_address(args->filter_mask, args->addr);
+    tell_place(array, index, true, args->filter_mask, args->addr);
     return args->size ? get_listed_size(object, list, (size_t)args->chk_index, args->size) : 0;
 }
 
 static herr_t get_chunk_info_at(const vol_object *object,
                                 const H5VL_native_dataset_get_chunk_info_by_coord_t *args) {
     uint64_t index[ZB_MAX_NDIM];
-    set_no_address(args->filter_mask, args->addr);
-    return find_chunk(object, args->offset, index) < 0 ? -1
-                                                       : get_chunk_size(object, index, args->size);
+    hsize_t size;
+    if (find_chunk(object, args->offset, index) < 0 || get_chunk_size(object, index, &size) < 0)
+        return -1;
+    tell_place(object->node->zarr, index, size > 0, args->filter_mask, args->addr);
+    if (args->size)
+        *args->size = size;
+    return 0;
 }
 
 /* Has the array the chunk, or has the program cut it off? */
@@ -268,7 +283,8 @@ static int visit_chunk(const vol_object *object, const vol_stored_chunks *list, 
         return -1;
     for (uint32_t d = 0; d < zb_node_array(list->array)->ndim; d++)
         offset[d] = zb_array_chunk_at(list->array, ZB_GRID_INNER, d, index[d]).start;
-    return size > 0 ? visit(offset, 0, HADDR_UNDEF, size, context) : H5_ITER_CONT;
+    return size > 0 ? visit(offset, 0, address_of(list->array, index), size, context)
+                    : H5_ITER_CONT;
 }
 
 static herr_t read_chunk(const vol_object *object, h5_chunk_read *args) {
