@@ -13,7 +13,7 @@ from osgeo import gdal, osr
 from conftest import DATA, Errors, opened, put, run, sub
 
 NETCDF = DATA / "reduced.nc"
-NEW = int(gdal.VersionInfo()) >= 3130000
+NEW = int(gdal.VersionInfo()) >= 3120000
 only_new = pytest.mark.skipif(not NEW, reason="GDAL %s has no such program" % gdal.__version__)
 
 

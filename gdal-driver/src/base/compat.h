@@ -2,8 +2,8 @@
 /*
  * What differs between GDAL 3.10 and 3.13 in the classes that we derive from, in one place.
  *
- * A plugin fits exactly one minor version of GDAL: the C++ ABI changes with each. Only signatures
- * are bridged here; nothing else in this directory asks for the version.
+ * A plugin fits exactly one minor version of GDAL: the C++ ABI changes with each. Nothing else in
+ * this directory asks for the version.
  */
 #ifndef ZARR3_COMPAT_H
 #define ZARR3_COMPAT_H
@@ -60,9 +60,11 @@ using OptionList = char **;
 #if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 11, 0)
 constexpr GDALDataType kFloat16 = GDT_Float16;
 constexpr GDALDataType kCFloat16 = GDT_CFloat16;
+#define ZARR3_HALF_TYPE_NAMES " Float16 CFloat16"
 #else
 constexpr GDALDataType kFloat16 = GDT_Float32;
 constexpr GDALDataType kCFloat16 = GDT_CFloat32;
+#define ZARR3_HALF_TYPE_NAMES ""
 #endif
 
 } // namespace zarr3

@@ -2,6 +2,7 @@
 /* Registration: the properties of the driver that GDAL knows before it opens anything. */
 #include "driver/driver.h"
 
+#include "base/compat.h"
 #include "create/create.h"
 #include "create/create_copy.h"
 #include "options/creation_options.h"
@@ -35,11 +36,7 @@ constexpr char kOpenOptions[] =
 
 constexpr char kCreationTypes[] =
     "Byte Int8 UInt16 Int16 UInt32 Int32 UInt64 Int64 Float32 Float64 CInt16 CInt32 "
-    "CFloat32 CFloat64"
-#if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 11, 0)
-    " Float16 CFloat16"
-#endif
-    ;
+    "CFloat32 CFloat64" ZARR3_HALF_TYPE_NAMES;
 
 /* Lets QGIS and the like replace the path in a subdataset's name when a project moves. */
 struct Zarr3SubdatasetInfo final : public GDALSubdatasetInfo {

@@ -160,8 +160,8 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     std::vector<std::shared_ptr<GDALDimension>> dimensions_;
     std::optional<NewArray> fresh_;
     bool statistics_gone_ = false; /* and none have been set since */
-    bool made_ = false;    /* created by this object */
-    bool changed_ = false; /* attributes, since the levels have been told */
+    bool made_ = false;            /* created by this object */
+    bool changed_ = false;         /* attributes, since the levels have been told */
 
     /* Found at the first question. */
     mutable std::optional<std::string> unit_;
