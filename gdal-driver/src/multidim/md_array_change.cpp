@@ -12,7 +12,6 @@
 #include "base/errors.h"
 #include "base/json_text.h"
 #include "dataset/levels.h"
-#include "dataset/side_properties.h"
 #include "geo/georeference.h"
 #include "multidim/dimension.h"
 #include "multidim/md_array.h"
@@ -286,22 +285,14 @@ bool Zarr3MDArray::resize_along(const GDALDimension *dimension, uint64_t size) {
     return false;
 }
 
-/* What attributes say of all rows and columns, once these are others. */
+/* What attributes and statistics say of all rows and columns, once these are others. */
 bool Zarr3MDArray::follow_size(const std::optional<Layout> &before) {
     AttributeChanges changes;
     forget_properties();
     const std::optional<Layout> now = raster_layout();
     if (before && now && (before->width != now->width || before->height != now->height))
         resize_place(array_.node(), *before, now->width, now->height, &changes);
-    const XmlTree tree = parse_side_properties(attribute_text(array_.node(), kSideProperties));
-    if (tree != nullptr && drop_statistics(tree.get(), {})) {
-        const std::string text = side_properties_text(tree.get());
-        if (text.empty())
-            changes.remove(kSideProperties);
-        else
-            changes.set(kSideProperties, json_quote(text));
-    }
-    return change(changes);
+    return change(changes) && forget_statistics();
 }
 
 /* Attributes of a new array may have been copied from one of another shape. */
