@@ -59,7 +59,7 @@ def test_it_opens_by_its_name(server, form, way):
     url = make(server, LARGE)
     assert python(READ, form.format(url), ZARR3_REMOTE=way).strip() == expected(LARGE)
     paths = {request.path for request in server.take_log()}
-    assert paths <= {"/r.zarr.zip", form[8:].replace("{}", "/r.zarr.zip")}  # GDAL itself asks for a virtual name
+    assert paths <= {"/r.zarr.zip", form[9:].replace("{}", "/r.zarr.zip")}  # GDAL itself asks for a virtual name
 
 
 def test_it_needs_no_name_of_a_store_behind_the_prefix(server):
@@ -135,7 +135,7 @@ def test_a_chunk_takes_one_request(server):
         for at in 64, 128:
             remote.read("r", (64, 64), "u2", (at, at))
             log = ranges(server)
-            assert len(log) == 2, log
+            assert len(log) <= 2, log  # fewer in the last 64 KiB
 
 
 def test_a_server_without_ranges_that_count_from_the_end(server):
