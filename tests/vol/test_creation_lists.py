@@ -188,6 +188,26 @@ def test_copies_of_objects(folder, given):
     assert said_by(folder / "o.h5") == want
 
 
+@pytest.mark.parametrize("name", ["x.zarr", "x.h5"])
+def test_what_hdf5_makes_of_no_list_is_refused(tmp_path, name):
+    """A store with such a dataset would not copy to a file."""
+    space, empty = h5py.h5s.create_simple((4,)), h5py.h5t.enum_create(h5py.h5t.NATIVE_INT32)
+    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    undefine(plist)
+    plist.set_fill_time(h5py.h5d.FILL_TIME_ALLOC)
+    with h5py.File(tmp_path / name, "w") as f:
+        for call in (lambda: h5py.h5d.create(f.id, b"d", h5py.h5t.NATIVE_INT32, space, plist),
+                     lambda: h5py.h5d.create(f.id, b"d", empty, space),
+                     lambda: h5py.h5a.create(f.id, b"a", empty, space),
+                     lambda: empty.commit(f.id, b"t")):
+            with pytest.raises((ValueError, TypeError, OSError, RuntimeError, KeyError)):
+                call()
+        assert list(f) == [] and list(f.attrs) == []
+        plist.set_fill_time(h5py.h5d.FILL_TIME_IFSET)
+        h5py.h5d.create(f.id, b"d", h5py.h5t.NATIVE_INT32, space, plist)
+        empty.copy().enum_insert(b"A", 0)
+
+
 def test_files_and_types(tmp_path):
     plist = h5py.h5p.create(h5py.h5p.FILE_CREATE)
     plist.set_attr_creation_order(TRACKED | INDEXED)

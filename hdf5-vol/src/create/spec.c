@@ -181,12 +181,21 @@ static enum zb_code take_fill_element(h5_lib *lib, hid_t type, hid_t dcpl, vol_s
     return ZB_OK;
 }
 
-/* Undefined and default fill values are both zero. */
+/* Undefined and default fill values are both zero. HDF5 makes no dataset, and so no copy of one, that has
+   to be filled with an undefined value. */
 static enum zb_code take_fill(vol_file *file, hid_t type, hid_t dcpl, vol_spec *out,
                               zb_error *err) {
     h5_lib *lib = file->lib;
     H5D_fill_value_t status;
-    if (lib->H5Pfill_value_defined(dcpl, &status) < 0 || status != H5D_FILL_VALUE_USER_DEFINED)
+    H5D_fill_time_t time;
+    if (lib->H5Pfill_value_defined(dcpl, &status) < 0)
+        return ZB_OK;
+    if (status == H5D_FILL_VALUE_UNDEFINED && lib->H5Pget_fill_time(dcpl, &time) >= 0 &&
+        time == H5D_FILL_TIME_ALLOC)
+        return zb_fail(err, ZB_EINVAL,
+                       "an undefined fill value cannot be written when chunks are allocated: give "
+                       "a fill value, or another time (H5Pset_fill_time)");
+    if (status != H5D_FILL_VALUE_USER_DEFINED)
         return ZB_OK;
     if (out->element.nested)
         return take_fill_nested(file, type, dcpl, out, err);

@@ -249,8 +249,16 @@ static bool is_exact(h5_lib *lib, hid_t type, const char *text, size_t size) {
     return exact;
 }
 
+/* HDF5 makes no objects of a type without members, and so no copies of such an object. */
+static bool lacks_members(h5_lib *lib, hid_t type) {
+    const H5T_class_t class = lib->H5Tget_class(type);
+    return (class == H5T_ENUM || class == H5T_COMPOUND) && lib->H5Tget_nmembers(type) == 0;
+}
+
 enum zb_code vol_type_print(h5_lib *lib, hid_t type, zb_json_writer *out, zb_error *err) {
     size_t size = 0;
+    if (lacks_members(lib, type))
+        return zb_fail(err, ZB_EINVAL, "a type of elements needs members: this one has none");
     hid_t stack = vol_stack_save(lib);
     zb_json_writer *writer = zb_json_writer_new();
     print(lib, type, writer);
