@@ -2,6 +2,7 @@
 """Links that are no node's place. What HDF5's own files do is done with them first: each test that
 takes `path` runs on a .h5 file and on a store."""
 
+import ctypes
 import json
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import zarr
 from conftest import run, run_python, tool
+from property_lists import library
 
 INC, DEC = h5py.h5.ITER_INC, h5py.h5.ITER_DEC
 
@@ -325,3 +327,28 @@ def test_what_cannot_be_kept_is_refused(tmp_path, monkeypatch):
         with pytest.raises(Exception, match="of another program or version"):
             f["a"] = h5py.SoftLink("b")
     assert json.loads((path / "zarr.json").read_text()) == document
+
+
+@pytest.mark.parametrize("name", ["x.h5", "x.zarr"])
+def test_questions_about_no_group(tmp_path, name):
+    """A link exists or not where a group could hold it; else the question is an error. A walk begins in the list."""
+    with h5py.File(tmp_path / name, "w") as f:
+        f["g/d"], f["lost"] = 1, h5py.SoftLink("nowhere")
+        exists = f.id.links.exists
+        assert exists(b"g/d") and exists(b"/g/d") and exists(b"lost") and exists(b"g/d/")
+        assert not exists(b"no") and not exists(b"g/no") and not exists(b"/no")
+        for missing in (b"no/x", b"g/no/x", b"lost/x", b"g/d/x", b"/no/x"):
+            with pytest.raises((KeyError, RuntimeError, OSError)):
+                exists(missing)
+        assert "no/x" not in f and "g/d/x" not in f and "lost/x" not in f
+        visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p)
+        library.H5Literate2.argtypes = [ctypes.c_int64, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, visit,
+                                        ctypes.c_void_p]
+        seen = []
+        for start, result in ((0, 0), (1, 0), (2, -1), (9, -1)):
+            at = ctypes.c_uint64(start)
+            walk = visit(lambda group, link, info, context: seen.append(link) or 0)
+            assert library.H5Literate2(f.id.id, 0, 0, ctypes.byref(at), walk, None) == result, start
+        assert seen == [b"g", b"lost", b"lost"]
+        empty = f.create_group("empty")
+        assert library.H5Literate2(empty.id.id, 0, 0, ctypes.byref(ctypes.c_uint64(0)), walk, None) == 0

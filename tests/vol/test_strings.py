@@ -184,7 +184,7 @@ def test_text_that_is_not_utf8_is_refused(tmp_path):
     with h5py.File(path, "w") as f:
         d = f.create_dataset("s", (4,), TEXT)
         d[:] = "good"
-        with pytest.raises(OSError, match="element 1 of the box is no UTF-8"):
+        with pytest.raises(OSError, match=r"element 1 of the box is no UTF-8 text(?!, or)"):
             d[1:3] = np.array([b"ok", b"\xff"], object)
         assert list(d.asstr()[...]) == ["good"] * 4
     chunk = bytearray((Path(path) / "s" / "c" / "0").read_bytes())

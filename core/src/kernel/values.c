@@ -82,21 +82,29 @@ bool zb__is_utf8(const char *text, size_t size) {
     return true;
 }
 
-/* Adds the bytes of the element's slices. False when there is one that cannot be. */
-static bool measure(zb_dtype dtype, const char *element, uint64_t *bytes) {
+/* Adds the bytes of a slice. What it cannot be, or NULL. */
+static const char *measure_slice(zb_dtype dtype, zb_slice slice, uint64_t *bytes) {
+    if ((!slice.data && slice.size > 0) || __builtin_add_overflow(*bytes, slice.size, bytes) ||
+        *bytes > SIZE_MAX / 2)
+        return "is longer than memory";
+    return dtype.kind == ZB_KIND_BYTES || zb__is_utf8(slice.data, slice.size)
+               ? NULL
+               : "is no UTF-8 text";
+}
+
+/* The same of all slices of an element. */
+static const char *measure(zb_dtype dtype, const char *element, uint64_t *bytes) {
     zb_slice slice;
     if (is_slice(dtype)) {
         memcpy(&slice, element, sizeof slice);
-        return (slice.data || slice.size == 0) &&
-               !__builtin_add_overflow(*bytes, slice.size, bytes) && *bytes <= SIZE_MAX / 2 &&
-               (dtype.kind == ZB_KIND_BYTES || zb__is_utf8(slice.data, slice.size));
+        return measure_slice(dtype, slice, bytes);
     }
     size_t count;
     const zb_field *fields = zb_dtype_fields(dtype, &count);
-    bool good = true;
-    for (size_t i = 0; i < count && good; i++)
-        good = measure(fields[i].dtype, element + fields[i].offset, bytes);
-    return good;
+    const char *problem = NULL;
+    for (size_t i = 0; i < count && !problem; i++)
+        problem = measure(fields[i].dtype, element + fields[i].offset, bytes);
+    return problem;
 }
 
 /* Adds the bytes of slices that have been measured before, or were made by a codec. */
@@ -196,10 +204,11 @@ enum zb_code zb__values_measure(const zb__box_copy *copy, const void *src, uint6
     *bytes = 0;
     for (walk w = begin(copy, src, NULL); !w.done; next_row(&w)) {
         for (uint64_t i = 0; i < w.count; i++, number++) {
-            if (!measure(copy->src_dtype, w.src + (int64_t)i * w.src_stride, bytes))
-                return zb_fail(err, ZB_EINVAL,
-                               "element %llu of the box is no UTF-8 text, or longer than memory",
-                               (unsigned long long)number);
+            const char *problem =
+                measure(copy->src_dtype, w.src + (int64_t)i * w.src_stride, bytes);
+            if (problem)
+                return zb_fail(err, ZB_EINVAL, "element %llu of the box %s",
+                               (unsigned long long)number, problem);
         }
     }
     return ZB_OK;

@@ -349,6 +349,20 @@ static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsiz
     return result;
 }
 
+/* Whether a walk can begin there. */
+static bool is_in(vol_node *group, hsize_t position) {
+    h5_lib *lib = group->file->lib;
+    zb_error err = {0};
+    if (vol_node_list(group, &err) != ZB_OK)
+        VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
+    else if (position >= group->link_count)
+        VOL_PUSH(lib, SYM, BADVALUE, "'%s' has %zu links, and none at %llu", group->path,
+                 group->link_count, (unsigned long long)position);
+    else
+        return true;
+    return false;
+}
+
 static herr_t vol_link_iterate(const vol_object *object, const H5VL_loc_params_t *loc,
                                const H5VL_link_iterate_args_t *args) {
     hsize_t position = args->idx_p ? *args->idx_p : 0;
@@ -359,6 +373,8 @@ static herr_t vol_link_iterate(const vol_object *object, const H5VL_loc_params_t
         VOL_PUSH(object->lib, SYM, BADVALUE, "creation order not tracked for links in group");
         return -1;
     }
+    if (group && position > 0 && !is_in(group, position))
+        return -1;
     walk.id = group ? vol_node_register(object->handle, group) : -1;
     if (walk.id < 0)
         return -1;
@@ -372,7 +388,7 @@ static herr_t vol_link_iterate(const vol_object *object, const H5VL_loc_params_t
     return result;
 }
 
-/* A link that cannot be opened exists. Behind an external link that leads nowhere there is an error, as
+/* A link that cannot be opened exists. Without a group on the way there is an error, as in HDF5. Behind an external link that leads nowhere there is an error, as
    in HDF5. */
 static herr_t exists(const vol_object *object, const H5VL_loc_params_t *loc,
                      H5VL_link_specific_args_t *args, hid_t dxpl) {
@@ -380,7 +396,10 @@ static herr_t exists(const vol_object *object, const H5VL_loc_params_t *loc,
     vol_found found;
     if (vol_lookup(object, loc, false, &found)) {
         *args->args.exists.exists = found.link || found.node;
-        return 0;
+        if (*args->args.exists.exists || vol_has_holder(object, loc))
+            return 0;
+        VOL_PUSH(object->lib, SYM, NOTFOUND, "no group holds '%s'", loc->loc_data.loc_by_name.name);
+        return -1;
     }
     vol_object *holder = vol_open_holder(object, loc, dxpl, &in_it);
     if (!holder)

@@ -266,16 +266,6 @@ vol_object *vol_open_any(const vol_object *object, const H5VL_loc_params_t *loc,
                    : open_on(object, loc, name, lapl, dxpl, &route);
 }
 
-/* The bytes of a path before its last name. */
-static size_t holder_size(const char *path) {
-    size_t size = strlen(path);
-    while (size > 0 && path[size - 1] == '/')
-        size--;
-    while (size > 0 && path[size - 1] != '/')
-        size--;
-    return size;
-}
-
 /* Whether the way leaves the file before the last link, which is looked at and not followed. */
 static bool leaves_before_end(const vol_object *object, const H5VL_loc_by_name_t *to) {
     vol_route route = vol_route_of(object->lib, to->lapl_id);
@@ -293,7 +283,7 @@ vol_object *vol_open_holder(const vol_object *object, const H5VL_loc_params_t *l
         return NULL;
     vol_release_id(lib, lib->H5Eget_current_stack()); /* which empties it */
     *in_it = *loc;
-    in_it->loc_data.loc_by_name.name += holder_size(loc->loc_data.loc_by_name.name);
+    in_it->loc_data.loc_by_name.name += vol_holder_size(loc->loc_data.loc_by_name.name);
     char *holder =
         strndup(loc->loc_data.loc_by_name.name,
                 (size_t)(in_it->loc_data.loc_by_name.name - loc->loc_data.loc_by_name.name));

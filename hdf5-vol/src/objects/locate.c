@@ -11,6 +11,7 @@
 #include "model/tokens.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 H5VL_loc_params_t vol_self(H5I_type_t type) {
     return (H5VL_loc_params_t){.obj_type = type, .type = H5VL_OBJECT_BY_SELF};
@@ -196,4 +197,27 @@ bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, bool fol
         return true;
     push_not_found(object->lib, location_name(loc), &err);
     return false;
+}
+
+size_t vol_holder_size(const char *path) {
+    size_t size = strlen(path);
+    while (size > 0 && path[size - 1] == '/')
+        size--;
+    while (size > 0 && path[size - 1] != '/')
+        size--;
+    return size;
+}
+
+bool vol_has_holder(const vol_object *object, const H5VL_loc_params_t *loc) {
+    vol_found found = {.node = NULL};
+    const size_t size =
+        loc->type == H5VL_OBJECT_BY_NAME ? vol_holder_size(loc->loc_data.loc_by_name.name) : 0;
+    if (size == 0)
+        return true;
+    H5VL_loc_params_t to_holder = *loc;
+    char *name = strndup(loc->loc_data.loc_by_name.name, size);
+    to_holder.loc_data.loc_by_name.name = name;
+    const bool looked = name && vol_lookup(object, &to_holder, true, &found);
+    free(name);
+    return looked && found.node && found.node->kind == VOL_GROUP;
 }
