@@ -87,9 +87,8 @@ static const char *measure_slice(zb_dtype dtype, zb_slice slice, uint64_t *bytes
     if ((!slice.data && slice.size > 0) || __builtin_add_overflow(*bytes, slice.size, bytes) ||
         *bytes > SIZE_MAX / 2)
         return "is longer than memory";
-    return dtype.kind == ZB_KIND_BYTES || zb__is_utf8(slice.data, slice.size)
-               ? NULL
-               : "is no UTF-8 text";
+    return dtype.kind == ZB_KIND_BYTES || zb__is_utf8(slice.data, slice.size) ? NULL
+                                                                              : "is no UTF-8 text";
 }
 
 /* The same of all slices of an element. */
