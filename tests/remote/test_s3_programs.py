@@ -113,6 +113,24 @@ def test_settings_of_gdal(bare):
     assert half.returncode == 1 and "one is missing" in half.stderr
 
 
+def test_a_key_of_gdal_beside_that_of_the_environment(bare):
+    """Key, secret and token are one: a value that both say does not take the key apart."""
+    variables, said = bare
+    variables |= {"AWS_ENDPOINT_URL": said["AWS_ENDPOINT_URL"], "AWS_ACCESS_KEY_ID": "AKID",
+                  "AWS_SECRET_ACCESS_KEY": "canary-wrong"}
+    info = ["gdalinfo", f"ZARR3:{NAME}/sharded"]
+    key = ["--config", "AWS_ACCESS_KEY_ID", "AKID"]
+    secret = ["--config", "AWS_SECRET_ACCESS_KEY", SECRET]
+    for options in (key + secret, secret):
+        assert "Size is 64, 64" in output(*info, *options, **variables)
+    variables["AWS_SECRET_ACCESS_KEY"] = SECRET
+    token = run(*info, *key, "--config", "AWS_SESSION_TOKEN", "canary-token", **variables)
+    assert token.returncode == 1 and "InvalidToken" in token.stderr, "it was sent"
+    assert "canary" not in token.stdout + token.stderr
+    mixed = run(*info, "--config", "AWS_ACCESS_KEY_ID", "OTHER", **variables)
+    assert mixed.returncode == 1 and "one is missing" in mixed.stderr
+
+
 def test_options_of_our_own_in_gdal(bare):
     variables, said = bare
     said_options = f"endpoint={said['AWS_ENDPOINT_URL']}"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/network_settings.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -104,6 +105,21 @@ std::string headers_of(const Place &place) {
     return text;
 }
 
+/* The key of GDAL's configuration where that says anything that the environment does not: a new secret or
+   token of the environment's key as well, for the three are one. The environment's secret is no part of
+   another key. */
+void add_key(const Place &place, std::string *id, std::string *secret, std::string *token) {
+    constexpr const char *kNames[] = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+                                      "AWS_SESSION_TOKEN"};
+    const auto differs = [&](const char *name) { return !place.get_beyond_variable(name).empty(); };
+    if (std::none_of(std::begin(kNames), std::end(kNames), differs))
+        return;
+    *id = place.get(kNames[0]);
+    *secret = differs(kNames[0]) ? place.get_beyond_variable(kNames[1]) : place.get(kNames[1]);
+    if (!id->empty()) /* a token is that of the key beside it, wherever both are */
+        *token = place.get(kNames[2]);
+}
+
 const char *or_null(const std::string &text) {
     return text.empty() ? nullptr : text.c_str();
 }
@@ -118,11 +134,7 @@ NetworkSettings::NetworkSettings(const std::string &url) {
     add_proxy(place, !STARTS_WITH_CI(url.c_str(), "http://"), &options);
     options += place.get("ZARR3_REMOTE_OPTIONS");
     headers = headers_of(place);
-    key_id = place.get_beyond_variable("AWS_ACCESS_KEY_ID");
-    secret_key = place.get_beyond_variable("AWS_SECRET_ACCESS_KEY");
-    /* A token is that of the key beside it, wherever both are. */
-    if (!key_id.empty())
-        session_token = place.get("AWS_SESSION_TOKEN");
+    add_key(place, &key_id, &secret_key, &session_token);
 }
 
 zb_store_settings NetworkSettings::view() const {
