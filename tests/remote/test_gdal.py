@@ -278,6 +278,57 @@ def test_rows_of_all_bands_take_a_request_for_a_row_of_chunks(server):
     assert len(data) <= 3, [(request.path, request.range) for request in data]
 
 
+BLOCKS = r"""
+import sys; from osgeo import gdal; gdal.UseExceptions()
+gdal.SetCacheMax(int(sys.argv[3]))
+d = gdal.Open(sys.argv[1])
+w, h = d.GetRasterBand(1).GetBlockSize()
+total, bands = 0, [d.GetRasterBand(b) for b in range(1, d.RasterCount + 1)]
+if sys.argv[2] == "advised": bands[0].AdviseRead(0, 0, d.RasterXSize, d.RasterYSize)
+if sys.argv[2] == "strange": bands[0].AdviseRead(-5, 7, 10 * d.RasterXSize, 3)
+if sys.argv[2] == "statistics":
+    total = sum(band.ComputeStatistics(False)[2] for band in bands) * d.RasterXSize * d.RasterYSize
+else:
+    step = 1 if sys.argv[2] != "apart" else 3
+    for y in range(0, d.RasterYSize, h * step):
+        for x in range(0, d.RasterXSize, w * step):
+            for band in bands:
+                total += int(band.ReadAsArray(x, y, w, h).astype("u8").sum())
+print(round(total))
+"""
+
+
+@pytest.mark.parametrize("way, cache, most", [
+    ("statistics", 64 << 20, 24), ("windows", 64 << 20, 24), ("advised", 64 << 20, 8),
+    ("windows", 100000, 200), ("strange", 64 << 20, 24), ("apart", 64 << 20, 49)])
+@pytest.mark.parametrize("choice", ["own", "vsi"])
+def test_a_raster_that_is_read_block_by_block(server, way, cache, most, choice):
+    """256 blocks of 2 KiB in a shard; blocks that lie apart load nothing besides."""
+    data = np.random.default_rng(1).integers(0, 60000, (512, 512), "u2")
+    root = zarr.create_group(server.folder / "p.zarr")
+    put(root, "p", data, chunks=(32, 32), shards=(512, 512), compressors=None)
+    zarr.consolidate_metadata(root.store)
+    parts = data.reshape(16, 32, 16, 32)[::3, :, ::3] if way == "apart" else data
+    said = python(BLOCKS, server.url + "/p.zarr/p", way, cache, ZARR3_REMOTE=choice)
+    assert int(said) == parts.astype("u8").sum()
+    log = [request for request in server.take_log() if "/c/" in request.path]
+    assert len(log) <= most + (choice == "vsi") * 20, [request.range for request in log]
+    if way == "apart" and choice == "own":
+        assert sum(request.sent for request in log) < data.nbytes
+
+
+def test_bands_that_are_read_block_by_block_go_on_together(server):
+    data = np.random.default_rng(1).integers(0, 60000, (3, 256, 256), "u2")
+    root = zarr.create_group(server.folder / "p.zarr")
+    put(root, "p", data, chunks=(1, 32, 32), compressors=None)
+    zarr.consolidate_metadata(root.store)
+    server.rtt = 0.02
+    said = python(BLOCKS, server.url + "/p.zarr/p", "windows", 64 << 20)
+    assert int(said) == data.astype("u8").sum()
+    paths = [path for path in asked(server) if "/c/" in path]
+    assert len(paths) == len(set(paths)) == 192 and server.most_busy >= 8
+
+
 COVERAGE = r"""
 import sys; from osgeo import gdal; gdal.UseExceptions()
 d = gdal.Open(sys.argv[1])

@@ -58,6 +58,12 @@ CPLErr Zarr3RasterBand::IReadBlock(int x, int y, void *image) {
     return CE_Failure;
 }
 
+CPLErr Zarr3RasterBand::AdviseRead(int x, int y, int width, int height, int buffer_width,
+                                   int buffer_height, GDALDataType, OptionList) {
+    owner()->advise({x, y, width, height}, buffer_width, buffer_height);
+    return CE_None;
+}
+
 CPLErr Zarr3RasterBand::IWriteBlock(int x, int y, void *image) {
     return owner()->write_block(nBand - 1, x, y, image);
 }

@@ -28,6 +28,8 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
 #ifdef ZARR3_HAS_THREADS_HINT
     bool MayMultiBlockReadingBeMultiThreaded() const override;
 #endif
+    CPLErr AdviseRead(int x, int y, int width, int height, int buffer_width, int buffer_height,
+                      GDALDataType type, zarr3::OptionList options) override;
 
     /* For datasets open for update; else the values go into GDAL's sidecar file. */
     CPLErr SetNoDataValue(double value) override;

@@ -13,9 +13,11 @@
 #include "array/types.h"
 #include "dataset/listener.h"
 #include "dataset/node_dataset.h"
+#include "dataset/read_ahead.h"
 #include "dataset/side_properties.h"
 #include "geo/crs.h"
 #include "geo/geotransform.h"
+#include "raster/block_range.h"
 #include "raster/window.h"
 
 #include "zarrbridge/write.h"
@@ -44,31 +46,6 @@ struct Edits {
     bool any() const {
         return place || nodata || metadata || descriptions || units || scales || colours ||
                band_metadata || side_properties;
-    }
-};
-
-/* Blocks, first to last inclusive. */
-struct BlockRange {
-    int x0, y0, x1, y1;
-
-    bool contains(int x, int y) const {
-        return x >= x0 && x <= x1 && y >= y0 && y <= y1;
-    }
-    uint64_t width() const {
-        return static_cast<uint64_t>(x1 - x0 + 1);
-    }
-    uint64_t count() const {
-        return width() * static_cast<uint64_t>(y1 - y0 + 1);
-    }
-    /* Of a block in the range: counted row by row from 0; and back. */
-    uint64_t number(int x, int y) const {
-        return static_cast<uint64_t>(y - y0) * width() + static_cast<uint64_t>(x - x0);
-    }
-    int x_of(uint64_t number) const {
-        return x0 + static_cast<int>(number % width());
-    }
-    int y_of(uint64_t number) const {
-        return y0 + static_cast<int>(number / width());
     }
 };
 
@@ -224,6 +201,9 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
        that the request under way will need next. */
     enum zb_code load_block(int band, int block_x, int block_y, void *image, zb_error *err);
 
+    /* A program is going to read the window, into a buffer of that size. */
+    void advise(const zarr3::Window &window, int buffer_width, int buffer_height);
+
     /* GDAL_DATA_COVERAGE_STATUS_* of a window of a band (from 0), and how much of it is stored. */
     int coverage(int band, const zarr3::Window &window, int stop, double *percent) const;
 
@@ -293,6 +273,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
                  const zarr3::ArrayOptions &options, zarr3::Layout layout, zarr3::Pyramid pyramid);
 
     zarr3::BlockRange blocks_of(const zarr3::Window &window) const;
+    zarr3::ReadAhead::Plan plan_blocks(int band, int block_x, int block_y, uint64_t block_bytes);
     bool prefers_direct(const zarr3::PixelRequest &request) const;
     void locate() const;
     void show_geolocation();
@@ -368,6 +349,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     zarr3::Pyramid pyramid_;
     zarr3::NoData nodata_;
     std::optional<zarr3::BlockRange> expected_;
+    zarr3::ReadAhead ahead_;              /* of distant stores that are only read */
     zarr3::Listener *listener_ = nullptr; /* of the request under way */
 
     /* Found at the first question, because coordinates must be read for it. */

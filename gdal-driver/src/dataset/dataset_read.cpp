@@ -233,6 +233,33 @@ class BlockBatch {
 
 } // namespace
 
+/* The most that one plan brings into the cache ahead of the program, so that the next one needs no round
+   trip for long. Bytes. */
+static constexpr uint64_t kMostAhead = uint64_t{64} << 20;
+
+ReadAhead::Plan Zarr3Dataset::plan_blocks(int band, int block_x, int block_y,
+                                          uint64_t block_bytes) {
+    const bool is_expected = expected_ && expected_->contains(block_x, block_y);
+    const BlockRange wanted =
+        is_expected ? *expected_ : BlockRange{block_x, block_y, block_x, block_y};
+    if (!is_distant(hierarchy_.store.get()) || updates())
+        return {wanted, wanted.number(block_x, block_y), wanted.count()};
+    const uint64_t bytes = std::min(kMostAhead, cache_limit() / 4);
+    return ahead_.plan(band, block_x, block_y, wanted,
+                       blocks_of({0, 0, layout_.width, layout_.height}),
+                       bytes / std::max<uint64_t>(block_bytes, 1));
+}
+
+void Zarr3Dataset::advise(const Window &window, int buffer_width, int buffer_height) {
+    /* GDAL checks windows of datasets, not of bands. */
+    const bool is_inside = window.x >= 0 && window.y >= 0 && window.width > 0 &&
+                           window.height > 0 && window.x <= layout_.width - window.width &&
+                           window.y <= layout_.height - window.height;
+    ahead_.advise(is_inside && window.width == buffer_width && window.height == buffer_height
+                      ? std::optional<BlockRange>(blocks_of(window))
+                      : std::nullopt);
+}
+
 enum zb_code Zarr3Dataset::load_block(int band, int block_x, int block_y, void *image,
                                       zb_error *err) {
     /* First of all, because it may make the array anew. */
@@ -259,14 +286,21 @@ enum zb_code Zarr3Dataset::load_block(int band, int block_x, int block_y, void *
         }
     };
     add_mates(block_x, block_y, false);
-    if (!expected_ || !expected_->contains(block_x, block_y))
-        return batch.run(0, 0, err);
     /* Onwards from here, in the order in which GDAL will ask for them: what does not fit any more is
        what it needs last. */
-    uint64_t next = expected_->number(block_x, block_y) + 1;
-    const double count = static_cast<double>(expected_->count());
-    const double from = static_cast<double>(next - 1) / count;
-    for (; room && next < expected_->count(); next++)
-        add_mates(expected_->x_of(next), expected_->y_of(next), true);
-    return batch.run(from, static_cast<double>(next) / count, err);
+    const ReadAhead::Plan plan =
+        plan_blocks(band, block_x, block_y, bytes_of_block(layout_, type) * mates.size());
+    uint64_t next = plan.first + 1;
+    for (; room && next < plan.end; next++)
+        add_mates(plan.range.x_of(next), plan.range.y_of(next), true);
+    const auto part =
+        [&](uint64_t number) { /* of the request under way, if it is one of GDAL's */
+                               return expected_ && expected_->contains(block_x, block_y)
+                                          ? static_cast<double>(
+                                                expected_->number(block_x, block_y) + number -
+                                                plan.first) /
+                                                static_cast<double>(expected_->count())
+                                          : 0;
+        };
+    return batch.run(part(plan.first), part(next), err);
 }
