@@ -445,6 +445,29 @@ def test_bad_choices_are_errors(server, raster, choice, words):
     assert asked(server) == []
 
 
+CLOUDS = {
+    "/vsigs/": {"CPL_GS_ENDPOINT": "{url}/", "GS_NO_SIGN_REQUEST": "YES"},
+    "/vsiaz/": {"AZURE_STORAGE_CONNECTION_STRING": "DefaultEndpointsProtocol=http;AccountName=a;"
+                "BlobEndpoint={url};SharedAccessSignature=sig=canary"},
+}
+
+
+@pytest.mark.parametrize("form", ['ZARR3:"{}":/t', "{}/t", "{}"])
+@pytest.mark.parametrize("system", CLOUDS)
+def test_systems_that_gdal_alone_knows(server, raster, system, form):
+    """Google Cloud Storage and Azure: GDAL signs, and asks its own server for them."""
+    (server.folder / "bucket").mkdir()
+    (server.folder / "r.zarr").rename(server.folder / "bucket/r.zarr")
+    settings = {name: value.format(url=server.url) for name, value in CLOUDS[system].items()}
+    name = form.format(system + "bucket/r.zarr")
+    python(READ.replace("not d.GetFileList()", "True"), name, **settings)
+    log = server.take_log()
+    assert any("/bucket/r.zarr/t/c/" in request.path for request in log)
+    server.fault("/bucket/r.zarr/t/c/1/1", "status", code=403)
+    done = run(sys.executable, "-W", "ignore", "-c", READ, name, **settings)
+    assert done.returncode == 1 and "c/1/1" in done.stderr and "canary" not in done.stderr
+
+
 # ---- GDAL's settings, for our requests
 
 def test_headers_go_to_the_named_host_alone(server, raster):
