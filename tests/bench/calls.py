@@ -56,10 +56,21 @@ def dataset(f, i):
 def extendible(f, i):
     f.create_dataset(f"d{i}", shape=(10,), maxshape=(None,), chunks=(10,), dtype="i4")
 
+def append(data, i):
+    data.resize((i + 1,))
+    data[i] = i
+
 fill("attribute set", attribute)
 fill("group", group)
 fill("dataset", dataset)
 fill("dataset with maxshape", extendible)
+
+with h5py.File(f"{place}/rows.store", "w") as f:
+    data = f.create_dataset("d", (0,), maxshape=(None,), chunks=(1000,), dtype="f8")
+    with timed("append a row", count):
+        for i in range(count):
+            append(data, i)
+        f.flush()
 
 with h5py.File(f"{place}/names.store", "w") as f:
     for i in range(names):

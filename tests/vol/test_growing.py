@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Growing datasets that other writers have shrunk without refilling: what lies beyond the old edge
 reads as the fill value, in chunks, shards and shards of shards, and only chunks on the edge are
-written."""
+written. Data wait while their dataset grows."""
 
 import json
 import os
@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 import pytest
 import zarr
+from conftest import run_python
 from zarr.codecs import BytesCodec, Crc32cCodec, GzipCodec, ShardingCodec, ZstdCodec
 
 FILL = -3
@@ -128,3 +129,94 @@ def test_elements_written_after_growing_stay(tmp_path):
     values = expected((30, 20), (6, 20))
     values[10:12, 3] = 9
     assert (zarr.open_array(path, path="a", mode="r")[...] == values).all()
+
+
+# ---- Data that wait while their dataset grows ----
+
+KINDS = {
+    "numbers": {"dtype": "i4", "chunks": (10,)},
+    "gzip": {"dtype": "f8", "chunks": (10,), "compression": "gzip"},
+    "text": {"dtype": h5py.string_dtype(), "chunks": (10,)},
+    "rows": {"dtype": "i4", "chunks": (10, 4), "rest": (6,)},
+}
+
+
+def appended(file, kind):
+    options = dict(KINDS[kind])
+    rest = options.pop("rest", ())
+    return file.create_dataset("a", (0, *rest), maxshape=(None, *rest), **options)
+
+
+def append(data, first, last):
+    """One row after the other, numbered from 1."""
+    for i in range(first, last):
+        data.resize(i + 1, axis=0)
+        data[i] = str(i + 1) if h5py.check_string_dtype(data.dtype) else i + 1
+
+
+def rows(path):
+    """What zarr-python reads, as numbers, 0 for the fill value."""
+    values = zarr.open_array(str(path), path="a", mode="r")[...]
+    values = values if values.ndim == 1 else values[:, 0]
+    return [int(value or 0) for value in values]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_that_are_appended_wait_for_the_flush(tmp_path, kind):
+    path = tmp_path / "z.zarr"
+    with h5py.File(path, "w") as file:
+        data = appended(file, kind)
+        append(data, 0, 2)
+        first = files(path)
+        append(data, 2, 10)
+        assert files(path) == first  # the row that was all of its chunk
+        append(data, 10, 17)
+        file.flush()
+        assert rows(path) == list(range(1, 18))
+        stored = files(path)
+        append(data, 17, 20)
+        assert files(path) == stored
+        assert int(np.ravel(data[18])[0]) == 19  # what is read is stored before
+        append(data, 20, 25)
+        data.resize(23, axis=0)  # and what shrinks
+        append(data, 23, 24)
+    assert rows(path) == list(range(1, 25))
+
+
+@pytest.mark.parametrize("options", ["", " sync=close", " sync=always"])
+def test_a_kill_loses_rows_that_were_not_flushed(tmp_path, options):
+    code = """
+import os, sys, h5py
+sys.path.insert(0, sys.argv[2])
+from test_growing import append, appended
+file = h5py.File(sys.argv[1], "w")
+data = appended(file, "gzip")
+append(data, 0, 13)
+file.flush()
+append(data, 13, 16)
+os._exit(0)
+"""
+    path = tmp_path / "z.zarr"
+    run_python(code, path, os.path.dirname(__file__), connector=f"zarr{options}")
+    assert rows(path) == [*range(1, 14), 0, 0, 0]
+    with h5py.File(path, "r+") as file:
+        append(file["a"], 13, 20)
+    assert rows(path) == list(range(1, 21))
+
+
+def test_rows_that_wait_are_merged_with_those_of_another_program(tmp_path):
+    """It has made the array larger meanwhile: the next resize fails, and the data wait on."""
+    path = tmp_path / "z.zarr"
+    with h5py.File(path, "w") as file:
+        data = appended(file, "numbers")
+        append(data, 0, 3)
+        other = zarr.open_array(str(path), path="a", mode="r+")
+        other.resize((5,))
+        other[3:5] = [40, 50]
+        with pytest.raises(Exception, match="shape has changed"):
+            data.resize((4,))
+        assert data.shape == (5,)
+        data.refresh()
+        assert list(data) == [1, 2, 3, 40, 50]
+        append(data, 5, 7)
+    assert rows(path) == [1, 2, 3, 40, 50, 6, 7]

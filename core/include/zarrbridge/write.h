@@ -103,6 +103,22 @@ ZB_API enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err);
 ZB_API enum zb_code zb_writer_settle(zb_writer *writer, const uint64_t *start,
                                      const uint64_t *count, zb_error *err);
 
+/* For an array that only grows: what waits need not be stored before, and the writer goes on.
+
+       if (!zb_writer_can_grow(writer, shape))
+           zb_writer_close(...); else
+       zb_array_resize(node, shape, &grown, &err); zb_writer_grow(writer, grown, &err);
+
+   can_grow tells whether the writer's array may get a shape and the writer then go on: not where a
+   dimension shrinks, where chunks have several extents, and after a flush that lost something. */
+ZB_API bool zb_writer_can_grow(const zb_writer *writer, const uint64_t *shape);
+
+/* Lets a writer go on with `grown`, the array as it is now, which it keeps alive. Elements that wait
+   stay; new ones count as not written. Nothing changes on error: ZB_ECONFLICT for another array,
+   ZB_EINVAL for a shape that zb_writer_can_grow refuses. Between the resize and this call chunks on
+   the old edge cannot be stored (ZB_ECONFLICT). */
+ZB_API enum zb_code zb_writer_grow(zb_writer *writer, const zb_node *grown, zb_error *err);
+
 /* Flushes and frees the writer, also when flushing fails. Errors as zb_writer_flush. NULL is
    allowed. */
 ZB_API enum zb_code zb_writer_close(zb_writer *writer, zb_error *err);

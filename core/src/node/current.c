@@ -43,6 +43,13 @@ static bool same_form(const zb__array *a, const zb__array *b) {
            zb__keys_same(&a->keys, &b->keys) && zb__chain_same(a->chain, b->chain);
 }
 
+bool zb__array_is_same(const zb_node *a, const zb_node *b) {
+    const bool known = a->home && b->home;
+    return a->array && b->array && a->store == b->store && strcmp(a->path, b->path) == 0 &&
+           (!known || a->home == b->home) && a->format == b->format &&
+           same_form(a->array, b->array);
+}
+
 enum zb_code zb__array_gone(const zb_node *node, zb_error *err) {
     return zb_fail(err, ZB_ECONFLICT,
                    "store %s: /%s has been deleted or moved since it was opened; open it again",

@@ -21,6 +21,9 @@
 enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *info, char **text,
                            size_t *size, zb_error *err);
 
+/* Whether two nodes are one array of one store, whatever their shapes. */
+bool zb__array_is_same(const zb_node *a, const zb_node *b);
+
 /* After a read: ZB_ECONFLICT when the bytes that were read may belong to another array, or may have
    been missing because the array was deleted. One stat while the document stays as it is. Any
    thread. */

@@ -293,6 +293,7 @@ void zb_writer_abandon(zb_writer *writer) {
     free(writer->buckets);
     free(writer->layout.fill);
     pthread_mutex_destroy(&writer->document_lock);
+    zb_node_release(writer->first);
     zb_node_release(writer->node);
     free(writer);
 }

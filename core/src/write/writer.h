@@ -49,7 +49,8 @@ typedef struct zb__open_chunk {
 } zb__open_chunk;
 
 struct zb_writer {
-    zb_node *node; /* one reference */
+    zb_node *node;  /* one reference */
+    zb_node *first; /* the one before the array has grown (grow.c); NULL: node. Owned */
     zb_write_options options;
     zb__layout layout;                /* of the largest chunk */
     struct zb__shaped_layout *shaped; /* those of chunks of other shapes (chunk_layout.h) */

@@ -369,12 +369,13 @@ enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err) {
     return ZB_OK;
 }
 
-/* A resize that fails may have changed the shape already: the node becomes the store's of now. */
+/* A resize that fails may have changed the shape already: the node becomes the store's of now, unless
+   data wait that could not be stored there. */
 enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error *err) {
     zb_node *changed = NULL;
     enum zb_code code = vol_unreadable_refuse(dataset, err);
     if (!code)
-        code = vol_writer_close(dataset, err);
+        code = vol_writer_before_resize(dataset, shape, err);
     if (!code)
         code = vol_waiting_flush(dataset, err);
     if (code)
@@ -383,6 +384,11 @@ enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error 
     if (code && zb_node_open(zb_node_store(dataset->zarr), zb_node_path(dataset->zarr), &changed,
                              NULL) != ZB_OK)
         return code;
+    enum zb_code data = vol_writer_after_resize(dataset, changed, code ? NULL : err);
+    if (data) {
+        zb_node_release(changed);
+        return code ? code : data;
+    }
     vol_node_replace(dataset, changed);
     return code;
 }

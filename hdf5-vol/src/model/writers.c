@@ -48,6 +48,17 @@ enum zb_code vol_writer_close(vol_node *node, zb_error *err) {
     return code;
 }
 
+enum zb_code vol_writer_before_resize(vol_node *dataset, const uint64_t *shape, zb_error *err) {
+    const bool goes_on = dataset->writer && zb_writer_can_grow(dataset->writer, shape);
+    return goes_on ? ZB_OK : vol_writer_close(dataset, err);
+}
+
+enum zb_code vol_writer_after_resize(vol_node *dataset, const zb_node *now, zb_error *err) {
+    if (!dataset->writer || zb_writer_grow(dataset->writer, now, NULL) == ZB_OK)
+        return ZB_OK;
+    return vol_writer_close(dataset, err);
+}
+
 static enum zb_code flush_all(vol_node *node, zb_error *err) {
     zb_error other;
     enum zb_code data = vol_writer_flush(node, err);

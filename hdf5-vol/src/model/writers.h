@@ -2,7 +2,8 @@
 /*
  * The writers of datasets: one for each, shared by all its ids, from the first H5Dwrite until the
  * last id is closed. Before a read the chunks are stored that it touches; data for other chunks go
- * on waiting. Before anything else that looks at the store, everything is stored.
+ * on waiting, as do all when a dataset only grows. Before anything else that looks at the store,
+ * everything is stored.
  *
  * A writer keeps the data that it cannot store, and the call that asked for it fails; only closing
  * the dataset does not (callbacks/dataset.c says why). So flushing can be tried again. Closing the
@@ -31,6 +32,13 @@ enum zb_code vol_writer_flush_below(vol_node *node, zb_error *err);
 /* Flushes likewise, and frees the writers on success. */
 enum zb_code vol_writer_close(vol_node *node, zb_error *err);
 enum zb_code vol_writer_close_below(vol_node *node, zb_error *err);
+
+/* Before a resize: stores all waiting data and frees the writer, unless the dataset only grows. */
+enum zb_code vol_writer_before_resize(vol_node *dataset, const uint64_t *shape, zb_error *err);
+
+/* After one, also one that failed: data that still wait go on with the array as it is `now`, or are
+   stored. Errors are those of the data that can be neither. */
+enum zb_code vol_writer_after_resize(vol_node *dataset, const zb_node *now, zb_error *err);
 
 /* Forgets the waiting data and attributes of a node and all below it. */
 void vol_writer_abandon_below(vol_node *node);
