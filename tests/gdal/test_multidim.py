@@ -178,7 +178,8 @@ def test_mdimtranslate_of_parts(tmp_path):
 def test_version_2_is_left_to_the_own_driver(tmp_path):
     path = tmp_path / "out.zarr"
     done = subprocess.run(["gdalmdimtranslate", "-co", "FORMAT=ZARR_V2", NETCDF, path], capture_output=True, text=True)
-    assert done.returncode == 0 and not done.stderr
+    said = [line for line in done.stderr.splitlines() if "Several drivers matching" not in line]  # GDAL 3.13
+    assert done.returncode == 0 and not said
     dataset, source = multidimensional(path), multidimensional(NETCDF)
     assert dataset.GetDriver().ShortName == "Zarr" and (path / ".zgroup").exists()
     found, expected = (item.GetRootGroup().OpenMDArray("sst") for item in (dataset, source))

@@ -314,7 +314,7 @@ typedef struct zb_store_ops {
                           void *context, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 11
+#define ZB_STORE_OPS_VERSION 12
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
