@@ -8,6 +8,7 @@
 #include "base/list.h"
 #include "change/consolidated.h"
 #include "change/owed.h"
+#include "change/plain_group.h"
 #include "model/block.h"
 #include "model/build.h"
 #include "node/document.h"
@@ -74,7 +75,12 @@ static enum zb_code add_missing(zb__change *change, const char *path, zb_error *
    open for other reasons may still have children. */
 static enum zb_code look_at(zb__change *change, const char *path, bool create, zb_error *err) {
     zb__document document;
-    enum zb_code code = zb__node_outline(change->store, path, &document, err);
+    uint64_t mark;
+    enum zb_code code = zb__plain_group_mark(change->store, path, &mark, err);
+    if (!code && zb__plain_group_is_known(mark))
+        return zb__owed_join(change->store, path, err);
+    if (!code)
+        code = zb__node_outline(change->store, path, &document, err);
     if (code == ZB_ENOTFOUND && create) {
         code = zb__v2_refuse_older(change->store, path, err);
         return code ? code : add_missing(change, path, err);
@@ -84,7 +90,8 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
     if (code)
         return zb__node_blame(change->store, "group", path, code, err);
     const char *type = zb_json_string(zb_json_get(document.json, "node_type"));
-    if (create && !(type && strcmp(type, "group") == 0)) {
+    const bool is_group = type && strcmp(type, "group") == 0;
+    if (create && !is_group) {
         zb__document_free(&document);
         return zb_fail(err, ZB_ECONFLICT, "store %s: /%s is no group, nothing can be created below",
                        change->store->label, path);
@@ -95,6 +102,8 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
     if (!code && has_block && !contains(&change->owners, path))
         return entries_add(&change->owners, path, &document, err);
     zb__document_free(&document);
+    if (!code && is_group && !has_block)
+        zb__plain_group_remember(mark);
     return code;
 }
 

@@ -257,29 +257,28 @@ enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error 
 
 /* ---- Names alone -------------------------------------------------------------------------- */
 
-/* A document that cannot be asked about may be there: opening it tells why it cannot be read. */
-static enum zb_code holds_node(const zb_node *group, const char *name, bool *out, zb_error *err) {
-    zb_object_info info;
+/* True if the node at path is served (served.h). */
+static bool has_served(zb_store *store, const char *path) {
     size_t size;
     int format;
-    char *path = zb__path_join(group->path, name);
-    char *served = path ? zb__served_text(group->store, path, &size, &format) : NULL;
-    if (served) {
-        free(served);
-        free(path);
-        *out = true;
-        return ZB_OK;
-    }
-    char *key = path ? zb__path_join(path, "zarr.json") : NULL;
-    enum zb_code code = key ? zb_store_peek(group->store, key, &info, err)
+    char *text = zb__served_text(store, path, &size, &format);
+    free(text);
+    return text != NULL;
+}
+
+/* By the document, and by those of version 2. One that cannot be asked about may be there: opening it
+   tells why it cannot be read. */
+static enum zb_code holds_document(zb_store *store, const char *path, bool *out, zb_error *err) {
+    zb_object_info info;
+    char *key = zb__path_join(path, "zarr.json");
+    enum zb_code code = key ? zb_store_peek(store, key, &info, err)
                             : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
     *out = true;
     if (code == ZB_ENOTFOUND) {
-        code = zb__v2_is_at(group->store, path, out, err);
+        code = zb__v2_is_at(store, path, out, err);
         *out = *out || code;
     }
     free(key);
-    free(path);
     return code == ZB_ENOMEM ? code : ZB_OK;
 }
 
@@ -313,9 +312,21 @@ static enum zb_code tell_ahead(const zb_node *group, const zb__names *names, zb_
 
 typedef struct asking {
     const zb_node *group;
+    bool is_served; /* the group */
     const zb__names *names;
     bool *is_node; /* [names->count] */
 } asking;
+
+static enum zb_code holds_node(const asking *a, size_t i, zb_error *err) {
+    zb_store *store = a->group->store;
+    char *path = zb__path_join(a->group->path, a->names->name[i].text);
+    if (!path)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+    a->is_node[i] = a->is_served && has_served(store, path);
+    enum zb_code code = a->is_node[i] ? ZB_OK : holds_document(store, path, &a->is_node[i], err);
+    free(path);
+    return code;
+}
 
 static enum zb_code ask_some(void *context, size_t task, zb__scratch *scratch, zb_error *err) {
     const asking *a = context;
@@ -324,14 +335,17 @@ static enum zb_code ask_some(void *context, size_t task, zb__scratch *scratch, z
     enum zb_code code = ZB_OK;
     (void)scratch;
     for (size_t i = from; i < end && !code; i++)
-        code = holds_node(a->group, a->names->name[i].text, &a->is_node[i], err);
+        code = holds_node(a, i, err);
     return code;
 }
 
 /* All are asked about before the first is told. */
 static enum zb_code tell_asked(const zb_node *group, const zb__names *names, zb_name_fn fn,
                                void *context, zb_error *err) {
-    asking a = {.group = group, .names = names, .is_node = calloc(names->count + 1, sizeof(bool))};
+    asking a = {.group = group,
+                .is_served = is_served(group),
+                .names = names,
+                .is_node = calloc(names->count + 1, sizeof(bool))};
     if (!a.is_node)
         return zb_fail(err, ZB_ENOMEM, "out of memory for the names of a group");
     const size_t tasks = (names->count + NAMES_OF_TASK - 1) / NAMES_OF_TASK;

@@ -134,6 +134,7 @@ static bool fs_is_absent(zb_store *store, const char *prefix) {
 static void fs_destroy(zb_store *store) {
     zb__fs *fs = (zb__fs *)store;
     zb__fork_guard_remove(&fs->guard);
+    zb__fs_leave_no_lock(fs);
     zb__fs_drop_waiting_below(fs, "");
     zb__fs_free_dirty(fs);
     free(fs->swept);

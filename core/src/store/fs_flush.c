@@ -369,6 +369,8 @@ enum zb_code zb__fs_flush(zb_store *store, zb_batch *batch, zb_error *err) {
     pthread_mutex_lock(&fs->flushing);
     enum zb_code code = flush_waiting(fs, &c, err);
     pthread_mutex_unlock(&fs->flushing);
+    if (!batch)
+        zb__fs_leave_no_lock(fs);
     if (zb__fs_sync_names(fs, NULL, &names) != ZB_OK) {
         pthread_mutex_lock(&fs->lock);
         fs->loss = names;

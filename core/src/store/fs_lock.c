@@ -9,6 +9,10 @@
  * the next waiter would not see. So the winner checks whether the name still leads to its file, and
  * else begins anew.
  *
+ * The hierarchy's file stays until a store that has left it is flushed or ends: a program that makes
+ * a thousand nodes would make and unlink it a thousand times, which some file systems take longer
+ * for than for the nodes.
+ *
  * Every user that may write in the directory may take the lock: the file gets the directory's
  * rights, whatever the umask says. A lock file that cannot be opened all the same was made by
  * another user a moment ago, or left by a kill in that moment; when no process has it locked it is
@@ -38,7 +42,8 @@
 
 struct zb__fs_lock {
     zb_lock base;
-    int fd, dir; /* dir: of the key; may be the store's own */
+    int fd, dir;       /* dir: of the key; may be the store's own */
+    bool is_hierarchy; /* whose file stays */
     char *key;
     char name[NAME_MAX + 1]; /* of the file in dir */
 };
@@ -94,6 +99,14 @@ static bool wait_a_little(waiting_time *w) {
 
 /* ---- Lock files ---- */
 
+#define LOCK_FLAGS (O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+
+bool zb__fs_is_hierarchy_lock(const char *name) {
+    char hierarchy[NAME_MAX + 1];
+    zb__fs_lock_name("zarr.json", hierarchy);
+    return strcmp(name, hierarchy) == 0;
+}
+
 static bool names_this_file(int dir, const char *name, int fd) {
     struct stat file, named;
     return fstat(fd, &file) == 0 && fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -114,27 +127,34 @@ static void share(const struct stat *above, int fd) {
 
 /* Makes the file, which nobody has made yet: a descriptor, or -1 with errno. The rights that the
    umask leaves of the directory's are often all of them. */
-static int make_lock_file(int dir, const char *name, int flags) {
+static int make_lock_file(int dir, const char *name) {
     struct stat above;
     if (fstatat(dir, "", &above, AT_EMPTY_PATH) != 0)
         return -1;
     int fd = ZB__UNINTERRUPTED(
-        openat(dir, name, flags | O_CREAT | O_EXCL, 0600 | (above.st_mode & 0666)));
+        openat(dir, name, LOCK_FLAGS | O_CREAT | O_EXCL, 0600 | (above.st_mode & 0666)));
     if (fd >= 0)
         share(&above, fd);
     return fd;
 }
 
-static int open_lock_file(int dir, const char *name) {
-    const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-    for (int tries = 0; tries < ZB__FS_TRIES; tries++) {
-        int fd = make_lock_file(dir, name, flags);
+static int open_made(int dir, const char *name) {
+    return ZB__UNINTERRUPTED(openat(dir, name, LOCK_FLAGS));
+}
+
+/* stays: it is likely to be there. */
+static int open_lock_file(int dir, const char *name, bool stays) {
+    int fd = stays ? open_made(dir, name) : -1;
+    for (int tries = 0; fd < 0 && tries < ZB__FS_TRIES; tries++) {
+        fd = make_lock_file(dir, name);
         if (fd >= 0 || errno != EEXIST)
             return fd;
-        fd = ZB__UNINTERRUPTED(openat(dir, name, flags));
+        fd = open_made(dir, name);
         if (fd >= 0 || errno != ENOENT)
             return fd;
     }
+    if (fd >= 0)
+        return fd;
     errno = EAGAIN; /* it comes and goes */
     return -1;
 }
@@ -153,7 +173,7 @@ static void remove_forsaken(int dir, const char *name) {
 
 /* One try for the lock of l->name in l->dir; errno, EAGAIN when another holder has it. */
 static int try_once(zb__fs_lock *l, bool *forsaken) {
-    l->fd = open_lock_file(l->dir, l->name);
+    l->fd = open_lock_file(l->dir, l->name, l->is_hierarchy);
     if (l->fd < 0 && errno == EACCES) {
         if (*forsaken) /* its maker has had a pause to give it its rights */
             remove_forsaken(l->dir, l->name);
@@ -216,7 +236,7 @@ static void close_directory(const zb__fs *fs, const zb__fs_lock *l) {
 
 static enum zb_code open_directory(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
     zb__fs_place place;
-    if (strcmp(l->key, "zarr.json") != 0) {
+    if (!l->is_hierarchy) {
         enum zb_code code = zb__fs_open_place(fs, l->key, true, &place, err);
         l->dir = place.dir;
         if (code == ZB_OK)
@@ -280,7 +300,11 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb
         free(copy);
         return zb_fail(err, ZB_ENOMEM, "no memory for a lock of '%s'", key);
     }
-    *l = (zb__fs_lock){.base.store = store, .key = copy, .fd = -1, .dir = -1};
+    *l = (zb__fs_lock){.base.store = store,
+                       .key = copy,
+                       .fd = -1,
+                       .dir = -1,
+                       .is_hierarchy = strcmp(key, "zarr.json") == 0};
     enum zb_code code = is_alone() ? ZB_OK : acquire_key(fs, l, err);
     if (code != ZB_OK) {
         free(copy);
@@ -291,18 +315,38 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb
     return ZB_OK;
 }
 
+/* The name is unlinked only while it leads to our file: the directory may have been erased and made
+   anew. */
+static void unlink_own(const zb__fs_lock *l) {
+    if (names_this_file(l->dir, l->name, l->fd))
+        unlinkat(l->dir, l->name, 0);
+}
+
 void zb__fs_unlock(zb_lock *lock) {
     zb__fs_lock *l = (zb__fs_lock *)lock;
-    /* The name is unlinked only while it leads to our file: the directory may have been erased and
-       made anew. */
-    if (l->fd >= 0 && names_this_file(l->dir, l->name, l->fd))
-        unlinkat(l->dir, l->name, 0);
+    zb__fs *fs = (zb__fs *)lock->store;
     if (l->fd >= 0) {
+        if (l->is_hierarchy && !atomic_exchange(&fs->lost_root, false))
+            atomic_store(&fs->leaves_lock, true);
+        else
+            unlink_own(l);
         close(l->fd);
-        close_directory((const zb__fs *)lock->store, l);
+        close_directory(fs, l);
     }
     free(l->key);
     free(l);
+}
+
+void zb__fs_leave_no_lock(zb__fs *fs) {
+    zb__fs_lock l = {.is_hierarchy = true, .key = "zarr.json"};
+    if (!atomic_exchange(&fs->leaves_lock, false) || open_directory(fs, &l, NULL) != ZB_OK)
+        return;
+    l.fd = open_made(l.dir, l.name);
+    if (l.fd >= 0 && zb__fs_lock_file(l.fd) == 0)
+        unlink_own(&l);
+    if (l.fd >= 0)
+        close(l.fd);
+    close_directory(fs, &l);
 }
 
 enum zb_code zb__fs_confirm_lock(const zb_lock *lock, zb_error *err) {
@@ -310,7 +354,7 @@ enum zb_code zb__fs_confirm_lock(const zb_lock *lock, zb_error *err) {
     const zb__fs *fs = (const zb__fs *)lock->store;
     char path[PATH_MAX] = "";
     const size_t length = (size_t)(zb__fs_name_of(l->key) - l->key);
-    if (l->fd < 0 || strcmp(l->key, "zarr.json") == 0) /* alone, or in the hierarchy's directory */
+    if (l->fd < 0 || l->is_hierarchy) /* alone, or in the hierarchy's directory */
         return ZB_OK;
     if (length > 0)
         memcpy(path, l->key, length - 1);
@@ -342,11 +386,7 @@ static bool await_file(int dir, const char *name, waiting_time *waiting) {
 
 /* A chunk's lock, and not the hierarchy's. */
 static bool is_waited_for(const char *name) {
-    char hierarchy[NAME_MAX + 1];
-    if (!zb__fs_is_lock(name))
-        return false;
-    zb__fs_lock_name("zarr.json", hierarchy);
-    return strcmp(name, hierarchy) != 0;
+    return zb__fs_is_lock(name) && !zb__fs_is_hierarchy_lock(name);
 }
 
 /* All lock files in a directory and below, if it is one. As deep as the keys in the store. */

@@ -252,6 +252,8 @@ enum zb_code zb__fs_erase(zb_store *store, const char *key, zb_error *err) {
     int failed = unlinkat(place.dir, place.name, 0) == 0 ? 0 : errno;
     pthread_mutex_unlock(&fs->lock);
     close(place.dir);
+    if (!failed && strcmp(key, "zarr.json") == 0)
+        atomic_store(&fs->lost_root, true);
     if (!failed)
         zb__fs_mark_dirty(fs, place.path);
     (void)zb__fs_join(fs, NULL, NULL);

@@ -47,6 +47,9 @@ typedef struct zb__fs {
     zb_store base;
     int root;       /* descriptor of the directory */
     bool is_remote; /* time stamps may come from another machine's clock */
+    atomic_bool
+        leaves_lock; /* the file of the hierarchy's lock is there, and this store removes it */
+    atomic_bool lost_root; /* its document was erased: the next unlocking leaves no file */
 
     zb__fork_guard guard;     /* of `lock` */
     pthread_mutex_t flushing; /* one flush at a time; taken before `lock` */

@@ -7,7 +7,8 @@
  * file systems grant locks to each machine by itself. The kernel is part of the name: files of
  * another one, and files whose lock cannot be asked for, are taken for left over after a day. A
  * lock file of a key that no process holds is left over at once, except on file systems that other
- * machines may write as well.
+ * machines may write as well. That of the hierarchy, which a store leaves between two changes, is
+ * removed like the others, but nobody is told before it is a day old.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -50,8 +51,9 @@ static bool sweep_file(const zb__fs *fs, int dir, const char *name, bool remove)
         /* The lock of a key may have gone and come again before we had it. */
         bool is_same = fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
                        now.st_ino == st.st_ino && now.st_dev == st.st_dev;
-        left_over = is_same && (is_old(&st) || (!refused && lock_tells(fs, name)));
-        if (left_over && remove)
+        bool is_free = is_same && !refused && lock_tells(fs, name);
+        left_over = is_same && (is_old(&st) || (is_free && !zb__fs_is_hierarchy_lock(name)));
+        if (remove && (left_over || is_free))
             unlinkat(dir, name, 0);
     }
     close(fd);

@@ -77,7 +77,7 @@ static enum zb_code begin(zb__fs *fs, const char *key, zb__fs_place *place, bool
             zb__fs_sweep(fs, place);
         *fd = create_temp(place->dir, place->name, temp);
         if (*fd >= 0) {
-            *replaces = keep_rights(place->dir, place->name, *fd);
+            *replaces = !place->made && keep_rights(place->dir, place->name, *fd);
             return ZB_OK;
         }
         int failed = errno;

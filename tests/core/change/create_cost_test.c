@@ -14,22 +14,72 @@ static zb_store *count_calls(const fixture *f) {
     return store;
 }
 
-/* The group above is read, and the new document is stated once. Documents of version 2, notes and
-   chunks are not looked for one by one where there is no directory. */
+/* The group above is asked for its version and read, and the new document is stated once. Documents of
+   version 2, notes and chunks are not looked for one by one where there is no directory. */
 static void absent_places_cost_one_question(void **state) {
     zb_store *store = count_calls(*state);
     zb_store_counts calls;
     zb_node_release(store_group(store, "g", NULL));
     calls = zb_store_count_take(store);
     assert_int_equal(calls.opens, 1);
-    assert_int_equal(calls.stats, 1);
+    assert_int_equal(calls.stats, 2);
     assert_int_equal(calls.lists, 0);
     zb_node_release(store_array(store, "a"));
     calls = zb_store_count_take(store);
     assert_int_equal(calls.opens, 1);
-    assert_int_equal(calls.stats, 1);
+    assert_int_equal(calls.stats, 2);
     assert_int_equal(calls.lists, 0);
     zb_store_release(store);
+}
+
+/* Waits until a change of the object is sure to give it another version. */
+static void let_age(zb_store *store, const char *key) {
+    zb_object_info info = {.size = 0};
+    zb_error err;
+    while (!info.validator.valid)
+        ASSERT_OK(zb_store_stat(store, key, &info, &err), err);
+}
+
+/* A group above whose document has a version is read once, and again when it has changed. */
+static void groups_above_are_read_once(void **state) {
+    const fixture *f = *state;
+    static const char array[] = "{\"zarr_format\":3,\"node_type\":\"array\"}";
+    zb_store *store = count_calls(f);
+    zb_node *node;
+    zb_error err;
+    let_age(store, "zarr.json");
+    zb_node_release(store_group(store, "first", NULL));
+    (void)zb_store_count_take(store);
+    zb_node_release(store_group(store, "g", NULL));
+    assert_int_equal(zb_store_count_take(store).opens, 0);
+    check_write_file(f->root, "zarr.json", array, sizeof array - 1);
+    ASSERT_FAILS(zb_group_create(store, "h", NULL, &node, &err), ZB_ECONFLICT, err, "no group");
+    zb_store_release(store);
+}
+
+static int locks(const fixture *f) {
+    int ours;
+    fixture_files(f->root, &ours);
+    return ours;
+}
+
+/* The lock's file stays until the flush, or the end, and goes with all else. */
+static void the_lock_stays_until_the_flush(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_node_release(store_group(f->store, "", NULL));
+    assert_int_equal(locks(f), 1);
+    ASSERT_OK(zb_store_flush(f->store, &err), err);
+    assert_int_equal(locks(f), 0);
+    zb_node_release(store_group(f->store, "g", NULL));
+    assert_int_equal(locks(f), 1);
+    ASSERT_OK(zb_node_delete(f->store, "", &err), err);
+    assert_int_equal(locks(f), 0);
+    zb_store *other;
+    ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
+    zb_node_release(store_group(other, "", NULL));
+    zb_store_release(other);
+    assert_int_equal(locks(f), 0);
 }
 
 /* Opening what is not there: one lookup of zarr.json. */
@@ -68,8 +118,8 @@ static void what_is_there_is_seen(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(absent_places_cost_one_question),
-        FIXTURE_TEST(absent_nodes_cost_one_open),
+        FIXTURE_TEST(absent_places_cost_one_question), FIXTURE_TEST(groups_above_are_read_once),
+        FIXTURE_TEST(the_lock_stays_until_the_flush),  FIXTURE_TEST(absent_nodes_cost_one_open),
         FIXTURE_TEST(what_is_there_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "change/plain_group.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "node/document.h"
+#include "node/version.h"
+#include "zarrbridge/sys/store.h"
+
+/* Marks that share a place push each other out, which costs a reading. */
+enum { PLACES = 256 };
+
+static atomic_uint_fast64_t known[PLACES];
+
+static uint64_t mix(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
+static uint64_t mark_of(const zb_store *store, const char *path, const zb_validator *version) {
+    uint64_t word = zb__version_word(version);
+    if (!word)
+        return 0;
+    word = mix(word, store->id);
+    for (; *path; path++)
+        word = mix(word, (unsigned char)*path);
+    return word;
+}
+
+enum zb_code zb__plain_group_mark(zb_store *store, const char *path, uint64_t *out, zb_error *err) {
+    zb_object_info info;
+    *out = 0;
+    if (!store->hints.is_watched)
+        return ZB_OK;
+    char *key = zb__path_join(path, "zarr.json");
+    enum zb_code code = key ? zb_store_peek(store, key, &info, err)
+                            : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    free(key);
+    if (code)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    *out = mark_of(store, path, &info.validator);
+    return ZB_OK;
+}
+
+static atomic_uint_fast64_t *place_of(uint64_t mark) {
+    return &known[mark >> 32 & (PLACES - 1)];
+}
+
+bool zb__plain_group_is_known(uint64_t mark) {
+    return mark && atomic_load(place_of(mark)) == mark;
+}
+
+void zb__plain_group_remember(uint64_t mark) {
+    if (mark)
+        atomic_store(place_of(mark), mark);
+}
