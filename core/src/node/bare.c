@@ -30,10 +30,9 @@ static int take(void *context, const zb_list_entry *entry) {
 
 /* True also where it cannot be told. */
 static bool holds_document(zb_store *store, const char *path, const char *name) {
-    zb_object_info info;
     char *child = zb__path_join(path, name);
     char *key = child ? zb__path_join(child, "zarr.json") : NULL;
-    bool holds = !key || zb_store_peek(store, key, &info, NULL) != ZB_ENOTFOUND;
+    bool holds = !key || zb_store_peek(store, key, NULL, NULL) != ZB_ENOTFOUND;
     if (!holds && zb__v2_is_at(store, child, &holds, NULL))
         holds = true;
     free(key);

@@ -269,9 +269,8 @@ static bool has_served(zb_store *store, const char *path) {
 /* By the document, and by those of version 2. One that cannot be asked about may be there: opening it
    tells why it cannot be read. */
 static enum zb_code holds_document(zb_store *store, const char *path, bool *out, zb_error *err) {
-    zb_object_info info;
     char *key = zb__path_join(path, "zarr.json");
-    enum zb_code code = key ? zb_store_peek(store, key, &info, err)
+    enum zb_code code = key ? zb_store_peek(store, key, NULL, err)
                             : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
     *out = true;
     if (code == ZB_ENOTFOUND) {

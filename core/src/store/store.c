@@ -102,11 +102,12 @@ enum zb_code zb_store_stat(zb_store *store, const char *key, zb_object_info *inf
 }
 
 enum zb_code zb_store_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
+    zb_object_info unwanted;
     enum zb_code code = check_key(key, false, err);
     if (code)
         return code;
     return store->ops->peek ? store->ops->peek(store, key, info, err)
-                            : store->ops->stat(store, key, info, err);
+                            : store->ops->stat(store, key, info ? info : &unwanted, err);
 }
 
 bool zb_store_can_submit(const zb_store *store) {

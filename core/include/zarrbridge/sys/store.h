@@ -221,8 +221,9 @@ typedef struct zb_store_ops {
        each object. */
     bool (*is_absent)(zb_store *store, const char *prefix);
     /* As stat, for a caller that has just put the object, or compares the validator with one that
-       it got from open or stat, and calls stat where they differ, or asks only whether there is an
-       object: where links lead is not checked. NULL: stat costs no more. */
+       it got from open or stat, and calls stat where they differ, or asks only whether there is
+       anything of that name (info is NULL): where links lead is not checked. NULL: stat costs no
+       more. */
     enum zb_code (*peek)(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
     /* Answers a request for an object that is not open, while its caller waits: for a backend in
        which open() and read() take two round trips, and this one. zb_store_submit_by_threads calls
