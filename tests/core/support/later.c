@@ -2,7 +2,8 @@
 #include "support/later.h"
 
 #include <pthread.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 typedef struct pending {
     zb_fetch *fetch;
@@ -37,12 +38,6 @@ typedef struct later_object {
     char *key;
     zb_validator opened;
 } later_object;
-
-static int64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* ---- Answers ---- */
 
@@ -125,7 +120,7 @@ static void give(later *l, pending p) {
 
 /* The next request whose time has come, or its count. */
 static size_t next_due(later *l) {
-    int64_t now = now_ns();
+    int64_t now = zb__now();
     size_t due = 0;
     while (due < l->count && l->waiting[due].due <= now)
         due++;
@@ -180,7 +175,7 @@ static enum zb_code later_submit(zb_store *store, zb_fetch *list, zb_fetch_fn do
             (pending){.fetch = fetch,
                       .done = done,
                       .context = context,
-                      .due = now_ns() + (int64_t)l->options.microseconds * 1000};
+                      .due = zb__now() + (int64_t)l->options.microseconds * 1000};
         l->counts.requests++;
         l->counts.opens += fetch->object == NULL;
         l->bytes += fetch->range.length == ZB_WHOLE ? 0 : fetch->range.length;
