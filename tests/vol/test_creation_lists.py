@@ -308,9 +308,9 @@ def side(path):
     return json.loads(text)
 
 
-def put_side(path, value):
+def put_side(path, value, **others):
     document = json.loads((Path(path) / "zarr.json").read_text())
-    document["attributes"] = {"_hdf5": json.dumps(value)}
+    document["attributes"] = others | {"_hdf5": json.dumps(value)}
     (Path(path) / "zarr.json").write_text(json.dumps(document))
 
 
@@ -396,3 +396,79 @@ def test_what_is_no_such_member_does_not_count(wrong, tmp_path):
     with h5py.File(path, "r") as f:
         assert [describe(f[name].id.get_create_plist()) for name in "dg"] == want
         assert list(f["d"]) == [0] * 4
+
+
+# ---- Attributes ----------------------------------------------------------------------------------
+
+ASCII, UTF8 = h5py.h5t.CSET_ASCII, h5py.h5t.CSET_UTF8
+
+
+def put_attribute(of, name, charset, value=None):
+    """Made of a list with that character set; h5py makes attributes of no list."""
+    library.H5Pcreate.argtypes, library.H5Pcreate.restype = [ctypes.c_int64], ctypes.c_int64
+    library.H5Acreate2.argtypes = [ctypes.c_int64, ctypes.c_char_p] + [ctypes.c_int64] * 4
+    library.H5Acreate2.restype = ctypes.c_int64
+    plist = library.H5Pcreate(ctypes.c_int64.in_dll(library, "H5P_CLS_ATTRIBUTE_CREATE_ID_g").value)
+    assert library.H5Pset_char_encoding(ctypes.c_int64(plist), charset) >= 0
+    space = h5py.h5s.create(h5py.h5s.SCALAR)
+    made = library.H5Acreate2(of.id.id, name.encode(), h5py.h5t.STD_I64LE.id, space.id, plist, 0)
+    assert made > 0 and library.H5Idec_ref(ctypes.c_int64(plist)) >= 0
+    if value is not None:
+        of.attrs.get_id(name).write(np.array(value))
+    assert library.H5Aclose(ctypes.c_int64(made)) >= 0
+
+
+def charset_of(of, name):
+    """As the creation list tells it; the attribute's information says the same."""
+    library.H5Aget_create_plist.restype = ctypes.c_int64
+    attribute = of.attrs.get_id(name)
+    plist = library.H5Aget_create_plist(ctypes.c_int64(attribute.id))
+    charset = ctypes.c_int()
+    assert library.H5Pget_char_encoding(ctypes.c_int64(plist), ctypes.byref(charset)) >= 0
+    assert library.H5Idec_ref(ctypes.c_int64(plist)) >= 0
+    assert h5py.h5a.get_info(of.id, name.encode()).cset == charset.value
+    return charset.value
+
+
+@pytest.mark.parametrize("file", ["x.zarr", "x.h5"])
+def test_the_charset_of_an_attributes_name(file, tmp_path):
+    names = {"ascii": ASCII, "utf8": UTF8, "unwritten": UTF8, "gr\u00fcn": UTF8, "renamed": UTF8, "other": ASCII}
+    with h5py.File(tmp_path / file, "w") as f:
+        f["d"] = 1
+        for of in (f, f["d"]):
+            for name, charset in names.items():
+                put_attribute(of, name.replace("renamed", "old"), charset, None if name == "unwritten" else 3)
+            h5py.h5a.rename(of.id, b"old", b"renamed")
+            del of.attrs["other"]
+            put_attribute(of, "other", UTF8, 3)
+            of.attrs["utf8"] = 4  # deletes the old one and makes a new one without a list
+            put_attribute(of, "again", UTF8, 3)
+            of.attrs.modify("again", 5)
+    names |= {"other": UTF8, "utf8": ASCII, "again": UTF8}
+    with h5py.File(tmp_path / file, "r") as f:
+        for of in (f, f["d"]):
+            assert {name: charset_of(of, name) for name in of.attrs} == names
+    with h5py.File(tmp_path / file, "r") as f, h5py.File(tmp_path / "y.zarr", "w") as store, \
+            h5py.File(tmp_path / "y.h5", "w") as native:
+        for of in (store, native):  # in both directions
+            f.copy("d", of)
+            assert {name: charset_of(of["d"], name) for name in of["d"].attrs} == names
+
+
+def test_the_form_of_a_charset(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        for name, charset in (("ascii", ASCII), ("utf8", UTF8), ("gr\u00fcn", ASCII)):
+            put_attribute(f, name, charset, 3)
+        assert charset_of(f, "gr\u00fcn") == UTF8
+    entries = side(path)["attributes"]
+    assert entries == {"utf8": {"type": "<i8", "shape": [], "name_charset": 1}}
+    assert dict(zarr.open_group(path, mode="r").attrs) | {"_hdf5": 0} == {
+        "ascii": 3, "utf8": 3, "gr\u00fcn": 3, "_hdf5": 0}
+    with h5py.File(path, "r+") as f:
+        del f.attrs["utf8"]
+    assert "attributes" not in side(path)
+    for wrong in (0, 2, -1, "UTF-8", None):
+        put_side(path, {"version": 1, "attributes": {"ascii": entries["utf8"] | {"name_charset": wrong}}}, ascii=3)
+        with h5py.File(path, "r") as f:
+            assert f.attrs["ascii"] == 3 and charset_of(f, "ascii") == ASCII

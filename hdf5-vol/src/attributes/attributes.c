@@ -234,9 +234,13 @@ hid_t vol_attr_space(h5_lib *lib, const vol_attr *attr) {
                            : lib->H5Screate_simple((int)attr->ndim, attr->dims, NULL);
 }
 
-hid_t vol_attr_list(h5_lib *lib, const char *name) {
+H5T_cset_t vol_attr_cset(const vol_attr *attr) {
+    return attr->is_utf8 ? H5T_CSET_UTF8 : vol_name_cset(attr->name);
+}
+
+hid_t vol_attr_list(h5_lib *lib, H5T_cset_t cset) {
     hid_t list = lib->H5Pcreate(*lib->H5P_CLS_ATTRIBUTE_CREATE_ID_g);
-    if (list >= 0 && lib->H5Pset_char_encoding(list, vol_name_cset(name)) >= 0)
+    if (list >= 0 && lib->H5Pset_char_encoding(list, cset) >= 0)
         return list;
     vol_release_id(lib, list);
     return -1;

@@ -39,8 +39,9 @@ char *vol_node_type_text(vol_node *node, const char *name);
 hid_t vol_attr_type(h5_lib *lib, const vol_attr *attr);
 hid_t vol_attr_space(h5_lib *lib, const vol_attr *attr);
 
-/* The creation list of an attribute of that name: an id to be closed, or -1. */
-hid_t vol_attr_list(h5_lib *lib, const char *name);
+/* The character set of its name, and a creation list with it: an id to be closed, or -1. */
+H5T_cset_t vol_attr_cset(const vol_attr *attr);
+hid_t vol_attr_list(h5_lib *lib, H5T_cset_t cset);
 
 /* Its elements in the form of that type, borrowed. The tokens of a VOL_ATTR_REFS attribute, one for
    each dimension, become lists of one, or none, in lists[ZB_MAX_NDIM]. */

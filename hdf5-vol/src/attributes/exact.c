@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAME_CHARSET "name_charset"
+
 /* ---- Dataspaces ---- */
 
 typedef struct extent {
@@ -168,6 +170,10 @@ static void print_parts(zb_json_writer *w, const vol_attr_elements *e, const ent
         zb_json_write_name(w, "named");
         zb_json_write_string(w, e->named);
     }
+    if (e->is_utf8) {
+        zb_json_write_name(w, NAME_CHARSET);
+        zb_json_write_uint64(w, H5T_CSET_UTF8);
+    }
 }
 
 static enum zb_code print_entry(h5_lib *lib, const vol_attr_elements *e, const extent *space,
@@ -224,7 +230,7 @@ enum zb_code vol_exact_print(vol_node *owner, const vol_attr_elements *elements,
     if (code)
         return code;
     const zb_json *value = zb_json_first(object);
-    if (elements->named || !is_plain_enough(owner, elements, &space, value)) {
+    if (elements->named || elements->is_utf8 || !is_plain_enough(owner, elements, &space, value)) {
         const entry_parts parts = {.with_bytes = needs_bytes(elements, &space, value)};
         code = print_entry(lib, elements, &space, &parts, out, err);
     }
@@ -310,6 +316,11 @@ static bool elements_of(const vol_form *form, const extent *space, vol_node *own
            vol_elements_parse(form, space->ndim, space->dims, space->count, value, out) == ZB_OK;
 }
 
+static bool has_utf8_name(const zb_json *entry) {
+    uint64_t charset;
+    return zb_json_uint64(zb_json_get(entry, NAME_CHARSET), &charset) && charset == H5T_CSET_UTF8;
+}
+
 /* Takes the elements over. */
 static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *space,
                   const vol_form *form, const zb_json *entry, void *elements) {
@@ -327,6 +338,7 @@ static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *
                      .type = lib->H5Tcopy(type),
                      .space = new_space(lib, space),
                      .named = named ? strdup(named) : NULL,
+                     .is_utf8 = has_utf8_name(entry),
                      .array = array ? strdup(array) : NULL,
                      .data = elements};
     memcpy(attr.dims, space->dims, sizeof attr.dims);

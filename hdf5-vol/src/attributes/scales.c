@@ -176,6 +176,7 @@ static enum zb_code print_derived(vol_node *owner, const vol_attr *attr, char **
                                               : vol_form_new(owner->file, type, &form, err);
     if (!code) {
         const vol_attr_elements e = {.name = attr->name,
+                                     .is_utf8 = attr->is_utf8,
                                      .type = type,
                                      .space = space,
                                      .form = form,
@@ -296,6 +297,7 @@ static enum zb_code print_value(vol_node *owner, const vol_attr_value *value, ch
         code = check_place(owner, form, err);
     if (!code) {
         const vol_attr_elements e = {.name = value->name,
+                                     .is_utf8 = value->is_utf8,
                                      .type = value->type,
                                      .space = value->space,
                                      .form = form,

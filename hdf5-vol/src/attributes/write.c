@@ -43,6 +43,7 @@ static enum zb_code print_value(vol_node *owner, const vol_attr_value *value, ch
     const vol_attr_elements elements = {
         .name = value->name,
         .named = value->named,
+        .is_utf8 = value->is_utf8,
         .type = value->type,
         .space = value->space,
         .form = form,
@@ -145,11 +146,13 @@ static herr_t keep(vol_node *owner, const char *name, vol_attr *attr, bool compl
     return push_no_memory(owner->file->lib, name);
 }
 
-herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, hid_t type, hid_t space) {
+herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, H5T_cset_t cset, hid_t type,
+                                 hid_t space) {
     vol_attr attr;
     bool described = vol_attr_describe(owner->file->lib, name, type, space, &attr);
     attr.place = VOL_ATTR_UNWRITTEN;
     attr.named = vol_named_path(owner->file, type);
+    attr.is_utf8 = vol_name_needs_cset(name, cset);
     return keep(owner, name, &attr, described);
 }
 
@@ -178,6 +181,7 @@ static herr_t keep_written(vol_node *owner, const vol_attr_value *value, hid_t s
                     copy_elements(owner, value, &attr);
     attr.place = VOL_ATTR_WRITTEN;
     attr.named = value->named ? strdup(value->named) : NULL;
+    attr.is_utf8 = value->is_utf8;
     herr_t result = keep(owner, value->name, &attr, complete);
     if (result < 0)
         vol_node_drop_attr(owner, value->name, VOL_ATTR_UNWRITTEN);
@@ -275,7 +279,7 @@ static bool is_type_text(vol_node *owner, const vol_attr_value *value) {
     h5_lib *lib = owner->file->lib;
     char *made = lib->H5Tget_class(value->type) == H5T_STRING &&
                          lib->H5Sget_select_npoints(value->space) == 1 &&
-                         !vol_attribute(owner, value->name)
+                         !vol_attribute(owner, value->name) && !value->is_utf8
                      ? vol_node_type_text(owner, value->name)
                      : NULL;
     char *text = made ? vol_attr_text(lib, value->type, value->data) : NULL;
@@ -328,7 +332,8 @@ herr_t vol_attr_store_unwritten(vol_node *owner, const char *name) {
                                       .space = space,
                                       .dxpl = *lib->H5P_LST_DATASET_XFER_ID_g,
                                       .data = zeros,
-                                      .named = named};
+                                      .named = named,
+                                      .is_utf8 = attr->is_utf8};
         result = vol_attr_store(owner, &value, type);
     }
     vol_release_id(lib, type);

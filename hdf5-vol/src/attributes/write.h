@@ -12,6 +12,7 @@ typedef struct vol_attr_value {
     hid_t type, space, dxpl;
     const void *data;
     const char *named; /* the path of the named datatype that the attribute shows, or NULL */
+    bool is_utf8;      /* the name, as in vol_attr */
 } vol_attr_value;
 
 /* Fails when an attribute of this kind has no form in a store. */
@@ -27,8 +28,9 @@ bool vol_attr_describe(h5_lib *lib, const char *name, hid_t type, hid_t space, v
 /* Zeroed elements for a dataspace; malloc'ed. Those that point at memory point at none. */
 herr_t vol_attr_zeros(h5_lib *lib, hid_t type, hid_t space, void **out);
 
-/* Makes an attribute that is not written yet. */
-herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, hid_t type, hid_t space);
+/* Makes an attribute that is not written yet, of a name with that character set. */
+herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, H5T_cset_t cset, hid_t type,
+                                 hid_t space);
 
 /* Stores a value. The attribute shows as `shown` afterwards, and holds what HDF5's conversion to
    that type makes of the elements, which may well be their own type. */

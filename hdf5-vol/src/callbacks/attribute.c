@@ -69,8 +69,9 @@ static const vol_attr *locate_attr(const vol_object *object, const H5VL_loc_para
    attribute without a value. HDF5 does not survive that closing fails, so a type without a form in
    JSON is refused here. */
 static void *create_attr(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
-                         hid_t type, hid_t space) {
+                         hid_t type, hid_t space, hid_t acpl) {
     h5_lib *lib = object->lib;
+    H5T_cset_t cset = H5T_CSET_ASCII;
     vol_node *owner =
         vol_may_write(object, "create an attribute") ? locate_owner(object, loc) : NULL;
     vol_attrs *attrs = owner ? vol_node_attrs(owner) : NULL;
@@ -81,8 +82,10 @@ static void *create_attr(const vol_object *object, const H5VL_loc_params_t *loc,
         VOL_PUSH(lib, ATTR, EXISTS, "attribute '%s' exists already", name);
         return NULL;
     }
-    if (vol_attr_check(owner, name, type, space) < 0 ||
-        vol_attr_create_unwritten(owner, name, type, space) < 0)
+    if ((acpl > 0 && acpl != *lib->H5P_LST_ATTRIBUTE_CREATE_ID_g &&
+         lib->H5Pget_char_encoding(acpl, &cset) < 0) ||
+        vol_attr_check(owner, name, type, space) < 0 ||
+        vol_attr_create_unwritten(owner, name, cset, type, space) < 0)
         return NULL;
     return vol_attr_ids_open(object->handle, owner, name,
                              (size_t)lib->H5Sget_select_npoints(space));
@@ -101,7 +104,7 @@ static void *vol_attr_create(void *obj, const H5VL_loc_params_t *loc, const char
         return NULL;
     if (loc->type != H5VL_OBJECT_BY_SELF)
         vol_file_tidy_all(object->file);
-    return create_attr(object, loc, name, type, space);
+    return create_attr(object, loc, name, type, space, acpl);
 }
 
 static void *vol_attr_open(void *obj, const H5VL_loc_params_t *loc, const char *name, hid_t aapl,
@@ -171,7 +174,8 @@ static herr_t write_attr(const vol_object *object, hid_t mem_type, const void *b
                                   .space = space,
                                   .dxpl = dxpl,
                                   .data = buffer,
-                                  .named = named};
+                                  .named = named,
+                                  .is_utf8 = attr->is_utf8};
     herr_t result = space < 0 || type < 0 ? -1 : vol_attr_store(object->node, &value, type);
     free(named);
     vol_release_id(lib, space);
@@ -205,7 +209,7 @@ static bool find_order(vol_node *owner, const vol_attr *attr, H5O_msg_crt_idx_t 
 
 static void fill_info(vol_node *owner, const vol_attr *attr, H5A_info_t *info) {
     memset(info, 0, sizeof *info);
-    info->cset = vol_name_cset(attr->name);
+    info->cset = vol_attr_cset(attr);
     info->data_size = vol_attr_size(owner->file->lib, attr);
     info->corder_valid = find_order(owner, attr, &info->corder);
 }
@@ -217,6 +221,13 @@ static hid_t get_type(const vol_object *object, const vol_attr *attr) {
     hid_t named = vol_named_type(object->handle, attr->named, type);
     vol_release_id(object->lib, type);
     return named;
+}
+
+/* An id of a deleted attribute knows the letters of its name. */
+static hid_t get_list(const vol_object *object) {
+    const vol_attrs *attrs = object->attr_deleted ? NULL : vol_node_attrs(object->node);
+    const vol_attr *attr = attrs ? vol_attrs_find(attrs, object->attr) : NULL;
+    return vol_attr_list(object->lib, attr ? vol_attr_cset(attr) : vol_name_cset(object->attr));
 }
 
 /* For GET_INFO and GET_NAME the object is the attribute or its owner, depending on the location. */
@@ -231,7 +242,7 @@ static herr_t vol_attr_get(void *obj, H5VL_attr_get_args_t *args, hid_t dxpl, vo
         return -1;
     switch (args->op_type) {
     case H5VL_ATTR_GET_ACPL:
-        args->args.get_acpl.acpl_id = vol_attr_list(lib, object->attr);
+        args->args.get_acpl.acpl_id = get_list(object);
         return args->args.get_acpl.acpl_id < 0 ? -1 : 0;
     case H5VL_ATTR_GET_INFO: {
         const H5VL_attr_get_info_args_t *info = &args->args.get_info;

@@ -25,7 +25,7 @@ static herr_t make(const vol_native_target *to, const vol_attr *attr, hid_t attr
                    const void *data) {
     h5_lib *lib = to->lib;
     const H5VL_loc_params_t self = vol_self(to->type);
-    hid_t space = vol_attr_space(lib, attr), list = vol_attr_list(lib, attr->name);
+    hid_t space = vol_attr_space(lib, attr), list = vol_attr_list(lib, vol_attr_cset(attr));
     void *made = lib->H5VLattr_create(to->object, &self, lib->native, attr->name, attr_type, space,
                                       list, *lib->H5P_LST_ATTRIBUTE_ACCESS_ID_g, to->dxpl, NULL);
     herr_t result = -1;

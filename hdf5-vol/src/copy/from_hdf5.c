@@ -60,14 +60,18 @@ static herr_t map_attribute(const import_job *job, vol_node *owner, hid_t type, 
 }
 
 static herr_t import_value(const import_job *job, hid_t attr, hid_t type, hid_t space,
-                           vol_node *owner, const char *name) {
+                           vol_node *owner, const char *name, H5T_cset_t cset) {
     h5_lib *lib = job->lib;
     void *data;
     bool is_null = lib->H5Sget_simple_extent_type(space) == H5S_NULL;
     if (vol_attr_check(owner, name, type, space) < 0 || vol_attr_zeros(lib, type, space, &data) < 0)
         return -1;
-    const vol_attr_value value = {
-        .name = name, .type = type, .space = space, .dxpl = job->dxpl, .data = data};
+    const vol_attr_value value = {.name = name,
+                                  .type = type,
+                                  .space = space,
+                                  .dxpl = job->dxpl,
+                                  .data = data,
+                                  .is_utf8 = vol_name_needs_cset(name, cset)};
     herr_t result = is_null ? 0 : lib->H5Aread(attr, type, data);
     if (result >= 0) {
         result = is_null ? 0 : map_attribute(job, owner, type, space, data);
@@ -93,7 +97,6 @@ static herr_t import_attr(hid_t source, const char *name, const H5A_info_t *info
     const import_job *job = visit->job;
     h5_lib *lib = job->lib;
     vol_node *node = visit->owner;
-    (void)info;
     hid_t attr = lib->H5Aopen(source, name, H5P_DEFAULT);
     if (attr < 0)
         return -1;
@@ -102,7 +105,7 @@ static herr_t import_attr(hid_t source, const char *name, const H5A_info_t *info
     if (vol_scales_import_takes(node, name))
         result = vol_scales_import_attr(job->scales, attr, name, node);
     else
-        result = import_value(job, attr, type, space, node, name);
+        result = import_value(job, attr, type, space, node, name, info->cset);
     vol_release_id(lib, type);
     vol_release_id(lib, space);
     vol_release_id(lib, attr);

@@ -98,7 +98,7 @@
     F(H5Pget_file_space_page_size) F(H5Pset_file_space_page_size) F(H5Pget_file_space_strategy)    \
     F(H5Pset_file_space_strategy) F(H5Pget_shared_mesg_nindexes) F(H5Pset_shared_mesg_nindexes)    \
     F(H5Pget_shared_mesg_index) F(H5Pset_shared_mesg_index) F(H5Pget_virtual_count)                \
-    F(H5Pget_virtual_filename)
+    F(H5Pget_virtual_filename) F(H5Pget_char_encoding)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. First
    those of numbers (number_ids.h). */

@@ -48,7 +48,8 @@ typedef struct vol_attr {
     char *array; /* the hidden array (attributes/large.h) with the elements, until they are read; or
                     NULL */
     void *data;  /* NULL when not written, or not read yet */
-    bool points; /* VOL_ATTR_BYTES: elements own other memory, which H5Treclaim frees */
+    bool is_utf8; /* the program said so of the name, whose letters do not tell it */
+    bool points;  /* VOL_ATTR_BYTES: elements own other memory, which H5Treclaim frees */
 } vol_attr;
 
 typedef struct vol_attrs {

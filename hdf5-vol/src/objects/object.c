@@ -165,3 +165,7 @@ H5T_cset_t vol_name_cset(const char *name) {
         name++;
     return *name ? H5T_CSET_UTF8 : H5T_CSET_ASCII;
 }
+
+bool vol_name_needs_cset(const char *name, H5T_cset_t cset) {
+    return cset == H5T_CSET_UTF8 && vol_name_cset(name) == H5T_CSET_ASCII;
+}
