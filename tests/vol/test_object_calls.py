@@ -142,6 +142,37 @@ def test_named_types_are_counted(path):
         assert h5py.h5f.get_obj_count(f.id, h5py.h5f.OBJ_DATATYPE) == 1 and other and group
 
 
+KINDS = {"number": "<i2", "swapped": ">f8", "half": "f2", "complex": "c8", "bool": bool, "bytes": "S5", "raw": "V7",
+         "text": h5py.string_dtype(), "enum": h5py.enum_dtype({"a": 1, "b": 2}), "sequence": h5py.vlen_dtype("i4"),
+         "reference": h5py.ref_dtype, "compound": [("a", "i4"), ("b", "f2")], "time": h5py.opaque_dtype("M8[s]"),
+         "nested": [("a", h5py.string_dtype()), ("b", "i4")]}
+
+
+def test_types_that_no_program_opened_are_not_counted(path):
+    """Of all files: HDF5 counts every id of a type that somebody has made."""
+    def count():
+        everything = [h5py.h5f.OBJ_ALL, h5py.h5f.OBJ_DATATYPE]
+        return [h5py.h5f.get_obj_count(h5py.h5f.OBJ_ALL, one) for one in everything]
+
+    before = count()
+    with h5py.File(path, "r+") as f:
+        for name, kind in KINDS.items():
+            f.create_dataset("of " + name, (3,), dtype=kind)[()]
+            if name != "sequence":
+                f.attrs.create(name, f["of " + name][()], dtype=kind)
+    with h5py.File(path, "r+") as f:
+        datasets = [f["of " + name] for name in KINDS]
+        for dataset in datasets:
+            value = dataset[()]
+            if dataset.name not in ("/of sequence", "/of reference", "/of nested"):
+                dataset[...] = value
+        assert len(list(f.attrs.values())) == len(KINDS) - 1
+        del value, dataset
+        assert count() == [before[0] + 1 + len(datasets), before[1]]
+        datasets.clear()
+    assert count() == before
+
+
 def test_closing_closes_them(path):
     access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     access.set_fclose_degree(h5py.h5f.CLOSE_STRONG)

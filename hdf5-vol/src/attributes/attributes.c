@@ -5,6 +5,7 @@
 #include "attributes/exact.h"
 #include "attributes/scales.h"
 #include "hdf5/errors.h"
+#include "hdf5/held_types.h"
 #include "hdf5/shown.h"
 #include "hdf5/types.h"
 #include "model/dimensions.h"
@@ -209,8 +210,8 @@ const vol_attr *vol_node_unwritten(const vol_node *node, const char *name) {
 
 /* The caller closes both. */
 hid_t vol_attr_type(h5_lib *lib, const vol_attr *attr) {
-    if (attr->type > 0)
-        return lib->H5Tcopy(attr->type);
+    if (attr->type.bytes)
+        return vol_held_new(lib, &attr->type);
     switch (attr->kind) {
     case VOL_ATTR_NUMBER:
         return vol_type_new(lib, attr->dtype);
@@ -255,10 +256,18 @@ const void *vol_attr_data(const vol_attr *attr, hvl_t *lists) {
     return lists;
 }
 
+/* Whether one that is not written yet has texts of variable length. */
+static bool has_text(h5_lib *lib, const vol_attr *attr) {
+    hid_t type = attr->type.class == H5T_STRING ? vol_held_new(lib, &attr->type) : -1;
+    const bool has = type >= 0 && lib->H5Tis_variable_str(type) > 0;
+    vol_release_id(lib, type);
+    return has;
+}
+
 size_t vol_attr_size(h5_lib *lib, const vol_attr *attr) {
     /* Variable-length elements count as HDF5's own files store them: length, address and index. */
     const size_t reference_size = 16;
-    bool varies = attr->kind == VOL_ATTR_TEXT || attr->kind == VOL_ATTR_REFS ||
-                  (attr->type > 0 && lib->H5Tis_variable_str(attr->type) > 0);
+    const bool varies =
+        attr->kind == VOL_ATTR_TEXT || attr->kind == VOL_ATTR_REFS || has_text(lib, attr);
     return attr->count * (varies ? reference_size : attr->dtype.size);
 }

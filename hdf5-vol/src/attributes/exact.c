@@ -3,6 +3,7 @@
 #include "attributes/exact.h"
 
 #include "hdf5/errors.h"
+#include "hdf5/held_types.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
 #include "model/large_attributes.h"
@@ -335,14 +336,14 @@ static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *
                      .count = space->count,
                      .dtype = {.size = (uint32_t)form->size},
                      .name = strdup(name),
-                     .type = lib->H5Tcopy(type),
                      .space = new_space(lib, space),
                      .named = named ? strdup(named) : NULL,
                      .is_utf8 = has_utf8_name(entry),
                      .array = array ? strdup(array) : NULL,
                      .data = elements};
     memcpy(attr.dims, space->dims, sizeof attr.dims);
-    const bool complete = attr.name && attr.type > 0 && attr.space > 0 && (attr.array || !array);
+    const bool complete = vol_type_hold(lib, type, &attr.type) && attr.name && attr.space > 0 &&
+                          (attr.array || !array);
     vol_attr *to = complete ? vol_attrs_place(attrs, name) : NULL;
     if (to)
         *to = attr;

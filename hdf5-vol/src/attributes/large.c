@@ -71,11 +71,11 @@ static bool are_utf8(const texts *t) {
     return true;
 }
 
-static enum zb_code parse_texts(h5_lib *lib, const vol_attr *attr, const vol_form *form,
-                                bool nested, const zb_slice *slices, char *out, zb_error *err) {
+static enum zb_code parse_texts(const vol_attr *attr, hid_t type, const vol_form *form, bool nested,
+                                const zb_slice *slices, char *out, zb_error *err) {
     vol_text_form text;
     enum zb_code code = ZB_OK;
-    if (!nested && !vol_text_form_of(lib, attr->type, &text))
+    if (!nested && !vol_text_form_of(form->lib, type, &text))
         return zb_fail(err, ZB_EINVAL, "the type cannot be used");
     for (size_t i = 0; i < attr->count && !code; i++)
         code = nested ? vol_element_parse(form, slices[i], out + i * form->size, err)
@@ -165,10 +165,9 @@ static enum zb_code check_array(const vol_attr *attr, const vol_element *element
 }
 
 /* Into `out`: attr->count elements of zeros until now. */
-static enum zb_code read_elements(const vol_attr *attr, const vol_form *form,
+static enum zb_code read_elements(const vol_attr *attr, hid_t type, const vol_form *form,
                                   const vol_element *element, const zb_node *array, char *out,
                                   zb_error *err) {
-    h5_lib *lib = form->lib;
     zb_read read = {.node = array, .view = {.data = out, .dtype = element->view}};
     if (!zb_dtype_is_variable(element->dtype))
         return zb_array_read(&read, 1, err);
@@ -179,26 +178,26 @@ static enum zb_code read_elements(const vol_attr *attr, const vol_form *form,
     if (!code)
         code = zb_array_read(&read, 1, err);
     if (!code)
-        code = parse_texts(lib, attr, form, element->nested, slices, out, err);
+        code = parse_texts(attr, type, form, element->nested, slices, out, err);
     zb_values_free(values);
     free(slices);
     return code;
 }
 
 /* *out belongs to the caller, complete or not. */
-static enum zb_code load(const vol_node *owner, const vol_attr *attr, const vol_form *form,
-                         void **out, zb_error *err) {
+static enum zb_code load(const vol_node *owner, const vol_attr *attr, hid_t type,
+                         const vol_form *form, void **out, zb_error *err) {
     vol_element element = {.owned = NULL};
     zb_node *array = NULL;
     enum zb_code code = zb_hidden_open(owner->zarr, attr->array, &array, err);
     if (!code)
-        code = vol_element_make(form->lib, attr->type, &element, err);
+        code = vol_element_make(form->lib, type, &element, err);
     if (!code)
         code = check_array(attr, &element, zb_node_array(array), err);
     if (!code && !(*out = calloc(attr->count, form->size)))
         code = fail_memory(attr->name, err);
     if (!code)
-        code = read_elements(attr, form, &element, array, *out, err);
+        code = read_elements(attr, type, form, &element, array, *out, err);
     vol_element_clear(&element);
     zb_node_release(array);
     return code;
@@ -211,15 +210,17 @@ herr_t vol_large_read(vol_node *owner, const vol_attr *attr) {
     zb_error err = {0};
     if (!attr->array || attr->data)
         return 0;
-    enum zb_code code = vol_form_new(owner->file, attr->type, &form, &err);
+    hid_t type = vol_attr_type(lib, attr);
+    enum zb_code code = vol_form_new(owner->file, type, &form, &err);
     if (!code)
-        code = load(owner, attr, form, &elements, &err);
+        code = load(owner, attr, type, form, &elements, &err);
     vol_attr *found = code ? NULL : vol_attrs_find(owner->attrs, attr->name);
     if (found)
         found->data = elements;
     else if (form)
         vol_elements_free(form, attr->count, elements);
     vol_form_free(form);
+    vol_release_id(lib, type);
     if (!code)
         return 0;
     zb_error_prefix(&err, code, "attribute '%s' of '%s'", attr->name, owner->path);

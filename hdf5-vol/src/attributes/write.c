@@ -13,6 +13,7 @@
 #include "model/side.h"
 #include "model/waiting.h"
 #include "hdf5/errors.h"
+#include "hdf5/held_types.h"
 #include "objects/named_types.h"
 #include "hdf5/type_json.h"
 
@@ -127,9 +128,8 @@ bool vol_attr_describe(h5_lib *lib, const char *name, hid_t type, hid_t space, v
     out->count = (size_t)count;
     out->ndim = (uint32_t)ndim;
     out->name = strdup(name);
-    out->type = lib->H5Tcopy(type);
     out->space = lib->H5Scopy(space);
-    return out->name && out->type > 0 && out->space > 0;
+    return vol_type_hold(lib, type, &out->type) && out->name && out->space > 0;
 }
 
 static herr_t push_no_memory(h5_lib *lib, const char *name) {
@@ -166,7 +166,7 @@ static bool copy_elements(vol_node *owner, const vol_attr_value *value, vol_attr
     unsigned char *bytes = vol_elements_pack(form, attr->count, value->data, &size);
     attr->data = bytes ? vol_elements_unpack(form, attr->count, bytes, size) : NULL;
     attr->points = vol_form_points(form);
-    if (lib->H5Tis_variable_str(attr->type) > 0)
+    if (lib->H5Tis_variable_str(value->type) > 0)
         attr->kind = VOL_ATTR_TEXT;
     vol_form_free(form);
     free(bytes);

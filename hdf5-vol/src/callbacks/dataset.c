@@ -243,9 +243,13 @@ static herr_t get_storage_size(const vol_object *object, hsize_t *out) {
 }
 
 static hid_t get_type(const vol_object *object) {
-    const hid_t type = vol_node_type(object->node);
-    const zb_json *named = vol_side_get(object->node, VOL_SIDE_NAMED);
-    return type < 0 ? -1 : vol_named_type(object->handle, zb_json_string(named), type);
+    hid_t type = vol_node_type(object->node);
+    const char *path = zb_json_string(vol_side_get(object->node, VOL_SIDE_NAMED));
+    if (type < 0 || !path)
+        return type;
+    hid_t named = vol_named_type(object->handle, path, type);
+    vol_release_id(object->lib, type);
+    return named;
 }
 
 static herr_t vol_dataset_get(void *obj, H5VL_dataset_get_args_t *args, hid_t dxpl, void **req) {

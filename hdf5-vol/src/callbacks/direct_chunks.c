@@ -16,7 +16,8 @@
 typedef struct chunk {
     h5_lib *lib;
     vol_node *node;
-    hid_t type, dcpl;                                /* borrowed from the node */
+    hid_t type;
+    hid_t dcpl;                                      /* borrowed from the node */
     hsize_t shape[ZB_MAX_NDIM], inside[ZB_MAX_NDIM]; /* inside: the part within the dataset */
     const hsize_t *offset;
     uint32_t ndim;
@@ -29,17 +30,20 @@ typedef struct chunk {
 bool vol_direct_has(vol_node *dataset) {
     h5_lib *lib = dataset->file->lib;
     const zb_array_info *info = zb_node_array(dataset->zarr);
-    const hid_t type = vol_node_type(dataset);
     for (uint32_t d = 0; d < info->ndim; d++)
         if (zb_array_run_count(dataset->zarr, d) > 0)
             return false;
-    return type >= 0 && !dataset->is_unreadable && !zb_dtype_is_variable(info->dtype) &&
-           lib->H5Tdetect_class(type, H5T_REFERENCE) == 0 &&
-           lib->H5Tdetect_class(type, H5T_VLEN) == 0;
+    if (dataset->is_unreadable || zb_dtype_is_variable(info->dtype))
+        return false;
+    hid_t type = vol_node_type(dataset);
+    const bool has = type >= 0 && lib->H5Tdetect_class(type, H5T_REFERENCE) == 0 &&
+                     lib->H5Tdetect_class(type, H5T_VLEN) == 0;
+    vol_release_id(lib, type);
+    return has;
 }
 
 static void chunk_end(chunk *c) {
-    const hid_t ids[] = {c->space, c->memory, c->file, c->dataset, c->scratch};
+    const hid_t ids[] = {c->type, c->space, c->memory, c->file, c->dataset, c->scratch};
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
         vol_release_id(c->lib, ids[i]);
     free(c->elements);
@@ -77,7 +81,7 @@ static herr_t chunk_begin(const vol_object *object, const hsize_t *offset, chunk
     h5_lib *lib = object->lib;
     const zb_array_info *info = zb_node_array(node->zarr);
     *c = (chunk){.lib = lib, .node = node, .offset = offset, .ndim = info->ndim};
-    c->space = c->memory = c->file = c->dataset = c->scratch = -1;
+    c->type = c->space = c->memory = c->file = c->dataset = c->scratch = -1;
     if (!vol_direct_has(node)) {
         VOL_PUSH(lib, DATASET, UNSUPPORTED,
                  "chunks of '%s' cannot be read or written directly, because of its type or of "

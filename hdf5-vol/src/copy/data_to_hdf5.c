@@ -43,16 +43,18 @@ bool vol_export_reference(const vol_form *form, uint64_t *token, void *context) 
 static herr_t copy_piece(const vol_copies *copies, const vol_pieces *pieces, vol_node *node,
                          void *dataset, hid_t space, void *buffer) {
     h5_lib *lib = copies->lib;
-    hid_t type = vol_node_type(node), mem_space = vol_pieces_select(pieces, lib, space);
+    hid_t mem_space = vol_pieces_select(pieces, lib, space);
     const void *data = buffer;
     if (mem_space < 0)
         return -1;
-    herr_t result = vol_strings_read(pieces, node, buffer);
+    hid_t type = vol_node_type(node);
+    herr_t result = type < 0 ? -1 : vol_strings_read(pieces, node, buffer);
     if (result >= 0) {
         result = lib->H5VLdataset_write(1, &dataset, lib->native, &type, &mem_space, &space,
                                         copies->dxpl, &data, NULL);
         vol_strings_free(pieces, buffer);
     }
+    vol_release_id(lib, type);
     vol_release_id(lib, mem_space);
     return result;
 }
@@ -66,11 +68,12 @@ static bool fills_alike(const vol_copies *copies, vol_node *node, void *dataset,
     hid_t memory = vol_pieces_select(probe, lib, space);
     unsigned char *both = calloc(2, size);
     void *made = both;
-    bool alike = both && memory >= 0 &&
+    bool alike = both && type >= 0 && memory >= 0 &&
                  lib->H5VLdataset_read(1, &dataset, lib->native, &type, &memory, &space,
                                        copies->dxpl, &made, NULL) >= 0 &&
                  vol_strings_read(probe, node, both + size) >= 0 &&
                  memcmp(both, both + size, size) == 0;
+    vol_release_id(lib, type);
     vol_release_id(lib, memory);
     vol_stack_restore(lib, saved);
     free(both);
@@ -93,7 +96,7 @@ static void leave_out(const vol_copies *copies, vol_node *node, void *dataset, h
 /* Elements that are texts in the store go the way of a program's own. */
 static herr_t copy_nested(const vol_copies *copies, bool expands, vol_node *node, void *dataset,
                           hid_t space, vol_pieces *pieces) {
-    const bool is_plain = copies->lib->H5Tget_class(vol_node_type(node)) == H5T_REFERENCE;
+    const bool is_plain = vol_node_held_type(node)->class == H5T_REFERENCE;
     vol_export references = {
         .copies = copies, .node = node, .expands = expands, .are_null = is_plain && !expands};
     const vol_reference_map map = {.visit = vol_export_reference, .context = &references};

@@ -12,7 +12,9 @@
 
 void *vol_nested_buffer(const vol_pieces *pieces, vol_node *node) {
     h5_lib *lib = node->file->lib;
-    const size_t size = lib->H5Tget_size(vol_node_type(node));
+    hid_t type = vol_node_type(node);
+    const size_t size = lib->H5Tget_size(type);
+    vol_release_id(lib, type);
     void *buffer =
         size > 0 && size <= VOL_ATTR_LARGEST ? calloc((size_t)pieces->elements, size) : NULL;
     if (!buffer)
@@ -21,12 +23,19 @@ void *vol_nested_buffer(const vol_pieces *pieces, vol_node *node) {
     return buffer;
 }
 
+static enum zb_code new_form(vol_node *node, vol_form **out, zb_error *err) {
+    hid_t type = vol_node_type(node);
+    enum zb_code code = vol_form_new(node->file, type, out, err);
+    vol_release_id(node->file->lib, type);
+    return code;
+}
+
 /* Drops what a piece's elements point at. */
 static void drop(const vol_pieces *pieces, vol_node *node, void *buffer) {
     const size_t count = vol_pieces_elements(pieces);
     hid_t saved = vol_stack_save(node->file->lib);
     vol_form *form;
-    if (vol_form_new(node->file, vol_node_type(node), &form, NULL) == ZB_OK) {
+    if (new_form(node, &form, NULL) == ZB_OK) {
         vol_elements_drop(form, count, buffer, NULL);
         memset(buffer, 0, count * form->size);
         vol_form_free(form);
@@ -47,7 +56,7 @@ static herr_t map_references(const vol_pieces *pieces, vol_node *node, const vol
                              void *buffer) {
     vol_form *form;
     zb_error err = {0};
-    if (vol_form_new(node->file, vol_node_type(node), &form, &err) != ZB_OK) {
+    if (new_form(node, &form, &err) != ZB_OK) {
         VOL_PUSH_ZB(node->file->lib, DATASET, CANTCOPY, &err);
         return -1;
     }
@@ -79,6 +88,7 @@ static herr_t transfer(const vol_pieces *pieces, vol_node *node, void *buffer, b
     if (memory >= 0)
         result = writing ? vol_write_datasets(lib, &args, 1, &plain)
                          : vol_read_datasets(lib, &args, 1, &plain);
+    vol_release_id(lib, args.mem_type);
     vol_release_id(lib, memory);
     vol_release_id(lib, space);
     return result;
@@ -87,10 +97,11 @@ static herr_t transfer(const vol_pieces *pieces, vol_node *node, void *buffer, b
 herr_t vol_nested_import(const vol_pieces *pieces, hid_t source, hid_t space, vol_node *node,
                          hid_t dxpl, const vol_reference_map *map, void *buffer) {
     h5_lib *lib = node->file->lib;
-    hid_t memory = vol_pieces_select(pieces, lib, space);
+    hid_t type = vol_node_type(node), memory = vol_pieces_select(pieces, lib, space);
     herr_t result = -1;
-    if (memory >= 0)
-        result = lib->H5Dread(source, vol_node_type(node), memory, space, dxpl, buffer);
+    if (type >= 0 && memory >= 0)
+        result = lib->H5Dread(source, type, memory, space, dxpl, buffer);
+    vol_release_id(lib, type);
     vol_release_id(lib, memory);
     if (result < 0)
         return -1;
@@ -106,9 +117,7 @@ herr_t vol_nested_export(const vol_pieces *pieces, vol_node *node, void *dataset
     h5_lib *lib = node->file->lib;
     hid_t type = vol_node_type(node), memory = vol_pieces_select(pieces, lib, space);
     const void *data = buffer;
-    if (memory < 0)
-        return -1;
-    herr_t result = transfer(pieces, node, buffer, false);
+    herr_t result = type < 0 || memory < 0 ? -1 : transfer(pieces, node, buffer, false);
     if (result >= 0) {
         result = map_references(pieces, node, map, buffer);
         if (result >= 0)
@@ -116,6 +125,7 @@ herr_t vol_nested_export(const vol_pieces *pieces, vol_node *node, void *dataset
                                             &data, NULL);
         drop(pieces, node, buffer);
     }
+    vol_release_id(lib, type);
     vol_release_id(lib, memory);
     return result;
 }

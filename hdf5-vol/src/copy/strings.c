@@ -29,7 +29,9 @@ static vol_text_form form_of(const vol_pieces *pieces, size_t item) {
 static herr_t make_texts(const vol_pieces *pieces, vol_node *node, void *buffer) {
     const zb_slice *slices = buffer;
     const size_t count = vol_pieces_elements(pieces);
-    const vol_text_form form = form_of(pieces, vol_type_item(node->file->lib, vol_node_type(node)));
+    hid_t type = vol_node_type(node);
+    const vol_text_form form = form_of(pieces, vol_type_item(node->file->lib, type));
+    vol_release_id(node->file->lib, type);
     zb_error err = {0};
     for (size_t i = 0; i < count; i++) {
         const zb_slice slice = slices[i];

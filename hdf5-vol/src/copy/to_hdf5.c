@@ -64,17 +64,19 @@ static void *create_dataset(const copy_job *job, vol_node *node, void *parent,
                             const H5VL_loc_params_t *loc, const char *name) {
     h5_lib *lib = job->lib;
     const hid_t dcpl = vol_node_dcpl(node);
+    hid_t type = vol_node_type(node);
     /* HDF5 takes a largest shape for chunked datasets alone. */
     hid_t space = vol_node_space(node, lib->H5Pget_layout(dcpl) == H5D_CHUNKED);
     void *dataset =
-        lib->H5VLdataset_create(parent, loc, lib->native, name, job->lcpl, vol_node_type(node),
-                                space, dcpl, *lib->H5P_LST_DATASET_ACCESS_ID_g, job->dxpl, NULL);
-    const bool waits = expands(job) && has_references(job, vol_node_type(node));
+        lib->H5VLdataset_create(parent, loc, lib->native, name, job->lcpl, type, space, dcpl,
+                                *lib->H5P_LST_DATASET_ACCESS_ID_g, job->dxpl, NULL);
+    const bool waits = expands(job) && has_references(job, type);
     if (dataset && !waits &&
         vol_data_to_hdf5(&job->copies, expands(job), node, dataset, space) < 0) {
         vol_native_close(lib, dataset, H5I_DATASET, job->dxpl);
         dataset = NULL;
     }
+    vol_release_id(lib, type);
     vol_release_id(lib, space);
     return dataset;
 }
@@ -246,7 +248,10 @@ static herr_t copy_references_of(const copy_job *job, vol_node *node, void *obje
     const vol_native_target target = {
         .lib = job->lib, .dxpl = job->dxpl, .object = object, .type = type};
     herr_t result = 0;
-    if (type == H5I_DATASET && has_references(job, vol_node_type(node))) {
+    hid_t elements = type == H5I_DATASET ? vol_node_type(node) : -1;
+    const bool has = elements >= 0 && has_references(job, elements);
+    vol_release_id(job->lib, elements);
+    if (has) {
         hid_t space = vol_node_space(node, false);
         result = vol_data_to_hdf5(&job->copies, true, node, object, space);
         vol_release_id(job->lib, space);

@@ -10,6 +10,7 @@
 
 #include "create/filters.h"
 #include "hdf5/element.h"
+#include "hdf5/errors.h"
 #include "zarrbridge/limits.h"
 
 #include <stdlib.h>
@@ -96,11 +97,13 @@ static zb_array_spec spec_of(const zb_array_info *info, const char *codecs) {
 
 /* Is a new dataset of the type that HDF5 programs see stored in the other byte order than the host's? */
 static bool is_swapped(vol_node *dataset) {
+    h5_lib *lib = dataset->file->lib;
     vol_element element;
+    hid_t type = vol_node_type(dataset);
     const bool swapped =
-        vol_element_make(dataset->file->lib, vol_node_type(dataset), &element, NULL) == ZB_OK &&
-        element.dtype.swapped;
+        vol_element_make(lib, type, &element, NULL) == ZB_OK && element.dtype.swapped;
     vol_element_clear(&element);
+    vol_release_id(lib, type);
     return swapped;
 }
 

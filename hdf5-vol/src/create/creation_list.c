@@ -14,6 +14,7 @@
 #include "create/chunk_runs.h"
 #include "create/filters.h"
 #include "create/list_member.h"
+#include "hdf5/errors.h"
 #include "hdf5/text.h"
 #include "hdf5/types.h"
 #include "model/link_order.h"
@@ -45,24 +46,23 @@ static void add_shard_shape(h5_lib *lib, hid_t dcpl, const zb_array_info *info) 
 }
 
 /* A text that stands for an element. HDF5 copies what that points at. */
-static void set_nested_fill(vol_node *node, zb_slice text, hid_t dcpl) {
+static void set_nested_fill(vol_node *node, hid_t type, zb_slice text, hid_t dcpl) {
     h5_lib *lib = node->file->lib;
     vol_form *form;
-    if (vol_form_new(node->file, vol_node_type(node), &form, NULL) != ZB_OK)
+    if (vol_form_new(node->file, type, &form, NULL) != ZB_OK)
         return;
     void *element = calloc(1, form->size);
     if (element && vol_element_parse(form, text, element, NULL) == ZB_OK)
-        lib->H5Pset_fill_value(dcpl, vol_node_type(node), element);
+        lib->H5Pset_fill_value(dcpl, type, element);
     vol_elements_free(form, 1, element);
     vol_form_free(form);
 }
 
 /* As the dataset's type has it. HDF5 copies the value, text included. */
-static void set_fill(vol_node *node, const zb_array_info *info, hid_t dcpl) {
+static void set_fill_of(vol_node *node, const zb_array_info *info, hid_t type, hid_t dcpl) {
     h5_lib *lib = node->file->lib;
-    const hid_t type = vol_node_type(node);
     if (vol_node_is_nested(node)) {
-        set_nested_fill(node, *(const zb_slice *)info->fill_value, dcpl);
+        set_nested_fill(node, type, *(const zb_slice *)info->fill_value, dcpl);
         return;
     }
     if (info->dtype.kind == ZB_KIND_STRING || info->dtype.kind == ZB_KIND_BYTES) {
@@ -81,6 +81,12 @@ static void set_fill(vol_node *node, const zb_array_info *info, hid_t dcpl) {
     if (fill && zb_dtype_convert(info->dtype, info->fill_value, shown, fill, 1))
         lib->H5Pset_fill_value(dcpl, type, fill);
     free(fill);
+}
+
+static void set_fill(vol_node *node, const zb_array_info *info, hid_t dcpl) {
+    hid_t type = vol_node_type(node);
+    set_fill_of(node, info, type, dcpl);
+    vol_release_id(node->file->lib, type);
 }
 
 static hid_t new_dcpl(vol_node *node) {

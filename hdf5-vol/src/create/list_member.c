@@ -147,9 +147,12 @@ bool vol_list_member_has_no_fill(vol_node *dataset, hid_t dcpl) {
     const char *kept = zb_json_string(member_of(dataset, FILL));
     if (!kept || !fill_is_zero(zb_node_array(dataset->zarr)))
         return false;
-    if (strcmp(kept, undefined) == 0)
-        return dataset->file->lib->H5Pset_fill_value(dcpl, vol_node_type(dataset), NULL) >= 0;
-    return strcmp(kept, by_default) == 0;
+    if (strcmp(kept, undefined) != 0)
+        return strcmp(kept, by_default) == 0;
+    hid_t type = vol_node_type(dataset);
+    const bool set = dataset->file->lib->H5Pset_fill_value(dcpl, type, NULL) >= 0;
+    vol_release_id(dataset->file->lib, type);
+    return set;
 }
 
 /* ---- Filters ---- */

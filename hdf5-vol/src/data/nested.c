@@ -48,7 +48,7 @@ static herr_t begin(h5_lib *lib, const vol_request *request, work *w) {
                 .request = request,
                 .count = (size_t)request->file.elements,
                 .room = vol_request_room(request)};
-    if (vol_form_new(node->file, vol_node_type(node), &w->form, &err) != ZB_OK) {
+    if (vol_form_new(node->file, request->type, &w->form, &err) != ZB_OK) {
         VOL_PUSH_ZB(lib, DATASET, CANTGET, &err);
         return -1;
     }
@@ -87,8 +87,7 @@ static bool wants_new_references(const work *w) {
 /* Whether elements of both types are the same bytes. */
 static bool is_same_type(const work *w) {
     const vol_transfer *args = w->request->args;
-    return !w->request->list->custom &&
-           w->lib->H5Tequal(vol_node_type(args->node), args->mem_type) > 0;
+    return !w->request->list->custom && w->lib->H5Tequal(w->request->type, args->mem_type) > 0;
 }
 
 /* ---- HDF5's conversion ---- */
@@ -123,7 +122,7 @@ static herr_t convert(const work *w) {
     const vol_request *request = w->request;
     h5_lib *lib = w->lib;
     const hid_t memory = request->args->mem_type;
-    hid_t stored = vol_type_like(lib, vol_node_type(request->args->node), memory);
+    hid_t stored = vol_type_like(lib, request->type, memory);
     herr_t result;
     if (request->list->custom)
         result = convert_by_list(w, stored, memory);

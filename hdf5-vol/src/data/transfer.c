@@ -3,6 +3,7 @@
 #include "data/transfer.h"
 
 #include "hdf5/errors.h"
+#include "hdf5/held_types.h"
 #include "hdf5/number_ids.h"
 #include "hdf5/times.h"
 #include "hdf5/types.h"
@@ -82,13 +83,15 @@ static herr_t select_memory(h5_lib *lib, const vol_transfer *args, const vol_sel
 /* Untagged and tagged bytes of one size are the same to the core. Arrays are no such bytes to HDF5. */
 static bool is_raw(h5_lib *lib, vol_node *node, hid_t type) {
     const zb_dtype stored = zb_node_array(node->zarr)->dtype;
-    return stored.kind == ZB_KIND_RAW && lib->H5Tget_class(vol_node_type(node)) == H5T_OPAQUE &&
+    return stored.kind == ZB_KIND_RAW && vol_node_held_type(node)->class == H5T_OPAQUE &&
            lib->H5Tget_class(type) == H5T_OPAQUE && lib->H5Tget_size(type) == stored.size;
 }
 
 /* Items are stored as the dataset's type has them. */
 static void choose_items(h5_lib *lib, const vol_transfer *args, vol_request *out) {
-    out->stored_item = lib->H5Tget_super(vol_node_type(args->node));
+    hid_t type = vol_node_type(args->node);
+    out->stored_item = lib->H5Tget_super(type);
+    vol_release_id(lib, type);
     out->memory_item = lib->H5Tget_super(args->mem_type);
     if (lib->H5Tequal(out->stored_item, out->memory_item) <= 0)
         return;
@@ -117,12 +120,22 @@ static herr_t choose_text(h5_lib *lib, const vol_transfer *args, zb_dtype stored
     return 0;
 }
 
-static void choose_nested(h5_lib *lib, const vol_transfer *args, zb_dtype stored,
-                          vol_request *out) {
+static herr_t take_type(const vol_transfer *args, vol_request *out) {
+    out->type = vol_node_type(args->node);
+    if (out->type >= 0)
+        return 0;
+    VOL_PUSH(args->node->file->lib, DATASET, CANTGET, "no memory for the type of dataset '%s'",
+             args->node->path);
+    return -1;
+}
+
+static herr_t choose_nested(h5_lib *lib, const vol_transfer *args, zb_dtype stored,
+                            vol_request *out) {
     out->is_nested = true;
     out->is_text = out->core_converts = false;
     out->dtype = stored;
     out->mem_size = lib->H5Tget_size(args->mem_type);
+    return take_type(args, out);
 }
 
 /* numpy's times of the same unit are the same to the core, where HDF5 has opaque bytes for them. */
@@ -141,8 +154,8 @@ static bool is_time(h5_lib *lib, hid_t type, zb_dtype stored, zb_dtype *memory) 
 
 /* Types that are numbers to HDF5 as to the core: of enumerations, bitfields and opaque elements HDF5
    knows what they convert to. */
-static bool is_number(h5_lib *lib, hid_t type) {
-    const int class = lib->H5Tget_class(type);
+static bool is_number(const vol_held_type *type) {
+    const int class = type->class;
     return class == H5T_INTEGER || class == H5T_FLOAT || class == H5T_COMPOUND ||
            class == CLASS_COMPLEX;
 }
@@ -150,31 +163,34 @@ static bool is_number(h5_lib *lib, hid_t type) {
 /* Elements as the program has them, where they are numbers or the dataset's own type. The two cheap
    questions come first: a type that is no predefined one is most often the dataset's, as h5py asks
    for it, and taking it apart takes many calls. */
-static bool find_memory(h5_lib *lib, hid_t mem_type, hid_t type, zb_dtype shown, zb_dtype *memory) {
+static bool find_memory(h5_lib *lib, hid_t mem_type, const vol_held_type *type, zb_dtype shown,
+                        zb_dtype *memory) {
     if (vol_number_known(lib, mem_type, memory))
         return true;
     *memory = shown;
-    return lib->H5Tequal(mem_type, type) > 0 || vol_type_to_dtype(lib, mem_type, memory);
+    return vol_held_is(lib, type, mem_type) || vol_type_to_dtype(lib, mem_type, memory);
 }
 
 /* What the core cannot convert to goes by way of `shown`, the elements as the dataset's type has
    them. */
-static void choose_types(h5_lib *lib, const vol_transfer *args, zb_dtype stored, zb_dtype shown,
-                         vol_request *out) {
-    const hid_t mem_type = args->mem_type, type = vol_node_type(args->node);
+static herr_t choose_types(h5_lib *lib, const vol_transfer *args, zb_dtype stored, zb_dtype shown,
+                           vol_request *out) {
+    const hid_t mem_type = args->mem_type;
+    const vol_held_type *type = vol_node_held_type(args->node);
     const bool is_own = vol_node_has_own_type(args->node);
     zb_dtype memory = shown;
     out->is_text = false;
-    out->core_converts = (is_own && lib->H5Tequal(mem_type, type) > 0) ||
+    out->core_converts = (is_own && vol_held_is(lib, type, mem_type)) ||
                          is_raw(lib, args->node, mem_type) ||
                          is_time(lib, mem_type, stored, &memory);
-    if (!out->core_converts && (!is_own || is_number(lib, type)) &&
+    if (!out->core_converts && (!is_own || is_number(type)) &&
         find_memory(lib, mem_type, type, shown, &memory))
         out->core_converts =
             out->writing ? zb_dtype_converts(memory, stored) : zb_dtype_converts(stored, memory);
     out->core_converts &= !out->list->custom;
     out->dtype = out->core_converts ? memory : shown;
     out->mem_size = out->core_converts ? memory.size : lib->H5Tget_size(mem_type);
+    return out->core_converts ? 0 : take_type(args, out);
 }
 
 /* ---- The whole ---- */
@@ -186,7 +202,7 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
     out->list = list;
     out->writing = writing;
     out->file.mended = out->memory.mended = -1;
-    out->stored_item = out->memory_item = -1;
+    out->type = out->stored_item = out->memory_item = -1;
     out->is_nested = false;
     if (node->loose && !node->own_store) {
         VOL_PUSH(lib, DATASET, NOTFOUND, "dataset '%s' has been deleted", node->path);
@@ -207,10 +223,8 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
         return -1;
     }
     const zb_dtype stored = zb_node_array(node->zarr)->dtype;
-    if (vol_node_is_nested(args->node)) {
-        choose_nested(lib, args, stored, out);
-        return 0;
-    }
+    if (vol_node_is_nested(args->node))
+        return choose_nested(lib, args, stored, out);
     if (stored.kind == ZB_KIND_STRING || stored.kind == ZB_KIND_BYTES)
         return choose_text(lib, args, stored, out);
     const zb_dtype shown = vol_node_shown(args->node);
@@ -218,13 +232,13 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
         VOL_PUSH(lib, DATASET, CANTGET, "no memory for the type of dataset '%s'", node->path);
         return -1;
     }
-    choose_types(lib, args, stored, shown, out);
-    return 0;
+    return choose_types(lib, args, stored, shown, out);
 }
 
 void vol_request_end(h5_lib *lib, vol_request *request) {
     vol_select_end(lib, &request->memory);
     vol_select_end(lib, &request->file);
+    vol_release_id(lib, request->type);
     vol_release_id(lib, request->stored_item);
     vol_release_id(lib, request->memory_item);
 }
@@ -249,7 +263,7 @@ herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count
                            void *background) {
     const hid_t memory = request->args->mem_type;
     const zb_dtype shown = vol_node_shown(request->args->node);
-    const hid_t type = vol_node_type(request->args->node);
+    const hid_t type = request->type;
     const bool is_same = request->is_text || is_raw(lib, request->args->node, memory);
     const bool may_have_text = shown.kind == ZB_KIND_CHARS || shown.kind == ZB_KIND_STRUCT;
     const hid_t made = !is_same && may_have_text ? vol_type_like(lib, type, memory) : -1;

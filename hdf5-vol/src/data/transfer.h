@@ -45,6 +45,7 @@ typedef struct vol_request {
     bool is_text;                   /* the dataset holds strings, or bytes of any number */
     vol_text_form text;             /* of those: the form in memory */
     bool is_nested;                 /* elements are texts that stand for others (nested.h) */
+    hid_t type;                     /* the dataset's, where HDF5 converts or is_nested; else -1 */
     hid_t stored_item, memory_item; /* of sequences whose items HDF5 has to convert; else -1 */
     int64_t strides[ZB_MAX_NDIM];
 } vol_request;

@@ -2,6 +2,8 @@
 /* Finding the calling libhdf5 and filling its table. */
 #include "hdf5/library.h"
 
+#include "hdf5/held_types.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -41,6 +43,8 @@ static bool fill_table(h5_lib *lib, void *handle) {
     lib->has_wide_chunks = dlsym(handle, "H5Dread_chunk2") != NULL;
     (void)resolve(handle, "H5Tcomplex_create", &lib->H5Tcomplex_create);
     (void)resolve(handle, "H5Eis_paused", &lib->H5Eis_paused);
+    complete &= resolve(handle, "H5Tdecode2", &lib->H5Tdecode2) ||
+                resolve(handle, "H5Tdecode", &lib->H5Tdecode1);
     return complete;
 }
 
@@ -108,15 +112,9 @@ void h5_lib_start(h5_lib *lib, void (*at_close)(void *lib)) {
     h5_lib_watch(lib, at_close);
 }
 
-static void drop_cached_types(h5_lib *lib) {
-    for (size_t i = 0; i < H5_CACHED_COUNT; i++) {
-        if (lib->cached_types[i] > 0)
-            lib->H5Tclose(lib->cached_types[i]);
-        lib->cached_types[i] = 0;
-    }
-}
-
-static void drop_numbers(h5_lib *lib) {
+static void drop_made(h5_lib *lib) {
+    for (size_t i = 0; i < H5_CACHED_COUNT; i++)
+        vol_held_free(&lib->cached_types[i]);
     free(lib->numbers);
     lib->numbers = NULL;
     free(lib->bare_lists);
@@ -124,20 +122,16 @@ static void drop_numbers(h5_lib *lib) {
 }
 
 void h5_lib_stop(h5_lib *lib) {
-    drop_cached_types(lib);
-    drop_numbers(lib);
+    drop_made(lib);
     lib->watching = false; /* HDF5 forgets what it has called */
     lib->stale = true;
 }
 
 /* After a shutdown the ids are HDF5's to close, and there is little left of it to call. */
 void h5_lib_end(h5_lib *lib) {
-    drop_numbers(lib);
-    if (lib->started && !lib->stopping) {
-        drop_cached_types(lib);
-        if (lib->native > 0)
-            lib->H5VLclose(lib->native);
-    }
+    drop_made(lib);
+    if (lib->started && !lib->stopping && lib->native > 0)
+        lib->H5VLclose(lib->native);
     lib->native = 0;
     lib->native_cls = NULL;
     lib->started = lib->stopping = false;

@@ -140,7 +140,15 @@ struct vol_file;
 struct h5_numbers;
 struct h5_bare_lists;
 
-/* Types that reads compare with; made on first use, closed when the library shuts down. */
+/* See held_types.h. */
+typedef struct vol_held_type {
+    void *bytes; /* NULL: none */
+    size_t size;
+    H5T_class_t class;
+    bool has_lists_of_references;
+} vol_held_type;
+
+/* Types that reads compare with; made on first use, forgotten when the library shuts down. */
 enum h5_cached_type {
     H5_CACHED_F16LE,
     H5_CACHED_F16BE,
@@ -161,8 +169,11 @@ typedef struct h5_lib {
     bool stale;           /* has shut down since: it may be gone, and another one be at its place */
     bool is_v2;           /* HDF5 2.x */
     bool has_wide_chunks; /* its arguments for single chunks are those of 2.x (chunk_args.h) */
-    herr_t (*H5Eis_paused)(hid_t stack, bool *paused); /* of 2.x; else NULL */
-    hid_t (*H5Tcomplex_create)(hid_t base);            /* likewise */
+    herr_t (*H5Eis_paused)(hid_t stack, bool *paused);   /* of 2.x; else NULL */
+    hid_t (*H5Tcomplex_create)(hid_t base);              /* likewise */
+    hid_t (*H5Tdecode2)(const void *bytes, size_t size); /* likewise */
+    hid_t (*H5Tdecode1)(
+        const void *bytes); /* its name in 1.14 is H5Tdecode; used without the former */
 #define F(name) __typeof__(&name) name;
     H5_FUNCTIONS(F)
 #undef F
@@ -184,9 +195,9 @@ typedef struct h5_lib {
     size_t live;            /* open objects of Zarr stores */
     struct vol_file *files; /* open stores, the newest first */
     struct vol_shadows *shadows;
-    hid_t cached_types[H5_CACHED_COUNT]; /* 0 where not made yet */
-    struct h5_numbers *numbers;          /* number_ids.c; NULL where not made yet. Owned */
-    struct h5_bare_lists *bare_lists;    /* create/list_properties.c; likewise */
+    vol_held_type cached_types[H5_CACHED_COUNT];
+    struct h5_numbers *numbers;       /* number_ids.c; NULL where not made yet. Owned */
+    struct h5_bare_lists *bare_lists; /* create/list_properties.c; likewise */
 } h5_lib;
 
 #define H5_LIB_MAX 4

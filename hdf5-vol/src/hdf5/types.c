@@ -3,6 +3,7 @@
 #include "hdf5/types.h"
 
 #include "hdf5/errors.h"
+#include "hdf5/held_types.h"
 #include "hdf5/shown.h"
 
 #include <stdlib.h>
@@ -183,30 +184,33 @@ hid_t vol_type_text(h5_lib *lib) {
 
 /* ---- Recognising memory types ---- */
 
-/* Making a compound costs more than comparing with one, and reads compare each time. */
-static hid_t cached_type(h5_lib *lib, enum h5_cached_type which) {
-    hid_t *type = &lib->cached_types[which];
-    if (*type > 0)
-        return *type;
+static hid_t new_type(h5_lib *lib, enum h5_cached_type which) {
     switch (which) {
     case H5_CACHED_F16LE:
     case H5_CACHED_F16BE:
-        *type = new_float16(lib, which == H5_CACHED_F16LE);
-        break;
+        return new_float16(lib, which == H5_CACHED_F16LE);
     case H5_CACHED_C64LE:
     case H5_CACHED_C64BE:
-        *type = new_complex(lib, 8, which == H5_CACHED_C64LE);
-        break;
+        return new_complex(lib, 8, which == H5_CACHED_C64LE);
     case H5_CACHED_C128LE:
     case H5_CACHED_C128BE:
-        *type = new_complex(lib, 16, which == H5_CACHED_C128LE);
-        break;
+        return new_complex(lib, 16, which == H5_CACHED_C128LE);
     case H5_CACHED_BOOL:
     case H5_CACHED_COUNT:
-        *type = new_bool(lib);
         break;
     }
-    return *type;
+    return new_bool(lib);
+}
+
+/* Making a compound costs more than comparing with one, and reads compare each time. */
+static bool is_type(h5_lib *lib, hid_t type, enum h5_cached_type which) {
+    vol_held_type *held = &lib->cached_types[which];
+    if (!held->bytes) {
+        hid_t made = new_type(lib, which);
+        vol_type_hold(lib, made, held);
+        lib->H5Tclose(made);
+    }
+    return vol_held_is(lib, held, type);
 }
 
 /* Types with padding bits are left to HDF5. */
@@ -225,11 +229,10 @@ static bool float_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     if (dtype->size != 2 && dtype->size != 4 && dtype->size != 8)
         return false;
     bool little = lib->H5Tget_order(type) == H5T_ORDER_LE;
-    hid_t ieee = dtype->size == 2 ? cached_type(lib, little ? H5_CACHED_F16LE : H5_CACHED_F16BE)
-                                  : float_id(lib, dtype->size, little);
     dtype->kind = ZB_KIND_FLOAT;
     dtype->swapped = little != host_is_little;
-    return lib->H5Tequal(type, ieee) > 0;
+    return dtype->size == 2 ? is_type(lib, type, little ? H5_CACHED_F16LE : H5_CACHED_F16BE)
+                            : lib->H5Tequal(type, float_id(lib, dtype->size, little)) > 0;
 }
 
 static bool half_complex_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
@@ -247,15 +250,15 @@ static bool half_complex_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
 static bool compound_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     if (dtype->size == 4)
         return half_complex_to_dtype(lib, type, dtype);
-    if (dtype->size != 8 && dtype->size != 16)
+    if ((dtype->size != 8 && dtype->size != 16) || lib->H5Tget_nmembers(type) != 2)
         return false;
     bool wide = dtype->size == 16;
     dtype->kind = ZB_KIND_COMPLEX;
     dtype->swapped = !host_is_little;
-    if (lib->H5Tequal(type, cached_type(lib, wide ? H5_CACHED_C128LE : H5_CACHED_C64LE)) > 0)
+    if (is_type(lib, type, wide ? H5_CACHED_C128LE : H5_CACHED_C64LE))
         return true;
     dtype->swapped = host_is_little;
-    return lib->H5Tequal(type, cached_type(lib, wide ? H5_CACHED_C128BE : H5_CACHED_C64BE)) > 0;
+    return is_type(lib, type, wide ? H5_CACHED_C128BE : H5_CACHED_C64BE);
 }
 
 /* HDF5 2.x has complex numbers of its own, laid out like the compound. */
@@ -289,7 +292,7 @@ bool vol_type_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
         return compound_to_dtype(lib, type, dtype);
     case H5T_ENUM:
         dtype->kind = ZB_KIND_BOOL;
-        return lib->H5Tequal(type, cached_type(lib, H5_CACHED_BOOL)) > 0;
+        return is_type(lib, type, H5_CACHED_BOOL);
     default:
         return false;
     }

@@ -2,6 +2,7 @@
 /* Lists of attributes: see attribute_list.h. */
 #include "model/attribute_list.h"
 
+#include "hdf5/held_types.h"
 #include "model/tokens.h"
 
 #include <stdlib.h>
@@ -14,11 +15,18 @@ vol_attrs *vol_attrs_new(h5_lib *lib) {
     return attrs;
 }
 
+/* What the elements own. */
+static void reclaim(h5_lib *lib, vol_attr *attr) {
+    hid_t type = vol_held_new(lib, &attr->type);
+    lib->H5Treclaim(type, attr->space, *lib->H5P_LST_DATASET_XFER_ID_g, attr->data);
+    if (type >= 0)
+        lib->H5Tclose(type);
+}
+
 void vol_attr_clear(h5_lib *lib, vol_attr *attr) {
     if (attr->kind == VOL_ATTR_BYTES && attr->points && attr->data && attr->count > 0)
-        lib->H5Treclaim(attr->type, attr->space, *lib->H5P_LST_DATASET_XFER_ID_g, attr->data);
-    if (attr->type > 0)
-        lib->H5Tclose(attr->type);
+        reclaim(lib, attr);
+    vol_held_free(&attr->type);
     if (attr->space > 0)
         lib->H5Sclose(attr->space);
     if (attr->kind == VOL_ATTR_TEXT && attr->data)

@@ -41,7 +41,8 @@ typedef struct vol_attr {
     hsize_t dims[ZB_MAX_NDIM];
     size_t count; /* the product of dims */
     zb_dtype dtype;
-    hid_t type;  /* the one that HDF5 is told, and that of VOL_ATTR_BYTES; 0: see kind and dtype */
+    vol_held_type
+        type; /* the one that HDF5 is told, and that of VOL_ATTR_BYTES; none: see kind and dtype */
     hid_t space; /* likewise; 0: as ndim and dims say */
     char *
         named; /* the path of the named datatype that the type is (objects/named_types.h), or NULL */

@@ -4,6 +4,7 @@
 
 #include "hdf5/element.h"
 #include "hdf5/errors.h"
+#include "hdf5/held_types.h"
 #include "hdf5/shown.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
@@ -60,11 +61,10 @@ enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_erro
 /* Ids that other rooms have stored in the node. */
 static void close_ids(vol_node *node) {
     h5_lib *lib = node->file->lib;
-    if (node->type > 0)
-        lib->H5Tclose(node->type);
+    vol_held_free(&node->type);
     if (node->dcpl > 0)
         lib->H5Pclose(node->dcpl);
-    node->dcpl = node->type = 0;
+    node->dcpl = 0;
     if (node->element)
         vol_element_clear(node->element);
     else
@@ -213,14 +213,15 @@ static void take_own_type(vol_node *dataset) {
     const zb_json *json = dataset->is_unreadable ? NULL : vol_side_get(dataset, VOL_SIDE_TYPE);
     vol_element *element = json ? calloc(1, sizeof *element) : NULL;
     hid_t type = element ? vol_type_parse(lib, json) : -1;
-    if (type >= 0 && vol_element_make(lib, type, element, NULL) == ZB_OK &&
-        vol_element_fits(element, zb_node_array(dataset->zarr)->dtype)) {
-        dataset->type = type;
+    const bool counts = type >= 0 && vol_element_make(lib, type, element, NULL) == ZB_OK &&
+                        vol_element_fits(element, zb_node_array(dataset->zarr)->dtype) &&
+                        vol_type_hold(lib, type, &dataset->type);
+    vol_release_id(lib, type);
+    if (counts) {
         dataset->element = element;
         dataset->shown = element->view;
         return;
     }
-    vol_release_id(lib, type);
     if (element)
         vol_element_clear(element);
     free(element);
@@ -254,13 +255,20 @@ static hid_t reason_type(h5_lib *lib, size_t size) {
     return type;
 }
 
-hid_t vol_node_type(vol_node *dataset) {
+const vol_held_type *vol_node_held_type(vol_node *dataset) {
     h5_lib *lib = dataset->file->lib;
     const zb_dtype shown = vol_node_shown(dataset);
-    if (dataset->type <= 0 && shown.size > 0)
-        dataset->type =
+    if (!dataset->type.bytes && shown.size > 0) {
+        hid_t type =
             dataset->is_unreadable ? reason_type(lib, shown.size) : vol_type_new(lib, shown);
-    return dataset->type > 0 ? dataset->type : -1;
+        vol_type_hold(lib, type, &dataset->type);
+        vol_release_id(lib, type);
+    }
+    return &dataset->type;
+}
+
+hid_t vol_node_type(vol_node *dataset) {
+    return vol_held_new(dataset->file->lib, vol_node_held_type(dataset));
 }
 
 bool vol_node_is_null(vol_node *dataset) {

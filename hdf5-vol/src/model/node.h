@@ -84,9 +84,10 @@ struct vol_node {
     struct vol_attrs *attrs; /* attributes/attributes.h; NULL until asked for */
     uint64_t attrs_change;   /* file->changes when they were made; 0: they are out of date */
     struct vol_object *open_attrs; /* attributes/ids.c */
-    hid_t type, dcpl; /* datasets: of hdf5/types.c and create/creation_list.c; 0 until asked for */
-    zb_dtype shown;   /* vol_node_shown; of size 0 until asked for */
-    struct vol_element *element; /* of the type that side.h keeps, where it fits; else NULL */
+    vol_held_type type;            /* datasets: of hdf5/types.c; none until asked for */
+    hid_t dcpl;                    /* datasets: of create/creation_list.c; 0 until asked for */
+    zb_dtype shown;                /* vol_node_shown; of size 0 until asked for */
+    struct vol_element *element;   /* of the type that side.h keeps, where it fits; else NULL */
 
     bool loose; /* in no group: deleted, or made without a name */
     vol_node *next_loose;
@@ -151,8 +152,10 @@ bool vol_node_is_null(vol_node *dataset);
 #define VOL_SIDE_DATATYPE "datatype"
 hid_t vol_node_datatype(vol_node *node);
 
-/* A dataset's type; borrowed from the node. -1 on failure. */
+/* A dataset's type: a new id, which the caller drops with vol_release_id; or as it is held. -1 and
+   none on failure. */
 hid_t vol_node_type(vol_node *dataset);
+const vol_held_type *vol_node_held_type(vol_node *dataset);
 /* Whether it is the one that side.h keeps, and not made of the Zarr type. */
 bool vol_node_has_own_type(vol_node *dataset);
 /* Whether its elements are texts that stand for elements of that type (hdf5/element.h). */
