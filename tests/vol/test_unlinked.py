@@ -63,6 +63,18 @@ def test_linked_again(tmp_path, kind):
 
 
 @both
+def test_linked_again_out_of_a_deleted_group(tmp_path, kind):
+    with h5py.File(tmp_path / f"x.{kind}", "w") as file:
+        file["g/sub/d"], file["g/other"] = np.arange(3), 5
+        data, other = file["g/sub/d"], file["g/other"]
+        del file["g"]
+        file["x"], file["y/z"] = data, other
+        assert sorted(file) == ["x", "y"]
+    with h5py.File(tmp_path / f"x.{kind}") as file:
+        assert list(file["x"]) == [0, 1, 2] and file["y/z"][()] == 5
+
+
+@both
 def test_two_ids(tmp_path, kind):
     with h5py.File(tmp_path / f"x.{kind}", "w") as file:
         file["d"] = np.arange(5)

@@ -379,6 +379,20 @@ enum zb_code vol_tree_move(vol_link *link, vol_node *group, const char *name, zb
     return ZB_OK;
 }
 
+/* Out of the list of those without a group, or out of the group with which it was deleted. */
+static void take_loose(vol_node *loose) {
+    if (loose->parent) {
+        vol_link *link = vol_link_of(loose);
+        vol_links_take(link);
+        vol_link_free(link);
+        return;
+    }
+    vol_node **at = &loose->file->loose;
+    while (*at != loose)
+        at = &(*at)->next_loose;
+    *at = loose->next_loose;
+}
+
 enum zb_code vol_tree_place(vol_node *loose, vol_node *group, const char *name, zb_error *err) {
     vol_link *link;
     enum zb_code code = vol_links_reserve(group, err);
@@ -386,10 +400,7 @@ enum zb_code vol_tree_place(vol_node *loose, vol_node *group, const char *name, 
         code = vol_link_new(name, loose, NULL, &link, err);
     if (code)
         return code;
-    vol_node **at = &group->file->loose;
-    while (*at != loose)
-        at = &(*at)->next_loose;
-    *at = loose->next_loose;
+    take_loose(loose);
     put_link(link, group);
     return ZB_OK;
 }
