@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Datasets that are deleted while they are open live on until the last id is closed, as in HDF5's own files."""
+"""Datasets and types that are deleted while they are open live on until the last id is closed, as in HDF5's own files."""
 
 import h5py
 import numpy as np
@@ -72,6 +72,45 @@ def test_linked_again_out_of_a_deleted_group(tmp_path, kind):
         assert sorted(file) == ["x", "y"]
     with h5py.File(tmp_path / f"x.{kind}") as file:
         assert list(file["x"]) == [0, 1, 2] and file["y/z"][()] == 5
+
+
+@both
+def test_a_type_linked_again(tmp_path, kind):
+    with h5py.File(tmp_path / f"x.{kind}", "w") as file:
+        for name in ("t", "g/t"):
+            file[name] = np.dtype([("a", "i4"), ("b", "f8")])
+            file[name].attrs["a"] = np.arange(3)
+        held = [file["t"], file["g/t"], file["t"]]
+        held[0].attrs["waits"] = "text"
+        del file["t"]
+        del file["g"]
+        assert [one.dtype.names for one in held] == 3 * [("a", "b")]
+        assert list(held[2].attrs["a"]) == [0, 1, 2]
+        held[0].attrs["later"] = 1
+        file["again"], file["sub/t"] = held[:2]
+        file["d"] = np.zeros(2, held[0].dtype)
+    with h5py.File(tmp_path / f"x.{kind}") as file:
+        assert sorted(file) == ["again", "d", "sub"]
+        assert file["again"].dtype == file["sub/t"].dtype == np.dtype([("a", "i4"), ("b", "f8")])
+        assert dict(file["again"].attrs) | {"a": 0} == {"a": 0, "waits": "text", "later": 1}
+        assert list(file["sub/t"].attrs["a"]) == [0, 1, 2]
+
+
+@both
+def test_names(tmp_path, kind):
+    with h5py.File(tmp_path / f"x.{kind}", "w") as file:
+        file["d"], file["t"], file["g/d"] = 1, np.dtype("i2"), 2
+        file["other"] = file["d"]
+        data, named, group = file["d"], file["t"], file["g"]
+        for name in ("t", "g"):
+            del file[name]
+        assert named.name is None and group.name is None
+        del file["d"]
+        assert file["other"].name == "/other"
+        file["new"] = named
+        assert named.name == "/new" and file["new"].name == "/new"
+        del file["other"]
+        assert data[()] == 1
 
 
 @both

@@ -189,8 +189,8 @@ static herr_t vol_object_get(void *obj, const H5VL_loc_params_t *loc, H5VL_objec
         return -1;
     switch (args->op_type) {
     case H5VL_OBJECT_GET_NAME:
-        vol_copy_name(node->path, args->args.get_name.buf, args->args.get_name.buf_size,
-                      args->args.get_name.name_len);
+        vol_copy_name(node->loose ? "" : node->path, args->args.get_name.buf,
+                      args->args.get_name.buf_size, args->args.get_name.name_len);
         return 0;
     case H5VL_OBJECT_GET_TYPE:
         *args->args.get_type.obj_type = object_type(node);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deleted datasets with ids: see kept.h. */
+/* Deleted datasets and types with ids: see kept.h. */
 #include "model/kept.h"
 
 #include "model/waiting.h"
@@ -13,29 +13,37 @@ struct vol_kept {
     vol_kept *next;
     vol_node *node;
     zb_store *store;
-    zb_node *array;
+    zb_node *copy;
     uint64_t bytes;
 };
 
-static enum zb_code copy_array(vol_kept *kept, zb_error *err) {
-    const zb_node *array = kept->node->zarr;
-    enum zb_code code = zb_store_new_mem("(deleted dataset)", &kept->store, err);
+static enum zb_code copy_node(vol_kept *kept, zb_error *err) {
+    const zb_node *node = kept->node->zarr;
+    enum zb_code code = zb_store_new_mem("(deleted object)", &kept->store, err);
     if (!code)
-        code = zb_node_copy(zb_node_store(array), zb_node_path(array), kept->store, "", err);
+        code = zb_node_copy(zb_node_store(node), zb_node_path(node), kept->store, "", err);
     if (!code)
-        code = zb_node_open(kept->store, "", &kept->array, err);
+        code = zb_node_open(kept->store, "", &kept->copy, err);
     return code;
 }
 
 static void drop(vol_kept *kept) {
     kept->node->file->kept_bytes -= kept->bytes;
-    zb_node_release(kept->array);
+    zb_node_release(kept->copy);
     zb_store_release(kept->store);
     free(kept);
 }
 
-/* Whether there is room for a copy of what the dataset takes in the store. */
+static bool has_ids(const vol_node *node) {
+    return node->kind == VOL_DATATYPE ? node->pins > 0 : node->opened > 0;
+}
+
+/* Whether there is room for a copy of what the dataset takes in the store. A type takes what its node
+   does, which stays in memory, too. */
 static bool has_room(vol_node *node, uint64_t *bytes) {
+    *bytes = 0;
+    if (node->kind == VOL_DATATYPE)
+        return true;
     const uint64_t limit = zb_limits_get()->write_cache_bytes, used = node->file->kept_bytes;
     return vol_writer_close(node, NULL) == ZB_OK &&
            zb_array_storage_size(node->zarr, bytes, NULL) == ZB_OK && used <= limit &&
@@ -44,7 +52,7 @@ static bool has_room(vol_node *node, uint64_t *bytes) {
 
 static void copy_one(vol_node *node, vol_kept **list) {
     uint64_t bytes;
-    if (node->opened == 0 || node->is_dimension || node->is_unreadable || node->own_store ||
+    if (!has_ids(node) || node->is_dimension || node->is_unreadable || node->own_store ||
         vol_waiting_flush(node, NULL) != ZB_OK || !has_room(node, &bytes))
         return;
     vol_kept *kept = calloc(1, sizeof *kept);
@@ -52,14 +60,14 @@ static void copy_one(vol_node *node, vol_kept **list) {
         return;
     *kept = (vol_kept){.next = *list, .node = node, .bytes = bytes};
     node->file->kept_bytes += bytes;
-    if (copy_array(kept, NULL) == ZB_OK)
+    if (copy_node(kept, NULL) == ZB_OK)
         *list = kept;
     else
         drop(kept);
 }
 
 static void copy_below(vol_node *node, vol_kept **list) {
-    if (node->kind == VOL_DATASET)
+    if (node->kind != VOL_GROUP)
         copy_one(node, list);
     for (size_t i = 0; i < node->link_count; i++)
         if (node->link[i]->node)
@@ -73,8 +81,7 @@ vol_kept *vol_kept_copy(vol_node *top) {
 }
 
 static void take_place(vol_kept *kept) {
-    zb_node *array = zb_node_retain(kept->array);
-    if (!vol_node_replace(kept->node, array))
+    if (!vol_node_replace(kept->node, zb_node_retain(kept->copy)))
         return;
     kept->node->own_store = zb_store_retain(kept->store);
     kept->node->kept_bytes = kept->bytes;

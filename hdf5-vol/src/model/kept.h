@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Datasets that are deleted while they have ids. HDF5 keeps them until the last id goes, Zarr has no
- * place for them: a copy in memory takes the array's place, chunk by chunk as it was stored. Copies of
- * one file take at most the limit write_cache_bytes; ids of other datasets give errors.
+ * Datasets and named types that are deleted while they have ids. HDF5 keeps them until the last id
+ * goes, Zarr has no place for them: a copy in memory takes the node's place, arrays chunk by chunk as
+ * they were stored. Those of one file take at most the limit write_cache_bytes; ids of other datasets
+ * give errors.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_KEPT_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_KEPT_H
@@ -11,8 +12,8 @@
 
 typedef struct vol_kept vol_kept;
 
-/* Copies the datasets that have ids, of a node that is about to be deleted and all below it. NULL when
-   there are none. Waiting data and attributes of those are stored. A dataset that cannot be copied is
+/* Copies the datasets and types that have ids, of a node that is about to be deleted and all below it.
+   NULL when there are none. Waiting data and attributes of those are stored. What cannot be copied is
    left out. */
 vol_kept *vol_kept_copy(vol_node *top);
 
