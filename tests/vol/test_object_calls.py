@@ -231,8 +231,61 @@ def test_reference_counts_are_those_of_links(path):
         assert info(f["g/d"]).references == 2 and info(f["again"]).references == 2
         del f["again"]
         assert info(f["g/d"]).references == 1
-    if path.suffix == ".zarr":
-        library.H5Oincr_refcount.argtypes = [ctypes.c_int64]
-        with h5py.File(path, "r+") as f:
-            d = f["g/d"]
-            assert library.H5Oincr_refcount(d.id.id) < 0 and info(d).references == 1
+
+
+def change(of, function):
+    call = getattr(library, function)
+    call.argtypes = [ctypes.c_int64]
+    return call(of.id.id)
+
+
+def more(of):
+    return change(of, "H5Oincr_refcount")
+
+
+def less(of):
+    return change(of, "H5Odecr_refcount")
+
+
+def test_reference_counts_are_kept(path):
+    names = ["g", "g/d", "t"]
+    with h5py.File(path, "r+") as f:
+        for name in names:
+            assert more(f[name]) >= 0 and more(f[name]) >= 0 and info(f[name]).references == 3
+            assert less(f[name]) >= 0 and info(f[name]).references == 2
+        f["again"] = f["g/d"]
+        f.copy("g", "copy")  # of the links alone
+        assert [info(f[name]).references for name in ("copy", "copy/d")] == [1, 1]
+    with h5py.File(path, "r+") as f:
+        assert [info(f[name]).references for name in names] == [2, 3, 2]
+        f.move("g", "moved")
+        assert [info(f[name]).references for name in ("moved", "moved/d")] == [2, 3]
+        del f["again"]
+        assert less(f["moved/d"]) >= 0
+    with h5py.File(path, "r") as f:
+        assert [info(f[name]).references for name in ("moved", "moved/d", "t")] == [2, 1, 2]
+
+
+def test_what_has_references_keeps_its_last_link(tmp_path):
+    """In an HDF5 file the object would stay without one."""
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        f["g/sub/d"], f["t"] = np.arange(3), np.dtype("i2")
+        assert more(f["g/sub/d"]) >= 0 and more(f["t"]) >= 0
+    with h5py.File(path, "r+") as f:
+        for name in ("g", "g/sub", "g/sub/d", "t"):
+            with pytest.raises(KeyError, match="references besides its links"):
+                del f[name]
+        assert list(f["g/sub/d"]) == [0, 1, 2] and f["t"].dtype == "i2"
+        f["other"] = f["g/sub/d"]
+        del f["g"]  # the dataset has another link
+        assert list(f["other"]) == [0, 1, 2] and info(f["other"]).references == 2
+        assert less(f["other"]) >= 0 and less(f["other"]) < 0  # a link is no such reference
+        assert info(f["other"]).references == 1
+        del f["other"]
+        alone = f.create_dataset(None, data=1)
+        assert more(alone) < 0 and more(f["t"]) >= 0
+    with h5py.File(path, "r") as f:
+        assert list(f) == ["t"] and info(f["t"]).references == 3 and more(f["t"]) < 0
+    side = json.loads(json.loads((path / "t/zarr.json").read_text())["attributes"]["_hdf5"])
+    assert side["references"] == 2

@@ -12,6 +12,7 @@
 #include "model/forget.h"
 #include "model/link_order.h"
 #include "model/map.h"
+#include "model/reference_count.h"
 #include "model/edit.h"
 #include "hdf5/errors.h"
 #include "objects/elsewhere.h"
@@ -150,7 +151,7 @@ static herr_t fill_info(vol_node *node, unsigned fields, H5O_info2_t *info) {
     vol_token_set(&info->token, node->token);
     info->type = object_type(node);
     if (fields & H5O_INFO_BASIC)
-        info->rc = node->loose ? 0 : (unsigned)vol_alias_count(node) + 1;
+        info->rc = vol_reference_count(node);
     if ((fields & H5O_INFO_TIME) && vol_list_member_tracks_times(node))
         info->ctime = vol_node_changed(node);
     if (fields & H5O_INFO_NUM_ATTRS) {
@@ -315,6 +316,14 @@ static herr_t exists(const vol_object *object, const H5VL_loc_params_t *loc, hid
     return 0;
 }
 
+static herr_t change_references(vol_node *node, int delta) {
+    zb_error err = {0};
+    if (vol_reference_change(node, delta, &err) == ZB_OK)
+        return 0;
+    VOL_PUSH_ZB(node->file->lib, SYM, WRITEERROR, &err);
+    return -1;
+}
+
 static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
                                   H5VL_object_specific_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
@@ -326,8 +335,8 @@ static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
     vol_node *node;
     switch (args->op_type) {
     case H5VL_OBJECT_CHANGE_REF_COUNT:
-        return vol_refuse(lib, "changing a reference count (to keep an object, give it a further "
-                               "hard link: H5Lcreate_hard)");
+        node = vol_may_write(object, "change a reference count") ? vol_locate(object, loc) : NULL;
+        return node ? change_references(node, args->args.change_rc.delta) : -1;
     case H5VL_OBJECT_EXISTS:
         return exists(object, loc, dxpl, args->args.exists.exists);
     case H5VL_OBJECT_LOOKUP:

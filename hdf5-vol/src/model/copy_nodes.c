@@ -8,6 +8,7 @@
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/places.h"
+#include "model/reference_count.h"
 #include "model/scale_moves.h"
 #include "model/scales.h"
 #include "model/side.h"
@@ -120,5 +121,7 @@ enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, const vol_cop
         code = vol_copy_links(node, made, how, err);
     if (!code)
         code = vol_scales_copied(node, made, err);
+    if (!code)
+        code = vol_reference_copied(made, err);
     return !code && how->without_attributes ? remove_attributes(made, err) : code;
 }

@@ -6,6 +6,7 @@
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/places.h"
+#include "model/reference_count.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,8 @@ static enum zb_code rescue_below(vol_node *group, const vol_node *top, bool *any
 static enum zb_code delete_place(vol_link *link, zb_error *err) {
     vol_node *node = link->node;
     enum zb_code code = vol_alias_gather(node, err);
+    if (!code)
+        code = vol_reference_check(node, err);
     /* What has moved out may hold aliases of what is still there, and of the node itself. */
     for (bool any = true; any && !code;) {
         vol_link *alias = vol_alias_outside(node, node);
