@@ -117,6 +117,28 @@ def test_links_behind_one(tmp_path, target):
     assert told == dict.fromkeys(told, [hard, hard, soft, False, hard, hard])
 
 
+def test_existence_is_asked_of_links(tmp_path):
+    """A link leads to an object or not; where no such link is, HDF5 gives an error."""
+    leads = {".": True, "g": True, "g/d": True, "to": True, "to/g": True, "data": True, "lost": False, "to none": False,
+             "no object": False, "no file": False, "to/soft": False, "to/g/no file": False}
+    errors = ["no", "g/no", "no/no", "g/d/no", "lost/x", "round", "to/no", "to/g/no", "to/no/no", "to/g/d/no", "data/x",
+              "no file/x", "no object/x", "to/soft/x", "to/g/no file/x"]
+    for suffix in (".h5", ".zarr"):
+        with h5py.File(tmp_path / f"t{suffix}", "w") as f:
+            f["g/d"] = 1
+            f["soft"], f["g/no file"] = h5py.SoftLink("/nowhere"), h5py.ExternalLink("none", "/")
+        with h5py.File(tmp_path / f"x{suffix}", "w") as f:
+            f["g/d"] = 1
+            f["lost"], f["to none"], f["round"] = map(h5py.SoftLink, ("/nowhere", "no object", "/round"))
+            for name, path in (("to", "/"), ("data", "/g/d"), ("no object", "/no")):
+                f[name] = h5py.ExternalLink(f"t{suffix}", path)
+            f["no file"] = h5py.ExternalLink("none", "/")
+            assert {name: h5py.h5o.exists_by_name(f.id, name.encode()) for name in leads} == leads
+            for name in errors:
+                with pytest.raises(RuntimeError):
+                    h5py.h5o.exists_by_name(f.id, name.encode())
+
+
 LINKS = ["d", "g", "t", "soft", "round", "no object", "no file", "text", "store"]
 
 

@@ -298,8 +298,8 @@ static herr_t visit_from(const vol_object *object, const H5VL_loc_params_t *loc,
 
 /* Behind an external link there is an object or none, as in HDF5, whatever keeps it from being
    opened. */
-static herr_t exists(const vol_object *object, const H5VL_loc_params_t *loc, hid_t dxpl,
-                     hbool_t *out) {
+static herr_t leads_somewhere(const vol_object *object, const H5VL_loc_params_t *loc, hid_t dxpl,
+                              hbool_t *out) {
     h5_lib *lib = object->lib;
     vol_found found;
     if (vol_lookup(object, loc, true, &found)) {
@@ -314,6 +314,20 @@ static herr_t exists(const vol_object *object, const H5VL_loc_params_t *loc, hid
         vol_close_any(elsewhere, dxpl);
     vol_release_id(lib, lib->H5Eget_current_stack()); /* which empties it */
     return 0;
+}
+
+/* The question is about a link: one that is not there is an error, as in HDF5. It may be in another
+   file. */
+static herr_t exists(vol_object *object, const H5VL_loc_params_t *loc, hid_t dxpl, hbool_t *out) {
+    hbool_t is_there = false;
+    H5VL_link_specific_args_t link = {.op_type = H5VL_LINK_EXISTS, .args.exists.exists = &is_there};
+    if (vol_link_class.specific(object, loc, &link, dxpl, NULL) < 0)
+        return -1;
+    if (is_there)
+        return leads_somewhere(object, loc, dxpl, out);
+    VOL_PUSH(object->lib, SYM, NOTFOUND, "object '%s' doesn't exist",
+             loc->loc_data.loc_by_name.name);
+    return -1;
 }
 
 static herr_t change_references(vol_node *node, int delta) {
@@ -338,7 +352,7 @@ static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,
         node = vol_may_write(object, "change a reference count") ? vol_locate(object, loc) : NULL;
         return node ? change_references(node, args->args.change_rc.delta) : -1;
     case H5VL_OBJECT_EXISTS:
-        return exists(object, loc, dxpl, args->args.exists.exists);
+        return exists(obj, loc, dxpl, args->args.exists.exists);
     case H5VL_OBJECT_LOOKUP:
         node = vol_locate(object, loc);
         if (node)
