@@ -416,6 +416,106 @@ static void does_not_believe_others(void **state) {
     H5Sclose(space);
 }
 
+/* ---- Null pointers in place of texts ---- */
+
+typedef struct named {
+    char *name;
+    int number;
+} named;
+
+typedef struct null_types {
+    hid_t text, other, compound, list, one, three;
+} null_types;
+
+static null_types new_null_types(void) {
+    const hsize_t one = 1, three = 3;
+    null_types t = {.text = text(H5T_VARIABLE, H5T_STR_NULLTERM, H5T_CSET_UTF8),
+                    .other = text(H5T_VARIABLE, H5T_STR_NULLTERM, H5T_CSET_ASCII),
+                    .compound = H5Tcreate(H5T_COMPOUND, sizeof(named)),
+                    .one = H5Screate_simple(1, &one, NULL),
+                    .three = H5Screate_simple(1, &three, NULL)};
+    H5Tinsert(t.compound, "name", HOFFSET(named, name), t.text);
+    H5Tinsert(t.compound, "number", HOFFSET(named, number), H5T_NATIVE_INT);
+    t.list = H5Tvlen_create(t.text);
+    return t;
+}
+
+static void free_null_types(const null_types *t) {
+    H5Tclose(t->list);
+    H5Tclose(t->compound);
+    H5Tclose(t->other);
+    H5Tclose(t->text);
+    H5Sclose(t->one);
+    H5Sclose(t->three);
+}
+
+static void put(hid_t owner, const char *name, hid_t type, hid_t space, hid_t memory,
+                const void *data) {
+    hid_t attr = H5Acreate2(owner, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(attr >= 0 && H5Awrite(attr, memory, data) >= 0);
+    H5Aclose(attr);
+}
+
+static void get(hid_t owner, const char *name, hid_t type, void *data) {
+    hid_t attr = H5Aopen(owner, name, H5P_DEFAULT);
+    assert_true(attr >= 0 && H5Aread(attr, type, data) >= 0);
+    H5Aclose(attr);
+}
+
+static void assert_nulls(hid_t owner, const null_types *t) {
+    static const char *const plain[] = {"texts", "converted"};
+    char *texts[3];
+    named compounds[3];
+    hvl_t list;
+    for (size_t i = 0; i < 2; i++) {
+        get(owner, plain[i], t->text, texts);
+        assert_null(texts[0]);
+        assert_string_equal(texts[1], "");
+        assert_string_equal(texts[2], "q");
+        H5Treclaim(t->text, t->three, H5P_DEFAULT, texts);
+    }
+    get(owner, "compounds", t->compound, compounds);
+    assert_true(!compounds[0].name && compounds[0].number == 1);
+    assert_string_equal(compounds[1].name, "");
+    assert_string_equal(compounds[2].name, "z");
+    H5Treclaim(t->compound, t->three, H5P_DEFAULT, compounds);
+    get(owner, "list", t->list, &list);
+    assert_true(list.len == 3 && !((char **)list.p)[0] && ((char **)list.p)[1]);
+    H5Treclaim(t->list, t->one, H5P_DEFAULT, &list);
+    get(owner, "DIMENSION_LABELS", t->other, texts);
+    assert_null(texts[0]);
+    get(owner, "unwritten", t->text, texts);
+    assert_true(!texts[0] && !texts[1] && !texts[2]);
+}
+
+static void keeps_null_pointers(void **state) {
+    static const char *texts[] = {NULL, "", "q"};
+    const named compounds[] = {{NULL, 1}, {"", 2}, {"z", 3}};
+    const hvl_t list = {.len = 3, .p = texts};
+    const null_types t = new_null_types();
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        put(owners[k], "texts", t.text, t.three, t.text, texts);
+        put(owners[k], "converted", t.text, t.three, k == NATIVE ? t.text : t.other, texts);
+        put(owners[k], "compounds", t.compound, t.three, t.compound, compounds);
+        put(owners[k], "list", t.list, t.one, t.list, &list);
+        put(owners[k], "DIMENSION_LABELS", t.other, t.one, t.other, texts);
+        H5Aclose(H5Acreate2(owners[k], "unwritten", t.text, t.three, H5P_DEFAULT, H5P_DEFAULT));
+        assert_nulls(owners[k], &t);
+        assert_true(H5Dclose(owners[k]) >= 0 && H5Fclose(files[k]) >= 0);
+        files[k] = H5Fopen(path_of(k), H5F_ACC_RDWR, H5P_DEFAULT);
+        owners[k] = H5Dopen2(files[k], "d", H5P_DEFAULT);
+        assert_nulls(owners[k], &t);
+    }
+    for (int k = 0; k < KINDS; k++) { /* in both directions */
+        assert_true(H5Ocopy(files[k], "d", files[1 - k], "copy", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+        hid_t copy = H5Dopen2(files[1 - k], "copy", H5P_DEFAULT);
+        assert_nulls(copy, &t);
+        H5Dclose(copy);
+    }
+    free_null_types(&t);
+}
+
 int main(int argc, char **argv) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_files, close_files)
     const struct CMUnitTest tests[] = {
@@ -427,6 +527,7 @@ int main(int argc, char **argv) {
         TEST(stores_unwritten_ones),
         TEST(does_not_confuse_namesakes),
         TEST(does_not_believe_others),
+        TEST(keeps_null_pointers),
     };
     if (argc != 2)
         return 2;

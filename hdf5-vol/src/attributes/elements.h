@@ -16,7 +16,7 @@
  *
  * Bytes are those of the elements in memory, one after the other, but without the padding in
  * compounds; of a list or string of variable length first its number of elements or bytes, as 8
- * bytes, little-endian.
+ * bytes, little-endian. The number 2^64-1 stands for a null pointer in place of a string.
  *
  * Elements of datasets that point at others, or hold references, are texts in the store
  * (hdf5/element.h): the path of a reference; the JSON of all others, or, where that would not give back
@@ -99,9 +99,10 @@ bool vol_text_is_utf8(const char *text);
 enum zb_code vol_elements_parse(const vol_form *form, uint32_t ndim, const uint64_t *dims,
                                 size_t count, const zb_json *json, void **out);
 
-/* The bytes of `count` elements; malloc'ed. NULL when memory runs out. */
+/* The bytes of `count` elements; malloc'ed. NULL when memory runs out. With `nulls` a null pointer
+   for a text is told from the empty text. */
 unsigned char *vol_elements_pack(const vol_form *form, size_t count, const void *elements,
-                                 size_t *size);
+                                 bool nulls, size_t *size);
 
 /* Elements of such bytes, which are not trusted, malloc'ed; NULL when they are not so many. */
 void *vol_elements_unpack(const vol_form *form, size_t count, const unsigned char *bytes,

@@ -5,13 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT_SIZE 8 /* bytes of the length of what has a variable one */
+#define COUNT_SIZE 8       /* bytes of the length of what has a variable one */
+#define NO_TEXT UINT64_MAX /* in place of a length: a null pointer */
 
 /* ---- Into bytes ---- */
 
 typedef struct packed {
     unsigned char *bytes;
     size_t size, room;
+    bool nulls;  /* vol_elements_pack */
     bool failed; /* memory ran out */
 } packed;
 
@@ -40,9 +42,19 @@ static void put_count(packed *out, uint64_t count) {
 
 static void pack(const vol_form *form, size_t count, const char *elements, packed *out);
 
+static bool is_there(const char *element) {
+    const char *text;
+    memcpy(&text, element, sizeof text); /* in a packed compound it lies anywhere */
+    return text != NULL;
+}
+
 /* What stands behind the end of a text is no part of it. */
 static void pack_text(const vol_form *form, const char *element, packed *out) {
     const zb_slice text = vol_text_get(&form->text, element);
+    if (out->nulls && form->text.is_variable && !is_there(element)) {
+        put_count(out, NO_TEXT);
+        return;
+    }
     if (form->text.is_variable) {
         put_count(out, text.size);
         put(out, text.data, text.size);
@@ -91,8 +103,8 @@ static void pack(const vol_form *form, size_t count, const char *elements, packe
 }
 
 unsigned char *vol_elements_pack(const vol_form *form, size_t count, const void *elements,
-                                 size_t *size) {
-    packed out = {.bytes = malloc(1), .room = 1};
+                                 bool nulls, size_t *size) {
+    packed out = {.bytes = malloc(1), .room = 1, .nulls = nulls};
     out.failed = !out.bytes;
     pack(form, count, elements, &out);
     *size = out.size;
@@ -135,7 +147,11 @@ static bool unpack_text(const vol_form *form, unpacked *in, char *element) {
     uint64_t size;
     if (!form->text.is_variable)
         return take(in, element, form->size);
-    if (!take_count(in, &size) || size > in->left || memchr(in->at, '\0', (size_t)size))
+    if (!take_count(in, &size))
+        return false;
+    if (size == NO_TEXT)
+        return true; /* elements begin as zeros */
+    if (size > in->left || memchr(in->at, '\0', (size_t)size))
         return false;
     const zb_slice text = {.data = (const char *)in->at, .size = (size_t)size};
     if (vol_text_put(&form->text, text, element, NULL) != ZB_OK)

@@ -88,8 +88,8 @@ static bool parse_extent(const zb_json *entry, size_t element_size, extent *out)
 
 static bool is_same_bytes(const vol_form *form, size_t count, const void *a, const void *b) {
     size_t left_size, right_size;
-    unsigned char *left = vol_elements_pack(form, count, a, &left_size);
-    unsigned char *right = vol_elements_pack(form, count, b, &right_size);
+    unsigned char *left = vol_elements_pack(form, count, a, true, &left_size);
+    unsigned char *right = vol_elements_pack(form, count, b, true, &right_size);
     const bool same =
         left && right && left_size == right_size && memcmp(left, right, left_size) == 0;
     free(left);
@@ -141,7 +141,7 @@ static void print_extents(zb_json_writer *out, const char *name, const extent *e
 
 static void print_bytes(zb_json_writer *out, const vol_attr_elements *e) {
     size_t size;
-    unsigned char *bytes = vol_elements_pack(e->form, e->count, e->data, &size);
+    unsigned char *bytes = vol_elements_pack(e->form, e->count, e->data, true, &size);
     char *text = bytes ? zb_base64_print(bytes, size) : NULL;
     zb_json_write_name(out, "data");
     zb_json_write_string(text ? out : NULL, text ? text : "");

@@ -10,8 +10,9 @@
  *
  * T is that of hdf5/type_json.h. "shape" is null for a null dataspace; "max" is there when it
  * differs (null: unlimited). "data" are the bytes of elements.h, where the plain value does not give
- * back all of them (text that is not UTF-8, the payload of a NaN). "named" is the path of the named datatype
- * that T is. "name_charset" is 1 (UTF-8) where the program said so of a name that is ASCII.
+ * back all of them (text that is not UTF-8, null pointers for texts, the payload of a NaN). "named" is
+ * the path of the named datatype that T is. "name_charset" is 1 (UTF-8) where the program said so of
+ * a name that is ASCII.
  *
  * Another program may have changed the value, and the entry may be anything: it counts while the
  * value is one of that type and shape. Its bytes count while they print as that value. All else is

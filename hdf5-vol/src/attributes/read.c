@@ -45,7 +45,10 @@ static herr_t read_text(const vol_object *object, const vol_attr *attr, hid_t me
         return push_no_conversion(object);
     for (size_t i = 0; i < attr->count; i++) {
         const char *text = ((char *const *)attr->data)[i];
-        size_t size = strlen(text) + 1;
+        const size_t size = text ? strlen(text) + 1 : 0;
+        out[i] = NULL;
+        if (!text)
+            continue;
         out[i] = vol_vlen_alloc(lib, dxpl, size);
         if (!out[i]) {
             VOL_PUSH(lib, ATTR, READERROR, "no memory for attribute '%s'", object->attr);

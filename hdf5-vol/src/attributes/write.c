@@ -163,7 +163,7 @@ static bool copy_elements(vol_node *owner, const vol_attr_value *value, vol_attr
     size_t size;
     if (vol_form_new(owner->file, value->type, &form, NULL) != ZB_OK)
         return false;
-    unsigned char *bytes = vol_elements_pack(form, attr->count, value->data, &size);
+    unsigned char *bytes = vol_elements_pack(form, attr->count, value->data, true, &size);
     attr->data = bytes ? vol_elements_unpack(form, attr->count, bytes, size) : NULL;
     attr->points = vol_form_points(form);
     if (lib->H5Tis_variable_str(value->type) > 0)
@@ -199,9 +199,14 @@ static herr_t push_no_conversion(h5_lib *lib, const char *name) {
 /* Texts of any kind as pointers to copies, which HDF5 does not convert from fixed lengths. */
 static herr_t convert_texts(h5_lib *lib, const vol_attr_value *value, size_t count, char **out) {
     const size_t size = lib->H5Tget_size(value->type);
-    for (size_t i = 0; i < count; i++)
-        if (!(out[i] = vol_attr_text(lib, value->type, (const char *)value->data + i * size)))
+    const bool is_variable = lib->H5Tis_variable_str(value->type) > 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_null = is_variable && !((char *const *)value->data)[i];
+        out[i] =
+            is_null ? NULL : vol_attr_text(lib, value->type, (const char *)value->data + i * size);
+        if (!out[i] && !is_null)
             return push_no_memory(lib, value->name);
+    }
     return 0;
 }
 

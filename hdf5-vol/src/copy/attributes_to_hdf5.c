@@ -59,7 +59,7 @@ static bool has_references(h5_lib *lib, const vol_attr *attr) {
 static void *mapped_elements(h5_lib *lib, const vol_form *form, const vol_attr *attr,
                              const vol_reference_map *map) {
     size_t size;
-    unsigned char *bytes = vol_elements_pack(form, attr->count, attr->data, &size);
+    unsigned char *bytes = vol_elements_pack(form, attr->count, attr->data, true, &size);
     void *elements = bytes ? vol_elements_unpack(form, attr->count, bytes, size) : NULL;
     free(bytes);
     if (!elements) {
