@@ -71,21 +71,29 @@ class Fault:
 class Link:
     """One direction, shared by all replies or requests: hands out the moments at which bytes have gone through."""
 
+    # Seconds. A link does not wait for the thread that looks at what it has carried: bytes that follow others
+    # went on while the thread was late, up to what lies in the buffers of the two sides.
+    LATE = 0.005
+
     def __init__(self, bandwidth):
         self.bandwidth = bandwidth
-        self.piece = max(PIECE, int((bandwidth or 0) / 2000))  # of half a millisecond at least
+        self.piece = max(PIECE, int((bandwidth or 0) / 1000))  # of a millisecond at least
         self.free = 0.0
         self.lock = threading.Lock()
 
-    def carry(self, count):
+    def carry(self, count, before=None):
+        """Returns the moment at which the bytes have arrived. before: that of the bytes before them, of the
+        same body."""
         if not self.bandwidth:
-            return
+            return None
         with self.lock:
-            self.free = max(self.free, time.monotonic()) + count / self.bandwidth
-            arrival = self.free
+            now = time.monotonic()
+            begun = now if before is None else min(now, max(before, now - self.LATE))
+            arrival = self.free = max(self.free, begun) + count / self.bandwidth
         pause = arrival - time.monotonic()
         if pause > 0.0005:
             time.sleep(pause)
+        return arrival
 
 
 @dataclasses.dataclass
@@ -163,13 +171,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def read_body(self):
         """Of the request, whole: of a client that has gone none."""
         body, at = bytearray(int(self.headers.get("Content-Length") or 0)), 0
-        uplink = self.server.sim.uplink
+        uplink, arrival = self.server.sim.uplink, None
         while at < len(body):
             piece = memoryview(body)[at:at + uplink.piece]
             got = self.rfile.readinto(piece)
             if got < len(piece):
                 raise ConnectionError("the client has gone")
-            uplink.carry(got)
+            arrival = uplink.carry(got, arrival)
             at += got
         return body
 
@@ -191,7 +199,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def answer_data(self, request, data, stat):
         sim = self.server.sim
-        tag = sim.etag_of(data, stat)
+        tag = sim.etag_of(stat)
         headers = {"Content-Type": "application/octet-stream"}
         if tag:
             headers["ETag"] = tag
@@ -292,9 +300,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         data = memoryview(reply.data)
         end = len(data) if reply.cut is None else min(reply.cut, len(data))
         piece = sim.link.piece if not reply.rate else max(1, int(reply.rate / 20))
+        arrival = None
         for at in range(0, end, piece):
             part = data[at:min(at + piece, end)]
-            sim.link.carry(len(part))
+            arrival = sim.link.carry(len(part), arrival)
             request.sent += len(part)
             self.wfile.write(part)
             if reply.rate:
@@ -378,10 +387,10 @@ class SimServer:
         with open(path, "rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
-    def etag_of(self, data, stat):
+    def etag_of(self, stat):
         if not self.etag:
             return None
-        tag = f'"{stat.st_ino:x}-{stat.st_mtime_ns:x}-{len(data):x}"'
+        tag = f'"{stat.st_ino:x}-{stat.st_mtime_ns:x}-{stat.st_size:x}"'
         return "W/" + tag if self.etag == "weak" else tag
 
     # ---- faults and log
