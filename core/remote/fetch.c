@@ -367,3 +367,28 @@ enum zb_code zb__request_wait(zb__request *request, zb_error *err) {
         *err = request->error;
     return code ? code : request->code;
 }
+
+enum zb_code zb__request_wait_checked(zb__request *request, const zb_put *put, bool *is_refused,
+                                      zb_error *err) {
+    zb__latch done;
+    zb__latch_begin(&done, 1);
+    request->is_held = true;
+    request->done = request_done;
+    request->context = &done;
+    request->group = &done;
+    enum zb_code code = zb__request_send(request, err);
+    const bool was_sent = !code;
+    if (was_sent)
+        code = zb_put_check(put, err);
+    *is_refused = was_sent && code;
+    if (*is_refused)
+        zb__io_cancel(request->store, request->group);
+    else if (was_sent)
+        zb__io_release(request);
+    if (was_sent)
+        zb__latch_wait(&done);
+    zb__latch_end(&done);
+    if (!code && request->code && err)
+        *err = request->error;
+    return code ? code : request->code;
+}

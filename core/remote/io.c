@@ -96,6 +96,32 @@ static void give_back(zb__request *request) {
     request->done(request);
 }
 
+/* A request that is held back may wait for the answer of another one, which needs room. */
+static void step_aside(zb__request *request) {
+    request->hold = ZB__ASIDE;
+    active_count--;
+    active_bytes -= request->counted;
+    pthread_mutex_lock(&lock);
+    zb__line_step_aside(&request->store->line);
+    pthread_mutex_unlock(&lock);
+}
+
+static void step_back(zb__request *request) {
+    request->hold = ZB__PAUSED;
+    active_count++;
+    active_bytes += request->counted;
+    pthread_mutex_lock(&lock);
+    zb__line_step_back(&request->store->line);
+    pthread_mutex_unlock(&lock);
+}
+
+static bool is_held(const zb__request *request) {
+    pthread_mutex_lock(&lock);
+    const bool held = request->is_held;
+    pthread_mutex_unlock(&lock);
+    return held;
+}
+
 static void leave_connection(zb__request *request) {
     pthread_mutex_lock(&lock);
     zb__line_left(&request->store->line, request);
@@ -106,6 +132,7 @@ static void begin(zb__request *request) {
     zb_error err = {.code = ZB_ENOMEM, .message = "no memory for a transfer"};
     CURL *handle = get_handle();
     zb__request_begin(request);
+    request->hold = is_held(request) ? ZB__HELD : ZB__FREE;
     enum zb_code code = handle ? zb__transfer_set_up(request, handle, share, &err) : ZB_ENOMEM;
     if (!code && curl_multi_add_handle(multi, handle) != CURLM_OK)
         code = zb_fail(&err, ZB_EIO, "libcurl does not take the request");
@@ -126,6 +153,8 @@ static void begin(zb__request *request) {
 /* Takes a request off its connection. */
 static void detach(zb__request *request) {
     CURL *handle = request->handle;
+    if (request->hold == ZB__ASIDE)
+        step_back(request);
     curl_multi_remove_handle(multi, handle);
     zb__transfer_clear(request);
     put_handle(handle);
@@ -225,6 +254,27 @@ static int wake_rested(void) {
     return (int)((soonest - now) / 1000000) + 1;
 }
 
+/* Those whose body has come to its held end. */
+static void let_paused_step_aside(void) {
+    for (zb__request *request = active; request; request = request->next) {
+        if (request->hold == ZB__PAUSED)
+            step_aside(request);
+    }
+}
+
+/* One that libcurl does not let go on ends as any that makes no progress, and is tried again. */
+static void let_released_go_on(void) {
+    for (zb__request *request = active; request; request = request->next) {
+        if (request->hold == ZB__FREE || is_held(request))
+            continue;
+        if (request->hold == ZB__ASIDE)
+            step_back(request);
+        if (request->hold == ZB__PAUSED)
+            (void)curl_easy_pause(request->handle, CURLPAUSE_CONT);
+        request->hold = ZB__FREE;
+    }
+}
+
 static bool is_meant(const zb__request *request, const order *what) {
     return !what || (request->store == what->store && request->group == what->group);
 }
@@ -317,11 +367,13 @@ static void *run(void *unused) {
         int running;
         carry_out_orders();
         const int milliseconds = wake_rested();
+        let_released_go_on();
         for (zb__request *request; (request = next_of_lines()) != NULL;)
             begin(request);
         curl_multi_perform(multi, &running);
         const uint64_t before = active_count;
         finish_ended();
+        let_paused_step_aside();
         if (active_count == before) /* else there is room for others */
             curl_multi_poll(multi, NULL, 0, milliseconds, NULL);
     }
@@ -443,6 +495,14 @@ enum zb_code zb__io_submit(zb__request *list, zb_error *err) {
         curl_multi_wakeup(multi);
     pthread_mutex_unlock(&lock);
     return code;
+}
+
+void zb__io_release(zb__request *request) {
+    pthread_mutex_lock(&lock);
+    request->is_held = false;
+    if (multi)
+        curl_multi_wakeup(multi);
+    pthread_mutex_unlock(&lock);
 }
 
 void zb__io_cancel(zb__remote *store, const void *group) {

@@ -19,6 +19,9 @@ void zb__io_leave(zb__remote *store);
    begun. */
 enum zb_code zb__io_submit(zb__request *list, zb_error *err);
 
+/* Lets the body of a request that is_held go on to its end. It may be done already, by an error. */
+void zb__io_release(zb__request *request);
+
 /* Ends all requests of the store and the group: when it returns, each has been given to `done`. Not
    for `done` itself. */
 void zb__io_cancel(zb__remote *store, const void *group);

@@ -68,6 +68,14 @@ void zb__line_left(zb__line *line, const zb__request *request) {
     }
 }
 
+void zb__line_step_aside(zb__line *line) {
+    line->running--;
+}
+
+void zb__line_step_back(zb__line *line) {
+    line->running++;
+}
+
 void zb__line_park(zb__line *line, zb__request *request) {
     request->previous = NULL;
     request->next = line->parked;

@@ -35,7 +35,12 @@ zb__request *zb__line_take(zb__line *line);
 /* The request has left its connection, after its last try. */
 void zb__line_left(zb__line *line, const zb__request *request);
 
-/* Puts a request aside, and all that are aside back. */
+/* A request that is held back leaves its connection's place to others, and takes it again: above the
+   width, where they have filled it. */
+void zb__line_step_aside(zb__line *line);
+void zb__line_step_back(zb__line *line);
+
+/* Lets a request wait for credentials, and all of them go on. */
 void zb__line_park(zb__line *line, zb__request *request);
 void zb__line_unpark(zb__line *line);
 

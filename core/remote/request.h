@@ -82,6 +82,14 @@ typedef struct zb__protocol {
     void (*destroy)(zb__remote *store); /* frees store->state; NULL: nothing to free */
 } zb__protocol;
 
+/* How far a try of a request whose body is held back has come. */
+enum zb__hold {
+    ZB__FREE,   /* nothing is held back, or not any more */
+    ZB__HELD,   /* what comes before the end is on its way */
+    ZB__PAUSED, /* only the end is left */
+    ZB__ASIDE   /* and others have its room meanwhile */
+};
+
 /* The part of an object that a GET asks for. */
 enum zb__span { ZB__ALL, ZB__RANGE, ZB__SUFFIX };
 
@@ -94,6 +102,8 @@ struct zb__request {
     const char *const *headers; /* more of them, NULL-ended; or NULL */
     const void *body;           /* of a PUT or POST; kept until done */
     size_t body_size;
+    bool is_held; /* the end of a long body is held back until zb__io_release. The engine's lock
+                     guards it from zb__io_submit on */
     enum zb__span span;
     uint64_t offset;        /* ZB__RANGE */
     size_t length;          /* ZB__RANGE, ZB__SUFFIX; not 0 */
@@ -129,6 +139,7 @@ struct zb__request {
     uint64_t goal;  /* bytes that the buffer gets in all, when has_goal */
     bool has_goal;
     uint64_t counted;     /* bytes that it counts for among those in flight */
+    enum zb__hold hold;   /* of the try under way */
     size_t room;          /* of a buffer that the engine has allocated */
     bool judged, refused; /* head of the reply under way: looked at; its body is not taken */
     enum zb_code stop;    /* an error that ended the transfer from within; ZB_OK: none */
@@ -160,6 +171,9 @@ void zb__request_fail(zb__request *request, enum zb_code code, const char *forma
 
 /* Begins a try: nothing of the last reply counts any more. */
 void zb__request_begin(zb__request *request);
+
+/* The end of a body that is held back, in bytes: only longer ones can be. */
+#define ZB__HELD_BACK ((size_t)256 << 10)
 
 /* Frees what the engine has kept in it. */
 void zb__request_clear(zb__request *request);

@@ -18,6 +18,11 @@
 
 #define RECEIVE_BUFFER (128L * 1024L)
 
+/* libcurl takes so many bytes of a body before it sends them, those beside the head of the request
+   besides: what is held back has to be more. */
+#define SEND_BUFFER (64L * 1024L)
+_Static_assert(ZB__HELD_BACK >= 4 * SEND_BUFFER, "what is held back may be in libcurl's hands");
+
 /* ---- What libcurl calls ---- */
 
 static size_t take_head(char *line, size_t size, size_t count, void *context) {
@@ -32,6 +37,20 @@ static size_t take_head(char *line, size_t size, size_t count, void *context) {
 static size_t take_body(char *data, size_t size, size_t count, void *context) {
     size *= count;
     return zb__body_take(context, data, size) ? size : 0;
+}
+
+/* Stops a body before its end. Where that cannot be done the transfer is broken off: that is what
+   another value than 0 says. */
+static int watch_body(void *context, curl_off_t down_all, curl_off_t down, curl_off_t up_all,
+                      curl_off_t up) {
+    zb__request *request = context;
+    (void)down_all, (void)down, (void)up_all;
+    if (request->hold != ZB__HELD || (size_t)up + ZB__HELD_BACK < request->body_size)
+        return 0;
+    if (curl_easy_pause(request->handle, CURLPAUSE_SEND) != CURLE_OK)
+        return 1;
+    request->hold = ZB__PAUSED;
+    return 0;
 }
 
 /* ---- Options ---- */
@@ -82,14 +101,23 @@ static CURLcode set_callbacks(zb__request *request, CURL *h) {
     return code;
 }
 
+static CURLcode set_hold(zb__request *request, CURL *h) {
+    CURLcode code = curl_easy_setopt(h, CURLOPT_UPLOAD_BUFFERSIZE, SEND_BUFFER);
+    code |= curl_easy_setopt(h, CURLOPT_XFERINFOFUNCTION, watch_body);
+    code |= curl_easy_setopt(h, CURLOPT_XFERINFODATA, request);
+    return code | curl_easy_setopt(h, CURLOPT_NOPROGRESS, 0L);
+}
+
 /* libcurl signs what it is given in one piece. */
-static CURLcode set_body(const zb__request *request, CURL *h) {
+static CURLcode set_body(zb__request *request, CURL *h) {
     const curl_off_t size = (curl_off_t)request->body_size;
     CURLcode code = curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, size);
+    if (request->hold)
+        code |= set_hold(request, h);
     return code | curl_easy_setopt(h, CURLOPT_POSTFIELDS, request->body ? request->body : "");
 }
 
-static CURLcode set_method(const zb__request *request, CURL *h) {
+static CURLcode set_method(zb__request *request, CURL *h) {
     switch (request->method) {
     case ZB__HEAD:
         return curl_easy_setopt(h, CURLOPT_NOBODY, 1L);

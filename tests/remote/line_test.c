@@ -133,6 +133,28 @@ static void the_width_follows_the_server(void **state) {
     assert_null(zb__line_first(&line));
 }
 
+/* A request that is held back leaves its place to others, and comes back above the width. */
+static void a_place_goes_to_others_meanwhile(void **state) {
+    (void)state;
+    zb__line line;
+    zb__request r[2] = {{.got = 0}, {.got = 0}};
+    zb__line_begin(&line, NULL);
+    line.width = 1;
+    zb__line_append(&line, &r[0]);
+    zb__line_append(&line, &r[1]);
+    (void)zb__line_take(&line);
+    assert_null(zb__line_first(&line));
+    zb__line_step_aside(&line);
+    assert_ptr_equal(zb__line_first(&line), &r[1]);
+    (void)zb__line_take(&line);
+    zb__line_step_back(&line);
+    assert_int_equal(line.running, 2);
+    r[0].reply.status = r[1].reply.status = 200;
+    zb__line_left(&line, &r[0]);
+    zb__line_left(&line, &r[1]);
+    assert_int_equal(line.running, 0);
+}
+
 static void statuses(void **state) {
     (void)state;
     static const int again[] = {408, 429, 500, 502, 503, 504, 507, 599};
@@ -169,6 +191,7 @@ int main(void) {
         cmocka_unit_test(bursts_are_measured_from_one_to_the_next),
         cmocka_unit_test(bytes_under_way_follow_the_link),
         cmocka_unit_test(the_width_follows_the_server),
+        cmocka_unit_test(a_place_goes_to_others_meanwhile),
         cmocka_unit_test(statuses),
         cmocka_unit_test(pauses),
     };

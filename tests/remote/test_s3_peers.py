@@ -338,3 +338,17 @@ def test_a_large_object_is_written(writable):
     write("a", (3, 0), values[3:4])
     with RemoteStore("s3://bucket/w.zarr") as store:
         assert (store.read("a", values.shape, "u1") == values).all()
+
+
+def test_an_object_whose_body_does_not_end_is_not_stored(writable):
+    """The end of a large body waits for a look at the array's document: it never comes where that has gone."""
+    with RemoteStore("s3://bucket/w.zarr") as store:
+        store.create_array("a", (2, 4 << 20), (1, 4 << 20), "u1", codecs=[{"name": "bytes"}])
+        writer = Writer(store, "a")
+        writer.write((0, 0), (1, 1), numpy.full((1, 4 << 20), 7, "u1"))
+        with RemoteStore("s3://bucket/w.zarr") as other:
+            other.delete("a")
+        with pytest.raises(ZarrbridgeError, match="has been deleted or moved"), writer:
+            writer.write((1, 0), (1, 1), numpy.full((1, 4 << 20), 7, "u1"))
+    assert [line.split() for line in run("ls", "s3://bucket/w.zarr")[1]] == [["group", "/"]]
+    assert [line for line in run("verify", "s3://bucket/w.zarr")[1] if "/c/" in line] == []
