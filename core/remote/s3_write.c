@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
 #include "base/token.h"
 #include "fetch.h"
 #include "node/notes.h"
@@ -64,7 +65,7 @@ static const void *join(const sending *s, char **owned) {
     *owned = NULL;
     if (put->count <= 1)
         return put->count ? put->parts[0].data : "";
-    char *at = *owned = malloc(s->size ? (size_t)s->size : 1);
+    char *at = *owned = zb__pages_alloc((size_t)s->size, NULL);
     for (size_t i = 0; i < put->count && at; i++) {
         if (put->parts[i].size)
             memcpy(at, put->parts[i].data, put->parts[i].size);
