@@ -55,7 +55,7 @@ static unsigned levels_above(const std::string &path) {
 }
 
 NodePtr NearbyNodes::find_array(const std::string &name) {
-    if (name.empty() || name.find('/') != std::string::npos)
+    if (!is_child_name(name))
         return nullptr;
     for (unsigned level = 0; level < levels_above(path_); level++) {
         NodePtr node = array_in(level, name);

@@ -53,7 +53,7 @@ Zarr3Dataset *Zarr3Dataset::mask() {
         return mask_.get();
     mask_opened_ = true;
     const std::string name = attribute_text(node(), kMask);
-    if (name.empty() || name.find('/') != std::string::npos || array_.path().empty())
+    if (!is_child_name(name) || array_.path().empty())
         return nullptr;
     std::string reason;
     mask_ = open_mask(name, &reason);

@@ -192,9 +192,8 @@ static enum zb_code delete_node(zb_store *store, const std::string &path, zb_err
 
 static std::string mask_of(const NodePtr &array) {
     const std::string name = attribute_text(array.get(), kMask);
-    return name.empty() || name.find('/') != std::string::npos
-               ? std::string()
-               : join_path(parent_path(zb_node_path(array.get())), name);
+    return is_child_name(name) ? join_path(parent_path(zb_node_path(array.get())), name)
+                               : std::string();
 }
 
 std::string home_of_level(zb_store *store, const std::string &level) {

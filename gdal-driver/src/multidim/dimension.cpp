@@ -158,7 +158,7 @@ bool Zarr3Dimension::Rename(const std::string &name) {
     const std::shared_ptr<Tree> tree = tree_.lock();
     if (tree == nullptr || !tree->may_write(m_osFullName))
         return false;
-    if (name.empty() || name.find('/') != std::string::npos) {
+    if (!is_child_name(name)) {
         CPLError(CE_Failure, CPLE_IllegalArg, "'%s' is no name of a dimension", name.c_str());
         return false;
     }

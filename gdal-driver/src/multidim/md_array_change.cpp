@@ -328,7 +328,7 @@ bool Zarr3MDArray::Rename(const std::string &name) {
         return false;
     const std::string from = path(), to = join_path(parent_path(from), name);
     zb_error err;
-    if (name.empty() || name.find('/') != std::string::npos || from.empty()) {
+    if (!is_child_name(name) || from.empty()) {
         CPLError(CE_Failure, CPLE_IllegalArg, "array %s cannot be called '%s'",
                  m_osFullName.c_str(), name.c_str());
         return false;

@@ -79,7 +79,7 @@ create_md_array(const std::shared_ptr<Tree> &tree, const std::string &group,
     std::string reason;
     const CPLStringList all = merged(list, tree->options().array_options);
     std::unique_ptr<ElementType> stored = ElementType::stored_as(type, &reason);
-    if (name.empty() || name.find('/') != std::string::npos)
+    if (!is_child_name(name))
         reason = "a name has letters, and no slash";
     if (stored == nullptr || !reason.empty() ||
         !parse_creation_options(all.List(), &options, &reason) ||

@@ -28,4 +28,8 @@ std::string last_part(const std::string &path) {
     return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
+bool is_child_name(const std::string &name) {
+    return !name.empty() && name.find('/') == std::string::npos;
+}
+
 } // namespace zarr3

@@ -58,6 +58,9 @@ std::string join_path(const std::string &parent, const std::string &name);
 std::string parent_path(const std::string &path);
 std::string last_part(const std::string &path);
 
+/* True for the name of one child: it has letters, and no slash. */
+bool is_child_name(const std::string &name);
+
 } // namespace zarr3
 
 #endif

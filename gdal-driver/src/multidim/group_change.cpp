@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Changes of a group: its attributes, its children and its name. All are stored at once. */
+#include "base/errors.h"
+#include "dataset/levels.h"
+#include "multidim/dimension.h"
+#include "multidim/group.h"
+#include "multidim/md_array.h"
+#include "multidim/new_md_array.h"
+
+#include "zarrbridge/change.h"
+
+namespace zarr3 {
+
+bool Zarr3Group::may_change() const {
+    if (!CheckValidAndErrorOutIfNot() || !tree_->may_write(m_osFullName))
+        return false;
+    if (node_ != nullptr)
+        return true;
+    CPLError(CE_Failure, CPLE_NotSupported,
+             "%s: an array was opened by its own name; open its group to change that",
+             tree_->filename().c_str());
+    return false;
+}
+
+bool Zarr3Group::change(const AttributeChanges &changes) {
+    if (!may_change())
+        return false;
+    zb_error err;
+    if (changes.apply(&node_, &err) == ZB_OK)
+        return true;
+    report(err);
+    return false;
+}
+
+std::shared_ptr<GDALAttribute> Zarr3Group::CreateAttribute(const std::string &name,
+                                                           const std::vector<GUInt64> &shape,
+                                                           const GDALExtendedDataType &type,
+                                                           CSLConstList) {
+    return may_change() ? create_attribute(self(), name, shape, type) : nullptr;
+}
+
+bool Zarr3Group::DeleteAttribute(const std::string &name, CSLConstList) {
+    return may_change() && delete_attribute(*this, name);
+}
+
+std::shared_ptr<GDALGroup> Zarr3Group::CreateGroup(const std::string &name, CSLConstList) {
+    if (!may_change())
+        return nullptr;
+    zb_error err;
+    zb_node *created = nullptr;
+    enum zb_code code = ZB_OK;
+    if (!is_child_name(name))
+        code = zb_fail(&err, ZB_EINVAL, "'%s' is no name of a group", name.c_str());
+    if (code == ZB_OK)
+        code = zb_group_create(tree_->store(), join_path(path_, name).c_str(), nullptr, &created,
+                               &err);
+    if (code != ZB_OK) {
+        report(err);
+        return nullptr;
+    }
+    forget_listing();
+    return tree_->group(join_path(path_, name), adopt_node(created));
+}
+
+std::shared_ptr<GDALDimension> Zarr3Group::CreateDimension(const std::string &name,
+                                                           const std::string &type,
+                                                           const std::string &direction,
+                                                           GUInt64 size, CSLConstList) {
+    if (!may_change())
+        return nullptr;
+    if (!is_child_name(name)) {
+        CPLError(CE_Failure, CPLE_IllegalArg, "'%s' is no name of a dimension", name.c_str());
+        return nullptr;
+    }
+    return tree_->create_dimension(path_, name, type, direction, size);
+}
+
+std::shared_ptr<GDALMDArray>
+Zarr3Group::CreateMDArray(const std::string &name,
+                          const std::vector<std::shared_ptr<GDALDimension>> &dimensions,
+                          const GDALExtendedDataType &type, CSLConstList options) {
+    if (!may_change())
+        return nullptr;
+    forget_listing();
+    return create_md_array(tree_, path_, name, dimensions, type, options);
+}
+
+bool Zarr3Group::delete_child(const std::string &name, bool is_array) {
+    if (!may_change())
+        return false;
+    const std::string path = join_path(path_, name);
+    zb_error err = {};
+    const NodePtr node = open_node(tree_->store(), path, &err);
+    const bool fits =
+        node != nullptr && !name.empty() && (zb_node_array(node.get()) != nullptr) == is_array;
+    if (!fits || (is_array && remove_companions(node, tree_->store(), &err) != ZB_OK) ||
+        zb_node_delete(tree_->store(), path.c_str(), &err) != ZB_OK) {
+        if (fits || node == nullptr)
+            report(err);
+        else
+            CPLError(CE_Failure, CPLE_IllegalArg, "%s has no %s '%s'", m_osFullName.c_str(),
+                     is_array ? "array" : "group", name.c_str());
+        return false;
+    }
+    tree_->deleted(path);
+    if (is_array) { /* its mask and its levels are gone, too */
+        tree_->forget_missing(path_);
+        tree_->changed_below(path_);
+    }
+    forget_listing();
+    return true;
+}
+
+bool Zarr3Group::DeleteGroup(const std::string &name, CSLConstList) {
+    return delete_child(name, false);
+}
+
+bool Zarr3Group::DeleteMDArray(const std::string &name, CSLConstList) {
+    return delete_child(name, true);
+}
+
+bool Zarr3Group::Rename(const std::string &name) {
+    if (!may_change())
+        return false;
+    const std::string from = path_, to = join_path(parent_path(from), name);
+    zb_error err;
+    if (from == tree_->options().base || !is_child_name(name)) {
+        CPLError(CE_Failure, CPLE_IllegalArg, "%s cannot be called '%s'", m_osFullName.c_str(),
+                 name.c_str());
+        return false;
+    }
+    if (tree_->flush() != CE_None)
+        return false;
+    if (zb_node_move(tree_->store(), from.c_str(), to.c_str(), &err) != ZB_OK) {
+        report(err);
+        return false;
+    }
+    tree_->moved(from, to);
+    return true;
+}
+
+} // namespace zarr3
