@@ -93,7 +93,7 @@ def test_rows_read_and_written_by_turns(tmp_path):
 def write_block(band, x, y, block):
     """GDALWriteBlock(), which the Python bindings lack."""
     with open("/proc/self/maps") as maps:
-        path = next(line.split()[-1] for line in maps if "/libgdal.so" in line)
+        path = next(line.split()[-1] for line in maps if "/libgdal" in line)
     function = ctypes.CDLL(path).GDALWriteBlock
     function.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_void_p]
     return function(int(band.this), x, y, block.ctypes.data)
