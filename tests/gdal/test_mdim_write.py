@@ -333,7 +333,8 @@ def test_what_a_program_holds_follows_a_new_name(path):
     assert of_array.GetFullName() == "/h/v/b" and below.Write(8) == gdal.CE_None
     del of_array, of_group, below, array, inner, group, dataset
     root = zarr.open_group(str(path))
-    assert dict(root["h/v"].attrs) == {"b": 7} and dict(root["h/deep"].attrs) == {"a": 8}
+    assert dict(root["h/v"].attrs) == {"b": 7, "gone": 0}
+    assert dict(root["h"].attrs) == {"a": 0} and dict(root["h/deep"].attrs) == {"a": 8}
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -576,3 +577,77 @@ def test_an_array_has_a_name(path):
     with Errors() as errors:
         assert group.CreateMDArray("", [], kind_of("u1")) is None
     assert "a name has letters" in errors.failures[0]
+
+
+def test_attributes_without_a_value(path):
+    """An attribute that is created is there, with 0 or no text until it is written: when attributes
+    are asked for, when the dataset is flushed, and when the program lets go of it."""
+    text = gdal.ExtendedDataType.CreateString()
+    dataset, group = new_mdim(path)
+    array = add(group.CreateGroup("g"), "a", np.zeros(2))
+    inner = group.OpenGroup("g")
+    for owner, node in ((inner, "g"), (array, "g/a")):
+        held = owner.CreateAttribute("listed", [], text)
+        assert "listed" not in document(path, node).get("attributes", {})
+        with Errors() as errors:
+            assert owner.CreateAttribute("listed", [], text) is None
+        assert "there is one" in errors.failures[0]
+        assert [one.GetName() for one in owner.GetAttributes()] == ["listed"]
+        assert document(path, node)["attributes"] == {"listed": ""}
+        flushed = owner.CreateAttribute("flushed", [2], kind_of("i4"))
+        dataset.FlushCache()
+        assert document(path, node)["attributes"]["flushed"] == [0, 0]
+        left = owner.CreateAttribute("left", [], kind_of("f8"))
+        del left
+        assert document(path, node)["attributes"]["left"] == 0
+        gone = owner.CreateAttribute("gone", [], text)
+        assert owner.DeleteAttribute("gone") == gdal.CE_None
+        moved = owner.CreateAttribute("moved", [], kind_of("i4"))
+        assert moved.Rename("there") == gdal.CE_None
+        json_text = owner.CreateAttribute("wrong", [],
+                                          gdal.ExtendedDataType.CreateString(0, gdal.GEDTST_JSON))
+        with Errors():
+            assert json_text.Write("{") != gdal.CE_None
+        del json_text, gone
+        assert set(document(path, node)["attributes"]) == {"listed", "flushed", "left", "there"}
+        held.Write("now")
+        assert document(path, node)["attributes"]["listed"] == "now"
+        del held, flushed, moved
+    unwritten = array.CreateAttribute("late", [], kind_of("i4"))
+    assert array.Rename("b") == gdal.CE_None and inner.Rename("h") == gdal.CE_None
+    del unwritten, array, owner, inner, group, dataset
+    assert document(path, "h/b")["attributes"]["late"] == 0
+
+
+def test_deleted_attributes_stay_deleted(path):
+    """A program that holds one cannot bring it back, nor one of an array or group that is gone."""
+    dataset, group = new_mdim(path)
+    inner = group.CreateGroup("g")
+    array = add(inner, "a", np.zeros(2))
+    for owner, node in ((inner, "g"), (array, "g/a")):
+        held = owner.CreateAttribute("text", [], gdal.ExtendedDataType.CreateString())
+        held.Write("old")
+        again = owner.GetAttribute("text")
+        assert owner.DeleteAttribute("text") == gdal.CE_None
+        for one in (held, again):
+            with Errors() as errors:
+                assert one.Write("new") != gdal.CE_None
+                assert one.Read() is None
+                assert one.Rename("other") != gdal.CE_None
+            assert all("has been deleted" in text for text in errors.failures)
+            assert len(errors.failures) == 3
+        assert "attributes" not in document(path, node) or not document(path, node)["attributes"]
+        made = owner.CreateAttribute("text", [], gdal.ExtendedDataType.CreateString())
+        assert made.Write("anew") == gdal.CE_None and made.Read() == "anew"
+        del held, again, one, made
+    of_group, of_array = inner.GetAttribute("text"), array.GetAttribute("text")
+    unwritten = array.CreateAttribute("unwritten", [], kind_of("i4"))
+    assert group.DeleteGroup("g") == gdal.CE_None
+    with Errors() as errors:
+        assert of_group.Write("x") != gdal.CE_None and of_array.Write("x") != gdal.CE_None
+        assert not array.GetAttributes() and not inner.GetAttributes()
+        assert array.GetAttribute("text") is None and inner.GetAttribute("text") is None
+        del unwritten
+    assert len(errors.failures) == 6
+    assert all("has been deleted" in text for text in errors.failures)
+    assert not (path / "g").exists()

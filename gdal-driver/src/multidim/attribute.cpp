@@ -33,6 +33,7 @@ Zarr3Attribute::Zarr3Attribute(const std::shared_ptr<AttributeOwner> &owner,
 }
 
 Zarr3Attribute::~Zarr3Attribute() {
+    store_created();
     owner_->note_gone(this);
 }
 
@@ -107,6 +108,7 @@ Zarr3Attribute::make_new(const std::shared_ptr<AttributeOwner> &owner, const std
         return nullptr;
     }
     std::shared_ptr<Zarr3Attribute> made(new Zarr3Attribute(owner, name, shape, type));
+    made->is_created_only_ = true;
     made->SetSelf(made);
     return made;
 }
@@ -151,10 +153,16 @@ std::string Zarr3Attribute::json() const {
     return list_json(0, &next);
 }
 
+/* One that cannot be stored is not tried again: the program has been told. */
 bool Zarr3Attribute::store() {
+    is_created_only_ = false;
     AttributeChanges changes;
     changes.set(m_osName, json());
     return owner_->change(changes);
+}
+
+bool Zarr3Attribute::store_created() {
+    return !is_created_only() || store();
 }
 
 /* ---- Values ---- */
@@ -193,6 +201,8 @@ own_strides(const std::vector<std::shared_ptr<GDALDimension>> &dimensions) {
 bool Zarr3Attribute::IRead(const GUInt64 *start, const size_t *count, const GInt64 *step,
                            const GPtrDiff_t *stride, const GDALExtendedDataType &type,
                            void *data) const {
+    if (!CheckValidAndErrorOutIfNot())
+        return false;
     const Request request = make_request(dimensions_.size(), start, count, step, stride);
     bool done = true;
     each_element(request, own_strides(dimensions_), [&](size_t index, int64_t place) {
@@ -208,6 +218,9 @@ bool Zarr3Attribute::IRead(const GUInt64 *start, const size_t *count, const GInt
 bool Zarr3Attribute::IWrite(const GUInt64 *start, const size_t *count, const GInt64 *step,
                             const GPtrDiff_t *stride, const GDALExtendedDataType &type,
                             const void *data) {
+    if (!CheckValidAndErrorOutIfNot())
+        return false;
+    is_created_only_ = false; /* what cannot be written is not stored without a value, either */
     const Request request = make_request(dimensions_.size(), start, count, step, stride);
     bool done = true;
     each_element(request, own_strides(dimensions_), [&](size_t index, int64_t place) {
@@ -235,6 +248,8 @@ bool Zarr3Attribute::IWrite(const GUInt64 *start, const size_t *count, const GIn
 }
 
 bool Zarr3Attribute::Rename(const std::string &name) {
+    if (!CheckValidAndErrorOutIfNot() || !store_created())
+        return false;
     if (name.empty() || attribute(owner_->attributes_of(), name.c_str()) != nullptr) {
         CPLError(CE_Failure, CPLE_AppDefined, "%s: attribute %s cannot be called '%s'",
                  owner_->owner_name().c_str(), m_osName.c_str(), name.c_str());

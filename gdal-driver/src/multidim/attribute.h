@@ -25,6 +25,13 @@ class Zarr3Attribute final : public GDALAttribute {
     /* The owner has another name. */
     void follow_owner();
 
+    /* True for one that was created, and that the store has not got. */
+    bool is_created_only() const {
+        return is_created_only_ && m_bValid;
+    }
+    /* Does nothing for any other. */
+    bool store_created();
+
     const std::vector<std::shared_ptr<GDALDimension>> &GetDimensions() const override {
         return dimensions_;
     }
@@ -56,6 +63,7 @@ class Zarr3Attribute final : public GDALAttribute {
     std::vector<std::shared_ptr<GDALDimension>> dimensions_;
     GDALExtendedDataType type_;
     size_t count_ = 1;
+    bool is_created_only_ = false;
     std::vector<unsigned char> numbers_; /* count_ elements of type_ */
     std::vector<std::string> texts_;
 };

@@ -103,9 +103,35 @@ void AttributeOwner::rename_held() {
         attribute->follow_owner();
 }
 
+bool AttributeOwner::store_created() {
+    bool done = true;
+    for (Zarr3Attribute *attribute : held_)
+        done = attribute->store_created() && done;
+    return done;
+}
+
+bool AttributeOwner::has_created(const std::string &name) const {
+    return std::any_of(held_.begin(), held_.end(), [&](const Zarr3Attribute *attribute) {
+        return attribute->is_created_only() && attribute->GetName() == name;
+    });
+}
+
+void AttributeOwner::held_is_deleted(const std::string &name) {
+    for (Zarr3Attribute *attribute : held_) {
+        if (attribute->GetName() == name)
+            attribute->Deleted();
+    }
+}
+
+void AttributeOwner::all_held_are_deleted() {
+    for (Zarr3Attribute *attribute : held_)
+        attribute->Deleted();
+}
+
 std::vector<std::shared_ptr<GDALAttribute>>
 list_attributes(const std::shared_ptr<AttributeOwner> &self, bool all) {
     std::vector<std::shared_ptr<GDALAttribute>> result;
+    self->store_created();
     const zb_node *node = self->attributes_of();
     const zb_json *attributes = node == nullptr ? nullptr : zb_node_attributes(node);
     const bool hides_place =
@@ -127,6 +153,7 @@ list_attributes(const std::shared_ptr<AttributeOwner> &self, bool all) {
 
 std::shared_ptr<GDALAttribute> find_attribute(const std::shared_ptr<AttributeOwner> &self,
                                               const std::string &name) {
+    self->store_created();
     const zb_json *member = attribute(self->attributes_of(), name.c_str());
     return member == nullptr ? nullptr : Zarr3Attribute::make(self, member);
 }
@@ -135,7 +162,8 @@ std::shared_ptr<GDALAttribute> create_attribute(const std::shared_ptr<AttributeO
                                                 const std::string &name,
                                                 const std::vector<GUInt64> &shape,
                                                 const GDALExtendedDataType &type) {
-    if (name.empty() || attribute(self->attributes_of(), name.c_str()) != nullptr) {
+    if (name.empty() || self->has_created(name) ||
+        attribute(self->attributes_of(), name.c_str()) != nullptr) {
         CPLError(CE_Failure, CPLE_AppDefined, "%s: an attribute '%s' cannot be created: %s",
                  self->owner_name().c_str(), name.c_str(),
                  name.empty() ? "it needs a name" : "there is one");
@@ -150,6 +178,8 @@ std::shared_ptr<GDALAttribute> create_attribute(const std::shared_ptr<AttributeO
 }
 
 bool delete_attribute(AttributeOwner &owner, const std::string &name) {
+    if (!owner.store_created())
+        return false;
     if (attribute(owner.attributes_of(), name.c_str()) == nullptr) {
         CPLError(CE_Failure, CPLE_AppDefined, "%s has no attribute %s", owner.owner_name().c_str(),
                  name.c_str());
@@ -157,7 +187,10 @@ bool delete_attribute(AttributeOwner &owner, const std::string &name) {
     }
     AttributeChanges changes;
     changes.remove(name);
-    return owner.change(changes);
+    if (!owner.change(changes))
+        return false;
+    owner.held_is_deleted(name);
+    return true;
 }
 
 } // namespace zarr3

@@ -42,9 +42,18 @@ class AttributeOwner {
         held_.erase(attribute);
     }
 
+    /* Those that a program has created and not written go to the store with the values that they
+       have then, 0 or no text. False, with an error reported, when one cannot be stored. */
+    bool store_created();
+    bool has_created(const std::string &name) const;
+    /* Programs that hold it cannot bring it back. */
+    void held_is_deleted(const std::string &name);
+
   protected:
     /* Their full names follow that of the owner, which has another one now. */
     void rename_held();
+    /* The node is gone, and its attributes with it. */
+    void all_held_are_deleted();
 
   private:
     std::set<Zarr3Attribute *> held_;
@@ -61,7 +70,8 @@ list_attributes(const std::shared_ptr<AttributeOwner> &self, bool all);
 std::shared_ptr<GDALAttribute> find_attribute(const std::shared_ptr<AttributeOwner> &self,
                                               const std::string &name);
 
-/* A new one, which is in the store from its first writing on. Null, with an error reported, when
+/* A new one, which is in the store from its first writing on, at the latest when attributes are
+   asked for, the dataset is flushed, or the program lets go of it. Null, with an error reported, when
    there is one, or when an attribute cannot have such values. */
 std::shared_ptr<GDALAttribute> create_attribute(const std::shared_ptr<AttributeOwner> &self,
                                                 const std::string &name,

@@ -256,10 +256,12 @@ std::vector<std::shared_ptr<GDALDimension>> Zarr3Group::GetDimensions(CSLConstLi
 }
 
 std::shared_ptr<GDALAttribute> Zarr3Group::GetAttribute(const std::string &name) const {
-    return find_attribute(self(), name);
+    return CheckValidAndErrorOutIfNot() ? find_attribute(self(), name) : nullptr;
 }
 
 std::vector<std::shared_ptr<GDALAttribute>> Zarr3Group::GetAttributes(CSLConstList options) const {
+    if (!CheckValidAndErrorOutIfNot())
+        return {};
     return list_attributes(self(), CPLFetchBool(options, "SHOW_ALL", false));
 }
 

@@ -66,6 +66,7 @@ class Zarr3Group final : public GDALGroup, public AttributeOwner {
                   const GDALExtendedDataType &type, CSLConstList options) override;
     bool DeleteMDArray(const std::string &name, CSLConstList options) override;
     bool Rename(const std::string &name) override;
+    void Deleted() override;
 
   private:
     Zarr3Group(const std::shared_ptr<Tree> &tree, const std::string &parent,

@@ -111,6 +111,11 @@ bool Zarr3Group::delete_child(const std::string &name, bool is_array) {
     return true;
 }
 
+void Zarr3Group::Deleted() {
+    all_held_are_deleted();
+    GDALGroup::Deleted();
+}
+
 bool Zarr3Group::DeleteGroup(const std::string &name, CSLConstList) {
     return delete_child(name, false);
 }

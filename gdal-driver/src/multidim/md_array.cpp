@@ -106,11 +106,13 @@ CSLConstList Zarr3MDArray::GetStructuralInfo() const {
 /* ---- Attributes ---- */
 
 std::shared_ptr<GDALAttribute> Zarr3MDArray::GetAttribute(const std::string &name) const {
-    return find_attribute(self(), name);
+    return CheckValidAndErrorOutIfNot() ? find_attribute(self(), name) : nullptr;
 }
 
 std::vector<std::shared_ptr<GDALAttribute>>
 Zarr3MDArray::GetAttributes(CSLConstList options) const {
+    if (!CheckValidAndErrorOutIfNot())
+        return {};
     return list_attributes(self(), CPLFetchBool(options, "SHOW_ALL", false));
 }
 

@@ -44,7 +44,7 @@ bool Zarr3MDArray::flush() {
     if (!IsWritable() || !m_bValid)
         return true;
     write_axis();
-    const bool kept_up = drop_foreign_place() && update_levels();
+    const bool kept_up = store_created() && drop_foreign_place() && update_levels();
     zb_error err;
     if (array_.flush(&err) == ZB_OK)
         return kept_up;
@@ -59,6 +59,7 @@ void Zarr3MDArray::abandon() {
 
 void Zarr3MDArray::Deleted() {
     abandon();
+    all_held_are_deleted();
     GDALMDArray::Deleted();
 }
 

@@ -332,6 +332,11 @@ void Tree::changed_below(const std::string &group) {
 CPLErr Tree::flush() {
     CPLErr result = has_loss_ ? CE_Failure : CE_None;
     has_loss_ = false;
+    for (const auto &[path, weak] : groups_) {
+        const std::shared_ptr<Zarr3Group> group = weak.lock();
+        if (group != nullptr && !group->store_created())
+            result = CE_Failure;
+    }
     for (const auto &array : open_arrays()) {
         if (!array->flush())
             result = CE_Failure;
