@@ -3,6 +3,7 @@
 error."""
 import numpy as np
 import pytest
+import zarr
 from osgeo import gdal
 
 from conftest import Errors, opened, put, run, sub
@@ -48,6 +49,25 @@ def test_each_listed_slice_opens(store, name):
         assert (opened(entry).ReadAsArray() == CUBE[index]).all()
         assert (opened(sub(path, name, index)).ReadAsArray() == CUBE[index]).all()
     assert (opened(sub(path, name)).ReadAsArray() == CUBE).all()
+
+
+def test_an_array_that_is_a_store_has_a_name_too(tmp_path, store):
+    """The one that the multidimensional view lists, as in GDAL's own driver. A node that is there goes
+    first."""
+    path = str(tmp_path / "alone.zarr")
+    zarr.create_array(path, data=CUBE, zarr_format=3, fill_value=0)
+    group = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    assert group.GetMDArrayNames() == ["alone"]
+    assert (opened(sub(path, "alone")).ReadAsArray() == CUBE).all()
+    assert (opened(sub(path, "alone", 1)).ReadAsArray() == CUBE[1]).all()
+    assert "other" in failure(sub(path, "other")) and "9" in failure(sub(path, "alone", 9))
+    inside, root = store
+    put(root, "t", CUBE)
+    put(root.create_group("g"), "g", PLANE)
+    assert (opened(sub(inside + "/t", "t", 2)).ReadAsArray() == CUBE[2]).all()
+    assert (opened(sub(inside + "/g", "g")).ReadAsArray() == PLANE).all()
+    assert "g/x" in failure(sub(inside + "/g", "x"))
+    assert "/x" in failure(sub(inside, "x")), "the root x.zarr is a group"
 
 
 def test_an_array_and_a_slice_of_one_name_are_told_apart(store):

@@ -270,6 +270,21 @@ static NodePtr open_listed(const Hierarchy &hierarchy, const Location &location,
     return open_named(store, location, indices, err);
 }
 
+/* The array that a directory is by itself, asked for by its own name: x.zarr:/x. Null for all else,
+   with *err as it was. */
+static NodePtr open_itself(const Hierarchy &hierarchy, const Location &location,
+                           const std::string &below, IndexRanges *indices) {
+    const std::string &entry = hierarchy.entry;
+    if (below != (entry.empty() ? name_of_root(hierarchy.root) : last_part(entry)))
+        return nullptr;
+    Location itself = location;
+    itself.node = entry;
+    itself.closed = true; /* its name has been taken off, so the rest is a slice */
+    zb_error err = {};
+    const NodePtr node = open_named(hierarchy.store.get(), itself, indices, &err);
+    return node != nullptr && zb_node_array(node.get()) != nullptr ? node : nullptr;
+}
+
 /* Opens the store and the node. Null with *silent set when it is not for us. */
 static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy *hierarchy,
                          IndexRanges *indices, bool *silent) {
@@ -297,6 +312,8 @@ static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy
         if (node == nullptr && err.code == ZB_ENOTFOUND && is_below && !root_first &&
             open_node(hierarchy->store.get(), "", nullptr) != nullptr)
             node = open_named(hierarchy->store.get(), *location, indices, &err);
+        if (node == nullptr && err.code == ZB_ENOTFOUND && !below.empty())
+            node = open_itself(*hierarchy, *location, below, indices);
     }
     if (node != nullptr && (certain || !is_for_own_driver(info, *hierarchy, node.get())))
         return node;

@@ -32,8 +32,7 @@ bool is_at_or_below(const std::string &path, const std::string &node) {
 std::string Tree::short_name(const std::string &path) const {
     if (!path.empty())
         return last_part(path);
-    const std::string name = CPLGetBasename(shown_name(hierarchy_.root).c_str());
-    return name.empty() ? "array" : name;
+    return name_of_root(hierarchy_.root);
 }
 
 std::string Tree::full_name(const std::string &path) const {

@@ -92,4 +92,9 @@ std::string shown_name(const std::string &name) {
     return text;
 }
 
+std::string name_of_root(const std::string &root) {
+    const std::string name = CPLGetBasename(shown_name(root).c_str());
+    return name.empty() ? "array" : name;
+}
+
 } // namespace zarr3
