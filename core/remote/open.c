@@ -148,6 +148,7 @@ static const zb_store_ops *ops_of(zb__remote *remote) {
         remote->ops.flush = writing->flush;
         remote->ops.lock = writing->lock;
         remote->ops.unlock = writing->unlock;
+        remote->ops.copy = writing->copy;
         remote->ops.sweep = writing->sweep;
     }
     return &remote->ops;

@@ -112,7 +112,9 @@ struct zb__request {
     void *buffer;           /* of `length` bytes; NULL: set, by malloc with a NUL after the last
                                  byte, and the asker's also when code is an error */
     uint64_t most;          /* ZB__ALL: a longer body is ZB_ELIMIT */
-    const void *group;      /* zb__io_cancel ends those of one group */
+    unsigned work;     /* seconds that the server may work at it without a word, beside those that
+                               any request has */
+    const void *group; /* zb__io_cancel ends those of one group */
     void (*done)(zb__request *request); /* I/O thread: may only queue */
     void *context;                      /* for done; zb__request_wait sets both */
 

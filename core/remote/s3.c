@@ -17,6 +17,7 @@
 #include "base/fork.h"
 #include "profile.h"
 #include "remote.h"
+#include "s3_copy.h"
 #include "s3_lock.h"
 #include "s3_uploads.h"
 #include "s3_write.h"
@@ -376,6 +377,7 @@ static const zb_store_ops writing = {.put = zb__s3_put,
                                      .flush = s3_flush,
                                      .lock = zb__s3_lock,
                                      .unlock = zb__s3_unlock,
+                                     .copy = zb__s3_copy,
                                      .sweep = zb__s3_sweep};
 
 static const zb__protocol protocol = {.name = "s3",

@@ -17,6 +17,7 @@ typedef struct zb__s3 {
     bool path_style, anon, requester_pays;
     atomic_int conditions;  /* enum zb__choice: does the service keep to those of puts? */
     atomic_int takes_parts; /* likewise: may large objects go in parts? */
+    atomic_int copies;      /* ZB__NO: the service, or its policy, lets nobody copy */
     /* ---- Guarded by a lock of s3.c, which no thread holds while it waits for anything */
     char region[32];
     char *base; /* the bucket's URL */

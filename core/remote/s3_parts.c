@@ -23,6 +23,7 @@
 #define MOST_REPLY 65536
 #define COMPLETIONS 4 /* tries of one that the service has begun and given up */
 #define PAUSE_NS 200000000
+#define COPY_SECONDS 60 /* of the service, at most, for one part */
 
 /* An upload that has been begun. */
 typedef struct running {
@@ -151,6 +152,8 @@ typedef struct sent_part {
     zb__request request;
     uint64_t number;
     char *owned, *query;
+    char range[64];
+    const char *headers[6];
     enum { IDLE, UNDER_WAY, ANSWERED } state; /* the I/O thread sets ANSWERED, with the lock */
 } sent_part;
 
@@ -179,24 +182,39 @@ static void clear_part(sent_part *part) {
     *part = (sent_part){.state = IDLE};
 }
 
+static void set_headers(const zb__s3_upload *upload, sent_part *part, uint64_t offset,
+                        size_t size) {
+    const char **next = part->headers;
+    *next++ = "Content-Type: application/octet-stream";
+    *next++ = "Expect:";
+    if (!upload->source)
+        return;
+    snprintf(part->range, sizeof part->range, "x-amz-copy-source-range: bytes=%llu-%llu",
+             (unsigned long long)offset, (unsigned long long)(offset + size - 1));
+    *next++ = upload->source;
+    *next++ = upload->version;
+    *next = part->range;
+}
+
 static enum zb_code begin_part(window *w, sent_part *part, zb_error *err) {
-    static const char *const headers[] = {"Content-Type: application/octet-stream",
-                                          "Expect:", NULL};
     running *r = w->r;
+    const bool is_copy = r->upload->source != NULL;
     part->number = w->next++;
-    const uint64_t left = r->upload->size - part->number * r->part;
+    const uint64_t offset = part->number * r->part, left = r->upload->size - offset;
     const size_t size = (size_t)(left < r->part ? left : r->part);
     if (asprintf(&part->query, "partNumber=%llu&%s", (unsigned long long)part->number + 1,
                  r->query) < 0)
         part->query = NULL;
+    set_headers(r->upload, part, offset, size);
     part->request = (zb__request){.store = r->upload->store,
                                   .method = ZB__PUT,
                                   .key = r->upload->put->key,
                                   .query = part->query,
-                                  .headers = headers,
-                                  .body = next_bytes(r, size, &part->owned),
-                                  .body_size = size,
+                                  .headers = part->headers,
+                                  .body = is_copy ? "" : next_bytes(r, size, &part->owned),
+                                  .body_size = is_copy ? 0 : size,
                                   .most = MOST_REPLY,
+                                  .work = is_copy ? COPY_SECONDS : 0,
                                   .group = w,
                                   .done = part_done,
                                   .context = w};
@@ -208,17 +226,26 @@ static enum zb_code begin_part(window *w, sent_part *part, zb_error *err) {
     return code;
 }
 
+/* Of a copied part the body tells, where an error may stand in place of it. */
+static void read_etag(const running *r, const zb__request *request, zb__version *version) {
+    *version = request->reply.version;
+    if (r->upload->source && !zb__s3_value_parse(request->buffer, request->got, "CopyPartResult",
+                                                 "ETag", version->etag, sizeof version->etag))
+        version->etag[0] = '\0';
+}
+
 /* The service's name of a part goes back to it in XML. */
 static enum zb_code keep_etag(running *r, uint64_t number, const zb__request *request,
                               zb_error *err) {
-    const zb__version *version = &request->reply.version;
-    bool is_good = zb__version_is_strong(version);
-    for (const char *at = version->etag; *at && is_good; at++)
+    zb__version version;
+    read_etag(r, request, &version);
+    bool is_good = zb__version_is_strong(&version);
+    for (const char *at = version.etag; *at && is_good; at++)
         is_good = *at > ' ' && *at < 127 && !strchr("<>&", *at);
     if (!is_good)
         return zb_fail(err, ZB_EIO, "%s/%s: the service gives no good ETag for a part",
                        r->upload->store->base.label, r->upload->put->key);
-    snprintf(r->etags[number], sizeof r->etags[number], "%s", version->etag);
+    snprintf(r->etags[number], sizeof r->etags[number], "%s", version.etag);
     return ZB_OK;
 }
 
@@ -357,7 +384,8 @@ enum zb_code zb__s3_upload_run(const zb__s3_upload *upload, zb__version *version
     enum zb_code code = r.etags ? begin(&r, err) : no_memory(err);
     if (!code)
         code = send_all(&r, err);
-    if (code == ZB_ENOTFOUND || code == ZB_ECONFLICT) /* said of the upload, not of the object */
+    const bool is_of_source = code == ZB_ECONFLICT && upload->source;
+    if ((code == ZB_ENOTFOUND || code == ZB_ECONFLICT) && !is_of_source) /* said of the upload */
         code = zb_fail(err, ZB_EIO, "%s/%s: the service has dropped the upload of its parts",
                        upload->store->base.label, upload->put->key);
     if (!code) /* the array may have changed while the parts were sent */

@@ -176,9 +176,8 @@ static int test_parts(zb__remote *store) {
     return !is_there ? ZB__UNSAID : is_refused ? ZB__YES : ZB__NO;
 }
 
-/* Whether objects may go in parts. Not every service that keeps to the conditions of puts keeps to
-   those of uploads in parts. */
-static bool takes_parts(zb__remote *store) {
+/* Not every service that keeps to the conditions of puts keeps to those of uploads in parts. */
+bool zb__s3_takes_parts(zb__remote *store) {
     zb__s3 *s3 = store->state;
     int known = s3->endpoint.base ? atomic_load(&s3->takes_parts) : ZB__YES;
     if (known == ZB__UNSAID) {
@@ -196,7 +195,7 @@ static enum zb_code measure(const zb_put *put, sending *s, zb_error *err) {
         if (__builtin_add_overflow(s->size, put->parts[i].size, &s->size))
             return zb_fail(err, ZB_ELIMIT, "%s/%s: too many bytes", s->store->base.label, put->key);
     }
-    s->in_parts = zb__s3_pays_in_parts(s->size) && takes_parts(s->store);
+    s->in_parts = zb__s3_pays_in_parts(s->size) && zb__s3_takes_parts(s->store);
     if (s->size <= (s->in_parts ? MOST_IN_PARTS : MOST_AT_ONCE))
         return ZB_OK;
     return zb_fail(err, ZB_ELIMIT,

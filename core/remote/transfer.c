@@ -57,7 +57,8 @@ static int watch_body(void *context, curl_off_t down_all, curl_off_t down, curl_
 
 static long milliseconds_for(const zb__request *request) {
     const uint64_t length = request->span == ZB__ALL ? request->most : request->length;
-    const uint64_t seconds = TRY_SECONDS + (length + request->body_size) / SLOWEST_OF_ALL;
+    const uint64_t seconds =
+        TRY_SECONDS + request->work + (length + request->body_size) / SLOWEST_OF_ALL;
     return seconds < 86400 ? (long)seconds * 1000 : 86400000L;
 }
 
@@ -70,7 +71,8 @@ static CURLcode set_limits(const zb__request *request, CURL *h) {
     CURLcode code = curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
     code |= curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT, seconds_of(limits->remote_connect_seconds));
     code |= curl_easy_setopt(h, CURLOPT_LOW_SPEED_LIMIT, SLOWEST);
-    code |= curl_easy_setopt(h, CURLOPT_LOW_SPEED_TIME, seconds_of(limits->remote_stall_seconds));
+    code |= curl_easy_setopt(h, CURLOPT_LOW_SPEED_TIME,
+                             seconds_of(limits->remote_stall_seconds) + (long)request->work);
     code |= curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, milliseconds_for(request));
     code |= curl_easy_setopt(h, CURLOPT_BUFFERSIZE, RECEIVE_BUFFER);
     return code;

@@ -94,16 +94,20 @@ class S3:
     conditions: those of puts are kept to; part_conditions: those of uploads in parts, too.
     multipart: there are uploads in parts.
     redirects: another region is told by a 301, as to requests that are not signed.
+    copies: how it takes requests to copy an object: "served"; "ignored", as puts of no bytes; or the status
+    and code of an error. copy_most: bytes that one of them may copy. copy_failures: how many more are
+    answered with 200, and an error in the body.
     lock: held by whoever looks at an object or changes one."""
 
     def __init__(self, keys=None, region="us-east-1", public=False, hides=False, clock=0, page=1000,
                  requester_pays=False, redirects=False, conditions=True, part_conditions=True,
-                 multipart=True, lock=None):
+                 multipart=True, copies="served", copy_most=5 << 30, copy_failures=0, lock=None):
         self.keys = {name: value if isinstance(value, tuple) else (value, None)
                      for name, value in (keys or {}).items()}
         self.region, self.public, self.hides, self.clock, self.page = region, public, hides, clock, page
         self.requester_pays, self.redirects, self.conditions = requester_pays, redirects, conditions
         self.part_conditions, self.multipart = part_conditions, multipart
+        self.copies, self.copy_most, self.copy_failures = copies, copy_most, copy_failures
         self.lock = lock or threading.Lock()
         self.uploads = {}  # id -> Upload
         self.upload_numbers = itertools.count()
@@ -223,8 +227,34 @@ class S3:
         refused = self.conditions and self.refused(request, tag)
         if refused:
             return refused
+        if "x-amz-copy-source" in request.headers and self.copies != "ignored":
+            data, mark, failure = self.source(sim, request)
+            return failure or self.xml("CopyObjectResult", ETag=self.store(sim, path, data, mark))
         tag = self.store(sim, path, request.body, request.headers.get("x-amz-meta-zb-write"))
         return Reply(200, {"ETag": tag})
+
+    def source(self, sim, request):
+        """With the lock: the bytes that are to be copied, their mark, and the error if they are not."""
+        if self.copies != "served":
+            return None, None, self.error(*self.copies)
+        name = request.headers["x-amz-copy-source"].partition("?")[0]
+        path = sim.folder / urllib.parse.unquote(name).removeprefix("/")
+        if not path.is_file():
+            return None, None, self.error(404, "NoSuchKey")
+        data, stat = path.read_bytes(), path.stat()
+        tag, mark = self.marks.get(path, (None, None))
+        wanted, part = request.headers.get("x-amz-copy-source-if-match"), request.headers.get("x-amz-copy-source-range")
+        if wanted and wanted != sim.etag_of(data, stat):
+            return None, None, self.error(412, "PreconditionFailed")
+        if part:
+            first, last = re.fullmatch(r"bytes=(\d+)-(\d+)", part).groups()
+            data = data[int(first):int(last) + 1]
+        if len(data) > self.copy_most:
+            return None, None, self.error(400, "InvalidRequest")
+        if self.copy_failures:
+            self.copy_failures -= 1
+            return None, None, dataclasses.replace(self.error(500, "InternalError"), status=200)
+        return data, mark if tag == sim.etag_of(path.read_bytes(), stat) else None, None
 
     def refused(self, request, tag):
         """The error, if the conditions do not hold for an object of this ETag."""
@@ -260,9 +290,13 @@ class S3:
             self.uploads = {n: u for n, u in self.uploads.items() if u is not upload}
             return Reply(204, {})
         if request.method == "PUT":
-            tag = f'"{hashlib.md5(request.body).hexdigest()}"'
-            upload.parts[int(query["partNumber"][0])] = tag, request.body
-            return Reply(200, {"ETag": tag})
+            is_copy = "x-amz-copy-source" in request.headers
+            data, _, failure = self.source(sim, request) if is_copy else (request.body, None, None)
+            if failure:
+                return failure
+            tag = f'"{hashlib.md5(data).hexdigest()}"'
+            upload.parts[int(query["partNumber"][0])] = tag, data
+            return self.xml("CopyPartResult", ETag=tag) if is_copy else Reply(200, {"ETag": tag})
         return self.complete(sim, request, upload)
 
     def complete(self, sim, request, upload):

@@ -94,6 +94,15 @@ def copy(store):
     local.close()
 
 
+def copy_inside(store):
+    """As a move, which erases the source besides. Of what was killed the documents may be whole."""
+    try:
+        call(lib.zb_node_copy, store.handle, b"g", store.handle, b"h")
+    except ZarrbridgeError as error:
+        if "there is a node at /h already" not in str(error):
+            raise
+
+
 def consolidate(store):
     call(lib.zb_group_consolidate, store.handle, b"")
 
@@ -115,6 +124,7 @@ CHANGES = {
     "delete all": lambda store: store.delete(""),
     "move": move,
     "copy": copy,
+    "copy inside": copy_inside,
     "consolidate": consolidate,
 }
 

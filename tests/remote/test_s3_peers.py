@@ -23,7 +23,7 @@ import zarr
 
 import sims3
 from conftest import make_store, run
-from remote_store import RemoteStore, Writer, ZarrbridgeError
+from remote_store import RemoteStore, Writer, ZarrbridgeError, call, lib
 
 PEERS = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"]) / "build/s3-peers"
 REGION = "us-east-1"
@@ -283,6 +283,21 @@ def test_chunks_parts_of_shards_and_documents_are_written(writable):
         assert (store.read("h/b", (4, 8), "i4") == expected).all()
         assert json.loads(store.get("h/b/zarr.json"))["attributes"] == {"k": "word"}
     assert [line.split()[1] for line in run("ls", "s3://bucket/w.zarr")[1]] == ["/", "/h", "/h/b"]
+
+
+def test_copies_and_moves(writable, tmp_path):
+    """Which the service carries out, if it can: names with signs of all kinds go in a header."""
+    root = zarr.open_group(tmp_path / "o.zarr", mode="w")
+    names = [name for name in ODD if "+" not in name]
+    for i, name in enumerate(names):
+        root.create_array("g/" + name, shape=(2,), dtype="u1", compressors=None)[:] = [i, 100]
+    writable.put_store(tmp_path / "o.zarr", "odd names/o.zarr")
+    with RemoteStore("s3://bucket/odd names/o.zarr") as store:
+        call(lib.zb_node_copy, store.handle, b"g", store.handle, b"h")
+        store.move("g", "k")
+        for group in ("h", "k"):
+            for i, name in enumerate(names):
+                assert list(store.read(f"{group}/{name}", (2,), "u1")) == [i, 100]
 
 
 WRITER = """

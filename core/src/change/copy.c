@@ -45,28 +45,30 @@ static char *target_of(const copying *c, const char *key) {
     return *below ? zb__path_join(c->to_path, below) : strdup(c->to_path);
 }
 
-/* Each object passes through memory whole. */
-static enum zb_code copy_key(const copying *c, const char *key, bool may_be_missing,
-                             zb_error *err) {
+/* Through memory, whole. */
+static enum zb_code carry(const copying *c, const char *key, const char *target, zb_error *err) {
     char *data = NULL;
     size_t size;
+    enum zb_code code = zb_store_get(c->from, key, zb_limits_get()->shard_bytes, "shard_bytes",
+                                     &data, &size, NULL, err);
+    if (!code)
+        code = zb__document_put(c->to, target, data, size, err);
+    free(data);
+    return code;
+}
+
+/* By the store itself where it can. */
+static enum zb_code copy_key(const copying *c, const char *key, bool may_be_missing,
+                             zb_error *err) {
     char *target = target_of(c, key);
     if (!target)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code;
-    if (c->undo) {
-        code = zb_store_erase(c->to, target, err);
-    } else {
-        code = zb_store_get(c->from, key, zb_limits_get()->shard_bytes, "shard_bytes", &data, &size,
-                            NULL, err);
-        if (!code)
-            code = zb__document_put(c->to, target, data, size, err);
-        else if (code == ZB_ENOTFOUND && may_be_missing)
-            code = ZB_OK;
-    }
-    free(data);
+    enum zb_code code = c->undo ? zb_store_erase(c->to, target, err)
+                                : zb_store_copy(c->to, target, c->from, key, err);
+    if (code == ZB_EUNSUPPORTED && !c->undo)
+        code = carry(c, key, target, err);
     free(target);
-    return code;
+    return code == ZB_ENOTFOUND && may_be_missing ? ZB_OK : code;
 }
 
 static enum zb_code copy_object(void *context, const char *key, zb_error *err) {

@@ -297,6 +297,12 @@ static enum zb_code hold(const draft *d, const zb_put *put, zb_error *err) {
     return code ? code : zb_store_put(d->held, put->key, put->parts, put->count, ZB_SYNC_NONE, err);
 }
 
+/* Before an object that is no document comes into the inner store. */
+static enum zb_code take_place(draft *d, const char *key, zb_error *err) {
+    enum zb_code code = put_note(d, false, err);
+    return code ? code : touch(d, key, err);
+}
+
 static enum zb_code draft_put(zb_store *store, const zb_put *put, zb_error *err) {
     draft *d = draft_of(store);
     if (passes(d))
@@ -308,9 +314,7 @@ static enum zb_code draft_put(zb_store *store, const zb_put *put, zb_error *err)
     guarded g = {.draft = d, .put = put};
     zb_batch batch;
     zb_put checked = *put;
-    enum zb_code code = put_note(d, false, err);
-    if (!code)
-        code = touch(d, put->key, err);
+    enum zb_code code = take_place(d, put->key, err);
     if (code)
         return code;
     zb_batch_begin(&batch, d->inner, check_put, &g);
@@ -318,6 +322,24 @@ static enum zb_code draft_put(zb_store *store, const zb_put *put, zb_error *err)
     code = zb_store_put_as(d->inner, &checked, err);
     zb_batch_end(&batch);
     return code;
+}
+
+/* Documents are held, so that they have to be read. */
+static enum zb_code draft_copy(zb_store *store, const char *key, zb_store *from,
+                               const char *from_key, zb_error *err) {
+    draft *d = draft_of(store);
+    const bool is_draft = from->ops->copy == draft_copy;
+    zb_store *source = is_draft ? place_of(draft_of(from), from_key) : from;
+    if (!source)
+        return absent(draft_of(from), from_key, err);
+    if (passes(d))
+        return zb_store_copy(d->inner, key, source, from_key, err);
+    if (is_document(key))
+        return zb_fail(err, ZB_EUNSUPPORTED, "%s: documents are put", d->base.label);
+    enum zb_code code = take_place(d, key, err);
+    if (!code)
+        code = check_note(d, err);
+    return code ? code : zb_store_copy(d->inner, key, source, from_key, err);
 }
 
 /* What another program has put there, or puts, is not to be touched. */
@@ -529,6 +551,7 @@ static const zb_store_ops ops = {
     .erase_below = draft_erase_below,
     .flush = draft_flush,
     .lock = draft_lock,
+    .copy = draft_copy,
     .sweep = draft_sweep,
 };
 

@@ -253,6 +253,19 @@ static void free_entry(entry *e) {
     blob_release(e->blob);
 }
 
+static enum zb_code mem_copy(zb_store *store, const char *key, zb_store *from, const char *from_key,
+                             zb_error *err) {
+    if (from->ops->copy != mem_copy)
+        return zb_fail(err, ZB_EUNSUPPORTED, "'%s' is in a store of another kind", from_key);
+    blob *b = find((mem_store *)from, from_key);
+    if (!b)
+        return zb_fail(err, ZB_ENOTFOUND, "no object '%s'", from_key);
+    const zb_part part = {.data = b->data, .size = b->size};
+    enum zb_code code = put_now(store, key, &part, 1, err);
+    blob_release(b);
+    return code;
+}
+
 static enum zb_code mem_erase(zb_store *store, const char *key, zb_error *err) {
     (void)err;
     mem_store *mem = (mem_store *)store;
@@ -484,6 +497,7 @@ static const zb_store_ops mem_ops = {
     .open_live = mem_open_live,
     .write_at = mem_write_at,
     .truncate = mem_truncate,
+    .copy = mem_copy,
 };
 
 /* Threads that wait for a lock are the parent's. */

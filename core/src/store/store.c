@@ -314,6 +314,17 @@ enum zb_code zb_store_rename(zb_store *store, const char *from, const char *to, 
     return code ? code : changed(store, store->ops->rename(store, from, to, err));
 }
 
+enum zb_code zb_store_copy(zb_store *store, const char *key, zb_store *from, const char *from_key,
+                           zb_error *err) {
+    if (!store->ops->copy)
+        return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) cannot copy objects", store->label,
+                       store->ops->name);
+    enum zb_code code = check_key(key, false, err);
+    if (code == ZB_OK)
+        code = check_key(from_key, false, err);
+    return code ? code : changed(store, store->ops->copy(store, key, from, from_key, err));
+}
+
 enum zb_code zb_store_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                             void *context, zb_error *err) {
     enum zb_code code = check_key(prefix, true, err);

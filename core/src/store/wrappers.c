@@ -22,6 +22,7 @@ enum call {
     CALL_LOCK,
     CALL_CHANGE,
     CALL_RENAME,
+    CALL_COPY,
     CALL_SWEEP,
     CALL_COUNT
 };
@@ -208,6 +209,17 @@ static enum zb_code wrapper_rename(zb_store *store, const char *from, const char
     return code ? code : zb_store_rename(w->inner, from, to, err);
 }
 
+/* The source may be a wrapper, too. */
+static enum zb_code wrapper_copy(zb_store *store, const char *key, zb_store *from,
+                                 const char *from_key, zb_error *err) {
+    wrapper *w = (wrapper *)store;
+    const bool is_wrapped = from->ops->copy == wrapper_copy;
+    enum zb_code code = before(w, CALL_COPY, err);
+    return code ? code
+                : zb_store_copy(w->inner, key, is_wrapped ? ((wrapper *)from)->inner : from,
+                                from_key, err);
+}
+
 static enum zb_code wrapper_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                                   void *context, zb_error *err) {
     wrapper *w = (wrapper *)store;
@@ -244,6 +256,7 @@ static const zb_store_ops wrapper_ops = {
     .write_at = wrapper_write_at,
     .truncate = wrapper_truncate,
     .rename = wrapper_rename,
+    .copy = wrapper_copy,
     .sweep = wrapper_sweep,
 };
 
@@ -295,7 +308,8 @@ zb_store_counts zb_store_count_take(zb_store *count) {
                              .locks = atomic_exchange(&w->calls[CALL_LOCK], 0),
                              .changes = atomic_exchange(&w->calls[CALL_CHANGE], 0),
                              .change_bytes = atomic_exchange(&w->change_bytes, 0),
-                             .renames = atomic_exchange(&w->calls[CALL_RENAME], 0)};
+                             .renames = atomic_exchange(&w->calls[CALL_RENAME], 0),
+                             .copies = atomic_exchange(&w->calls[CALL_COPY], 0)};
 }
 
 enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err) {

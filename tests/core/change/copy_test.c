@@ -2,6 +2,7 @@
 /* What copying asks of its source. */
 #include "support/store.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/sys/wrappers.h"
 
 static const char group3[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
@@ -52,10 +53,46 @@ static void lists_version_2_once(void **state) {
     zb_store_release(store);
 }
 
+/* Moves the array /a, of 12 chunks, within a store. */
+static zb_store_counts counts_of_move(bool can_copy) {
+    zb_store *store = store_new(), *counted;
+    zb_store_ops ops = *store->ops;
+    const zb_store_ops *own = store->ops;
+    zb_node *node = store_array(store, "a");
+    zb_error err;
+    store_write_all(node, 5);
+    zb_node_release(node);
+    char *before = store_text(store, "a/c/1/3");
+    if (!can_copy)
+        ops.copy = NULL;
+    store->ops = &ops;
+    ASSERT_OK(zb_store_new_count(store, &counted, &err), err);
+    ASSERT_OK(zb_node_move(counted, "a", "b", &err), err);
+    const zb_store_counts calls = zb_store_count_take(counted);
+    store_expect(store, "b/c/1/3", before);
+    store_expect(store, "a/c/1/3", NULL);
+    free(before);
+    zb_store_release(counted);
+    store->ops = own;
+    zb_store_release(store);
+    return calls;
+}
+
+/* Chunks are not read where the store copies them; the document is put, as ever. */
+static void lets_the_store_copy(void **state) {
+    (void)state;
+    const zb_store_counts calls = counts_of_move(true), carried = counts_of_move(false);
+    assert_int_equal(calls.copies, 12);
+    assert_int_equal(calls.puts, 1);
+    assert_int_equal(carried.puts, 13);
+    assert_int_equal(carried.opens - calls.opens, 12);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_its_source_once),
         cmocka_unit_test(lists_version_2_once),
+        cmocka_unit_test(lets_the_store_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

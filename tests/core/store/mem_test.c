@@ -270,6 +270,29 @@ static void locks_exclude_threads(void **state) {
     zb_store_release(store);
 }
 
+/* The copy stays when the source goes. */
+static void copies(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *store = new_store(), *other = new_store(), *count;
+    set(store, "a/k", "text");
+    set(other, "to", "old");
+    ASSERT_OK(zb_store_copy(store, "b", store, "a/k", &err), err);
+    ASSERT_OK(zb_store_copy(other, "to", store, "a/k", &err), err);
+    set(store, "a/k", "changed");
+    assert_holds(store, "b", "text");
+    assert_holds(other, "to", "text");
+    ASSERT_FAILS(zb_store_copy(store, "b", store, "none", &err), ZB_ENOTFOUND, err, "'none'");
+    ASSERT_FAILS(zb_store_copy(store, "b//c", store, "b", &err), ZB_EINVAL, err, "b//c");
+    ASSERT_FAILS(zb_store_copy(store, "b", store, "..", &err), ZB_EINVAL, err, "'..'");
+    ASSERT_OK(zb_store_new_count(other, &count, &err), err);
+    ASSERT_FAILS(zb_store_copy(store, "b", count, "to", &err), ZB_EUNSUPPORTED, err, "'to'");
+    assert_holds(store, "b", "text");
+    zb_store_release(count);
+    zb_store_release(other);
+    zb_store_release(store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_objects),
@@ -280,6 +303,7 @@ int main(void) {
         cmocka_unit_test(puts_parts),
         cmocka_unit_test(erases),
         cmocka_unit_test(locks_exclude_threads),
+        cmocka_unit_test(copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

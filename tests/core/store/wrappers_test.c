@@ -173,6 +173,38 @@ static void fails_the_nth_call(void **state) {
     zb_store_release(mem);
 }
 
+/* From the wrapped store and from others, wrapped or not. */
+static void copies(void **state) {
+    (void)state;
+    zb_error err;
+    zb_object_info info;
+    zb_store *mem = new_mem(), *other = new_mem(), *count, *source;
+    ASSERT_OK(zb_store_new_count(mem, &count, &err), err);
+    ASSERT_OK(zb_store_new_count(other, &source, &err), err);
+    ASSERT_OK(zb_store_copy(count, "1", count, "a/k", &err), err);
+    ASSERT_OK(zb_store_copy(count, "2", other, "a/k", &err), err);
+    ASSERT_OK(zb_store_copy(count, "3", source, "a/k", &err), err);
+    zb_store_counts c = zb_store_count_take(count);
+    assert_int_equal(c.copies, 3);
+    assert_int_equal(c.opens + c.puts, 0);
+    ASSERT_OK(zb_store_stat(mem, "3", &info, &err), err);
+    assert_int_equal(info.size, 10);
+    zb_store_fault_set(count, 1);
+    ASSERT_FAILS(zb_store_copy(count, "4", other, "a/k", &err), ZB_EIO, err, "injected fault");
+    assert_int_equal(zb_store_stat(mem, "4", &info, &err), ZB_ENOTFOUND);
+    zb_store_ops none = *mem->ops;
+    const zb_store_ops *ops = mem->ops;
+    none.copy = NULL;
+    mem->ops = &none;
+    ASSERT_FAILS(zb_store_copy(count, "4", count, "a/k", &err), ZB_EUNSUPPORTED, err,
+                 "cannot copy");
+    mem->ops = ops;
+    zb_store_release(source);
+    zb_store_release(count);
+    zb_store_release(other);
+    zb_store_release(mem);
+}
+
 static void waits(void **state) {
     (void)state;
     zb_error err;
@@ -195,6 +227,7 @@ int main(void) {
         cmocka_unit_test(counts_writes),
         cmocka_unit_test(read_only_stores_refuse),
         cmocka_unit_test(fails_the_nth_call),
+        cmocka_unit_test(copies),
         cmocka_unit_test(waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

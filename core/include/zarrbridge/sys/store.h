@@ -308,6 +308,14 @@ typedef struct zb_store_ops {
        after flush(). ZB_ECONFLICT when something is at `to`, ZB_EUNSUPPORTED when it cannot be done
        in one step. */
     enum zb_code (*rename)(zb_store *store, const char *from, const char *to, zb_error *err);
+    /* Makes the object at `key` a copy of that at from_key in `from`, which is this store or another
+       one of the same kind, without passing its bytes through the program. All of them are of one
+       version of the source; readers of `key` find the old object or the new one, as with put, and
+       it is durable after flush(). ZB_ENOTFOUND when there is no such object. ZB_EUNSUPPORTED: not
+       between these stores, or not this object; the caller puts what it reads, which replaces
+       anything that the try has left at `key`. NULL: never. */
+    enum zb_code (*copy)(zb_store *store, const char *key, zb_store *from, const char *from_key,
+                         zb_error *err);
     /* Calls fn for each leftover of killed writers directly below prefix, under names that list()
        hides, and removes it if told so. A backend that finds all of them at once tells them at the
        prefix "", with all of their keys. */
@@ -315,7 +323,7 @@ typedef struct zb_store_ops {
                           void *context, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 12
+#define ZB_STORE_OPS_VERSION 13
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
@@ -440,10 +448,12 @@ ZB_API enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const z
 ZB_API enum zb_code zb_object_truncate(zb_object *live, uint64_t size, enum zb_sync sync,
                                        zb_error *err);
 
-/* The same for housekeeping: ZB_EUNSUPPORTED for a store that cannot rename; where a store has no
-   sweep(), there is nothing to sweep. */
+/* The same for housekeeping: ZB_EUNSUPPORTED for a store that cannot rename, or not copy; where a store
+   has no sweep(), there is nothing to sweep. */
 ZB_API enum zb_code zb_store_rename(zb_store *store, const char *from, const char *to,
                                     zb_error *err);
+ZB_API enum zb_code zb_store_copy(zb_store *store, const char *key, zb_store *from,
+                                  const char *from_key, zb_error *err);
 ZB_API enum zb_code zb_store_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                                    void *context, zb_error *err);
 
