@@ -2,6 +2,7 @@
 """Copies and moves in one service: it copies the objects itself, and their bytes do not pass through the program."""
 
 import contextlib
+import json
 import os
 import urllib.parse
 
@@ -216,6 +217,42 @@ def test_a_source_that_goes_away(serve):  # noqa: F811
     with pytest.raises(ZarrbridgeError, match="g/a/c/1/0: there is no such object"):
         copy()
     assert not (server.bucket / "a b/x.zarr/h").exists()
+
+
+def test_a_copy_that_fails_at_its_last_document_leaves_nothing(serve):  # noqa: F811
+    server = serve()
+    make(server)
+    change = server.answer.change
+
+    def refuse(sim, request, path):
+        if request.method == "PUT" and path == server.bucket / "a b/x.zarr/h/zarr.json":
+            return server.answer.error(403, "AccessDenied")
+        return change(sim, request, path)
+
+    server.answer.change = refuse
+    with pytest.raises(ZarrbridgeError, match="403"):
+        copy()
+    assert not (server.bucket / "a b/x.zarr/h").exists()
+
+
+def test_a_node_that_another_program_makes_where_a_copy_goes(serve):  # noqa: F811
+    """It stays, and so does the source of a move."""
+    server = serve()
+    root = zarr.open_group(server.bucket / "a b/x.zarr", mode="w")
+    root.create_array("a", shape=(4,), chunks=(2,), dtype="i4")[:] = 1
+    place = server.bucket / "a b/x.zarr/b"
+    change = server.answer.change
+
+    def overtake(sim, request, at):
+        if at == place / "zarr.json" and not at.exists():
+            zarr.create_group(place, attributes={"whose": "theirs"})
+        return change(sim, request, at)
+
+    server.answer.change = overtake
+    with RemoteStore(NAME) as store, pytest.raises(ZarrbridgeError, match="another program has changed the object"):
+        store.move("a", "b")
+    assert json.loads((place / "zarr.json").read_bytes())["attributes"] == {"whose": "theirs"}
+    assert (zarr.open_array(server.bucket / "a b/x.zarr/a")[...] == 1).all()
 
 
 def test_the_id_of_a_write_goes_along(serve):  # noqa: F811

@@ -35,6 +35,8 @@ typedef struct copying {
     const char *from_path, *to_path;
     zb__names *older; /* NULL, or gets the nodes when one of them is of version 2 */
     bool undo;        /* erase what was copied instead */
+    size_t first;     /* of the list of nodes: documents from here on have come to their places */
+    const char *lost; /* a node whose place another program has taken meanwhile, or NULL */
     bool move;
     bool moved; /* moved at once, by renaming: nothing is left at from_path */
 } copying;
@@ -115,6 +117,8 @@ static enum zb_code copy_chunks(copying *c, const zb__names *nodes, zb_error *er
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < nodes->count && !code; i++) {
         const char *path = nodes->name[i].text;
+        if (path == c->lost)
+            continue; /* objects there are that program's */
         if (nodes->name[i].is_prefix)
             code = copy_array(c, path, err);
         else if (nodes->name[i].has_hidden)
@@ -146,8 +150,8 @@ static enum zb_code refuse_without_documents(const copying *c, const char *path,
                     : ZB_OK;
 }
 
-/* Children before parents. */
-static enum zb_code copy_documents(const copying *c, zb__change *change, const zb__names *nodes,
+/* Children before parents. A document that could not be put may be there all the same. */
+static enum zb_code copy_documents(copying *c, zb__change *change, const zb__names *nodes,
                                    zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = nodes->count; i > 0 && !code; i--) {
@@ -158,8 +162,11 @@ static enum zb_code copy_documents(const copying *c, zb__change *change, const z
                       : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
         if (!code)
             code = refuse_without_documents(c, nodes->name[i - 1].text, text, size, err);
-        if (!code)
+        if (!code) {
             code = zb__change_put(change, target, text, size, err);
+            c->first = code == ZB_ECONFLICT ? i : i - 1;
+            c->lost = code == ZB_ECONFLICT ? nodes->name[i - 1].text : NULL;
+        }
         free(text);
         free(target);
     }
@@ -181,7 +188,7 @@ enum zb_code zb_hidden_copy(const zb_node *from, const zb_node *to, zb_error *er
 static bool undo(copying *c, zb__change *change, const zb__names *nodes) {
     bool done = true;
     c->undo = true;
-    for (size_t i = 0; i < nodes->count; i++) {
+    for (size_t i = c->first; i < nodes->count; i++) {
         char *target = target_of(c, nodes->name[i].text);
         done = target && zb__change_erase(change, target, i == 0, NULL) == ZB_OK && done;
         free(target);
@@ -267,6 +274,7 @@ static enum zb_code rename_nodes(copying *c, zb__change *change, const zb__names
 static enum zb_code copy_all(copying *c, zb__change *change, const zb__names *nodes,
                              zb_error *err) {
     bool noted = nodes->count > 1;
+    c->first = nodes->count;
     enum zb_code code = copy_chunks(c, nodes, err);
     if (!code)
         code = zb__change_put_missing(change, err);
