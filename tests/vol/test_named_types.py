@@ -198,3 +198,17 @@ def test_copies_into_hdf5_files(tmp_path):
             assert file[name].id.committed() and file[name].id == store["t"].id
             assert file[name].attrs["note"] == "on a type"
         assert file["all/g/i"].id == store["g/i"].id and file["all/d"].id.get_type() == store["d"].id.get_type()
+
+
+@pytest.mark.parametrize("names", [("x.zarr", "y.h5"), ("x.h5", "y.zarr"), ("x.zarr", "y.zarr")])
+def test_types_of_another_file(names, tmp_path):
+    """A dataset or an attribute of such a type gets a copy of it, as in HDF5."""
+    kind = np.dtype([("a", "i4"), ("b", "f8")])
+    with h5py.File(tmp_path / names[0], "w") as one, h5py.File(tmp_path / names[1], "w") as other:
+        one["t"] = kind
+        data = other.create_dataset("d", data=np.ones(2, kind), dtype=one["t"])
+        other.attrs.create("a", np.ones(3, kind), dtype=one["t"])
+        assert data.dtype == kind and not data.id.get_type().committed()
+        one["d"] = np.zeros(2, kind)
+    with h5py.File(tmp_path / names[1], "r") as other:
+        assert (other["d"][()] == np.ones(2, kind)).all() and (other.attrs["a"] == np.ones(3, kind)).all()

@@ -95,10 +95,13 @@ static void *vol_attr_create(void *obj, const H5VL_loc_params_t *loc, const char
                              hid_t space, hid_t acpl, hid_t aapl, hid_t dxpl, void **req) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
-    if (object->under)
-        return vol_object_pass(lib, H5I_ATTR,
-                               lib->H5VLattr_create(object->under, loc, lib->native, name, type,
-                                                    space, acpl, aapl, dxpl, req));
+    if (object->under) {
+        hid_t copy = vol_named_copy(lib, type);
+        void *under = lib->H5VLattr_create(object->under, loc, lib->native, name,
+                                           copy < 0 ? type : copy, space, acpl, aapl, dxpl, req);
+        vol_release_id(lib, copy);
+        return vol_object_pass(lib, H5I_ATTR, under);
+    }
     if (!vol_list_check(lib, acpl, *lib->H5P_CLS_ATTRIBUTE_CREATE_ID_g) ||
         !vol_list_check(lib, aapl, *lib->H5P_CLS_ATTRIBUTE_ACCESS_ID_g))
         return NULL;

@@ -80,10 +80,13 @@ static void *vol_dataset_create(void *obj, const H5VL_loc_params_t *loc, const c
                                 hid_t dxpl, void **req) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
-    if (object->under)
-        return vol_object_pass(lib, H5I_DATASET,
-                               lib->H5VLdataset_create(object->under, loc, lib->native, name, lcpl,
-                                                       type, space, dcpl, dapl, dxpl, req));
+    if (object->under) {
+        hid_t copy = vol_named_copy(lib, type);
+        void *under = lib->H5VLdataset_create(object->under, loc, lib->native, name, lcpl,
+                                              copy < 0 ? type : copy, space, dcpl, dapl, dxpl, req);
+        vol_release_id(lib, copy);
+        return vol_object_pass(lib, H5I_DATASET, under);
+    }
     if (!vol_list_check(lib, lcpl, *lib->H5P_CLS_LINK_CREATE_ID_g) ||
         !vol_list_check(lib, dcpl, *lib->H5P_CLS_DATASET_CREATE_ID_g) ||
         !vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g) || !vol_dapl_check(lib, dapl))

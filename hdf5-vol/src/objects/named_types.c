@@ -21,15 +21,24 @@ static char *new_stand_in(uint64_t token) {
     return asprintf(&text, ":%llu", (unsigned long long)token) < 0 ? NULL : text;
 }
 
-/* The connector's object behind a named type; only those of stores are ours then. */
-char *vol_named_path(const vol_file *file, hid_t type) {
-    if (file->lib->H5Tcommitted(type) <= 0)
+/* The connector's object behind a named type of a store; NULL for other types. */
+static const vol_object *object_of(h5_lib *lib, hid_t type) {
+    if (lib->H5Tcommitted(type) <= 0)
         return NULL;
-    hid_t saved = vol_stack_save(file->lib);
-    const vol_object *object = file->lib->H5VLobject(type);
-    vol_stack_restore(file->lib, saved);
-    if (!vol_is_ours(object) || object->type != H5I_DATATYPE || object->under ||
-        object->file != file)
+    hid_t saved = vol_stack_save(lib);
+    const vol_object *object = lib->H5VLobject(type);
+    vol_stack_restore(lib, saved);
+    const bool is_of_store = vol_is_ours(object) && object->type == H5I_DATATYPE && !object->under;
+    return is_of_store ? object : NULL;
+}
+
+hid_t vol_named_copy(h5_lib *lib, hid_t type) {
+    return object_of(lib, type) ? lib->H5Tcopy(type) : -1;
+}
+
+char *vol_named_path(const vol_file *file, hid_t type) {
+    const vol_object *object = object_of(file->lib, type);
+    if (!object || object->file != file)
         return NULL;
     return object->node->loose ? new_stand_in(object->node->token) : strdup(object->node->path);
 }

@@ -17,6 +17,10 @@
 /* The path of a type that is a named one of this file; malloc'ed. NULL for others. */
 char *vol_named_path(const vol_file *file, hid_t type);
 
+/* A copy of a type that is a named one of a store, for the caller to drop; -1 for others. HDF5's own
+   connector takes the object behind such a type for its own. */
+hid_t vol_named_copy(h5_lib *lib, hid_t type);
+
 /* An id of the named datatype at that path (NULL: of none), if it is the same as `type`; else a copy of
    `type`. -1 on failure. */
 hid_t vol_named_type(vol_handle *handle, const char *path, hid_t type);
