@@ -139,6 +139,34 @@ def test_existence_is_asked_of_links(tmp_path):
                     h5py.h5o.exists_by_name(f.id, name.encode())
 
 
+@pytest.mark.parametrize("link, to", [(".h5", ".h5"), (".zarr", ".zarr"), (".zarr", ".h5")])
+def test_copies_of_what_is_behind_a_link(link, to, tmp_path):
+    with h5py.File(tmp_path / f"t{link}", "w") as f:
+        f["g/d"] = np.arange(3)
+        f["g/d"].attrs["a"] = 1
+    with h5py.File(tmp_path / f"x{link}", "w") as f, h5py.File(tmp_path / f"y{to}", "w") as other:
+        f["g"], f["soft"] = h5py.ExternalLink(f"t{link}", "/g"), h5py.SoftLink("g/d")
+        for target in (f, other):
+            for source in ("g", "g/d", "soft"):
+                f.copy(source, target, "copy of " + source.replace("/", " "))
+            for name in ("copy of g/d", "copy of g d", "copy of soft"):
+                assert list(target[name]) == [0, 1, 2] and target[name].attrs["a"] == 1
+            for lost in ("g/no", "none"):
+                with pytest.raises(RuntimeError):
+                    f.copy(lost, target, "nothing")
+
+
+def test_copies_out_of_an_hdf5_file_want_the_object(tmp_path):
+    with h5py.File(tmp_path / "t.h5", "w") as f:
+        f["g/d"] = 1
+    with h5py.File(tmp_path / "x.zarr", "w") as f:
+        f["g"] = h5py.ExternalLink("t.h5", "/g")
+        with pytest.raises(RuntimeError, match="open the object first"):
+            f.copy("g", "copy")
+        f.copy(f["g"], "copy")
+        assert f["copy/d"][()] == 1
+
+
 LINKS = ["d", "g", "t", "soft", "round", "no object", "no file", "text", "store"]
 
 

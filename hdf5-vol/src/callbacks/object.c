@@ -113,12 +113,42 @@ static bool check_copy_list(h5_lib *lib, hid_t ocpypl) {
     return false;
 }
 
+/* Opens a source whose name leads to another store; *out is NULL where it leads to none. What HDF5
+   registers of an object of its own would be wrapped in the context of this one. */
+static bool open_elsewhere(const vol_object *from, const H5VL_loc_params_t *loc, const char *name,
+                           hid_t dxpl, vol_object **out) {
+    h5_lib *lib = from->lib;
+    const H5VL_loc_params_t by_name = {
+        .obj_type = loc->obj_type,
+        .type = H5VL_OBJECT_BY_NAME,
+        .loc_data.loc_by_name = {.name = name, .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
+    if (from->under || loc->type != H5VL_OBJECT_BY_SELF || !vol_leaves(from, &by_name))
+        return true;
+    *out = vol_open_any(from, &by_name, NULL, 0, dxpl);
+    if (!*out || !(*out)->under)
+        return *out != NULL;
+    vol_close_any(*out, dxpl);
+    VOL_PUSH(lib, SYM, UNSUPPORTED, "'%s' is in an HDF5 file: to copy it, open the object first",
+             name);
+    return false;
+}
+
 static herr_t vol_object_copy(void *source, const H5VL_loc_params_t *source_loc,
                               const char *source_name, void *target,
                               const H5VL_loc_params_t *target_loc, const char *target_name,
                               hid_t ocpypl, hid_t lcpl, hid_t dxpl, void **req) {
     const vol_object *from = source, *to = target;
     h5_lib *lib = from->lib;
+    vol_object *elsewhere = NULL;
+    if (!open_elsewhere(from, source_loc, source_name, dxpl, &elsewhere))
+        return -1;
+    if (elsewhere) {
+        const H5VL_loc_params_t self = vol_self(elsewhere->type);
+        herr_t result = vol_object_copy(elsewhere, &self, ".", target, target_loc, target_name,
+                                        ocpypl, lcpl, dxpl, req);
+        vol_close_any(elsewhere, dxpl);
+        return result;
+    }
     if (from->under && to->under)
         return lib->H5VLobject_copy(from->under, source_loc, source_name, to->under, target_loc,
                                     target_name, lib->native, ocpypl, lcpl, dxpl, req);
