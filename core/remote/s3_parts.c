@@ -388,8 +388,11 @@ enum zb_code zb__s3_upload_run(const zb__s3_upload *upload, zb__version *version
     if ((code == ZB_ENOTFOUND || code == ZB_ECONFLICT) && !is_of_source) /* said of the upload */
         code = zb_fail(err, ZB_EIO, "%s/%s: the service has dropped the upload of its parts",
                        upload->store->base.label, upload->put->key);
-    if (!code) /* the array may have changed while the parts were sent */
+    if (!code) { /* the array may have changed while the parts were sent */
         code = zb_put_check(upload->put, err);
+        if (code && upload->is_refused)
+            *upload->is_refused = true;
+    }
     if (!code)
         code = complete(&r, version, in_doubt, err);
     if (code)

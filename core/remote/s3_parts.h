@@ -20,7 +20,8 @@ bool zb__s3_pays_in_parts(uint64_t size);
 
 typedef struct zb__s3_upload {
     zb__remote *store;
-    const zb_put *put;     /* its check is called again before the object is made */
+    const zb_put *put;     /* its check is called before the object is made */
+    bool *is_refused;      /* set to true where that check is what fails; may be NULL */
     uint64_t size;         /* of its parts together; not 0 */
     const char *mark;      /* a header that the object keeps; or NULL */
     const char *condition; /* a header: what must hold when the object is made; or NULL */

@@ -5,9 +5,9 @@
  * id: where the reply to it was lost, its own second try finds the condition broken, and the object's id
  * tells whether that was done by the first try or by another program.
  *
- * The check of a put's batch asks the service, for a round trip. Of an object that takes long enough it goes
- * along with the body, whose end waits for the answer: so nothing is spent, and the check is closer to
- * the moment at which the object becomes visible.
+ * The check of a put's batch asks the service, for a round trip. Of an object that takes long enough
+ * it goes along with the body, whose end waits for the answer: so nothing is spent, and the check is
+ * closer to the moment at which the object becomes visible.
  */
 #include "s3_write.h"
 
@@ -74,9 +74,10 @@ static const void *join(const sending *s, char **owned) {
     return *owned;
 }
 
-/* Whether the check goes along with the body. An object in parts is checked before and after them. */
+/* Whether the check goes along with the body, or comes between an object's parts and the request that
+   makes it. */
 static bool is_checked_on_the_way(const sending *s) {
-    return !s->in_parts && s->put->batch && s->put->batch->check && s->size >= CHECKED_ON_THE_WAY;
+    return s->put->batch && s->put->batch->check && s->size >= CHECKED_ON_THE_WAY;
 }
 
 /* mark, condition: headers, or NULL. *in_doubt: an earlier try may have put the object. */
@@ -108,11 +109,15 @@ static enum zb_code send_whole(sending *s, const char *mark, const char *conditi
 
 static enum zb_code send_in_parts(sending *s, const char *mark, const char *condition,
                                   bool *in_doubt, zb_error *err) {
-    const zb__s3_upload upload = {
-        .store = s->store, .put = s->put, .size = s->size, .mark = mark, .condition = condition};
+    const zb__s3_upload upload = {.store = s->store,
+                                  .put = s->put,
+                                  .is_refused = &s->is_refused,
+                                  .size = s->size,
+                                  .mark = mark,
+                                  .condition = condition};
     const zb__version seen = s->version;
     enum zb_code code = zb__s3_upload_run(&upload, &s->version, in_doubt, err);
-    if (code != ZB_EUNSUPPORTED || s->size > MOST_AT_ONCE)
+    if (code != ZB_EUNSUPPORTED || s->is_refused || s->size > MOST_AT_ONCE)
         return code;
     atomic_store(&((zb__s3 *)s->store->state)->takes_parts, ZB__NO);
     s->version = seen;

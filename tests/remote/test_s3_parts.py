@@ -290,6 +290,43 @@ def test_an_array_that_grows_meanwhile_keeps_what_is_written_there(serve):
     assert (array(server)[ROWS + 1] == 77).all()
 
 
+@pytest.mark.parametrize("name", ["Upload.{}", "Upload+{}"])  # which not every libcurl can sign
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_an_array_that_goes_meanwhile_gets_no_object(serve, name, is_stored):
+    """It is looked at behind the parts and before they are made an object, and not in front of them as well. A part
+    of a shard that is stored is written on a condition, whose words do not take the place of the look's."""
+    server = serve()
+    server.answer.upload_name = name
+    create()
+    data = values()
+    if is_stored:
+        write(data)
+    path = server.bucket / "a b/x.zarr/a/c/0/0"
+    before = path.read_bytes() if is_stored else None
+    s3, steps, has_gone = server.answer, [], threading.Event()
+
+    def meet(sim, request):
+        if request.path.startswith(KEY) and request.method != "GET":
+            steps.append(kinds([request])[0])
+            (server.bucket / "a b/x.zarr/a/zarr.json").unlink(missing_ok=True)
+            has_gone.set()
+        elif request.path.endswith("a/zarr.json"):
+            has_gone.wait(0.5)  # a look that goes along with one put may come first
+            steps.append("look")
+        return s3(sim, request)
+
+    with RemoteStore(NAME) as store, pytest.raises(ZarrbridgeError, match="has been deleted or moved"), \
+            Writer(store, "a") as writer:
+        server.answer = meet
+        writer.write((0, 0), (1, 1), data[:5 if is_stored else ROWS] + 1)
+        writer.flush()
+    first = steps.index("begin" if "begin" in steps else "put")
+    assert is_stored or first == 0
+    assert "look" in steps[first:] and "complete" not in steps
+    assert path not in [upload.path for upload in s3.uploads.values()]
+    assert path.read_bytes() == before if is_stored else not path.exists()
+
+
 GROWER = """
 import sys
 sys.path.insert(0, sys.argv[1])
