@@ -284,6 +284,33 @@ static int by_offset(const void *a, const void *b) {
     return a_begin < b_begin ? -1 : a_begin > b_begin;
 }
 
+/* True if the leaves are of one uncompressed chunk and want mostly the same bytes of it, as boxes do
+   that interleave: the bands of a picture that lies by pixel. `b` does not begin before `a`. */
+static bool want_the_same(const zb__leaf *a, const zb__leaf *b) {
+    if (a->missing || !a->form->chain->is_raw || a->form != b->form || a->inner != b->inner ||
+        a->around != b->around || b->lo >= a->hi)
+        return false;
+    const uint64_t end = a->hi > b->hi ? a->hi : b->hi, shared_end = a->hi < b->hi ? a->hi : b->hi;
+    return shared_end - b->lo > (end - a->lo) / 2 && end - a->lo <= 2 * SLAB_BYTES;
+}
+
+/* Makes one leaf of such neighbours in the sorted list, so that their bytes are read once. */
+static void join_leaves(zb__stored_chunk *key) {
+    for (zb__leaf *leaf = key->leaves; leaf->next;) {
+        zb__leaf *next = leaf->next;
+        if (!want_the_same(leaf, next)) {
+            leaf = next;
+            continue;
+        }
+        zb__piece *last = next->pieces; /* it is the only one: `next` has not been joined */
+        last->next = leaf->pieces;
+        leaf->pieces = last;
+        leaf->hi = leaf->hi > next->hi ? leaf->hi : next->hi;
+        leaf->next = next->next;
+        key->leaf_count--;
+    }
+}
+
 enum zb_code zb__stored_chunk_sort(zb__stored_chunk *key, zb_error *err) {
     if (key->leaf_count < 2)
         return ZB_OK;
@@ -298,6 +325,7 @@ enum zb_code zb__stored_chunk_sort(zb__stored_chunk *key, zb_error *err) {
         all[i]->next = i + 1 < n ? all[i + 1] : NULL;
     key->leaves = all[0];
     free(all);
+    join_leaves(key);
     return ZB_OK;
 }
 

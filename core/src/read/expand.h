@@ -15,7 +15,8 @@ enum zb_code zb__stored_chunk_open(zb__stored_chunk *key, zb_error *err);
    key->leaves. Called in parallel for different keys. */
 enum zb_code zb__stored_chunk_expand(zb__stored_chunk *key, zb__scratch *scratch, zb_error *err);
 
-/* Puts the leaves in the order of their bytes in the object: they are best read so. */
+/* Puts the leaves in the order of their bytes in the object: they are best read so. Those that want
+   mostly the same bytes of an uncompressed chunk become one. */
 enum zb_code zb__stored_chunk_sort(zb__stored_chunk *key, zb_error *err);
 
 /* The same step by step, for bytes that come from the store while others are decoded: nothing is

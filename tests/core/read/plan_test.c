@@ -107,6 +107,54 @@ static void boxes_of_one_call_share_chunks(void **state) {
     }
 }
 
+/* The boxes of three bands that lie by pixel want all bytes of a chunk, and get them together. Those
+   of parts that lie apart do not read what is between. */
+static void boxes_that_interleave_read_uncompressed_chunks_once(void **state) {
+    (void)state;
+    const arrays_spec whole = {
+        .ndim = 2, .shape = {300, 600}, .chunk = {{300, 600}}, .type = "int16"};
+    const arrays_spec in_shards = {.ndim = 2,
+                                   .shape = {300, 600},
+                                   .chunk = {{300, 600}, {100, 300}},
+                                   .depth = 1,
+                                   .type = "int16"};
+    for (int i = 0; i < 2; i++) {
+        setup s = begin(i ? &in_shards : &whole, zb_store_new_count);
+        static int16_t values[3][300][200];
+        const uint64_t bands[3][2] = {{0, 0}, {0, 1}, {0, 2}}, all[2] = {300, 200};
+        const uint64_t step[2] = {1, 3}, parts[2][2] = {{0, 0}, {90, 0}}, rows[2] = {100, 200};
+        zb_read reads[3];
+        zb_error err;
+        for (size_t band = 0; band < 3; band++)
+            reads[band] = (zb_read){.node = s.node,
+                                    .start = bands[band],
+                                    .count = all,
+                                    .step = step,
+                                    .view = {.data = values[band], .dtype = s.sample.dtype}};
+        zb_store_count_take(s.around);
+        ASSERT_OK(zb_array_read(reads, 3, &err), err);
+        zb_store_counts c = zb_store_count_take(s.around);
+        assert_in_range(c.bytes, 360000, 361000);
+        for (size_t band = 0; band < 3; band++)
+            for (uint64_t y = 0; y < 300; y++)
+                for (uint64_t x = 0; x < 200; x++)
+                    assert_memory_equal(&values[band][y][x],
+                                        arrays_at(&s.sample, (uint64_t[]){y, 3 * x + band}), 2);
+        for (size_t part = 0; part < 2; part++) /* 100 rows each, of which 10 are wanted by both */
+            reads[part] = (zb_read){.node = s.node,
+                                    .start = parts[part],
+                                    .count = rows,
+                                    .view = {.data = values[part], .dtype = s.sample.dtype}};
+        ASSERT_OK(zb_array_read(reads, 2, &err), err);
+        for (size_t part = 0; part < 2; part++)
+            for (uint64_t y = 0; y < 100; y++)
+                assert_memory_equal(values[part][0] + y * 200,
+                                    arrays_at(&s.sample, (uint64_t[]){part * 90 + y, 0}), 400);
+        assert_true(zb_store_count_take(s.around).bytes < 100000);
+        end(&s);
+    }
+}
+
 static void points_of_one_chunk_come_together(void **state) {
     (void)state;
     setup s = begin(&sharded, zb_store_new_count);
@@ -428,6 +476,7 @@ int main(void) {
     setenv("ZARRBRIDGE_NUM_THREADS", "2", 1); /* requests are divided among the threads */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boxes_of_one_call_share_chunks),
+        cmocka_unit_test(boxes_that_interleave_read_uncompressed_chunks_once),
         cmocka_unit_test(points_of_one_chunk_come_together),
         cmocka_unit_test(rows_of_a_chunk_decode_it_twice_at_most),
         cmocka_unit_test(indexes_are_read_once),
