@@ -304,9 +304,12 @@ def test_create_needs_a_place(tmp_path):
         assert len(errors.failures) == 1 and word in errors.failures[0], errors.failures
     assert create(tmp_path / "empty") is not None
     assert sorted(os.listdir(tmp_path / "dir")) == ["mine.txt"]
+    create(tmp_path / "x.zip").Close()
+    before = (tmp_path / "x.zip").read_bytes()
     with Errors() as errors:
         assert create("/vsizip/" + str(tmp_path / "x.zip") + "/r.zarr") is None
     assert "local directories" in errors.failures[0]
+    assert (tmp_path / "x.zip").read_bytes() == before
 
 
 def test_create_replaces_a_store_but_not_other_files(tmp_path):

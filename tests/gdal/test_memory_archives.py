@@ -112,6 +112,33 @@ def test_gdals_name_for_it_makes_it_too(name):
     assert files() == []
 
 
+@pytest.mark.parametrize("folder", ["t.zarr", "a/b.zarr", "plain"])
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_a_new_one_can_have_the_store_in_a_folder(tmp_path, folder, on_disk):
+    """GDAL's name for it, as its own driver takes it."""
+    archive = str(tmp_path / "n.zip") if on_disk else NAME
+    name = f"/vsizip/{archive}/{folder}"
+    with Errors() as errors:
+        assert DRIVER.CreateCopy(name, source(), callback=lambda *_: 0) is None
+    assert errors.failures and gdal.VSIStatL(archive) is None
+    array = folder.split("/")[-1].removesuffix(".zarr")
+    if folder == "plain":
+        dataset = DRIVER.Create(name, 30, 20, 1, gdal.GDT_Byte)
+        dataset.WriteArray(WANT)
+        dataset.Close()
+    else:
+        assert (DRIVER.CreateCopy(name, source()).ReadAsArray() == WANT).all()
+    assert f"{folder}/{array}/c/0/0" in gdal.ReadDirRecursive("/vsizip/" + archive)
+    for entry in name, archive:
+        assert (opened(entry).ReadAsArray() == WANT).all()
+    with Errors() as errors:  # an archive that is there is not changed
+        assert DRIVER.CreateCopy(f"/vsizip/{archive}/other.zarr", source()) is None
+    assert "new zip archives" in errors.failures[0]
+    other = archive.replace(".zip", ".other.zip")
+    gdal.MultiDimTranslate(f"/vsizip/{other}/{folder}", name, format="Zarr3").Close()
+    assert (opened(f"/vsizip/{other}/{folder}").ReadAsArray() == WANT).all()
+
+
 def test_one_that_is_read_is_replaced():
     values = np.arange(2048 * 600, dtype="uint8").reshape(2048, 600)
     DRIVER.CreateCopy(NAME, source(values), options=["COMPRESS=NONE"])

@@ -124,11 +124,14 @@ bool Destination::locate(const char *name, std::string *reason) {
     }
     location.directory = archive_of(location.directory);
     is_archive_ = becomes_archive(location.directory);
+    const bool is_whole = location.node.empty(); /* an archive's nodes are not changed */
+    if (!is_archive_ && is_whole)
+        is_archive_ = split_new_archive(location.directory, &location.directory, &location.node);
     if (!is_archive_)
         climb_to_root(&location);
     root_ = location.directory;
     place_ = node_ = location.node;
-    if (is_archive_ ? node_.empty() : find_writable_place(&root_))
+    if (is_archive_ ? is_whole : find_writable_place(&root_))
         return true;
     *reason = kWritablePlaces;
     return false;
@@ -288,7 +291,8 @@ Destination::~Destination() {
         zb_aside_remove(&aside_);
     } else if (made_ && hierarchy_.store != nullptr) {
         zb_error err;
-        if (delete_node(hierarchy_.store.get(), place_, &err) != ZB_OK)
+        const std::string made = is_archive_ ? "" : place_; /* an archive goes with its folders */
+        if (delete_node(hierarchy_.store.get(), made, &err) != ZB_OK)
             CPLError(CE_Warning, CPLE_FileIO,
                      "a part of the raster stays at %s, /%s, and has to be deleted: %s",
                      shown_name(root_).c_str(), place_.c_str(), err.message);

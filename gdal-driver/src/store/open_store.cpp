@@ -71,16 +71,39 @@ bool is_on_disk(const std::string &root) {
     return !is_url(root) && !STARTS_WITH(root.c_str(), "/vsi");
 }
 
-std::string archive_of(const std::string &path) {
+/* What follows /vsizip/, "" where the path does not begin so. */
+static std::string in_vsizip(const std::string &path) {
     static const std::string kPrefix = "/vsizip/";
-    if (path.compare(0, kPrefix.size(), kPrefix) != 0)
+    const std::string rest =
+        path.compare(0, kPrefix.size(), kPrefix) == 0 ? path.substr(kPrefix.size()) : "";
+    return STARTS_WITH(rest.c_str(), "vsi") ? "/" + rest : rest;
+}
+
+std::string archive_of(const std::string &path) {
+    std::string rest = in_vsizip(path);
+    if (rest.empty())
         return path;
-    std::string rest = path.substr(kPrefix.size());
     if (rest.size() > 2 && rest.front() == '{' && rest.back() == '}')
         rest = rest.substr(1, rest.size() - 2);
     if (STARTS_WITH(rest.c_str(), "vsi"))
         rest = "/" + rest;
     return is_archive(rest) ? rest : path;
+}
+
+bool split_new_archive(const std::string &path, std::string *archive, std::string *folder) {
+    static const std::string kSuffix = ".zip/";
+    const std::string rest = in_vsizip(path);
+    VSIStatBufL stat;
+    for (size_t at = rest.find(kSuffix); at != std::string::npos; at = rest.find(kSuffix, at + 1)) {
+        const size_t end = at + kSuffix.size() - 1;
+        const std::string begin = rest.substr(0, end);
+        if (VSIStatL(begin.c_str(), &stat) == 0)
+            continue; /* a directory, or an archive that is there: those are not changed */
+        *archive = begin;
+        *folder = rest.substr(end + 1);
+        return becomes_archive(begin) && !folder->empty();
+    }
+    return false;
 }
 
 bool becomes_archive(const std::string &root) {

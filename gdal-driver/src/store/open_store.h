@@ -42,6 +42,9 @@ bool becomes_archive(const std::string &root);
    and /vsizip/{x.zip}. All else as it is, paths in archives included. */
 std::string archive_of(const std::string &path);
 
+/* Takes GDAL's name for a folder in an archive that is not there yet, /vsizip/x.zip/folder, apart. */
+bool split_new_archive(const std::string &path, std::string *archive, std::string *folder);
+
 /* Such a path, or that of an archive that is there, also on a server. */
 bool is_archive(const std::string &root);
 
