@@ -142,6 +142,7 @@ static const zb_store_ops *ops_of(zb__remote *remote) {
     const zb_store_ops *writing = remote->protocol->writing;
     remote->ops = remote_ops;
     if (writing) {
+        remote->ops.list_below = writing->list_below;
         remote->ops.put = writing->put;
         remote->ops.erase = writing->erase;
         remote->ops.erase_below = writing->erase_below;

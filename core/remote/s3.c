@@ -371,7 +371,8 @@ static enum zb_code s3_flush(zb_store *store, zb_batch *batch, zb_error *err) {
     return ZB_OK;
 }
 
-static const zb_store_ops writing = {.put = zb__s3_put,
+static const zb_store_ops writing = {.list_below = zb__s3_list_below,
+                                     .put = zb__s3_put,
                                      .erase = zb__s3_erase,
                                      .erase_below = zb__s3_erase_below,
                                      .flush = s3_flush,

@@ -43,4 +43,8 @@ bool zb__s3_can_sign(const zb__s3 *s3, const char *text);
 enum zb_code zb__s3_list(zb__remote *store, const char *prefix, zb_list_fn fn, void *context,
                          zb_error *err);
 
+/* As list_below() of zb_store_ops. */
+enum zb_code zb__s3_list_below(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                               zb_error *err);
+
 #endif

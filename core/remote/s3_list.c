@@ -29,6 +29,7 @@ typedef struct listing {
     char *last; /* the last name of the pages so far: a key or a prefix */
     char *seen; /* the last one of the pages before this one; NULL: this is the first */
     bool last_is_prefix, is_ended;
+    bool is_deep;     /* all keys below the prefix, in place of the names in it */
     bool avoids_plus; /* a plus in a query would be signed wrongly */
 } listing;
 
@@ -55,7 +56,7 @@ static enum zb_code take(void *context, const char *key, bool is_prefix, zb_erro
     size_t length = strlen(begin);
     if (is_prefix && length && begin[length - 1] == '/')
         length--;
-    if (length > LONGEST_NAME || memchr(begin, '/', length))
+    if (length > LONGEST_NAME || (!l->is_deep && memchr(begin, '/', length)))
         return zb_fail(err, ZB_EIO, "the server lists names that were not asked for");
     memcpy(name, begin, length);
     name[length] = '\0';
@@ -82,7 +83,7 @@ static void add_begin(const listing *l, zb__text *text) {
 
 static char *query_of(const listing *l) {
     zb__text text = {.data = NULL};
-    zb__text_add(&text, "delimiter=%2F&list-type=2&prefix=");
+    zb__text_add(&text, l->is_deep ? "list-type=2&prefix=" : "delimiter=%2F&list-type=2&prefix=");
     zb__url_encode(&text, l->prefix, false);
     if (l->last)
         add_begin(l, &text);
@@ -125,21 +126,31 @@ static enum zb_code check_prefix(zb__remote *store, listing *l, zb_error *err) {
         store->base.label, l->prefix, curl->version);
 }
 
-enum zb_code zb__s3_list(zb__remote *store, const char *prefix, zb_list_fn fn, void *context,
-                         zb_error *err) {
-    zb__s3 *s3 = store->state;
-    listing l = {.fn = fn, .context = context};
+static enum zb_code run(zb__remote *store, const char *prefix, listing *l, zb_error *err) {
+    const zb__s3 *s3 = store->state;
     char *keys = NULL;
     bool goes_on = true;
     if (asprintf(&keys, "%s%s%s", s3->name.prefix, prefix, *prefix ? "/" : "") < 0)
         return zb_fail(err, ZB_ENOMEM, "no memory for a name");
-    l.prefix = keys;
-    l.length = strlen(keys);
-    enum zb_code code = check_prefix(store, &l, err);
-    while (goes_on && !code && !l.is_ended)
-        code = get_page(store, &l, &goes_on, err);
-    free(l.last);
-    free(l.seen);
+    l->prefix = keys;
+    l->length = strlen(keys);
+    enum zb_code code = check_prefix(store, l, err);
+    while (goes_on && !code && !l->is_ended)
+        code = get_page(store, l, &goes_on, err);
+    free(l->last);
+    free(l->seen);
     free(keys);
     return code;
+}
+
+enum zb_code zb__s3_list(zb__remote *store, const char *prefix, zb_list_fn fn, void *context,
+                         zb_error *err) {
+    listing l = {.fn = fn, .context = context};
+    return run(store, prefix, &l, err);
+}
+
+enum zb_code zb__s3_list_below(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                               zb_error *err) {
+    listing l = {.fn = fn, .context = context, .is_deep = true};
+    return run((zb__remote *)store, prefix, &l, err);
 }

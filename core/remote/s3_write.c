@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/pages.h"
 #include "base/token.h"
 #include "fetch.h"
@@ -33,7 +34,6 @@
 #define CHECKED_ON_THE_WAY ((uint64_t)1 << 20)
 _Static_assert(CHECKED_ON_THE_WAY > ZB__HELD_BACK, "a body has something before its end");
 #define ERASED_AT_ONCE 32
-#define MOST_DEPTH 256
 
 /* ---- Puts ---- */
 
@@ -293,56 +293,53 @@ enum zb_code zb__s3_erase(zb_store *store, const char *key, zb_error *err) {
     return code;
 }
 
-/* Names of a prefix: keys, and prefixes below it. */
-typedef struct names {
+/* Keys below a prefix. */
+typedef struct keys {
     const char *prefix;
-    char **keys, **prefixes;
-    size_t key_count, prefix_count;
+    char **key;
+    size_t count, capacity;
     bool is_short; /* of memory */
-} names;
-
-static bool append(char ***list, size_t *count, const char *prefix, const char *name) {
-    char *path, **longer = realloc(*list, (*count + 1) * sizeof *longer);
-    if (!longer)
-        return false;
-    *list = longer;
-    if (asprintf(&path, "%s%s%s", prefix, *prefix ? "/" : "", name) < 0)
-        return false;
-    longer[(*count)++] = path;
-    return true;
-}
+} keys;
 
 static int take(void *context, const zb_list_entry *entry) {
-    names *n = context;
-    n->is_short = entry->is_prefix ? !append(&n->prefixes, &n->prefix_count, n->prefix, entry->name)
-                                   : !append(&n->keys, &n->key_count, n->prefix, entry->name);
-    return n->is_short;
+    keys *k = context;
+    char *key;
+    k->is_short = !zb__list_grow(&k->key, k->count, &k->capacity, sizeof *k->key) ||
+                  asprintf(&key, "%s%s%s", k->prefix, *k->prefix ? "/" : "", entry->name) < 0;
+    if (!k->is_short)
+        k->key[k->count++] = key;
+    return k->is_short;
 }
 
-static void free_names(names *n) {
-    for (size_t i = 0; i < n->key_count; i++)
-        free(n->keys[i]);
-    for (size_t i = 0; i < n->prefix_count; i++)
-        free(n->prefixes[i]);
-    free(n->keys);
-    free(n->prefixes);
-}
-
-static enum zb_code erase_tree(zb__remote *store, const char *prefix, unsigned depth,
-                               zb_error *err) {
-    names n = {.prefix = prefix};
-    enum zb_code code = depth < MOST_DEPTH ? zb__s3_list(store, prefix, take, &n, err)
-                                           : zb_fail(err, ZB_ELIMIT, "%s/%s: too many levels",
-                                                     store->base.label, prefix);
-    if (!code && n.is_short)
-        code = zb_fail(err, ZB_ENOMEM, "no memory for names");
-    for (size_t i = 0, count; i < n.key_count && !code; i += count) {
-        count = n.key_count - i < ERASED_AT_ONCE ? n.key_count - i : ERASED_AT_ONCE;
-        code = erase_keys(store, n.keys + i, count, err);
+/* Erases the documents, or all else. */
+static enum zb_code erase_some(zb__remote *store, const keys *k, bool documents, zb_error *err) {
+    char *next[ERASED_AT_ONCE];
+    enum zb_code code = ZB_OK;
+    size_t count = 0;
+    for (size_t i = 0; i < k->count && !code; i++) {
+        if (zb__key_is_document(k->key[i]) == documents)
+            next[count++] = k->key[i];
+        if (count == ERASED_AT_ONCE) {
+            code = erase_keys(store, next, count, err);
+            count = 0;
+        }
     }
-    for (size_t i = 0; i < n.prefix_count && !code; i++)
-        code = erase_tree(store, n.prefixes[i], depth + 1, err);
-    free_names(&n);
+    return code || !count ? code : erase_keys(store, next, count, err);
+}
+
+/* Documents before chunks: of what is left after a kill no array has lost some of them. */
+static enum zb_code erase_tree(zb__remote *store, const char *prefix, zb_error *err) {
+    keys k = {.prefix = prefix};
+    enum zb_code code = zb__s3_list_below(&store->base, prefix, take, &k, err);
+    if (!code && k.is_short)
+        code = zb_fail(err, ZB_ENOMEM, "no memory for keys");
+    if (!code)
+        code = erase_some(store, &k, true, err);
+    if (!code)
+        code = erase_some(store, &k, false, err);
+    for (size_t i = 0; i < k.count; i++)
+        free(k.key[i]);
+    free(k.key);
     return code;
 }
 
@@ -353,5 +350,5 @@ enum zb_code zb__s3_erase_below(zb_store *store, const char *prefix, zb_error *e
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
     enum zb_code code = zb__s3_erase(store, document, err);
     free(document);
-    return code ? code : erase_tree((zb__remote *)store, prefix, 0, err);
+    return code ? code : erase_tree((zb__remote *)store, prefix, err);
 }

@@ -341,17 +341,18 @@ class S3:
         return Reply(200, {"Content-Type": "application/xml"}, body.encode())
 
     def list(self, folder, query):
-        prefix, delimiter = query["prefix"][0], query["delimiter"][0]
+        prefix, delimiter = query["prefix"][0], query.get("delimiter", [None])[0]
         after, names = query.get("start-after", [""])[0], {}
+        most = min(self.page, int(query.get("max-keys", [self.page])[0]))
         assert query["list-type"] == ["2"]
         for path in folder.rglob("*"):
             key = str(path.relative_to(folder))
             if path.is_file() and key.startswith(prefix) and key.encode() > after.encode():
                 rest = key[len(prefix):]
-                name, found, _ = rest.partition(delimiter)
+                name, found, _ = rest.partition(delimiter) if delimiter else (rest, "", "")
                 names[prefix + name + found] = bool(found)
         page = sorted(names.items(), key=lambda item: item[0].encode())
-        more, page = len(page) > self.page, page[:self.page]
+        more, page = len(page) > most, page[:most]
         rows = [f"<Contents><Key>{xml.sax.saxutils.escape(n)}</Key><Size>1</Size></Contents>"
                 for n, is_prefix in page if not is_prefix]
         rows += [f"<CommonPrefixes><Prefix>{xml.sax.saxutils.escape(n)}</Prefix></CommonPrefixes>"

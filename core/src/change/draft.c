@@ -196,6 +196,14 @@ static enum zb_code draft_list(zb_store *store, const char *prefix, zb_list_fn f
                      : list_both(d, prefix, fn, context, err);
 }
 
+/* Documents that are held come with list() alone. */
+static enum zb_code draft_list_below(zb_store *store, const char *prefix, zb_list_fn fn,
+                                     void *context, zb_error *err) {
+    draft *d = draft_of(store);
+    return passes(d) ? zb_store_list_below(d->inner, prefix, fn, context, err)
+                     : zb_fail(err, ZB_EUNSUPPORTED, "%s: the store is not sealed", d->base.label);
+}
+
 static uint64_t draft_reach(zb_store *store) {
     zb_store *inner = draft_of(store)->inner;
     return inner->ops->reach ? inner->ops->reach(inner) : 0;
@@ -542,6 +550,7 @@ static const zb_store_ops ops = {
     .open = draft_open,
     .stat = draft_stat,
     .list = draft_list,
+    .list_below = draft_list_below,
     .submit = draft_submit,
     .cancel = draft_cancel,
     .reach = draft_reach,

@@ -20,6 +20,9 @@ typedef struct zb__listing {
 } zb__listing;
 
 enum zb_code zb__list_apart(zb_store *store, const char *prefix, zb__listing *out, zb_error *err);
+/* The objects of all levels below prefix, by the rest of their keys. ZB_EUNSUPPORTED: the store lists
+   level by level. */
+enum zb_code zb__list_below(zb_store *store, const char *prefix, zb__listing *out, zb_error *err);
 void zb__listing_free(zb__listing *listing);
 
 /* The name of an object behind this one, or the first (NULL); NULL behind the last. */

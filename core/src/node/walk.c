@@ -166,14 +166,24 @@ static enum zb_code call_with_key(const char *prefix, const char *name, zb__key_
     return code;
 }
 
+/* The name may be that of a key below. */
 static bool is_skipped(const char *name, const char *skip) {
-    return skip && strcmp(name, skip) == 0;
+    const size_t length = skip ? strlen(skip) : 0;
+    return length && strncmp(name, skip, length) == 0 && (!name[length] || name[length] == '/');
+}
+
+/* All levels at once where the store can: their prefixes are none of its names then. */
+static enum zb_code list_keys(const key_walk *walk, const char *prefix, zb__listing *listing,
+                              zb_error *err) {
+    enum zb_code code =
+        walk->with_prefixes ? ZB_EUNSUPPORTED : zb__list_below(walk->store, prefix, listing, err);
+    return code == ZB_EUNSUPPORTED ? zb__list_apart(walk->store, prefix, listing, err) : code;
 }
 
 /* Objects come before those below prefixes. */
 static enum zb_code walk_keys(key_walk *walk, const char *prefix, const char *skip, zb_error *err) {
     zb__listing listing;
-    enum zb_code code = zb__list_apart(walk->store, prefix, &listing, err);
+    enum zb_code code = list_keys(walk, prefix, &listing, err);
     if (code)
         return code;
     for (const char *name = NULL; !code && (name = zb__listing_next(&listing, name));) {

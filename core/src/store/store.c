@@ -142,6 +142,14 @@ enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, v
     return code ? code : store->ops->list(store, prefix, fn, context, err);
 }
 
+enum zb_code zb_store_list_below(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                                 zb_error *err) {
+    if (!store->ops->list_below)
+        return zb_fail(err, ZB_EUNSUPPORTED, "%s: the store lists level by level", store->label);
+    enum zb_code code = check_key(prefix, true, err);
+    return code ? code : store->ops->list_below(store, prefix, fn, context, err);
+}
+
 uint64_t zb_store_identify(zb_store *store, const char *prefix) {
     bool can = store->ops->identify && check_key(prefix, true, NULL) == ZB_OK;
     return can ? store->ops->identify(store, prefix) : 0;

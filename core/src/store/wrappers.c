@@ -121,6 +121,13 @@ static enum zb_code wrapper_list(zb_store *store, const char *prefix, zb_list_fn
     return code ? code : w->inner->ops->list(w->inner, prefix, fn, context, err);
 }
 
+static enum zb_code wrapper_list_below(zb_store *store, const char *prefix, zb_list_fn fn,
+                                       void *context, zb_error *err) {
+    wrapper *w = (wrapper *)store;
+    enum zb_code code = w->inner->ops->list_below ? before(w, CALL_LIST, err) : ZB_OK;
+    return code ? code : zb_store_list_below(w->inner, prefix, fn, context, err);
+}
+
 static uint64_t wrapper_identify(zb_store *store, const char *prefix) {
     return zb_store_identify(((wrapper *)store)->inner, prefix);
 }
@@ -240,6 +247,7 @@ static const zb_store_ops wrapper_ops = {
     .close = wrapper_close,
     .stat = wrapper_stat,
     .list = wrapper_list,
+    .list_below = wrapper_list_below,
     .identify = wrapper_identify,
     .lacks = wrapper_lacks,
     .is_link = wrapper_is_link,

@@ -205,6 +205,35 @@ static void copies(void **state) {
     zb_store_release(mem);
 }
 
+static enum zb_code list_flat(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                              zb_error *err) {
+    return zb_store_list(store, prefix, fn, context, err);
+}
+
+/* A store without it is not asked, and the caller lists level by level. */
+static void lists_below(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *mem = new_mem(), *count;
+    int names = 0;
+    ASSERT_OK(zb_store_new_count(mem, &count, &err), err);
+    ASSERT_FAILS(zb_store_list_below(count, "a", count_name, &names, &err), ZB_EUNSUPPORTED, err,
+                 "level by level");
+    assert_int_equal(zb_store_count_take(count).lists, 0);
+    zb_store_ops flat = *mem->ops;
+    const zb_store_ops *ops = mem->ops;
+    flat.list_below = list_flat;
+    mem->ops = &flat;
+    ASSERT_OK(zb_store_list_below(count, "a", count_name, &names, &err), err);
+    ASSERT_FAILS(zb_store_list_below(count, "a//", count_name, &names, &err), ZB_EINVAL, err,
+                 "a//");
+    mem->ops = ops;
+    assert_int_equal(names, 1);
+    assert_int_equal(zb_store_count_take(count).lists, 1);
+    zb_store_release(count);
+    zb_store_release(mem);
+}
+
 static void waits(void **state) {
     (void)state;
     zb_error err;
@@ -228,6 +257,7 @@ int main(void) {
         cmocka_unit_test(read_only_stores_refuse),
         cmocka_unit_test(fails_the_nth_call),
         cmocka_unit_test(copies),
+        cmocka_unit_test(lists_below),
         cmocka_unit_test(waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -203,6 +203,10 @@ typedef struct zb_store_ops {
        prefix: no walk goes in circles. */
     enum zb_code (*list)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                          zb_error *err);
+    /* The keys of all objects below prefix, without it and in any order. NULL: list() tells them level
+       by level, and at no higher price. */
+    enum zb_code (*list_below)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                               zb_error *err);
     /* Identifies the holder of the objects directly below prefix (a directory): another one at the
        same prefix, after it was erased or moved away, has another identity. 0: not known. May be
        NULL. */
@@ -389,6 +393,9 @@ ZB_API enum zb_code zb_store_stat(zb_store *store, const char *key, zb_object_in
                                   zb_error *err);
 ZB_API enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                                   zb_error *err);
+/* ZB_EUNSUPPORTED for a store without list_below(). */
+ZB_API enum zb_code zb_store_list_below(zb_store *store, const char *prefix, zb_list_fn fn,
+                                        void *context, zb_error *err);
 
 /* The same for writing; ZB_EUNSUPPORTED for a read-only backend. The first one puts an object that
    neither waits nor goes in order, and belongs to no batch. */
