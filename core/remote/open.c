@@ -143,6 +143,8 @@ static const zb_store_ops *ops_of(zb__remote *remote) {
     remote->ops = remote_ops;
     if (writing) {
         remote->ops.list_below = writing->list_below;
+        remote->ops.is_absent = writing->is_absent;
+        remote->ops.peek = writing->peek;
         remote->ops.put = writing->put;
         remote->ops.erase = writing->erase;
         remote->ops.erase_below = writing->erase_below;

@@ -18,6 +18,7 @@ typedef struct zb__s3 {
     atomic_int conditions;  /* enum zb__choice: does the service keep to those of puts? */
     atomic_int takes_parts; /* likewise: may large objects go in parts? */
     atomic_int copies;      /* ZB__NO: the service, or its policy, lets nobody copy */
+    atomic_int lists;       /* ZB__NO: nor list; what is asked for by name is there or not */
     /* ---- Guarded by a lock of s3.c, which no thread holds while it waits for anything */
     char region[32];
     char *base; /* the bucket's URL */
@@ -46,5 +47,9 @@ enum zb_code zb__s3_list(zb__remote *store, const char *prefix, zb_list_fn fn, v
 /* As list_below() of zb_store_ops. */
 enum zb_code zb__s3_list_below(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                                zb_error *err);
+
+/* As is_absent() of zb_store_ops, by one request, or two where many names beside it begin in
+   the same way. */
+bool zb__s3_is_absent(zb_store *store, const char *prefix);
 
 #endif

@@ -11,6 +11,7 @@
 #include "fetch.h"
 #include "remote.h"
 #include "s3.h"
+#include "s3_lock.h"
 #include "s3_xml.h"
 
 /* A page has 1000 names of 1024 bytes, which XML may write six times as long, and some words on each. */
@@ -153,4 +154,72 @@ enum zb_code zb__s3_list_below(zb_store *store, const char *prefix, zb_list_fn f
                                zb_error *err) {
     listing l = {.fn = fn, .context = context, .is_deep = true};
     return run((zb__remote *)store, prefix, &l, err);
+}
+
+/* ---- Is there nothing? ---- */
+
+/* Names beside a prefix that begin as it does, and come before it where they go on with a sign before
+   the slash: of few of them one page tells. */
+#define MOST_BESIDE "8"
+
+typedef struct looking {
+    const char *prefix; /* of keys, without a slash at its end */
+    size_t length;
+    bool is_there; /* a key that is the prefix itself, or begins below it */
+    bool is_past;  /* a name that comes behind all that is below it */
+} looking;
+
+static enum zb_code look_at(void *context, const char *key, bool is_prefix, zb_error *err) {
+    looking *l = context;
+    (void)is_prefix;
+    (void)err;
+    const bool begins = strncmp(key, l->prefix, l->length) == 0;
+    const unsigned char next = begins ? (unsigned char)key[l->length] : 0;
+    l->is_there |= begins && (!next || next == '/');
+    l->is_past |= begins && next > '/';
+    return ZB_OK;
+}
+
+/* False: not known. Where the right to list is missing, nobody is asked again. */
+static bool get_first(zb__remote *store, looking *l, const char *end, bool *is_truncated) {
+    zb__text text = {.data = NULL};
+    zb__text_add(&text, "delimiter=%2F&list-type=2&max-keys=" MOST_BESIDE "&prefix=");
+    zb__url_encode(&text, l->prefix, false);
+    zb__url_encode(&text, end, false);
+    char *query = zb__text_take(&text, NULL);
+    zb__request request = {
+        .store = store, .method = ZB__GET, .query = query, .span = ZB__ALL, .most = MOST_PAGE};
+    enum zb_code code = query ? zb__request_wait(&request, NULL) : ZB_ENOMEM;
+    if (code == ZB_EIO && request.reply.status == 403)
+        atomic_store(&((zb__s3 *)store->state)->lists, ZB__NO);
+    if (!code)
+        code = zb__s3_page_parse(request.buffer, request.got, look_at, l, is_truncated, NULL);
+    free(request.buffer);
+    free(query);
+    return !code;
+}
+
+static bool is_nothing(zb__remote *store, const char *prefix) {
+    looking l = {.prefix = prefix, .length = strlen(prefix)};
+    bool is_truncated;
+    if (!get_first(store, &l, "", &is_truncated) || l.is_there)
+        return false;
+    if (!is_truncated || l.is_past)
+        return true;
+    return get_first(store, &l, "/", &is_truncated) && !l.is_there && !is_truncated;
+}
+
+bool zb__s3_is_absent(zb_store *store, const char *prefix) {
+    zb__remote *remote = (zb__remote *)store;
+    zb__s3 *s3 = remote->state;
+    listing l = {.prefix = NULL};
+    char *keys = NULL;
+    if (atomic_load(&s3->lists) == ZB__NO || asprintf(&keys, "%s%s", s3->name.prefix, prefix) < 0)
+        return false;
+    l.prefix = keys;
+    const bool is_absent = !check_prefix(remote, &l, NULL) && is_nothing(remote, keys);
+    free(keys);
+    if (is_absent)
+        zb__s3_found_none(remote, prefix);
+    return is_absent;
 }

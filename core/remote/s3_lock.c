@@ -15,16 +15,18 @@
 
 /* An object that was read or put under a lock. */
 typedef struct sight {
-    bool is_absent;
-    zb__version version; /* unless absent */
-    const char *key;     /* behind the struct; of one that is looked for, the asker's */
+    bool is_absent, is_own; /* own: it was put or erased under the lock */
+    zb__version version;    /* unless absent */
+    const char *key;        /* behind the struct; of one that is looked for, the asker's */
 } sight;
 
 typedef struct held {
     zb_lock base;
     struct held *next;
-    void *sights;  /* a tree of tsearch */
-    bool is_blind; /* memory was short: what was read under it is not known */
+    pthread_t owner;
+    void *sights;   /* a tree of tsearch */
+    void *nothings; /* likewise, of prefixes at which there was nothing */
+    bool is_blind;  /* memory was short: what was read under it is not known */
     char key[];
 } held;
 
@@ -82,6 +84,7 @@ enum zb_code zb__s3_lock(zb_store *store, const char *key, zb_lock **out, zb_err
     if (!lock)
         return zb_fail(err, ZB_ENOMEM, "no memory for a lock");
     lock->base.store = store;
+    lock->owner = pthread_self();
     memcpy(lock->key, key, strlen(key) + 1);
     code = wait_and_enter(lock, err);
     if (code)
@@ -100,6 +103,7 @@ void zb__s3_unlock(zb_lock *base) {
     pthread_cond_broadcast(&released);
     pthread_mutex_unlock(&mutex);
     tdestroy(lock->sights, free);
+    tdestroy(lock->nothings, free);
     free(lock);
 }
 
@@ -116,6 +120,49 @@ static int by_key(const void *a, const void *b) {
     return strcmp(((const sight *)a)->key, ((const sight *)b)->key);
 }
 
+/* A prefix at which there was nothing. */
+typedef struct nothing {
+    size_t length;
+    const char *prefix; /* behind the struct; of one that is looked for, the asker's */
+} nothing;
+
+static int by_prefix(const void *a, const void *b) {
+    const nothing *one = a, *other = b;
+    if (one->length != other->length)
+        return one->length < other->length ? -1 : 1;
+    return memcmp(one->prefix, other->prefix, one->length);
+}
+
+void zb__s3_found_none(zb__remote *store, const char *prefix) {
+    const size_t length = strlen(prefix);
+    nothing *new = calloc(1, sizeof *new + length + 1);
+    pthread_mutex_lock(&mutex);
+    held *lock = find(&store->base, "zarr.json");
+    nothing *const *found = NULL;
+    if (new && lock) {
+        new->length = length;
+        new->prefix = memcpy(new + 1, prefix, length + 1);
+        found = tsearch(new, &lock->nothings, by_prefix);
+    }
+    if (lock && !found)
+        lock->is_blind = true;
+    if (!found || *found != new)
+        free(new);
+    pthread_mutex_unlock(&mutex);
+}
+
+/* With the mutex. Was there nothing at the key, or at a prefix of it? */
+static bool was_in_nothing(const held *lock, const char *key) {
+    nothing wanted = {.length = strlen(key), .prefix = key};
+    while (lock->nothings && wanted.length) {
+        if (tfind(&wanted, &lock->nothings, by_prefix))
+            return true;
+        while (wanted.length && key[--wanted.length] != '/')
+            ;
+    }
+    return false;
+}
+
 /* With the mutex. version NULL: absent. */
 static void note(held *lock, const char *key, const zb__version *version, bool replaces) {
     sight *new = calloc(1, sizeof *new + strlen(key) + 1);
@@ -130,6 +177,7 @@ static void note(held *lock, const char *key, const zb__version *version, bool r
         lock->is_blind = true;
     else if (kept == new || replaces) {
         kept->is_absent = version == NULL;
+        kept->is_own = replaces;
         if (version)
             kept->version = *version;
     }
@@ -137,13 +185,14 @@ static void note(held *lock, const char *key, const zb__version *version, bool r
         free(new);
 }
 
+/* The first answer counts, that there is nothing included. */
 void zb__s3_answered(zb__remote *store, const char *key, enum zb_code code,
                      const zb__version *version) {
     if (code && code != ZB_ENOTFOUND)
         return;
     pthread_mutex_lock(&mutex);
     held *lock = holder_of(&store->base, key);
-    if (lock)
+    if (lock && !was_in_nothing(lock, key))
         note(lock, key, code ? NULL : version, false);
     pthread_mutex_unlock(&mutex);
 }
@@ -156,18 +205,39 @@ void zb__s3_replaced(zb__remote *store, const char *key, const zb__version *vers
     pthread_mutex_unlock(&mutex);
 }
 
-/* A version that nobody knows is one that no object has: the put fails. */
-enum zb__seen zb__s3_seen(zb__remote *store, const char *key, zb__version *version) {
-    enum zb__seen seen = ZB__UNSEEN;
+/* With the mutex. */
+static const sight *sight_of(const held *lock, const char *key) {
     const sight wanted = {.key = key};
+    sight *const *found = lock ? tfind(&wanted, &lock->sights, by_key) : NULL;
+    return found ? *found : NULL;
+}
+
+bool zb__s3_own_put(zb__remote *store, const char *key, zb__version *version) {
     pthread_mutex_lock(&mutex);
     const held *lock = holder_of(&store->base, key);
-    sight *const *found = lock ? tfind(&wanted, &lock->sights, by_key) : NULL;
-    *version = (zb__version){.size = 0};
-    if (found)
-        *version = (*found)->version;
-    if (found || (lock && lock->is_blind))
-        seen = found && (*found)->is_absent ? ZB__ABSENT : ZB__PRESENT;
+    const sight *seen = sight_of(lock, key);
+    const bool is_own = seen && pthread_equal(lock->owner, pthread_self()) && seen->is_own &&
+                        !seen->is_absent && seen->version.size &&
+                        zb__version_is_strong(&seen->version); /* of a copy no size is known */
+    if (is_own)
+        *version = seen->version;
     pthread_mutex_unlock(&mutex);
-    return seen;
+    return is_own;
+}
+
+/* A version that nobody knows is one that no object has: the put fails. */
+enum zb__seen zb__s3_seen(zb__remote *store, const char *key, zb__version *version) {
+    enum zb__seen result = ZB__UNSEEN;
+    pthread_mutex_lock(&mutex);
+    const held *lock = holder_of(&store->base, key);
+    const sight *seen = sight_of(lock, key);
+    *version = (zb__version){.size = 0};
+    if (seen)
+        *version = seen->version;
+    if (seen ? seen->is_absent : lock && was_in_nothing(lock, key))
+        result = ZB__ABSENT;
+    else if (seen || (lock && lock->is_blind))
+        result = ZB__PRESENT;
+    pthread_mutex_unlock(&mutex);
+    return result;
 }

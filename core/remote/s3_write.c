@@ -217,6 +217,7 @@ enum zb_code zb__s3_put(zb_store *store, const zb_put *put, zb_error *err) {
         s.seen = zb__s3_seen(s.store, put->key, &s.version);
         code = send(&s, err);
     }
+    s.version.size = s.size;
     if (!code)
         zb__s3_replaced(s.store, put->key, &s.version);
     return code;

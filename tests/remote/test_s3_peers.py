@@ -24,6 +24,7 @@ import zarr
 import sims3
 from conftest import make_store, run
 from remote_store import RemoteStore, Writer, ZarrbridgeError, call, lib
+from test_s3_requests import KEYS, PREFIXES
 
 PEERS = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"]) / "build/s3-peers"
 REGION = "us-east-1"
@@ -227,6 +228,15 @@ def test_what_is_not_there(peer, tmp_path):
     for name, words in {"s3://none/x.zarr": "there is no bucket 'none'", "s3://bucket/x.zarr": "x.zarr"}.items():
         status, lines, said = run("ls", name)
         assert status in (1, 2) and words in "\n".join(lines) + said
+
+
+def test_that_nothing_is_there_is_told_by_a_listing(peer):
+    """Of a few names, sorted by their bytes: a service that lists otherwise would be told apart here."""
+    for key in KEYS:
+        peer.put("/bucket/x.zarr/" + urllib.parse.quote(key), b"1")
+    with RemoteStore("s3://bucket/x.zarr") as store:
+        found = {prefix: lib.zb_store_is_absent(store.handle, prefix.encode()) for prefix in PREFIXES}
+    assert found == PREFIXES
 
 
 # ---- Writing

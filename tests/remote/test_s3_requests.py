@@ -1,14 +1,227 @@
 # SPDX-License-Identifier: MIT
-"""What changes of stores in S3 ask for."""
+"""What changes of stores in S3 ask for: how many requests, that one answer serves for several questions, and
+that what another program does meanwhile is seen all the same."""
 
+import ctypes
+import json
+import os
+
+import h5py
 import numpy as np
+import pytest
 import zarr
 
-from remote_store import RemoteStore, call, lib
+from programs import python
+from remote_store import RemoteStore, Writer, ZarrbridgeError, call, lib
 from test_s3_writing import serve  # noqa: F401  (a fixture)
 
 NAME = "s3://bucket/x.zarr"
 ROOT = "/bucket/x.zarr"
+lib.zb_store_is_absent.restype = ctypes.c_bool
+
+
+def kinds(log):
+    """The requests, in order, with what is asked for."""
+    def kind(r):
+        prefix = "&prefix=x.zarr%2F"
+        at = r.query.partition(prefix)[2].replace("%2F", "/") if r.query else r.path.removeprefix(ROOT)[1:]
+        return ("LIST" if r.query else r.method, at)
+
+    return [kind(r) for r in log if "zarrbridge-test" not in r.path]
+
+
+def probes(log):
+    return len([r for r in log if "zarrbridge-test" in r.path])
+
+
+# ---- How many
+
+
+H5PY = """
+import sys, h5py
+with h5py.File(sys.argv[1], "a") as file:
+    for name in sys.argv[2:]:
+        file[name] = range(9)
+"""
+
+
+def test_a_dataset_that_h5py_makes(serve):  # noqa: F811
+    if not os.environ.get("HDF5_PLUGIN_PATH"):
+        pytest.skip("the connector is not built")
+    server = serve()
+    zarr.open_group(server.bucket / "x.zarr", mode="w")
+    python(H5PY, NAME, "a", HDF5_VOL_CONNECTOR="zarr")
+    log = server.take_log()
+    asked = kinds(log)
+    assert asked[-6:-1] == [
+        ("GET", "zarr.json"), ("GET", ".zarrbridge-consolidated"), ("LIST", "a"),  # under the lock
+        ("PUT", "a/c/0"), ("PUT", "a/zarr.json")]
+    if h5py.version.hdf5_version_tuple < (2,):
+        assert asked[:2] == [("GET", "zarr.json"), ("LIST", "a")] and len(asked) == 8  # the file, the name
+    assert len(asked) <= 10 and probes(log) == 4
+    puts = {r.path: r.headers.get("if-none-match") for r in log if r.method == "PUT" and ROOT + "/a/" in r.path}
+    assert puts == {ROOT + "/a/c/0": None, ROOT + "/a/zarr.json": "*"}
+    python(H5PY, NAME, "b", "c", HDF5_VOL_CONNECTOR="zarr")
+    assert len(kinds(server.take_log())) <= 17
+    assert (zarr.open_array(server.bucket / "x.zarr/c")[...] == np.arange(9)).all()
+
+
+def test_a_node_that_core_makes_and_opens(serve):  # noqa: F811
+    server = serve()
+    with RemoteStore(NAME) as store:
+        store.create_group("")
+        server.take_log()
+        store.create_array("a", (4, 4), (2, 4), "i4")
+        assert kinds(server.take_log()) == [("GET", "zarr.json"), ("GET", ".zarrbridge-consolidated"), ("LIST", "a"),
+                                            ("PUT", "a/zarr.json")]
+        store.create_array("b/c", (4, 4), (2, 4), "i4")
+        assert kinds(server.take_log()) == [
+            ("GET", "zarr.json"), ("GET", ".zarrbridge-consolidated"), ("GET", "b/zarr.json"), ("LIST", "b"),
+            ("LIST", "b/c"), ("PUT", "b/zarr.json"), ("PUT", "b/c/zarr.json")]
+
+
+def test_a_move(serve):  # noqa: F811
+    server = serve()
+    root = zarr.open_group(server.bucket / "x.zarr", mode="w")
+    root.create_array("a", shape=(4, 4), chunks=(2, 2), dtype="i4")[:] = 1
+    with RemoteStore(NAME) as store:
+        store.move("a", "b")
+        log = server.take_log()
+    chunks = [f"c/{i}/{j}" for i in (0, 1) for j in (0, 1)]
+    asked = kinds(log)
+    assert asked[:8] == [("GET", "zarr.json"), ("GET", ".zarrbridge-consolidated"), ("GET", "a/zarr.json"),
+                         ("LIST", "b"), ("LIST", "a/"), ("PUT", "b/c/0/0"), ("PUT", "b/c/0/1"), ("PUT", "b/c/1/0")]
+    assert asked[8:13] == [("PUT", "b/c/1/1"), ("GET", "a/zarr.json"), ("PUT", "b/zarr.json"),
+                           ("DELETE", "a/zarr.json"), ("LIST", "a/")]
+    assert sorted(asked[13:]) == [("DELETE", "a/" + chunk) for chunk in chunks]
+
+
+# ---- Is there nothing?
+
+
+KEYS = ["a!/x", "a+b", "a-1/c/0", "a.b/zarr.json", "b/c/0", "b0/x", "c", "d/e/f", "d.1/x", "dé/x", "e e/x"]
+KEYS += [f"a-{i}/x" for i in range(20)] + [f"g!{i}" for i in range(20)] + ["g/x"] + [f"h!{i}" for i in range(20)]
+PREFIXES = {"a": True, "a!": False, "a-1": False, "a-1/c": False, "a-1/c/0": False, "a-1/c/00": True, "a-": True,
+            "a.": True, "a.b": False, "b": False, "b/c": False, "b/c/1": True, "b0": False, "c": False, "c/d": True,
+            "d": False, "d/e": False, "d/f": True, "d.1": False, "dé": False, "é": True, "e e": False, "e": True,
+            "g": False, "h": True, "z": True, "z/y": True}
+
+
+@pytest.mark.parametrize("page", [1, 3, 1000])
+def test_an_answer_is_never_wrong(serve, page):  # noqa: F811
+    """Names beside a prefix that begin as it does come before those below it, or behind."""
+    server = serve(page=page)
+    for key in KEYS:
+        path = server.bucket / "x.zarr" / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"1")
+    with RemoteStore(NAME) as store:
+        for prefix, expected in PREFIXES.items():
+            server.take_log()
+            assert lib.zb_store_is_absent(store.handle, prefix.encode()) == expected, prefix
+            assert len(server.take_log()) <= 2
+
+
+def test_what_cannot_be_known(serve):  # noqa: F811
+    server = serve()
+    zarr.open_group(server.bucket / "x.zarr", mode="w")
+    with RemoteStore(NAME) as store:
+        for body in (b"", b"<html/>", b"<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"):
+            server.fault("/bucket", "body", times=2, body=body)
+            assert not lib.zb_store_is_absent(store.handle, b"a"), body
+            server.heal()
+        assert lib.zb_store_is_absent(store.handle, b"a")
+
+
+def test_who_may_not_list_is_refused_once(serve):  # noqa: F811
+    server = serve()
+    zarr.open_group(server.bucket / "x.zarr", mode="w")
+    server.answer.list = lambda *_: server.answer.error(403, "AccessDenied")
+    with RemoteStore(NAME) as store:
+        for _ in range(3):
+            assert not lib.zb_store_is_absent(store.handle, b"a")
+    assert len(server.take_log()) == 1
+
+
+# ---- Others are seen
+
+
+@pytest.mark.parametrize("path, theirs", [("a", "a"), ("b/c", "b"), ("b/c", "b/c")])
+def test_a_node_that_another_program_makes_meanwhile(serve, path, theirs):  # noqa: F811
+    """After it was found that nothing is there: the put has a condition, though that object was not asked for."""
+    server = serve()
+    zarr.open_group(server.bucket / "x.zarr", mode="w")
+    place = server.bucket / "x.zarr" / theirs
+    change = server.answer.change
+
+    def overtake(sim, request, at):
+        if at == place / "zarr.json" and not at.exists():
+            zarr.create_group(place, attributes={"whose": "theirs"})
+        return change(sim, request, at)
+
+    server.answer.change = overtake
+    with RemoteStore(NAME) as store, pytest.raises(ZarrbridgeError, match="another program has changed the object"):
+        store.create_array(path, (4,), (2,), "i4")
+    assert json.loads((place / "zarr.json").read_bytes())["attributes"] == {"whose": "theirs"}
+
+
+@pytest.mark.parametrize("left, said", [
+    ({"a/zarr.json": b'{"zarr_format":3,"node_type":"group"}'}, "there is a node at /a already"),
+    ({"a/.zgroup": b'{"zarr_format":2}'}, "is Zarr version 2"), ({"a/b/.zgroup": b'{"zarr_format":2}'}, "version 2"),
+    ({"a/b/zarr.json": b'{"zarr_format":3,"node_type":"group"}'}, "there is a node below")])
+def test_what_is_there_is_found(serve, left, said):  # noqa: F811
+    server = serve()
+    zarr.open_group(server.bucket / "x.zarr", mode="w")
+    for key, data in left.items():
+        path = server.bucket / "x.zarr" / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    with RemoteStore(NAME) as store, pytest.raises(ZarrbridgeError, match=said):
+        store.create_array("a", (4,), (2,), "i4")
+
+
+def test_chunks_that_a_killed_program_has_left_are_erased(serve):  # noqa: F811
+    server = serve()
+    zarr.open_group(server.bucket / "x.zarr", mode="w")
+    (server.bucket / "x.zarr/a/c").mkdir(parents=True)
+    (server.bucket / "x.zarr/a/c/0").write_bytes(b"old")
+    with RemoteStore(NAME) as store:
+        store.create_array("a", (4,), (2,), "i4")
+    assert sorted(p.name for p in (server.bucket / "x.zarr/a").rglob("*")) == ["zarr.json"]
+
+
+def test_an_own_put_is_known_and_the_put_of_another_program_is_seen(serve):  # noqa: F811
+    """A chunk is not put into an array that has been replaced since this program made it."""
+    server = serve()
+    with RemoteStore(NAME) as store:
+        store.create_group("")
+        store.create_array("a", (4,), (2,), "i4")
+        with Writer(store, "a") as writer:
+            writer.write((0,), (1,), np.ones(2, "i4"))
+            writer.flush()
+            zarr.create_array(server.bucket / "x.zarr/a", shape=(4,), chunks=(2,), dtype="f8", overwrite=True)
+            with pytest.raises(ZarrbridgeError, match="another node has taken the place"):
+                writer.write((0,), (1,), np.ones(2, "i4"))
+                writer.flush()
+            call(lib.zb_store_flush, store.handle)
+    assert not (server.bucket / "x.zarr/a/c").exists()
+
+
+# ---- Version 2
+
+
+def test_version_2_is_read_by_as_many_requests(serve):  # noqa: F811
+    """But for one, by which the first node of a store is found."""
+    server = serve()
+    root = zarr.open_group(server.bucket / "x.zarr", mode="w", zarr_format=2)
+    for name in "ab":
+        root.create_array(name, shape=(4,), chunks=(2,), dtype="i4")[:] = 1
+    with RemoteStore(NAME) as store:
+        store.open("a")
+        assert kinds(server.take_log()) == [("GET", "a/zarr.json"), ("LIST", "a"), ("GET", "a/.zarray"),
+                                            ("GET", "a/.zattrs")]
+        store.open("b")
+        assert kinds(server.take_log()) == [("GET", "b/zarr.json"), ("GET", "b/.zarray"), ("GET", "b/.zattrs")]
 
 
 # ---- All levels at once

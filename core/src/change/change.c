@@ -71,11 +71,22 @@ static enum zb_code add_missing(zb__change *change, const char *path, zb_error *
     return code ? code : entries_add(&change->missing, path, &document, err);
 }
 
+/* A change that moves looks at the groups above both paths, under one lock. */
+static bool is_sound(const zb__change *change, const char *path) {
+    for (size_t i = 0; i < change->sound.count; i++) {
+        if (strcmp(change->sound.name[i].text, path) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Looks at one group above. Only the members that matter here are checked: a group that we cannot
    open for other reasons may still have children. */
 static enum zb_code look_at(zb__change *change, const char *path, bool create, zb_error *err) {
     zb__document document;
     uint64_t mark;
+    if (is_sound(change, path))
+        return ZB_OK;
     enum zb_code code = zb__plain_group_mark(change->store, path, &mark, err);
     if (!code && zb__plain_group_is_known(mark))
         return zb__owed_join(change->store, path, err);
@@ -102,9 +113,10 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
     if (!code && has_block && !contains(&change->owners, path))
         return entries_add(&change->owners, path, &document, err);
     zb__document_free(&document);
-    if (!code && is_group && !has_block)
-        zb__plain_group_remember(mark);
-    return code;
+    if (code || has_block || !is_group)
+        return code;
+    zb__plain_group_remember(mark);
+    return zb__names_add(&change->sound, (zb__name){.text = strdup(path)}, err);
 }
 
 enum zb_code zb__change_above(zb__change *change, const char *path, bool create, zb_error *err) {
@@ -234,6 +246,7 @@ enum zb_code zb__change_end(zb__change *change, enum zb_code code, zb_error *err
     zb_store_unlock(change->lock);
     entries_free(&change->owners);
     entries_free(&change->missing);
+    zb__names_free(&change->sound);
     free(change->erased);
     *change = (zb__change){.store = NULL};
     /* Erasing and moving become durable with a flush only. */

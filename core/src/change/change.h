@@ -18,6 +18,7 @@
 #ifndef ZB_CHANGE_CHANGE_H
 #define ZB_CHANGE_CHANGE_H
 
+#include "base/names.h"
 #include "change/hierarchy.h"
 #include "node/edit.h"
 
@@ -38,6 +39,7 @@ typedef struct zb__change {
     zb_lock *lock;       /* of the hierarchy; NULL: the store has none */
     zb__entries owners;  /* groups above with a block, and their documents as they were */
     zb__entries missing; /* groups above without a document, to be created; parents first */
+    zb__names sound;     /* groups above that were looked at, and from which nothing is wanted */
     char *erased;        /* erased path, with all nodes at and below it, or NULL */
 } zb__change;
 

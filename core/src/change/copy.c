@@ -238,6 +238,13 @@ static enum zb_code make_room(const copying *c, const zb__names *nodes, zb_error
     return code;
 }
 
+/* Unless there is nothing at all, which the caller has asked first: one question in place of many. */
+static enum zb_code take_place(const copying *c, zb__change *change, const zb__names *nodes,
+                               zb_error *err) {
+    enum zb_code code = zb__change_expect_none(change, c->to_path, err);
+    return code ? code : make_room(c, nodes, err);
+}
+
 /* ---- Copying and moving ------------------------------------------------------------------- */
 
 /* Tells the change, for consolidated metadata, which nodes a rename is going to bring to the
@@ -308,14 +315,15 @@ static enum zb_code copy_nodes(copying *c, zb__change *change, zb_error *err) {
         *c->older = nodes;
         return ZB_OK;
     }
-    if (nodes.count == 0 || strcmp(nodes.name[0].text, c->from_path) != 0)
+    const bool is_there = nodes.count > 0 && strcmp(nodes.name[0].text, c->from_path) == 0;
+    if (c->move && (!is_there || nodes.name[0].is_older))
+        code = zb__v2_refuse(c->from, c->from_path, err);
+    if (!code && !is_there)
         code = zb_fail(err, ZB_ENOTFOUND, "store %s has no node /%s", c->from->label, c->from_path);
     if (!code)
         code = zb__change_above(change, c->to_path, true, err);
-    if (!code)
-        code = zb__change_expect_none(change, c->to_path, err);
-    if (!code)
-        code = make_room(c, &nodes, err);
+    if (!code && !zb_store_is_absent(c->to, c->to_path))
+        code = take_place(c, change, &nodes, err);
     if (!code)
         code = zb__change_drop(change, err);
     if (!code && c->move) { /* the node comes into the groups above */
@@ -334,8 +342,11 @@ static enum zb_code check_paths(const copying *c, zb_error *err) {
     enum zb_code code = zb__path_check(c->from_path, err);
     if (!code)
         code = zb__path_check_new(c->to_path, err);
-    if (!code && c->from == c->to &&
-        (strcmp(c->from_path, c->to_path) == 0 || zb__path_below(c->to_path, c->from_path)))
+    const bool is_within = c->from == c->to && (strcmp(c->from_path, c->to_path) == 0 ||
+                                                zb__path_below(c->to_path, c->from_path));
+    if (!code && is_within && c->move)
+        code = zb__v2_refuse(c->from, c->from_path, err);
+    if (!code && is_within)
         code = zb_fail(err, ZB_EINVAL, "the target lies within the source");
     return code;
 }
@@ -343,7 +354,7 @@ static enum zb_code check_paths(const copying *c, zb_error *err) {
 /* While the source's own document stands, the source is whole, and the copy goes again when it
    cannot be erased. Later the copy is the node, and the rest of the source is garbage. */
 static enum zb_code erase_source(const copying *c, zb__change *change, zb_error *err) {
-    enum zb_code code = zb__node_erase(change, c->from_path, err);
+    enum zb_code code = zb__node_erase_found(change, c->from_path, err);
     if (code && !(change->erased && strcmp(change->erased, c->from_path) == 0))
         (void)zb__node_erase(change, c->to_path, NULL);
     return code;
@@ -383,8 +394,5 @@ enum zb_code zb__copy_as_it_is(zb_store *from, const char *from_path, zb_store *
 
 enum zb_code zb_node_move(zb_store *store, const char *from, const char *to, zb_error *err) {
     copying c = {.from = store, .to = store, .from_path = from, .to_path = to, .move = true};
-    enum zb_code code = zb__path_check(from, err);
-    if (!code)
-        code = zb__v2_refuse(store, from, err);
-    return code ? code : run(&c, err);
+    return run(&c, err);
 }

@@ -196,6 +196,18 @@ static enum zb_code draft_list(zb_store *store, const char *prefix, zb_list_fn f
                      : list_both(d, prefix, fn, context, err);
 }
 
+/* While documents are held, questions cost nothing, or little. */
+static bool draft_is_absent(zb_store *store, const char *prefix) {
+    const draft *d = draft_of(store);
+    return passes(d) && zb_store_is_absent(d->inner, prefix);
+}
+
+static enum zb_code draft_peek(zb_store *store, const char *key, zb_object_info *info,
+                               zb_error *err) {
+    zb_store *place = place_of(draft_of(store), key);
+    return place ? zb_store_peek(place, key, info, err) : absent(draft_of(store), key, err);
+}
+
 /* Documents that are held come with list() alone. */
 static enum zb_code draft_list_below(zb_store *store, const char *prefix, zb_list_fn fn,
                                      void *context, zb_error *err) {
@@ -551,6 +563,8 @@ static const zb_store_ops ops = {
     .stat = draft_stat,
     .list = draft_list,
     .list_below = draft_list_below,
+    .is_absent = draft_is_absent,
+    .peek = draft_peek,
     .submit = draft_submit,
     .cancel = draft_cancel,
     .reach = draft_reach,

@@ -114,7 +114,8 @@ static enum zb_code note_look(zb_store *store, const char *path, const char *tok
         return ZB_ENOMEM;
     enum zb_code code = ZB_OK;
     *there = *ours = false;
-    if (!zb_store_is_absent(store, key)) /* absent in the usual case: the cheaper question */
+    /* Absent in the usual case: in a local store the cheaper question. */
+    if (!store->hints.is_local || !zb_store_is_absent(store, key))
         code = zb__note_look(store, key, token, there, ours, err);
     free(key);
     return code ? zb__node_blame(store, "group", path, code, err) : ZB_OK;

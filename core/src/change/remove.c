@@ -91,7 +91,7 @@ static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_er
 
 /* The node goes in one step. A directory that lost its document alone to a kill would be taken for
    the same node by older handles, once another array is made in it. */
-static enum zb_code erase_tree(zb__change *change, const char *path, zb_error *err) {
+enum zb_code zb__node_erase_found(zb__change *change, const char *path, zb_error *err) {
     char kind = 0;
     enum zb_code code = zb__change_note_erased(change, path, err);
     if (code)
@@ -102,20 +102,29 @@ static enum zb_code erase_tree(zb__change *change, const char *path, zb_error *e
     return code;
 }
 
+/* Tells what is to be erased by one read, where it has a document: *kind as of zb__node_kind, but 0
+   for the root. */
+static enum zb_code look(zb_store *store, const char *path, char *kind, zb_error *err) {
+    bool older;
+    *kind = 0;
+    if (!*path)
+        return zb__v2_refuse(store, path, err);
+    enum zb_code code = zb__node_kind_of(store, path, kind, &older, err);
+    return code || !older ? code : zb__v2_refuse_older(store, path, err);
+}
+
 /* A killed deletion of another writer leaves a node without its document, but with nodes below. */
 enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err) {
     zb__names nodes;
-    char kind = 0;
-    enum zb_code code = zb__v2_refuse(change->store, path, err);
-    if (!code && *path)
-        code = zb__node_kind(change->store, path, &kind, err);
+    char kind;
+    enum zb_code code = look(change->store, path, &kind, err);
     if (code || kind)
-        return code ? code : erase_tree(change, path, err);
+        return code ? code : zb__node_erase_found(change, path, err);
     code = zb__nodes_owned(change->store, path, &nodes, err);
     if (!code && nodes.count == 0)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no node");
     if (!code)
-        code = *path ? erase_tree(change, path, err) : erase_root(change, &nodes, err);
+        code = *path ? zb__node_erase_found(change, path, err) : erase_root(change, &nodes, err);
     zb__names_free(&nodes);
     return code;
 }

@@ -11,6 +11,10 @@
    is none. remove.c. */
 enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err);
 
+/* The same for a node that this change has found to be there, and of version 3; not the root.
+   remove.c. */
+enum zb_code zb__node_erase_found(zb__change *change, const char *path, zb_error *err);
+
 /* Erases all nodes of the list (of zb__nodes_owned), with all below them, except for the one at
    path. remove.c. */
 enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, const char *path,

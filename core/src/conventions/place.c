@@ -63,6 +63,9 @@ enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out
     zb_node *node = NULL;
     bool any = false;
     enum zb_code code = ZB_OK;
+    *out = ZB_PLACE_EMPTY;
+    if (zb_store_is_absent(store, path)) /* one question in place of several */
+        return ZB_OK;
     if ((zb_node_open(store, path, &node, NULL) == ZB_OK && zb_node_format(node) == 3) ||
         zb_place_claims_v3(store, path)) {
         *out = ZB_PLACE_NODE;

@@ -165,11 +165,19 @@ static enum zb_code is_implicit(zb_store *store, const char *path, bool *out, zb
     return code;
 }
 
-/* The same where there is no zarr.json. New nodes come where nothing is, which one question tells. */
-static enum zb_code is_older_at(zb_store *store, const char *path, bool *out, zb_error *err) {
+/* True if there is surely no node. In a distant store that has nodes of version 2 the next one is likely
+   to be another, which the question would cost one more request. */
+static bool is_nothing(zb_store *store, const char *path) {
+    return (store->hints.is_local || !atomic_load(&store->has_older)) &&
+           zb_store_is_absent(store, path);
+}
+
+/* The same where there is no zarr.json. `asks`: there may be nothing at all, as where new nodes come. */
+static enum zb_code is_older_at(zb_store *store, const char *path, bool asks, bool *out,
+                                zb_error *err) {
     char kind;
     *out = false;
-    if (zb_store_is_absent(store, path))
+    if (asks && is_nothing(store, path))
         return ZB_OK;
     enum zb_code code = zb__v2_kind(store, path, &kind, err);
     *out = kind != 0;
@@ -180,14 +188,14 @@ enum zb_code zb__v2_is_at(zb_store *store, const char *path, bool *out, zb_error
     bool newer;
     *out = false;
     enum zb_code code = is_there(store, path, "zarr.json", &newer, err);
-    return code || newer ? code : is_older_at(store, path, out, err);
+    return code || newer ? code : is_older_at(store, path, store->hints.is_local, out, err);
 }
 
 enum zb_code zb__v2_read(zb_store *store, const char *path, char **text, size_t *size,
                          zb_object_info *info, zb_error *err) {
     zb_json *document;
     bool implicit = false;
-    if (zb_store_is_absent(store, path) || zb__served_format(store, path) == 3)
+    if (zb__served_format(store, path) == 3 || is_nothing(store, path))
         return ZB_ENOTFOUND;
     enum zb_code code = read_json(store, path, zarray, &document, info, err);
     if (!code) {
@@ -205,6 +213,8 @@ enum zb_code zb__v2_read(zb_store *store, const char *path, char **text, size_t 
             code = read_group(store, path, document, text, size, err);
     }
     zb_json_free(document);
+    if (!code)
+        atomic_store(&store->has_older, true);
     return code;
 }
 
@@ -229,6 +239,6 @@ enum zb_code zb__v2_refuse(zb_store *store, const char *path, zb_error *err) {
 
 enum zb_code zb__v2_refuse_older(zb_store *store, const char *path, zb_error *err) {
     bool found;
-    enum zb_code code = is_older_at(store, path, &found, err);
+    enum zb_code code = is_older_at(store, path, true, &found, err);
     return code || !found ? code : refuse(store, path, err);
 }

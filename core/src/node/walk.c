@@ -33,8 +33,8 @@ enum zb_code zb__links_count(zb__links *links, const zb__name *name, const char 
 
 /* ---- Nodes -------------------------------------------------------------------------------- */
 
-static enum zb_code kind_of(zb_store *store, const char *path, char *kind, bool *older,
-                            zb_error *err) {
+enum zb_code zb__node_kind_of(zb_store *store, const char *path, char *kind, bool *older,
+                              zb_error *err) {
     char *text;
     size_t size;
     zb_json *json;
@@ -57,7 +57,7 @@ static enum zb_code kind_of(zb_store *store, const char *path, char *kind, bool 
 
 enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_error *err) {
     bool older;
-    return kind_of(store, path, kind, &older, err);
+    return zb__node_kind_of(store, path, kind, &older, err);
 }
 
 /* Adds the node at path; *enter tells whether there can be nodes below. */
@@ -65,7 +65,7 @@ static enum zb_code add_node(zb_store *store, const char *path, zb__names *out, 
                              zb_error *err) {
     char kind;
     bool older;
-    enum zb_code code = kind_of(store, path, &kind, &older, err);
+    enum zb_code code = zb__node_kind_of(store, path, &kind, &older, err);
     *enter = kind != 'a';
     zb__name node = {.is_prefix = kind == 'a', .is_older = older};
     if (code || !kind)

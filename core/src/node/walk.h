@@ -23,6 +23,9 @@ enum zb_code zb__links_count(zb__links *links, const zb__name *name, const char 
    The node_type alone decides, so that nodes that this version cannot open count; a document that
    is not JSON counts as a group. */
 enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_error *err);
+/* The same, and *older: there is no zarr.json. A node of version 2 is there if *kind is not 0. */
+enum zb_code zb__node_kind_of(zb_store *store, const char *path, char *kind, bool *older,
+                              zb_error *err);
 
 /* The node at path, when there is one, and all nodes below, parents first. Nodes below groups
    without a document are included. */

@@ -20,6 +20,7 @@ enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_store_hi
                        ops->name, ops->version, ZB_STORE_OPS_VERSION);
     *store = (zb_store){.ops = ops, .hints = hints, .label = strdup(label), .kinds = UINT_MAX};
     atomic_init(&store->sync, ZB_SYNC_NONE);
+    atomic_init(&store->has_older, false);
     if (!store->label)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store's label");
     store->id = atomic_fetch_add(&next_id, 1);

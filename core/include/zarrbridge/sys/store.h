@@ -362,10 +362,12 @@ struct zb_store {
     zb_attachment *served; /* consolidated metadata that was read, or NULL: the core's own */
     zb_seal *seal;         /* or NULL; set before other threads use the store */
 #ifdef __cplusplus
+    bool has_older;
     zb_later *later;
     int refs, sync;
     uint64_t changes;
 #else
+    atomic_bool has_older;     /* a node of version 2 was found: the core's own */
     _Atomic(zb_later *) later; /* NULL: nothing is left; stays when there is something once */
     atomic_int refs;
     atomic_int sync; /* enum zb_sync: see zb_store_set_sync */
