@@ -375,6 +375,8 @@ static enum zb_code s3_flush(zb_store *store, zb_batch *batch, zb_error *err) {
 /* What this thread has put under a lock that it holds needs no request. */
 static enum zb_code s3_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
     zb__version version;
+    zb_object_info unwanted;
+    info = info ? info : &unwanted;
     if (!zb__s3_own_put((zb__remote *)store, key, &version))
         return store->ops->stat(store, key, info, err);
     *info = zb__object_info(&version);
