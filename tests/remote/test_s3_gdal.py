@@ -61,6 +61,18 @@ def test_a_raster_is_written(serve, tmp_path, options):
     assert all(name.startswith("deep/new.zarr/") and "test" not in name for name in objects(server))
 
 
+def test_names_beside_a_raster_are_missed_once(serve, tmp_path):
+    """Those of a CRS and of coordinates that it has not: after the first miss the names in the group are known."""
+    server, variables = serve
+    gdal.GetDriverByName("GTiff").Create(str(tmp_path / "bare.tif"), 8, 8, 2)
+    output("gdal_translate", "-q", "-of", "Zarr3", tmp_path / "bare.tif", NAME, **variables)
+    server.take_log()
+    output("gdalinfo", NAME, **variables)
+    log = server.take_log()
+    missing = [r.path for r in log if r.status == 404 and r.path.endswith("zarr.json")]
+    assert len(missing) == 1 and len(log) <= 10, [(r.path, r.query) for r in log]
+
+
 UPDATE = """
 import sys
 from osgeo import gdal

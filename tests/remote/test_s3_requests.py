@@ -10,18 +10,20 @@ import h5py
 import numpy as np
 import pytest
 import zarr
+from osgeo import gdal
 
-from programs import python
+from programs import output, python
 from remote_store import RemoteStore, Writer, ZarrbridgeError, call, lib
 from test_s3_writing import serve  # noqa: F401  (a fixture)
 
+gdal.UseExceptions()
 NAME = "s3://bucket/x.zarr"
 ROOT = "/bucket/x.zarr"
 lib.zb_store_is_absent.restype = ctypes.c_bool
 
 
 def kinds(log):
-    """The requests, in order, with what is asked for."""
+    """The requests, in order, with what is asked for; names of GDAL's have the number of a process."""
     def kind(r):
         prefix = "&prefix=x.zarr%2F"
         at = r.query.partition(prefix)[2].replace("%2F", "/") if r.query else r.path.removeprefix(ROOT)[1:]
@@ -64,6 +66,21 @@ def test_a_dataset_that_h5py_makes(serve):  # noqa: F811
     python(H5PY, NAME, "b", "c", HDF5_VOL_CONNECTOR="zarr")
     assert len(kinds(server.take_log())) <= 17
     assert (zarr.open_array(server.bucket / "x.zarr/c")[...] == np.arange(9)).all()
+
+
+def test_levels_that_gdaladdo_makes(serve, tmp_path):  # noqa: F811
+    if not os.environ.get("GDAL_DRIVER_PATH"):
+        pytest.skip("the driver is not built")
+    server = serve()
+    raster = gdal.GetDriverByName("GTiff").Create(str(tmp_path / "in.tif"), 96, 96, 2, gdal.GDT_Int16)
+    raster.GetRasterBand(1).Fill(3)
+    del raster
+    output("gdal_translate", "-q", "-of", "Zarr3", tmp_path / "in.tif", NAME)
+    server.take_log()
+    output("gdaladdo", "-q", NAME, "2", "4")
+    count = len(server.take_log())
+    assert count <= 90 and (count == 86 or gdal.VersionInfo() >= "3110000")
+    assert gdal.Open(str(server.bucket / "x.zarr")).GetRasterBand(1).GetOverviewCount() == 2
 
 
 def test_a_node_that_core_makes_and_opens(serve):  # noqa: F811
