@@ -159,4 +159,5 @@ def test_writing_is_refused(tmp_path):
     for shape in ((4, 4), (9, 11)):  # refused before anything has changed
         with pytest.raises(ZarrbridgeError, match="draft of March 2023"):
             store.resize("a", shape)
+    store.close()  # the lock's file goes
     assert {f: f.read_bytes() for f in tmp_path.rglob("*") if f.is_file()} == before
