@@ -43,6 +43,16 @@ typedef struct wrapped_object {
 } wrapped_object;
 
 /* The work of a wrapper before each call; an error stops the call. */
+/* Counts down to the call that fails. One that fails for good stays the last one, whatever other threads
+   count meanwhile. */
+static bool is_struck(wrapper *w) {
+    uint64_t left = atomic_load(&w->countdown);
+    const uint64_t last = atomic_load(&w->for_good) ? 1 : 0;
+    while (left > last && !atomic_compare_exchange_weak(&w->countdown, &left, left - 1))
+        ;
+    return left == 1;
+}
+
 static enum zb_code before(wrapper *w, enum call call, zb_error *err) {
     atomic_fetch_add(&w->calls[call], 1);
     if (w->microseconds) {
@@ -50,11 +60,7 @@ static enum zb_code before(wrapper *w, enum call call, zb_error *err) {
                                  .tv_nsec = (long)(w->microseconds % 1000000) * 1000};
         nanosleep(&pause, NULL);
     }
-    if (atomic_load(&w->countdown) == 1 && atomic_load(&w->for_good))
-        return zb_fail_errno(err, EIO, "injected fault");
-    if (atomic_load(&w->countdown) > 0 && atomic_fetch_sub(&w->countdown, 1) == 1)
-        return zb_fail_errno(err, EIO, "injected fault");
-    return ZB_OK;
+    return is_struck(w) ? zb_fail_errno(err, EIO, "injected fault") : ZB_OK;
 }
 
 typedef enum zb_code (*open_fn)(zb_store *store, const char *key, zb_object **out,
