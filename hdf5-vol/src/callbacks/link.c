@@ -388,8 +388,8 @@ static herr_t vol_link_iterate(const vol_object *object, const H5VL_loc_params_t
     return result;
 }
 
-/* A link that cannot be opened exists. Without a group on the way there is an error, as in HDF5. Behind an external link that leads nowhere there is an error, as
-   in HDF5. */
+/* A link that cannot be opened exists. Without a group on the way, and behind an external link that
+   leads nowhere, there is an error, as in HDF5. */
 static herr_t exists(const vol_object *object, const H5VL_loc_params_t *loc,
                      H5VL_link_specific_args_t *args, hid_t dxpl) {
     H5VL_loc_params_t in_it;

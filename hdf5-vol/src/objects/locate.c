@@ -210,12 +210,12 @@ size_t vol_holder_size(const char *path) {
 
 bool vol_has_holder(const vol_object *object, const H5VL_loc_params_t *loc) {
     vol_found found = {.node = NULL};
-    const size_t size =
-        loc->type == H5VL_OBJECT_BY_NAME ? vol_holder_size(loc->loc_data.loc_by_name.name) : 0;
+    const char *path = loc->type == H5VL_OBJECT_BY_NAME ? loc->loc_data.loc_by_name.name : "/";
+    const size_t size = vol_holder_size(path);
     if (size == 0)
-        return true;
+        return *path == '/' || object->node->kind == VOL_GROUP;
     H5VL_loc_params_t to_holder = *loc;
-    char *name = strndup(loc->loc_data.loc_by_name.name, size);
+    char *name = strndup(path, size);
     to_holder.loc_data.loc_by_name.name = name;
     const bool looked = name && vol_lookup(object, &to_holder, true, &found);
     free(name);
