@@ -348,11 +348,8 @@ static herr_t leads_somewhere(const vol_object *object, const H5VL_loc_params_t 
 
 /* From 1.14.6 on the library answers "no" where the last link of a name is missing. Before, that was
    an error, as a missing group on the way still is. */
-static bool tells_missing(h5_lib *lib) {
-    unsigned major, minor, release;
-    if (lib->H5get_libversion(&major, &minor, &release) < 0)
-        return false;
-    return major > 1 || minor > 14 || (minor == 14 && release >= 6);
+static bool tells_missing(const h5_lib *lib) {
+    return h5_lib_is_since(lib, 1, 14, 6);
 }
 
 /* The question is about a link, which may be in another file: one that is not there is what it is in

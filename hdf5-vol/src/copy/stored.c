@@ -28,11 +28,8 @@ static bool add_box(vol_stored_chunks *stored, const uint64_t *start, const uint
 }
 
 /* Libraries before this one passed other offsets to the visitors of chunks. */
-static bool tells_chunks(h5_lib *lib) {
-    unsigned major, minor, release;
-    if (lib->H5get_libversion(&major, &minor, &release) < 0)
-        return false;
-    return major > 1 || minor > 14 || (minor == 14 && release >= 5);
+static bool tells_chunks(const h5_lib *lib) {
+    return h5_lib_is_since(lib, 1, 14, 5);
 }
 
 typedef struct visit {

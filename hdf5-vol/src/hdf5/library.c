@@ -112,6 +112,15 @@ void h5_lib_start(h5_lib *lib, void (*at_close)(void *lib)) {
     h5_lib_watch(lib, at_close);
 }
 
+bool h5_lib_is_since(const h5_lib *lib, unsigned major, unsigned minor, unsigned release) {
+    unsigned is[3];
+    if (lib->H5get_libversion(&is[0], &is[1], &is[2]) < 0)
+        return false;
+    if (is[0] != major)
+        return is[0] > major;
+    return is[1] != minor ? is[1] > minor : is[2] >= release;
+}
+
 static void drop_made(h5_lib *lib) {
     for (size_t i = 0; i < H5_CACHED_COUNT; i++)
         vol_held_free(&lib->cached_types[i]);

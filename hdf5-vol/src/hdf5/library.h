@@ -209,6 +209,9 @@ h5_lib *h5_lib_bind(const void *address);
 /* The library in slot i, for the trampolines of callbacks/plugin.c. */
 h5_lib *h5_lib_slot(size_t i);
 
+/* True if the library is of that version, or a later one. */
+bool h5_lib_is_since(const h5_lib *lib, unsigned major, unsigned minor, unsigned release);
+
 /* Has `at_close` called with the library as context when HDF5 shuts down. HDF5 calls the function
    first that was named last: the sooner ours is named, the more of the program's own functions
    still find their files open. */
