@@ -14,7 +14,7 @@ from conftest import run
 from programs import output, python
 from remote_store import RemoteStore, ZarrbridgeError, call, lib
 from test_s3_parts import values
-from test_s3_writing import serve  # noqa: F401  (a fixture)
+from test_s3_writing import let_another_make, serve  # noqa: F401  (a fixture)
 
 NAME = "s3://bucket/a b/x.zarr"
 SOURCE = "x-amz-copy-source"
@@ -241,14 +241,7 @@ def test_a_node_that_another_program_makes_where_a_copy_goes(serve):  # noqa: F8
     root = zarr.open_group(server.bucket / "a b/x.zarr", mode="w")
     root.create_array("a", shape=(4,), chunks=(2,), dtype="i4")[:] = 1
     place = server.bucket / "a b/x.zarr/b"
-    change = server.answer.change
-
-    def overtake(sim, request, at):
-        if at == place / "zarr.json" and not at.exists():
-            zarr.create_group(place, attributes={"whose": "theirs"})
-        return change(sim, request, at)
-
-    server.answer.change = overtake
+    let_another_make(server, place)
     with RemoteStore(NAME) as store, pytest.raises(ZarrbridgeError, match="another program has changed the object"):
         store.move("a", "b")
     assert json.loads((place / "zarr.json").read_bytes())["attributes"] == {"whose": "theirs"}

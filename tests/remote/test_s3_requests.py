@@ -14,7 +14,7 @@ from osgeo import gdal
 
 from programs import output, python
 from remote_store import RemoteStore, Writer, ZarrbridgeError, call, lib
-from test_s3_writing import serve  # noqa: F401  (a fixture)
+from test_s3_writing import let_another_make, serve  # noqa: F401  (a fixture)
 
 gdal.UseExceptions()
 NAME = "s3://bucket/x.zarr"
@@ -169,14 +169,7 @@ def test_a_node_that_another_program_makes_meanwhile(serve, path, theirs):  # no
     server = serve()
     zarr.open_group(server.bucket / "x.zarr", mode="w")
     place = server.bucket / "x.zarr" / theirs
-    change = server.answer.change
-
-    def overtake(sim, request, at):
-        if at == place / "zarr.json" and not at.exists():
-            zarr.create_group(place, attributes={"whose": "theirs"})
-        return change(sim, request, at)
-
-    server.answer.change = overtake
+    let_another_make(server, place)
     with RemoteStore(NAME) as store, pytest.raises(ZarrbridgeError, match="another program has changed the object"):
         store.create_array(path, (4,), (2,), "i4")
     assert json.loads((place / "zarr.json").read_bytes())["attributes"] == {"whose": "theirs"}

@@ -42,6 +42,18 @@ def serve(tmp_path, monkeypatch):
         server.stop()
 
 
+def let_another_make(server, place):
+    """Another program makes a group at the place when this one's document is about to be put there."""
+    change = server.answer.change
+
+    def overtake(sim, request, at):
+        if at == place / "zarr.json" and not at.exists():
+            zarr.create_group(place, attributes={"whose": "theirs"})
+        return change(sim, request, at)
+
+    server.answer.change = overtake
+
+
 def changes(server):
     return [r for r in server.take_log() if r.method in ("PUT", "DELETE")]
 
