@@ -28,14 +28,25 @@ static int take(void *context, const zb_list_entry *entry) {
     return s->failed || s->names.count >= s->most;
 }
 
-/* True also where it cannot be told. */
-static bool holds_document(zb_store *store, const char *path, const char *name) {
-    char *child = zb__path_join(path, name);
-    char *key = child ? zb__path_join(child, "zarr.json") : NULL;
-    bool holds = !key || zb_store_peek(store, key, NULL, NULL) != ZB_ENOTFOUND;
-    if (!holds && zb__v2_is_at(store, child, &holds, NULL))
-        holds = true;
+enum zb_code zb__holds_document(zb_store *store, const char *path, bool *out, zb_error *err) {
+    char *key = zb__path_join(path, "zarr.json");
+    enum zb_code code = key ? zb_store_peek(store, key, NULL, err)
+                            : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+    *out = true;
+    if (code == ZB_ENOTFOUND) {
+        code = zb__v2_is_at(store, path, out, err);
+        *out = *out || code;
+    }
     free(key);
+    return code == ZB_ENOMEM ? code : ZB_OK;
+}
+
+/* True also where it cannot be told. */
+static bool holds_child(zb_store *store, const char *path, const char *name) {
+    bool holds = true;
+    char *child = zb__path_join(path, name);
+    if (child)
+        (void)zb__holds_document(store, child, &holds, NULL);
     free(child);
     return holds;
 }
@@ -45,7 +56,7 @@ static bool is_bare(zb_store *store, const char *path, size_t most, bool *all) {
     search s = {.most = most};
     bool bare = zb_store_list(store, path, take, &s, NULL) == ZB_OK && !s.failed;
     for (size_t i = 0; i < s.names.count && bare; i++)
-        bare = !holds_document(store, path, s.names.name[i].text);
+        bare = !holds_child(store, path, s.names.name[i].text);
     *all = s.names.count < most;
     zb__names_free(&s.names);
     return bare;

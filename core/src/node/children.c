@@ -17,6 +17,7 @@
 
 #include "base/pool.h"
 #include "model/block.h"
+#include "node/bare.h"
 #include "node/document.h"
 #include "node/documents.h"
 #include "node/node.h"
@@ -266,21 +267,6 @@ static bool has_served(zb_store *store, const char *path) {
     return text != NULL;
 }
 
-/* By the document, and by those of version 2. One that cannot be asked about may be there: opening it
-   tells why it cannot be read. */
-static enum zb_code holds_document(zb_store *store, const char *path, bool *out, zb_error *err) {
-    char *key = zb__path_join(path, "zarr.json");
-    enum zb_code code = key ? zb_store_peek(store, key, NULL, err)
-                            : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
-    *out = true;
-    if (code == ZB_ENOTFOUND) {
-        code = zb__v2_is_at(store, path, out, err);
-        *out = *out || code;
-    }
-    free(key);
-    return code == ZB_ENOMEM ? code : ZB_OK;
-}
-
 /* The same for a distant store, many documents at a time. */
 static enum zb_code tell_ahead(const zb_node *group, const zb__names *names, zb_name_fn fn,
                                void *context, zb_error *err) {
@@ -322,7 +308,8 @@ static enum zb_code holds_node(const asking *a, size_t i, zb_error *err) {
     if (!path)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a path");
     a->is_node[i] = a->is_served && has_served(store, path);
-    enum zb_code code = a->is_node[i] ? ZB_OK : holds_document(store, path, &a->is_node[i], err);
+    enum zb_code code =
+        a->is_node[i] ? ZB_OK : zb__holds_document(store, path, &a->is_node[i], err);
     free(path);
     return code;
 }
