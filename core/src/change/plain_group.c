@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/mix.h"
 #include "node/document.h"
 #include "node/version.h"
 #include "zarrbridge/sys/store.h"
@@ -13,18 +14,13 @@ enum { PLACES = 256 };
 
 static atomic_uint_fast64_t known[PLACES];
 
-static uint64_t mix(uint64_t hash, uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 32;
-}
-
 static uint64_t mark_of(const zb_store *store, const char *path, const zb_validator *version) {
     uint64_t word = zb__version_word(version);
     if (!word)
         return 0;
-    word = mix(word, store->id);
+    word = zb__mix(word, store->id);
     for (; *path; path++)
-        word = mix(word, (unsigned char)*path);
+        word = zb__mix(word, (unsigned char)*path);
     return word;
 }
 

@@ -142,19 +142,14 @@ static int open_made(int dir, const char *name) {
     return ZB__UNINTERRUPTED(openat(dir, name, LOCK_FLAGS));
 }
 
-/* stays: it is likely to be there. */
+/* By making it and by opening it in turn. stays: it is likely to be there. */
 static int open_lock_file(int dir, const char *name, bool stays) {
-    int fd = stays ? open_made(dir, name) : -1;
-    for (int tries = 0; fd < 0 && tries < ZB__FS_TRIES; tries++) {
-        fd = make_lock_file(dir, name);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-        fd = open_made(dir, name);
-        if (fd >= 0 || errno != ENOENT)
+    bool makes = !stays;
+    for (int tries = 0; tries < 2 * ZB__FS_TRIES; tries++, makes = !makes) {
+        int fd = makes ? make_lock_file(dir, name) : open_made(dir, name);
+        if (fd >= 0 || errno != (makes ? EEXIST : ENOENT))
             return fd;
     }
-    if (fd >= 0)
-        return fd;
     errno = EAGAIN; /* it comes and goes */
     return -1;
 }

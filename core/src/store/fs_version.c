@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mix.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
 #include "store/fs_version.h"
@@ -96,11 +97,6 @@ void zb__fs_look_at_system(zb__fs *fs) {
 
 /* ---- Directories ---- */
 
-static uint64_t mix(uint64_t hash, uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 32;
-}
-
 #ifndef AT_HANDLE_FID
 #define AT_HANDLE_FID AT_REMOVEDIR
 #endif
@@ -118,9 +114,9 @@ static uint64_t identify_by_handle(int at, const char *path, int flags) {
         return 0;
     /* The handle is read through the union, whose bytes the compiler knows to be there. */
     const unsigned char *handle = u.bytes + offsetof(struct file_handle, f_handle);
-    uint64_t hash = mix(1, (uint64_t)u.handle.handle_type);
+    uint64_t hash = zb__mix(1, (uint64_t)u.handle.handle_type);
     for (unsigned i = 0; i < u.handle.handle_bytes; i++)
-        hash = mix(hash, handle[i]);
+        hash = zb__mix(hash, handle[i]);
     return hash;
 }
 
@@ -130,9 +126,9 @@ static uint64_t identify_by_number(int at, const char *path, int flags) {
     flags |= AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
     if (statx(at, path, flags, STATX_INO | STATX_BTIME, &info) != 0 || !S_ISDIR(info.stx_mode))
         return 0;
-    uint64_t hash = mix(mix(info.stx_ino, info.stx_dev_major), info.stx_dev_minor);
+    uint64_t hash = zb__mix(zb__mix(info.stx_ino, info.stx_dev_major), info.stx_dev_minor);
     if (info.stx_mask & STATX_BTIME)
-        hash = mix(mix(hash, (uint64_t)info.stx_btime.tv_sec), info.stx_btime.tv_nsec);
+        hash = zb__mix(zb__mix(hash, (uint64_t)info.stx_btime.tv_sec), info.stx_btime.tv_nsec);
     return hash;
 }
 
