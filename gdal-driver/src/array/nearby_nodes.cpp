@@ -38,7 +38,8 @@ const NearbyNodes::Names *NearbyNodes::names_around(const std::string &path) con
 void NearbyNodes::list_around(const std::string &path) {
     constexpr size_t kMost = 1000;
     const zb_store_hints &hints = store_->hints;
-    if (path.empty() || hints.is_local || !hints.can_list || names_around(path) != nullptr)
+    if (path.empty() || hints.is_local || !hints.can_list || hints.fresh == 0 ||
+        names_around(path) != nullptr)
         return;
     Names around = {{}, false, zb_store_changes(store_.get()), std::chrono::steady_clock::now()};
     const auto take = [](void *self, const zb_list_entry *entry) {
