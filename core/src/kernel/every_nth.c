@@ -1,40 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * By SSSE3: sixteen bytes of the result lie in `step` registers of the source, and one shuffle of
- * each brings its part to the place, with zeros elsewhere.
+ * By AVX2: sixteen bytes of the result lie in `step` pieces of sixteen of the source, and one shuffle
+ * of each piece brings its part to the place, with zeros elsewhere. The two halves of a register do
+ * that for two neighbouring sixteens.
  */
 #include "kernel/every_nth.h"
 
 #if defined(__x86_64__)
 
-#include <tmmintrin.h>
+#include <immintrin.h>
 
-enum { WIDTH = 16 };
+enum { PIECE = 16, WIDTH = 32 };
 
-__attribute__((target("ssse3"))) static size_t by_shuffles(const char *src, size_t step, char *dst,
-                                                           size_t n) {
-    char places[ZB__EVERY_MAX][WIDTH];
+typedef struct {
+    __m256i part[ZB__EVERY_MAX];
+} shuffles;
+
+__attribute__((target("avx2"))) static shuffles shuffles_of(size_t step) {
+    shuffles made;
     for (size_t part = 0; part < step; part++) {
-        for (size_t i = 0; i < WIDTH; i++) /* the top bit gives a zero */
-            places[part][i] = (char)(i * step / WIDTH == part ? i * step % WIDTH : 0x80);
+        char places[PIECE];
+        for (size_t i = 0; i < PIECE; i++) /* the top bit gives a zero */
+            places[i] = (char)(i * step / PIECE == part ? i * step % PIECE : 0x80);
+        made.part[part] = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)places));
     }
+    return made;
+}
+
+__attribute__((target("avx2"))) static size_t by_shuffles(const char *src, size_t step, char *dst,
+                                                          size_t n) {
+    const shuffles to = shuffles_of(step);
     size_t done = 0;
     /* The registers end behind the last byte that counts; one more element covers them. */
     for (; n - done > WIDTH; done += WIDTH) {
-        __m128i all = _mm_setzero_si128();
+        __m256i all = _mm256_setzero_si256();
         for (size_t part = 0; part < step; part++) {
-            const __m128i from =
-                _mm_loadu_si128((const __m128i *)(src + done * step + part * WIDTH));
-            const __m128i place = _mm_loadu_si128((const __m128i *)places[part]);
-            all = _mm_or_si128(all, _mm_shuffle_epi8(from, place));
+            const char *const from = src + done * step + part * PIECE;
+            const __m256i pieces = _mm256_loadu2_m128i((const __m128i *)(from + step * PIECE),
+                                                       (const __m128i *)from);
+            all = _mm256_or_si256(all, _mm256_shuffle_epi8(pieces, to.part[part]));
         }
-        _mm_storeu_si128((__m128i *)(dst + done), all);
+        _mm256_storeu_si256((__m256i *)(dst + done), all);
     }
     return done;
 }
 
 size_t zb__every_nth(const char *src, size_t step, char *dst, size_t n) {
-    if (n <= WIDTH || !__builtin_cpu_supports("ssse3"))
+    if (n <= WIDTH || !__builtin_cpu_supports("avx2"))
         return 0;
     switch (step) { /* constants, so that the registers' loop is unrolled */
     case 2:
