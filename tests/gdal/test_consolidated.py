@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""CREATE_CONSOLIDATED_METADATA=YES: the root describes all arrays, so that a store on a web server
-opens by its name, and what is changed later is described, too."""
+"""CREATE_CONSOLIDATED_METADATA: the root of a new store describes all arrays, so that a store on a web
+server opens by its name, and what is changed later is described, too."""
 import json
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from osgeo import gdal
 
 from test_append import DRIVER, placed
 
-YES = "CREATE_CONSOLIDATED_METADATA=YES"
+YES, NO = ("CREATE_CONSOLIDATED_METADATA=" + word for word in ("YES", "NO"))
 
 
 def block_of(path):
@@ -27,10 +27,14 @@ def block_of(path):
     return block
 
 
-@pytest.mark.parametrize("option", [YES, "CREATE_ZMETADATA=YES"])
-def test_copy(tmp_path, option):
+def has_block(path):
+    return "consolidated_metadata" in json.loads((path / "zarr.json").read_text())
+
+
+@pytest.mark.parametrize("options", [[], [YES], ["CREATE_ZMETADATA=YES"]])
+def test_copy(tmp_path, options):
     path = tmp_path / "x.zarr"
-    DRIVER.CreateCopy(str(path), placed(), options=["ARRAY_NAME=t", option]).Close()
+    DRIVER.CreateCopy(str(path), placed(), options=["ARRAY_NAME=t", *options]).Close()
     assert {"t", "x", "y", "spatial_ref"} <= set(block_of(path))
     root = zarr.open_consolidated(path)
     with gdal.Open(str(path)) as dataset:
@@ -39,17 +43,21 @@ def test_copy(tmp_path, option):
 
 def test_what_is_changed_later_is_described(tmp_path):
     path = tmp_path / "x.zarr"
-    with DRIVER.Create(str(path), 20, 10, 1, gdal.GDT_Int16, options=["ARRAY_NAME=t", YES]) as made:
+    with DRIVER.Create(str(path), 20, 10, 1, gdal.GDT_Int16, options=["ARRAY_NAME=t"]) as made:
         made.SetMetadataItem("later", "yes")
         made.GetRasterBand(1).Fill(3)
     assert block_of(path)["t"]["attributes"]["later"] == "yes"
     DRIVER.CreateCopy(str(path), placed(),
                       options=["APPEND_SUBDATASET=YES", "ARRAY_NAME=second"]).Close()
     assert "second" in block_of(path)
-    DRIVER.CreateCopy(str(path), placed(), options=["ARRAY_NAME=t"]).Close()  # replaces the store
-    assert "consolidated_metadata" not in json.loads((path / "zarr.json").read_text())
+    DRIVER.CreateCopy(str(path), placed(), options=["ARRAY_NAME=t", NO]).Close()  # replaces the store
+    assert not has_block(path)
+    DRIVER.CreateCopy(f'ZARR3:"{path}":/g', placed(), options=["ARRAY_NAME=t"]).Close()
+    DRIVER.CreateCopy(str(path), placed(),
+                      options=["APPEND_SUBDATASET=YES", "ARRAY_NAME=second"]).Close()
+    assert not has_block(path)  # what is added leaves a store as it is
     DRIVER.CreateCopy(f'ZARR3:"{path}":/g', placed(), options=["ARRAY_NAME=t", YES]).Close()
-    assert {"t", "g", "g/t"} <= set(block_of(path))
+    assert {"t", "g", "g/t", "second"} <= set(block_of(path))
 
 
 def test_multidimensional(tmp_path):
@@ -73,6 +81,9 @@ def test_a_block_that_cannot_be_made_leaves_nothing(tmp_path, monkeypatch):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode != 0 and "consolidated_bytes" in done.stderr
     assert list(tmp_path.iterdir()) == []
+    unasked = program.replace(f"'{YES}'", "")
+    done = subprocess.run([sys.executable, "-c", unasked], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == "" and not has_block(path)
 
 
 def test_nodes_in_consolidated_metadata_alone_are_read(tmp_path):

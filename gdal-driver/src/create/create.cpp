@@ -72,6 +72,12 @@ static enum zb_code create_array(Destination *destination, bool aside, enum zb_s
     return code;
 }
 
+Consolidate consolidation(const Destination &destination, const CreationOptions &options) {
+    if (options.consolidated.has_value())
+        return *options.consolidated ? Consolidate::Yes : Consolidate::No;
+    return destination.has_company() ? Consolidate::No : Consolidate::IfItFits;
+}
+
 std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool aside,
                                             const RasterShape &raster,
                                             const CreationOptions &options) {
@@ -100,17 +106,8 @@ std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool aside
     }
     dataset->set_fresh(plan, destination->has_company());
     dataset->enable_side_properties();
-    dataset->seal_at_close();
+    dataset->complete_at_close(consolidation(*destination, options));
     return dataset;
-}
-
-bool consolidate(const Destination &destination, const CreationOptions &options) {
-    zb_error err;
-    if (!options.consolidated ||
-        zb_group_consolidate(destination.hierarchy().store.get(), "", &err) == ZB_OK)
-        return true;
-    report(err);
-    return false;
 }
 
 GDALDataset *create(const char *name, int width, int height, int bands, GDALDataType type,
@@ -126,7 +123,7 @@ GDALDataset *create(const char *name, int width, int height, int bands, GDALData
     adopt_thread_count();
     std::unique_ptr<Zarr3Dataset> dataset =
         create_raster(&destination, false, {width, height, bands, type}, options);
-    if (dataset == nullptr || !consolidate(destination, options))
+    if (dataset == nullptr)
         return nullptr;
     if (destination.node().empty() && !destination.appends())
         remove_sidecars(destination.hierarchy().root);

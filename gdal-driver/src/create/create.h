@@ -8,6 +8,7 @@
 #include "create/array_plan.h"
 #include "create/destination.h"
 #include "dataset/dataset.h"
+#include "store/complete.h"
 
 namespace zarr3 {
 
@@ -21,9 +22,9 @@ std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool aside
                                             const RasterShape &raster,
                                             const CreationOptions &options);
 
-/* Consolidated metadata of the hierarchy that the destination is in, where the options ask for them;
-   later changes keep them current. False after an error has been reported. */
-bool consolidate(const Destination &destination, const CreationOptions &options);
+/* What the options say of consolidated metadata; where they say nothing, a hierarchy that has other
+   nodes stays as it is. */
+Consolidate consolidation(const Destination &destination, const CreationOptions &options);
 
 /* The driver's Create(). */
 GDALDataset *create(const char *name, int width, int height, int bands, GDALDataType type,

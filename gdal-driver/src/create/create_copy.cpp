@@ -314,8 +314,6 @@ GDALDataset *create_copy(const char *name, GDALDataset *source, int strict, Opti
     adopt_thread_count();
     if (!make_copy(source, strict != FALSE, options, progress, progress_data, &destination))
         return nullptr;
-    if (!consolidate(destination, options))
-        return nullptr;
     zb_error err;
     /* The name alone would open the group with all of its arrays. */
     std::string result_name = name;

@@ -19,6 +19,7 @@
 #include "geo/geotransform.h"
 #include "raster/block_range.h"
 #include "raster/window.h"
+#include "store/complete.h"
 
 #include "zarrbridge/write.h"
 
@@ -178,9 +179,10 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
         overviews_at_close_ = resampling;
     }
 
-    /* The store is this dataset's: a new archive gets its name when it is closed. */
-    void seal_at_close() {
-        seals_ = true;
+    /* The store is this dataset's: it is complete() when the dataset is closed. */
+    void complete_at_close(zarr3::Consolidate wish) {
+        completes_ = true;
+        consolidate_ = wish;
     }
 
     /* Nothing that waits will be written. */
@@ -369,7 +371,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     std::vector<Zarr3Dataset *> overviews_;             /* what overviews() gives */
     std::vector<std::string> stale_levels_;             /* paths of levels that are none any more */
     std::string overviews_at_close_;                    /* a method, or "" */
-    bool seals_ = false;
+    bool completes_ = false; /* the store, at the end, with consolidate_ */
+    zarr3::Consolidate consolidate_ = zarr3::Consolidate::No;
 };
 
 #endif

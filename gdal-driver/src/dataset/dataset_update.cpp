@@ -366,7 +366,7 @@ void Zarr3Dataset::forget() {
         level->forget();
     array_.abandon();
     overviews_at_close_.clear();
-    seals_ = false;
+    completes_ = false;
     edits = Edits();
     nPamFlags &= ~GPF_DIRTY;
 }
@@ -379,7 +379,7 @@ CPLErr Zarr3Dataset::Close(ZARR3_CLOSE_PARAMETERS) {
             result = CE_Failure;
         if (FlushCache(true) != CE_None)
             result = CE_Failure;
-        if (seals_ && seal(hierarchy_.store.get()) != CE_None)
+        if (completes_ && complete(hierarchy_.store.get(), consolidate_) != CE_None)
             result = CE_Failure;
         if (updates())
             forget();

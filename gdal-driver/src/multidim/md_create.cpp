@@ -67,6 +67,7 @@ bool NewDataset::make(const char *name, CSLConstList list, bool aside) {
     shown.base = destination.node();
     shown.update = true;
     shown.write = options.write;
+    shown.consolidate = consolidation(destination, options);
     shown.array_options = own;
     dataset = std::make_unique<Zarr3MultidimDataset>(
         std::make_shared<Tree>(destination.hierarchy(), shown));
@@ -78,7 +79,7 @@ GDALDataset *create_multidimensional(const char *name, CSLConstList root_group_o
     if (GDALDriver *own = driver_of_v2(name, options))
         return own->CreateMultiDimensional(name, root_group_options, options);
     NewDataset made;
-    if (!made.make(name, options, false) || !consolidate(made.destination, made.options))
+    if (!made.make(name, options, false))
         return nullptr;
     if (made.destination.node().empty())
         remove_sidecars(made.destination.hierarchy().root);
@@ -117,7 +118,7 @@ GDALDataset *copy_multidimensional(const char *name, GDALDataset *source, int st
     const bool closed = made.dataset->Close(ZARR3_NO_PROGRESS) == CE_None;
     made.dataset.reset();
     zb_error err;
-    if (!closed || !consolidate(made.destination, made.options))
+    if (!closed)
         return nullptr;
     if (made.destination.replace(made.options.write.sync != ZB_SYNC_NONE, &err) != ZB_OK) {
         report(err);

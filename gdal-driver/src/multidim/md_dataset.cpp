@@ -33,7 +33,8 @@ CPLErr Zarr3MultidimDataset::Close(ZARR3_CLOSE_PARAMETERS) {
     CPLErr result = CE_None;
     if (nOpenFlags != OPEN_FLAGS_CLOSED) {
         result = FlushCache(true);
-        if (!is_forgotten_ && tree_->options().update && seal(tree_->store()) != CE_None)
+        if (!is_forgotten_ && tree_->options().update &&
+            complete(tree_->store(), tree_->options().consolidate) != CE_None)
             result = CE_Failure;
         tree_.reset();
         if (GDALDataset::Close(ZARR3_CLOSE_ARGUMENTS) != CE_None)

@@ -20,6 +20,7 @@
 
 #include "array/nearby_nodes.h"
 #include "base/compat.h"
+#include "store/complete.h"
 #include "store/node.h"
 #include "zarrbridge/write.h"
 
@@ -36,6 +37,7 @@ struct TreeOptions {
     std::string array;
     bool update = false;
     zb_write_options write = {};
+    Consolidate consolidate = Consolidate::No; /* when the dataset is closed */
     CPLStringList array_options; /* creation options of new arrays, unless they have others */
 };
 

@@ -81,10 +81,10 @@ static const char kOptions[] =
     "of the source'/>"
     "  <Option name='APPEND_SUBDATASET' type='boolean' default='NO' description='Add the array "
     "ARRAY_NAME to the store that is there'/>"
-    "  <Option name='CREATE_CONSOLIDATED_METADATA' type='boolean' default='NO' description='Put "
+    "  <Option name='CREATE_CONSOLIDATED_METADATA' type='boolean' default='YES' description='Put "
     "the "
     "metadata of all arrays into the root&apos;s, for readers that cannot list the store (web "
-    "servers)'/>";
+    "servers); what is added to a store leaves it as it is unless this is given'/>";
 
 const char *creation_option_list() {
     static const std::string list =
@@ -357,6 +357,16 @@ static bool parse_order(CSLConstList list, CreationOptions *options, std::string
     return order >= 0;
 }
 
+static bool parse_consolidated(CSLConstList list, CreationOptions *options, std::string *reason) {
+    constexpr char name[] = "CREATE_CONSOLIDATED_METADATA";
+    bool given = false;
+    if (!parse_flag(list, name, &given, reason))
+        return false;
+    if (CSLFetchNameValue(list, name) != nullptr)
+        options->consolidated = given;
+    return true;
+}
+
 bool parse_creation_options(CSLConstList given, CreationOptions *options, std::string *reason) {
     CPLStringList ours;
     options->unknown = first_unknown(given);
@@ -376,7 +386,7 @@ bool parse_creation_options(CSLConstList given, CreationOptions *options, std::s
            parse_shard(list, options, reason) && parse_compression(list, options, reason) &&
            parse_overviews(list, options, reason) &&
            parse_flag(list, "STORE_EMPTY", &options->write.store_empty, reason) &&
-           parse_flag(list, "CREATE_CONSOLIDATED_METADATA", &options->consolidated, reason) &&
+           parse_consolidated(list, options, reason) &&
            parse_sync(list, &options->write, reason);
 }
 

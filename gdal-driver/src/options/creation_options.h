@@ -3,6 +3,7 @@
 #ifndef ZARR3_CREATION_OPTIONS_H
 #define ZARR3_CREATION_OPTIONS_H
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct CreationOptions {
     bool fortran_order = false; /* of elements in blocks: the first dimension varies fastest */
     char separator = '/';
     std::string key_encoding;  /* of chunks, as zb_array_spec has it, or "" */
-    bool consolidated = false; /* metadata of the whole hierarchy are wanted in its root */
+    std::optional<bool> consolidated; /* metadata of the whole hierarchy in its root, if given */
     zb_write_options write = {};
     bool make_overviews = false;
     bool copy_overviews = false; /* those of the source, in CreateCopy() */

@@ -119,14 +119,6 @@ enum zb_place look_at_archive(const std::string &path) {
     return is_on_disk(path) ? zb_place_look_zip(path.c_str()) : look_at_vsi_archive(path);
 }
 
-CPLErr seal(zb_store *store) {
-    zb_error err;
-    if (zb_store_seal(store, &err) == ZB_OK)
-        return CE_None;
-    report(err);
-    return CE_Failure;
-}
-
 /* Local directories, zip archives and URLs are read by the core itself, which knows validators to
    the nanosecond and keeps symbolic links inside; the rest goes through GDAL. */
 enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err, bool create) {

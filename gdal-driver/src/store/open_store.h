@@ -51,9 +51,6 @@ bool is_archive(const std::string &root);
 /* What is at such a path: ZB_PLACE_NODE for an archive with a store. */
 enum zb_place look_at_archive(const std::string &path);
 
-/* Seals the store of a new archive; of another one settles it. Reports errors. */
-CPLErr seal(zb_store *store);
-
 /* What messages say of other places. */
 constexpr char kWritablePlaces[] =
     "stores are written to local directories, to new zip archives, to /vsimem/, and to S3 by s3:// "

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/complete.h"
+
+#include "base/errors.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/write.h"
+
+namespace zarr3 {
+
+static enum zb_code consolidate(zb_store *store, Consolidate wish, zb_error *err) {
+    if (wish == Consolidate::No)
+        return ZB_OK;
+    const enum zb_code code = zb_group_consolidate(store, "", err);
+    return code == ZB_ELIMIT && wish == Consolidate::IfItFits ? ZB_OK : code;
+}
+
+CPLErr complete(zb_store *store, Consolidate wish) {
+    zb_error err;
+    if (consolidate(store, wish, &err) == ZB_OK && zb_store_seal(store, &err) == ZB_OK)
+        return CE_None;
+    report(err);
+    return CE_Failure;
+}
+
+} // namespace zarr3
