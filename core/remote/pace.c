@@ -9,6 +9,8 @@
 #define FEWEST ((uint64_t)1 << 20)
 #define MOST ((uint64_t)16 << 20)
 #define TRIPS 2
+/* Of a link of which only the round trip is known: bytes in a second. */
+#define USUAL_RATE ((uint64_t)10 * 1000 * 1000)
 /* Bytes under way while the link is not known, or slow. */
 #define LEAST_FLIGHT ((uint64_t)32 << 20)
 /* Requests that go out together end together, and leave the link idle for a round trip: with G times its
@@ -46,7 +48,8 @@ void zb__pace_note(zb__pace *pace, int64_t now, int64_t waited, uint64_t bytes, 
 }
 
 uint64_t zb__pace_reach(const zb__pace *pace) {
-    return (uint64_t)((double)pace->rate * ((double)pace->trip / ZB__SECOND));
+    const uint64_t rate = pace->rate ? pace->rate : USUAL_RATE;
+    return (uint64_t)((double)rate * ((double)pace->trip / ZB__SECOND));
 }
 
 uint64_t zb__pace_flight(const zb__pace *pace, uint64_t most) {

@@ -23,7 +23,8 @@ void zb__pace_begin(zb__pace *pace, int64_t now);
    no other request is under way. */
 void zb__pace_note(zb__pace *pace, int64_t now, int64_t waited, uint64_t bytes, bool is_last);
 
-/* The bytes that come in the time of a round trip; 0: not known yet. */
+/* The bytes that come in the time of a round trip, at 10 MB/s where only that time is known; 0: not known
+   yet. */
 uint64_t zb__pace_reach(const zb__pace *pace);
 
 /* The bytes to have under way, so that the link is seldom idle: four times those that come in the time of
