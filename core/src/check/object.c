@@ -51,7 +51,7 @@ static enum zb_code check_inner(object_walk *w, const zb__leaf *around, const zb
     const zb__shard *shard = around->form->shard;
     zb__inner_chunks chunks = zb__inner_chunks_of(index->entries, shard->count, source->size);
     while (code == ZB_OK && zb__inner_chunk_next(&chunks)) {
-        zb__leaf leaf = {.key = &w->key, .inner = chunks.inner, .around = around};
+        zb__leaf leaf = {.chunk = &w->key, .inner = chunks.inner, .around = around};
         zb__source inner = *source;
         inner.offset = source->offset + chunks.offset;
         inner.size = chunks.size;
@@ -179,7 +179,7 @@ enum zb_code zb__object_check_run(zb__object_check *check, const zb_node *array,
     if (code != ZB_OK || !w.key.object) /* the object was erased since it was listed */
         return code;
     code = zb__chunk_form(array->array, index, &w.key.form, err);
-    zb__leaf whole = {.key = &w.key, .form = w.key.form, .inner = UINT64_MAX};
+    zb__leaf whole = {.chunk = &w.key, .form = w.key.form, .inner = UINT64_MAX};
     zb__source source = {.object = w.key.object, .size = w.key.info.size};
     check->is_there = true;
     check->bytes += source.size;

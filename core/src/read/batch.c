@@ -35,11 +35,11 @@ static void cached_first(zb__task_list *list) {
 
 /* Requests to a local store are small enough that each thread gets several. Others are not cut for
    the sake of threads: each costs a way to a server and back. */
-static uint64_t most_per_request(const zb__stored_chunk *keys, size_t count) {
-    const zb_store_hints *hints = &keys->node->store->hints;
+static uint64_t most_per_request(const zb__stored_chunk *chunks, size_t count) {
+    const zb_store_hints *hints = &chunks->node->store->hints;
     uint64_t stored = 0, most = hints->max_request;
     for (size_t i = 0; i < count && hints->is_local; i++) {
-        for (const zb__leaf *leaf = keys[i].leaves; leaf; leaf = leaf->next)
+        for (const zb__leaf *leaf = chunks[i].leaves; leaf; leaf = leaf->next)
             stored += leaf->missing ? 0 : leaf->size;
     }
     uint64_t share = hints->is_local ? stored / (4 * zb__pool_width()) : DISTANT_REQUEST;
@@ -47,10 +47,10 @@ static uint64_t most_per_request(const zb__stored_chunk *keys, size_t count) {
 }
 
 /* The rough cost of decoding and scattering, in nanoseconds. */
-static uint64_t estimate(const zb__stored_chunk *keys, size_t count) {
+static uint64_t estimate(const zb__stored_chunk *chunks, size_t count) {
     uint64_t work = 0;
     for (size_t i = 0; i < count; i++) {
-        for (const zb__leaf *leaf = keys[i].leaves; leaf; leaf = leaf->next) {
+        for (const zb__leaf *leaf = chunks[i].leaves; leaf; leaf = leaf->next) {
             bool decodes = !leaf->missing && !leaf->cached;
             uint64_t elements = 0;
             for (zb__piece *piece = leaf->pieces; piece; piece = piece->next)
@@ -68,27 +68,28 @@ static enum zb_code run_expand(void *context, size_t i, zb__scratch *scratch, zb
     return zb__stored_chunk_expand((zb__stored_chunk *)context + i, scratch, err);
 }
 
-/* Reads a range of the key's open object, all of it, into the scratch; sets the range's buffer. */
-static enum zb_code fetch(const zb__stored_chunk *key, zb_range *range, zb__scratch *scratch,
+/* Reads a range of the stored chunk's open object, all of it, into the scratch; sets the range's
+   buffer. */
+static enum zb_code fetch(const zb__stored_chunk *chunk, zb_range *range, zb__scratch *scratch,
                           zb_error *err) {
     enum zb_code code = zb__buffer_reserve(&scratch->encoded, range->length, err);
     range->buffer = scratch->encoded.data;
     if (code == ZB_OK)
-        code = zb_object_read(key->object, range, 1, err);
+        code = zb_object_read(chunk->object, range, 1, err);
     if (code == ZB_OK && range->got != range->length)
         code = zb_fail(err, ZB_EIO, "the object became shorter while it was read");
-    return code == ZB_OK ? ZB_OK : zb__stored_chunk_blame(key, code, err);
+    return code == ZB_OK ? ZB_OK : zb__stored_chunk_blame(chunk, code, err);
 }
 
-/* Takes the chunk from the cache where the object is still of the version there. One question tells,
-   where opening takes three. What it does not settle is left to opening. */
-static bool take_unopened(zb__stored_chunk *key, zb__leaf *leaf) {
-    zb_store *store = key->node->store;
+/* Takes the chunk from the cache where the object is still of the version there. One question
+   tells, where opening takes three. What it does not settle is left to opening. */
+static bool take_unopened(zb__stored_chunk *chunk, zb__leaf *leaf) {
+    zb_store *store = chunk->node->store;
     if (!store->hints.is_local || !zb__leaf_may_be_cached(leaf))
         return false;
-    char *name = zb__array_chunk_key(key->node, key->index);
-    if (name && zb_store_peek(store, name, &key->info, NULL) == ZB_OK) {
-        leaf->size = key->info.size;
+    char *name = zb__array_chunk_key(chunk->node, chunk->index);
+    if (name && zb_store_peek(store, name, &chunk->info, NULL) == ZB_OK) {
+        leaf->size = chunk->info.size;
         zb__leaf_look_up(leaf);
     }
     free(name);
@@ -96,54 +97,54 @@ static bool take_unopened(zb__stored_chunk *key, zb__leaf *leaf) {
 }
 
 /* Runs a chunk whose object is not open yet: the whole object is read and decoded in one go. */
-static enum zb_code run_unopened(zb__stored_chunk *key, zb__leaf *leaf, zb__scratch *scratch,
+static enum zb_code run_unopened(zb__stored_chunk *chunk, zb__leaf *leaf, zb__scratch *scratch,
                                  zb_error *err) {
-    if (take_unopened(key, leaf))
+    if (take_unopened(chunk, leaf))
         return zb__task_run_leaf(leaf, NULL, scratch, err);
-    enum zb_code code = zb__stored_chunk_open(key, err);
+    enum zb_code code = zb__stored_chunk_open(chunk, err);
     if (code != ZB_OK)
         return code;
-    leaf->missing = key->object == NULL;
+    leaf->missing = chunk->object == NULL;
     if (leaf->missing)
         return zb__task_run_leaf(leaf, NULL, scratch, err);
-    leaf->size = key->info.size;
+    leaf->size = chunk->info.size;
     zb__leaf_look_up(leaf);
     zb_range range = {.length = (size_t)leaf->size};
     code = zb__form_check_stored(leaf->form, leaf->size, err);
     if (code != ZB_OK)
         zb__leaf_blame(leaf, code, err);
     else if (!leaf->cached)
-        code = fetch(key, &range, scratch, err);
-    zb_object_close(key->object);
-    key->object = NULL;
+        code = fetch(chunk, &range, scratch, err);
+    zb_object_close(chunk->object);
+    chunk->object = NULL;
     return code == ZB_OK ? zb__task_run_leaf(leaf, range.buffer, scratch, err) : code;
 }
 
 static enum zb_code run_task(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
     const zb__task *t = &((const zb__task_list *)context)->items[i];
-    if (!t->key->object && !t->first->missing)
-        return run_unopened(t->key, t->first, scratch, err);
+    if (!t->chunk->object && !t->first->missing)
+        return run_unopened(t->chunk, t->first, scratch, err);
     if (t->size == 0)
         return zb__task_run_leaf(t->first, NULL, scratch, err);
     zb_range range = {.offset = t->offset, .length = (size_t)t->size};
-    enum zb_code code = fetch(t->key, &range, scratch, err);
+    enum zb_code code = fetch(t->chunk, &range, scratch, err);
     return code ? code : zb__task_run(t, range.buffer, scratch, err);
 }
 
-enum zb_code zb__batch_run(zb__stored_chunk *keys, size_t count, zb__task_list *tasks,
+enum zb_code zb__batch_run(zb__stored_chunk *chunks, size_t count, zb__task_list *tasks,
                            zb_error *err) {
-    const zb_store_hints *hints = &keys->node->store->hints;
+    const zb_store_hints *hints = &chunks->node->store->hints;
     /* Opening and looking up an index takes microseconds on a local store. */
     size_t width = hints->is_local && count < 16 ? 1 : 0;
-    enum zb_code code = zb__pool_run(run_expand, keys, count, width, err);
-    zb__task_rule rule = {.gap = hints->gap, .most = most_per_request(keys, count)};
+    enum zb_code code = zb__pool_run(run_expand, chunks, count, width, err);
+    zb__task_rule rule = {.gap = hints->gap, .most = most_per_request(chunks, count)};
     tasks->count = 0;
     for (size_t i = 0; i < count && code == ZB_OK; i++) {
-        rule.looks_up = keys[i].object != NULL;
-        code = zb__tasks_add(tasks, &keys[i], &rule, err);
+        rule.looks_up = chunks[i].object != NULL;
+        code = zb__tasks_add(tasks, &chunks[i], &rule, err);
     }
     cached_first(tasks);
     /* What a store that is not local takes for a request is no work. */
-    width = hints->is_local && estimate(keys, count) < PARALLEL_NS ? 1 : 0;
+    width = hints->is_local && estimate(chunks, count) < PARALLEL_NS ? 1 : 0;
     return code ? code : zb__pool_run(run_task, tasks, tasks->count, width, err);
 }

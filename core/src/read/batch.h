@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way of a store that answers while its caller waits, in microseconds as a rule: the keys of a
- * batch are opened and expanded by the pool, and then the tasks of all of them run on it, each of
- * which reads its bytes itself.
+ * The way of a store that answers while its caller waits, in microseconds as a rule: the stored
+ * chunks of a batch are opened and expanded by the pool, and then the tasks of all of them run on
+ * it, each of which reads its bytes itself.
  */
 #ifndef ZB_READ_BATCH_H
 #define ZB_READ_BATCH_H
 
 #include "read/task.h"
 
-/* Reads a batch of keys of one store once. tasks: empty room to work in, for batch after batch. */
-enum zb_code zb__batch_run(zb__stored_chunk *keys, size_t count, zb__task_list *tasks,
+/* Reads a batch of stored chunks of one store once. tasks: empty room to work in, for batch after
+   batch. */
+enum zb_code zb__batch_run(zb__stored_chunk *chunks, size_t count, zb__task_list *tasks,
                            zb_error *err);
 
 #endif

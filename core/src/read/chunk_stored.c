@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of one inner chunk as it is stored: by the object's size, or by the indexes of shards. */
+/* The bytes of one inner chunk as it is stored: by the object's size, or by the indexes of
+   shards. */
 #include <stdlib.h>
 
 #include "codec/inner_chunks.h"
@@ -19,7 +20,7 @@ typedef struct place {
 } place;
 
 /* Goes from a shard to its inner chunk; *stored becomes false when the shard has no such one. */
-static enum zb_code descend(const zb__stored_chunk *key, place *p, zb__scratch *scratch,
+static enum zb_code descend(const zb__stored_chunk *chunk, place *p, zb__scratch *scratch,
                             bool *stored, zb_error *err) {
     const zb__shard *shard = p->form->shard;
     const zb__chain *chain = p->form->chain;
@@ -30,7 +31,7 @@ static enum zb_code descend(const zb__stored_chunk *key, place *p, zb__scratch *
         inside[i] = at % shard->inner_shape[i];
     }
     zb__index index;
-    enum zb_code code = zb__index_load(key, shard, &p->source, scratch, &index, err);
+    enum zb_code code = zb__index_load(chunk, shard, &p->source, scratch, &index, err);
     if (code)
         return code;
     zb__inner_chunks chunks = zb__inner_chunks_of(index.entries, shard->count, p->source.size);
@@ -48,15 +49,15 @@ static enum zb_code descend(const zb__stored_chunk *key, place *p, zb__scratch *
 }
 
 /* The object is open. */
-static enum zb_code find(const zb__stored_chunk *key, place *p, bool *is_stored, zb_error *err) {
+static enum zb_code find(const zb__stored_chunk *chunk, place *p, bool *is_stored, zb_error *err) {
     bool stored = true;
     enum zb_code code = ZB_OK;
     zb__scratch *scratch = zb__scratch_take();
     if (!scratch)
         return zb_fail(err, ZB_ENOMEM, "no memory for a shard's index");
-    uint32_t level = 0, depth = key->node->array->inner_depth;
+    uint32_t level = 0, depth = chunk->node->array->inner_depth;
     for (; stored && !code && level < depth && p->form->chain->codec_count == 0; level++)
-        code = descend(key, p, scratch, &stored, err);
+        code = descend(chunk, p, scratch, &stored, err);
     zb__scratch_put(scratch);
     if (!code && stored && level < depth)
         code = zb_fail(err, ZB_EUNSUPPORTED,
@@ -83,7 +84,7 @@ enum zb_code zb_array_chunk_place(const zb_node *node, const uint64_t *index, zb
                                   zb_error *err) {
     uint64_t outer[ZB_MAX_NDIM];
     place p = {.form = NULL};
-    zb__stored_chunk key = {.node = node, .index = outer, .number = UINT64_MAX};
+    zb__stored_chunk chunk = {.node = node, .index = outer, .number = UINT64_MAX};
     bool stored = false;
     *out = (zb_chunk_place){.key = NULL};
     if (!node->array)
@@ -91,13 +92,13 @@ enum zb_code zb_array_chunk_place(const zb_node *node, const uint64_t *index, zb
     enum zb_code code = locate(node->array, index, outer, &p, err);
     if (code)
         return zb_error_prefix(err, code, "array /%s", node->path);
-    key.form = p.form;
-    code = zb__stored_chunk_open(&key, err);
-    if (!code && key.object) {
-        p.source = (zb__source){.object = key.object, .size = key.info.size};
-        code = find(&key, &p, &stored, err);
+    chunk.form = p.form;
+    code = zb__stored_chunk_open(&chunk, err);
+    if (!code && chunk.object) {
+        p.source = (zb__source){.object = chunk.object, .size = chunk.info.size};
+        code = find(&chunk, &p, &stored, err);
         if (code)
-            zb__stored_chunk_blame(&key, code, err);
+            zb__stored_chunk_blame(&chunk, code, err);
     }
     if (!code && stored) {
         *out = (zb_chunk_place){.key = zb__array_chunk_key(node, outer),
@@ -106,8 +107,8 @@ enum zb_code zb_array_chunk_place(const zb_node *node, const uint64_t *index, zb
         if (!out->key)
             code = zb_fail(err, ZB_ENOMEM, "no memory for a key");
     }
-    zb_object_close(key.object);
-    zb__chunk_form_end(node->array, key.form);
+    zb_object_close(chunk.object);
+    zb__chunk_form_end(node->array, chunk.form);
     return code;
 }
 

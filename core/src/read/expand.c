@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Expanding a key: from a stored object and the pieces wanted of it to its leaves. Shards are
- * opened up by their index, level by level, as long as no bytes→bytes codec lies around them;
+ * Expanding a stored chunk: from a stored object and the pieces wanted of it to its leaves. Shards
+ * are opened up by their index, level by level, as long as no bytes→bytes codec lies around them;
  * leaf.c decodes the rest.
  */
 #include <stdlib.h>
@@ -24,12 +24,12 @@
 #define SLAB_BYTES ((uint64_t)256 << 10)
 
 typedef struct expansion {
-    zb__stored_chunk *key;
+    zb__stored_chunk *chunk;
     zb__arena *arena;
     zb__scratch *scratch;
     zb__emit_fn emit;
     void *context;
-    bool waits; /* an index that is not at hand is not read: its shard goes to key->waiting */
+    bool waits; /* an index that is not at hand is not read: its shard goes to chunk->waiting */
 } expansion;
 
 static enum zb_code expand_chunk(expansion *x, const zb__leaf *leaf, const zb__source *source,
@@ -68,7 +68,7 @@ static void slab_shape(const zb__form *form, zb__piece *piece, uint64_t gap, uin
    chunk, whose strides are also the slab's. */
 static enum zb_code emit_slabs(expansion *x, const zb__leaf *whole, zb_error *err) {
     uint32_t ndim = whole->form->chain->ndim;
-    uint64_t shape[ZB_MAX_NDIM], gap = x->key->node->store->hints.gap;
+    uint64_t shape[ZB_MAX_NDIM], gap = x->chunk->node->store->hints.gap;
     zb__grid slabs = zb__grid_of(ndim, shape);
     for (zb__piece *piece = whole->pieces; piece; piece = piece->next) {
         zb__cells cells;
@@ -147,7 +147,7 @@ static enum zb_code locate(const zb__source *shard, zb__inner_chunks *chunks, zb
     return zb__inner_chunk_check(chunks, err);
 }
 
-/* The shard as its inner chunks' messages need it: NULL when it is the key's object. */
+/* The shard as its inner chunks' messages need it: NULL when it is the stored chunk's object. */
 static enum zb_code keep_around(expansion *x, const zb__leaf *shard, const zb__leaf **around,
                                 zb_error *err) {
     *around = NULL;
@@ -168,7 +168,7 @@ static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const
         zb__inner_chunks_of(index->entries, shard_leaf->form->shard->count, shard->size);
     enum zb_code code = keep_around(x, shard_leaf, &around, err);
     for (size_t i = 0; i < list->count && code == ZB_OK;) {
-        zb__leaf leaf = {.key = x->key,
+        zb__leaf leaf = {.chunk = x->chunk,
                          .inner = list->items[i].inner,
                          .around = around,
                          .transient = shard->memory != NULL};
@@ -208,19 +208,19 @@ static enum zb_code wait_for_index(expansion *x, const zb__leaf *leaf, zb_error 
     if (!copy)
         return no_memory(err);
     *copy = *leaf;
-    copy->next = x->key->waiting;
-    x->key->waiting = copy;
+    copy->next = x->chunk->waiting;
+    x->chunk->waiting = copy;
     return ZB_OK;
 }
 
 static enum zb_code expand_shard(expansion *x, const zb__leaf *leaf, const zb__source *source,
                                  zb_error *err) {
     zb__index index;
-    if (x->waits && !zb__index_find(x->key, source, &index))
+    if (x->waits && !zb__index_find(x->chunk, source, &index))
         return wait_for_index(x, leaf, err);
     enum zb_code code =
         x->waits ? ZB_OK
-                 : zb__index_load(x->key, leaf->form->shard, source, x->scratch, &index, err);
+                 : zb__index_load(x->chunk, leaf->form->shard, source, x->scratch, &index, err);
     return code ? zb__leaf_blame(leaf, code, err) : expand_by_index(x, leaf, source, &index, err);
 }
 
@@ -243,36 +243,39 @@ static enum zb_code expand_chunk(expansion *x, const zb__leaf *leaf, const zb__s
 enum zb_code zb__shard_expand(const zb__leaf *shard, const zb__source *source, zb__arena *arena,
                               zb__scratch *scratch, zb__emit_fn emit, void *context,
                               zb_error *err) {
-    expansion x = {
-        .key = shard->key, .arena = arena, .scratch = scratch, .emit = emit, .context = context};
+    expansion x = {.chunk = shard->chunk,
+                   .arena = arena,
+                   .scratch = scratch,
+                   .emit = emit,
+                   .context = context};
     return expand_shard(&x, shard, source, err);
 }
 
 /* ---- Keys ---- */
 
-enum zb_code zb__stored_chunk_open(zb__stored_chunk *key, zb_error *err) {
-    char *name = zb__array_chunk_key(key->node, key->index);
+enum zb_code zb__stored_chunk_open(zb__stored_chunk *chunk, zb_error *err) {
+    char *name = zb__array_chunk_key(chunk->node, chunk->index);
     if (!name)
         return no_memory(err);
-    enum zb_code code = zb_object_open(key->node->store, name, &key->object, &key->info, err);
+    enum zb_code code = zb_object_open(chunk->node->store, name, &chunk->object, &chunk->info, err);
     free(name);
-    key->is_missing = code == ZB_ENOTFOUND;
-    if (key->is_missing) {
-        key->object = NULL;
+    chunk->is_missing = code == ZB_ENOTFOUND;
+    if (chunk->is_missing) {
+        chunk->object = NULL;
         return ZB_OK;
     }
-    return code == ZB_OK ? ZB_OK : zb__stored_chunk_blame(key, code, err);
+    return code == ZB_OK ? ZB_OK : zb__stored_chunk_blame(chunk, code, err);
 }
 
 static enum zb_code keep_leaf(void *context, const zb__leaf *leaf, zb_error *err) {
-    zb__stored_chunk *key = context;
-    zb__leaf *copy = zb__arena_alloc(&key->arena, sizeof *copy);
+    zb__stored_chunk *chunk = context;
+    zb__leaf *copy = zb__arena_alloc(&chunk->arena, sizeof *copy);
     if (!copy)
         return no_memory(err);
     *copy = *leaf;
-    copy->next = key->leaves;
-    key->leaves = copy;
-    key->leaf_count++;
+    copy->next = chunk->leaves;
+    chunk->leaves = copy;
+    chunk->leaf_count++;
     return ZB_OK;
 }
 
@@ -284,8 +287,8 @@ static int by_offset(const void *a, const void *b) {
     return a_begin < b_begin ? -1 : a_begin > b_begin;
 }
 
-/* True if the leaves are of one uncompressed chunk and want mostly the same bytes of it, as boxes do
-   that interleave: the bands of a picture that lies by pixel. `b` does not begin before `a`. */
+/* True if the leaves are of one uncompressed chunk and want mostly the same bytes of it, as boxes
+   do that interleave: the bands of a picture that lies by pixel. `b` does not begin before `a`. */
 static bool want_the_same(const zb__leaf *a, const zb__leaf *b) {
     if (a->missing || !a->form->chain->is_raw || a->form != b->form || a->inner != b->inner ||
         a->around != b->around || b->lo >= a->hi)
@@ -295,8 +298,8 @@ static bool want_the_same(const zb__leaf *a, const zb__leaf *b) {
 }
 
 /* Makes one leaf of such neighbours in the sorted list, so that their bytes are read once. */
-static void join_leaves(zb__stored_chunk *key) {
-    for (zb__leaf *leaf = key->leaves; leaf->next;) {
+static void join_leaves(zb__stored_chunk *chunk) {
+    for (zb__leaf *leaf = chunk->leaves; leaf->next;) {
         zb__leaf *next = leaf->next;
         if (!want_the_same(leaf, next)) {
             leaf = next;
@@ -307,92 +310,95 @@ static void join_leaves(zb__stored_chunk *key) {
         leaf->pieces = last;
         leaf->hi = leaf->hi > next->hi ? leaf->hi : next->hi;
         leaf->next = next->next;
-        key->leaf_count--;
+        chunk->leaf_count--;
     }
 }
 
-enum zb_code zb__stored_chunk_sort(zb__stored_chunk *key, zb_error *err) {
-    if (key->leaf_count < 2)
+enum zb_code zb__stored_chunk_sort(zb__stored_chunk *chunk, zb_error *err) {
+    if (chunk->leaf_count < 2)
         return ZB_OK;
-    zb__leaf **all = malloc(key->leaf_count * sizeof(zb__leaf *));
+    zb__leaf **all = malloc(chunk->leaf_count * sizeof(zb__leaf *));
     if (!all)
         return no_memory(err);
     size_t n = 0;
-    for (zb__leaf *leaf = key->leaves; leaf; leaf = leaf->next)
-        all[key->leaf_count - ++n] = leaf; /* the list is in reverse */
+    for (zb__leaf *leaf = chunk->leaves; leaf; leaf = leaf->next)
+        all[chunk->leaf_count - ++n] = leaf; /* the list is in reverse */
     qsort(all, n, sizeof(zb__leaf *), by_offset);
     for (size_t i = 0; i < n; i++)
         all[i]->next = i + 1 < n ? all[i + 1] : NULL;
-    key->leaves = all[0];
+    chunk->leaves = all[0];
     free(all);
-    join_leaves(key);
+    join_leaves(chunk);
     return ZB_OK;
 }
 
-static inline enum zb_code begin(zb__stored_chunk *key, zb_error *err) {
-    enum zb_code code = zb__chunk_form(key->node->array, key->index, &key->form, err);
-    return code == ZB_OK ? ZB_OK : zb__stored_chunk_blame(key, code, err);
+static inline enum zb_code begin(zb__stored_chunk *chunk, zb_error *err) {
+    enum zb_code code = zb__chunk_form(chunk->node->array, chunk->index, &chunk->form, err);
+    return code == ZB_OK ? ZB_OK : zb__stored_chunk_blame(chunk, code, err);
 }
 
-static inline zb__leaf whole_of(zb__stored_chunk *key) {
-    return (zb__leaf){.key = key,
-                      .form = key->form,
-                      .pieces = key->pieces,
+static inline zb__leaf whole_of(zb__stored_chunk *chunk) {
+    return (zb__leaf){.chunk = chunk,
+                      .form = chunk->form,
+                      .pieces = chunk->pieces,
                       .inner = UINT64_MAX,
-                      .size = key->info.size};
+                      .size = chunk->info.size};
 }
 
-enum zb_code zb__stored_chunk_expand(zb__stored_chunk *key, zb__scratch *scratch, zb_error *err) {
-    enum zb_code code = begin(key, err);
+enum zb_code zb__stored_chunk_expand(zb__stored_chunk *chunk, zb__scratch *scratch, zb_error *err) {
+    enum zb_code code = begin(chunk, err);
     if (code != ZB_OK)
         return code;
-    zb__leaf whole = whole_of(key);
-    if (key->form->chain->codec_count > 0) /* nothing to look at before: the task opens it */
-        return keep_leaf(key, &whole, err);
-    code = zb__stored_chunk_open(key, err);
+    zb__leaf whole = whole_of(chunk);
+    if (chunk->form->chain->codec_count > 0) /* nothing to look at before: the task opens it */
+        return keep_leaf(chunk, &whole, err);
+    code = zb__stored_chunk_open(chunk, err);
     if (code != ZB_OK)
         return code;
-    whole.missing = key->object == NULL;
-    whole.size = key->info.size;
-    expansion x = {
-        .key = key, .arena = &key->arena, .scratch = scratch, .emit = keep_leaf, .context = key};
-    zb__source source = {.object = key->object, .size = key->info.size};
+    whole.missing = chunk->object == NULL;
+    whole.size = chunk->info.size;
+    expansion x = {.chunk = chunk,
+                   .arena = &chunk->arena,
+                   .scratch = scratch,
+                   .emit = keep_leaf,
+                   .context = chunk};
+    zb__source source = {.object = chunk->object, .size = chunk->info.size};
     code = expand_chunk(&x, &whole, &source, err);
-    return code == ZB_OK ? zb__stored_chunk_sort(key, err) : code;
+    return code == ZB_OK ? zb__stored_chunk_sort(chunk, err) : code;
 }
 
 /* ---- Where indexes come later ---- */
 
-static expansion later_of(zb__stored_chunk *key, zb__scratch *scratch) {
-    return (expansion){.key = key,
-                       .arena = &key->arena,
+static expansion later_of(zb__stored_chunk *chunk, zb__scratch *scratch) {
+    return (expansion){.chunk = chunk,
+                       .arena = &chunk->arena,
                        .scratch = scratch,
                        .emit = keep_leaf,
-                       .context = key,
+                       .context = chunk,
                        .waits = true};
 }
 
-enum zb_code zb__stored_chunk_begin(zb__stored_chunk *key, zb_error *err) {
-    return begin(key, err);
+enum zb_code zb__stored_chunk_begin(zb__stored_chunk *chunk, zb_error *err) {
+    return begin(chunk, err);
 }
 
-zb__leaf zb__stored_chunk_whole(zb__stored_chunk *key) {
-    return whole_of(key);
+zb__leaf zb__stored_chunk_whole(zb__stored_chunk *chunk) {
+    return whole_of(chunk);
 }
 
 enum zb_code zb__leaf_expand(const zb__leaf *leaf, zb__scratch *scratch, zb_error *err) {
-    expansion x = later_of(leaf->key, scratch);
+    expansion x = later_of(leaf->chunk, scratch);
     zb__source source = {.offset = leaf->offset, .size = leaf->size};
     return leaf->form->chain->codec_count == 0 ? expand_chunk(&x, leaf, &source, err)
-                                               : keep_leaf(leaf->key, leaf, err);
+                                               : keep_leaf(leaf->chunk, leaf, err);
 }
 
 enum zb_code zb__leaf_expand_by(const zb__leaf *leaf, const uint8_t *encoded, size_t size,
                                 zb__scratch *scratch, zb_error *err) {
-    expansion x = later_of(leaf->key, scratch);
+    expansion x = later_of(leaf->chunk, scratch);
     zb__source source = {.offset = leaf->offset, .size = leaf->size};
     zb__index index;
-    enum zb_code code =
-        zb__index_take(leaf->key, leaf->form->shard, &source, encoded, size, scratch, &index, err);
+    enum zb_code code = zb__index_take(leaf->chunk, leaf->form->shard, &source, encoded, size,
+                                       scratch, &index, err);
     return code ? zb__leaf_blame(leaf, code, err) : expand_by_index(&x, leaf, &source, &index, err);
 }

@@ -26,8 +26,8 @@ struct zb__flight {
    ended, unless this one ends before; from another thread, and it must not wait for anything. */
 bool zb__flight_begin(zb__flight *flight);
 
-/* The index has come, or does not: wakes those that wait. Of one that waits: it does not any more, and
-   wake is not running. Nothing where the flight has ended, or never begun (all zeros). */
+/* The index has come, or does not: wakes those that wait. Of one that waits: it does not any more,
+   and wake is not running. Nothing where the flight has ended, or never begun (all zeros). */
 void zb__flight_end(zb__flight *flight);
 
 #endif

@@ -11,7 +11,7 @@
 /* For a store that does not say. */
 #define IN_FLIGHT 16
 
-/* Sends requests as long as there is room, and lets keys in when nobody wants any. */
+/* Sends requests as long as there is room, and lets stored chunks in when nobody wants any. */
 static void pump(zb__flow *f) {
     zb__flow_send(f);
     while (!f->code && !f->wanting.first && f->admitted < f->count && f->open < 2 * f->most &&
@@ -86,8 +86,8 @@ static enum zb_code help(void *context, size_t i, zb__scratch *scratch, zb_error
 
 /* ---- The caller --------------------------------------------------------------------------- */
 
-/* Tells the caller how far the flow has come, when it is time. Called with the lock, which it lets go
-   meanwhile. */
+/* Tells the caller how far the flow has come, when it is time. Called with the lock, which it lets
+   go meanwhile. */
 static void tell(zb__flow *f) {
     zb_error error;
     if (f->code || !zb__progress_is_due(f->progress))
@@ -155,16 +155,16 @@ static void end_locks(zb__flow *f) {
     pthread_cond_destroy(&f->answer_came);
 }
 
-enum zb_code zb__flow_run(zb__stored_chunk *keys, size_t count, zb__progress *progress,
+enum zb_code zb__flow_run(zb__stored_chunk *chunks, size_t count, zb__progress *progress,
                           zb_error *err) {
-    zb_store *store = keys->node->store;
+    zb_store *store = chunks->node->store;
     const zb_store_hints *hints = &store->hints;
     zb__flow f = {.store = store,
                   .part = hints->part ? hints->part : UINT64_MAX,
                   .window = hints->window ? hints->window : ZB__LEAST_WINDOW,
                   .most = hints->in_flight ? hints->in_flight : IN_FLIGHT,
                   .progress = progress,
-                  .keys = keys,
+                  .chunks = chunks,
                   .count = count};
     zb__scratch *scratch = zb__scratch_take();
     f.job = zb__pool_open(help, &f);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way of a store that takes requests and answers them later (zb_store_submit): no step waits for
- * another key.
+ * The way of a store that takes requests and answers them later (zb_store_submit): no step waits
+ * for another stored chunk.
  *
- *     keys --admitted while few are open--> items --ask for bytes--> requests
+ *     stored chunks --admitted while few are open--> items --ask for bytes--> requests
  *     an answer --> the item's next step, on the pool: expand, ask for more, decode
  *
  * Requests go out while fewer are under way than the store says, and while the bytes that are under
@@ -18,9 +18,9 @@
 #include "read/progress.h"
 #include "zarrbridge/error.h"
 
-/* Reads the keys, which are of one store; it can submit. progress: NULL, or what the caller is told
-   meanwhile, and may cancel the flow by. */
-enum zb_code zb__flow_run(zb__stored_chunk *keys, size_t count, zb__progress *progress,
+/* Reads the stored chunks, which are of one store; it can submit. progress: NULL, or what the
+   caller is told meanwhile, and may cancel the flow by. */
+enum zb_code zb__flow_run(zb__stored_chunk *chunks, size_t count, zb__progress *progress,
                           zb_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include "read/flow_state.h"
 #include "read/known.h"
 
-/* A key whose object changes each time that it is read is begun anew this often. */
+/* A stored chunk whose object changes each time that it is read is begun anew this often. */
 #define MOST_TRIES 3
 
 /* Bytes under way of all flows of the process, which share the window. */
@@ -26,8 +26,8 @@ void zb__flow_discharge(uint64_t *account) {
     *account = 0;
 }
 
-/* On a fast link four times the bytes that come in the time of a round trip are under way, and half as
-   many wait for their step. */
+/* On a fast link four times the bytes that come in the time of a round trip are under way, and half
+   as many wait for their step. */
 static uint64_t window_of(const zb__flow *f) {
     const uint64_t reach = f->store->ops->reach ? f->store->ops->reach(f->store) : 0,
                    wanted = reach < UINT64_MAX / 6 ? 6 * reach : UINT64_MAX;
@@ -74,7 +74,7 @@ zb__ask *zb__flow_take(zb__ask_list *list) {
 void zb__flow_admit(zb__flow *f) {
     zb__ask_list more = {0};
     zb_error error;
-    zb__item *item = zb__item_new(&f->keys[f->admitted], &more);
+    zb__item *item = zb__item_new(&f->chunks[f->admitted], &more);
     if (!item) {
         zb__flow_fail(f, zb_fail(&error, ZB_ENOMEM, "no memory for a read"), &error);
         return;
@@ -104,13 +104,13 @@ static double part_of(const zb__item *item) {
 double zb__flow_done(const zb__flow *f) {
     double done = (double)f->done;
     for (const zb__item *item = f->items; item; item = item->next)
-        done += part_of(item) * (double)zb__stored_chunk_wanted(item->key);
+        done += part_of(item) * (double)zb__stored_chunk_wanted(item->chunk);
     return done;
 }
 
 void zb__flow_end_item(zb__flow *f, zb__item *item) {
     zb__ask_list none = {0};
-    f->done += f->progress ? zb__stored_chunk_wanted(item->key) : 0;
+    f->done += f->progress ? zb__stored_chunk_wanted(item->chunk) : 0;
     zb__flow_discharge(&item->charged);
     zb__item_reset(item, false, &none, NULL);
     if (item->previous)
@@ -128,11 +128,11 @@ static void begin_anew(zb__flow *f, zb__item *item) {
     zb__ask_list more = {0};
     zb_error error;
     enum zb_code code = ZB_OK;
-    zb__known_forget(item->key);
+    zb__known_forget(item->chunk);
     zb__flow_discharge(&item->charged);
     if (item->tries++ == MOST_TRIES) {
         code = zb_fail(&error, ZB_ECONFLICT, "the object is replaced each time that it is read");
-        zb__stored_chunk_blame(item->key, code, &error);
+        zb__stored_chunk_blame(item->chunk, code, &error);
     } else {
         item->changes = zb_store_changes(f->store);
         code = zb__item_reset(item, true, &more, &error);

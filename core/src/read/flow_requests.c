@@ -24,17 +24,17 @@ static void note_answer(void *context, zb_fetch *fetch) {
 /* The store opened the object for this request, or found none. An item that expects a version goes
    on only when that is the one. */
 static void take_opened(zb__item *item, const zb_fetch *fetch) {
-    zb__stored_chunk *key = item->key;
+    zb__stored_chunk *chunk = item->chunk;
     bool is_missing = fetch->code == ZB_ENOTFOUND;
     if (item->expects) {
         item->is_outdated = item->is_outdated || is_missing ||
-                            !zb_validator_same(&fetch->info.validator, &key->info.validator);
+                            !zb_validator_same(&fetch->info.validator, &chunk->info.validator);
     } else {
         item->is_missing = is_missing;
-        key->info = is_missing ? (zb_object_info){0} : fetch->info;
+        chunk->info = is_missing ? (zb_object_info){0} : fetch->info;
     }
     if (!item->is_outdated)
-        zb__known_note(key, is_missing ? NULL : &fetch->info, item->changes);
+        zb__known_note(chunk, is_missing ? NULL : &fetch->info, item->changes);
 }
 
 /* Keeps the bytes that came, or part of them. */
@@ -60,9 +60,9 @@ static void unlink_request(zb__flow *f, zb__request *r) {
 
 /* The object that the store opened stays the item's, the first of them. */
 static void end_request(zb__request *r) {
-    zb__stored_chunk *key = r->ask->item->key;
-    if (r->opens && r->fetch.object && !key->object && r->fetch.code == ZB_OK)
-        key->object = r->fetch.object;
+    zb__stored_chunk *chunk = r->ask->item->chunk;
+    if (r->opens && r->fetch.object && !chunk->object && r->fetch.code == ZB_OK)
+        chunk->object = r->fetch.object;
     else if (r->opens)
         zb_object_close(r->fetch.object);
     if (r->ask->size == ZB_WHOLE)
@@ -84,11 +84,11 @@ static void take_answer(zb__flow *f, zb__request *r) {
         take_opened(item, fetch);
     } else if (fetch->code == ZB_ECONFLICT || fetch->code == ZB_ENOTFOUND) {
         item->is_outdated = true; /* it was there when it was opened */
-    } else if (fetch->code == ZB_ELIMIT && ask->size == ZB_WHOLE && item->key->form->shard &&
+    } else if (fetch->code == ZB_ELIMIT && ask->size == ZB_WHOLE && item->chunk->form->shard &&
                !item->never_whole) {
         item->never_whole = item->is_outdated = true;
     } else if (fetch->code) {
-        zb__stored_chunk_blame(item->key, fetch->code, &fetch->error);
+        zb__stored_chunk_blame(item->chunk, fetch->code, &fetch->error);
         zb__flow_fail(f, fetch->code, &fetch->error);
     }
     if (fetch->code == ZB_OK)
@@ -118,11 +118,11 @@ static void note_wake(zb__flight *flight) {
 static bool waits_for_other(zb__flow *f, zb__ask *ask) {
     zb__item *item = ask->item;
     if (ask->kind != ZB__ASK_INDEX || ask->shard || item->has_waited || ask->flight.wake ||
-        item->key->number == UINT64_MAX)
+        item->chunk->number == UINT64_MAX)
         return false;
     item->flow = f;
-    ask->flight = (zb__flight){.array = item->key->node->array->cache_id,
-                               .number = item->key->number,
+    ask->flight = (zb__flight){.array = item->chunk->node->array->cache_id,
+                               .number = item->chunk->number,
                                .wake = note_wake,
                                .context = ask};
     return !zb__flight_begin(&ask->flight);
@@ -162,11 +162,12 @@ void zb__flow_take_answers(zb__flow *f) {
 static uint64_t next_length(const zb__flow *f, const zb__ask *ask) {
     const zb__item *item = ask->item;
     if (ask->size == ZB_WHOLE) {
-        uint64_t guess = item->key->form->decoded_size;
+        uint64_t guess = item->chunk->form->decoded_size;
         return guess < ask->most ? guess : ask->most;
     }
     uint64_t left = ask->size - ask->asked;
-    return left <= zb_part_most(f->part) || !(item->expects || item->key->object) ? left : f->part;
+    return left <= zb_part_most(f->part) || !(item->expects || item->chunk->object) ? left
+                                                                                    : f->part;
 }
 
 /* Makes the next request of an ask; NULL when memory runs out. */
@@ -179,7 +180,7 @@ static zb__request *make_request(zb__flow *f, zb__ask *ask, uint64_t length) {
         return NULL;
     }
     r->ask = ask;
-    r->fetch.object = ask->item->key->object;
+    r->fetch.object = ask->item->chunk->object;
     r->fetch.key = ask->item->name;
     r->opens = !r->fetch.object;
     r->fetch.most = ask->most;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of a flow share: its state, its items (flow_items.c), its requests (flow_requests.c),
-   and its steps (flow.c). All is called with the lock of the flow unless it says otherwise. */
+/* What the parts of a flow share: its state, its items (flow_items.c), its requests
+   (flow_requests.c), and its steps (flow.c). All is called with the lock of the flow unless it says
+   otherwise. */
 #ifndef ZB_READ_FLOW_STATE_H
 #define ZB_READ_FLOW_STATE_H
 
@@ -30,11 +31,11 @@ typedef struct zb__flow {
     zb__progress *progress; /* the caller's alone; or NULL */
 
     pthread_mutex_t lock; /* guards all from here; held while requests are submitted */
-    zb__stored_chunk *keys;
+    zb__stored_chunk *chunks;
     size_t count, admitted;
     zb__item *items; /* open */
     size_t open;
-    uint64_t done;               /* elements of the keys whose item has ended */
+    uint64_t done;               /* elements of the stored chunks whose item has ended */
     zb__ask_list wanting, ready; /* bytes; a thread to take their step */
     zb__request *requests;       /* under way */
     size_t under_way;
@@ -63,10 +64,10 @@ bool zb__flow_has_room(const zb__flow *f, uint64_t bytes);
 /* Keeps the first error; the flow comes to its end. */
 void zb__flow_fail(zb__flow *f, enum zb_code code, const zb_error *error);
 
-/* Opens the item of the next key. */
+/* Opens the item of the next stored chunk. */
 void zb__flow_admit(zb__flow *f);
 
-/* Elements that have come, of keys whose bytes come bit by bit about as many. */
+/* Elements that have come, of stored chunks whose bytes come bit by bit about as many. */
 double zb__flow_done(const zb__flow *f);
 
 /* Puts the asks of a list, which is empty then, where they belong: bytes are wanted, or they are
@@ -89,7 +90,8 @@ void zb__flow_send(zb__flow *f);
 /* Takes what the store's threads, and other flows, have put on lists. */
 void zb__flow_take_answers(zb__flow *f);
 
-/* After an error: when it returns, nothing is under way. Without the lock: no worker is in the flow. */
+/* After an error: when it returns, nothing is under way. Without the lock: no worker is in the
+   flow. */
 void zb__flow_cancel(zb__flow *f);
 
 #endif

@@ -67,42 +67,43 @@ enum zb_code zb__index_read(const zb__shard *shard, const zb__source *source, zb
 }
 
 /* What the index is called in the cache. False for one that is not kept there. */
-static bool name_in_cache(const zb__stored_chunk *key, const zb__source *source,
+static bool name_in_cache(const zb__stored_chunk *chunk, const zb__source *source,
                           zb__lru_key *name) {
     *name = (zb__lru_key){
-        .word = {key->node->array->cache_id, key->number, source->offset, source->size}};
-    return !source->memory && key->number != UINT64_MAX;
+        .word = {chunk->node->array->cache_id, chunk->number, source->offset, source->size}};
+    return !source->memory && chunk->number != UINT64_MAX;
 }
 
-bool zb__index_find(const zb__stored_chunk *key, const zb__source *source, zb__index *out) {
+bool zb__index_find(const zb__stored_chunk *chunk, const zb__source *source, zb__index *out) {
     zb__lru_key name;
     *out = (zb__index){0};
-    if (name_in_cache(key, source, &name))
-        out->item = zb__lru_get(zb__index_cache(), &name, zb__cache_version(&key->info.validator));
+    if (name_in_cache(chunk, source, &name))
+        out->item =
+            zb__lru_get(zb__index_cache(), &name, zb__cache_version(&chunk->info.validator));
     if (out->item)
         out->entries = (const uint64_t *)(const void *)out->item->data;
     return out->item != NULL;
 }
 
 /* Memory for the entries: in the cache where that is allowed, else our own. */
-static uint64_t *make_room(const zb__stored_chunk *key, const zb__source *source, size_t bytes,
+static uint64_t *make_room(const zb__stored_chunk *chunk, const zb__source *source, size_t bytes,
                            zb__index *out) {
     zb__lru_key name;
-    if (name_in_cache(key, source, &name))
+    if (name_in_cache(chunk, source, &name))
         out->item =
-            zb__lru_new(zb__index_cache(), &name, zb__cache_version(&key->info.validator), bytes);
+            zb__lru_new(zb__index_cache(), &name, zb__cache_version(&chunk->info.validator), bytes);
     if (out->item)
         return (uint64_t *)(void *)out->item->data;
     return out->own = malloc(bytes);
 }
 
 /* encoded: NULL to read them. */
-static enum zb_code make(const zb__stored_chunk *key, const zb__shard *shard,
+static enum zb_code make(const zb__stored_chunk *chunk, const zb__shard *shard,
                          const zb__source *source, const uint8_t *encoded, size_t size,
                          zb__scratch *scratch, zb__index *out, zb_error *err) {
     *out = (zb__index){0};
     size_t bytes = (size_t)shard->count * 2 * sizeof(uint64_t); /* bounded by index_bytes */
-    uint64_t *entries = make_room(key, source, bytes, out);
+    uint64_t *entries = make_room(chunk, source, bytes, out);
     if (!entries)
         return zb_fail(err, ZB_ENOMEM, "no memory for a shard index of %zu bytes", bytes);
     enum zb_code code = encoded ? decode(shard, encoded, size, scratch, entries, err)
@@ -117,15 +118,16 @@ static enum zb_code make(const zb__stored_chunk *key, const zb__shard *shard,
     return ZB_OK;
 }
 
-enum zb_code zb__index_take(const zb__stored_chunk *key, const zb__shard *shard,
+enum zb_code zb__index_take(const zb__stored_chunk *chunk, const zb__shard *shard,
                             const zb__source *source, const uint8_t *encoded, size_t size,
                             zb__scratch *scratch, zb__index *out, zb_error *err) {
-    return make(key, shard, source, encoded, size, scratch, out, err);
+    return make(chunk, shard, source, encoded, size, scratch, out, err);
 }
 
-enum zb_code zb__index_load(const zb__stored_chunk *key, const zb__shard *shard,
+enum zb_code zb__index_load(const zb__stored_chunk *chunk, const zb__shard *shard,
                             const zb__source *source, zb__scratch *scratch, zb__index *out,
                             zb_error *err) {
-    return zb__index_find(key, source, out) ? ZB_OK
-                                            : make(key, shard, source, NULL, 0, scratch, out, err);
+    return zb__index_find(chunk, source, out)
+               ? ZB_OK
+               : make(chunk, shard, source, NULL, 0, scratch, out, err);
 }

@@ -18,8 +18,8 @@ typedef struct zb__index {
     uint64_t *own;      /* otherwise they are here */
 } zb__index;
 
-/* The place of the stored index in the object or memory of `source`. ZB_EFORMAT when the shard is too
-   short to hold it. */
+/* The place of the stored index in the object or memory of `source`. ZB_EFORMAT when the shard is
+   too short to hold it. */
 enum zb_code zb__index_place(const zb__shard *shard, const zb__source *source, uint64_t *offset,
                              size_t *size, zb_error *err);
 
@@ -29,15 +29,15 @@ enum zb_code zb__index_read(const zb__shard *shard, const zb__source *source, zb
 
 /* The index from the cache; false when it is not there. Else, and of zb__index_load and
    zb__index_take on success, the caller releases the index. */
-bool zb__index_find(const zb__stored_chunk *key, const zb__source *source, zb__index *out);
+bool zb__index_find(const zb__stored_chunk *chunk, const zb__source *source, zb__index *out);
 
 /* The index from its stored bytes, which it puts into the cache. */
-enum zb_code zb__index_take(const zb__stored_chunk *key, const zb__shard *shard,
+enum zb_code zb__index_take(const zb__stored_chunk *chunk, const zb__shard *shard,
                             const zb__source *source, const uint8_t *encoded, size_t size,
                             zb__scratch *scratch, zb__index *out, zb_error *err);
 
 /* The index from the cache, or read and put there. */
-enum zb_code zb__index_load(const zb__stored_chunk *key, const zb__shard *shard,
+enum zb_code zb__index_load(const zb__stored_chunk *chunk, const zb__shard *shard,
                             const zb__source *source, zb__scratch *scratch, zb__index *out,
                             zb_error *err);
 void zb__index_release(zb__index *index);

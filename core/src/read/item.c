@@ -16,7 +16,8 @@
 /* Bytes asked for beside an index: the inner chunks there are often wanted, and bytes that come
    along cost less than another way to the server. */
 #define BESIDE_INDEX ((size_t)64 << 10)
-/* A shard of at most this decoded size, of which half is wanted, is read with one request. Bytes. */
+/* A shard of at most this decoded size, of which half is wanted, is read with one request.
+   Bytes. */
 #define WHOLE_SHARD ((uint64_t)16 << 20)
 
 static enum zb_code no_memory(zb_error *err) {
@@ -76,14 +77,14 @@ static bool is_open_shard(const zb__form *form) {
 }
 
 /* True if at least half of the elements of the chunk that lie in the array are wanted. */
-static bool wants_half(const zb__stored_chunk *key) {
-    const zb__array *array = key->node->array;
+static bool wants_half(const zb__stored_chunk *chunk) {
+    const zb__array *array = chunk->node->array;
     uint32_t ndim = array->info.ndim;
-    const uint64_t wanted = zb__stored_chunk_wanted(key);
+    const uint64_t wanted = zb__stored_chunk_wanted(chunk);
     uint64_t inside = 1;
     for (uint32_t d = 0; d < ndim; d++)
         inside *=
-            zb__span_inside(zb__grid_at(&array->grid, d, key->index[d]), array->info.shape[d]);
+            zb__span_inside(zb__grid_at(&array->grid, d, chunk->index[d]), array->info.shape[d]);
     return wanted >= inside - inside / 2;
 }
 
@@ -98,15 +99,15 @@ static enum zb_code ask_whole(zb__item *item, uint64_t most, zb__ask_list *more,
 
 /* True if a shard comes faster whole than by its index first. */
 static bool comes_whole(const zb__item *item) {
-    const uint64_t size = item->key->form->decoded_size;
-    return !item->never_whole && (size <= item->key->node->store->hints.small ||
-                                  (size <= WHOLE_SHARD && wants_half(item->key)));
+    const uint64_t size = item->chunk->form->decoded_size;
+    return !item->never_whole && (size <= item->chunk->node->store->hints.small ||
+                                  (size <= WHOLE_SHARD && wants_half(item->chunk)));
 }
 
 /* Asks for the index of the object itself. Where it lies at the end, its place is known only when
    the answer tells the size. */
 static enum zb_code ask_index(zb__item *item, zb__ask_list *more, zb_error *err) {
-    const zb__form *form = item->key->form;
+    const zb__form *form = item->chunk->form;
     if (comes_whole(item))
         return ask_whole(item, 2 * form->decoded_size + form->shard->index_size + ZB__CODEC_SLACK,
                          more, err);
@@ -149,21 +150,21 @@ static enum zb_code ask_task(zb__item *item, const zb__task *task, zb__ask_list 
 
 /* Asks for the bytes of all leaves that need some. Sets *reads to whether any does. */
 static enum zb_code ask_leaves(zb__item *item, bool *reads, zb__ask_list *more, zb_error *err) {
-    zb__stored_chunk *key = item->key;
-    const zb_store_hints *hints = &key->node->store->hints;
+    zb__stored_chunk *chunk = item->chunk;
+    const zb_store_hints *hints = &chunk->node->store->hints;
     const uint64_t part = hints->part ? hints->part : hints->max_request;
-    enum zb_code code = zb__stored_chunk_sort(key, err);
-    for (zb__leaf *leaf = key->leaves; leaf && !code; leaf = leaf->next)
+    enum zb_code code = zb__stored_chunk_sort(chunk, err);
+    for (zb__leaf *leaf = chunk->leaves; leaf && !code; leaf = leaf->next)
         leaf->held =
             leaf->missing ? NULL : find_held(item, zb__leaf_begin(leaf), zb__leaf_length(leaf));
     zb__task_list tasks = {0};
     const zb__task_rule rule = {.gap = hints->gap,
-                                .reach = zb__store_reach(key->node->store),
+                                .reach = zb__store_reach(chunk->node->store),
                                 .most = part,
                                 .looks_up = item->looks_up,
                                 .joins_raw = true};
     if (!code)
-        code = zb__tasks_add(&tasks, key, &rule, err);
+        code = zb__tasks_add(&tasks, chunk, &rule, err);
     *reads = false;
     for (size_t i = 0; i < tasks.count && !code; i++) {
         *reads = *reads || tasks.items[i].size > 0;
@@ -173,16 +174,16 @@ static enum zb_code ask_leaves(zb__item *item, bool *reads, zb__ask_list *more, 
     return code;
 }
 
-/* Expands shards whose index is held, as long as there are such, and asks for the other indexes; for
-   the data when no index is missing any more. Called in turns. */
+/* Expands shards whose index is held, as long as there are such, and asks for the other indexes;
+   for the data when no index is missing any more. Called in turns. */
 static enum zb_code go_down(zb__item *item, zb__ask_list *more, zb__scratch *scratch,
                             zb_error *err) {
     enum zb_code code = ZB_OK;
-    for (zb__leaf *shard; !code && (shard = item->key->waiting);) {
+    for (zb__leaf *shard; !code && (shard = item->chunk->waiting);) {
         zb__source source = {.offset = shard->offset, .size = shard->size};
         uint64_t offset = 0;
         size_t size = 0;
-        item->key->waiting = shard->next;
+        item->chunk->waiting = shard->next;
         code = zb__index_place(shard->form->shard, &source, &offset, &size, err);
         if (code)
             return zb__leaf_blame(shard, code, err);
@@ -206,32 +207,32 @@ static void drop(zb__ask_list *more) {
     *more = (zb__ask_list){0};
 }
 
-static void drop_leaves(zb__stored_chunk *key) {
-    for (zb__leaf *leaf = key->leaves; leaf; leaf = leaf->next)
+static void drop_leaves(zb__stored_chunk *chunk) {
+    for (zb__leaf *leaf = chunk->leaves; leaf; leaf = leaf->next)
         zb__lru_release(leaf->cached);
-    key->leaves = key->waiting = NULL;
-    key->leaf_count = 0;
+    chunk->leaves = chunk->waiting = NULL;
+    chunk->leaf_count = 0;
 }
 
 static enum zb_code fill(zb__item *item, zb__scratch *scratch, zb_error *err) {
-    zb__leaf whole = zb__stored_chunk_whole(item->key);
+    zb__leaf whole = zb__stored_chunk_whole(item->chunk);
     whole.missing = true;
     return zb__task_run_leaf(&whole, NULL, scratch, err);
 }
 
-/* Takes the shortest way to the data that what is known allows. An index that tells of nothing to be
-   read leaves no request whose answer could confirm the version: then it is asked for anew, unless
-   the version is fresh. */
+/* Takes the shortest way to the data that what is known allows. An index that tells of nothing to
+   be read leaves no request whose answer could confirm the version: then it is asked for anew,
+   unless the version is fresh. */
 static enum zb_code start_shard(zb__item *item, zb__ask_list *more, zb__scratch *scratch,
                                 zb_error *err) {
-    zb__stored_chunk *key = item->key;
-    zb__leaf whole = zb__stored_chunk_whole(key);
+    zb__stored_chunk *chunk = item->chunk;
+    zb__leaf whole = zb__stored_chunk_whole(chunk);
     enum zb_code code = item->expects ? zb__leaf_expand(&whole, scratch, err) : ZB_OK;
-    bool has_index = item->expects && !(key->waiting && key->waiting->inner == UINT64_MAX);
+    bool has_index = item->expects && !(chunk->waiting && chunk->waiting->inner == UINT64_MAX);
     bool reads = false;
     if (code)
         return code;
-    if (has_index && key->waiting) {
+    if (has_index && chunk->waiting) {
         code = go_down(item, more, scratch, err); /* to inner indexes: they are read */
         reads = true;
     } else if (has_index) {
@@ -240,9 +241,9 @@ static enum zb_code start_shard(zb__item *item, zb__ask_list *more, zb__scratch 
     if (code || (has_index && (reads || item->looks_up)))
         return code;
     drop(more);
-    drop_leaves(key);
+    drop_leaves(chunk);
     item->expects = item->looks_up = false;
-    key->info = (zb_object_info){0};
+    chunk->info = (zb_object_info){0};
     return ask_index(item, more, err);
 }
 
@@ -251,10 +252,10 @@ static enum zb_code start_shard(zb__item *item, zb__ask_list *more, zb__scratch 
 static enum zb_code start_raw(zb__item *item, zb__ask_list *more, zb__scratch *scratch,
                               zb_error *err) {
     zb__ask_list all = {0};
-    zb__leaf whole = zb__stored_chunk_whole(item->key);
+    zb__leaf whole = zb__stored_chunk_whole(item->chunk);
     bool reads;
-    whole.size = item->key->form->encoded_bound;
-    item->expects = item->expects && item->key->info.size == whole.size;
+    whole.size = item->chunk->form->encoded_bound;
+    item->expects = item->expects && item->chunk->info.size == whole.size;
     enum zb_code code = zb__leaf_expand(&whole, scratch, err);
     if (!code)
         code = ask_leaves(item, &reads, &all, err);
@@ -273,52 +274,52 @@ static enum zb_code start_raw(zb__item *item, zb__ask_list *more, zb__scratch *s
 }
 
 static enum zb_code start_encoded(zb__item *item, zb__ask_list *more, zb_error *err) {
-    zb__leaf whole = zb__stored_chunk_whole(item->key);
+    zb__leaf whole = zb__stored_chunk_whole(item->chunk);
     if (item->looks_up)
         zb__leaf_look_up(&whole);
     item->expects = false; /* one request tells all */
     if (!whole.cached)
-        return ask_whole(item, item->key->form->encoded_bound, more, err);
-    zb__leaf *leaf = zb__arena_alloc(&item->key->arena, sizeof *leaf);
+        return ask_whole(item, item->chunk->form->encoded_bound, more, err);
+    zb__leaf *leaf = zb__arena_alloc(&item->chunk->arena, sizeof *leaf);
     if (!leaf) {
         zb__lru_release(whole.cached);
         return no_memory(err);
     }
     *leaf = whole;
-    item->key->leaves = leaf;
-    item->key->leaf_count = 1;
-    const zb__task task = {.key = item->key, .first = leaf, .count = 1};
+    item->chunk->leaves = leaf;
+    item->chunk->leaf_count = 1;
+    const zb__task task = {.chunk = item->chunk, .first = leaf, .count = 1};
     return ask_task(item, &task, more, err);
 }
 
 static enum zb_code start(zb__item *item, zb__ask_list *more, zb__scratch *scratch, zb_error *err) {
-    zb__stored_chunk *key = item->key;
+    zb__stored_chunk *chunk = item->chunk;
     zb__known known;
-    enum zb_code code = key->form ? ZB_OK : zb__stored_chunk_begin(key, err);
+    enum zb_code code = chunk->form ? ZB_OK : zb__stored_chunk_begin(chunk, err);
     if (code)
         return code;
     if (!item->name)
-        item->name = zb__array_chunk_key(key->node, key->index);
+        item->name = zb__array_chunk_key(chunk->node, chunk->index);
     if (!item->name)
         return no_memory(err);
-    bool is_known = zb__known_find(key, &known);
-    item->looks_up = is_known && zb__known_is_fresh(key, &known);
+    bool is_known = zb__known_find(chunk, &known);
+    item->looks_up = is_known && zb__known_is_fresh(chunk, &known);
     if (item->looks_up && known.is_missing)
         return fill(item, scratch, err);
     item->expects = is_known && !known.is_missing;
     if (item->expects)
-        key->info = known.info;
-    if (is_open_shard(key->form))
+        chunk->info = known.info;
+    if (is_open_shard(chunk->form))
         return start_shard(item, more, scratch, err);
-    return key->form->chain->is_raw ? start_raw(item, more, scratch, err)
-                                    : start_encoded(item, more, err);
+    return chunk->form->chain->is_raw ? start_raw(item, more, scratch, err)
+                                      : start_encoded(item, more, err);
 }
 
 /* All bytes of a chunk that is no open shard. */
 static enum zb_code take_encoded(zb__ask *ask, zb__scratch *scratch, zb_error *err) {
-    zb__stored_chunk *key = ask->item->key;
-    zb__leaf whole = zb__stored_chunk_whole(key);
-    enum zb_code code = zb__form_check_stored(key->form, whole.size, err);
+    zb__stored_chunk *chunk = ask->item->chunk;
+    zb__leaf whole = zb__stored_chunk_whole(chunk);
+    enum zb_code code = zb__form_check_stored(chunk->form, whole.size, err);
     if (code)
         return zb__leaf_blame(&whole, code, err);
     zb__leaf_look_up(&whole);
@@ -329,32 +330,32 @@ static enum zb_code take_encoded(zb__ask *ask, zb__scratch *scratch, zb_error *e
 static enum zb_code take_index(zb__ask *ask, zb__ask_list *more, zb__scratch *scratch,
                                zb_error *err) {
     zb__item *item = ask->item;
-    zb__stored_chunk *key = item->key;
-    zb__leaf whole = zb__stored_chunk_whole(key);
-    zb__leaf *shard = ask->shard ? ask->shard : zb__arena_alloc(&key->arena, sizeof *shard);
+    zb__stored_chunk *chunk = item->chunk;
+    zb__leaf whole = zb__stored_chunk_whole(chunk);
+    zb__leaf *shard = ask->shard ? ask->shard : zb__arena_alloc(&chunk->arena, sizeof *shard);
     if (!shard)
         return no_memory(err);
     if (!ask->shard)
         *shard = whole;
-    uint64_t size = ask->size < key->info.size ? ask->size : key->info.size;
+    uint64_t size = ask->size < chunk->info.size ? ask->size : chunk->info.size;
     if (ask->got != size)
         return zb__leaf_blame(
             shard, zb_fail(err, ZB_EIO, "the shard became shorter while its index was read"), err);
     enum zb_code code =
-        hold(ask, ask->offset == ZB_FROM_END ? key->info.size - ask->got : ask->offset, err);
+        hold(ask, ask->offset == ZB_FROM_END ? chunk->info.size - ask->got : ask->offset, err);
     item->indexes -= ask->kind == ZB__ASK_INDEX;
-    shard->next = key->waiting;
-    key->waiting = shard;
+    shard->next = chunk->waiting;
+    chunk->waiting = shard;
     return code ? code : go_down(item, more, scratch, err);
 }
 
 static enum zb_code take_data(zb__ask *ask, zb__ask_list *more, zb__scratch *scratch,
                               zb_error *err) {
     zb__item *item = ask->item;
-    const zb__form *form = item->key->form;
+    const zb__form *form = item->chunk->form;
     enum zb_code code = ZB_OK;
     if (ask->size > 0 && form->chain->is_raw && !form->shard)
-        code = zb__form_check_stored(form, item->key->info.size, err);
+        code = zb__form_check_stored(form, item->chunk->info.size, err);
     if (!code && ask->got != ask->size)
         code = zb_fail(err, ZB_EIO, "the object became shorter while it was read");
     if (code)
@@ -374,7 +375,7 @@ enum zb_code zb__item_step(zb__ask *ask, zb__ask_list *more, zb__scratch *scratc
         return fill(item, scratch, err);
     if (ask->kind == ZB__ASK_DATA)
         return take_data(ask, more, scratch, err);
-    if (ask->kind == ZB__ASK_OBJECT && !is_open_shard(item->key->form))
+    if (ask->kind == ZB__ASK_OBJECT && !is_open_shard(item->chunk->form))
         return take_encoded(ask, scratch, err);
     pthread_mutex_lock(&item->turn);
     item->looks_up = true;
@@ -392,11 +393,11 @@ void zb__ask_again(zb__ask *ask) {
 
 /* ---- Life --------------------------------------------------------------------------------- */
 
-zb__item *zb__item_new(zb__stored_chunk *key, zb__ask_list *more) {
+zb__item *zb__item_new(zb__stored_chunk *chunk, zb__ask_list *more) {
     zb__item *item = calloc(1, sizeof *item);
     if (!item)
         return NULL;
-    item->key = key;
+    item->chunk = chunk;
     pthread_mutex_init(&item->turn, NULL);
     if (new_ask(item, ZB__ASK_START, more, NULL))
         return item;
@@ -405,7 +406,7 @@ zb__item *zb__item_new(zb__stored_chunk *key, zb__ask_list *more) {
 }
 
 enum zb_code zb__item_reset(zb__item *item, bool anew, zb__ask_list *more, zb_error *err) {
-    zb__stored_chunk *key = item->key;
+    zb__stored_chunk *chunk = item->chunk;
     for (zb__ask *ask = item->all; ask;) {
         zb__ask *sibling = ask->sibling;
         zb__reuse_give(ask->data);
@@ -419,12 +420,12 @@ enum zb_code zb__item_reset(zb__item *item, bool anew, zb__ask_list *more, zb_er
         held = next;
     }
     drop(&item->later);
-    drop_leaves(key);
-    zb_object_close(key->object);
-    key->object = NULL;
-    zb__arena_free(&key->arena);
-    zb__chunk_form_end(key->node->array, key->form);
-    key->form = NULL;
+    drop_leaves(chunk);
+    zb_object_close(chunk->object);
+    chunk->object = NULL;
+    zb__arena_free(&chunk->arena);
+    zb__chunk_form_end(chunk->node->array, chunk->form);
+    chunk->form = NULL;
     free(item->name);
     item->name = NULL;
     item->all = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The course of one stored chunk through a flow (flow.h): which bytes of its object it asks for, and
- * what it does when they have come. No step waits, and none talks to the store.
+ * The course of one stored chunk through a flow (flow.h): which bytes of its object it asks for,
+ * and what it does when they have come. No step waits, and none talks to the store.
  *
- * A key without anything known asks for the tail of its shard (index and inner chunks near it), for
- * all of a small shard of which much is wanted, or for all of a chunk that is no shard. Where the
- * version of the object and its index are in the caches, it asks for the data at once and *expects*
- * that version: an answer from another one sends the key back to its start.
+ * A stored chunk without anything known asks for the tail of its shard (index and inner chunks near
+ * it), for all of a small shard of which much is wanted, or for all of a chunk that is no shard.
+ * Where the version of the object and its index are in the caches, it asks for the data at once and
+ * *expects* that version: an answer from another one sends the stored chunk back to its start.
  */
 #ifndef ZB_READ_ITEM_H
 #define ZB_READ_ITEM_H
@@ -42,7 +42,7 @@ typedef struct zb__ask {
     uint64_t asked;    /* bytes for which requests were made */
     size_t requests;   /* under way */
     uint64_t charged;  /* bytes of the window */
-    zb__flight flight; /* of the first index of its key */
+    zb__flight flight; /* of the first index of its stored chunk */
 } zb__ask;
 
 typedef struct zb__ask_list {
@@ -58,14 +58,14 @@ typedef struct zb__held {
 } zb__held;
 
 struct zb__item {
-    zb__stored_chunk *key;
+    zb__stored_chunk *chunk;
     char *name;     /* of the object */
-    zb__held *held; /* under `turn`, as the key's leaves are while indexes come */
+    zb__held *held; /* under `turn`, as the stored chunk's leaves are while indexes come */
     pthread_mutex_t turn;
     size_t indexes;     /* asked for and not expanded; under `turn` */
     zb__ask_list later; /* for when the object has been opened; used by one step alone */
-    bool expects;       /* key->info is that of the last answer, which the next has to confirm */
-    bool looks_up;      /* key->info is as good as an answer */
+    bool expects;       /* chunk->info is that of the last answer, which the next has to confirm */
+    bool looks_up;      /* chunk->info is as good as an answer */
     bool is_missing;    /* the answer: there is no object */
     bool never_whole;   /* the object is too large to be read whole */
     bool has_waited;    /* for another read that asked for its index */
@@ -81,17 +81,19 @@ struct zb__item {
 };
 
 /* A new item with a start among *more. NULL when memory runs out. */
-zb__item *zb__item_new(zb__stored_chunk *key, zb__ask_list *more);
+zb__item *zb__item_new(zb__stored_chunk *chunk, zb__ask_list *more);
 
-/* Takes the step of an ask whose bytes have come. Adds what the item asks for next to *more: asks of
-   size 0 have their step taken without further ado. Different asks of one item may run at once. */
+/* Takes the step of an ask whose bytes have come. Adds what the item asks for next to *more: asks
+   of size 0 have their step taken without further ado. Different asks of one item may run at
+   once. */
 enum zb_code zb__item_step(zb__ask *ask, zb__ask_list *more, zb__scratch *scratch, zb_error *err);
 
-/* Makes the ask for the first index of a key a start again: another read has asked for it. */
+/* Makes the ask for the first index of a stored chunk a start again: another read has asked for
+   it. */
 void zb__ask_again(zb__ask *ask);
 
-/* Lets go of all that belongs to the key's present course; none of its asks is open. Its asks are
-   freed, and with `anew` there is a start among *more. ZB_ENOMEM. */
+/* Lets go of all that belongs to the stored chunk's present course; none of its asks is open. Its
+   asks are freed, and with `anew` there is a start among *more. ZB_ENOMEM. */
 enum zb_code zb__item_reset(zb__item *item, bool anew, zb__ask_list *more, zb_error *err);
 
 /* After zb__item_reset. */

@@ -11,14 +11,14 @@
    can be counted. They have no versions of their own. */
 static const uint64_t no_version[ZB__LRU_VERSION_WORDS];
 
-static bool name_of(const zb__stored_chunk *key, zb__lru_key *name) {
-    *name = (zb__lru_key){.word = {key->node->array->cache_id, key->number, UINT64_MAX, 0}};
-    return key->number != UINT64_MAX;
+static bool name_of(const zb__stored_chunk *chunk, zb__lru_key *name) {
+    *name = (zb__lru_key){.word = {chunk->node->array->cache_id, chunk->number, UINT64_MAX, 0}};
+    return chunk->number != UINT64_MAX;
 }
 
-bool zb__known_find(const zb__stored_chunk *key, zb__known *out) {
+bool zb__known_find(const zb__stored_chunk *chunk, zb__known *out) {
     zb__lru_key name;
-    if (!name_of(key, &name))
+    if (!name_of(chunk, &name))
         return false;
     zb__lru_item *item = zb__lru_get(zb__index_cache(), &name, no_version);
     if (!item)
@@ -28,15 +28,15 @@ bool zb__known_find(const zb__stored_chunk *key, zb__known *out) {
     return true;
 }
 
-bool zb__known_is_fresh(const zb__stored_chunk *key, const zb__known *known) {
-    zb_store *store = key->node->store;
+bool zb__known_is_fresh(const zb__stored_chunk *chunk, const zb__known *known) {
+    zb_store *store = chunk->node->store;
     return zb__now() - known->time < store->hints.fresh &&
            known->changes == zb_store_changes(store);
 }
 
-void zb__known_note(const zb__stored_chunk *key, const zb_object_info *info, uint64_t changes) {
+void zb__known_note(const zb__stored_chunk *chunk, const zb_object_info *info, uint64_t changes) {
     zb__lru_key name;
-    if (!name_of(key, &name) || (info && !info->validator.valid))
+    if (!name_of(chunk, &name) || (info && !info->validator.valid))
         return;
     zb__lru_item *item = zb__lru_new(zb__index_cache(), &name, no_version, sizeof(zb__known));
     if (!item)
@@ -49,9 +49,9 @@ void zb__known_note(const zb__stored_chunk *key, const zb_object_info *info, uin
     zb__lru_release(item);
 }
 
-void zb__known_forget(const zb__stored_chunk *key) {
+void zb__known_forget(const zb__stored_chunk *chunk) {
     static const uint64_t other_version[ZB__LRU_VERSION_WORDS] = {1};
     zb__lru_key name;
-    if (name_of(key, &name))
+    if (name_of(chunk, &name))
         zb__lru_release(zb__lru_get(zb__index_cache(), &name, other_version));
 }

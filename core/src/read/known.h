@@ -23,17 +23,17 @@ typedef struct zb__known {
     uint64_t changes; /* of the store, before the request was made (zb_store_changes) */
 } zb__known;
 
-/* Fills *out with what is known of the key; false when nothing is. Nothing is known of keys that are
-   read past the caches. */
-bool zb__known_find(const zb__stored_chunk *key, zb__known *out);
+/* Fills *out with what is known of the stored chunk; false when nothing is. Nothing is known of
+   stored chunks that are read past the caches. */
+bool zb__known_find(const zb__stored_chunk *chunk, zb__known *out);
 
-bool zb__known_is_fresh(const zb__stored_chunk *key, const zb__known *known);
+bool zb__known_is_fresh(const zb__stored_chunk *chunk, const zb__known *known);
 
 /* Notes an answer; info: NULL when there is no object. Of an object whose version cannot be told
    apart nothing is noted. changes: see the struct. */
-void zb__known_note(const zb__stored_chunk *key, const zb_object_info *info, uint64_t changes);
+void zb__known_note(const zb__stored_chunk *chunk, const zb_object_info *info, uint64_t changes);
 
 /* After an answer that refuted it. */
-void zb__known_forget(const zb__stored_chunk *key);
+void zb__known_forget(const zb__stored_chunk *chunk);
 
 #endif

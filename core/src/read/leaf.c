@@ -29,27 +29,28 @@
 
 /* ---- Messages ---- */
 
-/* `where` continues the name of the key's object: "" or ", inner chunk (1,2)". */
-static enum zb_code blame(const zb__stored_chunk *key, const char *where, enum zb_code code,
+/* `where` continues the name of the stored chunk's object: "" or ", inner chunk (1,2)". */
+static enum zb_code blame(const zb__stored_chunk *chunk, const char *where, enum zb_code code,
                           zb_error *err) {
     char text[ZB__CHUNK_KEY_MAX];
-    zb__chunk_key(&key->node->array->keys, key->node->array->info.ndim, key->index, text);
-    return zb_error_prefix(err, code, "store %s, array /%s, %s %s%s", key->node->store->label,
-                           key->node->path, key->node->array->form->shard ? "shard" : "chunk", text,
-                           where);
+    zb__chunk_key(&chunk->node->array->keys, chunk->node->array->info.ndim, chunk->index, text);
+    return zb_error_prefix(err, code, "store %s, array /%s, %s %s%s", chunk->node->store->label,
+                           chunk->node->path, chunk->node->array->form->shard ? "shard" : "chunk",
+                           text, where);
 }
 
-enum zb_code zb__stored_chunk_blame(const zb__stored_chunk *key, enum zb_code code, zb_error *err) {
-    return blame(key, "", code, err);
+enum zb_code zb__stored_chunk_blame(const zb__stored_chunk *chunk, enum zb_code code,
+                                    zb_error *err) {
+    return blame(chunk, "", code, err);
 }
 
-uint64_t zb__stored_chunk_wanted(const zb__stored_chunk *key) {
-    return zb__pieces_elements(key->pieces, key->node->array->info.ndim);
+uint64_t zb__stored_chunk_wanted(const zb__stored_chunk *chunk) {
+    return zb__pieces_elements(chunk->pieces, chunk->node->array->info.ndim);
 }
 
 /* The shard whose inner chunk the leaf is, or NULL. */
 static const zb__shard *shard_of(const zb__leaf *leaf) {
-    return (leaf->around ? leaf->around->form : leaf->key->form)->shard;
+    return (leaf->around ? leaf->around->form : leaf->chunk->form)->shard;
 }
 
 /* Writes ", inner chunk (1,2)" for the leaf, after those around it, and returns the length. A full
@@ -72,7 +73,7 @@ static size_t write_place(const zb__leaf *leaf, char *text) {
 enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *err) {
     char text[ZB_MESSAGE_SIZE] = "";
     write_place(leaf, text);
-    return blame(leaf->key, text, code, err);
+    return blame(leaf->chunk, text, code, err);
 }
 
 /* ---- Scattering ---- */
@@ -127,7 +128,7 @@ static inline zb__box_copy fill_of(const zb__leaf *leaf, zb__piece *piece) {
     return (zb__box_copy){.ndim = ndim,
                           .count = zb__piece_count(piece, ndim),
                           .dst_strides = zb__piece_stride(piece, ndim),
-                          .src_dtype = leaf->key->node->array->info.dtype,
+                          .src_dtype = leaf->chunk->node->array->info.dtype,
                           .dst_dtype = piece->target->dtype,
                           .stream = piece->target->stream};
 }
@@ -135,7 +136,7 @@ static inline zb__box_copy fill_of(const zb__leaf *leaf, zb__piece *piece) {
 /* The element of a missing chunk. */
 static const void *missing_element(const zb__leaf *leaf) {
     const void *missing = leaf->form->chain->missing;
-    return missing ? missing : leaf->key->node->array->info.fill_value;
+    return missing ? missing : leaf->chunk->node->array->info.fill_value;
 }
 
 static void fill_all(const zb__leaf *leaf) {
@@ -158,7 +159,7 @@ static enum zb_code copy_all(const zb__leaf *leaf, const uint8_t *elements, zb_e
 }
 
 static enum zb_code copy_fill(const zb__leaf *leaf, zb_error *err) {
-    const void *fill = leaf->key->node->array->info.fill_value;
+    const void *fill = leaf->chunk->node->array->info.fill_value;
     enum zb_code code = ZB_OK;
     for (zb__piece *piece = leaf->pieces; piece && !code; piece = piece->next) {
         zb__box_copy copy = fill_of(leaf, piece);
@@ -217,16 +218,16 @@ static void keep_bools(const zb__leaf *leaf, uint8_t *out, uint64_t count) {
 /* The stored size is part of the key: two entries of a damaged index may share an offset but not a
    size, and the decoded bytes of one must not pass for those of the other. */
 static zb__lru_key cache_key(const zb__leaf *leaf) {
-    return (zb__lru_key){
-        .word = {leaf->key->node->array->cache_id, leaf->key->number, leaf->offset, leaf->size}};
+    return (zb__lru_key){.word = {leaf->chunk->node->array->cache_id, leaf->chunk->number,
+                                  leaf->offset, leaf->size}};
 }
 
 /* True if the chunk is worth keeping: decoding it cost something, only a part was wanted, and it
    leaves room for others. */
 static bool is_cacheable(const zb__leaf *leaf) {
     const zb__form *form = leaf->form;
-    if (leaf->transient || form->shard || form->chain->is_raw || leaf->key->number == UINT64_MAX ||
-        form->decoded_size > zb__chunk_cache()->budget / 4)
+    if (leaf->transient || form->shard || form->chain->is_raw ||
+        leaf->chunk->number == UINT64_MAX || form->decoded_size > zb__chunk_cache()->budget / 4)
         return false;
     const uint64_t wanted = zb__pieces_elements(leaf->pieces, form->chain->ndim);
     return wanted < form->decoded_size / form->chain->dtype.size;
@@ -235,9 +236,9 @@ static bool is_cacheable(const zb__leaf *leaf) {
 void zb__leaf_look_up(zb__leaf *leaf) {
     if (!is_cacheable(leaf))
         return;
-    zb__lru_key key = cache_key(leaf);
-    const uint64_t *version = zb__cache_version(&leaf->key->info.validator);
-    zb__lru_item *item = zb__lru_get(zb__chunk_cache(), &key, version);
+    zb__lru_key chunk = cache_key(leaf);
+    const uint64_t *version = zb__cache_version(&leaf->chunk->info.validator);
+    zb__lru_item *item = zb__lru_get(zb__chunk_cache(), &chunk, version);
     uint64_t lo, hi;
     if (!item)
         return;
@@ -249,8 +250,8 @@ void zb__leaf_look_up(zb__leaf *leaf) {
 }
 
 bool zb__leaf_may_be_cached(const zb__leaf *leaf) {
-    const zb__lru_key key = cache_key(leaf);
-    return is_cacheable(leaf) && zb__lru_has_like(zb__chunk_cache(), &key);
+    const zb__lru_key chunk = cache_key(leaf);
+    return is_cacheable(leaf) && zb__lru_has_like(zb__chunk_cache(), &chunk);
 }
 
 /* ---- Decoding ---- */
@@ -278,15 +279,15 @@ static zb__lru_item *cache_room(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi
     if (!is_cacheable(leaf))
         return NULL;
     zb__lru *cache = zb__chunk_cache();
-    const uint64_t *version = zb__cache_version(&leaf->key->info.validator);
-    zb__lru_key key = cache_key(leaf);
-    zb__lru_item *partly = zb__lru_get(cache, &key, version);
+    const uint64_t *version = zb__cache_version(&leaf->chunk->info.validator);
+    zb__lru_key chunk = cache_key(leaf);
+    zb__lru_item *partly = zb__lru_get(cache, &chunk, version);
     if (partly || !zb__chain_is_partial(leaf->form->chain)) {
         *lo = 0;
         *hi = leaf->form->decoded_size;
     }
     zb__lru_release(partly);
-    return zb__lru_new(cache, &key, version, (size_t)leaf->form->decoded_size);
+    return zb__lru_new(cache, &chunk, version, (size_t)leaf->form->decoded_size);
 }
 
 static enum zb_code run_encoded(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
@@ -325,12 +326,12 @@ static enum zb_code run_made(const zb__leaf *leaf, const uint8_t *stored, zb__sc
     zb__elements elements;
     zb__lru_item *item = NULL;
     zb__lru *cache = zb__chunk_cache();
-    zb__lru_key key = cache_key(leaf);
+    zb__lru_key chunk = cache_key(leaf);
     enum zb_code code =
         zb__elements_serialised(leaf->form, scratch, stored, (size_t)leaf->size, &elements, err);
     const size_t kept = code ? 0 : elements.size + (is_variable ? elements.heap_size : 0);
     if (code == ZB_OK && is_cacheable(leaf) && kept <= cache->budget / 4)
-        item = zb__lru_new(cache, &key, zb__cache_version(&leaf->key->info.validator), kept);
+        item = zb__lru_new(cache, &chunk, zb__cache_version(&leaf->chunk->info.validator), kept);
     if (item && is_variable)
         zb__elements_move(&elements, item->data);
     else if (item)
@@ -358,7 +359,7 @@ static enum zb_code run_variable(const zb__leaf *leaf, const uint8_t *stored, zb
                           : run_made(leaf, stored, scratch, err);
 }
 
-/* Reads the wanted bytes of an uncompressed chunk from the key's object. */
+/* Reads the wanted bytes of an uncompressed chunk from the stored chunk's object. */
 static enum zb_code run_raw_from_object(const zb__leaf *leaf, zb__scratch *scratch, zb_error *err) {
     const uint64_t lo = leaf->lo, hi = leaf->hi;
     bool direct = is_direct(leaf, lo, hi);
@@ -370,7 +371,7 @@ static enum zb_code run_raw_from_object(const zb__leaf *leaf, zb__scratch *scrat
         buffer = scratch->encoded.data;
     }
     zb_range range = {.offset = leaf->offset + lo, .length = (size_t)(hi - lo), .buffer = buffer};
-    enum zb_code code = zb_object_read(leaf->key->object, &range, 1, err);
+    enum zb_code code = zb_object_read(leaf->chunk->object, &range, 1, err);
     if (code == ZB_OK && range.got != range.length)
         code = zb_fail(err, ZB_EIO, "the object became shorter while it was read");
     if (code == ZB_OK && direct)

@@ -22,12 +22,12 @@ struct zb__stored_chunk;
 /* A chunk to decode (or to fill), with all pieces that want elements of it. */
 typedef struct zb__leaf {
     struct zb__leaf *next;
-    struct zb__stored_chunk *key;
+    struct zb__stored_chunk *chunk;
     const zb__form *form;
     zb__piece *pieces;     /* in the form's stored dimensions */
     bool missing;          /* not stored: the fill value */
     bool transient;        /* lies in decoded memory: its offset does not identify it */
-    uint64_t offset, size; /* in the key's object */
+    uint64_t offset, size; /* in the stored chunk's object */
     uint64_t lo, hi;       /* of a raw chunk: the bytes of it that the pieces want */
     const uint8_t *held;   /* its bytes where they are at hand already, else NULL */
     uint64_t inner; /* for messages and caches: number in the shard, UINT64_MAX unless sharded */
@@ -51,8 +51,8 @@ typedef struct zb__stored_chunk {
     zb__leaf *waiting; /* shards whose index has to come from the store first (expand.h) */
 } zb__stored_chunk;
 
-/* The bytes of the key's object that a leaf needs: all of an encoded chunk, of a raw one those that
-   its pieces want. */
+/* The bytes of the stored chunk's object that a leaf needs: all of an encoded chunk, of a raw one
+   those that its pieces want. */
 static inline uint64_t zb__leaf_begin(const zb__leaf *leaf) {
     return leaf->offset + leaf->lo;
 }
@@ -61,8 +61,8 @@ static inline uint64_t zb__leaf_length(const zb__leaf *leaf) {
 }
 
 /* Puts the elements that a leaf's pieces want at their destinations. `stored` holds the bytes that
-   the leaf needs, or is NULL when the leaf is missing, cached, or a raw chunk to read from the key's
-   object. */
+   the leaf needs, or is NULL when the leaf is missing, cached, or a raw chunk to read from the
+   stored chunk's object. */
 enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
                           zb_error *err);
 
@@ -70,19 +70,20 @@ enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scrat
 void zb__leaf_set_extent(zb__leaf *leaf);
 
 /* Elements that its pieces want, whatever has been read of them. */
-uint64_t zb__stored_chunk_wanted(const zb__stored_chunk *key);
+uint64_t zb__stored_chunk_wanted(const zb__stored_chunk *chunk);
 
 /* The name that messages give a leaf: prefixes *err with store, array, chunk and inner chunk. */
 enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *err);
 
-enum zb_code zb__stored_chunk_blame(const zb__stored_chunk *key, enum zb_code code, zb_error *err);
+enum zb_code zb__stored_chunk_blame(const zb__stored_chunk *chunk, enum zb_code code,
+                                    zb_error *err);
 
 /* Sets leaf->cached when the leaf's chunk is worth caching and the cache holds the bytes that its
    pieces want. */
 void zb__leaf_look_up(zb__leaf *leaf);
 
-/* Whether the cache has something of the leaf's chunk, which is no inner one, of any version: then it
-   pays to ask for the version before the object is opened. */
+/* Whether the cache has something of the leaf's chunk, which is no inner one, of any version: then
+   it pays to ask for the version before the object is opened. */
 bool zb__leaf_may_be_cached(const zb__leaf *leaf);
 
 #endif

@@ -18,18 +18,18 @@ static bool lacks(const zb_node *node, char **names, size_t count) {
     return all;
 }
 
-const zb_node *zb__missing_doubt(const zb__stored_chunk *keys, size_t count) {
+const zb_node *zb__missing_doubt(const zb__stored_chunk *chunks, size_t count) {
     char *names[MOST];
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
-        const zb_node *node = keys[i].node;
+        const zb_node *node = chunks[i].node;
         bool known = true;
-        if (keys[i].is_missing && node->home) {
-            names[n] = zb__array_chunk_key(node, keys[i].index);
+        if (chunks[i].is_missing && node->home) {
+            names[n] = zb__array_chunk_key(node, chunks[i].index);
             known = names[n] != NULL;
             n += known;
         }
-        if (known && n < MOST && i + 1 < count && keys[i + 1].node == node)
+        if (known && n < MOST && i + 1 < count && chunks[i + 1].node == node)
             continue;
         if (!lacks(node, names, n) || !known)
             return node;

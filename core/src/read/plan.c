@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Executing a read: boxes are cut into keys, and a batch of keys at a time is read, by the way that
- * suits its store (batch.h, flow.h). See plan.h for the picture.
+ * Executing a read: boxes are cut into stored chunks, and a batch of stored chunks at a time is
+ * read, by the way that suits its store (batch.h, flow.h). See plan.h for the picture.
  */
 #include "read/plan.h"
 
@@ -37,9 +37,9 @@
 typedef struct wave {
     bool is_fresh;
     zb__progress *progress; /* NULL: nobody listens */
-    zb__stored_chunk *keys;
-    size_t key_count, key_capacity;
-    zb__arena arena; /* pieces and grid indexes of the keys */
+    zb__stored_chunk *chunks;
+    size_t chunk_count, chunk_capacity;
+    zb__arena arena; /* pieces and grid indexes of the stored chunks */
     zb__task_list tasks;
 } wave;
 
@@ -60,16 +60,16 @@ static uint64_t number_of(const zb__array *array, const uint64_t *index) {
     return number;
 }
 
-static enum zb_code add_key(wave *w, const zb_node *node, const zb__cells *cells, zb_error *err) {
+static enum zb_code add_chunk(wave *w, const zb_node *node, const zb__cells *cells, zb_error *err) {
     uint32_t ndim = cells->grid.ndim;
     uint64_t *index = zb__arena_alloc(&w->arena, ndim * sizeof *index);
     zb__piece *piece = zb__cells_piece(cells, &w->arena, node->array->chain->axis);
     if (!index || !piece ||
-        !zb__list_grow(&w->keys, w->key_count, &w->key_capacity, sizeof(zb__stored_chunk)))
+        !zb__list_grow(&w->chunks, w->chunk_count, &w->chunk_capacity, sizeof(zb__stored_chunk)))
         return no_memory(err);
     memcpy(index, cells->cell, ndim * sizeof *index);
-    /* A key without a number is not cached. */
-    w->keys[w->key_count++] =
+    /* A stored chunk without a number is not cached. */
+    w->chunks[w->chunk_count++] =
         (zb__stored_chunk){.node = node,
                            .index = index,
                            .number = w->is_fresh ? UINT64_MAX : number_of(node->array, index),
@@ -88,34 +88,34 @@ static int by_chunk(const void *a, const void *b) {
     return 0;
 }
 
-/* Gives each chunk one key with all pieces of it, where several boxes may touch the same. */
-static void group_keys(wave *w) {
-    qsort(w->keys, w->key_count, sizeof(zb__stored_chunk), by_chunk);
+/* Leaves each stored chunk once, with all pieces of it: several boxes may touch it. */
+static void group_chunks(wave *w) {
+    qsort(w->chunks, w->chunk_count, sizeof(zb__stored_chunk), by_chunk);
     size_t kept = 0;
-    for (size_t i = 0; i < w->key_count; i++) {
-        if (kept > 0 && by_chunk(&w->keys[kept - 1], &w->keys[i]) == 0) {
-            w->keys[i].pieces->next = w->keys[kept - 1].pieces;
-            w->keys[kept - 1].pieces = w->keys[i].pieces;
+    for (size_t i = 0; i < w->chunk_count; i++) {
+        if (kept > 0 && by_chunk(&w->chunks[kept - 1], &w->chunks[i]) == 0) {
+            w->chunks[i].pieces->next = w->chunks[kept - 1].pieces;
+            w->chunks[kept - 1].pieces = w->chunks[i].pieces;
         } else {
-            w->keys[kept++] = w->keys[i];
+            w->chunks[kept++] = w->chunks[i];
         }
     }
-    w->key_count = kept;
+    w->chunk_count = kept;
 }
 
 /* ---- Running ---- */
 
-static void release_batch(zb__stored_chunk *keys, size_t count) {
+static void release_batch(zb__stored_chunk *chunks, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        for (zb__leaf *leaf = keys[i].leaves; leaf; leaf = leaf->next)
+        for (zb__leaf *leaf = chunks[i].leaves; leaf; leaf = leaf->next)
             zb__lru_release(leaf->cached);
-        zb_object_close(keys[i].object);
-        zb__arena_free(&keys[i].arena);
-        zb__chunk_form_end(keys[i].node->array, keys[i].form);
-        keys[i].form = NULL;
-        keys[i].object = NULL;
-        keys[i].leaves = NULL;
-        keys[i].leaf_count = 0;
+        zb_object_close(chunks[i].object);
+        zb__arena_free(&chunks[i].arena);
+        zb__chunk_form_end(chunks[i].node->array, chunks[i].form);
+        chunks[i].form = NULL;
+        chunks[i].object = NULL;
+        chunks[i].leaves = NULL;
+        chunks[i].leaf_count = 0;
     }
 }
 
@@ -123,18 +123,18 @@ static bool flows(const zb_store *store) {
     return !store->hints.is_local && zb_store_can_submit(store);
 }
 
-static enum zb_code try_batch(wave *w, zb__stored_chunk *keys, size_t count, zb_error *err) {
-    enum zb_code code = flows(keys->node->store) ? zb__flow_run(keys, count, w->progress, err)
-                                                 : zb__batch_run(keys, count, &w->tasks, err);
-    release_batch(keys, count);
+static enum zb_code try_batch(wave *w, zb__stored_chunk *chunks, size_t count, zb_error *err) {
+    enum zb_code code = flows(chunks->node->store) ? zb__flow_run(chunks, count, w->progress, err)
+                                                   : zb__batch_run(chunks, count, &w->tasks, err);
+    release_batch(chunks, count);
     return code;
 }
 
 /* What the read takes for missing is missing. */
-static enum zb_code try_surely(wave *w, zb__stored_chunk *keys, size_t count, zb_error *err) {
+static enum zb_code try_surely(wave *w, zb__stored_chunk *chunks, size_t count, zb_error *err) {
     for (int tries = 1;; tries++) {
-        enum zb_code code = try_batch(w, keys, count, err);
-        const zb_node *array = code ? NULL : zb__missing_doubt(keys, count);
+        enum zb_code code = try_batch(w, chunks, count, err);
+        const zb_node *array = code ? NULL : zb__missing_doubt(chunks, count);
         if (!array || tries == MISSING_TRIES)
             return array ? zb__array_gone(array, err) : code;
     }
@@ -144,54 +144,55 @@ static bool lacks_descriptors(const zb_error *error) {
     return error->sys_errno == EMFILE || error->sys_errno == ENFILE;
 }
 
-/* A batch has an object open for each key. Where the process may not have that many descriptors,
-   the batch is split in halves. */
-static enum zb_code run_batch(wave *w, zb__stored_chunk *keys, size_t count, zb_error *err) {
+/* A batch has an object open for each stored chunk. Where the process may not have that many
+   descriptors, the batch is split in halves. */
+static enum zb_code run_batch(wave *w, zb__stored_chunk *chunks, size_t count, zb_error *err) {
     zb__retry retry = {0};
     zb_error error = {.code = ZB_OK};
-    enum zb_code code = try_surely(w, keys, count, &error);
-    while (code != ZB_OK && !lacks_descriptors(&error) && zb__retry_pays(&retry, keys, count, code))
-        code = try_surely(w, keys, count, &error);
+    enum zb_code code = try_surely(w, chunks, count, &error);
+    while (code != ZB_OK && !lacks_descriptors(&error) &&
+           zb__retry_pays(&retry, chunks, count, code))
+        code = try_surely(w, chunks, count, &error);
     if (code != ZB_OK && lacks_descriptors(&error) && count > 1) {
-        code = run_batch(w, keys, count / 2, err);
-        return code ? code : run_batch(w, keys + count / 2, count - count / 2, err);
+        code = run_batch(w, chunks, count / 2, err);
+        return code ? code : run_batch(w, chunks + count / 2, count - count / 2, err);
     }
     if (code != ZB_OK && err)
         *err = error;
     return code;
 }
 
-/* The keys that make the next batch: of one store. A flow has no more objects open than it must, so
-   that it takes all of them, unless they may have to be read again together. */
-static size_t batch_of(const zb__stored_chunk *keys, size_t count) {
-    zb_store *store = keys->node->store;
+/* The stored chunks that make the next batch: of one store. A flow has no more objects open than it
+   must, so that it takes all of them, unless they may have to be read again together. */
+static size_t batch_of(const zb__stored_chunk *chunks, size_t count) {
+    zb_store *store = chunks->node->store;
     size_t n = 1, most = count;
     if (count > BATCH_KEYS && (!flows(store) || store->hints.can_change))
         most = BATCH_KEYS;
-    while (n < most && (keys[n].node == keys[n - 1].node || keys[n].node->store == store))
+    while (n < most && (chunks[n].node == chunks[n - 1].node || chunks[n].node->store == store))
         n++;
     return n;
 }
 
 /* Counts a batch as done, and tells of it when it is time. */
-static enum zb_code note_done(zb__progress *progress, const zb__stored_chunk *keys, size_t count,
+static enum zb_code note_done(zb__progress *progress, const zb__stored_chunk *chunks, size_t count,
                               zb_error *err) {
     for (size_t i = 0; i < count && progress; i++)
-        progress->done += zb__stored_chunk_wanted(&keys[i]);
+        progress->done += zb__stored_chunk_wanted(&chunks[i]);
     return zb__progress_is_due(progress) ? zb__progress_tell(progress, 0, err) : ZB_OK;
 }
 
 static enum zb_code run_wave(wave *w, bool group, zb_error *err) {
     if (group)
-        group_keys(w);
+        group_chunks(w);
     enum zb_code code = ZB_OK;
-    for (size_t i = 0, count; i < w->key_count && code == ZB_OK; i += count) {
-        count = batch_of(&w->keys[i], w->key_count - i);
-        code = run_batch(w, &w->keys[i], count, err);
+    for (size_t i = 0, count; i < w->chunk_count && code == ZB_OK; i += count) {
+        count = batch_of(&w->chunks[i], w->chunk_count - i);
+        code = run_batch(w, &w->chunks[i], count, err);
         if (!code)
-            code = note_done(w->progress, &w->keys[i], count, err);
+            code = note_done(w->progress, &w->chunks[i], count, err);
     }
-    w->key_count = 0;
+    w->chunk_count = 0;
     zb__arena_free(&w->arena);
     return code;
 }
@@ -204,15 +205,15 @@ enum zb_code zb__plan_run(const zb__box *boxes, size_t count, bool is_fresh, zb_
         zb__cells cells;
         zb__cells_begin(&cells, boxes[i].piece, &boxes[i].node->array->grid);
         for (; !cells.done && code == ZB_OK; zb__cells_next(&cells)) {
-            code = add_key(&w, boxes[i].node, &cells, err);
-            if (code == ZB_OK && w.key_count == WAVE_PIECES)
+            code = add_chunk(&w, boxes[i].node, &cells, err);
+            if (code == ZB_OK && w.chunk_count == WAVE_PIECES)
                 code = run_wave(&w, count > 1, err);
         }
     }
-    if (code == ZB_OK && w.key_count > 0)
+    if (code == ZB_OK && w.chunk_count > 0)
         code = run_wave(&w, count > 1, err);
     zb__arena_free(&w.arena);
-    free(w.keys);
+    free(w.chunks);
     free(w.tasks.items);
     return code;
 }

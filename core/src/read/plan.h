@@ -2,12 +2,12 @@
 /*
  * From boxes to tasks. The way of the data through a read:
  *
- *     zb_read[]  --split by the array's grid-->  keys (one per stored object, with their pieces)
- *     key        --expand (expand.c)-->          leaves (one per chunk to decode, sorted by offset)
- *     leaves     --merge neighbours (task.c)-->  tasks (one ranged read, then decode and scatter)
+ *     zb_read[]     --split by the grid-->            stored chunks (one per object, with pieces)
+ *     stored chunk  --expand (expand.c)-->            leaves (one per chunk to decode, by offset)
+ *     leaves        --merge neighbours (task.c)-->    tasks (one ranged read, decode and scatter)
  *
- * batch.h and flow.h are the two ways to go there. A plan is executed in waves of a bounded number of
- * keys, so that its memory and its open files do not grow with the request.
+ * batch.h and flow.h are the two ways to go there. A plan is executed in waves of a bounded number
+ * of stored chunks, so that its memory and its open files do not grow with the request.
  */
 #ifndef ZB_READ_PLAN_H
 #define ZB_READ_PLAN_H

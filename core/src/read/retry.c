@@ -21,38 +21,38 @@ enum { UNCHANGED, UNSURE, CHANGING };
 
 /* True if a journal has been put beside the object lately. Its change may take some time; a journal
    that has been there for longer was left by a kill. */
-static bool has_young_journal(const zb__stored_chunk *key, const char *name) {
+static bool has_young_journal(const zb__stored_chunk *chunk, const char *name) {
     zb_object_info info;
     char *journal = zb__journal_key(name);
-    bool there = journal && zb_store_stat(key->node->store, journal, &info, NULL) == ZB_OK;
+    bool there = journal && zb_store_stat(chunk->node->store, journal, &info, NULL) == ZB_OK;
     free(journal);
     return there && info.age != 0 && info.age < RETRY_MOST_NS;
 }
 
-/* True if the key's object has changed since it was opened for the last try, or is being
+/* True if the stored chunk's object has changed since it was opened for the last try, or is being
    changed. */
-static int change_of(const zb__stored_chunk *key) {
-    const zb_validator *opened = &key->info.validator;
+static int change_of(const zb__stored_chunk *chunk) {
+    const zb_validator *opened = &chunk->info.validator;
     zb_object_info now;
     if (opened->word[0] == 0) /* not opened, or not there */
         return UNCHANGED;
-    char *name = zb__array_chunk_key(key->node, key->index);
-    bool there = name && zb_store_stat(key->node->store, name, &now, NULL) == ZB_OK;
+    char *name = zb__array_chunk_key(chunk->node, chunk->index);
+    bool there = name && zb_store_stat(chunk->node->store, name, &now, NULL) == ZB_OK;
     int change = there && !now.validator.valid ? UNSURE : UNCHANGED;
     if (there && (memcmp(now.validator.word, opened->word, sizeof opened->word) != 0 ||
-                  has_young_journal(key, name)))
+                  has_young_journal(chunk, name)))
         change = CHANGING;
     free(name);
     return change;
 }
 
-bool zb__retry_pays(zb__retry *r, const zb__stored_chunk *keys, size_t count, enum zb_code code) {
-    if (!keys->node->store->hints.can_change ||
+bool zb__retry_pays(zb__retry *r, const zb__stored_chunk *chunks, size_t count, enum zb_code code) {
+    if (!chunks->node->store->hints.can_change ||
         (code != ZB_ECHECKSUM && code != ZB_EFORMAT && code != ZB_EIO))
         return false;
     int change = UNCHANGED;
     for (size_t i = 0; i < count && change != CHANGING; i++) {
-        int one = change_of(&keys[i]);
+        int one = change_of(&chunks[i]);
         change = one > change ? one : change;
     }
     int64_t now = zb__now();

@@ -16,7 +16,7 @@ typedef struct zb__retry {
 
 /* After a failure, waits a moment before the next try: a writer at work in an object can make it
    look damaged. False when the failure stands. */
-bool zb__retry_pays(zb__retry *retry, const zb__stored_chunk *keys, size_t count,
+bool zb__retry_pays(zb__retry *retry, const zb__stored_chunk *chunks, size_t count,
                     enum zb_code code);
 
 #endif

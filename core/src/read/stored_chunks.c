@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walks over the chunks that an array has stored. The store's listing tells which objects there are,
- * so that the content decides how long a walk takes, and not the shape that a document gives; the
- * indexes of shards tell of their inner chunks. Only a store that cannot list is asked for each chunk
- * of the grid.
+ * Walks over the chunks that an array has stored. The store's listing tells which objects there
+ * are, so that the content decides how long a walk takes, and not the shape that a document gives;
+ * the indexes of shards tell of their inner chunks. Only a store that cannot list is asked for each
+ * chunk of the grid.
  */
 #include "codec/inner_chunks.h"
 #include "model/chunk_form.h"
@@ -27,8 +27,8 @@ typedef struct walk {
     void *context;
     bool inner; /* inner chunks are told, not objects */
     bool stopped;
-    bool is_named;        /* the message of an error tells array and chunk already */
-    zb__stored_chunk key; /* the object that the walk is in */
+    bool is_named;          /* the message of an error tells array and chunk already */
+    zb__stored_chunk chunk; /* the object that the walk is in */
     zb__scratch *scratch;
 } walk;
 
@@ -39,8 +39,8 @@ static enum zb_code tell(walk *w, const uint64_t *index, uint64_t bytes) {
 
 /* ---- Inner chunks ------------------------------------------------------------------------- */
 
-/* A shard on the way down: its bytes, the array's element at which it begins, and the dimension of the
-   array that each of its dimensions is, as its chain is handed them. */
+/* A shard on the way down: its bytes, the array's element at which it begins, and the dimension of
+   the array that each of its dimensions is, as its chain is handed them. */
 typedef struct shard {
     const zb__form *form;
     zb__source source;
@@ -86,7 +86,7 @@ static enum zb_code go_below(walk *w, const shard *s, zb_error *err) {
                        "codecs lie around its inner chunks, none of which has bytes of its own");
     zb__index index;
     const zb__shard *about = s->form->shard;
-    enum zb_code code = zb__index_load(&w->key, about, &s->source, w->scratch, &index, err);
+    enum zb_code code = zb__index_load(&w->chunk, about, &s->source, w->scratch, &index, err);
     if (code)
         return code;
     zb__inner_chunks chunks = zb__inner_chunks_of(index.entries, about->count, s->source.size);
@@ -103,9 +103,10 @@ static enum zb_code go_below(walk *w, const shard *s, zb_error *err) {
 }
 
 static shard shard_of_object(const walk *w) {
-    shard s = {.form = w->key.form, .source = {.object = w->key.object, .size = w->key.info.size}};
+    shard s = {.form = w->chunk.form,
+               .source = {.object = w->chunk.object, .size = w->chunk.info.size}};
     for (uint32_t d = 0; d < w->node->array->info.ndim; d++) {
-        s.start[d] = zb__grid_at(&w->node->array->grid, d, w->key.index[d]).start;
+        s.start[d] = zb__grid_at(&w->node->array->grid, d, w->chunk.index[d]).start;
         s.axis[d] = d;
     }
     return s;
@@ -113,20 +114,20 @@ static shard shard_of_object(const walk *w) {
 
 /* An object that is not there, or has gone since it was listed, holds none. */
 static enum zb_code open_object(walk *w, uint64_t *index, zb_error *err) {
-    w->key = (zb__stored_chunk){.node = w->node, .index = index, .number = UINT64_MAX};
-    enum zb_code code = zb__chunk_form(w->node->array, index, &w->key.form, err);
+    w->chunk = (zb__stored_chunk){.node = w->node, .index = index, .number = UINT64_MAX};
+    enum zb_code code = zb__chunk_form(w->node->array, index, &w->chunk.form, err);
     if (code)
         return code;
-    code = zb__stored_chunk_open(&w->key, err);
-    if (!code && w->key.object) {
+    code = zb__stored_chunk_open(&w->chunk, err);
+    if (!code && w->chunk.object) {
         const shard s = shard_of_object(w);
         code = go_below(w, &s, err);
         if (code)
-            zb__stored_chunk_blame(&w->key, code, err);
+            zb__stored_chunk_blame(&w->chunk, code, err);
     }
     w->is_named = code != ZB_OK;
-    zb_object_close(w->key.object);
-    zb__chunk_form_end(w->node->array, w->key.form);
+    zb_object_close(w->chunk.object);
+    zb__chunk_form_end(w->node->array, w->chunk.form);
     return code;
 }
 

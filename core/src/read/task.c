@@ -26,12 +26,12 @@ static bool joins(const zb__task *t, const zb__leaf *leaf, const zb__task_rule *
     return begin <= end + rule->gap && begin + zb__leaf_length(leaf) - t->offset <= rule->most;
 }
 
-static enum zb_code add_leaf(zb__task_list *list, zb__stored_chunk *key, zb__leaf *leaf,
+static enum zb_code add_leaf(zb__task_list *list, zb__stored_chunk *chunk, zb__leaf *leaf,
                              const zb__task_rule *rule, zb_error *err) {
     if (rule->looks_up && !leaf->missing)
         zb__leaf_look_up(leaf);
     zb__task *last = list->count ? &list->items[list->count - 1] : NULL;
-    if (last && last->key == key && joins(last, leaf, rule)) {
+    if (last && last->chunk == chunk && joins(last, leaf, rule)) {
         uint64_t begin = zb__leaf_begin(leaf), end = last->offset + last->size;
         last->unwanted += begin > end ? begin - end : 0;
         if (begin + zb__leaf_length(leaf) > end)
@@ -42,7 +42,7 @@ static enum zb_code add_leaf(zb__task_list *list, zb__stored_chunk *key, zb__lea
     if (!zb__list_grow(&list->items, list->count, &list->capacity, sizeof(zb__task)))
         return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a read");
     bool is_read = needs_bytes(leaf) && (!leaf->form->chain->is_raw || rule->joins_raw);
-    list->items[list->count++] = (zb__task){.key = key,
+    list->items[list->count++] = (zb__task){.chunk = chunk,
                                             .first = leaf,
                                             .count = 1,
                                             .offset = zb__leaf_begin(leaf),
@@ -50,9 +50,10 @@ static enum zb_code add_leaf(zb__task_list *list, zb__stored_chunk *key, zb__lea
     return ZB_OK;
 }
 
-/* Joins a task to the one before it, both of one key and in the order of their bytes, where the
-   bytes between them cost less than another request: no more than come in a round trip, and at most
-   three eighths of all that is read. Tasks that lie closer were parted for their length. */
+/* Joins a task to the one before it, both of one stored chunk and in the order of their bytes,
+   where the bytes between them cost less than another request: no more than come in a round trip,
+   and at most three eighths of all that is read. Tasks that lie closer were parted for their
+   length. */
 static bool reaches(zb__task *last, const zb__task *next, const zb__task_rule *rule) {
     uint64_t end = last->offset + last->size;
     if (last->size == 0 || next->size == 0 || next->offset <= end + rule->gap ||
@@ -68,7 +69,7 @@ static bool reaches(zb__task *last, const zb__task *next, const zb__task_rule *r
     return true;
 }
 
-/* The tasks from `first` on are those of one key. */
+/* The tasks from `first` on are those of one stored chunk. */
 static void reach_across(zb__task_list *list, size_t first, const zb__task_rule *rule) {
     size_t kept = first;
     for (size_t i = first; i < list->count; i++) {
@@ -78,12 +79,12 @@ static void reach_across(zb__task_list *list, size_t first, const zb__task_rule 
     list->count = kept;
 }
 
-enum zb_code zb__tasks_add(zb__task_list *list, zb__stored_chunk *key, const zb__task_rule *rule,
+enum zb_code zb__tasks_add(zb__task_list *list, zb__stored_chunk *chunk, const zb__task_rule *rule,
                            zb_error *err) {
     const size_t first = list->count;
     enum zb_code code = ZB_OK;
-    for (zb__leaf *leaf = key->leaves; leaf && code == ZB_OK; leaf = leaf->next)
-        code = add_leaf(list, key, leaf, rule, err);
+    for (zb__leaf *leaf = chunk->leaves; leaf && code == ZB_OK; leaf = leaf->next)
+        code = add_leaf(list, chunk, leaf, rule, err);
     if (code == ZB_OK && rule->reach > rule->gap)
         reach_across(list, first, rule);
     return code;

@@ -8,7 +8,7 @@
 #include "zarrbridge/error.h"
 
 typedef struct zb__task {
-    zb__stored_chunk *key;
+    zb__stored_chunk *chunk;
     zb__leaf *first;
     size_t count;
     uint64_t offset, size; /* of the request; size 0 when nothing is to be read for the task */
@@ -26,12 +26,12 @@ typedef struct zb__task_rule {
     uint64_t reach; /* bytes between two requests that may become one, where most of it is wanted;
                        0: none do */
     uint64_t most;  /* of one request; a single leaf may have more */
-    bool looks_up;  /* in the cache of decoded chunks: the key's version is known */
+    bool looks_up;  /* in the cache of decoded chunks: the stored chunk's version is known */
     bool joins_raw; /* raw leaves, too, which are else read straight to their destination */
 } zb__task_rule;
 
-/* Adds the tasks of a key's leaves, which are in the order of their bytes. */
-enum zb_code zb__tasks_add(zb__task_list *list, zb__stored_chunk *key, const zb__task_rule *rule,
+/* Adds the tasks of a stored chunk's leaves, which are in the order of their bytes. */
+enum zb_code zb__tasks_add(zb__task_list *list, zb__stored_chunk *chunk, const zb__task_rule *rule,
                            zb_error *err);
 
 /* The reach for a store that answers later: as many bytes as come in the time of a round trip, as
