@@ -136,25 +136,30 @@ static void free_idle(zb_writer *writer) {
     zb__block_pool_free(&writer->blocks);
 }
 
-/* True if `more` bytes would exceed the budget. */
-static bool is_full(uint64_t more) {
-    uint64_t budget = zb_limits_get()->write_cache_bytes;
-    return more > budget || zb__waiting_bytes(0) > budget - more;
+/* The bytes that have to go so that `more` bytes fit the budget, and an eighth of it stays free
+   besides: several chunks are stored together. 0 while they fit. */
+static uint64_t excess_with(uint64_t more) {
+    const uint64_t budget = zb_limits_get()->write_cache_bytes;
+    uint64_t all;
+    if (__builtin_add_overflow(zb__waiting_bytes(0), more, &all))
+        all = UINT64_MAX;
+    return all > budget ? all - (budget - budget / 8) : 0;
 }
 
-/* Makes room for `more` bytes that are going to wait. When the budget is full, an eighth of it is
-   made free besides: several chunks are stored together. */
+/* Makes room for `more` bytes that are going to wait. The sum is that of the process, and other
+   threads change it at any time: so the plan's jobs, which may point at open chunks, are run before
+   open chunks are stored, whatever the sum is by then. */
 static enum zb_code keep_budget(zb_writer *writer, plan *p, uint64_t more, zb_error *err) {
-    uint64_t budget = zb_limits_get()->write_cache_bytes;
-    enum zb_code code = ZB_OK;
-    if (!is_full(more))
+    if (excess_with(more) == 0)
         return ZB_OK;
     free_idle(writer);
-    if (is_full(more) && p->count > 0)
-        code = run_jobs(writer, p, err);
+    if (excess_with(more) == 0)
+        return ZB_OK;
+    enum zb_code code = p->count > 0 ? run_jobs(writer, p, err) : ZB_OK;
     free_idle(writer);
-    if (code == ZB_OK && is_full(more) && writer->oldest)
-        code = store_oldest(writer, zb__waiting_bytes(0) + more - (budget - budget / 8), err);
+    const uint64_t excess = excess_with(more);
+    if (code == ZB_OK && excess > 0 && writer->oldest)
+        code = store_oldest(writer, excess, err);
     free_idle(writer);
     return code;
 }
