@@ -272,18 +272,26 @@ enum zb_code zb__fail_lost(const zb_writer *writer, zb_error *err) {
                    writer->node->store->label, writer->node->path);
 }
 
-enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err) {
-    enum zb_code code = writer->oldest ? store_oldest(writer, UINT64_MAX, err) : ZB_OK;
-    free_idle(writer);
-    if (code == ZB_OK && writer->options.sync != ZB_SYNC_NONE)
-        code = zb_store_flush_batch(writer->node->store, &writer->batch, err);
-    if (code == ZB_OK && writer->lost)
-        return zb__fail_lost(writer, err);
-    /* Chunks in memory stay there on failure. Those that the store had are gone: not even a later
-       flush that succeeds may claim to have stored them. */
-    bool waited = atomic_exchange(&writer->waits, false);
+/* Makes durable what the store has of ours. What is gone when that fails has its old content: not
+   even a later flush that succeeds may claim to have stored it. */
+static enum zb_code flush_store(zb_writer *writer, zb_error *err) {
+    if (writer->options.sync == ZB_SYNC_NONE)
+        return ZB_OK;
+    enum zb_code code = zb_store_flush_batch(writer->node->store, &writer->batch, err);
+    const bool waited = atomic_exchange(&writer->waits, false);
     writer->lost = writer->lost || (code != ZB_OK && waited);
     return code;
+}
+
+enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err) {
+    zb_error second;
+    const bool had_lost = writer->lost;
+    /* Chunks that cannot be stored go on waiting in memory; that keeps back no others. */
+    enum zb_code code = writer->oldest ? store_oldest(writer, UINT64_MAX, err) : ZB_OK;
+    free_idle(writer);
+    const enum zb_code flushed = flush_store(writer, code ? &second : err);
+    code = code ? code : flushed;
+    return code == ZB_OK && had_lost ? zb__fail_lost(writer, err) : code;
 }
 
 void zb_writer_abandon(zb_writer *writer) {

@@ -149,6 +149,57 @@ static void parts_need_locks(void **state) {
     zb_node_release(node);
 }
 
+/* A part that cannot be stored for the moment keeps nothing else from being stored, and is stored by
+   the next flush; closing stores the rest, too. */
+static void parts_that_fail_lose_nothing(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_node *node = create(f, true);
+    for (int closes = 0; closes < 2; closes++) {
+        zb_writer *writer = open_writer(node, ZB_SYNC_CLOSE, false);
+        zb_store *other;
+        ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
+        ASSERT_OK(write_bytes(writer, 0, SIDE * SIDE, &err), err);
+        ASSERT_OK(write_bytes(writer, SIDE * SIDE, 5, &err), err);
+        assert_holds(other, "a/c/0", NULL);
+        calls_refuse_locks(ENOLCK);
+        if (closes)
+            ASSERT_FAILS(zb_writer_close(writer, &err), ZB_ECONFLICT, err, "no lock");
+        else
+            ASSERT_FAILS(zb_writer_flush(writer, &err), ZB_ECONFLICT, err, "no lock");
+        calls_refuse_locks(0);
+        zb_object_info info;
+        ASSERT_OK(zb_store_stat(other, "a/c/0", &info, &err), err); /* it does not wait any more */
+        if (!closes) {
+            ASSERT_OK(zb_writer_flush(writer, &err), err);
+            ASSERT_OK(zb_store_stat(other, "a/c/1", &info, &err), err);
+            ASSERT_OK(zb_writer_close(writer, &err), err);
+        }
+        ASSERT_OK(zb_store_erase(other, "a/c/0", &err), err);
+        zb_store_release(other);
+    }
+    zb_node_release(node);
+}
+
+/* What was lost is told by all flushes, also when a part fails besides. */
+static void losses_are_told_by_all_flushes(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_node *node = create(f, true);
+    zb_writer *writer = open_writer(node, ZB_SYNC_CLOSE, false);
+    ASSERT_OK(write_bytes(writer, 0, SIDE * SIDE, &err), err);
+    ASSERT_OK(write_bytes(writer, SIDE * SIDE, 5, &err), err);
+    calls_refuse_locks(ENOLCK);
+    calls_fail(CALL_FDATASYNC, 1, EIO);
+    ASSERT_FAILS(zb_writer_flush(writer, &err), ZB_ECONFLICT, err, "no lock");
+    assert_true(calls_failed());
+    calls_refuse_locks(0);
+    for (int i = 0; i < 2; i++)
+        ASSERT_FAILS(zb_writer_flush(writer, &err), ZB_EIO, err, "an earlier flush failed");
+    ASSERT_FAILS(zb_writer_close(writer, &err), ZB_EIO, err, "an earlier flush failed");
+    zb_node_release(node);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(whole_chunks_are_synced_in_batches),
@@ -156,6 +207,8 @@ int main(void) {
         FIXTURE_TEST(parts_are_synced_before_they_are_seen),
         FIXTURE_TEST(what_waits_is_not_lost),
         FIXTURE_TEST(parts_need_locks),
+        FIXTURE_TEST(parts_that_fail_lose_nothing),
+        FIXTURE_TEST(losses_are_told_by_all_flushes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
