@@ -55,7 +55,14 @@ typedef struct merging {
     zb__live live;
     zb__kept_units taken;
     uint64_t reserved; /* for work, see below; 0: nothing was granted */
+    bool lacks_lock;   /* it could not be had, in all of lock_seconds */
 } merging;
+
+/* What has become of a batch. */
+typedef struct outcome {
+    size_t done;     /* chunks that it worked on */
+    bool lacks_lock; /* the last of them does, so that it ended there */
+} outcome;
 
 typedef struct batch {
     merging item[BATCH_CHUNKS];
@@ -256,6 +263,7 @@ static enum zb_code begin(zb_writer *writer, merging *m, zb_error *err) {
     m->key = zb__array_chunk_key(writer->node, m->chunk->index);
     enum zb_code code = m->key ? zb__chunk_lock(writer, m->key, whole, &m->lock, err)
                                : zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
+    m->lacks_lock = code == ZB_ECONFLICT;
     /* The check comes before bytes of the stored object are taken for the array's. */
     if (code == ZB_OK && writer->batch.check)
         code = writer->batch.check(writer, m->key, err);
@@ -284,10 +292,10 @@ static enum zb_code run_batch(zb_writer *writer, batch *b, zb_error *err) {
     return code ? code : zb__jobs_run(writer, b->jobs, b->count, true, err);
 }
 
-/* Stores chunks from the front of the list, at most `most`; *done: the number of chunks that it
-   worked on. Stored chunks are dropped, and NULL in the list. */
+/* Stores chunks from the front of the list, at most `most`. Stored chunks are dropped, and NULL in
+   the list. */
 static enum zb_code merge_some(zb_writer *writer, zb__open_chunk **chunks, size_t most,
-                               size_t *done, zb_error *err) {
+                               outcome *out, zb_error *err) {
     batch b = {.count = 0};
     enum zb_code code = ZB_OK;
     while (b.count < most && b.bytes < batch_bytes() && code == ZB_OK) {
@@ -309,7 +317,7 @@ static enum zb_code merge_some(zb_writer *writer, zb__open_chunk **chunks, size_
             chunks[i] = NULL;
         }
     }
-    *done = b.count;
+    *out = (outcome){.done = b.count, .lacks_lock = b.item[b.count - 1].lacks_lock};
     return code;
 }
 
@@ -327,9 +335,10 @@ static int by_index(const void *a, const void *b) {
    that two programs do not go on in step. */
 static enum zb_code merge_one(zb_writer *writer, zb__open_chunk **chunk, zb_error *err) {
     for (unsigned tries = 1;; tries++) {
-        size_t done;
-        enum zb_code code = merge_some(writer, chunk, 1, &done, err);
-        if (code != ZB_ECONFLICT || writer->node->store->hints.is_local || tries == MOST_MERGES)
+        outcome o;
+        enum zb_code code = merge_some(writer, chunk, 1, &o, err);
+        if (code != ZB_ECONFLICT || o.lacks_lock || writer->node->store->hints.is_local ||
+            tries == MOST_MERGES)
             return code;
         unsigned random = tries;
         (void)!getrandom(&random, sizeof random, GRND_NONBLOCK);
@@ -354,6 +363,21 @@ static enum zb_code merge_one_by_one(zb_writer *writer, zb__open_chunk **chunks,
     return first;
 }
 
+/* Stores chunks as merge_some, and those of a batch that failed one by one. A chunk whose lock was
+   waited for is not tried again: that would take lock_seconds once more. */
+static enum zb_code merge_batch(zb_writer *writer, zb__open_chunk **chunks, size_t most,
+                                size_t *done, zb_error *err) {
+    outcome o;
+    enum zb_code code = merge_some(writer, chunks, most, &o, err);
+    const bool was_replaced = code == ZB_ECONFLICT && !writer->node->store->hints.is_local;
+    *done = o.done;
+    if (code != ZB_OK && o.lacks_lock)
+        (void)merge_one_by_one(writer, chunks, o.done - 1, NULL);
+    else if (code != ZB_OK && (o.done > 1 || was_replaced))
+        code = merge_one_by_one(writer, chunks, o.done, err);
+    return code;
+}
+
 /* Of text, nobody knows how much is stored in the parts that were not written: so there are no more
    chunks than threads. */
 static size_t most_chunks(const zb_writer *writer) {
@@ -369,9 +393,7 @@ enum zb_code zb__merge(zb_writer *writer, zb__open_chunk **chunks, size_t count,
     for (size_t i = 0, done; i < count; i += done) {
         size_t most = count - i < limit ? count - i : limit;
         zb_error error;
-        enum zb_code code = merge_some(writer, chunks + i, most, &done, &error);
-        if (code != ZB_OK && (done > 1 || code == ZB_ECONFLICT))
-            code = merge_one_by_one(writer, chunks + i, done, &error);
+        enum zb_code code = merge_batch(writer, chunks + i, most, &done, &error);
         if (code != ZB_OK && first == ZB_OK && err)
             *err = error;
         first = first ? first : code;

@@ -6,6 +6,7 @@
 #include "support/check.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
 
@@ -118,11 +119,53 @@ static void one_bad_chunk_keeps_none_waiting(void **state) {
     free_scene(s);
 }
 
+/* ---- Locks that others hold ---- */
+
+static const zb_store_ops *mem_ops;
+static const char *held_key;
+static int asked; /* for its lock */
+
+/* As the store's own, after lock_seconds. */
+static enum zb_code lock_unless_held(zb_store *store, const char *key, zb_lock **out,
+                                     zb_error *err) {
+    if (!held_key || strcmp(key, held_key) != 0)
+        return mem_ops->lock(store, key, out, err);
+    asked++;
+    return zb_fail(err, ZB_ECONFLICT, "'%s' is locked", key);
+}
+
+/* A lock is waited for once in a flush, in a batch and alone, and keeps no other chunk waiting. */
+static void locks_are_waited_for_once(void **state) {
+    (void)state;
+    scene *s = new_scene(NULL);
+    zb_store_ops ops = *s->mem->ops;
+    zb_error err;
+    mem_ops = s->mem->ops;
+    ops.lock = lock_unless_held;
+    s->mem->ops = &ops;
+    write_rows(s, 0, 4);
+    held_key = "a/c/0/70";
+    for (int flushes = 0; flushes < 2; flushes++) { /* the second one has this chunk alone */
+        asked = 0;
+        zb_store_count_take(s->count);
+        ASSERT_FAILS(zb_writer_flush(s->writer, &err), ZB_ECONFLICT, err, "chunk c/0/70");
+        assert_non_null(strstr(err.message, "is locked"));
+        assert_int_equal(asked, 1);
+        assert_int_equal(zb_store_count_take(s->count).puts, flushes == 0 ? CHUNKS - 1 : 0);
+    }
+    held_key = NULL;
+    ASSERT_OK(zb_writer_flush(s->writer, &err), err);
+    assert_rows(s, 4);
+    s->mem->ops = mem_ops;
+    free_scene(s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_complete_all_chunks_together),
         cmocka_unit_test(parts_are_merged_in_batches),
         cmocka_unit_test(one_bad_chunk_keeps_none_waiting),
+        cmocka_unit_test(locks_are_waited_for_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
