@@ -112,6 +112,26 @@ def test_a_move(serve):  # noqa: F811
     assert sorted(asked[13:]) == [("DELETE", "a/" + chunk) for chunk in chunks]
 
 
+def test_a_part_of_a_shard(serve):  # noqa: F811
+    """The inner chunks that it keeps come together, in the order of their bytes, which zarr-python makes another one
+    than that of their index."""
+    server = serve()
+    root = zarr.open_group(server.bucket / "x.zarr", mode="w")
+    array = root.create_array("a", shape=(512, 512), shards=(512, 512), chunks=(32, 32), dtype="i4")
+    array[:] = values = np.random.default_rng(0).integers(0, 1 << 30, (512, 512), "i4")
+    with RemoteStore(NAME) as store, Writer(store, "a") as writer:
+        server.take_log()
+        writer.write((250, 250), (1, 1), np.full((1, 1), 7, "i4"))
+        writer.flush()
+        asked = [at for at in kinds(server.take_log()) if "zarr.json" not in at[1]]
+    values[250, 250] = 7
+    assert (zarr.open_array(server.bucket / "x.zarr/a")[...] == values).all()
+    # A journal, which a store has that was copied with it; the object's head; the index; what lies before and behind
+    # the inner chunk; the index and the inner chunk, which is read like any other; the new shard.
+    assert asked[0] == ("GET", "a/c/0/.0.zb-journal") and asked[-1] == ("PUT", "a/c/0/0")
+    assert set(asked[1:-1]) == {("GET", "a/c/0/0")} and len(asked) <= 8
+
+
 # ---- Is there nothing?
 
 

@@ -14,6 +14,7 @@
 #include "write/layout.h"
 #include "write/live.h"
 #include "write/put_chunk.h"
+#include "write/read_units.h"
 #include "write/writer.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
@@ -28,15 +29,12 @@ typedef struct compaction {
     uint64_t reclaimed;
 } compaction;
 
-static zb__inner_chunks stored_chunks(const compaction *c, uint64_t object_size) {
-    return zb__inner_chunks_of(c->entries, c->layout->units, object_size);
-}
-
-/* The bytes of all inner chunks. Entries that share bytes, which our writers never make, count
-   twice: then there is nothing to win. */
+/* Sets the sizes of all inner chunks, and the size of a shard of nothing else. Entries that share
+   bytes, which our writers never make, count twice: then there is nothing to win. */
 static enum zb_code add_up(const compaction *c, uint64_t object_size, uint64_t *live,
                            zb_error *err) {
-    zb__inner_chunks chunks = stored_chunks(c, object_size);
+    zb__inner_chunks chunks = zb__inner_chunks_of(c->entries, c->layout->units, object_size);
+    memset(c->units, 0, (size_t)c->layout->units * sizeof *c->units);
     *live = c->layout->shard->index_size;
     while (zb__inner_chunk_next(&chunks)) {
         enum zb_code code = zb__inner_chunk_check(&chunks, err);
@@ -44,29 +42,26 @@ static enum zb_code add_up(const compaction *c, uint64_t object_size, uint64_t *
             return code;
         if (__builtin_add_overflow(*live, chunks.size, live))
             return zb_fail(err, ZB_EFORMAT, "its inner chunks are larger than any object");
+        c->units[chunks.inner].size = (size_t)chunks.size;
     }
     return ZB_OK;
 }
 
-static enum zb_code replace(const compaction *c, zb_object *object, uint64_t object_size,
-                            const char *key, uint64_t live, zb_error *err) {
+static enum zb_code replace(const compaction *c, zb_object *object, const char *key, uint64_t live,
+                            zb_error *err) {
     const zb__layout *layout = c->layout;
-    uint8_t *bytes = live <= zb_limits_get()->shard_bytes ? malloc((size_t)live) : NULL;
+    const uint64_t limit = zb_limits_get()->shard_bytes;
+    if (live > limit)
+        return zb_fail(err, ZB_ELIMIT,
+                       "without garbage it has %llu bytes, limit shard_bytes is %llu; set "
+                       "ZARRBRIDGE_SHARD_BYTES higher to compact it",
+                       (unsigned long long)live, (unsigned long long)limit);
+    uint8_t *bytes = malloc((size_t)live);
     enum zb_code code = bytes ? ZB_OK
                               : zb_fail(err, ZB_ENOMEM, "no memory for a shard of %llu bytes",
                                         (unsigned long long)live);
-    size_t used = 0;
-    zb__inner_chunks chunks = stored_chunks(c, object_size);
-    memset(c->units, 0, (size_t)layout->units * sizeof *c->units);
-    while (code == ZB_OK && zb__inner_chunk_next(&chunks)) {
-        zb_range range = {
-            .offset = chunks.offset, .length = (size_t)chunks.size, .buffer = bytes + used};
-        code = zb_object_read(object, &range, 1, err);
-        if (code == ZB_OK && range.got != range.length)
-            code = zb_fail(err, ZB_EIO, "the shard ended early");
-        c->units[chunks.inner] = (zb__encoded){.data = bytes + used, .size = range.length};
-        used += range.length;
-    }
+    if (code == ZB_OK)
+        code = zb__units_read(object, c->entries, c->units, layout->units, bytes, err);
     if (code == ZB_OK)
         code = zb__object_put(layout, &c->writer->batch, key, c->units, c->writer->options.sync,
                               false, c->scratch, err);
@@ -91,7 +86,7 @@ static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err)
     if (code == ZB_OK)
         code = add_up(c, info.size, &live, err);
     if (code == ZB_OK && live < info.size) {
-        code = replace(c, object, info.size, key, live, err);
+        code = replace(c, object, key, live, err);
         c->reclaimed += code ? 0 : info.size - (live > layout->shard->index_size ? live : 0);
     }
     zb_object_close(object);

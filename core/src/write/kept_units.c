@@ -16,6 +16,7 @@
 #include "write/kept_units.h"
 #include "write/layout.h"
 #include "write/put_chunk.h"
+#include "write/read_units.h"
 #include "write/writer.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
@@ -39,43 +40,34 @@ static bool next_kept(zb__inner_chunks *chunks, const zb__open_chunk *chunk) {
     return false;
 }
 
-static enum zb_code measure_kept(zb__inner_chunks chunks, const zb__open_chunk *chunk,
-                                 uint64_t *total, zb_error *err) {
-    *total = 0;
+/* Sets the sizes of the kept units, and the sum. */
+static enum zb_code measure_kept(const zb__layout *layout, const zb__open_chunk *chunk,
+                                 zb__kept_units *t, zb_error *err) {
+    zb__inner_chunks chunks =
+        zb__inner_chunks_of(t->index.entries, layout->units, t->key.info.size);
     while (next_kept(&chunks, chunk)) {
         enum zb_code code = zb__inner_chunk_check(&chunks, err);
         if (code != ZB_OK)
             return code;
-        if (__builtin_add_overflow(*total, chunks.size, total) ||
-            *total > zb_limits_get()->shard_bytes)
+        if (__builtin_add_overflow(t->size, chunks.size, &t->size) ||
+            t->size > zb_limits_get()->shard_bytes)
             return zb_fail(err, ZB_ELIMIT,
                            "its inner chunks have more bytes than shard_bytes, %llu",
                            (unsigned long long)zb_limits_get()->shard_bytes);
+        t->kept[chunks.inner].size = (size_t)chunks.size;
     }
     return ZB_OK;
 }
 
 static enum zb_code read_kept(const zb__layout *layout, const zb__open_chunk *chunk,
                               zb__kept_units *t, zb_error *err) {
-    zb__inner_chunks chunks =
-        zb__inner_chunks_of(t->index.entries, layout->units, t->key.info.size);
-    uint64_t used = 0;
-    enum zb_code code = measure_kept(chunks, chunk, &t->size, err);
+    enum zb_code code = measure_kept(layout, chunk, t, err);
     if (code != ZB_OK)
         return code;
     t->bytes = zb__pages_map((size_t)t->size);
     if (!t->bytes)
         return zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
-    while (next_kept(&chunks, chunk)) {
-        zb_range range = {
-            .offset = chunks.offset, .length = (size_t)chunks.size, .buffer = t->bytes + used};
-        code = zb_object_read(t->key.object, &range, 1, err);
-        if (code != ZB_OK || range.got != range.length)
-            return code ? code : zb_fail(err, ZB_EIO, "the shard ended early");
-        t->kept[chunks.inner] = (zb__encoded){.data = range.buffer, .size = range.length};
-        used += range.length;
-    }
-    return ZB_OK;
+    return zb__units_read(t->key.object, t->index.entries, t->kept, layout->units, t->bytes, err);
 }
 
 /* Shards that are going to be changed in place have all their inner chunks: those that are neither
