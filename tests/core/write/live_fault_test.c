@@ -10,6 +10,7 @@
 #include "support/shards.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
 
@@ -90,6 +91,42 @@ static void every_error_leaves_the_old_shard(void **state) {
             shards_free_scene(&s);
         }
     }
+}
+
+/* A store was copied, with a journal, to where objects are only replaced: a shard that was made anew
+   there would lose what the journal can bring back. */
+static void copied_journals_keep_shards_from_being_replaced(void **state) {
+    (void)state;
+    int kept = 0;
+    for (enum zb_strategy strategy = ZB_APPEND; strategy <= ZB_INPLACE; strategy++) {
+        enum zb_code code = ZB_EIO;
+        for (uint64_t nth = 1; code != ZB_OK; nth++) {
+            shards_scene s = shards_new_scene(strategy, 3, 10);
+            zb_error err;
+            zb_writer *writer = shards_open_writer(s.node, strategy, ZB_SYNC_NONE);
+            zb_store_fault_from(s.fault, nth);
+            code = shards_write(writer, s.start, s.count, s.values, &err);
+            zb_writer_abandon(writer);
+            if (shards_journals(s.mem) > 0) {
+                const zb_store_ops *all = s.mem->ops;
+                zb_store_ops fewer = *all;
+                fewer.open_live = NULL;
+                s.mem->ops = &fewer;
+                s.mem->hints.can_change = false;
+                writer = shards_open_writer(s.direct, ZB_REWRITE, ZB_SYNC_NONE);
+                ASSERT_FAILS(shards_write(writer, s.start, s.count, s.values, &err),
+                             ZB_EUNSUPPORTED, err, "undoing by its journal");
+                zb_writer_abandon(writer);
+                assert_int_equal(shards_journals(s.mem), 1);
+                s.mem->ops = all;
+                s.mem->hints.can_change = true;
+                shards_assert_healed(&s, ZB_REWRITE);
+                kept++;
+            }
+            shards_free_scene(&s);
+        }
+    }
+    assert_true(kept > 4);
 }
 
 /* ---- Kills at any instant ---- */
@@ -181,6 +218,7 @@ int main(void) {
         cmocka_unit_test(every_call_may_be_the_last),
         cmocka_unit_test(appended_shards_can_be_read_while_they_wait),
         cmocka_unit_test(every_error_leaves_the_old_shard),
+        cmocka_unit_test(copied_journals_keep_shards_from_being_replaced),
         cmocka_unit_test(killed_writers_are_undone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
