@@ -36,8 +36,21 @@ static held *locks; /* guarded by the mutex, with all that is in them */
 
 /* ---- Locks ---- */
 
+/* A child has only the thread that forked. The others, which wait for locks or hold them, are the
+   parent's. */
+static void forget_others(void *unused) {
+    (void)unused;
+    for (held **at = &locks; *at;) {
+        if (pthread_equal((*at)->owner, pthread_self()))
+            at = &(*at)->next;
+        else
+            *at = (*at)->next; /* the lock stays whole, for whoever lets it go */
+    }
+    pthread_cond_init(&released, NULL);
+}
+
 static void prepare(void) {
-    static zb__fork_guard guard = {.lock = &mutex};
+    static zb__fork_guard guard = {.lock = &mutex, .in_child = forget_others};
     zb__fork_guard_add(&guard);
 }
 
@@ -97,9 +110,10 @@ enum zb_code zb__s3_lock(zb_store *store, const char *key, zb_lock **out, zb_err
 void zb__s3_unlock(zb_lock *base) {
     held *lock = (held *)base, **at = &locks;
     pthread_mutex_lock(&mutex);
-    while (*at != lock)
+    while (*at && *at != lock)
         at = &(*at)->next;
-    *at = lock->next;
+    if (*at) /* not in a child that has been forked since: see forget_others */
+        *at = lock->next;
     pthread_cond_broadcast(&released);
     pthread_mutex_unlock(&mutex);
     tdestroy(lock->sights, free);

@@ -5,6 +5,7 @@ that what another program does meanwhile is seen all the same."""
 import ctypes
 import json
 import os
+import sys
 
 import h5py
 import numpy as np
@@ -284,3 +285,48 @@ def test_an_array_is_copied_by_pages(serve):  # noqa: F811
     assert (zarr.open_array(server.bucket / "x.zarr/b")[...] == array[...]).all()
     lists = [r for r in server.take_log() if "list-type" in r.query and "%2Fa%2F" in r.query]
     assert len(lists) == 4, "ten keys"
+
+
+LOCKS_OF_A_CHILD = """
+import ctypes, os, sys, threading
+from remote_store import RemoteStore, ZarrbridgeError, call, lib
+store, held, done = RemoteStore(sys.argv[1]), threading.Event(), threading.Event()
+
+def lock(key):
+    taken = ctypes.c_void_p()
+    call(lib.zb_store_lock, store.handle, key, ctypes.byref(taken))
+    return taken
+
+def hold():
+    taken = lock(b"theirs")
+    held.set()
+    done.wait()
+    lib.zb_store_unlock(taken)
+
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+own, child = lock(b"own"), os.fork()
+if child == 0:
+    try:
+        lock(b"theirs")
+        lib.zb_store_unlock(own)
+        lock(b"own")
+        os._exit(0)
+    finally:
+        os._exit(1)
+assert os.waitpid(child, 0)[1] == 0
+try:
+    lock(b"theirs")
+    sys.exit("it is not held")
+except ZarrbridgeError:
+    done.set()
+thread.join()
+lock(b"theirs")
+"""
+
+
+def test_children_have_no_locks_of_other_threads(serve):  # noqa: F811
+    serve()
+    output(sys.executable, "-W", "ignore", "-c", LOCKS_OF_A_CHILD, NAME, ZARRBRIDGE_LOCK_SECONDS=0,
+           PYTHONPATH=os.path.dirname(__file__))

@@ -32,6 +32,7 @@ typedef struct entry {
 typedef struct mem_lock {
     zb_lock base;
     char *key;
+    pthread_t owner;
     struct mem_lock *next;
 } mem_lock;
 
@@ -422,7 +423,7 @@ static enum zb_code mem_lock_key(zb_store *store, const char *key, zb_lock **out
         free(copy);
         return fail_locked(key, err);
     }
-    *l = (mem_lock){.base.store = store, .key = copy, .next = mem->held};
+    *l = (mem_lock){.base.store = store, .key = copy, .owner = pthread_self(), .next = mem->held};
     mem->held = l;
     pthread_mutex_unlock(&mem->lock);
     *out = &l->base;
@@ -434,9 +435,10 @@ static void mem_unlock(zb_lock *lock) {
     mem_lock *l = (mem_lock *)lock;
     pthread_mutex_lock(&mem->lock);
     mem_lock **at = &mem->held;
-    while (*at != l)
+    while (*at && *at != l)
         at = &(*at)->next;
-    *at = l->next;
+    if (*at) /* not in a child that has been forked since: see forget_others */
+        *at = l->next;
     pthread_cond_broadcast(&mem->released);
     pthread_mutex_unlock(&mem->lock);
     free(l->key);
@@ -500,9 +502,17 @@ static const zb_store_ops mem_ops = {
     .copy = mem_copy,
 };
 
-/* Threads that wait for a lock are the parent's. */
-static void forget_waiters(void *context) {
-    pthread_cond_init(&((mem_store *)context)->released, NULL);
+/* A child has only the thread that forked. The others, which wait for locks or hold them, are the
+   parent's. */
+static void forget_others(void *context) {
+    mem_store *mem = context;
+    for (mem_lock **at = &mem->held; *at;) {
+        if (pthread_equal((*at)->owner, pthread_self()))
+            at = &(*at)->next;
+        else
+            *at = (*at)->next; /* the lock stays whole, for whoever lets it go */
+    }
+    pthread_cond_init(&mem->released, NULL);
 }
 
 enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err) {
@@ -521,7 +531,7 @@ enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err) 
     }
     pthread_mutex_init(&mem->lock, NULL);
     pthread_cond_init(&mem->released, NULL);
-    mem->guard = (zb__fork_guard){.lock = &mem->lock, .in_child = forget_waiters, .context = mem};
+    mem->guard = (zb__fork_guard){.lock = &mem->lock, .in_child = forget_others, .context = mem};
     zb__fork_guard_add(&mem->guard);
     *out = &mem->base;
     return ZB_OK;

@@ -2,6 +2,8 @@
 /* The store in memory: keys, versions, listings, and the reference counting of stores in general.
  */
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support/check.h"
 #include "zarrbridge/sys/store.h"
@@ -293,8 +295,69 @@ static void copies(void **state) {
     zb_store_release(store);
 }
 
+/* ---- Locks and forks ---- */
+
+typedef struct holder {
+    zb_store *store;
+    pthread_barrier_t held, done;
+} holder;
+
+static void *hold_lock(void *context) {
+    holder *h = context;
+    zb_lock *lock;
+    zb_error err;
+    CHILD_CHECK(zb_store_lock(h->store, "theirs", &lock, &err) == ZB_OK, "%s", err.message);
+    pthread_barrier_wait(&h->held);
+    pthread_barrier_wait(&h->done);
+    zb_store_unlock(lock);
+    return NULL;
+}
+
+static void lock_in_child(zb_store *store, zb_lock *own) {
+    zb_lock *lock;
+    zb_error err = {.code = ZB_OK};
+    CHILD_CHECK(zb_store_lock(store, "theirs", &lock, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_store_lock(store, "own", &lock, &err) == ZB_ECONFLICT, "it is not held");
+    zb_store_unlock(own);
+    CHILD_CHECK(zb_store_lock(store, "own", &lock, &err) == ZB_OK, "%s", err.message);
+}
+
+static void fork_while_locked(void *unused) {
+    (void)unused;
+    holder h = {.store = new_store()};
+    pthread_t thread;
+    zb_lock *own;
+    zb_error err = {.code = ZB_OK};
+    pthread_barrier_init(&h.held, NULL, 2);
+    pthread_barrier_init(&h.done, NULL, 2);
+    CHILD_CHECK(pthread_create(&thread, NULL, hold_lock, &h) == 0, "no thread");
+    CHILD_CHECK(zb_store_lock(h.store, "own", &own, &err) == ZB_OK, "%s", err.message);
+    pthread_barrier_wait(&h.held);
+    const pid_t child = fork();
+    if (child == 0) {
+        lock_in_child(h.store, own);
+        _exit(0);
+    }
+    int status;
+    CHILD_CHECK(waitpid(child, &status, 0) == child && status == 0, "the child failed");
+    zb_lock *lock;
+    CHILD_CHECK(zb_store_lock(h.store, "theirs", &lock, &err) == ZB_ECONFLICT, "it is not held");
+    pthread_barrier_wait(&h.done);
+    pthread_join(thread, NULL);
+    zb_store_unlock(own);
+    zb_store_release(h.store);
+}
+
+/* A child has the locks of the thread that forked, and not those of others: nobody in it would ever
+   let them go. */
+static void children_have_no_locks_of_others(void **state) {
+    (void)state;
+    assert_true(check_in_child(fork_while_locked, NULL, "ZARRBRIDGE_LOCK_SECONDS", "0"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(children_have_no_locks_of_others), /* before the limits are read here */
         cmocka_unit_test(keeps_objects),
         cmocka_unit_test(handles_keep_their_version),
         cmocka_unit_test(lists_names),

@@ -277,7 +277,9 @@ typedef struct zb_store_ops {
        lock_seconds: then ZB_ECONFLICT; likewise when the caller already holds the lock.
        ZB_EUNSUPPORTED where none can be had. The lock of the key "zarr.json" is that of the whole
        hierarchy of nodes that the store is in, whatever level of it the store was opened at. The
-       lock goes with its process (and the children that it forked meanwhile). */
+       lock goes with its process (and, where it is one of the system, with the children that it
+       forked meanwhile; where it is one of the process, a child has those of the thread that forked
+       alone). */
     enum zb_code (*lock)(zb_store *store, const char *key, zb_lock **out, zb_error *err);
     void (*unlock)(zb_lock *lock);
     /* ZB_ECONFLICT where the place of the lock's key is another one than when the lock was taken: it
