@@ -144,14 +144,16 @@ enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *
         code = vol_named_add(place->group, link, err);
     if (code)
         return code;
+    code = append(names, link, err);
+    names->changed = true;
+    if (code) {
+        vol_named_remove(link);
+        return code;
+    }
     link->alias_of = node;
     vol_node_pin(node);
     vol_node_pin(place->group);
-    code = append(names, link, err);
-    names->changed = true;
-    if (code)
-        vol_named_remove(link);
-    return code;
+    return ZB_OK;
 }
 
 /* The node behind an alias has it no longer. */
