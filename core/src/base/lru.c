@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "base/pages.h"
 
 void zb__lru_init(zb__lru *lru, uint64_t budget, uint64_t most) {
@@ -15,10 +16,8 @@ void zb__lru_init(zb__lru *lru, uint64_t budget, uint64_t most) {
 #define BUCKET_WORDS 3
 
 static size_t bucket_of(const zb__lru *lru, const zb__lru_key *key) {
-    uint64_t h = key->word[0];
-    h = (h ^ key->word[1]) * 0x9e3779b97f4a7c15ull;
-    h = (h ^ h >> 29 ^ key->word[2]) * 0xbf58476d1ce4e5b9ull;
-    return (size_t)(h ^ h >> 32) & (lru->bucket_count - 1);
+    const uint64_t hash = zb__mix(zb__mix(key->word[0], key->word[1]), key->word[2]);
+    return (size_t)hash & (lru->bucket_count - 1);
 }
 
 /* The link that points to the item of this key, or to the NULL at its bucket's end. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/mix.h"
 #include "model/array.h"
 #include "model/block.h"
 #include "model/grid.h"
@@ -98,18 +99,16 @@ enum zb_code zb__node_read_any(zb_store *store, const char *path, char **text, s
     return code;
 }
 
-/* As FNV-1a, by eight bytes: a document is hashed each time that its node is opened. Each step can be
-   undone, so that what differs stays different, and takes the highest bits down, which a product leaves
-   alone. */
+/* By eight bytes: a document is hashed each time that its node is opened. Each step can be undone, so
+   that what differs stays different. */
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
     const uint8_t *byte = bytes;
     for (uint64_t eight; size >= sizeof eight; size -= sizeof eight, byte += sizeof eight) {
         memcpy(&eight, byte, sizeof eight);
-        hash = (hash ^ eight) * 0x9e3779b97f4a7c15;
-        hash ^= hash >> 32;
+        hash = zb__mix(hash, eight);
     }
     for (; size > 0; size--, byte++)
-        hash = (hash ^ *byte) * 0x100000001b3;
+        hash = zb__mix(hash, *byte);
     return hash;
 }
 
@@ -122,9 +121,7 @@ static uint64_t make_cache_id(const zb_node *node, const char *text, size_t size
     hash = hash_bytes(hash, &path_size, sizeof path_size);
     hash = hash_bytes(hash, node->path, path_size);
     hash = hash_bytes(hash, text, size);
-    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccd;
-    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53;
-    return hash ^ hash >> 33;
+    return zb__mix(hash, size);
 }
 
 /* ---- Opening ------------------------------------------------------------------------------ */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "node/version.h"
 
+#include "base/mix.h"
 #include "node/node.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
@@ -9,7 +10,7 @@
 uint64_t zb__version_word(const zb_validator *v) {
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof v->word / sizeof *v->word; i++)
-        hash = ((hash ^ v->word[i]) * 0x9e3779b97f4a7c15u) ^ hash >> 29;
+        hash = zb__mix(hash, v->word[i]);
     return v->valid ? (hash ? hash : 1) : 0;
 }
 

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mix.h"
 #include "store/foreign.h"
 #include "store/fs_dirty.h"
 #include "store/fs_flush.h"
@@ -185,7 +186,7 @@ static const zb_store_hints fs_hints = {.gap = 4096,
 
 /* Equal for two stores on one directory, so that they share cached chunks. */
 static uint64_t directory_id(const struct stat *st) {
-    uint64_t id = ((uint64_t)st->st_dev << 32 ^ (uint64_t)st->st_ino) * 0x9e3779b97f4a7c15ull;
+    const uint64_t id = zb__mix(zb__mix(0, (uint64_t)st->st_dev), (uint64_t)st->st_ino);
     return id | 1ull << 63; /* apart from the counted ids of other stores */
 }
 

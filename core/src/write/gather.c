@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "base/pages.h"
 #include "base/slab.h"
 #include "kernel/move.h"
@@ -44,8 +45,8 @@ static void link_newest(zb_writer *writer, zb__open_chunk *chunk) {
 static zb__open_chunk **find_link(const zb_writer *writer, const uint64_t *index) {
     uint64_t hash = 0;
     for (uint32_t d = 0; d < writer->layout.ndim; d++)
-        hash = ((hash ^ index[d]) * 0x9e3779b97f4a7c15u) ^ hash >> 29;
-    zb__open_chunk **link = &writer->buckets[(hash ^ hash >> 32) & (writer->bucket_count - 1)];
+        hash = zb__mix(hash, index[d]);
+    zb__open_chunk **link = &writer->buckets[hash & (writer->bucket_count - 1)];
     while (*link && memcmp((*link)->index, index, writer->layout.ndim * sizeof *index) != 0)
         link = &(*link)->chain;
     return link;
