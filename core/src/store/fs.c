@@ -32,11 +32,6 @@
 
 /* ---- Listing ---- */
 
-/* Device and inode tell directories apart. */
-static bool same_file(const struct stat *a, const struct stat *b) {
-    return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
-}
-
 /* True if the directory `st` is the one at prefix, or above it up to the root. */
 static bool is_above(const zb__fs *fs, const char *prefix, const struct stat *st) {
     char path[PATH_MAX];
@@ -46,7 +41,7 @@ static bool is_above(const zb__fs *fs, const char *prefix, const struct stat *st
     for (;; length--) {
         path[length] = '\0';
         int fd = zb__fs_openat(fs->root, length ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        bool found = fd >= 0 && fstat(fd, &above) == 0 && same_file(&above, st);
+        bool found = fd >= 0 && fstat(fd, &above) == 0 && zb__fs_same_file(&above, st);
         if (fd >= 0)
             close(fd);
         if (found || length == 0)
@@ -104,8 +99,7 @@ static enum zb_code fs_list(zb_store *store, const char *prefix, zb_list_fn fn, 
     const struct dirent *entry;
     int stop = 0;
     for (errno = 0; !stop && (entry = readdir(dir)) != NULL; errno = 0) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            zb__fs_is_ours(entry->d_name))
+        if (zb__fs_is_dots(entry->d_name) || zb__fs_is_ours(entry->d_name))
             continue;
         zb_list_entry listed = describe(fs, fd, prefix, entry);
         stop = fn(context, &listed);

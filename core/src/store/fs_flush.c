@@ -73,8 +73,7 @@ static void unlink_moved(int fd) {
     if (length <= 0)
         return;
     path[length] = '\0';
-    if (fstat(fd, &ours) == 0 && lstat(path, &named) == 0 && ours.st_ino == named.st_ino &&
-        ours.st_dev == named.st_dev)
+    if (fstat(fd, &ours) == 0 && lstat(path, &named) == 0 && zb__fs_same_file(&ours, &named))
         unlink(path);
 }
 

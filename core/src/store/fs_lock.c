@@ -110,7 +110,7 @@ bool zb__fs_is_hierarchy_lock(const char *name) {
 static bool names_this_file(int dir, const char *name, int fd) {
     struct stat file, named;
     return fstat(fd, &file) == 0 && fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           file.st_ino == named.st_ino && file.st_dev == named.st_dev;
+           zb__fs_same_file(&file, &named);
 }
 
 /* Gives a file that was just made the rights of its directory. */
@@ -211,8 +211,8 @@ static int open_hierarchy(const zb__fs *fs) {
         int above = ZB__UNINTERRUPTED(openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
         struct stat here;
         bool is_node = above >= 0 && fstat(above, &st) == 0 && fstat(at, &here) == 0 &&
-                       (st.st_ino != here.st_ino || st.st_dev != here.st_dev) &&
-                       fstatat(above, "zarr.json", &st, 0) == 0 && S_ISREG(st.st_mode);
+                       !zb__fs_same_file(&st, &here) && fstatat(above, "zarr.json", &st, 0) == 0 &&
+                       S_ISREG(st.st_mode);
         if (!is_node) {
             if (above >= 0)
                 close(above);
@@ -393,7 +393,7 @@ static bool await_below(int at, const char *name, waiting_time *waiting) {
         bool is_file = entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN;
         if (is_waited_for(entry->d_name))
             free_now = await_file(dirfd(dir), entry->d_name, waiting);
-        else if (!is_file && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+        else if (!is_file && !zb__fs_is_dots(entry->d_name))
             free_now = await_below(dirfd(dir), entry->d_name, waiting);
     }
     if (dir)

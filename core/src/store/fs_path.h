@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "zarrbridge/error.h"
 
@@ -28,6 +30,16 @@ enum zb_code zb__fs_fail(zb_error *err, int sys_errno, const char *what, const c
 /* The same for calls that write: never ZB_ENOTFOUND, which would mean that the object does not
    exist. */
 enum zb_code zb__fs_fail_write(zb_error *err, int sys_errno, const char *what, const char *key);
+
+/* True if both are of one file, or one directory. */
+static inline bool zb__fs_same_file(const struct stat *a, const struct stat *b) {
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+/* True for the two names that every directory has of itself and of the one above. */
+static inline bool zb__fs_is_dots(const char *name) {
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
 
 /* The last part of a key: a pointer into it. */
 const char *zb__fs_name_of(const char *key);

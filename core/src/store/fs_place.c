@@ -106,7 +106,7 @@ enum zb_code zb__fs_check_place(const zb__fs *fs, const char *path, int dir, con
     struct stat ours, now;
     if (fstat(dir, &ours) == 0 &&
         fstatat(fs->root, *path ? path : ".", &now, AT_NO_AUTOMOUNT) == 0 &&
-        ours.st_ino == now.st_ino && ours.st_dev == now.st_dev)
+        zb__fs_same_file(&ours, &now))
         return ZB_OK;
     return zb_fail(err, ZB_ECONFLICT, "the directory of '%s' was erased or moved meanwhile", key);
 }

@@ -25,10 +25,6 @@
 
 /* ---- Trees ---- */
 
-static bool is_dots(const char *name) {
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 /* Unlinks anything but a directory; links are not followed. 0, EISDIR, or another errno. */
 static int unlink_file(int dir, const char *name) {
     if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
@@ -56,7 +52,7 @@ static int lift(int top, const char *name, bool *progress) {
     int failed = 0;
     unlink_document(dir);
     for (errno = 0; !failed && (entry = readdir(dir)) != NULL; errno = 0) {
-        if (is_dots(entry->d_name))
+        if (zb__fs_is_dots(entry->d_name))
             continue;
         failed = unlink_file(dirfd(dir), entry->d_name);
         if (failed != EISDIR)
@@ -84,7 +80,7 @@ static int take_apart(int at, const char *name, bool *progress) {
     int failed = 0;
     unlink_document(dir);
     for (errno = 0; !failed && (entry = readdir(dir)) != NULL; errno = 0) {
-        if (is_dots(entry->d_name))
+        if (zb__fs_is_dots(entry->d_name))
             continue;
         failed = unlink_file(dirfd(dir), entry->d_name);
         if (failed == EISDIR)
@@ -147,7 +143,7 @@ static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
     bool gone = false;
     for (errno = 0; !failed && (entry = readdir(dir)) != NULL; errno = 0) {
         /* Names of ours belong to writers that are at work, or to the next sweep. */
-        if (is_dots(entry->d_name) || zb__fs_is_ours(entry->d_name))
+        if (zb__fs_is_dots(entry->d_name) || zb__fs_is_ours(entry->d_name))
             continue;
         failed = unlink_file(fs->root, entry->d_name);
         if (failed == EISDIR)
@@ -213,7 +209,7 @@ static bool holds_nothing(int at, const char *name) {
     bool nothing = dir != NULL;
     while (nothing && (entry = readdir(dir)) != NULL) {
         struct stat st;
-        if (is_dots(entry->d_name))
+        if (zb__fs_is_dots(entry->d_name))
             continue;
         nothing = fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
                   (S_ISDIR(st.st_mode) ? holds_nothing(dirfd(dir), entry->d_name)

@@ -49,8 +49,8 @@ static bool sweep_file(const zb__fs *fs, int dir, const char *name, bool remove)
     int refused = zb__fs_lock_file(fd);
     if (refused != EAGAIN && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
         /* The lock of a key may have gone and come again before we had it. */
-        bool is_same = fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-                       now.st_ino == st.st_ino && now.st_dev == st.st_dev;
+        bool is_same =
+            fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && zb__fs_same_file(&now, &st);
         bool is_free = is_same && !refused && lock_tells(fs, name);
         left_over = is_same && (is_old(&st) || (is_free && !zb__fs_is_hierarchy_lock(name)));
         if (remove && (left_over || is_free))
