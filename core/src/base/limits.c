@@ -3,6 +3,8 @@
  * The one table of limits: name, environment variable, default. Everything that is sized by
  * untrusted content is bounded by a row of it, and every ZB_ELIMIT message names the row.
  */
+#include "base/limits.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -89,6 +91,7 @@ static const limit_def table[] = {
 static zb_limits limits;
 static uint64_t defaults[ROWS]; /* on this machine */
 static bool ignored[ROWS];      /* the variable is neither a number nor "inf" */
+static bool locks_are_off;
 static pthread_once_t limits_once = PTHREAD_ONCE_INIT;
 
 static uint64_t *field_of(size_t row) {
@@ -122,11 +125,18 @@ static void load_limits(void) {
         defaults[i] = table[i].value < most ? table[i].value : most;
         *field_of(i) = value_from_environment(i);
     }
+    const char *locks = getenv("ZARRBRIDGE_LOCKS");
+    locks_are_off = locks && strcmp(locks, "none") == 0;
 }
 
 const zb_limits *zb_limits_get(void) {
     pthread_once(&limits_once, load_limits);
     return &limits;
+}
+
+bool zb__locks_are_off(void) {
+    zb_limits_get();
+    return locks_are_off;
 }
 
 bool zb_limit_describe(size_t i, zb_limit_row *row) {

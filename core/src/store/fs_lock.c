@@ -33,6 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "store/fs_lock.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
@@ -261,8 +262,8 @@ static enum zb_code fail(const zb__fs_lock *l, int failed, zb_error *err) {
     return failed == EROFS
                ? ZB_EUNSUPPORTED
                : zb_error_prefix(err, ZB_EUNSUPPORTED,
-                                 "the file system gives no locks (set ZARRBRIDGE_LOCKS=none where "
-                                 "nobody else writes the store)");
+                                 "the file system gives no locks (start the program with "
+                                 "ZARRBRIDGE_LOCKS=none where nobody else writes the store)");
 }
 
 /* Opens the key's directory, which may be erased at any time, and gets the lock. */
@@ -280,12 +281,6 @@ static enum zb_code acquire_key(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
     }
 }
 
-/* The caller's promise that no other process writes the store, for file systems without locks. */
-static bool is_alone(void) {
-    const char *text = getenv("ZARRBRIDGE_LOCKS");
-    return text && strcmp(text, "none") == 0;
-}
-
 enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
     zb__fs_lock *l = malloc(sizeof *l);
@@ -300,7 +295,7 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb
                        .fd = -1,
                        .dir = -1,
                        .is_hierarchy = strcmp(key, "zarr.json") == 0};
-    enum zb_code code = is_alone() ? ZB_OK : acquire_key(fs, l, err);
+    enum zb_code code = zb__locks_are_off() ? ZB_OK : acquire_key(fs, l, err);
     if (code != ZB_OK) {
         free(copy);
         free(l);
@@ -404,7 +399,7 @@ static bool await_below(int at, const char *name, waiting_time *waiting) {
 enum zb_code zb__fs_await_locks(zb_store *store, const char *prefix, zb_error *err) {
     zb__fs_place place;
     char name[NAME_MAX + 1];
-    if (is_alone())
+    if (zb__locks_are_off())
         return ZB_OK;
     zb__fs *fs = (zb__fs *)store;
     enum zb_code code = zb__fs_open_place(fs, prefix, false, &place, err);

@@ -298,6 +298,7 @@ static void documents_need_a_lock(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(a_promise_needs_no_locks), /* before this process reads the environment */
         FIXTURE_TEST(threads_take_turns),
         FIXTURE_TEST(processes_take_turns),
         FIXTURE_TEST(killed_holders_leave_no_lock),
@@ -305,7 +306,6 @@ int main(void) {
         FIXTURE_TEST(what_cannot_be_locked_says_so),
         FIXTURE_TEST(lock_files_have_the_rights_of_their_directory),
         FIXTURE_TEST(two_users_take_turns),
-        FIXTURE_TEST(a_promise_needs_no_locks),
         FIXTURE_TEST(documents_need_a_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
