@@ -87,49 +87,66 @@ static enum zb_code take_consolidated(const zb_json *map, const char *relative, 
     return ZB_OK;
 }
 
+/* A group on the way from one to the root. */
+typedef struct ancestor {
+    zb_store *store;
+    char *path;          /* owned */
+    size_t length;       /* of the path */
+    const zb_node *node; /* NULL where it cannot be read: then it has no hint to give */
+    zb_node *opened;     /* the node, unless it is the first one; owned */
+} ancestor;
+
+/* Goes to the group above; false at the root. */
+static bool next_ancestor(ancestor *a) {
+    if (a->length == 0)
+        return false;
+    while (a->length > 0 && a->path[--a->length] != '/')
+        ;
+    a->path[a->length] = '\0';
+    zb_node_release(a->opened);
+    if (zb_node_open(a->store, a->path, &a->opened, NULL))
+        a->opened = NULL;
+    a->node = a->opened;
+    return true;
+}
+
 /* Looks for a block in the group, then in its ancestors: writers put the whole of it into the root
    and an empty one into each group below. */
+static enum zb_code names_above(const zb_node *group, search *s) {
+    ancestor owner = {.store = group->store,
+                      .path = strdup(group->path),
+                      .length = strlen(group->path),
+                      .node = group};
+    const zb_json *map;
+    bool found = false, has_names;
+    if (!owner.path)
+        return zb_fail(s->err, ZB_ENOMEM, "out of memory for a path");
+    do {
+        map = owner.node ? consolidated_map(owner.node) : NULL;
+        found = found || map;
+        has_names = map && zb_json_first(map);
+    } while (!has_names && next_ancestor(&owner));
+    enum zb_code code = ZB_OK;
+    if (has_names) {
+        const char *relative = group->path + owner.length;
+        code = take_consolidated(map, relative + (owner.length > 0 && *relative == '/'), s);
+    }
+    zb_node_release(owner.opened);
+    free(owner.path);
+    if (!found)
+        code = zb_fail(s->err, ZB_EUNSUPPORTED,
+                       "the store cannot list names, and no consolidated metadata tells them");
+    return code;
+}
+
 static enum zb_code names_consolidated(const zb_node *group, search *s) {
     const char *served;
     zb__served *hold;
     const zb_json *all = zb__served_map(group->store, group->path, &served, &hold);
-    if (all) {
-        enum zb_code taken = take_consolidated(all, served, s);
-        zb__served_release(hold);
-        return taken;
-    }
-    size_t length = strlen(group->path); /* length of the owner's path, which path[] holds */
-    char *path = strdup(group->path);
-    const zb_node *owner = group;
-    zb_node *ancestor = NULL; /* the owner, when it is another node */
-    bool found = false;
-    if (!path)
-        return zb_fail(s->err, ZB_ENOMEM, "out of memory for a path");
-    enum zb_code code = ZB_OK;
-    for (;;) {
-        const zb_json *map = owner ? consolidated_map(owner) : NULL;
-        found = found || map;
-        if (map && zb_json_first(map)) {
-            const char *relative = group->path + length;
-            code = take_consolidated(map, relative + (length > 0 && *relative == '/'), s);
-            break;
-        }
-        if (length == 0)
-            break;
-        while (length > 0 && path[--length] != '/')
-            ;
-        path[length] = '\0';
-        zb_node_release(ancestor);
-        /* An ancestor that cannot be read has no hint to give. */
-        if (zb_node_open(group->store, path, &ancestor, NULL))
-            ancestor = NULL;
-        owner = ancestor;
-    }
-    zb_node_release(ancestor);
-    free(path);
-    if (!code && !found)
-        code = zb_fail(s->err, ZB_EUNSUPPORTED,
-                       "the store cannot list names, and no consolidated metadata tells them");
+    if (!all)
+        return names_above(group, s);
+    enum zb_code code = take_consolidated(all, served, s);
+    zb__served_release(hold);
     return code;
 }
 
