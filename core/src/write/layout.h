@@ -40,9 +40,6 @@ static inline zb__span zb__unit_span(const zb__layout *layout, uint32_t d, uint6
     return (zb__span){.index = index, .start = index * extent, .extent = extent};
 }
 
-/* Refuses arrays that this library can only read (ZB_EUNSUPPORTED). */
-enum zb_code zb__array_check_writable(const zb__array *array, zb_error *err);
-
 /* Of the array's largest chunk. The caller frees layout->fill. */
 enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err);
 
