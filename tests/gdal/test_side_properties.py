@@ -343,3 +343,25 @@ def test_an_unknown_member_beside_them_stays(store):
     adorn(dataset)
     dataset = None
     assert '"extra"' in open(path + "/t/zarr.json").read()
+
+
+def test_control_points_keep_all_digits(tmp_path):
+    """GDAL's own form has four decimals of a pixel."""
+    points = [(0.1 + 0.2, -1e-7 / 3, 1 / 3, 3.0000123456789, 4.99999999), (1e6 / 7, 2, 0, 0, 1e-9)]
+
+    def found(dataset):
+        return [(gcp.GCPX, gcp.GCPY, gcp.GCPZ, gcp.GCPPixel, gcp.GCPLine)
+                for gcp in dataset.GetGCPs()]
+
+    memory = source()
+    memory.SetGCPs([gdal.GCP(*point) for point in points], UTM)
+    path = tmp_path / "x.zarr"
+    assert found(DRIVER.CreateCopy(str(path), memory)) == points
+    dataset = gdal.Open(str(path), gdal.GA_Update)
+    dataset.SetMetadata(RPC, "RPC")
+    del dataset
+    dataset = opened(path)
+    dataset.GetRasterBand(1).ComputeStatistics(False)
+    assert found(dataset) == points
+    del dataset
+    assert "GCPList" not in (tmp_path / "x.zarr.aux.xml").read_text()

@@ -317,6 +317,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     uint64_t number_in_array(int band) const;
     std::vector<uint64_t> numbers_in_array() const;
     zarr3::XmlTree stored_side_properties() const;
+    CPLXMLNode *serialize_exactly();
     void keep_array_statistics(zarr3::XmlTree *tree) const;
     void collect_side_properties(zarr3::AttributeChanges *changes);
     void update_sidecar();

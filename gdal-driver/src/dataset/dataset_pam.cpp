@@ -77,10 +77,17 @@ CPLErr Zarr3Dataset::TrySaveXML() {
     return CE_None;
 }
 
+CPLXMLNode *Zarr3Dataset::serialize_exactly() {
+    CPLXMLNode *tree = GDALPamDataset::SerializeToXML("");
+    if (tree != nullptr)
+        write_exact(tree, GetGCPs(), GetGCPCount());
+    return tree;
+}
+
 /* What goes into the sidecar file. Never null: GDAL would delete a file that other arrays have a
    part in. */
-CPLXMLNode *Zarr3Dataset::SerializeToXML(const char *unused) {
-    CPLXMLNode *tree = GDALPamDataset::SerializeToXML(unused);
+CPLXMLNode *Zarr3Dataset::SerializeToXML(const char *) {
+    CPLXMLNode *tree = serialize_exactly();
     if (tree == nullptr)
         return CPLCreateXMLNode(nullptr, CXT_Element, "PAMDataset");
     drop_descriptions(tree, [this](int band) {
@@ -107,7 +114,7 @@ void Zarr3Dataset::keep_array_statistics(XmlTree *tree) const {
 void Zarr3Dataset::collect_side_properties(AttributeChanges *changes) {
     XmlTree tree(nullptr);
     if (pinned_.empty()) {
-        tree = XmlTree(GDALPamDataset::SerializeToXML(""));
+        tree = XmlTree(serialize_exactly());
         if (tree != nullptr)
             keep_side_properties(tree.get(), false);
         keep_array_statistics(&tree);

@@ -121,6 +121,22 @@ XmlTree parse_side_properties(const std::string &text) {
     return tree;
 }
 
+void write_exact(CPLXMLNode *tree, const GDAL_GCP *points, int count) {
+    CPLXMLNode *list = CPLGetXMLNode(tree, "GCPList");
+    CPLXMLNode *child = list == nullptr ? nullptr : list->psChild;
+    for (int i = 0; child != nullptr && i < count; child = child->psNext) {
+        if (!is_element(child, "GCP"))
+            continue;
+        const GDAL_GCP &point = points[i++];
+        CPLSetXMLValue(child, "#Pixel", number_text(point.dfGCPPixel).c_str());
+        CPLSetXMLValue(child, "#Line", number_text(point.dfGCPLine).c_str());
+        CPLSetXMLValue(child, "#X", number_text(point.dfGCPX).c_str());
+        CPLSetXMLValue(child, "#Y", number_text(point.dfGCPY).c_str());
+        if (point.dfGCPZ != 0)
+            CPLSetXMLValue(child, "#Z", number_text(point.dfGCPZ).c_str());
+    }
+}
+
 static uint64_t band_of(const CPLXMLNode *node) {
     return strtoull(CPLGetXMLValue(node, "band", "0"), nullptr, 10);
 }

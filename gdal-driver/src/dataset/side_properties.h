@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cpl_minixml.h"
+#include "gdal.h"
 
 namespace zarr3 {
 
@@ -32,6 +33,9 @@ XmlTree parse_side_properties(const std::string &text);
 
 /* Takes away what is not one of the properties above, or (with `others`) what is one. */
 void keep_side_properties(CPLXMLNode *tree, bool others);
+
+/* GDAL writes ground control points with four decimals of a pixel. Here they get all of their digits. */
+void write_exact(CPLXMLNode *tree, const GDAL_GCP *points, int count);
 
 /* Leaves the properties of these bands (from 1, ascending), which get numbers from 1 on, and those of
    the dataset. */
