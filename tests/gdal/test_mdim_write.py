@@ -651,3 +651,34 @@ def test_deleted_attributes_stay_deleted(path):
     assert len(errors.failures) == 6
     assert all("has been deleted" in text for text in errors.failures)
     assert not (path / "g").exists()
+
+
+def test_arrays_without_a_crs_get_none_from_others(path):
+    """Not even from a grid mapping called `spatial_ref`, which rasters get that name none."""
+    srs = osr.SpatialReference()
+    srs.ImportFromEPSG(32631)
+    data = np.ones((3, 4), "f4")
+    dataset, group = new_mdim(path)
+    first = add(group, "a", data)
+    first.SetSpatialRef(srs)
+    below = group.CreateGroup("g")
+    later, changed = add(group, "b", data), add(group, "c", data)
+    changed.SetSpatialRef(srs)
+    deep = add(below, "d", data)
+    assert later.GetSpatialRef() is None and deep.GetSpatialRef() is None
+    del first, later, changed, deep, below, group, dataset
+    dataset, group = opened_mdim(path)
+    codes = {name: array.GetSpatialRef() and array.GetSpatialRef().GetAuthorityCode(None)
+             for name, array in [(name, group.OpenMDArrayFromFullname(name))
+                                 for name in ("/a", "/b", "/c", "/g/d")]}
+    assert codes == {"/a": "32631", "/b": None, "/c": "32631", "/g/d": None}
+    assert not group.OpenMDArray("b").GetAttributes()
+    assert gdal.Open(f'ZARR3:"{path}":/b').GetSpatialRef() is None
+    assert sorted(name for name in zarr.open(str(path)) if name.startswith("spatial")) == \
+        ["spatial_ref"]
+    del group, dataset
+    dataset = gdal.OpenEx(f'ZARR3:"{path}":/b', gdal.OF_RASTER | gdal.OF_UPDATE)
+    dataset.SetSpatialRef(srs)
+    del dataset
+    assert gdal.Open(f'ZARR3:"{path}":/b').GetSpatialRef().GetAuthorityCode(None) == "32631"
+    assert "zarrbridge:has_crs" not in document(path, "b")["attributes"]

@@ -73,19 +73,29 @@ bool is_grid_mapping(const zb_node *node) {
 
 static constexpr const char *kUsualMappings[] = {"spatial_ref", "crs"};
 
-NodePtr find_grid_mapping(const zb_node *array, NearbyNodes &around) {
-    /* The extended form is "crs: x y"; the first name is the one for the array's own axes. */
-    const std::vector<std::string> named = words(attribute_text(array, "grid_mapping"));
-    if (!named.empty())
-        return around.find_array(named[0].substr(0, named[0].find(':')));
-    if (zb_node_array(array)->ndim < 2)
-        return nullptr;
+NodePtr find_usual_grid_mapping(NearbyNodes &around) {
     for (const char *usual : kUsualMappings) {
         NodePtr node = around.find_array(usual);
         if (has_definition(node.get()))
             return node;
     }
     return nullptr;
+}
+
+const char *const kHasCrs = "zarrbridge:has_crs";
+
+static bool takes_usual_grid_mapping(const zb_node *array) {
+    const zb_json *said = attribute(array, kHasCrs);
+    return zb_node_array(array)->ndim >= 2 &&
+           (zb_json_kind_of(said) != ZB_JSON_BOOL || zb_json_bool(said));
+}
+
+NodePtr find_grid_mapping(const zb_node *array, NearbyNodes &around) {
+    /* The extended form is "crs: x y"; the first name is the one for the array's own axes. */
+    const std::vector<std::string> named = words(attribute_text(array, "grid_mapping"));
+    if (!named.empty())
+        return around.find_array(named[0].substr(0, named[0].find(':')));
+    return takes_usual_grid_mapping(array) ? find_usual_grid_mapping(around) : nullptr;
 }
 
 bool has_usual_grid_mapping(NearbyNodes &around) {

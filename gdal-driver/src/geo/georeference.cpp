@@ -60,6 +60,8 @@ static std::string convention_code(const OGRSpatialReference &srs) {
 static void set_crs(const OGRSpatialReference *srs, AttributeChanges *changes) {
     changes->remove("proj:projjson");
     changes->remove(kEpochAttribute);
+    if (srs != nullptr)
+        changes->remove(kHasCrs);
     if (srs == nullptr) {
         for (const char *name : {"proj:code", "proj:wkt2", "_CRS"})
             changes->remove(name);

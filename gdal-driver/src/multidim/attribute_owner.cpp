@@ -92,7 +92,7 @@ static bool has_own_call(const zb_node *node, const zb_json *member, bool hides_
         return declares_hidden_alone(node, member, hides_place);
     if (name == "coordinates") /* the grid mapping stands there for xarray */
         return is_text(member, attribute_text(node, "grid_mapping"));
-    return name == kEpochAttribute || name == ZB_FILL_IS_NODATA ||
+    return name == kEpochAttribute || name == kHasCrs || name == ZB_FILL_IS_NODATA ||
            (hides_place && states_place_by_shape(node, member)) ||
            std::any_of(std::begin(kNames), std::end(kNames),
                        [&](const char *known) { return name == known; });

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "base/json_text.h"
 #include "create/array_plan.h"
+#include "geo/crs.h"
 #include "multidim/dimension.h"
 #include "multidim/md_array.h"
 
@@ -69,6 +71,15 @@ static bool plan(const std::vector<std::shared_ptr<GDALDimension>> &dimensions,
     return dimensions.empty() || plan_chunks(options, roles_of(dimensions), 1, array, reason);
 }
 
+/* Rasters without a CRS of their own get the one beside them. A new array has none until the program
+   sets it. */
+static std::string first_attributes(const std::shared_ptr<Tree> &tree, const std::string &path,
+                                    size_t ndim) {
+    NearbyNodes around(tree->shared_store(), path);
+    const bool would_get_one = ndim >= 2 && find_usual_grid_mapping(around) != nullptr;
+    return would_get_one ? json_object({{kHasCrs, "false"}}) : std::string();
+}
+
 std::shared_ptr<GDALMDArray>
 create_md_array(const std::shared_ptr<Tree> &tree, const std::string &group,
                 const std::string &name,
@@ -91,7 +102,8 @@ create_md_array(const std::shared_ptr<Tree> &tree, const std::string &group,
     const std::string path = join_path(group, name);
     NodePtr node;
     zb_error err;
-    if (array.create(tree->store(), path, {}, "", &node, &err) != ZB_OK) {
+    if (array.create(tree->store(), path, {}, first_attributes(tree, path, dimensions.size()),
+                     &node, &err) != ZB_OK) {
         report(err);
         return nullptr;
     }
