@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Creation options of GDAL's own Zarr driver, which its users bring along, and options that no
 driver knows: understood, or refused before anything is touched."""
+import json
+
+import numpy as np
 import pytest
+import zarr
 
 from conftest import Errors, opened
 from test_append import DRIVER, files, placed, refused
@@ -23,7 +27,7 @@ from test_append import DRIVER, files, placed, refused
     (["COMPRESS=BLOSC", "BLOSC_CLEVEL=2", "BLOSC_CNAME=zstd", "BLOSC_SHUFFLE=BIT",
       "BLOSC_NUM_THREADS=2", "BLOSC_BLOCKSIZE=0"],
      ["COMPRESS=BLOSC", "LEVEL=2", "BLOSC_CNAME=ZSTD", "BLOSC_SHUFFLE=BIT"]),
-    (["ZSTD_CHECKSUM=NO"], [])])
+    (["COMPRESS=GZIP", "ZSTD_CHECKSUM=NO", "BLOSC_BLOCKSIZE=0"], ["COMPRESS=GZIP"])])
 def test_options_that_are_understood(tmp_path, options, same):
     source = placed(2)
     with Errors() as errors:
@@ -38,8 +42,9 @@ def test_options_that_are_understood(tmp_path, options, same):
     ("FORMAT=ZARR_V2", "version 2"), ("FORMAT=ZARR_V4", "ZARR_V4"), ("FILTER=DELTA", "DELTA"),
     ("CHUNK_MEMORY_LAYOUT=K", "CHUNK_MEMORY_LAYOUT"), ("SINGLE_ARRAY=NO", "SINGLE_ARRAY"),
     ("CREATE_CONSOLIDATED_METADATA=ALL", "CREATE_CONSOLIDATED_METADATA"), ("SHARD_CHUNK_SHAPE=16,16", "BLOCKSIZE"),
-    ("GEOREFERENCING_CONVENTION=NEW", "NEW"), ("BLOSC_BLOCKSIZE=4096", "BLOSC_BLOCKSIZE"),
-    ("CONVERT_TO_KERCHUNK_PARQUET_REFERENCE=YES", "CONVERT_TO"), ("ZSTD_CHECKSUM=YES", "CHECKSUM"),
+    ("GEOREFERENCING_CONVENTION=NEW", "NEW"), ("BLOSC_BLOCKSIZE=4096", "COMPRESS=BLOSC"),
+    ("BLOSC_BLOCKSIZE=-1", "BLOSC_BLOCKSIZE"), ("ZSTD_CHECKSUM=MAYBE", "ZSTD_CHECKSUM"),
+    ("CONVERT_TO_KERCHUNK_PARQUET_REFERENCE=YES", "CONVERT_TO"),
     ("ZSTD_LEVEL=99", "0 to 22")])
 @pytest.mark.parametrize("there", [False, True])
 def test_options_that_are_refused(tmp_path, option, word, there):
@@ -47,6 +52,26 @@ def test_options_that_are_refused(tmp_path, option, word, there):
     if there:
         DRIVER.CreateCopy(str(path), placed()).Close()
     refused(path, placed(), word, [option])
+
+
+def test_what_compressors_are_told(tmp_path):
+    """The options reach the compressed bytes, and zarr-python reads them."""
+    def pixels(name, *options):
+        path = tmp_path / name
+        DRIVER.CreateCopy(str(path), placed(), options=["ARRAY_NAME=t", *options]).Close()
+        assert np.array_equal(zarr.open_array(str(path / "t"))[...], opened(path).ReadAsArray())
+        codecs = json.loads((path / "t/zarr.json").read_text())["codecs"]
+        return codecs[-1]["configuration"], (path / "t/c/0/0").read_bytes()
+
+    configuration, encoded = pixels("a.zarr", "ZSTD_CHECKSUM=YES", "ZSTD_LEVEL=5")
+    assert configuration == {"level": 5, "checksum": True}
+    assert encoded[4] & 4  # of the frame's descriptor
+    configuration, encoded = pixels("b.zarr", "COMPRESS=BLOSC", "BLOSC_BLOCKSIZE=256")
+    assert configuration["blocksize"] == 256
+    assert int.from_bytes(encoded[8:12], "little") == 256
+    for options in (["COMPRESS=GZIP", "ZSTD_CHECKSUM=YES"], ["COMPRESS=NONE", "BLOSC_BLOCKSIZE=8"]):
+        refused(tmp_path / "c.zarr", placed(), "needs COMPRESS", options)
+    refused(tmp_path / "c.zarr", placed(), "exclude", ["ZSTD_CHECKSUM=YES", "CODECS=[]"])
 
 
 def test_a_store_is_not_replaced_on_an_option_that_nobody_knows(tmp_path):

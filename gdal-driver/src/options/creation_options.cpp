@@ -204,22 +204,51 @@ static bool parse_blosc(CSLConstList list, std::string *text, std::string *reaso
     static const std::vector<const char *> kNames = {"LZ4", "BLOSCLZ", "LZ4HC", "ZLIB", "ZSTD"};
     static const char *const kZarrNames[] = {"lz4", "blosclz", "lz4hc", "zlib", "zstd"};
     static const char *const kZarrShuffles[] = {"shuffle", "noshuffle", "bitshuffle"};
-    uint64_t level = 5;
+    uint64_t level = 5, block = 0;
     const int name = choose(list, "BLOSC_CNAME", kNames, reason);
+    const char *given = CSLFetchNameValue(list, "BLOSC_BLOCKSIZE");
     const int shuffle =
         name < 0 ? -1 : choose(list, "BLOSC_SHUFFLE", {"BYTE", "NONE", "BIT"}, reason);
-    if (shuffle < 0 || !parse_level(list, 0, 9, &level, reason))
+    if (shuffle < 0 || !parse_level(list, 0, 9, &level, reason) ||
+        (given != nullptr && !parse_number("BLOSC_BLOCKSIZE", given, 0, INT_MAX, &block, reason)))
         return false;
-    *text = codec("blosc", "\"cname\":\"" + std::string(kZarrNames[name]) +
-                               "\",\"clevel\":" + std::to_string(level) + ",\"shuffle\":\"" +
-                               kZarrShuffles[shuffle] + "\"");
+    *text = codec("blosc", "\"cname\":\"" + std::string(kZarrNames[name]) + "\",\"clevel\":" +
+                               std::to_string(level) + ",\"shuffle\":\"" + kZarrShuffles[shuffle] +
+                               "\",\"blocksize\":" + std::to_string(block));
+    return true;
+}
+
+static bool parse_zstd(CSLConstList list, std::string *text, std::string *reason) {
+    uint64_t level = 3;
+    bool checksum;
+    if (!parse_level(list, 0, 22, &level, reason) || /* 0 is zstd's own default, 3 */
+        !parse_flag(list, "ZSTD_CHECKSUM", &checksum, reason))
+        return false;
+    *text = codec("zstd", "\"level\":" + std::to_string(level) +
+                              ",\"checksum\":" + (checksum ? "true" : "false"));
+    return true;
+}
+
+/* Options of a compressor need it. */
+static bool goes_with(CSLConstList list, const char *compressor, std::string *reason) {
+    static constexpr const char *kOwners[][2] = {{"BLOSC_CNAME", "BLOSC"},
+                                                 {"BLOSC_SHUFFLE", "BLOSC"},
+                                                 {"BLOSC_BLOCKSIZE", "BLOSC"},
+                                                 {"ZSTD_CHECKSUM", "ZSTD"}};
+    for (const auto &[name, owner] : kOwners) {
+        if (CSLFetchNameValue(list, name) != nullptr && !EQUAL(owner, compressor)) {
+            *reason = std::string(name) + " needs COMPRESS=" + owner;
+            return false;
+        }
+    }
     return true;
 }
 
 /* The list goes to the core as it is, which checks it. */
 static bool parse_codecs(CSLConstList list, const char *codecs, CreationOptions *options,
                          std::string *reason) {
-    static constexpr const char *kOthers[] = {"COMPRESS", "LEVEL", "BLOSC_CNAME", "BLOSC_SHUFFLE",
+    static constexpr const char *kOthers[] = {"COMPRESS",      "LEVEL",           "BLOSC_CNAME",
+                                              "BLOSC_SHUFFLE", "BLOSC_BLOCKSIZE", "ZSTD_CHECKSUM",
                                               "CHECKSUM"};
     for (const char *other : kOthers) {
         if (CSLFetchNameValue(list, other) != nullptr) {
@@ -234,42 +263,34 @@ static bool parse_codecs(CSLConstList list, const char *codecs, CreationOptions 
 static bool parse_compression(CSLConstList list, CreationOptions *options, std::string *reason) {
     if (const char *given = CSLFetchNameValue(list, "CODECS"))
         return parse_codecs(list, given, options, reason);
-    std::vector<std::string> codecs;
-    uint64_t level = 3;
-    std::string blosc;
+    static const std::vector<const char *> kCompressors = {"ZSTD", "NONE", "GZIP", "BLOSC"};
+    std::vector<std::string> codecs(1);
+    uint64_t level = 6;
     bool checksum;
-    const int compress = choose(list, "COMPRESS", {"ZSTD", "NONE", "GZIP", "BLOSC"}, reason);
-    if (compress != 3 && (CSLFetchNameValue(list, "BLOSC_CNAME") != nullptr ||
-                          CSLFetchNameValue(list, "BLOSC_SHUFFLE") != nullptr)) {
-        *reason = compress < 0 ? *reason : "BLOSC_CNAME and BLOSC_SHUFFLE need COMPRESS=BLOSC";
+    const int compress = choose(list, "COMPRESS", kCompressors, reason);
+    if (compress < 0 || !goes_with(list, kCompressors[static_cast<size_t>(compress)], reason))
         return false;
-    }
     switch (compress) {
     case 0:
-        if (!parse_level(list, 0, 22, &level, reason)) /* 0 is zstd's own default, 3 */
+        if (!parse_zstd(list, &codecs[0], reason))
             return false;
-        codecs.push_back(
-            codec("zstd", "\"level\":" + std::to_string(level) + ",\"checksum\":false"));
         break;
     case 1:
         if (CSLFetchNameValue(list, "LEVEL") != nullptr) {
             *reason = "LEVEL has no meaning with COMPRESS=NONE";
             return false;
         }
+        codecs.clear();
         break;
     case 2:
-        level = 6;
         if (!parse_level(list, 1, 9, &level, reason))
             return false;
-        codecs.push_back(codec("gzip", "\"level\":" + std::to_string(level)));
-        break;
-    case 3:
-        if (!parse_blosc(list, &blosc, reason))
-            return false;
-        codecs.push_back(blosc);
+        codecs[0] = codec("gzip", "\"level\":" + std::to_string(level));
         break;
     default:
-        return false;
+        if (!parse_blosc(list, &codecs[0], reason))
+            return false;
+        break;
     }
     if (!parse_flag(list, "CHECKSUM", &checksum, reason))
         return false;

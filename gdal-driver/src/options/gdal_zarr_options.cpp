@@ -34,11 +34,12 @@ const char *const kOwnOptions =
     "  <Option name='CONVERT_TO_KERCHUNK_PARQUET_REFERENCE' type='boolean' default='NO' "
     "description='Not to be had here'/>"
     "  <Option name='ZSTD_LEVEL' type='int' description='LEVEL where COMPRESS=ZSTD'/>"
-    "  <Option name='ZSTD_CHECKSUM' type='boolean' default='NO' description='CHECKSUM is what "
-    "there is'/>"
+    "  <Option name='ZSTD_CHECKSUM' type='boolean' default='NO' description='In the format of "
+    "zstd itself; CHECKSUM adds one of Zarr'/>"
     "  <Option name='GZIP_LEVEL' type='int' description='LEVEL where COMPRESS=GZIP'/>"
     "  <Option name='BLOSC_CLEVEL' type='int' description='LEVEL where COMPRESS=BLOSC'/>"
-    "  <Option name='BLOSC_BLOCKSIZE' type='int' default='0' description='Chosen by blosc'/>"
+    "  <Option name='BLOSC_BLOCKSIZE' type='int' default='0' description='Bytes; 0: chosen "
+    "by blosc'/>"
     "  <Option name='BLOSC_NUM_THREADS' type='string' description='ZARRBRIDGE_NUM_THREADS "
     "counts'/>";
 
@@ -63,8 +64,6 @@ static const Accepted kAccepted[] = {
      {"YES", "TRUE", "ON", "1"},
      "all bands are in one array; single bands can be appended by APPEND_SUBDATASET"},
     {"CONVERT_TO_KERCHUNK_PARQUET_REFERENCE", {"NO", "FALSE", "OFF", "0"}, "-of Zarr does that"},
-    {"ZSTD_CHECKSUM", {"NO", "FALSE", "OFF", "0"}, "CHECKSUM=YES adds a CRC32C to each block"},
-    {"BLOSC_BLOCKSIZE", {"0"}, "blosc chooses its blocks"},
     {"BLOSC_NUM_THREADS", {}, ""},
 };
 
@@ -83,6 +82,15 @@ static bool drop_accepted(CPLStringList *list, std::string *reason) {
         list->SetNameValue(option.name, nullptr);
     }
     return true;
+}
+
+/* They say that nothing is wanted of a compressor, which may be another one. */
+static void drop_defaults(CPLStringList *list) {
+    const char *checksum = list->FetchNameValue("ZSTD_CHECKSUM");
+    if (checksum != nullptr && !CPLTestBool(checksum))
+        list->SetNameValue("ZSTD_CHECKSUM", nullptr);
+    if (EQUAL(list->FetchNameValueDef("BLOSC_BLOCKSIZE", ""), "0"))
+        list->SetNameValue("BLOSC_BLOCKSIZE", nullptr);
 }
 
 /* Each compressor has a name for its level there. */
@@ -128,6 +136,7 @@ static bool translate_shards(CPLStringList *list, std::string *reason) {
 bool translate_own_options(CSLConstList list, CPLStringList *ours, std::string *reason) {
     *ours = CPLStringList(CSLDuplicate(list), TRUE);
     translate_level(ours);
+    drop_defaults(ours);
     translate_consolidated(ours);
     return drop_accepted(ours, reason) && translate_shards(ours, reason);
 }
