@@ -368,3 +368,42 @@ threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
 """
     run_python(script, path)
     assert (by_zarr(path) == np.arange(1, HEIGHT + 1, dtype="u2")[:, None]).all()
+
+
+@pytest.mark.parametrize("name", ["x.zarr", 'ZARR3:"x.zarr":/g/h'])
+def test_what_create_takes_away_is_an_error_for_its_readers(tmp_path, monkeypatch, name):
+    """A VRT opens its sources at the first read, so gdalwarp onto the source itself finds an empty
+    store, and made a raster of fill values of it."""
+    monkeypatch.chdir(tmp_path)
+    source = gdal.GetDriverByName("MEM").Create("", 30, 20, 1)
+    source.GetRasterBand(1).Fill(7)
+    DRIVER.CreateCopy(name, source).Close()
+    absolute = name.replace("x.zarr", str(tmp_path / "x.zarr"))
+    vrt = gdal.Translate("s.vrt", absolute, format="VRT")
+    vrt = None
+    lazy = gdal.Open("s.vrt")
+    created = DRIVER.Create(name, 30, 20, 1)
+    with Errors() as errors:
+        assert vrt is None and lazy.ReadAsArray() is None and gdal.Open(name) is None
+    assert "has written nothing yet" in errors.failures[0]
+    created.GetRasterBand(1).Fill(3)
+    created.FlushCache()
+    assert gdal.Open(name).ReadAsArray().max() == 3
+    created = DRIVER.Create(name, 30, 20, 1)
+    created = None
+    assert gdal.Open(name).ReadAsArray().max() == 0 and created is None
+    # What takes nobody's place is found at once.
+    created = DRIVER.Create("y.zarr", 30, 20, 1)
+    assert gdal.Open("y.zarr").ReadAsArray().max() == 0
+
+
+def test_a_copy_in_memory_onto_its_own_source_fails():
+    source = gdal.GetDriverByName("MEM").Create("", 30, 20, 1)
+    source.GetRasterBand(1).Fill(7)
+    DRIVER.CreateCopy("/vsimem/own/x.zarr", source).Close()
+    gdal.Translate("/vsimem/own/s.vrt", "/vsimem/own/x.zarr", format="VRT").FlushCache()
+    vrt = gdal.Open("/vsimem/own/s.vrt")
+    with Errors() as errors:
+        assert DRIVER.CreateCopy("/vsimem/own/x.zarr", vrt) is None
+    assert "made of what is there" in errors.failures[0] and vrt.ReadAsArray().max() == 7
+    gdal.RmdirRecursive("/vsimem/own")

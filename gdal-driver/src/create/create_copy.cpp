@@ -299,6 +299,16 @@ static bool make_copy(GDALDataset *source, bool strict, const CreationOptions &o
     return false;
 }
 
+/* A VRT that reads what is going to be replaced: its source would be gone when it is opened. */
+static bool is_made_of(GDALDataset *source, const Destination &destination) {
+    const CPLStringList files(source->GetFileList(), TRUE);
+    for (const char *file : files) {
+        if (destination.has(file))
+            return true;
+    }
+    return false;
+}
+
 GDALDataset *create_copy(const char *name, GDALDataset *source, int strict, OptionList list,
                          GDALProgressFunc progress, void *progress_data) {
     Destination destination;
@@ -309,6 +319,10 @@ GDALDataset *create_copy(const char *name, GDALDataset *source, int strict, Opti
     if (!reason.empty() || !parse_creation_options(list, &options, &reason) ||
         !find_destination(name, options, &destination, &reason)) {
         refuse_creation(name, reason);
+        return nullptr;
+    }
+    if (destination.is_emptied_by_copies() && is_made_of(source, destination)) {
+        refuse_creation(name, "the source is made of what is there; copy it to another name");
         return nullptr;
     }
     adopt_thread_count();

@@ -211,6 +211,15 @@ std::string Destination::array_name() const {
     return name[0] == '.' || STARTS_WITH(name.c_str(), "__") ? "data" : name;
 }
 
+bool Destination::is_emptied_by_copies() const {
+    return replaces_ && !is_archive_ && !is_on_disk(root_);
+}
+
+bool Destination::has(const std::string &file) const {
+    const std::string whole = shown_name(root_);
+    return file == whole || STARTS_WITH(file.c_str(), (whole + "/").c_str());
+}
+
 static std::string parent_directory(const std::string &path) {
     const size_t slash = path.rfind('/');
     if (slash == std::string::npos)

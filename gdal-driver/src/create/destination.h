@@ -35,6 +35,13 @@ class Destination {
     bool replaces() const {
         return replaces_;
     }
+    /* True if a copy, too, takes it away first: beside disks nothing changes places. */
+    bool is_emptied_by_copies() const;
+
+    /* True if make() has taken it away, and did not make the new one beside it. */
+    bool emptied() const {
+        return replaces_ && aside_.path == nullptr && place_ == node_ && !is_archive_;
+    }
     bool appends() const {
         return !array_.empty();
     }
@@ -60,6 +67,9 @@ class Destination {
     void keep() {
         made_ = false;
     }
+
+    /* True if the file, or the name of a node, belongs to the store that is written to. */
+    bool has(const std::string &file) const;
 
     /* The place where the new group is now. */
     const Hierarchy &hierarchy() const {
