@@ -4,6 +4,7 @@
 interop/gdal compares the values of all types, orders, compressors and layouts.
 """
 import json
+import shutil
 import zipfile
 
 import numpy as np
@@ -49,6 +50,17 @@ def test_a_real_store(sea_ice, zipped):
     transform = dataset.GetGeoTransform()
     assert transform[0] == pytest.approx(-180.0416667) and transform[5] == pytest.approx(1 / 12)
     assert dataset.GetSpatialRef().IsGeographic()
+
+
+def test_an_archive_opens_by_its_own_name(sea_ice, tmp_path):
+    """GDAL's own driver, which version 2 is left to, opens none."""
+    name = str(tmp_path / "x.zarr.zip")
+    shutil.copy(ARCHIVE, name)
+    dataset = gdal.Open(name)
+    assert dataset.GetDriver().ShortName == "Zarr3"
+    assert np.array_equal(dataset.ReadAsArray(), zarr.open_group(sea_ice, mode="r")["siconc"][0])
+    group = gdal.OpenEx(name, gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    assert "siconc" in group.GetMDArrayNames()
 
 
 def test_a_path_into_the_store_finds_what_lies_above(sea_ice):

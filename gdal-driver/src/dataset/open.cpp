@@ -75,11 +75,11 @@ int identify(GDALOpenInfo *info) {
 }
 
 /* A name without our prefix that leads to version 2. On a network the arrays of a group are not
-   opened only to be left to another driver. */
+   opened only to be left to another driver. That one opens no archive by its own name. */
 static bool is_for_own_driver(const GDALOpenInfo *info, const Hierarchy &hierarchy,
                               const zb_node *node) {
     const bool is_group = zb_node_array(node) == nullptr;
-    return zb_node_format(node) == 2 && has_own_driver(info) &&
+    return zb_node_format(node) == 2 && has_own_driver(info) && !is_archive(hierarchy.root) &&
            ((is_group && STARTS_WITH(hierarchy.root.c_str(), "/vsi")) || own_driver_decodes(node));
 }
 
