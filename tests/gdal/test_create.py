@@ -407,3 +407,14 @@ def test_a_copy_in_memory_onto_its_own_source_fails():
         assert DRIVER.CreateCopy("/vsimem/own/x.zarr", vrt) is None
     assert "made of what is there" in errors.failures[0] and vrt.ReadAsArray().max() == 7
     gdal.RmdirRecursive("/vsimem/own")
+
+
+def test_too_many_columns_for_coordinates(tmp_path):
+    path = tmp_path / "x.zarr"
+    dataset = create(path, 1, gdal.GDT_Byte, width=(1 << 27) + 1, height=2)
+    dataset.SetGeoTransform((5, 1e-6, 0, 7, 0, -1e-6))
+    dataset.SetProjection("EPSG:4326")
+    dataset.FlushCache()
+    dataset = None
+    assert sorted(zarr.open_group(path)) == ["data", "spatial_ref"] and dataset is None
+    assert opened(path).GetGeoTransform() == (5, 1e-6, 0, 7, 0, -1e-6)

@@ -344,10 +344,14 @@ enum zb_code CfGroup::may_unset(const Layout &layout, zb_error *err) const {
                    kept.c_str());
 }
 
+/* A coordinate array is one chunk, of which the core takes 1 GiB. */
+static constexpr int kMostCoordinates = 1 << 27;
+
 enum zb_code CfGroup::write_coordinates(const Layout &layout, const OGRSpatialReference *srs,
                                         const GeoTransform *transform, zb_error *err) {
     const zb_array_info *info = zb_node_array(array_.get());
-    const bool upright = transform != nullptr && has_coordinates(*transform);
+    const bool upright = transform != nullptr && has_coordinates(*transform) &&
+                         std::max(layout.width, layout.height) <= kMostCoordinates;
     for (const char axis : {'Y', 'X'}) {
         const int dim = axis == 'X' ? layout.axes.x : layout.axes.y;
         const std::string name = dimension_name(info, static_cast<uint32_t>(dim));
