@@ -107,8 +107,8 @@ std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool aside
     dataset->set_fresh(plan, destination->has_company());
     dataset->enable_side_properties();
     dataset->complete_at_close(consolidation(*destination, options));
-    if (destination->emptied())
-        dataset->set_emptied(destination->node());
+    if (destination->made_in_place())
+        dataset->set_unwritten(destination->node());
     return dataset;
 }
 

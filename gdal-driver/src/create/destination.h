@@ -38,9 +38,9 @@ class Destination {
     /* True if a copy, too, takes it away first: beside disks nothing changes places. */
     bool is_emptied_by_copies() const;
 
-    /* True if make() has taken it away, and did not make the new one beside it. */
-    bool emptied() const {
-        return replaces_ && aside_.path == nullptr && place_ == node_ && !is_archive_;
+    /* True if make() has made a group where it stays: what was there has gone. */
+    bool made_in_place() const {
+        return !appends() && aside_.path == nullptr && place_ == node_ && !is_archive_;
     }
     bool appends() const {
         return !array_.empty();

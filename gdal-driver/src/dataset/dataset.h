@@ -11,7 +11,7 @@
 #include "array/array.h"
 #include "array/nodata.h"
 #include "array/types.h"
-#include "dataset/emptied_places.h"
+#include "dataset/unwritten_places.h"
 #include "dataset/listener.h"
 #include "dataset/node_dataset.h"
 #include "dataset/read_ahead.h"
@@ -200,10 +200,10 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
         edits.place = edits.transform = company;
     }
 
-    /* What the array has taken the place of has gone, and must not be looked for here until something
-       is written, flushed or closed. */
-    void set_emptied(const std::string &group) {
-        emptied_ = std::make_unique<zarr3::EmptiedPlace>(hierarchy_.root, group);
+    /* Its group, new as it is, cannot be opened by others until something is written, flushed or
+       closed. */
+    void set_unwritten(const std::string &group) {
+        unwritten_ = std::make_unique<zarr3::UnwrittenPlace>(hierarchy_.root, group);
     }
 
     /* Fills one block and, in the same plan, the blocks of bands that share its chunks and those
@@ -351,7 +351,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     std::optional<zarr3::NewArray> fresh_;
     std::vector<unsigned char> fresh_fill_; /* the fill value that it has now */
     bool has_company_ = false;
-    std::unique_ptr<zarr3::EmptiedPlace> emptied_;
+    std::unique_ptr<zarr3::UnwrittenPlace> unwritten_;
     bool wrote_ = false;           /* pixels */
     bool statistics_gone_ = false; /* and none have been set since */
     Items known_items_;            /* metadata items when they were last read or written */

@@ -176,7 +176,7 @@ bool Zarr3Dataset::prepare_first_write() {
 }
 
 bool Zarr3Dataset::keep_array() {
-    emptied_.reset();
+    unwritten_.reset();
     if (!fresh_)
         return true;
     zb_error err;
@@ -344,7 +344,7 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
 
 CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
     CPLErr result = GDALPamDataset::FlushCache(at_closing);
-    emptied_.reset();
+    unwritten_.reset();
     if (!updates())
         return result;
     if (mask_ != nullptr && mask_->FlushCache(at_closing) != CE_None)
@@ -368,7 +368,7 @@ void Zarr3Dataset::forget() {
         level->forget();
     array_.abandon();
     overviews_at_close_.clear();
-    emptied_.reset();
+    unwritten_.reset();
     completes_ = false;
     edits = Edits();
     nPamFlags &= ~GPF_DIRTY;

@@ -16,7 +16,7 @@
 #include "options/creation_options.h"
 #include "dataset/dataset.h"
 #include "dataset/subdatasets.h"
-#include "dataset/emptied_places.h"
+#include "dataset/unwritten_places.h"
 #include "dataset/gdal_deletions.h"
 #include "dataset/own_driver.h"
 #include "store/location.h"
@@ -326,9 +326,9 @@ static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy
     return nullptr;
 }
 
-static constexpr char kEmptied[] =
-    "this program has replaced it by a new raster, of which it has written nothing yet; a raster "
-    "cannot be made of the one that it takes the place of";
+static constexpr char kUnwritten[] = "this program has just created it, and has written nothing to "
+                                     "it yet; a raster cannot be made of "
+                                     "the one that it takes the place of";
 
 bool open_name(GDALOpenInfo *info, Opened *opened) {
     if (!identify(info))
@@ -347,8 +347,8 @@ bool open_name(GDALOpenInfo *info, Opened *opened) {
     if (opened->node == nullptr)
         return false;
     std::string reason;
-    if (!opened->update && is_emptied(opened->hierarchy.root, zb_node_path(opened->node.get()))) {
-        refuse(opened->hierarchy, opened->node.get(), kEmptied);
+    if (!opened->update && is_unwritten(opened->hierarchy.root, zb_node_path(opened->node.get()))) {
+        refuse(opened->hierarchy, opened->node.get(), kUnwritten);
         return false;
     }
     if (!opened->update || may_update(opened->hierarchy, opened->node.get(), info->papszOpenOptions,

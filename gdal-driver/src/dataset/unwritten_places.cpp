@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "dataset/emptied_places.h"
+#include "dataset/unwritten_places.h"
 
 #include <cstdlib>
 #include <memory>
@@ -20,18 +20,18 @@ static std::string key_of(const std::string &root, const std::string &node) {
     return node.empty() ? path : path + "/" + node;
 }
 
-EmptiedPlace::EmptiedPlace(const std::string &root, const std::string &group)
+UnwrittenPlace::UnwrittenPlace(const std::string &root, const std::string &group)
     : key_(key_of(root, group)) {
     const std::lock_guard<std::mutex> lock(mutex);
     places.insert(key_);
 }
 
-EmptiedPlace::~EmptiedPlace() {
+UnwrittenPlace::~UnwrittenPlace() {
     const std::lock_guard<std::mutex> lock(mutex);
     places.erase(places.find(key_));
 }
 
-bool is_emptied(const std::string &root, const std::string &node) {
+bool is_unwritten(const std::string &root, const std::string &node) {
     {
         const std::lock_guard<std::mutex> lock(mutex);
         if (places.empty()) /* nearly always */
