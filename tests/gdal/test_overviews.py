@@ -248,6 +248,26 @@ def test_nearest_takes_pixels_and_mask_from_one_place(tmp_path):
         assert (level.GetMaskBand().ReadAsArray() == level.ReadAsArray() % 2 * 255).all()
 
 
+@pytest.mark.parametrize("interleave", ["BAND", "PIXEL"])
+@pytest.mark.parametrize("method", ["AVERAGE", "BILINEAR", "MODE"])
+def test_alpha_bands_are_their_own_masks(tmp_path, method, interleave):
+    """Where alpha is 0, the pixel has no part in the average: not in that of alpha, either."""
+    original = source(bands=4)
+    alpha = np.where(VALUES % 3, 255, 0).astype("u1")
+    original.GetRasterBand(4).WriteArray(alpha)
+    for band, colour in enumerate((gdal.GCI_RedBand, gdal.GCI_GreenBand, gdal.GCI_BlueBand,
+                                   gdal.GCI_AlphaBand), 1):
+        original.GetRasterBand(band).SetColorInterpretation(colour)
+    path = str(tmp_path / "x.zarr")
+    DRIVER.CreateCopy(path, original, options=["INTERLEAVE=" + interleave]).Close()
+    dataset = update(path)
+    dataset.BuildOverviews(method, [2])
+    for band in range(1, 5):
+        level, = expected(original, method, [2], band, interleave)
+        assert np.array_equal(dataset.GetRasterBand(band).GetOverview(0).ReadAsArray(), level)
+    assert dataset.GetRasterBand(4).IsMaskBand() and not dataset.GetRasterBand(1).IsMaskBand()
+
+
 def test_colour_tables(tmp_path):
     """Averages are taken of colours."""
     original = source((VALUES % 4).astype("uint8"))

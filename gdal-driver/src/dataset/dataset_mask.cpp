@@ -159,5 +159,5 @@ CPLErr Zarr3RasterBand::CreateMaskBand(int flags) {
 }
 
 bool Zarr3RasterBand::IsMaskBand() const {
-    return static_cast<const Zarr3Dataset *>(poDS)->is_mask();
+    return static_cast<const Zarr3Dataset *>(poDS)->is_mask() || GDALPamRasterBand::IsMaskBand();
 }
