@@ -212,9 +212,10 @@ static bool parse_blosc(CSLConstList list, std::string *text, std::string *reaso
     if (shuffle < 0 || !parse_level(list, 0, 9, &level, reason) ||
         (given != nullptr && !parse_number("BLOSC_BLOCKSIZE", given, 0, INT_MAX, &block, reason)))
         return false;
-    *text = codec("blosc", "\"cname\":\"" + std::string(kZarrNames[name]) + "\",\"clevel\":" +
-                               std::to_string(level) + ",\"shuffle\":\"" + kZarrShuffles[shuffle] +
-                               "\",\"blocksize\":" + std::to_string(block));
+    *text = codec("blosc", "\"cname\":\"" + std::string(kZarrNames[name]) +
+                               "\",\"clevel\":" + std::to_string(level) + ",\"shuffle\":\"" +
+                               kZarrShuffles[shuffle] + "\"" +
+                               (block == 0 ? "" : ",\"blocksize\":" + std::to_string(block)));
     return true;
 }
 
