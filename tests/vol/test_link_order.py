@@ -194,3 +194,16 @@ def test_orders_of_two_programs_are_merged(tmp_path):
     assert side(path)["order"] == ["z", "y", "x", "b", "a"]
     with h5py.File(path) as f:
         assert list(f) == ["z", "y", "x", "b", "a"]
+
+
+def test_groups_made_on_the_way(path):
+    """They have their places in the order of their group, and keep an order of their own if it does."""
+    with h5py.File(path, "w", track_order=True) as f:
+        f["zeta/y"] = 1
+        f["zeta/b"] = f["alpha/w/e"] = f["alpha/w/a"] = f["mid"] = 2
+        plain = f.create_group("plain", track_order=False)
+        plain["way/y"] = plain["way/b"] = 1
+    with h5py.File(path) as f:
+        assert list(f) == ["zeta", "alpha", "mid", "plain"]
+        assert list(f["zeta"]) == ["y", "b"] and list(f["alpha/w"]) == ["e", "a"]
+        assert list(f["plain/way"]) == ["b", "y"]

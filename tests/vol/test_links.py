@@ -352,3 +352,16 @@ def test_questions_about_no_group(tmp_path, name):
         assert seen == [b"g", b"lost", b"lost"]
         empty = f.create_group("empty")
         assert library.H5Literate2(empty.id.id, 0, 0, ctypes.byref(ctypes.c_uint64(0)), walk, None) == 0
+
+
+@pytest.mark.parametrize("kind", ["x.h5", "x.zarr"])
+def test_paths_that_end_in_the_group_itself_name_nothing_new(tmp_path, kind):
+    with h5py.File(tmp_path / kind, "w") as f:
+        f.create_group("g")
+        for path in ("g/.", "new/.", "new/./", ".", "/."):
+            with pytest.raises((ValueError, OSError, RuntimeError)):
+                f.create_group(path)
+            with pytest.raises((ValueError, OSError, RuntimeError)):
+                f[path] = h5py.SoftLink("/g")
+        f.create_group("g/./new/")
+        assert list(f["g"]) == ["new"]

@@ -34,6 +34,14 @@ bool vol_makes_groups(h5_lib *lib, hid_t lcpl) {
     return lib->H5Pget_create_intermediate_group(lcpl, &makes) >= 0 && makes != 0;
 }
 
+/* A group on the way to a new object keeps the order of its links if the one above does, as in HDF5. */
+static enum zb_code make_on_the_way(const vol_place *place, vol_node **out, zb_error *err) {
+    enum zb_code code = vol_order_prepare(place->group, place->name, err);
+    if (!code)
+        code = vol_edit_create_group(place, NULL, out, err);
+    return code ? code : vol_order_begin(*out, vol_order_flags(place->group), err);
+}
+
 /* The group called `name` in place->group, made if there is none and that is allowed. */
 static enum zb_code enter(vol_place *place, bool intermediate, zb_error *err) {
     vol_found next;
@@ -43,7 +51,7 @@ static enum zb_code enter(vol_place *place, bool intermediate, zb_error *err) {
     if (is_there)
         code = vol_path_enter(&route, &next, err);
     if (code == ZB_ENOTFOUND && intermediate && !is_there)
-        code = vol_edit_create_group(place, NULL, &next.node, err);
+        code = make_on_the_way(place, &next.node, err);
     else if (code == ZB_ENOTFOUND && !is_there)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no group '%s' in %s", place->name,
                        place->group->path);
@@ -55,18 +63,23 @@ static enum zb_code enter(vol_place *place, bool intermediate, zb_error *err) {
     return code;
 }
 
-/* Goes along a path: "a/b/c" ends in group a/b with the name c. */
+/* Goes along a path: "a/b/c" ends in group a/b with the name c, and "a/b/." without one. */
 static enum zb_code walk_place(vol_place *place, char *rest, bool intermediate, zb_error *err) {
     enum zb_code code = ZB_OK;
     char *part;
+    bool is_itself = false;
     while (!code && (part = strsep(&rest, "/"))) {
-        if (!*part || strcmp(part, ".") == 0)
+        if (*part)
+            is_itself = strcmp(part, ".") == 0;
+        if (!*part || is_itself)
             continue;
         if (place->name)
             code = enter(place, intermediate, err);
         if (!code && !(place->name = strdup(part)))
             code = zb_fail(err, ZB_ENOMEM, "no memory for a name");
     }
+    if (is_itself)
+        vol_place_clear(place);
     return code;
 }
 
