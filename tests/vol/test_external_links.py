@@ -2,6 +2,7 @@
 """External links between .h5 files and stores, where the library lets a connector follow them: those
 in a store."""
 
+import ctypes
 import sys
 
 import h5py
@@ -9,6 +10,16 @@ import numpy as np
 import pytest
 from conftest import run, tool
 from test_links import side
+
+LIBRARY = ctypes.CDLL(h5py.h5p.__file__)
+LIBRARY.H5Oopen_by_idx.restype = ctypes.c_int64
+LIBRARY.H5Oopen_by_idx.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_int, ctypes.c_int,
+                                   ctypes.c_ulonglong, ctypes.c_int64]
+
+
+def open_by_index(group, path, index):
+    """The id of an object, in the order of names."""
+    return LIBRARY.H5Oopen_by_idx(group.id.id, path, h5py.h5.INDEX_NAME, h5py.h5.ITER_INC, index, 0)
 
 
 @pytest.fixture(params=["x.h5", "x.zarr"])
@@ -384,3 +395,24 @@ def test_stores_that_hdf5_does_not_ask_for(tmp_path, mode):
     assert "virtual dataset" in virtual and "'t.zarr'" in virtual
     assert told(tmp_path, mode, "g/zarr/d") == [link]
     assert not told(tmp_path, mode, "g/zarr", "virtual_zarr", verbose="0")
+
+
+def test_opening_by_index(tmp_path, target):
+    """H5Oopen_by_idx and H5Oget_info_by_idx follow soft and external links as the calls by name do."""
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        f["g/a"] = h5py.ExternalLink(target.name, "/g/d")
+        f["g/b"] = h5py.SoftLink("a")
+        f["g/c"] = h5py.ExternalLink("none.h5", "/g/d")
+        f["g/d"] = h5py.SoftLink("none")
+        f["g/e"] = h5py.SoftLink("/g")
+    with h5py.File(path) as f:
+        for i in (0, 1):
+            assert list(h5py.Dataset(h5py.h5d.DatasetID(open_by_index(f, b"g", i)))) == [0, 1, 2, 3, 4]
+            info = h5py.h5o.get_info(f.id, index=i, obj_name=b"g")
+            assert info.type == h5py.h5o.TYPE_DATASET
+        assert h5py.Group(h5py.h5g.GroupID(open_by_index(f["g"], b".", 4))) == f["g"]
+        for i in (2, 3, 5):
+            assert open_by_index(f, b"g", i) < 0
+            with pytest.raises((KeyError, OSError, ValueError, RuntimeError)):
+                h5py.h5o.get_info(f.id, index=i, obj_name=b"g")

@@ -251,9 +251,28 @@ static vol_object *open_on(const vol_object *object, const H5VL_loc_params_t *lo
     return route->rest ? go_on(object, lapl, dxpl, route) : NULL;
 }
 
+/* The path, seen from the object, of a soft or external link that a location by index means; malloc'ed.
+   NULL where it means none. */
+static char *path_of_link(const vol_object *object, const H5VL_loc_params_t *loc) {
+    vol_found found;
+    char *path;
+    if (loc->type != H5VL_OBJECT_BY_IDX || !vol_lookup(object, loc, false, &found) || !found.link ||
+        found.node)
+        return NULL;
+    const int size = asprintf(&path, "%s/%s", loc->loc_data.loc_by_idx.name, found.link->name);
+    return size < 0 ? NULL : path;
+}
+
+static H5VL_loc_params_t by_path(const H5VL_loc_params_t *by_index, const char *path) {
+    return (H5VL_loc_params_t){
+        .obj_type = by_index->obj_type,
+        .type = H5VL_OBJECT_BY_NAME,
+        .loc_data.loc_by_name = {.name = path, .lapl_id = by_index->loc_data.loc_by_idx.lapl_id}};
+}
+
 /* A location by name is the name seen from the object itself. */
-vol_object *vol_open_any(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
-                         hid_t lapl, hid_t dxpl) {
+static vol_object *open_location(const vol_object *object, const H5VL_loc_params_t *loc,
+                                 const char *name, hid_t lapl, hid_t dxpl) {
     const H5VL_loc_params_t self = vol_self(loc->obj_type);
     const bool by_name = loc->type == H5VL_OBJECT_BY_NAME && !name;
     if (by_name)
@@ -264,6 +283,17 @@ vol_object *vol_open_any(const vol_object *object, const H5VL_loc_params_t *loc,
     route.may_leave = true;
     return by_name ? open_on(object, &self, loc->loc_data.loc_by_name.name, lapl, dxpl, &route)
                    : open_on(object, loc, name, lapl, dxpl, &route);
+}
+
+vol_object *vol_open_any(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                         hid_t lapl, hid_t dxpl) {
+    char *path = name ? NULL : path_of_link(object, loc);
+    if (!path)
+        return open_location(object, loc, name, lapl, dxpl);
+    const H5VL_loc_params_t to = by_path(loc, path);
+    vol_object *opened = open_location(object, &to, NULL, 0, dxpl);
+    free(path);
+    return opened;
 }
 
 /* Whether the way leaves the file before the last link, which is looked at and not followed. */
@@ -297,7 +327,11 @@ vol_object *vol_open_holder(const vol_object *object, const H5VL_loc_params_t *l
 }
 
 vol_object *vol_open_elsewhere(const vol_object *object, const H5VL_loc_params_t *loc, hid_t dxpl) {
-    if (loc->type != H5VL_OBJECT_BY_NAME || !vol_leaves(object, loc))
-        return NULL;
-    return vol_open_any(object, loc, NULL, 0, dxpl);
+    char *path = path_of_link(object, loc);
+    const H5VL_loc_params_t to = path ? by_path(loc, path) : *loc;
+    vol_object *opened = NULL;
+    if (to.type == H5VL_OBJECT_BY_NAME && vol_leaves(object, &to))
+        opened = open_location(object, &to, NULL, 0, dxpl);
+    free(path);
+    return opened;
 }
