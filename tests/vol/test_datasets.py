@@ -266,7 +266,7 @@ def test_selection_errors(f):
     d = f["a"]
     out = np.zeros(10, "i2")
     small, wrong = h5py.h5s.create_simple((10,)), h5py.h5s.create_simple((100, 100))
-    with pytest.raises((ValueError, OSError), match="100 .*elements|has not the shape"):
+    with pytest.raises((ValueError, OSError), match="100 .*elements|memory selection 10"):
         d.id.read(small, wrong, out)
     file = d.id.get_space()
     file.select_hyperslab((0, 0), (3, 3))

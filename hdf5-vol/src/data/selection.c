@@ -152,6 +152,21 @@ herr_t vol_select_space(h5_lib *lib, hid_t space, vol_selection *out) {
     return 0;
 }
 
+herr_t vol_select_within(h5_lib *lib, vol_selection *selection, const uint64_t *dims) {
+    hsize_t extent[ZB_MAX_NDIM];
+    for (uint32_t d = 0; d < selection->ndim; d++)
+        extent[d] = selection->dims[d] = dims[d];
+    hid_t space = lib->H5Screate_simple((int)selection->ndim, extent, NULL);
+    if (space < 0 || lib->H5Sselect_copy(space, selection->space) < 0) {
+        vol_release_id(lib, space);
+        VOL_PUSH(lib, DATASET, CANTGET, "no memory for a selection");
+        return -1;
+    }
+    vol_select_end(lib, selection);
+    selection->space = selection->mended = space;
+    return 0;
+}
+
 void vol_select_end(h5_lib *lib, vol_selection *selection) {
     if (selection->mended >= 0)
         vol_release_id(lib, selection->mended);

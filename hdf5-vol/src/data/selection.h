@@ -38,6 +38,9 @@ void vol_select_all(uint32_t ndim, const uint64_t *dims, vol_selection *out);
 herr_t vol_select_space(h5_lib *lib, hid_t space, vol_selection *out);
 void vol_select_end(h5_lib *lib, vol_selection *selection);
 
+/* The same elements, which must lie in it, of another extent; pushes an error when that fails. */
+herr_t vol_select_within(h5_lib *lib, vol_selection *selection, const uint64_t *dims);
+
 /* The smallest box around a selection of some elements; pushes an error when HDF5 has none. */
 herr_t vol_selection_bounds(h5_lib *lib, const vol_selection *selection, uint64_t *start,
                             uint64_t *count);

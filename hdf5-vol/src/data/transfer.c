@@ -14,7 +14,42 @@
 
 /* ---- Selections ---- */
 
-/* Runs are positions in the dataspace's extent, so it must be the dataset's. */
+/* Whether the dataset is one element, and so is all that is selected of another number of dimensions, as
+   of a dataspace of one dimension for a scalar. */
+static bool is_the_only_element(const zb_array_info *info, const vol_selection *file) {
+    uint64_t elements = 1;
+    for (uint32_t d = 0; d < info->ndim; d++)
+        elements *= info->shape[d] == 1;
+    for (uint32_t d = 0; d < file->ndim; d++)
+        elements *= file->dims[d] == 1;
+    return elements == 1 && file->elements == 1;
+}
+
+static bool push_beyond(h5_lib *lib, const vol_node *node, uint32_t d, uint64_t extent) {
+    VOL_PUSH(lib, DATASET, BADVALUE,
+             "the file selection goes beyond dataset '%s', which has %llu elements in dimension %u",
+             node->path, (unsigned long long)extent, d);
+    return false;
+}
+
+/* The extent of the program's dataspace need not be the dataset's, which may have been resized since:
+   what counts is where the elements are. */
+static bool check_places(h5_lib *lib, const vol_node *node, vol_selection *file) {
+    const zb_array_info *info = zb_node_array(node->zarr);
+    uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
+    bool same = true;
+    for (uint32_t d = 0; same && d < info->ndim; d++)
+        same = file->dims[d] == info->shape[d];
+    if (same || file->elements == 0)
+        return true;
+    if (vol_selection_bounds(lib, file, start, count) < 0)
+        return false;
+    for (uint32_t d = 0; d < info->ndim; d++)
+        if (start[d] >= info->shape[d] || count[d] > info->shape[d] - start[d])
+            return push_beyond(lib, node, d, info->shape[d]);
+    return file->is_box || vol_select_within(lib, file, info->shape) >= 0;
+}
+
 static herr_t select_file(h5_lib *lib, const vol_transfer *args, vol_selection *out) {
     const zb_array_info *info = zb_node_array(args->node->zarr);
     if (args->file_space == H5S_ALL) {
@@ -34,13 +69,16 @@ static herr_t select_file(h5_lib *lib, const vol_transfer *args, vol_selection *
     }
     if (vol_select_space(lib, args->file_space, out) < 0)
         return -1;
-    bool fits = out->ndim == info->ndim;
-    for (uint32_t d = 0; fits && d < info->ndim; d++)
-        fits = out->dims[d] == info->shape[d];
-    if (!fits)
-        VOL_PUSH(lib, DATASET, BADVALUE, "the file dataspace has not the shape of dataset '%s'",
-                 args->node->path);
-    return fits ? 0 : -1;
+    if (out->ndim == info->ndim)
+        return check_places(lib, args->node, out) ? 0 : -1;
+    if (is_the_only_element(info, out)) {
+        vol_select_end(lib, out);
+        vol_select_all(info->ndim, info->shape, out);
+        return 0;
+    }
+    VOL_PUSH(lib, DATASET, BADVALUE, "the file dataspace has %u dimensions, dataset '%s' has %u",
+             out->ndim, args->node->path, info->ndim);
+    return -1;
 }
 
 /* With H5S_ALL on both sides no dataspace of the program's says how large its buffer is: it has the
@@ -58,9 +96,13 @@ static herr_t check_shape(h5_lib *lib, const vol_transfer *args) {
 /* H5S_ALL in memory means: the same selection of the same extent as in the file. */
 static herr_t select_memory(h5_lib *lib, const vol_transfer *args, const vol_selection *file,
                             vol_selection *out) {
-    if (args->mem_space == H5S_ALL) {
-        *out = *file; /* the buffer has the shape of the whole dataset */
+    const bool is_same = file->mended < 0 || file->is_box;
+    if (args->mem_space == H5S_ALL && is_same) {
+        *out = *file; /* the buffer has the shape of the file dataspace */
         out->mended = -1;
+    } else if (args->mem_space == H5S_ALL) {
+        if (vol_select_space(lib, args->file_space, out) < 0)
+            return -1;
     } else if (args->mem_space == H5S_BLOCK) {
         vol_select_all(1, &file->elements, out);
     } else if (args->mem_space == H5S_PLIST) {
