@@ -294,13 +294,26 @@ static herr_t call_operator(vol_node *owner, hid_t id, const H5VL_attr_iterate_a
     return result;
 }
 
+/* Whether a walk can begin at a place: the first one serves also where there is no attribute. */
+static bool is_in(vol_node *owner, hsize_t place) {
+    vol_attrs *attrs = vol_node_attrs(owner);
+    if (!attrs)
+        return false;
+    const size_t listed = vol_attrs_listed(attrs);
+    if (place == 0 || place < listed)
+        return true;
+    VOL_PUSH(owner->file->lib, ATTR, BADVALUE, "'%s' has %zu attributes, and none at %llu",
+             owner->path, listed, (unsigned long long)place);
+    return false;
+}
+
 static herr_t vol_attr_iterate(const vol_object *object, const H5VL_loc_params_t *loc,
                                const H5VL_attr_iterate_args_t *args) {
     vol_node *owner = vol_locate(object, loc);
     hsize_t n = args->idx ? *args->idx : 0;
     herr_t result = 0;
     bool more = true;
-    hid_t id = owner ? vol_node_register(object->handle, owner) : -1;
+    hid_t id = owner && is_in(owner, n) ? vol_node_register(object->handle, owner) : -1;
     if (id < 0)
         return -1;
     while (more && result == 0) {

@@ -382,7 +382,7 @@ static herr_t vol_link_iterate(const vol_object *object, const H5VL_loc_params_t
         enter(&walk, group);
     herr_t result = iterate(&walk, group, "", &position);
     vol_map_clear(&walk.entered);
-    if (args->idx_p)
+    if (args->idx_p && result >= 0) /* HDF5 leaves it after an error */
         *args->idx_p = position;
     vol_release_id(object->lib, walk.id);
     return result;
