@@ -346,7 +346,7 @@ plain = document["attributes"]
 good = json.loads(plain["_hdf5"])["attributes"]
 WORDS = [None, True, -1, 0, 1, 2, 31, 64, 2**31 - 1, 2**31, 2**63 - 1, 2**64 - 1, 1.5, "", "<i4", ">f8",
          "<u8", "variable", "compound", "vlen", "array", "enum", "string", "opaque", "reference",
-         "object", "region", "any", "float", "bitfield", "AAAA", "AAAAAAAAAAA=", [], [1], [0, 3],
+         "object", "region", "any", "float", "bitfield", "time", "AAAA", "AAAAAAAAAAA=", [], [1], [0, 3],
          [2**32, 2**32], [1] * 33, {}, {"class": "vlen", "base": "<u8"},
          {"class": "array", "base": {"class": "array", "base": "<i8", "shape": [46000]},
           "shape": [46000]}]

@@ -52,6 +52,9 @@ KINDS = {
     "bits_big": (T.STD_B32BE, "uint32"),
     "big_int": (T.STD_I16BE, "int16"),
     "big_float": (T.IEEE_F64BE, "float64"),
+    "seconds": (T.UNIX_D32LE, "int32"),
+    "seconds_big": (T.UNIX_D64BE, "int64"),
+    "compound_of_seconds": (compound_type(9, ("n", 0, T.STD_I8LE), ("t", 1, T.UNIX_D64LE)), "struct"),
     "tagged": (opaque_type(3, b"a tag"), "raw_bytes"),
     "time": (opaque_type(8, b"NUMPY:<M8[us]"), "numpy.datetime64"),
     "string_c": (string_type(4, T.STR_NULLTERM, T.CSET_ASCII), "null_terminated_bytes"),
@@ -179,19 +182,26 @@ def test_type_and_values(kept):
 
 
 def test_way_there_and_back(kept):
-    """h5repack, H5Ocopy in both directions, and h5diff."""
+    """H5Ocopy, h5repack in both directions, and h5diff."""
     kind, _, raw, folder = kept
+    made = ["e.zarr", "f.h5"]
+    tool("h5copy", "-i", folder / "a.h5", "-o", folder / "e.zarr", "-s", "/d", "-d", "/d", connector="zarr")
+    tool("h5copy", "-i", folder / "e.zarr", "-o", folder / "f.h5", "-s", "/d", "-d", "/d", connector="zarr")
+    if kind.detect_class(T.TIME) or kind.get_class() == T.TIME:  # which h5repack and h5diff cannot read
+        return check_copies(kind, raw, folder, made)
     tool("h5repack", folder / "a.h5", folder / "b.zarr", connector="zarr")
     tool("h5repack", "-f", "GZIP=1", folder / "b.zarr", folder / "c.zarr", connector="zarr")
     tool("h5repack", folder / "c.zarr", folder / "d.h5", connector="zarr")
-    tool("h5copy", "-i", folder / "a.h5", "-o", folder / "e.zarr", "-s", "/d", "-d", "/d", connector="zarr")
-    tool("h5copy", "-i", folder / "e.zarr", "-o", folder / "f.h5", "-s", "/d", "-d", "/d", connector="zarr")
-    for other in ("b.zarr", "c.zarr", "d.h5", "e.zarr", "f.h5"):
+    check_copies(kind, raw, folder, [*made, "b.zarr", "c.zarr", "d.h5"])
+    for other in ("d.h5", "f.h5"):
+        tool("h5diff", folder / "a.h5", folder / other, "/d", "/d")
+
+
+def check_copies(kind, raw, folder, made):
+    for other in made:
         with h5py.File(folder / other, "r") as file:
             assert file["d"].id.get_type() == kind, other
             assert read(file["d"].id, kind).tobytes() == raw.tobytes(), other
-    for other in ("d.h5", "f.h5"):
-        tool("h5diff", folder / "a.h5", folder / other, "/d", "/d")
 
 
 def test_memory_types_as_in_hdf5(kept):
@@ -213,6 +223,24 @@ def test_memory_types_as_in_hdf5(kept):
                     got = got, "refused"
                 answers.append(repr(got))
         assert answers[0] == answers[1], memory
+
+
+@pytest.mark.parametrize("kind", [T.UNIX_D32LE, T.UNIX_D32BE, T.UNIX_D64LE, T.UNIX_D64BE])
+def test_attributes_of_seconds(kind, tmp_path):
+    """Times of the class H5T_TIME, as PyTables writes them."""
+    order = ">" if kind in (T.UNIX_D32BE, T.UNIX_D64BE) else "<"
+    raw = elements(np.array([-3, 0, 2**31 - 1], f"{order}i{kind.get_size()}").view("u1").reshape(3, -1))
+    with h5py.File(tmp_path / "x.zarr", "w") as file:
+        group = file.create_group("g")
+        h5py.h5a.create(group.id, b"t", kind, h5py.h5s.create_simple((3,))).write(raw, kind)
+        with h5py.File(tmp_path / "y.h5", "w") as other:
+            file.copy("g", other)
+    assert document(tmp_path / "x.zarr", "g")["attributes"]["t"] == [-3, 0, 2**31 - 1]
+    for name in ("x.zarr", "y.h5"):
+        with h5py.File(tmp_path / name, "r") as file:
+            attribute, got = h5py.h5a.open(file["g"].id, b"t"), np.zeros(3, raw.dtype)
+            attribute.read(got, kind)
+            assert attribute.get_type() == kind and got.tobytes() == raw.tobytes()
 
 
 def test_h5py_enumerations(tmp_path):

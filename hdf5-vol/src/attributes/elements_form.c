@@ -2,6 +2,7 @@
 /* Types taken apart: see elements.h. */
 #include "attributes/elements.h"
 
+#include "hdf5/type_json.h"
 #include "hdf5/types.h"
 
 #include <stdlib.h>
@@ -95,6 +96,18 @@ static enum zb_code fill_bits(vol_form *form, hid_t type) {
     return ZB_OK;
 }
 
+/* Seconds since 1970, which HDF5 converts to nothing: an integer of the same bytes stands for it. */
+static enum zb_code fill_time(vol_form *form, hid_t type, zb_error *err) {
+    const bool is_big = form->lib->H5Tget_order(type) == H5T_ORDER_BE;
+    if (form->size != sizeof(int32_t) && form->size != sizeof(int64_t))
+        return fill_bits(form, type);
+    form->kind = VOL_FORM_INT;
+    form->number =
+        vol_type_of_text(form->lib, form->size == sizeof(int32_t) ? (is_big ? ">i4" : "<i4")
+                                                                  : (is_big ? ">i8" : "<i8"));
+    return form->number > 0 ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a type");
+}
+
 static enum zb_code fill_reference(vol_form *form, hid_t type, zb_error *err) {
     form->kind = VOL_FORM_REFERENCE;
     if (form->lib->H5Tequal(type, *form->lib->H5T_STD_REF_OBJ_g) > 0)
@@ -162,6 +175,8 @@ static enum zb_code fill(vol_form *form, hid_t type, unsigned depth, zb_error *e
         return fill_enum(form, type, err);
     case H5T_BITFIELD:
         return fill_bits(form, type);
+    case H5T_TIME:
+        return fill_time(form, type, err);
     case H5T_OPAQUE:
         form->kind = VOL_FORM_OPAQUE;
         return ZB_OK;
@@ -183,7 +198,7 @@ static enum zb_code fill(vol_form *form, hid_t type, unsigned depth, zb_error *e
         form->count = (size_t)(form->dims[0] = 2);
         return fill_base(form, type, depth, err);
     default:
-        return fail("times (H5T_TIME), or this type", err);
+        return fail("this type", err);
     }
 }
 

@@ -144,7 +144,7 @@ static enum zb_code make_struct(h5_lib *lib, hid_t type, unsigned depth, vol_ele
 
 /* ---- Elements of a fixed size ---- */
 
-/* Integers, enumerations and bitfields that no integers of Zarr are (with padding, of 3 bytes) are bytes.
+/* Integers, enumerations, times and bitfields that no integers of Zarr are (with padding, of 3 bytes) are bytes.
    HDF5's JSON (type_json.h) tells of those of up to 64 bytes, and HDF5 converts integers of up to 8. */
 static bool make_padded(uint32_t largest, zb_dtype *dtype) {
     *dtype = (zb_dtype){.kind = ZB_KIND_RAW, .size = dtype->size};
@@ -160,9 +160,9 @@ static bool make_base(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     return is_plain || (is_integer && make_padded(sizeof(uint64_t), dtype));
 }
 
-static bool make_bits(h5_lib *lib, hid_t type, zb_dtype *dtype) {
+static bool make_bits(h5_lib *lib, hid_t type, enum zb_kind kind, zb_dtype *dtype) {
     const uint32_t size = dtype->size;
-    dtype->kind = ZB_KIND_UINT;
+    dtype->kind = kind;
     dtype->swapped = size > 1 && (lib->H5Tget_order(type) == H5T_ORDER_LE) != host_is_little;
     return size == 1 || size == 2 || size == 4 || size == 8 || make_padded(64, dtype);
 }
@@ -175,7 +175,9 @@ static bool make_plain(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     case H5T_ENUM:
         return make_base(lib, type, dtype);
     case H5T_BITFIELD:
-        return make_bits(lib, type, dtype);
+        return make_bits(lib, type, ZB_KIND_UINT, dtype);
+    case H5T_TIME: /* seconds since 1970 */
+        return make_bits(lib, type, ZB_KIND_INT, dtype);
     case H5T_OPAQUE:
         dtype->kind = ZB_KIND_RAW;
         return true;

@@ -252,6 +252,8 @@ static hid_t parse(h5_lib *lib, const zb_json *json) {
         return parse_bits(lib, *lib->H5T_NATIVE_INT32_g, json);
     if (strcmp(class, "bitfield") == 0)
         return parse_bits(lib, *lib->H5T_STD_B32LE_g, json);
+    if (strcmp(class, "time") == 0)
+        return parse_bits(lib, *lib->H5T_UNIX_D32LE_g, json);
     if (strcmp(class, "float") == 0)
         return parse_bits(lib, *lib->H5T_IEEE_F64LE_g, json);
     if (strcmp(class, "string") == 0)

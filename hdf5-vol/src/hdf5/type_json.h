@@ -6,6 +6,7 @@
  *     "<i4", ">u8", "<f8"    integers of 1, 2, 4, 8 bytes and IEEE floats of 2, 4, 8 bytes, with
  *                            their byte order, and without padding
  *     {"class": "integer" or "bitfield", "size", "order", "signed", "precision", "offset", "pad"}
+ *     {"class": "time", "size", "order", "precision", "offset", "pad"}
  *     {"class": "float", "size", "order", "precision", "offset", "pad", "sign", "exponent",
  *      "mantissa", "bias", "norm", "inpad"}
  *     {"class": "string", "size": bytes or "variable", "padding", "charset"}
@@ -29,8 +30,8 @@
 #include "hdf5/library.h"
 #include "zarrbridge/zarrbridge.h"
 
-/* Writes a type. ZB_EUNSUPPORTED for one that the text would not give back exactly (H5T_TIME,
-   types of another kind to come). Leaves HDF5's error stack as it is. */
+/* Writes a type. ZB_EUNSUPPORTED for one that the text would not give back exactly (types
+   of another kind to come). Leaves HDF5's error stack as it is. */
 enum zb_code vol_type_print(h5_lib *lib, hid_t type, zb_json_writer *out, zb_error *err);
 
 /* A new type, which the caller closes; -1 for JSON that describes none that this HDF5 can make. The

@@ -53,7 +53,7 @@ static void write_pair(zb_json_writer *out, const char *name, uint64_t first, ui
     zb_json_end_array(out);
 }
 
-/* What integers, bitfields and floats have in common. */
+/* What integers, bitfields, times and floats have in common. */
 static void print_bits(h5_lib *lib, hid_t type, const char *class, zb_json_writer *out) {
     const char order[2] = {order_letter(lib->H5Tget_order(type)), '\0'};
     H5T_pad_t below = H5T_PAD_ZERO, above = H5T_PAD_ZERO;
@@ -194,6 +194,9 @@ static void print_class(h5_lib *lib, hid_t type, zb_json_writer *out) {
         print_bits(lib, type, class == H5T_INTEGER ? "integer" : "bitfield", out);
         zb_json_write_name(out, "signed");
         zb_json_write_bool(out, class == H5T_INTEGER && lib->H5Tget_sign(type) != H5T_SGN_NONE);
+        break;
+    case H5T_TIME:
+        print_bits(lib, type, "time", out);
         break;
     case H5T_FLOAT:
         print_float(lib, type, out);
