@@ -22,6 +22,7 @@ for function, arguments in {
         "H5Pset_fapl_stdio": [ctypes.c_int64],
         "H5Dopen2": [ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64],
         "H5Dflush": [ctypes.c_int64], "H5Gflush": [ctypes.c_int64], "H5Oflush": [ctypes.c_int64],
+        "H5Fset_libver_bounds": [ctypes.c_int64, ctypes.c_int, ctypes.c_int],
         "H5Fclose": [ctypes.c_int64], "H5Dclose": [ctypes.c_int64], "H5Iis_valid": [ctypes.c_int64],
         "H5Fcreate": [ctypes.c_char_p, ctypes.c_uint, ctypes.c_int64, ctypes.c_int64],
         "H5Fopen": [ctypes.c_char_p, ctypes.c_uint, ctypes.c_int64]}.items():
@@ -208,6 +209,16 @@ def test_the_list_that_is_told_opens_another_store(tmp_path):
     with h5py.File(h5py.h5f.open(bytes(tmp_path / "y.zarr"), h5py.h5f.ACC_RDWR, fapl)) as file:
         file["g/d"][0] = 3
         assert file.libver[0] == latest and list(file["g/d"]) == [3, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bounds_of_an_open_file(kind, tmp_path):
+    """H5Fset_libver_bounds: accepted as in an access list."""
+    with h5py.File(make(tmp_path / f"x.{kind}"), "r+") as file:
+        assert library.H5Fset_libver_bounds(file.id.id, 1, 2) >= 0
+        file["new"] = 1
+    with h5py.File(tmp_path / f"x.{kind}") as file:
+        assert file["new"][()] == 1
 
 
 # ---- Callbacks

@@ -76,6 +76,8 @@ herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void
         return 0;
     case H5VL_NATIVE_FILE_START_SWMR_WRITE:
         return start_swmr_write(object);
+    case H5VL_NATIVE_FILE_SET_LIBVER_BOUNDS: /* as in access lists: of HDF5's file format */
+        return 0;
     default:
         return vol_refuse(lib, "this operation of the native file format");
     }
