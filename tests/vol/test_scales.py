@@ -206,6 +206,33 @@ def test_h5repack_there_and_back(both, tmp_path):
             re.findall(r"^(\d+) differences", done.stdout, re.M)) == {"0"}, done.stdout
 
 
+def test_h5repack_between_stores(both, tmp_path):
+    """It copies datasets without their attributes, and those one by one afterwards: names that a copy
+    kept were labels and scales of its own."""
+    again = str(tmp_path / "again.zarr")
+    for path in both:
+        with h5py.File(path, "w") as f:
+            make(f)
+            attach(f)
+    tool("h5repack", both[1], again, connector="zarr")
+    same_in([both[0], again])
+    for name in ("x", "g/v", "g/w", "h/u"):
+        assert names(again, name) == names(both[1], name)
+
+
+def test_a_copy_without_attributes_has_no_scales(both, tmp_path):
+    for path in both:
+        with h5py.File(path, "w") as f:
+            make(f)
+            attach(f)
+            f.copy("g/v", f, "here", without_attrs=True)
+            f.copy("x", f, "there", without_attrs=True)
+            assert not list(f["here"].attrs) and not list(f["there"].attrs)
+            with h5py.File(tmp_path / f"other{Path(path).suffix}", "w") as other:
+                f.copy("h/u", other, "v", without_attrs=True)
+                assert not list(other["v"].attrs) and [d.label for d in other["v"].dims] == ["", ""]
+
+
 def test_tools_print_the_references(both):
     for path in both:
         with h5py.File(path, "w") as f:

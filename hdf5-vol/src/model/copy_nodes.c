@@ -85,9 +85,16 @@ static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_nod
     return code;
 }
 
+/* Also where the statement does not count any more, since its scales are not in this store: the names that
+   it gave would be labels of their own. */
+static enum zb_code forget_scales(vol_node *node, zb_error *err) {
+    const bool has_some = node->kind == VOL_DATASET && vol_side_get(node, VOL_SCALES);
+    return has_some ? vol_scales_set(node, NULL, NULL, err) : ZB_OK;
+}
+
 /* What side.h keeps besides attributes stays: links above all. */
 static enum zb_code remove_attributes(vol_node *node, zb_error *err) {
-    enum zb_code code = vol_scales_get(node) ? vol_scales_set(node, NULL, NULL, err) : ZB_OK;
+    enum zb_code code = forget_scales(node, err);
     zb_node *before = zb_node_retain(node->zarr); /* what waits may be stored meanwhile */
     for (const zb_json *one = zb_json_first(zb_node_attributes(before)); one && !code;
          one = zb_json_next(one))
