@@ -220,6 +220,25 @@ def test_h5repack_between_stores(both, tmp_path):
         assert names(again, name) == names(both[1], name)
 
 
+@pytest.mark.parametrize("options", [[], ["-f", "GZIP=1"]])
+def test_h5repack_of_a_store_of_another_program(tmp_path, options):
+    root = zarr.open_group(tmp_path / "a.zarr", mode="w", zarr_format=3)
+    for name, shape, dims in (("x", (4,), ["x"]), ("y", (3,), ["y"]), ("v", (3, 4), ["y", "x"]),
+                              ("w", (3, 4), ["y", "none"]), ("g/y", (3,), ["y"]),
+                              ("g/v", (3, 4), ["y", "x"]), ("t", (4, 4), ["x", None])):
+        put(root.require_group(name.rpartition("/")[0]) if "/" in name else root,
+            name.rpartition("/")[2], np.ones(shape), dimension_names=dims)
+    tool("h5repack", *options, tmp_path / "a.zarr", tmp_path / "b.zarr", connector="zarr")
+    for name in ("x", "y", "v", "w", "g/y", "g/v", "t"):
+        assert names(tmp_path / "b.zarr", name) == names(tmp_path / "a.zarr", name)
+    told = []
+    for name in ("a.zarr", "b.zarr"):
+        with h5py.File(tmp_path / name) as f:
+            told.append({name: (one["attributes"], one["name"], [scales for _, scales in one["dims"]])
+                         for name, one in seen(f).items()})
+    assert told[0] == told[1]
+
+
 def test_a_copy_without_attributes_has_no_scales(both, tmp_path):
     for path in both:
         with h5py.File(path, "w") as f:

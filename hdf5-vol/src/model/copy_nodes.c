@@ -85,10 +85,11 @@ static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_nod
     return code;
 }
 
-/* Also where the statement does not count any more, since its scales are not in this store: the names that
-   it gave would be labels of their own. */
+/* The names of dimensions go with them: HDF5 would see scales and labels in them, which are attributes. */
 static enum zb_code forget_scales(vol_node *node, zb_error *err) {
-    const bool has_some = node->kind == VOL_DATASET && vol_side_get(node, VOL_SCALES);
+    bool has_some = node->kind == VOL_DATASET && vol_side_get(node, VOL_SCALES);
+    for (uint32_t d = 0; node->kind == VOL_DATASET && d < zb_node_array(node->zarr)->ndim; d++)
+        has_some |= vol_scales_name_now(node, d) != NULL;
     return has_some ? vol_scales_set(node, NULL, NULL, err) : ZB_OK;
 }
 
