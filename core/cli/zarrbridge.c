@@ -29,9 +29,17 @@ static int fail(const zb_error *err) {
     return FAILED;
 }
 
+static void print_line(const zb_finding *finding) {
+    print_text(finding->key);
+    printf(": ");
+    print_text(finding->message);
+    putchar('\n');
+}
+
 static int print_finding(void *context, const zb_finding *finding) {
     ++*(uint64_t *)context;
-    printf("%-9s %s: %s\n", zb_finding_name(finding->kind), finding->key, finding->message);
+    printf("%-9s ", zb_finding_name(finding->kind));
+    print_line(finding);
     return 0;
 }
 
@@ -71,7 +79,7 @@ static int verify(const char *path) {
 
 static int print_mended(void *context, const zb_finding *finding) {
     ++*(uint64_t *)context;
-    printf("%s: %s\n", finding->key, finding->message);
+    print_line(finding);
     return 0;
 }
 

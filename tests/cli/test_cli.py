@@ -53,6 +53,14 @@ def test_damage_is_listed(store):
     assert run("verify", store)[0] == 1, "repairing judges nothing"
 
 
+def test_names_in_findings_are_printable(store):
+    (store / "red\x1b[31m\nfine a: nothing").write_text("mine")
+    (store / ".zarrbridge-tmp-\x1b").write_text("mine")
+    lines = run("verify", store)[1]
+    assert "orphaned  red\\x1b[31m\\x0afine a: nothing: belongs to no array" in lines
+    assert all(line.isprintable() for line in lines)
+
+
 def test_consolidated_metadata_is_refreshed(store):
     zarr.consolidate_metadata(store)
     assert run("verify", store)[0] == 0
