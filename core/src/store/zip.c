@@ -40,6 +40,7 @@ typedef struct zip_object {
     zb_object base;
     version *version;
     uint64_t size;
+    uint32_t crc;
     zb__zip_content content;
 } zip_object;
 
@@ -199,7 +200,8 @@ static enum zb_code open_once(zb_store *store, const char *key, zb_object **out,
         version_release(v);
         return code ? code : zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
     }
-    *object = (zip_object){.base.store = store, .version = v, .size = entry->size};
+    *object =
+        (zip_object){.base.store = store, .version = v, .size = entry->size, .crc = entry->crc};
     code = noted(
         v, zb__zip_content_open(&v->archive, entry, !store->hints.is_local, &object->content, err));
     *info = info_of(v, entry);
@@ -230,6 +232,13 @@ static zb_range cut(const zip_object *object, const zb_range *range) {
                       .buffer = range->buffer};
 }
 
+/* A range of all of the content is compared with its checksum; a part of it cannot be. */
+static enum zb_code check(const zip_object *object, const zb_range *range, zb_error *err) {
+    return range->offset == object->content.start && range->length == object->size
+               ? zb__zip_content_check(object->crc, range->buffer, range->length, err)
+               : ZB_OK;
+}
+
 static enum zb_code read_stored(const zip_object *object, zb_range *ranges, size_t count,
                                 zb_error *err) {
     enum { AT_ONCE = 32 };
@@ -244,11 +253,14 @@ static enum zb_code read_stored(const zip_object *object, zb_range *ranges, size
             noted(object->version, zb__zip_file_read(&object->version->archive, inner, n, err));
         if (code)
             return code;
-        for (size_t i = 0; i < n; i++) {
-            if (inner[i].got < inner[i].length)
-                return zb_fail(err, ZB_EFORMAT, "the zip archive ends too early");
+        for (size_t i = 0; i < n && !code; i++) {
             ranges[done + i].got = inner[i].got;
+            code = inner[i].got < inner[i].length
+                       ? zb_fail(err, ZB_EFORMAT, "the zip archive ends too early")
+                       : check(object, &inner[i], err);
         }
+        if (code)
+            return code;
         done += n;
     }
     return ZB_OK;

@@ -137,6 +137,7 @@ static size_t read_record(const uint8_t *record, size_t left, uint64_t shift, ch
                            .size = zb__load_le32(record + 24),
                            .crc = zb__load_le32(record + 16),
                            .method = zb__load_le16(record + 10),
+                           .name_length = (uint16_t)length,
                            .is_encrypted = zb__load_le16(record + 8) & 1};
     *text += length + 1;
     return read_wide(record + RECORD + length, extra, out) &&
@@ -277,10 +278,30 @@ size_t zb__zip_root(const zb__zip_directory *directory, const zb__zip_entry **an
     return length;
 }
 
-enum zb_code zb__zip_content_place(const zb__zip_entry *entry, const uint8_t header[ZB__ZIP_HEADER],
+/* The name stands in front of the content once more: a directory that leads to another entry's would
+   give that one's bytes. The entry's own is normalised. */
+static bool has_name(const zb__zip_entry *entry, const uint8_t *header) {
+    const size_t length = strlen(entry->name);
+    const uint8_t *name = header + ZB__ZIP_HEADER;
+    if (zb__load_le16(header + 26) != entry->name_length || length > entry->name_length)
+        return false;
+    name += entry->name_length - length; /* "./" */
+    for (size_t i = 0; i < length; i++) {
+        if ((name[i] == '\\' ? '/' : name[i]) != (uint8_t)entry->name[i])
+            return false;
+    }
+    return true;
+}
+
+enum zb_code zb__zip_content_place(const zb__zip_entry *entry, const uint8_t *header, size_t size,
                                    uint64_t archive_size, uint64_t *out, zb_error *err) {
+    if (size < zb__zip_header_size(entry))
+        return zb_fail(err, ZB_EFORMAT, "the zip archive ends too early");
     if (zb__load_le32(header) != 0x04034b50)
         return zb_fail(err, ZB_EFORMAT, "the directory of the zip archive leads nowhere");
+    if (!has_name(entry, header))
+        return zb_fail(err, ZB_EFORMAT,
+                       "the directory of the zip archive leads to an entry of another name");
     const uint64_t before =
         ZB__ZIP_HEADER + (uint64_t)zb__load_le16(header + 26) + zb__load_le16(header + 28);
     if (entry->header > archive_size || before > archive_size - entry->header ||

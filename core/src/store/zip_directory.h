@@ -22,6 +22,7 @@ typedef struct zb__zip_entry {
     uint64_t size;        /* bytes without compression */
     uint32_t crc;         /* CRC-32 of those */
     uint16_t method;
+    uint16_t name_length; /* of the name as it is written in the archive */
     bool is_encrypted;
 } zb__zip_entry;
 
@@ -48,9 +49,15 @@ const zb__zip_entry *zb__zip_find(const zb__zip_directory *directory, const char
    the name of *any. */
 size_t zb__zip_root(const zb__zip_directory *directory, const zb__zip_entry **any);
 
-/* The place of an entry's content, from the header in front of it. ZB_EFORMAT when there is none, or
-   when the content would not lie within an archive of that size. */
-enum zb_code zb__zip_content_place(const zb__zip_entry *entry, const uint8_t header[ZB__ZIP_HEADER],
+/* Bytes that zb__zip_content_place looks at. */
+static inline size_t zb__zip_header_size(const zb__zip_entry *entry) {
+    return (size_t)ZB__ZIP_HEADER + entry->name_length;
+}
+
+/* The place of an entry's content, from the header in front of it, of which `size` bytes are there.
+   ZB_EFORMAT when there is none, when it is that of an entry of another name, or when the content would
+   not lie within an archive of that size. */
+enum zb_code zb__zip_content_place(const zb__zip_entry *entry, const uint8_t *header, size_t size,
                                    uint64_t archive_size, uint64_t *out, zb_error *err);
 
 #endif

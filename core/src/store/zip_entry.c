@@ -11,7 +11,7 @@
 
 #include "zarrbridge/limits.h"
 
-/* What stands in front of the content: the header, the name, and an extension, mostly shorter. */
+/* What stands in front of the content behind the header and the name: an extension, mostly shorter. */
 #define EXTENSION 64
 /* Entries up to this size come with their header where a request costs more than such bytes. */
 #define SMALL (512 * 1024)
@@ -25,19 +25,24 @@ typedef struct front {
 static enum zb_code read_front(const zb__zip_file *archive, const zb__zip_entry *entry,
                                bool with_content, front *out, zb_error *err) {
     const uint64_t all = archive->info.size;
-    size_t size = ZB__ZIP_HEADER;
+    size_t size = zb__zip_header_size(entry);
     if (with_content && entry->stored_size <= SMALL)
-        size += strlen(entry->name) + EXTENSION + (size_t)entry->stored_size;
+        size += EXTENSION + (size_t)entry->stored_size;
     if (entry->header < all && size > all - entry->header)
         size = (size_t)(all - entry->header);
     *out = (front){.bytes = malloc(size)};
     zb_range range = {.offset = entry->header, .length = size, .buffer = out->bytes};
     enum zb_code code = out->bytes ? zb__zip_file_read(archive, &range, 1, err)
                                    : zb_fail(err, ZB_ENOMEM, "no memory for an entry");
-    if (!code && range.got < ZB__ZIP_HEADER)
-        code = zb_fail(err, ZB_EFORMAT, "the zip archive ends too early");
     out->size = range.got;
     return code;
+}
+
+enum zb_code zb__zip_content_check(uint32_t crc, const void *content, size_t size, zb_error *err) {
+    return libdeflate_crc32(0, content, size) == crc
+               ? ZB_OK
+               : zb_fail(err, ZB_ECHECKSUM,
+                         "the checksum of the zip archive's entry does not match");
 }
 
 /* The content as it is stored, if it came with the header; or NULL. */
@@ -62,8 +67,8 @@ static enum zb_code inflate(const zb__zip_entry *entry, const uint8_t *stored, u
                                            (size_t)entry->size, &got) != LIBDEFLATE_SUCCESS ||
              got != entry->size)
         code = zb_fail(err, ZB_EFORMAT, "the compressed entry of the zip archive is damaged");
-    else if (libdeflate_crc32(0, out, got) != entry->crc)
-        code = zb_fail(err, ZB_ECHECKSUM, "the checksum of the zip archive's entry does not match");
+    else
+        code = zb__zip_content_check(entry->crc, out, got, err);
     libdeflate_free_decompressor(tool);
     return code;
 }
@@ -108,7 +113,7 @@ static enum zb_code take_stored(zb__zip_content *content, const zb__zip_entry *e
     if (!content->bytes)
         return zb_fail(err, ZB_ENOMEM, "no memory for an entry of a zip archive");
     memcpy(content->bytes, came, (size_t)entry->size);
-    return ZB_OK;
+    return zb__zip_content_check(entry->crc, came, (size_t)entry->size, err);
 }
 
 enum zb_code zb__zip_content_open(const zb__zip_file *archive, const zb__zip_entry *entry,
@@ -123,7 +128,7 @@ enum zb_code zb__zip_content_open(const zb__zip_file *archive, const zb__zip_ent
     front f;
     enum zb_code code = read_front(archive, entry, at_once, &f, err);
     if (!code)
-        code = zb__zip_content_place(entry, f.bytes, archive->info.size, &out->start, err);
+        code = zb__zip_content_place(entry, f.bytes, f.size, archive->info.size, &out->start, err);
     const uint8_t *came = code ? NULL : content_in(&f, out, entry);
     if (!code)
         code = entry->method == ZB__ZIP_DEFLATED ? read_compressed(archive, out, entry, came, err)

@@ -19,4 +19,7 @@ typedef struct zb__zip_content {
 enum zb_code zb__zip_content_open(const zb__zip_file *archive, const zb__zip_entry *entry,
                                   bool at_once, zb__zip_content *out, zb_error *err);
 
+/* ZB_ECHECKSUM unless all of a content has this CRC-32. */
+enum zb_code zb__zip_content_check(uint32_t crc, const void *content, size_t size, zb_error *err);
+
 #endif

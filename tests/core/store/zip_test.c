@@ -312,6 +312,28 @@ static void refuses_what_it_cannot_read(void **state) {
     zb_store_release(outer);
 }
 
+/* Of the same content, so that no checksum tells. */
+static void knows_whose_content_it_is(void **state) {
+    (void)state;
+    static const member members[] = {{"a", "xyz", 0, 0, 0}, {"b", "xyz", 0, 0, 0}};
+    static const unsigned char record[] = {0x50, 0x4b, 1, 2};
+    zb_store *outer = new_outer(), *store;
+    zb_object *object;
+    zb_object_info info;
+    zb_error err;
+    PUT(outer, members, false, 0, "");
+    unsigned char *first = memmem(work.data, work.size, record, sizeof record);
+    const unsigned char *second = memmem(first + 1, 200, record, sizeof record);
+    memcpy(first + 42, second + 42, 4);
+    ASSERT_OK(zb_store_mem_set(outer, "d/x.zip", work.data, work.size, &err), err);
+    ASSERT_OK(open_zip(outer, &store, &err), err);
+    ASSERT_FAILS(zb_object_open(store, "a", &object, &info, &err), ZB_EFORMAT, err,
+                 "an entry of another name");
+    assert_holds(store, "b", "xyz");
+    zb_store_release(store);
+    zb_store_release(outer);
+}
+
 /* Each byte of an archive is cut off, or changed: the content is right, or there is an error. */
 static void bears_damage(void **state) {
     (void)state;
@@ -338,6 +360,11 @@ static void bears_damage(void **state) {
                 assert_string_equal(data, "content");
                 free(data);
             }
+            if (zb_store_get(store, "zarr.json", 100, "children", &data, &got, NULL, &err) ==
+                ZB_OK) {
+                assert_string_equal(data, "{}");
+                free(data);
+            }
             ASSERT_OK(zb_store_list(store, "", note, text, &err), err);
             zb_store_release(store);
         }
@@ -352,6 +379,7 @@ int main(void) {
         cmocka_unit_test(finds_the_root),
         cmocka_unit_test(follows_changes),
         cmocka_unit_test(refuses_what_it_cannot_read),
+        cmocka_unit_test(knows_whose_content_it_is),
         cmocka_unit_test(bears_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
