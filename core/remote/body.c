@@ -141,6 +141,8 @@ static bool take_all(zb__request *request) {
 bool zb__body_judge_head(zb__request *request) {
     const int status = request->reply.status;
     request->judged = true;
+    if (request->reply.contradicts)
+        return stop(request, ZB_EIO, "the reply has two lengths that differ");
     request->refused = status < 200 || status >= 300;
     if (request->refused)
         return true;

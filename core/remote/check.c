@@ -140,14 +140,23 @@ static int64_t retry_after_of(const char *value) {
     return when > now ? (int64_t)(when - now) : 0;
 }
 
+/* Two that differ tell nothing. */
+static void take_length(zb__reply *reply, bool is_number, uint64_t length) {
+    reply->contradicts |= reply->has_length && (!is_number || length != reply->length);
+    reply->has_length = is_number && !reply->is_chunked;
+    reply->length = length;
+}
+
 static void take_field(zb__reply *reply, const char *line) {
     const char *value;
     uint64_t number;
     if (value_of(line, "Content-Length", &value)) {
-        reply->has_length = take_number(&value, &number) && !*value;
-        reply->length = reply->has_length ? number : 0;
+        const bool is_number = take_number(&value, &number) && !*value;
+        take_length(reply, is_number, is_number ? number : 0);
     } else if (value_of(line, "Transfer-Encoding", &value)) {
         reply->is_chunked = strcasecmp(value, "chunked") == 0;
+        if (reply->is_chunked)
+            reply->has_length = false; /* which does not count then */
     } else if (value_of(line, "Content-Range", &value)) {
         reply->has_range = true;
         reply->range_is_good = zb__content_range_parse(value, &reply->range);

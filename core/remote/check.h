@@ -53,7 +53,8 @@ typedef struct zb__reply {
     size_t lines, bytes; /* of all heads of this try */
     uint64_t length;     /* Content-Length, when has_length */
     bool has_length;
-    bool is_chunked;    /* its end can be told without a length */
+    bool is_chunked;    /* its end can be told without a length, and only so */
+    bool contradicts;   /* there were several lengths */
     bool has_range;     /* Content-Range was there... */
     bool range_is_good; /* ...and could be read */
     zb__content_range range;
