@@ -182,10 +182,10 @@ static void park(zb__request *request) {
 
 static void finish(zb__request *request, CURLcode result) {
     char failure[sizeof request->failure + 1];
-    const char *words = request->failure[0] ? request->failure : curl_easy_strerror(result);
-    snprintf(failure, sizeof failure, "%s", words);
+    const bool may_again = zb__transfer_may_again(request, result);
+    snprintf(failure, sizeof failure, "%s", zb__transfer_words(request, result));
     detach(request);
-    switch (zb__request_end(request, result ? failure : NULL, zb__transfer_may_again(result))) {
+    switch (zb__request_end(request, result ? failure : NULL, may_again)) {
     case ZB__DONE:
         give_back(request);
         break;

@@ -214,7 +214,20 @@ void zb__transfer_clear(zb__request *request) {
     request->handle = NULL;
 }
 
-bool zb__transfer_may_again(CURLcode failure) {
+/* libcurl quotes the URL of a proxy that it does not understand, and a password may stand in it. */
+static bool quotes_url(const zb__request *request) {
+    return strstr(request->failure, "://") || strchr(request->failure, '@');
+}
+
+const char *zb__transfer_words(const zb__request *request, CURLcode failure) {
+    if (quotes_url(request))
+        return "the proxy's URL is not understood (https_proxy, http_proxy, the option proxy)";
+    return request->failure[0] ? request->failure : curl_easy_strerror(failure);
+}
+
+bool zb__transfer_may_again(const zb__request *request, CURLcode failure) {
+    if (quotes_url(request))
+        return false;
     switch (failure) {
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_RESOLVE_HOST:

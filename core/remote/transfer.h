@@ -15,6 +15,9 @@ enum zb_code zb__transfer_set_up(zb__request *request, CURL *handle, CURLSH *sha
 void zb__transfer_clear(zb__request *request);
 
 /* Can another try mend this failure? */
-bool zb__transfer_may_again(CURLcode failure);
+bool zb__transfer_may_again(const zb__request *request, CURLcode failure);
+
+/* What the transfer has failed of: nothing of a URL. */
+const char *zb__transfer_words(const zb__request *request, CURLcode failure);
 
 #endif

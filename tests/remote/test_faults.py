@@ -134,6 +134,15 @@ def test_nobody_listens():
     assert f"after {TRIES} tries" in answer.message
 
 
+@pytest.mark.parametrize("proxy", ["http://user:canary@127.0.0.1:99999999", "foo://user:canary@127.0.0.1:1"])
+def test_a_proxy_that_is_not_understood(server, remote, monkeypatch, proxy):
+    """An error at once, without the password that may stand in its URL."""
+    monkeypatch.setenv("http_proxy", proxy)
+    answer = remote.fetch("k")
+    assert answer.code == "EIO" and "proxy" in answer.message and "canary" not in answer.message
+    assert "after" not in answer.message and not server.log
+
+
 def test_no_such_host():
     with RemoteStore("http://no-such-host.invalid/s.zarr") as remote:
         answer = remote.fetch("k")
@@ -228,6 +237,22 @@ def test_much_more_than_the_range(server, remote):
     answer = remote.fetch("big", 100, 100)
     assert answer.code == "EIO"
     assert "does it answer range requests?" in answer.message
+
+
+@pytest.mark.parametrize("head", [b"Content-Length: 3\r\nTransfer-Encoding: chunked",
+                                  b"Transfer-Encoding: chunked\r\nContent-Length: 3"])
+def test_a_length_beside_pieces_does_not_count(server, remote, head):
+    server.fault("/s.zarr/k", "raw", pieces=[b"HTTP/1.1 200 OK\r\n" + head + b"\r\n\r\n5\r\nhello\r\n0\r\n\r\n"])
+    answer = remote.fetch("k")
+    assert answer.code == "OK" and answer.data == b"hello"
+
+
+@pytest.mark.parametrize("lengths", [(3, 5), (5, 3)])
+def test_lengths_that_differ(server, remote, lengths):
+    head = "".join(f"Content-Length: {length}\r\n" for length in lengths)
+    server.fault("/s.zarr/k", "raw", pieces=[f"HTTP/1.1 200 OK\r\n{head}\r\nhello".encode()])
+    answer = remote.fetch("k")
+    assert answer.code == "EIO" and "two lengths" in answer.message and not answer.data
 
 
 def test_no_length(server, remote):
