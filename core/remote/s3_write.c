@@ -23,6 +23,7 @@
 #include "options.h"
 #include "remote.h"
 #include "s3.h"
+#include "s3_known.h"
 #include "s3_lock.h"
 #include "s3_parts.h"
 
@@ -44,6 +45,7 @@ typedef struct sending {
     uint64_t size; /* of its parts together */
     bool in_parts;
     bool is_refused; /* by the check of its batch */
+    int status;      /* HTTP's, of a whole put: of its last try; 0: there was no reply */
     enum zb__seen seen;
     zb__version version; /* in: the one to replace, with ZB__PRESENT; out: the new one */
 } sending;
@@ -103,6 +105,7 @@ static enum zb_code send_whole(sending *s, const char *mark, const char *conditi
     free(request.buffer);
     free(owned);
     s->version = request.reply.version;
+    s->status = request.reply.status;
     *in_doubt = request.tries > 1 && mark;
     return code;
 }
@@ -190,6 +193,8 @@ bool zb__s3_takes_parts(zb__remote *store) {
         int unsaid = ZB__UNSAID; /* the test may have met an upload that cannot be signed for */
         if (!atomic_compare_exchange_strong(&s3->takes_parts, &unsaid, known))
             known = unsaid;
+        if (known == ZB__YES)
+            zb__s3_learn(s3, ZB__TAKES_PARTS);
     }
     return known == ZB__YES;
 }
@@ -225,30 +230,52 @@ enum zb_code zb__s3_put(zb_store *store, const zb_put *put, zb_error *err) {
 
 /* ---- Conditions ---- */
 
-static bool is_kept_to(zb__remote *store, const char *key, zb_error *err, enum zb_code *code) {
+/* *is: a put whose condition does not hold is no success. An error: the answer is not known. */
+static enum zb_code is_kept_to(sending *s, bool *is, zb_error *err) {
+    const enum zb_code code = send(s, err);
+    const bool is_unknown = s->status == 400 || s->status == 405 || s->status == 501;
+    *is = code == ZB_ECONFLICT;
+    return *is || is_unknown ? ZB_OK : code;
+}
+
+/* The object with the test's key is put, and stays. */
+static enum zb_code test_conditions(zb__remote *store, const char *key, bool *are_kept,
+                                    zb_error *err) {
     const zb_put put = {.key = key, .parts = &test_content, .count = 1};
     sending s = {.store = store, .put = &put, .size = 1, .seen = ZB__ABSENT};
-    *code = send(&s, err);
-    if (*code)
-        return false;
+    enum zb_code code = send(&s, err);
+    if (code)
+        return code;
     s.seen = ZB__ABSENT;
-    const bool keeps_absence = send(&s, NULL) == ZB_ECONFLICT;
+    code = is_kept_to(&s, are_kept, err);
+    if (code || !*are_kept)
+        return code;
     s.seen = ZB__PRESENT;
     snprintf(s.version.etag, sizeof s.version.etag, "\"00000000000000000000000000000000\"");
-    return keeps_absence && send(&s, NULL) == ZB_ECONFLICT;
+    return is_kept_to(&s, are_kept, err);
+}
+
+static enum zb_code ask_for_conditions(zb__remote *store, int *known, zb_error *err) {
+    char key[TEST_KEY];
+    bool are_kept = false;
+    enum zb_code code = make_test_key(key, err);
+    if (code)
+        return code;
+    code = test_conditions(store, key, &are_kept, err);
+    (void)zb__s3_erase(&store->base, key, NULL);
+    *known = are_kept ? ZB__YES : ZB__NO;
+    if (!code && *known == ZB__YES)
+        zb__s3_learn(store->state, ZB__KEEPS_CONDITIONS);
+    return code;
 }
 
 enum zb_code zb__s3_check_conditions(zb__remote *store, zb_error *err) {
     zb__s3 *s3 = store->state;
-    char key[TEST_KEY];
     int known = s3->endpoint.base ? atomic_load(&s3->conditions) : ZB__YES;
-    enum zb_code code = ZB_OK;
+    if (known == ZB__UNSAID && zb__s3_is_known(s3, ZB__KEEPS_CONDITIONS))
+        known = ZB__YES;
     if (known == ZB__UNSAID) {
-        code = make_test_key(key, err);
-        if (code)
-            return code;
-        known = is_kept_to(store, key, err, &code) ? ZB__YES : ZB__NO;
-        (void)zb__s3_erase(&store->base, key, NULL);
+        enum zb_code code = ask_for_conditions(store, &known, err);
         if (code)
             return code;
         atomic_store(&s3->conditions, known);

@@ -359,8 +359,23 @@ class SimServer:
     def __exit__(self, *error):
         self.stop()
 
+    ports = set()  # of this process
+
+    def listen(self):
+        """On a port that no server of this process has had: the library remembers what a server can do."""
+        refused = []
+        while True:
+            server = Server(("127.0.0.1", self.port), Handler)
+            if self.port or server.server_address[1] not in self.ports:
+                break
+            refused.append(server)
+        for other in refused:
+            other.server_close()
+        self.ports.add(server.server_address[1])
+        return server
+
     def start(self):
-        self.server = Server(("127.0.0.1", self.port), Handler)
+        self.server = self.listen()
         self.server.sim = self
         self.port = self.server.server_address[1]
         self.thread = threading.Thread(target=self.server.serve_forever,

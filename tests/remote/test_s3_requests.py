@@ -13,6 +13,7 @@ import pytest
 import zarr
 from osgeo import gdal
 
+from conftest import run
 from programs import output, python
 from remote_store import RemoteStore, Writer, ZarrbridgeError, call, lib
 from test_s3_writing import let_another_make, serve  # noqa: F401  (a fixture)
@@ -131,6 +132,47 @@ def test_a_part_of_a_shard(serve):  # noqa: F811
     # the inner chunk; the index and the inner chunk, which is read like any other; the new shard.
     assert asked[0] == ("GET", "a/c/0/.0.zb-journal") and asked[-1] == ("PUT", "a/c/0/0")
     assert set(asked[1:-1]) == {("GET", "a/c/0/0")} and len(asked) <= 8
+
+
+def test_a_service_is_asked_once_in_a_process_whether_it_keeps_to_conditions(serve):  # noqa: F811
+    """Each bucket, of each endpoint."""
+    server = serve()
+    (server.bucket.parent / "other").mkdir()
+    for name, asked in {NAME: 4, "s3://bucket/y.zarr": 0, "s3://other/y.zarr": 4, NAME + "/below.zarr": 0}.items():
+        with RemoteStore(name) as store:
+            store.create_group("", {"k": 1})
+        assert probes(server.take_log()) == asked, name
+
+
+def test_the_files_of_an_h5py_program_share_the_answer(serve):  # noqa: F811
+    if not os.environ.get("HDF5_PLUGIN_PATH"):
+        pytest.skip("the connector is not built")
+    server = serve()
+    code = "import sys, h5py\nfor i in range(3):\n    with h5py.File(sys.argv[1] + str(i) + '.zarr', 'w') as f: f['a'] = 1"
+    python(code, "s3://bucket/", HDF5_VOL_CONNECTOR="zarr")
+    assert probes(server.take_log()) == 4
+    assert zarr.open_array(server.bucket / "2.zarr/a")[...] == 1
+
+
+def test_a_service_that_does_not_keep_to_conditions_is_asked_again(serve):  # noqa: F811
+    """It may have been mended meanwhile."""
+    server = serve(conditions=False)
+    for _ in range(2):
+        with RemoteStore(NAME) as store, pytest.raises(ZarrbridgeError, match="takes no notice of If-Match"):
+            store.create_group("")
+    server.answer.conditions = True
+    with RemoteStore(NAME) as store:
+        store.create_group("")
+
+
+def test_a_question_for_conditions_without_an_answer_is_no_answer(serve):  # noqa: F811
+    """The service is not called one that takes no notice of them where it was out of order for a moment."""
+    server = serve()
+    zarr.open_group(server.bucket / "x.zarr", mode="w")
+    server.fault(ROOT + "/zarrbridge-test", method="PUT", kind="status", code=503, skip=1, times=1)
+    status, _, words = run("consolidate", NAME, ZARRBRIDGE_REMOTE_TRIES=1)
+    assert status and "HTTP status 503" in words and "takes no notice" not in words
+    assert run("consolidate", NAME, ZARRBRIDGE_REMOTE_TRIES=1)[0] == 0
 
 
 # ---- Is there nothing?
