@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import shutil
 import urllib.parse
 
 import numpy as np
@@ -146,6 +147,81 @@ def test_odd_names_are_signed(serve):  # noqa: F811
     copy(name="s3://bucket/o.zarr")
     assert len(copies(server.take_log())) == len(names)
     assert below(server.bucket / "o.zarr/h") == below(server.bucket / "o.zarr/g")
+
+
+# ---- Many at once
+
+
+@pytest.fixture
+def many(serve):  # noqa: F811
+    """A server with an array of 40 chunks, and a group of as many arrays. It answers after 20 ms."""
+    server = serve()
+    group = zarr.open_group(server.bucket / "m.zarr", mode="w")
+    group.create_array("a", shape=(40, 4), chunks=(1, 4), dtype="i4", compressors=None)[:] = 1 + np.arange(160).reshape(40, 4)
+    for i in range(40):
+        group.create_array(f"g/{i}", shape=(2,), dtype="i4")[:] = i + 1
+    server.rtt = 0.02
+    return server
+
+
+MANY = "s3://bucket/m.zarr"
+
+
+def busy(server, fn):
+    """The requests, and how many of them there were at once."""
+    server.take_log()
+    server.most_busy = 0
+    fn()
+    return server.take_log(), server.most_busy
+
+
+def test_chunks_are_copied_side_by_side(many):
+    log, most = busy(many, lambda: copy("a", "b", MANY))
+    assert len(copies(log)) == 40 and most > 8
+    assert below(many.bucket / "m.zarr/a") == below(many.bucket / "m.zarr/b")
+
+
+def test_arrays_are_copied_side_by_side(many):
+    """And their documents, the group's at last."""
+    log, most = busy(many, lambda: copy("g", "h", MANY))
+    assert len(copies(log)) == 40 and most > 8
+    puts = [r for r in log if r.method == "PUT" and r.path.endswith("/zarr.json")]
+    assert len(puts) == 41 and puts[-1].path == "/bucket/m.zarr/h/zarr.json"
+    assert puts[-1].begun >= max(r.ended for r in puts[:-1])
+    assert min(r.begun for r in puts) >= max(r.ended for r in log if SOURCE in r.headers)
+    assert below(many.bucket / "m.zarr/g") == below(many.bucket / "m.zarr/h")
+
+
+def test_carried_chunks_go_side_by_side(many):
+    many.answer.copies = (501, "NotImplemented")
+    log, most = busy(many, lambda: copy("a", "b", MANY))
+    assert len(copies(log)) == 1 and len(carried(log)) == 40 and most > 8
+    assert below(many.bucket / "m.zarr/a") == below(many.bucket / "m.zarr/b")
+
+
+@pytest.mark.parametrize("source", [0, 1])
+def test_the_program_copies_side_by_side(many, tmp_path, source):
+    """To the service, and back."""
+    names = [tmp_path / "l.zarr", "s3://bucket/n.zarr"]
+    shutil.copytree(many.bucket / "m.zarr", many.bucket / "n.zarr" if source else names[0])
+    log, most = busy(many, lambda: run("copy", names[source], names[1 - source]))
+    assert most > 8
+    assert below(tmp_path / "l.zarr") == below(many.bucket / "n.zarr")
+
+
+def test_a_failure_among_many(many):
+    """Nothing of the copy stays, and what was not begun is not begun any more."""
+    change = many.answer.change
+
+    def refuse(sim, request, path):
+        failing = request.method == "PUT" and path == many.bucket / "m.zarr/b/c/7/0"
+        return many.answer.error(400, "Odd") if failing else change(sim, request, path)
+
+    many.answer.change = refuse
+    with pytest.raises(ZarrbridgeError, match="b/c/7/0: HTTP status 400"):
+        copy("a", "b", MANY)
+    assert not (many.bucket / "m.zarr/b").exists()
+    assert (zarr.open_array(many.bucket / "m.zarr/a")[...] == 1 + np.arange(160).reshape(40, 4)).all()
 
 
 # ---- What services do not do

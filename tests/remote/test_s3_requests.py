@@ -107,9 +107,10 @@ def test_a_move(serve):  # noqa: F811
         log = server.take_log()
     chunks = [f"c/{i}/{j}" for i in (0, 1) for j in (0, 1)]
     asked = kinds(log)
-    assert asked[:8] == [("GET", "zarr.json"), ("GET", ".zarrbridge-consolidated"), ("GET", "a/zarr.json"),
-                         ("LIST", "b"), ("LIST", "a/"), ("PUT", "b/c/0/0"), ("PUT", "b/c/0/1"), ("PUT", "b/c/1/0")]
-    assert asked[8:13] == [("PUT", "b/c/1/1"), ("GET", "a/zarr.json"), ("PUT", "b/zarr.json"),
+    assert asked[:6] == [("GET", "zarr.json"), ("GET", ".zarrbridge-consolidated"), ("GET", "a/zarr.json"),
+                         ("LIST", "b"), ("LIST", "a/"), ("PUT", "b/c/0/0")]  # which tells whether the service copies
+    assert sorted(asked[6:9]) == [("PUT", "b/c/0/1"), ("PUT", "b/c/1/0"), ("PUT", "b/c/1/1")]
+    assert asked[9:13] == [("GET", "a/zarr.json"), ("PUT", "b/zarr.json"),
                            ("DELETE", "a/zarr.json"), ("LIST", "a/")]
     assert sorted(asked[13:]) == [("DELETE", "a/" + chunk) for chunk in chunks]
 

@@ -15,161 +15,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "change/change.h"
+#include "change/copy_content.h"
 #include "change/copy_named.h"
 #include "change/copy_note.h"
 #include "change/create.h"
 #include "change/owed.h"
 #include "change/remove.h"
-#include "model/block.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "node/v2.h"
 #include "node/walk.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
-
-typedef struct copying {
-    zb_store *from, *to;
-    const char *from_path, *to_path;
-    zb__names *older; /* NULL, or gets the nodes when one of them is of version 2 */
-    bool undo;        /* erase what was copied instead */
-    size_t first;     /* of the list of nodes: documents from here on have come to their places */
-    const char *lost; /* a node whose place another program has taken meanwhile, or NULL */
-    bool move;
-    bool moved; /* moved at once, by renaming: nothing is left at from_path */
-} copying;
-
-/* The key or path in the target for one in the source: malloc'ed, or NULL. */
-static char *target_of(const copying *c, const char *key) {
-    const char *below = strcmp(key, c->from_path) == 0 ? "" : zb__path_below(key, c->from_path);
-    return *below ? zb__path_join(c->to_path, below) : strdup(c->to_path);
-}
-
-/* Through memory, whole. */
-static enum zb_code carry(const copying *c, const char *key, const char *target, zb_error *err) {
-    char *data = NULL;
-    size_t size;
-    enum zb_code code = zb_store_get(c->from, key, zb_limits_get()->shard_bytes, "shard_bytes",
-                                     &data, &size, NULL, err);
-    if (!code)
-        code = zb__document_put(c->to, target, data, size, err);
-    free(data);
-    return code;
-}
-
-/* By the store itself where it can. */
-static enum zb_code copy_key(const copying *c, const char *key, bool may_be_missing,
-                             zb_error *err) {
-    char *target = target_of(c, key);
-    if (!target)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = c->undo ? zb_store_erase(c->to, target, err)
-                                : zb_store_copy(c->to, target, c->from, key, err);
-    if (code == ZB_EUNSUPPORTED && !c->undo)
-        code = carry(c, key, target, err);
-    free(target);
-    return code == ZB_ENOTFOUND && may_be_missing ? ZB_OK : code;
-}
-
-static enum zb_code copy_object(void *context, const char *key, zb_error *err) {
-    return copy_key(context, key, false, err);
-}
-
-/* For keys that no listing has told. */
-static enum zb_code copy_if_there(void *context, const char *key, zb_error *err) {
-    return copy_key(context, key, true, err);
-}
-
-/* A store that cannot list has chunks and a document, as far as anybody knows. */
-static enum zb_code copy_hidden_array(copying *c, const char *path, zb_error *err) {
-    if (c->from->hints.can_list)
-        return zb__keys_below(c->from, path, NULL, copy_object, c, err);
-    char *key = zb__path_join(path, "zarr.json");
-    enum zb_code code = zb__named_keys(c->from, path, copy_if_there, c, err);
-    if (!code)
-        code = key ? copy_object(c, key, err) : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    free(key);
-    return code;
-}
-
-static enum zb_code copy_hidden(copying *c, const char *path, zb_error *err) {
-    zb__names hidden;
-    enum zb_code code = c->from->hints.can_list ? zb__hidden_at(c->from, path, &hidden, err)
-                                                : zb__named_hidden(c->from, path, &hidden, err);
-    for (size_t i = 0; i < hidden.count && !code; i++)
-        code = copy_hidden_array(c, hidden.name[i].text, err);
-    zb__names_free(&hidden);
-    return code;
-}
-
-/* All objects below an array but its document. */
-static enum zb_code copy_array(copying *c, const char *path, zb_error *err) {
-    if (c->from->hints.can_list)
-        return zb__keys_below(c->from, path, "zarr.json", copy_object, c, err);
-    enum zb_code code = zb__named_keys(c->from, path, copy_if_there, c, err);
-    return code ? code : copy_hidden(c, path, err);
-}
-
-/* The objects of all arrays among the nodes, and of the hidden arrays of all nodes. */
-static enum zb_code copy_chunks(copying *c, const zb__names *nodes, zb_error *err) {
-    enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < nodes->count && !code; i++) {
-        const char *path = nodes->name[i].text;
-        if (path == c->lost)
-            continue; /* objects there are that program's */
-        if (nodes->name[i].is_prefix)
-            code = copy_array(c, path, err);
-        else if (nodes->name[i].has_hidden)
-            code = copy_hidden(c, path, err);
-    }
-    return code;
-}
 
 enum zb_code zb__hidden_copy(zb_store *from, const char *from_path, zb_store *to,
                              const char *to_path, zb_error *err) {
-    copying c = {.from = from, .to = to, .from_path = from_path, .to_path = to_path};
-    return copy_hidden(&c, from_path, err);
-}
-
-/* Nodes without documents are not found by their names, and their chunks would stay behind. */
-static enum zb_code refuse_without_documents(const copying *c, const char *path, const char *text,
-                                             size_t size, zb_error *err) {
-    zb_node *node;
-    if (!memmem(text, size, ZB__CONSOLIDATED, strlen(ZB__CONSOLIDATED)) ||
-        zb__node_make(c->from, path, text, size, &node, NULL))
-        return ZB_OK;
-    const bool says_all = zb__group_says_all(node);
-    zb_node_release(node);
-    return says_all ? zb_fail(err, ZB_EUNSUPPORTED,
-                              "store %s: the nodes below /%s have no documents of their own, only "
-                              "consolidated metadata describes them: copy the directory itself, or "
-                              "make a zip archive of it",
-                              c->from->label, path)
-                    : ZB_OK;
-}
-
-/* Children before parents. A document that could not be put may be there all the same. */
-static enum zb_code copy_documents(copying *c, zb__change *change, const zb__names *nodes,
-                                   zb_error *err) {
-    enum zb_code code = ZB_OK;
-    for (size_t i = nodes->count; i > 0 && !code; i--) {
-        char *text = NULL;
-        size_t size;
-        char *target = target_of(c, nodes->name[i - 1].text);
-        code = target ? zb__node_read(c->from, nodes->name[i - 1].text, &text, &size, err)
-                      : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
-        if (!code)
-            code = refuse_without_documents(c, nodes->name[i - 1].text, text, size, err);
-        if (!code) {
-            code = zb__change_put(change, target, text, size, err);
-            c->first = code == ZB_ECONFLICT ? i : i - 1;
-            c->lost = code == ZB_ECONFLICT ? nodes->name[i - 1].text : NULL;
-        }
-        free(text);
-        free(target);
-    }
+    zb__copying c = {.from = from, .to = to, .from_path = from_path, .to_path = to_path};
+    zb__copying_begin(&c);
+    const enum zb_code code = zb__copy_hidden(&c, from_path, err);
+    zb__copying_end(&c);
     return code;
 }
 
@@ -184,30 +48,18 @@ enum zb_code zb_hidden_copy(const zb_node *from, const zb_node *to, zb_error *er
     return zb__change_end(&change, code, err);
 }
 
-/* Erases a half copy after a failure; false when the store does not let us. */
-static bool undo(copying *c, zb__change *change, const zb__names *nodes) {
-    bool done = true;
-    c->undo = true;
-    for (size_t i = c->first; i < nodes->count; i++) {
-        char *target = target_of(c, nodes->name[i].text);
-        done = target && zb__change_erase(change, target, i == 0, NULL) == ZB_OK && done;
-        free(target);
-    }
-    return copy_chunks(c, nodes, NULL) == ZB_OK && done;
-}
-
 /* ---- Room at the target ------------------------------------------------------------------- */
 
 /* Chunks that a killed deletion or copy has left would become part of an array that comes to its
    place. */
-static enum zb_code make_room_for_array(const copying *c, const char *from, zb_error *err) {
+static enum zb_code make_room_for_array(const zb__copying *c, const char *from, zb_error *err) {
     zb_node *node = NULL;
     char *text;
     size_t size;
     enum zb_code code = zb__node_read(c->from, from, &text, &size, err);
     if (code)
         return code;
-    char *target = target_of(c, from);
+    char *target = zb__copy_target(c, from);
     if (!target)
         code = zb_fail(err, ZB_ENOMEM, "out of memory for a path");
     else if (zb__node_make(c->to, target, text, size, &node, NULL) == ZB_OK)
@@ -219,7 +71,7 @@ static enum zb_code make_room_for_array(const copying *c, const char *from, zb_e
     return code;
 }
 
-static enum zb_code make_room(const copying *c, const zb__names *nodes, zb_error *err) {
+static enum zb_code make_room(const zb__copying *c, const zb__names *nodes, zb_error *err) {
     zb__names there;
     if (!c->to->hints.can_list)
         return ZB_OK;
@@ -239,7 +91,7 @@ static enum zb_code make_room(const copying *c, const zb__names *nodes, zb_error
 }
 
 /* Unless there is nothing at all, which the caller has asked first: one question in place of many. */
-static enum zb_code take_place(const copying *c, zb__change *change, const zb__names *nodes,
+static enum zb_code take_place(const zb__copying *c, zb__change *change, const zb__names *nodes,
                                zb_error *err) {
     enum zb_code code = zb__change_expect_none(change, c->to_path, err);
     return code ? code : make_room(c, nodes, err);
@@ -249,10 +101,10 @@ static enum zb_code take_place(const copying *c, zb__change *change, const zb__n
 
 /* Tells the change, for consolidated metadata, which nodes a rename is going to bring to the
    target. */
-static enum zb_code note_documents(const copying *c, zb__change *change, const zb__names *nodes,
+static enum zb_code note_documents(const zb__copying *c, zb__change *change, const zb__names *nodes,
                                    zb_error *err) {
     for (size_t i = 0; i < nodes->count; i++) {
-        char *target = target_of(c, nodes->name[i].text);
+        char *target = zb__copy_target(c, nodes->name[i].text);
         if (!target)
             return zb_fail(err, ZB_ENOMEM, "out of memory for a path");
         zb__change_note(change, target);
@@ -262,7 +114,7 @@ static enum zb_code note_documents(const copying *c, zb__change *change, const z
 }
 
 /* Renames where the store can; else c->moved stays false, and everything has to be copied. */
-static enum zb_code rename_nodes(copying *c, zb__change *change, const zb__names *nodes,
+static enum zb_code rename_nodes(zb__copying *c, zb__change *change, const zb__names *nodes,
                                  zb_error *err) {
     enum zb_code code = note_documents(c, change, nodes, err);
     if (!code)
@@ -278,21 +130,33 @@ static enum zb_code rename_nodes(copying *c, zb__change *change, const zb__names
     return ZB_OK;
 }
 
-static enum zb_code copy_all(copying *c, zb__change *change, const zb__names *nodes,
-                             zb_error *err) {
-    bool noted = nodes->count > 1;
-    c->first = nodes->count;
-    enum zb_code code = copy_chunks(c, nodes, err);
+static enum zb_code copy_and_note(zb__copying *c, zb_error *err) {
+    bool noted = c->nodes->count > 1;
+    enum zb_code code = zb__copy_chunks(c, err);
     if (!code)
-        code = zb__change_put_missing(change, err);
+        code = zb__change_put_missing(c->change, err);
     if (!code && noted)
         code = zb__copy_note(c->to, c->to_path, true, err);
     if (!code)
-        code = copy_documents(c, change, nodes, err);
+        code = zb__copy_documents(c, err);
     /* Beside a complete node a note means nothing, so a note that stays there does no harm. */
-    bool done = !code || undo(c, change, nodes);
+    bool done = !code || zb__copy_undo(c);
     if (noted && done)
         (void)zb__copy_note(c->to, c->to_path, false, NULL);
+    return code;
+}
+
+static enum zb_code copy_all(zb__copying *c, zb__change *change, const zb__names *nodes,
+                             zb_error *err) {
+    c->change = change;
+    c->nodes = nodes;
+    c->places = calloc(nodes->count, 1);
+    if (!c->places)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a copy");
+    zb__copying_begin(c);
+    const enum zb_code code = copy_and_note(c, err);
+    zb__copying_end(c);
+    free(c->places);
     return code;
 }
 
@@ -304,7 +168,7 @@ static bool any_older(const zb__names *nodes) {
     return false;
 }
 
-static enum zb_code copy_nodes(copying *c, zb__change *change, zb_error *err) {
+static enum zb_code copy_nodes(zb__copying *c, zb__change *change, zb_error *err) {
     zb__names nodes;
     enum zb_code code = c->from->hints.can_list
                             ? zb__nodes_at(c->from, c->from_path, &nodes, err)
@@ -338,7 +202,7 @@ static enum zb_code copy_nodes(copying *c, zb__change *change, zb_error *err) {
 }
 
 /* Checks both paths, and that the target is not within the source. */
-static enum zb_code check_paths(const copying *c, zb_error *err) {
+static enum zb_code check_paths(const zb__copying *c, zb_error *err) {
     enum zb_code code = zb__path_check(c->from_path, err);
     if (!code)
         code = zb__path_check_new(c->to_path, err);
@@ -353,14 +217,14 @@ static enum zb_code check_paths(const copying *c, zb_error *err) {
 
 /* While the source's own document stands, the source is whole, and the copy goes again when it
    cannot be erased. Later the copy is the node, and the rest of the source is garbage. */
-static enum zb_code erase_source(const copying *c, zb__change *change, zb_error *err) {
+static enum zb_code erase_source(const zb__copying *c, zb__change *change, zb_error *err) {
     enum zb_code code = zb__node_erase_found(change, c->from_path, err);
     if (code && !(change->erased && strcmp(change->erased, c->from_path) == 0))
         (void)zb__node_erase(change, c->to_path, NULL);
     return code;
 }
 
-static enum zb_code run(copying *c, zb_error *err) {
+static enum zb_code run(zb__copying *c, zb_error *err) {
     zb__change change;
     enum zb_code code = check_paths(c, err);
     if (!code) /* a group goes with its block */
@@ -385,7 +249,7 @@ static enum zb_code run(copying *c, zb_error *err) {
 
 enum zb_code zb__copy_as_it_is(zb_store *from, const char *from_path, zb_store *to,
                                const char *to_path, zb__names *older, zb_error *err) {
-    copying c = {
+    zb__copying c = {
         .from = from, .to = to, .from_path = from_path, .to_path = to_path, .older = older};
     if (older)
         *older = (zb__names){.count = 0};
@@ -393,6 +257,6 @@ enum zb_code zb__copy_as_it_is(zb_store *from, const char *from_path, zb_store *
 }
 
 enum zb_code zb_node_move(zb_store *store, const char *from, const char *to, zb_error *err) {
-    copying c = {.from = store, .to = store, .from_path = from, .to_path = to, .move = true};
+    zb__copying c = {.from = store, .to = store, .from_path = from, .to_path = to, .move = true};
     return run(&c, err);
 }

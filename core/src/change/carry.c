@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a service copies itself takes no memory here, and nobody knows its size. Of what goes through
+ * memory no more is under way than would be of chunks as large as the largest so far.
+ */
+#include "change/carry.h"
+
+#include <stdlib.h>
+
+#include "change/hierarchy.h"
+#include "write/senders.h"
+#include "zarrbridge/limits.h"
+
+void zb__carrier_init(zb__carrier *carrier, zb_store *from, zb_store *to) {
+    *carrier = (zb__carrier){.from = from, .to = to};
+    pthread_mutex_init(&carrier->lock, NULL);
+    pthread_cond_init(&carrier->ended, NULL);
+}
+
+void zb__carrier_end(zb__carrier *carrier) {
+    pthread_cond_destroy(&carrier->ended);
+    pthread_mutex_destroy(&carrier->lock);
+}
+
+/* Of objects of that many bytes. */
+static size_t width_for(const zb__carrier *c, uint64_t bytes) {
+    return zb__sender_count(c->to->hints.is_local ? c->from : c->to, bytes);
+}
+
+size_t zb__carrier_width(const zb__carrier *carrier) {
+    return width_for(carrier, 0);
+}
+
+/* With the lock. The first one goes alone. */
+static bool may_begin(const zb__carrier *c) {
+    return c->under_way == 0 || (c->largest && c->under_way < width_for(c, c->largest));
+}
+
+static void begin(zb__carrier *c) {
+    pthread_mutex_lock(&c->lock);
+    while (!may_begin(c))
+        pthread_cond_wait(&c->ended, &c->lock);
+    c->under_way++;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void end(zb__carrier *c) {
+    pthread_mutex_lock(&c->lock);
+    c->under_way--;
+    pthread_cond_broadcast(&c->ended);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Called when the size is known, before the object is put. */
+static void note_size(zb__carrier *c, uint64_t size) {
+    pthread_mutex_lock(&c->lock);
+    if (c->largest <= size)
+        c->largest = size + 1;
+    pthread_cond_broadcast(&c->ended);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static enum zb_code through_memory(zb__carrier *c, const char *key, const char *target,
+                                   zb_error *err) {
+    char *data = NULL;
+    size_t size;
+    begin(c);
+    enum zb_code code = zb_store_get(c->from, key, zb_limits_get()->shard_bytes, "shard_bytes",
+                                     &data, &size, NULL, err);
+    if (!code) {
+        note_size(c, size);
+        code = zb__document_put(c->to, target, data, size, err);
+    }
+    free(data);
+    end(c);
+    return code;
+}
+
+enum zb_code zb__carry(zb__carrier *carrier, const char *key, const char *target, zb_error *err) {
+    enum zb_code code = zb_store_copy(carrier->to, target, carrier->from, key, err);
+    return code == ZB_EUNSUPPORTED ? through_memory(carrier, key, target, err) : code;
+}
