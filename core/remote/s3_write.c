@@ -34,7 +34,7 @@
 /* From this size on the check of a put goes along with its body. Bytes. */
 #define CHECKED_ON_THE_WAY ((uint64_t)1 << 20)
 _Static_assert(CHECKED_ON_THE_WAY > ZB__HELD_BACK, "a body has something before its end");
-#define ERASED_AT_ONCE 32
+#define ERASED_AT_ONCE 256
 
 /* ---- Puts ---- */
 
@@ -189,7 +189,7 @@ bool zb__s3_takes_parts(zb__remote *store) {
     zb__s3 *s3 = store->state;
     int known = s3->endpoint.base ? atomic_load(&s3->takes_parts) : ZB__YES;
     if (known == ZB__UNSAID) {
-        known = test_parts(store);
+        known = zb__s3_is_known(s3, ZB__TAKES_PARTS) ? ZB__YES : test_parts(store);
         int unsaid = ZB__UNSAID; /* the test may have met an upload that cannot be signed for */
         if (!atomic_compare_exchange_strong(&s3->takes_parts, &unsaid, known))
             known = unsaid;
@@ -292,14 +292,15 @@ enum zb_code zb__s3_check_conditions(zb__remote *store, zb_error *err) {
 
 /* At most ERASED_AT_ONCE keys. */
 static enum zb_code erase_keys(zb__remote *store, char *const *keys, size_t count, zb_error *err) {
-    zb__request requests[ERASED_AT_ONCE];
+    zb__request *requests = calloc(count, sizeof *requests);
+    if (!requests)
+        return zb_fail(err, ZB_ENOMEM, "no memory for requests");
     for (size_t i = 0; i < count; i++)
         requests[i] =
             (zb__request){.store = store, .method = ZB__DELETE, .key = keys[i], .most = MOST_REPLY};
     enum zb_code code = zb__requests_wait(requests, count, err);
-    if (code)
-        return code; /* none was begun */
-    for (size_t i = 0; i < count; i++) {
+    const bool was_begun = !code;
+    for (size_t i = 0; i < count && was_begun; i++) {
         free(requests[i].buffer);
         if (!requests[i].code || requests[i].code == ZB_ENOTFOUND) {
             zb__s3_replaced(store, keys[i], NULL);
@@ -309,6 +310,7 @@ static enum zb_code erase_keys(zb__remote *store, char *const *keys, size_t coun
                 *err = requests[i].error;
         }
     }
+    free(requests);
     return code;
 }
 

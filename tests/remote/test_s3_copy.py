@@ -224,6 +224,35 @@ def test_a_failure_among_many(many):
     assert (zarr.open_array(many.bucket / "m.zarr/a")[...] == 1 + np.arange(160).reshape(40, 4)).all()
 
 
+@pytest.mark.parametrize("path, objects", [("", 40), ("a", 40)])
+def test_a_store_is_erased_side_by_side(many, path, objects):
+    """The root's document first, then the others, and chunks at last. The root may be an array."""
+    name = f"{MANY}/{path}".rstrip("/")
+
+    def delete():
+        with RemoteStore(name) as store:
+            store.delete("")
+
+    log, most = busy(many, delete)
+    gone = [r for r in log if r.method == "DELETE" and "zarrbridge" not in r.path]
+    assert gone[0].path == f"/bucket/m.zarr/{path}/zarr.json".replace("//", "/") and gone[0].ended <= gone[1].begun
+    chunks = [r for r in gone if "/c/" in r.path]
+    assert len(chunks) >= objects and most > 8
+    assert min(r.begun for r in chunks) >= max(r.ended for r in gone[:42] if "/c/" not in r.path)
+    assert not (many.bucket / "m.zarr" / path).exists()
+
+
+def test_an_array_that_shrinks_and_grows(many):
+    """Its chunks are listed, where that takes fewer requests than to ask for each, and erased side by side."""
+    with RemoteStore(MANY) as store:
+        log, most = busy(many, lambda: store.resize("a", (3, 4)))
+        assert len([r for r in log if r.method == "DELETE" and "/c/" in r.path]) == 37 and most > 8
+        assert len(log) < 37 + 16
+        log, _ = busy(many, lambda: store.resize("a", (40, 4)))
+        assert len(log) < 12
+        assert store.read("a", (40, 4), "i4")[:, 0].tolist() == [1, 5, 9] + [0] * 37
+
+
 # ---- What services do not do
 
 

@@ -13,6 +13,8 @@
 #include "node/node.h"
 #include "node/walk.h"
 #include "read/read.h"
+#include "write/key_senders.h"
+#include "write/senders.h"
 #include "write/writer.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/store.h"
@@ -21,6 +23,10 @@
 /* Up to this many chunks are asked for one by one; beyond, those that exist are listed. Asking is
    cheaper for an array that grows slice by slice, listing for a sparse one. */
 #define ASK_AT_MOST 4096
+
+/* On a network each answer is a round trip, and one request lists at least so many names. */
+#define LISTED_AT_ONCE 1000
+#define LISTINGS 2 /* requests that tell of an array without chunks */
 
 /* The bytes that are read at once to find out whether they are all fill; one row of inner chunks at
    least. */
@@ -34,7 +40,8 @@ typedef struct clearing {
     uint64_t kept_grid[ZB_MAX_NDIM];   /* chunks that reach into keep, along each dimension */
     uint64_t region_grid[ZB_MAX_NDIM]; /* the same of region */
     bool is_suspect;
-    zb_writer *writer; /* writes to padded, opened at the first chunk that needs it */
+    zb_writer *writer;       /* writes to padded, opened at the first chunk that needs it */
+    zb__key_senders *erased; /* chunks that go, many at once; NULL: one by one */
 } clearing;
 
 /* A part of a chunk, in the array's coordinates. */
@@ -148,7 +155,8 @@ static enum zb_code clear_chunk(void *context, const char *key, const uint64_t *
         if (index[d] >= c->region_grid[d])
             return ZB_OK;
         if (index[d] >= c->kept_grid[d] && c->region[d] > c->keep[d])
-            return zb_store_erase(c->padded->store, key, err);
+            return c->erased ? zb__key_senders_give(c->erased, key, err)
+                             : zb_store_erase(c->padded->store, key, err);
     }
     for (uint32_t d = 0; d < ndim && !code; d++) {
         part p;
@@ -232,9 +240,24 @@ static enum zb_code ask_slab(clearing *c, uint32_t growing, zb_error *err) {
     }
 }
 
-static enum zb_code clear_all(clearing *c, zb_error *err) {
+/* As if all chunks of the grid were stored. */
+static bool is_listing_cheaper(const clearing *c) {
+    const zb_store_hints *hints = &c->padded->store->hints;
+    uint64_t most = ASK_AT_MOST;
+    if (!hints->is_local) {
+        most = 1;
+        for (uint32_t d = 0; d < c->padded->array->info.ndim; d++) {
+            const uint64_t kept = c->kept_grid[d], region = c->region_grid[d];
+            most = zb__bound_product(most, kept > region ? kept : region);
+        }
+        most = most / LISTED_AT_ONCE + LISTINGS;
+    }
+    return hints->can_list && count_asked(c) > (most < ASK_AT_MOST ? most : ASK_AT_MOST);
+}
+
+static enum zb_code look_at_all(clearing *c, zb_error *err) {
     enum zb_code code = ZB_OK;
-    if (c->padded->store->hints.can_list && count_asked(c) > ASK_AT_MOST) {
+    if (is_listing_cheaper(c)) {
         code = await_writers(c, c->padded->path, err);
         return code ? code : zb__chunks_each(c->padded, clear_chunk, c, err);
     }
@@ -243,6 +266,18 @@ static enum zb_code clear_all(clearing *c, zb_error *err) {
             code = ask_slab(c, d, err);
     }
     return code;
+}
+
+static enum zb_code erase_key(void *context, const char *key, zb_error *err) {
+    return zb_store_erase(context, key, err);
+}
+
+static enum zb_code clear_all(clearing *c, zb_error *err) {
+    zb_store *store = c->padded->store;
+    c->erased = zb__key_senders_open(erase_key, store, zb__sender_count(store, 0));
+    const enum zb_code code = look_at_all(c, err);
+    const enum zb_code last = zb__key_senders_close(c->erased, code ? NULL : err);
+    return code ? code : last;
 }
 
 enum zb_code zb__beyond_clear(const zb_node *node, const zb__document *document,

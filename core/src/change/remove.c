@@ -17,19 +17,81 @@
 #include "node/node.h"
 #include "node/v2.h"
 #include "node/walk.h"
+#include "write/key_senders.h"
+#include "write/senders.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 
+/* ---- Many at once on a network ---- */
+
+typedef struct erasing {
+    zb_store *store;
+    zb__change *change; /* or NULL */
+    const zb__names *nodes;
+    zb__key_senders *keys; /* or NULL: one by one */
+} erasing;
+
+static enum zb_code erase_key(void *context, const char *key, zb_error *err) {
+    return zb_store_erase(context, key, err);
+}
+
+static enum zb_code give_chunk(void *context, const char *key, const uint64_t *index,
+                               zb_error *err) {
+    erasing *e = context;
+    (void)index;
+    return e->keys ? zb__key_senders_give(e->keys, key, err) : zb_store_erase(e->store, key, err);
+}
+
+enum zb_code zb__chunks_erase(const zb_node *node, zb_error *err) {
+    zb_store *store = node->store;
+    erasing e = {.store = store,
+                 .keys = zb__key_senders_open(erase_key, store, zb__sender_count(store, 0))};
+    const enum zb_code code = zb__chunks_each(node, give_chunk, &e, err);
+    const enum zb_code last = zb__key_senders_close(e.keys, code ? NULL : err);
+    return code ? code : last;
+}
+
+static enum zb_code erase_below(void *context, size_t item, zb__scratch *unused, zb_error *err) {
+    const erasing *e = context;
+    (void)unused;
+    return zb_store_erase_below(e->store, e->nodes->name[item].text, err);
+}
+
+static enum zb_code erase_document(void *context, size_t item, zb__scratch *unused, zb_error *err) {
+    const erasing *e = context;
+    (void)unused;
+    return zb__change_erase(e->change, e->nodes->name[item].text, false, err);
+}
+
+/* There is nothing below nodes that have gone. */
+static bool is_below(const zb__name *name, const zb__name *gone) {
+    return gone && zb__path_below(name->text, gone->text);
+}
+
+/* Work on all nodes but the one at path; with `tops` on those alone that are below no other. */
+static enum zb_code each_node(erasing *e, zb__task_fn fn, const char *path, bool tops,
+                              zb_error *err) {
+    zb__senders *senders = zb__senders_open(fn, e, zb__sender_count(e->store, 0));
+    enum zb_code code = ZB_OK;
+    const zb__name *gone = NULL;
+    for (size_t i = 0; i < e->nodes->count && !code; i++) {
+        const zb__name *name = &e->nodes->name[i];
+        if (strcmp(name->text, path) == 0 || (tops ? is_below(name, gone) : name->is_link))
+            continue;
+        gone = name;
+        code = senders ? zb__senders_give(senders, i, err) : fn(e, i, NULL, err);
+    }
+    const enum zb_code last = zb__senders_close(senders, code ? NULL : err);
+    return code ? code : last;
+}
+
 enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, const char *path,
                                    zb_error *err) {
-    enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < nodes->count && !code; i++) {
-        if (strcmp(nodes->name[i].text, path) !=
-            0) /* there is nothing below nodes that have gone */
-            code = zb_store_erase_below(store, nodes->name[i].text, err);
-    }
-    return code;
+    erasing e = {.store = store, .nodes = nodes};
+    return each_node(&e, erase_below, path, true, err);
 }
+
+/* ---- Erasing ---- */
 
 enum zb_code zb__left_overs_erase(zb_store *store, const char *path, zb_error *err) {
     zb__names there;
@@ -73,10 +135,9 @@ static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_er
         code = zb__copy_note(store, "", true, err);
     if (!code)
         code = zb__change_erase(change, "", true, err);
-    for (size_t i = 0; i < nodes->count && !code; i++) {
-        if (*nodes->name[i].text && !nodes->name[i].is_link)
-            code = zb__change_erase(change, nodes->name[i].text, false, err);
-    }
+    erasing e = {.store = store, .change = change, .nodes = nodes};
+    if (!code)
+        code = each_node(&e, erase_document, "", false, err);
     if (!code)
         code = root ? zb__chunks_erase(root, err) : zb__nodes_erase_below(store, nodes, "", err);
     if (!code)

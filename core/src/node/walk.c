@@ -271,13 +271,3 @@ enum zb_code zb__chunk_places_each(const zb_node *node, zb__chunk_fn fn, void *c
                                    zb_error *err) {
     return each_chunk(node, true, fn, context, err);
 }
-
-static enum zb_code erase_chunk(void *context, const char *key, const uint64_t *index,
-                                zb_error *err) {
-    (void)index;
-    return zb_store_erase(context, key, err);
-}
-
-enum zb_code zb__chunks_erase(const zb_node *node, zb_error *err) {
-    return zb__chunks_each(node, erase_chunk, node->store, err);
-}

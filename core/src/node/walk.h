@@ -55,7 +55,4 @@ enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context
 enum zb_code zb__chunk_places_each(const zb_node *node, zb__chunk_fn fn, void *context,
                                    zb_error *err);
 
-/* Erases all of them. */
-enum zb_code zb__chunks_erase(const zb_node *node, zb_error *err);
-
 #endif
