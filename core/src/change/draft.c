@@ -22,6 +22,8 @@
 #include "node/notes.h"
 #include "node/walk.h"
 #include "store/by_threads.h"
+#include "write/key_senders.h"
+#include "write/senders.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
@@ -466,7 +468,8 @@ static enum zb_code check_free(draft *d, const char *key, zb_error *err) {
     return code;
 }
 
-static enum zb_code store_document(draft *d, const char *key, zb_error *err) {
+static enum zb_code store_document(void *context, const char *key, zb_error *err) {
+    draft *d = context;
     zb_part part;
     char *text;
     enum zb_code code = get_document(d->held, key, &text, &part.size, err);
@@ -486,6 +489,22 @@ static enum zb_code store_document(draft *d, const char *key, zb_error *err) {
     return code;
 }
 
+/* The keys are sorted; those of one depth go at once. */
+static enum zb_code store_by_depth(draft *d, const zb__names *keys, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < keys->count && !code;) {
+        const size_t depth = depth_of(keys->name[i].text);
+        zb__key_senders *senders =
+            zb__key_senders_open(store_document, d, zb__sender_count(d->inner, 0));
+        for (; i < keys->count && !code && depth_of(keys->name[i].text) == depth; i++)
+            code = senders ? zb__key_senders_give(senders, keys->name[i].text, err)
+                           : store_document(d, keys->name[i].text, err);
+        const enum zb_code last = zb__key_senders_close(senders, code ? NULL : err);
+        code = code ? code : last;
+    }
+    return code;
+}
+
 static enum zb_code store_documents(draft *d, zb_error *err) {
     zb__names keys = {.count = 0};
     zb_lock *lock = NULL;
@@ -498,8 +517,8 @@ static enum zb_code store_documents(draft *d, zb_error *err) {
         atomic_store(&d->state, SEALS);
     if (keys.count)
         qsort(keys.name, keys.count, sizeof *keys.name, deepest_first);
-    for (size_t i = 0; i < keys.count && !code; i++)
-        code = store_document(d, keys.name[i].text, err);
+    if (!code)
+        code = store_by_depth(d, &keys, err);
     zb_store_unlock(lock);
     zb__names_free(&keys);
     return code;
