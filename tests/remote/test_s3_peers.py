@@ -59,10 +59,10 @@ class Peer:
     suffixes: it answers ranges that count from the end."""
 
     def __init__(self, name, program, command, key="AKIDPEER", secret="canary/Secret+Key",
-                 verifies=("AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID"), is_open=False, suffixes=True):
+                 verifies=("AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID"), is_open=False, suffixes=True, lists=True):
         self.name, self.program, self.command = name, program, command
         self.key, self.secret, self.verifies = key, secret, verifies
-        self.is_open, self.suffixes = is_open, suffixes
+        self.is_open, self.suffixes, self.lists = is_open, suffixes, lists
         self.url = self.process = None
 
     def find(self):
@@ -137,7 +137,7 @@ def peers():
               "posix", "--sidecar", "{sidecar}", "{folder}"]),
         Peer("s3rver", "s3rver/node_modules/.bin/s3rver",
              ["-d", "{folder}", "-a", "127.0.0.1", "-p", "{port}", "--no-vhost-buckets"],
-             key="S3RVER", secret="S3RVER", verifies=("AWS_ACCESS_KEY_ID",), is_open=True, suffixes=False),
+             key="S3RVER", secret="S3RVER", verifies=("AWS_ACCESS_KEY_ID",), is_open=True, suffixes=False, lists=False),
     ]
 
 
@@ -232,6 +232,8 @@ def test_what_is_not_there(peer, tmp_path):
 
 def test_that_nothing_is_there_is_told_by_a_listing(peer):
     """Of a few names, sorted by their bytes: a service that lists otherwise would be told apart here."""
+    if not peer.lists:
+        pytest.skip(f"{peer.name} leaves a folder out where the prefix is its name without the slash")
     for key in KEYS:
         peer.put("/bucket/x.zarr/" + urllib.parse.quote(key), b"1")
     with RemoteStore("s3://bucket/x.zarr") as store:
