@@ -8,7 +8,7 @@ import random
 import h5py
 import numpy as np
 import pytest
-from conftest import tool
+from conftest import SEARCHES, run_python, tool
 from property_lists import library
 from test_exact_types import KINDS, mutate
 
@@ -56,6 +56,40 @@ def test_types_that_cannot_change_are_refused(tmp_path, suffix):
     with h5py.File(tmp_path / "y.h5", "w") as file:
         h5py.h5d.create(file.id, b"d", T.NATIVE_INT64, h5py.h5s.create_simple((2,)))
         assert file["d"][0] == 0
+
+
+@pytest.mark.parametrize("suffix", ["zarr", "h5"])
+def test_old_calls_take_their_ids(tmp_path, suffix):
+    with h5py.File(tmp_path / f"x.{suffix}", "w") as file:
+        made = commit(file, "t", T.NATIVE_INT32)
+        file["of"] = h5py.Empty(file["t"].dtype)
+        for kind in (made, file["t"].id):
+            by_id, by_name = h5py.h5o.get_info(kind), h5py.h5o.get_info(file.id, b"t")
+            assert by_id.type == h5py.h5o.TYPE_NAMED_DATATYPE and by_id.addr == by_name.addr
+            assert by_id.fileno == h5py.h5o.get_info(file.id).fileno
+            assert h5py.h5g.get_objinfo(kind).type == h5py.h5g.TYPE
+
+
+def test_a_type_of_a_store_in_a_file_that_the_connector_does_not_see(store):
+    """HDF5 does not ask about it: what it makes must not take other elements in silence."""
+    if not SEARCHES:
+        pytest.skip("this HDF5 finds no connector by itself")
+    run_python("""
+import h5py, numpy, sys
+store, native = h5py.File(sys.argv[1], "r"), h5py.File(sys.argv[2], "w")
+number = store["int"]
+made = h5py.h5d.create(native.id, b"d", number.id, h5py.h5s.create_simple((3,)))
+try:
+    made.write(h5py.h5s.ALL, h5py.h5s.ALL, numpy.arange(3, dtype="i4"))
+    raise SystemExit("written")
+except (OSError, TypeError):
+    pass
+assert b"H5Tcopy" in made.get_type().get_tag()
+h5py.h5d.create(native.id, b"e", number.id.copy(), h5py.h5s.create_simple((3,)))
+native["e"][...] = [4, 5, 6]
+assert list(native["e"]) == [4, 5, 6]
+native.move("e", "moved")
+""", store, store.parent / "y.h5", connector=None)
 
 
 def test_kept(store):

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 typedef struct vol_shadows {
-    void *file, *group, *dataset, *attr;
+    void *file, *group, *dataset, *attr, *datatype;
 } vol_shadows;
 
 #define CORE_INCREMENT 65536 /* bytes; the file never grows beyond one step */
@@ -23,6 +23,22 @@ static void *create_file(h5_lib *lib) {
     return file;
 }
 
+/* HDF5 takes it for any named type of a store where it makes a dataset or an attribute of one without
+   asking us, in an ordinary file. Nothing converts to it, so that writing to such a dataset fails. */
+static void *commit_type(h5_lib *lib, void *file, const H5VL_loc_params_t *self) {
+    hid_t type = lib->H5Tcreate(H5T_OPAQUE, 1);
+    void *made = NULL;
+    if (type >= 0 &&
+        lib->H5Tset_tag(type, "a named type of a Zarr store: use a copy (H5Tcopy)") >= 0)
+        made = lib->H5VLdatatype_commit(
+            file, self, lib->native, "t", type, *lib->H5P_LST_LINK_CREATE_ID_g,
+            *lib->H5P_LST_DATATYPE_CREATE_ID_g, *lib->H5P_LST_DATATYPE_ACCESS_ID_g,
+            *lib->H5P_LST_DATASET_XFER_ID_g, NULL);
+    if (type >= 0)
+        lib->H5Tclose(type);
+    return made;
+}
+
 /* The root group serves for all groups. get_conn_cls will answer with its class. */
 static bool create_objects(h5_lib *lib, vol_shadows *made) {
     const hid_t dxpl = *lib->H5P_LST_DATASET_XFER_ID_g;
@@ -38,7 +54,8 @@ static bool create_objects(h5_lib *lib, vol_shadows *made) {
                                       *lib->H5P_LST_ATTRIBUTE_CREATE_ID_g,
                                       *lib->H5P_LST_ATTRIBUTE_ACCESS_ID_g, dxpl, NULL);
     lib->H5Sclose(space);
-    return made->group && made->dataset && made->attr &&
+    made->datatype = commit_type(lib, made->file, &self);
+    return made->group && made->dataset && made->attr && made->datatype &&
            lib->H5VLintrospect_get_conn_cls(made->file, lib->native, H5VL_GET_CONN_LVL_TERM,
                                             &lib->native_cls) >= 0;
 }
@@ -65,6 +82,8 @@ void vol_shadows_drop(h5_lib *lib) {
        what is about to go. */
     lib->shadows = NULL;
     const hid_t dxpl = *lib->H5P_LST_DATASET_XFER_ID_g;
+    if (made->datatype)
+        lib->H5VLdatatype_close(made->datatype, lib->native, dxpl, NULL);
     if (made->attr)
         lib->H5VLattr_close(made->attr, lib->native, dxpl, NULL);
     if (made->dataset)
@@ -89,6 +108,8 @@ void *vol_shadow_of(const h5_lib *lib, H5I_type_t type) {
         return made->dataset;
     case H5I_ATTR:
         return made->attr;
+    case H5I_DATATYPE:
+        return made->datatype;
     default:
         return NULL;
     }

@@ -8,6 +8,7 @@
 #include "model/paths.h"
 #include "model/side.h"
 #include "model/tokens.h"
+#include "objects/open_ids.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,13 +24,10 @@ static char *new_stand_in(uint64_t token) {
 
 /* The connector's object behind a named type of a store; NULL for other types. */
 static const vol_object *object_of(h5_lib *lib, hid_t type) {
-    if (lib->H5Tcommitted(type) <= 0)
-        return NULL;
     hid_t saved = vol_stack_save(lib);
-    const vol_object *object = lib->H5VLobject(type);
+    const vol_object *object = vol_object_of_id(lib, type);
     vol_stack_restore(lib, saved);
-    const bool is_of_store = vol_is_ours(object) && object->type == H5I_DATATYPE && !object->under;
-    return is_of_store ? object : NULL;
+    return object && object->type == H5I_DATATYPE && object->file ? object : NULL;
 }
 
 hid_t vol_named_copy(h5_lib *lib, hid_t type) {

@@ -22,16 +22,21 @@ typedef struct id_query {
     hid_t *ids; /* may be NULL */
 } id_query;
 
-/* Called for each id of one type. H5VLobject fails on ids that no connector has; that is fine. */
-static herr_t match_id(hid_t id, void *context) {
-    id_query *query = context;
-    if (query->lib->H5Iget_type(id) == H5I_DATATYPE && query->lib->H5Tcommitted(id) <= 0)
-        return 0;
+/* H5VLobject fails on ids that no connector has; that is fine. */
+const vol_object *vol_object_of_id(h5_lib *lib, hid_t id) {
+    if (lib->H5Iget_type(id) == H5I_DATATYPE && lib->H5Tcommitted(id) <= 0)
+        return NULL;
     capturing = true;
     captured = NULL;
-    query->lib->H5VLobject(id);
+    lib->H5VLobject(id);
     capturing = false;
-    const vol_object *found = captured;
+    return captured;
+}
+
+/* Called for each id of one type. */
+static herr_t match_id(hid_t id, void *context) {
+    id_query *query = context;
+    const vol_object *found = vol_object_of_id(query->lib, id);
     if (!found || !found->file)
         return 0;
     const vol_object *object = query->object;

@@ -13,6 +13,10 @@
 void vol_start(h5_lib *lib);
 void vol_watch(h5_lib *lib);
 
+/* Our object behind an id, which may be one of an ordinary file; NULL for others. Changes the error
+   stack. */
+const vol_object *vol_object_of_id(h5_lib *lib, hid_t id);
+
 /* Counts the open ids of the object's file whose type is in `types` (H5F_OBJ_...), and stores up
    to max of them when ids is not NULL. */
 size_t vol_object_ids(const vol_object *object, unsigned types, size_t max, hid_t *ids);
