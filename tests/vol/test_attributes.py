@@ -4,6 +4,7 @@
 import base64
 import json
 import struct
+import time
 from pathlib import Path
 
 import h5py
@@ -127,3 +128,24 @@ def test_fill_values_that_do_not_fit_stay_as_they_are(new_store, dtype, written)
     with h5py.File(path, "r") as f:
         got = f["d"].attrs["_FillValue"]
         assert got == written or (written == "NaN" and np.isnan(got))
+
+
+def time_of_each(path, count):
+    """The processor's time in which an iteration comes from one attribute to the next."""
+    with h5py.File(path, "w") as f:
+        for i in range(count):
+            f.attrs[f"a{i:05}"] = i
+    times, names = [], []
+    with h5py.File(path, "r") as f:
+        for _ in range(20):
+            names.clear()
+            start = time.process_time()
+            h5py.h5a.iterate(f.id, lambda name: names.append(name) and None)
+            times.append(time.process_time() - start)
+    assert len(names) == count
+    return min(times) / count
+
+
+def test_many_are_iterated_over_in_linear_time(tmp_path):
+    """Each one's place in the order is known, and not looked for."""
+    assert time_of_each(tmp_path / "y.zarr", 8000) < 4 * time_of_each(tmp_path / "x.zarr", 1000)

@@ -197,24 +197,16 @@ static herr_t vol_attr_write(void *obj, hid_t mem_type, const void *buffer, hid_
 
 /* ---- Information ---- */
 
-/* The place of a listed attribute in the order in which H5_INDEX_CRT_ORDER goes. HDF5 tells one of few
-   attributes also where their order is not tracked. */
-static bool find_order(vol_node *owner, const vol_attr *attr, H5O_msg_crt_idx_t *order) {
-    vol_attrs *attrs = vol_node_attrs(owner);
-    const size_t listed = attrs ? vol_attrs_listed(attrs) : 0;
-    for (size_t i = 0; i < listed; i++)
-        if (vol_attrs_at(attrs, false, i) == attr) {
-            *order = (H5O_msg_crt_idx_t)i;
-            return true;
-        }
-    return false;
-}
-
+/* The order is that in which H5_INDEX_CRT_ORDER goes. HDF5 tells the place of one of few attributes also
+   where their order is not tracked. */
 static void fill_info(vol_node *owner, const vol_attr *attr, H5A_info_t *info) {
+    vol_attrs *attrs = vol_node_attrs(owner);
+    size_t order = 0;
     memset(info, 0, sizeof *info);
     info->cset = vol_attr_cset(attr);
     info->data_size = vol_attr_size(owner->file->lib, attr);
-    info->corder_valid = find_order(owner, attr, &info->corder);
+    info->corder_valid = attrs && vol_attrs_order(attrs, attr, &order);
+    info->corder = info->corder_valid ? (H5O_msg_crt_idx_t)order : 0;
 }
 
 static hid_t get_type(const vol_object *object, const vol_attr *attr) {

@@ -186,6 +186,8 @@ static void sort(vol_attrs *attrs) {
         for (size_t i = 0; i < attrs->count; i++)
             if (!attrs->attr[i].unlisted && comes_last(&attrs->attr[i]) == (last == 1))
                 attrs->in_order[attrs->listed++] = &attrs->attr[i];
+    for (size_t n = 0; n < attrs->listed; n++)
+        attrs->in_order[n]->order = n;
     if (attrs->listed > 0) {
         memcpy(attrs->by_name, attrs->in_order, attrs->listed * sizeof *attrs->by_name);
         qsort(attrs->by_name, attrs->listed, sizeof *attrs->by_name, compare_names);
@@ -201,4 +203,10 @@ size_t vol_attrs_listed(vol_attrs *attrs) {
 const vol_attr *vol_attrs_at(vol_attrs *attrs, bool by_name, size_t n) {
     sort(attrs);
     return by_name ? attrs->by_name[n] : attrs->in_order[n];
+}
+
+bool vol_attrs_order(vol_attrs *attrs, const vol_attr *attr, size_t *out) {
+    sort(attrs);
+    *out = attr->order;
+    return !attr->unlisted;
 }

@@ -51,6 +51,7 @@ typedef struct vol_attr {
     void *data;  /* NULL when not written, or not read yet */
     bool is_utf8; /* the program said so of the name, whose letters do not tell it */
     bool points;  /* VOL_ATTR_BYTES: elements own other memory, which H5Treclaim frees */
+    size_t order; /* its number in vol_attrs.in_order; for vol_attrs_order */
 } vol_attr;
 
 typedef struct vol_attrs {
@@ -95,5 +96,8 @@ vol_attr *vol_attrs_add(vol_attrs *attrs, const char *name, enum vol_attr_kind k
    their names (of strcmp), or in that of the document with the derived ones behind. */
 size_t vol_attrs_listed(vol_attrs *attrs);
 const vol_attr *vol_attrs_at(vol_attrs *attrs, bool by_name, size_t n);
+
+/* The number of one of the list's attributes in the order of the document. False when it is not counted. */
+bool vol_attrs_order(vol_attrs *attrs, const vol_attr *attr, size_t *out);
 
 #endif
