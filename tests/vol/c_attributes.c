@@ -516,6 +516,51 @@ static void keeps_null_pointers(void **state) {
     free_null_types(&t);
 }
 
+/* Large ones are in arrays of their own, in which each text is one. */
+
+enum { MANY = 3000 };
+
+static void assert_same_texts(hid_t owner, const null_types *t, hid_t space, char *const *texts) {
+    static char *seen[MANY];
+    static named compounds[MANY];
+    get(owner, "texts", t->text, seen);
+    get(owner, "compounds", t->compound, compounds);
+    for (int i = 0; i < MANY; i++) {
+        char *const both[] = {seen[i], compounds[i].name};
+        for (size_t n = 0; n < 2; n++)
+            assert_true(texts[i] ? both[n] && strcmp(both[n], texts[i]) == 0 : !both[n]);
+        assert_int_equal(compounds[i].number, i);
+    }
+    H5Treclaim(t->text, space, H5P_DEFAULT, seen);
+    H5Treclaim(t->compound, space, H5P_DEFAULT, compounds);
+}
+
+static void keeps_null_pointers_of_large_ones(void **state) {
+    static char *texts[MANY], long_text[400];
+    static named compounds[MANY];
+    const hsize_t many = MANY;
+    const null_types t = new_null_types();
+    hid_t space = H5Screate_simple(1, &many, NULL);
+    (void)state;
+    memset(long_text, 'x', sizeof long_text - 1);
+    for (int i = 0; i < MANY; i++) {
+        texts[i] = i % 7 == 2 ? NULL : long_text + (i % 7 == 3 ? sizeof long_text - 1 : 0);
+        compounds[i] = (named){.name = texts[i], .number = i};
+    }
+    put(owners[STORE], "texts", t.text, space, t.text, texts);
+    put(owners[STORE], "compounds", t.compound, space, t.compound, compounds);
+    assert_true(H5Dclose(owners[STORE]) >= 0 && H5Fclose(files[STORE]) >= 0);
+    files[STORE] = H5Fopen(path_of(STORE), H5F_ACC_RDWR, H5P_DEFAULT);
+    owners[STORE] = H5Dopen2(files[STORE], "d", H5P_DEFAULT);
+    assert_same_texts(owners[STORE], &t, space, texts);
+    assert_true(H5Ocopy(files[STORE], "d", files[STORE], "copy", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    hid_t copy = H5Dopen2(files[STORE], "copy", H5P_DEFAULT);
+    assert_same_texts(copy, &t, space, texts);
+    H5Dclose(copy);
+    H5Sclose(space);
+    free_null_types(&t);
+}
+
 int main(int argc, char **argv) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_files, close_files)
     const struct CMUnitTest tests[] = {
@@ -528,6 +573,7 @@ int main(int argc, char **argv) {
         TEST(does_not_confuse_namesakes),
         TEST(does_not_believe_others),
         TEST(keeps_null_pointers),
+        TEST(keeps_null_pointers_of_large_ones),
     };
     if (argc != 2)
         return 2;

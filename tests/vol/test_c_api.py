@@ -19,7 +19,7 @@ def test_c_program_that_writes(tmp_path, connector, count):
     assert f"{count} test(s) run" in done.stderr + done.stdout
 
 
-@pytest.mark.parametrize("program, count", [("attributes", 9), ("transfer", 12)])
+@pytest.mark.parametrize("program, count", [("attributes", 10), ("transfer", 12)])
 def test_c_program_that_compares(tmp_path, program, count):
     """The program compares a store with an .h5 file."""
     done = run([build_dir() / "tests" / "vol" / f"vol-c-{program}", tmp_path], "zarr")

@@ -2,6 +2,7 @@
 /* Large attributes: see large.h. */
 #include "attributes/large.h"
 
+#include "attributes/null_texts.h"
 #include "hdf5/element.h"
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
@@ -107,11 +108,18 @@ static enum zb_code create_array(vol_node *owner, const vol_attr_elements *e, zb
         return zb_fail(err, ZB_EINVAL, "the dataspace cannot be used");
     for (int d = 0; d < ndim; d++)
         shape[d] = dims[d];
-    const zb_array_spec spec = {
+    zb_array_spec spec = {
         .ndim = (uint32_t)ndim, .shape = shape, .inner_shape = chunk, .dtype = dtype};
+    char *attributes = NULL;
     zb_default_chunk(spec.ndim, shape, dtype.size, NULL, chunk);
-    enum zb_code code = vol_large_note(owner, name, err); /* until an entry names it */
-    return code ? code : zb_hidden_create(owner->zarr, name, &spec, out, err);
+    enum zb_code code = vol_null_texts_print(e->form, e->count, e->data, &attributes, err);
+    spec.attributes = attributes;
+    if (!code)
+        code = vol_large_note(owner, name, err); /* until an entry names it */
+    if (!code)
+        code = zb_hidden_create(owner->zarr, name, &spec, out, err);
+    free(attributes);
+    return code;
 }
 
 static enum zb_code write_array(vol_node *owner, const vol_attr_elements *e, const char *name,
@@ -179,6 +187,8 @@ static enum zb_code read_elements(const vol_attr *attr, hid_t type, const vol_fo
         code = zb_array_read(&read, 1, err);
     if (!code)
         code = parse_texts(attr, type, form, element->nested, slices, out, err);
+    if (!code)
+        vol_null_texts_apply(form, attr->count, out, array);
     zb_values_free(values);
     free(slices);
     return code;

@@ -37,6 +37,10 @@ static const zb_json *stored(vol_node *node) {
     return node->side;
 }
 
+zb_json *vol_side_of(const zb_node *zarr) {
+    return parse(zb_json_get(zb_node_attributes(zarr), VOL_SIDE));
+}
+
 void vol_side_forget(vol_node *node) {
     zb_json_free(node->side);
     node->side = NULL;

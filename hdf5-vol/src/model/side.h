@@ -63,6 +63,9 @@ enum zb_code vol_side_print(const vol_node *node, const zb_json *attributes, cha
    NULL without memory. */
 char *vol_side_print_new(const vol_changes *members);
 
+/* The object of a node of the store that has no vol_node, for zb_json_free; NULL when there is none. */
+zb_json *vol_side_of(const zb_node *zarr);
+
 /* Forgets what was parsed; called with each change of the node's document. */
 void vol_side_forget(vol_node *node);
 
