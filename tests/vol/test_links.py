@@ -78,6 +78,22 @@ def test_information(path):
         assert h5py.h5o.get_info(f.id, b"soft").rc == 1
 
 
+@pytest.mark.parametrize("target, there", [
+    ("/g/e", True), ("group/e", True), ("/", True), ("/nothing", False), ("g/nothing", False), ("g/nothing//", False),
+    ("soft to nothing", False), ("/none/x", None), ("none/x", None), ("/d/x", None), ("/g/e/x/y", None),
+    ("dangling", None), ("soft to nothing/x", None), ("to", None)])
+def test_what_a_soft_link_leads_to_exists_or_not_or_has_no_group(path, target, there):
+    with h5py.File(path, "w") as f:
+        fill(f)
+        f["soft to nothing"], f["to"] = h5py.SoftLink("/nothing"), h5py.SoftLink(target)
+        if there is None:
+            with pytest.raises((KeyError, RuntimeError, OSError)):
+                h5py.h5o.exists_by_name(f.id, b"to")
+        else:
+            assert h5py.h5o.exists_by_name(f.id, b"to") == there
+        assert f.id.links.exists(b"to")
+
+
 def test_walks(path):
     with h5py.File(path, "w") as f:
         fill(f)

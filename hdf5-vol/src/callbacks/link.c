@@ -394,7 +394,7 @@ static herr_t exists(const vol_object *object, const H5VL_loc_params_t *loc,
                      H5VL_link_specific_args_t *args, hid_t dxpl) {
     H5VL_loc_params_t in_it;
     vol_found found;
-    if (vol_lookup(object, loc, false, &found)) {
+    if (vol_lookup(object, loc, false, &found, NULL)) {
         *args->args.exists.exists = found.link || found.node;
         if (*args->args.exists.exists || vol_has_holder(object, loc))
             return 0;

@@ -326,15 +326,20 @@ static herr_t visit_from(const vol_object *object, const H5VL_loc_params_t *loc,
     return result;
 }
 
-/* Behind an external link there is an object or none, as in HDF5, whatever keeps it from being
-   opened. */
+/* A soft link leads to an object or to none; without a group on its way there is an error, as in HDF5.
+   Behind an external link there is an object or none, whatever keeps it from being opened. */
 static herr_t leads_somewhere(const vol_object *object, const H5VL_loc_params_t *loc, hid_t dxpl,
                               hbool_t *out) {
     h5_lib *lib = object->lib;
     vol_found found;
-    if (vol_lookup(object, loc, true, &found)) {
+    bool is_cut;
+    if (vol_lookup(object, loc, true, &found, &is_cut)) {
         *out = found.node != NULL;
-        return 0;
+        if (!is_cut)
+            return 0;
+        VOL_PUSH(lib, SYM, NOTFOUND, "a group is missing on the way to which '%s' leads",
+                 loc->loc_data.loc_by_name.name);
+        return -1;
     }
     if (loc->type != H5VL_OBJECT_BY_NAME || !vol_leaves(object, loc))
         return -1;

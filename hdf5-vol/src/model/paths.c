@@ -70,6 +70,19 @@ enum zb_code vol_path_enter(vol_route *route, vol_found *found, zb_error *err) {
     return follow_soft(route, link, &found->node, err);
 }
 
+/* One step: into the group that has been found, to the name in it. `is_last`: no other one follows. */
+static enum zb_code step(const char *part, bool is_last, vol_route *route, vol_found *out,
+                         zb_error *err) {
+    enum zb_code code = out->link ? vol_path_enter(route, out, err) : ZB_OK;
+    if (code) {
+        route->is_cut |= code == ZB_ENOTFOUND;
+        return code;
+    }
+    code = vol_child_find(out->node, part, &out->link, err);
+    route->is_cut |= code == ZB_ENOTFOUND && (!is_last || out->node->kind != VOL_GROUP);
+    return code ? code : vol_link_node(out->link, &out->node, err);
+}
+
 /* HDF5's rules for paths: empty parts and "." mean nothing, ".." is a name like any other. */
 enum zb_code vol_path_find(vol_node *from, const char *path, vol_route *route, vol_found *out,
                            zb_error *err) {
@@ -81,14 +94,9 @@ enum zb_code vol_path_find(vol_node *from, const char *path, vol_route *route, v
     while (!code && (part = strsep(&rest, "/"))) {
         if (!*part || strcmp(part, ".") == 0)
             continue;
-        if (out->link)
-            code = vol_path_enter(route, out, err);
+        code = step(part, !rest || !rest[strspn(rest, "/")], route, out, err);
         if (code && route->rest)
             lengthen(route, part, rest);
-        if (!code)
-            code = vol_child_find(out->node, part, &out->link, err);
-        if (!code)
-            code = vol_link_node(out->link, &out->node, err);
     }
     free(copy);
     return code;

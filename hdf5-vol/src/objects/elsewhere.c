@@ -256,8 +256,8 @@ static vol_object *open_on(const vol_object *object, const H5VL_loc_params_t *lo
 static char *path_of_link(const vol_object *object, const H5VL_loc_params_t *loc) {
     vol_found found;
     char *path;
-    if (loc->type != H5VL_OBJECT_BY_IDX || !vol_lookup(object, loc, false, &found) || !found.link ||
-        found.node)
+    if (loc->type != H5VL_OBJECT_BY_IDX || !vol_lookup(object, loc, false, &found, NULL) ||
+        !found.link || found.node)
         return NULL;
     const int size = asprintf(&path, "%s/%s", loc->loc_data.loc_by_idx.name, found.link->name);
     return size < 0 ? NULL : path;

@@ -105,18 +105,18 @@ bool vol_locate_link(const vol_object *object, const H5VL_loc_params_t *loc, vol
 }
 
 static enum zb_code find_node(const vol_object *object, const H5VL_loc_params_t *loc,
-                              vol_found *out, zb_error *err) {
-    vol_route route = {.left = VOL_LINKS_FOLLOWED};
-    enum zb_code code = find_location(object, loc, &route, out, err);
-    return code || out->node ? code : vol_path_enter(&route, out, err);
+                              vol_route *route, vol_found *out, zb_error *err) {
+    enum zb_code code = find_location(object, loc, route, out, err);
+    return code || out->node ? code : vol_path_enter(route, out, err);
 }
 
 vol_node *vol_locate(const vol_object *object, const H5VL_loc_params_t *loc) {
     zb_error err = {0};
     vol_found found;
+    vol_route route = {.left = VOL_LINKS_FOLLOWED};
     if (!has_list(object->lib, loc))
         return NULL;
-    if (find_node(object, loc, &found, &err) == ZB_OK)
+    if (find_node(object, loc, &route, &found, &err) == ZB_OK)
         return found.node;
     push_not_found(object->lib, location_name(loc), &err);
     return NULL;
@@ -182,14 +182,16 @@ bool vol_locate_place(const vol_object *object, const H5VL_loc_params_t *loc, hi
     return false;
 }
 
-bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, bool follow,
-                vol_found *out) {
+bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, bool follow, vol_found *out,
+                bool *is_cut) {
     zb_error err = {0};
     vol_route route = {.left = VOL_LINKS_FOLLOWED};
     if (!has_list(object->lib, loc))
         return false;
-    enum zb_code code =
-        follow ? find_node(object, loc, out, &err) : find_location(object, loc, &route, out, &err);
+    enum zb_code code = follow ? find_node(object, loc, &route, out, &err)
+                               : find_location(object, loc, &route, out, &err);
+    if (is_cut)
+        *is_cut = route.is_cut;
     if (code == ZB_OK)
         return true;
     *out = (vol_found){.node = NULL};
@@ -217,7 +219,7 @@ bool vol_has_holder(const vol_object *object, const H5VL_loc_params_t *loc) {
     H5VL_loc_params_t to_holder = *loc;
     char *name = strndup(path, size);
     to_holder.loc_data.loc_by_name.name = name;
-    const bool looked = name && vol_lookup(object, &to_holder, true, &found);
+    const bool looked = name && vol_lookup(object, &to_holder, true, &found, NULL);
     free(name);
     return looked && found.node && found.node->kind == VOL_GROUP;
 }

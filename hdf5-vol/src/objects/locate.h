@@ -45,9 +45,9 @@ bool vol_locate_place(const vol_object *object, const H5VL_loc_params_t *loc, hi
 
 /* For questions of existence: as vol_locate_link, the last link followed if `follow`, but where
    there is none, both parts of *out are NULL, and only a real failure pushes an error and returns
-   false. */
-bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, bool follow,
-                vol_found *out);
+   false. *is_cut (or NULL): see vol_route. */
+bool vol_lookup(const vol_object *object, const H5VL_loc_params_t *loc, bool follow, vol_found *out,
+                bool *is_cut);
 
 /* The node of a link that vol_locate_link has found. Pushes an error and returns NULL when it leads
    to none. */
