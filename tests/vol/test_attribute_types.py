@@ -209,7 +209,6 @@ def test_maximal_extents(tmp_path):
 
 
 @pytest.mark.parametrize("make, words", [
-    (lambda f: f.attrs.create("a", np.longdouble(1)), "long double"),
     (lambda f: f.attrs.create("a", f["d"].regionref[:2]), "region"),
     (lambda f: f.attrs.create("_hdf5", 1), "choose another"),
     (lambda f: h5py.h5a.rename(f.id, b"there", b"_hdf5"), "choose another"),

@@ -43,6 +43,15 @@ def bits_type(base, size, precision, offset=0):
     return kind
 
 
+def float_type(size, exponent, mantissa, bias):
+    kind = T.IEEE_F32LE.copy()
+    kind.set_fields(8 * size - 1, mantissa, exponent, 0, mantissa)
+    kind.set_precision(8 * size)
+    kind.set_size(size)
+    kind.set_ebias(bias)
+    return kind
+
+
 THREE_BYTES, SHIFTED = bits_type(T.STD_I32LE, 3, 24), bits_type(T.STD_U32BE, 4, 17, 7)
 COLOURS = {"RED": 0, "GREEN": 1, "BLUE": 250}
 KINDS = {
@@ -71,8 +80,20 @@ KINDS = {
     "shifted": (SHIFTED, "raw_bytes"),
     "compound_of_odd": (compound_type(12, ("a", 1, THREE_BYTES), ("b", 6, SHIFTED)), "struct"),
     "array_of_odd": (T.array_create(THREE_BYTES, (2,)), "raw_bytes"),
+    "float24": (float_type(3, 7, 16, 63), "raw_bytes"),
+    "long_double": (T.NATIVE_LDOUBLE, "raw_bytes"),
+    "compound_of_floats": (compound_type(20, ("a", 1, float_type(3, 7, 16, 63)), ("b", 4, T.NATIVE_LDOUBLE)),
+                           "struct"),
     "float8": (small_type(T.IEEE_F32LE, 1, 4, 3, 7), "float8_e4m3"),
 }
+
+
+def long_doubles(count):
+    """Their bytes, with zeros where the processor has none."""
+    out = (np.arange(count, dtype=np.longdouble) / 7).view("u1").reshape(count, -1)
+    if np.finfo(np.longdouble).nmant == 63:
+        out[:, 10:] = 0
+    return out
 
 
 def stored_bytes(kind, count):
@@ -95,7 +116,15 @@ def stored_bytes(kind, count):
     if kind.get_class() == T.STRING:
         out = out % 26 + 65
         out[:, -1] = 32 if kind.get_strpad() == T.STR_SPACEPAD else 0
-    if kind.get_class() == T.FLOAT:
+    if kind == KINDS["float24"][0]:
+        out[:, 2] &= 63  # no infinity, no NaN
+    elif kind == KINDS["compound_of_floats"][0]:
+        out[:, :4] = np.arange(4 * count).reshape(count, 4) % 60
+        out[:, 0] = 0
+        out[:, 4:] = long_doubles(count)
+    elif kind == T.NATIVE_LDOUBLE:
+        out = long_doubles(count)
+    elif kind.get_class() == T.FLOAT:
         out = np.arange(count, dtype=">f8" if kind.get_size() == 8 else "u1").view("u1").reshape(count, -1)
     return np.ascontiguousarray(out)
 
@@ -457,3 +486,44 @@ def test_hostile_types(name, store):
             assert 0 < shown.get_size() < 2**31 and file["d"].shape == (4,)
             if shown.get_size() < 2**20:
                 read(file["d"].id, shown)
+
+
+@pytest.mark.parametrize("name", ["x.h5", "x.zarr"])
+def test_floats_of_other_sizes(tmp_path, name):
+    """What HDF5 reads and writes of them, in types of their own and in others."""
+    path, wide = tmp_path / name, np.array([1, -2, 3, 0, np.inf, np.nan], np.longdouble) / 3
+    wide[3] = np.longdouble("1e4000") if np.finfo(np.longdouble).maxexp > 1024 else 7
+    with h5py.File(path, "w") as file:
+        file.create_dataset("l", data=wide, chunks=(4,), compression="gzip")
+        file.create_dataset("fill", (3,), np.longdouble, fillvalue=wide[0])[1] = 5
+        file.create_dataset("c", data=wide[:4] + 2j)
+        file.create_dataset("v", (1,), h5py.vlen_dtype(np.longdouble))[0] = wide[:4]
+        for attribute, value in {"one": wide[0], "half": np.longdouble(0.5), "all": wide, "c": wide[:2] * 1j}.items():
+            file.attrs[attribute] = value
+        small = h5py.h5d.create(file.id, b"s", KINDS["float24"][0], h5py.h5s.create_simple((3,)))
+        small.write(h5py.h5s.ALL, h5py.h5s.ALL, np.array([1.5, -2.25, 1e30]))
+        attr = h5py.h5a.create(file.id, b"s", KINDS["float24"][0], h5py.h5s.create_simple((2,)))
+        attr.write(np.array([0.25, -3]))
+    with h5py.File(path, "r") as file:
+        for key, want in {"l": wide, "c": wide[:4] + 2j, "fill": np.array([wide[0], 5, wide[0]])}.items():
+            assert file[key].dtype == want.dtype and np.array_equal(file[key][...], want, equal_nan=True), key
+        assert np.array_equal(file["v"][0], wide[:4]) and file["fill"].fillvalue == wide[0]
+        assert np.array_equal(file["l"].astype("f8")[...], wide.astype("f8"), equal_nan=True)
+        assert file.attrs["one"] == wide[0] and file.attrs["half"] == 0.5
+        assert np.array_equal(file.attrs["all"], wide, equal_nan=True) and np.array_equal(file.attrs["c"], wide[:2] * 1j)
+        assert file["s"][...].tolist() == [1.5, -2.25, np.inf] and file.attrs["s"].tolist() == [0.25, -3]
+        for kind in (file["s"].id.get_type(), file.attrs.get_id("s").get_type()):
+            assert kind == KINDS["float24"][0]
+
+
+def test_floats_of_other_sizes_go_there_and_back(tmp_path):
+    source, store, back = (tmp_path / name for name in ("a.h5", "b.zarr", "c.h5"))
+    with h5py.File(source, "w") as file:
+        for name in ("float24", "long_double", "compound_of_floats"):
+            make(file, name, KINDS[name][0], stored_bytes(KINDS[name][0], 5))
+        file.attrs["l"], file.attrs["c"] = np.longdouble(1) / 3, np.clongdouble(2 + 1j) / 3
+    tool("h5repack", source, store, connector="zarr")
+    tool("h5repack", store, back, connector="zarr")
+    for other in (store, back):
+        tool("h5diff", source, other, connector="zarr")
+    assert json.loads((store / "zarr.json").read_text())["attributes"]["l"] == 1 / 3

@@ -57,13 +57,10 @@ def test_opaque(path):
         assert f["d"][...].tobytes() == data.tobytes()
 
 
-@pytest.mark.parametrize("dtype, words", [
-    (h5py.regionref_dtype, "region"), (np.longdouble, "floats"),
-])
-def test_types_without_a_form(path, dtype, words):
+def test_types_without_a_form(path):
     with h5py.File(path, "w") as f:
-        with pytest.raises((ValueError, TypeError, OSError), match=words):
-            h5py.h5d.create(f.id, b"d", h5py.h5t.py_create(np.dtype(dtype), logical=True),
+        with pytest.raises((ValueError, TypeError, OSError), match="region"):
+            h5py.h5d.create(f.id, b"d", h5py.h5t.py_create(h5py.regionref_dtype, logical=True),
                             h5py.h5s.create_simple((3,)))
         assert list(f) == []
 

@@ -75,11 +75,9 @@ def test_values(path, on):
 
 def test_values_without_a_form(path):
     with h5py.File(path, "w") as f:
-        for value, words in ((np.longdouble(1), "long double"),
-                             (f.create_dataset("d", (3,)).regionref[:1], "region")):
-            with pytest.raises(OSError, match=words):
-                f.attrs.create("a", value)
-            assert "a" not in f.attrs
+        with pytest.raises(OSError, match="region"):
+            f.attrs.create("a", f.create_dataset("d", (3,)).regionref[:1])
+        assert "a" not in f.attrs
         assert dict(f.attrs) == {}
     assert not document(path).get("attributes")
 

@@ -57,6 +57,9 @@ typedef struct vol_form_member {
     vol_form *form;
 } vol_form_member;
 
+/* The largest float, in bytes, that type_json.h has words for. */
+#define VOL_LARGEST_FLOAT 64
+
 /* A type taken apart. */
 struct vol_form {
     h5_lib *lib;
@@ -74,8 +77,8 @@ struct vol_form {
 };
 
 /* Takes a type apart; freed with vol_form_free (NULL is allowed). ZB_EUNSUPPORTED, with what to do
-   instead, for types that no attribute of a store can have: floats of more than 64 bits, integers
-   of more, references to regions and those of HDF5 1.12's new kind. */
+   instead, for types that no attribute of a store can have: integers of more than 64 bits, floats of more
+   than 64 bytes, references to regions and those of HDF5 1.12's new kind. */
 enum zb_code vol_form_new(vol_file *file, hid_t type, vol_form **out, zb_error *err);
 void vol_form_free(vol_form *form);
 

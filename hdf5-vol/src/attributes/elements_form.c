@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLASS_COMPLEX 11 /* of HDF5 2.x, which the headers of 1.14 do not name */
 #define DEEPEST 32
 
 void vol_form_free(vol_form *form) {
@@ -66,8 +65,8 @@ static enum zb_code make(const vol_form *like, hid_t type, unsigned depth, vol_f
 static enum zb_code fill_number(vol_form *form, hid_t type, zb_error *err) {
     h5_lib *lib = form->lib;
     const H5T_class_t class = lib->H5Tget_class(type);
-    if (form->size > sizeof(uint64_t))
-        return fail(class == H5T_FLOAT ? "floats of more than 64 bits (long double); write float64"
+    if (form->size > (class == H5T_FLOAT ? VOL_LARGEST_FLOAT : sizeof(uint64_t)))
+        return fail(class == H5T_FLOAT ? "floats of more than 64 bytes; write float64"
                                        : "integers of more than 64 bits; write two of 64 bits",
                     err);
     form->kind = class == H5T_FLOAT                       ? VOL_FORM_FLOAT
@@ -192,7 +191,7 @@ static enum zb_code fill(vol_form *form, hid_t type, unsigned depth, zb_error *e
     case H5T_VLEN:
         form->kind = VOL_FORM_VLEN;
         return fill_base(form, type, depth, err);
-    case CLASS_COMPLEX:
+    case H5_CLASS_COMPLEX:
         form->kind = VOL_FORM_ARRAY;
         form->ndim = 1;
         form->count = (size_t)(form->dims[0] = 2);

@@ -35,8 +35,8 @@ static bool parse_number(const vol_form *form, const zb_json *json, char *elemen
         int64_t i;
         uint64_t u;
         double d;
-        char bytes[8];
-    } value, back;
+        char bytes[VOL_LARGEST_FLOAT];
+    } value = {.bytes = {0}}; /* a conversion may leave padding as it was */
     const bool is_float = form->kind == VOL_FORM_FLOAT;
     const hid_t wide = is_float                     ? vol_type_double(lib)
                        : form->kind == VOL_FORM_INT ? *lib->H5T_NATIVE_INT64_g
@@ -45,13 +45,12 @@ static bool parse_number(const vol_form *form, const zb_json *json, char *elemen
           : form->kind == VOL_FORM_INT ? zb_json_int64(json, &value.i)
                                        : zb_json_uint64(json, &value.u)))
         return false;
-    back = value;
+    const uint64_t meant = value.u;
     if (lib->H5Tconvert(wide, form->number, 1, &value, NULL, list) < 0)
         return false;
     memcpy(element, value.bytes, form->size);
     if (is_float)
         return true;
-    const uint64_t meant = back.u;
     memset(&value, 0, sizeof value);
     memcpy(value.bytes, element, form->size);
     return lib->H5Tconvert(form->number, wide, 1, &value, NULL, list) >= 0 && value.u == meant;

@@ -19,7 +19,7 @@ static void print_number(const vol_form *form, const char *element, zb_json_writ
         int64_t i;
         uint64_t u;
         double d;
-        char bytes[8];
+        char bytes[VOL_LARGEST_FLOAT];
     } value = {.u = 0};
     const hid_t to = form->kind == VOL_FORM_FLOAT ? vol_type_double(lib)
                      : form->kind == VOL_FORM_INT ? *lib->H5T_NATIVE_INT64_g

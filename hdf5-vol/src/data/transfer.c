@@ -192,14 +192,12 @@ static bool is_time(h5_lib *lib, hid_t type, zb_dtype stored, zb_dtype *memory) 
     return true;
 }
 
-#define CLASS_COMPLEX 11 /* of HDF5 2.x */
-
 /* Types that are numbers to HDF5 as to the core: of enumerations, bitfields and opaque elements HDF5
    knows what they convert to. */
 static bool is_number(const vol_held_type *type) {
     const int class = type->class;
     return class == H5T_INTEGER || class == H5T_FLOAT || class == H5T_COMPOUND ||
-           class == CLASS_COMPLEX;
+           class == H5_CLASS_COMPLEX;
 }
 
 /* Elements as the program has them, where they are numbers or the dataset's own type. The two cheap

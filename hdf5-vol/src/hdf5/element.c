@@ -43,7 +43,7 @@ static enum zb_code fail_type(H5T_class_t class, zb_error *err) {
         const char *what;
     } reasons[] = {
         {H5T_INTEGER, "integers of this size, or with unused bits; use 8, 16, 32 or 64 bits"},
-        {H5T_FLOAT, "floats of this size or layout; use float16, float32 or float64"},
+        {H5T_FLOAT, "floats of more than 64 bytes; use float16, float32 or float64"},
         {H5T_ENUM, "enumerations of integers of more than 8 bytes; use 8, 16, 32 or 64 bits"},
         {H5T_BITFIELD, "bitfields of more than 64 bytes; use several"},
     };
@@ -144,8 +144,9 @@ static enum zb_code make_struct(h5_lib *lib, hid_t type, unsigned depth, vol_ele
 
 /* ---- Elements of a fixed size ---- */
 
-/* Integers, enumerations, times and bitfields that no integers of Zarr are (with padding, of 3 bytes) are bytes.
-   HDF5's JSON (type_json.h) tells of those of up to 64 bytes, and HDF5 converts integers of up to 8. */
+/* Integers, enumerations, times, bitfields and floats that no numbers of Zarr are (with padding, of 3
+   bytes, long doubles) are bytes. HDF5's JSON (type_json.h) tells of those of up to 64 bytes, and HDF5
+   converts integers of up to 8. */
 static bool make_padded(uint32_t largest, zb_dtype *dtype) {
     *dtype = (zb_dtype){.kind = ZB_KIND_RAW, .size = dtype->size};
     return dtype->size <= largest;
@@ -169,9 +170,14 @@ static bool make_bits(h5_lib *lib, hid_t type, enum zb_kind kind, zb_dtype *dtyp
 
 /* Types that have one form: bytes of the element that mean the same in the store. */
 static bool make_plain(h5_lib *lib, hid_t type, zb_dtype *dtype) {
-    switch (lib->H5Tget_class(type)) {
+    const int class = lib->H5Tget_class(type);
+    switch (class) {
     case H5T_INTEGER:
         return make_padded(sizeof(uint64_t), dtype);
+    case H5T_FLOAT:
+        return make_padded(64, dtype);
+    case H5_CLASS_COMPLEX:
+        return make_padded(2 * 64, dtype);
     case H5T_ENUM:
         return make_base(lib, type, dtype);
     case H5T_BITFIELD:

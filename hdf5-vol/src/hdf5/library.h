@@ -35,6 +35,9 @@
 #define H5_ACC_SWMR_READ 0x0040u
 #define H5_ACC_DEFAULT 0xffffu
 
+/* H5T_COMPLEX of HDF5 2.x, which the headers of 1.14 do not name. */
+#define H5_CLASS_COMPLEX 11
+
 /* clang-format off */
 
 /* Functions that 1.14 and 2.x both export under these names. */

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* HDF5 2.x: H5T_COMPLEX, which the headers of 1.14 do not name. */
-#define CLASS_COMPLEX 11
-
 static char order_letter(H5T_order_t order) {
     return order == H5T_ORDER_BE ? '>' : '<';
 }
@@ -184,7 +181,7 @@ static void print_reference(h5_lib *lib, hid_t type, zb_json_writer *out) {
 
 static void print_class(h5_lib *lib, hid_t type, zb_json_writer *out) {
     const int class = lib->H5Tget_class(type);
-    if (class == CLASS_COMPLEX) {
+    if (class == H5_CLASS_COMPLEX) {
         print_based(lib, type, "complex", out);
         return;
     }

@@ -262,8 +262,6 @@ static bool compound_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
 }
 
 /* HDF5 2.x has complex numbers of its own, laid out like the compound. */
-#define CLASS_COMPLEX 11
-
 static bool complex_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
     hid_t part = lib->H5Tget_super(type);
     zb_dtype of_part = {.size = dtype->size / 2};
@@ -281,7 +279,7 @@ bool vol_type_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype) {
         return false;
     *dtype = (zb_dtype){.size = (uint32_t)size};
     const int class = lib->H5Tget_class(type);
-    if (class == CLASS_COMPLEX)
+    if (class == H5_CLASS_COMPLEX)
         return complex_to_dtype(lib, type, dtype);
     switch (class) {
     case H5T_INTEGER:
