@@ -211,6 +211,8 @@ def test_maximal_extents(tmp_path):
 @pytest.mark.parametrize("make, words", [
     (lambda f: f.attrs.create("a", f["d"].regionref[:2]), "region"),
     (lambda f: f.attrs.create("_hdf5", 1), "choose another"),
+    (lambda f: h5py.h5a.create(f.id, b"a\xfe", h5py.h5t.NATIVE_INT8, h5py.h5s.create(h5py.h5s.SCALAR)), "not UTF-8"),
+    (lambda f: h5py.h5a.rename(f.id, b"there", b"\xfe"), "not UTF-8"),
     (lambda f: h5py.h5a.rename(f.id, b"there", b"_hdf5"), "choose another"),
 ])
 def test_what_is_refused(tmp_path, make, words):

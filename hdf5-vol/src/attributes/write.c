@@ -81,6 +81,8 @@ herr_t vol_attr_zeros(h5_lib *lib, hid_t type, hid_t space, void **out) {
 
 /* Names that HDF5 programs do not see cannot be theirs. */
 static enum zb_code check_name(const char *name, zb_error *err) {
+    if (!vol_text_is_utf8(name))
+        return zb_fail(err, ZB_EUNSUPPORTED, "its name is not UTF-8; choose another one");
     if (strcmp(name, VOL_SIDE) != 0)
         return ZB_OK;
     return zb_fail(err, ZB_EUNSUPPORTED,
