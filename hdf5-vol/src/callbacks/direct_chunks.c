@@ -171,11 +171,11 @@ static herr_t read_elements(const chunk *c) {
     return result;
 }
 
-static herr_t unfilter(chunk *c, size_t size, const void *bytes) {
+static herr_t unfilter(chunk *c, uint32_t mask, size_t size, const void *bytes) {
     static const hsize_t origin[ZB_MAX_NDIM];
     h5_chunk_write args = {.offset = origin, .size = size, .buffer = bytes};
     h5_chunk_write_v1 old;
-    const hid_t checked = vol_size_checked(c->lib, c->dcpl, c->bytes);
+    const hid_t checked = vol_size_checked(c->lib, c->dcpl, mask, c->bytes);
     herr_t result = checked < 0 ? -1 : make_scratch(c, checked);
     vol_release_id(c->lib, checked);
     if (result < 0 ||
@@ -240,10 +240,10 @@ herr_t vol_direct_read(const vol_object *object, const hsize_t *offset, void *bu
     return result;
 }
 
-/* Bytes that the filters cannot take back change nothing. */
-static herr_t take(chunk *c, size_t size, const void *bytes) {
+/* Bytes that the filters cannot take back change nothing. Those of the mask have not been applied. */
+static herr_t take(chunk *c, uint32_t mask, size_t size, const void *bytes) {
     if (has_filters(c))
-        return unfilter(c, size, bytes);
+        return unfilter(c, mask, size, bytes);
     if (size == c->bytes) {
         memcpy(c->elements, bytes, size);
         return 0;
@@ -258,15 +258,9 @@ herr_t vol_direct_write(const vol_object *object, const hsize_t *offset, uint32_
     chunk c;
     if (!vol_may_write(object, "write a chunk"))
         return -1;
-    if (mask != 0) {
-        VOL_PUSH(object->lib, DATASET, UNSUPPORTED,
-                 "chunks of a store have all of their filters: give the chunk with all applied, "
-                 "and 0 as the filter mask");
-        return -1;
-    }
     herr_t result = chunk_begin(object, offset, &c);
     if (result >= 0)
-        result = take(&c, size, bytes);
+        result = take(&c, mask, size, bytes);
     if (result >= 0)
         result = transfer(&c, true);
     chunk_end(&c);

@@ -10,9 +10,9 @@
 
 #include "hdf5/library.h"
 
-/* A dataset creation list like this one, in which reading a chunk fails if the filters do not give so
-   many bytes. For chunks whose mask is 0: the numbers of the filters are one more. The caller closes
-   it. -1, with the error on the stack. */
-hid_t vol_size_checked(h5_lib *lib, hid_t dcpl, size_t bytes);
+/* A dataset creation list like this one, without the filters of a mask, in which reading a chunk fails if
+   the others do not give so many bytes. The mask of its chunks is 0: the numbers of the filters are
+   other ones. The caller closes it. -1, with the error on the stack. */
+hid_t vol_size_checked(h5_lib *lib, hid_t dcpl, uint32_t mask, size_t bytes);
 
 #endif
