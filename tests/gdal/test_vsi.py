@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Stores in GDAL's virtual file systems."""
+import gzip
 import http.server
 import os
 import pathlib
 import re
 import sys
+import tarfile
 import threading
 import time
+import zipfile
 
 import numpy as np
 import pytest
 import zarr
 from osgeo import gdal
 
-from conftest import Errors, opened, put, run, sub
+from conftest import Errors, opened, put, run, run_python, sub
 
 PLANE = np.arange(60 * 80, dtype="uint16").reshape(60, 80)
 
@@ -82,7 +85,6 @@ def test_a_directory_is_no_missing_chunk(sample, name, content):
 
 
 def test_a_directory_in_an_archive_is_no_missing_chunk(sample, tmp_path):
-    import zipfile
     archive = str(tmp_path / "x.zip")
     with zipfile.ZipFile(archive, "w") as file:
         for directory, _, names in os.walk(sample):
@@ -101,7 +103,6 @@ def test_a_directory_in_an_archive_is_no_missing_chunk(sample, tmp_path):
 @pytest.mark.parametrize("compressed", [False, True])
 def test_vsizip(sample, tmp_path, compressed):
     archive = str(tmp_path / "x.zip")
-    import zipfile
     kind = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     with zipfile.ZipFile(archive, "w", kind) as file:
         for directory, _, names in os.walk(sample):
@@ -120,9 +121,89 @@ def test_store_at_the_root_of_an_archive(tmp_path):
     assert (opened("ZARR3:/vsizip/" + archive).ReadAsArray() == PLANE).all()
 
 
+LOSE = r"""
+import os, resource, sys
+import numpy as np
+from osgeo import gdal
+gdal.UseExceptions()
+name, file, trouble = sys.argv[1:]
+dataset = gdal.OpenEx(name, gdal.OF_RASTER, allowed_drivers=["Zarr3"])
+assert (dataset.ReadAsArray(0, 0, 10, 10) == 1234).all()
+assert (dataset.ReadAsArray(0, 20, 10, 10) == 7).all()  # a chunk that is missing indeed
+held = []
+if trouble == "gone":
+    os.rename(file, file + ".away")
+elif trouble == "damaged":
+    os.truncate(file, 1)
+else:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+    try:
+        while True:
+            held.append(os.open("/dev/null", os.O_RDONLY))
+    except OSError:
+        pass
+try:
+    print("read", np.unique(dataset.ReadAsArray(20, 20, 20, 20)))
+except RuntimeError as error:
+    print("error", error)
+for descriptor in held:
+    os.close(descriptor)
+if held:
+    print("then", np.unique(dataset.ReadAsArray(20, 20, 20, 20)))
+"""
+
+
+def pack(source, target, kind):
+    """The store at `source` as a file at `target`, and the name of GDAL's for what is in it."""
+    if kind == "tar":
+        with tarfile.open(target, "w") as file:
+            file.add(source, "s.zarr")
+        return "/vsitar/" + target + "/s.zarr"
+    with zipfile.ZipFile(target, "w") as file:
+        for directory, _, names in os.walk(source):
+            for name in names:
+                full = os.path.join(directory, name)
+                file.write(full, "s.zarr" + full[len(source):])
+    return {"zip": "/vsizip/" + target + "/s.zarr",
+            "part": "/vsizip/{/vsisubfile/0," + target + "}/s.zarr"}[kind]
+
+
+@pytest.mark.parametrize("trouble", ["gone", "damaged", "descriptors"])
+@pytest.mark.parametrize("kind", ["zip", "tar", "part"])
+def test_what_cannot_be_opened_is_no_missing_chunk(tmp_path, kind, trouble):
+    """In an archive that was moved away or cut off, or with no file descriptor free."""
+    path = str(tmp_path / "s.zarr")
+    array = zarr.create_array(path, shape=(40, 40), chunks=(10, 10), dtype="u2", fill_value=7)
+    array[:] = 1234
+    os.remove(os.path.join(path, "c", "2", "0"))
+    target = str(tmp_path / ("s.tar" if kind == "tar" else "s.zip"))
+    name = pack(path, target, kind)
+    lines = run_python(LOSE, "ZARR3:" + name, target, trouble).splitlines()
+    assert lines[0].startswith("error"), lines
+    if trouble == "descriptors":
+        assert lines[1:] == ["then [1234]"]
+
+
+@pytest.mark.parametrize("trouble", ["gone", "damaged", "descriptors"])
+def test_compressed_files_that_cannot_be_opened(tmp_path, trouble):
+    path = str(tmp_path / "s.zarr")
+    array = zarr.create_array(path, shape=(40, 40), chunks=(10, 10), dtype="u2", fill_value=7)
+    array[:] = 1234
+    os.remove(os.path.join(path, "c", "2", "0"))
+    for directory, _, names in os.walk(path):
+        for name in names:
+            full = os.path.join(directory, name)
+            data = pathlib.Path(full).read_bytes()
+            with gzip.open(full, "wb") as file:
+                file.write(data)
+    lost = os.path.join(path, "c", "3", "3") if trouble == "damaged" else path
+    lines = run_python(LOSE, "ZARR3:/vsigzip/" + path, lost, trouble).splitlines()
+    assert lines[0].startswith("error"), lines
+
+
 class Handler(http.server.SimpleHTTPRequestHandler):
     """A web server that knows ranges, which Python's own does not, and fails on demand."""
-    broken = None
+    broken = silent = None  # a part of the paths that are answered by an error, or not at all
     ranges = True
     dated = False  # tells when files were made, long ago
     delay = 0  # seconds
@@ -143,6 +224,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         path = pathlib.Path(self.translate_path(self.path))
         if self.broken and self.broken in self.path:
             return self.send_error(500)
+        if self.silent and self.silent in self.path:
+            return None  # the connection ends
         if not path.is_file():
             return self.send_error(404)
         data = path.read_bytes()
@@ -202,6 +285,28 @@ def test_a_failing_server_is_no_missing_chunk(server):
     with Errors() as errors:
         assert dataset.ReadAsArray() is None
     assert len(errors.failures) == 1 and "c/1/1" in errors.failures[0]
+
+
+@pytest.mark.parametrize("kind", ["plain", "zip", "tar"])
+def test_a_server_that_does_not_reply_makes_no_missing_chunk(server, sample, kind):
+    """Neither at once nor when GDAL has noted the failed request as a file that does not exist."""
+    root, handler = server
+    os.remove(os.path.join(sample, "g", "u", "c", "0", "0"))
+    if kind != "plain":
+        target = os.path.join(os.path.dirname(sample), "s." + kind)
+        archive = root.replace("x.zarr", "s." + kind)
+        root = pack(sample, target, kind).replace(target, archive)
+    dataset = opened(sub(root, "g/u"))
+    assert (dataset.ReadAsArray(0, 0, 30, 30) == 0).all()
+    handler.silent = "c/1/1" if kind == "plain" else "s." + kind
+    if kind != "plain":  # what was read stays in GDAL's memory
+        gdal.VSICurlClearCache()
+    for _ in range(2):
+        with Errors() as errors:
+            assert dataset.ReadAsArray(30, 30, 30, 30) is None
+        assert len(errors.failures) == 1
+    handler.silent = None
+    assert (dataset.ReadAsArray(30, 30, 30, 30) == PLANE[30:60, 30:60] + 1).all()
 
 
 def test_a_server_without_ranges_is_named_as_the_reason(server):

@@ -97,18 +97,50 @@ std::string path_of(zb_store *store, const char *key) {
     return zarr3::file_in(reinterpret_cast<VsiStore *>(store)->root, key);
 }
 
-/* The reason of a failed open or stat: the object is absent, or it could not be asked for. A server
-   that fails must not look like a missing chunk, which would read as fill. */
-enum zb_code explain_failure(const std::string &path, int code, zb_error *err) {
+/* What errno says of a file that is not there. 0: an archive's directory has no such entry. */
+bool is_absence(int code) {
+    return code == 0 || code == ENOENT || code == ENOTDIR;
+}
+
+/* A file that is no gzip stream is not there for GDAL. */
+bool hides_a_file(const std::string &path) {
+    static const std::string kPrefix = "/vsigzip/";
+    VSIStatBufL stat;
+    return path.compare(0, kPrefix.size(), kPrefix) == 0 &&
+           VSIStatExL(path.c_str() + kPrefix.size(), &stat, VSI_STAT_EXISTS_FLAG) == 0;
+}
+
+/* The meaning of a failed stat: the object is absent, or it could not be asked for. What fails must
+   not look like a missing chunk, which would read as fill. Local systems tell by errno, in which
+   libcurl leaves anything. A server's 404 is sure; without a reply there is a warning at most, and
+   none the next time, as GDAL has noted that there is no such file. */
+bool is_absent(const std::string &path, int code) {
     const VSIErrorNum vsi = VSIGetLastErrorNo();
-    const std::string text = VSIGetLastErrorMsg();
-    const bool http_absent = vsi == VSIE_HttpError && text.find("404") != std::string::npos;
-    const bool absent = http_absent || vsi == VSIE_AWSObjectNotFound || vsi == VSIE_None ||
-                        (vsi == VSIE_FileError && (code == ENOENT || code == ENOTDIR || code == 0));
-    if (absent)
-        return zb_fail(err, ZB_ENOTFOUND, "%s does not exist", path.c_str());
+    if (vsi == VSIE_HttpError)
+        return strstr(VSIGetLastErrorMsg(), "404") != nullptr;
+    if (vsi != VSIE_None && vsi != VSIE_FileError)
+        return vsi == VSIE_AWSObjectNotFound;
+    if (zarr3::is_on_server(path))
+        return false;
+    if (zarr3::reaches_server(path))
+        return CPLGetLastErrorType() == CE_None;
+    return is_absence(code) && CPLGetLastErrorType() != CE_Failure && !hides_a_file(path);
+}
+
+/* For messages. GDAL's own words of a server that does not answer may hold the secrets of its
+   address. */
+const char *likely_reason(const std::string &path, int code) {
+    if (zarr3::reaches_server(path))
+        return "its server does not answer as it should";
+    if (!is_absence(code))
+        return strerror(code);
+    return hides_a_file(path) ? "it is no gzip file" : "GDAL gives no reason";
+}
+
+enum zb_code fail_to_open(const std::string &path, int code, const std::string &text,
+                          zb_error *err) {
     return zb_fail(err, ZB_EIO, "%s cannot be opened: %s", path.c_str(),
-                   text.empty() ? strerror(code) : text.c_str());
+                   text.empty() ? likely_reason(path, code) : text.c_str());
 }
 
 /* The identity of a version: see the top of the file. */
@@ -120,20 +152,44 @@ void fill_info(const VSIStatBufL &stat, zb_object_info *info) {
     info->validator.valid = stat.st_mtime > 0 && time(nullptr) > stat.st_mtime + 2;
 }
 
-/* A directory in an object's place is damage: an absent chunk would read as fill. */
+enum zb_code ask_for(const std::string &path, VSIStatBufL *stat, zb_error *err) {
+    VSIErrorReset();
+    CPLErrorReset();
+    errno = 0;
+    if (VSIStatExL(path.c_str(), stat,
+                   VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG | VSI_STAT_SIZE_FLAG |
+                       VSI_STAT_SET_ERROR_FLAG) == 0)
+        return ZB_OK;
+    const int code = errno;
+    if (is_absent(path, code))
+        return zb_fail(err, ZB_ENOTFOUND, "%s does not exist", path.c_str());
+    zarr3::forget_answers(path); /* GDAL would never ask again */
+    return fail_to_open(path, code, VSIGetLastErrorMsg(), err);
+}
+
+/* A failure without a reason may be one that GDAL remembers, of another thread's request. A
+   directory in an object's place is damage: an absent chunk would read as fill. */
 enum zb_code stat_path(const std::string &path, zb_object_info *info, zb_error *err) {
     VSIStatBufL stat;
-    VSIErrorReset();
-    errno = 0;
-    if (VSIStatExL(path.c_str(), &stat,
-                   VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG | VSI_STAT_SIZE_FLAG |
-                       VSI_STAT_SET_ERROR_FLAG) != 0)
-        return explain_failure(path, errno, err);
+    enum zb_code code = ask_for(path, &stat, err);
+    if (code == ZB_EIO && VSIGetLastErrorNo() == VSIE_None)
+        code = ask_for(path, &stat, err);
+    if (code != ZB_OK)
+        return code;
     if (VSI_ISDIR(stat.st_mode))
         return zb_fail(err, zarr3::invents_directories(path) ? ZB_ENOTFOUND : ZB_EINVAL,
                        "%s is a directory, not a regular file", path.c_str());
     fill_info(stat, info);
     return ZB_OK;
+}
+
+/* The reason of a failed open of what stat_path has found: another has erased it since, or it cannot
+   be read. GDAL's archives fail without a reason. */
+enum zb_code explain_open(const std::string &path, int code, zb_error *err) {
+    const std::string text = VSIGetLastErrorMsg();
+    zb_object_info info;
+    const enum zb_code now = stat_path(path, &info, err);
+    return now == ZB_OK ? fail_to_open(path, code, text, err) : now;
 }
 
 /* Looks for an entry that GDAL would not find, because others of its name stand before it. Fills
@@ -201,11 +257,8 @@ enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_obje
         return found != ZB_OK ? found : open_in_archive(store, *entry, out, err);
     const std::string path = path_of(store, key);
     const enum zb_code code = stat_path(path, info, err);
-    if (zarr3::can_read_at_once(path)) {
+    if (zarr3::can_read_at_once(path))
         reinterpret_cast<VsiStore *>(store)->is_sparse = code == ZB_ENOTFOUND;
-        if (code == ZB_EIO) /* GDAL would never ask again */
-            VSICurlPartialClearCache(path.c_str());
-    }
     if (code != ZB_OK)
         return code;
     VSIErrorReset();
@@ -214,7 +267,7 @@ enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_obje
     const CPLStringList unlisted(CSLSetNameValue(nullptr, "DISABLE_READDIR_ON_OPEN", "EMPTY_DIR"));
     VSILFILE *file = VSIFOpenEx2L(path.c_str(), "rb", TRUE, unlisted.List());
     if (file == nullptr)
-        return explain_failure(path, errno, err);
+        return explain_open(path, errno, err);
     /* The size of what is open, which is another object's when the key was replaced since. */
     VSIFSeekL(file, 0, SEEK_END);
     const uint64_t size = VSIFTellL(file);
@@ -510,6 +563,8 @@ enum zb_code open_vsi_store(const std::string &root, zb_store **out, zb_error *e
     hints.gap = is_local ? 4096 : 65536;
     hints.max_request = uint64_t{16} << 20;
     hints.is_local = is_local;
+    /* Archives, too, may be moved away, or cannot be asked for, while they are read. */
+    hints.is_watched = !zarr3::is_on_server(root);
     /* Plain web servers have no listings worth the name. */
     hints.can_list = root.compare(0, 9, "/vsicurl/") != 0;
     if (!is_local) {

@@ -19,6 +19,27 @@ bool invents_directories(const std::string &path) {
     });
 }
 
+bool is_on_server(const std::string &path) {
+    return STARTS_WITH(path.c_str(), "/vsicurl/") || invents_directories(path);
+}
+
+bool reaches_server(const std::string &path) {
+    if (!VSIIsLocal(path.c_str()))
+        return true;
+    for (size_t at = path.find("/vsi"); at != std::string::npos; at = path.find("/vsi", at + 1)) {
+        if (is_on_server(path.substr(at)))
+            return true;
+    }
+    return false;
+}
+
+void forget_answers(const std::string &path) {
+    if (is_on_server(path))
+        VSICurlPartialClearCache(path.c_str());
+    else if (reaches_server(path)) /* of an archive, whose name nobody knows but GDAL */
+        VSICurlClearCache();
+}
+
 /* A read goes through GDAL's cache of blocks: one that does not hold it makes many requests of it. */
 static bool has_room_in_cache() {
     const char *size = CPLGetConfigOption("CPL_VSIL_CURL_CACHE_SIZE", nullptr);
@@ -26,8 +47,7 @@ static bool has_room_in_cache() {
 }
 
 bool can_read_at_once(const std::string &path) {
-    const bool is_on_server = STARTS_WITH(path.c_str(), "/vsicurl/") || invents_directories(path);
-    return is_on_server && strchr(CPLGetFilename(path.c_str()), '.') == nullptr &&
+    return is_on_server(path) && strchr(CPLGetFilename(path.c_str()), '.') == nullptr &&
            has_room_in_cache();
 }
 

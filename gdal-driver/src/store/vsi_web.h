@@ -21,6 +21,14 @@ namespace zarr3 {
 /* The most bytes that one such read asks for. */
 constexpr size_t kWebRead = size_t{8} << 20;
 
+/* True for a file on a server; `reaches`: also for one in an archive there, which GDAL may take for
+   local. */
+bool is_on_server(const std::string &path);
+bool reaches_server(const std::string &path);
+
+/* GDAL remembers a failed request as a file that does not exist: it asks again after this. */
+void forget_answers(const std::string &path);
+
 /* True for a path of which this is known to be one request. Not for names with a dot: GDAL looks for
    them in a listing of their directory, or asks whether they exist. */
 bool can_read_at_once(const std::string &path);

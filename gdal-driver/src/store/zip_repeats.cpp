@@ -21,6 +21,7 @@
 #include "base/handles.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
+#include "store/vsi_web.h"
 #include "zarrbridge/limits.h"
 
 namespace zarr3 {
@@ -274,8 +275,11 @@ enum zb_code find_zip_repeats(const std::string &archive, std::shared_ptr<const 
     static std::mutex turn;
     static std::list<Known> known; /* latest use first */
     VSIStatBufL stat;
-    if (VSIStatL(archive.c_str(), &stat) != 0)
-        return zb_fail(err, ZB_ENOTFOUND, "%s does not exist", archive.c_str());
+    if (VSIStatL(archive.c_str(), &stat) != 0) { /* it was there when the store was opened */
+        forget_answers(archive);
+        return zb_fail(err, ZB_EIO, "%s is not there any more, or cannot be asked for",
+                       archive.c_str());
+    }
     auto fresh = std::make_shared<ZipRepeats>();
     fresh->file_size = static_cast<uint64_t>(stat.st_size);
     fresh->file_time = static_cast<int64_t>(stat.st_mtime);
