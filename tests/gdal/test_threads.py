@@ -81,6 +81,20 @@ def test_thread_count(store):
     assert threads(GDAL_NUM_THREADS="4", ZARRBRIDGE_NUM_THREADS="2") == 2
 
 
+INHERIT = r"""
+import subprocess, sys
+from osgeo import gdal
+gdal.UseExceptions()
+gdal.Open(sys.argv[1]).ReadAsArray()
+print(subprocess.run(["printenv", "ZARRBRIDGE_NUM_THREADS"], capture_output=True, text=True).stdout)
+"""
+
+
+def test_the_environment_stays_the_programs_own(path):
+    """Other threads may read it meanwhile, and its children inherit it."""
+    assert run_python(INHERIT, path, GDAL_NUM_THREADS="4").strip() == ""
+
+
 def test_small_cache(path):
     before = gdal.GetCacheMax()
     gdal.SetCacheMax(200000)

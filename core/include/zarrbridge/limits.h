@@ -56,6 +56,11 @@ typedef struct zb_limits {
 
 ZB_API const zb_limits *zb_limits_get(void);
 
+/* Another default of zb_limits.threads, for a program with a setting of its own; the environment
+   variable goes before it. Safe at any time, from any thread; without effect once the limits have
+   been read, which the first use of the library does. */
+ZB_API void zb_threads_set(uint64_t threads);
+
 /* Row i of the table of limits: name, environment variable, default (on this machine) and current
    value. False past the last row. All strings are static. */
 typedef struct zb_limit_row {

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,7 @@ static zb_limits limits;
 static uint64_t defaults[ROWS]; /* on this machine */
 static bool ignored[ROWS];      /* the variable is neither a number nor "inf" */
 static bool locks_are_off;
+static atomic_uint_fast64_t threads_wanted; /* by the program; 0: the usable processors */
 static pthread_once_t limits_once = PTHREAD_ONCE_INIT;
 
 static uint64_t *field_of(size_t row) {
@@ -110,6 +112,14 @@ static bool parse(const char *text, uint64_t *value) {
     return *text >= '0' && *text <= '9' && !*end && !errno;
 }
 
+static uint64_t default_of(size_t row, uint64_t memory) {
+    const limit_def *def = &table[row];
+    if (def->offset == offsetof(zb_limits, threads))
+        return atomic_load(&threads_wanted);
+    uint64_t most = def->share ? memory / def->share : UINT64_MAX;
+    return def->value < most ? def->value : most;
+}
+
 /* Anything else is ignored: the default is the safe choice. */
 static uint64_t value_from_environment(size_t row) {
     const char *text = getenv(table[row].variable);
@@ -121,8 +131,7 @@ static uint64_t value_from_environment(size_t row) {
 static void load_limits(void) {
     uint64_t memory = zb__machine_memory();
     for (size_t i = 0; i < ROWS; i++) {
-        uint64_t most = table[i].share ? memory / table[i].share : UINT64_MAX;
-        defaults[i] = table[i].value < most ? table[i].value : most;
+        defaults[i] = default_of(i, memory);
         *field_of(i) = value_from_environment(i);
     }
     const char *locks = getenv("ZARRBRIDGE_LOCKS");
@@ -137,6 +146,10 @@ const zb_limits *zb_limits_get(void) {
 bool zb__locks_are_off(void) {
     zb_limits_get();
     return locks_are_off;
+}
+
+void zb_threads_set(uint64_t threads) {
+    atomic_store(&threads_wanted, threads);
 }
 
 bool zb_limit_describe(size_t i, zb_limit_row *row) {

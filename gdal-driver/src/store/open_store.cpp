@@ -2,7 +2,6 @@
 #include "store/open_store.h"
 
 #include <cstdlib>
-#include <mutex>
 
 #include "cpl_conv.h"
 #include "cpl_string.h"
@@ -12,20 +11,16 @@
 #include "store/network_settings.h"
 #include "store/vsi_archive.h"
 #include "store/vsi_store.h"
+#include "zarrbridge/limits.h"
 #include "zarrbridge/write.h"
 
 namespace zarr3 {
 
-/* GDAL_NUM_THREADS also governs the core's threads, unless its own variable is set. The core reads
-   that once, at the first open. */
+/* The core reads it once, at its first use; ALL_CPUS is its default. */
 void adopt_thread_count() {
-    static std::once_flag once;
-    std::call_once(once, [] {
-        const char *own = getenv("ZARRBRIDGE_NUM_THREADS");
-        const char *count = CPLGetConfigOption("GDAL_NUM_THREADS", nullptr);
-        if (own == nullptr && count != nullptr && atoi(count) > 0)
-            setenv("ZARRBRIDGE_NUM_THREADS", count, 0);
-    });
+    const int count = atoi(CPLGetConfigOption("GDAL_NUM_THREADS", "0"));
+    if (count > 0)
+        zb_threads_set(static_cast<uint64_t>(count));
 }
 
 static enum zb_code open_by_core(const std::string &address, bool create, zb_store **out,

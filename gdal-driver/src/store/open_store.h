@@ -56,7 +56,7 @@ constexpr char kWritablePlaces[] =
     "stores are written to local directories, to new zip archives, to /vsimem/, and to S3 by s3:// "
     "names";
 
-/* GDAL_NUM_THREADS for the core; before its first use. */
+/* GDAL_NUM_THREADS for the core, unless its own variable is set; before its first use. */
 void adopt_thread_count();
 
 } // namespace zarr3

@@ -384,6 +384,15 @@ static void threads(void *context) {
 #endif
 }
 
+/* The program's number is the default of the variable. */
+static void threads_of_program(void *context) {
+    zb_threads_set(2);
+    threads(context);
+    zb_threads_set(5);
+    CHILD_CHECK(zb_limits_get()->threads == *(const size_t *)context,
+                "changed after the first use");
+}
+
 static void limits_stop(void **state) {
     (void)state;
     static const struct {
@@ -416,6 +425,9 @@ static void limits_stop(void **state) {
     assert_true(check_in_child(threads, &one, "ZARRBRIDGE_NUM_THREADS", "1"));
     assert_true(check_in_child(threads, &three, "ZARRBRIDGE_NUM_THREADS", "3"));
     assert_true(check_in_child(threads, &most, "ZARRBRIDGE_NUM_THREADS", "1000000"));
+    size_t two = 2;
+    assert_true(check_in_child(threads_of_program, &two, NULL, NULL));
+    assert_true(check_in_child(threads_of_program, &three, "ZARRBRIDGE_NUM_THREADS", "3"));
 }
 
 int main(void) {
