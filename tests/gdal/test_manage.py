@@ -116,6 +116,22 @@ def test_rename_a_store(store, tmp_path):
     assert dataset.GetRasterBand(1).GetMetadataItem("STATISTICS_MAXIMUM") == "599"
 
 
+def test_a_side_file_that_cannot_be_renamed_is_told_of(store, tmp_path):
+    path, root = store
+    put(root, "t", VALUES)
+    dataset = opened(path)
+    dataset.GetRasterBand(1).ComputeStatistics(False)
+    dataset = None
+    new = str(tmp_path / "new.zarr")
+    os.mkdir(new + ".aux.xml")
+    (tmp_path / "new.zarr.aux.xml" / "file").touch()
+    with Errors() as errors:
+        assert DRIVER.Rename(new, path) != gdal.CE_None
+    assert len(errors.failures) == 1
+    assert "is renamed" in errors.failures[0] and "x.zarr.aux.xml" in errors.failures[0]
+    assert (zarr.open_array(new + "/t", mode="r")[:] == VALUES).all()
+
+
 def test_side_files_are_copied_with_a_store(store, tmp_path):
     path = put_with_side_files(store)
     new = str(tmp_path / "new.zarr")

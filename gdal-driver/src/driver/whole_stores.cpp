@@ -149,6 +149,19 @@ static bool may_move(const Place &place) {
     return false;
 }
 
+/* Of a whole store that has been renamed. */
+static CPLErr move_sidecars(const std::string &from, const std::string &to) {
+    CPLErr result = CE_None;
+    for (const std::string &tail : sidecars_of(from)) {
+        if (VSIRename((from + tail).c_str(), (to + tail).c_str()) == 0)
+            continue;
+        CPLError(CE_Failure, CPLE_FileIO, "%s is renamed to %s, but its file %s cannot be: %s",
+                 from.c_str(), to.c_str(), (from + tail).c_str(), VSIStrerror(errno));
+        result = CE_Failure;
+    }
+    return result;
+}
+
 CPLErr rename_dataset(const char *new_name, const char *old_name) {
     Place place;
     Location target;
@@ -176,9 +189,7 @@ CPLErr rename_dataset(const char *new_name, const char *old_name) {
                      target.directory.c_str(), VSIStrerror(errno));
             return CE_Failure;
         }
-        for (const std::string &tail : sidecars_of(root))
-            VSIRename((root + tail).c_str(), (target.directory + tail).c_str());
-        return CE_None;
+        return move_sidecars(root, target.directory);
     }
     if (target.directory != root || place.node.empty() || target.node.empty()) {
         CPLError(CE_Failure, CPLE_NotSupported,
