@@ -336,6 +336,44 @@ static void dismantle(const std::string &from, const std::string &to) {
              renamed ? kept.c_str() : from.c_str());
 }
 
+static enum zb_code fail_to_replace(const std::string &aside, const std::string &root, int reason,
+                                    zb_error *err) {
+    return zb_fail_errno(err, reason, "'%s' cannot take the place of '%s'", aside.c_str(),
+                         root.c_str());
+}
+
+/* In two steps; killed in between, the old store is there under its other name. */
+static enum zb_code take_place_by_steps(const std::string &aside, const std::string &root,
+                                        zb_error *err) {
+    const std::string away = aside + ".old";
+    if (rename(root.c_str(), away.c_str()) != 0)
+        return fail_to_replace(aside, root, errno, err);
+    if (rename(aside.c_str(), root.c_str()) == 0) {
+        dismantle(away, root);
+        return ZB_OK;
+    }
+    const enum zb_code code = fail_to_replace(aside, root, errno, err);
+    if (rename(away.c_str(), root.c_str()) != 0)
+        zb_error_prefix(err, code, "the old store is at '%s' now, and has to be renamed back",
+                        away.c_str());
+    return code;
+}
+
+/* The old store gives way to the new one. */
+static enum zb_code take_place(const std::string &aside, const std::string &root, zb_error *err) {
+    bool exists;
+    is_directory(root, &exists);
+    if (!exists)
+        return rename(aside.c_str(), root.c_str()) == 0 ? ZB_OK
+                                                        : fail_to_replace(aside, root, errno, err);
+    if (renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, root.c_str(), RENAME_EXCHANGE) == 0) {
+        dismantle(aside, root);
+        return ZB_OK;
+    }
+    return errno == EINVAL || errno == ENOSYS ? take_place_by_steps(aside, root, err)
+                                              : fail_to_replace(aside, root, errno, err);
+}
+
 /* The new group is complete: from here on it is not taken away any more. */
 enum zb_code Destination::replace_node(bool durable, zb_error *err) {
     zb_store *store = hierarchy_.store.get();
@@ -367,32 +405,9 @@ enum zb_code Destination::replace(bool durable, zb_error *err) {
     const std::string aside = hierarchy_.root;
     if (durable && !sync_directory(aside))
         return zb_fail_errno(err, errno, "'%s' cannot be synchronised", aside.c_str());
-    bool exists;
-    is_directory(root_, &exists);
-    bool done = false;
-    if (exists) {
-        done = renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, root_.c_str(), RENAME_EXCHANGE) == 0;
-        if (done) {
-            dismantle(aside, root_);
-        } else if (errno == EINVAL || errno == ENOSYS) {
-            /* Two steps; killed in between, the old store is there under its other name. */
-            const std::string away = aside + ".old";
-            done = rename(root_.c_str(), away.c_str()) == 0;
-            if (done && rename(aside.c_str(), root_.c_str()) != 0) {
-                const int failed = errno;
-                done = false;
-                if (rename(away.c_str(), root_.c_str()) == 0)
-                    errno = failed;
-            } else if (done) {
-                dismantle(away, root_);
-            }
-        }
-    } else {
-        done = rename(aside.c_str(), root_.c_str()) == 0;
-    }
-    if (!done)
-        return zb_fail_errno(err, errno, "'%s' cannot take the place of '%s'", aside.c_str(),
-                             root_.c_str());
+    const enum zb_code code = take_place(aside, root_, err);
+    if (code != ZB_OK)
+        return code;
     remove_sidecars(root_);
     zb_aside_close(&aside_);
     made_ = false;
