@@ -46,6 +46,11 @@ ZB_API int zb_coordinate_find(const zb_array_info *array, uint32_t dim,
    where an array has no such attribute of its own. */
 ZB_API char *zb_time_units(zb_dtype dtype);
 
+/* The type in which both plugins show elements of a type that their hosts lack, and which holds all
+   of them: int64 of times, int8 or uint8 of integers of 2 and 4 bits, float32 of small floats
+   (bfloat16), complex64 of pairs of them. Any other type as it is. */
+ZB_API zb_dtype zb_dtype_shown(zb_dtype stored);
+
 /* One element of an integer or float type, in host byte order, from a number. False, and *element
    is left alone, when the type cannot hold the number: a fraction or a number out of range for
    integers, a number that would become an infinity for floats. Floats are rounded to the type.

@@ -10,6 +10,7 @@
 #include "array/attributes.h"
 #include "array/pairs.h"
 #include "cpl_port.h"
+#include "zarrbridge/conventions.h"
 
 namespace zarr3 {
 
@@ -114,20 +115,7 @@ bool is_time(zb_dtype dtype) {
 }
 
 zb_dtype shown_dtype(zb_dtype stored) {
-    const zb_format format = zb_dtype_format(stored);
-    const bool is_small_integer = format >= ZB_FORMAT_INT2 && format <= ZB_FORMAT_UINT4;
-    const bool is_signed = format == ZB_FORMAT_INT2 || format == ZB_FORMAT_INT4;
-    if (stored.kind == ZB_KIND_STRUCT)
-        return pair_in_memory(stored);
-    if (is_time(stored))
-        return {ZB_KIND_INT, sizeof(int64_t), false, nullptr};
-    if (stored.kind == ZB_KIND_SMALL_COMPLEX)
-        return {ZB_KIND_COMPLEX, 2 * sizeof(float), false, nullptr};
-    if (is_small_integer)
-        return {is_signed ? ZB_KIND_INT : ZB_KIND_UINT, 1, false, nullptr};
-    if (stored.kind == ZB_KIND_SMALL)
-        return {ZB_KIND_FLOAT, sizeof(float), false, nullptr};
-    return stored;
+    return stored.kind == ZB_KIND_STRUCT ? pair_in_memory(stored) : zb_dtype_shown(stored);
 }
 
 zb_dtype attribute_dtype(const zb_node *array) {

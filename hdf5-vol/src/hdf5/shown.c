@@ -4,22 +4,13 @@
 
 #include <stdlib.h>
 
+#include "zarrbridge/conventions.h"
+
 /* Marks text that is UTF-8; the core does not look at details of text. */
 static const zb_dtype_detail utf8_text;
 
 bool vol_shown_is_utf8(zb_dtype shown) {
     return shown.kind == ZB_KIND_CHARS && shown.detail == &utf8_text;
-}
-
-static bool is_integer(enum zb_format format) {
-    return format >= ZB_FORMAT_INT2 && format <= ZB_FORMAT_UINT4;
-}
-
-static zb_dtype show_small(enum zb_format format) {
-    const bool is_signed = format == ZB_FORMAT_INT2 || format == ZB_FORMAT_INT4;
-    if (is_integer(format))
-        return (zb_dtype){.kind = is_signed ? ZB_KIND_INT : ZB_KIND_UINT, .size = 1};
-    return (zb_dtype){.kind = ZB_KIND_FLOAT, .size = sizeof(float)};
 }
 
 /* Fields lie side by side again, as some have become longer. */
@@ -49,34 +40,11 @@ static bool show_struct(zb_dtype stored, zb_dtype *out) {
 }
 
 bool vol_shown_new(zb_dtype stored, zb_dtype *out) {
-    *out = stored;
-    switch (stored.kind) {
-    case ZB_KIND_DATETIME:
-    case ZB_KIND_TIMEDELTA:
-        *out = (zb_dtype){.kind = ZB_KIND_INT, .size = sizeof(int64_t)};
-        return true;
-    case ZB_KIND_UTF32:
-        *out = (zb_dtype){.kind = ZB_KIND_CHARS, .size = stored.size, .detail = &utf8_text};
-        return true;
-    case ZB_KIND_SMALL:
-        *out = show_small(zb_dtype_format(stored));
-        return true;
-    case ZB_KIND_SMALL_COMPLEX:
-        *out = (zb_dtype){.kind = ZB_KIND_COMPLEX, .size = 2 * sizeof(float)};
-        return true;
-    case ZB_KIND_STRUCT:
+    if (stored.kind == ZB_KIND_STRUCT)
         return show_struct(stored, out);
-    case ZB_KIND_BOOL:
-    case ZB_KIND_INT:
-    case ZB_KIND_UINT:
-    case ZB_KIND_FLOAT:
-    case ZB_KIND_COMPLEX:
-    case ZB_KIND_RAW:
-    case ZB_KIND_STRING:
-    case ZB_KIND_BYTES:
-    case ZB_KIND_CHARS:
-        break;
-    }
+    *out = zb_dtype_shown(stored);
+    if (stored.kind == ZB_KIND_UTF32)
+        *out = (zb_dtype){.kind = ZB_KIND_CHARS, .size = stored.size, .detail = &utf8_text};
     return true;
 }
 
