@@ -83,7 +83,8 @@ ZB_API char *zb_fill_attribute_print(const void *element, zb_dtype dtype);
 ZB_API bool zb_array_nodata(const zb_node *array, zb_dtype shown, void *element);
 
 /* True if the array's fill value would be its nodata value without `_FillValue` and
-   `missing_value`. Of text (`string`) every fill value is but the empty one. */
+   `missing_value`, also of complex numbers and of structs of numbers: they are zero if all of their
+   parts are. Of text (`string`) every fill value is but the empty one. */
 ZB_API bool zb_array_fill_is_nodata(const zb_node *array);
 
 /* The attribute that denies this, since an array's fill value cannot be changed. */

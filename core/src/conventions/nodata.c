@@ -24,6 +24,54 @@ static bool is_empty_text(const zb_array_info *info) {
     return ((const zb_slice *)info->fill_value)->size == 0;
 }
 
+static bool is_zero(const void *element, zb_dtype dtype);
+
+static bool parts_are_zero(const unsigned char *element, zb_dtype part) {
+    return is_zero(element, part) && is_zero(element + part.size, part);
+}
+
+static bool fields_are_zero(const unsigned char *element, zb_dtype dtype) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (!is_zero(element + fields[i].offset, fields[i].dtype))
+            return false;
+    }
+    return true;
+}
+
+/* Of a number, a complex number or a struct of such. */
+static bool is_zero(const void *element, zb_dtype dtype) {
+    float parts[2];
+    switch (dtype.kind) {
+    case ZB_KIND_STRUCT:
+        return fields_are_zero(element, dtype);
+    case ZB_KIND_COMPLEX:
+        return parts_are_zero(element, (zb_dtype){.kind = ZB_KIND_FLOAT, .size = dtype.size / 2});
+    case ZB_KIND_SMALL_COMPLEX:
+        return zb_dtype_convert(dtype, element, zb_dtype_shown(dtype), parts, 1) &&
+               is_zero(parts, zb_dtype_shown(dtype));
+    default:
+        return zb_element_to_double(element, dtype) == 0;
+    }
+}
+
+static bool is_complex_type(zb_dtype dtype) {
+    return dtype.kind == ZB_KIND_COMPLEX || dtype.kind == ZB_KIND_SMALL_COMPLEX;
+}
+
+static bool are_numbers(zb_dtype dtype) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(dtype, &count);
+    if (dtype.kind != ZB_KIND_STRUCT)
+        return is_number_type(dtype) || is_complex_type(dtype);
+    for (size_t i = 0; i < count; i++) {
+        if (!are_numbers(fields[i].dtype))
+            return false;
+    }
+    return true;
+}
+
 /* Most writers put a zero there without meaning anything. GDAL's own driver keeps its nodata value
    there, zero included; it writes _CRS whenever a raster has a CRS, and never a grid mapping, which
    all others write. */
@@ -35,9 +83,9 @@ bool zb_array_fill_is_nodata(const zb_node *array) {
         return false;
     if (info->dtype.kind == ZB_KIND_STRING)
         return !is_empty_text(info);
-    if (!is_number_type(info->dtype))
+    if (!are_numbers(info->dtype))
         return false;
-    return zb_element_to_double(info->fill_value, info->dtype) != 0 ||
+    return !is_zero(info->fill_value, info->dtype) ||
            (attribute(array, "_CRS") && !attribute(array, "grid_mapping"));
 }
 
@@ -52,7 +100,7 @@ bool zb_array_nodata(const zb_node *array, zb_dtype shown, void *element) {
                       zb_fill_attribute_parse(value, shown, element)))
             return true;
     }
-    if (!zb_array_fill_is_nodata(array))
+    if (!is_number_type(info->dtype) || !zb_array_fill_is_nodata(array))
         return false;
     memcpy(element, info->fill_value, info->dtype.size);
     return true;

@@ -69,17 +69,6 @@ static bool is_real(const unsigned char *element, zb_dtype part) {
            std::isnan(zb_element_to_double(element, part));
 }
 
-/* By the rule for other numbers (zb_array_fill_is_nodata). */
-static bool complex_fill_is_nodata(const zb_node *array, zb_dtype shown, unsigned char *element) {
-    const zb_array_info *info = zb_node_array(array);
-    const zb_json *said = attribute(array, ZB_FILL_IS_NODATA);
-    const bool denied = zb_json_kind_of(said) == ZB_JSON_BOOL && !zb_json_bool(said);
-    return !info->fill_is_default && !denied &&
-           zb_dtype_convert(info->dtype, info->fill_value, shown, element, 1) &&
-           (zb_element_to_double(element, part_of(shown)) != 0 ||
-            zb_element_to_double(element + part_of(shown).size, part_of(shown)) != 0);
-}
-
 /* The first value that is there counts. */
 static NoData find_complex(const zb_node *array, zb_dtype shown) {
     for (const char *name : {attribute_name(shown), "_FillValue", "missing_value"}) {
@@ -87,8 +76,12 @@ static NoData find_complex(const zb_node *array, zb_dtype shown) {
         if (parse_complex(attribute(array, name), part_of(shown), element))
             return of_element(element, shown);
     }
+    const zb_array_info *info = zb_node_array(array);
     unsigned char element[2 * sizeof(double)];
-    return complex_fill_is_nodata(array, shown, element) ? of_element(element, shown) : NoData();
+    return zb_array_fill_is_nodata(array) &&
+                   zb_dtype_convert(info->dtype, info->fill_value, shown, element, 1)
+               ? of_element(element, shown)
+               : NoData();
 }
 
 static std::string complex_json(const NoData &nodata, zb_dtype dtype) {
@@ -154,9 +147,7 @@ void change_nodata(const NoData &nodata, const zb_node *array, AttributeChanges 
     for (const char *name : {"missing_value", "_FillValue", kPairNoData})
         changes->remove(name);
     if (nodata.kind == NoData::None) {
-        unsigned char element[2 * sizeof(double)];
-        if (is_complex(dtype) ? complex_fill_is_nodata(array, dtype, element)
-                              : zb_array_fill_is_nodata(array))
+        if (zb_array_fill_is_nodata(array))
             changes->set(ZB_FILL_IS_NODATA, "false");
     } else {
         changes->set(attribute_name(dtype), nodata_json(nodata, array));
