@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * URLs of stores, by their words alone.
+ * URLs of stores, and names of both kinds, by their words alone.
  *
  * A program that is given a URL must not ask hosts for what may be none of its business, and cannot
  * look upwards for the root of a hierarchy as in a directory: each look is a request. So the part
@@ -144,4 +144,26 @@ char *zb_name_without_secrets(const char *name) {
     if (user) /* what stands before the host */
         memmove(host + 3, user + 1, strlen(user + 1) + 1);
     return shown;
+}
+
+static void cut_suffix(char *name) {
+    char *dot = strrchr(name, '.');
+    if (dot)
+        *dot = '\0';
+}
+
+char *zb_name_of_root(const char *name) {
+    char *path = zb_name_without_secrets(name);
+    if (!path)
+        return NULL;
+    for (size_t end = strlen(path); end > 0 && path[end - 1] == '/'; end--)
+        path[end - 1] = '\0';
+    char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    const part whole = {0, strlen(last)};
+    if (ends_in(last, whole, ".zarr.zip"))
+        cut_suffix(last);
+    cut_suffix(last);
+    char *root = strdup(*last && strcmp(last, ".") != 0 ? last : "data");
+    free(path);
+    return root;
 }

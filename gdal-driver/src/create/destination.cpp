@@ -200,9 +200,8 @@ bool Destination::find_group(const char *name, const std::string &array, std::st
 }
 
 std::string Destination::array_name() const {
-    std::string name =
-        node_.empty() ? std::string(CPLGetBasename(shown_name(root_).c_str())) : last_part(node_);
-    if (is_archive_ && EQUAL(CPLGetExtension(name.c_str()), "zarr"))
+    std::string name = node_.empty() ? name_of_root(root_) : last_part(node_);
+    if (is_archive_ && EQUAL(CPLGetExtension(name.c_str()), "zarr")) /* a store's folder in it */
         name = CPLGetBasename(name.c_str());
     for (const char *taken : {"", "x", "y", "band", "spatial_ref", "zarr.json"}) {
         if (name == taken)

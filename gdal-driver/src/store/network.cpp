@@ -7,6 +7,7 @@
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
+#include "base/handles.h"
 #include "store/location.h"
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/sys/store.h"
@@ -93,8 +94,10 @@ std::string shown_name(const std::string &name) {
 }
 
 std::string name_of_root(const std::string &root) {
-    const std::string name = CPLGetBasename(shown_name(root).c_str());
-    return name.empty() ? "array" : name;
+    const CoreText name(zb_name_of_root(root.c_str()));
+    if (name == nullptr)
+        throw std::bad_alloc();
+    return name.get();
 }
 
 } // namespace zarr3

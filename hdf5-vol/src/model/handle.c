@@ -34,7 +34,7 @@ void vol_store_prepare(zb_store *store, const vol_options *options) {
 /* An array cannot be HDF5's root: it gets a synthetic group above it. */
 static enum zb_code add_array_root(vol_file *file, zb_node *zarr, zb_error *err) {
     vol_node *dataset;
-    char *name = vol_name_of_dataset(file->shown);
+    char *name = zb_name_of_root(file->shown);
     enum zb_code code = ZB_ENOMEM;
     if (name)
         code = vol_tree_new_root(file, NULL, &file->root, err);

@@ -268,23 +268,3 @@ uint64_t vol_name_number(const char *name) {
     const uint64_t hash = vol_name_is_url(name) ? number_of_url(name) : number_of_path(name);
     return hash | UINT64_C(1) << 62; /* native files are numbered from 1 */
 }
-
-char *vol_name_of_dataset(const char *path) {
-    size_t end = trimmed_length(path);
-    if (end == 1 && path[0] == '/')
-        end = 0;
-    size_t start = end;
-    while (start > 0 && path[start - 1] != '/')
-        start--;
-    size_t dot = end;
-    while (dot > start && path[dot - 1] != '.')
-        dot--;
-    if (dot > start)
-        end = dot - 1;
-    char *name = end > start ? strndup(path + start, end - start) : NULL;
-    if (!name || strcmp(name, ".") == 0) {
-        free(name);
-        name = strdup("data");
-    }
-    return name;
-}

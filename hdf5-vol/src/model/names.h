@@ -43,10 +43,6 @@ char *vol_name_plain(const char *name);
 /* The same for messages: of a URL no query, which may hold secrets. malloc'ed; NULL without memory. */
 char *vol_name_in_messages(const char *name);
 
-/* The name that an array gets which is the root of its store: the last part of a name for messages
-   without its suffix. malloc'ed; NULL without memory. */
-char *vol_name_of_dataset(const char *shown);
-
 /* A number that tells files apart as their places do. */
 uint64_t vol_name_number(const char *name);
 

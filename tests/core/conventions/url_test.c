@@ -87,8 +87,32 @@ static void test_messages_hold_no_secrets(void **state) {
     }
 }
 
+static void test_roots_have_names(void **state) {
+    (void)state;
+    static const char *const names[][2] = {{"x.zarr", "x"},
+                                           {"/a/b.c.zarr/", "b.c"},
+                                           {"a/x", "x"},
+                                           {"x.zarr.zip", "x"},
+                                           {"x.zip", "x"},
+                                           {"a/.zarr", "data"},
+                                           {".zarr.zip", "data"},
+                                           {"/", "data"},
+                                           {".", "data"},
+                                           {"a/..", "data"},
+                                           {"https://u:p@host/a/x.zarr?key=y.z", "x"},
+                                           {"s3://bucket/x.zarr#anon=1", "x"},
+                                           {"/vsicurl/https://host/x.zarr", "x"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *name = zb_name_of_root(names[i][0]);
+        assert_string_equal(name, names[i][1]);
+        free(name);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_roots_have_names),
+
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_paths_are_no_urls),
         cmocka_unit_test(test_messages_hold_no_secrets),
