@@ -111,8 +111,9 @@ ZB_API void zb_store_trust_list(zb_store *store, bool trusts);
    now on arrays of others are refused with ZB_EUNSUPPORTED, and listed as unreadable with the
    reason. Without this call all are taken. Before other threads use the store. */
 ZB_API void zb_store_set_kinds(zb_store *store, unsigned kinds);
-/* All kinds whose elements point at nothing and have no detail. */
+/* All kinds whose elements point at nothing and have no detail; and all. */
 #define ZB_PLAIN_KINDS ((1u << (ZB_KIND_RAW + 1)) - 1)
+#define ZB_ALL_KINDS (~0u)
 
 /* Makes durable all that was changed through the store, by any writer: objects that wait for a
    flush become visible, too, and zb_store_settle is done before. ZB_EIO with the first object or name that could not be made durable;

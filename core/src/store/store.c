@@ -3,7 +3,6 @@
  * The choke point between the core and every backend: one-line wrappers that check keys, and the
  * reading of whole small objects.
  */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,7 @@ enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_store_hi
     if (ops->version != ZB_STORE_OPS_VERSION)
         return zb_fail(err, ZB_EINVAL, "store backend %s has interface version %u, expected %d",
                        ops->name, ops->version, ZB_STORE_OPS_VERSION);
-    *store = (zb_store){.ops = ops, .hints = hints, .label = strdup(label), .kinds = UINT_MAX};
+    *store = (zb_store){.ops = ops, .hints = hints, .label = strdup(label), .kinds = ZB_ALL_KINDS};
     atomic_init(&store->sync, ZB_SYNC_NONE);
     atomic_init(&store->has_older, false);
     if (!store->label)

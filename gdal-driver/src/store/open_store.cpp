@@ -143,7 +143,7 @@ enum zb_code look_at_place(const std::string &root, const std::string &node, enu
 }
 
 void take_all_kinds(const Hierarchy &hierarchy) {
-    zb_store_set_kinds(hierarchy.store.get(), (1u << (ZB_KIND_SMALL_COMPLEX + 1)) - 1);
+    zb_store_set_kinds(hierarchy.store.get(), ZB_ALL_KINDS);
 }
 
 } // namespace zarr3

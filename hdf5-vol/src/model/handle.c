@@ -18,14 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The kinds of elements for which hdf5/shown.h has a form. */
-#define VOL_KINDS                                                                                  \
-    (ZB_PLAIN_KINDS | 1u << ZB_KIND_STRING | 1u << ZB_KIND_BYTES | 1u << ZB_KIND_STRUCT |          \
-     1u << ZB_KIND_DATETIME | 1u << ZB_KIND_TIMEDELTA | 1u << ZB_KIND_CHARS |                      \
-     1u << ZB_KIND_UTF32 | 1u << ZB_KIND_SMALL | 1u << ZB_KIND_SMALL_COMPLEX)
-
 void vol_store_prepare(zb_store *store, const vol_options *options) {
-    zb_store_set_kinds(store, VOL_KINDS);
     zb_store_set_sync(store, options->sync);
 }
 
