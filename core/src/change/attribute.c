@@ -97,7 +97,7 @@ static enum zb_code take_tree(const zb_node *node, zb__document *document, zb_js
 static enum zb_code make_changed(const zb_node *node, const members_wanted *wanted,
                                  zb__document *document, zb_node **out, zb_error *err) {
     zb_json *json = NULL;
-    enum zb_code code = zb__v2_refuse_node(node, err);
+    enum zb_code code = zb_node_may_change(node, err);
     if (!code)
         code = zb__node_still(node, err);
     if (code)

@@ -40,7 +40,7 @@ static enum zb_code check(zb_store *store, const char *path, zb_error *err) {
         node->array
             ? zb__node_blame(store, "array", path,
                              zb_fail(err, ZB_EINVAL, "only groups have consolidated metadata"), err)
-            : zb__v2_refuse_node(node, err);
+            : zb_node_may_change(node, err);
     zb_node_release(node);
     return code;
 }

@@ -39,7 +39,7 @@ enum zb_code zb__hidden_copy(zb_store *from, const char *from_path, zb_store *to
 
 enum zb_code zb_hidden_copy(const zb_node *from, const zb_node *to, zb_error *err) {
     zb__change change;
-    enum zb_code code = zb__v2_refuse_node(to, err);
+    enum zb_code code = zb_node_may_change(to, err);
     if (!code)
         code = zb__change_begin(to->store, &change, err);
     if (code)

@@ -151,7 +151,7 @@ enum zb_code zb_hidden_create(const zb_node *owner, const char *name, const zb_a
     size_t size = 0;
     enum zb_code code = zb__hidden_path(owner, name, &path, err);
     if (!code)
-        code = zb__v2_refuse_node(owner, err);
+        code = zb_node_may_change(owner, err);
     if (!code)
         code = zb__build_array(spec, &text, &size, err);
     code = code ? zb__node_blame(owner->store, "hidden array", path ? path : owner->path, code, err)

@@ -167,7 +167,7 @@ enum zb_code zb_array_resize(const zb_node *node, const uint64_t *shape, zb_node
     if (!node->array)
         return zb_fail(err, ZB_EINVAL, "store %s: /%s is a group, not an array", node->store->label,
                        node->path);
-    enum zb_code code = zb__v2_refuse_node(node, err);
+    enum zb_code code = zb_node_may_change(node, err);
     if (!code)
         code = zb__change_begin(node->store, &r.change, err);
     if (code)

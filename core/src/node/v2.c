@@ -227,7 +227,7 @@ static enum zb_code refuse(const zb_store *store, const char *path, zb_error *er
                    store->label, path);
 }
 
-enum zb_code zb__v2_refuse_node(const zb_node *node, zb_error *err) {
+enum zb_code zb_node_may_change(const zb_node *node, zb_error *err) {
     return node->format == 2 ? refuse(node->store, node->path, err) : ZB_OK;
 }
 

@@ -182,20 +182,19 @@ GDALDataset *Opening::group(const NodePtr &node) const {
     return container.release();
 }
 
-/* False, with *reason set, where the core cannot write. */
+/* False, with an error, where the core cannot write. */
 static bool may_update(const Hierarchy &hierarchy, const zb_node *node, CSLConstList open_options,
-                       zb_write_options *write, std::string *reason) {
-    if (zb_node_format(node) == 2) {
-        *reason =
-            "Zarr version 2 is read but not changed; `zarrbridge copy` makes a store of version "
-            "3 of it";
+                       zb_write_options *write) {
+    zb_error err;
+    if (zb_node_may_change(node, &err) != ZB_OK) {
+        report(err);
         return false;
     }
-    if (!is_writable_place(hierarchy.root)) {
-        *reason = kWritablePlaces;
-        return false;
-    }
-    return parse_sync(open_options, write, reason);
+    std::string reason = kWritablePlaces;
+    if (is_writable_place(hierarchy.root) && parse_sync(open_options, write, &reason))
+        return true;
+    refuse(hierarchy, node, reason);
+    return false;
 }
 
 /* The numbers behind a node's name as indices. */
@@ -346,16 +345,12 @@ bool open_name(GDALOpenInfo *info, Opened *opened) {
     opened->node = find_node(info, &location, &opened->hierarchy, &opened->pinned, &silent);
     if (opened->node == nullptr)
         return false;
-    std::string reason;
     if (!opened->update && is_unwritten(opened->hierarchy.root, zb_node_path(opened->node.get()))) {
         refuse(opened->hierarchy, opened->node.get(), kUnwritten);
         return false;
     }
-    if (!opened->update || may_update(opened->hierarchy, opened->node.get(), info->papszOpenOptions,
-                                      &opened->write, &reason))
-        return true;
-    refuse(opened->hierarchy, opened->node.get(), reason);
-    return false;
+    return !opened->update || may_update(opened->hierarchy, opened->node.get(),
+                                         info->papszOpenOptions, &opened->write);
 }
 
 GDALDataset *open(GDALOpenInfo *info) {

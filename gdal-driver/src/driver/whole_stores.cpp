@@ -140,12 +140,10 @@ static bool is_free(const std::string &path) {
 /* Moving a whole store asks the core for nothing. */
 static bool may_move(const Place &place) {
     const NodePtr node = open_node(place.hierarchy.store.get(), place.node, nullptr);
-    if (node == nullptr || zb_node_format(node.get()) == 3)
+    zb_error err;
+    if (node == nullptr || zb_node_may_change(node.get(), &err) == ZB_OK)
         return true;
-    CPLError(CE_Failure, CPLE_NotSupported,
-             "store %s: Zarr version 2 is read but not changed; `zarrbridge copy` makes a store of "
-             "version 3 of it",
-             place.hierarchy.root.c_str());
+    report(err);
     return false;
 }
 

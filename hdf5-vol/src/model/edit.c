@@ -270,12 +270,8 @@ enum zb_code vol_edit_check_attributes(const vol_node *node, zb_error *err) {
         return zb_fail(err, ZB_EINVAL,
                        "the store '%s' is a single array: attributes belong to its dataset",
                        node->file->shown);
-    if (zb_node_format(node->zarr) == 2)
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "%s is of Zarr version 2, which is only read: convert the store with "
-                       "`zarrbridge copy`",
-                       node->path);
-    return vol_unreadable_refuse(node, err);
+    enum zb_code code = zb_node_may_change(node->zarr, err);
+    return code ? code : vol_unreadable_refuse(node, err);
 }
 
 /* A change of an attribute, and, where it is stored early, what had been accepted of it before.

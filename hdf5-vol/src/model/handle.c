@@ -48,12 +48,10 @@ static enum zb_code open_root(vol_file *file, const char *node, zb_error *err) {
     enum zb_code code = zb_node_open(file->store, node, &zarr, err);
     if (code)
         return code;
-    if (file->writable && zb_node_format(zarr) == 2) {
+    code = file->writable ? zb_node_may_change(zarr, err) : ZB_OK;
+    if (code) {
         zb_node_release(zarr);
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "'%s' is Zarr version 2, which is read but not changed; `zarrbridge copy` "
-                       "makes a store of version 3 of it",
-                       file->shown);
+        return code;
     }
     if (file->options.dimensions == VOL_DIMENSIONS_AUTO &&
         zb_json_get(zb_node_attributes(zarr), "_NCProperties"))
