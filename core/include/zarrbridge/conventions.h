@@ -187,7 +187,7 @@ ZB_API enum zb_code zb_url_split(const char *url, char **root, char **node, zb_e
    any other name as it is. malloc'ed; NULL without memory. */
 ZB_API char *zb_name_without_secrets(const char *name);
 
-/* The name of an array that is the root of a store of this name, for hosts in which arrays have names:
+/* The name of an array that is the root of a store of this name, for hosts whose arrays have names:
    the last part of its path without the suffix (without both of x.zarr.zip), "data" where that
    leaves none. malloc'ed; NULL without memory. */
 ZB_API char *zb_name_of_root(const char *name);

@@ -93,7 +93,7 @@ ZB_API enum zb_code zb_node_each(zb_store *store, const char *path, zb_entry_fn 
    of version 3 are; they are read and copied, not changed (ZB_EUNSUPPORTED). */
 ZB_API int zb_node_format(const zb_node *node);
 
-/* ZB_OK for a node of version 3; else the error that each change of it would give, with the way out. */
+/* ZB_OK for a node of version 3; else the error that each change of it gives, with the way out. */
 ZB_API enum zb_code zb_node_may_change(const zb_node *node, zb_error *err);
 
 /* NULL when the node is a group. */

@@ -26,9 +26,9 @@ bool zb__v2_is_metadata(const char *name);
 /* Tells whether the node at path is one of version 2, a group without a document included. */
 enum zb_code zb__v2_is_at(zb_store *store, const char *path, bool *out, zb_error *err);
 
-/* Before a change: ZB_EUNSUPPORTED, with the way out, when a node of version 2 is at path. (Of an open
-   node: zb_node_may_change.) ..._older: for a caller that has found no zarr.json there, which is not looked for
-   again. */
+/* Before a change: ZB_EUNSUPPORTED, with the way out, when a node of version 2 is at path. (Of an
+   open node: zb_node_may_change.) ..._older: for a caller that has found no zarr.json there, which
+   is not looked for again. */
 enum zb_code zb__v2_refuse(zb_store *store, const char *path, zb_error *err);
 enum zb_code zb__v2_refuse_older(zb_store *store, const char *path, zb_error *err);
 

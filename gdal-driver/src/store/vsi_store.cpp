@@ -183,8 +183,8 @@ enum zb_code stat_path(const std::string &path, zb_object_info *info, zb_error *
     return ZB_OK;
 }
 
-/* The reason of a failed open of what stat_path has found: another has erased it since, or it cannot
-   be read. GDAL's archives fail without a reason. */
+/* The reason of a failed open of what stat_path has found: another has erased it since, or it
+   cannot be read. GDAL's archives fail without a reason. */
 enum zb_code explain_open(const std::string &path, int code, zb_error *err) {
     const std::string text = VSIGetLastErrorMsg();
     zb_object_info info;
