@@ -100,3 +100,17 @@ def test_nodes_in_consolidated_metadata_alone_are_read(tmp_path):
             assert dataset.GetGeoTransform() == place
     root = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER).GetRootGroup()
     assert "t" in root.GetMDArrayNames()
+
+
+def test_a_store_that_is_being_deleted_does_not_read_as_fill(tmp_path):
+    """Its root's document goes first, and then it looks as if its nodes had never had any."""
+    path = tmp_path / "x.zarr"
+    DRIVER.CreateCopy(str(path), placed(), options=["ARRAY_NAME=t"]).Close()
+    for document in path.glob("*/zarr.json"):
+        document.unlink()
+    dataset = gdal.Open(str(path))
+    (path / "zarr.json").unlink()
+    for chunk in path.glob("t/c/**/*"):
+        chunk.is_dir() or chunk.unlink()
+    with pytest.raises(RuntimeError, match="deleted or moved"):
+        dataset.ReadAsArray()

@@ -10,6 +10,7 @@
 #include "model/array.h"
 #include "node/document.h"
 #include "node/node.h"
+#include "node/served.h"
 #include "node/version.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/node.h"
@@ -114,8 +115,10 @@ enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *i
 
 enum zb_code zb__array_still(const zb_node *node, zb_error *err) {
     zb_object_info info;
-    if (!node->store->hints.is_watched || node->is_served)
+    if (!node->store->hints.is_watched)
         return ZB_OK;
+    if (node->is_served)
+        return zb__served_stands(node->store, node->path) ? ZB_OK : zb__array_gone(node, err);
     const uint64_t seen = atomic_load(&((zb_node *)node)->seen);
     enum zb_code code = zb__document_stat(node, seen, &info, err);
     if (code)

@@ -245,12 +245,24 @@ static enum zb_code read_settled(zb_store *store, const char *path, char **text,
     }
 }
 
+/* A group that is being deleted loses its document first of all, and looks from then on as one whose
+   nodes never had any. */
+static bool has_its_document(const zb_node *group) {
+    zb_object_info info;
+    char *key = zb__path_join(group->path, "zarr.json");
+    const bool there = key && zb_store_stat(group->store, key, &info, NULL) == ZB_OK;
+    free(key);
+    return there && (!group->version || zb__node_unchanged(group, &info));
+}
+
 bool zb__group_says_all(const zb_node *node) {
     size_t left_out;
     if (node->array || zb__node_keeps_entries(node->store))
         return false;
     zb__json_left_out(node->document, &left_out);
-    return left_out > 0 ? zb__group_is_bare(node->store, node->path) : zb__node_has_entries(node);
+    return left_out > 0 ? zb__group_is_bare(node->store, node->path) &&
+                              (node->format == 2 || has_its_document(node))
+                        : zb__node_has_entries(node);
 }
 
 /* Makes the node anew with the entries of its consolidated metadata. */
@@ -265,6 +277,11 @@ static enum zb_code keep_entries(zb_node **node, const char *text, size_t size, 
         code = zb__node_make_parsed(outline->store, outline->path, text, size, document, node, err);
     zb_node_release(outline);
     return code;
+}
+
+static void settle(zb_node *node, int format, uint64_t home, const zb_object_info *info) {
+    node->format = format;
+    zb__node_settle(node, home, info);
 }
 
 enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out, zb_error *err) {
@@ -282,14 +299,15 @@ enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out,
     if (code)
         return zb__node_blame(store, "node", path, code, err);
     code = zb__node_make(store, path, text, size, out, err);
+    if (!code)
+        settle(*out, format, home, &info);
     const bool is_bare = !code && zb__group_says_all(*out);
     if (is_bare)
         code = keep_entries(out, text, size, err);
     free(text);
     if (code)
         return code;
-    (*out)->format = format;
-    zb__node_settle(*out, home, &info);
+    settle(*out, format, home, &info);
     zb__served_keep(*out, is_bare, changes);
     return ZB_OK;
 }

@@ -34,6 +34,9 @@ zb_json *zb__served_owner(zb_store *store, const char *path, int *format, zb__se
 /* True if a block covers the path, and has neither the node nor one below it. */
 bool zb__served_lacks(zb_store *store, const char *path);
 
+/* False if the document with the block that covers the path has gone from a store that is local. */
+bool zb__served_stands(zb_store *store, const char *path);
+
 /* The version of the block of a group above path, whether it names the node or not; 0 for none.
    Below a group of version 3 that is consolidated there are no nodes of version 2: its block could not
    have them. */
