@@ -13,6 +13,7 @@
 #include "dataset/side_properties.h"
 #include "geo/coordinate_place.h"
 #include "geo/crs.h"
+#include "store/directories.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"
 
@@ -280,6 +281,14 @@ std::string raster_of_level(const Children &siblings, const zb_child &group) {
     return {};
 }
 
+/* A group in which a program was to make a level when it was killed. */
+static bool is_begun_level(const zb_child &group) {
+    Children inside;
+    return STARTS_WITH(group.name, "ovr_") && is_abandoned(group.name) && group.node != nullptr &&
+           zb_node_array(group.node) == nullptr && inside.list(group.node, nullptr) == ZB_OK &&
+           inside.begin() == inside.end();
+}
+
 enum zb_code remove_lost_levels(zb_store *store, const std::string &array, const Pyramid &pyramid,
                                 zb_error *err) {
     const NodePtr parent = open_node(store, parent_path(array), err);
@@ -290,8 +299,9 @@ enum zb_code remove_lost_levels(zb_store *store, const std::string &array, const
         const std::string level = join_path(group, last_part(array));
         const bool is_listed =
             std::find(pyramid.levels.begin(), pyramid.levels.end(), level) != pyramid.levels.end();
-        if (code == ZB_OK && !is_listed && raster_of_level(siblings, child) == last_part(array) &&
-            home_of_level(store, level) == group)
+        const bool is_lost = !is_listed && raster_of_level(siblings, child) == last_part(array) &&
+                             home_of_level(store, level) == group;
+        if (code == ZB_OK && (is_lost || is_begun_level(child)))
             code = delete_node(store, group, err);
     }
     return code;

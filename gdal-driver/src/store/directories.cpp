@@ -2,10 +2,13 @@
 #include "store/directories.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "cpl_string.h"
@@ -45,6 +48,15 @@ void remove_sidecars(const std::string &root) {
 std::string aside_suffix() {
     static std::atomic<unsigned> count;
     return std::to_string(getpid()) + "-" + std::to_string(count++) + kAsideSuffix;
+}
+
+bool is_abandoned(const std::string &name) {
+    const size_t end = name.rfind(kAsideSuffix);
+    const size_t dot = end == std::string::npos ? end : name.rfind('.', end - 1);
+    if (dot == std::string::npos || end + strlen(kAsideSuffix) != name.size())
+        return false;
+    const pid_t process = static_cast<pid_t>(std::strtol(name.c_str() + dot + 1, nullptr, 10));
+    return process > 0 && kill(process, 0) != 0 && errno == ESRCH;
 }
 
 /* The core keeps locks of keys in files of such names. */

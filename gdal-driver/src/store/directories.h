@@ -18,6 +18,10 @@ void remove_sidecars(const std::string &root);
 constexpr char kAsideSuffix[] = ".zarr3-new";
 std::string aside_suffix();
 
+/* True for such a name of a process that does not run on this machine: it has been killed, or is on
+   another one. */
+bool is_abandoned(const std::string &name);
+
 /* Removes the directory of a store whose nodes have been deleted. Returns the name of a file that
    is the user's and keeps the directory alive, or "". */
 std::string remove_empty(const std::string &directory);
