@@ -147,8 +147,8 @@ static void place_clear(place *where) {
     free(where->node);
 }
 
-/* other: a place whose store is shared when it is the same; NULL opens the store and creates none.
- */
+/* other: a place whose store is shared when it is the same; NULL opens the store and creates
+   none. */
 static enum zb_code place_find(const char *path, const place *other, place *out, zb_error *err) {
     *out = (place){.store = NULL};
     enum zb_code code = zb_path_split(path, holds_document, NULL, &out->root, &out->node, err);

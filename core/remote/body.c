@@ -30,8 +30,8 @@ static bool check_version(zb__request *request) {
     return true;
 }
 
-/* A buffer for all of the goal, unless the asker has brought one. Another try may have found another
-   version of the object, of another size. */
+/* A buffer for all of the goal, unless the asker has brought one. Another try may have found
+   another version of the object, of another size. */
 static bool make_room(zb__request *request) {
     if (request->buffer && (!request->room || request->room > request->goal))
         return true;

@@ -155,8 +155,8 @@ bool zb__cred_is_good(const zb__cred *cred) {
     return cred->id && (!cred->expires || cred->expires - ZB__CRED_AHEAD > (int64_t)time(NULL));
 }
 
-/* The words of a command are told apart by its first three: "sh -c COMMAND", and for the AWS command
-   line "aws --profile=NAME ...". */
+/* The words of a command are told apart by its first three: "sh -c COMMAND", and for the AWS
+   command line "aws --profile=NAME ...". */
 static answer *answer_of(const char *const *argv) {
     char *command = NULL;
     if (asprintf(&command, "%s\n%s\n%s", argv[0], argv[1], argv[2]) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Credentials for S3, from the places where the AWS tools have them. What speaks to a service of its
- * own (single sign-on, roles, the metadata of a machine) is left to the AWS command line.
+ * Credentials for S3, from the places where the AWS tools have them. What speaks to a service of
+ * its own (single sign-on, roles, the metadata of a machine) is left to the AWS command line.
  */
 #ifndef ZB_REMOTE_CRED_H
 #define ZB_REMOTE_CRED_H
@@ -37,8 +37,8 @@ typedef struct zb__cred_places {
 enum zb_code zb__cred_places_read(const zb__options *options, zb__cred_places *out, zb_error *err);
 void zb__cred_places_clear(zb__cred_places *places);
 
-/* Finds credentials; id is NULL where there are none. May wait for a program, whose answer serves all
-   stores of the process until it expires; `anew`: what it answered before is of no use. */
+/* Finds credentials; id is NULL where there are none. May wait for a program, whose answer serves
+   all stores of the process until it expires; `anew`: what it answered before is of no use. */
 enum zb_code zb__cred_find(const zb__cred_places *places, bool anew, zb__cred *out, zb_error *err);
 
 /* Credentials are renewed so many seconds before they expire. */

@@ -5,8 +5,8 @@
 
 #include "cred.h"
 
-/* Runs the program and waits for it, a minute at most. `what` names it in messages, which have nothing
-   of its output. */
+/* Runs the program and waits for it, a minute at most. `what` names it in messages, which have
+   nothing of its output. */
 enum zb_code zb__cred_run(const char *const *argv, const char *what, zb__cred *out, zb_error *err);
 
 /* Reads what such a program has printed: JSON. */

@@ -19,17 +19,17 @@ enum zb_code zb__fetch_one(zb_store *store, zb_fetch *fetch, zb_error *err);
 /* Sends one request that a protocol has made, and waits for its answer. */
 enum zb_code zb__request_wait(zb__request *request, zb_error *err);
 
-/* The same for a put: the store is asked meanwhile whether the object may be put (zb_put_check). The
-   end of its body is held back until the answer is there; where that is an error, which is returned
-   with *is_refused, the request ends without it. The body is longer than ZB__HELD_BACK. */
+/* The same for a put: the store is asked meanwhile whether the object may be put (zb_put_check).
+   The end of its body is held back until the answer is there; where that is an error, which is
+   returned with *is_refused, the request ends without it. The body is longer than ZB__HELD_BACK. */
 enum zb_code zb__request_wait_checked(zb__request *request, const zb_put *put, bool *is_refused,
                                       zb_error *err);
 
 /* Sends one request, and does not wait: its `done` is called unless this is an error. */
 enum zb_code zb__request_send(zb__request *request, zb_error *err);
 
-/* The same as zb__request_wait for several of one store, at least one, side by side. What each has come to is in its code;
-   an error: none was begun. */
+/* The same as zb__request_wait for several of one store, at least one, side by side. What each has
+   come to is in its code; an error: none was begun. */
 enum zb_code zb__requests_wait(zb__request *requests, size_t count, zb_error *err);
 
 /* Is the key that of a document? Those come whole, since that is all that is done with them. */

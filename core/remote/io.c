@@ -81,8 +81,9 @@ static void put_handle(CURL *handle) {
         curl_easy_cleanup(handle);
 }
 
-/* The bytes that a request will have under way. A body lies in its sender's memory whether it waits or
-   goes, and counts as one part at most: else the body of one shard would let no other put begin. */
+/* The bytes that a request will have under way. A body lies in its sender's memory whether it waits
+   or goes, and counts as one part at most: else the body of one shard would let no other put
+   begin. */
 static uint64_t bytes_of(const zb__request *request) {
     const uint64_t typical = request->store->line.typical;
     const uint64_t part = zb_limits_get()->remote_part_bytes;

@@ -35,8 +35,8 @@ zb__request *zb__line_take(zb__line *line);
 /* The request has left its connection, after its last try. */
 void zb__line_left(zb__line *line, const zb__request *request);
 
-/* A request that is held back leaves its connection's place to others, and takes it again: above the
-   width, where they have filled it. */
+/* A request that is held back leaves its connection's place to others, and takes it again: above
+   the width, where they have filled it. */
 void zb__line_step_aside(zb__line *line);
 void zb__line_step_back(zb__line *line);
 

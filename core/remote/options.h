@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Options of a store: what its name says behind the '#', else what the front end says, else the
- * environment. They are read when the store is opened, by the thread that opens it: later the program
- * may change its environment.
+ * environment. They are read when the store is opened, by the thread that opens it: later the
+ * program may change its environment.
  */
 #ifndef ZB_REMOTE_OPTIONS_H
 #define ZB_REMOTE_OPTIONS_H
@@ -32,9 +32,9 @@ typedef struct zb__options {
     char *key_id, *secret_key, *session_token;
 } zb__options;
 
-/* text: that of the name, "name=value&name=value", values percent-encoded; "" for none. ZB_EINVAL for
-   an unknown name or value; the message has no values, as one might be a secret that somebody put
-   there. */
+/* text: that of the name, "name=value&name=value", values percent-encoded; "" for none. ZB_EINVAL
+   for an unknown name or value; the message has no values, as one might be a secret that somebody
+   put there. */
 enum zb_code zb__options_read(const char *text, const zb_store_settings *settings, zb__options *out,
                               zb_error *err);
 void zb__options_clear(zb__options *options);

@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 
-/* Fewer bytes tell nothing: they come with the first packets. More, in as many round trips, begin another
-   sample, so that a long read follows its link: answers that share it end together, in bursts, of which
-   each would seem to have come in no time. */
+/* Fewer bytes tell nothing: they come with the first packets. More, in as many round trips, begin
+   another sample, so that a long read follows its link: answers that share it end together, in
+   bursts, of which each would seem to have come in no time. */
 #define FEWEST ((uint64_t)1 << 20)
 #define MOST ((uint64_t)16 << 20)
 #define TRIPS 2
@@ -13,8 +13,9 @@
 #define USUAL_RATE ((uint64_t)10 * 1000 * 1000)
 /* Bytes under way while the link is not known, or slow. */
 #define LEAST_FLIGHT ((uint64_t)32 << 20)
-/* Requests that go out together end together, and leave the link idle for a round trip: with G times its
-   bytes under way it brings (G - 1) / G of its rate, from which the next G times are taken. */
+/* Requests that go out together end together, and leave the link idle for a round trip: with G
+   times its bytes under way it brings (G - 1) / G of its rate, from which the next G times are
+   taken. */
 #define GAIN 4
 
 void zb__pace_begin(zb__pace *pace, int64_t now) {
@@ -23,7 +24,8 @@ void zb__pace_begin(zb__pace *pace, int64_t now) {
     pace->from_rest = true;
 }
 
-/* A faster sample counts at once, a slower one for a quarter: it may be the reader that was slow. */
+/* A faster sample counts at once, a slower one for a quarter: it may be the reader that was
+   slow. */
 static void take_sample(zb__pace *pace, int64_t nanoseconds) {
     if (nanoseconds < 1)
         nanoseconds = 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The libinih of a distribution takes lines of 200 bytes, and a session token has a thousand. Longer
- * lines are handed to it as a line and its continuations, as which it reports them, one by one.
- * Indented lines of the file are of nested settings, and not ours.
+ * The libinih of a distribution takes lines of 200 bytes, and a session token has a thousand.
+ * Longer lines are handed to it as a line and its continuations, as which it reports them, one by
+ * one. Indented lines of the file are of nested settings, and not ours.
  */
 #include "profile.h"
 
@@ -114,8 +114,9 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The bytes of a piece of at most `room`: it neither ends with a blank nor is followed by one, since
-   libinih cuts them off; nor by a sign that begins a comment there. 0: there is no such place. */
+/* The bytes of a piece of at most `room`: it neither ends with a blank nor is followed by one,
+   since libinih cuts them off; nor by a sign that begins a comment there. 0: there is no such
+   place. */
 static size_t piece_length(const char *at, size_t length, size_t room) {
     if (length <= room)
         return length;

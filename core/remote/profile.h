@@ -17,8 +17,9 @@ typedef struct zb__profile {
     bool is_elsewhere; /* credentials are to be had by other ways (a role, single sign-on) */
 } zb__profile;
 
-/* Reads the profile of both files; a file that is not there says nothing (NULL: the same). What the file
-   of credentials says counts first. ZB_EINVAL for a file that cannot be read; no error has values. */
+/* Reads the profile of both files; a file that is not there says nothing (NULL: the same). What the
+   file of credentials says counts first. ZB_EINVAL for a file that cannot be read; no error has
+   values. */
 enum zb_code zb__profile_read(const char *credentials_file, const char *config_file,
                               const char *name, zb__profile *out, zb_error *err);
 void zb__profile_clear(zb__profile *profile);

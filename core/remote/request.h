@@ -52,8 +52,8 @@ enum zb__verdict {
 typedef struct zb__protocol {
     const char *name;       /* "http", "s3": ops.name of the store */
     bool follows_redirects; /* false: a redirect goes to judge(), as any other status */
-    /* Sets URL, protocol's own headers and signature of one try. The engine adds Range, If-Match and
-       request->headers. I/O thread. */
+    /* Sets URL, protocol's own headers and signature of one try. The engine adds Range, If-Match
+       and request->headers. I/O thread. */
     enum zb_code (*address)(zb__remote *store, const zb__request *request, zb__outgoing *out,
                             zb_error *err);
     /* Judges a reply that is no success; reply->body has the first bytes of its body, ended by a
@@ -69,8 +69,8 @@ typedef struct zb__protocol {
     /* As in zb_store_ops. NULL: no listing. */
     enum zb_code (*list)(zb__remote *store, const char *prefix, zb_list_fn fn, void *context,
                          zb_error *err);
-    /* Told of the answer for a key that was opened: ZB_OK with its version, or an error. I/O thread.
-       NULL: of no interest. */
+    /* Told of the answer for a key that was opened: ZB_OK with its version, or an error. I/O
+       thread. NULL: of no interest. */
     void (*answered)(zb__remote *store, const char *key, enum zb_code code,
                      const zb__version *version);
     /* True while somebody holds the key's lock. NULL: there are no locks. */
@@ -78,7 +78,8 @@ typedef struct zb__protocol {
     /* True if two stores of this protocol ask the same server for the same objects in the same way.
        NULL: not known. */
     bool (*is_same)(const zb__remote *a, const zb__remote *b);
-    /* The operations that change a store, and list_below, is_absent, peek. NULL: it is only read. */
+    /* The operations that change a store, and list_below, is_absent, peek. NULL: it is only
+       read. */
     const zb_store_ops *writing;
     void (*destroy)(zb__remote *store); /* frees store->state; NULL: nothing to free */
 } zb__protocol;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What S3 has beside HTTP: the bucket's URL, signatures (which libcurl makes), credentials, and what
- * its errors mean. What is learned from replies (the region, the clock) is the store's as long as it
- * is open.
+ * What S3 has beside HTTP: the bucket's URL, signatures (which libcurl makes), credentials, and
+ * what its errors mean. What is learned from replies (the region, the clock) is the store's as long
+ * as it is open.
  */
 #include "s3.h"
 

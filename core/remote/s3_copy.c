@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A copy is one request, which names its source in a header and has no body. The service reads one
- * version of the source and makes the object of it as a whole, or not at all, so that trying again does
- * no harm. Metadata go along, with the random id of the put that has made the source: it still tells
- * whose bytes these are.
+ * version of the source and makes the object of it as a whole, or not at all, so that trying again
+ * does no harm. Metadata go along, with the random id of the put that has made the source: it still
+ * tells whose bytes these are.
  *
- * An object of more than 5 GiB is copied in parts, all of the version that the first look has found.
+ * An object of more than 5 GiB is copied in parts, all of the version that the first look has
+ * found.
  *
- * Not every service can copy, and not all that may be read and put may be copied. So what is refused is
- * left to the caller, which carries the bytes. A service that does not know the header puts an empty
- * object and says nothing of a copy; the caller's put replaces that.
+ * Not every service can copy, and not all that may be read and put may be copied. So what is
+ * refused is left to the caller, which carries the bytes. A service that does not know the header
+ * puts an empty object and says nothing of a copy; the caller's put replaces that.
  */
 #include "s3_copy.h"
 
@@ -94,8 +95,8 @@ static enum zb_code judge_success(const zb__request *request, zb__version *versi
                    request->store->base.label, request->key, error.code);
 }
 
-/* *again: another try may mend the error. *is_bad: the service calls the request a bad one, as for an
-   object that is too large for it. */
+/* *again: another try may mend the error. *is_bad: the service calls the request a bad one, as for
+   an object that is too large for it. */
 static enum zb_code copy_whole(const copying *c, zb__version *version, bool *again, bool *is_bad,
                                zb_error *err) {
     const char *const headers[] = {"Content-Type: application/octet-stream", "Expect:", c->source,

@@ -5,8 +5,8 @@
 
 #include "request.h"
 
-/* As copy() of zb_store_ops. From other stores in S3, too, if they are in the same service; its buckets
-   may differ. */
+/* As copy() of zb_store_ops. From other stores in S3, too, if they are in the same service; its
+   buckets may differ. */
 enum zb_code zb__s3_copy(zb_store *store, const char *key, zb_store *from, const char *from_key,
                          zb_error *err);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Listings of S3, page by page. A page begins behind the last name of the one before: the tokens that
- * servers hand out have bytes that not every libcurl signs as servers do (a plus: zb__s3_can_sign).
+ * Listings of S3, page by page. A page begins behind the last name of the one before: the tokens
+ * that servers hand out have bytes that not every libcurl signs as servers do (a plus:
+ * zb__s3_can_sign).
  */
 #include <curl/curl.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@
 #include "s3_lock.h"
 #include "s3_xml.h"
 
-/* A page has 1000 names of 1024 bytes, which XML may write six times as long, and some words on each. */
+/* A page has 1000 names of 1024 bytes, which XML may write six times as long, and some words on
+   each. */
 #define MOST_PAGE (16u * 1024u * 1024u)
 
 #define LONGEST_NAME 4096
@@ -67,8 +69,8 @@ static enum zb_code take(void *context, const char *key, bool is_prefix, zb_erro
     return keep_last(l, key, is_prefix, err);
 }
 
-/* A name behind which the next page begins: the last one of the page before, or one that is less and
-   can be signed. What stands between them is listed twice. */
+/* A name behind which the next page begins: the last one of the page before, or one that is less
+   and can be signed. What stands between them is listed twice. */
 static void add_begin(const listing *l, zb__text *text) {
     const char *plus = l->avoids_plus ? strchr(l->last, '+') : NULL;
     char *begin = strndup(l->last, plus ? (size_t)(plus - l->last) : strlen(l->last));
@@ -158,8 +160,8 @@ enum zb_code zb__s3_list_below(zb_store *store, const char *prefix, zb_list_fn f
 
 /* ---- Is there nothing? ---- */
 
-/* Names beside a prefix that begin as it does, and come before it where they go on with a sign before
-   the slash: of few of them one page tells. */
+/* Names beside a prefix that begin as it does, and come before it where they go on with a sign
+   before the slash: of few of them one page tells. */
 #define MOST_BESIDE "8"
 
 typedef struct looking {

@@ -35,8 +35,8 @@ enum zb__seen zb__s3_seen(zb__remote *store, const char *key, zb__version *versi
 /* The object was put in this version, or erased (NULL): the holder of its lock has seen it. */
 void zb__s3_replaced(zb__remote *store, const char *key, const zb__version *version);
 
-/* There is nothing at the prefix: the holder of the root's lock has seen that of all documents at and
-   below it, but for those of which it knows more. */
+/* There is nothing at the prefix: the holder of the root's lock has seen that of all documents at
+   and below it, but for those of which it knows more. */
 void zb__s3_found_none(zb__remote *store, const char *prefix);
 
 /* True if this thread holds the key's lock and has put the object under it: *version is what it has

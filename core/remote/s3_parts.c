@@ -128,8 +128,8 @@ static const void *take(running *r, size_t most, size_t *size) {
     return data;
 }
 
-/* The next `size` bytes, from where they lie, if they lie together; else *owned holds them. NULL: no
-   memory. */
+/* The next `size` bytes, from where they lie, if they lie together; else *owned holds them. NULL:
+   no memory. */
 static const void *next_bytes(running *r, size_t size, char **owned) {
     size_t got;
     const void *data = take(r, size, &got);
@@ -267,7 +267,8 @@ static sent_part *next_answered(window *w) {
     return found;
 }
 
-/* After an error none is begun. Those under way are waited for: the upload is aborted after them. */
+/* After an error none is begun. Those under way are waited for: the upload is aborted after
+   them. */
 static enum zb_code run_window(window *w, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < AT_ONCE && w->next < w->r->number && !code; i++)

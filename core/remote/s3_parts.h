@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects that go to S3 in parts: a request begins the upload, one puts each part, several at a time,
- * and a last one makes the object of them, at once and under a condition if there is one. Nothing is
- * to be seen before. An upload that fails is aborted; one whose program is killed stays, and is not to
- * be seen either (a service can be told to abort those that are old).
+ * Objects that go to S3 in parts: a request begins the upload, one puts each part, several at a
+ * time, and a last one makes the object of them, at once and under a condition if there is one.
+ * Nothing is to be seen before. An upload that fails is aborted; one whose program is killed stays,
+ * and is not to be seen either (a service can be told to abort those that are old).
  *
  * The service may take the parts from an object that it has.
  *
@@ -30,15 +30,15 @@ typedef struct zb__s3_upload {
     const char *version; /* a header, with source: its version */
 } zb__s3_upload;
 
-/* ZB_EUNSUPPORTED: the service has begun the upload, but libcurl cannot sign for it; the object can be
-   put by one request. *in_doubt, on error: the object may have been made all the same. ZB_ECONFLICT or
-   ZB_ENOTFOUND: the condition did not hold; the first also: the source is another version. *version: the
-   new object's. */
+/* ZB_EUNSUPPORTED: the service has begun the upload, but libcurl cannot sign for it; the object can
+   be put by one request. *in_doubt, on error: the object may have been made all the same.
+   ZB_ECONFLICT or ZB_ENOTFOUND: the condition did not hold; the first also: the source is another
+   version. *version: the new object's. */
 enum zb_code zb__s3_upload_run(const zb__s3_upload *upload, zb__version *version, bool *in_doubt,
                                zb_error *err);
 
-/* Ends an upload of this name, and drops its parts; it need not be there. ZB_EUNSUPPORTED: libcurl cannot
-   sign for it. */
+/* Ends an upload of this name, and drops its parts; it need not be there. ZB_EUNSUPPORTED: libcurl
+   cannot sign for it. */
 enum zb_code zb__s3_upload_abort(zb__remote *store, const char *key, const char *id, zb_error *err);
 
 #endif

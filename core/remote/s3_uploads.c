@@ -14,7 +14,8 @@
 
 /* A page has 1000 of them, whose texts XML may write six times as long. */
 #define MOST_PAGE (16u * 1024u * 1024u)
-/* A writer that has been at work on one object for longer is none of ours: see ZARRBRIDGE_REMOTE_SECONDS. */
+/* A writer that has been at work on one object for longer is none of ours: see
+   ZARRBRIDGE_REMOTE_SECONDS. */
 #define OLD_SECONDS (24 * 3600)
 
 typedef struct sweeping {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A put is one request, or a large object's parts and a last request for all of them (s3_parts.h), which
- * the service carries out as a whole or not at all. One with a condition, or in parts, carries a random
- * id: where the reply to it was lost, its own second try finds the condition broken, and the object's id
- * tells whether that was done by the first try or by another program.
+ * A put is one request, or a large object's parts and a last request for all of them (s3_parts.h),
+ * which the service carries out as a whole or not at all. One with a condition, or in parts,
+ * carries a random id: where the reply to it was lost, its own second try finds the condition
+ * broken, and the object's id tells whether that was done by the first try or by another program.
  *
- * The check of a put's batch asks the service, for a round trip. Of an object that takes long enough
- * it goes along with the body, whose end waits for the answer: so nothing is spent, and the check is
- * closer to the moment at which the object becomes visible.
+ * The check of a put's batch asks the service, for a round trip. Of an object that takes long
+ * enough it goes along with the body, whose end waits for the answer: so nothing is spent, and the
+ * check is closer to the moment at which the object becomes visible.
  */
 #include "s3_write.h"
 
@@ -50,7 +50,8 @@ typedef struct sending {
     zb__version version; /* in: the one to replace, with ZB__PRESENT; out: the new one */
 } sending;
 
-/* After a put whose condition did not hold: was it our own first try that has changed the object? */
+/* After a put whose condition did not hold: was it our own first try that has changed the
+   object? */
 static bool was_ours(const sending *s, const char *id, zb__version *version) {
     zb__request head = {
         .store = s->store, .method = ZB__HEAD, .key = s->put->key, .most = MOST_REPLY};
@@ -76,8 +77,8 @@ static const void *join(const sending *s, char **owned) {
     return *owned;
 }
 
-/* Whether the check goes along with the body, or comes between an object's parts and the request that
-   makes it. */
+/* Whether the check goes along with the body, or comes between an object's parts and the request
+   that makes it. */
 static bool is_checked_on_the_way(const sending *s) {
     return s->put->batch && s->put->batch->check && s->size >= CHECKED_ON_THE_WAY;
 }

@@ -13,8 +13,8 @@ enum zb_code zb__s3_erase_below(zb_store *store, const char *prefix, zb_error *e
 /* Whether objects may go in parts, which is found out, once for a store, as below. */
 bool zb__s3_takes_parts(zb__remote *store);
 
-/* Finds out, once for a store, whether the service keeps to the conditions of puts: another one than
-   AWS is asked by puts of an object that is erased again. ZB_EUNSUPPORTED: it does not. */
+/* Finds out, once for a store, whether the service keeps to the conditions of puts: another one
+   than AWS is asked by puts of an object that is erased again. ZB_EUNSUPPORTED: it does not. */
 enum zb_code zb__s3_check_conditions(zb__remote *store, zb_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What S3 says in XML, which is untrusted: errors, pages of listings, and single values. expat reads
-   it. */
+/* What S3 says in XML, which is untrusted: errors, pages of listings, and single values. expat
+   reads it. */
 #ifndef ZB_REMOTE_S3_XML_H
 #define ZB_REMOTE_S3_XML_H
 
@@ -42,8 +42,8 @@ typedef enum zb_code (*zb__s3_begun_fn)(void *context, const zb__s3_begun *uploa
 enum zb_code zb__s3_uploads_parse(const char *text, size_t size, zb__s3_begun_fn fn, void *context,
                                   bool *is_truncated, zb_error *err);
 
-/* The text of an element directly below the root, which must have that name. False where there is none,
-   or no room for it. */
+/* The text of an element directly below the root, which must have that name. False where there is
+   none, or no room for it. */
 bool zb__s3_value_parse(const char *text, size_t size, const char *root, const char *name,
                         char *out, size_t room);
 

@@ -18,14 +18,14 @@ typedef struct zb__url {
     char *options; /* what follows the '#', or "" */
 } zb__url;
 
-/* ZB_EINVAL; the caller clears *out on success. A name with a user or a password is refused, as is a
-   query that was signed for a single object. The message of an error has nothing of the name. */
+/* ZB_EINVAL; the caller clears *out on success. A name with a user or a password is refused, as is
+   a query that was signed for a single object. The message of an error has nothing of the name. */
 enum zb_code zb__url_parse(const char *name, zb__url *out, zb_error *err);
 void zb__url_clear(zb__url *url);
 
-/* Where a redirect leads, of whatever protocol: its target as a server writes it, which may be relative
-   to the URL that was asked for and may have bytes that a URL cannot have. malloc'ed; NULL: nowhere,
-   or no memory. */
+/* Where a redirect leads, of whatever protocol: its target as a server writes it, which may be
+   relative to the URL that was asked for and may have bytes that a URL cannot have. malloc'ed;
+   NULL: nowhere, or no memory. */
 char *zb__url_follow(const char *from, const char *target);
 
 /* The URL of a key, malloc'ed; NULL: no memory. */
@@ -37,8 +37,8 @@ char *zb__url_label(const zb__url *url);
 enum zb_code zb__url_with_host_label(const zb__url *url, const char *label, char **base, bool *can,
                                      zb_error *err);
 
-/* Appends a text with all bytes encoded but letters, digits and "-._~", which is what signatures are
-   made of; and slashes, in a path. */
+/* Appends a text with all bytes encoded but letters, digits and "-._~", which is what signatures
+   are made of; and slashes, in a path. */
 void zb__url_encode(zb__text *text, const char *plain, bool is_path);
 
 /* The name of a store in S3. */

@@ -5,9 +5,9 @@
  *
  *     zb-hdf5-calls DIRECTORY CALLS
  *
- * prints a line for each: name, microseconds of the processor for each call, the least of ten turns.
- * The last lines are the memory of the process, in KiB, before and after the opens, of which one in
- * ten calls is.
+ * prints a line for each: name, microseconds of the processor for each call, the least of ten
+ * turns. The last lines are the memory of the process, in KiB, before and after the opens, of which
+ * one in ten calls is.
  */
 #include <hdf5.h>
 #include <stdio.h>

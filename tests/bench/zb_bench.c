@@ -6,10 +6,10 @@
  *
  *     zb-bench DIRECTORY [rounds]
  *
- * what: whole (into a new buffer), whole-warm (into a touched one), both also for the peer
- * "bare" (the calibration of bare.h, where it knows the array), windows-256 (random 256^2 windows of a 2-D array, caches
- * empty at first, milliseconds each), window-warm and window-decode (one window again, and the bare
- * decoding of its chunk), open (metadata only).
+ * what: whole (into a new buffer), whole-warm (into a touched one), both also for the peer "bare"
+ * (the calibration of bare.h, where it knows the array), windows-256 (random 256^2 windows of a 2-D
+ * array, caches empty at first, milliseconds each), window-warm and window-decode (one window
+ * again, and the bare decoding of its chunk), open (metadata only).
  */
 #include <stdio.h>
 #include <stdlib.h>

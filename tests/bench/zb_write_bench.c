@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times the core writing one array and prints JSON lines {"peer", "dataset", "what", "ms",
- * "cpu", "extra"}; cpu is the time of all threads together, extra the peak of resident bytes above those before, the array's own not counted.
+ * Times the core writing one array and prints JSON lines {"peer", "dataset", "what", "ms", "cpu",
+ * "extra"}; cpu is the time of all threads together, extra the peak of resident bytes above those
+ * before, the array's own not counted.
  *
  *     zb-write-bench DIRECTORY SCRATCH [rounds]
  *
@@ -141,8 +142,8 @@ static void compare(const bench *b) {
     zb_node_release(node);
 }
 
-/* Reports the least of `rounds` times, and the memory that the first call took on top of the array.
- */
+/* Reports the least of `rounds` times, and the memory that the first call took on top of the
+   array. */
 static void time_writing(const bench *b, const char *peer, const char *what,
                          void (*write)(const bench *)) {
     least time = LEAST_NONE;

@@ -36,8 +36,7 @@ static char root[256];
 static int points;
 
 /* The outcomes that a fault may have. Where there are no locks (ENOLCK), parts of shards are not
-   written.
- */
+   written. */
 static bool is_expected(enum zb_code code, const trouble *t) {
     return code == ZB_EIO ||
            (t->error == ENOLCK && (code == ZB_ECONFLICT || code == ZB_EUNSUPPORTED));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Many at once: processes and threads that write disjoint inner chunks of one shard, by every
- * strategy; readers while a chunk is overwritten; changes of shapes. Nothing that was written may be
- * lost, and a reader sees one version or the other.
+ * strategy; readers while a chunk is overwritten; changes of shapes. Nothing that was written may
+ * be lost, and a reader sees one version or the other.
  *
  * ZB_FAULT_FULL=1: five times the rounds.
  */

@@ -282,8 +282,8 @@ static enum zb_code copy_group(zb_store *store, zb_error *err) {
     return code == ZB_ECONFLICT ? ZB_OK : code;
 }
 
-/* Killed between copying and deleting, a move leaves both nodes: deleting the source is the rest.
- */
+/* Killed between copying and deleting, a move leaves both nodes: deleting the source is the
+   rest. */
 enum zb_code scenario_move(zb_store *store, const char *from, const char *to, zb_error *err) {
     enum zb_code code;
     PERSIST(code, zb_node_move(store, from, to, err));

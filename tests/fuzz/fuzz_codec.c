@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any bytes as a stream of any bytes-to-bytes codec. Six bytes come before the stream: the codec
- * (bits 0, 1 and 3 to 7) and whether the size is exact (bit 2), the capacity (three), and the places
- * in it where the wanted part begins and ends (in 256ths).
+ * (bits 0, 1 and 3 to 7) and whether the size is exact (bit 2), the capacity (three), and the
+ * places in it where the wanted part begins and ends (in 256ths).
  */
 #include "fuzz.h"
 #include "fuzz_decode.h"

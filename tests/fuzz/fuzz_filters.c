@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a stored chunk of a chain with filters, or of packbits or zfp. Two bytes come before it: the
- * chain and the number of elements (and one more). What decodes may be encoded again; where it is
- * not refused, it decodes again.
+ * Any bytes as a stored chunk of a chain with filters, or of packbits or zfp. Two bytes come before
+ * it: the chain and the number of elements (and one more). What decodes may be encoded again; where
+ * it is not refused, it decodes again.
  */
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files of the AWS tools, and what programs print that give credentials. Reading ends with settings
- * or an error that has nothing of the input; no value has a line break.
+ * The files of the AWS tools, and what programs print that give credentials. Reading ends with
+ * settings or an error that has nothing of the input; no value has a line break.
  */
 #include "fuzz.h"
 

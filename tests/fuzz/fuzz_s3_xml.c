@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as what S3 says in XML: an error's body, pages of listings and of uploads, and single values. */
+/* Any bytes as what S3 says in XML: an error's body, pages of listings and of uploads, and single
+   values. */
 #include "fuzz.h"
 
 #include "s3_xml.h"

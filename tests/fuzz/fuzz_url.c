@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of stores on the network. A name is refused, or gives a URL without user, query and options, to
- * which keys can be added so that libcurl reads their bytes again. The first part of the input is the
- * name, the second one a key.
+ * Names of stores on the network. A name is refused, or gives a URL without user, query and
+ * options, to which keys can be added so that libcurl reads their bytes again. The first part of
+ * the input is the name, the second one a key.
  */
 #include "fuzz.h"
 

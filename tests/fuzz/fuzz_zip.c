@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a zip archive, opened as a store. Opening ends with a store or an error; each key that
- * the listing tells is there, and its object has the size that it says, or is an error.
+ * Any bytes as a zip archive, opened as a store. Opening ends with a store or an error; each key
+ * that the listing tells is there, and its object has the size that it says, or is an error.
  */
 #include "fuzz.h"
 

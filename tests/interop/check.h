@@ -17,8 +17,8 @@ void check_path(char *out, size_t size, const char *folder, const char *name);
    one that the row expects, or took too long or too much memory. */
 bool check_bad_row(const char *folder, const zb_json *row);
 
-/* Encodes all chunks of an array from its expected values; the directories of their keys are there.
- */
+/* Encodes all chunks of an array from its expected values; the directories of their keys are
+   there. */
 bool check_encode_row(const char *folder, const zb_json *row);
 
 #endif

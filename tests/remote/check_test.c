@@ -134,7 +134,8 @@ static void versions(void **state) {
     assert_true(zb__version_is_strong(&a) && !zb__version_is_strong(&weak));
 }
 
-/* Without an ETag a change within two seconds of the reply could be followed by one that looks alike. */
+/* Without an ETag a change within two seconds of the reply could be followed by one that looks
+   alike. */
 static void validators(void **state) {
     (void)state;
     const zb__version a = version("\"a\"", 0, 9), b = version("\"b\"", 0, 9),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Datasets of compounds with text, sequences and references: memory, sizes and conversions are those of
- * HDF5's own files, which each check looks at, too. test_nested_types.py passes a folder; the connector
- * comes by HDF5_VOL_CONNECTOR.
+ * Datasets of compounds with text, sequences and references: memory, sizes and conversions are
+ * those of HDF5's own files, which each check looks at, too. test_nested_types.py passes a folder;
+ * the connector comes by HDF5_VOL_CONNECTOR.
  */
 #include <hdf5.h>
 #include <setjmp.h>

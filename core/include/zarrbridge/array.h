@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The facts about an array that are known without reading data, and the specification of a new one.
- */
+/* The facts about an array that are known without reading data, and the specification of a new
+   one. */
 #ifndef ZARRBRIDGE_ARRAY_H
 #define ZARRBRIDGE_ARRAY_H
 

@@ -19,8 +19,9 @@ extern "C" {
    change errors; the texts below only tell what they mean in each case. The calls that take a node
    give ZB_ECONFLICT when it has been deleted, moved or made anew since it was opened. Any thread.
    Consolidated metadata in groups above is taken out before the change, and put back by
-   zb_store_settle, zb_store_flush or the end of the store. Groups that were missing stay when a call fails later.
-   Texts are JSON; the bare tokens NaN and Infinity are refused in them (ZB_EINVAL). */
+   zb_store_settle, zb_store_flush or the end of the store. Groups that were missing stay when a
+   call fails later. Texts are JSON; the bare tokens NaN and Infinity are refused in them
+   (ZB_EINVAL). */
 
 /* Creates a group, and groups at all ancestors that have no document. ZB_ECONFLICT when the node,
    or an array above it, exists. attributes: a JSON object as text, or NULL (ZB_EINVAL for anything
@@ -43,9 +44,9 @@ ZB_API enum zb_code zb_array_create(zb_store *store, const char *path, const zb_
 ZB_API enum zb_code zb_node_set_attribute(const zb_node *node, const char *name, const char *value,
                                           zb_node **out, zb_error *err);
 
-/* One change of an attribute: sets it (value: JSON text) or removes it (NULL). `checked`: only while
-   its value is `former`, JSON text as zb_json_print makes it (NULL: while there is none); else
-   ZB_ECONFLICT. */
+/* One change of an attribute: sets it (value: JSON text) or removes it (NULL). `checked`: only
+   while its value is `former`, JSON text as zb_json_print makes it (NULL: while there is none);
+   else ZB_ECONFLICT. */
 typedef struct zb_attribute_edit {
     const char *name, *value;
     bool checked;
@@ -58,8 +59,8 @@ typedef struct zb_attribute_edit {
 ZB_API enum zb_code zb_node_set_attributes(const zb_node *node, const zb_attribute_edit *edits,
                                            size_t count, zb_node **out, zb_error *err);
 
-/* Sets (entries may be NULL) or removes (names NULL) the names of an array's dimensions, likewise.
- */
+/* Sets (entries may be NULL) or removes (names NULL) the names of an array's dimensions,
+   likewise. */
 ZB_API enum zb_code zb_array_set_dimension_names(const zb_node *node, const char *const *names,
                                                  zb_node **out, zb_error *err);
 
@@ -74,10 +75,10 @@ ZB_API enum zb_code zb_array_set_dimension_names(const zb_node *node, const char
 ZB_API enum zb_code zb_array_resize(const zb_node *node, const uint64_t *shape, zb_node **out,
                                     zb_error *err);
 
-/* A hidden array belongs to one node, group or array, and is no node of the hierarchy: it holds what the
-   owner's document cannot hold, as a large attribute. It lies right below its owner under a name that
-   begins with "__", which the specification reserves: no listing, walk or block of consolidated
-   metadata has it. It is copied, moved, deleted and verified with its owner.
+/* A hidden array belongs to one node, group or array, and is no node of the hierarchy: it holds
+   what the owner's document cannot hold, as a large attribute. It lies right below its owner under
+   a name that begins with "__", which the specification reserves: no listing, walk or block of
+   consolidated metadata has it. It is copied, moved, deleted and verified with its owner.
 
    Creates one. ZB_EINVAL for another name; ZB_ECONFLICT when it exists. Otherwise as
    zb_array_create. */
@@ -111,11 +112,11 @@ ZB_API enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store
                                  const char *to_path, zb_error *err);
 
 /* Gives the group at `path` consolidated metadata: a copy, in its own document, of the documents of
-   all nodes below it, as zarr-python 3 writes it, so that readers that cannot list (web servers) find
-   them, with one request. From then on it is kept up to date (docs/writing.md, "Consolidated
+   all nodes below it, as zarr-python 3 writes it, so that readers that cannot list (web servers)
+   find them, with one request. From then on it is kept up to date (docs/writing.md, "Consolidated
    metadata"). A block that was there is made anew. Documents that are not JSON are left out.
-   ZB_EINVAL for an array; ZB_EUNSUPPORTED for a group of version 2, and where the store cannot list;
-   ZB_ELIMIT above consolidated_bytes, with the old document in place; change errors. */
+   ZB_EINVAL for an array; ZB_EUNSUPPORTED for a group of version 2, and where the store cannot
+   list; ZB_ELIMIT above consolidated_bytes, with the old document in place; change errors. */
 ZB_API enum zb_code zb_group_consolidate(zb_store *store, const char *path, zb_error *err);
 
 /* Flushes a store, and packs all of its objects into a zip archive, which zb_store_open reads. They

@@ -21,8 +21,8 @@ enum zb_finding_kind {
                             file */
     ZB_FINDING_STALE,    /* left by a writer that was killed, or out of date: temporary files,
                             journals, consolidated metadata. zb_store_repair sees to it */
-    ZB_FINDING_UNCHECKED /* this version cannot read it, or it could not be had from the network; the
-                            message says why */
+    ZB_FINDING_UNCHECKED /* this version cannot read it, or it could not be had from the network;
+                            the message says why */
 };
 
 typedef struct zb_finding {
@@ -44,14 +44,14 @@ typedef struct zb_verify_summary {
 /* "damaged", "truncated", ... Static storage. */
 ZB_API const char *zb_finding_name(enum zb_finding_kind kind);
 
-/* Walks a store, decodes every chunk of every array in parallel, and reports all that is wrong.
-   The content of chunks is checked by their checksums and sizes: a damaged chunk without either
-   cannot be recognised. Nothing is changed. Memory: one encoded and one decoded inner chunk a
-   thread, and the names in one directory at each level. Writers at work meanwhile can cause
-   findings where nothing is wrong. Of a store that cannot list, the nodes that consolidated metadata
-   name are checked, with all chunks of their grids. Objects on the network that cannot be had (a
-   server that is busy, or denies access) are ZB_FINDING_UNCHECKED. Returns ZB_OK when the walk got
-   through, with findings or without; ZB_ENOTFOUND where nothing is at the store's name. summary may be
+/* Walks a store, decodes every chunk of every array in parallel, and reports all that is wrong. The
+   content of chunks is checked by their checksums and sizes: a damaged chunk without either cannot
+   be recognised. Nothing is changed. Memory: one encoded and one decoded inner chunk a thread, and
+   the names in one directory at each level. Writers at work meanwhile can cause findings where
+   nothing is wrong. Of a store that cannot list, the nodes that consolidated metadata name are
+   checked, with all chunks of their grids. Objects on the network that cannot be had (a server that
+   is busy, or denies access) are ZB_FINDING_UNCHECKED. Returns ZB_OK when the walk got through,
+   with findings or without; ZB_ENOTFOUND where nothing is at the store's name. summary may be
    NULL. */
 ZB_API enum zb_code zb_store_verify(zb_store *store, zb_finding_fn fn, void *context,
                                     zb_verify_summary *summary, zb_error *err);

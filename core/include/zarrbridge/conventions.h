@@ -20,8 +20,8 @@ extern "C" {
 
 /* True if an array that has a dimension's name is the coordinate of that dimension, of this name
    and length. Such an array has one dimension of that length, which is called like it. A dimension
-   without a name will do when the array lies `beside` the one that is described: in the same group.
- */
+   without a name will do when the array lies `beside` the one that is described: in the same
+   group. */
 ZB_API bool zb_coordinate_fits(const zb_array_info *candidate, const char *name, uint64_t length,
                                bool beside);
 
@@ -170,8 +170,8 @@ typedef bool (*zb_holds_fn)(void *context, const char *directory);
 ZB_API enum zb_code zb_path_split(const char *path, zb_holds_fn holds, void *context, char **root,
                                   char **node, zb_error *err);
 
-/* True if a URL says that it is that of a Zarr store: a part of its path ends in .zarr or .zarr.zip,
-   or the last one is the name of a document (zarr.json). No host is asked. */
+/* True if a URL says that it is that of a Zarr store: a part of its path ends in .zarr or
+   .zarr.zip, or the last one is the name of a document (zarr.json). No host is asked. */
 ZB_API bool zb_url_is_zarr(const char *url);
 
 /* True if a URL may name a store that is written: those in S3 are, except zip archives. */
@@ -201,12 +201,12 @@ enum zb_place {
 ZB_API enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out,
                                   zb_error *err);
 
-/* True if the document at a path says "zarr_format": 3, whether the rest of it is readable or not.
- */
+/* True if the document at a path says "zarr_format": 3, whether the rest of it is readable or
+   not. */
 ZB_API bool zb_place_claims_v3(zb_store *store, const char *path);
 
-/* Is there a zip archive with a Zarr node at its root, as zb_store_open reads it? Of other files two
-   system calls tell that they are none. Any thread. */
+/* Is there a zip archive with a Zarr node at its root, as zb_store_open reads it? Of other files
+   two system calls tell that they are none. Any thread. */
 ZB_API bool zb_place_is_zip(const char *path);
 
 /* What a new zip archive would find at a local path: ZB_PLACE_EMPTY also for an empty file, as

@@ -3,8 +3,8 @@
  * JSON values as Zarr needs them: integers exact to 64 bits, the token text of every number kept,
  * bare NaN/Infinity/-Infinity accepted on input, depth and size limited (zb_limits), strict UTF-8,
  * no NUL in strings, no member twice. (In the attributes of a node's document these are read: a
- * string has the escape then, and printing gives the text as it stood.) Values are read-only and live as long as their document; any
- * number of threads may read one document.
+ * string has the escape then, and printing gives the text as it stood.) Values are read-only and
+ * live as long as their document; any number of threads may read one document.
  */
 #ifndef ZARRBRIDGE_JSON_H
 #define ZARRBRIDGE_JSON_H
@@ -115,8 +115,8 @@ ZB_API void zb_json_write_uint64(zb_json_writer *writer, uint64_t value);
 ZB_API void zb_json_write_double(zb_json_writer *writer, double value);
 ZB_API void zb_json_write_float(zb_json_writer *writer, float value);
 
-/* A value that was parsed, numbers as they stood; and a value that is JSON text already, unchanged.
- */
+/* A value that was parsed, numbers as they stood; and a value that is JSON text already,
+   unchanged. */
 ZB_API void zb_json_write_value(zb_json_writer *writer, const zb_json *value);
 ZB_API void zb_json_write_raw(zb_json_writer *writer, const char *json);
 

@@ -14,10 +14,11 @@ extern "C" {
 #endif
 
 /* Bounds on the work and memory that untrusted content can cost the library. Each can be raised or
-   lowered by the environment variable that zb_limit_describe names, read once per process: a decimal
-   number, or "inf". What is neither leaves the default; with such a variable of the network
-   (ZARRBRIDGE_REMOTE_...) no store there is opened. The defaults of the three caches are smaller where physical memory, control groups or RLIMIT_AS leave
-   the process little; values from the environment are taken as they are. */
+   lowered by the environment variable that zb_limit_describe names, read once per process: a
+   decimal number, or "inf". What is neither leaves the default; with such a variable of the network
+   (ZARRBRIDGE_REMOTE_...) no store there is opened. The defaults of the three caches are smaller
+   where physical memory, control groups or RLIMIT_AS leave the process little; values from the
+   environment are taken as they are. */
 typedef struct zb_limits {
     uint64_t json_depth;  /* nesting of a metadata document */
     uint64_t json_values; /* values in a metadata document: each takes about 100 bytes of memory */

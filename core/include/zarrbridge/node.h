@@ -18,14 +18,15 @@ typedef struct zb_node zb_node;
 /* Opens the node at path ("" for the root; "a/b", no leading or trailing slash) by its zarr.json
    (core specification 3.1, "Metadata documents"). One small read, no listing. Where there is none,
    documents of version 2 are looked for (.zarray, .zgroup, and .zattrs), at last, where the store
-   can list, a directory with nodes of version 2 below. Of a store that is not local, the consolidated
-   metadata of a group that was opened before describe the nodes below it. The caller releases *out; the node keeps the
-   store alive. ZB_ENOTFOUND when there is no node; document errors, which say which member is
-   wrong. Any thread. */
+   can list, a directory with nodes of version 2 below. Of a store that is not local, the
+   consolidated metadata of a group that was opened before describe the nodes below it. The caller
+   releases *out; the node keeps the store alive. ZB_ENOTFOUND when there is no node; document
+   errors, which say which member is wrong. Any thread. */
 ZB_API enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err);
 
 /* Opens the node that is at this node's path now: after ZB_ECONFLICT, or to see the shape and the
-   attributes that other writers have given it. Always by its own document. Errors as zb_node_open. */
+   attributes that other writers have given it. Always by its own document. Errors as
+   zb_node_open. */
 ZB_API enum zb_code zb_node_refresh(const zb_node *node, zb_node **out, zb_error *err);
 
 ZB_API zb_node *zb_node_retain(zb_node *node);
@@ -36,9 +37,9 @@ ZB_API const char *zb_node_path(const zb_node *node); /* as given to zb_node_ope
 ZB_API const char *zb_node_name(const zb_node *node); /* last part of the path, "" for the root */
 /* The attributes: a JSON object, or NULL when there are none. Lives as long as the node. */
 ZB_API const zb_json *zb_node_attributes(const zb_node *node);
-/* The document as it stands in the store, but that the map of consolidated metadata has no entries where
-   the store is local and can list names, unless none of the nodes that it describes is there; of a node of
-   version 2, the zarr.json that says the same. Lives as long as the node. */
+/* The document as it stands in the store, but that the map of consolidated metadata has no entries
+   where the store is local and can list names, unless none of the nodes that it describes is there;
+   of a node of version 2, the zarr.json that says the same. Lives as long as the node. */
 ZB_API const zb_json *zb_node_document(const zb_node *node);
 
 /* A name below a group. `node` is NULL when the node cannot be opened; `reason` then says why. */
@@ -63,8 +64,8 @@ ZB_API void zb_children_free(zb_children *children);
 /* Called once for each name; returns 0 to go on, anything else to stop. */
 typedef int (*zb_name_fn)(void *context, const char *name);
 
-/* Calls fn for the name of each child of a group, in the order of zb_group_children, and opens none:
-   the store is asked whether there is a document, not what it says. So a group may have more
+/* Calls fn for the name of each child of a group, in the order of zb_group_children, and opens
+   none: the store is asked whether there is a document, not what it says. So a group may have more
    children than fit in memory as nodes. Errors as zb_group_children, none where fn stops it. */
 ZB_API enum zb_code zb_group_names(const zb_node *group, zb_name_fn fn, void *context,
                                    zb_error *err);
@@ -80,17 +81,17 @@ typedef struct zb_entry {
 /* Called once for each node; returns 0 to go on, anything else to stop. */
 typedef int (*zb_entry_fn)(void *context, const zb_entry *entry);
 
-/* Calls fn for the node at path and for all nodes below it, a group before its children, these in the
-   order of their names. No node is kept: memory is needed for the names of the groups that the walk is
-   in. Names as zb_group_children finds them. ZB_OK also when fn stops it; ZB_ENOTFOUND when there is
-   no node at path; errors of listings; ZB_ELIMIT for `children` and `links`. */
+/* Calls fn for the node at path and for all nodes below it, a group before its children, these in
+   the order of their names. No node is kept: memory is needed for the names of the groups that the
+   walk is in. Names as zb_group_children finds them. ZB_OK also when fn stops it; ZB_ENOTFOUND when
+   there is no node at path; errors of listings; ZB_ELIMIT for `children` and `links`. */
 ZB_API enum zb_code zb_node_each(zb_store *store, const char *path, zb_entry_fn fn, void *context,
                                  zb_error *err);
 
 /* ---- Arrays ------------------------------------------------------------------------------- */
 
-/* The version of Zarr that the store has the node in: 3, or 2. Nodes of version 2 are shown as those
-   of version 3 are; they are read and copied, not changed (ZB_EUNSUPPORTED). */
+/* The version of Zarr that the store has the node in: 3, or 2. Nodes of version 2 are shown as
+   those of version 3 are; they are read and copied, not changed (ZB_EUNSUPPORTED). */
 ZB_API int zb_node_format(const zb_node *node);
 
 /* ZB_OK for a node of version 3; else the error that each change of it gives, with the way out. */
@@ -99,8 +100,8 @@ ZB_API enum zb_code zb_node_may_change(const zb_node *node, zb_error *err);
 /* NULL when the node is a group. */
 ZB_API const zb_array_info *zb_node_array(const zb_node *node);
 
-/* The chunk_key_encoding of an array as JSON text, for zb_array_spec.key_encoding; malloc'ed. NULL where
-   a new array has the same without one, for nodes of version 2, and when memory runs out. */
+/* The chunk_key_encoding of an array as JSON text, for zb_array_spec.key_encoding; malloc'ed. NULL
+   where a new array has the same without one, for nodes of version 2, and when memory runs out. */
 ZB_API char *zb_array_key_encoding(const zb_node *array);
 
 /* ---- The grid ----------------------------------------------------------------------------- */
@@ -111,8 +112,8 @@ ZB_API char *zb_array_key_encoding(const zb_node *array);
    not fail, and any number of threads may call them at once. All numbers are counted in elements or
    chunks. */
 
-/* The kind of chunks that a call is about. Both kinds are the same where the array is not sharded.
- */
+/* The kind of chunks that a call is about. Both kinds are the same where the array is not
+   sharded. */
 enum zb_grid_level {
     ZB_GRID_CHUNKS, /* the content of one key: a chunk, or a shard. The unit of storing */
     ZB_GRID_INNER   /* the innermost chunks, numbered through all of the array: index 0 begins at
@@ -135,8 +136,8 @@ ZB_API uint64_t zb_array_chunk_count(const zb_node *array, enum zb_grid_level le
 
 /* The chunk at an index of the grid. An index behind the array's last chunk gives the chunk that
    would be there if the array were larger, with `inside` 0; one that would begin at 2^63 or later,
-   or behind the end of a grid that ends, gives start UINT64_MAX and extent 0. All but `index` is 0 for a group, and for a dimension that
-   the array does not have. */
+   or behind the end of a grid that ends, gives start UINT64_MAX and extent 0. All but `index` is 0
+   for a group, and for a dimension that the array does not have. */
 ZB_API zb_chunk_span zb_array_chunk_at(const zb_node *array, enum zb_grid_level level, uint32_t dim,
                                        uint64_t index);
 

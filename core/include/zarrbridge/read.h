@@ -42,8 +42,8 @@ typedef struct zb_read {
    and err names store, array and chunk. */
 ZB_API enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *err);
 
-/* Told how much of a read is done, from 0 to 1, never less than before. Returns 0 to go on, anything
-   else to cancel the read. */
+/* Told how much of a read is done, from 0 to 1, never less than before. Returns 0 to go on,
+   anything else to cancel the read. */
 typedef int (*zb_progress_fn)(void *context, double done);
 
 /* The same for a caller that wants to hear of it: calls fn about every 200 ms, and at the end of a
@@ -51,10 +51,9 @@ typedef int (*zb_progress_fn)(void *context, double done);
    the return. fn is to be short, and must not read from the same store: the read may stand still
    meanwhile, and others may wait for what it has asked for. Of a store on the network fn is called
    while servers are waited for, whatever they do, and a cancelled read ends what is under way and
-   returns at once.
-   A local store is read in parts of at most 128 chunks or shards, and fn is called between them; what
-   a backend reads by blocking calls (zb_store_submit_by_threads) is waited for before the return.
-   Errors as in zb_array_read, and ZB_ECANCELLED where fn has cancelled it. */
+   returns at once. A local store is read in parts of at most 128 chunks or shards, and fn is called
+   between them; what a backend reads by blocking calls (zb_store_submit_by_threads) is waited for
+   before the return. Errors as in zb_array_read, and ZB_ECANCELLED where fn has cancelled it. */
 ZB_API enum zb_code zb_array_read_with(const zb_read *reads, size_t count, zb_progress_fn fn,
                                        void *context, zb_error *err);
 
@@ -85,17 +84,17 @@ typedef struct zb_chunk_place {
 ZB_API enum zb_code zb_array_chunk_place(const zb_node *array, const uint64_t *index,
                                          zb_chunk_place *out, zb_error *err);
 
-/* Called for a stored chunk: its index [ndim], valid during the call alone, and with ZB_GRID_INNER the
-   bytes of it in the store (else 0). Returns 0 to go on, anything else to stop. */
+/* Called for a stored chunk: its index [ndim], valid during the call alone, and with ZB_GRID_INNER
+   the bytes of it in the store (else 0). Returns 0 to go on, anything else to stop. */
 typedef int (*zb_chunk_fn)(void *context, const uint64_t *index, uint64_t bytes);
 
-/* Calls fn for each chunk of the array that is stored, in no order. ZB_GRID_CHUNKS tells of objects by
-   their names and opens none; ZB_GRID_INNER opens each and tells of the chunks in it, as
-   zb_array_chunk_stored. The listing of the store decides how long that takes, not the array's shape;
-   a store that cannot list is asked for each object, for at most 2^24 of them. What is stored behind the
-   array's edge is left out. ZB_OK also when fn stops it. ZB_EINVAL for a group; ZB_EUNSUPPORTED where
-   codecs lie around a shard, and for a larger grid in a store that cannot list; chunk errors; errors of
-   listings. */
+/* Calls fn for each chunk of the array that is stored, in no order. ZB_GRID_CHUNKS tells of objects
+   by their names and opens none; ZB_GRID_INNER opens each and tells of the chunks in it, as
+   zb_array_chunk_stored. The listing of the store decides how long that takes, not the array's
+   shape; a store that cannot list is asked for each object, for at most 2^24 of them. What is
+   stored behind the array's edge is left out. ZB_OK also when fn stops it. ZB_EINVAL for a group;
+   ZB_EUNSUPPORTED where codecs lie around a shard, and for a larger grid in a store that cannot
+   list; chunk errors; errors of listings. */
 ZB_API enum zb_code zb_array_stored_each(const zb_node *array, enum zb_grid_level level,
                                          zb_chunk_fn fn, void *context, zb_error *err);
 

@@ -27,28 +27,28 @@ ZB_API enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error 
 /* Creates a directory for a store unless there is one, and opens it as zb_store_open_fs. */
 ZB_API enum zb_code zb_store_create_fs(const char *path, zb_store **out, zb_error *err);
 
-/* A zip archive with a store in it, which is the object `key` of another store: at the archive's root,
-   or in the one folder there that is a store. Entries are stored or deflated; of several of one name
-   the last counts. It can only be read; a change of the archive is seen at the next question to the
-   store. `label` names it in messages. ZB_EFORMAT for what is no archive, ZB_ELIMIT for a directory
-   above the limit consolidated_bytes; errors of `outer`, which is retained. The caller releases
-   *out. */
+/* A zip archive with a store in it, which is the object `key` of another store: at the archive's
+   root, or in the one folder there that is a store. Entries are stored or deflated; of several of
+   one name the last counts. It can only be read; a change of the archive is seen at the next
+   question to the store. `label` names it in messages. ZB_EFORMAT for what is no archive, ZB_ELIMIT
+   for a directory above the limit consolidated_bytes; errors of `outer`, which is retained. The
+   caller releases *out. */
 ZB_API enum zb_code zb_store_open_zip(zb_store *outer, const char *key, const char *label,
                                       zb_store **out, zb_error *err);
 
-/* A store by its name: a directory, as zb_store_open_fs opens it, a file that is a zip archive, or a
-   URL (docs/remote.md), also of an archive. For a URL no host is asked yet; ZB_EUNSUPPORTED where the
-   library that speaks to hosts is not installed; ZB_EINVAL for a URL that names no store. */
+/* A store by its name: a directory, as zb_store_open_fs opens it, a file that is a zip archive, or
+   a URL (docs/remote.md), also of an archive. For a URL no host is asked yet; ZB_EUNSUPPORTED where
+   the library that speaks to hosts is not installed; ZB_EINVAL for a URL that names no store. */
 ZB_API enum zb_code zb_store_open(const char *name, zb_store **out, zb_error *err);
 
-/* What a front end says of a store on the network beside its name. Each may be NULL: nothing is said.
-   The name's own options count before these, and these before the environment. They are read by
-   zb_store_open_with, and need not stay. */
+/* What a front end says of a store on the network beside its name. Each may be NULL: nothing is
+   said. The name's own options count before these, and these before the environment. They are read
+   by zb_store_open_with, and need not stay. */
 typedef struct zb_store_settings {
     const char *options; /* as those behind the '#' of a name: "name=value&name=value" */
     const char *headers; /* "Name: value" a line, for the host of an http store and no other */
-    /* The credentials of a store in S3. They stay as they are: where they expire, give none here but a
-       profile with a credential_process in `options`, which is run anew before they do. */
+    /* The credentials of a store in S3. They stay as they are: where they expire, give none here
+       but a profile with a credential_process in `options`, which is run anew before they do. */
     const char *key_id, *secret_key, *session_token;
 } zb_store_settings;
 
@@ -102,9 +102,9 @@ enum zb_sync {
    then. */
 ZB_API void zb_store_set_sync(zb_store *store, enum zb_sync sync);
 
-/* Whether the consolidated metadata that were read last answer for all nodes below their group, and for
-   that group: of nodes that they do not have it is not asked any more, they are missing. Of a local
-   store nothing changes. Before other threads use the store. */
+/* Whether the consolidated metadata that were read last answer for all nodes below their group, and
+   for that group: of nodes that they do not have it is not asked any more, they are missing. Of a
+   local store nothing changes. Before other threads use the store. */
 ZB_API void zb_store_trust_list(zb_store *store, bool trusts);
 
 /* The kinds of elements (enum zb_kind) that a program has a use for, one bit each: 1u << kind. From
@@ -116,8 +116,8 @@ ZB_API void zb_store_set_kinds(zb_store *store, unsigned kinds);
 #define ZB_ALL_KINDS (~0u)
 
 /* Makes durable all that was changed through the store, by any writer: objects that wait for a
-   flush become visible, too, and zb_store_settle is done before. ZB_EIO with the first object or name that could not be made durable;
-   ZB_EUNSUPPORTED for a store that cannot be written. */
+   flush become visible, too, and zb_store_settle is done before. ZB_EIO with the first object or
+   name that could not be made durable; ZB_EUNSUPPORTED for a store that cannot be written. */
 ZB_API enum zb_code zb_store_flush(zb_store *store, zb_error *err);
 
 /* Puts back the consolidated metadata that changes through this store have taken out of groups
@@ -125,12 +125,12 @@ ZB_API enum zb_code zb_store_flush(zb_store *store, zb_error *err);
    the release of the store's last reference, which has no way to tell an error. Any thread. */
 ZB_API enum zb_code zb_store_settle(zb_store *store, zb_error *err);
 
-/* Settles a store, and makes a new one to be seen that zb_store_create has made: brings a zip archive
-   to its name, durable; puts the documents of a store in S3, the root's last, ZB_ECONFLICT where
-   another program has put one meanwhile. A store of another kind is settled only. Writers are
+/* Settles a store, and makes a new one to be seen that zb_store_create has made: brings a zip
+   archive to its name, durable; puts the documents of a store in S3, the root's last, ZB_ECONFLICT
+   where another program has put one meanwhile. A store of another kind is settled only. Writers are
    flushed before, and nobody writes meanwhile. It may be called again, after further changes, and
-   does nothing where there are none. The release of the store's last reference does it, too, and has
-   no way to tell an error. A store whose root has no document is not made. Errors as of
+   does nothing where there are none. The release of the store's last reference does it, too, and
+   has no way to tell an error. A store whose root has no document is not made. Errors as of
    zb_store_pack; change errors. */
 ZB_API enum zb_code zb_store_seal(zb_store *store, zb_error *err);
 

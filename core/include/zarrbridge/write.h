@@ -113,10 +113,10 @@ ZB_API enum zb_code zb_writer_settle(zb_writer *writer, const uint64_t *start,
    dimension shrinks, where chunks have several extents, and after a flush that lost something. */
 ZB_API bool zb_writer_can_grow(const zb_writer *writer, const uint64_t *shape);
 
-/* Lets a writer go on with `grown`, the array as it is now, which it keeps alive. Elements that wait
-   stay; new ones count as not written. Nothing changes on error: ZB_ECONFLICT for another array,
-   ZB_EINVAL for a shape that zb_writer_can_grow refuses. Between the resize and this call chunks on
-   the old edge cannot be stored (ZB_ECONFLICT). */
+/* Lets a writer go on with `grown`, the array as it is now, which it keeps alive. Elements that
+   wait stay; new ones count as not written. Nothing changes on error: ZB_ECONFLICT for another
+   array, ZB_EINVAL for a shape that zb_writer_can_grow refuses. Between the resize and this call
+   chunks on the old edge cannot be stored (ZB_ECONFLICT). */
 ZB_API enum zb_code zb_writer_grow(zb_writer *writer, const zb_node *grown, zb_error *err);
 
 /* Flushes and frees the writer, also when flushing fails. Errors as zb_writer_flush. NULL is

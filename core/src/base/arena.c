@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Blocks that grow with the arena, so that a small one is small and a large one has few blocks: the
- * room that is left over in the newest block is at most a quarter of the rest. Aligned memory is taken
- * from a block's front and text from its end.
+ * room that is left over in the newest block is at most a quarter of the rest. Aligned memory is
+ * taken from a block's front and text from its end.
  */
 #include "base/arena.h"
 

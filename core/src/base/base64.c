@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Four digits of 6 bits, the first one on top, are three bytes. The last four may end in one '=', two
-   bytes, or two, one byte. */
+/* Four digits of 6 bits, the first one on top, are three bytes. The last four may end in one '=',
+   two bytes, or two, one byte. */
 #include "base/base64.h"
 
 #include <string.h>

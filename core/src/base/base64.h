@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes as base64 text (RFC 4648, section 4), and doubles as that of their 8 little-endian bytes. */
+/* Bytes as base64 text (RFC 4648, section 4), and doubles as that of their 8 little-endian
+   bytes. */
 #ifndef ZB_BASE_BASE64_H
 #define ZB_BASE_BASE64_H
 

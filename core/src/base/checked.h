@@ -27,8 +27,8 @@ static inline bool zb__product_u64(const uint64_t *factors, uint32_t count, uint
     return true;
 }
 
-/* Sums and products of bounds: a result that does not fit becomes UINT64_MAX, which bounds nothing.
- */
+/* Sums and products of bounds: a result that does not fit becomes UINT64_MAX, which bounds
+   nothing. */
 static inline uint64_t zb__bound_sum(uint64_t a, uint64_t b) {
     uint64_t result;
     return zb__add_u64(a, b, &result) ? result : UINT64_MAX;

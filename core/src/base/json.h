@@ -40,8 +40,8 @@ enum zb_code zb__json_parse_document(const char *text, size_t size, zb_json **ou
    whole map. The entries do not count as values. */
 enum zb_code zb__json_parse_outline(const char *text, size_t size, zb_json **out, zb_error *err);
 
-/* The places of these entries, in the order of the text: they live as long as the tree. So nobody has
-   to read the map again to find them. */
+/* The places of these entries, in the order of the text: they live as long as the tree. So nobody
+   has to read the map again to find them. */
 const zb_json_place *zb__json_left_out(const zb_json *root, size_t *count);
 
 #endif

@@ -144,10 +144,10 @@ static enum zb_code scan_escape(zb__scanner *s, char **to) {
     return ZB_OK;
 }
 
-/* Of the eight bytes, those that are a control character, a quote or a backslash, or no ASCII: the first
-   of them is right, those behind it may be too many. A byte is below the limit n when subtracting n
-   borrows from its highest bit, which ASCII leaves 0; a borrow from the byte before can only be there
-   when that one is such a byte itself. */
+/* Of the eight bytes, those that are a control character, a quote or a backslash, or no ASCII: the
+   first of them is right, those behind it may be too many. A byte is below the limit n when
+   subtracting n borrows from its highest bit, which ASCII leaves 0; a borrow from the byte before
+   can only be there when that one is such a byte itself. */
 static uint64_t special_bytes(uint64_t eight) {
     const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
     const uint64_t quote = eight ^ ones * '"', backslash = eight ^ ones * '\\';

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON values that are checked, and not made into a tree: consolidated metadata of many nodes, whose
-   tree would take several times the memory of the text. */
+/* JSON values that are checked, and not made into a tree: consolidated metadata of many nodes,
+   whose tree would take several times the memory of the text. */
 #ifndef ZB_BASE_JSON_SKIP_H
 #define ZB_BASE_JSON_SKIP_H
 
 #include "base/json_scan.h"
 #include "zarrbridge/json.h"
 
-/* Checks and skips the value that begins here, or behind white space. Objects and lists in it may be
-   nested `depth` levels: else ZB_ELIMIT. That a member stands twice is not seen. */
+/* Checks and skips the value that begins here, or behind white space. Objects and lists in it may
+   be nested `depth` levels: else ZB_ELIMIT. That a member stands twice is not seen. */
 enum zb_code zb__json_skip(zb__scanner *s, size_t depth);
 
 /* Where the members of an object stand, in the order of the text. */

@@ -22,8 +22,8 @@ enum zb_code zb__pool_run(zb__task_fn fn, void *context, size_t count, size_t wi
 /* The same for work that comes bit by bit: fn is called by workers alone, once for each that was
    called and came, with number 0. It returns when it finds nothing to do, and ZB_OK. zb__pool_call
    returns at once; workers that are busy elsewhere come late or never. zb__pool_close waits for
-   those inside, and then none comes any more (NULL is allowed). zb__pool_open gives NULL when memory
-   runs out. Of a pool of one thread nobody comes. */
+   those inside, and then none comes any more (NULL is allowed). zb__pool_open gives NULL when
+   memory runs out. Of a pool of one thread nobody comes. */
 typedef struct zb__pool_job zb__pool_job;
 zb__pool_job *zb__pool_open(zb__task_fn fn, void *context);
 void zb__pool_call(zb__pool_job *open, size_t helpers);

@@ -44,8 +44,8 @@ static void *take_out(size_t i) {
     return buffer;
 }
 
-/* Of those kept the smallest that is large enough, and not much larger: a short reply is not to hold
-   much memory. */
+/* Of those kept the smallest that is large enough, and not much larger: a short reply is not to
+   hold much memory. */
 static void *find(size_t size) {
     size_t best = count;
     for (size_t i = 0; i < count; i++) {

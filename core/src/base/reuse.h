@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A buffer of at least `size` bytes, of any content: for zb__reuse_give, or free(). NULL when memory
-   runs out. Any thread. */
+/* A buffer of at least `size` bytes, of any content: for zb__reuse_give, or free(). NULL when
+   memory runs out. Any thread. */
 void *zb__reuse_take(size_t size);
 
 /* Gives up a buffer: of zb__reuse_take, or any other that free() takes. NULL is allowed. */

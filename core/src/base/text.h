@@ -17,8 +17,8 @@ typedef struct zb__text {
     int failed; /* memory ran out; data is NULL from then on */
 } zb__text;
 
-/* For an empty text of which it is known that it will have about so many bytes: they are touched once,
-   in huge pages where there are many. */
+/* For an empty text of which it is known that it will have about so many bytes: they are touched
+   once, in huge pages where there are many. */
 void zb__text_expect(zb__text *text, size_t bytes);
 
 /* Memory has run out for a part of it. */

@@ -82,8 +82,8 @@ static enum zb_code edit(zb__document *document, const members_wanted *wanted, z
                 : zb__document_edit_members(document, path, wanted->edits, wanted->count, err);
 }
 
-/* The tree for the new node, which the document then lacks. It has the entries of a block if that of
-   the old node has them. */
+/* The tree for the new node, which the document then lacks. It has the entries of a block if that
+   of the old node has them. */
 static enum zb_code take_tree(const zb_node *node, zb__document *document, zb_json **out,
                               zb_error *err) {
     if (zb__node_has_entries(node) && zb__consolidated_has(document))

@@ -75,8 +75,8 @@ static bool has_above(const zb__names *sorted, const char *path) {
 
 /* ---- Writing ------------------------------------------------------------------------------ */
 
-/* A map in the making. A run of old entries that stay, with the commas and white space between them,
-   is one piece of the old text. */
+/* A map in the making. A run of old entries that stay, with the commas and white space between
+   them, is one piece of the old text. */
 typedef struct making {
     const zb__map_change *c;
     zb__pieces *text;

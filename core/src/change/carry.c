@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a service copies itself takes no memory here, and nobody knows its size. Of what goes through
- * memory no more is under way than would be of chunks as large as the largest so far.
+ * What a service copies itself takes no memory here, and nobody knows its size. Of what goes
+ * through memory no more is under way than would be of chunks as large as the largest so far.
  */
 #include "change/carry.h"
 

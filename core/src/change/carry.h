@@ -24,8 +24,8 @@ void zb__carrier_end(zb__carrier *carrier);
 /* How many objects at once are worth while: 0 where neither store is on a network. */
 size_t zb__carrier_width(const zb__carrier *carrier);
 
-/* Makes the object at `target` a copy of that at key: by the store itself where it can, else through
-   memory, whole. */
+/* Makes the object at `target` a copy of that at key: by the store itself where it can, else
+   through memory, whole. */
 enum zb_code zb__carry(zb__carrier *carrier, const char *key, const char *target, zb_error *err);
 
 #endif

@@ -90,7 +90,8 @@ static enum zb_code make_room(const zb__copying *c, const zb__names *nodes, zb_e
     return code;
 }
 
-/* Unless there is nothing at all, which the caller has asked first: one question in place of many. */
+/* Unless there is nothing at all, which the caller has asked first: one question in place of
+   many. */
 static enum zb_code take_place(const zb__copying *c, zb__change *change, const zb__names *nodes,
                                zb_error *err) {
     enum zb_code code = zb__change_expect_none(change, c->to_path, err);

@@ -6,9 +6,10 @@
 #include "base/names.h"
 #include "zarrbridge/store.h"
 
-/* zb_node_copy for hierarchies that have no node of version 2. Where one of the nodes is, nothing is
-   copied, and all of them are in *older, which is empty else; the caller frees it. older: NULL where
-   the caller knows that there is none. The nodes are listed under the lock of the target, once. */
+/* zb_node_copy for hierarchies that have no node of version 2. Where one of the nodes is, nothing
+   is copied, and all of them are in *older, which is empty else; the caller frees it. older: NULL
+   where the caller knows that there is none. The nodes are listed under the lock of the target,
+   once. */
 enum zb_code zb__copy_as_it_is(zb_store *from, const char *from_path, zb_store *to,
                                const char *to_path, zb__names *older, zb_error *err);
 

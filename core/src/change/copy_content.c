@@ -49,8 +49,8 @@ static enum zb_code copy_if_there(void *context, const char *key, zb_error *err)
     return copy_key(context, key, true, err);
 }
 
-/* Many at once on a network. The first object goes alone: it tells whether the service copies at all, so
-   that one that does not is asked once. Called before other threads give objects. */
+/* Many at once on a network. The first object goes alone: it tells whether the service copies at
+   all, so that one that does not is asked once. Called before other threads give objects. */
 static void begin_many(zb__copying *c) {
     if (c->is_begun && !c->is_many)
         c->senders = zb__key_senders_open(copy_object, c, zb__carrier_width(&c->carrier));

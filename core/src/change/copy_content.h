@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a copy of nodes brings to its place: objects and documents, or their removal. In this order
- * (copy.c) they come to it. On a network many objects are under way at once, and then many documents of
- * one depth.
+ * (copy.c) they come to it. On a network many objects are under way at once, and then many
+ * documents of one depth.
  */
 #ifndef ZB_CHANGE_COPY_CONTENT_H
 #define ZB_CHANGE_COPY_CONTENT_H

@@ -62,8 +62,8 @@ static enum zb_code put(zb__change *change, const zb_node *node, const char *tex
     return code ? code : zb__change_put(change, node->path, text, size, err);
 }
 
-/* The same for a hidden array. It is no node of the hierarchy: consolidated metadata do not have it,
-   and the owner may be an array. */
+/* The same for a hidden array. It is no node of the hierarchy: consolidated metadata do not have
+   it, and the owner may be an array. */
 static enum zb_code put_hidden(zb__change *change, const zb_node *node, const zb_node *owner,
                                const char *text, size_t size, zb_error *err) {
     zb_object_info info;
@@ -77,8 +77,8 @@ static enum zb_code put_hidden(zb__change *change, const zb_node *node, const zb
     return code ? code : zb__node_put(node->store, node->path, text, size, err);
 }
 
-/* Stores a node that is not there yet; owner: of a hidden array, else NULL. The order of the specification: groups above, parents
-   first, then the node. */
+/* Stores a node that is not there yet; owner: of a hidden array, else NULL. The order of the
+   specification: groups above, parents first, then the node. */
 static enum zb_code store_node(zb_node *node, const zb_node *owner, const char *text, size_t size,
                                zb_error *err) {
     zb__change change;

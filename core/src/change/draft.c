@@ -2,10 +2,10 @@
 /*
  * See draft.h.
  *
- * While documents are held, others are absent without asking: there were none in the beginning, and what
- * another program has put meanwhile is found when the store is sealed. So is all else but what lies at
- * nodes below which the draft has put something, unless a killed program had left something there. From
- * the seal on the draft passes everything on.
+ * While documents are held, others are absent without asking: there were none in the beginning, and
+ * what another program has put meanwhile is found when the store is sealed. So is all else but what
+ * lies at nodes below which the draft has put something, unless a killed program had left something
+ * there. From the seal on the draft passes everything on.
  */
 #include "change/draft.h"
 
@@ -68,8 +68,8 @@ static bool has(zb_store *store, const char *key) {
     return zb_store_stat(store, key, &info, NULL) == ZB_OK;
 }
 
-/* The key of the document of the nearest node at the path or above it that is held or touched, else the
-   root's. malloc'ed; NULL without memory. */
+/* The key of the document of the nearest node at the path or above it that is held or touched, else
+   the root's. malloc'ed; NULL without memory. */
 static char *nearest_node(const draft *d, const char *path) {
     size_t end = strlen(path);
     char *document = malloc(end + sizeof "/zarr.json");
@@ -90,8 +90,8 @@ static int note_any(void *context, const zb_list_entry *entry) {
     return 1;
 }
 
-/* True where nothing of the draft lies at the path, nor at the node that the path is in. Nodes below are
-   others. */
+/* True where nothing of the draft lies at the path, nor at the node that the path is in. Nodes
+   below are others. */
 static bool is_untouched(const draft *d, const char *path) {
     if (!d->was_empty || atomic_load(&d->state) != HOLDS)
         return false;
@@ -597,8 +597,8 @@ static const zb_store_ops ops = {
     .sweep = draft_sweep,
 };
 
-/* *is_new: nothing is there, or (*is_noted) what a killed program has left. One that was killed when it
-   had put the root's document has left a note in a store that is complete. */
+/* *is_new: nothing is there, or (*is_noted) what a killed program has left. One that was killed
+   when it had put the root's document has left a note in a store that is complete. */
 static enum zb_code look(zb_store *store, bool *is_new, bool *is_noted, zb_error *err) {
     bool is_some = false;
     zb_object_info info;

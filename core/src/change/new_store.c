@@ -2,9 +2,9 @@
 /*
  * Stores that are made to be written.
  *
- * A zip archive is written in one go, since the place of each entry must be known: its objects lie in a
- * directory beside it until it is sealed. So until then the name has what it had before, and what a
- * kill leaves is a directory that the next archive of this name removes.
+ * A zip archive is written in one go, since the place of each entry must be known: its objects lie
+ * in a directory beside it until it is sealed. So until then the name has what it had before, and
+ * what a kill leaves is a directory that the next archive of this name removes.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Groups above a change that have been looked at and found plain: groups, without a block of
- * consolidated metadata. As long as the version of the document is the same, a change below need not
- * read it again: that costs one question to the file system in place of four, and no parsing, which
- * for a group of many attributes takes longer than all else.
+ * consolidated metadata. As long as the version of the document is the same, a change below need
+ * not read it again: that costs one question to the file system in place of four, and no parsing,
+ * which for a group of many attributes takes longer than all else.
  */
 #ifndef ZB_CHANGE_PLAIN_GROUP_H
 #define ZB_CHANGE_PLAIN_GROUP_H
@@ -14,8 +14,8 @@
 #include "zarrbridge/error.h"
 #include "zarrbridge/store.h"
 
-/* *out: the document of the group at path as it is now, in one word. 0: there is none, it may change
-   without another version, or asking for it costs a request. Any thread may call these. */
+/* *out: the document of the group at path as it is now, in one word. 0: there is none, it may
+   change without another version, or asking for it costs a request. Any thread may call these. */
 enum zb_code zb__plain_group_mark(zb_store *store, const char *path, uint64_t *out, zb_error *err);
 /* True if the document of this mark was a plain group's. */
 bool zb__plain_group_is_known(uint64_t mark);

@@ -27,7 +27,8 @@ enum zb_code zb__left_overs_erase(zb_store *store, const char *path, zb_error *e
    deletion has left below, if a note tells of it, and the note. */
 enum zb_code zb__killed_copy_erase(zb_store *store, const char *path, zb_error *err);
 
-/* Erases all chunks of the array, within its grid or not (zb__chunks_each); many at once on a network. */
+/* Erases all chunks of the array, within its grid or not (zb__chunks_each); many at once on a
+   network. */
 enum zb_code zb__chunks_erase(const zb_node *node, zb_error *err);
 
 #endif

@@ -43,7 +43,8 @@ static bool objects_equal(const zb_json *a, const zb_json *b, bool top) {
     return !left && !right; /* equal counts, and no name comes twice */
 }
 
-/* What a tree cannot hold is not compared. Numbers are equal when they are written alike: one is a copy of the other. */
+/* What a tree cannot hold is not compared. Numbers are equal when they are written alike: one is a
+   copy of the other. */
 static bool equal(const zb_json *a, const zb_json *b) {
     if (!a || !b)
         return false;

@@ -63,8 +63,8 @@ static enum zb_code on_array(repairing *r, const zb_node *array, zb_error *err) 
                : zb__names_add(&r->unnamed, (zb__name){.text = strdup(array->path)}, err);
 }
 
-/* Hidden arrays go when the walk no longer needs them. Blocks are mended at the end, when everything
-   else has its final state. */
+/* Hidden arrays go when the walk no longer needs them. Blocks are mended at the end, when
+   everything else has its final state. */
 static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
     repairing *r = context;
     char why[ZB_MESSAGE_SIZE];

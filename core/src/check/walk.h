@@ -26,8 +26,8 @@ typedef struct zb__visitor {
                           const char *message, zb_error *err);
 } zb__visitor;
 
-/* *is_missing: nothing is there, in a place that cannot be told from a mistyped one: nothing tells an
-   empty place on the network from none. */
+/* *is_missing: nothing is there, in a place that cannot be told from a mistyped one: nothing tells
+   an empty place on the network from none. */
 enum zb_code zb__check_walk(zb_store *store, const zb__visitor *visitor, bool *is_missing,
                             zb_error *err);
 

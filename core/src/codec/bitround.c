@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The codecs bitround and numcodecs.bitround: floats keep `keepbits` bits of the fraction, integers
- * as many from their highest set bit on, rounded to nearest, ties to even. Decoding changes nothing.
- * Where there are no more bits than that, nothing is rounded. NaNs stay as they are.
+ * as many from their highest set bit on, rounded to nearest, ties to even. Decoding changes
+ * nothing. Where there are no more bits than that, nothing is rounded. NaNs stay as they are.
  */
 #include <stdlib.h>
 #include <string.h>

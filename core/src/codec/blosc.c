@@ -235,8 +235,8 @@ static enum zb_code blosc_decode(const void *state, zb__scratch *scratch, const 
 
 /* ---- Metadata ----------------------------------------------------------------------------- */
 
-/* The codec and numcodecs.blosc differ in defaults, and in the form of `shuffle`. The container says
-   all that decoding needs; these are for encoding. */
+/* The codec and numcodecs.blosc differ in defaults, and in the form of `shuffle`. The container
+   says all that decoding needs; these are for encoding. */
 static const char *const compressors[] = {"lz4",  "lz4hc",  "blosclz", "zstd",
                                           "zlib", "snappy", NULL};
 
@@ -297,8 +297,8 @@ static enum zb_code numcodecs_parse(const zb_json *configuration, const zb__bind
     return code;
 }
 
-/* The format takes at most 255 as the size of an element, and shuffles larger ones as single bytes.
- */
+/* The format takes at most 255 as the size of an element, and shuffles larger ones as single
+   bytes. */
 static void print_typesize(zb_json_writer *writer, const char *member, zb_dtype dtype) {
     (void)member;
     bool is_number = dtype.size <= 255 && !zb_dtype_is_variable(dtype);

@@ -4,9 +4,9 @@
  * the scratch and compressed from there straight into the container. As soon as the container would
  * be longer than the data, they are stored as they are; the bound relies on that.
  *
- * libblosc is only called for its own compressor, BloscLZ, and for snappy, which is rare: it prints,
- * or crashes, when memory runs out. Readers go by the container, so we are free to choose the size of blocks and which of them
- * are split.
+ * libblosc is only called for its own compressor, BloscLZ, and for snappy, which is rare: it
+ * prints, or crashes, when memory runs out. Readers go by the container, so we are free to choose
+ * the size of blocks and which of them are split.
  */
 #include <blosc.h>
 #include <libdeflate.h>

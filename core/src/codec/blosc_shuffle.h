@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Blosc's filters, which bring like bytes, or like bits, of elements together; and their inverses.
- */
+/* Blosc's filters, which bring like bytes, or like bits, of elements together; and their
+   inverses. */
 #ifndef ZB_CODEC_BLOSC_SHUFFLE_H
 #define ZB_CODEC_BLOSC_SHUFFLE_H
 

@@ -56,8 +56,8 @@ static bool is_serialised(const zb__encoding *e, const zb__form *form,
     return chain->dtype.swapped == e->dtype.swapped;
 }
 
-/* Brings the elements together in the scratch, in stored byte order, and the fill value behind them.
- */
+/* Brings the elements together in the scratch, in stored byte order, and the fill value behind
+   them. */
 static enum zb_code gather(const zb__encoding *e, const zb__form *form,
                            const zb__elements_view *view, zb_error *err) {
     const zb__chain *chain = form->chain;

@@ -107,8 +107,8 @@ typedef struct zb__serial_ops {
        refuses a shape that does not go with the state. NULL: there is nothing to add. A part added
        to a form that it refuses is freed with the form. */
     enum zb_code (*prepare)(const void *state, struct zb__form *form, zb_error *err);
-    /* The size of a serialised chunk that is to be decoded: exact when is_elements, else at most.
-     */
+    /* The size of a serialised chunk that is to be decoded: exact when is_elements, else at
+       most. */
     uint64_t (*decode_bound)(const struct zb__form *form);
     /* Makes elements->data of the serialised chunk in elements->heap, which stays where it is for
        as long as the elements and may be changed: what has a variable length points into it

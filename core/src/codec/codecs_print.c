@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The codecs of a new array: those that the caller asks for, completed. Readers in the wild want the
- * object form (no bare names) and all members of a configuration, so defaults are written out. The parser, which reads the result afterwards, decides whether it is a chain that
- * works.
+ * The codecs of a new array: those that the caller asks for, completed. Readers in the wild want
+ * the object form (no bare names) and all members of a configuration, so defaults are written out.
+ * The parser, which reads the result afterwards, decides whether it is a chain that works.
  */
 #include "codec/codecs_print.h"
 
@@ -49,7 +49,8 @@ static bool is_of_numcodecs(const char *name) {
     return strncmp(name, "numcodecs.", strlen("numcodecs.")) == 0;
 }
 
-/* zarr-python refuses a codec of numcodecs without a configuration, also where it has no members. */
+/* zarr-python refuses a codec of numcodecs without a configuration, also where it has no
+   members. */
 static bool has_configuration(const zb__codec_ops *ops) {
     return ops->members[0] || is_of_numcodecs(ops->name);
 }

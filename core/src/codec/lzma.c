@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The codec numcodecs.lzma: one or more .xz streams (format 1), one .lzma stream (format 2), or a
- * raw one (format 3), whose filters are in the document. A build without liblzma refuses it by name.
+ * raw one (format 3), whose filters are in the document. A build without liblzma refuses it by
+ * name.
  *
  * A stream states the size of its decoder's dictionary. No encoder needs more than the content, but
  * all of them state what their preset says, at most 64 MiB; the decoder gets memory for that, or
- * for twice the destination where that is more. The filters of a raw stream have the same bound, and
- * their encoder that of the highest preset.
+ * for twice the destination where that is more. The filters of a raw stream have the same bound,
+ * and their encoder that of the highest preset.
  */
 #include <stdlib.h>
 

@@ -10,8 +10,8 @@
 #include "codec/number.h"
 #include "kernel/number_types.h"
 
-/* By numpy's name, or by letter and size behind the sign of the byte order. False for a type that is
-   not known, and for complex ones. */
+/* By numpy's name, or by letter and size behind the sign of the byte order. False for a type that
+   is not known, and for complex ones. */
 static bool find(const char *text, zb_dtype *out) {
     bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     const char *code = text + (*text && strchr("<>|=", *text));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The codec numcodecs.quantize: floats rounded to a power of two that keeps `digits` decimal places,
- * stored as `astype`. Decoding changes the type back.
+ * The codec numcodecs.quantize: floats rounded to a power of two that keeps `digits` decimal
+ * places, stored as `astype`. Decoding changes the type back.
  */
 #include <math.h>
 #include <stdlib.h>

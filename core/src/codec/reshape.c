@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The codec reshape: other extents for the same elements in the same order. Each extent behind it is
- * a number, the product of some extents in front of it, or, once, what is left (-1).
+ * The codec reshape: other extents for the same elements in the same order. Each extent behind it
+ * is a number, the product of some extents in front of it, or, once, what is left (-1).
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The codecs vlen-utf8 and vlen-bytes, of text and of bytes: a uint32 with the number of elements, then of each in C order a uint32 with
- * its length in bytes, and the bytes. All numbers are little-endian.
+ * The codecs vlen-utf8 and vlen-bytes, of text and of bytes: a uint32 with the number of elements,
+ * then of each in C order a uint32 with its length in bytes, and the bytes. All numbers are
+ * little-endian.
  */
 #include <string.h>
 

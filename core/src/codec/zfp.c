@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The codecs zfp, whose document says the mode, and numcodecs.zfpy, whose chunks say it in a header.
- * Elements of up to 16 bits are shifted to the upper end of an int32; those of uint32 and uint64
- * are taken as signed ones.
+ * The codecs zfp, whose document says the mode, and numcodecs.zfpy, whose chunks say it in a
+ * header. Elements of up to 16 bits are shifted to the upper end of an int32; those of uint32 and
+ * uint64 are taken as signed ones.
  *
  * In modes that lose something zfp shares an exponent among the elements of a block. One that is
  * not finite, or an integer of nearly all bits, would spoil its neighbours without a sign, so such
@@ -199,7 +199,8 @@ static const char *read_only(const void *state) {
                                 : NULL;
 }
 
-/* Brings the elements together in the scratch, as those of zfp. *is_fill: all are the fill value. */
+/* Brings the elements together in the scratch, as those of zfp. *is_fill: all are the fill
+   value. */
 static enum zb_code gather(const zb__encoding *e, const zb__form *form,
                            const zb__elements_view *view, bool *is_fill, zb_error *err) {
     const zb__chain *chain = form->chain;

@@ -185,7 +185,8 @@ static size_t component_size(zb_dtype dtype) {
     return is_pair ? dtype.size / 2 : dtype.size;
 }
 
-/* The type of an element's components; NUMBERS for what is no number, and for sizes that do not exist. */
+/* The type of an element's components; NUMBERS for what is no number, and for sizes that do not
+   exist. */
 static enum number number_of(zb_dtype dtype) {
     switch (dtype.kind) {
     case ZB_KIND_BOOL:

@@ -61,8 +61,8 @@ bool zb__dtype_has_fields(zb_dtype dtype, zb_dtype other) {
     return good;
 }
 
-/* `turned`: the structs around say that the orders of the two differ. The fields one by one: structs
-   are as deep as the program that made them. */
+/* `turned`: the structs around say that the orders of the two differ. The fields one by one:
+   structs are as deep as the program that made them. */
 static bool same_type(zb_dtype a, zb_dtype b, bool turned) {
     if (a.kind != b.kind || a.size != b.size)
         return false;

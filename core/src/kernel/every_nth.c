@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * By AVX2: sixteen bytes of the result lie in `step` pieces of sixteen of the source, and one shuffle
- * of each piece brings its part to the place, with zeros elsewhere. The two halves of a register do
- * that for two neighbouring sixteens.
+ * By AVX2: sixteen bytes of the result lie in `step` pieces of sixteen of the source, and one
+ * shuffle of each piece brings its part to the place, with zeros elsewhere. The two halves of a
+ * register do that for two neighbouring sixteens.
  */
 #include "kernel/every_nth.h"
 
@@ -36,8 +36,8 @@ __attribute__((target("avx2"))) static size_t by_shuffles(const char *src, size_
         __m256i all = _mm256_setzero_si256();
         for (size_t part = 0; part < step; part++) {
             const char *const from = src + done * step + part * PIECE;
-            const __m256i pieces = _mm256_loadu2_m128i((const __m128i *)(from + step * PIECE),
-                                                       (const __m128i *)from);
+            const __m256i pieces =
+                _mm256_loadu2_m128i((const __m128i *)(from + step * PIECE), (const __m128i *)from);
             all = _mm256_or_si256(all, _mm256_shuffle_epi8(pieces, to.part[part]));
         }
         _mm256_storeu_si256((__m256i *)(dst + done), all);

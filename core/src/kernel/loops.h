@@ -23,8 +23,8 @@ typedef struct zb__loops {
 bool zb__loops_init(zb__loops *loops, uint32_t ndim, const uint64_t *count,
                     const int64_t *src_strides, const int64_t *dst_strides);
 
-/* True if a box of elements of that size will be walked in tiles, that is by short pieces of rows.
- */
+/* True if a box of elements of that size will be walked in tiles, that is by short pieces of
+   rows. */
 bool zb__loops_tiled(const zb__loops *loops, size_t element_size);
 
 /* Calls the move for all elements of the box. */

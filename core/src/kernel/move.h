@@ -53,9 +53,9 @@ zb__move zb__move_swap(size_t size, size_t component_size);
 /* Converts; a plain copy or swap when the types differ in byte order only. zb_dtype_converts must
    hold. */
 zb__move zb__move_convert(zb_dtype src_dtype, zb_dtype dst_dtype);
-/* True if that would be a plain copy. A copy of bools is none: bytes other than 0 and 1 become 1. Asked
-   for each piece of a read or write, nearly always of equal numbers: hence the first part, which costs no
-   call. */
+/* True if that would be a plain copy. A copy of bools is none: bytes other than 0 and 1 become 1.
+   Asked for each piece of a read or write, nearly always of equal numbers: hence the first part,
+   which costs no call. */
 bool zb__dtype_copies_any(zb_dtype src_dtype, zb_dtype dst_dtype);
 
 static inline bool zb__dtype_copies(zb_dtype src_dtype, zb_dtype dst_dtype) {

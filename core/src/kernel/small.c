@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The formats of small floats are one rule with five parameters: bits of exponent and mantissa, bias,
- * and which codes are no numbers. Values rise with their codes, so that the nearest code of a number
- * is found by search in the table of values; bfloat16, whose table would be long, is the upper half
- * of a float instead.
+ * The formats of small floats are one rule with five parameters: bits of exponent and mantissa,
+ * bias, and which codes are no numbers. Values rise with their codes, so that the nearest code of a
+ * number is found by search in the table of values; bfloat16, whose table would be long, is the
+ * upper half of a float instead.
  */
 #include "kernel/small.h"
 

@@ -27,9 +27,9 @@ uint32_t zb__format_largest(enum zb_format format);
 /* Exact; bits that do not count are not looked at. */
 double zb__small_to_double(enum zb_format format, uint32_t code);
 
-/* Towards an integer as all conversions (zb_array_read): cut off, clamped, NaN as 0. Towards a float
-   to the nearest, ties to even; what is too large becomes infinity, in formats without one NaN, and
-   in those without NaN, too, the largest number; there NaN is 0. */
+/* Towards an integer as all conversions (zb_array_read): cut off, clamped, NaN as 0. Towards a
+   float to the nearest, ties to even; what is too large becomes infinity, in formats without one
+   NaN, and in those without NaN, too, the largest number; there NaN is 0. */
 uint32_t zb__small_from_double(enum zb_format format, double value);
 
 /* Conversions of n codes in host order, side by side. */

@@ -113,8 +113,8 @@ static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, 
 
 /* ---- Names and codecs --------------------------------------------------------------------- */
 
-/* Names need not differ, and an empty string is a name; only null means that a dimension has none.
- */
+/* Names need not differ, and an empty string is a name; only null means that a dimension has
+   none. */
 static enum zb_code parse_names(model *m, const zb_json *document, zb_error *err) {
     const zb_json *names = zb_json_get(document, "dimension_names");
     char brief[ZB__BRIEF_SIZE];
@@ -164,10 +164,10 @@ static bool divides(const zb__runs *runs, uint64_t extent, uint64_t inner) {
     return all;
 }
 
-/* Follows the shards to the innermost chunk. While its extents divide those of all chunks around it,
-   laid over the array they are a grid again, and a regular one. Where they do not, the way ends at
-   the shard. Each level's shapes are in its own stored dimensions, so the transposes on the way are
-   undone. */
+/* Follows the shards to the innermost chunk. While its extents divide those of all chunks around
+   it, laid over the array they are a grid again, and a regular one. Where they do not, the way ends
+   at the shard. Each level's shapes are in its own stored dimensions, so the transposes on the way
+   are undone. */
 static void find_inner_shape(model *m) {
     uint32_t ndim = m->array.info.ndim;
     const zb__runs *runs = m->array.grid.runs;

@@ -30,8 +30,8 @@ void zb__array_free(zb__array *array); /* NULL is allowed */
 /* The number of chunks of the grid in the array; UINT64_MAX for more than a number holds. */
 uint64_t zb__array_count_chunks(const zb__array *array);
 
-/* Moves the index on to the next of them in C order, from that of the first one, all zeros; behind the
-   last one to the first one again. */
+/* Moves the index on to the next of them in C order, from that of the first one, all zeros; behind
+   the last one to the first one again. */
 void zb__array_next_chunk(const zb__array *array, uint64_t *index);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * From a specification to the text of a document that all readers take: valid under 3.0 and 3.1 of
  * the core specification, every extension in object form but for data types without a
- * configuration, which some readers only take as bare names, no must_understand, storage_transformers as an empty list. The members
- * stand in the order in which zarr-python writes them.
+ * configuration, which some readers only take as bare names, no must_understand,
+ * storage_transformers as an empty list. The members stand in the order in which zarr-python writes
+ * them.
  *
  * The text is built without white space, parsed, and printed with indentation. The caller that
  * stores it parses it as any document from a store, so that no document is written that the reader
@@ -214,9 +215,9 @@ static enum zb_code print_fill(zb_json_writer *w, const zb_array_spec *spec, zb_
     return ZB_OK;
 }
 
-/* The array→bytes codec where the caller gives none. Only numbers of several bytes have a byte order;
-   older zarr-python reads `bytes` without it, too. Behind other codecs elements may have become
-   numbers of several bytes. */
+/* The array→bytes codec where the caller gives none. Only numbers of several bytes have a byte
+   order; older zarr-python reads `bytes` without it, too. Behind other codecs elements may have
+   become numbers of several bytes. */
 static const char *serial_of(zb_dtype dtype, bool has_array_codecs) {
     bool host_is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     if (zb_dtype_is_variable(dtype))

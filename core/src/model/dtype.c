@@ -24,8 +24,8 @@ typedef struct type_row {
     uint32_t size; /* bytes */
 } type_row;
 
-/* Besides numbers of numpy (kernel/number_types.h). The first row of a kind and size is the name that
-   is shown. */
+/* Besides numbers of numpy (kernel/number_types.h). The first row of a kind and size is the name
+   that is shown. */
 static const type_row types[] = {
     /* Registered aliases, counted by the size of one component. */
     {"complex_float32", ZB_KIND_COMPLEX, 8},

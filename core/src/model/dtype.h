@@ -7,8 +7,8 @@
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 
-/* Parses a `data_type`. Names that we do not know are ZB_EUNSUPPORTED. Details are made in `memory`;
-   names of fields stay in the document. */
+/* Parses a `data_type`. Names that we do not know are ZB_EUNSUPPORTED. Details are made in
+   `memory`; names of fields stay in the document. */
 enum zb_code zb__dtype_parse(const zb_json *value, zb__arena *memory, zb_dtype *out, zb_error *err);
 
 /* Can a document say it? Else ZB_EINVAL, or ZB_EUNSUPPORTED for a struct with fields of variable

@@ -155,8 +155,8 @@ static void write_fields(zb_json_writer *w, zb_dtype dtype) {
     zb_json_end_array(w);
 }
 
-/* Types without a configuration are bare names: some readers take no other form. r<bits> is what the
-   specification calls raw_bytes, but few readers know it. */
+/* Types without a configuration are bare names: some readers take no other form. r<bits> is what
+   the specification calls raw_bytes, but few readers know it. */
 void zb__dtype_write(zb_json_writer *w, zb_dtype dtype) {
     char name[64];
     uint32_t scale;

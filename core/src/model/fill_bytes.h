@@ -12,8 +12,8 @@
 enum zb_code zb__fill_fail(const zb_json *value, zb_dtype dtype, const char *expected,
                            zb_error *err);
 
-/* Reads a list of integers from 0 to 255, or base64 text: the two forms of bytes. NULL with an error
-   of the form "expected X for <type>". The bytes are in `memory`. */
+/* Reads a list of integers from 0 to 255, or base64 text: the two forms of bytes. NULL with an
+   error of the form "expected X for <type>". The bytes are in `memory`. */
 uint8_t *zb__fill_bytes(const zb_json *value, zb_dtype dtype, zb__arena *memory, size_t *size,
                         zb_error *err);
 

@@ -197,8 +197,9 @@ static const zb_json *document_of(const zb_json *const *entries, size_t count, c
     return found;
 }
 
-/* The entry of a node, once for each path. Where its documents say nothing that can be understood, it is
-   an empty object: that names the node, and opening it asks for the documents and tells why. */
+/* The entry of a node, once for each path. Where its documents say nothing that can be understood,
+   it is an empty object: that names the node, and opening it asks for the documents and tells
+   why. */
 static bool write_node(zb_json_writer *w, const zb_json *const *entries, size_t count,
                        const char *path, bool by_group) {
     bool failed = false;

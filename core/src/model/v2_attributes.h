@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Attributes of Zarr version 2: those of the user, and those that stand for members of version 3. */
+/* Attributes of Zarr version 2: those of the user, and those that stand for members of version
+   3. */
 #ifndef ZB_MODEL_V2_ATTRIBUTES_H
 #define ZB_MODEL_V2_ATTRIBUTES_H
 

@@ -6,8 +6,8 @@
  * of them, since the filters of version 2 see a chunk as it lies in memory.
  *
  * Names and configurations are those that zarr-python gives to migrated arrays: "numcodecs.ID" with
- * the same configuration, but for codecs whose bytes a codec of version 3 describes as well. Whether
- * a codec of that name is there is the affair of the table of codecs.
+ * the same configuration, but for codecs whose bytes a codec of version 3 describes as well.
+ * Whether a codec of that name is there is the affair of the table of codecs.
  */
 #include "model/v2_codecs.h"
 

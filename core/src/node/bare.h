@@ -7,8 +7,8 @@
 
 #include "zarrbridge/sys/store.h"
 
-/* Whether a node has a document at path, of version 2 as well. One that cannot be asked about may be
-   there: opening it tells why it cannot be read. ZB_ENOMEM is the only error, with *out true. */
+/* Whether a node has a document at path, of version 2 as well. One that cannot be asked about may
+   be there: opening it tells why it cannot be read. ZB_ENOMEM is the only error, with *out true. */
 enum zb_code zb__holds_document(zb_store *store, const char *path, bool *out, zb_error *err);
 
 /* True if no name right below the group holds a document: what consolidated metadata say of its

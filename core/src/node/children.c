@@ -2,9 +2,9 @@
 /*
  * The children of a group: the names below it that hold a node, each opened.
  *
- * The truth is the store's listing. Consolidated metadata gives names where the store cannot list, or
- * is distant, or has no document below the group: there it gives the documents, too (served.h). Any
- * other local store is asked for each document, so that a stale block can hide a node but never
+ * The truth is the store's listing. Consolidated metadata gives names where the store cannot list,
+ * or is distant, or has no document below the group: there it gives the documents, too (served.h).
+ * Any other local store is asked for each document, so that a stale block can hide a node but never
  * describe it wrongly. A node that cannot be opened is kept with its reason; a name without a
  * document is not a node (the specification has no implicit groups, but for those of version 2) and
  * is left out.
@@ -174,8 +174,8 @@ enum zb_code zb__children_names(const zb_node *group, zb__names *out, zb_error *
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-/* What became of opening a child. A name without a node leaves *child as it was, without a name; that
-   is also how directories that are not nodes drop out, at the price of one open each. */
+/* What became of opening a child. A name without a node leaves *child as it was, without a name;
+   that is also how directories that are not nodes drop out, at the price of one open each. */
 static enum zb_code take_child(const char *name, zb_node *node, enum zb_code code,
                                const zb_error *reason, zb_child *child, zb_error *err) {
     if (code == ZB_ENOTFOUND)
@@ -308,8 +308,8 @@ static enum zb_code tell_ahead(const zb_node *group, const zb__names *names, zb_
     return code;
 }
 
-/* Names of a local store that are asked about by one task. A question takes a microsecond, and half of it
-   lies in the kernel. */
+/* Names of a local store that are asked about by one task. A question takes a microsecond, and half
+   of it lies in the kernel. */
 #define NAMES_OF_TASK ((size_t)128)
 
 typedef struct asking {

@@ -6,9 +6,9 @@
 #include "base/names.h"
 #include "zarrbridge/node.h"
 
-/* The names below a group that may hold a node, sorted: from a listing, or from consolidated metadata
-   where the store cannot list. Hidden and reserved names are left out. The caller frees them, also
-   after an error. */
+/* The names below a group that may hold a node, sorted: from a listing, or from consolidated
+   metadata where the store cannot list. Hidden and reserved names are left out. The caller frees
+   them, also after an error. */
 enum zb_code zb__children_names(const zb_node *group, zb__names *out, zb_error *err);
 
 #endif

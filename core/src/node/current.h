@@ -36,8 +36,8 @@ enum zb_code zb__array_gone(const zb_node *node, zb_error *err);
    taken its place. */
 enum zb_code zb__node_still(const zb_node *node, zb_error *err);
 
-/* The version of the node's document that is in the store now, without reading it. `known`: the word
-   of the version that it usually is, which costs less; or 0. */
+/* The version of the node's document that is in the store now, without reading it. `known`: the
+   word of the version that it usually is, which costs less; or 0. */
 enum zb_code zb__document_stat(const zb_node *node, uint64_t known, zb_object_info *info,
                                zb_error *err);
 

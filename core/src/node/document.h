@@ -18,8 +18,8 @@ enum zb_code zb__path_check(const char *path, zb_error *err);
    names that the specification reserves, nor hidden ones, which no listing would show. */
 enum zb_code zb__path_check_new(const char *path, zb_error *err);
 
-/* Whether a name is one that no listing shows: "__" begins names that the specification reserves, as
-   those of hidden arrays (zarrbridge/change.h), "." hidden and temporary ones. */
+/* Whether a name is one that no listing shows: "__" begins names that the specification reserves,
+   as those of hidden arrays (zarrbridge/change.h), "." hidden and temporary ones. */
 bool zb__name_is_hidden(const char *name);
 
 /* Joins prefix, a slash unless prefix is empty (the root), and name: malloc'ed, or NULL. */

@@ -75,8 +75,8 @@ static void add(splice *s, const char *name, const zb_json *value, const char *b
     }
 }
 
-/* One comma goes with the member: the one before it, or behind it when it is the first. By the text,
-   since of members that stand twice the tree has one. */
+/* One comma goes with the member: the one before it, or behind it when it is the first. By the
+   text, since of members that stand twice the tree has one. */
 static void take_out(splice *s, const zb_json *member) {
     s->from = space_before(s, member);
     s->to = zb_json_place_of(member).end;

@@ -12,16 +12,16 @@
 enum zb_code zb__list(zb_store *store, const char *prefix, zb__names *out, zb_error *err);
 
 /* The same apart: prefixes are names as above, links that lead back left out; objects are only told
-   by their names, each ended by a NUL, and as many as there are. An array may have millions of chunks
-   in one directory; each takes the bytes of its name. */
+   by their names, each ended by a NUL, and as many as there are. An array may have millions of
+   chunks in one directory; each takes the bytes of its name. */
 typedef struct zb__listing {
     zb__names prefixes;
     zb__text objects;
 } zb__listing;
 
 enum zb_code zb__list_apart(zb_store *store, const char *prefix, zb__listing *out, zb_error *err);
-/* The objects of all levels below prefix, by the rest of their keys. ZB_EUNSUPPORTED: the store lists
-   level by level. */
+/* The objects of all levels below prefix, by the rest of their keys. ZB_EUNSUPPORTED: the store
+   lists level by level. */
 enum zb_code zb__list_below(zb_store *store, const char *prefix, zb__listing *out, zb_error *err);
 void zb__listing_free(zb__listing *listing);
 

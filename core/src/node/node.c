@@ -99,8 +99,8 @@ enum zb_code zb__node_read_any(zb_store *store, const char *path, char **text, s
     return code;
 }
 
-/* By eight bytes: a document is hashed each time that its node is opened. Each step can be undone, so
-   that what differs stays different. */
+/* By eight bytes: a document is hashed each time that its node is opened. Each step can be undone,
+   so that what differs stays different. */
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
     const uint8_t *byte = bytes;
     for (uint64_t eight; size >= sizeof eight; size -= sizeof eight, byte += sizeof eight) {
@@ -245,8 +245,8 @@ static enum zb_code read_settled(zb_store *store, const char *path, char **text,
     }
 }
 
-/* A group that is being deleted loses its document first of all, and looks from then on as one whose
-   nodes never had any. */
+/* A group that is being deleted loses its document first of all, and looks from then on as one
+   whose nodes never had any. */
 static bool has_its_document(const zb_node *group) {
     zb_object_info info;
     char *key = zb__path_join(group->path, "zarr.json");

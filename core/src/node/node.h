@@ -32,7 +32,8 @@ uint64_t zb__document_limit(const char **name);
 enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_t *size,
                            zb_error *err);
 
-/* The document itself, without the entries of consolidated metadata in its tree; the caller frees it. */
+/* The document itself, without the entries of consolidated metadata in its tree; the caller frees
+   it. */
 enum zb_code zb__node_outline(zb_store *store, const char *path, zb__document *out, zb_error *err);
 
 /* The same as zb__node_read; *info is the version that was read. */
@@ -46,16 +47,16 @@ enum zb_code zb__node_read_any(zb_store *store, const char *path, char **text, s
 /* As zb_node_open, always by the store's own document, whatever consolidated metadata serve. */
 enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out, zb_error *err);
 
-/* Whether the documents of the store's nodes have the entries of consolidated metadata, which may be
-   most of a document: where they are the only index of the store, or spare requests. */
+/* Whether the documents of the store's nodes have the entries of consolidated metadata, which may
+   be most of a document: where they are the only index of the store, or spare requests. */
 bool zb__node_keeps_entries(const zb_store *store);
 
-/* Whether this node's document has them: in other stores, those of groups whose nodes stand in nothing
-   else do (bare.h). */
+/* Whether this node's document has them: in other stores, those of groups whose nodes stand in
+   nothing else do (bare.h). */
 bool zb__node_has_entries(const zb_node *node);
 
-/* Whether it is a group of a local store whose document describes nodes of which the store itself has
-   none. */
+/* Whether it is a group of a local store whose document describes nodes of which the store itself
+   has none. */
 bool zb__group_says_all(const zb_node *node);
 
 /* Makes a node of a document's text, whether the store holds that text or not. */
@@ -78,8 +79,8 @@ typedef struct zb__looked {
 void zb__looked_free(zb__looked *last);
 
 /* Opens a node to be looked at and released at once, for lists of many: the entries of consolidated
-   metadata are checked and left out, and which directory holds the node is not asked. An array may be
-   the last one, which has the same document and another path. Errors as zb_node_open. */
+   metadata are checked and left out, and which directory holds the node is not asked. An array may
+   be the last one, which has the same document and another path. Errors as zb_node_open. */
 enum zb_code zb__node_look(zb_store *store, const char *path, zb__looked *last, zb_node **out,
                            zb_error *err);
 

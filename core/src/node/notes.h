@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names and contents of the notes and journals that a change keeps in the store while it goes on, so that
- * the next process can finish or undo the change of a process that was killed. All begin with a
- * dot, so that no node and no chunk can have such a name. (The temporary files of the directory
- * store are its own: store/fs_store.h.)
+ * The names and contents of the notes and journals that a change keeps in the store while it goes
+ * on, so that the next process can finish or undo the change of a process that was killed. All
+ * begin with a dot, so that no node and no chunk can have such a name. (The temporary files of the
+ * directory store are its own: store/fs_store.h.)
  */
 #ifndef ZB_NODE_NOTES_H
 #define ZB_NODE_NOTES_H
@@ -21,16 +21,16 @@
    (change/remove.c). */
 #define ZB__NOTE_COPY ".zarrbridge-copy"
 
-/* Stands beside the document of a group whose block of consolidated metadata has been taken out, and
-   will be put back (change/owed.c). */
+/* Stands beside the document of a group whose block of consolidated metadata has been taken out,
+   and will be put back (change/owed.c). */
 #define ZB__NOTE_CONSOLIDATED ".zarrbridge-consolidated"
 
-/* Names in a store begin so whose objects are put to learn whether the service keeps to conditions, and
-   erased at once (remote/s3_write.c). One stays where the writer was killed between. */
+/* Names in a store begin so whose objects are put to learn whether the service keeps to conditions,
+   and erased at once (remote/s3_write.c). One stays where the writer was killed between. */
 #define ZB__TEST_OBJECT "zarrbridge-test-"
 
-/* What the note of this key says. *is_there: there is one; *is_ours: it holds this token and nothing
-   else (never, for an empty token). */
+/* What the note of this key says. *is_there: there is one; *is_ours: it holds this token and
+   nothing else (never, for an empty token). */
 enum zb_code zb__note_look(zb_store *store, const char *key, const char *token, bool *is_there,
                            bool *is_ours, zb_error *err);
 

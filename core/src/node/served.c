@@ -159,8 +159,8 @@ bool zb__served_lacks(zb_store *store, const char *path) {
 
 bool zb__served_stands(zb_store *store, const char *path) {
     zb__served *served = store->hints.is_local ? find(store, path) : NULL;
-    char *key = served ? zb__path_join(served->owner, served->format == 2 ? ".zgroup" : "zarr.json")
-                       : NULL;
+    char *key =
+        served ? zb__path_join(served->owner, served->format == 2 ? ".zgroup" : "zarr.json") : NULL;
     const bool gone = key && zb_store_is_absent(store, key);
     free(key);
     zb__served_release(served);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Documents that come from consolidated metadata: those of a distant store, and those of a local one
- * that has none below the group with the block (bare.h).
+ * Documents that come from consolidated metadata: those of a distant store, and those of a local
+ * one that has none below the group with the block (bare.h).
  *
- * Else a local store is asked for each document, since a block may be old. Of a store that is not local
- * each document is a way to a server and back: what the block says that was read last describes the
- * nodes below its owner, until a node with a block is read again, or something is changed through
- * the store. What the block does not have is asked for, unless the store's user trusts its list
- * (zb_store_trust_list). Changes never start from these documents: they read the store's own.
+ * Else a local store is asked for each document, since a block may be old. Of a store that is not
+ * local each document is a way to a server and back: what the block says that was read last
+ * describes the nodes below its owner, until a node with a block is read again, or something is
+ * changed through the store. What the block does not have is asked for, unless the store's user
+ * trusts its list (zb_store_trust_list). Changes never start from these documents: they read the
+ * store's own.
  */
 #ifndef ZB_NODE_SERVED_H
 #define ZB_NODE_SERVED_H
@@ -19,16 +20,17 @@
 
 typedef struct zb__served zb__served;
 
-/* Remembers the block of a group that has just been read from its store, if it has one and the store
-   is not local, or has no document below the group (is_bare). changes: of the store, before it was read (zb_store_changes). */
+/* Remembers the block of a group that has just been read from its store, if it has one and the
+   store is not local, or has no document below the group (is_bare). changes: of the store, before
+   it was read (zb_store_changes). */
 void zb__served_keep(zb_node *group, bool is_bare, uint64_t changes);
 
 /* The text of the document at path, which the caller frees, and the version of the store's own
    documents; NULL where it is not served. */
 char *zb__served_text(zb_store *store, const char *path, size_t *size, int *format);
 
-/* The document of the group at path, where that is the owner of the block; NULL where it is not. The caller
-   releases *hold, which keeps the document. */
+/* The document of the group at path, where that is the owner of the block; NULL where it is not.
+   The caller releases *hold, which keeps the document. */
 zb_json *zb__served_owner(zb_store *store, const char *path, int *format, zb__served **hold);
 
 /* True if a block covers the path, and has neither the node nor one below it. */
@@ -38,8 +40,8 @@ bool zb__served_lacks(zb_store *store, const char *path);
 bool zb__served_stands(zb_store *store, const char *path);
 
 /* The version of the block of a group above path, whether it names the node or not; 0 for none.
-   Below a group of version 3 that is consolidated there are no nodes of version 2: its block could not
-   have them. */
+   Below a group of version 3 that is consolidated there are no nodes of version 2: its block could
+   not have them. */
 int zb__served_format(zb_store *store, const char *path);
 
 /* The block that covers the node at path: the map of its entries, and the path as they have it (a

@@ -165,14 +165,15 @@ static enum zb_code is_implicit(zb_store *store, const char *path, bool *out, zb
     return code;
 }
 
-/* True if there is surely no node. In a distant store that has nodes of version 2 the next one is likely
-   to be another, which the question would cost one more request. */
+/* True if there is surely no node. In a distant store that has nodes of version 2 the next one is
+   likely to be another, which the question would cost one more request. */
 static bool is_nothing(zb_store *store, const char *path) {
     return (store->hints.is_local || !atomic_load(&store->has_older)) &&
            zb_store_is_absent(store, path);
 }
 
-/* The same where there is no zarr.json. `asks`: there may be nothing at all, as where new nodes come. */
+/* The same where there is no zarr.json. `asks`: there may be nothing at all, as where new nodes
+   come. */
 static enum zb_code is_older_at(zb_store *store, const char *path, bool asks, bool *out,
                                 zb_error *err) {
     char kind;

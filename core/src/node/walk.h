@@ -19,9 +19,9 @@ typedef struct zb__links {
 enum zb_code zb__links_count(zb__links *links, const zb__name *name, const char *key,
                              zb_error *err);
 
-/* Tells what lies at a path: *kind becomes 'a', 'g', or 0 for nothing, of version 2 as of version 3.
-   The node_type alone decides, so that nodes that this version cannot open count; a document that
-   is not JSON counts as a group. */
+/* Tells what lies at a path: *kind becomes 'a', 'g', or 0 for nothing, of version 2 as of version
+   3. The node_type alone decides, so that nodes that this version cannot open count; a document
+   that is not JSON counts as a group. */
 enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_error *err);
 /* The same, and *older: there is no zarr.json. A node of version 2 is there if *kind is not 0. */
 enum zb_code zb__node_kind_of(zb_store *store, const char *path, char *kind, bool *older,
@@ -35,8 +35,8 @@ enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_
    below it. The node behind the link may lie elsewhere, and belong to another store. */
 enum zb_code zb__nodes_owned(zb_store *store, const char *path, zb__names *out, zb_error *err);
 
-/* The paths of the hidden arrays of the node at path (zarrbridge/change.h); the caller frees them, after
-   an error, too. */
+/* The paths of the hidden arrays of the node at path (zarrbridge/change.h); the caller frees them,
+   after an error, too. */
 enum zb_code zb__hidden_at(zb_store *store, const char *path, zb__names *out, zb_error *err);
 
 /* Calls fn for each object below prefix, but not for those below `skip` and not for the object

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shard indexes: read with one range request, checked, and cached by the version of their object.
- */
+/* Shard indexes: read with one range request, checked, and cached by the version of their
+   object. */
 #ifndef ZB_READ_INDEX_H
 #define ZB_READ_INDEX_H
 

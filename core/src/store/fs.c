@@ -51,8 +51,8 @@ static bool is_above(const zb__fs *fs, const char *prefix, const struct stat *st
     }
 }
 
-/* A link is a prefix when it leads to a directory inside the root, but not to one that it lies in.
- */
+/* A link is a prefix when it leads to a directory inside the root, but not to one that it lies
+   in. */
 static void follow(const zb__fs *fs, const char *prefix, zb_list_entry *entry) {
     char path[PATH_MAX];
     struct stat st;

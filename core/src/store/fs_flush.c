@@ -63,8 +63,8 @@ static int open_directory_of(const zb__fs *fs, const zb__fs_waiting *w, const ch
     return zb__fs_openat(fs->root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* A file whose directory was moved is found by the path that the system gives for its descriptor.
- */
+/* A file whose directory was moved is found by the path that the system gives for its
+   descriptor. */
 static void unlink_moved(int fd) {
     char link[40], path[PATH_MAX];
     struct stat ours, named;

@@ -9,9 +9,9 @@
  * the next waiter would not see. So the winner checks whether the name still leads to its file, and
  * else begins anew.
  *
- * The hierarchy's file stays until a store that has left it is flushed or ends: a program that makes
- * a thousand nodes would make and unlink it a thousand times, which some file systems take longer
- * for than for the nodes.
+ * The hierarchy's file stays until a store that has left it is flushed or ends: a program that
+ * makes a thousand nodes would make and unlink it a thousand times, which some file systems take
+ * longer for than for the nodes.
  *
  * Every user that may write in the directory may take the lock: the file gets the directory's
  * rights, whatever the umask says. A lock file that cannot be opened all the same was made by

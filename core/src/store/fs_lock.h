@@ -8,8 +8,8 @@
 
 enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err);
 void zb__fs_unlock(zb_lock *lock);
-/* Removes the file of the hierarchy's lock, if this store has left it. A holder, or a store that waits for it,
-   leaves it again, and removes it in turn. */
+/* Removes the file of the hierarchy's lock, if this store has left it. A holder, or a store that
+   waits for it, leaves it again, and removes it in turn. */
 void zb__fs_leave_no_lock(zb__fs *fs);
 enum zb_code zb__fs_confirm_lock(const zb_lock *lock, zb_error *err);
 /* Locks behind links are not waited for. */

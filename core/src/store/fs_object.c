@@ -37,8 +37,8 @@ static int open_key(zb__fs *fs, const char *key, int flags) {
         int fd = zb__fs_openat(fs->root, waits ? path : key, flags);
         if (fd >= 0 || errno != ENOENT)
             return fd;
-        /* A flush may have renamed it in between. Else its directory has gone, and the object with it:
-           that is a loss, which passes for no missing object. */
+        /* A flush may have renamed it in between. Else its directory has gone, and the object with
+           it: that is a loss, which passes for no missing object. */
         if (!waits || tries == ZB__FS_TRIES) {
             errno = waits ? ESTALE : zb__fs_dangles(fs->root, key) ? ELOOP : ENOENT;
             return -1;

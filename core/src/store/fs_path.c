@@ -122,8 +122,9 @@ bool zb__fs_dangles(int root, const char *path) {
     }
 }
 
-/* What is there is told by the first call, which is cheaper. It follows links above the last part, so
-   that it alone does not tell an absent path of several parts from one behind a link to nothing. */
+/* What is there is told by the first call, which is cheaper. It follows links above the last part,
+   so that it alone does not tell an absent path of several parts from one behind a link to
+   nothing. */
 bool zb__fs_is_absent(int root, const char *path) {
     struct stat st;
     if (fstatat(root, path, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)

@@ -12,8 +12,8 @@
 
 #include "zarrbridge/error.h"
 
-/* Opens a path beneath the root; -1 with errno. A path that leads out of it gives EXDEV or ELOOP.
- */
+/* Opens a path beneath the root; -1 with errno. A path that leads out of it gives EXDEV or
+   ELOOP. */
 int zb__fs_openat(int root, const char *path, int flags);
 /* Opens the directory `name` in `at` for listing; no links. NULL with errno. */
 DIR *zb__fs_open_dir(int at, const char *name);
@@ -22,7 +22,8 @@ DIR *zb__fs_open_dir(int at, const char *name);
    absent, but cannot be reached. */
 bool zb__fs_dangles(int root, const char *path);
 
-/* True if a path leads nowhere, and has no symbolic link that might; false where that is not known. */
+/* True if a path leads nowhere, and has no symbolic link that might; false where that is not
+   known. */
 bool zb__fs_is_absent(int root, const char *path);
 
 /* The error for a failed call on a key. */

@@ -14,8 +14,8 @@
 #include "store/fs_place.h"
 #include "store/fs_store.h"
 
-/* Makes the directory `path` where only its last part is missing. Returns an O_PATH descriptor or -1
-   with errno: ENOENT where more is missing. */
+/* Makes the directory `path` where only its last part is missing. Returns an O_PATH descriptor or
+   -1 with errno: ENOENT where more is missing. */
 static int make_last(zb__fs *fs, const char *path) {
     char parent[PATH_MAX] = "";
     const char *name = zb__fs_name_of(path);

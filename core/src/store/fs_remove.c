@@ -126,8 +126,7 @@ static int remove_at_once(int at, const char *name, bool *gone) {
 
 /* ---- Erasing ---- */
 
-/* The root itself stays: its entries are removed one by one, the document before all else.
- */
+/* The root itself stays: its entries are removed one by one, the document before all else. */
 static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
     enum zb_code code = zb__fs_erase(&fs->base, "zarr.json", err);
     if (code != ZB_OK)

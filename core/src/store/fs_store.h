@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The directory store. Names of its own begin with a dot and end in ZB__FS_TEMP or ZB__FS_LOCK: listings hide
- * them, and keys with such a part cannot be written.
+ * The directory store. Names of its own begin with a dot and end in ZB__FS_TEMP or ZB__FS_LOCK:
+ * listings hide them, and keys with such a part cannot be written.
  */
 #ifndef ZB_STORE_FS_STORE_H
 #define ZB_STORE_FS_STORE_H

@@ -38,8 +38,8 @@ static bool lock_tells(const zb__fs *fs, const char *name) {
     return zb__fs_is_lock(name) ? !fs->is_remote : zb__fs_is_local_temp(name);
 }
 
-/* True if the file of ours is left over. The check, and with `remove` the unlinking, hold its lock.
- */
+/* True if the file of ours is left over. The check, and with `remove` the unlinking, hold its
+   lock. */
 static bool sweep_file(const zb__fs *fs, int dir, const char *name, bool remove) {
     int fd = ZB__UNINTERRUPTED(openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (fd < 0)

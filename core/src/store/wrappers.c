@@ -43,8 +43,8 @@ typedef struct wrapped_object {
 } wrapped_object;
 
 /* The work of a wrapper before each call; an error stops the call. */
-/* Counts down to the call that fails. One that fails for good stays the last one, whatever other threads
-   count meanwhile. */
+/* Counts down to the call that fails. One that fails for good stays the last one, whatever other
+   threads count meanwhile. */
 static bool is_struck(wrapper *w) {
     uint64_t left = atomic_load(&w->countdown);
     const uint64_t last = atomic_load(&w->for_good) ? 1 : 0;

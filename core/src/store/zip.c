@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A zip archive as a store that is only read. The archive is one object of another store, so that it
- * may lie wherever objects do.
+ * A zip archive as a store that is only read. The archive is one object of another store, so that
+ * it may lie wherever objects do.
  *
- * The directory is read once for each version of the archive. A *version* holds the archive open, so
- * that what was opened in it stays the same when the archive is replaced. Each question to the store
- * asks first whether there is a new one; where that is a request, not while the last answer is fresh
- * (the store's hint `fresh`), unless a read has told that the archive is another one by now.
+ * The directory is read once for each version of the archive. A *version* holds the archive open,
+ * so that what was opened in it stays the same when the archive is replaced. Each question to the
+ * store asks first whether there is a new one; where that is a request, not while the last answer
+ * is fresh (the store's hint `fresh`), unless a read has told that the archive is another one by
+ * now.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -84,8 +85,8 @@ static bool is_fresh(const zip *z) {
            !atomic_load(&z->now->is_old) && fresh > 0 && zb__now() - z->asked < fresh;
 }
 
-/* Takes the version in use, with a reference for the caller; NULL unless it is of the archive that was
-   found at that moment. info: NULL where nobody has looked. */
+/* Takes the version in use, with a reference for the caller; NULL unless it is of the archive that
+   was found at that moment. info: NULL where nobody has looked. */
 static version *version_in_use(zip *z, const zb_object_info *info, int64_t moment) {
     pthread_mutex_lock(&z->lock);
     version *v = z->now;

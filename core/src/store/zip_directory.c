@@ -33,8 +33,8 @@ typedef struct place {
     uint64_t shift;       /* the place of the archive's beginning in the file */
 } place;
 
-/* The wide end record, which a locator in front of the narrow one (at `end` of the file) leads to. It
-   stands right in front of the locator, or where the locator says. */
+/* The wide end record, which a locator in front of the narrow one (at `end` of the file) leads to.
+   It stands right in front of the locator, or where the locator says. */
 static enum zb_code find_wide(const zb__zip_file *archive, uint64_t end, bool *found, place *out,
                               zb_error *err) {
     uint8_t locator[LOCATOR], record[WIDE_END];
@@ -278,8 +278,8 @@ size_t zb__zip_root(const zb__zip_directory *directory, const zb__zip_entry **an
     return length;
 }
 
-/* The name stands in front of the content once more: a directory that leads to another entry's would
-   give that one's bytes. The entry's own is normalised. */
+/* The name stands in front of the content once more: a directory that leads to another entry's
+   would give that one's bytes. The entry's own is normalised. */
 static bool has_name(const zb__zip_entry *entry, const uint8_t *header) {
     const size_t length = strlen(entry->name);
     const uint8_t *name = header + ZB__ZIP_HEADER;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The directory of a zip archive (PKWARE's APPNOTE.TXT 6.3.10, sections 4.3.12 to 4.3.16 and 4.5.3),
- * with its wide form (zip64): the names in it, and the place of each one's content. Writers that
- * change an object of an archive add another entry of its name, as zarr-python's ZipStore does: the
- * last one counts.
+ * The directory of a zip archive (PKWARE's APPNOTE.TXT 6.3.10, sections 4.3.12 to 4.3.16 and
+ * 4.5.3), with its wide form (zip64): the names in it, and the place of each one's content. Writers
+ * that change an object of an archive add another entry of its name, as zarr-python's ZipStore
+ * does: the last one counts.
  */
 #ifndef ZB_STORE_ZIP_DIRECTORY_H
 #define ZB_STORE_ZIP_DIRECTORY_H
@@ -45,8 +45,8 @@ size_t zb__zip_lower_bound(const zb__zip_directory *directory, const char *name)
 const zb__zip_entry *zb__zip_find(const zb__zip_directory *directory, const char *name);
 
 /* The length of the text in front of all keys of the one store in the archive: 0, or that of a
-   folder's name and its slash, where the store lies one folder down, alone. The folder's name begins
-   the name of *any. */
+   folder's name and its slash, where the store lies one folder down, alone. The folder's name
+   begins the name of *any. */
 size_t zb__zip_root(const zb__zip_directory *directory, const zb__zip_entry **any);
 
 /* Bytes that zb__zip_content_place looks at. */
@@ -55,8 +55,8 @@ static inline size_t zb__zip_header_size(const zb__zip_entry *entry) {
 }
 
 /* The place of an entry's content, from the header in front of it, of which `size` bytes are there.
-   ZB_EFORMAT when there is none, when it is that of an entry of another name, or when the content would
-   not lie within an archive of that size. */
+   ZB_EFORMAT when there is none, when it is that of an entry of another name, or when the content
+   would not lie within an archive of that size. */
 enum zb_code zb__zip_content_place(const zb__zip_entry *entry, const uint8_t *header, size_t size,
                                    uint64_t archive_size, uint64_t *out, zb_error *err);
 

@@ -11,7 +11,8 @@
 
 #include "zarrbridge/limits.h"
 
-/* What stands in front of the content behind the header and the name: an extension, mostly shorter. */
+/* What stands in front of the content behind the header and the name: an extension, mostly
+   shorter. */
 #define EXTENSION 64
 /* Entries up to this size come with their header where a request costs more than such bytes. */
 #define SMALL (512 * 1024)

@@ -15,8 +15,8 @@ void zb__zip_file_close(zb__zip_file *file) {
     *file = (zb__zip_file){.object = NULL};
 }
 
-/* One request, whose answer tells the size, too. Some servers know no ranges that count from the end:
-   ZB_EIO. */
+/* One request, whose answer tells the size, too. Some servers know no ranges that count from the
+   end: ZB_EIO. */
 static enum zb_code open_by_end(zb_store *store, const char *key, zb__zip_file *out,
                                 zb_error *err) {
     zb_fetch fetch = {.key = key, .range = {.offset = ZB_FROM_END, .length = TAIL}};

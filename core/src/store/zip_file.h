@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An open archive with its last bytes, which hold the directory of most archives, and all of a small
- * one. They come with the opening, by one request where the store takes requests.
+ * An open archive with its last bytes, which hold the directory of most archives, and all of a
+ * small one. They come with the opening, by one request where the store takes requests.
  */
 #ifndef ZB_STORE_ZIP_FILE_H
 #define ZB_STORE_ZIP_FILE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing a zip archive. Objects are stored as they are: chunks are compressed already, and a reader
- * finds its ranges. The archive is written beside its place (sys/aside.h) and renamed, so that the name
- * has the old file or the whole new one. Entries have no times.
+ * Writing a zip archive. Objects are stored as they are: chunks are compressed already, and a
+ * reader finds its ranges. The archive is written beside its place (sys/aside.h) and renamed, so
+ * that the name has the old file or the whole new one. Entries have no times.
  */
 #ifndef ZB_STORE_ZIP_WRITE_H
 #define ZB_STORE_ZIP_WRITE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Encoding and storing chunks: every unit of every chunk is a task. The task that finishes a
- * chunk's last unit puts the object, so that storing one chunk overlaps with encoding the next. On a
- * network it gives it to the senders.
+ * chunk's last unit puts the object, so that storing one chunk overlaps with encoding the next. On
+ * a network it gives it to the senders.
  *
  * Units that no codec changes are stored from where their elements lie, in the caller's memory or
  * in an open chunk, when they lie together there.

@@ -2,8 +2,8 @@
 /*
  * A writer whose array has grown goes on: what waits need not be stored before. An open chunk knows
  * which elements were written and how many of those inside the array were not. Growing changes that
- * number alone, and only in chunks that the old edge cut: their new elements are not written yet, so
- * that they come from the store when the chunk is merged.
+ * number alone, and only in chunks that the old edge cut: their new elements are not written yet,
+ * so that they come from the store when the chunk is merged.
  *
  * Objects that wait for the store's flush lie inside the array as a whole (may_wait in
  * encode_chunks.c), so that growing does not change what they hold.

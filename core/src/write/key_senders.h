@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Senders whose items are keys of objects: work on many objects of a store on the network at once. */
+/* Senders whose items are keys of objects: work on many objects of a store on the network at
+   once. */
 #ifndef ZB_WRITE_KEY_SENDERS_H
 #define ZB_WRITE_KEY_SENDERS_H
 
@@ -9,8 +10,8 @@
 
 typedef struct zb__key_senders zb__key_senders;
 
-/* fn is called for each key that was given, in one of `count` threads, which start as they are needed.
-   NULL when count is 0, or memory runs out. */
+/* fn is called for each key that was given, in one of `count` threads, which start as they are
+   needed. NULL when count is 0, or memory runs out. */
 zb__key_senders *zb__key_senders_open(zb__key_fn fn, void *context, size_t count);
 
 /* As zb__senders_give. Any thread. */

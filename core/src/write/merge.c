@@ -331,8 +331,8 @@ static int by_index(const void *a, const void *b) {
 }
 
 /* Stores a chunk. In a store without locks that hold between programs another one may have replaced
-   the object since it was read: then it is read and merged again, after a pause of random length, so
-   that two programs do not go on in step. */
+   the object since it was read: then it is read and merged again, after a pause of random length,
+   so that two programs do not go on in step. */
 static enum zb_code merge_one(zb_writer *writer, zb__open_chunk **chunk, zb_error *err) {
     for (unsigned tries = 1;; tries++) {
         outcome o;

@@ -6,8 +6,8 @@
 #include "codec/form.h"
 
 /* Where filters stand in front of a shard, a missing inner chunk may have another value than a
-   missing shard. A writer that left out what is missing would change values then. And version 1.0 of
-   the codec, which all readers know, wants inner chunks that divide the shard. */
+   missing shard. A writer that left out what is missing would change values then. And version 1.0
+   of the codec, which all readers know, wants inner chunks that divide the shard. */
 enum zb_code zb__array_check_writable(const zb__array *array, zb_error *err) {
     const zb__form *form = array->form;
     if (array->is_cut)

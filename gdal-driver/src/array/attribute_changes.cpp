@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An attribute that has the value already is left alone: closing a dataset without changes touches
- * nothing. All others change in one change of the document, for some mean something together only: a
- * list of levels whose convention a killed process could not declare any more would be no list.
+ * nothing. All others change in one change of the document, for some mean something together only:
+ * a list of levels whose convention a killed process could not declare any more would be no list.
  */
 #include "array/attribute_changes.h"
 

@@ -2,8 +2,8 @@
 /*
  * Absent nodes are remembered like present ones: the same few names ("spatial_ref", "crs", the
  * names of the dimensions) are asked for by several parts of the driver, and each miss would be
- * requests to a server where the store is remote. There the first miss in a group asks for all of its
- * names, since others are likely to be missed as well.
+ * requests to a server where the store is remote. There the first miss in a group asks for all of
+ * its names, since others are likely to be missed as well.
  */
 #include "array/nearby_nodes.h"
 
@@ -33,8 +33,8 @@ const NearbyNodes::Names *NearbyNodes::names_around(const std::string &path) con
     return is_fresh ? &group->second : nullptr;
 }
 
-/* Part of them where there are many: a page of names costs as much as a miss, and more are not worth
-   it. */
+/* Part of them where there are many: a page of names costs as much as a miss, and more are not
+   worth it. */
 void NearbyNodes::list_around(const std::string &path) {
     constexpr size_t kMost = 1000;
     const zb_store_hints &hints = store_->hints;

@@ -36,7 +36,8 @@ NoData nodata_from_uint64(uint64_t value, zb_dtype dtype);
    floats the base64 text of a double; of complex numbers the list of both parts. */
 std::string nodata_json(const NoData &nodata, const zb_node *array);
 
-/* The attributes that say so, those that said something else included. None takes the value away. */
+/* The attributes that say so, those that said something else included. None takes the value
+   away. */
 void change_nodata(const NoData &nodata, const zb_node *array, AttributeChanges *changes);
 
 /* One element of the type, for a new array's fill value. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Complex integers, which Zarr has no type of: structs of a real and an imaginary part, two integers
-   of 16 or 32 bits. New ones have the fields `re` and `im`; `real` and `imag`, `r` and `i` are
-   known, too. */
+/* Complex integers, which Zarr has no type of: structs of a real and an imaginary part, two
+   integers of 16 or 32 bits. New ones have the fields `re` and `im`; `real` and `imag`, `r` and `i`
+   are known, too. */
 #ifndef ZARR3_PAIRS_H
 #define ZARR3_PAIRS_H
 

@@ -44,9 +44,9 @@ class ChunkWalk {
         return false;
     }
 
-    /* True if the box holds all of the current chunk's elements that lie in the array. Only the first
-       and the last chunk along a dimension may reach out of the box. A box with steps holds no
-       chunk's elements all. */
+    /* True if the box holds all of the current chunk's elements that lie in the array. Only the
+       first and the last chunk along a dimension may reach out of the box. A box with steps holds
+       no chunk's elements all. */
     bool covered() const {
         if (!dense_)
             return false;

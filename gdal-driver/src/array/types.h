@@ -25,8 +25,8 @@ zb_dtype memory_dtype(GDALDataType type);
    differ from GDAL's own, which rounds and clamps by other rules. */
 bool converts_exactly(zb_dtype from, GDALDataType to);
 
-/* How GDAL sees elements of a type that it does not have: times as counts in int64, numbers of few bits
-   as float32 or 8-bit integers. Other types as they are. */
+/* How GDAL sees elements of a type that it does not have: times as counts in int64, numbers of few
+   bits as float32 or 8-bit integers. Other types as they are. */
 zb_dtype shown_dtype(zb_dtype stored);
 
 /* Is it a datetime or a timedelta? */
@@ -37,8 +37,8 @@ bool is_time(zb_dtype dtype);
 zb_dtype pixel_dtype(const zb_node *array);
 GDALDataType pixel_type(const zb_node *array);
 
-/* The type in which an array's attributes have values of its pixels: without the sign of `_Unsigned`.
- */
+/* The type in which an array's attributes have values of its pixels: without the sign of
+   `_Unsigned`. */
 zb_dtype attribute_dtype(const zb_node *array);
 
 /* For pixels of an array in memory of a GDAL type that is exact for them: what the core is to take

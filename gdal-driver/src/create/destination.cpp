@@ -61,7 +61,8 @@ static std::vector<std::string> names_in(const std::string &directory) {
     return names;
 }
 
-/* Programs that want a raster in memory (rasterio's MemoryFile) choose its name by an empty file. */
+/* Programs that want a raster in memory (rasterio's MemoryFile) choose its name by an empty
+   file. */
 static bool is_placeholder(const std::string &path) {
     VSIStatBufL stat;
     return STARTS_WITH(path.c_str(), "/vsimem/") && VSIStatL(path.c_str(), &stat) == 0 &&

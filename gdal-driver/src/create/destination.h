@@ -51,8 +51,8 @@ class Destination {
     }
 
     /* Makes the group; whatever was there before goes. With `aside` it is made beside its place and
-       what was there stays, until replace(); in S3 and in memory it is made in its place. An archive stays
-       until the store is sealed. */
+       what was there stays, until replace(); in S3 and in memory it is made in its place. An
+       archive stays until the store is sealed. */
     enum zb_code make(bool aside, enum zb_sync sync, zb_error *err);
 
     /* The array of an appending destination has been created: from now on it is owned. */

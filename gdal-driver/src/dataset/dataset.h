@@ -219,8 +219,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     /* Bytes that the blocks of a window take in GDAL's cache, chunk mates included. */
     uint64_t block_bytes(const zarr3::Window &window, int band_count) const;
 
-    /* Reads, and tells of it whoever listens to the request under way: as the part [from, to] of the
-       request. */
+    /* Reads, and tells of it whoever listens to the request under way: as the part [from, to] of
+       the request. */
     enum zb_code read_boxes(const std::vector<zarr3::BoxRead> &boxes, zb_dtype memory, double from,
                             double to, zb_error *err);
 
@@ -248,8 +248,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
         std::optional<zarr3::Listener> listener_;
     };
 
-    /* While it lives, load_block knows which blocks are wanted. Requests nest: the outer one counts where
-       the inner is a part of it, else the inner. */
+    /* While it lives, load_block knows which blocks are wanted. Requests nest: the outer one counts
+       where the inner is a part of it, else the inner. */
     class Expect {
       public:
         Expect(Zarr3Dataset *dataset, const zarr3::Window &window, int buffer_width,

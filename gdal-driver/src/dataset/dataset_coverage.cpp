@@ -14,8 +14,8 @@
 
 using namespace zarr3;
 
-/* Neither every answer nor every place is worth the questions: each costs a look at a directory, and
-   far away a request. Pixels that wait are not in the store yet. */
+/* Neither every answer nor every place is worth the questions: each costs a look at a directory,
+   and far away a request. Pixels that wait are not in the store yet. */
 bool Zarr3Dataset::knows_coverage() const {
     return !is_distant(hierarchy_.store.get()) && !array_.is_writable();
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A mask is an array beside the raster's: bytes, 0 where the pixels of all bands are invalid and 255
- * where they are valid, on the raster's rows and columns. The raster's attribute names it. It is a
- * raster of its own to this driver, which opens it at the first question and closes it with the one
- * that it belongs to.
+ * A mask is an array beside the raster's: bytes, 0 where the pixels of all bands are invalid and
+ * 255 where they are valid, on the raster's rows and columns. The raster's attribute names it. It
+ * is a raster of its own to this driver, which opens it at the first question and closes it with
+ * the one that it belongs to.
  */
 #include <algorithm>
 #include <set>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Overviews are datasets like the raster itself, made from their own arrays. They own nothing of
- * the finest level but a reference to the store. Those of a raster that is open for update are, too:
- * programs write to overviews as to any band.
+ * the finest level but a reference to the store. Those of a raster that is open for update are,
+ * too: programs write to overviews as to any band.
  *
  * What a program sets on the raster holds for the levels that were made of it. Levels that other
  * programs made are left as they are, for they may have properties of their own.

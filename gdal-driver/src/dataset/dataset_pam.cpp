@@ -8,8 +8,8 @@
  * - A dataset that is open for reading never changes the store. What GDAL or a program remembers
  *   (statistics) goes into the sidecar file, and wins over the attribute, since it is younger. The
  *   file does not repeat what the attribute says: a copy would outlive its original.
- * - A slice shows what the array says of its band, and has a place in the sidecar file for the rest:
- *   the array's attribute is for those who see all of its bands.
+ * - A slice shows what the array says of its band, and has a place in the sidecar file for the
+ *   rest: the array's attribute is for those who see all of its bands.
  */
 #include "array/attributes.h"
 #include "base/json_text.h"

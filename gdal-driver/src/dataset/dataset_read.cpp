@@ -233,8 +233,8 @@ class BlockBatch {
 
 } // namespace
 
-/* The most that one plan brings into the cache ahead of the program, so that the next one needs no round
-   trip for long. Bytes. */
+/* The most that one plan brings into the cache ahead of the program, so that the next one needs no
+   round trip for long. Bytes. */
 static constexpr uint64_t kMostAhead = uint64_t{64} << 20;
 
 ReadAhead::Plan Zarr3Dataset::plan_blocks(int band, int block_x, int block_y,
@@ -286,8 +286,8 @@ enum zb_code Zarr3Dataset::load_block(int band, int block_x, int block_y, void *
         }
     };
     add_mates(block_x, block_y, false);
-    /* Onwards from here, in the order in which GDAL will ask for them: what does not fit any more is
-       what it needs last. */
+    /* Onwards from here, in the order in which GDAL will ask for them: what does not fit any more
+       is what it needs last. */
     const ReadAhead::Plan plan =
         plan_blocks(band, block_x, block_y, bytes_of_block(layout_, type) * mates.size());
     uint64_t next = plan.first + 1;

@@ -246,8 +246,8 @@ static void set_per_band(const char *single, const char *list,
         changes->set(single, values[0]);
 }
 
-/* A list under one name, or the one value; nothing where all bands have what goes without saying.
- */
+/* A list under one name, or the one value; nothing where all bands have what goes without
+   saying. */
 static void set_or_remove(const char *name, const std::vector<std::string> &values, bool usual,
                           AttributeChanges *changes) {
     if (usual)

@@ -48,14 +48,14 @@ void copy_attributes(const zb_node *raster, const zb_node *level, AttributeChang
 std::optional<GeoTransform> level_transform(const std::optional<GeoTransform> &raster,
                                             const Layout &from, const Layout &to);
 
-/* Coordinates of a level's columns and rows, beside it, where the raster has such: the middle of the
-   cells that a cell of the level stands for where they lie at equal distances, else that of the
+/* Coordinates of a level's columns and rows, beside it, where the raster has such: the middle of
+   the cells that a cell of the level stands for where they lie at equal distances, else that of the
    one in the middle. For rasters that no geotransform places. */
 enum zb_code write_level_coordinates(const zb_node *raster, NearbyNodes &around, const Axes &axes,
                                      const zb_node *level, zb_error *err);
 
-/* Copies of the coordinates of the raster's other dimensions, beside a level: programs that open its
-   group alone, as xarray does, find none above. */
+/* Copies of the coordinates of the raster's other dimensions, beside a level: programs that open
+   its group alone, as xarray does, find none above. */
 enum zb_code copy_level_coordinates(const zb_node *raster, NearbyNodes &around, const Axes &axes,
                                     const zb_node *level, zb_error *err);
 
@@ -69,8 +69,8 @@ LayoutEntry layout_entry(const zb_node *raster, const Layout &raster_layout, con
 enum zb_code remove_levels(zb_store *store, const Pyramid &pyramid,
                            const std::vector<std::string> &levels, zb_error *err);
 
-/* Of a group that has the name of a made level, or of one in the making, and a raster called like one
-   beside the group: the name of that raster. "" for all else. */
+/* Of a group that has the name of a made level, or of one in the making, and a raster called like
+   one beside the group: the name of that raster. "" for all else. */
 std::string raster_of_level(const Children &siblings, const zb_child &group);
 
 /* Removes the levels of an array that are on no list: a killed process has left them. */

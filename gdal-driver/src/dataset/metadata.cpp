@@ -255,8 +255,8 @@ std::string band_description(const zb_node *array, const Layout &layout, int ban
 GDALColorInterp default_colour(const zb_node *array, const Layout &layout, int band) {
     const zb_dtype dtype = pixel_dtype(array);
     const bool bytes = dtype.kind == ZB_KIND_UINT && dtype.size == 1;
-    /* Three or four bands in front of rows and columns are more often dates or levels than colours.
-     */
+    /* Three or four bands in front of rows and columns are more often dates or levels than
+       colours. */
     const bool picture = bytes && layout.extra.size() == 1 &&
                          static_cast<int>(layout.extra[0].dim) > layout.axes.x &&
                          (layout.bands == 3 || layout.bands == 4);

@@ -2,8 +2,8 @@
 /*
  * GDAL asks each driver in turn and stops at the first error, so that names that are not of Zarr
  * version 3 must be declined in silence. Once a document says "zarr_format": 3 the name is ours,
- * and a fault of it is an error with its reason. Version 2 is left to GDAL's own driver, unless that
- * is not there or does not have the codecs.
+ * and a fault of it is an error with its reason. Version 2 is left to GDAL's own driver, unless
+ * that is not there or does not have the codecs.
  */
 #include "dataset/open.h"
 
@@ -98,8 +98,8 @@ static bool has_other_rasters(const Hierarchy &hierarchy, const NodePtr &group) 
     return list_arrays(group, &listing, nullptr) == ZB_OK && listing.rasters.size() > 1;
 }
 
-/* A group whose children are all coarse or fine versions of one image stands for the finest. So does
-   an OME-NGFF group, whatever else it has. */
+/* A group whose children are all coarse or fine versions of one image stands for the finest. So
+   does an OME-NGFF group, whatever else it has. */
 static NodePtr enter_pyramid(const Hierarchy &hierarchy, const NodePtr &group) {
     NearbyNodes around(group.get());
     const std::vector<std::vector<std::string>> pyramids = group_pyramids(group.get(), around);
@@ -255,8 +255,9 @@ static NodePtr open_named(zb_store *store, const Location &location, IndexRanges
     }
 }
 
-/* On the web, which lists nothing, the root's consolidated metadata answer for all that is below from here
-   on; but a node that a user names may be one that they do not have. Then they are old, or of a part. */
+/* On the web, which lists nothing, the root's consolidated metadata answer for all that is below
+   from here on; but a node that a user names may be one that they do not have. Then they are old,
+   or of a part. */
 static NodePtr open_listed(const Hierarchy &hierarchy, const Location &location,
                            IndexRanges *indices, zb_error *err) {
     zb_store *store = hierarchy.store.get();

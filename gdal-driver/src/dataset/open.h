@@ -12,8 +12,8 @@
 
 namespace zarr3 {
 
-/* One stat at most where there is a zarr.json. GDAL_IDENTIFY_UNKNOWN for version 2 beside GDAL's own
-   driver, which may decode it. */
+/* One stat at most where there is a zarr.json. GDAL_IDENTIFY_UNKNOWN for version 2 beside GDAL's
+   own driver, which may decode it. */
 int identify(GDALOpenInfo *info);
 
 /* The node that a name leads to, and how it is to be opened. */
@@ -28,8 +28,8 @@ struct Opened {
 /* False without an error for names that are not for this driver (see open). */
 bool open_name(GDALOpenInfo *info, Opened *opened);
 
-/* Null without an error for everything that is not Zarr version 3, nor a store of version 2 that GDAL's
-   own driver does not decode. */
+/* Null without an error for everything that is not Zarr version 3, nor a store of version 2 that
+   GDAL's own driver does not decode. */
 GDALDataset *open(GDALOpenInfo *info);
 
 } // namespace zarr3

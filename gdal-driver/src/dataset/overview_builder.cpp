@@ -178,8 +178,8 @@ bool OverviewBuilder::create(Level *level) {
     return raster_->mask() == nullptr || level->dataset->CreateMaskBand(GMF_PER_DATASET) == CE_None;
 }
 
-/* GDAL's averages of a mask lie between invalid and valid. Pixels with a share of anything valid are
-   valid, as their values are averages of that. */
+/* GDAL's averages of a mask lie between invalid and valid. Pixels with a share of anything valid
+   are valid, as their values are averages of that. */
 static bool sharpen(GDALRasterBand *mask) {
     int width = 0, height = 0;
     mask->GetBlockSize(&width, &height);

@@ -10,7 +10,8 @@
 
 namespace zarr3 {
 
-/* A driver of this plugin under the name of GDAL's own, which it keeps; null where there is none. */
+/* A driver of this plugin under the name of GDAL's own, which it keeps; null where there is
+   none. */
 class StandIn : public GDALDriver {
   public:
     explicit StandIn(std::unique_ptr<GDALDriver> own) : own_(std::move(own)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that go through a distant raster block by block, or by windows that follow one another: each
- * would wait for a round trip. What a miss loads besides the blocks that the request wants grows with
- * each miss that goes on where the last one ended.
+ * Programs that go through a distant raster block by block, or by windows that follow one another:
+ * each would wait for a round trip. What a miss loads besides the blocks that the request wants
+ * grows with each miss that goes on where the last one ended.
  */
 #ifndef ZARR3_READ_AHEAD_H
 #define ZARR3_READ_AHEAD_H
@@ -22,8 +22,8 @@ class ReadAhead {
         uint64_t first, end;
     };
 
-    /* For a miss of a band at (x, y), while the request wants the blocks of `wanted`, which holds it.
-       `all`: the raster; `most`: blocks that all bands together may have ahead. */
+    /* For a miss of a band at (x, y), while the request wants the blocks of `wanted`, which holds
+       it. `all`: the raster; `most`: blocks that all bands together may have ahead. */
     Plan plan(int band, int x, int y, const BlockRange &wanted, const BlockRange &all,
               uint64_t most);
 

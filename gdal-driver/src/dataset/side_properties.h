@@ -34,11 +34,12 @@ XmlTree parse_side_properties(const std::string &text);
 /* Takes away what is not one of the properties above, or (with `others`) what is one. */
 void keep_side_properties(CPLXMLNode *tree, bool others);
 
-/* GDAL writes ground control points with four decimals of a pixel. Here they get all of their digits. */
+/* GDAL writes ground control points with four decimals of a pixel. Here they get all of their
+   digits. */
 void write_exact(CPLXMLNode *tree, const GDAL_GCP *points, int count);
 
-/* Leaves the properties of these bands (from 1, ascending), which get numbers from 1 on, and those of
-   the dataset. */
+/* Leaves the properties of these bands (from 1, ascending), which get numbers from 1 on, and those
+   of the dataset. */
 void keep_bands(CPLXMLNode *tree, const std::vector<uint64_t> &bands);
 
 /* Takes away the array's statistics, and statistics and histograms of these bands (from 1,
@@ -49,8 +50,8 @@ bool drop_statistics(CPLXMLNode *tree, const std::vector<uint64_t> &bands);
    polynomials, geolocation arrays. */
 void drop_places(CPLXMLNode *tree);
 
-/* Leaves what explains the values of pixels: colour tables, names of categories and attribute tables
-   of bands. That is all that holds for another size of the raster, too. */
+/* Leaves what explains the values of pixels: colour tables, names of categories and attribute
+   tables of bands. That is all that holds for another size of the raster, too. */
 void keep_meanings(CPLXMLNode *tree);
 
 /* Takes away the descriptions of bands (from 1) of which `drop` is true. */
@@ -65,8 +66,8 @@ bool has_content(const CPLXMLNode *tree);
 /* "" for a tree without content. */
 std::string side_properties_text(const CPLXMLNode *tree);
 
-/* Statistics of all elements of an array, for which the multidimensional API has a call. The element
-   is that which GDAL's sidecar files have for arrays. */
+/* Statistics of all elements of an array, for which the multidimensional API has a call. The
+   element is that which GDAL's sidecar files have for arrays. */
 struct ArrayStatistics {
     bool approximate;
     double minimum, maximum, mean, deviation;

@@ -159,8 +159,8 @@ class Walk {
             listing_->unreadable.emplace_back(path, reason);
     }
 
-    /* CF: `coordinates` and `bounds` name arrays in the same group that only help to use this one.
-     */
+    /* CF: `coordinates` and `bounds` name arrays in the same group that only help to use this
+       one. */
     void note_helpers(const zb_node *node, const std::string &group) {
         for (const char *name : {"coordinates", "bounds", "grid_mapping"}) {
             for (const std::string &word : words(attribute_text(node, name)))

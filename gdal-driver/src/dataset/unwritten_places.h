@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Places where this process has just created a raster, and has written nothing to it yet. What opens
- * such a place by its name wants the pixels of a store that was there before (a VRT that is warped
- * onto its own source) and would get the fill value for all of them.
+ * Places where this process has just created a raster, and has written nothing to it yet. What
+ * opens such a place by its name wants the pixels of a store that was there before (a VRT that is
+ * warped onto its own source) and would get the fill value for all of them.
  */
 #ifndef ZARR3_UNWRITTEN_PLACES_H
 #define ZARR3_UNWRITTEN_PLACES_H

@@ -77,7 +77,8 @@ class Zarr3Driver final : public GDALDriver {
 
 namespace zarr3 {
 
-/* A program that asks for both views gets the multidimensional one, as from GDAL's other drivers. */
+/* A program that asks for both views gets the multidimensional one, as from GDAL's other
+   drivers. */
 GDALDataset *open_view(GDALOpenInfo *info) {
     return (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0 ? open_multidimensional(info)
                                                              : open(info);

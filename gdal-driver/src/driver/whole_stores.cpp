@@ -37,8 +37,8 @@ struct Place {
 
 } // namespace
 
-/* The root of the hierarchy that the name is or would be in, and the path in it. An archive is made,
-   renamed and deleted as a whole; `reads`: nothing is changed there. */
+/* The root of the hierarchy that the name is or would be in, and the path in it. An archive is
+   made, renamed and deleted as a whole; `reads`: nothing is changed there. */
 static bool locate(const char *name, Location *location, bool reads = false) {
     if (parse_location(name, location) && location->tail.empty()) {
         location->directory = archive_of(location->directory);

@@ -25,8 +25,9 @@ std::optional<GeoTransform> place_by_coordinates(const zb_node *array, const Lay
                                                  const OGRSpatialReference *srs);
 
 /* The same where it does not agree with `stated`; nothing where it does, and where the coordinates
-   cannot tell: they are irregular, cannot be read, or only count pixels from 0. A single column or row has the size that
-   `stated` gives it. As long as the first and the last values agree, no others are read. */
+   cannot tell: they are irregular, cannot be read, or only count pixels from 0. A single column or
+   row has the size that `stated` gives it. As long as the first and the last values agree, no
+   others are read. */
 std::optional<GeoTransform> contradicting_coordinates(const zb_node *array, const Layout &layout,
                                                       NearbyNodes &around,
                                                       const OGRSpatialReference *srs,

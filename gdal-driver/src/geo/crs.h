@@ -13,8 +13,8 @@
 namespace zarr3 {
 
 /* The variable that holds an array's CF grid mapping: the one that its attribute `grid_mapping`
-   names, else, unless kHasCrs is false, one called spatial_ref or crs that carries a definition. Null
-   when there is none. */
+   names, else, unless kHasCrs is false, one called spatial_ref or crs that carries a definition.
+   Null when there is none. */
 NodePtr find_grid_mapping(const zb_node *array, NearbyNodes &around);
 
 /* The one that arrays get which name none. */
@@ -31,9 +31,9 @@ bool is_grid_mapping(const zb_node *node);
 bool has_usual_grid_mapping(NearbyNodes &around);
 
 /* By, in order: the proj: convention (array, parent group, group of its pyramid), the CF grid
-   mapping, `_CRS`, the scalar coordinate `epsg`, latitude and longitude in degrees (then WGS 84, as GDAL's netCDF driver
-   supposes). The result has GIS axis order. An array of fewer than two dimensions has only the CRS
-   that it states itself: a group's CRS is for maps. */
+   mapping, `_CRS`, the scalar coordinate `epsg`, latitude and longitude in degrees (then WGS 84, as
+   GDAL's netCDF driver supposes). The result has GIS axis order. An array of fewer than two
+   dimensions has only the CRS that it states itself: a group's CRS is for maps. */
 std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &axes,
                                             const Pyramid &pyramid, NearbyNodes &around);
 

@@ -28,13 +28,13 @@ enum zb_code write_changed_georeference(const NodePtr &array, const Layout &layo
                                         const Georeference &georeference, bool unset,
                                         AttributeChanges *changes, zb_error *err);
 
-/* The same for the CRS alone, without a word about the place: for arrays that are more than rasters.
-   Without a CRS its forms go. */
+/* The same for the CRS alone, without a word about the place: for arrays that are more than
+   rasters. Without a CRS its forms go. */
 enum zb_code write_crs(const NodePtr &array, const std::optional<OGRSpatialReference> &srs,
                        AttributeChanges *changes, zb_error *err);
 
-/* What the array's own attributes say of its place, for an array that gets other numbers of rows and
-   columns at its ends (`width`, `height`). What did not hold for the old ones goes. */
+/* What the array's own attributes say of its place, for an array that gets other numbers of rows
+   and columns at its ends (`width`, `height`). What did not hold for the old ones goes. */
 void resize_place(const zb_node *array, const Layout &layout, int width, int height,
                   AttributeChanges *changes);
 

@@ -20,8 +20,8 @@
 
 namespace zarr3 {
 
-/* From the affine order of the spatial: convention: x = a*col + b*row + c, y = d*col + e*row + f.
- */
+/* From the affine order of the spatial: convention: x = a*col + b*row + c, y = d*col + e*row +
+   f. */
 static GeoTransform from_affine(const std::vector<double> &v) {
     return {v[2], v[0], v[1], v[5], v[3], v[4]};
 }

@@ -23,17 +23,17 @@ bool is_usable(const GeoTransform &transform);
 std::optional<GeoTransform> usable(const GeoTransform &transform);
 
 /* By, in order: the spatial: convention (the array, its entry in a pyramid, the parent group, the
-   pyramid's group), GeoTransform of the CF grid mapping, regular 1-D coordinate arrays. A place that
-   contradicts the coordinate arrays gives way to them: they are what xarray plots by, and attributes
-   are left behind when data are cropped or turned round. `srs` (or NULL) is what coordinates are to
-   be in the units of. None for an array without rows. */
+   pyramid's group), GeoTransform of the CF grid mapping, regular 1-D coordinate arrays. A place
+   that contradicts the coordinate arrays gives way to them: they are what xarray plots by, and
+   attributes are left behind when data are cropped or turned round. `srs` (or NULL) is what
+   coordinates are to be in the units of. None for an array without rows. */
 std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout &layout,
                                               const Pyramid &pyramid, NearbyNodes &around,
                                               const OGRSpatialReference *srs);
 
-/* What `spatial:registration` says of the pixels where the convention states the place: "Area" (each
-   is a cell; the convention's default) or "Point" (each is a node); "" where the convention does not
-   state it. GDAL's AREA_OR_POINT. */
+/* What `spatial:registration` says of the pixels where the convention states the place: "Area"
+   (each is a cell; the convention's default) or "Point" (each is a node); "" where the convention
+   does not state it. GDAL's AREA_OR_POINT. */
 std::string area_or_point(const zb_node *array, const Layout &layout, const Pyramid &pyramid,
                           NearbyNodes &around);
 

@@ -71,8 +71,8 @@ std::shared_ptr<GDALAttribute> find_attribute(const std::shared_ptr<AttributeOwn
                                               const std::string &name);
 
 /* A new one, which is in the store from its first writing on, at the latest when attributes are
-   asked for, the dataset is flushed, or the program lets go of it. Null, with an error reported, when
-   there is one, or when an attribute cannot have such values. */
+   asked for, the dataset is flushed, or the program lets go of it. Null, with an error reported,
+   when there is one, or when an attribute cannot have such values. */
 std::shared_ptr<GDALAttribute> create_attribute(const std::shared_ptr<AttributeOwner> &self,
                                                 const std::string &name,
                                                 const std::vector<GUInt64> &shape,

@@ -152,8 +152,8 @@ void Zarr3Dimension::moved(const std::string &from, const std::string &to) {
             (group_ == tree->options().base ? "/" : tree->full_name(group_) + "/") + m_osName;
 }
 
-/* In all arrays of the dataset that have it. The coordinates keep their own name, and are found again
-   when they are renamed, too. */
+/* In all arrays of the dataset that have it. The coordinates keep their own name, and are found
+   again when they are renamed, too. */
 bool Zarr3Dimension::Rename(const std::string &name) {
     const std::shared_ptr<Tree> tree = tree_.lock();
     if (tree == nullptr || !tree->may_write(m_osFullName))

@@ -45,12 +45,12 @@ class ElementType {
         return writable_;
     }
 
-    /* One element from the core's form to GDAL's, which owns its text then. False, with *reason set,
-       for text that GDAL's cannot hold. */
+    /* One element from the core's form to GDAL's, which owns its text then. False, with *reason
+       set, for text that GDAL's cannot hold. */
     bool to_shown(const char *from, char *to, std::string *reason) const;
 
-    /* The other way. Slices go on pointing at GDAL's text. False, with *reason set, for text that is
-       too long. */
+    /* The other way. Slices go on pointing at GDAL's text. False, with *reason set, for text that
+       is too long. */
     bool to_memory(const char *from, char *to, std::string *reason) const;
 
   private:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes of an array. Properties are stored at once, elements when their chunks are complete or the
- * dataset is flushed. The fill value can be chosen as long as nothing has been written: a nodata
- * value that is set before becomes it, as for a new raster.
+ * Changes of an array. Properties are stored at once, elements when their chunks are complete or
+ * the dataset is flushed. The fill value can be chosen as long as nothing has been written: a
+ * nodata value that is set before becomes it, as for a new raster.
  */
 #include <cmath>
 #include <cstring>

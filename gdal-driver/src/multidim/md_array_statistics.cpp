@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics of all elements of an array. They are in the attribute of side properties, beside those
- * of the bands that rasters have of the same array.
+ * Statistics of all elements of an array. They are in the attribute of side properties, beside
+ * those of the bands that rasters have of the same array.
  */
 #include "array/attributes.h"
 #include "base/json_text.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GDAL's programs choose a driver by the suffix ".zarr", and that is this one, also where a user asks
- * for Zarr version 2 by FORMAT=ZARR_V2. That is left to GDAL's own driver, which took it before this
- * one was installed.
+ * GDAL's programs choose a driver by the suffix ".zarr", and that is this one, also where a user
+ * asks for Zarr version 2 by FORMAT=ZARR_V2. That is left to GDAL's own driver, which took it
+ * before this one was installed.
  */
 #include "multidim/md_create.h"
 

@@ -71,8 +71,8 @@ static bool plan(const std::vector<std::shared_ptr<GDALDimension>> &dimensions,
     return dimensions.empty() || plan_chunks(options, roles_of(dimensions), 1, array, reason);
 }
 
-/* Rasters without a CRS of their own get the one beside them. A new array has none until the program
-   sets it. */
+/* Rasters without a CRS of their own get the one beside them. A new array has none until the
+   program sets it. */
 static std::string first_attributes(const std::shared_ptr<Tree> &tree, const std::string &path,
                                     size_t ndim) {
     NearbyNodes around(tree->shared_store(), path);

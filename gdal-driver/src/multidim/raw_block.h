@@ -18,7 +18,8 @@ std::string compressor_of(const zb_node *array);
    where these do not tell it. */
 CPLStringList raw_block_items(const zb_node *array);
 
-/* The name of an object as GDAL's virtual files have it; "", with *reason set, where it has none. */
+/* The name of an object as GDAL's virtual files have it; "", with *reason set, where it has
+   none. */
 std::string object_file(const std::string &root, const std::string &key, std::string *reason);
 
 } // namespace zarr3

@@ -192,7 +192,8 @@ std::string Tree::home_of(std::string group, const std::string &name, uint64_t s
     }
 }
 
-/* One that belongs to an array has no full name: copies look for the group that such a name tells. */
+/* One that belongs to an array has no full name: copies look for the group that such a name
+   tells. */
 std::shared_ptr<Zarr3Dimension> Tree::own_dimension(const std::string &array,
                                                     const std::string &name, uint64_t size) {
     auto made = std::make_shared<Zarr3Dimension>(shared_from_this(), Zarr3Dimension::Of::Array, "",

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the groups, arrays and dimensions of one multidimensional dataset share: the store, and the
- * objects that a program holds. A node has one object at a time, so that all holders of an array see
- * what one of them writes, and a dimension is the same for all arrays that have it.
+ * objects that a program holds. A node has one object at a time, so that all holders of an array
+ * see what one of them writes, and a dimension is the same for all arrays that have it.
  *
  * Zarr has no dimensions, only names of an array's dimensions. A dimension belongs to the group of
- * its coordinate array (zb_coordinate_find); without one, to the nearest group upwards that is known
- * to have a dimension of that name and length, else to the array's own group. Where names repeat
- * with other lengths, and without a name, it belongs to the array alone.
+ * its coordinate array (zb_coordinate_find); without one, to the nearest group upwards that is
+ * known to have a dimension of that name and length, else to the array's own group. Where names
+ * repeat with other lengths, and without a name, it belongs to the array alone.
  */
 #ifndef ZARR3_TREE_H
 #define ZARR3_TREE_H

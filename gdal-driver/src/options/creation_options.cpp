@@ -408,8 +408,7 @@ bool parse_creation_options(CSLConstList given, CreationOptions *options, std::s
            parse_shard(list, options, reason) && parse_compression(list, options, reason) &&
            parse_overviews(list, options, reason) &&
            parse_flag(list, "STORE_EMPTY", &options->write.store_empty, reason) &&
-           parse_consolidated(list, options, reason) &&
-           parse_sync(list, &options->write, reason);
+           parse_consolidated(list, options, reason) && parse_sync(list, &options->write, reason);
 }
 
 } // namespace zarr3

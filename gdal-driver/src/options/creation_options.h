@@ -30,7 +30,7 @@ struct CreationOptions {
     std::string codecs;         /* as zb_array_spec has them */
     bool fortran_order = false; /* of elements in blocks: the first dimension varies fastest */
     char separator = '/';
-    std::string key_encoding;  /* of chunks, as zb_array_spec has it, or "" */
+    std::string key_encoding;         /* of chunks, as zb_array_spec has it, or "" */
     std::optional<bool> consolidated; /* metadata of the whole hierarchy in its root, if given */
     zb_write_options write = {};
     bool make_overviews = false;

@@ -2,7 +2,8 @@
 /*
  * How an array of any rank appears as a raster: two dimensions are its columns and rows, and each
  * combination of indices of the others ("extra" dimensions, in array order, the last one fastest)
- * is a band. Dimensions can also be pinned to an index or a range (`:i:j-k` in a connection string).
+ * is a band. Dimensions can also be pinned to an index or a range (`:i:j-k` in a connection
+ * string).
  */
 #ifndef ZARR3_LAYOUT_H
 #define ZARR3_LAYOUT_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Conventions put a list of paths on a group, most of them finest level first. An array finds its pyramid
- * by asking the groups above it whether it is on their list. That works for an array that is itself
- * an asset and for one inside an asset that is a group ("r10m/b02"), whose levels are then the
- * arrays of the same name in the other assets.
+ * Conventions put a list of paths on a group, most of them finest level first. An array finds its
+ * pyramid by asking the groups above it whether it is on their list. That works for an array that
+ * is itself an asset and for one inside an asset that is a group ("r10m/b02"), whose levels are
+ * then the arrays of the same name in the other assets.
  *
  * Only the lists are read here. Whether the levels fit together (type, bands, sizes) is checked
  * when they are opened as overviews.
@@ -103,8 +103,8 @@ static std::vector<std::vector<std::string>> families(const zb_json *layout) {
     return lists;
 }
 
-/* A number for each path of ndpyramid's list that grows with coarser levels: the factors that it was
-   made with. Without them levels are zoom levels, the coarsest first. */
+/* A number for each path of ndpyramid's list that grows with coarser levels: the factors that it
+   was made with. Without them levels are zoom levels, the coarsest first. */
 static std::vector<double> coarseness(const zb_json *metadata, size_t count) {
     std::vector<double> numbers =
         number_list(zb_json_get(zb_json_get(metadata, "kwargs"), "factors"), count);
@@ -201,9 +201,9 @@ static bool is_level(const std::vector<std::string> &assets, const std::string &
     return false;
 }
 
-/* A list may have an array beside groups, as GDAL's own driver writes it: "t", "ovr_2x". The level is
-   then the array of that name in the group. Only such names are looked at: on a network each look is
-   a request. */
+/* A list may have an array beside groups, as GDAL's own driver writes it: "t", "ovr_2x". The level
+   is then the array of that name in the group. Only such names are looked at: on a network each
+   look is a request. */
 static void enter_groups(zb_store *store, const std::string &path, Pyramid *pyramid) {
     const std::string name = last_part(path);
     for (std::string &level : pyramid->levels) {

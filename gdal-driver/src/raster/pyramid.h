@@ -2,8 +2,8 @@
 /*
  * Image pyramids: a group says which of its children are one image at several resolutions. Read are
  * the Zarr convention "multiscales" (known by its UUID; an asset is an array, or a group that holds
- * arrays of the same names), OME-NGFF 0.5 (`attributes.ome`) and ndpyramid's list (`multiscales`, of
- * groups). Products of ESA's EOPF say it by the names of groups.
+ * arrays of the same names), OME-NGFF 0.5 (`attributes.ome`) and ndpyramid's list (`multiscales`,
+ * of groups). Products of ESA's EOPF say it by the names of groups.
  */
 #ifndef ZARR3_PYRAMID_H
 #define ZARR3_PYRAMID_H

@@ -12,8 +12,8 @@ namespace zarr3 {
    consolidated_bytes, where Yes fails. */
 enum class Consolidate { No, IfItFits, Yes };
 
-/* Consolidates the metadata, which later changes keep current, and seals the store of a new archive;
-   settles another one. Reports errors. */
+/* Consolidates the metadata, which later changes keep current, and seals the store of a new
+   archive; settles another one. Reports errors. */
 CPLErr complete(zb_store *store, Consolidate wish);
 
 } // namespace zarr3

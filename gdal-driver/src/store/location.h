@@ -8,8 +8,8 @@
  *     ZARR3:/data/x.zarr                  the same, for names that GDAL cannot stat (/vsicurl/)
  *     ZARR3:"/data/x.zarr":/group/array   a node inside
  *     ZARR3:/data/x.zarr:/group/array     the same without quotes
- *     ZARR3:"/data/x.zarr":/array:3:0     a slice: an index, or a range of them (3-5), for each dimension that is neither
- *                                         rows nor columns
+ *     ZARR3:"/data/x.zarr":/array:3:0     a slice: an index, or a range of them (3-5), for each
+ *                                         dimension that is neither rows nor columns
  *     ZARR3:"/data/x.zarr":/t:3/          a node whose own name ends like a slice's; without the
  *                                         slash as well, unless there is a slice of that name
  *     ZARR3:"/data/x.zarr":/t/:3          and that slice
@@ -59,8 +59,8 @@ bool parse_range(const std::string &text, IndexRange *range);
 /* Directories up to the root of the hierarchy are those that hold a zarr.json themselves. Moves
    from location->directory as far up as that holds and puts the names passed before ->node, so that
    the groups above an array and the arrays beside it can be asked. With `any`, for reading, groups
-   of version 2 count as well: a change takes the lock of version 3's hierarchy. Names on the network are
-   split by their words, and nothing is asked. */
+   of version 2 count as well: a change takes the lock of version 3's hierarchy. Names on the
+   network are split by their words, and nothing is asked. */
 void climb_to_root(Location *location, bool any = false);
 
 /* True if the directory holds a document of version 2. */

@@ -37,7 +37,8 @@ enum zb_code store_address(const std::string &root, std::string *address, zb_err
 /* A name as messages show it: the URL in it without its query, any other as it is. */
 std::string shown_name(const std::string &name);
 
-/* The name that an array goes by which is a store by itself: the multidimensional view lists it so. */
+/* The name that an array goes by which is a store by itself: the multidimensional view lists it
+   so. */
 std::string name_of_root(const std::string &root);
 
 } // namespace zarr3

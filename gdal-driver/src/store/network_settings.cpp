@@ -105,9 +105,9 @@ std::string headers_of(const Place &place) {
     return text;
 }
 
-/* The key of GDAL's configuration where that says anything that the environment does not: a new secret or
-   token of the environment's key as well, for the three are one. The environment's secret is no part of
-   another key. */
+/* The key of GDAL's configuration where that says anything that the environment does not: a new
+   secret or token of the environment's key as well, for the three are one. The environment's secret
+   is no part of another key. */
 void add_key(const Place &place, std::string *id, std::string *secret, std::string *token) {
     constexpr const char *kNames[] = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
                                       "AWS_SESSION_TOKEN"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GDAL's configuration as settings of stores on the network that the core reads: what its users know
- * from /vsicurl/ and /vsis3/, where it means the same. docs/remote.md has the table.
+ * GDAL's configuration as settings of stores on the network that the core reads: what its users
+ * know from /vsicurl/ and /vsis3/, where it means the same. docs/remote.md has the table.
  */
 #ifndef ZARR3_NETWORK_SETTINGS_H
 #define ZARR3_NETWORK_SETTINGS_H

@@ -34,15 +34,16 @@ bool find_writable_place(std::string *root);
 /* A path that the operating system knows: neither a URL nor one of GDAL's virtual ones. */
 bool is_on_disk(const std::string &root);
 
-/* A local path, or one in memory, for which a new store is a zip archive, made as a whole and sealed
-   when it is closed. */
+/* A local path, or one in memory, for which a new store is a zip archive, made as a whole and
+   sealed when it is closed. */
 bool becomes_archive(const std::string &root);
 
 /* The path of an archive that GDAL's name for the whole of it stands for: x.zip for /vsizip/x.zip
    and /vsizip/{x.zip}. All else as it is, paths in archives included. */
 std::string archive_of(const std::string &path);
 
-/* Takes GDAL's name for a folder in an archive that is not there yet, /vsizip/x.zip/folder, apart. */
+/* Takes GDAL's name for a folder in an archive that is not there yet, /vsizip/x.zip/folder,
+   apart. */
 bool split_new_archive(const std::string &path, std::string *archive, std::string *folder);
 
 /* Such a path, or that of an archive that is there, also on a server. */

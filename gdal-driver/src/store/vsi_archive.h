@@ -23,8 +23,8 @@ bool names_memory_archive(const std::string &path);
 /* The store in an archive that is there. */
 enum zb_code open_vsi_archive(const std::string &path, zb_store **out, zb_error *err);
 
-/* A new archive in memory. Its objects are files in a directory beside its place until it is sealed,
-   when what is there gives way to it. */
+/* A new archive in memory. Its objects are files in a directory beside its place until it is
+   sealed, when what is there gives way to it. */
 enum zb_code create_memory_archive(const std::string &path, zb_store **out, zb_error *err);
 
 /* What is at such a path: ZB_PLACE_EMPTY also for an empty file, which programs make to have a name

@@ -13,11 +13,12 @@
  *
  * Only /vsimem/ can be written: there a put can be what the interface promises, all or nothing.
  *
- * Systems that are not local answer only while one waits. Threads of the core wait for them, up to 16
- * at once (zb_store_submit_by_threads): GDAL's own parallel reads (AdviseRead, ReadMultiRange) serve
- * one file only, and most chunks are files of their own. A chunk takes one request (vsi_web.h); one
- * that is missing would take two, as only the usual way tells a missing one from a server's failure.
- * So after a missing chunk the next one goes the usual way: a chunk is mostly as its neighbour.
+ * Systems that are not local answer only while one waits. Threads of the core wait for them, up to
+ * 16 at once (zb_store_submit_by_threads): GDAL's own parallel reads (AdviseRead, ReadMultiRange)
+ * serve one file only, and most chunks are files of their own. A chunk takes one request
+ * (vsi_web.h); one that is missing would take two, as only the usual way tells a missing one from a
+ * server's failure. So after a missing chunk the next one goes the usual way: a chunk is mostly as
+ * its neighbour.
  *
  * These functions run in the core's threads; GDAL's error handlers are silenced there, and the
  * failure goes into the zb_error.
@@ -68,8 +69,8 @@ struct VsiObject {
     std::mutex turn;                /* held by the one reader of systems without PRead */
 };
 
-/* The surroundings of a call to GDAL, in whatever thread: its errors go nowhere else, and its options
-   are those of the thread that opened the store, unless this one has its own. */
+/* The surroundings of a call to GDAL, in whatever thread: its errors go nowhere else, and its
+   options are those of the thread that opened the store, unless this one has its own. */
 class VsiCall {
   public:
     explicit VsiCall(zb_store *store) : quiet_(CPLQuietErrorHandler) {

@@ -40,7 +40,8 @@ void forget_answers(const std::string &path) {
         VSICurlClearCache();
 }
 
-/* A read goes through GDAL's cache of blocks: one that does not hold it makes many requests of it. */
+/* A read goes through GDAL's cache of blocks: one that does not hold it makes many requests of
+   it. */
 static bool has_room_in_cache() {
     const char *size = CPLGetConfigOption("CPL_VSIL_CURL_CACHE_SIZE", nullptr);
     return size == nullptr || CPLAtoGIntBig(size) > static_cast<GIntBig>(2 * kWebRead);

@@ -2,9 +2,9 @@
 /*
  * Files on servers, read through GDAL by one request.
  *
- * GDAL's usual way asks for a file's size (HEAD, or the first bytes) before it reads. But the answer
- * to a read tells the size and the time of the file as well, and GDAL keeps both. So we read first,
- * and look at what GDAL knows then. An answer that tells no size is not trusted: errors, cut
+ * GDAL's usual way asks for a file's size (HEAD, or the first bytes) before it reads. But the
+ * answer to a read tells the size and the time of the file as well, and GDAL keeps both. So we read
+ * first, and look at what GDAL knows then. An answer that tells no size is not trusted: errors, cut
  * connections and servers without ranges are left to the usual way, which tells them apart.
  */
 #ifndef ZARR3_VSI_WEB_H
@@ -29,8 +29,8 @@ bool reaches_server(const std::string &path);
 /* GDAL remembers a failed request as a file that does not exist: it asks again after this. */
 void forget_answers(const std::string &path);
 
-/* True for a path of which this is known to be one request. Not for names with a dot: GDAL looks for
-   them in a listing of their directory, or asks whether they exist. */
+/* True for a path of which this is known to be one request. Not for names with a dot: GDAL looks
+   for them in a listing of their directory, or asks whether they exist. */
 bool can_read_at_once(const std::string &path);
 
 /* What such a read has found. */
@@ -41,13 +41,13 @@ struct WebFile {
 };
 
 /* Opens a file and reads [offset, offset + length) of it, as far as that is there. False, with
-   nothing open, where GDAL knows the file's size already or the answer is not to be trusted: then the
-   usual way is to be gone. `length` is at most kWebRead. */
+   nothing open, where GDAL knows the file's size already or the answer is not to be trusted: then
+   the usual way is to be gone. `length` is at most kWebRead. */
 bool read_at_once(const std::string &path, uint64_t offset, size_t length, void *buffer,
                   WebFile *out);
 
-/* True for systems of a server's objects, which have no directories: GDAL invents one where it finds
-   a longer key, which says nothing of this one. */
+/* True for systems of a server's objects, which have no directories: GDAL invents one where it
+   finds a longer key, which says nothing of this one. */
 bool invents_directories(const std::string &path);
 
 } // namespace zarr3

@@ -28,8 +28,8 @@ static bool add_text(vol_attrs *attrs, const char *name, const char *text) {
     return copy != NULL;
 }
 
-/* Times are int64 to HDF5, which needs CF's attributes to say of what. An array that shows another type
-   than it has tells its own, for copies into HDF5 files (copy/zarr_types.h) and for people. */
+/* Times are int64 to HDF5, which needs CF's attributes to say of what. An array that shows another
+   type than it has tells its own, for copies into HDF5 files (copy/zarr_types.h) and for people. */
 char *vol_node_type_text(vol_node *node, const char *name) {
     const zb_array_info *info =
         node->zarr && node->kind == VOL_DATASET ? zb_node_array(node->zarr) : NULL;
@@ -70,8 +70,8 @@ bool vol_attrs_add_plain(vol_attrs *attrs, const vol_node *node, const zb_json *
            vol_attrs_add_fill_value(attrs, value, zb_node_array(node->zarr)->dtype);
 }
 
-/* The document's attributes come first, then those of dimension scales and those made of other members:
-   these replace namesakes, since HDF5 gives their names a meaning. */
+/* The document's attributes come first, then those of dimension scales and those made of other
+   members: these replace namesakes, since HDF5 gives their names a meaning. */
 static bool fill_attrs(vol_attrs *attrs, vol_node *node) {
     const zb_array_info *info = node->zarr ? zb_node_array(node->zarr) : NULL;
     vol_attribute_walk walk = {.document = NULL};

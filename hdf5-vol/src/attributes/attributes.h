@@ -31,8 +31,8 @@
    itself changed since; vol_edit_refresh has them made anew. */
 vol_attrs *vol_node_attrs(vol_node *node);
 
-/* The text of the attribute of that name that is made of a dataset's type, if there is one: units, calendar,
-   and VOL_DATA_TYPE. Malloc'ed; NULL also when memory runs out. */
+/* The text of the attribute of that name that is made of a dataset's type, if there is one: units,
+   calendar, and VOL_DATA_TYPE. Malloc'ed; NULL also when memory runs out. */
 char *vol_node_type_text(vol_node *node, const char *name);
 
 /* HDF5's view of one: a new type and a new dataspace, and the bytes that they take. */
@@ -67,8 +67,8 @@ bool vol_node_keep_attr(vol_node *node, vol_attr *attr);
 /* Forgets one that is kept with that place; false when there is none. */
 bool vol_node_drop_attr(vol_node *node, const char *name, enum vol_attr_place place);
 
-/* Gives one another name, which no other one has, at the end of the list. False when memory runs out.
- */
+/* Gives one another name, which no other one has, at the end of the list. False when memory runs
+   out. */
 bool vol_node_rename_attr(vol_node *node, const char *from, const char *to);
 
 /* Whether an attribute of that name, and no other one of the list, changes with the document's: of

@@ -10,8 +10,8 @@
 
 #include <stddef.h>
 
-/* The same type with numbers of 8 bytes in place of old references, for the caller to close; -1 where there
-   are references of other kinds. */
+/* The same type with numbers of 8 bytes in place of old references, for the caller to close; -1
+   where there are references of other kinds. */
 hid_t vol_type_without_references(h5_lib *lib, hid_t type);
 
 /* Converts `count` elements from one type to another: `from` holds them, `to` has what stood there

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Elements of attributes, of any HDF5 type, as programs have them in memory: as plain JSON and back,
- * and as bytes and back.
+ * Elements of attributes, of any HDF5 type, as programs have them in memory: as plain JSON and
+ * back, and as bytes and back.
  *
  *     integer, enumeration, bitfield   integer; h5py's bool: true and false
  *     float                            number with a point or an exponent, as short as its type
@@ -19,9 +19,9 @@
  * bytes, little-endian. The number 2^64-1 stands for a null pointer in place of a string.
  *
  * Elements of datasets that point at others, or hold references, are texts in the store
- * (hdf5/element.h): the path of a reference; the JSON of all others, or, where that would not give back
- * each byte, a JSON string with the base64 of the bytes. The empty text is an element of zeros: no
- * texts, empty lists, references to nothing.
+ * (hdf5/element.h): the path of a reference; the JSON of all others, or, where that would not give
+ * back each byte, a JSON string with the base64 of the bytes. The empty text is an element of
+ * zeros: no texts, empty lists, references to nothing.
  *
  * elements_form.c, elements_to_json.c, elements_from_json.c, elements_bytes.c, elements_text.c.
  */
@@ -31,8 +31,8 @@
 #include "hdf5/text.h"
 #include "model/tree.h"
 
-/* The largest attribute, and the largest list in an element of a dataset, that is made of what a store
-   says: bytes of all elements in memory. */
+/* The largest attribute, and the largest list in an element of a dataset, that is made of what a
+   store says: bytes of all elements in memory. */
 #define VOL_ATTR_LARGEST ((size_t)64 << 20)
 
 enum vol_form_kind {
@@ -77,8 +77,8 @@ struct vol_form {
 };
 
 /* Takes a type apart; freed with vol_form_free (NULL is allowed). ZB_EUNSUPPORTED, with what to do
-   instead, for types that no attribute of a store can have: integers of more than 64 bits, floats of more
-   than 64 bytes, references to regions and those of HDF5 1.12's new kind. */
+   instead, for types that no attribute of a store can have: integers of more than 64 bits, floats
+   of more than 64 bytes, references to regions and those of HDF5 1.12's new kind. */
 enum zb_code vol_form_new(vol_file *file, hid_t type, vol_form **out, zb_error *err);
 void vol_form_free(vol_form *form);
 
@@ -86,8 +86,8 @@ void vol_form_free(vol_form *form);
 bool vol_form_has(const vol_form *form, enum vol_form_kind kind);
 bool vol_form_points(const vol_form *form);
 
-/* Puts a list of zeroed elements where an element of variable length (form->kind is VOL_FORM_VLEN) is,
-   which owns it from now on. False when it is too large, or memory runs out. */
+/* Puts a list of zeroed elements where an element of variable length (form->kind is VOL_FORM_VLEN)
+   is, which owns it from now on. False when it is too large, or memory runs out. */
 bool vol_form_new_list(const vol_form *form, uint64_t length, char *element, hvl_t *out);
 
 /* Writes `count` elements, nested as dims say. NULLs in texts count as memory that has run out. */
@@ -138,8 +138,8 @@ bool vol_elements_references(const vol_form *form, size_t count, void *elements,
 enum zb_code vol_element_print(const vol_form *form, const void *element, zb_slice *out,
                                zb_error *err);
 
-/* The element (of zeros until now) of such a text, which is not trusted. ZB_EFORMAT when it is none;
-   the element owns what it points at all the same. */
+/* The element (of zeros until now) of such a text, which is not trusted. ZB_EFORMAT when it is
+   none; the element owns what it points at all the same. */
 enum zb_code vol_element_parse(const vol_form *form, zb_slice text, void *element, zb_error *err);
 
 #endif

@@ -95,7 +95,8 @@ static enum zb_code fill_bits(vol_form *form, hid_t type) {
     return ZB_OK;
 }
 
-/* Seconds since 1970, which HDF5 converts to nothing: an integer of the same bytes stands for it. */
+/* Seconds since 1970, which HDF5 converts to nothing: an integer of the same bytes stands for
+   it. */
 static enum zb_code fill_time(vol_form *form, hid_t type, zb_error *err) {
     const bool is_big = form->lib->H5Tget_order(type) == H5T_ORDER_BE;
     if (form->size != sizeof(int32_t) && form->size != sizeof(int64_t))

@@ -27,8 +27,8 @@ const char *vol_reference_path(const vol_form *form, const void *element) {
     return node && !node->loose ? node->path : NULL;
 }
 
-/* A path that leads nowhere is a null reference; one that cannot be followed for another reason, as a
-   limit, is none. */
+/* A path that leads nowhere is a null reference; one that cannot be followed for another reason, as
+   a limit, is none. */
 bool vol_reference_parse(const vol_form *form, const char *path, void *element) {
     zb_error err = {0};
     const vol_node *node = vol_node_find(form->file->root, path, &err);

@@ -9,10 +9,10 @@
  *     {"type": T, "shape": [...], "max": [...], "data": base64, "named": path, "name_charset": 1}
  *
  * T is that of hdf5/type_json.h. "shape" is null for a null dataspace; "max" is there when it
- * differs (null: unlimited). "data" are the bytes of elements.h, where the plain value does not give
- * back all of them (text that is not UTF-8, null pointers for texts, the payload of a NaN). "named" is
- * the path of the named datatype that T is. "name_charset" is 1 (UTF-8) where the program said so of
- * a name that is ASCII.
+ * differs (null: unlimited). "data" are the bytes of elements.h, where the plain value does not
+ * give back all of them (text that is not UTF-8, null pointers for texts, the payload of a NaN).
+ * "named" is the path of the named datatype that T is. "name_charset" is 1 (UTF-8) where the
+ * program said so of a name that is ASCII.
  *
  * Another program may have changed the value, and the entry may be anything: it counts while the
  * value is one of that type and shape. Its bytes count while they print as that value. All else is
@@ -43,13 +43,13 @@ enum zb_code vol_attr_print(vol_node *owner, const vol_attr_elements *elements, 
 enum zb_code vol_exact_print(vol_node *owner, const vol_attr_elements *elements, const char *plain,
                              char **out, zb_error *err);
 
-/* An entry whose elements are in that hidden array (large.h), and the plain value that goes with it:
-   an object with its name. */
+/* An entry whose elements are in that hidden array (large.h), and the plain value that goes with
+   it: an object with its name. */
 enum zb_code vol_exact_print_hidden(vol_node *owner, const vol_attr_elements *elements,
                                     const char *array, char **plain, char **out, zb_error *err);
 
-/* An entry that every attribute can have, with the plain value in it as the member "value". It has no
-   bytes of references. */
+/* An entry that every attribute can have, with the plain value in it as the member "value". It has
+   no bytes of references. */
 enum zb_code vol_exact_print_whole(vol_node *owner, const vol_attr_elements *elements,
                                    const char *plain, char **out, zb_error *err);
 

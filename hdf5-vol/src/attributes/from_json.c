@@ -35,8 +35,8 @@ bool vol_attrs_add_json(vol_attrs *attrs, const zb_json *json) {
     return true;
 }
 
-/* A list of one element keeps its dimension, as netCDF writes it; longer ones stay what they are.
- */
+/* A list of one element keeps its dimension, as netCDF writes it; longer ones stay what they
+   are. */
 bool vol_attrs_add_fill_value(vol_attrs *attrs, const zb_json *value, zb_dtype dtype) {
     unsigned char element[sizeof(uint64_t)];
     const bool is_list = zb_json_kind_of(value) == ZB_JSON_ARRAY;

@@ -2,10 +2,10 @@
 /*
  * Attributes that are too large for a document, above the limit attribute_bytes.
  *
- * Their elements are in a hidden array of the attribute's shape (model/large_attributes.h), stored as those
- * of a dataset of their type would be (hdf5/element.h), but for text that is not UTF-8, which is an
- * array of bytes. The attribute's plain value is an object with the array's name, and so says its entry
- * (exact.h). The elements are read when a program asks for them.
+ * Their elements are in a hidden array of the attribute's shape (model/large_attributes.h), stored
+ * as those of a dataset of their type would be (hdf5/element.h), but for text that is not UTF-8,
+ * which is an array of bytes. The attribute's plain value is an object with the array's name, and
+ * so says its entry (exact.h). The elements are read when a program asks for them.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_LARGE_H
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_LARGE_H
@@ -20,7 +20,8 @@ bool vol_large_is(vol_node *owner, size_t bytes);
 enum zb_code vol_large_write(vol_node *owner, const vol_attr_elements *elements, char **plain,
                              char **entry, zb_error *err);
 
-/* Reads the elements of one of the owner's attributes, unless they are in memory. Pushes an error. */
+/* Reads the elements of one of the owner's attributes, unless they are in memory. Pushes an
+   error. */
 herr_t vol_large_read(vol_node *owner, const vol_attr *attr);
 
 #endif

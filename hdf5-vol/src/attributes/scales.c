@@ -40,8 +40,8 @@ static bool is_fixed_text(h5_lib *lib, hid_t type) {
     return lib->H5Tget_class(type) == H5T_STRING && lib->H5Tis_variable_str(type) == 0;
 }
 
-/* Whether an attribute has the type and size that HDF5's scale functions expect. References of the new
-   kind are replaced before they are stored. */
+/* Whether an attribute has the type and size that HDF5's scale functions expect. References of the
+   new kind are replaced before they are stored. */
 static bool is_as_expected(const vol_node *owner, const char *name, hid_t type, size_t count) {
     h5_lib *lib = owner->file->lib;
     const size_t ndim = zb_node_array(owner->zarr)->ndim;
@@ -96,8 +96,8 @@ static zb_json *entry_and_value(vol_node *node, const zb_json *entry, const char
     return both;
 }
 
-/* HDF5 has no empty list of references back. References are of the old kind, and those with a number
-   are not larger than HDF5's. */
+/* HDF5 has no empty list of references back. References are of the old kind, and those with a
+   number are not larger than HDF5's. */
 static bool is_safe(const vol_node *node, const vol_attr *attr) {
     h5_lib *lib = node->file->lib;
     const size_t largest = 16;

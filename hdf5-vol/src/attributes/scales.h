@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The attributes by which HDF5 keeps dimension scales, between HDF5's values and what is stored of
- * them (model/scales.h). Those of another type or size than HDF5's scale functions make are attributes
- * as any other, in the document: programs read these with buffers for what they have made.
+ * them (model/scales.h). Those of another type or size than HDF5's scale functions make are
+ * attributes as any other, in the document: programs read these with buffers for what they have
+ * made.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_SCALES_H
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_SCALES_H

@@ -52,8 +52,8 @@ static const vol_attr *find_in(vol_node *owner, const H5VL_loc_params_t *loc, co
     return attr;
 }
 
-/* The attribute that a question is about, and whose it is: an open one itself, or one of an object by
-   name or index. */
+/* The attribute that a question is about, and whose it is: an open one itself, or one of an object
+   by name or index. */
 static const vol_attr *locate_attr(const vol_object *object, const H5VL_loc_params_t *loc,
                                    const char *name, vol_node **owner) {
     *owner = object->node;
@@ -197,8 +197,8 @@ static herr_t vol_attr_write(void *obj, hid_t mem_type, const void *buffer, hid_
 
 /* ---- Information ---- */
 
-/* The order is that in which H5_INDEX_CRT_ORDER goes. HDF5 tells the place of one of few attributes also
-   where their order is not tracked. */
+/* The order is that in which H5_INDEX_CRT_ORDER goes. HDF5 tells the place of one of few attributes
+   also where their order is not tracked. */
 static void fill_info(vol_node *owner, const vol_attr *attr, H5A_info_t *info) {
     vol_attrs *attrs = vol_node_attrs(owner);
     size_t order = 0;

@@ -22,9 +22,9 @@ static enum zb_code make(vol_node *base, const char *name, hid_t type, hid_t lcp
     return code;
 }
 
-/* HDF5 marks the program's type as committed and keeps what we return in it: in a type that cannot change,
-   which all of the process share, that stays for good. H5Tclose refuses such a type and no other one; of
-   the others it takes back the reference that was added for it. */
+/* HDF5 marks the program's type as committed and keeps what we return in it: in a type that cannot
+   change, which all of the process share, that stays for good. H5Tclose refuses such a type and no
+   other one; of the others it takes back the reference that was added for it. */
 static bool may_commit(h5_lib *lib, hid_t type) {
     hid_t saved = vol_stack_save(lib);
     const bool counted = lib->H5Iinc_ref(type) > 0;

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One chunk: of the store's dataset, as elements, and of a dataset in memory that has no other one. */
+/* One chunk: of the store's dataset, as elements, and of a dataset in memory that has no other
+   one. */
 typedef struct chunk {
     h5_lib *lib;
     vol_node *node;
@@ -240,7 +241,8 @@ herr_t vol_direct_read(const vol_object *object, const hsize_t *offset, void *bu
     return result;
 }
 
-/* Bytes that the filters cannot take back change nothing. Those of the mask have not been applied. */
+/* Bytes that the filters cannot take back change nothing. Those of the mask have not been
+   applied. */
 static herr_t take(chunk *c, uint32_t mask, size_t size, const void *bytes) {
     if (has_filters(c))
         return unfilter(c, mask, size, bytes);

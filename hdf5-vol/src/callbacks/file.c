@@ -86,8 +86,8 @@ static bool becomes_store(const char *name, const vol_options *options) {
            options->naming == VOL_NAMING_ALL || !vol_env_is_ours();
 }
 
-/* Whether a new file is HDF5's own in spite of its name: one that is never on a disk; and, where the
-   name does not speak for a store, one whose driver keeps bytes elsewhere. */
+/* Whether a new file is HDF5's own in spite of its name: one that is never on a disk; and, where
+   the name does not speak for a store, one whose driver keeps bytes elsewhere. */
 static bool driver_is_native(h5_lib *lib, const char *name, hid_t fapl) {
     enum vol_driver driver = vol_fapl_driver(lib, fapl);
     return driver == VOL_DRIVER_MEMORY || driver == VOL_DRIVER_IMAGE ||

@@ -5,8 +5,8 @@
 
 #include "objects/object.h"
 
-/* Stores the waiting data of a node and all below it, and then calls the function of the object's access
-   list (H5Pset_object_flush_cb) with the id that the program has flushed. */
+/* Stores the waiting data of a node and all below it, and then calls the function of the object's
+   access list (H5Pset_object_flush_cb) with the id that the program has flushed. */
 herr_t vol_flush_object(const vol_object *object, vol_node *node, hid_t id);
 
 /* Shows the changes of other programs (vol_edit_refresh). */

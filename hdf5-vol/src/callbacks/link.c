@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Links. A hard link is the place of its node, so it is made, moved and deleted with the node; other
- * links are kept in an attribute of their group (model/named_links.h). An entry that cannot be read
- * leads to a dataset that tells why (model/unreadable.h), so that walks and copies go on.
+ * Links. A hard link is the place of its node, so it is made, moved and deleted with the node;
+ * other links are kept in an attribute of their group (model/named_links.h). An entry that cannot
+ * be read leads to a dataset that tells why (model/unreadable.h), so that walks and copies go on.
  */
 #include "callbacks/classes.h"
 #include "copy/links.h"
@@ -264,8 +264,8 @@ static bool enter(link_walk *walk, vol_node *group) {
 
 static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsize_t *position);
 
-/* The node of a link, as far as the walk needs it: an alias tells by it what it is, and a walk that goes
-   on below asks for groups. A node that has gone since its group was listed is none. */
+/* The node of a link, as far as the walk needs it: an alias tells by it what it is, and a walk that
+   goes on below asks for groups. A node that has gone since its group was listed is none. */
 static enum zb_code node_of(const link_walk *walk, vol_link *link, vol_node **out, zb_error *err) {
     *out = NULL;
     if (!walk->args->recursive && !link->named)
@@ -286,7 +286,8 @@ static char *joined(const char *first, const char *second, const char *third) {
     return text;
 }
 
-/* Calls the operator for one link, and for those below it, whose group is `node` where it is one. */
+/* Calls the operator for one link, and for those below it, whose group is `node` where it is
+   one. */
 static herr_t iterate_from(link_walk *walk, vol_link *link, vol_node *node, const char *prefix) {
     const H5VL_link_iterate_args_t *args = walk->args;
     H5L_info2_t info;

@@ -167,8 +167,8 @@ static herr_t get_num_chunks(const vol_object *object, hsize_t *count) {
 
 /* ---- Single chunks ------------------------------------------------------------------------ */
 
-/* The bytes of a chunk that takes so many in the store: those that H5Dread_chunk gives, where it does, as
-   programs size its buffer by them. */
+/* The bytes of a chunk that takes so many in the store: those that H5Dread_chunk gives, where it
+   does, as programs size its buffer by them. */
 static herr_t tell_size(const vol_object *object, const uint64_t *index, uint64_t bytes,
                         hsize_t *size) {
     hsize_t offset[ZB_MAX_NDIM] = {0};
@@ -219,8 +219,9 @@ static herr_t find_chunk(const vol_object *object, const hsize_t *offset, uint64
     return 0;
 }
 
-/* Chunks have no addresses, and with an undefined one h5py hides where they begin. So each has another
-   one, beyond the end of any file, where nothing can be read: with the chunk's number in the grid. */
+/* Chunks have no addresses, and with an undefined one h5py hides where they begin. So each has
+   another one, beyond the end of any file, where nothing can be read: with the chunk's number in
+   the grid. */
 static haddr_t address_of(const zb_node *array, const uint64_t *index) {
     const haddr_t beyond = (haddr_t)1 << 62;
     haddr_t number = 0;
@@ -313,8 +314,8 @@ static herr_t write_chunk(const vol_object *object, const void *args) {
                : vol_direct_write(object, chunk.offset, chunk.filters, chunk.size, chunk.buffer);
 }
 
-/* The program may resize and write the dataset meanwhile: the chunks are those of the array as it was,
-   and is still. The list is the walk's own, as the node forgets its list then. */
+/* The program may resize and write the dataset meanwhile: the chunks are those of the array as it
+   was, and is still. The list is the walk's own, as the node forgets its list then. */
 static herr_t iterate_chunks(const vol_object *object, H5D_chunk_iter_op_t visit, void *context) {
     zb_error err;
     int result = H5_ITER_CONT;

@@ -173,8 +173,9 @@ static H5O_type_t object_type(const vol_node *node) {
                                         : H5O_TYPE_GROUP;
 }
 
-/* Of the times one is known, as in HDF5's older object headers. It costs a look at the store, and the
-   number of attributes one at the scales of the dimensions: both are only found when asked for. */
+/* Of the times one is known, as in HDF5's older object headers. It costs a look at the store, and
+   the number of attributes one at the scales of the dimensions: both are only found when asked
+   for. */
 static herr_t fill_info(vol_node *node, unsigned fields, H5O_info2_t *info) {
     memset(info, 0, sizeof *info);
     info->fileno = (unsigned long)node->file->number;
@@ -326,8 +327,8 @@ static herr_t visit_from(const vol_object *object, const H5VL_loc_params_t *loc,
     return result;
 }
 
-/* A soft link leads to an object or to none; without a group on its way there is an error, as in HDF5.
-   Behind an external link there is an object or none, whatever keeps it from being opened. */
+/* A soft link leads to an object or to none; without a group on its way there is an error, as in
+   HDF5. Behind an external link there is an object or none, whatever keeps it from being opened. */
 static herr_t leads_somewhere(const vol_object *object, const H5VL_loc_params_t *loc, hid_t dxpl,
                               hbool_t *out) {
     h5_lib *lib = object->lib;
@@ -351,14 +352,14 @@ static herr_t leads_somewhere(const vol_object *object, const H5VL_loc_params_t 
     return 0;
 }
 
-/* From 1.14.6 on the library answers "no" where the last link of a name is missing. Before, that was
-   an error, as a missing group on the way still is. */
+/* From 1.14.6 on the library answers "no" where the last link of a name is missing. Before, that
+   was an error, as a missing group on the way still is. */
 static bool tells_missing(const h5_lib *lib) {
     return h5_lib_is_since(lib, 1, 14, 6);
 }
 
-/* The question is about a link, which may be in another file: one that is not there is what it is in
-   HDF5's own files. */
+/* The question is about a link, which may be in another file: one that is not there is what it is
+   in HDF5's own files. */
 static herr_t exists(vol_object *object, const H5VL_loc_params_t *loc, hid_t dxpl, hbool_t *out) {
     hbool_t is_there = false;
     H5VL_link_specific_args_t link = {.op_type = H5VL_LINK_EXISTS, .args.exists.exists = &is_there};

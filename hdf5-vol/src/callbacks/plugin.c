@@ -29,9 +29,9 @@ static herr_t initialize(h5_lib *lib) {
     return 0;
 }
 
-/* Through a list whose connector comes from the variable a program also reaches ordinary files, so that
-   such a list has the abilities of HDF5's own connector; one that leads to stores alone has those of
-   stores. Nobody tells which file is meant. */
+/* Through a list whose connector comes from the variable a program also reaches ordinary files, so
+   that such a list has the abilities of HDF5's own connector; one that leads to stores alone has
+   those of stores. Nobody tells which file is meant. */
 static herr_t get_flags(h5_lib *lib, const void *info, uint64_t *flags) {
     const vol_options *options = info; /* NULL: the default ones */
     vol_start(lib);

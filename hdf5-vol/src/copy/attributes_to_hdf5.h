@@ -15,8 +15,8 @@ typedef struct vol_native_target {
     H5I_type_t type;
 } vol_native_target;
 
-/* Copies all attributes but the references of dimension scales, whose targets may not exist yet, and
-   without a map also but those with other references. */
+/* Copies all attributes but the references of dimension scales, whose targets may not exist yet,
+   and without a map also but those with other references. */
 herr_t vol_attrs_to_hdf5(const vol_native_target *target, vol_node *node,
                          const vol_reference_map *references);
 
@@ -24,8 +24,8 @@ herr_t vol_attrs_to_hdf5(const vol_native_target *target, vol_node *node,
 herr_t vol_reference_attrs_to_hdf5(const vol_native_target *target, vol_node *node,
                                    const vol_reference_map *references);
 
-/* Whether a node has those, and copies them, when all other objects have been copied: `address` tells
-   the address of a copy by the token of its node. */
+/* Whether a node has those, and copies them, when all other objects have been copied: `address`
+   tells the address of a copy by the token of its node. */
 bool vol_scales_are_referring(vol_node *node);
 herr_t vol_scales_to_hdf5(const vol_native_target *target, vol_node *node, vol_new_address address,
                           void *context);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects that one H5Ocopy into an HDF5 file has made there: which node each one is a copy of, and
-   where it lies. */
+/* The objects that one H5Ocopy into an HDF5 file has made there: which node each one is a copy of,
+   and where it lies. */
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_COPIES_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_COPIES_H
 
@@ -21,8 +21,8 @@ typedef struct vol_copied {
     char path[]; /* of its copy, seen from the copy of the top: "." for that */
 } vol_copied;
 
-/* Remembers a node's copy, `name` in the copy of a group with the path `above`; NULL when memory runs
-   out. */
+/* Remembers a node's copy, `name` in the copy of a group with the path `above`; NULL when memory
+   runs out. */
 const vol_copied *vol_copies_add(vol_copies *copies, vol_node *node, const char *above,
                                  const char *name);
 

@@ -49,7 +49,8 @@ static herr_t copy_piece(const vol_import *import, const vol_pieces *pieces, hid
     return -1;
 }
 
-/* Whether an element that the source has not written is the new array's fill value: HDF5 reads both. */
+/* Whether an element that the source has not written is the new array's fill value: HDF5 reads
+   both. */
 static bool fills_alike(const vol_import *import, hid_t source, const vol_import_form *form,
                         hid_t space, const vol_node *node, const vol_pieces *probe) {
     h5_lib *lib = import->lib;

@@ -80,8 +80,8 @@ static bool fills_alike(const vol_copies *copies, vol_node *node, void *dataset,
     return alike;
 }
 
-/* Leaves out chunks that the store does not have. Only a chunked dataset gives the fill value for what
-   is not written, in every file. */
+/* Leaves out chunks that the store does not have. Only a chunked dataset gives the fill value for
+   what is not written, in every file. */
 static void leave_out(const vol_copies *copies, vol_node *node, void *dataset, hid_t space,
                       vol_pieces *pieces, vol_stored_chunks *stored) {
     vol_pieces probe;

@@ -14,8 +14,8 @@ typedef struct vol_export {
     bool are_null;        /* they lead nowhere: HDF5's rule */
 } vol_export;
 
-/* A vol_reference_visit: from a token in the store to an address in the HDF5 file. Refuses those that
-   have none; pushes errors. */
+/* A vol_reference_visit: from a token in the store to an address in the HDF5 file. Refuses those
+   that have none; pushes errors. */
 bool vol_export_reference(const vol_form *form, uint64_t *token, void *vol_export);
 
 /* Copies all elements. `space` is the dataset's dataspace. */

@@ -3,7 +3,8 @@
  * H5Ocopy from an ordinary HDF5 file into a Zarr store: h5repack, h5copy and h5py's Group.copy.
  *
  * The source is read by HDF5's public calls, as any program would; the target is made as by our own
- * H5Gcreate, H5Dcreate and H5Acreate. References of dimension scales lead to the copies (scales_from_hdf5.h).
+ * H5Gcreate, H5Dcreate and H5Acreate. References of dimension scales lead to the copies
+ * (scales_from_hdf5.h).
  */
 #include "copy/from_hdf5.h"
 

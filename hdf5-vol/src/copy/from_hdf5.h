@@ -10,8 +10,7 @@
 hid_t vol_import_open(const vol_object *from, const H5VL_loc_params_t *from_loc, const char *name,
                       hid_t dxpl);
 
-/* H5Ocopy of such an object to a place in a store. Pushes errors; nodes made before one stay.
- */
+/* H5Ocopy of such an object to a place in a store. Pushes errors; nodes made before one stay. */
 herr_t vol_import_object(hid_t source, const vol_object *to, const vol_place *place, hid_t ocpypl,
                          hid_t dxpl);
 

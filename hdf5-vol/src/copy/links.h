@@ -11,13 +11,13 @@ typedef struct vol_link_value {
     const char *file;   /* of an external link; else NULL */
 } vol_link_value;
 
-/* What HDF5 packs into the value of an external link: understood, and made (malloc'ed). False when it
-   is of another form, NULL when memory runs out. */
+/* What HDF5 packs into the value of an external link: understood, and made (malloc'ed). False when
+   it is of another form, NULL when memory runs out. */
 bool vol_link_unpack(const void *packed, size_t size, vol_link_value *out);
 char *vol_link_pack(const vol_link_value *value, size_t *size);
 
-/* The value of a link; false of a hard one, also of that to the root, which has no entry. A hard link
-   that has lost its node is a soft one that leads nowhere. */
+/* The value of a link; false of a hard one, also of that to the root, which has no entry. A hard
+   link that has lost its node is a soft one that leads nowhere. */
 bool vol_link_value_of(vol_link *link, vol_link_value *out);
 
 /* Makes a link in a store, at a location by name. */

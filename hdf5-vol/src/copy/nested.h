@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of arrays whose elements are texts in the store (data/nested.h), as elements of the dataset's
-   HDF5 type. */
+/* Pieces of arrays whose elements are texts in the store (data/nested.h), as elements of the
+   dataset's HDF5 type. */
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_NESTED_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_NESTED_H
 
@@ -8,7 +8,8 @@
 #include "copy/pieces.h"
 #include "model/node.h"
 
-/* The way of references from one file to the other; `visit` pushes an error when it returns false. */
+/* The way of references from one file to the other; `visit` pushes an error when it returns
+   false. */
 typedef struct vol_reference_map {
     vol_reference_visit visit;
     void *context;
@@ -17,11 +18,12 @@ typedef struct vol_reference_map {
 /* References as HDF5 copies them between files by default: null. */
 extern const vol_reference_map vol_references_null;
 
-/* Room for the elements of any piece; malloc'ed. Pushes an error and returns NULL without memory. */
+/* Room for the elements of any piece; malloc'ed. Pushes an error and returns NULL without
+   memory. */
 void *vol_nested_buffer(const vol_pieces *pieces, vol_node *node);
 
-/* Copies the current piece from a dataset of an HDF5 file into the node; `space` is the dataspace of the
-   source. Both push errors. */
+/* Copies the current piece from a dataset of an HDF5 file into the node; `space` is the dataspace
+   of the source. Both push errors. */
 herr_t vol_nested_import(const vol_pieces *pieces, hid_t source, hid_t space, vol_node *node,
                          hid_t dxpl, const vol_reference_map *map, void *buffer);
 

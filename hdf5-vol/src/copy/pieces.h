@@ -27,8 +27,8 @@ typedef struct vol_pieces {
 void vol_pieces_begin(vol_pieces *pieces, const zb_node *array);
 void vol_pieces_next(vol_pieces *pieces);
 
-/* Visits only these chunks of the array's grid from now on. To be called on the first piece; the list
-   must outlive the walk. */
+/* Visits only these chunks of the array's grid from now on. To be called on the first piece; the
+   list must outlive the walk. */
 void vol_pieces_only(vol_pieces *pieces, const vol_stored_chunks *only);
 
 /* Makes of `probe` the first element that vol_pieces_only with this list would leave out; false

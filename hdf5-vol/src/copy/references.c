@@ -12,8 +12,8 @@
 
 /* ---- Paths in the HDF5 file ---- */
 
-/* The name of an object there: of the one with an address, or of the source itself (0). NULL when there
-   is none. malloc'ed. */
+/* The name of an object there: of the one with an address, or of the source itself (0). NULL when
+   there is none. malloc'ed. */
 static char *name_of(const vol_import_references *all, uint64_t address) {
     h5_lib *lib = all->lib;
     H5O_token_t token = {{0}};
@@ -117,8 +117,8 @@ static bool remember(vol_import_references *all, uint64_t address, char *path) {
            vol_map_set(&all->to_come, vol_token_of_path(path), path);
 }
 
-/* The path for an address that is met for the first time: owned by `all`. *good is false after an error;
-   without one NULL stands for no object. */
+/* The path for an address that is met for the first time: owned by `all`. *good is false after an
+   error; without one NULL stands for no object. */
 static const char *find_path(vol_import_references *all, uint64_t address, bool *good) {
     char *name = all->source ? name_of(all, address) : NULL;
     char *path = name ? translate(all, name) : NULL;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * References in what is copied from an HDF5 file, by HDF5's rules: with H5O_COPY_EXPAND_REFERENCE_FLAG
- * they lead to the copies of their objects, else nowhere. HDF5 would copy objects elsewhere, too, which
- * get no name; a store has no place for such, so that these are refused.
+ * References in what is copied from an HDF5 file, by HDF5's rules: with
+ * H5O_COPY_EXPAND_REFERENCE_FLAG they lead to the copies of their objects, else nowhere. HDF5 would
+ * copy objects elsewhere, too, which get no name; a store has no place for such, so that these are
+ * refused.
  *
- * An object that keeps its path in the other file (h5repack copies one by one so) keeps references to
- * all that keep theirs.
+ * An object that keeps its path in the other file (h5repack copies one by one so) keeps references
+ * to all that keep theirs.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_REFERENCES_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_REFERENCES_H
@@ -33,7 +34,8 @@ herr_t vol_import_references_begin(vol_import_references *out, hid_t source, vol
                                    const vol_place *place, unsigned flags);
 void vol_import_references_end(vol_import_references *references);
 
-/* A vol_reference_visit: from an address in the HDF5 file to a token in the store. Pushes errors. */
+/* A vol_reference_visit: from an address in the HDF5 file to a token in the store. Pushes
+   errors. */
 bool vol_import_reference(const vol_form *form, uint64_t *token, void *references);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The references of dimension scales in copies between stores and HDF5 files: they hold addresses of
- * their file, and lead to the copies in the other one. What was not copied is left out of the lists.
+ * The references of dimension scales in copies between stores and HDF5 files: they hold addresses
+ * of their file, and lead to the copies in the other one. What was not copied is left out of the
+ * lists.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_SCALE_REFERENCES_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_SCALE_REFERENCES_H

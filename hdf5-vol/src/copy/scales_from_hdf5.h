@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The references of dimension scales on their way from an HDF5 file into a store: they are read with
- * their dataset, and stored when everything has been copied. A dimension whose scales were not
+ * The references of dimension scales on their way from an HDF5 file into a store: they are read
+ * with their dataset, and stored when everything has been copied. A dimension whose scales were not
  * copied is still called like the first of them.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_SCALES_FROM_HDF5_H

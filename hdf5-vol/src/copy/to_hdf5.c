@@ -3,8 +3,8 @@
  * H5Ocopy from a Zarr store into an ordinary HDF5 file: h5copy, h5repack and h5py's Group.copy.
  *
  * Groups, datasets and attributes are made anew through the native connector. Data go over in
- * pieces. The references of dimension scales hold addresses, so they are written last, when all objects
- * have got theirs in the new file.
+ * pieces. The references of dimension scales hold addresses, so they are written last, when all
+ * objects have got theirs in the new file.
  */
 #include "copy/to_hdf5.h"
 

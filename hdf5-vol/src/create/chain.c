@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See chain.h. What a chain comes to is asked of the core, by an array in memory that is made as the
- * dataset would be: whether it can be made at all, where its innermost chunks are, which filters it
- * shows.
+ * See chain.h. What a chain comes to is asked of the core, by an array in memory that is made as
+ * the dataset would be: whether it can be made at all, where its innermost chunks are, which
+ * filters it shows.
  */
 #include "create/chain.h"
 
@@ -95,7 +95,8 @@ static zb_array_spec spec_of(const zb_array_info *info, const char *codecs) {
                            .codecs = codecs};
 }
 
-/* Is a new dataset of the type that HDF5 programs see stored in the other byte order than the host's? */
+/* Is a new dataset of the type that HDF5 programs see stored in the other byte order than the
+   host's? */
 static bool is_swapped(vol_node *dataset) {
     h5_lib *lib = dataset->file->lib;
     vol_element element;
@@ -136,8 +137,8 @@ bool vol_chain_is_of_filters(vol_node *dataset, hid_t dcpl) {
     return same;
 }
 
-/* The codecs in the shards of an array, without the one that makes bytes: the core puts the same one
-   there, or the chains differ. NULL without memory. */
+/* The codecs in the shards of an array, without the one that makes bytes: the core puts the same
+   one there, or the chains differ. NULL without memory. */
 static char *inner_codecs(const zb_array_info *info) {
     zb_json_writer *out = zb_json_writer_new();
     zb_json_begin_array(out);
@@ -200,8 +201,8 @@ void vol_chain_add(vol_node *dataset, hid_t dcpl) {
 /* ---- Lists of new datasets ---- */
 
 /* A chain that makes bytes itself is that of whole chunks, which the core leaves as it is; behind
-   any other list it puts the codec that makes bytes. Chunks are those of zarr:shard_shape, where the
-   list has that. */
+   any other list it puts the codec that makes bytes. Chunks are those of zarr:shard_shape, where
+   the list has that. */
 static enum zb_code place_chain(const char *codecs, vol_spec *out, zb_error *err) {
     zb_array_spec whole = out->spec;
     zb_json *list = NULL;

@@ -15,11 +15,12 @@
 #define VOL_CODECS_PROPERTY "zarr:codecs"
 #define VOL_CODECS_SHOWN_PROPERTY "zarr:codecs_shown"
 
-/* Takes codecs into the spec: those of the property, else those that stand for the filters. The rest
-   of the spec is there already. */
+/* Takes codecs into the spec: those of the property, else those that stand for the filters. The
+   rest of the spec is there already. */
 enum zb_code vol_chain_take(h5_lib *lib, hid_t dcpl, vol_spec *out, zb_error *err);
 
-/* Have the dataset's chunks no codecs but those that a new one of its type, without filters, gets? */
+/* Have the dataset's chunks no codecs but those that a new one of its type, without filters,
+   gets? */
 bool vol_chain_is_plain(vol_node *dataset);
 
 /* Would the filters of a list make the dataset's chain? */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The encoding of chunk keys as a property of a creation list: JSON text, as zb_array_spec.key_encoding
-   takes it. Lists of opened arrays have it where it is not the usual one. */
+/* The encoding of chunk keys as a property of a creation list: JSON text, as
+   zb_array_spec.key_encoding takes it. Lists of opened arrays have it where it is not the usual
+   one. */
 #ifndef ZARRBRIDGE_HDF5_VOL_CREATE_CHUNK_KEYS_H
 #define ZARRBRIDGE_HDF5_VOL_CREATE_CHUNK_KEYS_H
 

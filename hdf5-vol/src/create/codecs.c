@@ -2,10 +2,10 @@
 /*
  * HDF5's filters as codecs.
  *
- * The registry of codecs has none that only shuffles; blosc shuffles and compresses in one, so shuffle
- * with deflate, zstd or lz4 becomes blosc with zlib, zstd or lz4 inside (and filters.c shows the first
- * as it was). Filters that are compressors of blosc become blosc, too, since every reader of Zarr has
- * it; bzip2, which it has not, is numcodecs'.
+ * The registry of codecs has none that only shuffles; blosc shuffles and compresses in one, so
+ * shuffle with deflate, zstd or lz4 becomes blosc with zlib, zstd or lz4 inside (and filters.c
+ * shows the first as it was). Filters that are compressors of blosc become blosc, too, since every
+ * reader of Zarr has it; bzip2, which it has not, is numcodecs'.
  */
 #include "create/filters.h"
 #include "create/spec.h"
@@ -114,8 +114,8 @@ static enum zb_code check_blosc2(const vol_filter *f, zb_error *err) {
                    f->values[5]);
 }
 
-/* Bitshuffle's own values are a block size, a compressor (2: lz4, 3: zstd) and its level. In the list
-   of an existing dataset three values of the filter's stand before them. */
+/* Bitshuffle's own values are a block size, a compressor (2: lz4, 3: zstd) and its level. In the
+   list of an existing dataset three values of the filter's stand before them. */
 static enum zb_code print_bitshuffle(zb_json_writer *out, const vol_filter *f,
                                      unsigned element_size, zb_error *err) {
     const bool is_stored = f->count > 3;

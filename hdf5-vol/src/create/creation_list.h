@@ -13,7 +13,8 @@
    failure. */
 hid_t vol_node_dcpl(vol_node *node);
 
-/* A new list that describes a group, or a file by its root: of the class of either. -1 on failure. */
+/* A new list that describes a group, or a file by its root: of the class of either. -1 on
+   failure. */
 hid_t vol_group_list(vol_node *group, hid_t list_class);
 
 #endif

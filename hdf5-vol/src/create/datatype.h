@@ -5,8 +5,8 @@
 
 #include "model/edit.h"
 
-/* Makes one of any type that type_json.h describes, with a creation list; without a place (NULL), one
-   without a name in `file`, until vol_edit_link gives it one. */
+/* Makes one of any type that type_json.h describes, with a creation list; without a place (NULL),
+   one without a name in `file`, until vol_edit_link gives it one. */
 enum zb_code vol_datatype_make(vol_file *file, hid_t type, hid_t tcpl, const vol_place *place,
                                vol_node **out, zb_error *err);
 

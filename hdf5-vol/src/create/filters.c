@@ -29,8 +29,8 @@ static void add_filter(h5_lib *lib, hid_t dcpl, H5Z_filter_t filter, size_t coun
         lib->H5Pset_filter(dcpl, filter, H5Z_FLAG_OPTIONAL, count, values);
 }
 
-/* numcodecs says how to shuffle by a number, of which -1 is what the codec does without a word: bits
-   where elements have one byte, and bytes else. */
+/* numcodecs says how to shuffle by a number, of which -1 is what the codec does without a word:
+   bits where elements have one byte, and bytes else. */
 static unsigned shuffle_of(const zb_codec_info *codec, unsigned element_size) {
     static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle", NULL};
     const zb_json *shuffle = zb_json_get(codec->configuration, "shuffle");

@@ -32,7 +32,8 @@ static const zb_json *member_of(vol_node *node, const char *name) {
     return node->is_unreadable ? NULL : zb_json_get(vol_side_get(node, MEMBER), name);
 }
 
-/* Ends the object: unless it is empty, or could not be made (code), it becomes a member of side.h. */
+/* Ends the object: unless it is empty, or could not be made (code), it becomes a member of
+   side.h. */
 static enum zb_code end(zb_json_writer *object, enum zb_code code, bool any, vol_changes *members,
                         zb_error *err) {
     zb_json_end_object(object);
@@ -57,7 +58,8 @@ static bool is_null(const vol_spec *spec) {
     return vol_changes_find(&spec->side, VOL_SIDE_SPACE) != NULL;
 }
 
-/* Chunks that the program has described in any way are shown, whatever the list says of a layout. */
+/* Chunks that the program has described in any way are shown, whatever the list says of a
+   layout. */
 static bool wants_chunks(h5_lib *lib, hid_t dcpl, const vol_spec *spec) {
     for (uint32_t d = 0; d < spec->spec.ndim && !is_null(spec); d++)
         if (spec->max_shape[d] != spec->shape[d])

@@ -18,8 +18,8 @@
 /* Adds the member for a new dataset, whose spec is complete but for its attributes. */
 enum zb_code vol_list_member_of_dataset(h5_lib *lib, hid_t dcpl, vol_spec *out, zb_error *err);
 
-/* The attributes (a JSON object as text, malloc'ed) of a new group, file or named datatype with that
-   creation list and further members of side.h; *out is NULL when there are none. */
+/* The attributes (a JSON object as text, malloc'ed) of a new group, file or named datatype with
+   that creation list and further members of side.h; *out is NULL when there are none. */
 enum zb_code vol_list_member_attributes(h5_lib *lib, hid_t list, vol_changes *members, char **out,
                                         zb_error *err);
 
@@ -33,8 +33,8 @@ bool vol_list_member_filters(vol_node *dataset, hid_t dcpl);
 /* Whether the fill value is one that the program has not given. */
 bool vol_list_member_has_no_fill(vol_node *dataset, hid_t dcpl);
 
-/* A new list of a class for what was made with such a list, as far as it concerns objects, groups and
-   times of fill values; -1 on failure. */
+/* A new list of a class for what was made with such a list, as far as it concerns objects, groups
+   and times of fill values; -1 on failure. */
 hid_t vol_list_member_new(vol_node *node, hid_t list_class);
 
 /* Whether the object was made to know its time: H5Pset_obj_track_times. */

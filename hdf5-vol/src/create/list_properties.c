@@ -155,7 +155,8 @@ static void set_page_size(h5_lib *lib, hid_t list, const pair value) {
     lib->H5Pset_file_space_page_size(list, value[0]);
 }
 
-/* HDF5 has one call for the strategy and what becomes of free space, which are two properties here. */
+/* HDF5 has one call for the strategy and what becomes of free space, which are two properties
+   here. */
 typedef struct file_space {
     H5F_fspace_strategy_t strategy;
     bool persists;
@@ -262,8 +263,8 @@ static bool concerns(h5_lib *lib, hid_t list, enum list_kind kind) {
 
 /* ---- Bare lists ---- */
 
-/* What bare lists say. It stays the same while the library runs, and asking costs as much as creating
-   the directory of a node. */
+/* What bare lists say. It stays the same while the library runs, and asking costs as much as
+   creating the directory of a node. */
 struct h5_bare_lists {
     bool known[VOL_LIST_KINDS];
     struct {

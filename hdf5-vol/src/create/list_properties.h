@@ -9,8 +9,8 @@
 #include "hdf5/library.h"
 #include "zarrbridge/zarrbridge.h"
 
-/* Lists of datasets are one kind for each layout (VOL_LIST_DATASET + H5D_layout_t), which decides when
-   chunks are allocated. */
+/* Lists of datasets are one kind for each layout (VOL_LIST_DATASET + H5D_layout_t), which decides
+   when chunks are allocated. */
 enum vol_list_kind {
     VOL_LIST_DATATYPE,
     VOL_LIST_GROUP,
@@ -23,8 +23,8 @@ enum vol_list_kind {
    failure. */
 hid_t vol_list_bare(h5_lib *lib, hid_t list_class);
 
-/* Writes those of `list` that differ from those of a bare one, as members of an object; *any becomes
-   true when there is one. */
+/* Writes those of `list` that differ from those of a bare one, as members of an object; *any
+   becomes true when there is one. */
 enum zb_code vol_list_properties_print(h5_lib *lib, hid_t list, enum vol_list_kind kind,
                                        zb_json_writer *out, bool *any, zb_error *err);
 

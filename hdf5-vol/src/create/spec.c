@@ -181,8 +181,8 @@ static enum zb_code take_fill_element(h5_lib *lib, hid_t type, hid_t dcpl, vol_s
     return ZB_OK;
 }
 
-/* Undefined and default fill values are both zero. HDF5 makes no dataset, and so no copy of one, that has
-   to be filled with an undefined value. */
+/* Undefined and default fill values are both zero. HDF5 makes no dataset, and so no copy of one,
+   that has to be filled with an undefined value. */
 static enum zb_code take_fill(vol_file *file, hid_t type, hid_t dcpl, vol_spec *out,
                               zb_error *err) {
     h5_lib *lib = file->lib;

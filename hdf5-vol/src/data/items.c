@@ -20,8 +20,8 @@ static conversion conversion_of(h5_lib *lib, hid_t from, hid_t to) {
                         .to_size = lib->H5Tget_size(to)};
 }
 
-/* Room for `items` in both forms, with those of the first in it: `old` grown, or new memory when it is
-   NULL. NULL without memory; `old` is as it was then. */
+/* Room for `items` in both forms, with those of the first in it: `old` grown, or new memory when it
+   is NULL. NULL without memory; `old` is as it was then. */
 static void *make_room(const conversion *one, void *old, const void *items, size_t count) {
     const size_t size = one->from_size > one->to_size ? one->from_size : one->to_size;
     size_t bytes;

@@ -8,8 +8,8 @@
 
 #include "data/transfer.h"
 
-/* Converts the items of `count` elements (hvl_t, of malloc'ed memory, which may move). After a failure
-   each element still owns its memory. Both push errors. */
+/* Converts the items of `count` elements (hvl_t, of malloc'ed memory, which may move). After a
+   failure each element still owns its memory. Both push errors. */
 herr_t vol_items_to_memory(h5_lib *lib, const vol_request *request, void *elements, size_t count);
 
 /* Puts slices of converted items in place of the program's. To be freed with vol_items_free, also

@@ -116,8 +116,8 @@ static herr_t convert_by_list(const work *w, hid_t stored, hid_t memory) {
     return result;
 }
 
-/* What elements point at is made anew on the other side; members that only that side has stay what they
-   are there. */
+/* What elements point at is made anew on the other side; members that only that side has stay what
+   they are there. */
 static herr_t convert(const work *w) {
     const vol_request *request = w->request;
     h5_lib *lib = w->lib;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * H5Dread and H5Dwrite of strings, and of bytes of any number, which are texts here. Each piece is read with its bytes in memory of ours, and put
- * into HDF5's form; or taken from HDF5's form where it lies, which the core copies.
+ * H5Dread and H5Dwrite of strings, and of bytes of any number, which are texts here. Each piece is
+ * read with its bytes in memory of ours, and put into HDF5's form; or taken from HDF5's form where
+ * it lies, which the core copies.
  *
  * With a transfer list of the program's own, the elements in HDF5's form go through HDF5 once more
  * (transfer_list.h): that is how its memory manager, and whatever else is in the list, acts.

@@ -14,8 +14,8 @@
 
 /* ---- Selections ---- */
 
-/* Whether the dataset is one element, and so is all that is selected of another number of dimensions, as
-   of a dataspace of one dimension for a scalar. */
+/* Whether the dataset is one element, and so is all that is selected of another number of
+   dimensions, as of a dataspace of one dimension for a scalar. */
 static bool is_the_only_element(const zb_array_info *info, const vol_selection *file) {
     uint64_t elements = 1;
     for (uint32_t d = 0; d < info->ndim; d++)
@@ -32,8 +32,8 @@ static bool push_beyond(h5_lib *lib, const vol_node *node, uint32_t d, uint64_t 
     return false;
 }
 
-/* The extent of the program's dataspace need not be the dataset's, which may have been resized since:
-   what counts is where the elements are. */
+/* The extent of the program's dataspace need not be the dataset's, which may have been resized
+   since: what counts is where the elements are. */
 static bool check_places(h5_lib *lib, const vol_node *node, vol_selection *file) {
     const zb_array_info *info = zb_node_array(node->zarr);
     uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
@@ -122,7 +122,8 @@ static herr_t select_memory(h5_lib *lib, const vol_transfer *args, const vol_sel
 
 /* ---- Types ---- */
 
-/* Untagged and tagged bytes of one size are the same to the core. Arrays are no such bytes to HDF5. */
+/* Untagged and tagged bytes of one size are the same to the core. Arrays are no such bytes to
+   HDF5. */
 static bool is_raw(h5_lib *lib, vol_node *node, hid_t type) {
     const zb_dtype stored = zb_node_array(node->zarr)->dtype;
     return stored.kind == ZB_KIND_RAW && vol_node_held_type(node)->class == H5T_OPAQUE &&
@@ -192,8 +193,8 @@ static bool is_time(h5_lib *lib, hid_t type, zb_dtype stored, zb_dtype *memory) 
     return true;
 }
 
-/* Types that are numbers to HDF5 as to the core: of enumerations, bitfields and opaque elements HDF5
-   knows what they convert to. */
+/* Types that are numbers to HDF5 as to the core: of enumerations, bitfields and opaque elements
+   HDF5 knows what they convert to. */
 static bool is_number(const vol_held_type *type) {
     const int class = type->class;
     return class == H5T_INTEGER || class == H5T_FLOAT || class == H5T_COMPOUND ||
@@ -297,8 +298,8 @@ herr_t vol_request_settle(h5_lib *lib, const vol_request *request) {
     return -1;
 }
 
-/* Tags do not count, so the program's opaque type serves as the stored one. Text of any length is in
-   the program's form already; of a fixed size it has the program's character set. */
+/* Tags do not count, so the program's opaque type serves as the stored one. Text of any length is
+   in the program's form already; of a fixed size it has the program's character set. */
 herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count, void *data,
                            void *background) {
     const hid_t memory = request->args->mem_type;

@@ -5,8 +5,8 @@
  * Two ways lead between a selection and the program's buffer. The direct one needs boxes on both
  * sides and a type that the core converts: it becomes one zb_read or zb_write on the program's own
  * memory. The other goes piece by piece through a work buffer, in which HDF5 converts what the core
- * does not (on this thread: HDF5 holds its lock). Text goes piece by piece, too (strings.c). Elements that
- * point at others have a way of their own (nested.c).
+ * does not (on this thread: HDF5 holds its lock). Text goes piece by piece, too (strings.c).
+ * Elements that point at others have a way of their own (nested.c).
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_H
 #define ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_H

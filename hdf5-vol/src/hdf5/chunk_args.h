@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The arguments of H5Dread_chunk and H5Dwrite_chunk, as the calling library lays them out. HDF5 2 has
- * changed both, and the header that the connector is built with tells only one layout.
+ * The arguments of H5Dread_chunk and H5Dwrite_chunk, as the calling library lays them out. HDF5 2
+ * has changed both, and the header that the connector is built with tells only one layout.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_HDF5_CHUNK_ARGS_H
 #define ZARRBRIDGE_HDF5_VOL_HDF5_CHUNK_ARGS_H
@@ -29,8 +29,8 @@ typedef struct h5_chunk_write {
 /* What a library has handed over. */
 h5_chunk_write h5_chunk_write_from(const h5_lib *lib, const void *args);
 
-/* What a library is to be handed: `args` itself, or `old` filled in. The size of a chunk that 1.14 has
-   has 32 bits. */
+/* What a library is to be handed: `args` itself, or `old` filled in. The size of a chunk that 1.14
+   has has 32 bits. */
 typedef struct h5_chunk_write_v1 {
     const hsize_t *offset;
     uint32_t filters;

@@ -144,9 +144,9 @@ static enum zb_code make_struct(h5_lib *lib, hid_t type, unsigned depth, vol_ele
 
 /* ---- Elements of a fixed size ---- */
 
-/* Integers, enumerations, times, bitfields and floats that no numbers of Zarr are (with padding, of 3
-   bytes, long doubles) are bytes. HDF5's JSON (type_json.h) tells of those of up to 64 bytes, and HDF5
-   converts integers of up to 8. */
+/* Integers, enumerations, times, bitfields and floats that no numbers of Zarr are (with padding, of
+   3 bytes, long doubles) are bytes. HDF5's JSON (type_json.h) tells of those of up to 64 bytes, and
+   HDF5 converts integers of up to 8. */
 static bool make_padded(uint32_t largest, zb_dtype *dtype) {
     *dtype = (zb_dtype){.kind = ZB_KIND_RAW, .size = dtype->size};
     return dtype->size <= largest;

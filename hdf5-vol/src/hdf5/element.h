@@ -4,11 +4,11 @@
  *
  * Two descriptions belong together: how an element is stored, and where its parts lie in an element
  * of the HDF5 type itself, so that the core reads and writes such elements. Enumerations are their
- * integers to both, bitfields unsigned integers; arrays are bytes, and so are integers of other sizes
- * or with padding.
+ * integers to both, bitfields unsigned integers; arrays are bytes, and so are integers of other
+ * sizes or with padding.
  *
- * Elements that point at others, or hold references, are texts to the core (nested): what these say is
- * up to attributes/elements.h.
+ * Elements that point at others, or hold references, are texts to the core (nested): what these say
+ * is up to attributes/elements.h.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_HDF5_ELEMENT_H
 #define ZARRBRIDGE_HDF5_VOL_HDF5_ELEMENT_H
@@ -16,8 +16,8 @@
 #include "hdf5/library.h"
 #include "zarrbridge/zarrbridge.h"
 
-/* `swapped` in dtype: stored in the byte order opposite to the host's. Fields of structs lie side by
-   side, in the host's order. */
+/* `swapped` in dtype: stored in the byte order opposite to the host's. Fields of structs lie side
+   by side, in the host's order. */
 typedef struct vol_element {
     zb_dtype dtype; /* stored */
     zb_dtype view; /* an element of the HDF5 type, byte for byte; a text, too, where it is nested */

@@ -6,8 +6,8 @@
 
 /* ---- File drivers ---- */
 
-/* HDF5 has no stable names for the ids of its drivers, so that one is asked from a list which has been
-   given that driver. */
+/* HDF5 has no stable names for the ids of its drivers, so that one is asked from a list which has
+   been given that driver. */
 static bool has_driver(h5_lib *lib, hid_t driver, herr_t (*set)(hid_t fapl)) {
     hid_t other = lib->H5Pcreate(*lib->H5P_CLS_FILE_ACCESS_ID_g);
     bool same = other >= 0 && set(other) >= 0 && lib->H5Pget_driver(other) == driver;

@@ -2,9 +2,9 @@
 /*
  * Types that the connector keeps between calls, in HDF5's own encoding.
  *
- * An id would count among the objects that a program has open (H5Fget_obj_count and H5Fget_obj_ids of
- * all files), and the program could close it. Making an id of the encoding takes as long as copying a
- * type does.
+ * An id would count among the objects that a program has open (H5Fget_obj_count and H5Fget_obj_ids
+ * of all files), and the program could close it. Making an id of the encoding takes as long as
+ * copying a type does.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_HDF5_HELD_TYPES_H
 #define ZARRBRIDGE_HDF5_VOL_HDF5_HELD_TYPES_H

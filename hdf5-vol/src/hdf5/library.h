@@ -96,7 +96,8 @@
     F(H5Pget_link_phase_change) F(H5Pset_link_phase_change) F(H5Pget_est_link_info)                \
     F(H5Pset_est_link_info) F(H5Pget_local_heap_size_hint) F(H5Pset_local_heap_size_hint)          \
     F(H5Pget_fill_time) F(H5Pset_fill_time) F(H5Pget_alloc_time) F(H5Pset_alloc_time)              \
-    F(H5Pset_layout) F(H5Pset_char_encoding) F(H5Tget_create_plist) F(H5Premove_filter) F(H5Oget_comment) F(H5Pget_sizes) \
+    F(H5Pset_layout) F(H5Pset_char_encoding) F(H5Tget_create_plist) F(H5Premove_filter)            \
+    F(H5Oget_comment) F(H5Pget_sizes)                                                              \
     F(H5Pset_sizes) F(H5Pget_sym_k) F(H5Pset_sym_k) F(H5Pget_istore_k) F(H5Pset_istore_k)          \
     F(H5Pget_shared_mesg_phase_change) F(H5Pset_shared_mesg_phase_change)                          \
     F(H5Pget_file_space_page_size) F(H5Pset_file_space_page_size) F(H5Pget_file_space_strategy)    \
@@ -130,7 +131,8 @@
     F(H5P_LST_DATASET_CREATE_ID_g) F(H5P_LST_DATASET_ACCESS_ID_g)                                  \
     F(H5P_LST_ATTRIBUTE_CREATE_ID_g) F(H5P_LST_ATTRIBUTE_ACCESS_ID_g) F(H5P_LST_LINK_ACCESS_ID_g)  \
     F(H5P_LST_DATATYPE_CREATE_ID_g) F(H5P_LST_DATATYPE_ACCESS_ID_g) F(H5T_C_S1_g)                  \
-    F(H5T_STD_REF_OBJ_g) F(H5T_STD_REF_g) F(H5T_STD_REF_DSETREG_g) F(H5T_STD_B32LE_g) F(H5T_UNIX_D32LE_g)              \
+    F(H5T_STD_REF_OBJ_g) F(H5T_STD_REF_g) F(H5T_STD_REF_DSETREG_g) F(H5T_STD_B32LE_g)              \
+    F(H5T_UNIX_D32LE_g)                                                                            \
     F(H5E_ERR_CLS_g) F(H5E_FILE_g) F(H5E_SYM_g) F(H5E_DATASET_g) F(H5E_ATTR_g) F(H5E_VOL_g)        \
     F(H5E_CANTOPENFILE_g) F(H5E_CANTOPENOBJ_g) F(H5E_NOTFOUND_g) F(H5E_UNSUPPORTED_g)              \
     F(H5P_LST_FILE_ACCESS_ID_g) F(H5E_WRITEERROR_g) F(H5E_READERROR_g) F(H5E_CANTGET_g)            \

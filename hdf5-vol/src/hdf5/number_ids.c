@@ -14,7 +14,8 @@ struct h5_numbers {
     } number[H5_NUMBER_COUNT];
 };
 
-/* Made on first use, freed when the library shuts down: it gives out other ids when it starts again. */
+/* Made on first use, freed when the library shuts down: it gives out other ids when it starts
+   again. */
 static const struct h5_numbers *numbers_of(h5_lib *lib) {
     if (lib->numbers)
         return lib->numbers;

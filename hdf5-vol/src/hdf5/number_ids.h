@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numbers that HDF5 has types of from the start (H5T_NATIVE_..., H5T_STD_..., H5T_IEEE_...). Most
- * programs pass these ids with each read and write. No program can change such a type, so that what it
- * is to the core is asked once, and not by six calls each time.
+ * The numbers that HDF5 has types of from the start (H5T_NATIVE_..., H5T_STD_..., H5T_IEEE_...).
+ * Most programs pass these ids with each read and write. No program can change such a type, so that
+ * what it is to the core is asked once, and not by six calls each time.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_HDF5_NUMBER_IDS_H
 #define ZARRBRIDGE_HDF5_VOL_HDF5_NUMBER_IDS_H

@@ -23,8 +23,9 @@ static void *create_file(h5_lib *lib) {
     return file;
 }
 
-/* HDF5 takes it for any named type of a store where it makes a dataset or an attribute of one without
-   asking us, in an ordinary file. Nothing converts to it, so that writing to such a dataset fails. */
+/* HDF5 takes it for any named type of a store where it makes a dataset or an attribute of one
+   without asking us, in an ordinary file. Nothing converts to it, so that writing to such a dataset
+   fails. */
 static void *commit_type(h5_lib *lib, void *file, const H5VL_loc_params_t *self) {
     hid_t type = lib->H5Tcreate(H5T_OPAQUE, 1);
     void *made = NULL;

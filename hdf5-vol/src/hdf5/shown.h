@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How HDF5 programs see elements that HDF5 has no type for: counts of time as int64, code points as
- * UTF-8 in as many bytes, numbers of few bits as float32 or 8-bit integers; in structs likewise. The
- * core converts between the two.
+ * UTF-8 in as many bytes, numbers of few bits as float32 or 8-bit integers; in structs likewise.
+ * The core converts between the two.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_HDF5_SHOWN_H
 #define ZARRBRIDGE_HDF5_VOL_HDF5_SHOWN_H
@@ -17,7 +17,8 @@ void vol_shown_free(zb_dtype shown);
 /* Shows text of a fixed size, in structs too, as UTF-8: an array's attribute may tell that. */
 void vol_shown_as_utf8(zb_dtype *shown);
 
-/* Is it text that was code points, or is known to be UTF-8? Of other text the encoding is not known. */
+/* Is it text that was code points, or is known to be UTF-8? Of other text the encoding is not
+   known. */
 bool vol_shown_is_utf8(zb_dtype shown);
 
 /* The attribute by which HDF5 programs are told the Zarr type of a dataset that shows another one:

@@ -6,8 +6,8 @@
 #include "hdf5/library.h"
 #include "zarrbridge/zarrbridge.h"
 
-/* False when `type` is no such type. Else *dtype is a datetime or timedelta, `swapped` as the tag says,
-   whose detail is *detail. */
+/* False when `type` is no such type. Else *dtype is a datetime or timedelta, `swapped` as the tag
+   says, whose detail is *detail. */
 bool vol_time_of(h5_lib *lib, hid_t type, zb_dtype_detail *detail, zb_dtype *dtype);
 
 /* The same of the name of a Zarr type: "numpy.datetime64[10us]". */

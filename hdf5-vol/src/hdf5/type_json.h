@@ -18,9 +18,9 @@
  *     {"class": "complex", "base": type}    of HDF5 2.x
  *     {"class": "reference", "kind": "object", "region" or "any"}
  *
- * Sizes and offsets of a compound are in bytes, those within numbers in bits. "pad" are the kinds of
- * the padding below and above, by HDF5's numbers (H5T_pad_t), as are "norm", "inpad", "padding" and
- * "charset".
+ * Sizes and offsets of a compound are in bytes, those within numbers in bits. "pad" are the kinds
+ * of the padding below and above, by HDF5's numbers (H5T_pad_t), as are "norm", "inpad", "padding"
+ * and "charset".
  *
  * type_to_json.c and type_from_json.c.
  */

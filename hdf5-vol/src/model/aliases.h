@@ -18,8 +18,8 @@
 
 #include "model/named_links.h"
 
-/* The node behind a hard link of either kind, which is opened; *out is NULL when there is none, and for
-   other links. Errors as vol_link_open. */
+/* The node behind a hard link of either kind, which is opened; *out is NULL when there is none, and
+   for other links. Errors as vol_link_open. */
 enum zb_code vol_link_node(vol_link *link, vol_node **out, zb_error *err);
 
 /* Whether an alias leads to no node. */

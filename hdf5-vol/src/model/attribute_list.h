@@ -41,11 +41,11 @@ typedef struct vol_attr {
     hsize_t dims[ZB_MAX_NDIM];
     size_t count; /* the product of dims */
     zb_dtype dtype;
-    vol_held_type
-        type; /* the one that HDF5 is told, and that of VOL_ATTR_BYTES; none: see kind and dtype */
+    /* The one that HDF5 is told, and that of VOL_ATTR_BYTES; none: see kind and dtype. */
+    vol_held_type type;
     hid_t space; /* likewise; 0: as ndim and dims say */
-    char *
-        named; /* the path of the named datatype that the type is (objects/named_types.h), or NULL */
+    /* The path of the named datatype that the type is (objects/named_types.h), or NULL. */
+    char *named;
     char *array; /* the hidden array (attributes/large.h) with the elements, until they are read; or
                     NULL */
     void *data;  /* NULL when not written, or not read yet */
@@ -97,7 +97,8 @@ vol_attr *vol_attrs_add(vol_attrs *attrs, const char *name, enum vol_attr_kind k
 size_t vol_attrs_listed(vol_attrs *attrs);
 const vol_attr *vol_attrs_at(vol_attrs *attrs, bool by_name, size_t n);
 
-/* The number of one of the list's attributes in the order of the document. False when it is not counted. */
+/* The number of one of the list's attributes in the order of the document. False when it is not
+   counted. */
 bool vol_attrs_order(vol_attrs *attrs, const vol_attr *attr, size_t *out);
 
 #endif

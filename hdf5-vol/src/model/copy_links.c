@@ -48,8 +48,8 @@ static enum zb_code remember(copy_job *job, vol_node *node, vol_node *copy, zb_e
                : zb_fail(err, ZB_ENOMEM, "no memory for a copy");
 }
 
-/* The copy of a group brought second copies of nodes that had been copied before: these become names
-   of the first ones. */
+/* The copy of a group brought second copies of nodes that had been copied before: these become
+   names of the first ones. */
 static enum zb_code merge_copies(const copy_job *job, const vol_node *group, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < job->count && group->kind == VOL_GROUP && !code; i++) {
@@ -69,7 +69,8 @@ static enum zb_code merge_copies(const copy_job *job, const vol_node *group, zb_
     return code;
 }
 
-/* Makes the copy of a link to a node: another name of the node's copy, which may have to be made. */
+/* Makes the copy of a link to a node: another name of the node's copy, which may have to be
+   made. */
 static enum zb_code copy_to_node(copy_job *job, const vol_link *link, const vol_place *place,
                                  vol_node *node, zb_error *err) {
     vol_node *copy = copy_of(job, node);

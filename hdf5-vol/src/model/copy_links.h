@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Links of copied groups. A copy holds each object once, as HDF5's copies do: a hard link leads to
- * the copy of its node, and to a copy of its own where the node lies outside of what was copied. Soft
- * links are copied as they are, or, if the program wishes, become hard ones in the same way.
+ * the copy of its node, and to a copy of its own where the node lies outside of what was copied.
+ * Soft links are copied as they are, or, if the program wishes, become hard ones in the same way.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_COPY_LINKS_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_COPY_LINKS_H

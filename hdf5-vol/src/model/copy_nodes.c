@@ -85,7 +85,8 @@ static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_nod
     return code;
 }
 
-/* The names of dimensions go with them: HDF5 would see scales and labels in them, which are attributes. */
+/* The names of dimensions go with them: HDF5 would see scales and labels in them, which are
+   attributes. */
 static enum zb_code forget_scales(vol_node *node, zb_error *err) {
     bool has_some = node->kind == VOL_DATASET && vol_side_get(node, VOL_SCALES);
     for (uint32_t d = 0; node->kind == VOL_DATASET && d < zb_node_array(node->zarr)->ndim; d++)

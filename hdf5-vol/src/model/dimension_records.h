@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dimensions without a variable, as netCDF libraries make them: datasets that hold nothing but a name,
- * a length and attributes. They are no arrays of the store, where Zarr readers would take them for
- * data. Their group keeps them as a member of side.h:
+ * Dimensions without a variable, as netCDF libraries make them: datasets that hold nothing but a
+ * name, a length and attributes. They are no arrays of the store, where Zarr readers would take
+ * them for data. Their group keeps them as a member of side.h:
  *
  *     "dimensions": {name: {"length": n, "attributes": {...}}, ...}
  *
- * with the attributes as they would stand in the document of an array, `_hdf5` among them. When another
- * program has made a node of that name, the record is of no use; when it has changed the length of an
- * array beside it along a dimension of that name, which is not unlimited, that length counts.
+ * with the attributes as they would stand in the document of an array, `_hdf5` among them. When
+ * another program has made a node of that name, the record is of no use; when it has changed the
+ * length of an array beside it along a dimension of that name, which is not unlimited, that length
+ * counts.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_DIMENSION_RECORDS_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_DIMENSION_RECORDS_H

@@ -67,9 +67,9 @@ static bool has(const char *text, size_t size, const char *word) {
     return memmem(text, size, word, strlen(word)) != NULL;
 }
 
-/* Whether the document at a path surely names no dimension: most of a group's do not where this is asked,
-   and opening a node takes several times as long as looking for the word. A name may be written with
-   escapes. Distant stores have other ways to a document than its key. */
+/* Whether the document at a path surely names no dimension: most of a group's do not where this is
+   asked, and opening a node takes several times as long as looking for the word. A name may be
+   written with escapes. Distant stores have other ways to a document than its key. */
 static bool names_nothing(zb_store *store, const char *path) {
     char *key = NULL, *text = NULL;
     size_t size;
@@ -97,7 +97,8 @@ static const zb_child *find_child(const zb_children *children, const char *path)
                            : NULL;
 }
 
-/* Opens a child, by what has been read where it is there: a name that a node should not have is not. */
+/* Opens a child, by what has been read where it is there: a name that a node should not have is
+   not. */
 static enum zb_code open_child(zb_store *store, const zb_children *children, const char *path,
                                zb_node **out) {
     const zb_child *child = find_child(children, path);
@@ -135,8 +136,8 @@ static bool add_opened(struct vol_uses *uses, vol_node *node) {
            add_all(uses, zb_node_array(node->zarr));
 }
 
-/* A file that is written keeps the nodes that it has opened: so the next look, after a change, finds most of
-   them. Half of what it may keep is left for those that programs ask for. */
+/* A file that is written keeps the nodes that it has opened: so the next look, after a change,
+   finds most of them. Half of what it may keep is left for those that programs ask for. */
 static bool add_link(struct vol_uses *uses, vol_link *link, const zb_children *children) {
     const vol_file *file = link->group->file;
     if (file->writable && file->node_count < zb_limits_get()->open_nodes / 2)
@@ -150,8 +151,8 @@ static bool add_link(struct vol_uses *uses, vol_link *link, const zb_children *c
     return !link->node || add_opened(uses, link->node);
 }
 
-/* The documents of a distant group that is only read, asked for together: one by one each would cost a
-   round trip. Not those of a group that has more than a file keeps. */
+/* The documents of a distant group that is only read, asked for together: one by one each would
+   cost a round trip. Not those of a group that has more than a file keeps. */
 static void read_together(const vol_node *group, zb_children *out) {
     const vol_file *file = group->file;
     size_t unopened = 0;

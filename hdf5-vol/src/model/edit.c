@@ -34,7 +34,8 @@ bool vol_makes_groups(h5_lib *lib, hid_t lcpl) {
     return lib->H5Pget_create_intermediate_group(lcpl, &makes) >= 0 && makes != 0;
 }
 
-/* A group on the way to a new object keeps the order of its links if the one above does, as in HDF5. */
+/* A group on the way to a new object keeps the order of its links if the one above does, as in
+   HDF5. */
 static enum zb_code make_on_the_way(const vol_place *place, vol_node **out, zb_error *err) {
     enum zb_code code = vol_order_prepare(place->group, place->name, err);
     if (!code)
@@ -378,8 +379,8 @@ enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err) {
     return ZB_OK;
 }
 
-/* A resize that fails may have changed the shape already: the node becomes the store's of now, unless
-   data wait that could not be stored there. */
+/* A resize that fails may have changed the shape already: the node becomes the store's of now,
+   unless data wait that could not be stored there. */
 enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error *err) {
     zb_node *changed = NULL;
     enum zb_code code = vol_unreadable_refuse(dataset, err);

@@ -26,8 +26,8 @@ enum zb_code vol_edit_create_group(const vol_place *place, const char *attribute
 enum zb_code vol_edit_create_array(const vol_place *place, const zb_array_spec *spec,
                                    vol_node **out, zb_error *err);
 
-/* Puts a node that has been made in the store into the tree; takes over `made`. A node without a place
-   in the tree is in the store all the same, and shows when the file is opened again. */
+/* Puts a node that has been made in the store into the tree; takes over `made`. A node without a
+   place in the tree is in the store all the same, and shows when the file is opened again. */
 enum zb_code vol_edit_add(const vol_place *place, zb_node *made, vol_node **out, zb_error *err);
 
 /* An array without a name, in memory until vol_edit_link gives it one. */
@@ -38,9 +38,9 @@ enum zb_code vol_edit_create_loose_group(vol_file *file, const char *attributes,
                                          zb_error *err);
 enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *err);
 
-/* Deletes the node whose place a link is (NULL: that of the root), with all below it; see edit_links.h
-   for nodes that have other names. Its ids stay valid; datasets with ids live on in memory
-   (model/kept.h), and data that wait for others are forgotten. */
+/* Deletes the node whose place a link is (NULL: that of the root), with all below it; see
+   edit_links.h for nodes that have other names. Its ids stay valid; datasets with ids live on in
+   memory (model/kept.h), and data that wait for others are forgotten. */
 enum zb_code vol_edit_delete(vol_link *link, zb_error *err);
 
 enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err);

@@ -59,7 +59,8 @@ static enum zb_code take_place(vol_node *node, vol_link *alias, zb_error *err) {
     return code;
 }
 
-/* A node takes the place of an alias, which takes the node's: the node's group may be rescued, too. */
+/* A node takes the place of an alias, which takes the node's: the node's group may be rescued,
+   too. */
 static enum zb_code change_places(vol_node *node, vol_link *alias, zb_error *err) {
     const vol_place old = {.group = node->parent, .name = strdup(node->name)};
     const uint64_t order = vol_link_of(node)->order;

@@ -17,8 +17,8 @@ enum zb_code vol_edit_copy_link(vol_link *link, const vol_place *place, zb_error
 enum zb_code vol_edit_move_link(vol_link *link, const vol_place *place, zb_error *err);
 
 /* Deletes a link (NULL: that of the root). A node that has another hard link moves there, also when
-   it lies below the link's node; other nodes are deleted with it, their ids stay valid but are of no
-   use. */
+   it lies below the link's node; other nodes are deleted with it, their ids stay valid but are of
+   no use. */
 enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err);
 
 #endif

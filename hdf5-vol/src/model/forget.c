@@ -14,8 +14,8 @@
 
 #include <stdlib.h>
 
-/* Walks keep little, as they do not come back. Programs open and close one object again and again. A node
-   takes about 9 KiB, a link about 150 bytes. */
+/* Walks keep little, as they do not come back. Programs open and close one object again and again.
+   A node takes about 9 KiB, a link about 150 bytes. */
 #define NODES_AFTER_WALK 2000
 #define LINKS_AFTER_WALK 100000
 #define NODES_KEPT 20000
@@ -144,8 +144,8 @@ static void forget_below(vol_node *group) {
     }
 }
 
-/* The count at which the next look pays, when `left` are left of the last one: the time of a look is that
-   of opening as many as it has looked at. Close to the limit half of the room has to do. */
+/* The count at which the next look pays, when `left` are left of the last one: the time of a look
+   is that of opening as many as it has looked at. Close to the limit half of the room has to do. */
 static uint64_t next_look(uint64_t left, uint64_t kept, uint64_t limit) {
     const uint64_t wanted = left + most(left / 2, kept);
     return left < limit ? least(wanted, left + (limit - left) / 2) : wanted;

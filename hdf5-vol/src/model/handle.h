@@ -9,13 +9,13 @@
 enum zb_code vol_handle_open(h5_lib *lib, const char *path, const vol_options *options,
                              bool writable, vol_handle **out, zb_error *err);
 
-/* The same for a node of a store that is open and prepared, for writing; the store is retained. The path
-   is the one that the node will have. */
+/* The same for a node of a store that is open and prepared, for writing; the store is retained. The
+   path is the one that the node will have. */
 enum zb_code vol_handle_adopt(h5_lib *lib, const char *path, const vol_options *options,
                               zb_store *store, const char *node, vol_handle **out, zb_error *err);
 
-/* What a store is told before its nodes are opened: the elements that HDF5 programs can have, and the
-   durability that the options ask for. */
+/* What a store is told before its nodes are opened: the elements that HDF5 programs can have, and
+   the durability that the options ask for. */
 void vol_store_prepare(zb_store *store, const vol_options *options);
 
 /* Another handle of the same kind on the same file. */

@@ -38,8 +38,8 @@ static bool has_ids(const vol_node *node) {
     return node->kind == VOL_DATATYPE ? node->pins > 0 : node->opened > 0;
 }
 
-/* Whether there is room for a copy of what the dataset takes in the store. A type takes what its node
-   does, which stays in memory, too. */
+/* Whether there is room for a copy of what the dataset takes in the store. A type takes what its
+   node does, which stays in memory, too. */
 static bool has_room(vol_node *node, uint64_t *bytes) {
     *bytes = 0;
     if (node->kind == VOL_DATATYPE)

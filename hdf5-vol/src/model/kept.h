@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Datasets and named types that are deleted while they have ids. HDF5 keeps them until the last id
- * goes, Zarr has no place for them: a copy in memory takes the node's place, arrays chunk by chunk as
- * they were stored. Those of one file take at most the limit write_cache_bytes; ids of other datasets
- * give errors.
+ * goes, Zarr has no place for them: a copy in memory takes the node's place, arrays chunk by chunk
+ * as they were stored. Those of one file take at most the limit write_cache_bytes; ids of other
+ * datasets give errors.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_KEPT_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_KEPT_H
@@ -12,12 +12,13 @@
 
 typedef struct vol_kept vol_kept;
 
-/* Copies the datasets and types that have ids, of a node that is about to be deleted and all below it.
-   NULL when there are none. Waiting data and attributes of those are stored. What cannot be copied is
-   left out. */
+/* Copies the datasets and types that have ids, of a node that is about to be deleted and all below
+   it. NULL when there are none. Waiting data and attributes of those are stored. What cannot be
+   copied is left out. */
 vol_kept *vol_kept_copy(vol_node *top);
 
-/* Ends that: the node has been deleted, and the copies take their places; or it has not, and they go. */
+/* Ends that: the node has been deleted, and the copies take their places; or it has not, and they
+   go. */
 void vol_kept_end(vol_kept *kept, bool deleted);
 
 /* The last id of a dataset is going: memory that only it could reach is given back. */

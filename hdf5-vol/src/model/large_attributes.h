@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hidden arrays of a node's large attributes (attributes/large.h), as far as the store is concerned.
+ * The hidden arrays of a node's large attributes (attributes/large.h), as far as the store is
+ * concerned.
  *
  * The entry of such an attribute in side.h has the member "array": the name of a hidden array
- * (zarrbridge/change.h) of the node. An array is written before the entry that names it is stored, never
- * changed, and deleted after no stored entry names it any more. So a kill leaves the old value or the
- * new one, and at most an array that nobody needs.
+ * (zarrbridge/change.h) of the node. An array is written before the entry that names it is stored,
+ * never changed, and deleted after no stored entry names it any more. So a kill leaves the old
+ * value or the new one, and at most an array that nobody needs.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_LARGE_ATTRIBUTES_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_LARGE_ATTRIBUTES_H
@@ -14,7 +15,8 @@
 
 #define VOL_LARGE_ARRAY "array"
 
-/* The name in an entry, or in the plain value of such an attribute; borrowed. NULL for any other. */
+/* The name in an entry, or in the plain value of such an attribute; borrowed. NULL for any
+   other. */
 const char *vol_large_array(const zb_json *entry);
 
 /* A name that no hidden array has; malloc'ed. NULL when memory runs out. */

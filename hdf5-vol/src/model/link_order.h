@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The order in which the links of a group were made, for groups that keep it
- * (H5Pset_link_creation_order). It is a member of the group's side attribute (side.h), with the names
- * of nodes and of other links:
+ * (H5Pset_link_creation_order). It is a member of the group's side attribute (side.h), with the
+ * names of nodes and of other links:
  *
  *     "order": [name, ...], "order_indexed": false
  *

@@ -21,8 +21,8 @@ enum zb_code vol_link_new_external(const char *name, const char *file, const cha
 enum zb_code vol_link_new_unopened(const char *name, vol_link **out, zb_error *err);
 bool vol_link_is_unopened(const vol_link *link);
 
-/* Gives such a link its node and its reason, as vol_link_new does; the second one takes them away, but
-   does not free the node. */
+/* Gives such a link its node and its reason, as vol_link_new does; the second one takes them away,
+   but does not free the node. */
 enum zb_code vol_link_set_node(vol_link *link, vol_node *node, const char *reason, zb_error *err);
 void vol_link_unset_node(vol_link *link);
 

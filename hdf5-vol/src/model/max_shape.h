@@ -23,7 +23,8 @@ bool vol_max_shape_is_stored(vol_node *dataset);
 /* Shows one until the file is closed, also where it is the shape itself. */
 enum zb_code vol_max_shape_show(vol_node *dataset, const hsize_t *max_shape, zb_error *err);
 
-/* The member for a new dataset of this shape, where it needs one: its document then comes with it. */
+/* The member for a new dataset of this shape, where it needs one: its document then comes with
+   it. */
 enum zb_code vol_max_shape_describe(uint32_t ndim, const uint64_t *shape, const hsize_t *max_shape,
                                     vol_changes *members, zb_error *err);
 

@@ -9,11 +9,11 @@
  * names in another file. A hard one is another name of a node: aliases.h.
  *
  * Names of nodes and of links are one set of names. Where a store has both, since another program
- * has made the node, the node is shown and the link is hidden: it stays in the document, and is back
- * when the node has gone. Entries of another form are kept, too, and not shown.
+ * has made the node, the node is shown and the link is hidden: it stays in the document, and is
+ * back when the node has gone. Entries of another form are kept, too, and not shown.
  *
- * Changes are stored at the next flush of the file, or before anything that needs them in the store,
- * so that making n links writes one document.
+ * Changes are stored at the next flush of the file, or before anything that needs them in the
+ * store, so that making n links writes one document.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_NAMED_LINKS_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_NAMED_LINKS_H
@@ -43,8 +43,8 @@ vol_link *vol_named_find(vol_node *group, const char *name);
 /* Adds one whose name nothing has. Takes over `link`, also on failure. */
 enum zb_code vol_named_add(vol_node *group, vol_link *link, zb_error *err);
 
-/* Takes one out of its group, where it is of no use any more: for aliases.h, which removes links of any
-   kind. */
+/* Takes one out of its group, where it is of no use any more: for aliases.h, which removes links of
+   any kind. */
 void vol_named_remove(vol_link *link);
 
 /* Puts those that no node hides among the links of a group whose nodes have been listed. */
@@ -53,7 +53,8 @@ enum zb_code vol_named_show(vol_node *group, zb_error *err);
 /* A link tells another place than it did: it is to be stored again. */
 void vol_named_change(vol_link *link);
 
-/* Stores the links of one group that have changed, and no others: what other programs have changed stays. */
+/* Stores the links of one group that have changed, and no others: what other programs have changed
+   stays. */
 enum zb_code vol_named_store(vol_node *group, zb_error *err);
 
 /* Forgets the links of a group, in order to read them again: changes have been stored. */

@@ -248,8 +248,8 @@ static uint64_t number_of_url(const char *name) {
     return hash;
 }
 
-/* Of directories the place, whichever path led there; of archives the path, since another file takes
-   their place when they are made anew. */
+/* Of directories the place, whichever path led there; of archives the path, since another file
+   takes their place when they are made anew. */
 static uint64_t number_of_path(const char *path) {
     struct stat info = {0};
     char *full;

@@ -12,8 +12,8 @@ enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *
                               bool truncate, const char *attributes, vol_handle **out,
                               zb_error *err);
 
-/* Erases the Zarr node at path, with all below it; a directory in which nothing is left goes, too.
- */
+/* Erases the Zarr node at path, with all below it; a directory in which nothing is left goes,
+   too. */
 enum zb_code vol_store_delete(h5_lib *lib, const char *path, const vol_options *options,
                               zb_error *err);
 

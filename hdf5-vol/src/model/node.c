@@ -108,8 +108,8 @@ void vol_node_free(vol_node *node) {
     free(node);
 }
 
-/* In a file that is only read no node changes its place, so that the counts above stay right. In others
-   each node counts its own pins, and forget.c looks below. */
+/* In a file that is only read no node changes its place, so that the counts above stay right. In
+   others each node counts its own pins, and forget.c looks below. */
 static void add_pins(vol_node *node, size_t more) {
     for (; node; node = node->file->writable ? NULL : node->parent)
         node->pins += more;

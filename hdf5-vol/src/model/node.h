@@ -3,8 +3,8 @@
  * Groups, datasets, and the links that lead to them.
  *
  * A *link* is an entry of a group: a name, and what stands behind it. A *node* is a group or a
- * dataset that can be opened. Each node has one place in the store, and one link that is that place.
- * Behind such a link whose metadata cannot be read stands a dataset that tells the reason
+ * dataset that can be opened. Each node has one place in the store, and one link that is that
+ * place. Behind such a link whose metadata cannot be read stands a dataset that tells the reason
  * (unreadable.h). One that cannot have a node at all is a soft link that leads nowhere, with the
  * reason as its value. All other links are kept in an attribute of the group (named_links.h).
  */
@@ -30,8 +30,8 @@ enum vol_link_kind {
     VOL_LINK_HARD,     /* the place of its node */
     VOL_LINK_SOFT,     /* leads to what `target` names */
     VOL_LINK_EXTERNAL, /* leads to what `target` names in the file called `external` */
-    VOL_LINK_ALIAS, /* another hard link: `target` is the way to the place of its node (aliases.h) */
-    VOL_LINK_KEPT   /* of a kind that this version does not know: kept, and not shown */
+    VOL_LINK_ALIAS,    /* another hard link: `target` is the way to its node's place (aliases.h) */
+    VOL_LINK_KEPT      /* of a kind that this version does not know: kept, and not shown */
 };
 
 typedef struct vol_link {
@@ -111,8 +111,9 @@ enum zb_code vol_node_new(struct vol_file *file, zb_node *zarr, vol_node **out, 
 /* Frees a node and all below it. */
 void vol_node_free(vol_node *node);
 
-/* Keeps the node, and so those above it, in memory until vol_node_unpin: each open id does, each walk for
-   the groups that it is in, and (until the file is closed) each alias for its group and its node. */
+/* Keeps the node, and so those above it, in memory until vol_node_unpin: each open id does, each
+   walk for the groups that it is in, and (until the file is closed) each alias for its group and
+   its node. */
 void vol_node_pin(vol_node *node);
 void vol_node_unpin(vol_node *node);
 
@@ -133,22 +134,23 @@ enum zb_code vol_node_child_path(const vol_node *group, const char *name, char *
    list of attributes stays as it is, unless names or lengths of dimensions have changed. */
 bool vol_node_replace(vol_node *node, zb_node *zarr);
 
-/* The attribute that tells the encoding of text of a fixed size, as netCDF programs and xarray have it. */
+/* The attribute that tells the encoding of text of a fixed size, as netCDF programs and xarray have
+   it. */
 #define VOL_ENCODING "_Encoding"
 #define VOL_ENCODING_UTF8 "utf-8"
 
-/* The member of side.h with a dataset's HDF5 type (type_json.h). It counts while the array is stored as
-   that type would be. */
+/* The member of side.h with a dataset's HDF5 type (type_json.h). It counts while the array is
+   stored as that type would be. */
 #define VOL_SIDE_TYPE "type"
 
-/* The member of side.h with VOL_SPACE_NULL (JSON) of a dataset without a shape (H5S_NULL, h5py.Empty). It
-   counts while the array has the shape (0,), which other readers see. */
+/* The member of side.h with VOL_SPACE_NULL (JSON) of a dataset without a shape (H5S_NULL,
+   h5py.Empty). It counts while the array has the shape (0,), which other readers see. */
 #define VOL_SIDE_SPACE "space"
 #define VOL_SPACE_NULL "\"null\""
 bool vol_node_is_null(vol_node *dataset);
 
-/* The member of side.h with the type (type_json.h) of a named datatype, and a new one of that type: -1
-   when there is none. */
+/* The member of side.h with the type (type_json.h) of a named datatype, and a new one of that type:
+   -1 when there is none. */
 #define VOL_SIDE_DATATYPE "datatype"
 hid_t vol_node_datatype(vol_node *node);
 

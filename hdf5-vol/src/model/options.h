@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that the user can give when opening or creating a file: parsed by callbacks/info.c.
- */
+/* The options that the user can give when opening or creating a file: parsed by
+   callbacks/info.c. */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_OPTIONS_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_OPTIONS_H
 

@@ -70,7 +70,8 @@ enum zb_code vol_path_enter(vol_route *route, vol_found *found, zb_error *err) {
     return follow_soft(route, link, &found->node, err);
 }
 
-/* One step: into the group that has been found, to the name in it. `is_last`: no other one follows. */
+/* One step: into the group that has been found, to the name in it. `is_last`: no other one
+   follows. */
 static enum zb_code step(const char *part, bool is_last, vol_route *route, vol_found *out,
                          zb_error *err) {
     enum zb_code code = out->link ? vol_path_enter(route, out, err) : ZB_OK;

@@ -20,11 +20,11 @@ typedef struct vol_found {
 /* The way of one path. */
 typedef struct vol_route {
     size_t left; /* links that may still be followed: chains and circles end */
-    bool
-        is_cut; /* with ZB_ENOTFOUND: another name than the last one leads to no group; what a soft link
-                    names counts as a path of its own */
-    /* Where the way has left the file: the link, and the path to go on there. Only a caller that has
-       set `may_leave` gets these, with ZB_EUNSUPPORTED, and frees the path. */
+    /* With ZB_ENOTFOUND: another name than the last one leads to no group. What a soft link names
+       counts as a path of its own. */
+    bool is_cut;
+    /* Where the way has left the file: the link, and the path to go on there. Only a caller that
+       has set `may_leave` gets these, with ZB_EUNSUPPORTED, and frees the path. */
     bool may_leave;
     const vol_link *external;
     char *rest;

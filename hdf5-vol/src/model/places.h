@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where nodes are in the store, as seen from one another: "../g/d" is `d` of the group `g` that lies
- * beside the node from which is looked, "." is that node itself. Such a path stays true when both
- * nodes are moved or copied together, by whatever program.
+ * Where nodes are in the store, as seen from one another: "../g/d" is `d` of the group `g` that
+ * lies beside the node from which is looked, "." is that node itself. Such a path stays true when
+ * both nodes are moved or copied together, by whatever program.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_PLACES_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_PLACES_H
 
 #include "model/tree.h"
 
-/* The path from one node to the place `name` in another (NULL: to that node itself); malloc'ed, NULL
-   when memory runs out. */
+/* The path from one node to the place `name` in another (NULL: to that node itself); malloc'ed,
+   NULL when memory runs out. */
 char *vol_place_text(const vol_node *from, const vol_node *to, const char *name);
 
 /* The same of two paths of the store, and back: NULL also when the text leads above the root. */
@@ -21,8 +21,8 @@ char *vol_place_resolve(const char *base, const char *text);
    shows. */
 vol_node *vol_place_node(const vol_node *from, const char *text);
 
-/* The group and the name at such a path, whether there is such a node or not. The name is malloc'ed;
-   the group is NULL when there is none. */
+/* The group and the name at such a path, whether there is such a node or not. The name is
+   malloc'ed; the group is NULL when there is none. */
 vol_node *vol_place_parent(const vol_node *from, const char *text, char **name);
 
 /* Whether a node is `above` or lies below it. */

@@ -3,8 +3,8 @@
  * References of a node besides its links (H5Oincr_refcount, H5Odecr_refcount): the member
  * "references" of side.h, a number above 0.
  *
- * In an HDF5 file they keep an object that has no link. A store has no place for such a node: as long
- * as it has references, its last link is not deleted.
+ * In an HDF5 file they keep an object that has no link. A store has no place for such a node: as
+ * long as it has references, its last link is not deleted.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_REFERENCE_COUNT_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_REFERENCE_COUNT_H
@@ -16,8 +16,8 @@ unsigned vol_reference_count(vol_node *node);
 
 enum zb_code vol_reference_change(vol_node *node, int delta, zb_error *err);
 
-/* Whether a node may be deleted, with all below it; vol_alias_gather has looked for its aliases. What
-   has a link elsewhere stays. */
+/* Whether a node may be deleted, with all below it; vol_alias_gather has looked for its aliases.
+   What has a link elsewhere stays. */
 enum zb_code vol_reference_check(vol_node *top, zb_error *err);
 
 /* A copy has its links alone, and so have those of all nodes below it. */

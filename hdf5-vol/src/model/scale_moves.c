@@ -175,7 +175,8 @@ static enum zb_code move_inside(vol_node *dataset, const zb_json *scales, void *
     return code;
 }
 
-/* A scale does not know all that refer to it: copies of datasets are not among its references back. */
+/* A scale does not know all that refer to it: copies of datasets are not among its references
+   back. */
 static enum zb_code move_outside(vol_node *dataset, const zb_json *scales, void *context,
                                  zb_error *err) {
     movement *m = context;

@@ -5,12 +5,12 @@
 
 #include "model/tree.h"
 
-/* After a node was moved, which had this path in the store: references of and to the datasets below it
-   lead to the same datasets again, and dimensions are called like their scales. */
+/* After a node was moved, which had this path in the store: references of and to the datasets below
+   it lead to the same datasets again, and dimensions are called like their scales. */
 enum zb_code vol_scales_moved(vol_node *top, const char *old_path, zb_error *err);
 
-/* After `from` was copied to `to`: references within lead to the copies. Those out of it lead where they
-   led, or nowhere when that is in another file. */
+/* After `from` was copied to `to`: references within lead to the copies. Those out of it lead where
+   they led, or nowhere when that is in another file. */
 enum zb_code vol_scales_copied(vol_node *from, vol_node *to, zb_error *err);
 
 #endif

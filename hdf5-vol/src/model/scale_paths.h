@@ -8,15 +8,15 @@
 
 #include "model/tree.h"
 
-/* Gives a path its other form: malloc'ed, or NULL when it leads nowhere. What `convert` needs to know
-   follows behind this in a struct of its own. */
+/* Gives a path its other form: malloc'ed, or NULL when it leads nowhere. What `convert` needs to
+   know follows behind this in a struct of its own. */
 typedef struct vol_scale_paths {
     vol_node *dataset; /* from which the relative paths are seen */
     char *(*convert)(const struct vol_scale_paths *self, const char *path);
 } vol_scale_paths;
 
-/* The value of an attribute with references, as JSON text (malloc'ed); NULL when memory runs out. What
-   leads nowhere is left out of lists. */
+/* The value of an attribute with references, as JSON text (malloc'ed); NULL when memory runs out.
+   What leads nowhere is left out of lists. */
 char *vol_scale_paths_print(const vol_scale_paths *how, const zb_json *value);
 
 /* From the store to the open file, and back. */

@@ -2,9 +2,9 @@
 /*
  * What an HDF5 program says about dimension scales, where `dimension_names` cannot.
  *
- * HDF5 keeps scales in five attributes: CLASS, NAME and REFERENCE_LIST of a scale, DIMENSION_LIST and
- * DIMENSION_LABELS of what it is attached to. Those that an HDF5 program has written are a member of
- * side.h, whole: what is not in it, the dataset does not have.
+ * HDF5 keeps scales in five attributes: CLASS, NAME and REFERENCE_LIST of a scale, DIMENSION_LIST
+ * and DIMENSION_LABELS of what it is attached to. Those that an HDF5 program has written are a
+ * member of side.h, whole: what is not in it, the dataset does not have.
  *
  *     "scales": {name: {"type": T, "shape": [...], "value": ...}, ...}
  *

@@ -47,7 +47,8 @@ enum zb_code vol_side_set(vol_node *node, const char *member, const char *json, 
 enum zb_code vol_side_set_entry(vol_node *node, const char *attribute, const char *json,
                                 zb_error *err);
 
-/* The entry of a link (named_links.h) likewise; vol_side_get does not see it before it is stored. */
+/* The entry of a link (named_links.h) likewise; vol_side_get does not see it before it is
+   stored. */
 enum zb_code vol_side_set_link(vol_node *node, const char *link, const char *json, zb_error *err);
 
 /* Whether an attribute of that name is hidden, since it is ours. */
@@ -59,11 +60,12 @@ bool vol_side_hides(vol_node *node, const char *name);
 enum zb_code vol_side_print(const vol_node *node, const zb_json *attributes, char **out,
                             zb_error *err);
 
-/* The attributes of a new node that has these members and no others: a JSON object as text (malloc'ed),
-   NULL without memory. */
+/* The attributes of a new node that has these members and no others: a JSON object as text
+   (malloc'ed), NULL without memory. */
 char *vol_side_print_new(const vol_changes *members);
 
-/* The object of a node of the store that has no vol_node, for zb_json_free; NULL when there is none. */
+/* The object of a node of the store that has no vol_node, for zb_json_free; NULL when there is
+   none. */
 zb_json *vol_side_of(const zb_node *zarr);
 
 /* Forgets what was parsed; called with each change of the node's document. */

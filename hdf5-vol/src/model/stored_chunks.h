@@ -17,13 +17,14 @@ typedef struct vol_stored_chunks {
     size_t count, room;
 } vol_stored_chunks;
 
-/* Adds the chunk at an index. ZB_ENOMEM; ZB_EUNSUPPORTED where the array has 2^64 chunks or more. The
-   list has an order when all have been added and vol_stored_chunks_sort was called. */
+/* Adds the chunk at an index. ZB_ENOMEM; ZB_EUNSUPPORTED where the array has 2^64 chunks or more.
+   The list has an order when all have been added and vol_stored_chunks_sort was called. */
 enum zb_code vol_stored_chunks_add(vol_stored_chunks *list, const uint64_t *index, uint64_t bytes,
                                    zb_error *err);
 void vol_stored_chunks_sort(vol_stored_chunks *list);
 
-/* Those that the array itself has (zb_array_stored_each). The list is to be freed on errors, too. */
+/* Those that the array itself has (zb_array_stored_each). The list is to be freed on errors,
+   too. */
 enum zb_code vol_stored_chunks_of(const zb_node *array, enum zb_grid_level level,
                                   vol_stored_chunks *out, zb_error *err);
 
@@ -32,7 +33,8 @@ void vol_stored_chunks_index(const vol_stored_chunks *list, size_t i, uint64_t i
 
 void vol_stored_chunks_free(vol_stored_chunks *list);
 
-/* The level of the chunks that HDF5 sees. Where each object is one, its name is all that a list needs. */
+/* The level of the chunks that HDF5 sees. Where each object is one, its name is all that a list
+   needs. */
 enum zb_grid_level vol_stored_level(const zb_node *array);
 
 /* The chunks that a dataset shows and has stored, what waits included, those of shards with

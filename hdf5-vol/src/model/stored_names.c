@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The longest name that a file system has. Longer ones are no forms, which bounds the search for names
-   that look like the form of a name that looks like the form of a name. */
+/* The longest name that a file system has. Longer ones are no forms, which bounds the search for
+   names that look like the form of a name that looks like the form of a name. */
 enum { LONGEST = 255 };
 
 static bool is_always_bad(unsigned char c) {
@@ -54,8 +54,8 @@ static int digit_of(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The name of which a text may be the form; NULL when it has a "%" that begins no character, or memory runs
-   out. */
+/* The name of which a text may be the form; NULL when it has a "%" that begins no character, or
+   memory runs out. */
 static char *name_of(const char *form) {
     char *name = malloc(strlen(form) + 1), *end = name;
     for (const char *c = form; name && *c; c++) {

@@ -2,15 +2,16 @@
 /*
  * Names of nodes in the store, for names of HDF5 that a Zarr node cannot have.
  *
- * Such names begin with "." or "__", are "zarr.json", or have control characters or backslashes. Their
- * offending characters, and each "%", are stored as "%" and two upper-case hexadecimal digits:
+ * Such names begin with "." or "__", are "zarr.json", or have control characters or backslashes.
+ * Their offending characters, and each "%", are stored as "%" and two upper-case hexadecimal
+ * digits:
  *
  *     ".hidden"   %2Ehidden
  *     "__x"       %5F_x
  *     "a\b%"      a%5Cb%25
  *
- * A name of the store is taken for such a form only where it is the form of a name that needs one; any
- * other is shown as it is. A name that looks like a form needs one, so that no two names meet.
+ * A name of the store is taken for such a form only where it is the form of a name that needs one;
+ * any other is shown as it is. A name that looks like a form needs one, so that no two names meet.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_STORED_NAMES_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_STORED_NAMES_H

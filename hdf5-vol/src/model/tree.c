@@ -68,8 +68,8 @@ enum zb_code vol_tree_add_loose(vol_file *file, zb_node *zarr, vol_node **out, z
     return ZB_OK;
 }
 
-/* The node of an entry: the store's, or, with a reason, a dataset in its place. *reason is set, and *out
-   NULL, when it cannot have one. Takes over `zarr`. */
+/* The node of an entry: the store's, or, with a reason, a dataset in its place. *reason is set, and
+   *out NULL, when it cannot have one. Takes over `zarr`. */
 static enum zb_code new_child(vol_node *group, const char *name, zb_node *zarr, vol_node **out,
                               const char **reason, zb_error *err) {
     const bool is_unreadable = *reason != NULL;

@@ -2,12 +2,12 @@
 /*
  * A Zarr store as HDF5 wants to see it: a file whose root is a group, with links, objects, tokens.
  *
- * A vol_file is an open store. It owns its nodes. A group is listed once, by names; each node is opened
- * when it is asked for, and kept until the file and all objects opened through it are closed: an open
- * file shows the names that it found, the nodes as they were when they were opened, and what it changed
- * itself; reopening it shows what others have changed since. A file that is only read forgets nodes when
- * it has many, and opens them again (forget.h). No HDF5 call happens in the tree except for closing the
- * ids that other rooms have stored in a node.
+ * A vol_file is an open store. It owns its nodes. A group is listed once, by names; each node is
+ * opened when it is asked for, and kept until the file and all objects opened through it are
+ * closed: an open file shows the names that it found, the nodes as they were when they were opened,
+ * and what it changed itself; reopening it shows what others have changed since. A file that is
+ * only read forgets nodes when it has many, and opens them again (forget.h). No HDF5 call happens
+ * in the tree except for closing the ids that other rooms have stored in a node.
  *
  * Each H5Fopen makes a vol_handle, which says whether it may write. A store that is open for
  * writing has one vol_file in the process, so that all handles see one state; those that are only
@@ -52,8 +52,8 @@ struct vol_file {
     uint64_t nodes_left, links_left; /* forget.h: of these, when it last looked; 0 before */
     size_t holds;                    /* the same: callers that keep nodes */
     uint64_t last_loose_token;
-    /* Paths of objects that a copy is still to make, by the tokens that they will have: references may lead
-       there already. Borrowed; NULL but while something is copied into the file. */
+    /* Paths of objects that a copy is still to make, by the tokens that they will have: references
+       may lead there already. Borrowed; NULL but while something is copied into the file. */
     const struct vol_map *to_come;
     vol_node *by_token[VOL_TOKEN_BUCKETS];
 };
@@ -68,7 +68,8 @@ struct vol_handle {
     vol_manners manners; /* of the access list that it was opened with */
 };
 
-/* A name for a new node: its group, and the last part of its path. Freed with vol_place_clear of edit.h. */
+/* A name for a new node: its group, and the last part of its path. Freed with vol_place_clear of
+   edit.h. */
 typedef struct vol_place {
     vol_node *group;
     char *name;
@@ -79,8 +80,8 @@ typedef struct vol_place {
 /* The link of that name in a group. ZB_ENOTFOUND when there is none. */
 enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, zb_error *err);
 
-/* Opens the node whose place a link is, unless that was done before. Nothing happens for a link that is
-   no place. ZB_ENOTFOUND when the node has gone since the group was listed. */
+/* Opens the node whose place a link is, unless that was done before. Nothing happens for a link
+   that is no place. ZB_ENOTFOUND when the node has gone since the group was listed. */
 enum zb_code vol_link_open(vol_link *link, zb_error *err);
 
 /* True if there is surely no such link: the cheap question before a new one is made. False says

@@ -78,7 +78,8 @@ static uint64_t measure(const vol_node *node) {
     return size + size / 2;
 }
 
-/* Changes stand indented in the document, with descriptions of their types: about twice their text. */
+/* Changes stand indented in the document, with descriptions of their types: about twice their
+   text. */
 bool vol_waiting_crowds(vol_node *node, size_t bytes) {
     const uint64_t limit = zb_limits_get()->document_bytes,
                    waits = node->waiting ? node->waiting->bytes : 0;

@@ -169,9 +169,9 @@ static herr_t note_leaving(const char *parent_file, const char *parent_group,
     return 0;
 }
 
-/* Behind a further external link HDF5 gives ids to what it meets, as the wrap context says. That of a
-   callback is the store's: the ids would pass for objects of stores. So H5Oopen follows a path first,
-   which has a context of its own; `left` tells whether it has met such a link. */
+/* Behind a further external link HDF5 gives ids to what it meets, as the wrap context says. That of
+   a callback is the store's: the ids would pass for objects of stores. So H5Oopen follows a path
+   first, which has a context of its own; `left` tells whether it has met such a link. */
 static hid_t follow(h5_lib *lib, hid_t file, const char *name, hid_t lapl, bool *left) {
     const hid_t list = lib->H5Pcopy(lapl > 0 ? lapl : *lib->H5P_LST_LINK_ACCESS_ID_g);
     hid_t id = -1;
@@ -193,8 +193,8 @@ static vol_object *handle_of(h5_lib *lib, hid_t id, const H5VL_loc_params_t *loc
     return under ? vol_object_pass(lib, type, under) : NULL;
 }
 
-/* By its name, which HDF5 keeps for H5Iget_name; but by its token in a further file, where the name is
-   another one. */
+/* By its name, which HDF5 keeps for H5Iget_name; but by its token in a further file, where the name
+   is another one. */
 static vol_object *open_by_name(h5_lib *lib, hid_t file, const char *name, hid_t lapl, hid_t dxpl) {
     bool left;
     H5O_info2_t info;
@@ -251,8 +251,8 @@ static vol_object *open_on(const vol_object *object, const H5VL_loc_params_t *lo
     return route->rest ? go_on(object, lapl, dxpl, route) : NULL;
 }
 
-/* The path, seen from the object, of a soft or external link that a location by index means; malloc'ed.
-   NULL where it means none. */
+/* The path, seen from the object, of a soft or external link that a location by index means;
+   malloc'ed. NULL where it means none. */
 static char *path_of_link(const vol_object *object, const H5VL_loc_params_t *loc) {
     vol_found found;
     char *path;

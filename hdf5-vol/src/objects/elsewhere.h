@@ -16,16 +16,16 @@ vol_object *vol_open_any(const vol_object *object, const H5VL_loc_params_t *loc,
 /* As vol_open_any, but NULL without an error where the location is in this file or nowhere. */
 vol_object *vol_open_elsewhere(const vol_object *object, const H5VL_loc_params_t *loc, hid_t dxpl);
 
-/* For a link that could not be found, whose error is on the stack: when the way to it leaves this file,
-   empties the stack and opens the object in another file that holds the link, or pushes why that
-   cannot be opened. `in_it` gets the location of the link seen from there, which borrows the name. NULL
-   and the stack as it was where the way does not leave. */
+/* For a link that could not be found, whose error is on the stack: when the way to it leaves this
+   file, empties the stack and opens the object in another file that holds the link, or pushes why
+   that cannot be opened. `in_it` gets the location of the link seen from there, which borrows the
+   name. NULL and the stack as it was where the way does not leave. */
 vol_object *vol_open_holder(const vol_object *object, const H5VL_loc_params_t *loc, hid_t dxpl,
                             H5VL_loc_params_t *in_it);
 
-/* The file that a name in another file (`holder`) means. HDF5's order: the environment variable, the
-   access list's prefix (NULL: none), the directory of the holder, the current directory. malloc'ed;
-   NULL when there is no such file. */
+/* The file that a name in another file (`holder`) means. HDF5's order: the environment variable,
+   the access list's prefix (NULL: none), the directory of the holder, the current directory.
+   malloc'ed; NULL when there is no such file. */
 char *vol_find_file(const char *variable, const char *prefix, const char *holder, const char *name);
 
 /* Closes an object of any kind that has no id. */

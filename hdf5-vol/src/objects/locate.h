@@ -32,7 +32,8 @@ vol_route vol_route_of(h5_lib *lib, hid_t lapl);
 /* The bytes of a path before its last name. */
 size_t vol_holder_size(const char *path);
 
-/* Whether there is a group in this file that holds, or could hold, the link that a location names. */
+/* Whether there is a group in this file that holds, or could hold, the link that a location
+   names. */
 bool vol_has_holder(const vol_object *object, const H5VL_loc_params_t *loc);
 
 /* Whether a location by name is in another file. */

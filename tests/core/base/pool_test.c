@@ -111,8 +111,8 @@ static enum zb_code fail_in_turn(void *context, size_t i, zb__scratch *scratch, 
 }
 
 /* On a busy machine the quick one's thread can lose its processor between its error and its report,
-   hence more and more patience; a pool that kept the last error would never give the quick one's.
- */
+   hence more and more patience; a pool that kept the last error would never give the quick
+   one's. */
 static void first_error_by_time_wins(void **state) {
     (void)state;
     zb_error err;

@@ -163,8 +163,8 @@ static bool run_scenario(const scenario *s, zb_store *before, zb_store *after, b
     return done;
 }
 
-/* Allocations repeat themselves, mostly inside the JSON parser: after the first hundred only some.
- */
+/* Allocations repeat themselves, mostly inside the JSON parser: after the first hundred only
+   some. */
 static uint64_t next_place(uint64_t nth, bool starve) {
     return nth + (starve && nth > 100 ? 7 : 1);
 }

@@ -35,7 +35,8 @@ static zb_store_counts counts_of_copy(zb_store *from, const char *to_path) {
     return calls;
 }
 
-/* Each group is listed once. Its document is read twice: to see what the node is, and to copy it. */
+/* Each group is listed once. Its document is read twice: to see what the node is, and to copy
+   it. */
 static void lists_its_source_once(void **state) {
     (void)state;
     zb_store *store = new_source("zarr.json", group3);

@@ -14,8 +14,8 @@ static zb_store *count_calls(const fixture *f) {
     return store;
 }
 
-/* The group above is asked for its version and read, and the new document is stated once. Documents of
-   version 2, notes and chunks are not looked for one by one where there is no directory. */
+/* The group above is asked for its version and read, and the new document is stated once. Documents
+   of version 2, notes and chunks are not looked for one by one where there is no directory. */
 static void absent_places_cost_one_question(void **state) {
     zb_store *store = count_calls(*state);
     zb_store_counts calls;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Drafts around a store in memory: the same changes lead to the same store, through the draft at once, and
-   below it when it is sealed. tests/remote/test_s3_drafts.py has them in S3, with kills and other programs. */
+/* Drafts around a store in memory: the same changes lead to the same store, through the draft at
+   once, and below it when it is sealed. tests/remote/test_s3_drafts.py has them in S3, with kills
+   and other programs. */
 #include "change/draft.h"
 #include "support/store.h"
 #include "zarrbridge/sys/store.h"

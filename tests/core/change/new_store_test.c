@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* New zip archives: what has the name before and after a seal, at the end of a store, and after a failure. */
+/* New zip archives: what has the name before and after a seal, at the end of a store, and after a
+   failure. */
 #include <sys/stat.h>
 #include <unistd.h>
 

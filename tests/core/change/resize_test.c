@@ -322,8 +322,8 @@ static void shrink_beside_a_writer(zb_store *store, const char *path, uint64_t c
     zb_store_release(store);
 }
 
-/* Whether chunks are asked for one by one or listed, shrinking waits for the writer; and not for the
-   lock of the hierarchy, which it holds itself. */
+/* Whether chunks are asked for one by one or listed, shrinking waits for the writer; and not for
+   the lock of the hierarchy, which it holds itself. */
 static void test_writer_at_the_same_time(void **state) {
     (void)state;
     static const uint64_t columns[] = {6, 1 << 20};

@@ -270,8 +270,8 @@ static void journals_are_replayed(void **state) {
     zb_error err;
     zb_node_release(create(f->store, "a", NULL));
     findings found = {.total = 0};
-    /* The number of calls in front of the right one depends on the age of files, so that a round may
-       miss it, and the shard grow. */
+    /* The number of calls in front of the right one depends on the age of files, so that a round
+       may miss it, and the shard grow. */
     const uint64_t calls = 100; /* more than a flush makes */
     for (uint64_t nth = 1; found.of[ZB_FINDING_DAMAGED] == 0; nth = nth % calls + 1) {
         ASSERT_OK(zb_store_stat(f->store, "a/c/0/0", &before, &err), err);

@@ -122,8 +122,8 @@ static void free_one_chunk(one_chunk *c) {
     zb_store_release(c->store);
 }
 
-/* Random elements; a share of the single inner blocks of 2 x 3 x 4, and of whole slices, is fill.
- */
+/* Random elements; a share of the single inner blocks of 2 x 3 x 4, and of whole slices, is
+   fill. */
 static void make_elements(const one_chunk *c, check_random *random, uint64_t share, uint8_t *out) {
     size_t item = c->info->dtype.size;
     bool fills[2 * 2 * 2];

@@ -202,8 +202,8 @@ static void transposes(void **state) {
     }
 }
 
-/* Bands of pixels of bytes, of every length around that of a register, and right up to the end of the
-   source, behind which there is nothing to read. */
+/* Bands of pixels of bytes, of every length around that of a register, and right up to the end of
+   the source, behind which there is nothing to read. */
 static void bands_of_pixels(void **state) {
     (void)state;
     for (uint64_t samples = 2; samples <= 5; samples++) {

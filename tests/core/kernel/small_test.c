@@ -60,7 +60,8 @@ static void numbers_to_codes(void **state) {
     }
 }
 
-/* The middle of two neighbours goes to the even code, of powers of two to the larger one, and its own neighbours to the nearer one. */
+/* The middle of two neighbours goes to the even code, of powers of two to the larger one, and its
+   own neighbours to the nearer one. */
 static void ties(void **state) {
     (void)state;
     for (size_t f = 0; f < sizeof golden_values / sizeof *golden_values; f++) {

@@ -21,7 +21,8 @@ static bool reads_as_fill(const zb_node *node, const uint64_t *start, const uint
     return same;
 }
 
-/* The bytes at the chunk's place, of uncompressed little-endian chunks, begin with its first element. */
+/* The bytes at the chunk's place, of uncompressed little-endian chunks, begin with its first
+   element. */
 static void check_place(const zb_node *node, const uint64_t *index, uint64_t bytes) {
     const zb_dtype dtype = zb_node_array(node)->dtype;
     zb_chunk_place place;

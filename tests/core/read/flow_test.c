@@ -651,7 +651,8 @@ static void *read_one(void *context) {
     return NULL;
 }
 
-/* Windows of one shard: its index is asked for once. When that fails for the one, the others ask. */
+/* Windows of one shard: its index is asked for once. When that fails for the one, the others
+   ask. */
 static void an_index_is_asked_for_once(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {

@@ -107,8 +107,8 @@ static void boxes_of_one_call_share_chunks(void **state) {
     }
 }
 
-/* The boxes of three bands that lie by pixel want all bytes of a chunk, and get them together. Those
-   of parts that lie apart do not read what is between. */
+/* The boxes of three bands that lie by pixel want all bytes of a chunk, and get them together.
+   Those of parts that lie apart do not read what is between. */
 static void boxes_that_interleave_read_uncompressed_chunks_once(void **state) {
     (void)state;
     const arrays_spec whole = {
@@ -189,7 +189,8 @@ static void rows_of_a_chunk_decode_it_twice_at_most(void **state) {
         for (uint64_t y = 0; y < rows; y++)
             read_box(&s, y, 0, 1, rows);
         zb_store_counts c = zb_store_count_take(s.around);
-        /* Each read looks whether the object is still the same. It opens it where nothing is kept. */
+        /* Each read looks whether the object is still the same. It opens it where nothing is
+           kept. */
         assert_int_equal(c.opens + c.stats, rows + (s.around->hints.is_watched ? rows : 0));
         assert_true(c.opens <= (i < 4 ? 1 : rows));
         assert_true(c.reads <= 2 + (i >= 4));
@@ -293,7 +294,8 @@ static void neighbours_share_requests(void **state) {
     end(&s);
 }
 
-/* What costs a way to a server and back is not cut for the sake of threads, nor left to one of them. */
+/* What costs a way to a server and back is not cut for the sake of threads, nor left to one of
+   them. */
 static void requests_to_distant_stores_are_few(void **state) {
     (void)state;
     arrays_spec spec = sharded;
@@ -329,8 +331,8 @@ static void rewritten_objects_are_seen_at_once(void **state) {
     }
 }
 
-/* The same where versions are time stamps: in place, a moment later, with the same size. In some rounds
-   the file is old enough to be kept when it is read. */
+/* The same where versions are time stamps: in place, a moment later, with the same size. In some
+   rounds the file is old enough to be kept when it is read. */
 static void files_rewritten_in_place_are_seen_at_once(void **state) {
     (void)state;
     zb_error err;

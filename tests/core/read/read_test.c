@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading boxes and points: random arrays of every encoding, random boxes, steps, strides and
- * conversions, compared element by element; each test runs over a store that answers at once and over
- * one that answers later. Repeated, cached and merged reads are in plan_test, the requests of the
- * second kind in flow_test.
+ * conversions, compared element by element; each test runs over a store that answers at once and
+ * over one that answers later. Repeated, cached and merged reads are in plan_test, the requests of
+ * the second kind in flow_test.
  */
 #include "kernel/scatter.h"
 #include "support/arrays.h"
@@ -11,8 +11,8 @@
 #include "support/stores.h"
 #include "zarrbridge/read.h"
 
-/* A request with its own destination, twice as large as needed, where nothing else may be touched.
- */
+/* A request with its own destination, twice as large as needed, where nothing else may be
+   touched. */
 typedef struct request {
     uint64_t start[ARRAYS_NDIM], count[ARRAYS_NDIM], step[ARRAYS_NDIM], elements;
     int64_t strides[ARRAYS_NDIM];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The store in memory: keys, versions, listings, and the reference counting of stores in general.
- */
+/* The store in memory: keys, versions, listings, and the reference counting of stores in
+   general. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>

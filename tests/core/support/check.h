@@ -38,8 +38,8 @@
                      (error).message, zb_code_name(expected), (text));                             \
     } while (0)
 
-/* In a child process cmocka's assertions would jump into the parent's runner: this ends the child.
- */
+/* In a child process cmocka's assertions would jump into the parent's runner: this ends the
+   child. */
 #define CHILD_CHECK(condition, ...)                                                                \
     do {                                                                                           \
         if (!(condition)) {                                                                        \

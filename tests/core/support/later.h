@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A store that answers later, as a distant one does: around another store, whose objects it reads in
- * a thread of its own, one answer after the other. It counts requests, can answer in random order,
- * fail one of them, and change objects between two of them.
+ * A store that answers later, as a distant one does: around another store, whose objects it reads
+ * in a thread of its own, one answer after the other. It counts requests, can answer in random
+ * order, fail one of them, and change objects between two of them.
  */
 #ifndef ZB_TEST_LATER_H
 #define ZB_TEST_LATER_H

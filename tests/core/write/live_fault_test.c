@@ -16,8 +16,8 @@
 
 /* ---- Kills and errors ---- */
 
-/* Kills a writer at each of its calls; returns how often the shards could not be read until the next
-   writer had undone its change. */
+/* Kills a writer at each of its calls; returns how often the shards could not be read until the
+   next writer had undone its change. */
 static int cut_short(enum zb_strategy strategy, enum zb_strategy next, uint64_t rows,
                      uint64_t columns) {
     int damaged = 0;
@@ -93,8 +93,8 @@ static void every_error_leaves_the_old_shard(void **state) {
     }
 }
 
-/* A store was copied, with a journal, to where objects are only replaced: a shard that was made anew
-   there would lose what the journal can bring back. */
+/* A store was copied, with a journal, to where objects are only replaced: a shard that was made
+   anew there would lose what the journal can bring back. */
 static void copied_journals_keep_shards_from_being_replaced(void **state) {
     (void)state;
     int kept = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Torn changes of stored shards, and journals that stayed behind: a part of the new bytes is written,
- * a change that was completed is not undone, the journal of a shard that was replaced is not in the
- * way.
+ * Torn changes of stored shards, and journals that stayed behind: a part of the new bytes is
+ * written, a change that was completed is not undone, the journal of a shard that was replaced is
+ * not in the way.
  */
 #include "support/shards.h"
 #include "zarrbridge/check.h"

@@ -346,8 +346,8 @@ static void directories_that_change_places(void **state) {
 
 /* ---- Arrays that are away for a moment ---- */
 
-/* While a call of the store that reads or writes goes on, the array is moved away, and back before the
-   next one. */
+/* While a call of the store that reads or writes goes on, the array is moved away, and back before
+   the next one. */
 static struct {
     const zb_store_ops *ops; /* the store's own */
     zb_store *actor;

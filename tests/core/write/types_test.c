@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arrays of the types that are more than numbers, through the public calls: each is created, written
- * in parts and read back, whole, by conversion and by fields; documents and chunks of other writers
- * in either byte order.
+ * Arrays of the types that are more than numbers, through the public calls: each is created,
+ * written in parts and read back, whole, by conversion and by fields; documents and chunks of other
+ * writers in either byte order.
  */
 #include "support/check.h"
 

@@ -149,8 +149,8 @@ static void parts_need_locks(void **state) {
     zb_node_release(node);
 }
 
-/* A part that cannot be stored for the moment keeps nothing else from being stored, and is stored by
-   the next flush; closing stores the rest, too. */
+/* A part that cannot be stored for the moment keeps nothing else from being stored, and is stored
+   by the next flush; closing stores the rest, too. */
 static void parts_that_fail_lose_nothing(void **state) {
     fixture *f = *state;
     zb_error err;

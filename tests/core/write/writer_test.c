@@ -244,7 +244,8 @@ static void a_part_is_merged_once(void **state) {
     arrays_free(&a);
 }
 
-/* A box over all six shards, which it covers in part, and a writer whose calls of the store fail. */
+/* A box over all six shards, which it covers in part, and a writer whose calls of the store
+   fail. */
 enum { ROW = 3, COLUMN = 3, HEIGHT = 14, WIDTH = 20, BOX = HEIGHT * WIDTH };
 
 typedef struct faulty {

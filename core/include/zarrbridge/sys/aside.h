@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is made beside its place, under a name of its own, to go there in one step when it is complete:
- * ".NAME.<process>-<number>.zarrbridge-new". Its maker holds a lock on it (flock), so that what a killed
- * process has left is told from what is being made, and goes when the next one is made for the place.
+ * What is made beside its place, under a name of its own, to go there in one step when it is
+ * complete: ".NAME.<process>-<number>.zarrbridge-new". Its maker holds a lock on it (flock), so
+ * that what a killed process has left is told from what is being made, and goes when the next one
+ * is made for the place.
  */
 #ifndef ZARRBRIDGE_SYS_ASIDE_H
 #define ZARRBRIDGE_SYS_ASIDE_H
@@ -20,10 +21,10 @@ typedef struct zb_aside {
     int fd;     /* open on it, and holds the lock; writable, of a file */
 } zb_aside;
 
-/* Makes an empty file, or an empty directory, beside a place, which need not exist; the directory that
-   the place is in must. Removes what killed processes have left there for it, if it is older than a
-   minute. ZB_ENOTFOUND; ZB_EIO; ZB_ENOMEM. On success the caller ends it with one of the others. Any
-   thread. */
+/* Makes an empty file, or an empty directory, beside a place, which need not exist; the directory
+   that the place is in must. Removes what killed processes have left there for it, if it is older
+   than a minute. ZB_ENOTFOUND; ZB_EIO; ZB_ENOMEM. On success the caller ends it with one of the
+   others. Any thread. */
 ZB_API enum zb_code zb_aside_make(const char *place, bool is_directory, zb_aside *out,
                                   zb_error *err);
 

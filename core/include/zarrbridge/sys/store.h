@@ -66,7 +66,8 @@ typedef struct zb_range {
 typedef struct zb_fetch zb_fetch;
 struct zb_fetch {
     zb_object *object;   /* to read from. NULL: the store opens `key` and sets this, pinned to the
-                            version that answered; the caller closes it, also when code is an error */
+                            version that answered; the caller closes it, also when code is an
+                            error */
     const char *key;     /* counts where object is NULL; the caller's until the end */
     zb_range range;      /* with a NULL buffer the store sets one of malloc, which the caller frees,
                             also when code is an error. Length ZB_WHOLE: from offset 0 to the end,
@@ -74,7 +75,8 @@ struct zb_fetch {
     uint64_t most;       /* with ZB_WHOLE: a larger object is ZB_ELIMIT. Bytes */
     zb_object_info info; /* set where the store opened the object */
     enum zb_code code;   /* set: ZB_ENOTFOUND without an object, ZB_ECONFLICT when the object is not
-                            the version any more that the handle pins; ZB_EIO, ZB_ENOMEM, ZB_ELIMIT */
+                            the version any more that the handle pins; ZB_EIO, ZB_ENOMEM,
+                            ZB_ELIMIT */
     zb_error error;      /* set with code */
     zb_fetch *next;      /* in the list that is submitted */
 };
@@ -103,8 +105,8 @@ typedef struct zb_store_hints {
                              their index first; counts with submit() */
 } zb_store_hints;
 
-/* The longest range that comes as one request where others come in parts: a short rest costs more as
-   a request of its own. */
+/* The longest range that comes as one request where others come in parts: a short rest costs more
+   as a request of its own. */
 static inline uint64_t zb_part_most(uint64_t part) {
     return part < UINT64_MAX / 2 ? part + part / 2 : part;
 }
@@ -203,8 +205,8 @@ typedef struct zb_store_ops {
        prefix: no walk goes in circles. */
     enum zb_code (*list)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                          zb_error *err);
-    /* The keys of all objects below prefix, without it and in any order. NULL: list() tells them level
-       by level, and at no higher price. */
+    /* The keys of all objects below prefix, without it and in any order. NULL: list() tells them
+       level by level, and at no higher price. */
     enum zb_code (*list_below)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                                zb_error *err);
     /* Identifies the holder of the objects directly below prefix (a directory): another one at the
@@ -220,9 +222,9 @@ typedef struct zb_store_ops {
     /* True if the prefix itself is a symbolic link. Erasing it then takes the link alone. NULL:
        never. */
     bool (*is_link)(zb_store *store, const char *prefix);
-    /* True if there is surely nothing at the prefix: no object below it, and no link that could lead
-       to one. False where that is not known. NULL: never known at a lower price than by asking for
-       each object. */
+    /* True if there is surely nothing at the prefix: no object below it, and no link that could
+       lead to one. False where that is not known. NULL: never known at a lower price than by asking
+       for each object. */
     bool (*is_absent)(zb_store *store, const char *prefix);
     /* As stat, for a caller that has just put the object, or compares the validator with one that
        it got from open or stat, and calls stat where they differ, or asks only whether there is
@@ -243,8 +245,8 @@ typedef struct zb_store_ops {
     /* Ends the requests of this context: when it returns, done is not running for one of them, is
        not called for one again, and no buffer of them is touched. NULL as submit. */
     void (*cancel)(zb_store *store, void *context);
-    /* The bytes that come in the time of a round trip, as the answers so far have told; 0: they have
-       not yet. From any thread. NULL: never known. */
+    /* The bytes that come in the time of a round trip, as the answers so far have told; 0: they
+       have not yet. From any thread. NULL: never known. */
     uint64_t (*reach)(zb_store *store);
     void (*destroy)(zb_store *store);
 
@@ -282,9 +284,9 @@ typedef struct zb_store_ops {
        alone). */
     enum zb_code (*lock)(zb_store *store, const char *key, zb_lock **out, zb_error *err);
     void (*unlock)(zb_lock *lock);
-    /* ZB_ECONFLICT where the place of the lock's key is another one than when the lock was taken: it
-       was erased, or moved, or what is there now was moved there. The lock then keeps nobody from the
-       object that is there. NULL in a backend whose locks do not hang on places. */
+    /* ZB_ECONFLICT where the place of the lock's key is another one than when the lock was taken:
+       it was erased, or moved, or what is there now was moved there. The lock then keeps nobody
+       from the object that is there. NULL in a backend whose locks do not hang on places. */
     enum zb_code (*confirm_lock)(const zb_lock *lock, zb_error *err);
     /* Waits until the locks of the key `prefix`, and of all keys below it, that are held now have
        been let go, up to the limit lock_seconds: then ZB_ECONFLICT. Not the lock of "zarr.json",
@@ -314,12 +316,12 @@ typedef struct zb_store_ops {
        after flush(). ZB_ECONFLICT when something is at `to`, ZB_EUNSUPPORTED when it cannot be done
        in one step. */
     enum zb_code (*rename)(zb_store *store, const char *from, const char *to, zb_error *err);
-    /* Makes the object at `key` a copy of that at from_key in `from`, which is this store or another
-       one of the same kind, without passing its bytes through the program. All of them are of one
-       version of the source; readers of `key` find the old object or the new one, as with put, and
-       it is durable after flush(). ZB_ENOTFOUND when there is no such object. ZB_EUNSUPPORTED: not
-       between these stores, or not this object; the caller puts what it reads, which replaces
-       anything that the try has left at `key`. NULL: never. */
+    /* Makes the object at `key` a copy of that at from_key in `from`, which is this store or
+       another one of the same kind, without passing its bytes through the program. All of them are
+       of one version of the source; readers of `key` find the old object or the new one, as with
+       put, and it is durable after flush(). ZB_ENOTFOUND when there is no such object.
+       ZB_EUNSUPPORTED: not between these stores, or not this object; the caller puts what it reads,
+       which replaces anything that the try has left at `key`. NULL: never. */
     enum zb_code (*copy)(zb_store *store, const char *key, zb_store *from, const char *from_key,
                          zb_error *err);
     /* Calls fn for each leftover of killed writers directly below prefix, under names that list()
@@ -339,8 +341,8 @@ struct zb_later {
     void (*free)(zb_later *later);
 };
 
-/* Brings what was put into a store to its place, all at once, where that is not the store itself: see
-   zb_store_seal. Its owner embeds this. */
+/* Brings what was put into a store to its place, all at once, where that is not the store itself:
+   see zb_store_seal. Its owner embeds this. */
 typedef struct zb_seal zb_seal;
 struct zb_seal {
     enum zb_code (*run)(zb_store *store, zb_error *err);
@@ -459,8 +461,8 @@ ZB_API enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const z
 ZB_API enum zb_code zb_object_truncate(zb_object *live, uint64_t size, enum zb_sync sync,
                                        zb_error *err);
 
-/* The same for housekeeping: ZB_EUNSUPPORTED for a store that cannot rename, or not copy; where a store
-   has no sweep(), there is nothing to sweep. */
+/* The same for housekeeping: ZB_EUNSUPPORTED for a store that cannot rename, or not copy; where a
+   store has no sweep(), there is nothing to sweep. */
 ZB_API enum zb_code zb_store_rename(zb_store *store, const char *from, const char *to,
                                     zb_error *err);
 ZB_API enum zb_code zb_store_copy(zb_store *store, const char *key, zb_store *from,

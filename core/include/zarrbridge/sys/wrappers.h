@@ -21,16 +21,16 @@ typedef struct zb_store_counts {
 ZB_API enum zb_code zb_store_new_count(zb_store *inner, zb_store **out, zb_error *err);
 ZB_API zb_store_counts zb_store_count_take(zb_store *count); /* returns and resets the counts */
 
-/* Fails the call number `nth` with EIO, 0 for none. From 1; each open, read, stat, list, put, erase,
-   erase_below, flush, lock, write_at, truncate, rename, copy and sweep counts. The failed call does
-   not reach the inner store. */
+/* Fails the call number `nth` with EIO, 0 for none. From 1; each open, read, stat, list, put,
+   erase, erase_below, flush, lock, write_at, truncate, rename, copy and sweep counts. The failed
+   call does not reach the inner store. */
 ZB_API enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err);
 ZB_API void zb_store_fault_set(zb_store *fault, uint64_t nth);
 /* Fails this call and all that follow: the store is left as by a killed process. */
 ZB_API void zb_store_fault_from(zb_store *fault, uint64_t nth);
 
-/* Sleeps before each of these calls, as a distant server would make one wait. Requests are submitted
-   by threads (zb_store_submit_by_threads), and objects are not changed in place. */
+/* Sleeps before each of these calls, as a distant server would make one wait. Requests are
+   submitted by threads (zb_store_submit_by_threads), and objects are not changed in place. */
 ZB_API enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store **out,
                                        zb_error *err);
 
