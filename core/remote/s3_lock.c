@@ -11,6 +11,7 @@
 #include "fetch.h"
 #include "remote.h"
 #include "s3_write.h"
+#include "store/thread_locks.h"
 #include "zarrbridge/limits.h"
 
 /* An object that was read or put under a lock. */
@@ -21,31 +22,23 @@ typedef struct sight {
 } sight;
 
 typedef struct held {
-    zb_lock base;
-    struct held *next;
-    pthread_t owner;
+    zb__thread_lock base;
     void *sights;   /* a tree of tsearch */
     void *nothings; /* likewise, of prefixes at which there was nothing */
     bool is_blind;  /* memory was short: what was read under it is not known */
-    char key[];
+    char key[];     /* the base's */
 } held;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
-static held *locks; /* guarded by the mutex, with all that is in them */
+static zb__thread_lock *locks; /* all are held; guarded by the mutex, with all that is in them */
 
 /* ---- Locks ---- */
 
-/* A child has only the thread that forked. The others, which wait for locks or hold them, are the
-   parent's. */
+/* In a child the threads that wait for locks, or hold them, are the parent's. */
 static void forget_others(void *unused) {
     (void)unused;
-    for (held **at = &locks; *at;) {
-        if (pthread_equal((*at)->owner, pthread_self()))
-            at = &(*at)->next;
-        else
-            *at = (*at)->next; /* the lock stays whole, for whoever lets it go */
-    }
+    zb__thread_locks_keep_own(&locks);
     pthread_cond_init(&released, NULL);
 }
 
@@ -55,10 +48,10 @@ static void prepare(void) {
 }
 
 static held *find(const zb_store *store, const char *key) {
-    held *at = locks;
+    zb__thread_lock *at = locks;
     while (at && (at->base.store != store || strcmp(at->key, key) != 0))
         at = at->next;
-    return at;
+    return (held *)at;
 }
 
 /* The lock of the root's document is that of all documents. */
@@ -74,17 +67,16 @@ static enum zb_code wait_and_enter(held *lock, zb_error *err) {
     const uint64_t seconds = zb_limits_get()->lock_seconds;
     end.tv_sec += (time_t)(seconds < INT32_MAX ? seconds : INT32_MAX);
     pthread_mutex_lock(&mutex);
-    while (find(lock->base.store, lock->key) && waited == 0)
+    const zb_store *store = lock->base.base.store;
+    while (find(store, lock->key) && waited == 0)
         waited = pthread_cond_timedwait(&released, &mutex, &end);
-    const bool is_free = !find(lock->base.store, lock->key);
-    if (is_free) {
-        lock->next = locks;
-        locks = lock;
-    }
+    const bool is_free = !find(store, lock->key);
+    if (is_free)
+        zb__thread_lock_enter(&locks, &lock->base);
     pthread_mutex_unlock(&mutex);
     return is_free ? ZB_OK
-                   : zb_fail(err, ZB_ECONFLICT, "%s/%s: another thread has locked it",
-                             lock->base.store->label, lock->key);
+                   : zb_fail(err, ZB_ECONFLICT, "%s/%s: another thread has locked it", store->label,
+                             lock->key);
 }
 
 enum zb_code zb__s3_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
@@ -96,24 +88,20 @@ enum zb_code zb__s3_lock(zb_store *store, const char *key, zb_lock **out, zb_err
     held *lock = calloc(1, sizeof *lock + strlen(key) + 1);
     if (!lock)
         return zb_fail(err, ZB_ENOMEM, "no memory for a lock");
-    lock->base.store = store;
-    lock->owner = pthread_self();
-    memcpy(lock->key, key, strlen(key) + 1);
+    lock->base.base.store = store;
+    lock->base.key = memcpy(lock->key, key, strlen(key) + 1);
     code = wait_and_enter(lock, err);
     if (code)
         free(lock);
     else
-        *out = &lock->base;
+        *out = &lock->base.base;
     return code;
 }
 
 void zb__s3_unlock(zb_lock *base) {
-    held *lock = (held *)base, **at = &locks;
+    held *lock = (held *)base;
     pthread_mutex_lock(&mutex);
-    while (*at && *at != lock)
-        at = &(*at)->next;
-    if (*at) /* not in a child that has been forked since: see forget_others */
-        *at = lock->next;
+    zb__thread_lock_leave(&locks, &lock->base);
     pthread_cond_broadcast(&released);
     pthread_mutex_unlock(&mutex);
     tdestroy(lock->sights, free);
@@ -230,7 +218,7 @@ bool zb__s3_own_put(zb__remote *store, const char *key, zb__version *version) {
     pthread_mutex_lock(&mutex);
     const held *lock = holder_of(&store->base, key);
     const sight *seen = sight_of(lock, key);
-    const bool is_own = seen && pthread_equal(lock->owner, pthread_self()) && seen->is_own &&
+    const bool is_own = seen && pthread_equal(lock->base.owner, pthread_self()) && seen->is_own &&
                         !seen->is_absent && seen->version.size &&
                         zb__version_is_strong(&seen->version); /* of a copy no size is known */
     if (is_own)

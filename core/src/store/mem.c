@@ -11,6 +11,7 @@
 
 #include "base/fork.h"
 #include "base/list.h"
+#include "store/thread_locks.h"
 
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
@@ -28,21 +29,13 @@ typedef struct entry {
     uint64_t birth; /* the version at which the key came into being */
 } entry;
 
-/* A held lock of one key. */
-typedef struct mem_lock {
-    zb_lock base;
-    char *key;
-    pthread_t owner;
-    struct mem_lock *next;
-} mem_lock;
-
 typedef struct mem_store {
     zb_store base;
     pthread_mutex_t lock;
     entry *entries; /* sorted by key */
     size_t count, capacity;
     uint64_t versions;
-    mem_lock *held;          /* guarded by lock, too */
+    zb__thread_lock *held;   /* guarded by lock, too */
     pthread_cond_t released; /* a held lock has gone */
     zb__fork_guard guard;    /* of lock */
 } mem_store;
@@ -374,7 +367,7 @@ static enum zb_code mem_write_at(zb_object *live, uint64_t offset, const zb_part
 
 /* Called with the lock. */
 static bool is_held(const mem_store *mem, const char *key) {
-    const mem_lock *l = mem->held;
+    const zb__thread_lock *l = mem->held;
     while (l && strcmp(l->key, key) != 0)
         l = l->next;
     return l != NULL;
@@ -383,7 +376,7 @@ static bool is_held(const mem_store *mem, const char *key) {
 /* But the hierarchy's lock. */
 static bool is_held_below(const mem_store *mem, const char *prefix) {
     size_t length = strlen(prefix);
-    const mem_lock *l = mem->held;
+    const zb__thread_lock *l = mem->held;
     while (l && (strcmp(l->key, "zarr.json") == 0 || strncmp(l->key, prefix, length) != 0 ||
                  (length > 0 && l->key[length] != '\0' && l->key[length] != '/')))
         l = l->next;
@@ -409,7 +402,7 @@ static enum zb_code fail_locked(const char *key, zb_error *err) {
 
 static enum zb_code mem_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
     mem_store *mem = (mem_store *)store;
-    mem_lock *l = malloc(sizeof *l);
+    zb__thread_lock *l = malloc(sizeof *l);
     char *copy = strdup(key);
     if (!l || !copy) {
         free(l);
@@ -423,8 +416,8 @@ static enum zb_code mem_lock_key(zb_store *store, const char *key, zb_lock **out
         free(copy);
         return fail_locked(key, err);
     }
-    *l = (mem_lock){.base.store = store, .key = copy, .owner = pthread_self(), .next = mem->held};
-    mem->held = l;
+    *l = (zb__thread_lock){.base.store = store, .key = copy};
+    zb__thread_lock_enter(&mem->held, l);
     pthread_mutex_unlock(&mem->lock);
     *out = &l->base;
     return ZB_OK;
@@ -432,13 +425,9 @@ static enum zb_code mem_lock_key(zb_store *store, const char *key, zb_lock **out
 
 static void mem_unlock(zb_lock *lock) {
     mem_store *mem = (mem_store *)lock->store;
-    mem_lock *l = (mem_lock *)lock;
+    zb__thread_lock *l = (zb__thread_lock *)lock;
     pthread_mutex_lock(&mem->lock);
-    mem_lock **at = &mem->held;
-    while (*at && *at != l)
-        at = &(*at)->next;
-    if (*at) /* not in a child that has been forked since: see forget_others */
-        *at = l->next;
+    zb__thread_lock_leave(&mem->held, l);
     pthread_cond_broadcast(&mem->released);
     pthread_mutex_unlock(&mem->lock);
     free(l->key);
@@ -502,16 +491,10 @@ static const zb_store_ops mem_ops = {
     .copy = mem_copy,
 };
 
-/* A child has only the thread that forked. The others, which wait for locks or hold them, are the
-   parent's. */
+/* In a child the threads that wait for locks, or hold them, are the parent's. */
 static void forget_others(void *context) {
     mem_store *mem = context;
-    for (mem_lock **at = &mem->held; *at;) {
-        if (pthread_equal((*at)->owner, pthread_self()))
-            at = &(*at)->next;
-        else
-            *at = (*at)->next; /* the lock stays whole, for whoever lets it go */
-    }
+    zb__thread_locks_keep_own(&mem->held);
     pthread_cond_init(&mem->released, NULL);
 }
 
