@@ -302,12 +302,14 @@ enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out,
     if (!code)
         settle(*out, format, home, &info);
     const bool is_bare = !code && zb__group_says_all(*out);
-    if (is_bare)
+    if (is_bare) {
         code = keep_entries(out, text, size, err);
+        if (!code)
+            settle(*out, format, home, &info);
+    }
     free(text);
     if (code)
         return code;
-    settle(*out, format, home, &info);
     zb__served_keep(*out, is_bare, changes);
     return ZB_OK;
 }
