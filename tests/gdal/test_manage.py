@@ -29,6 +29,14 @@ def test_delete_takes_the_overviews_of_an_array_that_is_a_store(tmp_path):
     assert not (tmp_path / "x.zarr.ovr").exists()
 
 
+def put_with_statistics(store):
+    path, root = store
+    put(root, "t", VALUES)
+    with opened(path) as dataset:
+        dataset.GetRasterBand(1).ComputeStatistics(False)
+    return path
+
+
 def put_with_side_files(store):
     path, root = store
     put(root, "t", VALUES)
@@ -103,11 +111,7 @@ def test_what_is_no_store_is_not_deleted(tmp_path, make):
 
 
 def test_rename_a_store(store, tmp_path):
-    path, root = store
-    put(root, "t", VALUES)
-    dataset = opened(path)
-    dataset.GetRasterBand(1).ComputeStatistics(False)
-    dataset = None
+    path = put_with_statistics(store)
     new = str(tmp_path / "new.zarr")
     assert DRIVER.Rename(new, path) == gdal.CE_None
     assert names_in(tmp_path) == ["new.zarr", "new.zarr.aux.xml"]
@@ -117,11 +121,7 @@ def test_rename_a_store(store, tmp_path):
 
 
 def test_a_side_file_that_cannot_be_renamed_is_told_of(store, tmp_path):
-    path, root = store
-    put(root, "t", VALUES)
-    dataset = opened(path)
-    dataset.GetRasterBand(1).ComputeStatistics(False)
-    dataset = None
+    path = put_with_statistics(store)
     new = str(tmp_path / "new.zarr")
     os.mkdir(new + ".aux.xml")
     (tmp_path / "new.zarr.aux.xml" / "file").touch()
