@@ -252,7 +252,9 @@ def test_lengths_that_differ(server, remote, lengths):
     head = "".join(f"Content-Length: {length}\r\n" for length in lengths)
     server.fault("/s.zarr/k", "raw", pieces=[f"HTTP/1.1 200 OK\r\n{head}\r\nhello".encode()])
     answer = remote.fetch("k")
-    assert answer.code == "EIO" and "two lengths" in answer.message and not answer.data
+    assert answer.code == "EIO" and not answer.data
+    # Later versions of libcurl refuse such a head by themselves.
+    assert "two lengths" in answer.message or "Content-Length" in answer.message
 
 
 def test_no_length(server, remote):
