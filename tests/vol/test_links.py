@@ -14,6 +14,7 @@ from conftest import run, run_python, tool
 from property_lists import library
 
 INC, DEC = h5py.h5.ITER_INC, h5py.h5.ITER_DEC
+PROBLEMS = (KeyError, ValueError, OSError, RuntimeError)
 
 
 @pytest.fixture(params=["x.h5", "x.zarr"])
@@ -381,3 +382,47 @@ def test_paths_that_end_in_the_group_itself_name_nothing_new(tmp_path, kind):
                 f[path] = h5py.SoftLink("/g")
         f.create_group("g/./new/")
         assert list(f["g"]) == ["new"]
+
+
+
+@pytest.mark.parametrize("name", [".", "./", "/.", "//", "g/.", "g/./", "s/.", "g/h/./"])
+def test_paths_that_end_in_the_object_itself_name_no_link(path, name):
+    """Least of all one that could be deleted or moved: HDF5 knows no link there."""
+    with h5py.File(path, "w") as f:
+        f["g/h/d"] = np.arange(3)
+        f["s"] = h5py.SoftLink("g")
+        for of in (f, f["g"], f["g/h"]):
+            base = of.id
+            if of.name != "/" and not name.startswith(("/", ".")):
+                continue
+            assert not base.links.exists(name.encode()) and f.id.links.exists(b"/")
+            for call in (base.links.get_info, base.links.get_val, base.unlink,
+                         lambda at, base=base: base.links.move(at, f.id, b"moved"),
+                         lambda at, base=base: copy_link(base, at, f.id, b"copied")):
+                with pytest.raises(PROBLEMS):
+                    call(name.encode())
+            assert h5py.h5o.open(base, name.encode()) and h5py.h5o.exists_by_name(base, name.encode())
+        f.id.links.create_hard(b"second", f.id, b"g/.")
+        assert f["second"] == f["g"]
+        del f["second"]
+    with h5py.File(path, "r") as f:
+        assert list(f) == ["g", "s"] and list(f["g/h/d"]) == [0, 1, 2]
+
+
+def copy_link(source, name, target, new_name):
+    library.H5Lcopy.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64, ctypes.c_char_p] + [ctypes.c_int64] * 2
+    if library.H5Lcopy(source.id, name, target.id, new_name, 0, 0) < 0:
+        raise RuntimeError("H5Lcopy")
+
+
+def test_the_paths_of_soft_links_have_single_slashes(path):
+    given = {"g//h/": b"g/h", "//g": b"/g", "g///": b"g", "///": b"/", "./g/./h": b"./g/./h"}
+    with h5py.File(path, "w") as f:
+        f.create_group("g/h")
+        for number, target in enumerate(given):
+            f[str(number)] = h5py.SoftLink(target)
+    with h5py.File(path, "r") as f:
+        for number, target in enumerate(given.values()):
+            name = str(number).encode()
+            assert f.id.links.get_val(name) == target and f.id.links.get_info(name).u == len(target) + 1
+            assert f[name]

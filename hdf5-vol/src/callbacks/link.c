@@ -71,14 +71,37 @@ static herr_t create_hard(const H5VL_link_create_args_t *args, const vol_object 
     return node ? link_node(to, loc, node, lcpl) : -1;
 }
 
+/* As HDF5 keeps the path of a soft link: single slashes, and none at its end. malloc'ed. */
+static char *normal_path(const char *path) {
+    char *normal = strdup(path);
+    size_t size = 0;
+    for (const char *at = path; normal && *at; at++)
+        if (*at != '/' || size == 0 || normal[size - 1] != '/')
+            normal[size++] = *at;
+    if (size > 1 && normal[size - 1] == '/')
+        size--;
+    if (normal)
+        normal[size] = 0;
+    return normal;
+}
+
+static herr_t create_soft(const vol_object *at, const H5VL_loc_params_t *loc, const char *target,
+                          hid_t lcpl) {
+    char *normal = normal_path(target);
+    if (!normal)
+        VOL_PUSH(at->lib, SYM, CANTCREATE, "no memory for a link to '%s'", target);
+    const vol_link_value value = {.type = H5L_TYPE_SOFT, .target = normal};
+    herr_t result = normal ? vol_link_make(at, loc, lcpl, &value) : -1;
+    free(normal);
+    return result;
+}
+
 static herr_t create_zarr_link(const H5VL_link_create_args_t *args, const vol_object *at,
                                const H5VL_loc_params_t *loc, const vol_object *target, hid_t lcpl) {
     if (args->op_type == H5VL_LINK_CREATE_HARD)
         return create_hard(args, at, loc, target, lcpl);
     if (args->op_type == H5VL_LINK_CREATE_SOFT)
-        return vol_link_make(
-            at, loc, lcpl,
-            &(vol_link_value){.type = H5L_TYPE_SOFT, .target = args->args.soft.target});
+        return create_soft(at, loc, args->args.soft.target, lcpl);
     vol_link_value value;
     if (args->args.ud.type == H5L_TYPE_EXTERNAL &&
         vol_link_unpack(args->args.ud.buf, args->args.ud.buf_size, &value))
@@ -118,11 +141,6 @@ static herr_t vol_link_copy(void *source, const H5VL_loc_params_t *source_loc, v
                               lib->native, lcpl, lapl, dxpl, req);
 }
 
-/* A location without a name of its own means the link that leads to its node. */
-static vol_link *link_of(const vol_found *found) {
-    return found->link ? found->link : vol_link_of(found->node);
-}
-
 static herr_t move_link(const vol_object *source, const H5VL_loc_params_t *source_loc,
                         const vol_object *target, const H5VL_loc_params_t *target_loc, hid_t lcpl) {
     h5_lib *lib = one_of(source, target)->lib;
@@ -134,11 +152,12 @@ static herr_t move_link(const vol_object *source, const H5VL_loc_params_t *sourc
         VOL_PUSH(lib, SYM, UNSUPPORTED, "objects can only be moved within one file");
         return -1;
     }
-    if (!vol_may_write(to, "move an object") || !vol_locate_link(from, source_loc, &found))
+    if (!vol_may_write(to, "move an object") || !vol_locate_link(from, source_loc, &found) ||
+        !vol_found_link(from, &found))
         return -1;
     if (!vol_locate_place(to, target_loc, lcpl, &place))
         return -1;
-    enum zb_code code = vol_edit_move_link(link_of(&found), &place, &err);
+    enum zb_code code = vol_edit_move_link(found.link, &place, &err);
     vol_place_clear(&place);
     return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
 }
@@ -157,9 +176,10 @@ static herr_t vol_link_move(void *source, const H5VL_loc_params_t *source_loc, v
 static herr_t delete_link(const vol_object *object, const H5VL_loc_params_t *loc) {
     zb_error err = {0};
     vol_found found;
-    if (!vol_may_write(object, "delete an object") || !vol_locate_link(object, loc, &found))
+    if (!vol_may_write(object, "delete an object") || !vol_locate_link(object, loc, &found) ||
+        !vol_found_link(object, &found))
         return -1;
-    if (vol_edit_delete_link(link_of(&found), &err) == ZB_OK)
+    if (vol_edit_delete_link(found.link, &err) == ZB_OK)
         return 0;
     VOL_PUSH_ZB(object->lib, SYM, CANTDELETE, &err);
     return -1;
@@ -171,8 +191,8 @@ static void fill_info(const vol_found *found, H5L_info2_t *info) {
     vol_link_value value;
     const bool has_value = vol_link_value_of(found->link, &value);
     memset(info, 0, sizeof *info);
-    info->cset = vol_name_cset(found->link ? found->link->name : "");
-    if (found->link && found->link->order > 0) {
+    info->cset = vol_name_cset(found->link->name);
+    if (found->link->order > 0) {
         info->corder_valid = true;
         info->corder = (int64_t)found->link->order - 1;
     }
@@ -227,14 +247,16 @@ static herr_t vol_link_get(void *obj, const H5VL_loc_params_t *loc, H5VL_link_ge
     vol_found found;
     if (!vol_locate_link(object, loc, &found))
         return get_elsewhere(object, loc, args, dxpl);
+    if (!vol_found_link(object, &found))
+        return -1;
     switch (args->op_type) {
     case H5VL_LINK_GET_INFO:
         fill_info(&found, args->args.get_info.linfo);
         return 0;
     case H5VL_LINK_GET_NAME: {
         H5VL_link_get_args_t *a = args;
-        vol_copy_name(found.link ? found.link->name : found.node->name, a->args.get_name.name,
-                      a->args.get_name.name_size, a->args.get_name.name_len);
+        vol_copy_name(found.link->name, a->args.get_name.name, a->args.get_name.name_size,
+                      a->args.get_name.name_len);
         return 0;
     }
     case H5VL_LINK_GET_VAL:
@@ -390,14 +412,16 @@ static herr_t vol_link_iterate(const vol_object *object, const H5VL_loc_params_t
 }
 
 /* A link that cannot be opened exists. Without a group on the way, and behind an external link that
-   leads nowhere, there is an error, as in HDF5. */
+   leads nowhere, there is an error, as in HDF5. Of the names without a link only "/" exists. */
 static herr_t exists(const vol_object *object, const H5VL_loc_params_t *loc,
                      H5VL_link_specific_args_t *args, hid_t dxpl) {
     H5VL_loc_params_t in_it;
     vol_found found;
     if (vol_lookup(object, loc, false, &found, NULL)) {
-        *args->args.exists.exists = found.link || found.node;
-        if (*args->args.exists.exists || vol_has_holder(object, loc))
+        const bool is_there = found.link || found.node;
+        *args->args.exists.exists =
+            found.link || strcmp(loc->loc_data.loc_by_name.name, "/") == 0;
+        if (is_there || vol_has_holder(object, loc))
             return 0;
         VOL_PUSH(object->lib, SYM, NOTFOUND, "no group holds '%s'", loc->loc_data.loc_by_name.name);
         return -1;

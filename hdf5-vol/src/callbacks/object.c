@@ -365,7 +365,7 @@ static herr_t exists(vol_object *object, const H5VL_loc_params_t *loc, hid_t dxp
     H5VL_link_specific_args_t link = {.op_type = H5VL_LINK_EXISTS, .args.exists.exists = &is_there};
     if (vol_link_class.specific(object, loc, &link, dxpl, NULL) < 0)
         return -1;
-    if (is_there)
+    if (is_there || vol_path_is_itself(loc->loc_data.loc_by_name.name))
         return leads_somewhere(object, loc, dxpl, out);
     *out = false;
     if (tells_missing(object->lib))

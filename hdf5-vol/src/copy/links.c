@@ -117,8 +117,7 @@ static herr_t copy_inside(const vol_object *target, const H5VL_loc_params_t *loc
     zb_error err = {0};
     if (!vol_may_write(target, "create a link") || !vol_locate_place(target, loc, lcpl, &place))
         return -1;
-    enum zb_code code = found->link ? vol_edit_copy_link(found->link, &place, &err)
-                                    : vol_alias_create(&place, found->node, &err);
+    enum zb_code code = vol_edit_copy_link(found->link, &place, &err);
     vol_place_clear(&place);
     return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
 }
@@ -129,7 +128,8 @@ herr_t vol_copy_link(const vol_object *source, const H5VL_loc_params_t *source_l
     vol_link_value value;
     vol_found found;
     char *text = NULL;
-    if (!source->under && !vol_locate_link(source, source_loc, &found))
+    if (!source->under &&
+        !(vol_locate_link(source, source_loc, &found) && vol_found_link(source, &found)))
         return -1;
     if (!source->under && !target->under && source->file == target->file)
         return copy_inside(target, target_loc, lcpl, &found);

@@ -84,7 +84,15 @@ static enum zb_code step(const char *part, bool is_last, vol_route *route, vol_f
     return code ? code : vol_link_node(out->link, &out->node, err);
 }
 
-/* HDF5's rules for paths: empty parts and "." mean nothing, ".." is a name like any other. */
+bool vol_path_is_itself(const char *path) {
+    size_t size = strlen(path);
+    while (size > 0 && path[size - 1] == '/')
+        size--;
+    return size == 0 || (path[size - 1] == '.' && (size == 1 || path[size - 2] == '/'));
+}
+
+/* HDF5's rules for paths: empty parts and "." mean nothing, but a last "." is the object to which
+   the path before it leads; ".." is a name like any other. */
 enum zb_code vol_path_find(vol_node *from, const char *path, vol_route *route, vol_found *out,
                            zb_error *err) {
     enum zb_code code = ZB_OK;
@@ -100,6 +108,10 @@ enum zb_code vol_path_find(vol_node *from, const char *path, vol_route *route, v
             lengthen(route, part, rest);
     }
     free(copy);
+    if (!code && out->link && vol_path_is_itself(path)) {
+        code = vol_path_enter(route, out, err);
+        out->link = NULL;
+    }
     return code;
 }
 

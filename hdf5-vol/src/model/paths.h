@@ -14,7 +14,7 @@
 /* The end of a path. */
 typedef struct vol_found {
     vol_node *node; /* what the path leads to, where that is known without following the link */
-    vol_link *link; /* the last one of the path; NULL when the path has no names, as "/" and "." */
+    vol_link *link; /* the last one of the path; NULL when that is itself, as "/" and "a/." */
 } vol_found;
 
 /* The way of one path. */
@@ -37,6 +37,9 @@ enum zb_code vol_path_find(vol_node *from, const char *path, vol_route *route, v
 
 /* Follows the link to which a path has led, unless the node is known. */
 enum zb_code vol_path_enter(vol_route *route, vol_found *found, zb_error *err);
+
+/* Whether the path names an object and no link: it has no names, or ends in ".". */
+bool vol_path_is_itself(const char *path);
 
 /* The node at the end of the path; NULL also when the last link cannot be opened. */
 vol_node *vol_node_find(vol_node *from, const char *path, zb_error *err);

@@ -252,14 +252,15 @@ static vol_object *open_on(const vol_object *object, const H5VL_loc_params_t *lo
 }
 
 /* The path, seen from the object, of a soft or external link that a location by index means;
-   malloc'ed. NULL where it means none. */
-static char *path_of_link(const vol_object *object, const H5VL_loc_params_t *loc) {
-    vol_found found;
+   malloc'ed. NULL where it means none; then `found` has the node of a hard link. */
+static char *path_of_link(const vol_object *object, const H5VL_loc_params_t *loc,
+                          vol_found *found) {
     char *path;
-    if (loc->type != H5VL_OBJECT_BY_IDX || !vol_lookup(object, loc, false, &found, NULL) ||
-        !found.link || found.node)
+    *found = (vol_found){.node = NULL};
+    if (loc->type != H5VL_OBJECT_BY_IDX || !vol_lookup(object, loc, false, found, NULL) ||
+        !found->link || found->node)
         return NULL;
-    const int size = asprintf(&path, "%s/%s", loc->loc_data.loc_by_idx.name, found.link->name);
+    const int size = asprintf(&path, "%s/%s", loc->loc_data.loc_by_idx.name, found->link->name);
     return size < 0 ? NULL : path;
 }
 
@@ -287,7 +288,10 @@ static vol_object *open_location(const vol_object *object, const H5VL_loc_params
 
 vol_object *vol_open_any(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
                          hid_t lapl, hid_t dxpl) {
-    char *path = name ? NULL : path_of_link(object, loc);
+    vol_found found = {.node = NULL};
+    char *path = name ? NULL : path_of_link(object, loc, &found);
+    if (found.node)
+        return vol_object_of_node(object->handle, found.node);
     if (!path)
         return open_location(object, loc, name, lapl, dxpl);
     const H5VL_loc_params_t to = by_path(loc, path);
@@ -327,7 +331,8 @@ vol_object *vol_open_holder(const vol_object *object, const H5VL_loc_params_t *l
 }
 
 vol_object *vol_open_elsewhere(const vol_object *object, const H5VL_loc_params_t *loc, hid_t dxpl) {
-    char *path = path_of_link(object, loc);
+    vol_found found;
+    char *path = path_of_link(object, loc, &found);
     const H5VL_loc_params_t to = path ? by_path(loc, path) : *loc;
     vol_object *opened = NULL;
     if (to.type == H5VL_OBJECT_BY_NAME && vol_leaves(object, &to))

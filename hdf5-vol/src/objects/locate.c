@@ -104,6 +104,14 @@ bool vol_locate_link(const vol_object *object, const H5VL_loc_params_t *loc, vol
     return false;
 }
 
+bool vol_found_link(const vol_object *object, const vol_found *found) {
+    if (found->link)
+        return true;
+    VOL_PUSH(object->lib, SYM, NOTFOUND, "a path that is '/' or ends in '.' names no link, but '%s'",
+             found->node->path);
+    return false;
+}
+
 static enum zb_code find_node(const vol_object *object, const H5VL_loc_params_t *loc,
                               vol_route *route, vol_found *out, zb_error *err) {
     enum zb_code code = find_location(object, loc, route, out, err);

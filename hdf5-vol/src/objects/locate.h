@@ -14,6 +14,10 @@ H5VL_loc_params_t vol_self(H5I_type_t type);
    names none gives the node alone. Pushes an error and returns false when there is none. */
 bool vol_locate_link(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *out);
 
+/* Whether vol_locate_link has found a link. Pushes an error where the location is an object itself:
+   as in HDF5, "." names no link, not even that which leads to the object. */
+bool vol_found_link(const vol_object *object, const vol_found *found);
+
 /* The node there. Pushes an error and returns NULL when there is none. */
 vol_node *vol_locate(const vol_object *object, const H5VL_loc_params_t *loc);
 
