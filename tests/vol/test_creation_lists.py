@@ -208,6 +208,33 @@ def test_what_hdf5_makes_of_no_list_is_refused(tmp_path, name):
         empty.copy().enum_insert(b"A", 0)
 
 
+@pytest.mark.parametrize("name", ["x.zarr", "x.h5"])
+def test_lists_that_do_not_suit_are_refused(tmp_path, name):
+    """Compact data are allocated early, and a checksum that must be is none of elements that lie elsewhere."""
+    space = h5py.h5s.create_simple((4,))
+    with h5py.File(tmp_path / name, "w") as f:
+        for when, good in ((h5py.h5d.ALLOC_TIME_EARLY, True), (h5py.h5d.ALLOC_TIME_DEFAULT, True),
+                           (h5py.h5d.ALLOC_TIME_LATE, False), (h5py.h5d.ALLOC_TIME_INCR, False)):
+            plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            plist.set_layout(h5py.h5d.COMPACT)
+            plist.set_alloc_time(when)
+            assert creates(f, h5py.h5t.NATIVE_INT32, space, plist) == good, when
+        for kind in (h5py.string_dtype(), h5py.vlen_dtype("i4"), np.dtype("i4")):
+            for flags, good in ((0, kind == "i4"), (h5py.h5z.FLAG_OPTIONAL, True)):
+                plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                plist.set_chunk((2,))
+                plist.set_filter(h5py.h5z.FILTER_FLETCHER32, flags)
+                assert creates(f, h5py.h5t.py_create(kind, logical=True), space, plist) == good, (kind, flags)
+
+
+def creates(f, kind, space, plist):
+    try:
+        h5py.h5d.create(f.id, str(len(f)).encode(), kind, space, plist)
+    except (ValueError, TypeError, OSError, RuntimeError):
+        return False
+    return True
+
+
 def test_files_and_types(tmp_path):
     plist = h5py.h5p.create(h5py.h5p.FILE_CREATE)
     plist.set_attr_creation_order(TRACKED | INDEXED)

@@ -289,3 +289,32 @@ def test_what_has_references_keeps_its_last_link(tmp_path):
         assert list(f) == ["t"] and info(f["t"]).references == 3 and more(f["t"]) < 0
     side = json.loads(json.loads((path / "t/zarr.json").read_text())["attributes"]["_hdf5"])
     assert side["references"] == 2
+
+
+@pytest.mark.parametrize("kind", ["i4", "S3", "c8", "text", "lists", "refs", "rows", "names"])
+def test_types_that_do_not_serve_are_refused_without_elements_too(tmp_path, kind):
+    """Reading and writing nothing checks what it would be."""
+    kinds = {"text": h5py.string_dtype(), "lists": h5py.vlen_dtype("i4"), "refs": h5py.ref_dtype,
+             "rows": np.dtype([("n", "i4"), ("t", h5py.string_dtype())]), "names": h5py.enum_dtype({"A": 0, "B": 1})}
+    transfers = [library.H5Dread, library.H5Dwrite]
+    for call in transfers:
+        call.argtypes = [ctypes.c_int64] * 5 + [ctypes.c_void_p]
+    answers = {}
+    for name in ("x.h5", "x.zarr"):
+        with h5py.File(tmp_path / name, "w") as f:
+            full = f.create_dataset("d", (3,), kinds.get(kind, kind))
+            none = h5py.h5s.create_simple((3,))
+            none.select_none()
+            f.create_dataset("empty", (0,), kinds.get(kind, kind))
+            f.create_dataset("null", data=h5py.Empty("i4" if kind in kinds else kind))
+            types = {"itself": full.id.get_type(), "int": h5py.h5t.NATIVE_INT32, "double": h5py.h5t.NATIVE_DOUBLE,
+                     "text": h5py.h5t.C_S1, "row": h5py.h5t.py_create(np.dtype([("n", "i4")])), "file": f.id,
+                     "dataset": full.id}
+            memory = {what: kind.id for what, kind in types.items()} | {"nothing": 0, "none": -1}
+            sets = ((full, none.id), (f["empty"], 0), (f["null"], 0))
+            answers[name] = {(what, number, of.name): call(of.id.id, type_id, space, space, 0, None) >= 0
+                             for what, type_id in memory.items() for number, call in enumerate(transfers)
+                             for of, space in sets}
+    assert answers["x.h5"]["itself", 0, "/d"] and not answers["x.h5"]["none", 1, "/null"]
+    different = {what: answer for what, answer in answers["x.zarr"].items() if answers["x.h5"][what] != answer}
+    assert not different

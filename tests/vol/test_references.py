@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Object references in datasets and attributes: paths in the store, and what copies make of them."""
 
+import ctypes
 import json
 import warnings
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 import zarr
 from conftest import run, tool
+from property_lists import library
 from test_created_types import document
 from test_nested_types import plain
 
@@ -201,3 +203,55 @@ def test_copies_from_store_to_store(tmp_path):
         done = run(["h5copy", "--enable-error-stack", "-f", "ref", "-i", tmp_path / "a.zarr", "-o", tmp_path / "b.zarr",
                     "-s", "g", "-d", "g"], connector="zarr")
         assert done.returncode != 0 and "H5O_COPY_EXPAND_REFERENCE_FLAG" in done.stderr
+
+
+class Sequence(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_size_t), ("items", ctypes.c_void_p)]
+
+
+@pytest.mark.parametrize("name", ["x.zarr", "x.h5"])
+def test_named_sequences_of_references(tmp_path, name):
+    """Such a type serves for datasets and in memory also as it is opened, when HDF5 takes it for another one than those
+    that programs make. (So does h5py, which has no dtype for it.)"""
+    for call in (library.H5Dread, library.H5Dwrite):
+        call.argtypes = [ctypes.c_int64] * 5 + [ctypes.c_void_p]
+    space, seen = h5py.h5s.create_simple((2,)), []
+    with h5py.File(tmp_path / name, "w") as file:
+        h5py.h5t.py_create(h5py.vlen_dtype(h5py.ref_dtype), logical=True).commit(file.id, b"t")
+        h5py.h5t.py_create(np.dtype([("to", h5py.vlen_dtype(h5py.ref_dtype))]), logical=True).commit(file.id, b"row")
+        plain_lists = file.create_dataset("plain", (2,), h5py.vlen_dtype(h5py.ref_dtype))
+        one = file.create_dataset("one", (2,), h5py.ref_dtype)
+        one[...] = [file.ref, one.ref]
+        given = np.zeros(2, "u8")
+        assert library.H5Dread(one.id.id, h5py.h5t.STD_REF_OBJ.id, 0, 0, 0, given.ctypes.data) >= 0
+        of_plain, *named = plain_lists.id.get_type(), h5py.h5t.open(file.id, b"t"), h5py.h5t.open(file.id, b"row")
+        for number, kind in enumerate(named):
+            dataset = h5py.h5d.create(file.id, str(number).encode(), kind, space)
+            for of, memory in ((dataset, kind), (dataset, of_plain), (plain_lists.id, kind))[:1 if number else 3]:
+                lists = (Sequence * 2)(Sequence(1, given.ctypes.data + 8), Sequence(2, given.ctypes.data))
+                assert library.H5Dwrite(of.id, memory.id, 0, 0, 0, lists) >= 0
+                found = (Sequence * 2)()
+                assert library.H5Dread(of.id, memory.id, 0, 0, 0, found) >= 0
+                seen.append([ctypes.string_at(one.items, 8 * one.count) for one in found])
+    assert seen == [[given[1:].tobytes(), given.tobytes()]] * 4
+
+
+@pytest.mark.parametrize("name", ["x.zarr", "x.h5"])
+def test_references_are_no_numbers(tmp_path, name):
+    """Nor are numbers references: HDF5 has no conversion between them, and none is made up."""
+    numbers = np.dtype([("n", "i4"), ("to", "u8")])
+    with h5py.File(tmp_path / name, "w") as file:
+        one = file.create_dataset("one", (2,), h5py.ref_dtype)
+        rows = file.create_dataset("rows", (2,), ROW)
+        one[0], rows[0] = file.ref, (1, file.ref)
+        for d, kind in ((one, np.dtype("u8")), (one, np.dtype("i4")), (rows, numbers)):
+            in_memory, elements = h5py.h5t.py_create(kind), np.ones(2, kind)
+            for call in (library.H5Dread, library.H5Dwrite):
+                call.argtypes = [ctypes.c_int64] * 5 + [ctypes.c_void_p]
+                assert call(d.id.id, in_memory.id, 0, 0, 0, elements.ctypes.data) < 0, (d.name, kind)
+            assert (elements == np.ones(2, kind)).all()
+        file.attrs.create("a", file.ref, dtype=h5py.ref_dtype)
+        attribute, zero = h5py.h5a.open(file.id, b"a"), np.zeros((), "u8")
+        library.H5Awrite.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p]
+        assert library.H5Awrite(attribute.id, h5py.h5t.NATIVE_UINT64.id, zero.ctypes.data) < 0
+        assert file[one[0]] == file and file[rows[0]["to"]] == file and file[file.attrs["a"]] == file

@@ -121,7 +121,6 @@ def test_scalars_and_empty_arrays(tmp_path):
     ({}, ["vlen-utf8"]),
     ({"compression": "gzip", "compression_opts": 2}, ["vlen-utf8", "gzip"]),
     ({"compression": "gzip", "shuffle": True}, ["vlen-utf8", "gzip"]),
-    ({"fletcher32": True, "chunks": (4, 3)}, ["vlen-utf8", "crc32c"]),
     ({"shuffle": True}, ["vlen-utf8"]),
 ])
 def test_creating(tmp_path, encoding, options, codecs):

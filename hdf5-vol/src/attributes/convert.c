@@ -2,6 +2,7 @@
 /* Converting elements: see convert.h. */
 #include "attributes/convert.h"
 
+#include "hdf5/errors.h"
 #include "hdf5/type_json.h"
 
 #include <stdlib.h>
@@ -30,6 +31,49 @@ hid_t vol_type_without_references(h5_lib *lib, hid_t type) {
     return plain;
 }
 
+static bool super_agrees(h5_lib *lib, hid_t from, hid_t to);
+static bool members_agree(h5_lib *lib, hid_t from, hid_t to);
+
+/* Whether references become references alone. HDF5 has no conversion between them and anything
+   else, but would convert the numbers that stand for them here. */
+static bool references_agree(h5_lib *lib, hid_t from, hid_t to) {
+    const H5T_class_t class = lib->H5Tget_class(from), other = lib->H5Tget_class(to);
+    if (class == H5T_REFERENCE || other == H5T_REFERENCE)
+        return class == other;
+    if (class != other) /* HDF5 finds out */
+        return true;
+    if (class == H5T_COMPOUND)
+        return members_agree(lib, from, to);
+    return (class != H5T_ARRAY && class != H5T_VLEN) || super_agrees(lib, from, to);
+}
+
+static bool super_agrees(h5_lib *lib, hid_t from, hid_t to) {
+    hid_t of_from = lib->H5Tget_super(from), of_to = lib->H5Tget_super(to);
+    const bool agree = references_agree(lib, of_from, of_to);
+    vol_release_id(lib, of_from);
+    vol_release_id(lib, of_to);
+    return agree;
+}
+
+/* Members are found by their names, as HDF5's conversion does it. */
+static bool members_agree(h5_lib *lib, hid_t from, hid_t to) {
+    const int count = lib->H5Tget_nmembers(to);
+    bool agree = true;
+    for (int i = 0; agree && i < count; i++) {
+        char *name = lib->H5Tget_member_name(to, (unsigned)i);
+        const int index = name ? lib->H5Tget_member_index(from, name) : -1;
+        lib->H5free_memory(name);
+        if (index < 0)
+            continue;
+        hid_t of_from = lib->H5Tget_member_type(from, (unsigned)index);
+        hid_t of_to = lib->H5Tget_member_type(to, (unsigned)i);
+        agree = references_agree(lib, of_from, of_to);
+        vol_release_id(lib, of_from);
+        vol_release_id(lib, of_to);
+    }
+    return agree;
+}
+
 herr_t vol_convert(h5_lib *lib, hid_t from_type, hid_t to_type, size_t count, const void *from,
                    void *to, hid_t dxpl) {
     const size_t from_size = lib->H5Tget_size(from_type), to_size = lib->H5Tget_size(to_type);
@@ -38,7 +82,8 @@ herr_t vol_convert(h5_lib *lib, hid_t from_type, hid_t to_type, size_t count, co
     hid_t plain_to = vol_type_without_references(lib, to_type);
     void *work = calloc(count + 1, larger), *background = calloc(count + 1, larger);
     herr_t result = -1;
-    if (work && background && plain_from >= 0 && plain_to >= 0) {
+    if (work && background && plain_from >= 0 && plain_to >= 0 &&
+        references_agree(lib, from_type, to_type)) {
         memcpy(work, from, count * from_size);
         memcpy(background, to, count * to_size);
         result = lib->H5Tconvert(plain_from, plain_to, count, work, background, dxpl);

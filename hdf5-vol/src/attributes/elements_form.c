@@ -110,7 +110,7 @@ static enum zb_code fill_time(vol_form *form, hid_t type, zb_error *err) {
 
 static enum zb_code fill_reference(vol_form *form, hid_t type, zb_error *err) {
     form->kind = VOL_FORM_REFERENCE;
-    if (form->lib->H5Tequal(type, *form->lib->H5T_STD_REF_OBJ_g) > 0)
+    if (vol_type_is_reference(form->lib, type, *form->lib->H5T_STD_REF_OBJ_g))
         return ZB_OK;
     return fail("references to regions, or of the kind H5T_STD_REF; write references to objects "
                 "(H5T_STD_REF_OBJ), or paths as strings",

@@ -24,8 +24,8 @@ static herr_t read_plain(const vol_object *object, const vol_attr *attr, hid_t m
     h5_lib *lib = object->lib;
     hid_t type = vol_attr_type(lib, attr);
     herr_t result = -1;
-    if (type >= 0 && lib->H5Tequal(type, *lib->H5T_STD_REF_OBJ_g) > 0 &&
-        lib->H5Tequal(mem_type, *lib->H5T_STD_REF_g) > 0)
+    if (type >= 0 && vol_type_is_reference(lib, type, *lib->H5T_STD_REF_OBJ_g) &&
+        vol_type_is_reference(lib, mem_type, *lib->H5T_STD_REF_g))
         result = vol_refs_of_tokens(object->handle, attr->count, attr->data, out);
     else if (type >= 0 && vol_refs_are_lists(lib, type, false) &&
              vol_refs_are_lists(lib, mem_type, true))

@@ -63,9 +63,9 @@ herr_t vol_refs_read(const vol_object *object, const vol_attr *attr, hid_t mem_t
     if (lib->H5Tget_class(mem_type) != H5T_VLEN)
         return -1;
     hid_t base = lib->H5Tget_super(mem_type);
-    if (lib->H5Tequal(base, *lib->H5T_STD_REF_OBJ_g) > 0) {
+    if (vol_type_is_reference(lib, base, *lib->H5T_STD_REF_OBJ_g)) {
         result = read_lists(object, attr, -1, out, dxpl);
-    } else if (lib->H5Tequal(base, *lib->H5T_STD_REF_g) > 0) {
+    } else if (vol_type_is_reference(lib, base, *lib->H5T_STD_REF_g)) {
         hid_t file_id = new_file_id(object->handle);
         if (file_id >= 0) {
             result = read_lists(object, attr, file_id, out, dxpl);
@@ -95,7 +95,7 @@ bool vol_refs_are_lists(h5_lib *lib, hid_t type, bool of_new) {
         return false;
     hid_t base = lib->H5Tget_super(type);
     const hid_t kind = of_new ? *lib->H5T_STD_REF_g : *lib->H5T_STD_REF_OBJ_g;
-    const bool are = lib->H5Tequal(base, kind) > 0;
+    const bool are = vol_type_is_reference(lib, base, kind);
     vol_release_id(lib, base);
     return are;
 }
@@ -145,7 +145,7 @@ void vol_refs_to_tokens(vol_file *file, size_t count, const H5R_ref_t *reference
 /* ---- Old kinds in place of new ones ---- */
 
 static bool is_new(h5_lib *lib, hid_t type) {
-    return lib->H5Tequal(type, *lib->H5T_STD_REF_g) > 0;
+    return vol_type_is_reference(lib, type, *lib->H5T_STD_REF_g);
 }
 
 bool vol_refs_are_new(h5_lib *lib, hid_t type) {

@@ -13,6 +13,7 @@
 #include "model/side.h"
 #include "model/waiting.h"
 #include "hdf5/errors.h"
+#include "hdf5/types.h"
 #include "hdf5/held_types.h"
 #include "objects/named_types.h"
 #include "hdf5/type_json.h"
@@ -231,7 +232,7 @@ static herr_t convert(vol_node *owner, vol_attr_value *value, hid_t shown, const
         if (convert_texts(lib, value, (size_t)count, *converted) < 0)
             return -1;
     } else if (form->kind == VOL_FORM_REFERENCE &&
-               lib->H5Tequal(value->type, *lib->H5T_STD_REF_g) > 0) {
+               vol_type_is_reference(lib, value->type, *lib->H5T_STD_REF_g)) {
         vol_refs_to_tokens(owner->file, (size_t)count, value->data, *converted);
     } else if (vol_convert(lib, value->type, shown, (size_t)count, value->data, *converted,
                            *lib->H5P_LST_DATASET_XFER_ID_g) < 0) {

@@ -419,8 +419,7 @@ static herr_t exists(const vol_object *object, const H5VL_loc_params_t *loc,
     vol_found found;
     if (vol_lookup(object, loc, false, &found, NULL)) {
         const bool is_there = found.link || found.node;
-        *args->args.exists.exists =
-            found.link || strcmp(loc->loc_data.loc_by_name.name, "/") == 0;
+        *args->args.exists.exists = found.link || strcmp(loc->loc_data.loc_by_name.name, "/") == 0;
         if (is_there || vol_has_holder(object, loc))
             return 0;
         VOL_PUSH(object->lib, SYM, NOTFOUND, "no group holds '%s'", loc->loc_data.loc_by_name.name);

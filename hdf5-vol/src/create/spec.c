@@ -7,6 +7,7 @@
 #include "create/chunk_keys.h"
 #include "create/chunk_runs.h"
 #include "create/creation_list.h"
+#include "create/filters.h"
 #include "create/list_member.h"
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
@@ -47,6 +48,28 @@ static enum zb_code take_space(h5_lib *lib, hid_t space, vol_spec *out, zb_error
     for (uint32_t d = 0; d < out->spec.ndim; d++)
         out->shape[d] = dims[d];
     return vol_max_shape_describe(out->spec.ndim, out->shape, out->max_shape, &out->side, err);
+}
+
+/* What HDF5's own files do not take, so that every dataset of a store copies to one: their compact
+   data are in the header from the beginning, and elements of any length are not in the chunk. */
+static enum zb_code check_list(h5_lib *lib, hid_t type, hid_t dcpl, zb_error *err) {
+    H5D_alloc_time_t when;
+    if (lib->H5Pget_layout(dcpl) == H5D_COMPACT && lib->H5Pget_alloc_time(dcpl, &when) >= 0 &&
+        when != H5D_ALLOC_TIME_DEFAULT && when != H5D_ALLOC_TIME_EARLY)
+        return zb_fail(
+            err, ZB_EINVAL,
+            "a dataset of the layout H5D_COMPACT is allocated early: take another layout "
+            "or time (H5Pset_alloc_time)");
+    const bool is_variable =
+        lib->H5Tget_class(type) == H5T_VLEN || lib->H5Tis_variable_str(type) > 0;
+    for (int i = 0; is_variable && i < lib->H5Pget_nfilters(dcpl); i++) {
+        const vol_filter filter = vol_filter_at(lib, dcpl, (unsigned)i);
+        if (filter.id == H5Z_FILTER_FLETCHER32 && !(filter.flags & H5Z_FLAG_OPTIONAL))
+            return zb_fail(err, ZB_EINVAL,
+                           "fletcher32 does not suit elements of variable length: set it as an "
+                           "optional filter (H5Pset_filter with H5Z_FLAG_OPTIONAL)");
+    }
+    return ZB_OK;
 }
 
 static enum zb_code take_chunk(h5_lib *lib, const vol_options *options, hid_t dcpl, vol_spec *out,
@@ -262,6 +285,8 @@ enum zb_code vol_spec_make(vol_file *file, hid_t type, hid_t space, hid_t dcpl, 
     out->spec.dtype = out->element.dtype;
     if (!code)
         code = check_nested(file, type, out, err);
+    if (!code)
+        code = check_list(lib, type, dcpl, err);
     if (!code)
         code = keep_type(lib, type, out, err);
     if (!code)

@@ -37,7 +37,7 @@ static herr_t push_no_memory(const work *w) {
 
 /* Zeros; NULL without memory. */
 static char *new_elements(const work *w, size_t size) {
-    return calloc(w->count, size);
+    return calloc(w->count + 1, size);
 }
 
 /* Ended by end, also after a failure. */
@@ -75,7 +75,7 @@ static void end(work *w) {
 }
 
 static bool is_kind(const work *w, const hid_t *of, hid_t type) {
-    return w->lib->H5Tequal(type, *of) > 0;
+    return vol_type_is_reference(w->lib, type, *of);
 }
 
 /* References of the new kind, which HDF5's conversion does not make of old ones. */
@@ -139,6 +139,15 @@ static herr_t convert(const work *w) {
                  request->writing ? "from the type that the data have"
                                   : "to the type that was asked for");
     return result < 0 ? -1 : 0;
+}
+
+herr_t vol_nested_check(h5_lib *lib, const vol_request *request) {
+    work w;
+    herr_t result = begin(lib, request, &w);
+    if (result >= 0 && !wants_new_references(&w) && !is_same_type(&w))
+        result = convert(&w);
+    end(&w);
+    return result;
 }
 
 /* ---- Pieces ---- */

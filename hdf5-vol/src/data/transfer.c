@@ -2,6 +2,7 @@
 /* Understanding the arguments of a transfer: see transfer.h. */
 #include "data/transfer.h"
 
+#include "data/nested.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
 #include "hdf5/number_ids.h"
@@ -178,7 +179,11 @@ static herr_t choose_nested(h5_lib *lib, const vol_transfer *args, zb_dtype stor
     out->is_text = out->core_converts = false;
     out->dtype = stored;
     out->mem_size = lib->H5Tget_size(args->mem_type);
-    return take_type(args, out);
+    if (out->mem_size > 0) /* H5Tcopy takes a dataset for its type, and this does not */
+        return take_type(args, out);
+    VOL_PUSH(lib, DATASET, BADTYPE, "what is to be the type in memory for '%s' is no type",
+             args->node->path);
+    return -1;
 }
 
 /* numpy's times of the same unit are the same to the core, where HDF5 has opaque bytes for them. */
@@ -236,6 +241,29 @@ static herr_t choose_types(h5_lib *lib, const vol_transfer *args, zb_dtype store
 
 /* ---- The whole ---- */
 
+/* A type that does not serve is an error also where there is nothing to convert. `elements`: of no
+   bytes, for HDF5 to have an address. */
+static herr_t check_types(h5_lib *lib, const vol_request *request) {
+    char elements = 0;
+    if (request->file.elements > 0 || request->core_converts || request->is_text)
+        return 0;
+    return request->is_nested ? vol_nested_check(lib, request)
+                              : vol_request_convert(lib, request, 0, &elements, &elements);
+}
+
+static herr_t choose(h5_lib *lib, const vol_transfer *args, vol_request *out) {
+    const zb_dtype stored = zb_node_array(args->node->zarr)->dtype;
+    if (vol_node_is_nested(args->node))
+        return choose_nested(lib, args, stored, out);
+    if (stored.kind == ZB_KIND_STRING || stored.kind == ZB_KIND_BYTES)
+        return choose_text(lib, args, stored, out);
+    const zb_dtype shown = vol_node_shown(args->node);
+    if (shown.size > 0)
+        return choose_types(lib, args, stored, shown, out);
+    VOL_PUSH(lib, DATASET, CANTGET, "no memory for the type of dataset '%s'", args->node->path);
+    return -1;
+}
+
 herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list, bool writing,
                         vol_request *out) {
     const vol_node *node = args->node;
@@ -263,17 +291,7 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
                  (unsigned long long)out->file.elements);
         return -1;
     }
-    const zb_dtype stored = zb_node_array(node->zarr)->dtype;
-    if (vol_node_is_nested(args->node))
-        return choose_nested(lib, args, stored, out);
-    if (stored.kind == ZB_KIND_STRING || stored.kind == ZB_KIND_BYTES)
-        return choose_text(lib, args, stored, out);
-    const zb_dtype shown = vol_node_shown(args->node);
-    if (shown.size == 0) {
-        VOL_PUSH(lib, DATASET, CANTGET, "no memory for the type of dataset '%s'", node->path);
-        return -1;
-    }
-    return choose_types(lib, args, stored, shown, out);
+    return choose(lib, args, out) < 0 ? -1 : check_types(lib, out);
 }
 
 void vol_request_end(h5_lib *lib, vol_request *request) {

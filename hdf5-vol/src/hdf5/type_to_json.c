@@ -255,15 +255,19 @@ static bool lacks_members(h5_lib *lib, hid_t type) {
     return (class == H5T_ENUM || class == H5T_COMPOUND) && lib->H5Tget_nmembers(type) == 0;
 }
 
+/* A copy is printed: to HDF5 the elements of a named type that it has opened lie in a file, and so
+   equal no other type. */
 enum zb_code vol_type_print(h5_lib *lib, hid_t type, zb_json_writer *out, zb_error *err) {
     size_t size = 0;
     if (lacks_members(lib, type))
         return zb_fail(err, ZB_EINVAL, "a type of elements needs members: this one has none");
     hid_t stack = vol_stack_save(lib);
     zb_json_writer *writer = zb_json_writer_new();
-    print(lib, type, writer);
+    hid_t copy = lib->H5Tcopy(type);
+    print(lib, copy, writer);
     char *text = zb_json_writer_end(writer, &size);
-    const bool exact = text && is_exact(lib, type, text, size);
+    const bool exact = text && is_exact(lib, copy, text, size);
+    vol_release_id(lib, copy);
     vol_stack_restore(lib, stack);
     if (exact)
         zb_json_write_raw(out, text);

@@ -345,6 +345,15 @@ bool vol_type_has_pointers(h5_lib *lib, hid_t type) {
     return has;
 }
 
+bool vol_type_is_reference(h5_lib *lib, hid_t type, hid_t kind) {
+    if (lib->H5Tequal(type, kind) > 0)
+        return true;
+    hid_t copy = lib->H5Tget_class(type) == H5T_REFERENCE ? lib->H5Tcopy(type) : -1;
+    const bool same = copy >= 0 && lib->H5Tequal(copy, kind) > 0;
+    vol_release_id(lib, copy);
+    return same;
+}
+
 size_t vol_type_item(h5_lib *lib, hid_t type) {
     if (lib->H5Tget_class(type) != H5T_VLEN)
         return 0;
