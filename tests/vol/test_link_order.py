@@ -207,3 +207,22 @@ def test_groups_made_on_the_way(path):
         assert list(f) == ["zeta", "alpha", "mid", "plain"]
         assert list(f["zeta"]) == ["y", "b"] and list(f["alpha/w"]) == ["e", "a"]
         assert list(f["plain/way"]) == ["b", "y"]
+
+
+def test_a_file_that_was_closed_empty_goes_on_keeping_the_order(path):
+    h5py.File(path, "w", track_order=True).close()
+    with h5py.File(path, "r+") as f:
+        f["zeta"] = f["alpha"] = 1
+    with h5py.File(path, "r+") as f:
+        f["mid"] = 1
+        assert list(f) == ["zeta", "alpha", "mid"]
+
+
+@pytest.mark.parametrize("tracks", [False, True])
+def test_groups_made_on_the_way_keep_no_order_of_attributes(path, tracks):
+    with h5py.File(path, "w", track_order=tracks) as f:
+        f["way/d"] = 1
+        f["way"].attrs["b"] = f["way"].attrs["a"] = 1
+    with h5py.File(path) as f:
+        assert f["way"].id.get_create_plist().get_attr_creation_order() == 0
+        assert list(f["way"].attrs) == ["a", "b"]

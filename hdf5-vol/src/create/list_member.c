@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMBER "creation"
+#define MEMBER VOL_SIDE_CREATION
 #define LAYOUT "layout"
 #define FILL "fill"
 #define FILTERS "filters"

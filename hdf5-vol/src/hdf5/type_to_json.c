@@ -255,6 +255,13 @@ static bool lacks_members(h5_lib *lib, hid_t type) {
     return (class == H5T_ENUM || class == H5T_COMPOUND) && lib->H5Tget_nmembers(type) == 0;
 }
 
+/* The floats of VAX: HDF5 makes none from what it tells of them. */
+static enum zb_code fail_type(zb_error *err) {
+    return zb_fail(err, ZB_EUNSUPPORTED,
+                   "the HDF5 type cannot be described in a store: take another one, to which HDF5 "
+                   "converts the elements, such as H5T_NATIVE_DOUBLE for floats of VAX");
+}
+
 /* A copy is printed: to HDF5 the elements of a named type that it has opened lie in a file, and so
    equal no other type. */
 enum zb_code vol_type_print(h5_lib *lib, hid_t type, zb_json_writer *out, zb_error *err) {
@@ -274,6 +281,5 @@ enum zb_code vol_type_print(h5_lib *lib, hid_t type, zb_json_writer *out, zb_err
     free(text);
     if (exact)
         return ZB_OK;
-    return text ? zb_fail(err, ZB_EUNSUPPORTED, "the HDF5 type cannot be described in a store")
-                : zb_fail(err, ZB_ENOMEM, "no memory for the text of a type");
+    return text ? fail_type(err) : zb_fail(err, ZB_ENOMEM, "no memory for the text of a type");
 }

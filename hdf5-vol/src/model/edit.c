@@ -34,12 +34,27 @@ bool vol_makes_groups(h5_lib *lib, hid_t lcpl) {
     return lib->H5Pget_create_intermediate_group(lcpl, &makes) >= 0 && makes != 0;
 }
 
-/* A group on the way to a new object keeps the order of its links if the one above does, as in
-   HDF5. */
+/* The attributes of a group of HDF5's default list (create/list_member.h); malloc'ed. */
+static char *attributes_of_default_list(void) {
+    vol_changes members = {.count = 0};
+    char *text = NULL;
+    if (vol_changes_set(&members, VOL_SIDE_CREATION, "{\"attribute_order\":\"none\"}", NULL) ==
+        ZB_OK)
+        text = vol_side_print_new(&members);
+    vol_changes_clear(&members);
+    return text;
+}
+
+/* A group on the way to a new object keeps the order of its links if the one above does, and none
+   of its attributes, as in HDF5. */
 static enum zb_code make_on_the_way(const vol_place *place, vol_node **out, zb_error *err) {
     enum zb_code code = vol_order_prepare(place->group, place->name, err);
+    char *attributes = attributes_of_default_list();
+    if (!code && !attributes)
+        code = zb_fail(err, ZB_ENOMEM, "no memory for the attributes of a group");
     if (!code)
-        code = vol_edit_create_group(place, NULL, out, err);
+        code = vol_edit_create_group(place, attributes, out, err);
+    free(attributes);
     return code ? code : vol_order_begin(*out, vol_order_flags(place->group), err);
 }
 

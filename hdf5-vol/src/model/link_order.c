@@ -139,8 +139,11 @@ vol_link *vol_order_link(vol_node *group, bool by_creation, bool backwards, size
 }
 
 enum zb_code vol_order_store(vol_node *group, zb_error *err) {
-    if (!group->order_changed || group->loose || !group->listed)
+    if (!group->order_changed || group->loose)
         return ZB_OK;
+    enum zb_code code = vol_node_list(group, err); /* a root where nothing has been made yet */
+    if (code)
+        return code;
     if (group->link_count > 0 && !by_order(group))
         return zb_fail(err, ZB_ENOMEM, "no memory for the order of links");
     zb_json_writer *list = zb_json_writer_new();
@@ -149,8 +152,8 @@ enum zb_code vol_order_store(vol_node *group, zb_error *err) {
         zb_json_write_string(list, vol_order_link(group, true, false, i)->name);
     zb_json_end_array(list);
     char *json = zb_json_writer_end(list, NULL);
-    enum zb_code code = json ? vol_side_set(group, VOL_SIDE_ORDER, json, err)
-                             : zb_fail(err, ZB_ENOMEM, "no memory for the order of links");
+    code = json ? vol_side_set(group, VOL_SIDE_ORDER, json, err)
+                : zb_fail(err, ZB_ENOMEM, "no memory for the order of links");
     free(json);
     group->order_changed = code != ZB_OK;
     return code;

@@ -29,6 +29,9 @@
 #define VOL_SIDE_ORDER "order"
 #define VOL_SIDE_NAMES "names"
 
+/* What is kept of a creation list: create/list_member.h. */
+#define VOL_SIDE_CREATION "creation"
+
 /* A member other than "attributes", as it will be stored; NULL when there is none. Borrowed until
    the next change of the node. */
 const zb_json *vol_side_get(vol_node *node, const char *member);
