@@ -226,3 +226,14 @@ def test_groups_made_on_the_way_keep_no_order_of_attributes(path, tracks):
     with h5py.File(path) as f:
         assert f["way"].id.get_create_plist().get_attr_creation_order() == 0
         assert list(f["way"].attrs) == ["a", "b"]
+
+
+def test_a_link_knows_its_place_before_the_others_are_asked_for(path):
+    with h5py.File(path, "w", track_order=True) as f:
+        f["g/b"] = f["g/a"] = f["d"] = 1
+        f["soft"] = h5py.SoftLink("d")
+    for names in (["g/a", "soft"], ["d", "g/b"]):
+        with h5py.File(path) as f:
+            seen = [f.id.links.get_info(name.encode()) for name in names]
+            assert [(info.corder_valid, info.corder) for info in seen] == \
+                [(True, {"g/b": 0, "g/a": 1, "g": 0, "d": 1, "soft": 2}[name]) for name in names]

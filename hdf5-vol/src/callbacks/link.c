@@ -205,6 +205,16 @@ static void fill_info(const vol_found *found, H5L_info2_t *info) {
                       found->node ? found->node->token : vol_token_of_link(found->link));
 }
 
+/* A link has its place in the order once its group has been listed. Where that cannot be, as on a web
+   server, the place is not told. */
+static bool find_place(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *found) {
+    vol_node *group = found->link->group;
+    zb_error err = {0};
+    if (!vol_order_flags(group) || group->listed || vol_node_list(group, &err) != ZB_OK)
+        return true;
+    return vol_locate_link(object, loc, found) && vol_found_link(object, found);
+}
+
 static herr_t get_external(const vol_link_value *value, void *buffer, size_t size) {
     size_t full;
     char *packed = vol_link_pack(value, &full);
@@ -251,6 +261,8 @@ static herr_t vol_link_get(void *obj, const H5VL_loc_params_t *loc, H5VL_link_ge
         return -1;
     switch (args->op_type) {
     case H5VL_LINK_GET_INFO:
+        if (!find_place(object, loc, &found))
+            return -1;
         fill_info(&found, args->args.get_info.linfo);
         return 0;
     case H5VL_LINK_GET_NAME: {
