@@ -42,7 +42,7 @@ def test_it_is_kept(path):
             for name in SHAPES:
                 assert f[name].maxshape == most_of(name)
     assert member(path, "rows") == [None, 4] and member(path, "some") == [10, 4]
-    assert member(path, "fixed") is None and member(path, "full") is None
+    assert member(path, "fixed") is None and member(path, "full") == [5]  # which has chunks, and may shrink
 
 
 def test_it_comes_with_the_document(tmp_path):
@@ -124,3 +124,25 @@ def test_h5netcdf_appends(tmp_path):
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", APPEND, str(tmp_path / "x.zarr")],
                           env=environment("zarr"), capture_output=True, text=True, check=False)
     assert done.stdout == "done\n", done.stderr
+
+
+@pytest.mark.parametrize("name", ["x.zarr", "x.h5"])
+def test_a_fixed_shape_stays_the_largest(tmp_path, name):
+    """Chunked datasets without a maxshape shrink, grow again up to what they were, and no further."""
+    with h5py.File(tmp_path / name, "w") as f:
+        f.create_dataset("d", data=np.arange(8), chunks=(3,))
+        f.create_group("g")
+    for size, good in ((9, False), (5, True), (8, True), (9, False), (0, True), (8, True)):
+        with h5py.File(tmp_path / name, "r+") as f:
+            if good:
+                f["d"].resize((size,))
+            else:
+                with pytest.raises(Exception, match="maximal size"):
+                    f["d"].resize((size,))
+            assert f["d"].maxshape == (8,) and f["d"].chunks == (3,)
+    with h5py.File(tmp_path / name, "r+") as f:
+        assert list(f["d"]) == [0] * 8
+        f.move("d", "g/d")
+        f["g/d"].resize((2,))
+        f.copy("g/d", "e")
+        assert f["e"].maxshape == (8,)

@@ -34,7 +34,7 @@ void vol_spec_clear(vol_spec *spec) {
     spec->run = NULL;
 }
 
-static enum zb_code take_space(h5_lib *lib, hid_t space, vol_spec *out, zb_error *err) {
+static enum zb_code take_space(h5_lib *lib, hid_t space, hid_t dcpl, vol_spec *out, zb_error *err) {
     hsize_t dims[ZB_MAX_NDIM];
     if (lib->H5Sget_simple_extent_type(space) == H5S_NULL) {
         out->spec.ndim = 1;
@@ -47,7 +47,8 @@ static enum zb_code take_space(h5_lib *lib, hid_t space, vol_spec *out, zb_error
     out->spec.ndim = (uint32_t)ndim;
     for (uint32_t d = 0; d < out->spec.ndim; d++)
         out->shape[d] = dims[d];
-    return vol_max_shape_describe(out->spec.ndim, out->shape, out->max_shape, &out->side, err);
+    return vol_max_shape_describe(out->spec.ndim, out->shape, out->max_shape,
+                                  lib->H5Pget_layout(dcpl) == H5D_CHUNKED, &out->side, err);
 }
 
 /* What HDF5's own files do not take, so that every dataset of a store copies to one: their compact
@@ -292,7 +293,7 @@ enum zb_code vol_spec_make(vol_file *file, hid_t type, hid_t space, hid_t dcpl, 
     if (!code)
         code = keep_named(file, type, out, err);
     if (!code)
-        code = take_space(lib, space, out, err);
+        code = take_space(lib, space, dcpl, out, err);
     if (!code)
         code = take_chunk(lib, options, dcpl, out, err);
     if (!code)

@@ -72,14 +72,14 @@ enum zb_code vol_max_shape_show(vol_node *dataset, const hsize_t *max_shape, zb_
 }
 
 enum zb_code vol_max_shape_describe(uint32_t ndim, const uint64_t *shape, const hsize_t *max_shape,
-                                    vol_changes *members, zb_error *err) {
+                                    bool is_chunked, vol_changes *members, zb_error *err) {
     uint64_t longest[ZB_MAX_NDIM];
     bool is_fixed = true;
     for (uint32_t d = 0; d < ndim; d++) {
         longest[d] = max_shape[d];
         is_fixed = is_fixed && longest[d] == shape[d];
     }
-    if (is_fixed)
+    if (is_fixed && !is_chunked)
         return ZB_OK;
     char *text = print(longest, ndim);
     enum zb_code code = text ? vol_changes_set(members, MEMBER, text, err)
