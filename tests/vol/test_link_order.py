@@ -112,10 +112,13 @@ def test_copies(path, to, tmp_path):
         fill(f.create_group("g", track_order=True))
         f.copy("g", "copy")
         f.copy("g", other)
-        assert list(f["copy"]) == NAMES
-        assert list(other["g"]) == NAMES
-    with h5py.File(tmp_path / to, "r") as other:
-        assert list(other["g"]) == NAMES
+        f.copy("g", "shallow", shallow=True)
+        f.copy("g", other, "shallow", shallow=True)
+        assert list(f["copy"]) == list(f["shallow"]) == NAMES
+        assert list(other["g"]) == list(other["shallow"]) == NAMES
+    with h5py.File(path, "r") as f, h5py.File(tmp_path / to, "r") as other:
+        assert list(f["copy"]) == list(f["shallow"]) == NAMES
+        assert list(other["g"]) == list(other["shallow"]) == NAMES
     tool("h5dump", path, connector="zarr")
     tool("h5repack", path, tmp_path / ("r" + to), connector="zarr")
     with h5py.File(tmp_path / ("r" + to), "r") as f:

@@ -85,6 +85,12 @@ static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_nod
     return code;
 }
 
+/* Nodes have been copied before the other links. */
+static void take_order(vol_node *from, vol_node *made) {
+    for (size_t i = 0; vol_order_flags(made) && i < from->link_count; i++)
+        vol_order_set(vol_links_find(made, from->link[i]->name), from->link[i]->order);
+}
+
 /* The names of dimensions go with them: HDF5 would see scales and labels in them, which are
    attributes. */
 static enum zb_code forget_scales(vol_node *node, zb_error *err) {
@@ -128,6 +134,8 @@ enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, const vol_cop
             shallow ? copy_shallow(node, place, &made, err) : copy_whole(node, place, &made, err);
     if (!code)
         code = vol_copy_links(node, made, how, err);
+    if (!code && shallow)
+        take_order(node, made);
     if (!code)
         code = vol_scales_copied(node, made, err);
     if (!code)
