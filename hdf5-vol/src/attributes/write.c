@@ -10,6 +10,7 @@
 #include "attributes/references.h"
 #include "attributes/scales.h"
 #include "model/edit.h"
+#include "model/links.h"
 #include "model/side.h"
 #include "model/waiting.h"
 #include "hdf5/errors.h"
@@ -357,8 +358,8 @@ herr_t vol_attr_store_unwritten_below(vol_node *node) {
     herr_t result = 0;
     while (result >= 0 && vol_node_unwritten(node, NULL))
         result = vol_attr_store_unwritten(node, NULL);
-    for (size_t i = 0; i < node->link_count; i++) {
-        vol_node *child = node->link[i]->node;
+    for (size_t i = 0; i < vol_links_count(node); i++) {
+        vol_node *child = vol_links_at(node, i)->node;
         if (child && vol_attr_store_unwritten_below(child) < 0)
             result = -1;
     }
@@ -371,9 +372,9 @@ void vol_attr_abandon_unwritten_below(vol_node *node) {
         vol_attr_ids_orphan(node, attr->name);
         vol_node_drop_attr(node, attr->name, VOL_ATTR_UNWRITTEN);
     }
-    for (size_t i = 0; i < node->link_count; i++)
-        if (node->link[i]->node)
-            vol_attr_abandon_unwritten_below(node->link[i]->node);
+    for (size_t i = 0; i < vol_links_count(node); i++)
+        if (vol_links_at(node, i)->node)
+            vol_attr_abandon_unwritten_below(vol_links_at(node, i)->node);
 }
 
 /* ---- Renaming and removing ---- */

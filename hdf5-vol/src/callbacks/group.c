@@ -8,6 +8,7 @@
 #include "model/forget.h"
 #include "model/link_order.h"
 #include "hdf5/errors.h"
+#include "model/links.h"
 #include "objects/elsewhere.h"
 #include "objects/unasked.h"
 #include "hdf5/property_lists.h"
@@ -110,7 +111,7 @@ static herr_t get_info(const vol_object *object, const H5VL_group_get_info_args_
     }
     memset(args->ginfo, 0, sizeof *args->ginfo);
     args->ginfo->storage_type = H5G_STORAGE_TYPE_UNKNOWN;
-    args->ginfo->nlinks = group->link_count;
+    args->ginfo->nlinks = vol_links_count(group);
     args->ginfo->max_corder = (int64_t)group->last_order;
     return 0;
 }

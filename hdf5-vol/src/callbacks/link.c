@@ -11,6 +11,7 @@
 #include "model/edit_links.h"
 #include "model/forget.h"
 #include "model/link_order.h"
+#include "model/links.h"
 #include "model/map.h"
 #include "hdf5/property_lists.h"
 #include "model/tokens.h"
@@ -210,7 +211,8 @@ static void fill_info(const vol_found *found, H5L_info2_t *info) {
 static bool find_place(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *found) {
     vol_node *group = found->link->group;
     zb_error err = {0};
-    if (!vol_order_flags(group) || group->listed || vol_node_list(group, &err) != ZB_OK)
+    if (!vol_order_flags(group) || vol_links_are_listed(group) ||
+        vol_node_list(group, &err) != ZB_OK)
         return true;
     return vol_locate_link(object, loc, found) && vol_found_link(object, found);
 }
@@ -373,7 +375,7 @@ static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsiz
         return -1;
     }
     vol_node_pin(group);
-    for (; *position < group->link_count && result == 0; ++*position)
+    for (; *position < vol_links_count(group) && result == 0; ++*position)
         result = iterate_one(walk,
                              vol_order_link(group, args->idx_type == H5_INDEX_CRT_ORDER,
                                             args->order == H5_ITER_DEC, (size_t)*position),
@@ -390,9 +392,9 @@ static bool is_in(vol_node *group, hsize_t position) {
     zb_error err = {0};
     if (vol_node_list(group, &err) != ZB_OK)
         VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
-    else if (position >= group->link_count)
+    else if (position >= vol_links_count(group))
         VOL_PUSH(lib, SYM, BADVALUE, "'%s' has %zu links, and none at %llu", group->path,
-                 group->link_count, (unsigned long long)position);
+                 vol_links_count(group), (unsigned long long)position);
     else
         return true;
     return false;

@@ -14,6 +14,7 @@
 #include "model/changed.h"
 #include "model/comment.h"
 #include "model/forget.h"
+#include "model/links.h"
 #include "model/stored_chunks.h"
 #include "model/writers.h"
 
@@ -29,8 +30,8 @@ static void add_storage(vol_node *node, hsize_t *bytes) {
         *bytes += size;
     if (node->kind != VOL_GROUP || vol_node_list(node, NULL) != ZB_OK)
         return;
-    for (size_t i = 0; i < node->link_count; i++) {
-        vol_link *link = node->link[i];
+    for (size_t i = 0; i < vol_links_count(node); i++) {
+        vol_link *link = vol_links_at(node, i);
         if (vol_link_open(link, NULL) == ZB_OK && link->node)
             add_storage(link->node, bytes);
         vol_link_forget(link);

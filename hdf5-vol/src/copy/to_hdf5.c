@@ -151,7 +151,7 @@ static herr_t copy_children(copy_job *job, vol_node *group, void *new_group, con
         VOL_PUSH_ZB(job->lib, SYM, CANTGET, &err);
         return -1;
     }
-    for (size_t i = 0; i < group->link_count && result >= 0; i++) {
+    for (size_t i = 0; i < vol_links_count(group) && result >= 0; i++) {
         vol_link *link = vol_order_link(group, true, false, i);
         if (vol_link_open(link, &err) != ZB_OK) {
             VOL_PUSH_ZB(job->lib, SYM, CANTOPENOBJ, &err);

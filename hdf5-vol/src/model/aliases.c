@@ -190,12 +190,12 @@ static void forget_names(vol_node *node) {
 enum zb_code vol_alias_gather(vol_node *top, zb_error *err) {
     names_of(top);
     enum zb_code code = top->kind == VOL_GROUP ? vol_node_list(top, err) : ZB_OK;
-    for (size_t i = 0; i < top->link_count && !code; i++) {
+    for (size_t i = 0; i < vol_links_count(top) && !code; i++) {
         vol_node *child;
-        code = vol_link_node(top->link[i], &child, err);
+        code = vol_link_node(vol_links_at(top, i), &child, err);
         if (!code && child)
             names_of(child);
-        if (!code && child && top->link[i]->node)
+        if (!code && child && vol_links_at(top, i)->node)
             code = vol_alias_gather(child, err);
         if (code == ZB_ENOTFOUND) /* another process has deleted it */
             code = ZB_OK;
@@ -222,9 +222,9 @@ bool vol_alias_moved(vol_node *top) {
         vol_named_change(named->link[i]);
         node->names->changed = any = true;
     }
-    for (size_t i = 0; i < top->link_count; i++)
-        if (top->link[i]->node)
-            any |= vol_alias_moved(top->link[i]->node);
+    for (size_t i = 0; i < vol_links_count(top); i++)
+        if (vol_links_at(top, i)->node)
+            any |= vol_alias_moved(vol_links_at(top, i)->node);
     top->file->links_changed |= any;
     return any;
 }
@@ -232,9 +232,9 @@ bool vol_alias_moved(vol_node *top) {
 void vol_alias_drop_below(vol_node *top) {
     for (size_t i = 0; top->named && i < top->named->count; i++)
         drop_name(top->named->link[i]);
-    for (size_t i = 0; i < top->link_count; i++)
-        if (top->link[i]->node)
-            vol_alias_drop_below(top->link[i]->node);
+    for (size_t i = 0; i < vol_links_count(top); i++)
+        if (vol_links_at(top, i)->node)
+            vol_alias_drop_below(vol_links_at(top, i)->node);
 }
 
 /* ---- Storing ---- */

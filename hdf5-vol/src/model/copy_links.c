@@ -4,6 +4,7 @@
 
 #include "model/aliases.h"
 #include "model/edit_links.h"
+#include "model/links.h"
 #include "model/map.h"
 #include "model/paths.h"
 #include "model/places.h"
@@ -128,10 +129,10 @@ static enum zb_code copy_links_below(copy_job *job, vol_node *group, zb_error *e
     for (size_t i = 0; !code && i < named->count; i++)
         if (named->link[i]->kind != VOL_LINK_KEPT)
             code = copy_link(job, named->link[i], err);
-    for (size_t i = 0; !code && !job->shallow && i < group->link_count; i++) {
-        code = vol_link_open(group->link[i], err);
-        if (!code && group->link[i]->node)
-            code = copy_links_below(job, group->link[i]->node, err);
+    for (size_t i = 0; !code && !job->shallow && i < vol_links_count(group); i++) {
+        code = vol_link_open(vol_links_at(group, i), err);
+        if (!code && vol_links_at(group, i)->node)
+            code = copy_links_below(job, vol_links_at(group, i)->node, err);
         else if (code == ZB_ENOTFOUND) /* another process has deleted it */
             code = ZB_OK;
     }
@@ -141,8 +142,8 @@ static enum zb_code copy_links_below(copy_job *job, vol_node *group, zb_error *e
 /* A shallow copy knows its children one by one. */
 static bool map_children(copy_job *job, const vol_node *from, vol_node *to) {
     vol_link *link;
-    for (size_t i = 0; i < from->link_count; i++) {
-        const vol_node *child = from->link[i]->node;
+    for (size_t i = 0; i < vol_links_count(from); i++) {
+        const vol_node *child = vol_links_at(from, i)->node;
         if (child && vol_child_find(to, child->name, &link, NULL) == ZB_OK &&
             vol_link_open(link, NULL) == ZB_OK && link->node &&
             !vol_map_set(&job->copies, child->token, link->node))

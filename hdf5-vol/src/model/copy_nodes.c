@@ -72,7 +72,7 @@ static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_nod
     enum zb_code code = copy_group_alone(node, place, out, err);
     if (!code)
         code = vol_node_list(node, err);
-    for (size_t i = 0; i < node->link_count && !code; i++) {
+    for (size_t i = 0; i < vol_links_count(node) && !code; i++) {
         vol_link *link = vol_order_link(node, true, false, i);
         vol_node *made;
         const vol_place inside = {.group = *out, .name = link->name};
@@ -87,8 +87,10 @@ static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_nod
 
 /* Nodes have been copied before the other links. */
 static void take_order(vol_node *from, vol_node *made) {
-    for (size_t i = 0; vol_order_flags(made) && i < from->link_count; i++)
-        vol_order_set(vol_links_find(made, from->link[i]->name), from->link[i]->order);
+    for (size_t i = 0; vol_order_flags(made) && i < vol_links_count(from); i++) {
+        const vol_link *link = vol_links_at(from, i);
+        vol_order_set(vol_links_find(made, link->name), link->order);
+    }
 }
 
 /* The names of dimensions go with them: HDF5 would see scales and labels in them, which are
@@ -111,9 +113,9 @@ static enum zb_code remove_attributes(vol_node *node, zb_error *err) {
     zb_node_release(before);
     if (!code && node->kind == VOL_GROUP)
         code = vol_node_list(node, err);
-    for (size_t i = 0; i < node->link_count && !code; i++) {
-        code = vol_link_open(node->link[i], err);
-        vol_node *child = node->link[i]->node;
+    for (size_t i = 0; i < vol_links_count(node) && !code; i++) {
+        code = vol_link_open(vol_links_at(node, i), err);
+        vol_node *child = vol_links_at(node, i)->node;
         if (!code && child && !child->is_dimension && !child->is_unreadable)
             code = remove_attributes(child, err);
     }

@@ -37,9 +37,9 @@ static bool is_sound(const char *name, const zb_json *record, uint64_t *length) 
 
 /* The length that arrays of the group have along the dimension, if they differ from the record. */
 static uint64_t length_beside(vol_node *group, const char *name, uint64_t length) {
-    for (size_t i = 0; i < group->link_count; i++) {
-        vol_link_open(group->link[i], NULL); /* one that cannot be read has no length */
-        const vol_node *array = group->link[i]->node;
+    for (size_t i = 0; i < vol_links_count(group); i++) {
+        vol_link_open(vol_links_at(group, i), NULL); /* one that cannot be read has no length */
+        const vol_node *array = vol_links_at(group, i)->node;
         const zb_array_info *info =
             array && array->kind == VOL_DATASET ? zb_node_array(array->zarr) : NULL;
         for (uint32_t d = 0; info && info->dimension_names && d < info->ndim; d++)
@@ -93,15 +93,15 @@ static enum zb_code print(vol_node *group, char **out, zb_error *err) {
     enum zb_code code = ZB_OK;
     bool any = false;
     *out = NULL;
-    for (size_t i = 0; i < group->link_count && !code; i++)
-        if (group->link[i]->node && group->link[i]->node->is_dimension)
-            code = vol_waiting_flush(group->link[i]->node, err);
+    for (size_t i = 0; i < vol_links_count(group) && !code; i++)
+        if (vol_links_at(group, i)->node && vol_links_at(group, i)->node->is_dimension)
+            code = vol_waiting_flush(vol_links_at(group, i)->node, err);
     if (code)
         return code;
     zb_json_writer *w = zb_json_writer_new();
     zb_json_begin_object(w);
-    for (size_t i = 0; i < group->link_count; i++) {
-        const vol_node *node = group->link[i]->node;
+    for (size_t i = 0; i < vol_links_count(group); i++) {
+        const vol_node *node = vol_links_at(group, i)->node;
         if (!has_record(node))
             continue;
         any = true;
@@ -129,11 +129,11 @@ static enum zb_code store(vol_node *group, zb_error *err) {
     if (group->kind != VOL_GROUP || !group->zarr || !group->file->writable)
         return ZB_OK;
     /* A group that was never listed has the records that it had, and those that are new. */
-    bool any = group->listed && records_of(group);
-    for (size_t i = 0; i < group->link_count; i++)
-        any |= has_record(group->link[i]->node) ||
-               (group->link[i]->node && group->link[i]->node->waiting &&
-                group->link[i]->node->is_dimension);
+    bool any = vol_links_are_listed(group) && records_of(group);
+    for (size_t i = 0; i < vol_links_count(group); i++)
+        any |= has_record(vol_links_at(group, i)->node) ||
+               (vol_links_at(group, i)->node && vol_links_at(group, i)->node->waiting &&
+                vol_links_at(group, i)->node->is_dimension);
     enum zb_code code = any ? vol_node_list(group, err) : ZB_OK;
     if (code || !any)
         return code;

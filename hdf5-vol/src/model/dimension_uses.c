@@ -156,10 +156,10 @@ static bool add_link(struct vol_uses *uses, vol_link *link, const zb_children *c
 static void read_together(const vol_node *group, zb_children *out) {
     const vol_file *file = group->file;
     size_t unopened = 0;
-    for (size_t i = 0; i < group->link_count; i++)
-        unopened += vol_link_is_unopened(group->link[i]);
+    for (size_t i = 0; i < vol_links_count(group); i++)
+        unopened += vol_link_is_unopened(vol_links_at(group, i));
     if (unopened > 1 && !file->store->hints.is_local && !file->writable && group->zarr &&
-        group->link_count <= zb_limits_get()->open_nodes)
+        vol_links_count(group) <= zb_limits_get()->open_nodes)
         zb_group_children(group->zarr, out, NULL); /* without: one by one */
 }
 
@@ -169,8 +169,8 @@ static struct vol_uses *look(vol_node *group) {
     zb_children children = {.count = 0};
     if (complete)
         read_together(group, &children);
-    for (size_t i = 0; complete && i < group->link_count; i++)
-        complete = add_link(uses, group->link[i], &children);
+    for (size_t i = 0; complete && i < vol_links_count(group); i++)
+        complete = add_link(uses, vol_links_at(group, i), &children);
     zb_children_free(&children);
     if (complete) {
         uses->change = group->file->changes;

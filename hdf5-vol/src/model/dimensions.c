@@ -248,8 +248,8 @@ static enum zb_code add_dimension(vol_node *group, vol_node *array, uint32_t d, 
 
 enum zb_code vol_dims_complete(vol_node *group, zb_error *err) {
     enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < group->link_count && !code; i++) {
-        vol_link *link = group->link[i];
+    for (size_t i = 0; i < vol_links_count(group) && !code; i++) {
+        vol_link *link = vol_links_at(group, i);
         code = vol_link_open(link, err);
         vol_node *array = code ? NULL : link->node;
         if (code == ZB_ENOTFOUND) /* another process has deleted it */
@@ -265,7 +265,7 @@ enum zb_code vol_dims_complete(vol_node *group, zb_error *err) {
                 code = add_dimension(group, link->node, d, err);
         }
         /* Children are sorted by name: those just added may have moved this array. */
-        while (group->link[i] != link)
+        while (vol_links_at(group, i) != link)
             i++;
     }
     return code;

@@ -148,7 +148,7 @@ enum zb_code vol_edit_create_group(const vol_place *place, const char *attribute
         return code;
     code = vol_edit_add(place, made, out, err);
     if (!code)
-        (*out)->listed = true; /* it is empty, and we shall see what is made in it */
+        vol_links_set_listed(*out, true); /* it is empty, and we shall see what is made in it */
     return code;
 }
 
@@ -191,7 +191,7 @@ enum zb_code vol_edit_create_loose_group(vol_file *file, const char *attributes,
                                          zb_error *err) {
     enum zb_code code = create_loose(file, NULL, attributes, out, err);
     if (!code)
-        (*out)->listed = true; /* nothing can be made in it */
+        vol_links_set_listed(*out, true); /* nothing can be made in it */
     return code;
 }
 
@@ -242,8 +242,9 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
     if (!code)
         vol_tree_remove(link);
     vol_kept_end(kept, !code);
-    return !code && group->listed ? vol_named_show(group, err) /* one that the node has hidden */
-                                  : code;
+    return !code && vol_links_are_listed(group)
+               ? vol_named_show(group, err) /* one that the node has hidden */
+               : code;
 }
 
 enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err) {
@@ -272,7 +273,7 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
         code = vol_links_store_below(node->file->root, err);
     if (!code && node)
         code = vol_scales_moved(node, from, err);
-    if (!code && group->listed)
+    if (!code && vol_links_are_listed(group))
         code = vol_named_show(group, err); /* one that the node has hidden */
     free(from);
     free(to);
@@ -421,8 +422,8 @@ enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error 
 /* Children that other programs have deleted lose their place. Others are found when the group is
    listed again, as are entries that could not be read. */
 static void remove_gone(vol_node *group) {
-    for (size_t i = group->link_count; i-- > 0;) {
-        vol_link *link = group->link[i];
+    for (size_t i = vol_links_count(group); i-- > 0;) {
+        vol_link *link = vol_links_at(group, i);
         vol_node *child = link->node;
         zb_node *now = NULL;
         if (link->named)
@@ -462,7 +463,8 @@ enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
     if (node->kind == VOL_DATASET) {
         vol_node_tell_shape(node);
     } else {
-        node->listed = node->order_known = false;
+        vol_links_set_listed(node, false);
+        node->order_known = false;
         vol_alias_forget(node);
         remove_gone(node);
     }

@@ -77,8 +77,8 @@ static enum zb_code change_places(vol_node *node, vol_link *alias, zb_error *err
 /* Nodes below a group that is going to be deleted move to where their aliases are. */
 static enum zb_code rescue_below(vol_node *group, const vol_node *top, bool *any, zb_error *err) {
     enum zb_code code = ZB_OK;
-    for (size_t i = group->link_count; i-- > 0 && !code;) {
-        vol_node *child = group->link[i]->node;
+    for (size_t i = vol_links_count(group); i-- > 0 && !code;) {
+        vol_node *child = vol_links_at(group, i)->node;
         vol_link *alias = child ? vol_alias_outside(child, top) : NULL;
         *any |= alias != NULL;
         if (alias)

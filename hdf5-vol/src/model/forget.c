@@ -61,8 +61,8 @@ static bool is_idle(vol_node *node) {
     if (!node->file->writable)
         return node->pins == 0;
     bool idle = is_idle_alone(node);
-    for (size_t i = 0; idle && i < node->link_count; i++)
-        idle = !node->link[i]->node || is_idle(node->link[i]->node);
+    for (size_t i = 0; idle && i < vol_links_count(node); i++)
+        idle = !vol_links_at(node, i)->node || is_idle(vol_links_at(node, i)->node);
     return idle;
 }
 
@@ -77,9 +77,9 @@ static void settle(vol_node *node) {
 
 static void unregister_below(vol_node *node) {
     vol_token_unregister(node);
-    for (size_t i = 0; i < node->link_count; i++)
-        if (node->link[i]->node)
-            unregister_below(node->link[i]->node);
+    for (size_t i = 0; i < vol_links_count(node); i++)
+        if (vol_links_at(node, i)->node)
+            unregister_below(vol_links_at(node, i)->node);
 }
 
 static void free_node(vol_link *link) {
@@ -104,21 +104,12 @@ void vol_link_forget(vol_link *link) {
 
 /* Links that are no places stay with their group. */
 static void free_links(vol_node *group) {
-    for (size_t i = 0; i < group->link_count; i++) {
-        vol_link *link = group->link[i];
+    for (size_t i = 0; i < vol_links_count(group); i++) {
+        vol_link *link = vol_links_at(group, i);
         if (link->node)
             free_node(link);
-        if (link->named)
-            continue;
-        vol_link_free(link);
-        group->file->link_count--;
     }
-    free(group->by_order);
-    group->by_order = NULL;
-    free(group->link);
-    group->link = NULL;
-    group->link_count = group->link_room = 0;
-    group->listed = false;
+    vol_links_clear(group);
 }
 
 void vol_tree_forget(vol_node *group) {
@@ -133,8 +124,8 @@ void vol_tree_forget(vol_node *group) {
 
 /* Depth first, so that what is below a node has gone, where it can, when the node is looked at. */
 static void forget_below(vol_node *group) {
-    for (size_t i = 0; i < group->link_count; i++) {
-        vol_link *link = group->link[i];
+    for (size_t i = 0; i < vol_links_count(group); i++) {
+        vol_link *link = vol_links_at(group, i);
         if (!link->node)
             continue;
         forget_below(link->node);

@@ -2,6 +2,7 @@
 /* Deleted datasets and types with ids: see kept.h. */
 #include "model/kept.h"
 
+#include "model/links.h"
 #include "model/waiting.h"
 #include "model/writers.h"
 
@@ -69,9 +70,9 @@ static void copy_one(vol_node *node, vol_kept **list) {
 static void copy_below(vol_node *node, vol_kept **list) {
     if (node->kind != VOL_GROUP)
         copy_one(node, list);
-    for (size_t i = 0; i < node->link_count; i++)
-        if (node->link[i]->node)
-            copy_below(node->link[i]->node, list);
+    for (size_t i = 0; i < vol_links_count(node); i++)
+        if (vol_links_at(node, i)->node)
+            copy_below(vol_links_at(node, i)->node, list);
 }
 
 vol_kept *vol_kept_copy(vol_node *top) {

@@ -58,11 +58,15 @@ enum zb_code vol_order_prepare(vol_node *group, const char *name, zb_error *err)
     return code;
 }
 
-/* A link comes or goes. False when the group keeps no order, or has not been listed. */
-static bool begin_change(vol_node *group) {
+void vol_order_cleared(vol_node *group) {
     free(group->by_order);
     group->by_order = NULL;
-    return group->listed && vol_order_flags(group);
+}
+
+/* A link comes or goes. False when the group keeps no order, or has not been listed. */
+static bool begin_change(vol_node *group) {
+    vol_order_cleared(group);
+    return vol_links_are_listed(group) && vol_order_flags(group);
 }
 
 void vol_order_added(vol_link *link) {
@@ -79,7 +83,7 @@ void vol_order_taken(vol_link *link) {
     if (!begin_change(group))
         return;
     group->order_bytes -= bytes_of(link->name);
-    if (group->link_count == 1) /* the numbers of an empty group begin anew, as HDF5's do */
+    if (vol_links_count(group) == 1) /* the numbers of an empty group begin anew, as HDF5's do */
         group->last_order = 0;
     group->order_changed = group->file->links_changed = true;
 }
@@ -90,17 +94,16 @@ void vol_order_set(vol_link *link, uint64_t order) {
     link->order = order;
     if (link->group->last_order < order)
         link->group->last_order = order;
-    free(link->group->by_order);
-    link->group->by_order = NULL;
+    vol_order_cleared(link->group);
 }
 
 void vol_order_assign(vol_node *group) {
     if (!vol_order_flags(group))
         return;
     group->order_bytes = 0;
-    for (size_t i = 0; i < group->link_count; i++) {
-        group->link[i]->order = 0;
-        group->order_bytes += bytes_of(group->link[i]->name);
+    for (size_t i = 0; i < vol_links_count(group); i++) {
+        vol_links_at(group, i)->order = 0;
+        group->order_bytes += bytes_of(vol_links_at(group, i)->name);
     }
     const zb_json *list = vol_side_get(group, VOL_SIDE_ORDER);
     const zb_json *one = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : NULL;
@@ -111,9 +114,9 @@ void vol_order_assign(vol_node *group) {
         if (link && link->order == 0)
             link->order = ++group->last_order;
     }
-    for (size_t i = 0; i < group->link_count; i++)
-        if (group->link[i]->order == 0)
-            group->link[i]->order = ++group->last_order;
+    for (size_t i = 0; i < vol_links_count(group); i++)
+        if (vol_links_at(group, i)->order == 0)
+            vol_links_at(group, i)->order = ++group->last_order;
 }
 
 static int compare_order(const void *a, const void *b) {
@@ -123,19 +126,22 @@ static int compare_order(const void *a, const void *b) {
 
 /* NULL when memory runs out. */
 static vol_link **by_order(vol_node *group) {
-    if (group->by_order || group->link_count == 0)
+    const size_t count = vol_links_count(group);
+    if (group->by_order || count == 0)
         return group->by_order;
-    group->by_order = malloc(group->link_count * sizeof(vol_link *));
+    group->by_order = malloc(count * sizeof(vol_link *));
     if (group->by_order) {
-        memcpy(group->by_order, group->link, group->link_count * sizeof(vol_link *));
-        qsort(group->by_order, group->link_count, sizeof(vol_link *), compare_order);
+        for (size_t i = 0; i < count; i++)
+            group->by_order[i] = vol_links_at(group, i);
+        qsort(group->by_order, count, sizeof(vol_link *), compare_order);
     }
     return group->by_order;
 }
 
 vol_link *vol_order_link(vol_node *group, bool by_creation, bool backwards, size_t i) {
     vol_link **list = by_creation && vol_order_flags(group) ? by_order(group) : NULL;
-    return (list ? list : group->link)[backwards ? group->link_count - 1 - i : i];
+    const size_t at = backwards ? vol_links_count(group) - 1 - i : i;
+    return list ? list[at] : vol_links_at(group, at);
 }
 
 enum zb_code vol_order_store(vol_node *group, zb_error *err) {
@@ -144,11 +150,11 @@ enum zb_code vol_order_store(vol_node *group, zb_error *err) {
     enum zb_code code = vol_node_list(group, err); /* a root where nothing has been made yet */
     if (code)
         return code;
-    if (group->link_count > 0 && !by_order(group))
+    if (vol_links_count(group) > 0 && !by_order(group))
         return zb_fail(err, ZB_ENOMEM, "no memory for the order of links");
     zb_json_writer *list = zb_json_writer_new();
     zb_json_begin_array(list);
-    for (size_t i = 0; i < group->link_count; i++)
+    for (size_t i = 0; i < vol_links_count(group); i++)
         zb_json_write_string(list, vol_order_link(group, true, false, i)->name);
     zb_json_end_array(list);
     char *json = zb_json_writer_end(list, NULL);

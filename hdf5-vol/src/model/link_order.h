@@ -27,9 +27,10 @@ enum zb_code vol_order_prepare(vol_node *group, const char *name, zb_error *err)
 /* All links of a group have just been listed. */
 void vol_order_assign(vol_node *group);
 
-/* For links.c: a link came into its group, or leaves it. */
+/* For links.c: a link came into its group, or leaves it; or all are forgotten. */
 void vol_order_added(vol_link *link);
 void vol_order_taken(vol_link *link);
+void vol_order_cleared(vol_node *group);
 
 /* Gives a link the place of one that it has replaced. */
 void vol_order_set(vol_link *link, uint64_t order);

@@ -115,44 +115,74 @@ size_t vol_links_position(vol_link *const *link, size_t count, const char *name,
     return high;
 }
 
+size_t vol_links_count(const vol_node *group) {
+    return group->links.count;
+}
+
+vol_link *vol_links_at(const vol_node *group, size_t i) {
+    return group->links.link[i];
+}
+
 vol_link *vol_links_find(const vol_node *group, const char *name) {
+    const vol_links *links = &group->links;
     bool found;
-    size_t at = vol_links_position(group->link, group->link_count, name, &found);
-    return found ? group->link[at] : NULL;
+    size_t at = vol_links_position(links->link, links->count, name, &found);
+    return found ? links->link[at] : NULL;
+}
+
+bool vol_links_are_listed(const vol_node *group) {
+    return group->links.listed;
+}
+
+void vol_links_set_listed(vol_node *group, bool listed) {
+    group->links.listed = listed;
 }
 
 enum zb_code vol_links_reserve(vol_node *group, zb_error *err) {
-    if (group->link_count < group->link_room)
+    vol_links *links = &group->links;
+    if (links->count < links->room)
         return ZB_OK;
-    size_t room = group->link_room ? 2 * group->link_room : 8;
-    vol_link **grown = realloc(group->link, room * sizeof *grown);
+    size_t room = links->room ? 2 * links->room : 8;
+    vol_link **grown = realloc(links->link, room * sizeof *grown);
     if (!grown)
         return zb_fail(err, ZB_ENOMEM, "no memory for the children of %s", group->path);
-    group->link = grown;
-    group->link_room = room;
+    links->link = grown;
+    links->room = room;
     return ZB_OK;
 }
 
 void vol_links_insert(vol_node *group, vol_link *link) {
+    vol_links *links = &group->links;
     bool found;
-    size_t at = vol_links_position(group->link, group->link_count, link->name, &found);
-    memmove(&group->link[at + 1], &group->link[at],
-            (group->link_count - at) * sizeof group->link[0]);
-    group->link[at] = link;
-    group->link_count++;
+    size_t at = vol_links_position(links->link, links->count, link->name, &found);
+    memmove(&links->link[at + 1], &links->link[at], (links->count - at) * sizeof links->link[0]);
+    links->link[at] = link;
+    links->count++;
     group->file->link_count += !link->named;
     link->group = group;
     vol_order_added(link);
 }
 
 void vol_links_take(vol_link *link) {
-    vol_node *group = link->group;
+    vol_links *links = &link->group->links;
     bool found;
     vol_order_taken(link);
-    size_t at = vol_links_position(group->link, group->link_count, link->name, &found);
-    group->link_count--;
-    group->file->link_count -= !link->named;
-    memmove(&group->link[at], &group->link[at + 1],
-            (group->link_count - at) * sizeof group->link[0]);
+    size_t at = vol_links_position(links->link, links->count, link->name, &found);
+    links->count--;
+    link->group->file->link_count -= !link->named;
+    memmove(&links->link[at], &links->link[at + 1], (links->count - at) * sizeof links->link[0]);
     link->group = NULL;
+}
+
+void vol_links_clear(vol_node *group) {
+    vol_links *links = &group->links;
+    vol_order_cleared(group);
+    for (size_t i = 0; i < links->count; i++) {
+        if (links->link[i]->named)
+            continue;
+        vol_link_free(links->link[i]);
+        group->file->link_count--;
+    }
+    free(links->link);
+    *links = (vol_links){.link = NULL};
 }

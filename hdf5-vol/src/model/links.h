@@ -1,9 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* The entries of one group, in the order of their names. */
+/*
+ * The entries of one group, in the order of their names.
+ *
+ * A *link* is an entry of a group: a name, and what stands behind it. A *node* is a group or a
+ * dataset that can be opened. Each node has one place in the store, and one link that is that
+ * place. Behind such a link whose metadata cannot be read stands a dataset that tells the reason
+ * (unreadable.h). One that cannot have a node at all is a soft link that leads nowhere, with the
+ * reason as its value. All other links are kept in an attribute of the group (named_links.h).
+ */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_LINKS_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_LINKS_H
 
-#include "model/node.h"
+#include "model/structs.h"
+
+#include "zarrbridge/zarrbridge.h"
+
+enum vol_link_kind {
+    VOL_LINK_HARD,     /* the place of its node */
+    VOL_LINK_SOFT,     /* leads to what `target` names */
+    VOL_LINK_EXTERNAL, /* leads to what `target` names in the file called `external` */
+    VOL_LINK_ALIAS,    /* another hard link: `target` is the way to its node's place (aliases.h) */
+    VOL_LINK_KEPT      /* of a kind that this version does not know: kept, and not shown */
+};
+
+struct vol_link {
+    vol_node *group; /* the owner */
+    char *name;
+    enum vol_link_kind kind;
+    bool named;          /* of named_links.h, which owns it */
+    char *external;      /* external links: the name of the file */
+    bool changed;        /* named links: since they were stored */
+    bool counted;        /* aliases: the node has it among its names */
+    vol_link *next_gone; /* of named links that were removed since then */
+    uint64_t order;      /* link_order.h: from 1 on; 0 where it is not known */
+    vol_node *alias_of;  /* aliases: the node, once it was looked for; NULL where there is none */
+    char *target;   /* the value of a soft link; JSON of a kept one; NULL where there is none */
+    vol_node *node; /* the one whose place this is; NULL when it is not opened yet, or cannot be */
+    const char *reason; /* why the store's node cannot be read; a part of target */
+};
+
+/* The links of one group that are known so far, sorted by name. */
+typedef struct vol_links {
+    vol_link **link;
+    size_t count, room;
+    bool listed; /* all are known */
+} vol_links;
 
 /* A link that is in no group yet, to `node`; with a reason, why the store's node cannot be read. A
    reason without a node makes a soft link. */
@@ -35,8 +76,15 @@ enum zb_code vol_link_blame(const vol_link *link, zb_error *err);
 /* The place of a name in a list that is sorted by names, or the one where it would be inserted. */
 size_t vol_links_position(vol_link *const *link, size_t count, const char *name, bool *found);
 
-/* The known link of that name; NULL when there is none. */
+/* The known links: their number, number i of them, and the one of that name; NULL when there is
+   none. */
+size_t vol_links_count(const vol_node *group);
+vol_link *vol_links_at(const vol_node *group, size_t i);
 vol_link *vol_links_find(const vol_node *group, const char *name);
+
+/* Whether these are all (vol_node_list of tree.h). */
+bool vol_links_are_listed(const vol_node *group);
+void vol_links_set_listed(vol_node *group, bool listed);
 
 /* Makes room for one more. */
 enum zb_code vol_links_reserve(vol_node *group, zb_error *err);
@@ -46,5 +94,9 @@ void vol_links_insert(vol_node *group, vol_link *link);
 
 /* Takes a link out of its group. */
 void vol_links_take(vol_link *link);
+
+/* Frees the links that are places, and whose nodes have been freed or never were; of the others
+   the group only forgets that it shows them. */
+void vol_links_clear(vol_node *group);
 
 #endif

@@ -174,14 +174,14 @@ enum zb_code vol_named_add(vol_node *group, vol_link *link, zb_error *err) {
     enum zb_code code = named ? check_new(group, link, err) : ZB_ENOMEM;
     if (!code)
         code = vol_named_reserve(named, err);
-    if (!code && group->listed)
+    if (!code && vol_links_are_listed(group))
         code = vol_links_reserve(group, err);
     if (code) {
         vol_link_free(link);
         return code;
     }
     insert(group, link);
-    if (group->listed)
+    if (vol_links_are_listed(group))
         vol_links_insert(group, link);
     vol_named_change(link);
     return ZB_OK;

@@ -78,20 +78,14 @@ static void close_ids(vol_node *node) {
 void vol_node_free(vol_node *node) {
     if (!node)
         return;
-    for (size_t i = 0; i < node->link_count; i++) {
-        vol_node_free(node->link[i]->node);
-        if (node->link[i]->named)
-            continue;
-        vol_link_free(node->link[i]);
-        node->file->link_count--;
-    }
-    node->link_count = 0; /* named links are in both lists */
+    for (size_t i = 0; i < vol_links_count(node); i++)
+        vol_node_free(vol_links_at(node, i)->node);
+    vol_links_clear(node); /* named links are in both lists */
     vol_named_forget(node);
     if (node->names)
         free(node->names->link);
     free(node->names);
     vol_uses_free(node->uses);
-    free(node->by_order);
     node->file->node_count--;
     close_ids(node);
     vol_attrs_free(node->attrs);
@@ -103,7 +97,6 @@ void vol_node_free(vol_node *node) {
     vol_node_forget_stored_chunks(node);
     free(node->max_shape);
     free(node->told);
-    free(node->link);
     free(node->path);
     free(node);
 }
@@ -126,9 +119,9 @@ void vol_node_unpin(vol_node *node) {
 enum zb_code vol_node_each_below(vol_node *node, enum zb_code (*act)(vol_node *, zb_error *),
                                  zb_error *err) {
     enum zb_code first = act(node, err);
-    for (size_t i = 0; i < node->link_count; i++) {
+    for (size_t i = 0; i < vol_links_count(node); i++) {
         zb_error other;
-        vol_node *child = node->link[i]->node;
+        vol_node *child = vol_links_at(node, i)->node;
         enum zb_code code = child ? vol_node_each_below(child, act, first ? &other : err) : ZB_OK;
         first = first ? first : code;
     }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups, datasets, and the links that lead to them.
- *
- * A *link* is an entry of a group: a name, and what stands behind it. A *node* is a group or a
- * dataset that can be opened. Each node has one place in the store, and one link that is that
- * place. Behind such a link whose metadata cannot be read stands a dataset that tells the reason
- * (unreadable.h). One that cannot have a node at all is a soft link that leads nowhere, with the
- * reason as its value. All other links are kept in an attribute of the group (named_links.h).
+ * Groups and datasets.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_NODE_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_NODE_H
 
 #include "hdf5/library.h"
+#include "model/links.h"
 #include "zarrbridge/write.h"
 #include "zarrbridge/zarrbridge.h"
 
@@ -22,50 +17,20 @@ struct vol_element;
 struct vol_waiting;
 struct vol_uses;
 struct vol_stored_chunks;
-struct vol_file;
-
-typedef struct vol_node vol_node;
-
-enum vol_link_kind {
-    VOL_LINK_HARD,     /* the place of its node */
-    VOL_LINK_SOFT,     /* leads to what `target` names */
-    VOL_LINK_EXTERNAL, /* leads to what `target` names in the file called `external` */
-    VOL_LINK_ALIAS,    /* another hard link: `target` is the way to its node's place (aliases.h) */
-    VOL_LINK_KEPT      /* of a kind that this version does not know: kept, and not shown */
-};
-
-typedef struct vol_link {
-    vol_node *group; /* the owner */
-    char *name;
-    enum vol_link_kind kind;
-    bool named;                 /* of named_links.h, which owns it */
-    char *external;             /* external links: the name of the file */
-    bool changed;               /* named links: since they were stored */
-    bool counted;               /* aliases: the node has it among its names */
-    struct vol_link *next_gone; /* of named links that were removed since then */
-    uint64_t order;             /* link_order.h: from 1 on; 0 where it is not known */
-    vol_node *alias_of; /* aliases: the node, once it was looked for; NULL where there is none */
-    char *target;       /* the value of a soft link; JSON of a kept one; NULL where there is none */
-    vol_node *node; /* the one whose place this is; NULL when it is not opened yet, or cannot be */
-    const char *reason; /* why the store's node cannot be read; a part of target */
-} vol_link;
-
 /* A datatype is a group of the store that holds nothing, with the type in side.h. */
 enum vol_node_kind { VOL_GROUP, VOL_DATASET, VOL_DATATYPE };
 
 struct vol_node {
-    struct vol_file *file; /* the owner */
-    vol_node *parent;      /* NULL for the root */
-    char *path;            /* absolute: "/", "/g/b" */
-    const char *name;      /* its last part; "" for the root */
+    vol_file *file;   /* the owner */
+    vol_node *parent; /* NULL for the root */
+    char *path;       /* absolute: "/", "/g/b" */
+    const char *name; /* its last part; "" for the root */
     enum vol_node_kind kind;
     zb_node *zarr; /* NULL for a synthetic root */
     uint64_t token;
     vol_node *next_by_token;
 
-    vol_link **link; /* groups: the entries that are known so far, sorted by name */
-    size_t link_count, link_room;
-    bool listed;             /* all entries are known */
+    vol_links links;         /* groups */
     struct vol_named *named; /* groups: model/named_links.h; NULL until asked for */
     struct vol_uses *uses;   /* groups: model/dimension_uses.h; NULL until asked for */
     struct vol_named *names; /* model/aliases.h: its aliases; NULL until asked for */
@@ -106,7 +71,7 @@ struct vol_node {
 };
 
 /* A new node without a place. Takes over `zarr` (NULL for a synthetic root), also on failure. */
-enum zb_code vol_node_new(struct vol_file *file, zb_node *zarr, vol_node **out, zb_error *err);
+enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err);
 
 /* Frees a node and all below it. */
 void vol_node_free(vol_node *node);

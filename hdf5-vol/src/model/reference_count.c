@@ -55,9 +55,9 @@ static enum zb_code check(vol_node *node, const vol_node *top, zb_error *err) {
                        "place in a store: take them back (H5Odecr_refcount) or link it elsewhere",
                        node->path, further(node));
     enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < node->link_count && !code; i++)
-        if (node->link[i]->node)
-            code = check(node->link[i]->node, top, err);
+    for (size_t i = 0; i < vol_links_count(node) && !code; i++)
+        if (vol_links_at(node, i)->node)
+            code = check(vol_links_at(node, i)->node, top, err);
     return code;
 }
 
@@ -71,8 +71,8 @@ enum zb_code vol_reference_copied(vol_node *copy, zb_error *err) {
     enum zb_code code = further(copy) > 0 ? set(copy, 0, err) : ZB_OK;
     if (!code && copy->kind == VOL_GROUP)
         code = vol_node_list(copy, err);
-    for (size_t i = 0; i < copy->link_count && !code; i++)
-        if (vol_link_open(copy->link[i], NULL) == ZB_OK && copy->link[i]->node)
-            code = vol_reference_copied(copy->link[i]->node, err);
+    for (size_t i = 0; i < vol_links_count(copy) && !code; i++)
+        if (vol_link_open(vol_links_at(copy, i), NULL) == ZB_OK && vol_links_at(copy, i)->node)
+            code = vol_reference_copied(vol_links_at(copy, i)->node, err);
     return code;
 }

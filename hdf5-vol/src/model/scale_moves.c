@@ -2,6 +2,7 @@
 /* Dimension scales of nodes that get another place: see scale_moves.h. */
 #include "model/scale_moves.h"
 
+#include "model/links.h"
 #include "model/map.h"
 #include "model/places.h"
 #include "model/scale_paths.h"
@@ -125,9 +126,9 @@ static enum zb_code each_below(vol_node *node, act_on_scales act, void *context,
     if (zb_json_kind_of(scales) == ZB_JSON_OBJECT)
         return act(node, scales, context, err);
     enum zb_code code = node->kind == VOL_GROUP ? vol_node_list(node, err) : ZB_OK;
-    for (size_t i = 0; i < node->link_count && !code; i++)
-        if (vol_link_open(node->link[i], NULL) == ZB_OK && node->link[i]->node)
-            code = each_below(node->link[i]->node, act, context, err);
+    for (size_t i = 0; i < vol_links_count(node) && !code; i++)
+        if (vol_link_open(vol_links_at(node, i), NULL) == ZB_OK && vol_links_at(node, i)->node)
+            code = each_below(vol_links_at(node, i)->node, act, context, err);
     return code;
 }
 

@@ -75,12 +75,13 @@ static vol_node *search_token(vol_node *group, uint64_t token) {
     if (group->kind != VOL_GROUP || vol_node_list(group, NULL) != ZB_OK)
         return NULL;
     vol_node *found = known_by_token(group->file, token);
-    for (size_t i = 0; i < group->link_count && !found; i++)
-        if (vol_link_is_unopened(group->link[i]) && vol_token_of_link(group->link[i]) == token &&
-            vol_link_open(group->link[i], NULL) == ZB_OK)
-            found = group->link[i]->node;
-    for (size_t i = 0; i < group->link_count && !found; i++) {
-        vol_link *link = group->link[i];
+    for (size_t i = 0; i < vol_links_count(group) && !found; i++)
+        if (vol_link_is_unopened(vol_links_at(group, i)) &&
+            vol_token_of_link(vol_links_at(group, i)) == token &&
+            vol_link_open(vol_links_at(group, i), NULL) == ZB_OK)
+            found = vol_links_at(group, i)->node;
+    for (size_t i = 0; i < vol_links_count(group) && !found; i++) {
+        vol_link *link = vol_links_at(group, i);
         found = vol_link_open(link, NULL) == ZB_OK && link->node ? search_token(link->node, token)
                                                                  : NULL;
         if (!found)

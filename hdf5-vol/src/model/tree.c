@@ -47,7 +47,7 @@ enum zb_code vol_tree_new_root(vol_file *file, zb_node *zarr, vol_node **out, zb
     const char *reason; /* none: no other node is there */
     enum zb_code code = new_placed(file, NULL, "", zarr, out, &reason, err);
     if (!code && !zarr)
-        (*out)->listed = true;
+        vol_links_set_listed(*out, true);
     return code;
 }
 
@@ -217,7 +217,7 @@ enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, z
     if (!code) {
         *out = vol_links_find(group, name);
         if (!*out)
-            code = group->listed ? ZB_ENOTFOUND : open_child(group, name, out, err);
+            code = vol_links_are_listed(group) ? ZB_ENOTFOUND : open_child(group, name, out, err);
         /* A node hides a link of its name. */
         if (code == ZB_ENOTFOUND && (*out = vol_named_find(group, name)))
             code = ZB_OK;
@@ -229,8 +229,9 @@ enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, z
 
 bool vol_child_is_absent(vol_node *group, const char *name) {
     char *path;
-    if (group->listed || group->own_store || group->file->options.dimensions == VOL_DIMENSIONS_ON ||
-        vol_links_find(group, name) || vol_named_find(group, name) || vol_name_is_reserved(name) ||
+    if (vol_links_are_listed(group) || group->own_store ||
+        group->file->options.dimensions == VOL_DIMENSIONS_ON || vol_links_find(group, name) ||
+        vol_named_find(group, name) || vol_name_is_reserved(name) ||
         vol_node_child_path(group, name, &path, NULL) != ZB_OK)
         return false;
     const bool absent = zb_store_is_absent(group->file->store, path);
@@ -273,13 +274,13 @@ enum zb_code vol_node_list(vol_node *group, zb_error *err) {
     listing l = {.group = group, .err = err};
     if (group->kind != VOL_GROUP)
         return zb_fail(err, ZB_EINVAL, "%s is no group", group->path);
-    if (group->listed)
+    if (vol_links_are_listed(group))
         return ZB_OK;
     enum zb_code code = zb_group_names(group->zarr, take_name, &l, err);
     code = code ? code : l.code;
     if (!code)
         code = vol_named_show(group, err);
-    group->listed = code == ZB_OK;
+    vol_links_set_listed(group, code == ZB_OK);
     if (!code)
         code = vol_records_show(group, err);
     if (!code)
@@ -303,9 +304,9 @@ enum zb_code vol_walk_count(const vol_file *file, uint64_t *count, zb_error *err
 static void loosen(vol_node *node) {
     vol_token_unregister(node);
     vol_token_loosen(node);
-    for (size_t i = 0; i < node->link_count; i++)
-        if (node->link[i]->node)
-            loosen(node->link[i]->node);
+    for (size_t i = 0; i < vol_links_count(node); i++)
+        if (vol_links_at(node, i)->node)
+            loosen(vol_links_at(node, i)->node);
 }
 
 void vol_tree_remove(vol_link *link) {
@@ -342,12 +343,12 @@ static void place_again(vol_node *node, const char *name) {
     else if (zarr)
         vol_node_replace(node, zarr);
     free(path);
-    for (size_t i = 0; i < node->link_count; i++) {
-        vol_node *child = node->link[i]->node;
+    for (size_t i = 0; i < vol_links_count(node); i++) {
+        vol_node *child = vol_links_at(node, i)->node;
         if (!child)
             continue;
         vol_token_unregister(child);
-        place_again(child, node->link[i]->name);
+        place_again(child, vol_links_at(node, i)->name);
     }
 }
 

@@ -25,7 +25,6 @@
 
 #include "zarrbridge/zarrbridge.h"
 
-typedef struct vol_file vol_file;
 typedef struct vol_handle vol_handle;
 
 #define VOL_TOKEN_BUCKETS 1024

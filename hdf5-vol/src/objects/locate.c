@@ -25,9 +25,9 @@ static enum zb_code find_by_index(const vol_object *object, const H5VL_loc_by_id
     enum zb_code code = vol_node_list(group, err);
     if (code)
         return code;
-    if (at->n >= group->link_count)
+    if (at->n >= vol_links_count(group))
         return zb_fail(err, ZB_ENOTFOUND, "group %s has %zu links, none with index %llu",
-                       group->path, group->link_count, (unsigned long long)at->n);
+                       group->path, vol_links_count(group), (unsigned long long)at->n);
     const bool by_creation = at->idx_type == H5_INDEX_CRT_ORDER;
     if (by_creation && !vol_order_flags(group))
         return zb_fail(err, ZB_EINVAL, "creation order not tracked for links in group %s",

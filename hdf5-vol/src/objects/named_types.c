@@ -5,6 +5,7 @@
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 #include "model/attribute_list.h"
+#include "model/links.h"
 #include "model/paths.h"
 #include "model/side.h"
 #include "model/tokens.h"
@@ -133,9 +134,9 @@ static enum zb_code settle(vol_node *node, const renaming *names, zb_error *err)
         code = vol_side_set(node, VOL_SIDE_NAMED, names->json, err);
     if (!code)
         code = settle_attributes(node, names, err);
-    for (size_t i = 0; i < node->link_count && !code; i++)
-        if (node->link[i]->node)
-            code = settle(node->link[i]->node, names, err);
+    for (size_t i = 0; i < vol_links_count(node) && !code; i++)
+        if (vol_links_at(node, i)->node)
+            code = settle(vol_links_at(node, i)->node, names, err);
     return code;
 }
 
