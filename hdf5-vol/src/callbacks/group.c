@@ -112,7 +112,7 @@ static herr_t get_info(const vol_object *object, const H5VL_group_get_info_args_
     memset(args->ginfo, 0, sizeof *args->ginfo);
     args->ginfo->storage_type = H5G_STORAGE_TYPE_UNKNOWN;
     args->ginfo->nlinks = vol_links_count(group);
-    args->ginfo->max_corder = (int64_t)group->last_order;
+    args->ginfo->max_corder = (int64_t)vol_order_last(group);
     return 0;
 }
 

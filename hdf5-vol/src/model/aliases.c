@@ -271,7 +271,7 @@ static enum zb_code store_names(vol_node *node, zb_error *err) {
 /* One change of the document for both. */
 static enum zb_code store_links(vol_node *group, zb_error *err) {
     const bool named = group->named && group->named->changed;
-    if (group->loose || !(named || group->order_changed))
+    if (group->loose || !(named || vol_order_is_changed(group)))
         return ZB_OK;
     enum zb_code code = vol_named_store(group, err);
     if (!code)

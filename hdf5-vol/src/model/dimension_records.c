@@ -124,6 +124,10 @@ static enum zb_code print(vol_node *group, char **out, zb_error *err) {
     return ZB_OK;
 }
 
+static bool is_waiting_dimension(const vol_node *node) {
+    return node && node->is_dimension && node->waiting;
+}
+
 static enum zb_code store(vol_node *group, zb_error *err) {
     char *text;
     if (group->kind != VOL_GROUP || !group->zarr || !group->file->writable)
@@ -132,8 +136,7 @@ static enum zb_code store(vol_node *group, zb_error *err) {
     bool any = vol_links_are_listed(group) && records_of(group);
     for (size_t i = 0; i < vol_links_count(group); i++)
         any |= has_record(vol_links_at(group, i)->node) ||
-               (vol_links_at(group, i)->node && vol_links_at(group, i)->node->waiting &&
-                vol_links_at(group, i)->node->is_dimension);
+               is_waiting_dimension(vol_links_at(group, i)->node);
     enum zb_code code = any ? vol_node_list(group, err) : ZB_OK;
     if (code || !any)
         return code;

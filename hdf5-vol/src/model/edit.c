@@ -211,7 +211,7 @@ enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *er
     if (!code && !loose->loose) {
         zb_store_release(loose->own_store);
         loose->own_store = NULL;
-        file->links_changed |= loose->order_changed;
+        file->links_changed |= vol_order_is_changed(loose);
         code = vol_scales_named(loose, err);
     }
     free(path);
@@ -464,7 +464,7 @@ enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
         vol_node_tell_shape(node);
     } else {
         vol_links_set_listed(node, false);
-        node->order_known = false;
+        vol_order_forget(node);
         vol_alias_forget(node);
         remove_gone(node);
     }

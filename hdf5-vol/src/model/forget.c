@@ -3,6 +3,7 @@
 #include "model/forget.h"
 
 #include "model/attribute_list.h"
+#include "model/link_order.h"
 #include "model/links.h"
 #include "model/max_shape.h"
 #include "model/named_links.h"
@@ -45,7 +46,7 @@ static bool has_own_attributes(const vol_node *node) {
 }
 
 static bool has_changed_links(const vol_node *node) {
-    return node->order_changed || (node->named && node->named->changed) ||
+    return vol_order_is_changed(node) || (node->named && node->named->changed) ||
            (node->names && (node->names->changed || node->names->count > 0));
 }
 

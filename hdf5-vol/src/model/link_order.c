@@ -4,6 +4,7 @@
 
 #include "model/links.h"
 #include "model/side.h"
+#include "model/tree.h"
 
 #include "zarrbridge/limits.h"
 
@@ -13,15 +14,15 @@
 #define INDEXED "order_indexed"
 
 unsigned vol_order_flags(vol_node *group) {
-    if (group->order_known)
-        return group->order_flags;
+    if (group->order.known)
+        return group->order.flags;
     const zb_json *indexed = vol_side_get(group, INDEXED);
     const bool tracks = zb_json_kind_of(vol_side_get(group, VOL_SIDE_ORDER)) == ZB_JSON_ARRAY;
     const bool indexes = tracks && (!indexed || zb_json_bool(indexed));
-    group->order_known = true;
-    group->order_flags =
+    group->order.known = true;
+    group->order.flags =
         (tracks ? H5P_CRT_ORDER_TRACKED : 0) | (indexes ? H5P_CRT_ORDER_INDEXED : 0);
-    return group->order_flags;
+    return group->order.flags;
 }
 
 enum zb_code vol_order_begin(vol_node *group, unsigned flags, zb_error *err) {
@@ -32,8 +33,8 @@ enum zb_code vol_order_begin(vol_node *group, unsigned flags, zb_error *err) {
         code = vol_side_set(group, INDEXED, "false", err);
     if (code)
         return code;
-    group->order_known = group->order_changed = group->file->links_changed = true;
-    group->order_flags = flags;
+    group->order.known = group->order.changed = group->file->links_changed = true;
+    group->order.flags = flags;
     return ZB_OK;
 }
 
@@ -49,7 +50,7 @@ enum zb_code vol_order_prepare(vol_node *group, const char *name, zb_error *err)
     if (!code)
         code = vol_node_list(group, err);
     uint64_t bytes = bytes_of(name);
-    if (!code && group->order_bytes + bytes > zb_limits_get()->document_bytes / 4)
+    if (!code && group->order.bytes + bytes > zb_limits_get()->document_bytes / 4)
         code =
             zb_fail(err, ZB_ELIMIT,
                     "the order of the links of %s takes more than a quarter of a document (limit "
@@ -59,8 +60,8 @@ enum zb_code vol_order_prepare(vol_node *group, const char *name, zb_error *err)
 }
 
 void vol_order_cleared(vol_node *group) {
-    free(group->by_order);
-    group->by_order = NULL;
+    free(group->order.list);
+    group->order.list = NULL;
 }
 
 /* A link comes or goes. False when the group keeps no order, or has not been listed. */
@@ -73,50 +74,50 @@ void vol_order_added(vol_link *link) {
     vol_node *group = link->group;
     if (!begin_change(group))
         return;
-    link->order = ++group->last_order;
-    group->order_bytes += bytes_of(link->name);
-    group->order_changed = group->file->links_changed = true;
+    link->order = ++group->order.last;
+    group->order.bytes += bytes_of(link->name);
+    group->order.changed = group->file->links_changed = true;
 }
 
 void vol_order_taken(vol_link *link) {
     vol_node *group = link->group;
     if (!begin_change(group))
         return;
-    group->order_bytes -= bytes_of(link->name);
+    group->order.bytes -= bytes_of(link->name);
     if (vol_links_count(group) == 1) /* the numbers of an empty group begin anew, as HDF5's do */
-        group->last_order = 0;
-    group->order_changed = group->file->links_changed = true;
+        group->order.last = 0;
+    group->order.changed = group->file->links_changed = true;
 }
 
 void vol_order_set(vol_link *link, uint64_t order) {
     if (!link || order == 0)
         return;
     link->order = order;
-    if (link->group->last_order < order)
-        link->group->last_order = order;
+    if (link->group->order.last < order)
+        link->group->order.last = order;
     vol_order_cleared(link->group);
 }
 
 void vol_order_assign(vol_node *group) {
     if (!vol_order_flags(group))
         return;
-    group->order_bytes = 0;
+    group->order.bytes = 0;
     for (size_t i = 0; i < vol_links_count(group); i++) {
         vol_links_at(group, i)->order = 0;
-        group->order_bytes += bytes_of(vol_links_at(group, i)->name);
+        group->order.bytes += bytes_of(vol_links_at(group, i)->name);
     }
     const zb_json *list = vol_side_get(group, VOL_SIDE_ORDER);
     const zb_json *one = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : NULL;
-    group->last_order = 0;
+    group->order.last = 0;
     for (; one; one = zb_json_next(one)) {
         const char *name = zb_json_string(one);
         vol_link *link = name ? vol_links_find(group, name) : NULL;
         if (link && link->order == 0)
-            link->order = ++group->last_order;
+            link->order = ++group->order.last;
     }
     for (size_t i = 0; i < vol_links_count(group); i++)
         if (vol_links_at(group, i)->order == 0)
-            vol_links_at(group, i)->order = ++group->last_order;
+            vol_links_at(group, i)->order = ++group->order.last;
 }
 
 static int compare_order(const void *a, const void *b) {
@@ -127,15 +128,15 @@ static int compare_order(const void *a, const void *b) {
 /* NULL when memory runs out. */
 static vol_link **by_order(vol_node *group) {
     const size_t count = vol_links_count(group);
-    if (group->by_order || count == 0)
-        return group->by_order;
-    group->by_order = malloc(count * sizeof(vol_link *));
-    if (group->by_order) {
+    if (group->order.list || count == 0)
+        return group->order.list;
+    group->order.list = malloc(count * sizeof(vol_link *));
+    if (group->order.list) {
         for (size_t i = 0; i < count; i++)
-            group->by_order[i] = vol_links_at(group, i);
-        qsort(group->by_order, count, sizeof(vol_link *), compare_order);
+            group->order.list[i] = vol_links_at(group, i);
+        qsort(group->order.list, count, sizeof(vol_link *), compare_order);
     }
-    return group->by_order;
+    return group->order.list;
 }
 
 vol_link *vol_order_link(vol_node *group, bool by_creation, bool backwards, size_t i) {
@@ -144,8 +145,20 @@ vol_link *vol_order_link(vol_node *group, bool by_creation, bool backwards, size
     return list ? list[at] : vol_links_at(group, at);
 }
 
+uint64_t vol_order_last(const vol_node *group) {
+    return group->order.last;
+}
+
+bool vol_order_is_changed(const vol_node *group) {
+    return group->order.changed;
+}
+
+void vol_order_forget(vol_node *group) {
+    group->order.known = false;
+}
+
 enum zb_code vol_order_store(vol_node *group, zb_error *err) {
-    if (!group->order_changed || group->loose)
+    if (!group->order.changed || group->loose)
         return ZB_OK;
     enum zb_code code = vol_node_list(group, err); /* a root where nothing has been made yet */
     if (code)
@@ -161,6 +174,6 @@ enum zb_code vol_order_store(vol_node *group, zb_error *err) {
     code = json ? vol_side_set(group, VOL_SIDE_ORDER, json, err)
                 : zb_fail(err, ZB_ENOMEM, "no memory for the order of links");
     free(json);
-    group->order_changed = code != ZB_OK;
+    group->order.changed = code != ZB_OK;
     return code;
 }

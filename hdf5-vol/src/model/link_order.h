@@ -13,7 +13,19 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_LINK_ORDER_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_LINK_ORDER_H
 
-#include "model/tree.h"
+#include "model/structs.h"
+
+#include "zarrbridge/zarrbridge.h"
+
+/* What a group knows of it. */
+typedef struct vol_order {
+    bool known;      /* `flags` are */
+    bool changed;    /* since it was stored */
+    unsigned flags;  /* H5P_CRT_ORDER_... */
+    uint64_t last;   /* the largest `order` of a link since the group had none */
+    uint64_t bytes;  /* that the names take in the document */
+    vol_link **list; /* the links in this order; NULL until asked for */
+} vol_order;
 
 /* A group's H5P_CRT_ORDER_... flags; 0 where no order is kept. */
 unsigned vol_order_flags(vol_node *group);
@@ -38,6 +50,14 @@ void vol_order_set(vol_link *link, uint64_t order);
 /* The i-th link of a listed group, by name, or by creation where the order is kept. */
 vol_link *vol_order_link(vol_node *group, bool by_creation, bool backwards, size_t i);
 
+/* The largest number that a link of a listed group has had; 0 where no order is kept. */
+uint64_t vol_order_last(const vol_node *group);
+
+/* Stores a changed order; whether there is one to be stored. */
 enum zb_code vol_order_store(vol_node *group, zb_error *err);
+bool vol_order_is_changed(const vol_node *group);
+
+/* The document may tell another order than it did. */
+void vol_order_forget(vol_node *group);
 
 #endif

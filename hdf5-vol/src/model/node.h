@@ -6,6 +6,7 @@
 #define ZARRBRIDGE_HDF5_VOL_MODEL_NODE_H
 
 #include "hdf5/library.h"
+#include "model/link_order.h"
 #include "model/links.h"
 #include "zarrbridge/write.h"
 #include "zarrbridge/zarrbridge.h"
@@ -30,15 +31,13 @@ struct vol_node {
     uint64_t token;
     vol_node *next_by_token;
 
-    vol_links links;         /* groups */
-    struct vol_named *named; /* groups: model/named_links.h; NULL until asked for */
-    struct vol_uses *uses;   /* groups: model/dimension_uses.h; NULL until asked for */
-    struct vol_named *names; /* model/aliases.h: its aliases; NULL until asked for */
-    /* Groups, model/link_order.h: */
-    bool order_known, order_changed;
-    unsigned order_flags;
-    uint64_t last_order, order_bytes;
-    vol_link **by_order; /* NULL until asked for */
+    /* Groups: */
+    vol_links links;
+    vol_order order;
+    struct vol_named *named; /* named_links.h; NULL until asked for */
+    struct vol_uses *uses;   /* dimension_uses.h; NULL until asked for */
+
+    struct vol_named *names; /* aliases.h: its aliases; NULL until asked for */
 
     bool is_dimension;  /* a dataset that dimensions.c made for a dimension, not in the store */
     bool is_unreadable; /* a dataset of unreadable.c, in place of the store's node */
