@@ -185,6 +185,17 @@ static void forget_names(vol_node *node) {
     }
 }
 
+bool vol_alias_holds(const vol_node *node) {
+    const vol_named *names = node->names;
+    return names && (names->changed || names->count > 0);
+}
+
+void vol_alias_free_names(vol_node *node) {
+    if (node->names)
+        free(node->names->link);
+    free(node->names);
+}
+
 /* ---- Changing places ---- */
 
 enum zb_code vol_alias_gather(vol_node *top, zb_error *err) {
@@ -205,7 +216,7 @@ enum zb_code vol_alias_gather(vol_node *top, zb_error *err) {
 
 bool vol_alias_moved(vol_node *top) {
     const vol_named *names = top->names;
-    const vol_named *named = top->named;
+    const vol_named *named = vol_named_known(top);
     bool any = false;
     if (names && names->count == 0 && !names->changed) { /* there may be some, seen from here */
         forget_names(top);
@@ -230,8 +241,9 @@ bool vol_alias_moved(vol_node *top) {
 }
 
 void vol_alias_drop_below(vol_node *top) {
-    for (size_t i = 0; top->named && i < top->named->count; i++)
-        drop_name(top->named->link[i]);
+    const vol_named *named = vol_named_known(top);
+    for (size_t i = 0; named && i < named->count; i++)
+        drop_name(named->link[i]);
     for (size_t i = 0; i < vol_links_count(top); i++)
         if (vol_links_at(top, i)->node)
             vol_alias_drop_below(vol_links_at(top, i)->node);
@@ -270,8 +282,7 @@ static enum zb_code store_names(vol_node *node, zb_error *err) {
 
 /* One change of the document for both. */
 static enum zb_code store_links(vol_node *group, zb_error *err) {
-    const bool named = group->named && group->named->changed;
-    if (group->loose || !(named || vol_order_is_changed(group)))
+    if (group->loose || !(vol_named_is_changed(group) || vol_order_is_changed(group)))
         return ZB_OK;
     enum zb_code code = vol_named_store(group, err);
     if (!code)
@@ -293,9 +304,9 @@ enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
 }
 
 void vol_alias_forget(vol_node *node) {
-    for (size_t i = 0; node->named && i < node->named->count; i++) {
-        forget_names(node->named->link[i]->alias_of);
-    }
+    const vol_named *named = vol_named_known(node);
+    for (size_t i = 0; named && i < named->count; i++)
+        forget_names(named->link[i]->alias_of);
     forget_names(node);
     vol_named_forget(node);
 }

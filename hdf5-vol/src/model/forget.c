@@ -2,6 +2,7 @@
 /* Letting nodes and links go: see forget.h. */
 #include "model/forget.h"
 
+#include "model/aliases.h"
 #include "model/attribute_list.h"
 #include "model/link_order.h"
 #include "model/links.h"
@@ -46,8 +47,7 @@ static bool has_own_attributes(const vol_node *node) {
 }
 
 static bool has_changed_links(const vol_node *node) {
-    return vol_order_is_changed(node) || (node->named && node->named->changed) ||
-           (node->names && (node->names->changed || node->names->count > 0));
+    return vol_order_is_changed(node) || vol_named_is_changed(node) || vol_alias_holds(node);
 }
 
 /* Nothing leads to the node, and the store tells all of it. */

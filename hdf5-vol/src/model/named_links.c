@@ -108,6 +108,10 @@ vol_named *vol_named_links(vol_node *group, zb_error *err) {
     return group->named;
 }
 
+const vol_named *vol_named_known(const vol_node *group) {
+    return group->named;
+}
+
 static vol_link *find_kept(vol_node *group, const char *name) {
     const vol_named *named = vol_named_links(group, NULL);
     bool found = false;
@@ -260,10 +264,14 @@ static void free_gone(vol_named *named) {
     named->gone = NULL;
 }
 
+bool vol_named_is_changed(const vol_node *group) {
+    return group->named && group->named->changed;
+}
+
 enum zb_code vol_named_store(vol_node *group, zb_error *err) {
     vol_named *named = group->named;
     enum zb_code code = ZB_OK;
-    if (!named || !named->changed || group->loose)
+    if (!vol_named_is_changed(group) || group->loose)
         return ZB_OK;
     for (vol_link *link = named->gone; link && !code; link = link->next_gone)
         if (!find_kept(group, link->name))

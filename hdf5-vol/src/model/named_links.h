@@ -34,8 +34,10 @@ typedef struct vol_named {
 /* Makes room for one more. */
 enum zb_code vol_named_reserve(vol_named *named, zb_error *err);
 
-/* Those of a group; NULL when memory runs out. */
+/* Those of a group; NULL when memory runs out. The second reads nothing: NULL also while nobody has
+   asked for them. */
 vol_named *vol_named_links(vol_node *group, zb_error *err);
+const vol_named *vol_named_known(const vol_node *group);
 
 /* The one of that name, whether a node hides it or not; NULL when there is none that is shown. */
 vol_link *vol_named_find(vol_node *group, const char *name);
@@ -54,8 +56,9 @@ enum zb_code vol_named_show(vol_node *group, zb_error *err);
 void vol_named_change(vol_link *link);
 
 /* Stores the links of one group that have changed, and no others: what other programs have changed
-   stays. */
+   stays. Whether there are any. */
 enum zb_code vol_named_store(vol_node *group, zb_error *err);
+bool vol_named_is_changed(const vol_node *group);
 
 /* Forgets the links of a group, in order to read them again: changes have been stored. */
 void vol_named_forget(vol_node *group);

@@ -8,6 +8,7 @@
 #include "hdf5/shown.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
+#include "model/aliases.h"
 #include "model/attribute_list.h"
 #include "model/dimension_uses.h"
 #include "model/links.h"
@@ -82,9 +83,7 @@ void vol_node_free(vol_node *node) {
         vol_node_free(vol_links_at(node, i)->node);
     vol_links_clear(node); /* named links are in both lists */
     vol_named_forget(node);
-    if (node->names)
-        free(node->names->link);
-    free(node->names);
+    vol_alias_free_names(node);
     vol_uses_free(node->uses);
     node->file->node_count--;
     close_ids(node);
