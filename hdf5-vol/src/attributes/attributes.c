@@ -8,6 +8,7 @@
 #include "hdf5/held_types.h"
 #include "hdf5/shown.h"
 #include "hdf5/types.h"
+#include "model/dataset.h"
 #include "model/dimensions.h"
 #include "model/scales.h"
 #include "model/side.h"

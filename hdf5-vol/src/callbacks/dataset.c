@@ -6,6 +6,7 @@
 #include "create/spec.h"
 #include "create/creation_list.h"
 #include "create/list_member.h"
+#include "model/dataset.h"
 #include "model/max_shape.h"
 #include "model/space.h"
 #include "model/edit.h"
@@ -126,7 +127,7 @@ static herr_t vol_dataset_close(void *obj, hid_t dxpl, void **req) {
     if (object->under)
         return vol_object_closed(object,
                                  lib->H5VLdataset_close(object->under, lib->native, dxpl, req));
-    if (object->node->opened == 1) {
+    if (vol_dataset_ids(object->node) == 1) {
         vol_writer_close(object->node, NULL);
         vol_kept_forget(object->node);
     }

@@ -7,6 +7,7 @@
 #include "data/transfer.h"
 #include "hdf5/chunk_args.h"
 #include "hdf5/errors.h"
+#include "model/dataset.h"
 #include "model/space.h"
 
 #include <stdlib.h>

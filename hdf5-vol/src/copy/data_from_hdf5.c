@@ -9,6 +9,7 @@
 #include "copy/zarr_types.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
+#include "model/dataset.h"
 #include "model/writers.h"
 
 #include "zarrbridge/read.h"

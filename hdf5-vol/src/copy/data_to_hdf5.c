@@ -8,6 +8,7 @@
 #include "create/creation_list.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
+#include "model/dataset.h"
 #include "model/tokens.h"
 
 #include <stdlib.h>

@@ -20,6 +20,7 @@
 #include "copy/scales_from_hdf5.h"
 #include "copy/zarr_types.h"
 #include "model/aliases.h"
+#include "model/dataset.h"
 #include "model/edit_links.h"
 #include "model/link_order.h"
 #include "model/map.h"

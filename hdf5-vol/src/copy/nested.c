@@ -5,6 +5,7 @@
 #include "attributes/elements.h"
 #include "data/transfer.h"
 #include "hdf5/errors.h"
+#include "model/dataset.h"
 #include "model/tree.h"
 
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "data/strings.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
+#include "model/dataset.h"
 
 #include "zarrbridge/read.h"
 

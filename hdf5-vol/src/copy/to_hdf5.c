@@ -17,6 +17,7 @@
 #include "copy/links.h"
 #include "hdf5/types.h"
 #include "model/aliases.h"
+#include "model/dataset.h"
 #include "model/forget.h"
 #include "model/link_order.h"
 #include "model/links.h"

@@ -11,6 +11,7 @@
 #include "create/filters.h"
 #include "hdf5/element.h"
 #include "hdf5/errors.h"
+#include "model/dataset.h"
 #include "zarrbridge/limits.h"
 
 #include <stdlib.h>

@@ -17,6 +17,7 @@
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
 #include "hdf5/types.h"
+#include "model/dataset.h"
 #include "model/link_order.h"
 #include "model/max_shape.h"
 

@@ -9,6 +9,7 @@
 #include "create/list_messages.h"
 #include "create/list_properties.h"
 #include "hdf5/errors.h"
+#include "model/dataset.h"
 #include "model/max_shape.h"
 #include "model/side.h"
 

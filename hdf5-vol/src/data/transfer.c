@@ -8,6 +8,7 @@
 #include "hdf5/number_ids.h"
 #include "hdf5/times.h"
 #include "hdf5/types.h"
+#include "model/dataset.h"
 #include "model/unreadable.h"
 #include "model/writers.h"
 

@@ -3,6 +3,7 @@
 #include "model/edit.h"
 
 #include "model/aliases.h"
+#include "model/dataset.h"
 #include "model/dimensions.h"
 #include "model/kept.h"
 #include "model/large_attributes.h"

@@ -4,6 +4,7 @@
 
 #include "model/aliases.h"
 #include "model/attribute_list.h"
+#include "model/dataset.h"
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/max_shape.h"
@@ -52,7 +53,7 @@ static bool has_changed_links(const vol_node *node) {
 
 /* Nothing leads to the node, and the store tells all of it. */
 static bool is_idle_alone(vol_node *node) {
-    return node->pins == 0 && node->opened == 0 && !node->open_attrs && !node->loose &&
+    return node->pins == 0 && vol_dataset_ids(node) == 0 && !node->open_attrs && !node->loose &&
            !node->own_store && !node->writer && !node->waiting && !has_own_attributes(node) &&
            !has_changed_links(node) && vol_max_shape_is_stored(node);
 }

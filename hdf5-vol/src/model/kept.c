@@ -2,6 +2,7 @@
 /* Deleted datasets and types with ids: see kept.h. */
 #include "model/kept.h"
 
+#include "model/dataset.h"
 #include "model/links.h"
 #include "model/waiting.h"
 #include "model/writers.h"
@@ -36,7 +37,7 @@ static void drop(vol_kept *kept) {
 }
 
 static bool has_ids(const vol_node *node) {
-    return node->kind == VOL_DATATYPE ? node->pins > 0 : node->opened > 0;
+    return node->kind == VOL_DATATYPE ? node->pins > 0 : vol_dataset_ids(node) > 0;
 }
 
 /* Whether there is room for a copy of what the dataset takes in the store. A type takes what its

@@ -2,14 +2,11 @@
 /* Single nodes: see node.h. */
 #include "model/node.h"
 
-#include "hdf5/element.h"
 #include "hdf5/errors.h"
-#include "hdf5/held_types.h"
-#include "hdf5/shown.h"
 #include "hdf5/type_json.h"
-#include "hdf5/types.h"
 #include "model/aliases.h"
 #include "model/attribute_list.h"
+#include "model/dataset.h"
 #include "model/dimension_uses.h"
 #include "model/links.h"
 #include "model/named_links.h"
@@ -24,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 hid_t vol_node_datatype(vol_node *node) {
     const zb_json *json = vol_side_get(node, VOL_SIDE_DATATYPE);
@@ -61,18 +57,10 @@ enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_erro
 
 /* Ids that other rooms have stored in the node. */
 static void close_ids(vol_node *node) {
-    h5_lib *lib = node->file->lib;
-    vol_held_free(&node->type);
+    vol_dataset_forget_type(node);
     if (node->dcpl > 0)
-        lib->H5Pclose(node->dcpl);
+        node->file->lib->H5Pclose(node->dcpl);
     node->dcpl = 0;
-    if (node->element)
-        vol_element_clear(node->element);
-    else
-        vol_shown_free(node->shown);
-    free(node->element);
-    node->element = NULL;
-    node->shown = (zb_dtype){.size = 0};
 }
 
 /* Depth first; recursion is bounded by the length of a path. */
@@ -95,7 +83,7 @@ void vol_node_free(vol_node *node) {
     zb_store_release(node->own_store);
     vol_node_forget_stored_chunks(node);
     free(node->max_shape);
-    free(node->told);
+    vol_dataset_free(node);
     free(node->path);
     free(node);
 }
@@ -190,99 +178,4 @@ bool vol_node_replace(vol_node *node, zb_node *zarr) {
     node->zarr = zarr;
     node->document_bytes = 0;
     return true;
-}
-
-static bool is_utf8(const vol_node *dataset) {
-    const zb_json *encoding = zb_json_get(zb_node_attributes(dataset->zarr), VOL_ENCODING);
-    const char *text = zb_json_string(encoding);
-    return text && strcasecmp(text, VOL_ENCODING_UTF8) == 0;
-}
-
-/* The type that HDF5 programs gave the dataset. The attribute may come from anywhere, and the array
-   may have been made anew since. */
-static void take_own_type(vol_node *dataset) {
-    h5_lib *lib = dataset->file->lib;
-    const zb_json *json = dataset->is_unreadable ? NULL : vol_side_get(dataset, VOL_SIDE_TYPE);
-    vol_element *element = json ? calloc(1, sizeof *element) : NULL;
-    hid_t type = element ? vol_type_parse(lib, json) : -1;
-    const bool counts = type >= 0 && vol_element_make(lib, type, element, NULL) == ZB_OK &&
-                        vol_element_fits(element, zb_node_array(dataset->zarr)->dtype) &&
-                        vol_type_hold(lib, type, &dataset->type);
-    vol_release_id(lib, type);
-    if (counts) {
-        dataset->element = element;
-        dataset->shown = element->view;
-        return;
-    }
-    if (element)
-        vol_element_clear(element);
-    free(element);
-}
-
-zb_dtype vol_node_shown(vol_node *dataset) {
-    zb_dtype shown;
-    if (dataset->shown.size == 0)
-        take_own_type(dataset);
-    if (dataset->shown.size == 0 && vol_shown_new(zb_node_array(dataset->zarr)->dtype, &shown)) {
-        if (is_utf8(dataset))
-            vol_shown_as_utf8(&shown);
-        dataset->shown = shown;
-    }
-    return dataset->shown;
-}
-
-bool vol_node_has_own_type(vol_node *dataset) {
-    return vol_node_shown(dataset).size > 0 && dataset->element;
-}
-
-bool vol_node_is_nested(vol_node *dataset) {
-    return vol_node_has_own_type(dataset) && dataset->element->nested;
-}
-
-/* A reason may name a path, which is UTF-8. */
-static hid_t reason_type(h5_lib *lib, size_t size) {
-    hid_t type = vol_type_fixed_text(lib, size);
-    if (type >= 0)
-        lib->H5Tset_cset(type, H5T_CSET_UTF8);
-    return type;
-}
-
-const vol_held_type *vol_node_held_type(vol_node *dataset) {
-    h5_lib *lib = dataset->file->lib;
-    const zb_dtype shown = vol_node_shown(dataset);
-    if (!dataset->type.bytes && shown.size > 0) {
-        hid_t type =
-            dataset->is_unreadable ? reason_type(lib, shown.size) : vol_type_new(lib, shown);
-        vol_type_hold(lib, type, &dataset->type);
-        vol_release_id(lib, type);
-    }
-    return &dataset->type;
-}
-
-hid_t vol_node_type(vol_node *dataset) {
-    return vol_held_new(dataset->file->lib, vol_node_held_type(dataset));
-}
-
-bool vol_node_is_null(vol_node *dataset) {
-    const zb_array_info *info = zb_node_array(dataset->zarr);
-    if (info->ndim != 1 || info->shape[0] != 0 || dataset->is_unreadable)
-        return false;
-    const char *space = zb_json_string(vol_side_get(dataset, VOL_SIDE_SPACE));
-    return space && strcmp(space, "null") == 0;
-}
-
-/* Zarr keeps no largest shape: an array that was not made just now shows as fixed, though it can be
-   resized. */
-void vol_node_tell_shape(vol_node *dataset) {
-    const zb_array_info *info = zb_node_array(dataset->zarr);
-    if (!dataset->told)
-        dataset->told = calloc(info->ndim + 1, sizeof *dataset->told);
-    if (dataset->told && info->ndim > 0)
-        memcpy(dataset->told, info->shape, info->ndim * sizeof *info->shape);
-}
-
-bool vol_node_shape_is_told(const vol_node *dataset) {
-    const zb_array_info *info = zb_node_array(dataset->zarr);
-    return dataset->told && (info->ndim == 0 || memcmp(dataset->told, info->shape,
-                                                       info->ndim * sizeof *info->shape) == 0);
 }

@@ -6,6 +6,7 @@
 #define ZARRBRIDGE_HDF5_VOL_MODEL_NODE_H
 
 #include "hdf5/library.h"
+#include "model/dataset.h"
 #include "model/link_order.h"
 #include "model/links.h"
 #include "zarrbridge/write.h"
@@ -14,7 +15,6 @@
 struct vol_attrs;
 struct vol_named;
 struct vol_object;
-struct vol_element;
 struct vol_waiting;
 struct vol_uses;
 struct vol_stored_chunks;
@@ -39,6 +39,9 @@ struct vol_node {
 
     struct vol_named *names; /* aliases.h: its aliases; NULL until asked for */
 
+    /* Datasets: */
+    vol_dataset dataset;
+
     bool is_dimension;  /* a dataset that dimensions.c made for a dimension, not in the store */
     bool is_unreadable; /* a dataset of unreadable.c, in place of the store's node */
 
@@ -48,10 +51,7 @@ struct vol_node {
     struct vol_attrs *attrs; /* attributes/attributes.h; NULL until asked for */
     uint64_t attrs_change;   /* file->changes when they were made; 0: they are out of date */
     struct vol_object *open_attrs; /* attributes/ids.c */
-    vol_held_type type;            /* datasets: of hdf5/types.c; none until asked for */
     hid_t dcpl;                    /* datasets: of create/creation_list.c; 0 until asked for */
-    zb_dtype shown;                /* vol_node_shown; of size 0 until asked for */
-    struct vol_element *element;   /* of the type that side.h keeps, where it fits; else NULL */
 
     bool loose; /* in no group: deleted, or made without a name */
     vol_node *next_loose;
@@ -59,14 +59,12 @@ struct vol_node {
         *own_store; /* in memory: of a dataset made without a name until it gets one, or deleted
                             while it has ids (model/kept.h) */
     uint64_t kept_bytes; /* of the latter: what it takes there */
-    size_t opened;       /* datasets: open ids */
     size_t
         pins; /* see vol_node_pin: of this node, and, in files that are only read, of those below */
     zb_writer *writer; /* datasets: NULL until the first write; see writers.h */
     bool dirty;        /* written since the writer was flushed */
     struct vol_stored_chunks *stored_chunks; /* datasets: NULL until asked for */
     uint64_t *max_shape;                     /* datasets, max_shape.h: [ndim]; NULL until known */
-    uint64_t *told; /* datasets: the shape that the program knows, [ndim]; NULL until opened */
 };
 
 /* A new node without a place. Takes over `zarr` (NULL for a synthetic root), also on failure. */
@@ -98,42 +96,9 @@ enum zb_code vol_node_child_path(const vol_node *group, const char *name, char *
    list of attributes stays as it is, unless names or lengths of dimensions have changed. */
 bool vol_node_replace(vol_node *node, zb_node *zarr);
 
-/* The attribute that tells the encoding of text of a fixed size, as netCDF programs and xarray have
-   it. */
-#define VOL_ENCODING "_Encoding"
-#define VOL_ENCODING_UTF8 "utf-8"
-
-/* The member of side.h with a dataset's HDF5 type (type_json.h). It counts while the array is
-   stored as that type would be. */
-#define VOL_SIDE_TYPE "type"
-
-/* The member of side.h with VOL_SPACE_NULL (JSON) of a dataset without a shape (H5S_NULL,
-   h5py.Empty). It counts while the array has the shape (0,), which other readers see. */
-#define VOL_SIDE_SPACE "space"
-#define VOL_SPACE_NULL "\"null\""
-bool vol_node_is_null(vol_node *dataset);
-
 /* The member of side.h with the type (type_json.h) of a named datatype, and a new one of that type:
    -1 when there is none. */
 #define VOL_SIDE_DATATYPE "datatype"
 hid_t vol_node_datatype(vol_node *node);
-
-/* A dataset's type: a new id, which the caller drops with vol_release_id; or as it is held. -1 and
-   none on failure. */
-hid_t vol_node_type(vol_node *dataset);
-const vol_held_type *vol_node_held_type(vol_node *dataset);
-/* Whether it is the one that side.h keeps, and not made of the Zarr type. */
-bool vol_node_has_own_type(vol_node *dataset);
-/* Whether its elements are texts that stand for elements of that type (hdf5/element.h). */
-bool vol_node_is_nested(vol_node *dataset);
-/* The elements as HDF5 sees them (hdf5/shown.h): what vol_node_type has a type for. Of size 0 when
-   memory runs out. */
-zb_dtype vol_node_shown(vol_node *dataset);
-
-/* The shape that a dataset has now is the one for which the program makes its buffers from now on.
-   The second asks whether it still is: a change of the document may have brought another process's
-   shape. */
-void vol_node_tell_shape(vol_node *dataset);
-bool vol_node_shape_is_told(const vol_node *dataset);
 
 #endif

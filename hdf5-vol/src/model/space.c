@@ -2,6 +2,7 @@
 /* Dataspaces: see space.h. */
 #include "model/space.h"
 
+#include "model/dataset.h"
 #include "model/max_shape.h"
 #include "model/tree.h"
 

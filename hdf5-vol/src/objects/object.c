@@ -7,6 +7,7 @@
 
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
+#include "model/dataset.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,11 +39,8 @@ vol_object *vol_object_new(vol_handle *handle, vol_node *node, H5I_type_t type) 
     lib->live++;
     vol_node_pin(node);
     handle->files += type == H5I_FILE;
-    if (type == H5I_DATASET) {
-        node->opened++;
-        if (!node->told)
-            vol_node_tell_shape(node);
-    }
+    if (type == H5I_DATASET)
+        vol_dataset_add_id(node);
     return object;
 }
 
@@ -97,7 +95,7 @@ void vol_object_free(vol_object *object) {
         vol_handle *handle = object->handle;
         handle->files -= object->type == H5I_FILE;
         if (object->type == H5I_DATASET)
-            object->node->opened--;
+            vol_dataset_drop_id(object->node);
         if (object->type == H5I_ATTR)
             forget_attr(object);
         if (object->dapl > 0)
