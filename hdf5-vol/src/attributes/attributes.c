@@ -10,6 +10,7 @@
 #include "hdf5/types.h"
 #include "model/dataset.h"
 #include "model/dimensions.h"
+#include "model/node_attrs.h"
 #include "model/scales.h"
 #include "model/side.h"
 #include "model/waiting.h"
@@ -109,25 +110,17 @@ static void move_kept(vol_attrs *attrs, vol_attrs *old) {
     }
 }
 
-/* The attributes of a group are made of its document alone. */
-static bool is_current(const vol_node *node) {
-    return node->attrs && node->attrs_change != 0 &&
-           (node->kind == VOL_GROUP || node->attrs_change == node->file->changes);
-}
-
 /* Dimension scales hang together across nodes and may change with any change of the tree. Room
    for those of the old list comes before they are moved: a list that cannot be made leaves the old
    one whole. */
 vol_attrs *vol_node_attrs(vol_node *node) {
-    if (is_current(node))
-        return node->attrs;
+    vol_attrs *old = vol_node_attrs_now(node);
+    if (vol_node_attrs_are_current(node))
+        return old;
     vol_attrs *attrs = vol_attrs_new(node->file->lib);
-    const size_t old = node->attrs ? node->attrs->count : 0;
-    if (attrs && fill_attrs(attrs, node) && vol_attrs_reserve(attrs, old)) {
-        move_kept(attrs, node->attrs);
-        vol_attrs_free(node->attrs);
-        node->attrs = attrs;
-        node->attrs_change = node->file->changes;
+    if (attrs && fill_attrs(attrs, node) && vol_attrs_reserve(attrs, old ? old->count : 0)) {
+        move_kept(attrs, old);
+        vol_node_attrs_set(node, attrs);
         return attrs;
     }
     vol_attrs_free(attrs);
@@ -137,13 +130,9 @@ vol_attrs *vol_node_attrs(vol_node *node) {
 
 /* ---- Attributes kept beside the document ---- */
 
-/* The list as it is; an empty one, which is not up to date, when none was made yet. */
 bool vol_node_keep_attr(vol_node *node, vol_attr *attr) {
-    if (!node->attrs) {
-        node->attrs = vol_attrs_new(node->file->lib);
-        node->attrs_change = 0;
-    }
-    vol_attr *to = node->attrs ? vol_attrs_place(node->attrs, attr->name) : NULL;
+    vol_attrs *list = vol_node_attrs_begin(node);
+    vol_attr *to = list ? vol_attrs_place(list, attr->name) : NULL;
     if (to)
         *to = *attr;
     else
@@ -152,7 +141,8 @@ bool vol_node_keep_attr(vol_node *node, vol_attr *attr) {
 }
 
 static vol_attr *find_kept(const vol_node *node, const char *name) {
-    vol_attr *attr = node->attrs ? vol_attrs_find(node->attrs, name) : NULL;
+    const vol_attrs *list = vol_node_attrs_now(node);
+    vol_attr *attr = list ? vol_attrs_find(list, name) : NULL;
     const bool is_kept_here =
         attr && (attr->place == VOL_ATTR_WRITTEN || attr->place == VOL_ATTR_UNWRITTEN);
     return is_kept_here ? attr : NULL;
@@ -163,27 +153,27 @@ bool vol_node_drop_attr(vol_node *node, const char *name, enum vol_attr_place pl
     if (!attr || attr->place != place)
         return false;
     attr->place = VOL_ATTR_STORED; /* the next list is made without it */
-    node->attrs_change = 0;
+    vol_node_attrs_outdate(node);
     return true;
 }
 
 /* The attribute moves to a place of its own; that of the old name is empty then. */
 bool vol_node_rename_attr(vol_node *node, const char *from, const char *to) {
-    node->attrs_change = 0;
-    if (!node->attrs || !vol_attrs_find(node->attrs, from))
+    vol_attrs *list = vol_node_attrs_now(node);
+    vol_node_attrs_outdate(node);
+    if (!list || !vol_attrs_find(list, from))
         return true;
     char *name = strdup(to);
-    vol_attr *place =
-        name && vol_attrs_reserve(node->attrs, 1) ? vol_attrs_place(node->attrs, to) : NULL;
+    vol_attr *place = name && vol_attrs_reserve(list, 1) ? vol_attrs_place(list, to) : NULL;
     if (!place) {
         free(name);
         return false;
     }
-    vol_attr *attr = vol_attrs_find(node->attrs, from);
+    vol_attr *attr = vol_attrs_find(list, from);
     *place = *attr;
     place->name = name;
     *attr = (vol_attr){.name = attr->name};
-    vol_attrs_remove(node->attrs, from);
+    vol_attrs_remove(list, from);
     return true;
 }
 
@@ -201,9 +191,10 @@ const vol_attr *vol_node_unwritten(const vol_node *node, const char *name) {
     const vol_attr *attr = name ? find_kept(node, name) : NULL;
     if (name)
         return attr && attr->place == VOL_ATTR_UNWRITTEN ? attr : NULL;
-    for (size_t i = 0; node->attrs && i < node->attrs->count; i++)
-        if (node->attrs->attr[i].place == VOL_ATTR_UNWRITTEN)
-            return &node->attrs->attr[i];
+    const vol_attrs *list = vol_node_attrs_now(node);
+    for (size_t i = 0; list && i < list->count; i++)
+        if (list->attr[i].place == VOL_ATTR_UNWRITTEN)
+            return &list->attr[i];
     return NULL;
 }
 

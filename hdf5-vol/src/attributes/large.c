@@ -7,6 +7,7 @@
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
 #include "model/large_attributes.h"
+#include "model/node_attrs.h"
 #include "model/waiting.h"
 
 #include "zarrbridge/change.h"
@@ -224,7 +225,7 @@ herr_t vol_large_read(vol_node *owner, const vol_attr *attr) {
     enum zb_code code = vol_form_new(owner->file, type, &form, &err);
     if (!code)
         code = load(owner, attr, type, form, &elements, &err);
-    vol_attr *found = code ? NULL : vol_attrs_find(owner->attrs, attr->name);
+    vol_attr *found = code ? NULL : vol_attrs_find(vol_node_attrs_now(owner), attr->name);
     if (found)
         found->data = elements;
     else if (form)

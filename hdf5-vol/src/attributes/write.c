@@ -11,6 +11,7 @@
 #include "attributes/scales.h"
 #include "model/edit.h"
 #include "model/links.h"
+#include "model/node_attrs.h"
 #include "model/side.h"
 #include "model/waiting.h"
 #include "hdf5/errors.h"
@@ -248,7 +249,7 @@ static herr_t store_in_document(vol_node *owner, const vol_attr_value *value, hi
     h5_lib *lib = owner->file->lib;
     zb_error err = {0};
     char *text, *entry;
-    const uint64_t known = owner->attrs_change;
+    const uint64_t known = vol_node_attrs_change(owner);
     enum zb_code code = print_value(owner, value, &text, &entry, &err);
     if (!code)
         code = vol_edit_attribute(owner, value->name, text, entry, &err);
@@ -258,7 +259,7 @@ static herr_t store_in_document(vol_node *owner, const vol_attr_value *value, hi
         return vol_attr_push_failed(lib, "write", value->name, &err);
     herr_t result = keep_written(owner, value, shown);
     if (result >= 0)
-        owner->attrs_change = known; /* the list has the change: it is as good as before */
+        vol_node_attrs_as_before(owner, known);
     return result;
 }
 
@@ -306,7 +307,7 @@ herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown)
     void *data;
     if (is_type_text(owner, value)) {
         vol_node_drop_attr(owner, value->name, VOL_ATTR_UNWRITTEN);
-        owner->attrs_change = 0;
+        vol_node_attrs_outdate(owner);
         return 0;
     }
     if (!vol_scale_knows(owner, value->name) || !vol_refs_are_new(lib, value->type))
@@ -417,14 +418,14 @@ herr_t vol_attr_rename(vol_node *owner, const char *from, const char *to) {
     }
     if (check_name(to, &err) != ZB_OK)
         return vol_attr_push_failed(lib, "rename", from, &err);
-    const uint64_t known = owner->attrs_change;
+    const uint64_t known = vol_node_attrs_change(owner);
     if (!vol_node_unwritten(owner, from) && rename_in_document(owner, from, to) < 0)
         return -1;
     vol_attr_ids_rename(owner, from, to);
     if (!vol_node_rename_attr(owner, from, to))
         return push_no_memory(lib, to);
     if (vol_node_attr_is_alone(owner, from) && vol_node_attr_is_alone(owner, to))
-        owner->attrs_change = known; /* the list has the change */
+        vol_node_attrs_as_before(owner, known);
     return 0;
 }
 
@@ -448,14 +449,15 @@ static herr_t remove_from_document(vol_node *owner, const char *name) {
 }
 
 herr_t vol_attr_remove(vol_node *owner, const char *name) {
-    const uint64_t known = owner->attrs_change;
+    const uint64_t known = vol_node_attrs_change(owner);
     if (!vol_node_drop_attr(owner, name, VOL_ATTR_UNWRITTEN) &&
         remove_from_document(owner, name) < 0)
         return -1;
     vol_attr_ids_orphan(owner, name);
-    if (owner->attrs && vol_node_attr_is_alone(owner, name)) {
-        vol_attrs_remove(owner->attrs, name);
-        owner->attrs_change = known; /* the list has the change */
+    vol_attrs *list = vol_node_attrs_now(owner);
+    if (list && vol_node_attr_is_alone(owner, name)) {
+        vol_attrs_remove(list, name);
+        vol_node_attrs_as_before(owner, known);
     }
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "model/large_attributes.h"
 #include "model/link_order.h"
 #include "model/links.h"
+#include "model/node_attrs.h"
 #include "model/paths.h"
 #include "model/places.h"
 #include "model/scale_moves.h"
@@ -350,7 +351,7 @@ enum zb_code vol_edit_attribute(vol_node *node, const char *name, const char *js
         code = store_early(node, &e, err);
     free(e.attribute.json);
     free(e.former_entry.json);
-    node->attrs_change = 0;
+    vol_node_attrs_outdate(node);
     return code;
 }
 
@@ -460,7 +461,7 @@ enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
                        "'%s' has become another kind of object: close it and open it again",
                        node->path);
     node->file->changes++;
-    node->attrs_change = 0;
+    vol_node_attrs_outdate(node);
     if (node->kind == VOL_DATASET) {
         vol_node_tell_shape(node);
     } else {

@@ -3,12 +3,12 @@
 #include "model/forget.h"
 
 #include "model/aliases.h"
-#include "model/attribute_list.h"
 #include "model/dataset.h"
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/max_shape.h"
 #include "model/named_links.h"
+#include "model/node_attrs.h"
 #include "model/tokens.h"
 #include "model/waiting.h"
 #include "model/writers.h"
@@ -37,16 +37,6 @@ static bool may_forget(const vol_file *file) {
 
 /* ---- Nodes of files that are written ---- */
 
-/* What the program has said and no document tells. */
-static bool has_own_attributes(const vol_node *node) {
-    for (size_t i = 0; node->attrs && i < node->attrs->count; i++) {
-        const enum vol_attr_place place = node->attrs->attr[i].place;
-        if (place == VOL_ATTR_STATED || place == VOL_ATTR_UNWRITTEN)
-            return true;
-    }
-    return false;
-}
-
 static bool has_changed_links(const vol_node *node) {
     return vol_order_is_changed(node) || vol_named_is_changed(node) || vol_alias_holds(node);
 }
@@ -54,7 +44,7 @@ static bool has_changed_links(const vol_node *node) {
 /* Nothing leads to the node, and the store tells all of it. */
 static bool is_idle_alone(vol_node *node) {
     return node->pins == 0 && vol_dataset_ids(node) == 0 && !node->open_attrs && !node->loose &&
-           !node->own_store && !node->writer && !node->waiting && !has_own_attributes(node) &&
+           !node->own_store && !node->writer && !node->waiting && !vol_node_attrs_have_own(node) &&
            !has_changed_links(node) && vol_max_shape_is_stored(node);
 }
 

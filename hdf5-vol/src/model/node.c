@@ -75,7 +75,7 @@ void vol_node_free(vol_node *node) {
     vol_uses_free(node->uses);
     node->file->node_count--;
     close_ids(node);
-    vol_attrs_free(node->attrs);
+    vol_attrs_free(node->attrs.list);
     vol_side_forget(node);
     vol_waiting_forget(node);
     zb_writer_abandon(node->writer);

@@ -9,10 +9,10 @@
 #include "model/dataset.h"
 #include "model/link_order.h"
 #include "model/links.h"
+#include "model/node_attrs.h"
 #include "zarrbridge/write.h"
 #include "zarrbridge/zarrbridge.h"
 
-struct vol_attrs;
 struct vol_named;
 struct vol_object;
 struct vol_waiting;
@@ -47,9 +47,8 @@ struct vol_node {
 
     struct vol_waiting *waiting; /* model/waiting.h; NULL when nothing waits */
     uint64_t document_bytes;     /* of the stored document, about; 0 until waiting.h needs it */
-    zb_json *side;           /* model/side.h: parsed; NULL until asked for, or when there is none */
-    struct vol_attrs *attrs; /* attributes/attributes.h; NULL until asked for */
-    uint64_t attrs_change;   /* file->changes when they were made; 0: they are out of date */
+    zb_json *side; /* model/side.h: parsed; NULL until asked for, or when there is none */
+    vol_node_attributes attrs;
     struct vol_object *open_attrs; /* attributes/ids.c */
     hid_t dcpl;                    /* datasets: of create/creation_list.c; 0 until asked for */
 

@@ -4,6 +4,7 @@
 
 #include "model/dimensions.h"
 #include "model/edit.h"
+#include "model/node_attrs.h"
 #include "model/places.h"
 #include "model/scale_paths.h"
 #include "model/side.h"
@@ -143,7 +144,7 @@ static enum zb_code set_names(vol_node *dataset, const zb_json *scales, const ch
 enum zb_code vol_scales_set(vol_node *dataset, const char *json, const char *const *others,
                             zb_error *err) {
     enum zb_code code = vol_side_set(dataset, VOL_SCALES, json, err);
-    dataset->attrs_change = 0;
+    vol_node_attrs_outdate(dataset);
     dataset->file->changes++;
     return code ? code : set_names(dataset, vol_side_get(dataset, VOL_SCALES), others, err);
 }

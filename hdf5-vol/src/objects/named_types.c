@@ -6,6 +6,7 @@
 #include "hdf5/types.h"
 #include "model/attribute_list.h"
 #include "model/links.h"
+#include "model/node_attrs.h"
 #include "model/paths.h"
 #include "model/side.h"
 #include "model/tokens.h"
@@ -113,8 +114,9 @@ static enum zb_code settle_entry(vol_node *node, const char *attribute, const re
 /* Attributes that this process has made of the type are in the list. */
 static enum zb_code settle_attributes(vol_node *node, const renaming *names, zb_error *err) {
     enum zb_code code = ZB_OK;
-    for (size_t i = 0; node->attrs && i < node->attrs->count && !code; i++) {
-        vol_attr *attr = &node->attrs->attr[i];
+    const vol_attrs *list = vol_node_attrs_now(node);
+    for (size_t i = 0; list && i < list->count && !code; i++) {
+        vol_attr *attr = &list->attr[i];
         if (!attr->name || !attr->named || strcmp(attr->named, names->from) != 0)
             continue;
         char *path = strdup(names->to);
