@@ -307,7 +307,7 @@ herr_t vol_request_settle(h5_lib *lib, const vol_request *request) {
     uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
     vol_node *node = request->args->node;
     zb_error err = {0};
-    if (!node->dirty)
+    if (!vol_writer_is_dirty(node))
         return 0;
     if (vol_selection_bounds(lib, &request->file, start, count) < 0)
         return -1;

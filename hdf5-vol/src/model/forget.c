@@ -44,8 +44,9 @@ static bool has_changed_links(const vol_node *node) {
 /* Nothing leads to the node, and the store tells all of it. */
 static bool is_idle_alone(vol_node *node) {
     return node->pins == 0 && vol_dataset_ids(node) == 0 && !node->open_attrs && !node->loose &&
-           !node->own_store && !node->writer && !node->waiting && !vol_node_attrs_have_own(node) &&
-           !has_changed_links(node) && vol_max_shape_is_stored(node);
+           !node->own_store && !vol_writer_is_open(node) && !node->waiting &&
+           !vol_node_attrs_have_own(node) && !has_changed_links(node) &&
+           vol_max_shape_is_stored(node);
 }
 
 /* Depth first; recursion is bounded by the length of a path. */
@@ -63,7 +64,7 @@ static bool is_idle(vol_node *node) {
 static void settle(vol_node *node) {
     if (node->pins > 0 || !node->file->writable || node->loose || node->own_store)
         return;
-    if (!node->writer || vol_writer_close(node, NULL) == ZB_OK)
+    if (!vol_writer_is_open(node) || vol_writer_close(node, NULL) == ZB_OK)
         vol_waiting_flush(node, NULL);
 }
 

@@ -15,8 +15,8 @@
 #include "model/stored_names.h"
 #include "model/tree.h"
 #include "model/waiting.h"
+#include "model/writers.h"
 #include "zarrbridge/limits.h"
-#include "zarrbridge/write.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ void vol_node_free(vol_node *node) {
     vol_attrs_free(node->attrs.list);
     vol_side_forget(node);
     vol_waiting_forget(node);
-    zb_writer_abandon(node->writer);
+    vol_writer_abandon(node);
     zb_node_release(node->zarr);
     zb_store_release(node->own_store);
     vol_node_forget_stored_chunks(node);

@@ -10,7 +10,8 @@
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/node_attrs.h"
-#include "zarrbridge/write.h"
+#include "model/writers.h"
+
 #include "zarrbridge/zarrbridge.h"
 
 struct vol_named;
@@ -41,6 +42,7 @@ struct vol_node {
 
     /* Datasets: */
     vol_dataset dataset;
+    vol_writing writing;
 
     bool is_dimension;  /* a dataset that dimensions.c made for a dimension, not in the store */
     bool is_unreadable; /* a dataset of unreadable.c, in place of the store's node */
@@ -60,8 +62,6 @@ struct vol_node {
     uint64_t kept_bytes; /* of the latter: what it takes there */
     size_t
         pins; /* see vol_node_pin: of this node, and, in files that are only read, of those below */
-    zb_writer *writer; /* datasets: NULL until the first write; see writers.h */
-    bool dirty;        /* written since the writer was flushed */
     struct vol_stored_chunks *stored_chunks; /* datasets: NULL until asked for */
     uint64_t *max_shape;                     /* datasets, max_shape.h: [ndim]; NULL until known */
 };

@@ -4,6 +4,7 @@
 
 #include "model/aliases.h"
 #include "model/stored_chunks.h"
+#include "model/tree.h"
 #include "model/waiting.h"
 
 #include "zarrbridge/write.h"
@@ -17,24 +18,33 @@ enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
     const zb_write_options options = {.sync = chosen->sync,
                                       .strategy = sharded ? chosen->strategy : ZB_REWRITE};
     enum zb_code code = ZB_OK;
-    if (!dataset->writer)
-        code = zb_writer_open(dataset->zarr, &options, &dataset->writer, err);
-    dataset->dirty |= !code;
+    if (!dataset->writing.writer)
+        code = zb_writer_open(dataset->zarr, &options, &dataset->writing.writer, err);
+    dataset->writing.dirty |= !code;
     vol_node_forget_stored_chunks(dataset);
-    *out = dataset->writer;
+    *out = dataset->writing.writer;
     return code;
+}
+
+bool vol_writer_is_open(const vol_node *dataset) {
+    return dataset->writing.writer != NULL;
+}
+
+bool vol_writer_is_dirty(const vol_node *dataset) {
+    return dataset->writing.dirty;
 }
 
 enum zb_code vol_writer_settle(vol_node *dataset, const uint64_t *start, const uint64_t *count,
                                zb_error *err) {
-    return dataset->dirty ? zb_writer_settle(dataset->writer, start, count, err) : ZB_OK;
+    return dataset->writing.dirty ? zb_writer_settle(dataset->writing.writer, start, count, err)
+                                  : ZB_OK;
 }
 
 enum zb_code vol_writer_flush(vol_node *node, zb_error *err) {
-    if (!node->writer || !node->dirty)
+    if (!node->writing.writer || !node->writing.dirty)
         return ZB_OK;
-    enum zb_code code = zb_writer_flush(node->writer, err);
-    node->dirty = code != ZB_OK;
+    enum zb_code code = zb_writer_flush(node->writing.writer, err);
+    node->writing.dirty = code != ZB_OK;
     return code;
 }
 
@@ -42,19 +52,20 @@ enum zb_code vol_writer_flush(vol_node *node, zb_error *err) {
 enum zb_code vol_writer_close(vol_node *node, zb_error *err) {
     enum zb_code code = vol_writer_flush(node, err);
     if (!code) {
-        zb_writer_abandon(node->writer);
-        node->writer = NULL;
+        zb_writer_abandon(node->writing.writer);
+        node->writing.writer = NULL;
     }
     return code;
 }
 
 enum zb_code vol_writer_before_resize(vol_node *dataset, const uint64_t *shape, zb_error *err) {
-    const bool goes_on = dataset->writer && zb_writer_can_grow(dataset->writer, shape);
+    const bool goes_on =
+        dataset->writing.writer && zb_writer_can_grow(dataset->writing.writer, shape);
     return goes_on ? ZB_OK : vol_writer_close(dataset, err);
 }
 
 enum zb_code vol_writer_after_resize(vol_node *dataset, const zb_node *now, zb_error *err) {
-    if (!dataset->writer || zb_writer_grow(dataset->writer, now, NULL) == ZB_OK)
+    if (!dataset->writing.writer || zb_writer_grow(dataset->writing.writer, now, NULL) == ZB_OK)
         return ZB_OK;
     return vol_writer_close(dataset, err);
 }
@@ -71,12 +82,15 @@ static enum zb_code close_all(vol_node *node, zb_error *err) {
     return code ? code : vol_waiting_flush(node, err);
 }
 
-static enum zb_code abandon(vol_node *node, zb_error *err) {
+void vol_writer_abandon(vol_node *node) {
+    zb_writer_abandon(node->writing.writer);
+    node->writing = (vol_writing){.writer = NULL};
+}
+
+static enum zb_code abandon_all(vol_node *node, zb_error *err) {
     (void)err;
     vol_waiting_forget(node);
-    zb_writer_abandon(node->writer);
-    node->writer = NULL;
-    node->dirty = false;
+    vol_writer_abandon(node);
     return ZB_OK;
 }
 
@@ -89,7 +103,7 @@ enum zb_code vol_writer_close_below(vol_node *node, zb_error *err) {
 }
 
 void vol_writer_abandon_below(vol_node *node) {
-    vol_node_each_below(node, abandon, NULL);
+    vol_node_each_below(node, abandon_all, NULL);
 }
 
 enum zb_code vol_file_flush(vol_file *file, zb_error *err) {

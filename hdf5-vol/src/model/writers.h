@@ -13,12 +13,22 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_WRITERS_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_WRITERS_H
 
-#include "model/tree.h"
+#include "model/structs.h"
 
 #include "zarrbridge/write.h"
 
+/* The writer of one dataset. */
+typedef struct vol_writing {
+    zb_writer *writer; /* NULL until the first write */
+    bool dirty;        /* written since it was flushed */
+} vol_writing;
+
 /* The writer, opened if need be; the caller is about to write with it. Borrowed. */
 enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err);
+
+/* Whether a dataset has a writer; and data that may wait in it. */
+bool vol_writer_is_open(const vol_node *dataset);
+bool vol_writer_is_dirty(const vol_node *dataset);
 
 /* Stores waiting data of the chunks of a dataset that a box touches. */
 enum zb_code vol_writer_settle(vol_node *dataset, const uint64_t *start, const uint64_t *count,
@@ -40,7 +50,9 @@ enum zb_code vol_writer_before_resize(vol_node *dataset, const uint64_t *shape, 
    stored. Errors are those of the data that can be neither. */
 enum zb_code vol_writer_after_resize(vol_node *dataset, const zb_node *now, zb_error *err);
 
-/* Forgets the waiting data and attributes of a node and all below it. */
+/* Forgets the waiting data of one node; or those, and the attributes that wait, of it and all below
+   it. */
+void vol_writer_abandon(vol_node *node);
 void vol_writer_abandon_below(vol_node *node);
 
 /* Stores all that waits in a file and, if the user wants that, makes it durable.
