@@ -125,7 +125,7 @@ static enum zb_code print(vol_node *group, char **out, zb_error *err) {
 }
 
 static bool is_waiting_dimension(const vol_node *node) {
-    return node && node->is_dimension && node->waiting;
+    return node && node->is_dimension && vol_waiting_now(node);
 }
 
 static enum zb_code store(vol_node *group, zb_error *err) {

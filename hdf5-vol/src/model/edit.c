@@ -306,21 +306,23 @@ typedef struct edit {
 
 static enum zb_code remember(const vol_node *node, edit *e, zb_error *err) {
     enum { LARGE = 256 * 1024 };
-    e->is_early = node->waiting->bytes + e->bytes >= LARGE;
-    if (!e->is_early || (vol_changes_remember(&node->waiting->attributes, e->name, &e->attribute) &&
-                         vol_changes_remember(&node->waiting->entries, e->name, &e->former_entry)))
+    const vol_waiting *waiting = vol_waiting_now(node);
+    e->is_early = waiting->bytes + e->bytes >= LARGE;
+    if (!e->is_early || (vol_changes_remember(&waiting->attributes, e->name, &e->attribute) &&
+                         vol_changes_remember(&waiting->entries, e->name, &e->former_entry)))
         return ZB_OK;
     return zb_fail(err, ZB_ENOMEM, "no memory for changes of %s", node->path);
 }
 
 /* When that fails this change is taken back, and those before it go on waiting. */
 static enum zb_code store_early(vol_node *node, const edit *e, zb_error *err) {
-    node->waiting->bytes += e->bytes;
+    vol_waiting *waiting = vol_waiting_now(node);
+    waiting->bytes += e->bytes;
     enum zb_code code = e->is_early ? vol_waiting_flush(node, err) : ZB_OK;
     if (code) {
-        node->waiting->bytes -= e->bytes;
-        vol_changes_restore(&node->waiting->attributes, e->name, &e->attribute);
-        vol_changes_restore(&node->waiting->entries, e->name, &e->former_entry);
+        waiting->bytes -= e->bytes;
+        vol_changes_restore(&waiting->attributes, e->name, &e->attribute);
+        vol_changes_restore(&waiting->entries, e->name, &e->former_entry);
     }
     return code;
 }
@@ -332,7 +334,7 @@ static enum zb_code set_attribute(vol_node *node, edit *e, zb_error *err) {
     if (!code && !vol_side_hides(node, e->name))
         code = vol_side_set_entry(node, e->name, e->json ? e->entry : NULL, err);
     if (!code)
-        code = vol_changes_set(&node->waiting->attributes, e->name, e->json, err);
+        code = vol_changes_set(&vol_waiting_now(node)->attributes, e->name, e->json, err);
     return code;
 }
 

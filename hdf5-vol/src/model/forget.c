@@ -44,7 +44,7 @@ static bool has_changed_links(const vol_node *node) {
 /* Nothing leads to the node, and the store tells all of it. */
 static bool is_idle_alone(vol_node *node) {
     return node->pins == 0 && vol_dataset_ids(node) == 0 && !node->open_attrs && !node->loose &&
-           !node->own_store && !vol_writer_is_open(node) && !node->waiting &&
+           !node->own_store && !vol_writer_is_open(node) && !vol_waiting_now(node) &&
            !vol_node_attrs_have_own(node) && !has_changed_links(node) &&
            vol_max_shape_is_stored(node);
 }

@@ -176,6 +176,6 @@ bool vol_node_replace(vol_node *node, zb_node *zarr) {
     vol_side_forget(node);
     zb_node_release(node->zarr);
     node->zarr = zarr;
-    node->document_bytes = 0;
+    vol_waiting_document_changed(node);
     return true;
 }

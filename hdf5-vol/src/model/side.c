@@ -53,14 +53,14 @@ bool vol_side_hides(vol_node *node, const char *name) {
 /* ---- What will be stored ---- */
 
 const zb_json *vol_side_get(vol_node *node, const char *member) {
-    const vol_change *change =
-        node->waiting ? vol_changes_find(&node->waiting->members, member) : NULL;
+    const vol_waiting *waiting = vol_waiting_now(node);
+    const vol_change *change = waiting ? vol_changes_find(&waiting->members, member) : NULL;
     return change ? change->value : zb_json_get(stored(node), member);
 }
 
 const zb_json *vol_side_entry(vol_node *node, const char *attribute) {
-    const vol_change *change =
-        node->waiting ? vol_changes_find(&node->waiting->entries, attribute) : NULL;
+    const vol_waiting *waiting = vol_waiting_now(node);
+    const vol_change *change = waiting ? vol_changes_find(&waiting->entries, attribute) : NULL;
     return change ? change->value : zb_json_get(zb_json_get(stored(node), ENTRIES), attribute);
 }
 
@@ -78,9 +78,9 @@ enum zb_code vol_side_check(vol_node *node, zb_error *err) {
     return !code && value_of(node) && !stored(node) ? fail_foreign(node, err) : code;
 }
 
-static enum zb_code check(vol_node *node, zb_error *err) {
+static enum zb_code begin_change(vol_node *node, vol_waiting **waiting, zb_error *err) {
     enum zb_code code = vol_side_check(node, err);
-    if (!code && !vol_waiting_get(node))
+    if (!code && !(*waiting = vol_waiting_get(node)))
         code = zb_fail(err, ZB_ENOMEM, "no memory for changes of %s", node->path);
     return code;
 }
@@ -88,21 +88,24 @@ static enum zb_code check(vol_node *node, zb_error *err) {
 enum zb_code vol_side_set(vol_node *node, const char *member, const char *json, zb_error *err) {
     if (!json && !vol_side_get(node, member))
         return ZB_OK;
-    enum zb_code code = check(node, err);
-    return code ? code : vol_changes_set(&node->waiting->members, member, json, err);
+    vol_waiting *waiting;
+    enum zb_code code = begin_change(node, &waiting, err);
+    return code ? code : vol_changes_set(&waiting->members, member, json, err);
 }
 
 enum zb_code vol_side_set_entry(vol_node *node, const char *attribute, const char *json,
                                 zb_error *err) {
     if (!json && !vol_side_entry(node, attribute))
         return ZB_OK;
-    enum zb_code code = check(node, err);
-    return code ? code : vol_changes_set(&node->waiting->entries, attribute, json, err);
+    vol_waiting *waiting;
+    enum zb_code code = begin_change(node, &waiting, err);
+    return code ? code : vol_changes_set(&waiting->entries, attribute, json, err);
 }
 
 enum zb_code vol_side_set_link(vol_node *node, const char *link, const char *json, zb_error *err) {
-    enum zb_code code = check(node, err);
-    return code ? code : vol_changes_set(&node->waiting->links, link, json, err);
+    vol_waiting *waiting;
+    enum zb_code code = begin_change(node, &waiting, err);
+    return code ? code : vol_changes_set(&waiting->links, link, json, err);
 }
 
 /* ---- Printing ---- */
@@ -279,7 +282,7 @@ enum zb_code vol_side_print(const vol_node *node, const zb_json *attributes, cha
         return fail_foreign(node, err);
     const bool is_alone = is_same(value_of(node), now);
     zb_json *base = is_alone ? NULL : parse(value_of(node));
-    printing p = {.waiting = node->waiting,
+    printing p = {.waiting = vol_waiting_now(node),
                   .attributes = attributes,
                   .old = old,
                   .base = base,

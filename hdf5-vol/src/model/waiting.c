@@ -18,6 +18,10 @@ vol_waiting *vol_waiting_get(vol_node *node) {
     return node->waiting;
 }
 
+vol_waiting *vol_waiting_now(const vol_node *node) {
+    return node->waiting;
+}
+
 void vol_waiting_forget(vol_node *node) {
     vol_waiting *waiting = node->waiting;
     if (!waiting)
@@ -88,6 +92,10 @@ bool vol_waiting_crowds(vol_node *node, size_t bytes) {
     if (!node->document_bytes)
         node->document_bytes = measure(node);
     return node->document_bytes + 2 * (waits + bytes) > limit - limit / 8;
+}
+
+void vol_waiting_document_changed(vol_node *node) {
+    node->document_bytes = 0;
 }
 
 /* ---- Storing ---- */

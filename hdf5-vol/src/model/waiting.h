@@ -44,12 +44,17 @@ typedef struct vol_attribute_walk {
 } vol_attribute_walk;
 const zb_json *vol_attribute_next(const vol_node *node, vol_attribute_walk *walk);
 
-/* What waits, made if need be; NULL when memory runs out. */
+/* What waits, made if need be; NULL when memory runs out. The second makes nothing: NULL also when
+   nothing waits. */
 vol_waiting *vol_waiting_get(vol_node *node);
+vol_waiting *vol_waiting_now(const vol_node *node);
 
 /* Whether the document, with all that waits and so many bytes of JSON text more, would be nearly as
    large as one may be (the limit document_bytes). */
 bool vol_waiting_crowds(vol_node *node, size_t bytes);
+
+/* For node.c: the node has another document, of another size. */
+void vol_waiting_document_changed(vol_node *node);
 
 /* Stores what waits for a node. */
 enum zb_code vol_waiting_flush(vol_node *node, zb_error *err);
