@@ -9,6 +9,7 @@
 #include "hdf5/times.h"
 #include "hdf5/types.h"
 #include "model/dataset.h"
+#include "model/loose.h"
 #include "model/unreadable.h"
 #include "model/writers.h"
 
@@ -274,7 +275,7 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
     out->file.mended = out->memory.mended = -1;
     out->type = out->stored_item = out->memory_item = -1;
     out->is_nested = false;
-    if (node->loose && !node->own_store) {
+    if (vol_node_is_gone(node)) {
         VOL_PUSH(lib, DATASET, NOTFOUND, "dataset '%s' has been deleted", node->path);
         return -1;
     }

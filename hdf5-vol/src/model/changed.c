@@ -2,6 +2,8 @@
 /* See changed.h. */
 #include "model/changed.h"
 
+#include "model/loose.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,7 +26,7 @@ time_t vol_node_changed(const vol_node *node) {
     zb_object_info info;
     struct timespec now;
     int64_t age = 0;
-    if (!node->zarr || node->own_store || node->is_dimension || node->is_unreadable ||
+    if (!node->zarr || vol_loose_store(node) || node->is_dimension || node->is_unreadable ||
         !zb_node_store(node->zarr)->hints.is_local ||
         clock_gettime(CLOCK_REALTIME_COARSE, &now) != 0)
         return 0;

@@ -9,6 +9,7 @@
 #include "model/large_attributes.h"
 #include "model/link_order.h"
 #include "model/links.h"
+#include "model/loose.h"
 #include "model/node_attrs.h"
 #include "model/paths.h"
 #include "model/places.h"
@@ -180,7 +181,7 @@ static enum zb_code create_loose(vol_file *file, const zb_array_spec *spec, cons
     if (code)
         zb_store_release(store);
     else
-        (*out)->own_store = store;
+        vol_loose_set_store(*out, store);
     return code;
 }
 
@@ -207,12 +208,11 @@ enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *er
     if (!code)
         code = vol_waiting_flush(loose, err);
     if (!code)
-        code = zb_node_copy(loose->own_store, "", file->store, path, err);
+        code = zb_node_copy(vol_loose_store(loose), "", file->store, path, err);
     if (!code)
         code = vol_tree_place(loose, place->group, place->name, err);
     if (!code && !loose->loose) {
-        zb_store_release(loose->own_store);
-        loose->own_store = NULL;
+        vol_loose_set_store(loose, NULL);
         file->links_changed |= vol_order_is_changed(loose);
         code = vol_scales_named(loose, err);
     }
@@ -445,7 +445,7 @@ static void remove_gone(vol_node *group) {
 
 enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
     zb_node *now;
-    if (!node->zarr || node->is_dimension || node->is_unreadable || node->own_store)
+    if (!node->zarr || node->is_dimension || node->is_unreadable || vol_loose_store(node))
         return ZB_OK; /* not in the store */
     enum zb_code code = vol_writer_close(node, err);
     if (!code)

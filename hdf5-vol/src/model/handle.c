@@ -9,6 +9,7 @@
 #include "model/handle.h"
 
 #include "model/dimensions.h"
+#include "model/loose.h"
 #include "model/names.h"
 #include "model/writers.h"
 #include "zarrbridge/change.h"
@@ -80,9 +81,8 @@ static void file_release(vol_file *file) {
     if (*link)
         *link = file->next;
     vol_node_free(file->root);
-    while (file->loose) {
-        vol_node *node = file->loose;
-        file->loose = node->next_loose;
+    for (vol_node *node; (node = vol_loose_next(file, NULL)) != NULL;) {
+        vol_loose_take(node);
         vol_node_free(node);
     }
     zb_store_release(file->dimensions);

@@ -4,6 +4,7 @@
 
 #include "model/dataset.h"
 #include "model/links.h"
+#include "model/loose.h"
 #include "model/waiting.h"
 #include "model/writers.h"
 
@@ -54,7 +55,7 @@ static bool has_room(vol_node *node, uint64_t *bytes) {
 
 static void copy_one(vol_node *node, vol_kept **list) {
     uint64_t bytes;
-    if (!has_ids(node) || node->is_dimension || node->is_unreadable || node->own_store ||
+    if (!has_ids(node) || node->is_dimension || node->is_unreadable || vol_loose_store(node) ||
         vol_waiting_flush(node, NULL) != ZB_OK || !has_room(node, &bytes))
         return;
     vol_kept *kept = calloc(1, sizeof *kept);
@@ -85,7 +86,7 @@ vol_kept *vol_kept_copy(vol_node *top) {
 static void take_place(vol_kept *kept) {
     if (!vol_node_replace(kept->node, zb_node_retain(kept->copy)))
         return;
-    kept->node->own_store = zb_store_retain(kept->store);
+    vol_loose_set_store(kept->node, zb_store_retain(kept->store));
     kept->node->kept_bytes = kept->bytes;
     kept->bytes = 0; /* the node's now */
 }
@@ -103,7 +104,7 @@ void vol_kept_end(vol_kept *kept, bool deleted) {
 void vol_kept_forget(vol_node *dataset) {
     const uint64_t nothing[ZB_MAX_NDIM] = {0};
     zb_node *emptied = NULL;
-    if (!dataset->loose || !dataset->own_store || zb_node_array(dataset->zarr)->ndim == 0 ||
+    if (!dataset->loose || !vol_loose_store(dataset) || zb_node_array(dataset->zarr)->ndim == 0 ||
         zb_array_resize(dataset->zarr, nothing, &emptied, NULL) != ZB_OK)
         return;
     vol_node_replace(dataset, emptied);

@@ -9,6 +9,7 @@
 #include "model/dataset.h"
 #include "model/dimension_uses.h"
 #include "model/links.h"
+#include "model/loose.h"
 #include "model/named_links.h"
 #include "model/side.h"
 #include "model/stored_chunks.h"
@@ -80,7 +81,7 @@ void vol_node_free(vol_node *node) {
     vol_waiting_forget(node);
     vol_writer_abandon(node);
     zb_node_release(node->zarr);
-    zb_store_release(node->own_store);
+    vol_loose_set_store(node, NULL);
     vol_node_forget_stored_chunks(node);
     free(node->max_shape);
     vol_dataset_free(node);

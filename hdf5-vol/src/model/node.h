@@ -9,6 +9,7 @@
 #include "model/dataset.h"
 #include "model/link_order.h"
 #include "model/links.h"
+#include "model/loose.h"
 #include "model/node_attrs.h"
 #include "model/writers.h"
 
@@ -54,12 +55,9 @@ struct vol_node {
     struct vol_object *open_attrs; /* attributes/ids.c */
     hid_t dcpl;                    /* datasets: of create/creation_list.c; 0 until asked for */
 
-    bool loose; /* in no group: deleted, or made without a name */
-    vol_node *next_loose;
-    zb_store
-        *own_store; /* in memory: of a dataset made without a name until it gets one, or deleted
-                            while it has ids (model/kept.h) */
-    uint64_t kept_bytes; /* of the latter: what it takes there */
+    bool loose;          /* in no group: deleted, or made without a name */
+    vol_loose outside;   /* while it is loose */
+    uint64_t kept_bytes; /* kept.h: of its own store, what it takes of the memory for such */
     size_t
         pins; /* see vol_node_pin: of this node, and, in files that are only read, of those below */
     struct vol_stored_chunks *stored_chunks; /* datasets: NULL until asked for */

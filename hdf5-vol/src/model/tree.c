@@ -6,6 +6,7 @@
 #include "model/dimensions.h"
 #include "model/link_order.h"
 #include "model/links.h"
+#include "model/loose.h"
 #include "model/named_links.h"
 #include "model/stored_names.h"
 #include "model/tokens.h"
@@ -62,8 +63,7 @@ enum zb_code vol_tree_add_loose(vol_file *file, zb_node *zarr, vol_node **out, z
         return zb_fail(err, ZB_ENOMEM, "no memory for a node");
     }
     vol_token_loosen(node);
-    node->next_loose = file->loose;
-    file->loose = node;
+    vol_loose_add(node);
     *out = node;
     return ZB_OK;
 }
@@ -229,7 +229,7 @@ enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, z
 
 bool vol_child_is_absent(vol_node *group, const char *name) {
     char *path;
-    if (vol_links_are_listed(group) || group->own_store ||
+    if (vol_links_are_listed(group) || vol_loose_store(group) ||
         group->file->options.dimensions == VOL_DIMENSIONS_ON || vol_links_find(group, name) ||
         vol_named_find(group, name) || vol_name_is_reserved(name) ||
         vol_node_child_path(group, name, &path, NULL) != ZB_OK)
@@ -317,8 +317,7 @@ void vol_tree_remove(vol_link *link) {
     if (node) {
         loosen(node);
         node->parent = NULL;
-        node->next_loose = file->loose;
-        file->loose = node;
+        vol_loose_add(node);
     }
     file->changes++;
 }
@@ -388,10 +387,7 @@ static void take_loose(vol_node *loose) {
         vol_link_free(link);
         return;
     }
-    vol_node **at = &loose->file->loose;
-    while (*at != loose)
-        at = &(*at)->next_loose;
-    *at = loose->next_loose;
+    vol_loose_take(loose);
 }
 
 enum zb_code vol_tree_place(vol_node *loose, vol_node *group, const char *name, zb_error *err) {

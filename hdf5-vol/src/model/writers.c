@@ -3,6 +3,7 @@
 #include "model/writers.h"
 
 #include "model/aliases.h"
+#include "model/loose.h"
 #include "model/stored_chunks.h"
 #include "model/tree.h"
 #include "model/waiting.h"
@@ -134,7 +135,7 @@ void vol_report_lost(const vol_file *file, const zb_error *err) {
 
 void vol_file_give_up(vol_file *file) {
     vol_writer_abandon_below(file->root);
-    for (vol_node *node = file->loose; node; node = node->next_loose)
+    for (vol_node *node = NULL; (node = vol_loose_next(file, node)) != NULL;)
         vol_writer_abandon_below(node);
     file->lost = (zb_error){0};
     vol_file **link = &file->lib->files;

@@ -6,6 +6,7 @@
 #include "hdf5/types.h"
 #include "model/attribute_list.h"
 #include "model/links.h"
+#include "model/loose.h"
 #include "model/node_attrs.h"
 #include "model/paths.h"
 #include "model/side.h"
@@ -48,7 +49,7 @@ static vol_node *find(vol_file *file, const char *path) {
         return NULL;
     if (*path != ':')
         return vol_node_find(file->root, path, NULL);
-    for (vol_node *node = file->loose; node; node = node->next_loose) {
+    for (vol_node *node = NULL; (node = vol_loose_next(file, node)) != NULL;) {
         char *text = new_stand_in(node->token);
         const bool found = text && strcmp(text, path) == 0;
         free(text);
@@ -150,7 +151,7 @@ enum zb_code vol_named_settle(vol_node *type, uint64_t token, zb_error *err) {
     enum zb_code code = stand_in && names.json ? ZB_OK : fail_memory(err);
     if (!code)
         code = settle(type->file->root, &names, err);
-    for (vol_node *node = type->file->loose; node && !code; node = node->next_loose)
+    for (vol_node *node = NULL; !code && (node = vol_loose_next(type->file, node)) != NULL;)
         code = settle(node, &names, err);
     free(names.json);
     free(stand_in);

@@ -8,6 +8,7 @@
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
 #include "model/dataset.h"
+#include "model/loose.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -62,7 +63,7 @@ bool vol_may_write(const vol_object *object, const char *what) {
                  object->file->shown, EROFS, strerror(EROFS));
         return false;
     }
-    if (object->node->loose && !object->node->own_store) {
+    if (vol_node_is_gone(object->node)) {
         VOL_PUSH(lib, VOL, WRITEERROR, "cannot %s: '%s' has been deleted", what,
                  object->node->path);
         return false;

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Nodes outside the hierarchy: see loose.h. */
+#include "model/loose.h"
+
+#include "model/tree.h"
+
+void vol_loose_add(vol_node *node) {
+    node->outside.next = node->file->loose;
+    node->file->loose = node;
+}
+
+void vol_loose_take(vol_node *node) {
+    vol_node **at = &node->file->loose;
+    while (*at != node)
+        at = &(*at)->outside.next;
+    *at = node->outside.next;
+}
+
+vol_node *vol_loose_next(const vol_file *file, const vol_node *node) {
+    return node ? node->outside.next : file->loose;
+}
+
+zb_store *vol_loose_store(const vol_node *node) {
+    return node->outside.store;
+}
+
+void vol_loose_set_store(vol_node *node, zb_store *store) {
+    zb_store_release(node->outside.store);
+    node->outside.store = store;
+}
+
+bool vol_node_is_gone(const vol_node *node) {
+    return node->loose && !node->outside.store;
+}
