@@ -13,8 +13,6 @@ vol_object *vol_attr_ids_open(vol_handle *handle, vol_node *owner, const char *n
         return NULL;
     object->attr = strdup(name);
     object->attr_count = count;
-    object->next_attr = owner->open_attrs;
-    owner->open_attrs = object;
     if (object->attr)
         return object;
     VOL_PUSH(object->lib, ATTR, CANTOPENOBJ, "no memory to open attribute '%s'", name);
@@ -27,7 +25,7 @@ static bool is_id_of(const vol_object *object, const char *name) {
 }
 
 bool vol_attr_ids_others(const vol_object *object) {
-    const vol_object *other = object->node->open_attrs;
+    const vol_object *other = vol_node_attr_ids(object->node);
     while (other && (other == object || !is_id_of(other, object->attr)))
         other = other->next_attr;
     return other != NULL;
@@ -50,7 +48,7 @@ const vol_attr *vol_attr_ids_get(const vol_object *object) {
 
 /* Without memory for the name, an id is of no use any more. */
 void vol_attr_ids_rename(vol_node *owner, const char *from, const char *to) {
-    for (vol_object *object = owner->open_attrs; object; object = object->next_attr) {
+    for (vol_object *object = vol_node_attr_ids(owner); object; object = object->next_attr) {
         if (!is_id_of(object, from))
             continue;
         char *copy = strdup(to);
@@ -63,7 +61,7 @@ void vol_attr_ids_rename(vol_node *owner, const char *from, const char *to) {
 }
 
 void vol_attr_ids_orphan(vol_node *owner, const char *name) {
-    for (vol_object *object = owner->open_attrs; object; object = object->next_attr)
+    for (vol_object *object = vol_node_attr_ids(owner); object; object = object->next_attr)
         if (is_id_of(object, name))
             object->attr_deleted = true;
 }

@@ -3,7 +3,6 @@
 #include "model/forget.h"
 
 #include "model/aliases.h"
-#include "model/dataset.h"
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/loose.h"
@@ -44,9 +43,8 @@ static bool has_changed_links(const vol_node *node) {
 
 /* Nothing leads to the node, and the store tells all of it. */
 static bool is_idle_alone(vol_node *node) {
-    return node->pins == 0 && vol_dataset_ids(node) == 0 && !node->open_attrs && !node->loose &&
-           !vol_loose_store(node) && !vol_writer_is_open(node) && !vol_waiting_now(node) &&
-           !vol_node_attrs_have_own(node) && !has_changed_links(node) &&
+    return node->pins == 0 && !node->loose && !vol_loose_store(node) && !vol_writer_is_open(node) &&
+           !vol_waiting_now(node) && !vol_node_attrs_have_own(node) && !has_changed_links(node) &&
            vol_max_shape_is_stored(node);
 }
 

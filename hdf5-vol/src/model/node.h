@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Groups and datasets.
+ *
+ * The first members of the struct say what a node is. All sources read them; node.c and tree.c set
+ * them, and the one that is named beside a member. Each member below is the part of one owner, of
+ * which nobody else touches anything: other sources ask the functions of its header. node.c has all
+ * of them freed.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_NODE_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_NODE_H
@@ -17,9 +22,10 @@
 
 struct vol_named;
 struct vol_object;
-struct vol_waiting;
-struct vol_uses;
 struct vol_stored_chunks;
+struct vol_uses;
+struct vol_waiting;
+
 /* A datatype is a group of the store that holds nothing, with the type in side.h. */
 enum vol_node_kind { VOL_GROUP, VOL_DATASET, VOL_DATATYPE };
 
@@ -29,39 +35,36 @@ struct vol_node {
     char *path;       /* absolute: "/", "/g/b" */
     const char *name; /* its last part; "" for the root */
     enum vol_node_kind kind;
-    zb_node *zarr; /* NULL for a synthetic root */
-    uint64_t token;
-    vol_node *next_by_token;
+    zb_node *zarr;     /* NULL for a synthetic root */
+    uint64_t token;    /* tokens.c */
+    bool loose;        /* in no group: deleted, or made without a name; tokens.c */
+    bool is_dimension; /* a dataset made for a dimension (dimensions.h), not in the store; edit.c */
+    bool is_unreadable; /* a dataset of unreadable.h, in place of the store's node */
+    size_t pins; /* of this node, and, in files that are only read, of those below (vol_node_pin) */
 
-    /* Groups: */
-    vol_links links;
-    vol_order order;
-    struct vol_named *named; /* named_links.h; NULL until asked for */
-    struct vol_uses *uses;   /* dimension_uses.h; NULL until asked for */
+    /* Nodes of any kind. */
+    vol_node *next_by_token;     /* tokens.c */
+    struct vol_named *names;     /* aliases.c: its aliases; NULL until asked for */
+    struct vol_waiting *waiting; /* waiting.c; NULL when nothing waits */
+    uint64_t document_bytes;     /* waiting.c: of the stored document, about; 0 until needed */
+    zb_json *side;               /* side.c: parsed; NULL until asked for, or when there is none */
+    vol_node_attributes attrs;   /* node_attrs.c */
+    struct vol_object *attr_ids; /* objects/object.c: open ids of its attributes */
+    vol_loose outside;           /* loose.c: while it is loose */
+    uint64_t kept_bytes;         /* kept.c: what a deleted one takes of the memory for such */
 
-    struct vol_named *names; /* aliases.h: its aliases; NULL until asked for */
+    /* Groups. */
+    vol_links links;         /* links.c */
+    vol_order order;         /* link_order.c */
+    struct vol_named *named; /* named_links.c; NULL until asked for */
+    struct vol_uses *uses;   /* dimension_uses.c; NULL until asked for */
 
-    /* Datasets: */
-    vol_dataset dataset;
-    vol_writing writing;
-
-    bool is_dimension;  /* a dataset that dimensions.c made for a dimension, not in the store */
-    bool is_unreadable; /* a dataset of unreadable.c, in place of the store's node */
-
-    struct vol_waiting *waiting; /* model/waiting.h; NULL when nothing waits */
-    uint64_t document_bytes;     /* of the stored document, about; 0 until waiting.h needs it */
-    zb_json *side; /* model/side.h: parsed; NULL until asked for, or when there is none */
-    vol_node_attributes attrs;
-    struct vol_object *open_attrs; /* attributes/ids.c */
-    hid_t dcpl;                    /* datasets: of create/creation_list.c; 0 until asked for */
-
-    bool loose;          /* in no group: deleted, or made without a name */
-    vol_loose outside;   /* while it is loose */
-    uint64_t kept_bytes; /* kept.h: of its own store, what it takes of the memory for such */
-    size_t
-        pins; /* see vol_node_pin: of this node, and, in files that are only read, of those below */
-    struct vol_stored_chunks *stored_chunks; /* datasets: NULL until asked for */
-    uint64_t *max_shape;                     /* datasets, max_shape.h: [ndim]; NULL until known */
+    /* Datasets. */
+    vol_dataset dataset;                     /* dataset.c */
+    vol_writing writing;                     /* writers.c */
+    struct vol_stored_chunks *stored_chunks; /* stored_chunks.c; NULL until asked for */
+    uint64_t *max_shape;                     /* max_shape.c: [ndim]; NULL until known */
+    hid_t dcpl;                              /* create/creation_list.c; 0 until asked for */
 };
 
 /* A new node without a place. Takes over `zarr` (NULL for a synthetic root), also on failure. */

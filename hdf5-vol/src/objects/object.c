@@ -42,7 +42,15 @@ vol_object *vol_object_new(vol_handle *handle, vol_node *node, H5I_type_t type) 
     handle->files += type == H5I_FILE;
     if (type == H5I_DATASET)
         vol_dataset_add_id(node);
+    if (type == H5I_ATTR) {
+        object->next_attr = node->attr_ids;
+        node->attr_ids = object;
+    }
     return object;
+}
+
+vol_object *vol_node_attr_ids(const vol_node *node) {
+    return node->attr_ids;
 }
 
 static H5I_type_t id_type_of(const vol_node *node) {
@@ -80,9 +88,8 @@ vol_object *vol_object_pass(h5_lib *lib, H5I_type_t type, void *under) {
 
 /* ---- Freeing ---- */
 
-/* An attribute's id leaves the list that attributes/ids.c keeps. */
 static void forget_attr(vol_object *object) {
-    vol_object **link = &object->node->open_attrs;
+    vol_object **link = &object->node->attr_ids;
     while (*link && *link != object)
         link = &(*link)->next_attr;
     if (*link)

@@ -30,7 +30,7 @@ typedef struct vol_object {
     char *attr;                   /* the name */
     bool attr_deleted;            /* there may be another one of the name */
     size_t attr_count;            /* elements, when it was opened */
-    struct vol_object *next_attr; /* of node->open_attrs */
+    struct vol_object *next_attr; /* of the node, see vol_node_attr_ids */
 } vol_object;
 
 #define VOL_MAGIC UINT64_C(0x7a61727262726467) /* "zarrbrdg" */
@@ -40,6 +40,9 @@ vol_object *vol_object_new(vol_handle *handle, vol_node *node, H5I_type_t type);
 
 /* vol_object_new with the type that fits the node. */
 vol_object *vol_object_of_node(vol_handle *handle, vol_node *node);
+
+/* The open ids of a node's attributes, a list by next_attr. */
+vol_object *vol_node_attr_ids(const vol_node *node);
 
 /* Whether the object's file may be changed and its node is still there. Pushes an error when not;
    `what` is e.g. "create a group". */
