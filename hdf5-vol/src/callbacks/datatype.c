@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Named datatypes: the callbacks. */
 #include "callbacks/classes.h"
+#include "callbacks/elsewhere.h"
 #include "callbacks/flush.h"
 #include "create/datatype.h"
 #include "create/list_member.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
-#include "objects/elsewhere.h"
 
 static enum zb_code make(vol_node *base, const char *name, hid_t type, hid_t lcpl, hid_t tcpl,
                          vol_node **out, zb_error *err) {

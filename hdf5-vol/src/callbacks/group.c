@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups: the callbacks. */
 #include "callbacks/classes.h"
+#include "callbacks/elsewhere.h"
 #include "callbacks/flush.h"
+#include "callbacks/unasked.h"
 #include "create/creation_list.h"
 #include "create/list_member.h"
+#include "hdf5/errors.h"
+#include "hdf5/property_lists.h"
 #include "model/edit.h"
 #include "model/forget.h"
 #include "model/link_order.h"
-#include "hdf5/errors.h"
 #include "model/links.h"
-#include "objects/elsewhere.h"
-#include "objects/unasked.h"
-#include "hdf5/property_lists.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,10 @@
  * be read leads to a dataset that tells why (model/unreadable.h), so that walks and copies go on.
  */
 #include "callbacks/classes.h"
+#include "callbacks/elsewhere.h"
 #include "copy/links.h"
 #include "hdf5/errors.h"
+#include "hdf5/property_lists.h"
 #include "model/aliases.h"
 #include "model/edit_links.h"
 #include "model/forget.h"
@@ -14,9 +16,7 @@
 #include "model/links.h"
 #include "model/loose.h"
 #include "model/map.h"
-#include "hdf5/property_lists.h"
 #include "model/tokens.h"
-#include "objects/elsewhere.h"
 #include "objects/named_types.h"
 
 #include <stdio.h>

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects of any kind: opening by name, index or token, information, and walks over whole
    hierarchies. */
-#include "callbacks/classes.h"
-#include "callbacks/flush.h"
-#include "attributes/write.h"
 #include "attributes/attributes.h"
+#include "attributes/write.h"
+#include "callbacks/classes.h"
+#include "callbacks/elsewhere.h"
+#include "callbacks/flush.h"
+#include "callbacks/unasked.h"
+#include "copy/from_hdf5.h"
+#include "copy/to_hdf5.h"
 #include "create/list_member.h"
+#include "hdf5/errors.h"
+#include "hdf5/property_lists.h"
 #include "model/aliases.h"
 #include "model/changed.h"
 #include "model/copy_nodes.h"
+#include "model/edit.h"
 #include "model/forget.h"
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/map.h"
 #include "model/reference_count.h"
-#include "model/edit.h"
-#include "hdf5/errors.h"
-#include "objects/elsewhere.h"
-#include "objects/unasked.h"
-#include "hdf5/property_lists.h"
-#include "copy/to_hdf5.h"
-#include "copy/from_hdf5.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * Objects that a path reaches through an external link: in another store, or in an ordinary HDF5
  * file. The file stays open as long as they do.
  */
-#ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_ELSEWHERE_H
-#define ZARRBRIDGE_HDF5_VOL_OBJECTS_ELSEWHERE_H
+#ifndef ZARRBRIDGE_HDF5_VOL_CALLBACKS_ELSEWHERE_H
+#define ZARRBRIDGE_HDF5_VOL_CALLBACKS_ELSEWHERE_H
 
 #include "objects/locate.h"
 

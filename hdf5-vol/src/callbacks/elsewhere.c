@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects behind external links: see elsewhere.h. */
-#include "objects/elsewhere.h"
+#include "callbacks/elsewhere.h"
 
 #include "callbacks/classes.h"
 #include "hdf5/errors.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Stores that HDF5 would have to open by itself: see unasked.h. */
-#include "objects/unasked.h"
+#include "callbacks/unasked.h"
 
+#include "callbacks/elsewhere.h"
 #include "copy/links.h"
 #include "hdf5/errors.h"
 #include "model/names.h"
-#include "objects/elsewhere.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * links and once for datasets in the life of a process. Nothing here changes a result or the error
  * stack.
  */
-#ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_UNASKED_H
-#define ZARRBRIDGE_HDF5_VOL_OBJECTS_UNASKED_H
+#ifndef ZARRBRIDGE_HDF5_VOL_CALLBACKS_UNASKED_H
+#define ZARRBRIDGE_HDF5_VOL_CALLBACKS_UNASKED_H
 
 #include "objects/object.h"
 
