@@ -57,19 +57,10 @@ static bool is_as_expected(const vol_node *owner, const char *name, hid_t type, 
 
 /* ---- Reading ---- */
 
-/* The entry and the value, as members "entry" and `name` of an object; NULL without memory. As many
-   references back as lead somewhere are the extent of that attribute. */
-static zb_json *entry_and_value(vol_node *node, const zb_json *entry, const char *name) {
-    char *value = vol_scales_value(node, entry);
-    zb_json *parsed = NULL, *both = NULL;
+/* As many references back as lead somewhere are the extent of that attribute. */
+static void print_entry(zb_json_writer *out, const zb_json *entry, const char *name,
+                        uint64_t count) {
     const bool is_back = strcmp(name, VOL_SCALE_BACK) == 0;
-    if (!value || zb_json_parse(value, strlen(value), &parsed, NULL) != ZB_OK) {
-        free(value);
-        return NULL;
-    }
-    zb_json_writer *out = zb_json_writer_new();
-    zb_json_begin_object(out);
-    zb_json_write_name(out, "entry");
     zb_json_begin_object(out);
     for (const zb_json *one = zb_json_first(entry); one; one = zb_json_next(one)) {
         if (is_back && strcmp(zb_json_name(one), "type") != 0)
@@ -80,10 +71,24 @@ static zb_json *entry_and_value(vol_node *node, const zb_json *entry, const char
     if (is_back) {
         zb_json_write_name(out, "shape");
         zb_json_begin_array(out);
-        zb_json_write_uint64(out, zb_json_count(parsed));
+        zb_json_write_uint64(out, count);
         zb_json_end_array(out);
     }
     zb_json_end_object(out);
+}
+
+/* The entry and the value, as members "entry" and `name` of an object; NULL without memory. */
+static zb_json *entry_and_value(vol_node *node, const zb_json *entry, const char *name) {
+    char *value = vol_scales_value(node, entry);
+    zb_json *parsed = NULL, *both = NULL;
+    if (!value || zb_json_parse(value, strlen(value), &parsed, NULL) != ZB_OK) {
+        free(value);
+        return NULL;
+    }
+    zb_json_writer *out = zb_json_writer_new();
+    zb_json_begin_object(out);
+    zb_json_write_name(out, "entry");
+    print_entry(out, entry, name, zb_json_count(parsed));
     zb_json_write_name(out, name);
     zb_json_write_raw(out, value);
     zb_json_end_object(out);

@@ -9,16 +9,16 @@
 #include "attributes/large.h"
 #include "attributes/references.h"
 #include "attributes/scales.h"
+#include "hdf5/errors.h"
+#include "hdf5/held_types.h"
+#include "hdf5/type_json.h"
+#include "hdf5/types.h"
 #include "model/edit.h"
 #include "model/links.h"
 #include "model/node_attrs.h"
 #include "model/side.h"
 #include "model/waiting.h"
-#include "hdf5/errors.h"
-#include "hdf5/types.h"
-#include "hdf5/held_types.h"
 #include "objects/named_types.h"
-#include "hdf5/type_json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,17 +30,38 @@ herr_t vol_attr_push_failed(h5_lib *lib, const char *what, const char *name, con
     return -1;
 }
 
+/* The elements as JSON, and the entry where they need one, unless both are too large for the
+   document. */
+static enum zb_code print_elements(vol_node *owner, const vol_attr_elements *elements, bool is_null,
+                                   char **text, char **entry, zb_error *err) {
+    h5_lib *lib = owner->file->lib;
+    hsize_t dims[ZB_MAX_NDIM];
+    const int ndim = lib->H5Sget_simple_extent_dims(elements->space, dims, NULL);
+    enum zb_code code = ZB_OK;
+    if (!is_null && ndim < 0)
+        return zb_fail(err, ZB_EINVAL, "the dataspace cannot be used");
+    if (!is_null && vol_large_is(owner, elements->count * elements->form->size))
+        return vol_large_write(owner, elements, text, entry, err);
+    if (!is_null)
+        code = vol_attr_print(owner, elements, (uint32_t)ndim, dims, text, err);
+    else if (!(*text = strdup("null")))
+        code = zb_fail(err, ZB_ENOMEM, "no memory for the text of an attribute");
+    if (!code)
+        code = vol_exact_print(owner, elements, *text, entry, err);
+    if (code || !vol_large_is(owner, strlen(*text) + (*entry ? strlen(*entry) : 0)))
+        return code;
+    free(*text);
+    free(*entry);
+    return vol_large_write(owner, elements, text, entry, err);
+}
+
 /* The JSON text of a value, and its entry (exact.h) where it needs one. */
 static enum zb_code print_value(vol_node *owner, const vol_attr_value *value, char **text,
                                 char **entry, zb_error *err) {
     h5_lib *lib = owner->file->lib;
-    hsize_t dims[ZB_MAX_NDIM];
     vol_form *form;
-    const int ndim = lib->H5Sget_simple_extent_ndims(value->space);
     const bool is_null = lib->H5Sget_simple_extent_type(value->space) == H5S_NULL;
     *text = *entry = NULL;
-    if (!is_null && (ndim < 0 || lib->H5Sget_simple_extent_dims(value->space, dims, NULL) < 0))
-        return zb_fail(err, ZB_EINVAL, "the dataspace cannot be used");
     enum zb_code code = vol_form_new(owner->file, value->type, &form, err);
     if (code)
         return code;
@@ -53,22 +74,7 @@ static enum zb_code print_value(vol_node *owner, const vol_attr_value *value, ch
         .form = form,
         .count = is_null ? 0 : (size_t)lib->H5Sget_select_npoints(value->space),
         .data = value->data};
-    if (!is_null && vol_large_is(owner, elements.count * form->size)) {
-        code = vol_large_write(owner, &elements, text, entry, err);
-        vol_form_free(form);
-        return code;
-    }
-    if (!is_null)
-        code = vol_attr_print(owner, &elements, (uint32_t)ndim, dims, text, err);
-    else if (!(*text = strdup("null")))
-        code = zb_fail(err, ZB_ENOMEM, "no memory for the text of an attribute");
-    if (!code)
-        code = vol_exact_print(owner, &elements, *text, entry, err);
-    if (!code && vol_large_is(owner, strlen(*text) + (*entry ? strlen(*entry) : 0))) {
-        free(*text);
-        free(*entry);
-        code = vol_large_write(owner, &elements, text, entry, err);
-    }
+    code = print_elements(owner, &elements, is_null, text, entry, err);
     vol_form_free(form);
     return code;
 }

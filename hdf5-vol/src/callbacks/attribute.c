@@ -225,6 +225,22 @@ static hid_t get_list(const vol_object *object) {
     return vol_attr_list(object->lib, attr ? vol_attr_cset(attr) : vol_name_cset(object->attr));
 }
 
+static herr_t get_info(const vol_object *object, const H5VL_attr_get_info_args_t *args) {
+    vol_node *owner;
+    const vol_attr *attr = locate_attr(object, &args->loc_params, args->attr_name, &owner);
+    if (attr)
+        fill_info(owner, attr, args->ainfo);
+    return attr ? 0 : -1;
+}
+
+static herr_t get_name(const vol_object *object, const H5VL_attr_get_name_args_t *args) {
+    vol_node *owner;
+    const vol_attr *attr = locate_attr(object, &args->loc_params, NULL, &owner);
+    if (attr)
+        vol_copy_name(attr->name, args->buf, args->buf_size, args->attr_name_len);
+    return attr ? 0 : -1;
+}
+
 /* For GET_INFO and GET_NAME the object is the attribute or its owner, depending on the location. */
 static herr_t vol_attr_get(void *obj, H5VL_attr_get_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
@@ -232,27 +248,16 @@ static herr_t vol_attr_get(void *obj, H5VL_attr_get_args_t *args, hid_t dxpl, vo
     if (object->under)
         return lib->H5VLattr_get(object->under, lib->native, args, dxpl, req);
     const vol_attr *open = NULL;
-    vol_node *owner;
     if (object->attr && args->op_type != H5VL_ATTR_GET_ACPL && !(open = vol_attr_ids_get(object)))
         return -1;
     switch (args->op_type) {
     case H5VL_ATTR_GET_ACPL:
         args->args.get_acpl.acpl_id = get_list(object);
         return args->args.get_acpl.acpl_id < 0 ? -1 : 0;
-    case H5VL_ATTR_GET_INFO: {
-        const H5VL_attr_get_info_args_t *info = &args->args.get_info;
-        const vol_attr *attr = locate_attr(object, &info->loc_params, info->attr_name, &owner);
-        if (attr)
-            fill_info(owner, attr, info->ainfo);
-        return attr ? 0 : -1;
-    }
-    case H5VL_ATTR_GET_NAME: {
-        H5VL_attr_get_name_args_t *name = &args->args.get_name;
-        const vol_attr *attr = locate_attr(object, &name->loc_params, NULL, &owner);
-        if (attr)
-            vol_copy_name(attr->name, name->buf, name->buf_size, name->attr_name_len);
-        return attr ? 0 : -1;
-    }
+    case H5VL_ATTR_GET_INFO:
+        return get_info(object, &args->args.get_info);
+    case H5VL_ATTR_GET_NAME:
+        return get_name(object, &args->args.get_name);
     case H5VL_ATTR_GET_SPACE:
         args->args.get_space.space_id = vol_attr_space(lib, open);
         return args->args.get_space.space_id < 0 ? -1 : 0;

@@ -289,15 +289,10 @@ static herr_t vol_dataset_get(void *obj, H5VL_dataset_get_args_t *args, hid_t dx
     return id < 0 ? -1 : 0;
 }
 
-static herr_t set_extent(const vol_object *object, const hsize_t *size) {
-    h5_lib *lib = object->lib;
-    vol_node *node = object->node;
+/* Whether a dataset can have that shape. */
+static herr_t check_extent(h5_lib *lib, vol_node *node, const hsize_t *size) {
     const uint32_t ndim = zb_node_array(node->zarr)->ndim;
     const uint64_t *max_shape = vol_max_shape(node);
-    uint64_t shape[ZB_MAX_NDIM];
-    zb_error err = {0};
-    if (!vol_may_write(object, "resize a dataset"))
-        return -1;
     if (vol_node_is_null(node)) {
         VOL_PUSH(lib, DATASET, BADVALUE, "dataset '%s' has no shape (H5S_NULL) to change",
                  node->path);
@@ -309,18 +304,29 @@ static herr_t set_extent(const vol_object *object, const hsize_t *size) {
                  node->path);
         return -1;
     }
-    for (uint32_t d = 0; d < ndim; d++) {
-        shape[d] = size[d];
-        if (max_shape && shape[d] > max_shape[d]) {
+    for (uint32_t d = 0; max_shape && d < ndim; d++)
+        if (size[d] > max_shape[d]) {
             VOL_PUSH(lib, DATASET, BADVALUE,
                      "dimension %u of '%s' cannot exceed the existing maximal size (new: %llu max: "
                      "%llu)",
-                     d, node->path, (unsigned long long)shape[d], (unsigned long long)max_shape[d]);
+                     d, node->path, (unsigned long long)size[d], (unsigned long long)max_shape[d]);
             return -1;
         }
-    }
+    return 0;
+}
+
+static herr_t set_extent(const vol_object *object, const hsize_t *size) {
+    h5_lib *lib = object->lib;
+    vol_node *node = object->node;
+    const uint32_t ndim = zb_node_array(node->zarr)->ndim;
+    uint64_t shape[ZB_MAX_NDIM];
+    zb_error err = {0};
+    if (!vol_may_write(object, "resize a dataset") || check_extent(lib, node, size) < 0)
+        return -1;
     if (ndim == 0)
         return 0;
+    for (uint32_t d = 0; d < ndim; d++)
+        shape[d] = size[d];
     if (vol_edit_resize(node, shape, &err) == ZB_OK) {
         vol_node_tell_shape(node);
         return 0;

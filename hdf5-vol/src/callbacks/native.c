@@ -272,6 +272,13 @@ static herr_t get_chunk_info_at(const vol_object *object,
     return 0;
 }
 
+static herr_t get_chunk_size_at(const vol_object *object,
+                                const H5VL_native_dataset_get_chunk_storage_size_t *args) {
+    uint64_t index[ZB_MAX_NDIM];
+    return find_chunk(object, args->offset, index) < 0 ? -1
+                                                       : get_chunk_size(object, index, args->size);
+}
+
 /* Has the array the chunk, or has the program cut it off? */
 static bool has_chunk(const zb_node *array, const uint64_t *index) {
     for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++)
@@ -356,12 +363,8 @@ herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, v
         return get_chunk_info(object, &native->get_chunk_info_by_idx);
     case H5VL_NATIVE_DATASET_GET_CHUNK_INFO_BY_COORD:
         return get_chunk_info_at(object, &native->get_chunk_info_by_coord);
-    case H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE: {
-        uint64_t index[ZB_MAX_NDIM];
-        return find_chunk(object, native->get_chunk_storage_size.offset, index) < 0
-                   ? -1
-                   : get_chunk_size(object, index, native->get_chunk_storage_size.size);
-    }
+    case H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE:
+        return get_chunk_size_at(object, &native->get_chunk_storage_size);
     case H5VL_NATIVE_DATASET_CHUNK_READ:
         return read_chunk(object, args->args);
     case H5VL_NATIVE_DATASET_CHUNK_WRITE:

@@ -195,6 +195,22 @@ static herr_t fill_info(vol_node *node, unsigned fields, H5O_info2_t *info) {
     return 0;
 }
 
+static herr_t get_of_node(h5_lib *lib, vol_node *node, H5VL_object_get_args_t *args) {
+    switch (args->op_type) {
+    case H5VL_OBJECT_GET_NAME:
+        vol_copy_name(node->loose ? "" : node->path, args->args.get_name.buf,
+                      args->args.get_name.buf_size, args->args.get_name.name_len);
+        return 0;
+    case H5VL_OBJECT_GET_TYPE:
+        *args->args.get_type.obj_type = object_type(node);
+        return 0;
+    case H5VL_OBJECT_GET_INFO:
+        return fill_info(node, args->args.get_info.fields, args->args.get_info.oinfo);
+    default:
+        return vol_refuse(lib, "this question about an object");
+    }
+}
+
 static herr_t vol_object_get(void *obj, const H5VL_loc_params_t *loc, H5VL_object_get_args_t *args,
                              hid_t dxpl, void **req) {
     const vol_object *object = obj;
@@ -218,21 +234,7 @@ static herr_t vol_object_get(void *obj, const H5VL_loc_params_t *loc, H5VL_objec
         return result;
     }
     vol_node *node = vol_locate(object, loc);
-    if (!node)
-        return -1;
-    switch (args->op_type) {
-    case H5VL_OBJECT_GET_NAME:
-        vol_copy_name(node->loose ? "" : node->path, args->args.get_name.buf,
-                      args->args.get_name.buf_size, args->args.get_name.name_len);
-        return 0;
-    case H5VL_OBJECT_GET_TYPE:
-        *args->args.get_type.obj_type = object_type(node);
-        return 0;
-    case H5VL_OBJECT_GET_INFO:
-        return fill_info(node, args->args.get_info.fields, args->args.get_info.oinfo);
-    default:
-        return vol_refuse(lib, "this question about an object");
-    }
+    return node ? get_of_node(lib, node, args) : -1;
 }
 
 /* ---- Walks ---- */

@@ -130,42 +130,62 @@ static enum zb_code print_bitshuffle(zb_json_writer *out, const vol_filter *f,
     return ZB_OK;
 }
 
+static void print_deflate(zb_json_writer *out, const vol_filter *f, bool shuffled,
+                          unsigned element_size) {
+    const unsigned level = value_of(f, 0, 6);
+    if (shuffled) {
+        print_blosc(out, "zlib", level, "shuffle", element_size, 0);
+        return;
+    }
+    begin_codec(out, "gzip");
+    print_number(out, "level", level);
+    end_codec(out);
+}
+
+static void print_zstd(zb_json_writer *out, const vol_filter *f, bool shuffled,
+                       unsigned element_size) {
+    const unsigned level = value_of(f, 0, 3);
+    if (shuffled) {
+        print_blosc(out, "zstd", blosc_level_of_zstd(level), "shuffle", element_size, 0);
+        return;
+    }
+    begin_codec(out, "zstd");
+    print_number(out, "level", (int)level); /* negative ones are levels, too */
+    zb_json_write_name(out, "checksum");
+    zb_json_write_bool(out, false);
+    end_codec(out);
+}
+
+static void print_bzip2(zb_json_writer *out, const vol_filter *f, bool shuffled,
+                        unsigned element_size) {
+    if (shuffled)
+        print_shuffle(out, element_size);
+    begin_codec(out, "numcodecs.bz2");
+    print_number(out, "level", value_of(f, 0, 9));
+    end_codec(out);
+}
+
+static void print_fletcher32(zb_json_writer *out) {
+    zb_json_begin_object(out);
+    print_text(out, "name", "crc32c");
+    zb_json_end_object(out);
+}
+
 /* shuffled: the filter before was shuffle. */
 static enum zb_code print_codec(zb_json_writer *out, const vol_filter *f, bool shuffled,
                                 unsigned element_size, zb_error *err) {
-    unsigned level;
     switch (f->id) {
     case H5Z_FILTER_DEFLATE:
-        level = value_of(f, 0, 6);
-        if (shuffled) {
-            print_blosc(out, "zlib", level, "shuffle", element_size, 0);
-            return ZB_OK;
-        }
-        begin_codec(out, "gzip");
-        print_number(out, "level", level);
-        end_codec(out);
+        print_deflate(out, f, shuffled, element_size);
         return ZB_OK;
     case VOL_FILTER_ZSTD:
-        level = value_of(f, 0, 3);
-        if (shuffled) {
-            print_blosc(out, "zstd", blosc_level_of_zstd(level), "shuffle", element_size, 0);
-            return ZB_OK;
-        }
-        begin_codec(out, "zstd");
-        print_number(out, "level", (int)level); /* negative ones are levels, too */
-        zb_json_write_name(out, "checksum");
-        zb_json_write_bool(out, false);
-        end_codec(out);
+        print_zstd(out, f, shuffled, element_size);
         return ZB_OK;
     case VOL_FILTER_LZ4: /* its one value is a block size */
         print_blosc(out, "lz4", 5, shuffled ? "shuffle" : "noshuffle", element_size, 0);
         return ZB_OK;
     case VOL_FILTER_BZIP2:
-        if (shuffled)
-            print_shuffle(out, element_size);
-        begin_codec(out, "numcodecs.bz2");
-        print_number(out, "level", value_of(f, 0, 9));
-        end_codec(out);
+        print_bzip2(out, f, shuffled, element_size);
         return ZB_OK;
     case VOL_FILTER_BITSHUFFLE:
         return print_bitshuffle(out, f, element_size, err);
@@ -174,9 +194,7 @@ static enum zb_code print_codec(zb_json_writer *out, const vol_filter *f, bool s
     case VOL_FILTER_BLOSC:
         return print_blosc_filter(out, f, element_size, err);
     case H5Z_FILTER_FLETCHER32:
-        zb_json_begin_object(out);
-        print_text(out, "name", "crc32c");
-        zb_json_end_object(out);
+        print_fletcher32(out);
         return ZB_OK;
     default:
         return fail_filter(f->id, err);

@@ -241,6 +241,22 @@ static herr_t choose_types(h5_lib *lib, const vol_transfer *args, zb_dtype store
     return out->core_converts ? 0 : take_type(args, out);
 }
 
+/* How the elements go from one type to the other. */
+static herr_t choose(h5_lib *lib, const vol_transfer *args, vol_request *out) {
+    vol_node *node = args->node;
+    const zb_dtype stored = zb_node_array(node->zarr)->dtype;
+    if (vol_node_is_nested(node))
+        return choose_nested(lib, args, stored, out);
+    if (stored.kind == ZB_KIND_STRING || stored.kind == ZB_KIND_BYTES)
+        return choose_text(lib, args, stored, out);
+    const zb_dtype shown = vol_node_shown(node);
+    if (shown.size == 0) {
+        VOL_PUSH(lib, DATASET, CANTGET, "no memory for the type of dataset '%s'", node->path);
+        return -1;
+    }
+    return choose_types(lib, args, stored, shown, out);
+}
+
 /* ---- The whole ---- */
 
 /* A type that does not serve is an error also where there is nothing to convert. `elements`: of no
@@ -251,19 +267,6 @@ static herr_t check_types(h5_lib *lib, const vol_request *request) {
         return 0;
     return request->is_nested ? vol_nested_check(lib, request)
                               : vol_request_convert(lib, request, 0, &elements, &elements);
-}
-
-static herr_t choose(h5_lib *lib, const vol_transfer *args, vol_request *out) {
-    const zb_dtype stored = zb_node_array(args->node->zarr)->dtype;
-    if (vol_node_is_nested(args->node))
-        return choose_nested(lib, args, stored, out);
-    if (stored.kind == ZB_KIND_STRING || stored.kind == ZB_KIND_BYTES)
-        return choose_text(lib, args, stored, out);
-    const zb_dtype shown = vol_node_shown(args->node);
-    if (shown.size > 0)
-        return choose_types(lib, args, stored, shown, out);
-    VOL_PUSH(lib, DATASET, CANTGET, "no memory for the type of dataset '%s'", args->node->path);
-    return -1;
 }
 
 herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list, bool writing,

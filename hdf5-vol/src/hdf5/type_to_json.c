@@ -63,6 +63,12 @@ static void print_bits(h5_lib *lib, hid_t type, const char *class, zb_json_write
     write_pair(out, "pad", (uint64_t)below, (uint64_t)above);
 }
 
+static void print_integer(h5_lib *lib, hid_t type, bool is_number, zb_json_writer *out) {
+    print_bits(lib, type, is_number ? "integer" : "bitfield", out);
+    zb_json_write_name(out, "signed");
+    zb_json_write_bool(out, is_number && lib->H5Tget_sign(type) != H5T_SGN_NONE);
+}
+
 static void print_float(h5_lib *lib, hid_t type, zb_json_writer *out) {
     size_t sign = 0, exponent[2] = {0, 0}, mantissa[2] = {0, 0};
     print_bits(lib, type, "float", out);
@@ -181,16 +187,10 @@ static void print_reference(h5_lib *lib, hid_t type, zb_json_writer *out) {
 
 static void print_class(h5_lib *lib, hid_t type, zb_json_writer *out) {
     const int class = lib->H5Tget_class(type);
-    if (class == H5_CLASS_COMPLEX) {
-        print_based(lib, type, "complex", out);
-        return;
-    }
     switch (class) {
     case H5T_INTEGER:
     case H5T_BITFIELD:
-        print_bits(lib, type, class == H5T_INTEGER ? "integer" : "bitfield", out);
-        zb_json_write_name(out, "signed");
-        zb_json_write_bool(out, class == H5T_INTEGER && lib->H5Tget_sign(type) != H5T_SGN_NONE);
+        print_integer(lib, type, class == H5T_INTEGER, out);
         break;
     case H5T_TIME:
         print_bits(lib, type, "time", out);
@@ -218,6 +218,9 @@ static void print_class(h5_lib *lib, hid_t type, zb_json_writer *out) {
         break;
     case H5T_REFERENCE:
         print_reference(lib, type, out);
+        break;
+    case H5_CLASS_COMPLEX:
+        print_based(lib, type, "complex", out);
         break;
     default:
         write_text(out, "class", "unknown");
