@@ -8,7 +8,6 @@
 #include "data/strings.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
-#include "model/writers.h"
 
 #include "zarrbridge/values.h"
 #include "zarrbridge/write.h"
@@ -133,12 +132,7 @@ static herr_t convert(const work *w) {
         result =
             vol_convert(lib, stored, memory, w->count, w->elements, w->memory, request->list->id);
     vol_release_id(lib, stored);
-    if (result < 0)
-        VOL_PUSH(lib, DATASET, CANTCONVERT, "dataset '%s' cannot be converted %s",
-                 request->args->node->path,
-                 request->writing ? "from the type that the data have"
-                                  : "to the type that was asked for");
-    return result < 0 ? -1 : 0;
+    return vol_request_converted(lib, request, result);
 }
 
 herr_t vol_nested_check(h5_lib *lib, const vol_request *request) {
@@ -157,17 +151,15 @@ typedef herr_t (*act_on_piece)(work *w, vol_walk *walk, char *elements, size_t c
 /* Goes through the selected elements of the store, which lie side by side in `elements`. */
 static herr_t each_piece(work *w, char *elements, act_on_piece act) {
     vol_walk walk;
-    size_t got = 0;
+    size_t got;
     const vol_request *request = w->request;
     if (vol_walk_begin(&walk, w->lib, request->args->node->zarr, &request->file) < 0)
         return -1;
-    herr_t result;
-    do {
+    herr_t result = 0;
+    while (result >= 0 && (result = vol_walk_next(&walk, w->room, &got)) > 0) {
+        result = act(w, &walk, elements, got);
         elements += got * w->form->size;
-        result = vol_walk_next(&walk, w->room, &got);
-        if (result >= 0 && got > 0)
-            result = act(w, &walk, elements, got);
-    } while (result >= 0 && got > 0);
+    }
     vol_walk_end(&walk);
     return result;
 }
@@ -315,7 +307,6 @@ static void free_texts(const work *w, size_t count) {
 
 static herr_t write_piece(work *w, vol_walk *walk, char *elements, size_t count) {
     zb_error err = {0};
-    zb_writer *writer;
     herr_t result = 0;
     size_t made = 0;
     for (; made < count && result >= 0; made++) {
@@ -326,12 +317,8 @@ static herr_t write_piece(work *w, vol_walk *walk, char *elements, size_t count)
         vol_walk_place(walk, made, place);
         result = vol_push_element(w->request->args->node, place, &err);
     }
-    if (result >= 0 && vol_writer_get(w->request->args->node, &writer, &err) != ZB_OK) {
-        VOL_PUSH_ZB(w->lib, DATASET, WRITEERROR, &err);
-        result = -1;
-    }
     if (result >= 0)
-        result = vol_walk_write(walk, writer, w->texts, w->request->dtype);
+        result = vol_request_write_piece(w->lib, w->request, walk, w->texts);
     free_texts(w, made);
     return result;
 }

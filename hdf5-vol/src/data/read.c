@@ -41,11 +41,8 @@ typedef struct work_buffers {
 static herr_t read_pieces(h5_lib *lib, const vol_request *request, const work_buffers *work,
                           vol_walk *walk, vol_scatter *out, vol_scatter *before) {
     size_t got;
-    for (;;) {
-        if (vol_walk_next(walk, work->room, &got) < 0)
-            return -1;
-        if (got == 0)
-            return 0;
+    htri_t more;
+    while ((more = vol_walk_next(walk, work->room, &got)) > 0) {
         if (vol_walk_read(walk, work->data, request->dtype) < 0)
             return -1;
         if (work->background && vol_scatter_get(before, work->background, got) < 0)
@@ -56,20 +53,19 @@ static herr_t read_pieces(h5_lib *lib, const vol_request *request, const work_bu
         if (vol_scatter_put(out, work->data, got) < 0)
             return -1;
     }
+    return more;
 }
 
 /* Into one run of memory that the core can fill: no work buffer. */
 static herr_t read_run(const vol_request *request, vol_walk *walk, char *out) {
     size_t got;
-    for (;;) {
-        if (vol_walk_next(walk, (size_t)request->file.elements, &got) < 0)
-            return -1;
-        if (got == 0)
-            return 0;
+    htri_t more;
+    while ((more = vol_walk_next(walk, (size_t)request->file.elements, &got)) > 0) {
         if (vol_walk_read(walk, out, request->dtype) < 0)
             return -1;
         out += got * request->mem_size;
     }
+    return more;
 }
 
 static herr_t read_by_pieces(h5_lib *lib, const vol_request *request) {

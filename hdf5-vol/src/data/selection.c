@@ -299,9 +299,8 @@ herr_t vol_walk_begin(vol_walk *walk, h5_lib *lib, const zb_node *array,
     return walk->iterator < 0 ? -1 : 0;
 }
 
-herr_t vol_walk_next(vol_walk *walk, size_t room, size_t *got) {
+htri_t vol_walk_next(vol_walk *walk, size_t room, size_t *got) {
     zb_error err = {0};
-    *got = 0;
     if (walk->left == 0)
         return 0;
     if (room > walk->left)
@@ -313,7 +312,7 @@ herr_t vol_walk_next(vol_walk *walk, size_t room, size_t *got) {
         return -1;
     }
     walk->left -= *got;
-    return 0;
+    return 1;
 }
 
 herr_t vol_walk_read(vol_walk *walk, void *out, zb_dtype dtype) {

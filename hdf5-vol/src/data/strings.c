@@ -6,7 +6,6 @@
 #include "data/nested.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
-#include "model/writers.h"
 
 #include "zarrbridge/values.h"
 #include "zarrbridge/write.h"
@@ -127,16 +126,15 @@ static herr_t read_piece(h5_lib *lib, const vol_request *request, vol_walk *walk
 static herr_t read_pieces(h5_lib *lib, const vol_request *request, vol_walk *walk, vol_scatter *out,
                           string_buffers *work, uint64_t *done) {
     size_t got;
-    for (;; *done += got) {
-        if (vol_walk_next(walk, work->room, &got) < 0)
-            return -1;
-        if (got == 0)
-            return 0;
+    htri_t more;
+    while ((more = vol_walk_next(walk, work->room, &got)) > 0) {
         if (read_piece(lib, request, walk, work, got) < 0)
             return -1;
         if (vol_scatter_put(out, work->elements, got) < 0)
             return -1;
+        *done += got;
     }
+    return more;
 }
 
 /* Takes back the texts of the first `done` elements: a program frees nothing after a failed read.
@@ -188,17 +186,11 @@ herr_t vol_read_strings(h5_lib *lib, const vol_request *request) {
 
 static herr_t write_piece(h5_lib *lib, const vol_request *request, vol_walk *walk,
                           string_buffers *work, size_t count) {
-    zb_error err = {0};
-    zb_writer *writer;
     for (size_t i = 0; i < count; i++)
         work->slices[i] = vol_text_get(&request->text, work->elements + i * request->mem_size);
     herr_t result = vol_items_to_store(lib, request, work->slices, count);
-    if (result >= 0 && vol_writer_get(request->args->node, &writer, &err) != ZB_OK) {
-        VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
-        result = -1;
-    }
     if (result >= 0)
-        result = vol_walk_write(walk, writer, work->slices, request->dtype);
+        result = vol_request_write_piece(lib, request, walk, work->slices);
     vol_items_free(request, work->slices, count);
     return result;
 }
@@ -206,11 +198,8 @@ static herr_t write_piece(h5_lib *lib, const vol_request *request, vol_walk *wal
 static herr_t write_pieces(h5_lib *lib, const vol_request *request, vol_walk *walk, vol_scatter *in,
                            string_buffers *work) {
     size_t got;
-    for (;;) {
-        if (vol_walk_next(walk, work->room, &got) < 0)
-            return -1;
-        if (got == 0)
-            return 0;
+    htri_t more;
+    while ((more = vol_walk_next(walk, work->room, &got)) > 0) {
         if (vol_scatter_get(in, work->elements, got) < 0)
             return -1;
         if (request->list->custom &&
@@ -222,6 +211,7 @@ static herr_t write_pieces(h5_lib *lib, const vol_request *request, vol_walk *wa
         if (result < 0)
             return -1;
     }
+    return more;
 }
 
 herr_t vol_write_strings(h5_lib *lib, const vol_request *request) {
@@ -247,11 +237,8 @@ herr_t vol_write_strings(h5_lib *lib, const vol_request *request) {
 static herr_t add_sizes(h5_lib *lib, const vol_request *request, vol_walk *walk,
                         string_buffers *work, hsize_t *bytes) {
     size_t got;
-    for (;;) {
-        if (vol_walk_next(walk, work->room, &got) < 0)
-            return -1;
-        if (got == 0)
-            return 0;
+    htri_t more;
+    while ((more = vol_walk_next(walk, work->room, &got)) > 0) {
         herr_t result = read_slices(lib, request, walk, work);
         const size_t item =
             request->stored_item < 0 ? request->text.item : lib->H5Tget_size(request->stored_item);
@@ -262,6 +249,7 @@ static herr_t add_sizes(h5_lib *lib, const vol_request *request, vol_walk *walk,
         if (result < 0)
             return -1;
     }
+    return more;
 }
 
 static herr_t measure(h5_lib *lib, const vol_request *request, hsize_t *bytes) {

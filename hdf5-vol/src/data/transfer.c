@@ -341,12 +341,27 @@ herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count
     else
         result = lib->H5Tconvert(stored, memory, count, data, background, request->list->id);
     vol_release_id(lib, made);
-    if (result < 0)
-        VOL_PUSH(lib, DATASET, CANTCONVERT, "dataset '%s' cannot be converted %s",
-                 request->args->node->path,
-                 request->writing ? "from the type that the data have"
-                                  : "to the type that was asked for");
-    return result < 0 ? -1 : 0;
+    return vol_request_converted(lib, request, result);
+}
+
+herr_t vol_request_converted(h5_lib *lib, const vol_request *request, herr_t result) {
+    if (result >= 0)
+        return 0;
+    VOL_PUSH(lib, DATASET, CANTCONVERT, "dataset '%s' cannot be converted %s",
+             request->args->node->path,
+             request->writing ? "from the type that the data have"
+                              : "to the type that was asked for");
+    return -1;
+}
+
+herr_t vol_request_write_piece(h5_lib *lib, const vol_request *request, vol_walk *walk,
+                               const void *data) {
+    zb_error err = {0};
+    zb_writer *writer;
+    if (vol_writer_get(request->args->node, &writer, &err) == ZB_OK)
+        return vol_walk_write(walk, writer, data, request->dtype);
+    VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
+    return -1;
 }
 
 bool vol_request_is_direct(vol_request *request, char **data, const int64_t **strides) {

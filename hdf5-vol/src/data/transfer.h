@@ -69,6 +69,13 @@ herr_t vol_request_settle(h5_lib *lib, const vol_request *request);
 herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count, void *data,
                            void *background);
 
+/* The end of that, or of another conversion of a request: pushes an error where it has failed. */
+herr_t vol_request_converted(h5_lib *lib, const vol_request *request, herr_t result);
+
+/* Writes the piece at which a walk is, from packed elements of the request's dtype. */
+herr_t vol_request_write_piece(h5_lib *lib, const vol_request *request, vol_walk *walk,
+                               const void *data);
+
 /* Elements that go through a work buffer at once. */
 size_t vol_request_room(const vol_request *request);
 

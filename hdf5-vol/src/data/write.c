@@ -37,44 +37,31 @@ static herr_t convert(h5_lib *lib, const vol_request *request, const write_buffe
     return vol_request_convert(lib, request, count, work->data, work->background);
 }
 
-static herr_t write_piece(h5_lib *lib, const vol_request *request, vol_walk *walk,
-                          const void *data) {
-    zb_error err = {0};
-    zb_writer *writer;
-    if (vol_writer_get(request->args->node, &writer, &err) != ZB_OK)
-        return push_failed(lib, &err);
-    return vol_walk_write(walk, writer, data, request->dtype);
-}
-
 static herr_t write_pieces(h5_lib *lib, const vol_request *request, const write_buffers *work,
                            vol_walk *walk, vol_scatter *in) {
     size_t got;
-    for (;;) {
-        if (vol_walk_next(walk, work->room, &got) < 0)
-            return -1;
-        if (got == 0)
-            return 0;
+    htri_t more;
+    while ((more = vol_walk_next(walk, work->room, &got)) > 0) {
         if (vol_scatter_get(in, work->data, got) < 0)
             return -1;
         if (!request->core_converts && convert(lib, request, work, walk, got) < 0)
             return -1;
-        if (write_piece(lib, request, walk, work->data) < 0)
+        if (vol_request_write_piece(lib, request, walk, work->data) < 0)
             return -1;
     }
+    return more;
 }
 
 /* From one run of memory that the core can take: no work buffer. */
 static herr_t write_run(h5_lib *lib, const vol_request *request, vol_walk *walk, const char *in) {
     size_t got;
-    for (;;) {
-        if (vol_walk_next(walk, (size_t)request->file.elements, &got) < 0)
-            return -1;
-        if (got == 0)
-            return 0;
-        if (write_piece(lib, request, walk, in) < 0)
+    htri_t more;
+    while ((more = vol_walk_next(walk, (size_t)request->file.elements, &got)) > 0) {
+        if (vol_request_write_piece(lib, request, walk, in) < 0)
             return -1;
         in += got * request->mem_size;
     }
+    return more;
 }
 
 static herr_t write_buffered(h5_lib *lib, const vol_request *request, vol_walk *walk) {
