@@ -15,7 +15,7 @@
 #include "model/dataset.h"
 #include "model/edit.h"
 #include "model/forget.h"
-#include "model/kept.h"
+#include "model/deleted.h"
 #include "model/max_shape.h"
 #include "model/side.h"
 #include "model/space.h"
@@ -102,8 +102,8 @@ static void *vol_dataset_open(void *obj, const H5VL_loc_params_t *loc, const cha
     h5_lib *lib = object->lib;
     if (object->under) {
         void *under = lib->H5VLdataset_open(object->under, loc, lib->native, name, dapl, dxpl, req);
-        vol_tell_link(object, loc, name, dxpl, under);
-        vol_tell_sources(lib, dxpl, under);
+        vol_warn_of_link(object, loc, name, dxpl, under);
+        vol_warn_of_sources(lib, dxpl, under);
         return vol_object_pass(lib, H5I_DATASET, under);
     }
     if (!vol_list_check(lib, dapl, *lib->H5P_CLS_DATASET_ACCESS_ID_g) || !vol_dapl_check(lib, dapl))
@@ -129,7 +129,7 @@ static herr_t vol_dataset_close(void *obj, hid_t dxpl, void **req) {
                                  lib->H5VLdataset_close(object->under, lib->native, dxpl, req));
     if (vol_dataset_ids(object->node) == 1) {
         vol_writer_close(object->node, NULL);
-        vol_kept_forget(object->node);
+        vol_deleted_forget(object->node);
     }
     vol_object_free(object);
     return 0;

@@ -83,7 +83,7 @@ static void *vol_group_open(void *obj, const H5VL_loc_params_t *loc, const char 
     h5_lib *lib = object->lib;
     if (object->under) {
         void *under = lib->H5VLgroup_open(object->under, loc, lib->native, name, gapl, dxpl, req);
-        vol_tell_link(object, loc, name, dxpl, under);
+        vol_warn_of_link(object, loc, name, dxpl, under);
         return vol_object_pass(lib, H5I_GROUP, under);
     }
     if (!vol_list_check(lib, gapl, *lib->H5P_CLS_GROUP_ACCESS_ID_g))

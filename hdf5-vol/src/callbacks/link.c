@@ -56,7 +56,7 @@ static herr_t link_node(const vol_object *at, const H5VL_loc_params_t *loc, vol_
     enum zb_code code = node->loose && vol_loose_store(node) ? vol_edit_link(node, &place, &err)
                                                              : vol_alias_create(&place, node, &err);
     if (!code && node->kind == VOL_DATATYPE && node->token != token)
-        code = vol_named_settle(node, token, &err);
+        code = vol_named_rename(node, token, &err);
     vol_place_clear(&place);
     return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
 }

@@ -32,9 +32,9 @@ static void *vol_object_open(void *obj, const H5VL_loc_params_t *loc, H5I_type_t
     h5_lib *lib = object->lib;
     if (object->under) {
         void *under = lib->H5VLobject_open(object->under, loc, lib->native, type, dxpl, req);
-        vol_tell_link(object, loc, NULL, dxpl, under);
+        vol_warn_of_link(object, loc, NULL, dxpl, under);
         if (under && *type == H5I_DATASET)
-            vol_tell_sources(lib, dxpl, under);
+            vol_warn_of_sources(lib, dxpl, under);
         return under ? vol_object_pass(lib, *type, under) : NULL;
     }
     vol_file_tidy_all(object->file);

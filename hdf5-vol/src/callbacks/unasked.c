@@ -85,8 +85,8 @@ static void look_along(const vol_object *object, const char *name, hid_t dxpl, a
     free(prefix);
 }
 
-void vol_tell_link(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
-                   hid_t dxpl, const void *under) {
+void vol_warn_of_link(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                      hid_t dxpl, const void *under) {
     static atomic_bool told;
     if (!name && loc->type == H5VL_OBJECT_BY_NAME)
         name = loc->loc_data.loc_by_name.name;
@@ -123,7 +123,7 @@ static char *store_among(const vol_object *object, hid_t dcpl, hid_t dxpl) {
     return NULL;
 }
 
-void vol_tell_sources(h5_lib *lib, hid_t dxpl, void *under) {
+void vol_warn_of_sources(h5_lib *lib, hid_t dxpl, void *under) {
     static atomic_bool told;
     if (!under || !vol_is_verbose() || atomic_load(&told))
         return;

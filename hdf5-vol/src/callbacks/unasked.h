@@ -13,10 +13,10 @@
 
 /* After opening what `name` (NULL: the location's own) is in an .h5 file; `under` is the result,
    and looked for only where it is NULL. */
-void vol_tell_link(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
-                   hid_t dxpl, const void *under);
+void vol_warn_of_link(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
+                      hid_t dxpl, const void *under);
 
 /* After opening a dataset of an .h5 file; `under` is the result. */
-void vol_tell_sources(h5_lib *lib, hid_t dxpl, void *under);
+void vol_warn_of_sources(h5_lib *lib, hid_t dxpl, void *under);
 
 #endif

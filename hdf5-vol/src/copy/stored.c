@@ -69,12 +69,12 @@ bool vol_stored_of_hdf5(h5_lib *lib, hid_t source, const zb_node *array, vol_sto
         return false;
     hid_t saved = vol_stack_save(lib);
     hid_t dcpl = lib->H5Dget_create_plist(source);
-    bool told = dcpl >= 0 && list_hdf5(lib, source, dcpl, out);
+    bool known = dcpl >= 0 && list_hdf5(lib, source, dcpl, out);
     vol_release_id(lib, dcpl);
     vol_stack_restore(lib, saved);
-    if (told)
+    if (known)
         vol_stored_chunks_sort(out);
     else
         vol_stored_chunks_free(out);
-    return told;
+    return known;
 }

@@ -127,7 +127,7 @@ static enum zb_code copy_links_below(copy_job *job, vol_node *group, zb_error *e
     const vol_named *named = vol_named_links(group, err);
     enum zb_code code = named ? vol_node_list(group, err) : ZB_ENOMEM;
     for (size_t i = 0; !code && i < named->count; i++)
-        if (named->link[i]->kind != VOL_LINK_KEPT)
+        if (named->link[i]->kind != VOL_LINK_FOREIGN)
             code = copy_link(job, named->link[i], err);
     for (size_t i = 0; !code && !job->shallow && i < vol_links_count(group); i++) {
         code = vol_link_open(vol_links_at(group, i), err);

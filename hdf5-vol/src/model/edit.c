@@ -5,7 +5,7 @@
 #include "model/aliases.h"
 #include "model/dataset.h"
 #include "model/dimensions.h"
-#include "model/kept.h"
+#include "model/deleted.h"
 #include "model/large_attributes.h"
 #include "model/link_order.h"
 #include "model/links.h"
@@ -235,7 +235,7 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
                        group->file->shown);
     char *path;
     enum zb_code code = vol_node_child_path(group, link->name, &path, err);
-    vol_kept *kept = !code && link->node ? vol_kept_copy(link->node) : NULL;
+    vol_deleted *copies = !code && link->node ? vol_deleted_keep(link->node) : NULL;
     if (!code && !is_dimension(link)) /* those are not in the store */
         code = zb_node_delete(group->file->store, path, err);
     free(path);
@@ -243,7 +243,7 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
         vol_writer_abandon_below(link->node);
     if (!code)
         vol_tree_remove(link);
-    vol_kept_end(kept, !code);
+    vol_deleted_end(copies, !code);
     return !code && vol_links_are_listed(group)
                ? vol_named_show(group, err) /* one that the node has hidden */
                : code;

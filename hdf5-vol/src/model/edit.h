@@ -40,7 +40,7 @@ enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *er
 
 /* Deletes the node whose place a link is (NULL: that of the root), with all below it; see
    edit_links.h for nodes that have other names. Its ids stay valid; datasets with ids live on in
-   memory (model/kept.h), and data that wait for others are forgotten. */
+   memory (model/deleted.h), and data that wait for others are forgotten. */
 enum zb_code vol_edit_delete(vol_link *link, zb_error *err);
 
 enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err);

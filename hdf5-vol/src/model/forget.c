@@ -60,7 +60,7 @@ static bool is_idle(vol_node *node) {
 
 /* Stores what waits of a node that nothing leads to. What cannot be stored goes on waiting, and the
    flush or the close of the file tells the error. */
-static void settle(vol_node *node) {
+static void store_waiting(vol_node *node) {
     if (node->pins > 0 || !node->file->writable || node->loose || vol_loose_store(node))
         return;
     if (!vol_writer_is_open(node) || vol_writer_close(node, NULL) == ZB_OK)
@@ -121,7 +121,7 @@ static void forget_below(vol_node *group) {
         if (!link->node)
             continue;
         forget_below(link->node);
-        settle(link->node);
+        store_waiting(link->node);
         if (is_idle(link->node))
             free_node(link);
     }

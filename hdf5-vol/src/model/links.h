@@ -20,7 +20,7 @@ enum vol_link_kind {
     VOL_LINK_SOFT,     /* leads to what `target` names */
     VOL_LINK_EXTERNAL, /* leads to what `target` names in the file called `external` */
     VOL_LINK_ALIAS,    /* another hard link: `target` is the way to its node's place (aliases.h) */
-    VOL_LINK_KEPT      /* of a kind that this version does not know: kept, and not shown */
+    VOL_LINK_FOREIGN   /* of a kind that this version does not know: kept, and not shown */
 };
 
 struct vol_link {
@@ -34,7 +34,7 @@ struct vol_link {
     vol_link *next_gone; /* of named links that were removed since then */
     uint64_t order;      /* link_order.h: from 1 on; 0 where it is not known */
     vol_node *alias_of;  /* aliases: the node, once it was looked for; NULL where there is none */
-    char *target;   /* the value of a soft link; JSON of a kept one; NULL where there is none */
+    char *target;   /* the value of a soft link; JSON of a foreign one; NULL where there is none */
     vol_node *node; /* the one whose place this is; NULL when it is not opened yet, or cannot be */
     const char *reason; /* why the store's node cannot be read; a part of target */
 };

@@ -42,7 +42,7 @@ static enum zb_code link_of_json(const zb_json *entry, vol_link **out, zb_error 
         *file && *path && zb_json_kind_of(only) == ZB_JSON_ARRAY)
         return vol_link_new_external(name, file, path, out, err);
     char *json = zb_json_print(entry);
-    enum zb_code code = json ? vol_link_new_named(name, VOL_LINK_KEPT, json, out, err)
+    enum zb_code code = json ? vol_link_new_named(name, VOL_LINK_FOREIGN, json, out, err)
                              : zb_fail(err, ZB_ENOMEM, "no memory for the link %s", name);
     free(json);
     return code;
@@ -112,7 +112,7 @@ const vol_named *vol_named_known(const vol_node *group) {
     return group->named;
 }
 
-static vol_link *find_kept(vol_node *group, const char *name) {
+static vol_link *find_any(vol_node *group, const char *name) {
     const vol_named *named = vol_named_links(group, NULL);
     bool found = false;
     size_t at = named ? vol_links_position(named->link, named->count, name, &found) : 0;
@@ -120,15 +120,15 @@ static vol_link *find_kept(vol_node *group, const char *name) {
 }
 
 vol_link *vol_named_find(vol_node *group, const char *name) {
-    vol_link *link = find_kept(group, name);
-    return link && link->kind != VOL_LINK_KEPT ? link : NULL;
+    vol_link *link = find_any(group, name);
+    return link && link->kind != VOL_LINK_FOREIGN ? link : NULL;
 }
 
 enum zb_code vol_named_show(vol_node *group, zb_error *err) {
     const vol_named *named = vol_named_links(group, err);
     enum zb_code code = named ? ZB_OK : ZB_ENOMEM;
     for (size_t i = 0; !code && i < named->count; i++) {
-        if (named->link[i]->kind == VOL_LINK_KEPT || vol_links_find(group, named->link[i]->name))
+        if (named->link[i]->kind == VOL_LINK_FOREIGN || vol_links_find(group, named->link[i]->name))
             continue;
         code = vol_links_reserve(group, err);
         if (!code)
@@ -156,7 +156,7 @@ static enum zb_code check_new(vol_node *group, const vol_link *link, zb_error *e
     const uint64_t limit = zb_limits_get()->document_bytes / 4;
     if (vol_side_check(group, err) != ZB_OK)
         return ZB_EUNSUPPORTED;
-    if (find_kept(group, link->name))
+    if (find_any(group, link->name))
         return zb_fail(err, ZB_ECONFLICT, "name already exists: '%s'", link->name);
     if (!can_be_found(link->name) || !is_text(link->name) || !is_text(link->target) ||
         (link->external && !is_text(link->external)))
@@ -274,7 +274,7 @@ enum zb_code vol_named_store(vol_node *group, zb_error *err) {
     if (!vol_named_is_changed(group) || group->loose)
         return ZB_OK;
     for (vol_link *link = named->gone; link && !code; link = link->next_gone)
-        if (!find_kept(group, link->name))
+        if (!find_any(group, link->name))
             code = vol_side_set_link(group, link->name, NULL, err);
     for (size_t i = 0; i < named->count && !code; i++)
         if (named->link[i]->changed)

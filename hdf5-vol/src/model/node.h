@@ -51,7 +51,7 @@ struct vol_node {
     vol_node_attributes attrs;   /* node_attrs.c */
     struct vol_object *attr_ids; /* objects/object.c: open ids of its attributes */
     vol_loose outside;           /* loose.c: while it is loose */
-    uint64_t kept_bytes;         /* kept.c: what a deleted one takes of the memory for such */
+    uint64_t deleted_bytes;      /* deleted.c: what a deleted one takes of the memory for such */
 
     /* Groups. */
     vol_links links;         /* links.c */

@@ -44,7 +44,7 @@ struct vol_file {
     zb_store *store;
     zb_store *dimensions; /* where dimensions.c keeps its datasets; NULL until it has some */
     vol_node *root;
-    uint64_t kept_bytes;             /* of deleted datasets that are in memory */
+    uint64_t deleted_bytes;          /* of deleted datasets that are in memory */
     vol_node *loose;                 /* nodes outside the hierarchy */
     uint64_t node_count;             /* in memory */
     uint64_t link_count;             /* in memory, of those that are places */

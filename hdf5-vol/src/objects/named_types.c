@@ -91,7 +91,7 @@ static enum zb_code fail_memory(zb_error *err) {
 }
 
 /* An entry of an attribute with the other path. */
-static enum zb_code settle_entry(vol_node *node, const char *attribute, const renaming *names,
+static enum zb_code rename_entry(vol_node *node, const char *attribute, const renaming *names,
                                  zb_error *err) {
     const zb_json *entry = vol_side_entry(node, attribute);
     if (!is_from(names, zb_json_get(entry, VOL_SIDE_NAMED)))
@@ -113,7 +113,7 @@ static enum zb_code settle_entry(vol_node *node, const char *attribute, const re
 }
 
 /* Attributes that this process has made of the type are in the list. */
-static enum zb_code settle_attributes(vol_node *node, const renaming *names, zb_error *err) {
+static enum zb_code rename_attributes(vol_node *node, const renaming *names, zb_error *err) {
     enum zb_code code = ZB_OK;
     const vol_attrs *list = vol_node_attrs_now(node);
     for (size_t i = 0; list && i < list->count && !code; i++) {
@@ -121,7 +121,7 @@ static enum zb_code settle_attributes(vol_node *node, const renaming *names, zb_
         if (!attr->name || !attr->named || strcmp(attr->named, names->from) != 0)
             continue;
         char *path = strdup(names->to);
-        code = path ? settle_entry(node, attr->name, names, err) : fail_memory(err);
+        code = path ? rename_entry(node, attr->name, names, err) : fail_memory(err);
         if (path) {
             free(attr->named);
             attr->named = path;
@@ -131,28 +131,28 @@ static enum zb_code settle_attributes(vol_node *node, const renaming *names, zb_
 }
 
 /* The node and all known ones below it. */
-static enum zb_code settle(vol_node *node, const renaming *names, zb_error *err) {
+static enum zb_code rename_below(vol_node *node, const renaming *names, zb_error *err) {
     enum zb_code code = ZB_OK;
     if (node->kind == VOL_DATASET && is_from(names, vol_side_get(node, VOL_SIDE_NAMED)))
         code = vol_side_set(node, VOL_SIDE_NAMED, names->json, err);
     if (!code)
-        code = settle_attributes(node, names, err);
+        code = rename_attributes(node, names, err);
     for (size_t i = 0; i < vol_links_count(node) && !code; i++)
         if (vol_links_at(node, i)->node)
-            code = settle(vol_links_at(node, i)->node, names, err);
+            code = rename_below(vol_links_at(node, i)->node, names, err);
     return code;
 }
 
-enum zb_code vol_named_settle(vol_node *type, uint64_t token, zb_error *err) {
+enum zb_code vol_named_rename(vol_node *type, uint64_t token, zb_error *err) {
     char *stand_in = new_stand_in(token);
     zb_json_writer *text = zb_json_writer_new();
     zb_json_write_string(text, type->path);
     renaming names = {.from = stand_in, .to = type->path, .json = zb_json_writer_end(text, NULL)};
     enum zb_code code = stand_in && names.json ? ZB_OK : fail_memory(err);
     if (!code)
-        code = settle(type->file->root, &names, err);
+        code = rename_below(type->file->root, &names, err);
     for (vol_node *node = NULL; !code && (node = vol_loose_next(type->file, node)) != NULL;)
-        code = settle(node, &names, err);
+        code = rename_below(node, &names, err);
     free(names.json);
     free(stand_in);
     return code;

@@ -27,6 +27,6 @@ hid_t vol_named_type(vol_handle *handle, const char *path, hid_t type);
 
 /* Gives what was made with a datatype that had this token, and no path, the path that it has
    got. */
-enum zb_code vol_named_settle(vol_node *type, uint64_t token, zb_error *err);
+enum zb_code vol_named_rename(vol_node *type, uint64_t token, zb_error *err);
 
 #endif

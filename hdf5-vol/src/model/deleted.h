@@ -5,23 +5,23 @@
  * as they were stored. Those of one file take at most the limit write_cache_bytes; ids of other
  * datasets give errors.
  */
-#ifndef ZARRBRIDGE_HDF5_VOL_MODEL_KEPT_H
-#define ZARRBRIDGE_HDF5_VOL_MODEL_KEPT_H
+#ifndef ZARRBRIDGE_HDF5_VOL_MODEL_DELETED_H
+#define ZARRBRIDGE_HDF5_VOL_MODEL_DELETED_H
 
 #include "model/tree.h"
 
-typedef struct vol_kept vol_kept;
+typedef struct vol_deleted vol_deleted;
 
 /* Copies the datasets and types that have ids, of a node that is about to be deleted and all below
    it. NULL when there are none. Waiting data and attributes of those are stored. What cannot be
    copied is left out. */
-vol_kept *vol_kept_copy(vol_node *top);
+vol_deleted *vol_deleted_keep(vol_node *top);
 
 /* Ends that: the node has been deleted, and the copies take their places; or it has not, and they
    go. */
-void vol_kept_end(vol_kept *kept, bool deleted);
+void vol_deleted_end(vol_deleted *list, bool deleted);
 
 /* The last id of a dataset is going: memory that only it could reach is given back. */
-void vol_kept_forget(vol_node *dataset);
+void vol_deleted_forget(vol_node *dataset);
 
 #endif
