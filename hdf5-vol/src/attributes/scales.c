@@ -6,6 +6,7 @@
 #include "hdf5/errors.h"
 #include "model/dimensions.h"
 #include "model/edit.h"
+#include "model/edit_attributes.h"
 #include "model/scale_paths.h"
 #include "model/scales.h"
 #include "model/waiting.h"

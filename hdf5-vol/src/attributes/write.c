@@ -13,7 +13,7 @@
 #include "hdf5/held_types.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
-#include "model/edit.h"
+#include "model/edit_attributes.h"
 #include "model/links.h"
 #include "model/node_attrs.h"
 #include "model/side.h"
@@ -89,7 +89,7 @@ herr_t vol_attr_zeros(h5_lib *lib, hid_t type, hid_t space, void **out) {
 }
 
 /* Names that HDF5 programs do not see cannot be theirs. */
-static enum zb_code check_name(const char *name, zb_error *err) {
+enum zb_code vol_attr_check_name(const char *name, zb_error *err) {
     if (!vol_text_is_utf8(name))
         return zb_fail(err, ZB_EUNSUPPORTED, "its name is not UTF-8; choose another one");
     if (strcmp(name, VOL_SIDE) != 0)
@@ -103,7 +103,7 @@ static enum zb_code check(vol_node *owner, const char *name, hid_t type, hid_t s
     h5_lib *lib = owner->file->lib;
     vol_form *form = NULL;
     const hssize_t count = lib->H5Sget_select_npoints(space);
-    enum zb_code code = check_name(name, err);
+    enum zb_code code = vol_attr_check_name(name, err);
     if (!code)
         code = vol_edit_check_attributes(owner, err);
     if (!code)
@@ -143,7 +143,7 @@ bool vol_attr_describe(h5_lib *lib, const char *name, hid_t type, hid_t space, v
     return vol_type_hold(lib, type, &out->type) && out->name && out->space > 0;
 }
 
-static herr_t push_no_memory(h5_lib *lib, const char *name) {
+herr_t vol_attr_push_no_memory(h5_lib *lib, const char *name) {
     VOL_PUSH(lib, ATTR, CANTCREATE, "no memory for attribute '%s'", name);
     return -1;
 }
@@ -154,7 +154,7 @@ static herr_t keep(vol_node *owner, const char *name, vol_attr *attr, bool compl
         return 0;
     if (!complete)
         vol_attr_clear(owner->file->lib, attr);
-    return push_no_memory(owner->file->lib, name);
+    return vol_attr_push_no_memory(owner->file->lib, name);
 }
 
 herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, H5T_cset_t cset, hid_t type,
@@ -216,7 +216,7 @@ static herr_t convert_texts(h5_lib *lib, const vol_attr_value *value, size_t cou
         out[i] =
             is_null ? NULL : vol_attr_text(lib, value->type, (const char *)value->data + i * size);
         if (!out[i] && !is_null)
-            return push_no_memory(lib, value->name);
+            return vol_attr_push_no_memory(lib, value->name);
     }
     return 0;
 }
@@ -234,7 +234,7 @@ static herr_t convert(vol_node *owner, vol_attr_value *value, hid_t shown, const
     }
     *converted = calloc((size_t)count, form->size);
     if (!*converted)
-        return push_no_memory(lib, value->name);
+        return vol_attr_push_no_memory(lib, value->name);
     if (form->kind == VOL_FORM_TEXT && form->text.is_variable &&
         lib->H5Tget_class(value->type) == H5T_STRING) {
         if (convert_texts(lib, value, (size_t)count, *converted) < 0)
@@ -382,88 +382,4 @@ void vol_attr_abandon_unwritten_below(vol_node *node) {
     for (size_t i = 0; i < vol_links_count(node); i++)
         if (vol_links_at(node, i)->node)
             vol_attr_abandon_unwritten_below(vol_links_at(node, i)->node);
-}
-
-/* ---- Renaming and removing ---- */
-
-static herr_t rename_in_document(vol_node *owner, const char *from, const char *to) {
-    h5_lib *lib = owner->file->lib;
-    const zb_json *value = vol_attribute(owner, from), *entry = vol_side_entry(owner, from);
-    zb_error err = {0};
-    if (!value) {
-        VOL_PUSH(lib, ATTR, UNSUPPORTED,
-                 "attribute '%s' stands for names of dimensions and cannot be renamed", from);
-        return -1;
-    }
-    char *text = zb_json_print(value), *side = entry ? zb_json_print(entry) : NULL;
-    enum zb_code code = text && (side || !entry) ? vol_edit_attribute(owner, to, text, side, &err)
-                                                 : zb_fail(&err, ZB_ENOMEM, "no memory for it");
-    if (!code)
-        code = vol_edit_attribute(owner, from, NULL, NULL, &err);
-    free(text);
-    free(side);
-    return code ? vol_attr_push_failed(lib, "rename", from, &err) : 0;
-}
-
-/* The new name goes to the end. */
-herr_t vol_attr_rename(vol_node *owner, const char *from, const char *to) {
-    h5_lib *lib = owner->file->lib;
-    zb_error err = {0};
-    const vol_attrs *attrs = vol_node_attrs(owner);
-    if (!attrs)
-        return -1;
-    if (!vol_attrs_find(attrs, from)) {
-        VOL_PUSH(lib, ATTR, NOTFOUND, "can't locate attribute: '%s'", from);
-        return -1;
-    }
-    if (strcmp(from, to) == 0)
-        return 0;
-    if (vol_attrs_find(attrs, to)) {
-        VOL_PUSH(lib, ATTR, EXISTS, "attribute '%s' exists already", to);
-        return -1;
-    }
-    if (check_name(to, &err) != ZB_OK)
-        return vol_attr_push_failed(lib, "rename", from, &err);
-    const uint64_t known = vol_node_attrs_change(owner);
-    if (!vol_node_unwritten(owner, from) && rename_in_document(owner, from, to) < 0)
-        return -1;
-    vol_attr_ids_rename(owner, from, to);
-    if (!vol_node_rename_attr(owner, from, to))
-        return push_no_memory(lib, to);
-    if (vol_node_attr_is_alone(owner, from) && vol_node_attr_is_alone(owner, to))
-        vol_node_attrs_as_before(owner, known);
-    return 0;
-}
-
-static herr_t remove_from_document(vol_node *owner, const char *name) {
-    h5_lib *lib = owner->file->lib;
-    zb_error err = {0};
-    bool handled;
-    if (vol_scale_remove(owner, name, &handled) < 0)
-        return -1;
-    if (handled)
-        return 0;
-    enum zb_code code = vol_edit_attribute(owner, name, NULL, NULL, &err);
-    if (code == ZB_ENOTFOUND) {
-        VOL_PUSH(lib, ATTR, NOTFOUND, "can't locate attribute: '%s'", name);
-        return -1;
-    }
-    if (code)
-        return vol_attr_push_failed(lib, "delete", name, &err);
-    vol_node_drop_attr(owner, name, VOL_ATTR_WRITTEN);
-    return 0;
-}
-
-herr_t vol_attr_remove(vol_node *owner, const char *name) {
-    const uint64_t known = vol_node_attrs_change(owner);
-    if (!vol_node_drop_attr(owner, name, VOL_ATTR_UNWRITTEN) &&
-        remove_from_document(owner, name) < 0)
-        return -1;
-    vol_attr_ids_orphan(owner, name);
-    vol_attrs *list = vol_node_attrs_now(owner);
-    if (list && vol_node_attr_is_alone(owner, name)) {
-        vol_attrs_remove(list, name);
-        vol_node_attrs_as_before(owner, known);
-    }
-    return 0;
 }

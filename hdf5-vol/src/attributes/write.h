@@ -15,11 +15,15 @@ typedef struct vol_attr_value {
     bool is_utf8;      /* the name, as in vol_attr */
 } vol_attr_value;
 
-/* Fails when an attribute of this kind has no form in a store. */
+/* Fails when an attribute of this kind has no form in a store, or none can have the name. */
 herr_t vol_attr_check(vol_node *owner, const char *name, hid_t type, hid_t space);
+enum zb_code vol_attr_check_name(const char *name, zb_error *err);
 
 /* Pushes that one cannot be written, created, ... (`what`), and why. Always returns -1. */
 herr_t vol_attr_push_failed(h5_lib *lib, const char *what, const char *name, const zb_error *err);
+
+/* That memory runs out. Always returns -1. */
+herr_t vol_attr_push_no_memory(h5_lib *lib, const char *name);
 
 /* An attribute of that type and dataspace without a value, for vol_node_keep_attr. When it returns
    false, vol_attr_clear frees the rest. */
@@ -43,6 +47,7 @@ herr_t vol_attr_store_unwritten_below(vol_node *node);
 /* Forgets them. */
 void vol_attr_abandon_unwritten_below(vol_node *node);
 
+/* rename.c */
 herr_t vol_attr_rename(vol_node *owner, const char *from, const char *to);
 herr_t vol_attr_remove(vol_node *owner, const char *name);
 

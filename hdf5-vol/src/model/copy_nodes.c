@@ -5,6 +5,7 @@
 #include "model/aliases.h"
 #include "model/copy_links.h"
 #include "model/edit.h"
+#include "model/edit_attributes.h"
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/places.h"

@@ -45,15 +45,6 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err);
 
 enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err);
 
-/* Whether attributes of a node can be changed at all. */
-enum zb_code vol_edit_check_attributes(const vol_node *node, zb_error *err);
-
-/* Sets an attribute to a JSON text, or removes it (NULL; ZB_ENOTFOUND when there is none), with its
-   entry in side.h (JSON; NULL: it has none). The change waits (waiting.h). The node's list of
-   attributes is out of date afterwards. */
-enum zb_code vol_edit_attribute(vol_node *node, const char *name, const char *json,
-                                const char *entry, zb_error *err);
-
 /* names: [ndim], entries may be NULL; NULL removes all. */
 enum zb_code vol_edit_dimension_names(vol_node *dataset, const char *const *names, zb_error *err);
 

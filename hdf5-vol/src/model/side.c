@@ -2,7 +2,7 @@
 /* The attribute _hdf5: see side.h. */
 #include "model/side.h"
 
-#include "model/edit.h"
+#include "model/edit_attributes.h"
 #include "model/merge_names.h"
 #include "model/waiting.h"
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Changing the attributes of a node, as they are stored. */
+#ifndef ZARRBRIDGE_HDF5_VOL_MODEL_EDIT_ATTRIBUTES_H
+#define ZARRBRIDGE_HDF5_VOL_MODEL_EDIT_ATTRIBUTES_H
+
+#include "model/structs.h"
+
+#include "zarrbridge/zarrbridge.h"
+
+/* Whether attributes of a node can be changed at all. */
+enum zb_code vol_edit_check_attributes(const vol_node *node, zb_error *err);
+
+/* Sets an attribute to a JSON text, or removes it (NULL; ZB_ENOTFOUND when there is none), with its
+   entry in side.h (JSON; NULL: it has none). The change waits (waiting.h). The node's list of
+   attributes is out of date afterwards. */
+enum zb_code vol_edit_attribute(vol_node *node, const char *name, const char *json,
+                                const char *entry, zb_error *err);
+
+#endif
