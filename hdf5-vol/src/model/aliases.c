@@ -15,7 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static vol_named *names_of(vol_node *node);
+/* In no order. */
+typedef struct vol_aliases {
+    vol_link_list list;
+    bool changed; /* since it was stored */
+} vol_aliases;
+
+static vol_aliases *aliases_of(vol_node *node);
 
 /* What an alias says; whether the node agrees is another question. Both ends know each other from
    now on, so neither is forgotten while the file is open. */
@@ -33,7 +39,7 @@ static vol_node *alias_target(vol_link *alias) {
 /* Walks end since they know the nodes to which several links lead, so the node must agree. */
 bool vol_alias_is_lost(vol_link *alias) {
     vol_node *node = alias_target(alias);
-    return !node || !names_of(node) || !alias->counted;
+    return !node || !aliases_of(node) || !alias->counted;
 }
 
 enum zb_code vol_link_node(vol_link *link, vol_node **out, zb_error *err) {
@@ -47,11 +53,10 @@ enum zb_code vol_link_node(vol_link *link, vol_node **out, zb_error *err) {
 
 /* ---- The aliases of one node ---- */
 
-static enum zb_code append(vol_named *names, vol_link *alias, zb_error *err) {
-    enum zb_code code = vol_named_reserve(names, err);
-    if (code)
-        return code;
-    names->link[names->count++] = alias;
+static enum zb_code append(vol_aliases *aliases, vol_link *alias, zb_error *err) {
+    if (!vol_link_list_reserve(&aliases->list))
+        return zb_fail(err, ZB_ENOMEM, "no memory for links");
+    aliases->list.link[aliases->list.count++] = alias;
     alias->counted = true;
     return ZB_OK;
 }
@@ -69,33 +74,33 @@ static vol_link *alias_at(vol_node *node, const char *text) {
 }
 
 /* Memory that runs out leaves fewer names: the node is where it is. */
-static vol_named *names_of(vol_node *node) {
-    if (node->names || !(node->names = calloc(1, sizeof *node->names)))
-        return node->names;
+static vol_aliases *aliases_of(vol_node *node) {
+    if (node->aliases || !(node->aliases = calloc(1, sizeof *node->aliases)))
+        return node->aliases;
     const zb_json *list = node->loose ? NULL : vol_side_get(node, VOL_SIDE_NAMES);
     if (zb_json_kind_of(list) != ZB_JSON_ARRAY)
-        return node->names;
+        return node->aliases;
     for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one)) {
         const char *text = zb_json_string(one);
         vol_link *alias = text ? alias_at(node, text) : NULL;
         if (alias && !alias->counted)
-            append(node->names, alias, NULL);
+            append(node->aliases, alias, NULL);
     }
-    return node->names;
+    return node->aliases;
 }
 
 size_t vol_alias_count(vol_node *node) {
-    const vol_named *names = names_of(node);
+    const vol_aliases *aliases = aliases_of(node);
     size_t count = 0;
-    for (size_t i = 0; names && i < names->count; i++)
-        count += !names->link[i]->group->loose;
+    for (size_t i = 0; aliases && i < aliases->list.count; i++)
+        count += !aliases->list.link[i]->group->loose;
     return count;
 }
 
 vol_link *vol_alias_outside(vol_node *node, const vol_node *top) {
-    const vol_named *names = names_of(node);
-    for (size_t i = 0; names && i < names->count; i++) {
-        vol_link *alias = names->link[i];
+    const vol_aliases *aliases = aliases_of(node);
+    for (size_t i = 0; aliases && i < aliases->list.count; i++) {
+        vol_link *alias = aliases->list.link[i];
         if (!alias->group->loose && !vol_place_is_below(alias->group, top))
             return alias;
     }
@@ -114,11 +119,11 @@ static enum zb_code check_target(const vol_node *node, const vol_place *place, z
 }
 
 /* What the names take in the node's document. */
-static enum zb_code check_room(const vol_node *node, const vol_named *names, const vol_place *place,
-                               zb_error *err) {
+static enum zb_code check_room(const vol_node *node, const vol_aliases *aliases,
+                               const vol_place *place, zb_error *err) {
     const uint64_t longest =
         4 * (strlen(node->path) + strlen(place->group->path)) + strlen(place->name) + 8;
-    if ((names->count + 1) * longest > zb_limits_get()->document_bytes / 4)
+    if ((aliases->list.count + 1) * longest > zb_limits_get()->document_bytes / 4)
         return zb_fail(err, ZB_ELIMIT,
                        "'%s' has more hard links than its document has room for (limit "
                        "document_bytes)",
@@ -129,14 +134,14 @@ static enum zb_code check_room(const vol_node *node, const vol_named *names, con
 enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *err) {
     vol_link *link = NULL;
     char *text = NULL;
-    vol_named *names = names_of(node);
+    vol_aliases *aliases = aliases_of(node);
     enum zb_code code = check_target(node, place, err);
     if (!code)
         code = vol_side_check(node, err);
-    if (!code && (!names || !(text = vol_place_text(place->group, node, NULL))))
+    if (!code && (!aliases || !(text = vol_place_text(place->group, node, NULL))))
         code = zb_fail(err, ZB_ENOMEM, "no memory for a link");
     if (!code)
-        code = check_room(node, names, place, err);
+        code = check_room(node, aliases, place, err);
     if (!code)
         code = vol_link_new_named(place->name, VOL_LINK_ALIAS, text, &link, err);
     free(text);
@@ -144,8 +149,8 @@ enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *
         code = vol_named_add(place->group, link, err);
     if (code)
         return code;
-    code = append(names, link, err);
-    names->changed = true;
+    code = append(aliases, link, err);
+    aliases->changed = true;
     if (code) {
         vol_named_remove(link);
         return code;
@@ -158,13 +163,13 @@ enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *
 
 /* The node behind an alias has it no longer. */
 static void drop_name(vol_link *link) {
-    vol_named *names = link->alias_of ? link->alias_of->names : NULL;
-    for (size_t i = 0; names && i < names->count; i++) {
-        if (names->link[i] != link)
+    vol_aliases *aliases = link->alias_of ? link->alias_of->aliases : NULL;
+    for (size_t i = 0; aliases && i < aliases->list.count; i++) {
+        if (aliases->list.link[i] != link)
             continue;
-        names->link[i] = names->link[--names->count];
+        aliases->list.link[i] = aliases->list.link[--aliases->list.count];
         link->counted = false;
-        names->changed = link->group->file->links_changed = true;
+        aliases->changed = link->group->file->links_changed = true;
     }
 }
 
@@ -175,37 +180,36 @@ void vol_alias_remove(vol_link *link) {
     vol_named_remove(link);
 }
 
+void vol_alias_free_list(vol_node *node) {
+    if (node->aliases)
+        vol_link_list_clear(&node->aliases->list);
+    free(node->aliases);
+    node->aliases = NULL;
+}
+
 static void forget_names(vol_node *node) {
-    if (node && node->names) {
-        for (size_t i = 0; i < node->names->count; i++)
-            node->names->link[i]->counted = false;
-        free(node->names->link);
-        free(node->names);
-        node->names = NULL;
-    }
+    if (!node || !node->aliases)
+        return;
+    for (size_t i = 0; i < node->aliases->list.count; i++)
+        node->aliases->list.link[i]->counted = false;
+    vol_alias_free_list(node);
 }
 
 bool vol_alias_holds(const vol_node *node) {
-    const vol_named *names = node->names;
-    return names && (names->changed || names->count > 0);
-}
-
-void vol_alias_free_names(vol_node *node) {
-    if (node->names)
-        free(node->names->link);
-    free(node->names);
+    const vol_aliases *aliases = node->aliases;
+    return aliases && (aliases->changed || aliases->list.count > 0);
 }
 
 /* ---- Changing places ---- */
 
 enum zb_code vol_alias_gather(vol_node *top, zb_error *err) {
-    names_of(top);
+    aliases_of(top);
     enum zb_code code = top->kind == VOL_GROUP ? vol_node_list(top, err) : ZB_OK;
     for (size_t i = 0; i < vol_links_count(top) && !code; i++) {
         vol_node *child;
         code = vol_link_node(vol_links_at(top, i), &child, err);
         if (!code && child)
-            names_of(child);
+            aliases_of(child);
         if (!code && child && vol_links_at(top, i)->node)
             code = vol_alias_gather(child, err);
         if (code == ZB_ENOTFOUND) /* another process has deleted it */
@@ -215,23 +219,24 @@ enum zb_code vol_alias_gather(vol_node *top, zb_error *err) {
 }
 
 bool vol_alias_moved(vol_node *top) {
-    const vol_named *names = top->names;
-    const vol_named *named = vol_named_known(top);
+    const vol_aliases *aliases = top->aliases;
+    const vol_link_list *named = vol_named_known(top);
     bool any = false;
-    if (names && names->count == 0 && !names->changed) { /* there may be some, seen from here */
+    if (aliases && aliases->list.count == 0 &&
+        !aliases->changed) { /* there may be some, seen from here */
         forget_names(top);
-        names = NULL;
+        aliases = NULL;
     }
-    for (size_t i = 0; names && i < names->count; i++) {
-        vol_named_change(names->link[i]);
-        top->names->changed = any = true;
+    for (size_t i = 0; aliases && i < aliases->list.count; i++) {
+        vol_named_change(aliases->list.link[i]);
+        top->aliases->changed = any = true;
     }
     for (size_t i = 0; named && i < named->count; i++) {
         const vol_node *node = named->link[i]->alias_of;
-        if (!node || !node->names)
+        if (!node || !node->aliases)
             continue;
         vol_named_change(named->link[i]);
-        node->names->changed = any = true;
+        node->aliases->changed = any = true;
     }
     for (size_t i = 0; i < vol_links_count(top); i++)
         if (vol_links_at(top, i)->node)
@@ -241,7 +246,7 @@ bool vol_alias_moved(vol_node *top) {
 }
 
 void vol_alias_drop_below(vol_node *top) {
-    const vol_named *named = vol_named_known(top);
+    const vol_link_list *named = vol_named_known(top);
     for (size_t i = 0; named && i < named->count; i++)
         drop_name(named->link[i]);
     for (size_t i = 0; i < vol_links_count(top); i++)
@@ -252,14 +257,14 @@ void vol_alias_drop_below(vol_node *top) {
 /* ---- Storing ---- */
 
 static enum zb_code store_names(vol_node *node, zb_error *err) {
-    vol_named *names = node->names;
-    if (!names || !names->changed || node->loose)
+    vol_aliases *aliases = node->aliases;
+    if (!aliases || !aliases->changed || node->loose)
         return ZB_OK;
     zb_json_writer *list = zb_json_writer_new();
     bool complete = true, any = false;
     zb_json_begin_array(list);
-    for (size_t i = 0; i < names->count; i++) {
-        const vol_link *alias = names->link[i];
+    for (size_t i = 0; i < aliases->list.count; i++) {
+        const vol_link *alias = aliases->list.link[i];
         if (alias->group->loose)
             continue;
         char *text = vol_place_text(node, alias->group, alias->name);
@@ -276,7 +281,7 @@ static enum zb_code store_names(vol_node *node, zb_error *err) {
     free(json);
     if (!code)
         code = vol_waiting_flush(node, err);
-    names->changed = code != ZB_OK;
+    aliases->changed = code != ZB_OK;
     return code;
 }
 
@@ -304,7 +309,7 @@ enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
 }
 
 void vol_alias_forget(vol_node *node) {
-    const vol_named *named = vol_named_known(node);
+    const vol_link_list *named = vol_named_known(node);
     for (size_t i = 0; named && i < named->count; i++)
         forget_names(named->link[i]->alias_of);
     forget_names(node);

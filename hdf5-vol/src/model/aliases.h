@@ -57,6 +57,6 @@ void vol_alias_forget(vol_node *node);
 bool vol_alias_holds(const vol_node *node);
 
 /* For node.c: frees the list of a node that goes, whose aliases may have gone. */
-void vol_alias_free_names(vol_node *node);
+void vol_alias_free_list(vol_node *node);
 
 #endif

@@ -124,7 +124,7 @@ static enum zb_code copy_link(copy_job *job, vol_link *link, zb_error *err) {
 static enum zb_code copy_links_below(copy_job *job, vol_node *group, zb_error *err) {
     if (group->kind != VOL_GROUP)
         return ZB_OK;
-    const vol_named *named = vol_named_links(group, err);
+    const vol_link_list *named = vol_named_links(group, err);
     enum zb_code code = named ? vol_node_list(group, err) : ZB_ENOMEM;
     for (size_t i = 0; !code && i < named->count; i++)
         if (named->link[i]->kind != VOL_LINK_FOREIGN)

@@ -98,36 +98,16 @@ enum zb_code vol_link_blame(const vol_link *link, zb_error *err) {
     return zb_fail(err, ZB_EUNSUPPORTED, "%s", link->reason);
 }
 
-size_t vol_links_position(vol_link *const *link, size_t count, const char *name, bool *found) {
-    size_t low = 0, high = count;
-    *found = false;
-    if (count > 0 && strcmp(link[count - 1]->name, name) < 0) /* listings come in order */
-        return count;
-    while (low < high && !*found) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(link[middle]->name, name);
-        *found = order == 0;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return high;
-}
-
 size_t vol_links_count(const vol_node *group) {
-    return group->links.count;
+    return group->links.list.count;
 }
 
 vol_link *vol_links_at(const vol_node *group, size_t i) {
-    return group->links.link[i];
+    return group->links.list.link[i];
 }
 
 vol_link *vol_links_find(const vol_node *group, const char *name) {
-    const vol_links *links = &group->links;
-    bool found;
-    size_t at = vol_links_position(links->link, links->count, name, &found);
-    return found ? links->link[at] : NULL;
+    return vol_link_list_find(&group->links.list, name);
 }
 
 bool vol_links_are_listed(const vol_node *group) {
@@ -139,50 +119,35 @@ void vol_links_set_listed(vol_node *group, bool listed) {
 }
 
 enum zb_code vol_links_reserve(vol_node *group, zb_error *err) {
-    vol_links *links = &group->links;
-    if (links->count < links->room)
+    if (vol_link_list_reserve(&group->links.list))
         return ZB_OK;
-    size_t room = links->room ? 2 * links->room : 8;
-    vol_link **grown = realloc(links->link, room * sizeof *grown);
-    if (!grown)
-        return zb_fail(err, ZB_ENOMEM, "no memory for the children of %s", group->path);
-    links->link = grown;
-    links->room = room;
-    return ZB_OK;
+    return zb_fail(err, ZB_ENOMEM, "no memory for the children of %s", group->path);
 }
 
 void vol_links_insert(vol_node *group, vol_link *link) {
-    vol_links *links = &group->links;
-    bool found;
-    size_t at = vol_links_position(links->link, links->count, link->name, &found);
-    memmove(&links->link[at + 1], &links->link[at], (links->count - at) * sizeof links->link[0]);
-    links->link[at] = link;
-    links->count++;
+    vol_link_list_insert(&group->links.list, link);
     group->file->link_count += !link->named;
     link->group = group;
     vol_order_added(link);
 }
 
 void vol_links_take(vol_link *link) {
-    vol_links *links = &link->group->links;
-    bool found;
+    vol_node *group = link->group;
     vol_order_taken(link);
-    size_t at = vol_links_position(links->link, links->count, link->name, &found);
-    links->count--;
-    link->group->file->link_count -= !link->named;
-    memmove(&links->link[at], &links->link[at + 1], (links->count - at) * sizeof links->link[0]);
+    vol_link_list_take(&group->links.list, link->name);
+    group->file->link_count -= !link->named;
     link->group = NULL;
 }
 
 void vol_links_clear(vol_node *group) {
-    vol_links *links = &group->links;
     vol_order_cleared(group);
-    for (size_t i = 0; i < links->count; i++) {
-        if (links->link[i]->named)
+    for (size_t i = 0; i < vol_links_count(group); i++) {
+        vol_link *link = vol_links_at(group, i);
+        if (link->named)
             continue;
-        vol_link_free(links->link[i]);
+        vol_link_free(link);
         group->file->link_count--;
     }
-    free(links->link);
-    *links = (vol_links){.link = NULL};
+    vol_link_list_clear(&group->links.list);
+    group->links.listed = false;
 }

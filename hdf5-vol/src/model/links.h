@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The entries of one group, in the order of their names.
+ * The entries of one group.
  *
  * A *link* is an entry of a group: a name, and what stands behind it. A *node* is a group or a
  * dataset that can be opened. Each node has one place in the store, and one link that is that
@@ -11,6 +11,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_LINKS_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_LINKS_H
 
+#include "model/link_list.h"
 #include "model/structs.h"
 
 #include "zarrbridge/zarrbridge.h"
@@ -39,11 +40,10 @@ struct vol_link {
     const char *reason; /* why the store's node cannot be read; a part of target */
 };
 
-/* The links of one group that are known so far, sorted by name. */
+/* The links of one group. */
 typedef struct vol_links {
-    vol_link **link;
-    size_t count, room;
-    bool listed; /* all are known */
+    vol_link_list list; /* those that are known so far */
+    bool listed;        /* all are known */
 } vol_links;
 
 /* A link that is in no group yet, to `node`; with a reason, why the store's node cannot be read. A
@@ -72,9 +72,6 @@ void vol_link_free(vol_link *link);
 
 /* Fails with the reason why the store's node cannot be read. */
 enum zb_code vol_link_blame(const vol_link *link, zb_error *err);
-
-/* The place of a name in a list that is sorted by names, or the one where it would be inserted. */
-size_t vol_links_position(vol_link *const *link, size_t count, const char *name, bool *found);
 
 /* The known links: their number, number i of them, and the one of that name; NULL when there is
    none. */

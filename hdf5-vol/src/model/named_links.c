@@ -14,6 +14,13 @@
 /* Quotes, braces, colons and the kind of an entry, each quote with its escape. */
 #define ENTRY_BYTES 64
 
+typedef struct vol_named {
+    vol_link_list list;
+    uint64_t bytes; /* what they take in the document, at most */
+    bool changed;   /* since they were stored */
+    vol_link *gone; /* removed since then: a list */
+} vol_named;
+
 /* ---- Reading ---- */
 
 /* A path has no part of such a name. */
@@ -48,16 +55,9 @@ static enum zb_code link_of_json(const zb_json *entry, vol_link **out, zb_error 
     return code;
 }
 
-enum zb_code vol_named_reserve(vol_named *named, zb_error *err) {
-    if (named->count < named->room)
-        return ZB_OK;
-    size_t room = named->room ? 2 * named->room : 8;
-    vol_link **grown = realloc(named->link, room * sizeof *grown);
-    if (!grown)
-        return zb_fail(err, ZB_ENOMEM, "no memory for links");
-    named->link = grown;
-    named->room = room;
-    return ZB_OK;
+static enum zb_code reserve(vol_named *named, zb_error *err) {
+    return vol_link_list_reserve(&named->list) ? ZB_OK
+                                               : zb_fail(err, ZB_ENOMEM, "no memory for links");
 }
 
 /* In a document that is not our own writing each character may take six bytes, and its escape in
@@ -69,13 +69,8 @@ static uint64_t bytes_of(const vol_link *link) {
 
 /* There is room. */
 static void insert(vol_node *group, vol_link *link) {
-    vol_named *named = group->named;
-    bool found;
-    size_t at = vol_links_position(named->link, named->count, link->name, &found);
-    memmove(&named->link[at + 1], &named->link[at], (named->count - at) * sizeof named->link[0]);
-    named->link[at] = link;
-    named->count++;
-    named->bytes += bytes_of(link);
+    vol_link_list_insert(&group->named->list, link);
+    group->named->bytes += bytes_of(link);
     link->group = group;
 }
 
@@ -85,7 +80,7 @@ static enum zb_code read_links(vol_node *group, zb_error *err) {
         return ZB_OK;
     for (; entry; entry = zb_json_next(entry)) {
         vol_link *link;
-        enum zb_code code = vol_named_reserve(group->named, err);
+        enum zb_code code = reserve(group->named, err);
         if (!code)
             code = link_of_json(entry, &link, err);
         if (code)
@@ -95,7 +90,7 @@ static enum zb_code read_links(vol_node *group, zb_error *err) {
     return ZB_OK;
 }
 
-vol_named *vol_named_links(vol_node *group, zb_error *err) {
+static vol_named *named_of(vol_node *group, zb_error *err) {
     if (group->named)
         return group->named;
     group->named = calloc(1, sizeof *group->named);
@@ -108,15 +103,18 @@ vol_named *vol_named_links(vol_node *group, zb_error *err) {
     return group->named;
 }
 
-const vol_named *vol_named_known(const vol_node *group) {
-    return group->named;
+const vol_link_list *vol_named_links(vol_node *group, zb_error *err) {
+    const vol_named *named = named_of(group, err);
+    return named ? &named->list : NULL;
+}
+
+const vol_link_list *vol_named_known(const vol_node *group) {
+    return group->named ? &group->named->list : NULL;
 }
 
 static vol_link *find_any(vol_node *group, const char *name) {
-    const vol_named *named = vol_named_links(group, NULL);
-    bool found = false;
-    size_t at = named ? vol_links_position(named->link, named->count, name, &found) : 0;
-    return found ? named->link[at] : NULL;
+    const vol_link_list *list = vol_named_links(group, NULL);
+    return list ? vol_link_list_find(list, name) : NULL;
 }
 
 vol_link *vol_named_find(vol_node *group, const char *name) {
@@ -125,14 +123,15 @@ vol_link *vol_named_find(vol_node *group, const char *name) {
 }
 
 enum zb_code vol_named_show(vol_node *group, zb_error *err) {
-    const vol_named *named = vol_named_links(group, err);
-    enum zb_code code = named ? ZB_OK : ZB_ENOMEM;
-    for (size_t i = 0; !code && i < named->count; i++) {
-        if (named->link[i]->kind == VOL_LINK_FOREIGN || vol_links_find(group, named->link[i]->name))
+    const vol_link_list *list = vol_named_links(group, err);
+    enum zb_code code = list ? ZB_OK : ZB_ENOMEM;
+    for (size_t i = 0; !code && i < list->count; i++) {
+        vol_link *link = list->link[i];
+        if (link->kind == VOL_LINK_FOREIGN || vol_links_find(group, link->name))
             continue;
         code = vol_links_reserve(group, err);
         if (!code)
-            vol_links_insert(group, named->link[i]);
+            vol_links_insert(group, link);
     }
     return code;
 }
@@ -174,10 +173,10 @@ void vol_named_change(vol_link *link) {
 }
 
 enum zb_code vol_named_add(vol_node *group, vol_link *link, zb_error *err) {
-    vol_named *named = vol_named_links(group, err);
+    vol_named *named = named_of(group, err);
     enum zb_code code = named ? check_new(group, link, err) : ZB_ENOMEM;
     if (!code)
-        code = vol_named_reserve(named, err);
+        code = reserve(named, err);
     if (!code && vol_links_are_listed(group))
         code = vol_links_reserve(group, err);
     if (code) {
@@ -199,15 +198,12 @@ static bool is_shown(const vol_link *link) {
 void vol_named_remove(vol_link *link) {
     vol_node *group = link->group;
     vol_named *named = group->named;
-    bool found;
     if (is_shown(link)) {
         vol_links_take(link);
         link->group = group;
     }
-    size_t at = vol_links_position(named->link, named->count, link->name, &found);
-    named->count--;
+    vol_link_list_take(&named->list, link->name);
     named->bytes -= bytes_of(link);
-    memmove(&named->link[at], &named->link[at + 1], (named->count - at) * sizeof named->link[0]);
     named->changed = group->file->links_changed = true;
     link->next_gone = named->gone;
     named->gone = link;
@@ -276,13 +272,13 @@ enum zb_code vol_named_store(vol_node *group, zb_error *err) {
     for (vol_link *link = named->gone; link && !code; link = link->next_gone)
         if (!find_any(group, link->name))
             code = vol_side_set_link(group, link->name, NULL, err);
-    for (size_t i = 0; i < named->count && !code; i++)
-        if (named->link[i]->changed)
-            code = store_link(group, named->link[i], err);
+    for (size_t i = 0; i < named->list.count && !code; i++)
+        if (named->list.link[i]->changed)
+            code = store_link(group, named->list.link[i], err);
     if (code)
         return code;
-    for (size_t i = 0; i < named->count; i++)
-        named->link[i]->changed = false;
+    for (size_t i = 0; i < named->list.count; i++)
+        named->list.link[i]->changed = false;
     free_gone(named);
     named->changed = false;
     return ZB_OK;
@@ -294,13 +290,13 @@ void vol_named_forget(vol_node *group) {
     vol_named *named = group->named;
     if (!named)
         return;
-    for (size_t i = 0; i < named->count; i++) {
-        if (is_shown(named->link[i]))
-            vol_links_take(named->link[i]);
-        vol_link_free(named->link[i]);
+    for (size_t i = 0; i < named->list.count; i++) {
+        if (is_shown(named->list.link[i]))
+            vol_links_take(named->list.link[i]);
+        vol_link_free(named->list.link[i]);
     }
     free_gone(named);
-    free(named->link);
+    vol_link_list_clear(&named->list);
     free(named);
     group->named = NULL;
 }

@@ -18,26 +18,15 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_NAMED_LINKS_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_NAMED_LINKS_H
 
+#include "model/link_list.h"
 #include "model/tree.h"
 
 #include "zarrbridge/change.h"
 
-/* All of one group, sorted by name. The group owns them. */
-typedef struct vol_named {
-    vol_link **link;
-    size_t count, room;
-    uint64_t bytes; /* what they take in the document, at most */
-    bool changed;   /* since they were stored */
-    vol_link *gone; /* removed since then: a list */
-} vol_named;
-
-/* Makes room for one more. */
-enum zb_code vol_named_reserve(vol_named *named, zb_error *err);
-
-/* Those of a group; NULL when memory runs out. The second reads nothing: NULL also while nobody has
-   asked for them. */
-vol_named *vol_named_links(vol_node *group, zb_error *err);
-const vol_named *vol_named_known(const vol_node *group);
+/* Those of a group, which owns them; NULL when memory runs out. The second reads nothing: NULL also
+   while nobody has asked for them. */
+const vol_link_list *vol_named_links(vol_node *group, zb_error *err);
+const vol_link_list *vol_named_known(const vol_node *group);
 
 /* The one of that name, whether a node hides it or not; NULL when there is none that is shown. */
 vol_link *vol_named_find(vol_node *group, const char *name);

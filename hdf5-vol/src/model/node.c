@@ -72,7 +72,7 @@ void vol_node_free(vol_node *node) {
         vol_node_free(vol_links_at(node, i)->node);
     vol_links_clear(node); /* named links are in both lists */
     vol_named_forget(node);
-    vol_alias_free_names(node);
+    vol_alias_free_list(node);
     vol_uses_free(node->uses);
     node->file->node_count--;
     close_ids(node);

@@ -20,6 +20,7 @@
 
 #include "zarrbridge/zarrbridge.h"
 
+struct vol_aliases;
 struct vol_named;
 struct vol_object;
 struct vol_stored_chunks;
@@ -44,7 +45,7 @@ struct vol_node {
 
     /* Nodes of any kind. */
     vol_node *next_by_token;     /* tokens.c */
-    struct vol_named *names;     /* aliases.c: its aliases; NULL until asked for */
+    struct vol_aliases *aliases; /* aliases.c; NULL until asked for */
     struct vol_waiting *waiting; /* waiting.c; NULL when nothing waits */
     uint64_t document_bytes;     /* waiting.c: of the stored document, about; 0 until needed */
     zb_json *side;               /* side.c: parsed; NULL until asked for, or when there is none */
