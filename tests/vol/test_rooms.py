@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""The rooms of the connector stand in one order, and each part of a node has one owner."""
+"""The rooms of the connector stand in one order, and each part of its structs has one owner."""
 import re
 from pathlib import Path
+
+import pytest
 
 SOURCE = Path(__file__).parents[2] / "hdf5-vol/src"
 
 # From the lowest to the highest. A file includes headers of its own room and of those before it.
 ROOMS = ["hdf5", "model", "objects", "attributes", "data", "create", "copy", "callbacks"]
 
-# What sources call a node.
-NODE = r"(?:\b(?:node|group|dataset|owner|loose|top|parent|child|from|copy|array)|\(\*out\))->"
+# The structs that are made of parts: the header, the line above the parts, and what sources call one.
+STRUCTS = [
+    ("model/node.h", "/* Nodes of any kind. */",
+     r"(?:\b(?:node|group|dataset|owner|loose|top|parent|child|from|copy|array)|\(\*out\))->"),
+    ("model/tree.h", "/* Parts of one owner each", r"\bfile->"),
+]
 
 
 def files(pattern="*.[ch]"):
@@ -30,23 +36,25 @@ def test_includes_look_down():
     assert wrong == []
 
 
-def parts():
-    """The owner of each part of a node, as node.h names it: {member: source}."""
-    text = (SOURCE / "model/node.h").read_text()
-    text = text[text.index("/* Nodes of any kind. */"):]
+def parts(header, above):
+    """The owner of each part of a struct, as the header names it: {member: source}."""
+    text = (SOURCE / header).read_text()
+    text = text[text.index(above):]
     text = text[:text.index("\n};")]
-    lines = [line for line in text.splitlines() if ";" in line]
-    owners = dict(re.findall(r"(\w+);\s*/\* ([\w/]+\.c)\b", text))
-    assert len(owners) == len(lines) > 10, "each part names its owner in a comment"
+    lines = [line for line in text.splitlines() if re.search(r"\w+(\[\w+\])?;", line)]
+    owners = dict(re.findall(r"(\w+)(?:\[\w+\])?;\s*/\* ([\w/]+\.c)\b", text))
+    assert len(owners) == len(lines) >= 10, "each part names its owner in a comment"
     return {member: owner if "/" in owner else f"model/{owner}" for member, owner in owners.items()}
 
 
-def test_parts_of_a_node_are_touched_by_their_owners():
+@pytest.mark.parametrize("header, above, called", STRUCTS)
+def test_parts_are_touched_by_their_owners(header, above, called):
     wrong = []
-    for member, owner in parts().items():
+    for member, owner in parts(header, above).items():
         assert (SOURCE / owner).is_file()
         for path in files("*.c"):
             source = path.relative_to(SOURCE).as_posix()
-            if source not in (owner, "model/node.c") and re.search(rf"{NODE}{member}\b", path.read_text()):
+            # node.c has the parts of a node freed
+            if source not in (owner, "model/node.c") and re.search(rf"{called}{member}\b", path.read_text()):
                 wrong.append(f"{source} touches {member}, which is of {owner}")
     assert wrong == []

@@ -12,10 +12,10 @@
 #include "create/list_member.h"
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
+#include "model/files.h"
 #include "model/link_order.h"
 #include "model/names.h"
 #include "model/new_store.h"
-#include "model/writers.h"
 
 #include <stdlib.h>
 #include <string.h>

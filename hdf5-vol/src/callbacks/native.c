@@ -12,6 +12,7 @@
 #include "hdf5/errors.h"
 #include "model/changed.h"
 #include "model/comment.h"
+#include "model/files.h"
 #include "model/forget.h"
 #include "model/links.h"
 #include "model/writers.h"

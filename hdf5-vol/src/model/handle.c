@@ -9,9 +9,9 @@
 #include "model/handle.h"
 
 #include "model/dimensions.h"
+#include "model/files.h"
 #include "model/loose.h"
 #include "model/names.h"
-#include "model/writers.h"
 #include "zarrbridge/change.h"
 
 #include <errno.h>
@@ -75,11 +75,7 @@ static void file_release(vol_file *file) {
     if (--file->refs > 0)
         return;
     store_rest(file);
-    vol_file **link = &file->lib->files;
-    while (*link && *link != file)
-        link = &(*link)->next;
-    if (*link)
-        *link = file->next;
+    vol_file_unlist(file);
     vol_node_free(file->root);
     for (vol_node *node; (node = vol_loose_next(file, NULL)) != NULL;) {
         vol_loose_take(node);
@@ -139,19 +135,9 @@ static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *
         file_release(file);
         return code;
     }
-    file->next = lib->files;
-    lib->files = file;
+    vol_file_add(file);
     *out = file;
     return ZB_OK;
-}
-
-/* The file that is open for writing already, if any. */
-static vol_file *find_writable(const h5_lib *lib, const char *path) {
-    const uint64_t number = vol_name_number(path);
-    vol_file *file = lib->files;
-    while (file && !(file->writable && file->number == number))
-        file = file->next;
-    return file;
 }
 
 /* ---- Handles ---- */
@@ -170,7 +156,7 @@ static enum zb_code handle_new(vol_file *file, bool writable, vol_handle **out, 
 
 enum zb_code vol_handle_open(h5_lib *lib, const char *path, const vol_options *options,
                              bool writable, vol_handle **out, zb_error *err) {
-    vol_file *file = find_writable(lib, path);
+    vol_file *file = vol_file_find(lib, path, true);
     if (!file && writable && !vol_name_is_url(path) && access(path, W_OK) != 0)
         return zb_fail_errno(err, errno, "cannot open '%s' for writing", path);
     if (file)

@@ -2,6 +2,7 @@
 /* Creating and deleting stores: see new_store.h. */
 #include "model/new_store.h"
 
+#include "model/files.h"
 #include "model/names.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"
@@ -12,12 +13,9 @@
 
 /* HDF5 does not allow it for its own files either. */
 static enum zb_code check_not_open(const h5_lib *lib, const char *path, zb_error *err) {
-    const uint64_t number = vol_name_number(path);
-    for (const vol_file *file = lib->files; file; file = file->next) {
-        if (file->number == number)
-            return zb_fail(err, ZB_ECONFLICT, "'%s' is open already", path);
-    }
-    return ZB_OK;
+    return vol_file_find(lib, path, false)
+               ? zb_fail(err, ZB_ECONFLICT, "'%s' is open already", path)
+               : ZB_OK;
 }
 
 /* What is at a place that exists. A file is no store, and something else. */

@@ -31,30 +31,33 @@ typedef struct vol_handle vol_handle;
 
 struct vol_file {
     h5_lib *lib;
-    vol_file *next;     /* of lib->files */
-    size_t refs;        /* the handles */
-    char *path;         /* as the user gave it, in its plain form (names.h) */
-    char *shown;        /* the same for messages */
-    bool writable;      /* opened or created by a handle that may write */
-    bool links_changed; /* links wait to be stored (aliases.h) */
-    uint64_t changes; /* counts what we changed: anything derived from several nodes may be stale */
-    zb_error lost;    /* of a flush that cannot be tried again: of no code until then */
-    uint64_t number;  /* the same for every open of one store, different from native files */
+    char *path;      /* as the user gave it, in its plain form (names.h) */
+    char *shown;     /* the same for messages */
+    uint64_t number; /* the same for every open of one store, different from native files */
+    bool writable;   /* opened or created by a handle that may write */
     vol_options options;
     zb_store *store;
     zb_store *dimensions; /* where dimensions.c keeps its datasets; NULL until it has some */
     vol_node *root;
-    uint64_t deleted_bytes;          /* of deleted datasets that are in memory */
-    vol_node *loose;                 /* nodes outside the hierarchy */
-    uint64_t node_count;             /* in memory */
-    uint64_t link_count;             /* in memory, of those that are places */
-    uint64_t nodes_left, links_left; /* forget.h: of these, when it last looked; 0 before */
-    size_t holds;                    /* the same: callers that keep nodes */
-    uint64_t last_loose_token;
+    uint64_t changes; /* counts what we changed: anything derived from several nodes may be stale */
+    bool links_changed;  /* links wait to be stored (aliases.h) */
+    uint64_t node_count; /* in memory; node.c */
+    uint64_t link_count; /* in memory, of those that are places; links.c */
     /* Paths of objects that a copy is still to make, by the tokens that they will have: references
        may lead there already. Borrowed; NULL but while something is copied into the file. */
     const struct vol_map *to_come;
-    vol_node *by_token[VOL_TOKEN_BUCKETS];
+
+    /* Parts of one owner each, as in node.h. */
+    size_t refs;               /* handle.c: the handles */
+    vol_file *next;            /* files.c: of lib->files */
+    zb_error lost;             /* files.c: of a flush that cannot be tried again; no code: none */
+    vol_node *loose;           /* loose.c: nodes outside the hierarchy */
+    uint64_t deleted_bytes;    /* deleted.c: of deleted datasets that are in memory */
+    uint64_t nodes_left;       /* forget.c: node_count when it last looked; 0 before */
+    uint64_t links_left;       /* forget.c: link_count likewise */
+    size_t holds;              /* forget.c: callers that keep nodes */
+    uint64_t last_loose_token; /* tokens.c */
+    vol_node *by_token[VOL_TOKEN_BUCKETS]; /* tokens.c */
 };
 
 /* The file of one H5Fopen or H5Fcreate, H5Freopen included. */

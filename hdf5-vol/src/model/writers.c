@@ -2,15 +2,11 @@
 /* The writers of datasets: see writers.h. */
 #include "model/writers.h"
 
-#include "model/aliases.h"
-#include "model/loose.h"
 #include "model/stored_chunks.h"
 #include "model/tree.h"
 #include "model/waiting.h"
 
 #include "zarrbridge/write.h"
-
-#include <stdio.h>
 
 enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
     const vol_options *chosen = &dataset->file->options;
@@ -105,42 +101,4 @@ enum zb_code vol_writer_close_below(vol_node *node, zb_error *err) {
 
 void vol_writer_abandon_below(vol_node *node) {
     vol_node_each_below(node, abandon_all, NULL);
-}
-
-enum zb_code vol_file_flush(vol_file *file, zb_error *err) {
-    if (!file->writable)
-        return ZB_OK;
-    zb_error other;
-    enum zb_code links = vol_links_store_below(file->root, err);
-    enum zb_code data = vol_writer_flush_below(file->root, links ? &other : err);
-    enum zb_code code = links ? links : data;
-    if (!code && file->lost.code) {
-        *err = file->lost;
-        return file->lost.code;
-    }
-    if (!code)
-        code = zb_store_seal(file->store, err);
-    /* After this has failed, stored data may be gone, and trying again would not tell. */
-    if (!code && file->options.sync != ZB_SYNC_NONE) {
-        code = zb_store_flush(file->store, err);
-        if (code)
-            file->lost = *err;
-    }
-    return code;
-}
-
-void vol_report_lost(const vol_file *file, const zb_error *err) {
-    fprintf(stderr, "zarrbridge: data written to '%s' are lost: %s\n", file->shown, err->message);
-}
-
-void vol_file_give_up(vol_file *file) {
-    vol_writer_abandon_below(file->root);
-    for (vol_node *node = NULL; (node = vol_loose_next(file, node)) != NULL;)
-        vol_writer_abandon_below(node);
-    file->lost = (zb_error){0};
-    vol_file **link = &file->lib->files;
-    while (*link && *link != file)
-        link = &(*link)->next;
-    if (*link)
-        *link = file->next;
 }

@@ -6,9 +6,8 @@
  * everything is stored.
  *
  * A writer keeps the data that it cannot store, and the call that asked for it fails; only closing
- * the dataset does not (callbacks/dataset.c says why). So flushing can be tried again. Closing the
- * file is the last call that tells: when it fails, waiting data are given up, and the file is as
- * good as closed. The next opening gets new writers.
+ * the dataset does not (callbacks/dataset.c says why). So flushing can be tried again, until the
+ * file is closed (files.h).
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_WRITERS_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_WRITERS_H
@@ -54,16 +53,5 @@ enum zb_code vol_writer_after_resize(vol_node *dataset, const zb_node *now, zb_e
    it. */
 void vol_writer_abandon(vol_node *node);
 void vol_writer_abandon_below(vol_node *node);
-
-/* Stores all that waits in a file and, if the user wants that, makes it durable.
-   A loss of data that wait no more fails each later flush, too. */
-enum zb_code vol_file_flush(vol_file *file, zb_error *err);
-
-/* Prints the error where no call is left that could return it. */
-void vol_report_lost(const vol_file *file, const zb_error *err);
-
-/* The program has been told that closing the file failed: forgets the data that wait, and the file
-   itself for those who open it again. Its ids work on, as those of another process would. */
-void vol_file_give_up(vol_file *file);
 
 #endif
