@@ -347,10 +347,9 @@ herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count
 herr_t vol_request_converted(h5_lib *lib, const vol_request *request, herr_t result) {
     if (result >= 0)
         return 0;
-    VOL_PUSH(lib, DATASET, CANTCONVERT, "dataset '%s' cannot be converted %s",
-             request->args->node->path,
-             request->writing ? "from the type that the data have"
-                              : "to the type that was asked for");
+    VOL_PUSH(
+        lib, DATASET, CANTCONVERT, "dataset '%s' cannot be converted %s", request->args->node->path,
+        request->writing ? "from the type that the data have" : "to the type that was asked for");
     return -1;
 }
 

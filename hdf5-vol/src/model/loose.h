@@ -4,8 +4,8 @@
  * list of those that lie in no group; what lies below a deleted group is loose with it.
  *
  * Such a node works on while its content is in a store of its own, in memory: that of a nameless
- * node until it gets a name, that of a deleted one until its last id goes (deleted.h). Without one the
- * node is gone, and only its ids are left.
+ * node until it gets a name, that of a deleted one until its last id goes (deleted.h). Without one
+ * the node is gone, and only its ids are left.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_LOOSE_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_LOOSE_H
