@@ -127,7 +127,7 @@ static herr_t vol_dataset_close(void *obj, hid_t dxpl, void **req) {
     if (object->under)
         return vol_object_closed(object,
                                  lib->H5VLdataset_close(object->under, lib->native, dxpl, req));
-    if (vol_dataset_ids(object->node) == 1) {
+    if (vol_node_ids(object->node) == 1) {
         vol_writer_close(object->node, NULL);
         vol_deleted_forget(object->node);
     }

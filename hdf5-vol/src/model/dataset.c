@@ -118,23 +118,23 @@ bool vol_node_shape_is_told(const vol_node *dataset) {
 
 /* ---- Ids ---- */
 
-void vol_dataset_add_id(vol_node *dataset) {
+void vol_node_add_id(vol_node *dataset) {
     dataset->dataset.ids++;
     if (!dataset->dataset.told)
         vol_node_tell_shape(dataset);
 }
 
-void vol_dataset_drop_id(vol_node *dataset) {
+void vol_node_drop_id(vol_node *dataset) {
     dataset->dataset.ids--;
 }
 
-size_t vol_dataset_ids(const vol_node *dataset) {
+size_t vol_node_ids(const vol_node *dataset) {
     return dataset->dataset.ids;
 }
 
 /* ---- The end ---- */
 
-void vol_dataset_forget_type(vol_node *dataset) {
+void vol_node_forget_type(vol_node *dataset) {
     vol_dataset *part = &dataset->dataset;
     vol_held_free(&part->type);
     if (part->element)
@@ -146,7 +146,7 @@ void vol_dataset_forget_type(vol_node *dataset) {
     part->shown = (zb_dtype){.size = 0};
 }
 
-void vol_dataset_free(vol_node *dataset) {
-    vol_dataset_forget_type(dataset);
+void vol_node_free_dataset(vol_node *dataset) {
+    vol_node_forget_type(dataset);
     free(dataset->dataset.told);
 }

@@ -52,12 +52,12 @@ void vol_node_tell_shape(vol_node *dataset);
 bool vol_node_shape_is_told(const vol_node *dataset);
 
 /* An id of the dataset is opened, or closed; the number of those that are open. */
-void vol_dataset_add_id(vol_node *dataset);
-void vol_dataset_drop_id(vol_node *dataset);
-size_t vol_dataset_ids(const vol_node *dataset);
+void vol_node_add_id(vol_node *dataset);
+void vol_node_drop_id(vol_node *dataset);
+size_t vol_node_ids(const vol_node *dataset);
 
 /* For node.c: forgets the type, which the next document may tell otherwise; or all. */
-void vol_dataset_forget_type(vol_node *dataset);
-void vol_dataset_free(vol_node *dataset);
+void vol_node_forget_type(vol_node *dataset);
+void vol_node_free_dataset(vol_node *dataset);
 
 #endif

@@ -38,7 +38,7 @@ static void drop(vol_deleted *one) {
 }
 
 static bool has_ids(const vol_node *node) {
-    return node->kind == VOL_DATATYPE ? node->pins > 0 : vol_dataset_ids(node) > 0;
+    return node->kind == VOL_DATATYPE ? node->pins > 0 : vol_node_ids(node) > 0;
 }
 
 /* Whether there is room for a copy of what the dataset takes in the store. A type takes what its

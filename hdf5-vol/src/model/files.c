@@ -11,7 +11,7 @@
 
 /* ---- The list ---- */
 
-void vol_file_add(vol_file *file) {
+void vol_file_enlist(vol_file *file) {
     file->next = file->lib->files;
     file->lib->files = file;
 }

@@ -10,7 +10,7 @@
 #include "model/tree.h"
 
 /* Puts a file into the list of the library (lib->files), or takes it out where it is there. */
-void vol_file_add(vol_file *file);
+void vol_file_enlist(vol_file *file);
 void vol_file_unlist(vol_file *file);
 
 /* The open file of that name, or only one that is open for writing; NULL when there is none. */

@@ -135,7 +135,7 @@ static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *
         file_release(file);
         return code;
     }
-    vol_file_add(file);
+    vol_file_enlist(file);
     *out = file;
     return ZB_OK;
 }

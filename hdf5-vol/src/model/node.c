@@ -58,7 +58,7 @@ enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_erro
 
 /* Ids that other rooms have stored in the node. */
 static void close_ids(vol_node *node) {
-    vol_dataset_forget_type(node);
+    vol_node_forget_type(node);
     if (node->dcpl > 0)
         node->file->lib->H5Pclose(node->dcpl);
     node->dcpl = 0;
@@ -84,7 +84,7 @@ void vol_node_free(vol_node *node) {
     vol_loose_set_store(node, NULL);
     vol_node_forget_stored_chunks(node);
     free(node->max_shape);
-    vol_dataset_free(node);
+    vol_node_free_dataset(node);
     free(node->path);
     free(node);
 }

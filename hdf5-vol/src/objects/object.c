@@ -41,7 +41,7 @@ vol_object *vol_object_new(vol_handle *handle, vol_node *node, H5I_type_t type) 
     vol_node_pin(node);
     handle->files += type == H5I_FILE;
     if (type == H5I_DATASET)
-        vol_dataset_add_id(node);
+        vol_node_add_id(node);
     if (type == H5I_ATTR) {
         object->next_attr = node->attr_ids;
         node->attr_ids = object;
@@ -103,7 +103,7 @@ void vol_object_free(vol_object *object) {
         vol_handle *handle = object->handle;
         handle->files -= object->type == H5I_FILE;
         if (object->type == H5I_DATASET)
-            vol_dataset_drop_id(object->node);
+            vol_node_drop_id(object->node);
         if (object->type == H5I_ATTR)
             forget_attr(object);
         if (object->dapl > 0)
