@@ -193,6 +193,61 @@ def test_datasets_and_attributes_of_named_types(tmp_path):
             assert_linked(file)
 
 
+def count(file, name):
+    return h5py.h5o.get_info(file.id, name.encode()).rc
+
+
+@pytest.mark.parametrize("suffix", ["zarr", "h5"])
+def test_users_are_counted(tmp_path, suffix):
+    """Datasets and attributes refer to their type, as links do."""
+    path = tmp_path / f"x.{suffix}"
+    with h5py.File(path, "w") as file:
+        for name in ("t", "u"):
+            file[name] = np.dtype("i4")
+        assert count(file, "t") == count(file, "u") == 1
+        file.create_dataset("g/d", (3,), file["t"])
+        assert count(file, "t") == 2
+        file.attrs.create("a", 1, dtype=file["t"])
+        file["g/d"].attrs.create("b", 2, dtype=file["t"])
+        file["t"].attrs.create("c", 3, dtype=file["u"])
+        assert (count(file, "t"), count(file, "u"), count(file, "g/d")) == (4, 2, 1)
+        del file.attrs["a"]
+        assert count(file, "t") == 3
+        file["g/d"].attrs.create("b", 4, dtype="f8")
+        assert count(file, "t") == 2
+        h5py.h5a.create(file["g"].id, b"unwritten", file["t"].id, h5py.h5s.create(h5py.h5s.SCALAR))
+        assert count(file, "t") == 3
+    for mode in ("r", "r+"):
+        with h5py.File(path, mode) as file:
+            assert (count(file, "t"), count(file, "u"), count(file, "g/d"), count(file, "/")) == (3, 2, 1, 1)
+            met = {}
+            h5py.h5o.visit(file.id, lambda name, info: met.update({name: info.rc}), info=True)
+            assert met == {b"g": 1, b"g/d": 1, b"t": 3, b"u": 2}
+    with h5py.File(path, "r+") as file:
+        file["more"] = file["t"]
+        assert count(file, "t") == 4
+        data = file["g/d"]
+        del file["g"]
+        assert count(file, "t") == 3 and data.id.get_type().committed()
+        data.id._close()
+        assert count(file, "t") == 2
+
+
+def test_users_in_large_trees(tmp_path):
+    """More nodes than a walk leaves in memory, and users that other programs have broken."""
+    with h5py.File(tmp_path / "x.zarr", "w") as file:
+        file["t"] = np.dtype("i4")
+        for g in range(3):
+            for d in range(800):
+                file.create_dataset(f"g{g}/d{d:03}", (), file["t"] if d % 2 else "i4")
+    (tmp_path / "x.zarr/g1/d001/zarr.json").write_text("{")
+    for mode in ("r", "r+"):
+        with h5py.File(tmp_path / "x.zarr", mode) as file:
+            kind = file["t"]
+            assert [h5py.h5o.get_info(kind.id).rc for _ in range(2)] == [1200] * 2
+            assert kind.id.committed() and file["g2/d001"].id.get_type().committed()
+
+
 def test_link_to_a_type_that_has_gone(tmp_path):
     """The type itself stays. Another one under the name is not taken for it."""
     path = fill_links(tmp_path / "x.zarr")

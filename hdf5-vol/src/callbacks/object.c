@@ -21,6 +21,7 @@
 #include "model/links.h"
 #include "model/map.h"
 #include "model/reference_count.h"
+#include "objects/type_users.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,7 +184,7 @@ static herr_t fill_info(vol_node *node, unsigned fields, H5O_info2_t *info) {
     vol_token_set(&info->token, node->token);
     info->type = object_type(node);
     if (fields & H5O_INFO_BASIC)
-        info->rc = vol_reference_count(node);
+        info->rc = vol_reference_count(node) + vol_type_users(node);
     if ((fields & H5O_INFO_TIME) && vol_list_member_tracks_times(node))
         info->ctime = vol_node_changed(node);
     if (fields & H5O_INFO_NUM_ATTRS) {

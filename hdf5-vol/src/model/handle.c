@@ -81,6 +81,7 @@ static void file_release(vol_file *file) {
         vol_loose_take(node);
         vol_node_free(node);
     }
+    vol_map_clear(&file->type_users);
     zb_store_release(file->dimensions);
     zb_store_release(file->store);
     free(file->shown);

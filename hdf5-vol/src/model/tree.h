@@ -20,6 +20,7 @@
 #define ZARRBRIDGE_HDF5_VOL_MODEL_TREE_H
 
 #include "hdf5/file_lists.h"
+#include "model/map.h"
 #include "model/node.h"
 #include "model/options.h"
 
@@ -40,12 +41,13 @@ struct vol_file {
     zb_store *dimensions; /* where dimensions.c keeps its datasets; NULL until it has some */
     vol_node *root;
     uint64_t changes; /* counts what we changed: anything derived from several nodes may be stale */
+    uint64_t attribute_changes; /* the same of lists of attributes */
     bool links_changed;  /* links wait to be stored (aliases.h) */
     uint64_t node_count; /* in memory; node.c */
     uint64_t link_count; /* in memory, of those that are places; links.c */
     /* Paths of objects that a copy is still to make, by the tokens that they will have: references
        may lead there already. Borrowed; NULL but while something is copied into the file. */
-    const struct vol_map *to_come;
+    const vol_map *to_come;
 
     /* Parts of one owner each, as in node.h. */
     size_t refs;               /* handle.c: the handles */
@@ -57,6 +59,8 @@ struct vol_file {
     uint64_t links_left;       /* forget.c: link_count likewise */
     size_t holds;              /* forget.c: callers that keep nodes */
     uint64_t last_loose_token; /* tokens.c */
+    vol_map type_users;        /* attributes/type_users.c: numbers, by the hash of a type's path */
+    uint64_t type_users_change; /* attributes/type_users.c: 1 + changes when they were counted */
     vol_node *by_token[VOL_TOKEN_BUCKETS]; /* tokens.c */
 };
 

@@ -37,11 +37,13 @@ hid_t vol_named_copy(h5_lib *lib, hid_t type) {
     return object_of(lib, type) ? lib->H5Tcopy(type) : -1;
 }
 
+char *vol_named_path_of(const vol_node *type) {
+    return type->loose ? new_stand_in(type->token) : strdup(type->path);
+}
+
 char *vol_named_path(const vol_file *file, hid_t type) {
     const vol_object *object = object_of(file->lib, type);
-    if (!object || object->file != file)
-        return NULL;
-    return object->node->loose ? new_stand_in(object->node->token) : strdup(object->node->path);
+    return object && object->file == file ? vol_named_path_of(object->node) : NULL;
 }
 
 static vol_node *find(vol_file *file, const char *path) {

@@ -17,6 +17,9 @@
 /* The path of a type that is a named one of this file; malloc'ed. NULL for others. */
 char *vol_named_path(const vol_file *file, hid_t type);
 
+/* Likewise of a node that is a named type. NULL when memory runs out. */
+char *vol_named_path_of(const vol_node *type);
+
 /* A copy of a type that is a named one of a store, for the caller to drop; -1 for others. HDF5's
    own connector takes the object behind such a type for its own. */
 hid_t vol_named_copy(h5_lib *lib, hid_t type);

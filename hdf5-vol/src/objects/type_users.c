@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* See type_users.h. */
+#include "objects/type_users.h"
+
+#include "attributes/attributes.h"
+#include "model/forget.h"
+#include "model/links.h"
+#include "model/loose.h"
+#include "model/map.h"
+#include "model/node_attrs.h"
+#include "model/side.h"
+#include "model/tokens.h"
+#include "model/waiting.h"
+#include "objects/named_types.h"
+
+#include "zarrbridge/sys/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers stand in the map's values; none is 0. */
+static uint64_t key_of(const char *path) {
+    const uint64_t hash = vol_hash(VOL_HASH_START, path, strlen(path));
+    return hash ? hash : 1;
+}
+
+static size_t users_at(const vol_file *file, const char *path) {
+    return (size_t)(uintptr_t)vol_map_get(&file->type_users, key_of(path));
+}
+
+/* One more, if the path is that of a named type. */
+static void add_user(vol_file *file, const char *path) {
+    if (path)
+        vol_map_set(&file->type_users, key_of(path), (void *)(uintptr_t)(users_at(file, path) + 1));
+}
+
+/* What was deleted counts while it has ids. A list of attributes is only made where one of them may
+   have a named type. */
+static bool may_use_types(const vol_node *node) {
+    if (!node->zarr || node->is_unreadable || (node->loose && node->pins == 0))
+        return false;
+    const char *side = zb_json_string(zb_json_get(zb_node_attributes(node->zarr), VOL_SIDE));
+    return vol_node_attrs_now(node) || vol_waiting_now(node) ||
+           (side && strstr(side, "\"" VOL_SIDE_NAMED "\""));
+}
+
+static void add_users_in(vol_node *node) {
+    if (node->kind == VOL_DATASET)
+        add_user(node->file, zb_json_string(vol_side_get(node, VOL_SIDE_NAMED)));
+    const vol_attrs *attrs = vol_node_attrs(node);
+    for (size_t i = 0; attrs && i < attrs->count; i++)
+        if (attrs->attr[i].name)
+            add_user(node->file, attrs->attr[i].named);
+}
+
+/* Of deleted groups the store has nothing: what is known is all that counts. */
+static void add_users_below(vol_node *node) {
+    if (may_use_types(node))
+        add_users_in(node);
+    if (node->kind != VOL_GROUP)
+        return;
+    vol_node_pin(node);
+    if (!node->loose)
+        vol_node_list(node, NULL);
+    for (size_t i = 0; i < vol_links_count(node); i++) {
+        vol_link *link = vol_links_at(node, i);
+        if (!node->loose)
+            vol_link_open(link, NULL);
+        if (link->node)
+            add_users_below(link->node);
+        vol_link_forget(link);
+    }
+    vol_node_unpin(node);
+    vol_tree_forget(node);
+}
+
+static void find_users(vol_file *file) {
+    vol_map_clear(&file->type_users);
+    add_users_below(file->root);
+    for (vol_node *node = vol_loose_next(file, NULL); node; node = vol_loose_next(file, node))
+        add_users_below(node);
+    file->type_users_change = 1 + file->changes;
+}
+
+unsigned vol_type_users(vol_node *type) {
+    vol_file *file = type->file;
+    if (type->kind != VOL_DATATYPE || !file->store->hints.is_local)
+        return 0;
+    char *path = vol_named_path_of(type);
+    if (!path)
+        return 0;
+    if (file->type_users_change != 1 + file->changes) {
+        vol_node_pin(type);
+        find_users(file);
+        vol_node_unpin(type);
+    }
+    const size_t count = users_at(file, path);
+    free(path);
+    return (unsigned)count;
+}
