@@ -131,7 +131,7 @@ vol_attrs *vol_node_attrs(vol_node *node) {
 /* ---- Attributes kept beside the document ---- */
 
 bool vol_node_keep_attr(vol_node *node, vol_attr *attr) {
-    node->file->type_users_change = 0;
+    node->file->attribute_changes++;
     vol_attrs *list = vol_node_attrs_begin(node);
     vol_attr *to = list ? vol_attrs_place(list, attr->name) : NULL;
     if (to)

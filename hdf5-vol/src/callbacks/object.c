@@ -2,6 +2,7 @@
 /* Objects of any kind: opening by name, index or token, information, and walks over whole
    hierarchies. */
 #include "attributes/attributes.h"
+#include "attributes/type_users.h"
 #include "attributes/write.h"
 #include "callbacks/classes.h"
 #include "callbacks/elsewhere.h"
@@ -21,7 +22,6 @@
 #include "model/links.h"
 #include "model/map.h"
 #include "model/reference_count.h"
-#include "objects/type_users.h"
 
 #include <stdio.h>
 #include <stdlib.h>

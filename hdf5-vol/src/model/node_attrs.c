@@ -27,7 +27,7 @@ bool vol_node_attrs_are_current(const vol_node *node) {
 
 void vol_node_attrs_outdate(vol_node *node) {
     node->attrs.change = 0;
-    node->file->type_users_change = 0;
+    node->file->attribute_changes++;
 }
 
 uint64_t vol_node_attrs_change(const vol_node *node) {

@@ -42,25 +42,25 @@ struct vol_file {
     vol_node *root;
     uint64_t changes; /* counts what we changed: anything derived from several nodes may be stale */
     uint64_t attribute_changes; /* the same of lists of attributes */
-    bool links_changed;  /* links wait to be stored (aliases.h) */
-    uint64_t node_count; /* in memory; node.c */
-    uint64_t link_count; /* in memory, of those that are places; links.c */
+    bool links_changed;         /* links wait to be stored (aliases.h) */
+    uint64_t node_count;        /* in memory; node.c */
+    uint64_t link_count;        /* in memory, of those that are places; links.c */
     /* Paths of objects that a copy is still to make, by the tokens that they will have: references
        may lead there already. Borrowed; NULL but while something is copied into the file. */
     const vol_map *to_come;
 
     /* Parts of one owner each, as in node.h. */
-    size_t refs;               /* handle.c: the handles */
-    vol_file *next;            /* files.c: of lib->files */
-    zb_error lost;             /* files.c: of a flush that cannot be tried again; no code: none */
-    vol_node *loose;           /* loose.c: nodes outside the hierarchy */
-    uint64_t deleted_bytes;    /* deleted.c: of deleted datasets that are in memory */
-    uint64_t nodes_left;       /* forget.c: node_count when it last looked; 0 before */
-    uint64_t links_left;       /* forget.c: link_count likewise */
-    size_t holds;              /* forget.c: callers that keep nodes */
-    uint64_t last_loose_token; /* tokens.c */
-    vol_map type_users;        /* attributes/type_users.c: numbers, by the hash of a type's path */
-    uint64_t type_users_change; /* attributes/type_users.c: 1 + changes when they were counted */
+    size_t refs;                /* handle.c: the handles */
+    vol_file *next;             /* files.c: of lib->files */
+    zb_error lost;              /* files.c: of a flush that cannot be tried again; no code: none */
+    vol_node *loose;            /* loose.c: nodes outside the hierarchy */
+    uint64_t deleted_bytes;     /* deleted.c: of deleted datasets that are in memory */
+    uint64_t nodes_left;        /* forget.c: node_count when it last looked; 0 before */
+    uint64_t links_left;        /* forget.c: link_count likewise */
+    size_t holds;               /* forget.c: callers that keep nodes */
+    uint64_t last_loose_token;  /* tokens.c */
+    vol_map type_users;         /* attributes/type_users.c: numbers, by the hash of a type's path */
+    uint64_t type_users_change; /* attributes/type_users.c: see there; 0 before the first count */
     vol_node *by_token[VOL_TOKEN_BUCKETS]; /* tokens.c */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See type_users.h. */
-#include "objects/type_users.h"
+#include "attributes/type_users.h"
 
 #include "attributes/attributes.h"
 #include "model/forget.h"
@@ -74,12 +74,17 @@ static void add_users_below(vol_node *node) {
     vol_tree_forget(node);
 }
 
+/* Of nodes and attributes; never 0. */
+static uint64_t changes_of(const vol_file *file) {
+    return 1 + file->changes + file->attribute_changes;
+}
+
 static void find_users(vol_file *file) {
     vol_map_clear(&file->type_users);
     add_users_below(file->root);
     for (vol_node *node = vol_loose_next(file, NULL); node; node = vol_loose_next(file, node))
         add_users_below(node);
-    file->type_users_change = 1 + file->changes;
+    file->type_users_change = changes_of(file);
 }
 
 unsigned vol_type_users(vol_node *type) {
@@ -89,7 +94,7 @@ unsigned vol_type_users(vol_node *type) {
     char *path = vol_named_path_of(type);
     if (!path)
         return 0;
-    if (file->type_users_change != 1 + file->changes) {
+    if (file->type_users_change != changes_of(file)) {
         vol_node_pin(type);
         find_users(file);
         vol_node_unpin(type);

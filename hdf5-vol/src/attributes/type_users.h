@@ -3,12 +3,12 @@
  * The users of a named datatype: the datasets and the attributes that were made with it, which
  * HDF5 counts among the references of its object.
  *
- * A store keeps the way from a user to its type alone (named_types.h), so one walk over all nodes
- * finds the users of all types. What it has found counts until this process changes the tree or an
- * attribute.
+ * A store keeps the way from a user to its type alone (objects/named_types.h), so one walk over all
+ * nodes finds the users of all types. What it has found counts until this process changes the tree
+ * or an attribute.
  */
-#ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_TYPE_USERS_H
-#define ZARRBRIDGE_HDF5_VOL_OBJECTS_TYPE_USERS_H
+#ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_TYPE_USERS_H
+#define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_TYPE_USERS_H
 
 #include "model/tree.h"
 
