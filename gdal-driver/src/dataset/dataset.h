@@ -11,15 +11,15 @@
 #include "array/array.h"
 #include "array/nodata.h"
 #include "array/types.h"
-#include "dataset/unwritten_places.h"
 #include "dataset/listener.h"
 #include "dataset/node_dataset.h"
+#include "dataset/pixel_request.h"
 #include "dataset/read_ahead.h"
 #include "dataset/side_properties.h"
+#include "dataset/unwritten_places.h"
 #include "geo/crs.h"
 #include "geo/geotransform.h"
 #include "raster/block_range.h"
-#include "raster/window.h"
 #include "store/complete.h"
 
 #include "zarrbridge/write.h"
@@ -49,16 +49,6 @@ struct Edits {
         return place || nodata || metadata || descriptions || units || scales || colours ||
                band_metadata || side_properties;
     }
-};
-
-/* A request for pixels, as GDAL's IRasterIO gets it; not resampled. */
-struct PixelRequest {
-    Window window;
-    void *data;
-    GDALDataType type;
-    int band_count;
-    const int *bands; /* from 1 */
-    GSpacing pixel_space, line_space, band_space;
 };
 
 } // namespace zarr3
@@ -281,16 +271,11 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     Zarr3Dataset(const zarr3::Hierarchy &hierarchy, zarr3::Array array,
                  const zarr3::ArrayOptions &options, zarr3::Layout layout, zarr3::Pyramid pyramid);
 
-    zarr3::BlockRange blocks_of(const zarr3::Window &window) const;
     zarr3::ReadAhead::Plan plan_blocks(int band, int block_x, int block_y, uint64_t block_bytes);
     bool prefers_direct(const zarr3::PixelRequest &request) const;
     void locate() const;
     void show_geolocation();
     void show_attributes();
-
-    /* The number of bands, from the first-th of the request on, that lie one after the other, or
-       one before the other (*step -1), along the last extra dimension. */
-    int band_run(const zarr3::PixelRequest &request, int first, int *step) const;
 
     /* dataset_write.cpp */
     zarr3::MemoryBox box_of(int first_band, int count, const zarr3::Window &window,

@@ -25,13 +25,6 @@ using namespace zarr3;
 /* Boxes in one plan: keeps the plan itself small when blocks are tiny. */
 static constexpr size_t kMaxBoxes = 65536;
 
-/* Windows come from GDAL, which has checked that they lie within the raster. */
-BlockRange Zarr3Dataset::blocks_of(const Window &window) const {
-    return {window.x / layout_.block_width, window.y / layout_.block_height,
-            (window.x + window.width - 1) / layout_.block_width,
-            (window.y + window.height - 1) / layout_.block_height};
-}
-
 /* As GDAL allocates it: whole, also at the edges. */
 static uint64_t bytes_of_block(const Layout &layout, GDALDataType type) {
     return static_cast<uint64_t>(layout.block_width) * static_cast<uint64_t>(layout.block_height) *
@@ -45,7 +38,7 @@ static uint64_t cache_limit() {
 
 uint64_t Zarr3Dataset::block_bytes(const Window &window, int band_count) const {
     uint64_t bytes = bytes_of_block(layout_, pixel_type(node()));
-    if (__builtin_mul_overflow(bytes, blocks_of(window).count(), &bytes) ||
+    if (__builtin_mul_overflow(bytes, blocks_of(layout_, window).count(), &bytes) ||
         __builtin_mul_overflow(
             bytes, static_cast<uint64_t>(std::max(layout_.chunk_bands, band_count)), &bytes))
         return UINT64_MAX;
@@ -58,37 +51,17 @@ bool Zarr3Dataset::prefers_direct(const PixelRequest &request) const {
     const Window &w = request.window;
     const uint64_t limit = cache_limit();
     const uint64_t need = block_bytes(w, request.band_count);
-    const bool one_block = request.band_count == 1 && blocks_of(w).count() == 1;
+    const bool one_block = request.band_count == 1 && blocks_of(layout_, w).count() == 1;
     /* More than the cache can hold: then the core's own serves the chunks that are read in part.
        One block is held whatever its size, so that rows of a single huge chunk decode it once. */
     if (need > limit - limit / 8 && !one_block)
         return true;
-    /* True for whole blocks; the last one of a raster counts as whole. */
-    const auto whole = [](int first, int count, int block, int extent) {
-        return first % block == 0 && ((first + count) % block == 0 || first + count == extent);
-    };
-    const bool uses_all = whole(w.x, w.width, layout_.block_width, nRasterXSize) &&
-                          whole(w.y, w.height, layout_.block_height, nRasterYSize) &&
-                          (request.band_count == nBands || layout_.chunk_bands == 1);
+    const bool uses_all =
+        is_whole_blocks(layout_, w) && (request.band_count == nBands || layout_.chunk_bands == 1);
     /* Programs that copy a raster go through it once, by rows of blocks; for them a cache is a
        detour. A program that asks for a part of a row may come back for the same blocks. */
     const bool full_rows = w.width == nRasterXSize;
-    return uses_all && ((full_rows && blocks_of(w).count() > 1) || need > limit / 4);
-}
-
-int Zarr3Dataset::band_run(const PixelRequest &request, int first, int *step) const {
-    const int row = layout_.extra.empty() ? 1 : static_cast<int>(layout_.extra.back().count);
-    int length = 1;
-    *step = 1;
-    while (first + length < request.band_count) {
-        const int last = request.bands[first + length - 1], next = request.bands[first + length];
-        if (length == 1 && next == last - 1)
-            *step = -1;
-        if (next != last + *step || (next - 1) / row != (last - 1) / row)
-            break;
-        length++;
-    }
-    return length;
+    return uses_all && ((full_rows && blocks_of(layout_, w).count() > 1) || need > limit / 4);
 }
 
 CPLErr Zarr3Dataset::read_direct(const PixelRequest &request, bool *done) {
@@ -98,17 +71,9 @@ CPLErr Zarr3Dataset::read_direct(const PixelRequest &request, bool *done) {
     if (updates() && (!prepare_read() || !empty_cache(request, false)))
         return CE_Failure;
     std::vector<BoxRead> reads;
-    for (int first = 0; first < request.band_count;) {
-        int step;
-        const int length = band_run(request, first, &step);
-        const int lowest = step > 0 ? first : first + length - 1;
-        char *data = static_cast<char *>(request.data) + lowest * request.band_space;
+    for (const BandRun &run : band_runs(layout_, request))
         reads.push_back(
-            {box_of(request.bands[lowest] - 1, length, request.window,
-                    {request.pixel_space, request.line_space, step * request.band_space}),
-             data});
-        first += length;
-    }
+            {box_of(run.first_band, run.count, request.window, run.spacings), run.data});
     zb_error err;
     if (read_boxes(reads, exchange_dtype(node(), request.type), 0, 1, &err) == ZB_OK)
         return CE_None;
@@ -146,7 +111,7 @@ Zarr3Dataset::Expect::Expect(Zarr3Dataset *dataset, const Window &window, int bu
     const bool touches_all =
         window.width / std::max(buffer_width, 1) < dataset->layout_.block_width &&
         window.height / std::max(buffer_height, 1) < dataset->layout_.block_height;
-    const BlockRange blocks = dataset->blocks_of(window);
+    const BlockRange blocks = blocks_of(dataset->layout_, window);
     if (outer_ && outer_->contains(blocks.x0, blocks.y0) && outer_->contains(blocks.x1, blocks.y1))
         return; /* GDAL takes requests for PIXEL interleaving apart, block by block */
     dataset->expected_.reset();
@@ -169,9 +134,7 @@ class BlockBatch {
     }
 
     void add(int band, int x, int y, void *image) {
-        const int left = x * layout_.block_width, top = y * layout_.block_height;
-        const Window window = {left, top, std::min(layout_.block_width, layout_.width - left),
-                               std::min(layout_.block_height, layout_.height - top)};
+        const Window window = block_window(layout_, x, y);
         if (window.width < layout_.block_width || window.height < layout_.block_height)
             memset(image, 0,
                    static_cast<size_t>(pixel_) * static_cast<size_t>(layout_.block_width) *
@@ -246,7 +209,7 @@ ReadAhead::Plan Zarr3Dataset::plan_blocks(int band, int block_x, int block_y,
         return {wanted, wanted.number(block_x, block_y), wanted.count()};
     const uint64_t bytes = std::min(kMostAhead, cache_limit() / 4);
     return ahead_.plan(band, block_x, block_y, wanted,
-                       blocks_of({0, 0, layout_.width, layout_.height}),
+                       blocks_of(layout_, {0, 0, layout_.width, layout_.height}),
                        bytes / std::max<uint64_t>(block_bytes, 1));
 }
 
@@ -256,7 +219,7 @@ void Zarr3Dataset::advise(const Window &window, int buffer_width, int buffer_hei
                            window.height > 0 && window.x <= layout_.width - window.width &&
                            window.y <= layout_.height - window.height;
     ahead_.advise(is_inside && window.width == buffer_width && window.height == buffer_height
-                      ? std::optional<BlockRange>(blocks_of(window))
+                      ? std::optional<BlockRange>(blocks_of(layout_, window))
                       : std::nullopt);
 }
 

@@ -27,14 +27,6 @@ using namespace zarr3;
 /* Bytes of a strip of converted pixels. */
 static constexpr uint64_t kStripBytes = uint64_t{16} << 20;
 
-static bool whole_blocks(const Window &w, const Layout &layout) {
-    const auto whole = [](int first, int count, int block, int extent) {
-        return first % block == 0 && ((first + count) % block == 0 || first + count == extent);
-    };
-    return whole(w.x, w.width, layout.block_width, layout.width) &&
-           whole(w.y, w.height, layout.block_height, layout.height);
-}
-
 MemoryBox Zarr3Dataset::box_of(int first_band, int count, const Window &window,
                                const Spacings &spacings) const {
     return zarr3::box_of(layout_, array_.info()->ndim, first_band, count, window, spacings);
@@ -44,7 +36,7 @@ MemoryBox Zarr3Dataset::box_of(int first_band, int count, const Window &window,
    ones are written first, unless that write covers them. */
 bool Zarr3Dataset::empty_cache(const PixelRequest &request, bool overwritten) {
     const Window &w = request.window;
-    const BlockRange range = blocks_of(w);
+    const BlockRange range = blocks_of(layout_, w);
     for (int i = 0; i < request.band_count; i++) {
         GDALRasterBand *band = GetRasterBand(request.bands[i]);
         for (int y = range.y0; y <= range.y1; y++) {
@@ -56,11 +48,7 @@ bool Zarr3Dataset::empty_cache(const PixelRequest &request, bool overwritten) {
                 block->DropLock();
                 if (!changed && !overwritten)
                     continue;
-                const int left = x * layout_.block_width, top = y * layout_.block_height;
-                const bool covered =
-                    overwritten && left >= w.x && top >= w.y &&
-                    std::min(left + layout_.block_width, layout_.width) <= w.x + w.width &&
-                    std::min(top + layout_.block_height, layout_.height) <= w.y + w.height;
+                const bool covered = overwritten && contains(w, block_window(layout_, x, y));
                 if (band->FlushBlock(x, y, !covered) != CE_None)
                     return false;
             }
@@ -111,30 +99,23 @@ enum zb_code Zarr3Dataset::write_converted(int first_band, int count, const Wind
 }
 
 CPLErr Zarr3Dataset::write_pixels(const PixelRequest &request, bool *done) {
-    *done = updates() && (!array_.is_mixed() || whole_blocks(request.window, layout_));
+    *done = updates() && (!array_.is_mixed() || is_whole_blocks(layout_, request.window));
     if (!*done)
         return CE_None;
     if (!prepare_first_write() || !empty_cache(request, true))
         return CE_Failure;
     const bool exact = writes_exactly(node(), request.type);
-    for (int first = 0; first < request.band_count;) {
-        int step;
-        const int length = band_run(request, first, &step);
-        const int lowest = step > 0 ? first : first + length - 1;
-        const char *data = static_cast<char *>(request.data) + lowest * request.band_space;
-        const Spacings spacings = {request.pixel_space, request.line_space,
-                                   step * request.band_space};
+    for (const BandRun &run : band_runs(layout_, request)) {
         zb_error err;
-        const enum zb_code code =
-            exact ? write_run(request.bands[lowest] - 1, length, request.window, data, request.type,
-                              spacings, &err)
-                  : write_converted(request.bands[lowest] - 1, length, request.window, data,
-                                    request.type, spacings, &err);
+        const enum zb_code code = exact
+                                      ? write_run(run.first_band, run.count, request.window,
+                                                  run.data, request.type, run.spacings, &err)
+                                      : write_converted(run.first_band, run.count, request.window,
+                                                        run.data, request.type, run.spacings, &err);
         if (code != ZB_OK) {
             report(err);
             return CE_Failure;
         }
-        first += length;
     }
     return CE_None;
 }
@@ -143,9 +124,7 @@ CPLErr Zarr3Dataset::write_pixels(const PixelRequest &request, bool *done) {
 CPLErr Zarr3Dataset::write_block(int band, int block_x, int block_y, const void *image) {
     if (!prepare_first_write())
         return CE_Failure;
-    const int left = block_x * layout_.block_width, top = block_y * layout_.block_height;
-    const Window window = {left, top, std::min(layout_.block_width, layout_.width - left),
-                           std::min(layout_.block_height, layout_.height - top)};
+    const Window window = block_window(layout_, block_x, block_y);
     const GDALDataType type = GetRasterBand(band + 1)->GetRasterDataType();
     const int64_t pixel = GDALGetDataTypeSizeBytes(type);
     zb_error err;

@@ -5,6 +5,8 @@
  */
 #include "raster/window.h"
 
+#include <algorithm>
+
 namespace zarr3 {
 
 MemoryBox box_of(const Layout &layout, uint32_t ndim, int first_band, int count,
@@ -31,6 +33,32 @@ MemoryBox box_of(const Layout &layout, uint32_t ndim, int first_band, int count,
         place.strides[last] = spacings.band;
     }
     return place;
+}
+
+BlockRange blocks_of(const Layout &layout, const Window &window) {
+    return {window.x / layout.block_width, window.y / layout.block_height,
+            (window.x + window.width - 1) / layout.block_width,
+            (window.y + window.height - 1) / layout.block_height};
+}
+
+Window block_window(const Layout &layout, int block_x, int block_y) {
+    const int left = block_x * layout.block_width, top = block_y * layout.block_height;
+    return {left, top, std::min(layout.block_width, layout.width - left),
+            std::min(layout.block_height, layout.height - top)};
+}
+
+bool contains(const Window &outer, const Window &inner) {
+    return inner.x >= outer.x && inner.y >= outer.y &&
+           inner.x + inner.width <= outer.x + outer.width &&
+           inner.y + inner.height <= outer.y + outer.height;
+}
+
+bool is_whole_blocks(const Layout &layout, const Window &window) {
+    const auto whole = [](int first, int count, int block, int extent) {
+        return first % block == 0 && ((first + count) % block == 0 || first + count == extent);
+    };
+    return whole(window.x, window.width, layout.block_width, layout.width) &&
+           whole(window.y, window.height, layout.block_height, layout.height);
 }
 
 } // namespace zarr3

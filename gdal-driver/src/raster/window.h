@@ -4,6 +4,7 @@
 #define ZARR3_WINDOW_H
 
 #include "array/box.h"
+#include "raster/block_range.h"
 #include "raster/layout.h"
 
 namespace zarr3 {
@@ -22,6 +23,17 @@ struct Spacings {
    only, in steps of one) within the window of an array of ndim dimensions. */
 MemoryBox box_of(const Layout &layout, uint32_t ndim, int first_band, int count,
                  const Window &window, const Spacings &spacings);
+
+/* The blocks that a window touches. The window lies within the raster, as all below. */
+BlockRange blocks_of(const Layout &layout, const Window &window);
+
+/* The pixels of a block that are in the raster, which may end within it. */
+Window block_window(const Layout &layout, int block_x, int block_y);
+
+bool contains(const Window &outer, const Window &inner);
+
+/* True if the window is made of whole blocks; the last one of a raster counts as whole. */
+bool is_whole_blocks(const Layout &layout, const Window &window);
 
 } // namespace zarr3
 
