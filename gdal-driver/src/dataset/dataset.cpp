@@ -167,25 +167,9 @@ std::unique_ptr<GDALDataset> Zarr3Dataset::Clone(int scope, bool share_state) co
     return clone;
 }
 
-/* A hostile list is as long as the document allows; each is looked through once. A program that
-   resizes an array knows nothing of its lists. Along a single dimension each item still has its
-   band; along several, a list of another length says nothing. */
 const zb_json *Zarr3Dataset::band_item(const char *name, int band) const {
-    const zb_array_info *info = array_.info();
-    const auto known = band_lists_.find(name);
-    if (known == band_lists_.end()) {
-        std::vector<const zb_json *> items;
-        const zb_json *list = attribute(node(), name);
-        const bool fits = zb_json_count(list) == count_bands(info, layout_.axes);
-        if (zb_json_kind_of(list) == ZB_JSON_ARRAY && (fits || layout_.extra.size() == 1)) {
-            for (const zb_json *item = zb_json_first(list); item; item = zb_json_next(item))
-                items.push_back(item);
-        }
-        band_lists_[name] = std::move(items);
-        return band_item(name, band);
-    }
-    const uint64_t number = number_in_array(band);
-    return number < known->second.size() ? known->second[number] : nullptr;
+    return band_lists_.item(array_.shared_node(), layout_, name,
+                            layout_.number_in_array(array_.info(), band));
 }
 
 CPLErr Zarr3Dataset::IRasterIO(GDALRWFlag mode, int x, int y, int width, int height, void *data,

@@ -11,6 +11,7 @@
 #include "array/array.h"
 #include "array/nodata.h"
 #include "array/types.h"
+#include "dataset/band_lists.h"
 #include "dataset/listener.h"
 #include "dataset/node_dataset.h"
 #include "dataset/pixel_request.h"
@@ -306,7 +307,6 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
                         GDALProgressFunc progress, void *progress_data);
 
     /* dataset_pam.cpp */
-    uint64_t number_in_array(int band) const;
     std::vector<uint64_t> numbers_in_array() const;
     zarr3::XmlTree stored_side_properties() const;
     CPLXMLNode *serialize_exactly();
@@ -340,7 +340,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     bool wrote_ = false;           /* pixels */
     bool statistics_gone_ = false; /* and none have been set since */
     Items known_items_;            /* metadata items when they were last read or written */
-    mutable std::map<std::string, std::vector<const zb_json *>> band_lists_; /* of node() */
+    mutable zarr3::BandLists band_lists_;
     zarr3::Layout layout_;
     zarr3::Pyramid pyramid_;
     zarr3::NoData nodata_;

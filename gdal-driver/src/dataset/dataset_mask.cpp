@@ -113,7 +113,6 @@ enum zb_code Zarr3Dataset::create_mask(zb_error *err) {
         return code;
     AttributeChanges changes;
     changes.set(kMask, json_quote(name));
-    band_lists_.clear();
     code = array_.change_attributes(changes, err);
     mask_opened_ = false;
     return code;

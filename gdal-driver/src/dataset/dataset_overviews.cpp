@@ -125,7 +125,6 @@ enum zb_code Zarr3Dataset::update_levels(zb_error *err) {
             code = level->array_.change_attributes(changes, err);
         if (code != ZB_OK)
             return code;
-        level->band_lists_.clear();
     }
     NodePtr group = entries.empty()
                         ? nullptr
@@ -159,7 +158,6 @@ enum zb_code Zarr3Dataset::forget_levels(zb_error *err) {
     }
     levels_.clear();
     stale_levels_.clear();
-    band_lists_.clear();
     /* Opened anew, with the groups above it. */
     const enum zb_code code = array_.move_to(array_.path(), err);
     pyramid_ = find_pyramid(node(), array_.around());

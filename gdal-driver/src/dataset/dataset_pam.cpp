@@ -32,20 +32,11 @@ static bool has_sidecars() {
     return CPLTestBool(CPLGetConfigOption("GDAL_PAM_ENABLED", "YES"));
 }
 
-/* The number of a band (from 0) among all bands of the array, of which a slice shows some. */
-uint64_t Zarr3Dataset::number_in_array(int band) const {
-    uint64_t number = 0;
-    const std::vector<uint64_t> index = layout_.band_index(band);
-    for (size_t i = 0; i < index.size(); i++)
-        number = number * array_.info()->shape[layout_.extra[i].dim] + index[i];
-    return number;
-}
-
 /* Of all bands, counted from 1 as in side properties; ascending. */
 std::vector<uint64_t> Zarr3Dataset::numbers_in_array() const {
     std::vector<uint64_t> numbers;
     for (int band = 0; band < layout_.bands; band++)
-        numbers.push_back(number_in_array(band) + 1);
+        numbers.push_back(layout_.number_in_array(array_.info(), band) + 1);
     return numbers;
 }
 

@@ -156,7 +156,6 @@ enum zb_code Zarr3Dataset::settle_fresh(zb_error *err) {
     if (code == ZB_OK && (has_stale_fill() || names != fresh_->names)) {
         fresh_fill_ = nodata_element(nodata_, fresh_->dtype);
         code = array_.recreate(*fresh_, fresh_fill_, err);
-        band_lists_.clear();
     }
     return code;
 }
@@ -329,7 +328,6 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
     if (edits.nodata)
         change_nodata(nodata_, node(), &changes);
     code = array_.change_attributes(changes, err);
-    band_lists_.clear();
     if (code == ZB_OK)
         code = update_levels(err);
     if (code != ZB_OK)

@@ -25,6 +25,14 @@ std::vector<uint64_t> Layout::band_index(int band) const {
     return index;
 }
 
+uint64_t Layout::number_in_array(const zb_array_info *info, int band) const {
+    uint64_t number = 0;
+    const std::vector<uint64_t> index = band_index(band);
+    for (size_t i = 0; i < index.size(); i++)
+        number = number * info->shape[extra[i].dim] + index[i];
+    return number;
+}
+
 std::vector<int> Layout::chunk_mates(int band) const {
     /* Builds the band numbers digit by digit: each dimension multiplies the list by the indices
        that lie in the same chunk. Ascending, because the highest digit goes first. */

@@ -38,6 +38,10 @@ struct Layout {
     /* The index along each extra dimension of a band (from 0). */
     std::vector<uint64_t> band_index(int band) const;
 
+    /* The number of a band (both from 0) among all bands of the array, of which a slice shows
+       some. */
+    uint64_t number_in_array(const zb_array_info *info, int band) const;
+
     /* The bands, from 0 and ascending, whose pixels lie in the same inner chunks as those of
        `band`, itself included: reading one of them decodes them all. */
     std::vector<int> chunk_mates(int band) const;
