@@ -71,27 +71,29 @@ std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, con
 }
 
 /* Both parts at once: they come from the same few neighbours. */
-void Zarr3Dataset::locate() const {
-    if (located_)
-        return;
-    located_ = true;
-    srs_ = find_crs(node(), layout_.axes, pyramid_, array_.around());
-    transform_ =
-        find_geotransform(node(), layout_, pyramid_, array_.around(), srs_ ? &*srs_ : nullptr);
+Georeference &Zarr3Dataset::place() const {
+    if (!place_) {
+        place_.emplace();
+        auto &[srs, transform] = *place_;
+        srs = find_crs(node(), layout_.axes, pyramid_, array_.around());
+        transform =
+            find_geotransform(node(), layout_, pyramid_, array_.around(), srs ? &*srs : nullptr);
+    }
+    return *place_;
 }
 
 CPLErr Zarr3Dataset::GetGeoTransform(GeoTransformOut transform) ZARR3_CONST_SINCE_3_12 {
-    locate();
-    if (!transform_)
+    const std::optional<GeoTransform> &known = place().transform;
+    if (!known)
         return GDALPamDataset::GetGeoTransform(transform);
     for (int i = 0; i < 6; i++)
-        transform[i] = (*transform_)[static_cast<size_t>(i)];
+        transform[i] = (*known)[static_cast<size_t>(i)];
     return CE_None;
 }
 
 const OGRSpatialReference *Zarr3Dataset::GetSpatialRef() const {
-    locate();
-    return srs_ ? &*srs_ : GDALPamDataset::GetSpatialRef();
+    const std::optional<OGRSpatialReference> &known = place().srs;
+    return known ? &*known : GDALPamDataset::GetSpatialRef();
 }
 
 /* At the first question for it, since arrays beside must be opened. Of the centres of pixels, as CF
@@ -100,9 +102,8 @@ void Zarr3Dataset::show_geolocation() {
     if (geolocation_shown_)
         return;
     geolocation_shown_ = true;
-    locate();
     const std::optional<Geolocation> found =
-        transform_ ? std::nullopt : find_geolocation(node(), layout_, array_.around());
+        place().transform ? std::nullopt : find_geolocation(node(), layout_, array_.around());
     if (!found)
         return;
     CPLStringList items;

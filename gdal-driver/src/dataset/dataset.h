@@ -12,14 +12,13 @@
 #include "array/nodata.h"
 #include "array/types.h"
 #include "dataset/band_lists.h"
+#include "dataset/fresh_array.h"
 #include "dataset/listener.h"
 #include "dataset/node_dataset.h"
 #include "dataset/pixel_request.h"
 #include "dataset/read_ahead.h"
 #include "dataset/side_properties.h"
-#include "dataset/unwritten_places.h"
-#include "geo/crs.h"
-#include "geo/geotransform.h"
+#include "geo/georeference.h"
 #include "raster/block_range.h"
 #include "store/complete.h"
 
@@ -135,8 +134,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     bool prepare_first_write();
 
     /* To be called before pixels are read. Those of a new array are its nodata value, which may
-       have changed since the array was created. */
-    bool prepare_read();
+       have changed since the array was created: then it is made anew. */
+    enum zb_code prepare_read(zb_error *err);
 
     /* True if the dataset is open for update. Setters then note in `edits` what they have changed;
        it is written when the dataset is flushed or closed. */
@@ -183,10 +182,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     /* For a dataset whose array has just been created from `plan`; with `company` in a hierarchy
        that has others. */
     void set_fresh(const zarr3::NewArray &plan, bool company) {
-        fresh_ = plan;
-        fresh_fill_.assign(plan.dtype.size, 0);
-        has_company_ = company;
-        located_ = true; /* nowhere: what is there already says nothing of a new raster */
+        fresh_.begin(plan, company);
+        place_.emplace(); /* nowhere: what is there already says nothing of a new raster */
         /* Also none: others have left theirs where this one finds it. */
         edits.place = edits.transform = company;
     }
@@ -194,7 +191,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     /* Its group, new as it is, cannot be opened by others until something is written, flushed or
        closed. */
     void set_unwritten(const std::string &group) {
-        unwritten_ = std::make_unique<zarr3::UnwrittenPlace>(hierarchy_.root, group);
+        fresh_.hide(hierarchy_.root, group);
     }
 
     /* Fills one block and, in the same plan, the blocks of bands that share its chunks and those
@@ -274,7 +271,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
 
     zarr3::ReadAhead::Plan plan_blocks(int band, int block_x, int block_y, uint64_t block_bytes);
     bool prefers_direct(const zarr3::PixelRequest &request) const;
-    void locate() const;
+    zarr3::Georeference &place() const;
     void show_geolocation();
     void show_attributes();
 
@@ -316,8 +313,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     void forget_statistics();
 
     /* dataset_update.cpp */
-    bool has_stale_fill() const;
     bool empty_fresh_cache();
+    /* The array as what has been set so far wants it. */
     enum zb_code settle_fresh(zb_error *err);
     /* The array will not be created once more. False, with the error reported. */
     bool keep_array();
@@ -330,13 +327,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     zarr3::IndexRanges pinned_;
     mutable zarr3::Array array_;
     int nodata_band_ = 0; /* the one for which nodata was set last */
-    /* The plan of a new array, until something is written to it. Until then its fill value follows
-       the nodata value, and in a hierarchy with others the names of its dimensions follow its
-       place. */
-    std::optional<zarr3::NewArray> fresh_;
-    std::vector<unsigned char> fresh_fill_; /* the fill value that it has now */
-    bool has_company_ = false;
-    std::unique_ptr<zarr3::UnwrittenPlace> unwritten_;
+    zarr3::FreshArray fresh_;
     bool wrote_ = false;           /* pixels */
     bool statistics_gone_ = false; /* and none have been set since */
     Items known_items_;            /* metadata items when they were last read or written */
@@ -348,10 +339,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     zarr3::ReadAhead ahead_;              /* of distant stores that are only read */
     zarr3::Listener *listener_ = nullptr; /* of the request under way */
 
-    /* Found at the first question, because coordinates must be read for it. */
-    mutable bool located_ = false;
-    mutable std::optional<OGRSpatialReference> srs_;
-    mutable std::optional<zarr3::GeoTransform> transform_;
+    /* Found at the first question, because coordinates must be read for it; or set. */
+    mutable std::optional<zarr3::Georeference> place_;
 
     bool geolocation_shown_ = false;
 

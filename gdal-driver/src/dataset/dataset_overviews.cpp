@@ -112,14 +112,12 @@ enum zb_code Zarr3Dataset::update_levels(zb_error *err) {
         copy_attributes(node(), level->node(), &changes);
         level->nodata_ = nodata_;
         if (edits.place) {
-            level->srs_ = srs_;
-            level->transform_ = level_transform(transform_, layout_, level->layout_);
-            level->located_ = true;
+            level->place_ = {place().srs,
+                             level_transform(place().transform, layout_, level->layout_)};
             code = write_changed_georeference(level->array_.shared_node(), level->layout_,
-                                              {level->srs_, level->transform_}, edits.transform,
-                                              &changes, err);
+                                              level->place(), edits.transform, &changes, err);
             entries.push_back(layout_entry(node(), layout_, level->node(), level->array_.path(),
-                                           level->layout_, transform_));
+                                           level->layout_, place().transform));
         }
         if (code == ZB_OK)
             code = level->array_.change_attributes(changes, err);
@@ -131,14 +129,14 @@ enum zb_code Zarr3Dataset::update_levels(zb_error *err) {
                         : open_node(hierarchy_.store.get(), parent_path(array_.path()), err);
     if (group == nullptr)
         return entries.empty() ? ZB_OK : err->code;
-    entries.push_back(layout_entry(node(), layout_, node(), array_.path(), layout_, transform_));
+    entries.push_back(
+        layout_entry(node(), layout_, node(), array_.path(), layout_, place().transform));
     AttributeChanges changes;
     put_into_layout(group.get(), entries, &changes);
     return changes.apply(&group, err);
 }
 
 enum zb_code Zarr3Dataset::follow_in_levels(zb_error *err) {
-    locate();
     edits.place = true;
     const enum zb_code code = update_levels(err);
     edits = Edits();

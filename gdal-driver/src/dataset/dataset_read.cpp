@@ -68,13 +68,17 @@ CPLErr Zarr3Dataset::read_direct(const PixelRequest &request, bool *done) {
     *done = prefers_direct(request);
     if (!*done)
         return CE_None;
-    if (updates() && (!prepare_read() || !empty_cache(request, false)))
+    zb_error err;
+    if (updates() && prepare_read(&err) != ZB_OK) {
+        report(err);
+        return CE_Failure;
+    }
+    if (updates() && !empty_cache(request, false))
         return CE_Failure;
     std::vector<BoxRead> reads;
     for (const BandRun &run : band_runs(layout_, request))
         reads.push_back(
             {box_of(run.first_band, run.count, request.window, run.spacings), run.data});
-    zb_error err;
     if (read_boxes(reads, exchange_dtype(node(), request.type), 0, 1, &err) == ZB_OK)
         return CE_None;
     report(err);
@@ -226,11 +230,9 @@ void Zarr3Dataset::advise(const Window &window, int buffer_width, int buffer_hei
 enum zb_code Zarr3Dataset::load_block(int band, int block_x, int block_y, void *image,
                                       zb_error *err) {
     /* First of all, because it may make the array anew. */
-    if (has_stale_fill()) {
-        const enum zb_code code = settle_fresh(err);
-        if (code != ZB_OK)
-            return code;
-    }
+    const enum zb_code ready = prepare_read(err);
+    if (ready != ZB_OK)
+        return ready;
     const GDALDataType type = GetRasterBand(band + 1)->GetRasterDataType();
     const std::vector<int> mates = layout_.chunk_mates(band);
     const uint64_t budget =

@@ -6,10 +6,8 @@
  * closed: programs set a dozen properties one after the other, and each change of an attribute
  * rewrites a document. What goes wrong then is reported by FlushCache() or Close().
  *
- * The fill value is the exception. It cannot be changed once there are chunks, and what is never
- * written reads as it. So a new array that gets a nodata value before its first pixel is created
- * once more, with that as its fill value; an array in a hierarchy that has others also when its
- * place decides about the names of its dimensions.
+ * The fill value is the exception (fresh_array.cpp): blocks that are read and pixels that are
+ * written first have a new array settled.
  */
 #include <algorithm>
 #include <cerrno>
@@ -20,8 +18,6 @@
 #include "base/name_values.h"
 #include "dataset/band.h"
 #include "dataset/dataset.h"
-#include "geo/georeference.h"
-#include "geo/shared_names.h"
 #include "store/open_store.h"
 
 #include "zarrbridge/change.h"
@@ -41,15 +37,15 @@ CPLErr Zarr3Dataset::SetGeoTransform(GeoTransformIn transform) {
 
 /* GDAL's word for "no geotransform" is the identity. */
 CPLErr Zarr3Dataset::place_at(const GeoTransform &transform) {
-    locate();
+    std::optional<GeoTransform> &known = place().transform;
     const GeoTransform identity = {0, 1, 0, 0, 0, 1};
     if (transform != identity && !is_usable(transform)) {
         CPLError(CE_Failure, CPLE_IllegalArg, "a geotransform that cannot be inverted");
         return CE_Failure;
     }
-    transform_.reset();
+    known.reset();
     if (transform != identity)
-        transform_ = transform;
+        known = transform;
     edits.place = edits.transform = true;
     return CE_None;
 }
@@ -57,10 +53,10 @@ CPLErr Zarr3Dataset::place_at(const GeoTransform &transform) {
 CPLErr Zarr3Dataset::SetSpatialRef(const OGRSpatialReference *srs) {
     if (!updates())
         return GDALPamDataset::SetSpatialRef(srs);
-    locate();
-    srs_.reset();
+    std::optional<OGRSpatialReference> &known = place().srs;
+    known.reset();
     if (srs != nullptr && !srs->IsEmpty())
-        srs_ = *srs;
+        known = *srs;
     edits.place = true;
     return CE_None;
 }
@@ -123,7 +119,7 @@ CPLErr Zarr3Dataset::set_nodata(const NoData &nodata, const char *text, int band
 /* Blocks of a new array that have been read hold its old fill value. Writing those that a program
    has changed makes the array an old one. */
 bool Zarr3Dataset::empty_fresh_cache() {
-    for (int i = 1; fresh_ && i <= nBands; i++) {
+    for (int i = 1; fresh_.is_fresh() && i <= nBands; i++) {
         if (GetRasterBand(i)->FlushCache(false) != CE_None)
             return false;
     }
@@ -140,32 +136,13 @@ CPLErr Zarr3Dataset::delete_nodata() {
 
 /* ---- The fill value of a new array ---- */
 
-bool Zarr3Dataset::has_stale_fill() const {
-    return fresh_ && nodata_element(nodata_, fresh_->dtype) != fresh_fill_;
-}
-
-/* The array as what has been set so far wants it. */
 enum zb_code Zarr3Dataset::settle_fresh(zb_error *err) {
-    if (!fresh_)
-        return ZB_OK;
-    const std::vector<std::string> names = fresh_->names;
-    enum zb_code code = ZB_OK;
-    if (has_company_)
-        code = name_dimensions(hierarchy_.store.get(), zb_node_path(node()), {srs_, transform_},
-                               &*fresh_, err);
-    if (code == ZB_OK && (has_stale_fill() || names != fresh_->names)) {
-        fresh_fill_ = nodata_element(nodata_, fresh_->dtype);
-        code = array_.recreate(*fresh_, fresh_fill_, err);
-    }
-    return code;
+    return fresh_.is_fresh() ? fresh_.settle(hierarchy_.store.get(), &array_, nodata_, place(), err)
+                             : ZB_OK;
 }
 
-bool Zarr3Dataset::prepare_read() {
-    zb_error err;
-    if (!has_stale_fill() || settle_fresh(&err) == ZB_OK)
-        return true;
-    report(err);
-    return false;
+enum zb_code Zarr3Dataset::prepare_read(zb_error *err) {
+    return fresh_.has_stale_fill(nodata_) ? settle_fresh(err) : ZB_OK;
 }
 
 bool Zarr3Dataset::prepare_first_write() {
@@ -175,12 +152,12 @@ bool Zarr3Dataset::prepare_first_write() {
 }
 
 bool Zarr3Dataset::keep_array() {
-    unwritten_.reset();
-    if (!fresh_)
+    fresh_.show();
+    if (!fresh_.is_fresh())
         return true;
     zb_error err;
     if (settle_fresh(&err) == ZB_OK) {
-        fresh_.reset();
+        fresh_.end();
         return true;
     }
     report(err);
@@ -315,8 +292,8 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
     enum zb_code code = settle_fresh(err);
     AttributeChanges changes;
     if (code == ZB_OK && edits.place)
-        code = write_changed_georeference(array_.shared_node(), layout_, {srs_, transform_},
-                                          edits.transform, &changes, err);
+        code = write_changed_georeference(array_.shared_node(), layout_, place(), edits.transform,
+                                          &changes, err);
     if (code != ZB_OK)
         return code;
     const Items now = items();
@@ -342,7 +319,7 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
 
 CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
     CPLErr result = GDALPamDataset::FlushCache(at_closing);
-    unwritten_.reset();
+    fresh_.show();
     if (!updates())
         return result;
     if (mask_ != nullptr && mask_->FlushCache(at_closing) != CE_None)
@@ -366,7 +343,7 @@ void Zarr3Dataset::forget() {
         level->forget();
     array_.abandon();
     overviews_at_close_.clear();
-    unwritten_.reset();
+    fresh_.show();
     completes_ = false;
     edits = Edits();
     nPamFlags &= ~GPF_DIRTY;

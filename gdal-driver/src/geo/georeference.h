@@ -12,8 +12,8 @@
 namespace zarr3 {
 
 struct Georeference {
-    const std::optional<OGRSpatialReference> &srs;
-    const std::optional<GeoTransform> &transform;
+    std::optional<OGRSpatialReference> srs;
+    std::optional<GeoTransform> transform;
 };
 
 /* Collects the attributes of the array, and writes the arrays beside it (grid mapping, coordinates)
