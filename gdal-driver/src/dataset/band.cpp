@@ -2,7 +2,7 @@
 /*
  * A band has properties (nodata, scale, unit, place along the extra dimensions), which come from
  * the array's attributes and win over GDAL's sidecar file, and pixels, for which it decides between
- * the two ways that dataset_read.cpp describes. Setters are in band_update.cpp.
+ * the two ways that raster_reader.cpp describes. Setters are in band_update.cpp.
  *
  * Attributes are the array's, so a value is for all bands. Where bands differ there is a list with
  * an item for each, in the places where rioxarray has them: `scales`, `offsets`, `units` and
@@ -16,9 +16,11 @@
 
 #include "array/attributes.h"
 #include "base/errors.h"
-#include "cpl_multiproc.h"
-#include "dataset/strips.h"
 #include "base/name_values.h"
+#include "cpl_multiproc.h"
+#include "dataset/coverage.h"
+#include "dataset/raster_write.h"
+#include "dataset/strips.h"
 
 using namespace zarr3;
 
@@ -43,7 +45,7 @@ bool Zarr3RasterBand::MayMultiBlockReadingBeMultiThreaded() const {
 
 CPLErr Zarr3RasterBand::IReadBlock(int x, int y, void *image) {
     zb_error err;
-    if (owner()->load_block(nBand - 1, x, y, image, &err) == ZB_OK)
+    if (owner()->reader().load_block(nBand - 1, x, y, image, &err) == ZB_OK)
         return CE_None;
     /* GDAL's cache reports a failure itself, its plain ReadBlock does not. The cache asks for a
        block that it has already taken in. */
@@ -60,12 +62,18 @@ CPLErr Zarr3RasterBand::IReadBlock(int x, int y, void *image) {
 
 CPLErr Zarr3RasterBand::AdviseRead(int x, int y, int width, int height, int buffer_width,
                                    int buffer_height, GDALDataType, OptionList) {
-    owner()->advise({x, y, width, height}, buffer_width, buffer_height);
+    owner()->reader().advise({x, y, width, height}, buffer_width, buffer_height);
     return CE_None;
 }
 
 CPLErr Zarr3RasterBand::IWriteBlock(int x, int y, void *image) {
-    return owner()->write_block(nBand - 1, x, y, image);
+    return write_block(owner(), nBand - 1, x, y, image);
+}
+
+int Zarr3RasterBand::IGetDataCoverageStatus(int x, int y, int width, int height, int stop,
+                                            double *percent) {
+    return coverage(owner()->array(), owner()->layout(), nBand - 1, {x, y, width, height}, stop,
+                    percent);
 }
 
 CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int height, void *data,
@@ -76,8 +84,8 @@ CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int 
     /* Requests that change the size go to GDAL, which uses overviews or comes back with windows of
        the full resolution. */
     const bool resampled = width != buffer_width || height != buffer_height;
-    Zarr3Dataset::Listen listen(owner(), mode, extra);
-    if (!resampled && !owner()->has_listener(mode, extra) &&
+    RasterReader::Listen listen(&owner()->reader(), mode, extra);
+    if (!resampled && !owner()->reader().has_listener(mode, extra) &&
         wants_strips(y, height, width, nBlockYSize, extra))
         return by_strips(y, height, width, nBlockYSize, extra,
                          [&](int from, int rows, GDALRasterIOExtraArg *silent) {
@@ -88,14 +96,14 @@ CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int 
     if (mode == GF_Write && !resampled) {
         bool done = false;
         const PixelRequest request = {window, data, type, 1, &nBand, pixel_space, line_space, 0};
-        const CPLErr result = owner()->write_pixels(request, &done);
+        const CPLErr result = write_pixels(owner(), request, &done);
         if (done)
             return result;
     }
     if (mode == GF_Read && !resampled) {
         bool done = false;
         const PixelRequest request = {window, data, type, 1, &nBand, pixel_space, line_space, 0};
-        const CPLErr result = owner()->read_direct(request, &done);
+        const CPLErr result = owner()->reader().read(request, &done);
         if (done)
             return result;
         /* GDAL goes line by line. A row of blocks that the cache cannot hold would be decoded for
@@ -103,7 +111,8 @@ CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int 
         const Window row = {x, y, width, 1};
         const int middle = (x + width / 2) / nBlockXSize * nBlockXSize;
         if (height > 1 && middle > x &&
-            owner()->block_bytes(row, 1) > static_cast<uint64_t>(GDALGetCacheMax64()) / 2) {
+            owner()->reader().block_bytes(row, 1) >
+                static_cast<uint64_t>(GDALGetCacheMax64()) / 2) {
             const double share = static_cast<double>(middle - x) / width;
             ScaledExtra first(listen.extra(), 0, share), second(listen.extra(), share, 1);
             const CPLErr left = IRasterIO(mode, x, y, middle - x, height, data, middle - x, height,
@@ -117,7 +126,7 @@ CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int 
         }
     }
     /* GDAL now asks for one block after the other; a miss loads the rest of them as well. */
-    const Zarr3Dataset::Expect expect(owner(), window, buffer_width, buffer_height);
+    const RasterReader::Expect expect(&owner()->reader(), window, buffer_width, buffer_height);
     return GDALPamRasterBand::IRasterIO(mode, x, y, width, height, data, buffer_width,
                                         buffer_height, type, pixel_space, line_space,
                                         listen.extra());

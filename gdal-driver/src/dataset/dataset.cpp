@@ -11,6 +11,7 @@
 #include "array/attributes.h"
 #include "base/errors.h"
 #include "dataset/band.h"
+#include "dataset/raster_write.h"
 #include "dataset/strips.h"
 #include "geo/geolocation.h"
 #include "store/location.h"
@@ -21,7 +22,7 @@ Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, Array array, const ArrayO
                            Layout layout, Pyramid pyramid)
     : Zarr3NodeDataset(hierarchy), pinned_(options.pinned), array_(std::move(array)),
       layout_(std::move(layout)), pyramid_(std::move(pyramid)), nodata_(find_nodata(node())),
-      write_options_(options.write) {
+      reader_(this), write_options_(options.write) {
     nRasterXSize = layout_.width;
     nRasterYSize = layout_.height;
     if (options.update) {
@@ -181,10 +182,11 @@ CPLErr Zarr3Dataset::IRasterIO(GDALRWFlag mode, int x, int y, int width, int hei
     /* All bands of a request in one plan. Bands that the direct way does not serve come one by one,
        or by blocks for PIXEL interleaving; GDAL decides. */
     const Window window = {x, y, width, height};
-    Listen listen(this, mode, extra);
+    RasterReader::Listen listen(&reader_, mode, extra);
     const int64_t row = int64_t{width} * band_count;
     if (width == buffer_width && height == buffer_height) {
-        if (!has_listener(mode, extra) && wants_strips(y, height, row, layout_.block_height, extra))
+        if (!reader_.has_listener(mode, extra) &&
+            wants_strips(y, height, row, layout_.block_height, extra))
             return by_strips(y, height, row, layout_.block_height, extra,
                              [&](int from, int rows, GDALRasterIOExtraArg *silent) {
                                  return IRasterIO(mode, x, y + from, width, rows,
@@ -196,11 +198,11 @@ CPLErr Zarr3Dataset::IRasterIO(GDALRWFlag mode, int x, int y, int width, int hei
         const PixelRequest request = {window, data,        type,       band_count,
                                       bands,  pixel_space, line_space, band_space};
         const CPLErr result =
-            mode == GF_Read ? read_direct(request, &done) : write_pixels(request, &done);
+            mode == GF_Read ? reader_.read(request, &done) : write_pixels(this, request, &done);
         if (done)
             return result;
     }
-    const Expect expect(this, window, buffer_width, buffer_height);
+    const RasterReader::Expect expect(&reader_, window, buffer_width, buffer_height);
     return GDALPamDataset::IRasterIO(mode, x, y, width, height, data, buffer_width, buffer_height,
                                      type, band_count, bands, pixel_space, line_space, band_space,
                                      listen.extra());

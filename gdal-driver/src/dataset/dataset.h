@@ -13,13 +13,11 @@
 #include "array/types.h"
 #include "dataset/band_lists.h"
 #include "dataset/fresh_array.h"
-#include "dataset/listener.h"
 #include "dataset/node_dataset.h"
-#include "dataset/pixel_request.h"
-#include "dataset/read_ahead.h"
+#include "dataset/raster_reader.h"
 #include "dataset/side_properties.h"
 #include "geo/georeference.h"
-#include "raster/block_range.h"
+#include "raster/pyramid.h"
 #include "store/complete.h"
 
 #include "zarrbridge/write.h"
@@ -114,23 +112,14 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
         return write_options_;
     }
 
+    zarr3::RasterReader &reader() {
+        return reader_;
+    }
+
     /* Writes what the array says now to the levels that were made of it. */
     enum zb_code follow_in_levels(zb_error *err);
 
-    /* Reads straight into the caller's buffer when that is the better way. Sets *done unless the
-       blocks of the cache should serve the request. */
-    CPLErr read_direct(const zarr3::PixelRequest &request, bool *done);
-
-    /* Writes pixels from the caller's buffer; to be called for datasets open for update. Sets *done
-       unless the blocks of the cache should take them. */
-    CPLErr write_pixels(const zarr3::PixelRequest &request, bool *done);
-    CPLErr write_block(int band, int block_x, int block_y, const void *image);
-
-    /* Writes bands that follow one another, of a type that needs no conversion by GDAL. From any
-       thread, but one at a time; before the first time prepare_first_write(), which reports its
-       failure. */
-    enum zb_code write_run(int first_band, int count, const zarr3::Window &window, const void *data,
-                           GDALDataType type, const zarr3::Spacings &spacings, zb_error *err);
+    /* To be called before the first pixel is written. False, with the error reported. */
     bool prepare_first_write();
 
     /* To be called before pixels are read. Those of a new array are its nodata value, which may
@@ -194,63 +183,6 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
         fresh_.hide(hierarchy_.root, group);
     }
 
-    /* Fills one block and, in the same plan, the blocks of bands that share its chunks and those
-       that the request under way will need next. */
-    enum zb_code load_block(int band, int block_x, int block_y, void *image, zb_error *err);
-
-    /* A program is going to read the window, into a buffer of that size. */
-    void advise(const zarr3::Window &window, int buffer_width, int buffer_height);
-
-    /* GDAL_DATA_COVERAGE_STATUS_* of a window of a band (from 0), and how much of it is stored. */
-    int coverage(int band, const zarr3::Window &window, int stop, double *percent) const;
-
-    /* Bytes that the blocks of a window take in GDAL's cache, chunk mates included. */
-    uint64_t block_bytes(const zarr3::Window &window, int band_count) const;
-
-    /* Reads, and tells of it whoever listens to the request under way: as the part [from, to] of
-       the request. */
-    enum zb_code read_boxes(const std::vector<zarr3::BoxRead> &boxes, zb_dtype memory, double from,
-                            double to, zb_error *err);
-
-    /* True if progress is told by a Listener of the request, in place of strips. */
-    bool has_listener(GDALRWFlag mode, const GDALRasterIOExtraArg *extra) const;
-
-    /* While it lives, the program that gave `extra` hears of the reads of this dataset, if it wants
-       to. Requests nest. */
-    class Listen {
-      public:
-        Listen(Zarr3Dataset *dataset, GDALRWFlag mode, GDALRasterIOExtraArg *extra);
-        ~Listen();
-        Listen(const Listen &) = delete;
-        Listen &operator=(const Listen &) = delete;
-
-        /* For GDAL's own ways of the request. */
-        GDALRasterIOExtraArg *extra() {
-            return listener_ ? listener_->extra() : extra_;
-        }
-
-      private:
-        Zarr3Dataset *dataset_;
-        zarr3::Listener *outer_;
-        GDALRasterIOExtraArg *extra_;
-        std::optional<zarr3::Listener> listener_;
-    };
-
-    /* While it lives, load_block knows which blocks are wanted. Requests nest: the outer one counts
-       where the inner is a part of it, else the inner. */
-    class Expect {
-      public:
-        Expect(Zarr3Dataset *dataset, const zarr3::Window &window, int buffer_width,
-               int buffer_height);
-        ~Expect();
-        Expect(const Expect &) = delete;
-        Expect &operator=(const Expect &) = delete;
-
-      private:
-        Zarr3Dataset *dataset_;
-        std::optional<zarr3::BlockRange> outer_;
-    };
-
   protected:
     CPLErr IRasterIO(GDALRWFlag mode, int x, int y, int width, int height, void *data,
                      int buffer_width, int buffer_height, GDALDataType type, int band_count,
@@ -269,21 +201,9 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     Zarr3Dataset(const zarr3::Hierarchy &hierarchy, zarr3::Array array,
                  const zarr3::ArrayOptions &options, zarr3::Layout layout, zarr3::Pyramid pyramid);
 
-    zarr3::ReadAhead::Plan plan_blocks(int band, int block_x, int block_y, uint64_t block_bytes);
-    bool prefers_direct(const zarr3::PixelRequest &request) const;
     zarr3::Georeference &place() const;
     void show_geolocation();
     void show_attributes();
-
-    /* dataset_write.cpp */
-    zarr3::MemoryBox box_of(int first_band, int count, const zarr3::Window &window,
-                            const zarr3::Spacings &spacings) const;
-    bool empty_cache(const zarr3::PixelRequest &request, bool overwritten);
-    enum zb_code write_converted(int first_band, int count, const zarr3::Window &window,
-                                 const char *data, GDALDataType type, const zarr3::Spacings &from,
-                                 zb_error *err);
-
-    bool knows_coverage() const;
 
     /* dataset_mask.cpp */
     std::unique_ptr<Zarr3Dataset> open_mask(const std::string &name, std::string *reason) const;
@@ -335,9 +255,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     zarr3::Layout layout_;
     zarr3::Pyramid pyramid_;
     zarr3::NoData nodata_;
-    std::optional<zarr3::BlockRange> expected_;
-    zarr3::ReadAhead ahead_;              /* of distant stores that are only read */
-    zarr3::Listener *listener_ = nullptr; /* of the request under way */
+    zarr3::RasterReader reader_;
 
     /* Found at the first question, because coordinates must be read for it; or set. */
     mutable std::optional<zarr3::Georeference> place_;

@@ -12,119 +12,115 @@
  *
  * Memory: what one plan brings into the cache is at most half of the cache (GDAL_CACHEMAX).
  */
+#include "dataset/raster_reader.h"
+
 #include <algorithm>
 #include <cstring>
 
 #include "base/errors.h"
-#include "dataset/band.h"
+#include "dataset/block_cache.h"
 #include "dataset/dataset.h"
 #include "store/network.h"
 
-using namespace zarr3;
+namespace zarr3 {
 
 /* Boxes in one plan: keeps the plan itself small when blocks are tiny. */
 static constexpr size_t kMaxBoxes = 65536;
 
-/* As GDAL allocates it: whole, also at the edges. */
-static uint64_t bytes_of_block(const Layout &layout, GDALDataType type) {
-    return static_cast<uint64_t>(layout.block_width) * static_cast<uint64_t>(layout.block_height) *
-           static_cast<uint64_t>(GDALGetDataTypeSizeBytes(type));
+const Layout &RasterReader::layout() const {
+    return raster_->layout();
 }
 
-/* Asked each time, because programs may change it while datasets are open. */
-static uint64_t cache_limit() {
-    return static_cast<uint64_t>(std::max<GIntBig>(GDALGetCacheMax64(), 0));
-}
-
-uint64_t Zarr3Dataset::block_bytes(const Window &window, int band_count) const {
-    uint64_t bytes = bytes_of_block(layout_, pixel_type(node()));
-    if (__builtin_mul_overflow(bytes, blocks_of(layout_, window).count(), &bytes) ||
+uint64_t RasterReader::block_bytes(const Window &window, int band_count) const {
+    uint64_t bytes = bytes_of_block(layout(), pixel_type(raster_->node()));
+    if (__builtin_mul_overflow(bytes, blocks_of(layout(), window).count(), &bytes) ||
         __builtin_mul_overflow(
-            bytes, static_cast<uint64_t>(std::max(layout_.chunk_bands, band_count)), &bytes))
+            bytes, static_cast<uint64_t>(std::max(layout().chunk_bands, band_count)), &bytes))
         return UINT64_MAX;
     return bytes;
 }
 
-bool Zarr3Dataset::prefers_direct(const PixelRequest &request) const {
-    if (!reads_exactly(node(), request.type))
+bool RasterReader::prefers_direct(const PixelRequest &request) const {
+    if (!reads_exactly(raster_->node(), request.type))
         return false;
     const Window &w = request.window;
     const uint64_t limit = cache_limit();
     const uint64_t need = block_bytes(w, request.band_count);
-    const bool one_block = request.band_count == 1 && blocks_of(layout_, w).count() == 1;
+    const bool one_block = request.band_count == 1 && blocks_of(layout(), w).count() == 1;
     /* More than the cache can hold: then the core's own serves the chunks that are read in part.
        One block is held whatever its size, so that rows of a single huge chunk decode it once. */
     if (need > limit - limit / 8 && !one_block)
         return true;
-    const bool uses_all =
-        is_whole_blocks(layout_, w) && (request.band_count == nBands || layout_.chunk_bands == 1);
+    const bool uses_all = is_whole_blocks(layout(), w) &&
+                          (request.band_count == layout().bands || layout().chunk_bands == 1);
     /* Programs that copy a raster go through it once, by rows of blocks; for them a cache is a
        detour. A program that asks for a part of a row may come back for the same blocks. */
-    const bool full_rows = w.width == nRasterXSize;
-    return uses_all && ((full_rows && blocks_of(layout_, w).count() > 1) || need > limit / 4);
+    const bool full_rows = w.width == layout().width;
+    return uses_all && ((full_rows && blocks_of(layout(), w).count() > 1) || need > limit / 4);
 }
 
-CPLErr Zarr3Dataset::read_direct(const PixelRequest &request, bool *done) {
+CPLErr RasterReader::read(const PixelRequest &request, bool *done) {
     *done = prefers_direct(request);
     if (!*done)
         return CE_None;
     zb_error err;
-    if (updates() && prepare_read(&err) != ZB_OK) {
+    if (raster_->updates() && raster_->prepare_read(&err) != ZB_OK) {
         report(err);
         return CE_Failure;
     }
-    if (updates() && !empty_cache(request, false))
+    if (raster_->updates() && !empty_cache(raster_, layout(), request, false))
         return CE_Failure;
     std::vector<BoxRead> reads;
-    for (const BandRun &run : band_runs(layout_, request))
-        reads.push_back(
-            {box_of(run.first_band, run.count, request.window, run.spacings), run.data});
-    if (read_boxes(reads, exchange_dtype(node(), request.type), 0, 1, &err) == ZB_OK)
+    for (const BandRun &run : band_runs(layout(), request))
+        reads.push_back({box_of(layout(), raster_->array().info()->ndim, run.first_band, run.count,
+                                request.window, run.spacings),
+                         run.data});
+    if (read_boxes(reads, exchange_dtype(raster_->node(), request.type), 0, 1, &err) == ZB_OK)
         return CE_None;
     report(err);
     return CE_Failure;
 }
 
-enum zb_code Zarr3Dataset::read_boxes(const std::vector<BoxRead> &boxes, zb_dtype memory,
+enum zb_code RasterReader::read_boxes(const std::vector<BoxRead> &boxes, zb_dtype memory,
                                       double from, double to, zb_error *err) {
     if (listener_ == nullptr)
-        return array_.read(boxes, memory, err);
+        return raster_->array().read(boxes, memory, err);
     ListenerPart part = {listener_, from, to};
-    return array_.read(boxes, memory, err, ListenerPart::hear, &part);
+    return raster_->array().read(boxes, memory, err, ListenerPart::hear, &part);
 }
 
-bool Zarr3Dataset::has_listener(GDALRWFlag mode, const GDALRasterIOExtraArg *extra) const {
+bool RasterReader::has_listener(GDALRWFlag mode, const GDALRasterIOExtraArg *extra) const {
     return mode == GF_Read && extra != nullptr && extra->pfnProgress != nullptr &&
-           is_distant(hierarchy_.store.get());
+           is_distant(raster_->hierarchy().store.get());
 }
 
-Zarr3Dataset::Listen::Listen(Zarr3Dataset *dataset, GDALRWFlag mode, GDALRasterIOExtraArg *extra)
-    : dataset_(dataset), outer_(dataset->listener_), extra_(extra) {
-    if (dataset->has_listener(mode, extra))
-        dataset->listener_ = &listener_.emplace(*extra);
+RasterReader::Listen::Listen(RasterReader *reader, GDALRWFlag mode, GDALRasterIOExtraArg *extra)
+    : reader_(reader), outer_(reader->listener_), extra_(extra) {
+    if (reader->has_listener(mode, extra))
+        reader->listener_ = &listener_.emplace(*extra);
 }
 
-Zarr3Dataset::Listen::~Listen() {
-    dataset_->listener_ = outer_;
+RasterReader::Listen::~Listen() {
+    reader_->listener_ = outer_;
 }
 
-Zarr3Dataset::Expect::Expect(Zarr3Dataset *dataset, const Window &window, int buffer_width,
+RasterReader::Expect::Expect(RasterReader *reader, const Window &window, int buffer_width,
                              int buffer_height)
-    : dataset_(dataset), outer_(dataset->expected_) {
+    : reader_(reader), outer_(reader->expected_) {
     /* A thumbnail that skips whole blocks must not load them. */
-    const bool touches_all =
-        window.width / std::max(buffer_width, 1) < dataset->layout_.block_width &&
-        window.height / std::max(buffer_height, 1) < dataset->layout_.block_height;
-    const BlockRange blocks = blocks_of(dataset->layout_, window);
+    const Layout &layout = reader->layout();
+    const bool touches_all = window.width / std::max(buffer_width, 1) < layout.block_width &&
+                             window.height / std::max(buffer_height, 1) < layout.block_height;
+    const BlockRange blocks = blocks_of(layout, window);
     if (outer_ && outer_->contains(blocks.x0, blocks.y0) && outer_->contains(blocks.x1, blocks.y1))
         return; /* GDAL takes requests for PIXEL interleaving apart, block by block */
-    dataset->expected_.reset();
+    reader->expected_.reset();
     if (touches_all)
-        dataset->expected_ = blocks;
+        reader->expected_ = blocks;
 }
 
-Zarr3Dataset::Expect::~Expect() {
-    dataset_->expected_ = outer_;
+RasterReader::Expect::~Expect() {
+    reader_->expected_ = outer_;
 }
 
 namespace {
@@ -132,9 +128,8 @@ namespace {
 /* The blocks that one plan fills. Those taken from the cache stay locked until it has run. */
 class BlockBatch {
   public:
-    BlockBatch(Zarr3Dataset *dataset, GDALDataType type)
-        : dataset_(dataset), layout_(dataset->layout()), pixel_(GDALGetDataTypeSizeBytes(type)),
-          memory_(exchange_dtype(dataset->node(), type)) {
+    BlockBatch(Zarr3Dataset *raster, GDALDataType type)
+        : raster_(raster), layout_(raster->layout()), pixel_(GDALGetDataTypeSizeBytes(type)) {
     }
 
     void add(int band, int x, int y, void *image) {
@@ -143,14 +138,14 @@ class BlockBatch {
             memset(image, 0,
                    static_cast<size_t>(pixel_) * static_cast<size_t>(layout_.block_width) *
                        static_cast<size_t>(layout_.block_height));
-        reads_.push_back({box_of(layout_, dataset_->array().info()->ndim, band, 1, window,
+        reads_.push_back({box_of(layout_, raster_->array().info()->ndim, band, 1, window,
                                  {pixel_, int64_t{pixel_} * layout_.block_width, 0}),
                           image});
     }
 
     /* The block in the cache, unless it is there already. False when memory has run out. */
     bool add_missing(int band, int x, int y) {
-        GDALRasterBand *owner = dataset_->GetRasterBand(band + 1);
+        GDALRasterBand *owner = raster_->GetRasterBand(band + 1);
         GDALRasterBlock *block = owner->TryGetLockedBlockRef(x, y);
         if (block != nullptr) {
             block->DropLock();
@@ -168,10 +163,10 @@ class BlockBatch {
         return reads_.size();
     }
 
-    /* Last of all, because making room in the cache may have pushed changed blocks into the
-       writer. From and to: the part that this is of the request under way. */
-    enum zb_code run(double from, double to, zb_error *err) {
-        return drop(dataset_->read_boxes(reads_, memory_, from, to, err));
+    /* To be read last of all, because making room in the cache may push changed blocks into the
+       writer. */
+    const std::vector<BoxRead> &reads() const {
+        return reads_;
     }
 
     /* Lets go of the blocks; after a failure they leave the cache. Returns code. */
@@ -190,10 +185,9 @@ class BlockBatch {
         GDALRasterBand *band;
         GDALRasterBlock *block;
     };
-    Zarr3Dataset *dataset_;
+    Zarr3Dataset *raster_;
     const Layout &layout_;
     int pixel_; /* bytes */
-    zb_dtype memory_;
     std::vector<BoxRead> reads_;
     std::vector<Held> held_;
 };
@@ -204,41 +198,54 @@ class BlockBatch {
    round trip for long. Bytes. */
 static constexpr uint64_t kMostAhead = uint64_t{64} << 20;
 
-ReadAhead::Plan Zarr3Dataset::plan_blocks(int band, int block_x, int block_y,
+ReadAhead::Plan RasterReader::plan_blocks(int band, int block_x, int block_y,
                                           uint64_t block_bytes) {
     const bool is_expected = expected_ && expected_->contains(block_x, block_y);
     const BlockRange wanted =
         is_expected ? *expected_ : BlockRange{block_x, block_y, block_x, block_y};
-    if (!is_distant(hierarchy_.store.get()) || updates())
+    if (!is_distant(raster_->hierarchy().store.get()) || raster_->updates())
         return {wanted, wanted.number(block_x, block_y), wanted.count()};
     const uint64_t bytes = std::min(kMostAhead, cache_limit() / 4);
     return ahead_.plan(band, block_x, block_y, wanted,
-                       blocks_of(layout_, {0, 0, layout_.width, layout_.height}),
+                       blocks_of(layout(), {0, 0, layout().width, layout().height}),
                        bytes / std::max<uint64_t>(block_bytes, 1));
 }
 
-void Zarr3Dataset::advise(const Window &window, int buffer_width, int buffer_height) {
+void RasterReader::advise(const Window &window, int buffer_width, int buffer_height) {
     /* GDAL checks windows of datasets, not of bands. */
     const bool is_inside = window.x >= 0 && window.y >= 0 && window.width > 0 &&
-                           window.height > 0 && window.x <= layout_.width - window.width &&
-                           window.y <= layout_.height - window.height;
+                           window.height > 0 && window.x <= layout().width - window.width &&
+                           window.y <= layout().height - window.height;
     ahead_.advise(is_inside && window.width == buffer_width && window.height == buffer_height
-                      ? std::optional<BlockRange>(blocks_of(layout_, window))
+                      ? std::optional<BlockRange>(blocks_of(layout(), window))
                       : std::nullopt);
 }
 
-enum zb_code Zarr3Dataset::load_block(int band, int block_x, int block_y, void *image,
+/* Of the request under way, if it is one of GDAL's: what is done of it when a number of its blocks
+   has been read from this one on. */
+double RasterReader::done_with(int block_x, int block_y, uint64_t blocks) const {
+    if (!expected_ || !expected_->contains(block_x, block_y))
+        return 0;
+    return static_cast<double>(expected_->number(block_x, block_y) + blocks) /
+           static_cast<double>(expected_->count());
+}
+
+/* The number of blocks that one plan may fill. */
+static size_t most_blocks(const Layout &layout, GDALDataType type) {
+    const uint64_t budget = cache_limit() / 2 / std::max<uint64_t>(bytes_of_block(layout, type), 1);
+    return static_cast<size_t>(std::min<uint64_t>(budget, kMaxBoxes));
+}
+
+enum zb_code RasterReader::load_block(int band, int block_x, int block_y, void *image,
                                       zb_error *err) {
     /* First of all, because it may make the array anew. */
-    const enum zb_code ready = prepare_read(err);
+    const enum zb_code ready = raster_->prepare_read(err);
     if (ready != ZB_OK)
         return ready;
-    const GDALDataType type = GetRasterBand(band + 1)->GetRasterDataType();
-    const std::vector<int> mates = layout_.chunk_mates(band);
-    const uint64_t budget =
-        cache_limit() / 2 / std::max<uint64_t>(bytes_of_block(layout_, type), 1);
-    const size_t most = static_cast<size_t>(std::min<uint64_t>(budget, kMaxBoxes));
-    BlockBatch batch(this, type);
+    const GDALDataType type = raster_->GetRasterBand(band + 1)->GetRasterDataType();
+    const std::vector<int> mates = layout().chunk_mates(band);
+    const size_t most = most_blocks(layout(), type);
+    BlockBatch batch(raster_, type);
     batch.add(band, block_x, block_y, image);
 
     /* Room for blocks, by bytes and by number. The block that was asked for goes in whatever it
@@ -254,18 +261,13 @@ enum zb_code Zarr3Dataset::load_block(int band, int block_x, int block_y, void *
     /* Onwards from here, in the order in which GDAL will ask for them: what does not fit any more
        is what it needs last. */
     const ReadAhead::Plan plan =
-        plan_blocks(band, block_x, block_y, bytes_of_block(layout_, type) * mates.size());
+        plan_blocks(band, block_x, block_y, bytes_of_block(layout(), type) * mates.size());
     uint64_t next = plan.first + 1;
     for (; room && next < plan.end; next++)
         add_mates(plan.range.x_of(next), plan.range.y_of(next), true);
-    const auto part =
-        [&](uint64_t number) { /* of the request under way, if it is one of GDAL's */
-                               return expected_ && expected_->contains(block_x, block_y)
-                                          ? static_cast<double>(
-                                                expected_->number(block_x, block_y) + number -
-                                                plan.first) /
-                                                static_cast<double>(expected_->count())
-                                          : 0;
-        };
-    return batch.run(part(plan.first), part(next), err);
+    return batch.drop(read_boxes(batch.reads(), exchange_dtype(raster_->node(), type),
+                                 done_with(block_x, block_y, 0),
+                                 done_with(block_x, block_y, next - plan.first), err));
 }
+
+} // namespace zarr3

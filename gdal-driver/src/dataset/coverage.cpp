@@ -4,20 +4,21 @@
  * what is empty. The answer counts pixels by their chunks: a chunk that is not there reads as the
  * fill value.
  */
+#include "dataset/coverage.h"
+
 #include <algorithm>
 
-#include "dataset/band.h"
-#include "dataset/dataset.h"
+#include "base/compat.h"
 #include "store/network.h"
 
 #include "zarrbridge/read.h"
 
-using namespace zarr3;
+namespace zarr3 {
 
 /* Neither every answer nor every place is worth the questions: each costs a look at a directory,
    and far away a request. Pixels that wait are not in the store yet. */
-bool Zarr3Dataset::knows_coverage() const {
-    return !is_distant(hierarchy_.store.get()) && !array_.is_writable();
+static bool knows_coverage(const Array &array) {
+    return !is_distant(zb_node_store(array.node())) && !array.is_writable();
 }
 
 namespace {
@@ -66,28 +67,30 @@ class ChunkRow {
 
 } // namespace
 
-int Zarr3Dataset::coverage(int band, const Window &window, int stop, double *percent) const {
+int coverage(const Array &array, const Layout &layout, int band, const Window &window, int stop,
+             double *percent) {
     static constexpr int kUnknown =
         GDAL_DATA_COVERAGE_STATUS_UNIMPLEMENTED | GDAL_DATA_COVERAGE_STATUS_DATA;
-    if (!knows_coverage())
+    const zb_node *node = array.node();
+    if (!knows_coverage(array))
         return kUnknown;
-    std::vector<uint64_t> index(array_.info()->ndim);
-    const std::vector<uint64_t> place = layout_.band_index(band);
+    std::vector<uint64_t> index(array.info()->ndim);
+    const std::vector<uint64_t> place = layout.band_index(band);
     for (size_t i = 0; i < place.size(); i++) {
-        const uint32_t dim = layout_.extra[i].dim;
-        index[dim] = zb_array_chunk_of(node(), ZB_GRID_INNER, dim, place[i]).index;
+        const uint32_t dim = layout.extra[i].dim;
+        index[dim] = zb_array_chunk_of(node, ZB_GRID_INNER, dim, place[i]).index;
     }
     int status = 0;
     uint64_t stored = 0;
-    ChunkRow rows(node(), layout_.axes.y, window.y, window.height);
-    ChunkRow columns(node(), layout_.axes.x, window.x, window.width);
+    ChunkRow rows(node, layout.axes.y, window.y, window.height);
+    ChunkRow columns(node, layout.axes.x, window.x, window.width);
     for (; !rows.past(); rows.next()) {
         rows.put(&index);
         for (columns.first(); !columns.past(); columns.next()) {
             zb_error err;
             uint64_t bytes = 0;
             columns.put(&index);
-            if (zb_array_chunk_stored(node(), index.data(), &bytes, &err) != ZB_OK)
+            if (zb_array_chunk_stored(node, index.data(), &bytes, &err) != ZB_OK)
                 return kUnknown; /* reading will tell what is wrong */
             stored += bytes > 0 ? rows.inside() * columns.inside() : 0;
             status |= bytes > 0 ? GDAL_DATA_COVERAGE_STATUS_DATA : GDAL_DATA_COVERAGE_STATUS_EMPTY;
@@ -104,7 +107,4 @@ int Zarr3Dataset::coverage(int band, const Window &window, int stop, double *per
     return status;
 }
 
-int Zarr3RasterBand::IGetDataCoverageStatus(int x, int y, int width, int height, int stop,
-                                            double *percent) {
-    return owner()->coverage(nBand - 1, {x, y, width, height}, stop, percent);
-}
+} // namespace zarr3

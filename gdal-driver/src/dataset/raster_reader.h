@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* The way of a raster's pixels to a program. */
+#ifndef ZARR3_RASTER_READER_H
+#define ZARR3_RASTER_READER_H
+
+#include <optional>
+#include <vector>
+
+#include "array/array.h"
+#include "dataset/listener.h"
+#include "dataset/pixel_request.h"
+#include "dataset/read_ahead.h"
+
+class Zarr3Dataset;
+
+namespace zarr3 {
+
+/* Knows what the requests under way want. Those of a dataset come one at a time, and nest. */
+class RasterReader {
+  public:
+    explicit RasterReader(Zarr3Dataset *raster) : raster_(raster) {
+    }
+    RasterReader(const RasterReader &) = delete;
+    RasterReader &operator=(const RasterReader &) = delete;
+
+    /* Reads straight into the caller's buffer when that is the better way. Sets *done unless the
+       blocks of the cache should serve the request. */
+    CPLErr read(const PixelRequest &request, bool *done);
+
+    /* Fills one block and, in the same plan, the blocks of bands that share its chunks and those
+       that the request under way will need next. */
+    enum zb_code load_block(int band, int block_x, int block_y, void *image, zb_error *err);
+
+    /* A program is going to read the window, into a buffer of that size. */
+    void advise(const Window &window, int buffer_width, int buffer_height);
+
+    /* Bytes that the blocks of a window take in GDAL's cache, chunk mates included. */
+    uint64_t block_bytes(const Window &window, int band_count) const;
+
+    /* True if progress is told by a Listener of the request, in place of strips. */
+    bool has_listener(GDALRWFlag mode, const GDALRasterIOExtraArg *extra) const;
+
+    /* While it lives, the program that gave `extra` hears of the reads of this raster, if it wants
+       to. Requests nest. */
+    class Listen {
+      public:
+        Listen(RasterReader *reader, GDALRWFlag mode, GDALRasterIOExtraArg *extra);
+        ~Listen();
+        Listen(const Listen &) = delete;
+        Listen &operator=(const Listen &) = delete;
+
+        /* For GDAL's own ways of the request. */
+        GDALRasterIOExtraArg *extra() {
+            return listener_ ? listener_->extra() : extra_;
+        }
+
+      private:
+        RasterReader *reader_;
+        Listener *outer_;
+        GDALRasterIOExtraArg *extra_;
+        std::optional<Listener> listener_;
+    };
+
+    /* While it lives, load_block knows which blocks are wanted. Requests nest: the outer one counts
+       where the inner is a part of it, else the inner. */
+    class Expect {
+      public:
+        Expect(RasterReader *reader, const Window &window, int buffer_width, int buffer_height);
+        ~Expect();
+        Expect(const Expect &) = delete;
+        Expect &operator=(const Expect &) = delete;
+
+      private:
+        RasterReader *reader_;
+        std::optional<BlockRange> outer_;
+    };
+
+  private:
+    const Layout &layout() const;
+    bool prefers_direct(const PixelRequest &request) const;
+    ReadAhead::Plan plan_blocks(int band, int block_x, int block_y, uint64_t block_bytes);
+    double done_with(int block_x, int block_y, uint64_t blocks) const;
+
+    /* Reads, and tells of it whoever listens to the request under way: as the part [from, to] of
+       the request. */
+    enum zb_code read_boxes(const std::vector<BoxRead> &boxes, zb_dtype memory, double from,
+                            double to, zb_error *err);
+
+    Zarr3Dataset *raster_;
+    std::optional<BlockRange> expected_; /* blocks that the request under way wants */
+    ReadAhead ahead_;                    /* of distant stores that are only read */
+    Listener *listener_ = nullptr;       /* of the request under way */
+};
+
+} // namespace zarr3
+
+#endif
