@@ -136,7 +136,7 @@ GDALDataset *create(const char *name, int width, int height, int bands, GDALData
                                 : name);
     dataset->use_sidecar(path);
     if (options.make_overviews)
-        dataset->make_overviews_at_close(options.resampling);
+        dataset->levels().make_at_close(options.resampling);
     return dataset.release();
 }
 

@@ -295,3 +295,21 @@ GDALRasterBand *Zarr3RasterBand::GetOverview(int index) {
         return nullptr;
     return levels[static_cast<size_t>(index)]->GetRasterBand(nBand);
 }
+
+GDALRasterBand *Zarr3RasterBand::GetMaskBand() {
+    Zarr3Dataset *mask = owner()->mask();
+    return mask != nullptr ? mask->GetRasterBand(1) : GDALPamRasterBand::GetMaskBand();
+}
+
+int Zarr3RasterBand::GetMaskFlags() {
+    return owner()->mask() != nullptr ? GMF_PER_DATASET : GDALPamRasterBand::GetMaskFlags();
+}
+
+CPLErr Zarr3RasterBand::CreateMaskBand(int flags) {
+    return owner()->updates() ? owner()->CreateMaskBand(flags)
+                              : GDALPamRasterBand::CreateMaskBand(flags);
+}
+
+bool Zarr3RasterBand::IsMaskBand() const {
+    return static_cast<const Zarr3Dataset *>(poDS)->is_mask() || GDALPamRasterBand::IsMaskBand();
+}

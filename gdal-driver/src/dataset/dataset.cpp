@@ -21,8 +21,8 @@ using namespace zarr3;
 Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, Array array, const ArrayOptions &options,
                            Layout layout, Pyramid pyramid)
     : Zarr3NodeDataset(hierarchy), pinned_(options.pinned), array_(std::move(array)),
-      layout_(std::move(layout)), pyramid_(std::move(pyramid)), nodata_(find_nodata(node())),
-      reader_(this), write_options_(options.write) {
+      layout_(std::move(layout)), pyramid_(std::move(pyramid)), write_options_(options.write),
+      nodata_(find_nodata(node())), reader_(this), mask_(this), levels_(this) {
     nRasterXSize = layout_.width;
     nRasterYSize = layout_.height;
     if (options.update) {
@@ -42,7 +42,7 @@ void Zarr3Dataset::show_attributes() {
     const std::string registration = area_or_point(node(), layout_, pyramid_, array_.around());
     if (!registration.empty() && metadata().item("", GDALMD_AREA_OR_POINT) == nullptr)
         metadata().set("", GDALMD_AREA_OR_POINT, registration.c_str());
-    known_items_ = items();
+    known_items_ = items_of(node(), &metadata());
     const zb_node *group = array_.around().group_above(1);
     if (group != nullptr)
         add_attributes(group, "GROUP", &metadata());

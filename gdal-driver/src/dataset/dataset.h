@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* An array as a raster. */
+/*
+ * An array as a raster. The dataset holds what is shown and what has been set, and hands its work to
+ * the owners of a state that is theirs alone: reading, the mask, the levels, a new array.
+ */
 #ifndef ZARR3_DATASET_H
 #define ZARR3_DATASET_H
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -12,8 +14,11 @@
 #include "array/nodata.h"
 #include "array/types.h"
 #include "dataset/band_lists.h"
+#include "dataset/edits.h"
 #include "dataset/fresh_array.h"
 #include "dataset/node_dataset.h"
+#include "dataset/raster_levels.h"
+#include "dataset/raster_mask.h"
 #include "dataset/raster_reader.h"
 #include "dataset/side_properties.h"
 #include "geo/georeference.h"
@@ -31,22 +36,6 @@ struct ArrayOptions {
     IndexRanges pinned; /* the slice that the name asks for, or empty */
     bool update = false;
     zb_write_options write = {}; /* for updating */
-};
-
-/* The kinds of properties that a program has changed and that the store does not have yet. */
-struct Edits {
-    bool place = false;     /* CRS or geotransform */
-    bool transform = false; /* the geotransform, which place says, too */
-    bool nodata = false;
-    bool metadata = false; /* the default domain's items of the dataset */
-    bool descriptions = false, units = false, scales = false, colours = false; /* of bands */
-    bool band_metadata = false;
-    bool side_properties = false; /* side_properties.h */
-
-    bool any() const {
-        return place || nodata || metadata || descriptions || units || scales || colours ||
-               band_metadata || side_properties;
-    }
 };
 
 } // namespace zarr3
@@ -91,15 +80,36 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
         return nodata_;
     }
 
-    /* The coarser levels of the pyramid that the array belongs to, finest first; opened at the
-       first call. Those of a mask are the masks of its raster's levels, as far as all have one. */
-    const std::vector<Zarr3Dataset *> &overviews();
+    /* Opened at the first question. */
+    const std::vector<Zarr3Dataset *> &overviews() {
+        return levels_.list();
+    }
+    zarr3::RasterLevels &levels() {
+        return levels_;
+    }
 
-    /* The mask of all bands, which is in the store; opened at the first call. Null where there is
-       none, and for masks. */
-    Zarr3Dataset *mask();
+    /* The mask of all bands, which is in the store; opened at the first question. Null where there
+       is none, and for masks. */
+    Zarr3Dataset *mask() {
+        return mask_.get();
+    }
+    Zarr3Dataset *mask_if_open() const {
+        return mask_.opened();
+    }
+
+    /* Of a mask: the raster that owns it. */
+    Zarr3Dataset *masked() const {
+        return masked_;
+    }
     bool is_mask() const {
         return masked_ != nullptr;
+    }
+    void become_mask_of(Zarr3Dataset *raster) {
+        masked_ = raster;
+        keep_no_sidecar();
+    }
+    void keep_no_sidecar() {
+        nPamFlags |= GPF_NOSAVE;
     }
 
     const zarr3::Hierarchy &hierarchy() const {
@@ -107,6 +117,10 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     }
     const zarr3::Pyramid &pyramid() const {
         return pyramid_;
+    }
+    /* The slice that is shown, or empty. */
+    const zarr3::IndexRanges &pinned() const {
+        return pinned_;
     }
     const zb_write_options &write_options() const {
         return write_options_;
@@ -119,8 +133,18 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     /* Writes what the array says now to the levels that were made of it. */
     enum zb_code follow_in_levels(zb_error *err);
 
+    /* Of a level: takes over what the raster that it was made of has, and what its edits say. */
+    enum zb_code follow(const Zarr3Dataset &raster, zb_error *err);
+
+    /* Another program, or this one, may have put other levels beside the array. What waits must
+       have been flushed. */
+    enum zb_code reopen(zb_error *err);
+
     /* To be called before the first pixel is written. False, with the error reported. */
     bool prepare_first_write();
+    bool has_written() const {
+        return wrote_;
+    }
 
     /* To be called before pixels are read. Those of a new array are its nodata value, which may
        have changed since the array was created: then it is made anew. */
@@ -143,6 +167,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
        NULL without such a list. */
     const zb_json *band_item(const char *name, int band) const;
 
+    /* Read at the first question, because coordinates are needed for it; or set. */
+    zarr3::Georeference &place() const;
     CPLErr place_at(const zarr3::GeoTransform &transform);
 
     /* To be called before statistics or a histogram are set. They are those of the pixels that have
@@ -154,15 +180,9 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
        called before it is handed out. */
     void enable_side_properties();
 
-    /* Overviews are made by this method when the dataset is closed, if pixels have been written. */
-    void make_overviews_at_close(const std::string &resampling) {
-        overviews_at_close_ = resampling;
-    }
-
     /* The store is this dataset's: it is complete() when the dataset is closed. */
     void complete_at_close(zarr3::Consolidate wish) {
-        completes_ = true;
-        consolidate_ = wish;
+        completes_ = wish;
     }
 
     /* Nothing that waits will be written. */
@@ -201,27 +221,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     Zarr3Dataset(const zarr3::Hierarchy &hierarchy, zarr3::Array array,
                  const zarr3::ArrayOptions &options, zarr3::Layout layout, zarr3::Pyramid pyramid);
 
-    zarr3::Georeference &place() const;
     void show_geolocation();
     void show_attributes();
-
-    /* dataset_mask.cpp */
-    std::unique_ptr<Zarr3Dataset> open_mask(const std::string &name, std::string *reason) const;
-    zarr3::NewArray plan_of_mask() const;
-    enum zb_code create_mask(zb_error *err);
-
-    /* dataset_overviews.cpp */
-    void open_levels();
-    enum zb_code forget_levels(zb_error *err);
-    enum zb_code update_levels(zb_error *err);
-    bool flush_levels(bool at_closing);
-    bool is_stale_level(const Zarr3Dataset &level) const;
-    CPLErr remove_levels();
-    CPLErr remove_made_levels(std::vector<std::string> made);
-    CPLErr remove_outer_overviews();
-    CPLErr make_last_overviews();
-    CPLErr build_levels(const char *resampling, const std::vector<int> &factors,
-                        GDALProgressFunc progress, void *progress_data);
 
     /* dataset_pam.cpp */
     std::vector<uint64_t> numbers_in_array() const;
@@ -233,47 +234,39 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     void forget_statistics();
 
     /* dataset_update.cpp */
+    CPLErr remove_outer_overviews();
     bool empty_fresh_cache();
     /* The array as what has been set so far wants it. */
     enum zb_code settle_fresh(zb_error *err);
     /* The array will not be created once more. False, with the error reported. */
     bool keep_array();
     enum zb_code commit(zb_error *err);
-    using Items = std::map<std::string, std::string>;
-    Items items();
-    void collect_metadata(const Items &now, zarr3::AttributeChanges *changes) const;
-    void collect_bands(zarr3::AttributeChanges *changes);
 
+    /* What is shown. */
     zarr3::IndexRanges pinned_;
     mutable zarr3::Array array_;
-    int nodata_band_ = 0; /* the one for which nodata was set last */
-    zarr3::FreshArray fresh_;
-    bool wrote_ = false;           /* pixels */
-    bool statistics_gone_ = false; /* and none have been set since */
-    Items known_items_;            /* metadata items when they were last read or written */
-    mutable zarr3::BandLists band_lists_;
     zarr3::Layout layout_;
     zarr3::Pyramid pyramid_;
+    zb_write_options write_options_;
+
+    /* Properties, as the array has them or as they were set. */
     zarr3::NoData nodata_;
-    zarr3::RasterReader reader_;
-
-    /* Found at the first question, because coordinates must be read for it; or set. */
-    mutable std::optional<zarr3::Georeference> place_;
-
+    int nodata_band_ = 0;                              /* the one for which it was set last */
+    mutable std::optional<zarr3::Georeference> place_; /* see place() */
+    mutable zarr3::BandLists band_lists_;
+    zarr3::Items known_items_; /* metadata items when they were last read or written */
     bool geolocation_shown_ = false;
 
-    zb_write_options write_options_;
-    bool mask_opened_ = false;
-    std::unique_ptr<Zarr3Dataset> mask_;
-    Zarr3Dataset *masked_ = nullptr; /* of a mask: the raster that owns it */
+    /* What has happened. */
+    zarr3::FreshArray fresh_;
+    bool wrote_ = false;                          /* pixels */
+    bool statistics_gone_ = false;                /* and none have been set since */
+    std::optional<zarr3::Consolidate> completes_; /* the store, at the end */
 
-    bool levels_opened_ = false;
-    std::vector<std::unique_ptr<Zarr3Dataset>> levels_; /* owned; none for masks */
-    std::vector<Zarr3Dataset *> overviews_;             /* what overviews() gives */
-    std::vector<std::string> stale_levels_;             /* paths of levels that are none any more */
-    std::string overviews_at_close_;                    /* a method, or "" */
-    bool completes_ = false; /* the store, at the end, with consolidate_ */
-    zarr3::Consolidate consolidate_ = zarr3::Consolidate::No;
+    zarr3::RasterReader reader_;
+    Zarr3Dataset *masked_ = nullptr; /* of a mask: the raster that owns it */
+    zarr3::RasterMask mask_;
+    zarr3::RasterLevels levels_;
 };
 
 #endif

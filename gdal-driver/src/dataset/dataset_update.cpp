@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From what a program sets to the attributes of the array.
+ * Setters, and the way of what they have set into the store.
  *
  * Setters only change the dataset in memory. The store follows when the dataset is flushed or
  * closed: programs set a dozen properties one after the other, and each change of an attribute
  * rewrites a document. What goes wrong then is reported by FlushCache() or Close().
  *
- * The fill value is the exception (fresh_array.cpp): blocks that are read and pixels that are
- * written first have a new array settled.
+ * The fill value is the exception (fresh_array.cpp): a new array is settled before pixels are read
+ * or written.
  */
-#include <algorithm>
-#include <cerrno>
-
 #include "array/attributes.h"
 #include "base/errors.h"
-#include "base/json_text.h"
-#include "base/name_values.h"
-#include "dataset/band.h"
 #include "dataset/dataset.h"
-#include "store/open_store.h"
-
-#include "zarrbridge/change.h"
+#include "dataset/levels.h"
 
 using namespace zarr3;
 
@@ -164,126 +156,103 @@ bool Zarr3Dataset::keep_array() {
     return false;
 }
 
-/* ---- Collecting ---- */
+/* ---- Mask and overviews ---- */
 
-/* A text that is a number where there was one stays a number. */
-static std::string item_json(const zb_json *before, const std::string &text) {
-    const enum zb_json_kind kind = zb_json_kind_of(before);
-    const bool typed = before != nullptr && kind != ZB_JSON_STRING;
-    const Json parsed = typed ? parse_json(text) : nullptr;
-    return parsed != nullptr && zb_json_kind_of(parsed.get()) == kind ? text : json_quote(text);
+CPLErr Zarr3Dataset::CreateMaskBand(int flags) {
+    if (!updates())
+        return GDALPamDataset::CreateMaskBand(flags);
+    const char *reason = nullptr;
+    if (flags != GMF_PER_DATASET)
+        reason = "a mask is one for all bands (GMF_PER_DATASET)";
+    else if (is_mask() || mask() != nullptr)
+        reason = "there is one already";
+    else if (array_.path().empty() || layout_.axes.y < 0 || !pinned_.empty())
+        reason = "a mask stands beside a whole array of rows and columns in a group";
+    if (reason != nullptr) {
+        CPLError(CE_Failure, CPLE_NotSupported, "array /%s: no mask can be made: %s",
+                 array_.path().c_str(), reason);
+        return CE_Failure;
+    }
+    zb_error err;
+    /* First, because the array's dimensions have their last names then. */
+    if (!prepare_first_write())
+        return CE_Failure;
+    if (mask_.create(&err) == ZB_OK && mask() != nullptr)
+        return CE_None;
+    report(err);
+    return CE_Failure;
 }
 
-/* Names are not compared in GDAL's way, which makes no difference between "History" and "history":
-   in the document they are two. */
-Zarr3Dataset::Items Zarr3Dataset::items() {
-    Items found;
-    /* A long_name that holds the descriptions of bands is not an item. */
-    const zb_json *long_name = attribute(node(), "long_name");
-    const bool descriptions_there =
-        long_name == nullptr ? zb_node_array(node())->ndim <= 2 : !is_item(node(), long_name);
-    for (const auto &[name, value] : name_values(metadata().items(""))) {
-        const bool taken = EQUAL(name.c_str(), "long_name") && descriptions_there;
-        if (is_item_name(name) && !taken)
-            found[name] = value;
-        else
-            CPLDebug("ZARR3", "metadata item %s has no place in the store", name.c_str());
-    }
-    return found;
+/* Those of older times, in a file beside the store. They would be there twice, or come back. */
+CPLErr Zarr3Dataset::remove_outer_overviews() {
+    if (!oOvManager.IsInitialized() || oOvManager.GetOverviewCount(1) == 0)
+        return CE_None;
+    return GDALPamDataset::IBuildOverviews("NONE", 0, nullptr, 0, nullptr, GDALDummyProgress,
+                                           nullptr, nullptr);
 }
 
-/* Items that other programs have written since this dataset saw them stay. */
-void Zarr3Dataset::collect_metadata(const Items &now, AttributeChanges *changes) const {
-    const auto present = members_of(zb_node_attributes(node()));
-    for (const auto &[name, value] : known_items_) {
-        if (now.count(name) == 0)
-            changes->remove(name);
-    }
-    for (const auto &[name, value] : now) {
-        const auto known = known_items_.find(name);
-        const auto before = present.find(name);
-        if (known == known_items_.end() || known->second != value)
-            changes->set(name,
-                         item_json(before == present.end() ? nullptr : before->second, value));
-    }
+/* "": overviews can be made in the store. */
+static std::string why_not(const Layout &layout, bool is_slice, bool all_bands) {
+    if (layout.axes.y < 0)
+        return "it has no rows and columns";
+    if (is_slice)
+        return "this is a slice; open the whole array";
+    return all_bands ? "" : "overviews are made of all bands together";
 }
 
-/* One value when all bands have the same, else a list; nothing where none has any. */
-static void set_per_band(const char *single, const char *list,
-                         const std::vector<std::string> &values, const std::string &nothing,
-                         AttributeChanges *changes) {
-    const bool same = std::all_of(values.begin(), values.end(),
-                                  [&](const std::string &value) { return value == values[0]; });
-    changes->remove(single);
-    changes->remove(list);
-    if (!same)
-        changes->set(list, json_list(values));
-    else if (values[0] != nothing)
-        changes->set(single, values[0]);
+CPLErr Zarr3Dataset::IBuildOverviews(const char *resampling, int count, const int *factors,
+                                     int band_count, const int *bands, GDALProgressFunc progress,
+                                     void *progress_data, CSLConstList options) {
+    /* An array that is a store by itself has no group for levels. */
+    const NodePtr group =
+        array_.path().empty() || !updates()
+            ? nullptr
+            : open_node(hierarchy_.store.get(), parent_path(array_.path()), nullptr);
+    if (group == nullptr)
+        return GDALPamDataset::IBuildOverviews(resampling, count, factors, band_count, bands,
+                                               progress, progress_data, options);
+    const std::string reason =
+        why_not(layout_, !pinned_.empty() && count_bands(array_.info(), layout_.axes) > 1,
+                count == 0 || band_count == nBands);
+    if (!reason.empty()) {
+        CPLError(CE_Failure, CPLE_NotSupported, "array /%s: no overviews are made: %s",
+                 array_.path().c_str(), reason.c_str());
+        return CE_Failure;
+    }
+    if (!keep_array() || FlushCache(false) != CE_None)
+        return CE_Failure;
+    const CPLErr result =
+        count == 0 ? levels_.remove()
+                   : levels_.build(resampling, {factors, factors + count}, progress, progress_data);
+    return result == CE_None ? remove_outer_overviews() : result;
 }
 
-/* A list under one name, or the one value; nothing where all bands have what goes without
-   saying. */
-static void set_or_remove(const char *name, const std::vector<std::string> &values, bool usual,
-                          AttributeChanges *changes) {
-    if (usual)
-        changes->remove(name);
-    else
-        changes->set(name, values.size() == 1 ? values[0] : json_list(values));
+enum zb_code Zarr3Dataset::follow_in_levels(zb_error *err) {
+    edits.place = true;
+    const enum zb_code code = levels_.update(err);
+    edits = Edits();
+    return code;
 }
 
-/* A value of each band, as JSON text. */
-template <class Fn> static std::vector<std::string> each_band(Zarr3Dataset *dataset, Fn fn) {
-    std::vector<std::string> values;
-    for (int i = 1; i <= dataset->GetRasterCount(); i++)
-        values.push_back(fn(static_cast<Zarr3RasterBand *>(dataset->GetRasterBand(i))));
-    return values;
+enum zb_code Zarr3Dataset::follow(const Zarr3Dataset &raster, zb_error *err) {
+    AttributeChanges changes;
+    copy_attributes(raster.node(), node(), &changes);
+    nodata_ = raster.nodata_;
+    enum zb_code code = ZB_OK;
+    if (raster.edits.place) {
+        const Georeference &from = raster.place();
+        place_ = {from.srs, level_transform(from.transform, raster.layout_, layout_)};
+        code = write_changed_georeference(array_.shared_node(), layout_, place(),
+                                          raster.edits.transform, &changes, err);
+    }
+    return code == ZB_OK ? array_.change_attributes(changes, err) : code;
 }
 
-/* Only what has been edited: an array may have 65536 bands. */
-void Zarr3Dataset::collect_bands(AttributeChanges *changes) {
-    const auto all_are = [](const std::vector<std::string> &values, const char *value) {
-        return std::all_of(values.begin(), values.end(),
-                           [&](const std::string &item) { return item == value; });
-    };
-    if (edits.descriptions) {
-        const auto values =
-            each_band(this, [](auto *band) { return json_quote(band->own_description()); });
-        set_or_remove("long_name", values, all_are(values, "\"\""), changes);
-    }
-    if (edits.units)
-        set_per_band("units", "units",
-                     each_band(this, [](auto *band) { return json_quote(band->GetUnitType()); }),
-                     "\"\"", changes);
-    if (edits.scales) {
-        set_per_band("scale_factor", "scales",
-                     each_band(this, [](auto *band) { return json_number(band->GetScale()); }),
-                     json_number(1), changes);
-        set_per_band("add_offset", "offsets",
-                     each_band(this, [](auto *band) { return json_number(band->GetOffset()); }),
-                     json_number(0), changes);
-    }
-    if (edits.colours) {
-        bool usual = true;
-        const auto values = each_band(this, [&](auto *band) {
-            const GDALColorInterp colour = band->GetColorInterpretation();
-            usual = usual && colour == default_colour(node(), layout_, band->GetBand() - 1);
-            return json_quote(GDALGetColorInterpretationName(colour));
-        });
-        set_or_remove("COLOR_INTERPRETATION", values, usual, changes);
-    }
-    if (edits.band_metadata) {
-        const auto values = each_band(this, [](auto *band) {
-            std::vector<std::pair<std::string, std::string>> members;
-            for (const auto &[name, value] : name_values(band->own_metadata().List()))
-                members.emplace_back(name, json_quote(value));
-            return json_object(members);
-        });
-        if (all_are(values, "{}"))
-            changes->remove("band_metadata");
-        else
-            changes->set("band_metadata", json_list(values));
-    }
+/* Opened anew, with the groups above it. */
+enum zb_code Zarr3Dataset::reopen(zb_error *err) {
+    const enum zb_code code = array_.move_to(array_.path(), err);
+    pyramid_ = find_pyramid(node(), array_.around());
+    return code;
 }
 
 /* ---- Writing ---- */
@@ -296,17 +265,17 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
                                           &changes, err);
     if (code != ZB_OK)
         return code;
-    const Items now = items();
+    const Items now = items_of(node(), &metadata());
     if (edits.metadata)
-        collect_metadata(now, &changes);
-    collect_bands(&changes);
+        collect_items(node(), known_items_, now, &changes);
+    collect_bands(this, &changes);
     if (edits.side_properties)
         collect_side_properties(&changes);
     if (edits.nodata)
         change_nodata(nodata_, node(), &changes);
     code = array_.change_attributes(changes, err);
     if (code == ZB_OK)
-        code = update_levels(err);
+        code = levels_.update(err);
     if (code != ZB_OK)
         return code;
     if (edits.side_properties)
@@ -322,7 +291,7 @@ CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
     fresh_.show();
     if (!updates())
         return result;
-    if (mask_ != nullptr && mask_->FlushCache(at_closing) != CE_None)
+    if (mask_if_open() != nullptr && mask_if_open()->FlushCache(at_closing) != CE_None)
         result = CE_Failure;
     zb_error err;
     if (edits.any() && commit(&err) != ZB_OK) {
@@ -333,18 +302,16 @@ CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
         report(err);
         result = CE_Failure;
     }
-    return flush_levels(at_closing) ? result : CE_Failure;
+    return levels_.flush(at_closing) ? result : CE_Failure;
 }
 
 void Zarr3Dataset::forget() {
-    if (mask_ != nullptr)
-        mask_->forget();
-    for (const auto &level : levels_)
-        level->forget();
+    if (mask_if_open() != nullptr)
+        mask_if_open()->forget();
+    levels_.forget();
     array_.abandon();
-    overviews_at_close_.clear();
     fresh_.show();
-    completes_ = false;
+    completes_.reset();
     edits = Edits();
     nPamFlags &= ~GPF_DIRTY;
 }
@@ -353,17 +320,16 @@ void Zarr3Dataset::forget() {
 CPLErr Zarr3Dataset::Close(ZARR3_CLOSE_PARAMETERS) {
     CPLErr result = CE_None;
     if (nOpenFlags != OPEN_FLAGS_CLOSED) {
-        if (make_last_overviews() != CE_None)
+        if (levels_.make_last() != CE_None)
             result = CE_Failure;
         if (FlushCache(true) != CE_None)
             result = CE_Failure;
-        if (completes_ && complete(hierarchy_.store.get(), consolidate_) != CE_None)
+        if (completes_ && complete(hierarchy_.store.get(), *completes_) != CE_None)
             result = CE_Failure;
         if (updates())
             forget();
-        overviews_.clear();
-        levels_.clear();
-        mask_.reset();
+        levels_.close();
+        mask_.close();
         if (GDALPamDataset::Close(ZARR3_CLOSE_ARGUMENTS) != CE_None)
             result = CE_Failure;
     }

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "dataset/edits.h"
+
+#include <algorithm>
+
+#include "array/attributes.h"
+#include "base/json_text.h"
+#include "base/name_values.h"
+#include "dataset/band.h"
+#include "dataset/dataset.h"
+
+namespace zarr3 {
+
+/* A text that is a number where there was one stays a number. */
+static std::string item_json(const zb_json *before, const std::string &text) {
+    const enum zb_json_kind kind = zb_json_kind_of(before);
+    const bool typed = before != nullptr && kind != ZB_JSON_STRING;
+    const Json parsed = typed ? parse_json(text) : nullptr;
+    return parsed != nullptr && zb_json_kind_of(parsed.get()) == kind ? text : json_quote(text);
+}
+
+/* Names are not compared in GDAL's way, which makes no difference between "History" and "history":
+   in the document they are two. */
+Items items_of(const zb_node *node, MetadataDomains *metadata) {
+    Items found;
+    /* A long_name that holds the descriptions of bands is not an item. */
+    const zb_json *long_name = attribute(node, "long_name");
+    const bool descriptions_there =
+        long_name == nullptr ? zb_node_array(node)->ndim <= 2 : !is_item(node, long_name);
+    for (const auto &[name, value] : name_values(metadata->items(""))) {
+        const bool taken = EQUAL(name.c_str(), "long_name") && descriptions_there;
+        if (is_item_name(name) && !taken)
+            found[name] = value;
+        else
+            CPLDebug("ZARR3", "metadata item %s has no place in the store", name.c_str());
+    }
+    return found;
+}
+
+void collect_items(const zb_node *node, const Items &known, const Items &now,
+                   AttributeChanges *changes) {
+    const auto present = members_of(zb_node_attributes(node));
+    for (const auto &[name, value] : known) {
+        if (now.count(name) == 0)
+            changes->remove(name);
+    }
+    for (const auto &[name, value] : now) {
+        const auto old = known.find(name);
+        const auto before = present.find(name);
+        if (old == known.end() || old->second != value)
+            changes->set(name,
+                         item_json(before == present.end() ? nullptr : before->second, value));
+    }
+}
+
+/* One value when all bands have the same, else a list; nothing where none has any. */
+static void set_per_band(const char *single, const char *list,
+                         const std::vector<std::string> &values, const std::string &nothing,
+                         AttributeChanges *changes) {
+    const bool same = std::all_of(values.begin(), values.end(),
+                                  [&](const std::string &value) { return value == values[0]; });
+    changes->remove(single);
+    changes->remove(list);
+    if (!same)
+        changes->set(list, json_list(values));
+    else if (values[0] != nothing)
+        changes->set(single, values[0]);
+}
+
+/* A list under one name, or the one value; nothing where all bands have what goes without
+   saying. */
+static void set_or_remove(const char *name, const std::vector<std::string> &values, bool usual,
+                          AttributeChanges *changes) {
+    if (usual)
+        changes->remove(name);
+    else
+        changes->set(name, values.size() == 1 ? values[0] : json_list(values));
+}
+
+/* A value of each band, as JSON text. */
+template <class Fn> static std::vector<std::string> each_band(Zarr3Dataset *dataset, Fn fn) {
+    std::vector<std::string> values;
+    for (int i = 1; i <= dataset->GetRasterCount(); i++)
+        values.push_back(fn(static_cast<Zarr3RasterBand *>(dataset->GetRasterBand(i))));
+    return values;
+}
+
+static bool all_are(const std::vector<std::string> &values, const char *value) {
+    return std::all_of(values.begin(), values.end(),
+                       [&](const std::string &item) { return item == value; });
+}
+
+static void collect_colours(Zarr3Dataset *raster, AttributeChanges *changes) {
+    bool usual = true;
+    const auto values = each_band(raster, [&](auto *band) {
+        const GDALColorInterp colour = band->GetColorInterpretation();
+        usual = usual &&
+                colour == default_colour(raster->node(), raster->layout(), band->GetBand() - 1);
+        return json_quote(GDALGetColorInterpretationName(colour));
+    });
+    set_or_remove("COLOR_INTERPRETATION", values, usual, changes);
+}
+
+static void collect_band_items(Zarr3Dataset *raster, AttributeChanges *changes) {
+    const auto values = each_band(raster, [](auto *band) {
+        std::vector<std::pair<std::string, std::string>> members;
+        for (const auto &[name, value] : name_values(band->own_metadata().List()))
+            members.emplace_back(name, json_quote(value));
+        return json_object(members);
+    });
+    if (all_are(values, "{}"))
+        changes->remove("band_metadata");
+    else
+        changes->set("band_metadata", json_list(values));
+}
+
+void collect_bands(Zarr3Dataset *raster, AttributeChanges *changes) {
+    const Edits &edits = raster->edits;
+    if (edits.descriptions) {
+        const auto values =
+            each_band(raster, [](auto *band) { return json_quote(band->own_description()); });
+        set_or_remove("long_name", values, all_are(values, "\"\""), changes);
+    }
+    if (edits.units)
+        set_per_band("units", "units",
+                     each_band(raster, [](auto *band) { return json_quote(band->GetUnitType()); }),
+                     "\"\"", changes);
+    if (edits.scales) {
+        set_per_band("scale_factor", "scales",
+                     each_band(raster, [](auto *band) { return json_number(band->GetScale()); }),
+                     json_number(1), changes);
+        set_per_band("add_offset", "offsets",
+                     each_band(raster, [](auto *band) { return json_number(band->GetOffset()); }),
+                     json_number(0), changes);
+    }
+    if (edits.colours)
+        collect_colours(raster, changes);
+    if (edits.band_metadata)
+        collect_band_items(raster, changes);
+}
+
+} // namespace zarr3

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Overviews are datasets like the raster itself, made from their own arrays. They own nothing of
+ * the finest level but a reference to the store. Those of a raster that is open for update are,
+ * too: programs write to overviews as to any band.
+ *
+ * What a program sets on the raster holds for the levels that were made of it. Levels that other
+ * programs made are left as they are, for they may have properties of their own.
+ */
+#include "dataset/raster_levels.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/errors.h"
+#include "dataset/dataset.h"
+#include "dataset/levels.h"
+#include "dataset/overview_builder.h"
+
+namespace zarr3 {
+
+RasterLevels::RasterLevels(Zarr3Dataset *raster) : raster_(raster) {
+}
+
+RasterLevels::~RasterLevels() = default;
+
+/* ---- Reading ---- */
+
+/* The raster got other rows or columns after the level was made. */
+static bool is_stale(Zarr3Dataset *raster, Zarr3Dataset *level) {
+    const zb_array_info *info = raster->array().info(), *other = level->array().info();
+    const int width = raster->GetRasterXSize(), height = raster->GetRasterYSize();
+    return is_of_other_shape(raster->pyramid(), width, height) ||
+           (info->ndim == other->ndim && level->array().path() != raster->array().path() &&
+            level->GetRasterXSize() <= width && level->GetRasterYSize() <= height &&
+            !may_be_level(info, other));
+}
+
+/* GDAL takes overviews for smaller versions of one picture with the same bands. Levels of another
+   type would be converted without a word. */
+static bool is_overview(Zarr3Dataset *raster, Zarr3Dataset *level) {
+    const int width = raster->GetRasterXSize(), height = raster->GetRasterYSize();
+    const bool coarser = level->GetRasterXSize() <= width && level->GetRasterYSize() <= height &&
+                         (level->GetRasterXSize() < width || level->GetRasterYSize() < height);
+    return coarser && level->GetRasterCount() == raster->GetRasterCount() &&
+           level->GetRasterBand(1)->GetRasterDataType() ==
+               raster->GetRasterBand(1)->GetRasterDataType();
+}
+
+/* Null, with *reason set, where the path leads to no raster. */
+std::unique_ptr<Zarr3Dataset> RasterLevels::open_one(const std::string &path,
+                                                     std::string *reason) const {
+    zb_error err;
+    const NodePtr node = open_node(raster_->hierarchy().store.get(), path, &err);
+    *reason = node == nullptr ? err.message : "it is a group";
+    if (node == nullptr || zb_node_array(node.get()) == nullptr)
+        return nullptr;
+    const Axes &axes = raster_->layout().axes;
+    const std::string x = std::to_string(axes.x), y = std::to_string(axes.y);
+    ArrayOptions options;
+    options.pinned = raster_->pinned();
+    options.update = raster_->updates();
+    options.write = raster_->write_options();
+    if (axes.y >= 0) {
+        options.dim_x = x.c_str();
+        options.dim_y = y.c_str();
+    }
+    return Zarr3Dataset::make(raster_->hierarchy(), node, options, reason);
+}
+
+void RasterLevels::open() {
+    for (const std::string &path : raster_->pyramid().levels) {
+        std::string reason;
+        std::unique_ptr<Zarr3Dataset> level = open_one(path, &reason);
+        if (level == nullptr) {
+            CPLDebug("ZARR3", "level %s is left out: %s", path.c_str(), reason.c_str());
+            continue;
+        }
+        if (is_stale(raster_, level.get())) {
+            CPLDebug("ZARR3", "level %s is left out: it is of another size of the raster",
+                     path.c_str());
+            stale_.push_back(path);
+            continue;
+        }
+        level->keep_no_sidecar();
+        if (is_overview(raster_, level.get()))
+            levels_.push_back(std::move(level));
+    }
+    std::stable_sort(levels_.begin(), levels_.end(), [](const auto &a, const auto &b) {
+        return a->GetRasterXSize() > b->GetRasterXSize();
+    });
+    for (const auto &level : levels_)
+        list_.push_back(level.get());
+}
+
+const std::vector<Zarr3Dataset *> &RasterLevels::list() {
+    if (opened_)
+        return list_;
+    opened_ = true;
+    if (!raster_->is_mask()) {
+        open();
+        return list_;
+    }
+    for (Zarr3Dataset *level : raster_->masked()->overviews())
+        list_.push_back(level->mask());
+    if (std::count(list_.begin(), list_.end(), nullptr) > 0)
+        list_.clear();
+    return list_;
+}
+
+/* ---- Changing ---- */
+
+bool RasterLevels::flush(bool at_closing) {
+    bool good = true;
+    for (const auto &level : levels_)
+        good = level->FlushCache(at_closing) == CE_None && good;
+    return good;
+}
+
+void RasterLevels::forget() {
+    for (const auto &level : levels_)
+        level->forget();
+    resampling_.clear();
+}
+
+void RasterLevels::close() {
+    list_.clear();
+    levels_.clear();
+}
+
+std::vector<Zarr3Dataset *> RasterLevels::made() {
+    std::vector<Zarr3Dataset *> made;
+    for (Zarr3Dataset *level : list()) {
+        if (is_made_level(raster_->pyramid(), raster_->array().path(), level->array().path()))
+            made.push_back(level);
+    }
+    return made;
+}
+
+/* What the list of the pyramid says of places, of the raster and of these levels. */
+enum zb_code RasterLevels::update_places(const std::vector<Zarr3Dataset *> &levels, zb_error *err) {
+    const std::string path = raster_->array().path();
+    NodePtr group = open_node(raster_->hierarchy().store.get(), parent_path(path), err);
+    if (group == nullptr)
+        return err->code;
+    std::vector<LayoutEntry> entries;
+    const auto add = [&](Zarr3Dataset *one) {
+        entries.push_back(layout_entry(raster_->node(), raster_->layout(), one->node(),
+                                       one->array().path(), one->layout(),
+                                       raster_->place().transform));
+    };
+    for (Zarr3Dataset *level : levels)
+        add(level);
+    add(raster_);
+    AttributeChanges changes;
+    put_into_layout(group.get(), entries, &changes);
+    return changes.apply(&group, err);
+}
+
+enum zb_code RasterLevels::update(zb_error *err) {
+    const Pyramid &pyramid = raster_->pyramid();
+    if (raster_->is_mask() || pyramid.self != 0 || !raster_->pinned().empty())
+        return ZB_OK;
+    const std::vector<Zarr3Dataset *> levels = made();
+    for (Zarr3Dataset *level : levels) {
+        const enum zb_code code = level->follow(*raster_, err);
+        if (code != ZB_OK)
+            return code;
+    }
+    return raster_->edits.place && !levels.empty() ? update_places(levels, err) : ZB_OK;
+}
+
+/* The bands of overviews that programs have are of the past, as GDAL says of BuildOverviews(). What
+   waits in them must have been flushed. */
+/* The bands of overviews that programs have are of the past, as GDAL says of BuildOverviews(). What
+   waits in them must have been flushed. */
+enum zb_code RasterLevels::reopen(zb_error *err) {
+    for (const auto &level : levels_)
+        level->forget();
+    forget_list();
+    if (raster_->mask_if_open() != nullptr)
+        raster_->mask_if_open()->levels().forget_list();
+    levels_.clear();
+    stale_.clear();
+    return raster_->reopen(err);
+}
+
+CPLErr RasterLevels::remove() {
+    std::vector<std::string> made;
+    for (Zarr3Dataset *level : list()) {
+        const std::string path = level->array().path();
+        if (!is_made_level(raster_->pyramid(), raster_->array().path(), path)) {
+            CPLError(CE_Failure, CPLE_NotSupported,
+                     "array /%s: its level /%s was made by another program as data of its own, and "
+                     "is not removed",
+                     raster_->array().path().c_str(), path.c_str());
+            return CE_Failure;
+        }
+        made.push_back(path);
+    }
+    return remove_made(made);
+}
+
+/* With those that are of the past. */
+CPLErr RasterLevels::remove_made(std::vector<std::string> made) {
+    for (const std::string &path : stale_) {
+        if (is_made_level(raster_->pyramid(), raster_->array().path(), path))
+            made.push_back(path);
+    }
+    zb_error err;
+    zb_store *store = raster_->hierarchy().store.get();
+    const Pyramid pyramid = raster_->pyramid();
+    enum zb_code code = reopen(&err);
+    if (code == ZB_OK)
+        code = remove_levels(store, pyramid, made, &err);
+    if (code == ZB_OK)
+        code = remove_lost_levels(store, raster_->array().path(), pyramid, &err);
+    zb_error again;
+    const enum zb_code reopened = reopen(&again);
+    if (code == ZB_OK && reopened == ZB_OK)
+        return CE_None;
+    report(code != ZB_OK ? err : again);
+    return CE_Failure;
+}
+
+CPLErr RasterLevels::build(const char *resampling, const std::vector<int> &factors,
+                           GDALProgressFunc progress, void *progress_data) {
+    /* New ones go beside those that are there; these are of the past, and hold their names. */
+    list();
+    if (!stale_.empty() && remove_made({}) != CE_None)
+        return CE_Failure;
+    OverviewBuilder builder(raster_, resampling);
+    zb_error err;
+    for (const int factor : std::set<int>(factors.begin(), factors.end())) {
+        if (!builder.plan(factor))
+            return CE_Failure;
+    }
+    if (!builder.build(progress, progress_data) || raster_->FlushCache(false) != CE_None)
+        return CE_Failure;
+    enum zb_code code = reopen(&err);
+    const bool replaced = code == ZB_OK && builder.replace();
+    if (code == ZB_OK)
+        code = reopen(&err); /* those that are there now are opened when they are asked for */
+    if (code != ZB_OK)
+        report(err);
+    return code == ZB_OK && replaced ? CE_None : CE_Failure;
+}
+
+CPLErr RasterLevels::make_last() {
+    const std::string resampling = resampling_;
+    const std::vector<int> factors =
+        usual_factors(raster_->GetRasterXSize(), raster_->GetRasterYSize());
+    resampling_.clear();
+    if (resampling.empty() || !raster_->has_written() || factors.empty())
+        return CE_None;
+    return raster_->BuildOverviews(resampling.c_str(), static_cast<int>(factors.size()),
+                                   factors.data(), 0, nullptr, GDALDummyProgress, nullptr, nullptr);
+}
+
+} // namespace zarr3
