@@ -103,6 +103,10 @@ ZB_API enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err);
 ZB_API enum zb_code zb_writer_settle(zb_writer *writer, const uint64_t *start,
                                      const uint64_t *count, zb_error *err);
 
+/* True if anything waits in the chunks that a box touches: zb_array_read of the box would not give
+   all that was written. Nothing is stored. */
+ZB_API bool zb_writer_waits(const zb_writer *writer, const uint64_t *start, const uint64_t *count);
+
 /* For an array that only grows: what waits need not be stored before, and the writer goes on.
 
        if (!zb_writer_can_grow(writer, shape))

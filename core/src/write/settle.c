@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Storing the open chunks that a read is about to look at. zb_array_read sees the store, not the
+ * The open chunks that a read is about to look at: asked for, and stored. zb_array_read sees the store, not the
  * chunks that wait in a writer for their rest; a program that reads and writes by turns wants no
  * more of those stored than it reads.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/grid.h"
 #include "node/node.h"
+#include "write/gather.h"
 #include "write/merge.h"
 #include "write/writer.h"
 #include "zarrbridge/write.h"
@@ -41,8 +43,8 @@ static bool touches(const region *r, uint32_t ndim, const zb__open_chunk *chunk)
     return true;
 }
 
-/* The open chunks in the region; returns their number. There are few open chunks, while a box may
-   touch any number of chunks. */
+/* The open chunks in the region; returns their number. A box may touch any number of chunks, of
+   which few are open. */
 static size_t list_open(const zb_writer *writer, const region *r, zb__open_chunk **list) {
     const uint32_t ndim = writer->node->array->info.ndim;
     size_t count = 0;
@@ -51,6 +53,44 @@ static size_t list_open(const zb_writer *writer, const region *r, zb__open_chunk
             list[count++] = open;
     }
     return count;
+}
+
+static bool has_more_than(const region *r, uint32_t ndim, uint64_t most) {
+    uint64_t chunks = 1;
+    for (uint32_t d = 0; d < ndim; d++) {
+        if (__builtin_mul_overflow(chunks, r->last[d] - r->first[d] + 1, &chunks) || chunks > most)
+            return true;
+    }
+    return false;
+}
+
+/* By the shorter way: through the chunks of the region, or through the open ones. */
+static bool has_open(const zb_writer *writer, const region *r) {
+    const uint32_t ndim = writer->node->array->info.ndim;
+    if (has_more_than(r, ndim, writer->open_count)) {
+        const zb__open_chunk *open = writer->newest;
+        while (open && !touches(r, ndim, open))
+            open = open->older;
+        return open;
+    }
+    uint64_t at[ZB_MAX_NDIM];
+    memcpy(at, r->first, sizeof at);
+    for (;;) {
+        if (zb__open_chunk_find(writer, at))
+            return true;
+        uint32_t d = ndim;
+        for (; d > 0 && at[d - 1] == r->last[d - 1]; d--)
+            at[d - 1] = r->first[d - 1];
+        if (d == 0)
+            return false;
+        at[d - 1]++;
+    }
+}
+
+bool zb_writer_waits(const zb_writer *writer, const uint64_t *start, const uint64_t *count) {
+    region touched;
+    return writer->open_count > 0 && find_region(writer->node->array, start, count, &touched) &&
+           has_open(writer, &touched);
 }
 
 enum zb_code zb_writer_settle(zb_writer *writer, const uint64_t *start, const uint64_t *count,

@@ -58,7 +58,7 @@ enum zb_code Array::write(const MemoryBox &place, const void *data, zb_dtype mem
     write.data = data;
     write.dtype = memory;
     write.strides = place.strides.data();
-    return writer_->write(node_, place.box, write, err);
+    return writer_->write(node_, write, err);
 }
 
 enum zb_code Array::flush(zb_error *err) {

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The way of pixels into an array: the core's writer, opened at the first write, and the memory of
-   which chunks wait in it. */
+/* The way of pixels into an array: the core's writer, opened at the first write. */
 #ifndef ZARR3_PIXEL_WRITER_H
 #define ZARR3_PIXEL_WRITER_H
 
 #include <mutex>
-#include <set>
-#include <vector>
 
 #include "array/box.h"
 #include "base/handles.h"
@@ -25,8 +22,7 @@ class PixelWriter {
     PixelWriter(const PixelWriter &) = delete;
     PixelWriter &operator=(const PixelWriter &) = delete;
 
-    /* The box must be that of `write`. */
-    enum zb_code write(const NodePtr &array, const Box &box, const zb_write &write, zb_error *err);
+    enum zb_code write(const NodePtr &array, const zb_write &write, zb_error *err);
 
     /* Stores what waits, if any of it lies in chunks that the box touches. */
     enum zb_code settle(const Box &box, zb_error *err);
@@ -43,12 +39,8 @@ class PixelWriter {
     }
 
   private:
-    void note(const zb_node *array, const Box &box);
-
     zb_write_options options_;
-    NodePtr array_;
     Writer writer_;
-    std::set<std::vector<uint64_t>> waiting_; /* indices of chunks that were written in part */
     std::recursive_mutex turn_;
     bool mixed_ = false;
 };

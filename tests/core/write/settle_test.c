@@ -101,6 +101,42 @@ static void assert_reads(const written *w, const uint64_t *start, const uint64_t
     free(read);
 }
 
+static bool waits(const written *w, uint64_t row, uint64_t column, uint64_t rows,
+                  uint64_t columns) {
+    const uint64_t start[2] = {row, column}, count[2] = {rows, columns};
+    return zb_writer_waits(w->writer, start, count);
+}
+
+/* Boxes of few chunks and boxes of more than are open are looked through in different ways. */
+static void a_question_tells_what_waits(void **state) {
+    (void)state;
+    check_random random = check_random_new();
+    written w;
+    zb_error err;
+    begin(&w, &small, &random);
+    assert_false(waits(&w, 0, 0, 10, 10));
+    write_one(&w, 5, 6, 7);
+    assert_true(waits(&w, 4, 4, 1, 1)); /* another element of the chunk */
+    assert_true(waits(&w, 3, 3, 2, 2)); /* the last of four chunks */
+    assert_true(waits(&w, 0, 0, 10, 10));
+    assert_true(waits(&w, 7, 7, UINT64_MAX, UINT64_MAX));
+    assert_false(waits(&w, 0, 0, 4, 10));
+    assert_false(waits(&w, 8, 0, 2, 10));
+    assert_false(waits(&w, 3, 3, 1, 1));
+    assert_false(waits(&w, 5, 6, 0, 1));  /* an empty box */
+    assert_false(waits(&w, 10, 0, 5, 5)); /* outside */
+    for (uint64_t row = 8; row < 10; row++)
+        for (uint64_t column = 8; column < 10; column++) {
+            assert_true(row + column == 16 || waits(&w, 9, 9, 1, 1));
+            write_one(&w, row, column, 1);
+        }
+    assert_false(waits(&w, 9, 9, 1, 1)); /* its parts have made the chunk complete */
+    assert_int_equal(zb_store_count_take(w.store).puts, 1);
+    ASSERT_OK(zb_writer_flush(w.writer, &err), err);
+    assert_false(waits(&w, 0, 0, 10, 10));
+    end(&w);
+}
+
 static void choose_box(const arrays_spec *spec, check_random *random, uint64_t *start,
                        uint64_t *count) {
     for (uint32_t d = 0; d < spec->ndim; d++) {
@@ -145,6 +181,7 @@ static void random_boxes_read_as_written(void **state) {
             choose_box(&spec, &random, start, count);
             zb_error err;
             ASSERT_OK(zb_writer_settle(w.writer, start, count, &err), err);
+            assert_false(zb_writer_waits(w.writer, start, count));
             assert_reads(&w, start, count);
         }
         end(&w);
@@ -190,6 +227,7 @@ static void a_loss_is_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_the_box_touches_is_stored),
+        cmocka_unit_test(a_question_tells_what_waits),
         cmocka_unit_test(random_boxes_read_as_written),
         cmocka_unit_test(a_failure_loses_nothing),
         cmocka_unit_test(a_loss_is_told),
