@@ -90,7 +90,7 @@ static void copy_band(GDALRasterBand *from, GDALRasterBand *to) {
     const CPLStringList items(CSLDuplicate(from->GetMetadata()), TRUE);
     CPLStringList kept;
     for (const auto &[name, value] : name_values(items.List())) {
-        if (!STARTS_WITH_CI(name.c_str(), "STATISTICS_"))
+        if (!is_statistic(name.c_str()))
             kept.AddNameValue(name.c_str(), value.c_str());
     }
     if (!kept.empty())
@@ -123,15 +123,21 @@ static bool copy_properties(GDALDataset *source, Zarr3Dataset *copy, bool strict
            copy_nodata(source, copy, strict);
 }
 
+static bool copy_raster(GDALRasterBand *from, GDALRasterBand *to,
+                        GDALProgressFunc progress = GDALDummyProgress,
+                        void *progress_data = nullptr) {
+    const char *const options[] = {"COMPRESSED=YES", nullptr}; /* whole blocks, once each */
+    return GDALRasterBandCopyWholeRaster(GDALRasterBand::ToHandle(from),
+                                         GDALRasterBand::ToHandle(to), options, progress,
+                                         progress_data) == CE_None;
+}
+
 /* After the pixels: the array has its final form then. */
 static bool copy_mask(GDALDataset *source, Zarr3Dataset *copy, GDALProgressFunc progress,
                       void *progress_data) {
-    const char *const options[] = {"COMPRESSED=YES", nullptr}; /* whole blocks, once each */
     return copy->CreateMaskBand(GMF_PER_DATASET) == CE_None &&
-           GDALRasterBandCopyWholeRaster(
-               GDALRasterBand::ToHandle(source->GetRasterBand(1)->GetMaskBand()),
-               GDALRasterBand::ToHandle(copy->GetRasterBand(1)->GetMaskBand()), options, progress,
-               progress_data) == CE_None;
+           copy_raster(source->GetRasterBand(1)->GetMaskBand(),
+                       copy->GetRasterBand(1)->GetMaskBand(), progress, progress_data);
 }
 
 /* A mask is about a tenth of the work. */
@@ -160,7 +166,7 @@ static void copy_domains(GDALMajorObject *from, GDALMajorObject *to) {
 static void copy_statistics(GDALRasterBand *from, GDALRasterBand *to) {
     const CPLStringList items(CSLDuplicate(from->GetMetadata()), TRUE);
     for (const auto &[name, value] : name_values(items.List())) {
-        if (STARTS_WITH_CI(name.c_str(), "STATISTICS_"))
+        if (is_statistic(name.c_str()))
             to->SetMetadataItem(name.c_str(), value.c_str());
     }
     double least = 0, most = 0;
@@ -182,13 +188,6 @@ static void copy_side_properties(GDALDataset *source, Zarr3Dataset *copy) {
         copy_domains(source->GetRasterBand(i), copy->GetRasterBand(i));
         copy_statistics(source->GetRasterBand(i), copy->GetRasterBand(i));
     }
-}
-
-static bool copy_raster(GDALRasterBand *from, GDALRasterBand *to) {
-    const char *const options[] = {"COMPRESSED=YES", nullptr}; /* whole blocks, once each */
-    return GDALRasterBandCopyWholeRaster(GDALRasterBand::ToHandle(from),
-                                         GDALRasterBand::ToHandle(to), options, GDALDummyProgress,
-                                         nullptr) == CE_None;
 }
 
 /* A level that the source's bands have in common. */
@@ -229,6 +228,16 @@ static bool find_levels(GDALDataset *source, std::vector<SourceLevel> *levels,
     return true;
 }
 
+static bool copy_level(const SourceLevel &from, Zarr3Dataset *to) {
+    for (size_t i = 0; i < from.bands.size(); i++) {
+        if (!copy_raster(from.bands[i], to->GetRasterBand(static_cast<int>(i) + 1)))
+            return false;
+    }
+    const bool masked =
+        to->mask() != nullptr && (from.bands[0]->GetMaskFlags() & GMF_PER_DATASET) != 0;
+    return !masked || copy_raster(from.bands[0]->GetMaskBand(), to->mask()->GetRasterBand(1));
+}
+
 /* Levels without content are made first, and filled by the source's own. */
 static bool copy_overviews(GDALDataset *source, Zarr3Dataset *copy) {
     std::vector<SourceLevel> levels;
@@ -247,15 +256,8 @@ static bool copy_overviews(GDALDataset *source, Zarr3Dataset *copy) {
         return false;
     for (const SourceLevel &level : levels) {
         for (Zarr3Dataset *made : copy->overviews()) {
-            if (made->GetRasterXSize() != level.width || made->GetRasterYSize() != level.height)
-                continue;
-            for (size_t i = 0; i < level.bands.size(); i++) {
-                if (!copy_raster(level.bands[i], made->GetRasterBand(static_cast<int>(i) + 1)))
-                    return false;
-            }
-            if (made->mask() != nullptr &&
-                (level.bands[0]->GetMaskFlags() & GMF_PER_DATASET) != 0 &&
-                !copy_raster(level.bands[0]->GetMaskBand(), made->mask()->GetRasterBand(1)))
+            if (made->GetRasterXSize() == level.width && made->GetRasterYSize() == level.height &&
+                !copy_level(level, made))
                 return false;
         }
     }

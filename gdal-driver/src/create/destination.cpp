@@ -229,11 +229,6 @@ static std::string parent_directory(const std::string &path) {
 
 /* ---- Making ---- */
 
-static enum zb_code delete_node(zb_store *store, const std::string &path, zb_error *err) {
-    const enum zb_code code = zb_node_delete(store, path.c_str(), err);
-    return code == ZB_ENOTFOUND ? ZB_OK : code;
-}
-
 /* Before the new store is opened: where nothing is, it is not seen until it is complete. */
 static enum zb_code clear_bucket(const std::string &root, zb_error *err) {
     Hierarchy old;

@@ -267,7 +267,7 @@ void Zarr3RasterBand::show_items() {
 
 MetadataList Zarr3RasterBand::GetMetadata(const char *domain) {
     MetadataList other = GDALPamRasterBand::GetMetadata(domain);
-    if (domain != nullptr && domain[0] != '\0')
+    if (!is_default_domain(domain))
         return other;
     show_items();
     return metadata_.items("") != nullptr ? metadata_.merged("", other) : other;
@@ -275,7 +275,7 @@ MetadataList Zarr3RasterBand::GetMetadata(const char *domain) {
 
 const char *Zarr3RasterBand::GetMetadataItem(const char *name, const char *domain) {
     const char *other = GDALPamRasterBand::GetMetadataItem(name, domain);
-    if (other != nullptr || (domain != nullptr && domain[0] != '\0'))
+    if (other != nullptr || !is_default_domain(domain))
         return other;
     show_items();
     return metadata_.item("", name);

@@ -87,17 +87,9 @@ void Zarr3RasterBand::SetDescription(const char *description) {
     owner()->edits.descriptions = true;
 }
 
-static bool is_default(const char *domain) {
-    return domain == nullptr || domain[0] == '\0';
-}
-
-static bool is_statistic(const char *name) {
-    return STARTS_WITH_CI(name, "STATISTICS_");
-}
-
 /* The band's place along other dimensions is derived from the array, not stored with it. */
 CPLErr Zarr3RasterBand::SetMetadata(MetadataList items, const char *domain) {
-    if (!owner()->updates() || !is_default(domain))
+    if (!owner()->updates() || !is_default_domain(domain))
         return GDALPamRasterBand::SetMetadata(items, domain);
     CPLStringList own, statistics;
     for (const auto &[name, value] : name_values(items)) {
@@ -117,10 +109,10 @@ CPLErr Zarr3RasterBand::SetMetadata(MetadataList items, const char *domain) {
 }
 
 CPLErr Zarr3RasterBand::SetMetadataItem(const char *name, const char *value, const char *domain) {
-    const bool statistic = is_default(domain) && is_statistic(name);
+    const bool statistic = is_default_domain(domain) && is_statistic(name);
     if (statistic && value != nullptr && !owner()->keep_statistics())
         return CE_Failure;
-    if (!owner()->updates() || !is_default(domain) || statistic)
+    if (!owner()->updates() || !is_default_domain(domain) || statistic)
         return GDALPamRasterBand::SetMetadataItem(name, value, domain);
     if (position().FetchNameValue(name) != nullptr)
         return CE_None;

@@ -54,6 +54,28 @@ Zarr3Dataset::~Zarr3Dataset() {
     Zarr3Dataset::Close(ZARR3_NO_PROGRESS);
 }
 
+void ArrayOptions::set_axes(const Axes &axes) {
+    if (axes.y < 0)
+        return;
+    dim_x = std::to_string(axes.x);
+    dim_y = std::to_string(axes.y);
+}
+
+bool ArrayOptions::choose_axes(const zb_node *array, NearbyNodes &around, const Pyramid &pyramid,
+                               Axes *axes, std::string *reason) const {
+    return zarr3::choose_axes(array, around, pyramid, dim_x ? dim_x->c_str() : nullptr,
+                              dim_y ? dim_y->c_str() : nullptr, axes, reason);
+}
+
+ArrayOptions Zarr3Dataset::options_of_peer() const {
+    ArrayOptions options;
+    options.set_axes(layout_.axes);
+    options.pinned = pinned_;
+    options.update = updates();
+    options.write = write_options_;
+    return options;
+}
+
 /* All that can fail fails here, before a dataset exists. */
 std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, const NodePtr &node,
                                                  const ArrayOptions &options, std::string *reason) {
@@ -63,8 +85,7 @@ std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, con
     Pyramid pyramid = find_pyramid(node.get(), array.around());
     Axes axes;
     Layout layout;
-    if (!choose_axes(node.get(), array.around(), pyramid, options.dim_x, options.dim_y, &axes,
-                     reason) ||
+    if (!options.choose_axes(node.get(), array.around(), pyramid, &axes, reason) ||
         !make_layout(array.info(), axes, options.pinned, &layout, reason))
         return nullptr;
     return std::unique_ptr<Zarr3Dataset>(new Zarr3Dataset(hierarchy, std::move(array), options,
@@ -149,15 +170,9 @@ bool Zarr3Dataset::CanBeCloned(int scope, bool share_state) const {
 std::unique_ptr<GDALDataset> Zarr3Dataset::Clone(int scope, bool share_state) const {
     if (updates() || masked_ != nullptr)
         return GDALPamDataset::Clone(scope, share_state);
-    const std::string x = std::to_string(layout_.axes.x), y = std::to_string(layout_.axes.y);
-    ArrayOptions options;
-    options.pinned = pinned_;
-    if (layout_.axes.y >= 0) {
-        options.dim_x = x.c_str();
-        options.dim_y = y.c_str();
-    }
     std::string reason;
-    std::unique_ptr<Zarr3Dataset> clone = make(hierarchy_, array_.shared_node(), options, &reason);
+    std::unique_ptr<Zarr3Dataset> clone =
+        make(hierarchy_, array_.shared_node(), options_of_peer(), &reason);
     if (clone == nullptr) {
         CPLError(CE_Failure, CPLE_AppDefined, "array /%s: %s", zb_node_path(node()),
                  reason.c_str());

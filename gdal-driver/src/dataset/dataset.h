@@ -29,13 +29,17 @@
 
 namespace zarr3 {
 
-/* Open options, as far as they concern one array. NULL where not given. */
+/* Open options, as far as they concern one array. */
 struct ArrayOptions {
-    const char *dim_x = nullptr;
-    const char *dim_y = nullptr;
-    IndexRanges pinned; /* the slice that the name asks for, or empty */
+    std::optional<std::string> dim_x, dim_y; /* names or numbers of dimensions */
+    IndexRanges pinned;                      /* the slice that the name asks for, or empty */
     bool update = false;
     zb_write_options write = {}; /* for updating */
+
+    /* The dimensions that another array of the same dimensions has for columns and rows. */
+    void set_axes(const Axes &axes);
+    bool choose_axes(const zb_node *array, NearbyNodes &around, const Pyramid &pyramid, Axes *axes,
+                     std::string *reason) const;
 };
 
 } // namespace zarr3
@@ -122,6 +126,9 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     const zarr3::IndexRanges &pinned() const {
         return pinned_;
     }
+    /* For another dataset that shows an array of the same dimensions as this one does. */
+    zarr3::ArrayOptions options_of_peer() const;
+
     const zb_write_options &write_options() const {
         return write_options_;
     }

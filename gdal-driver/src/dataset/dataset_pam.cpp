@@ -160,7 +160,7 @@ void Zarr3RasterBand::forget_statistics() {
     const CPLStringList items(CSLDuplicate(GDALPamRasterBand::GetMetadata()), TRUE);
     CPLStringList kept;
     for (int i = 0; i < items.size(); i++) {
-        if (!STARTS_WITH_CI(items[i], "STATISTICS_"))
+        if (!is_statistic(items[i]))
             kept.AddString(items[i]);
     }
     if (kept.size() != items.size())

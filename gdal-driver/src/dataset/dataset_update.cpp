@@ -53,12 +53,8 @@ CPLErr Zarr3Dataset::SetSpatialRef(const OGRSpatialReference *srs) {
     return CE_None;
 }
 
-static bool is_default(const char *domain) {
-    return domain == nullptr || domain[0] == '\0';
-}
-
 CPLErr Zarr3Dataset::SetMetadata(MetadataList items, const char *domain) {
-    if (!updates() || !is_default(domain))
+    if (!updates() || !is_default_domain(domain))
         return GDALPamDataset::SetMetadata(items, domain);
     metadata().set("", items);
     edits.metadata = true;
@@ -66,7 +62,7 @@ CPLErr Zarr3Dataset::SetMetadata(MetadataList items, const char *domain) {
 }
 
 CPLErr Zarr3Dataset::SetMetadataItem(const char *name, const char *value, const char *domain) {
-    if (!updates() || !is_default(domain))
+    if (!updates() || !is_default_domain(domain))
         return GDALPamDataset::SetMetadataItem(name, value, domain);
     metadata().set("", name, value);
     edits.metadata = true;

@@ -186,11 +186,6 @@ LayoutEntry layout_entry(const zb_node *raster, const Layout &raster_layout, con
 
 /* ---- Nodes ---- */
 
-static enum zb_code delete_node(zb_store *store, const std::string &path, zb_error *err) {
-    const enum zb_code code = zb_node_delete(store, path.c_str(), err);
-    return code == ZB_ENOTFOUND ? ZB_OK : code;
-}
-
 static std::string mask_of(const NodePtr &array) {
     const std::string name = attribute_text(array.get(), kMask);
     return is_child_name(name) ? join_path(parent_path(zb_node_path(array.get())), name)

@@ -39,6 +39,11 @@ class MetadataDomains {
     std::map<std::string, CPLStringList> own_, merged_;
 };
 
+/* The default domain has no name. */
+inline bool is_default_domain(const char *domain) {
+    return domain == nullptr || domain[0] == '\0';
+}
+
 /* True if an attribute of this name can be a metadata item: one for which GDAL has no better place,
    and without a ":" or "=". */
 bool is_item_name(const std::string &name);

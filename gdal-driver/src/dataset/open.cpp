@@ -365,8 +365,10 @@ GDALDataset *open(GDALOpenInfo *info) {
     opening.options.pinned = opened.pinned;
     opening.options.update = opened.update;
     opening.options.write = opened.write;
-    opening.options.dim_x = CSLFetchNameValue(info->papszOpenOptions, "DIM_X");
-    opening.options.dim_y = CSLFetchNameValue(info->papszOpenOptions, "DIM_Y");
+    if (const char *given = CSLFetchNameValue(info->papszOpenOptions, "DIM_X"))
+        opening.options.dim_x = given;
+    if (const char *given = CSLFetchNameValue(info->papszOpenOptions, "DIM_Y"))
+        opening.options.dim_y = given;
     opening.multiband = CPLFetchBool(info->papszOpenOptions, "MULTIBAND", true);
     opening.list_all = CPLFetchBool(info->papszOpenOptions, "LIST_ALL_ARRAYS", false);
     const NodePtr target = enter_pyramid(opening.hierarchy, opened.node);

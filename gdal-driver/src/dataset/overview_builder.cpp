@@ -149,10 +149,8 @@ bool OverviewBuilder::create(Level *level) {
         return false;
     }
     const Axes &axes = raster_->layout().axes;
-    const std::string x = std::to_string(axes.x), y = std::to_string(axes.y);
     ArrayOptions options;
-    options.dim_x = x.c_str();
-    options.dim_y = y.c_str();
+    options.set_axes(axes);
     options.update = true;
     options.write = raster_->write_options();
     std::string reason;
@@ -290,8 +288,8 @@ bool OverviewBuilder::build(GDALProgressFunc progress, void *progress_data) {
 enum zb_code OverviewBuilder::move(Level *level, zb_error *err) {
     enum zb_code code = ZB_OK;
     if (!level->is_new)
-        code = zb_node_delete(store_, level->target.c_str(), err);
-    if (code == ZB_OK || code == ZB_ENOTFOUND)
+        code = delete_node(store_, level->target, err);
+    if (code == ZB_OK)
         code = zb_node_move(store_, level->aside.c_str(), level->target.c_str(), err);
     /* Until it is on the list, a new level is still ours to take away. */
     if (code == ZB_OK)

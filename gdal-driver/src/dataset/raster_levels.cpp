@@ -55,17 +55,7 @@ std::unique_ptr<Zarr3Dataset> RasterLevels::open_one(const std::string &path,
     *reason = node == nullptr ? err.message : "it is a group";
     if (node == nullptr || zb_node_array(node.get()) == nullptr)
         return nullptr;
-    const Axes &axes = raster_->layout().axes;
-    const std::string x = std::to_string(axes.x), y = std::to_string(axes.y);
-    ArrayOptions options;
-    options.pinned = raster_->pinned();
-    options.update = raster_->updates();
-    options.write = raster_->write_options();
-    if (axes.y >= 0) {
-        options.dim_x = x.c_str();
-        options.dim_y = y.c_str();
-    }
-    return Zarr3Dataset::make(raster_->hierarchy(), node, options, reason);
+    return Zarr3Dataset::make(raster_->hierarchy(), node, raster_->options_of_peer(), reason);
 }
 
 void RasterLevels::open() {

@@ -64,9 +64,12 @@ static bool is_default_metadata(const CPLXMLNode *node) {
     return is_element(node, "Metadata") && *CPLGetXMLValue(node, "domain", "") == '\0';
 }
 
+bool is_statistic(const char *item) {
+    return STARTS_WITH_CI(item, "STATISTICS_");
+}
+
 static bool is_statistic(const CPLXMLNode *item) {
-    return is_element(item, "MDI") &&
-           STARTS_WITH_CI(CPLGetXMLValue(item, "key", ""), "STATISTICS_");
+    return is_element(item, "MDI") && is_statistic(CPLGetXMLValue(item, "key", ""));
 }
 
 static bool is_band(const CPLXMLNode *node) {

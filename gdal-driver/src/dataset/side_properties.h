@@ -27,6 +27,9 @@ using XmlTree = CPLXMLTreeCloser;
    nor kept elsewhere. Not for the default domain. */
 bool is_own_domain(const char *domain);
 
+/* True if an item of the default domain tells of the pixels' distribution. */
+bool is_statistic(const char *item);
+
 /* The text of an attribute as a tree <PAMDataset>, with the properties above and no others: what
    the store has a form for (CRS, nodata, ...) is not taken from here. Null where there are none. */
 XmlTree parse_side_properties(const std::string &text);

@@ -266,6 +266,19 @@ void describe_listing(const Hierarchy &hierarchy, const Listing &listing, bool w
     describe_unreadable(listing, metadata);
 }
 
+/* Where a slice lies along the extra dimensions: their coordinates, or their indices. */
+static std::string place_of_slice(const zb_node *array, const Layout &layout, int slice,
+                                  NearbyNodes &around) {
+    std::string place = band_description(array, layout, slice, around);
+    if (!place.empty())
+        return place;
+    const std::vector<uint64_t> index = layout.band_index(slice);
+    for (size_t i = 0; i < index.size(); i++)
+        place += (i > 0 ? ", " : "") + dimension_label(zb_node_array(array), layout.extra[i].dim) +
+                 " " + std::to_string(index[i]);
+    return place;
+}
+
 bool describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const ArrayOptions &options,
                      MetadataDomains *metadata, std::string *reason) {
     NearbyNodes around(hierarchy.store, zb_node_path(array.get()));
@@ -274,7 +287,7 @@ bool describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const Arr
     Axes axes;
     Layout layout;
     const IndexRanges first(info->ndim - 2, 0);
-    if (!choose_axes(array.get(), around, pyramid, options.dim_x, options.dim_y, &axes, reason) ||
+    if (!options.choose_axes(array.get(), around, pyramid, &axes, reason) ||
         !make_layout(info, axes, first, &layout, reason))
         return false;
     for (ExtraDimension &extra : layout.extra)
@@ -291,15 +304,10 @@ bool describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const Arr
     CPLStringList list;
     for (int slice = 0; slice < layout.bands; slice++) {
         const std::vector<uint64_t> index = layout.band_index(slice);
-        std::string place = band_description(array.get(), layout, slice, around);
-        if (place.empty()) {
-            for (size_t i = 0; i < index.size(); i++)
-                place += (i > 0 ? ", " : "") + dimension_label(info, layout.extra[i].dim) + " " +
-                         std::to_string(index[i]);
-        }
         add_subdataset(
             name_of(hierarchy, array.get(), IndexRanges(index.begin(), index.end()), closed),
-            "/" + std::string(zb_node_path(array.get())) + " at " + place,
+            "/" + std::string(zb_node_path(array.get())) + " at " +
+                place_of_slice(array.get(), layout, slice, around),
             static_cast<size_t>(slice) + 1, &list);
     }
     metadata->set("SUBDATASETS", list.List());

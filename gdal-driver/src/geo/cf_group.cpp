@@ -134,9 +134,7 @@ enum zb_code CfGroup::remove(const std::string &name, zb_error *err) {
     others_.erase(std::remove_if(others_.begin(), others_.end(),
                                  [&](const Neighbour &other) { return other.name == name; }),
                   others_.end());
-    const enum zb_code code =
-        zb_node_delete(zb_node_store(array_.get()), join_path(path_, name).c_str(), err);
-    return code == ZB_ENOTFOUND ? ZB_OK : code; /* another writer has been here */
+    return delete_node(zb_node_store(array_.get()), join_path(path_, name), err);
 }
 
 enum zb_code CfGroup::put(const std::string &name, const std::vector<double> *values,

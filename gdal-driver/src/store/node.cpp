@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/node.h"
 
+#include "zarrbridge/change.h"
+
 namespace zarr3 {
 
 NodePtr adopt_node(zb_node *node) {
@@ -12,6 +14,11 @@ NodePtr open_node(zb_store *store, const std::string &path, zb_error *err) {
     if (zb_node_open(store, path.c_str(), &node, err) != ZB_OK)
         return nullptr;
     return adopt_node(node);
+}
+
+enum zb_code delete_node(zb_store *store, const std::string &path, zb_error *err) {
+    const enum zb_code code = zb_node_delete(store, path.c_str(), err);
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
 std::string join_path(const std::string &parent, const std::string &name) {

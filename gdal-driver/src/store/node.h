@@ -25,6 +25,9 @@ struct Hierarchy {
 /* Opens a node; null on failure, with *err (may be NULL) telling why. */
 NodePtr open_node(zb_store *store, const std::string &path, zb_error *err);
 
+/* A node that is not there, or not any more, is as good as deleted. */
+enum zb_code delete_node(zb_store *store, const std::string &path, zb_error *err);
+
 /* The children of a group, sorted by name. */
 class Children {
   public:
