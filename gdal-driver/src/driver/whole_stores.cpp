@@ -160,6 +160,28 @@ static CPLErr move_sidecars(const std::string &from, const std::string &to) {
     return result;
 }
 
+static CPLErr rename_store(const std::string &from, const std::string &to) {
+    if (is_url(from) || is_url(to)) {
+        CPLError(CE_Failure, CPLE_NotSupported,
+                 "a store in S3 is not renamed; `gdalmanage copy` and `delete` do that in steps");
+        return CE_Failure;
+    }
+    if (is_archive(from) != is_archive(to)) {
+        CPLError(CE_Failure, CPLE_NotSupported,
+                 "a directory and an archive do not become one another by their name; "
+                 "`gdalmanage copy` makes one of the other");
+        return CE_Failure;
+    }
+    if (!is_free(to))
+        return CE_Failure;
+    if (VSIRename(from.c_str(), to.c_str()) != 0) {
+        CPLError(CE_Failure, CPLE_FileIO, "%s cannot be renamed to %s: %s", from.c_str(),
+                 to.c_str(), VSIStrerror(errno));
+        return CE_Failure;
+    }
+    return move_sidecars(from, to);
+}
+
 CPLErr rename_dataset(const char *new_name, const char *old_name) {
     Place place;
     Location target;
@@ -167,40 +189,20 @@ CPLErr rename_dataset(const char *new_name, const char *old_name) {
     if (!open_place(old_name, &place) || !may_move(place) || !locate(new_name, &target))
         return CE_Failure;
     const std::string root = place.hierarchy.root;
-    if (place.node.empty() && target.node.empty()) {
-        if (is_url(root) || is_url(target.directory)) {
-            CPLError(
-                CE_Failure, CPLE_NotSupported,
-                "a store in S3 is not renamed; `gdalmanage copy` and `delete` do that in steps");
-            return CE_Failure;
-        }
-        if (is_archive(root) != is_archive(target.directory)) {
-            CPLError(CE_Failure, CPLE_NotSupported,
-                     "a directory and an archive do not become one another by their name; "
-                     "`gdalmanage copy` makes one of the other");
-            return CE_Failure;
-        }
-        if (!is_free(target.directory))
-            return CE_Failure;
-        if (VSIRename(root.c_str(), target.directory.c_str()) != 0) {
-            CPLError(CE_Failure, CPLE_FileIO, "%s cannot be renamed to %s: %s", root.c_str(),
-                     target.directory.c_str(), VSIStrerror(errno));
-            return CE_Failure;
-        }
-        return move_sidecars(root, target.directory);
-    }
+    if (place.node.empty() && target.node.empty())
+        return rename_store(root, target.directory);
     if (target.directory != root || place.node.empty() || target.node.empty()) {
         CPLError(CE_Failure, CPLE_NotSupported,
                  "%s and %s are in different hierarchies; a copy can go from one to the other",
                  old_name, new_name);
         return CE_Failure;
     }
-    const NodePtr array = open_node(place.hierarchy.store.get(), place.node, nullptr);
+    zb_store *store = place.hierarchy.store.get();
+    const NodePtr array = open_node(store, place.node, nullptr);
     if (array != nullptr && zb_node_array(array.get()) != nullptr &&
         !may_be_renamed(array, old_name))
         return CE_Failure;
-    if (zb_node_move(place.hierarchy.store.get(), place.node.c_str(), target.node.c_str(), &err) ==
-        ZB_OK)
+    if (zb_node_move(store, place.node.c_str(), target.node.c_str(), &err) == ZB_OK)
         return CE_None;
     report(err);
     return CE_Failure;

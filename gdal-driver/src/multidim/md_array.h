@@ -41,6 +41,8 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     std::optional<Spacing> edges_along(uint32_t dim) const;
     bool rename_dimension(const GDALDimension *dimension, const std::string &name);
     /* The size of a dimension that has changed, taken over by this array. */
+    bool are_sizes(const std::vector<GUInt64> &sizes) const;
+    bool find_sharers(size_t d, std::vector<std::shared_ptr<Zarr3MDArray>> *sharers);
     bool resize_along(const GDALDimension *dimension, uint64_t size);
     void moved_to(const std::string &path);
 

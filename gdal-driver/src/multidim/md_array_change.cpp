@@ -4,6 +4,7 @@
  * the dataset is flushed. The fill value can be chosen as long as nothing has been written: a
  * nodata value that is set before becomes it, as for a new raster.
  */
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -222,10 +223,8 @@ bool Zarr3MDArray::SetRawNoDataValue(const void *value) {
 
 /* ---- Shape and names ---- */
 
-/* A dimension that changes does so for all arrays that have it, this one among them. */
-bool Zarr3MDArray::Resize(const std::vector<GUInt64> &sizes, CSLConstList) {
-    if (!may_change())
-        return false;
+/* One size for each dimension, also for one that the array has twice. */
+bool Zarr3MDArray::are_sizes(const std::vector<GUInt64> &sizes) const {
     if (sizes.size() != dimensions_.size()) {
         CPLError(CE_Failure, CPLE_IllegalArg, "array %s has %d dimensions, not %d",
                  m_osFullName.c_str(), static_cast<int>(dimensions_.size()),
@@ -242,29 +241,39 @@ bool Zarr3MDArray::Resize(const std::vector<GUInt64> &sizes, CSLConstList) {
             }
         }
     }
+    return true;
+}
+
+/* The arrays that get another size with a dimension: all that have it, this one among them. False,
+   with the error reported, when one of them may not. */
+bool Zarr3MDArray::find_sharers(size_t d, std::vector<std::shared_ptr<Zarr3MDArray>> *sharers) {
+    const auto dimension = std::dynamic_pointer_cast<Zarr3Dimension>(dimensions_[d]);
+    if (dimension == nullptr || !dimension->is_shared())
+        sharers->push_back(std::dynamic_pointer_cast<Zarr3MDArray>(self()));
+    else if (!tree_->arrays_with(*dimension, sharers))
+        return false;
+    return std::all_of(sharers->begin(), sharers->end(), [](const auto &array) {
+        return may_be_resized(array->array_.shared_node(), "array " + array->m_osFullName);
+    });
+}
+
+/* All is looked at before anything changes. */
+bool Zarr3MDArray::Resize(const std::vector<GUInt64> &sizes, CSLConstList) {
+    if (!may_change() || !are_sizes(sizes))
+        return false;
     std::vector<std::vector<std::shared_ptr<Zarr3MDArray>>> sharers(sizes.size());
     for (size_t d = 0; d < sizes.size(); d++) {
-        const auto dimension = std::dynamic_pointer_cast<Zarr3Dimension>(dimensions_[d]);
-        if (dimensions_[d]->GetSize() == sizes[d])
-            continue;
-        if (dimension == nullptr || !dimension->is_shared())
-            sharers[d].push_back(std::dynamic_pointer_cast<Zarr3MDArray>(self()));
-        else if (!tree_->arrays_with(*dimension, &sharers[d]))
+        if (dimensions_[d]->GetSize() != sizes[d] && !find_sharers(d, &sharers[d]))
             return false;
-        for (const auto &array : sharers[d]) {
-            if (!may_be_resized(array->array_.shared_node(), "array " + array->m_osFullName))
-                return false;
-        }
     }
     for (size_t d = 0; d < sizes.size(); d++) {
-        const auto dimension = std::dynamic_pointer_cast<Zarr3Dimension>(dimensions_[d]);
         if (dimensions_[d]->GetSize() == sizes[d])
             continue;
         for (const auto &array : sharers[d]) {
             if (!array->resize_along(dimensions_[d].get(), sizes[d]))
                 return false;
         }
-        if (dimension != nullptr)
+        if (const auto dimension = std::dynamic_pointer_cast<Zarr3Dimension>(dimensions_[d]))
             dimension->set_size(sizes[d]);
     }
     return true;

@@ -101,29 +101,42 @@ std::vector<std::shared_ptr<Zarr3MDArray>> Tree::open_arrays() const {
     return result;
 }
 
+/* The entries of a map of groups or arrays under the paths that they have now. Those that are open
+   are told. */
+template <class Node>
+static void rename_all(std::map<std::string, std::weak_ptr<Node>> *nodes, const std::string &from,
+                       const std::string &to) {
+    std::map<std::string, std::weak_ptr<Node>> renamed;
+    for (const auto &[path, weak] : *nodes) {
+        const bool moves = is_at_or_below(path, from);
+        const std::string now = moves ? to + path.substr(from.size()) : path;
+        const auto node = weak.lock();
+        if (node != nullptr && moves)
+            node->moved_to(now);
+        renamed[now] = weak;
+    }
+    *nodes = std::move(renamed);
+}
+
+template <class Node>
+static void drop_all(std::map<std::string, std::weak_ptr<Node>> *nodes, const std::string &path) {
+    for (auto entry = nodes->begin(); entry != nodes->end();) {
+        const auto node = entry->second.lock();
+        const bool goes = is_at_or_below(entry->first, path);
+        if (goes && node != nullptr)
+            node->Deleted();
+        entry = goes ? nodes->erase(entry) : std::next(entry);
+    }
+}
+
 void Tree::moved(const std::string &from, const std::string &to) {
-    std::map<std::string, std::weak_ptr<Zarr3Group>> groups;
-    std::map<std::string, std::weak_ptr<Zarr3MDArray>> arrays;
     for (const auto &[path, weak] : groups_) {
-        const bool moves = is_at_or_below(path, from);
-        const std::string now = moves ? to + path.substr(from.size()) : path;
         const auto group = weak.lock();
-        if (group != nullptr && moves)
-            group->moved_to(now);
-        else if (group != nullptr && is_at_or_below(from, path))
+        if (group != nullptr && !is_at_or_below(path, from) && is_at_or_below(from, path))
             group->refresh(); /* it has listed the old name */
-        groups[now] = weak;
     }
-    for (const auto &[path, weak] : arrays_) {
-        const bool moves = is_at_or_below(path, from);
-        const std::string now = moves ? to + path.substr(from.size()) : path;
-        const auto array = weak.lock();
-        if (array != nullptr && moves)
-            array->moved_to(now);
-        arrays[now] = weak;
-    }
-    groups_ = std::move(groups);
-    arrays_ = std::move(arrays);
+    rename_all(&groups_, from, to);
+    rename_all(&arrays_, from, to);
     std::map<DimensionKey, std::shared_ptr<Zarr3Dimension>> dimensions;
     for (const auto &[key, dimension] : dimensions_) {
         dimension->moved(from, to);
@@ -133,20 +146,8 @@ void Tree::moved(const std::string &from, const std::string &to) {
 }
 
 void Tree::deleted(const std::string &path) {
-    for (auto entry = groups_.begin(); entry != groups_.end();) {
-        const auto group = entry->second.lock();
-        const bool goes = is_at_or_below(entry->first, path);
-        if (goes && group != nullptr)
-            group->Deleted();
-        entry = goes ? groups_.erase(entry) : std::next(entry);
-    }
-    for (auto entry = arrays_.begin(); entry != arrays_.end();) {
-        const auto array = entry->second.lock();
-        const bool goes = is_at_or_below(entry->first, path);
-        if (goes && array != nullptr)
-            array->Deleted();
-        entry = goes ? arrays_.erase(entry) : std::next(entry);
-    }
+    drop_all(&groups_, path);
+    drop_all(&arrays_, path);
     /* A dimension lives as long as something has it. */
     for (auto entry = dimensions_.begin(); entry != dimensions_.end();) {
         const bool unused =

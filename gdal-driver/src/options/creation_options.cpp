@@ -261,40 +261,44 @@ static bool parse_codecs(CSLConstList list, const char *codecs, CreationOptions 
     return true;
 }
 
-static bool parse_compression(CSLConstList list, CreationOptions *options, std::string *reason) {
-    if (const char *given = CSLFetchNameValue(list, "CODECS"))
-        return parse_codecs(list, given, options, reason);
-    static const std::vector<const char *> kCompressors = {"ZSTD", "NONE", "GZIP", "BLOSC"};
-    std::vector<std::string> codecs(1);
+static bool parse_gzip(CSLConstList list, std::string *text, std::string *reason) {
     uint64_t level = 6;
-    bool checksum;
+    if (!parse_level(list, 1, 9, &level, reason))
+        return false;
+    *text = codec("gzip", "\"level\":" + std::to_string(level));
+    return true;
+}
+
+/* "" for none. */
+static bool parse_compressor(CSLConstList list, std::string *text, std::string *reason) {
+    static const std::vector<const char *> kCompressors = {"ZSTD", "NONE", "GZIP", "BLOSC"};
     const int compress = choose(list, "COMPRESS", kCompressors, reason);
     if (compress < 0 || !goes_with(list, kCompressors[static_cast<size_t>(compress)], reason))
         return false;
-    switch (compress) {
-    case 0:
-        if (!parse_zstd(list, &codecs[0], reason))
-            return false;
-        break;
-    case 1:
-        if (CSLFetchNameValue(list, "LEVEL") != nullptr) {
-            *reason = "LEVEL has no meaning with COMPRESS=NONE";
-            return false;
-        }
-        codecs.clear();
-        break;
-    case 2:
-        if (!parse_level(list, 1, 9, &level, reason))
-            return false;
-        codecs[0] = codec("gzip", "\"level\":" + std::to_string(level));
-        break;
-    default:
-        if (!parse_blosc(list, &codecs[0], reason))
-            return false;
-        break;
-    }
-    if (!parse_flag(list, "CHECKSUM", &checksum, reason))
+    if (compress == 0)
+        return parse_zstd(list, text, reason);
+    if (compress == 2)
+        return parse_gzip(list, text, reason);
+    if (compress == 3)
+        return parse_blosc(list, text, reason);
+    text->clear();
+    if (CSLFetchNameValue(list, "LEVEL") == nullptr)
+        return true;
+    *reason = "LEVEL has no meaning with COMPRESS=NONE";
+    return false;
+}
+
+static bool parse_compression(CSLConstList list, CreationOptions *options, std::string *reason) {
+    if (const char *given = CSLFetchNameValue(list, "CODECS"))
+        return parse_codecs(list, given, options, reason);
+    std::string compressor;
+    bool checksum;
+    if (!parse_compressor(list, &compressor, reason) ||
+        !parse_flag(list, "CHECKSUM", &checksum, reason))
         return false;
+    std::vector<std::string> codecs;
+    if (!compressor.empty())
+        codecs.push_back(compressor);
     if (checksum)
         codecs.push_back(codec("crc32c", ""));
     options->codecs = json_list(codecs);

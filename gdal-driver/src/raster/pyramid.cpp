@@ -62,18 +62,9 @@ static size_t head_of(std::vector<size_t> &heads, size_t entry) {
     return entry;
 }
 
-/* Families in the order of their first entries. A single family takes in what belongs to none: many
-   programs leave the links out, or give some of them. */
-static std::vector<std::vector<std::string>> families(const zb_json *layout) {
-    std::vector<std::string> assets, sources;
-    for (const zb_json *item = zb_json_first(layout); item != nullptr; item = zb_json_next(item)) {
-        const char *asset = zb_json_string(zb_json_get(item, "asset"));
-        const char *source = zb_json_string(zb_json_get(item, "derived_from"));
-        if (asset != nullptr && asset[0] != '\0') {
-            assets.push_back(asset);
-            sources.push_back(source == nullptr ? "" : source);
-        }
-    }
+/* The first entry of each entry's family: an entry and its source are of one. */
+static std::vector<size_t> link_entries(const std::vector<std::string> &assets,
+                                        const std::vector<std::string> &sources) {
     std::unordered_map<std::string, size_t> places;
     for (size_t i = assets.size(); i > 0; i--)
         places[assets[i - 1]] = i - 1;
@@ -87,17 +78,34 @@ static std::vector<std::vector<std::string>> families(const zb_json *layout) {
         const size_t one = head_of(heads, i), other = head_of(heads, source->second);
         heads[std::max(one, other)] = std::min(one, other);
     }
+    for (size_t i = 0; i < heads.size(); i++)
+        heads[i] = head_of(heads, i);
+    return heads;
+}
+
+/* Families in the order of their first entries. A single family takes in what belongs to none: many
+   programs leave the links out, or give some of them. */
+static std::vector<std::vector<std::string>> families(const zb_json *layout) {
+    std::vector<std::string> assets, sources;
+    for (const zb_json *item = zb_json_first(layout); item != nullptr; item = zb_json_next(item)) {
+        const char *asset = zb_json_string(zb_json_get(item, "asset"));
+        const char *source = zb_json_string(zb_json_get(item, "derived_from"));
+        if (asset != nullptr && asset[0] != '\0') {
+            assets.push_back(asset);
+            sources.push_back(source == nullptr ? "" : source);
+        }
+    }
+    if (assets.empty())
+        return {};
+    const std::vector<size_t> heads = link_entries(assets, sources);
     std::map<size_t, std::vector<std::string>> found;
     for (size_t i = 0; i < heads.size(); i++)
-        found[head_of(heads, i)].push_back(assets[i]);
+        found[heads[i]].push_back(assets[i]);
     const auto linked = std::count_if(found.begin(), found.end(),
                                       [](const auto &family) { return family.second.size() > 1; });
+    if (linked < 2)
+        return {std::move(assets)};
     std::vector<std::vector<std::string>> lists;
-    if (linked < 2) {
-        if (!assets.empty())
-            lists.push_back(std::move(assets));
-        return lists;
-    }
     for (auto &family : found)
         lists.push_back(std::move(family.second));
     return lists;

@@ -208,14 +208,18 @@ static std::string entry_name(const unsigned char *text, size_t size) {
     return name.compare(0, 2, "./") == 0 ? name.substr(2) : name;
 }
 
-static bool read_entries(const std::vector<unsigned char> &text, const Directory &directory,
-                         std::map<std::string, ZipEntry> *repeated) {
-    static constexpr size_t kRecord = 46;
-    struct Named {
-        std::string name;
-        size_t at; /* of the record */
-    };
-    std::vector<Named> names;
+namespace {
+
+/* A record of the directory: bytes before its name, and where they are. */
+constexpr size_t kRecord = 46;
+struct Named {
+    std::string name;
+    size_t at;
+};
+
+} // namespace
+
+static bool read_names(const std::vector<unsigned char> &text, std::vector<Named> *names) {
     for (size_t at = 0; at < text.size();) {
         const unsigned char *record = text.data() + at;
         if (text.size() - at >= 4 && u32(record) == 0x05054b50)
@@ -226,25 +230,36 @@ static bool read_entries(const std::vector<unsigned char> &text, const Directory
         const size_t whole = kRecord + length + u16(record + 30) + u16(record + 32);
         if (whole > text.size() - at)
             return false;
-        names.push_back({entry_name(record + kRecord, length), at});
+        names->push_back({entry_name(record + kRecord, length), at});
         at += whole;
     }
-    if (names.size() != directory.count && names.size() % 65536 != directory.count)
+    return true;
+}
+
+static bool read_entry(const unsigned char *record, const Directory &directory, ZipEntry *entry) {
+    *entry = {u32(record + 42), u32(record + 20), u32(record + 24),
+              u32(record + 16), u16(record + 10), u16(record + 8)};
+    return read_wide(record + kRecord + u16(record + 28), u16(record + 30), entry) &&
+           !__builtin_add_overflow(entry->header, directory.shift, &entry->header);
+}
+
+static bool read_entries(const std::vector<unsigned char> &text, const Directory &directory,
+                         std::map<std::string, ZipEntry> *repeated) {
+    std::vector<Named> names;
+    if (!read_names(text, &names) ||
+        (names.size() != directory.count && names.size() % 65536 != directory.count))
         return false;
     std::sort(names.begin(), names.end(), [](const Named &a, const Named &b) {
         return a.name != b.name ? a.name < b.name : a.at < b.at;
     });
     for (size_t i = 1; i < names.size(); i++) {
-        if (names[i].name != names[i - 1].name || names[i].name.empty() ||
-            names[i].name.back() == '/')
+        const std::string &name = names[i].name;
+        if (name != names[i - 1].name || name.empty() || name.back() == '/')
             continue;
-        const unsigned char *record = text.data() + names[i].at;
-        ZipEntry entry = {u32(record + 42), u32(record + 20), u32(record + 24),
-                          u32(record + 16), u16(record + 10), u16(record + 8)};
-        if (!read_wide(record + kRecord + u16(record + 28), u16(record + 30), &entry) ||
-            __builtin_add_overflow(entry.header, directory.shift, &entry.header))
+        ZipEntry entry;
+        if (!read_entry(text.data() + names[i].at, directory, &entry))
             return false;
-        (*repeated)[names[i].name] = entry; /* ascending: the last one stays */
+        (*repeated)[name] = entry; /* ascending: the last one stays */
     }
     return true;
 }
@@ -269,11 +284,43 @@ static enum zb_code read_repeats(const std::string &archive, ZipRepeats *repeats
     return ZB_OK;
 }
 
+namespace {
+
+/* What is known of archives. Guarded by the lock of find_zip_repeats. */
+class KnownArchives {
+  public:
+    /* Null for an archive that is not known, or is another file by now. */
+    std::shared_ptr<const ZipRepeats> find(const std::string &archive, const ZipRepeats &now) {
+        const auto there = std::find_if(list_.begin(), list_.end(),
+                                        [&](const Known &item) { return item.first == archive; });
+        if (there == list_.end())
+            return nullptr;
+        if (there->second->file_size != now.file_size ||
+            there->second->file_time != now.file_time) {
+            list_.erase(there);
+            return nullptr;
+        }
+        list_.splice(list_.begin(), list_, there);
+        return there->second;
+    }
+
+    void add(const std::string &archive, const std::shared_ptr<const ZipRepeats> &repeats) {
+        list_.emplace_front(archive, repeats);
+        if (list_.size() > kRemembered)
+            list_.pop_back();
+    }
+
+  private:
+    using Known = std::pair<std::string, std::shared_ptr<const ZipRepeats>>;
+    std::list<Known> list_; /* latest use first */
+};
+
+} // namespace
+
 enum zb_code find_zip_repeats(const std::string &archive, std::shared_ptr<const ZipRepeats> *out,
                               zb_error *err) {
-    using Known = std::pair<std::string, std::shared_ptr<const ZipRepeats>>;
     static std::mutex turn;
-    static std::list<Known> known; /* latest use first */
+    static KnownArchives known;
     VSIStatBufL stat;
     if (VSIStatL(archive.c_str(), &stat) != 0) { /* it was there when the store was opened */
         forget_answers(archive);
@@ -284,16 +331,10 @@ enum zb_code find_zip_repeats(const std::string &archive, std::shared_ptr<const 
     fresh->file_size = static_cast<uint64_t>(stat.st_size);
     fresh->file_time = static_cast<int64_t>(stat.st_mtime);
     const std::lock_guard<std::mutex> guard(turn);
-    const auto there = std::find_if(known.begin(), known.end(),
-                                    [&](const Known &item) { return item.first == archive; });
-    if (there != known.end()) {
-        if (there->second->file_size == fresh->file_size &&
-            there->second->file_time == fresh->file_time) {
-            known.splice(known.begin(), known, there);
-            *out = there->second;
-            return ZB_OK;
-        }
-        known.erase(there);
+    const std::shared_ptr<const ZipRepeats> before = known.find(archive, *fresh);
+    if (before != nullptr) {
+        *out = before;
+        return ZB_OK;
     }
     enum zb_code code;
     try {
@@ -303,9 +344,7 @@ enum zb_code find_zip_repeats(const std::string &archive, std::shared_ptr<const 
     }
     if (code != ZB_OK)
         return code;
-    known.emplace_front(archive, fresh);
-    if (known.size() > kRemembered)
-        known.pop_back();
+    known.add(archive, fresh);
     *out = fresh;
     return ZB_OK;
 }
