@@ -19,7 +19,7 @@
 
 namespace zarr3 {
 
-/* Of any array; an old one never begins. */
+/* Each dataset has one; that of an old array never begins. */
 class FreshArray {
   public:
     /* The array has been created from `plan`; with `company` in a hierarchy that has others. */

@@ -140,6 +140,27 @@ static std::optional<GeoTransform> place_of(Zarr3Dataset *raster) {
     return transform;
 }
 
+/* By a geotransform, or else by coordinates beside the level. */
+bool OverviewBuilder::place(Zarr3Dataset *level) const {
+    const Axes &axes = raster_->layout().axes;
+    const std::optional<GeoTransform> place =
+        level_transform(place_of(raster_), raster_->layout(), level->layout());
+    NearbyNodes &around = raster_->array().around();
+    zb_error err;
+    enum zb_code code = copy_level_coordinates(raster_->node(), around, axes, level->node(), &err);
+    if (place)
+        level->place_at(*place);
+    else if (code == ZB_OK)
+        code = write_level_coordinates(raster_->node(), around, axes, level->node(), &err);
+    if (code != ZB_OK) {
+        report(err);
+        return false;
+    }
+    if (raster_->GetSpatialRef() != nullptr)
+        level->SetSpatialRef(raster_->GetSpatialRef());
+    return true;
+}
+
 bool OverviewBuilder::create(Level *level) {
     zb_error err;
     NodePtr node;
@@ -148,9 +169,8 @@ bool OverviewBuilder::create(Level *level) {
         report(err);
         return false;
     }
-    const Axes &axes = raster_->layout().axes;
     ArrayOptions options;
-    options.set_axes(axes);
+    options.set_axes(raster_->layout().axes);
     options.update = true;
     options.write = raster_->write_options();
     std::string reason;
@@ -159,21 +179,9 @@ bool OverviewBuilder::create(Level *level) {
         return refuse(reason);
     if (!level->made)
         return true;
-    const std::optional<GeoTransform> place =
-        level_transform(place_of(raster_), raster_->layout(), level->dataset->layout());
-    NearbyNodes &around = raster_->array().around();
-    enum zb_code code = copy_level_coordinates(raster_->node(), around, axes, node.get(), &err);
-    if (place)
-        level->dataset->place_at(*place);
-    else if (code == ZB_OK)
-        code = write_level_coordinates(raster_->node(), around, axes, node.get(), &err);
-    if (code != ZB_OK) {
-        report(err);
-        return false;
-    }
-    if (raster_->GetSpatialRef() != nullptr)
-        level->dataset->SetSpatialRef(raster_->GetSpatialRef());
-    return raster_->mask() == nullptr || level->dataset->CreateMaskBand(GMF_PER_DATASET) == CE_None;
+    return place(level->dataset.get()) &&
+           (raster_->mask() == nullptr ||
+            level->dataset->CreateMaskBand(GMF_PER_DATASET) == CE_None);
 }
 
 /* GDAL's averages of a mask lie between invalid and valid. Pixels with a share of anything valid

@@ -44,6 +44,7 @@ class OverviewBuilder {
     bool refuse(const std::string &reason) const;
     bool plan_new(Level *level) const;
     enum zb_code create_array(const Level &level, NodePtr *node, zb_error *err) const;
+    bool place(Zarr3Dataset *level) const;
     bool create(Level *level);
     bool fill_masks(GDALProgressFunc progress, void *progress_data);
     bool fill_bands(GDALProgressFunc progress, void *progress_data);

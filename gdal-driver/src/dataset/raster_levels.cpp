@@ -148,8 +148,7 @@ enum zb_code RasterLevels::update_places(const std::vector<Zarr3Dataset *> &leve
 }
 
 enum zb_code RasterLevels::update(zb_error *err) {
-    const Pyramid &pyramid = raster_->pyramid();
-    if (raster_->is_mask() || pyramid.self != 0 || !raster_->pinned().empty())
+    if (raster_->is_mask() || raster_->pyramid().self != 0 || !raster_->pinned().empty())
         return ZB_OK;
     const std::vector<Zarr3Dataset *> levels = made();
     for (Zarr3Dataset *level : levels) {
@@ -160,8 +159,6 @@ enum zb_code RasterLevels::update(zb_error *err) {
     return raster_->edits.place && !levels.empty() ? update_places(levels, err) : ZB_OK;
 }
 
-/* The bands of overviews that programs have are of the past, as GDAL says of BuildOverviews(). What
-   waits in them must have been flushed. */
 /* The bands of overviews that programs have are of the past, as GDAL says of BuildOverviews(). What
    waits in them must have been flushed. */
 enum zb_code RasterLevels::reopen(zb_error *err) {

@@ -221,8 +221,8 @@ void RasterReader::advise(const Window &window, int buffer_width, int buffer_hei
                       : std::nullopt);
 }
 
-/* Of the request under way, if it is one of GDAL's: what is done of it when a number of its blocks
-   has been read from this one on. */
+/* The share of the request under way that is done when this number of its blocks, from this one
+   on, has been read. 0 for blocks that no request of GDAL's wants. */
 double RasterReader::done_with(int block_x, int block_y, uint64_t blocks) const {
     if (!expected_ || !expected_->contains(block_x, block_y))
         return 0;
