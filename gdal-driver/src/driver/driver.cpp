@@ -5,7 +5,6 @@
 #include "base/compat.h"
 #include "create/create.h"
 #include "create/create_copy.h"
-#include "options/creation_options.h"
 #include "dataset/gdal_deletions.h"
 #include "dataset/open.h"
 #include "driver/take_over.h"
@@ -14,6 +13,7 @@
 #include "multidim/md_create.h"
 #include "multidim/md_dataset.h"
 #include "multidim/new_md_array.h"
+#include "options/creation_options.h"
 #include "store/location.h"
 
 namespace {

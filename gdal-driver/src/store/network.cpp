@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/handles.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
-#include "base/handles.h"
 #include "store/location.h"
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/sys/store.h"

@@ -3,10 +3,10 @@
 
 #include <cstdlib>
 
-#include "cpl_conv.h"
-#include "cpl_string.h"
 #include "base/errors.h"
 #include "base/handles.h"
+#include "cpl_conv.h"
+#include "cpl_string.h"
 #include "store/network.h"
 #include "store/network_settings.h"
 #include "store/vsi_archive.h"

@@ -11,10 +11,10 @@
 #include <cstring>
 #include <new>
 
+#include "base/handles.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
-#include "base/handles.h"
 #include "store/directories.h"
 #include "store/location.h"
 #include "store/node.h"
