@@ -147,6 +147,14 @@ static void place_clear(place *where) {
     free(where->node);
 }
 
+/* The directory that was made for a store goes with the failure; one with content stays. */
+static void place_take_back(place *where, bool is_new) {
+    zb_store_release(where->store);
+    where->store = NULL;
+    if (is_new && where->root)
+        (void)rmdir(where->root);
+}
+
 /* other: a place whose store is shared when it is the same; NULL opens the store and creates
    none. */
 static enum zb_code place_find(const char *path, const place *other, place *out, zb_error *err) {
@@ -202,6 +210,7 @@ static enum zb_code pack(const char *source, const char *target, zb_error *err) 
 
 static enum zb_code copy_node(const char *source, const char *target, zb_error *err) {
     place from, to = {.store = NULL};
+    const bool is_new = access(target, F_OK) != 0;
     enum zb_code code = place_find(source, NULL, &from, err);
     if (!code)
         code = place_find(target, &from, &to, err);
@@ -213,6 +222,8 @@ static enum zb_code copy_node(const char *source, const char *target, zb_error *
         code = zb_store_seal(to.store, err);
     if (!code)
         code = zb_store_flush(to.store, err);
+    if (code)
+        place_take_back(&to, is_new);
     place_clear(&to);
     place_clear(&from);
     return code;

@@ -128,7 +128,7 @@ def test_what_cannot_be_converted_leaves_nothing(old, tmp_path):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"dtype": "<f16"}))
     status, _, message = run("copy", folder, tmp_path / "new.zarr")
     assert status == 2 and '/none: .zarray: dtype "<f16" is not supported' in message
-    assert not list((tmp_path / "new.zarr").glob("*"))
+    assert not (tmp_path / "new.zarr").exists()
 
 
 def test_damage_is_told_and_leaves_nothing(old, tmp_path):
@@ -137,7 +137,7 @@ def test_damage_is_told_and_leaves_nothing(old, tmp_path):
     chunk.write_bytes(chunk.read_bytes()[:-1])
     status, _, message = run("copy", folder, tmp_path / "new.zarr")
     assert status == 2 and "array /g/zlib, chunk 1.1: zlib" in message
-    assert not list((tmp_path / "new.zarr").glob("*"))
+    assert not (tmp_path / "new.zarr").exists()
 
 
 def test_nothing_is_overwritten(old, tmp_path):
@@ -156,3 +156,11 @@ def test_a_stranger_is_no_store(tmp_path):
     (tmp_path / "empty").mkdir()
     status, _, message = run("copy", tmp_path / "empty", tmp_path / "new.zarr")
     assert status == 2 and "has no node /" in message
+    assert not (tmp_path / "new.zarr").exists()
+
+
+def test_a_directory_that_was_there_stays(tmp_path):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "new.zarr").mkdir()
+    assert run("copy", tmp_path / "empty", tmp_path / "new.zarr")[0] == 2
+    assert (tmp_path / "new.zarr").is_dir()

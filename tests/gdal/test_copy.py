@@ -228,6 +228,22 @@ def test_a_failed_copy_to_a_name_with_prefix_keeps_the_old_store(tmp_path):
     assert os.listdir(tmp_path) == ["r.zarr"]
 
 
+@pytest.mark.parametrize("place", ["", "/vsimem/failed/"])
+def test_a_failed_copy_takes_the_groups_above_with_it(tmp_path, place):
+    place = place or "%s/" % tmp_path
+    for made, node in ((None, "a/b/tas"), ("a/other", "a/b/tas"), ("a/b", "a/b/tas")):
+        path = place + "r.zarr"
+        if made:
+            DRIVER.CreateCopy('ZARR3:"%s":/%s' % (path, made), raster(1))
+        before = gdal.ReadDirRecursive(path)
+        with Errors() as errors:
+            assert DRIVER.CreateCopy('ZARR3:"%s":/%s' % (path, node), raster(1),
+                                     callback=lambda *_: 0) is None
+        assert len(errors.failures) == 1 and "cancelled" in errors.failures[0]
+        assert gdal.ReadDirRecursive(path) == before
+        assert gdal.VSIStatL(path) is None or made
+
+
 def test_a_source_that_fails_leaves_nothing(tmp_path):
     gdal.Translate(str(tmp_path / "a.tif"), raster(1, gdal.GDT_Byte, 600, 600),
                    creationOptions=["COMPRESS=DEFLATE", "TILED=YES"])

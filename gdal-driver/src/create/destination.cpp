@@ -236,6 +236,28 @@ static enum zb_code clear_bucket(const std::string &root, zb_error *err) {
     return code == ZB_OK ? delete_node(old.store.get(), "", err) : code;
 }
 
+/* What making a group makes above it. In S3 it would be a request for each. */
+void Destination::remember_missing() {
+    for (std::string path = is_url(root_) ? "" : place_; !path.empty();) {
+        path = parent_path(path);
+        if (is_there(hierarchy_.store.get(), path))
+            break;
+        missing_.push_back(path);
+    }
+}
+
+/* Those that are still without content: another program may have put something into them. */
+void Destination::remove_missing() {
+    zb_store *store = hierarchy_.store.get();
+    for (const std::string &path : missing_) {
+        const NodePtr group = open_node(store, path, nullptr);
+        Children children;
+        if (group == nullptr || children.list(group.get(), nullptr) != ZB_OK ||
+            children.begin() != children.end() || delete_node(store, path, nullptr) != ZB_OK)
+            break;
+    }
+}
+
 enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
     if (appends()) {
         zb_store_set_sync(hierarchy_.store.get(), sync);
@@ -261,6 +283,7 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
         if (aside && replaces_ && !node_.empty() && is_on_disk(root_))
             place_ = node_ + "." + aside_suffix();
         if (code == ZB_OK) {
+            remember_missing();
             zb_store_set_sync(hierarchy_.store.get(), sync);
             code = delete_node(hierarchy_.store.get(), place_, err);
         }
@@ -300,7 +323,9 @@ Destination::~Destination() {
             CPLError(CE_Warning, CPLE_FileIO,
                      "a part of the raster stays at %s, /%s, and has to be deleted: %s",
                      shown_name(root_).c_str(), place_.c_str(), err.message);
-        if (node_.empty() && !is_archive_)
+        else if (!is_archive_)
+            remove_missing();
+        if (!is_archive_)
             remove_empty(root_);
     }
 }

@@ -90,6 +90,8 @@ class Destination {
   private:
     bool locate(const char *name, std::string *reason);
     void take_back();
+    void remember_missing();
+    void remove_missing();
     enum zb_code replace_node(bool durable, zb_error *err);
 
     std::string root_, node_;
@@ -99,6 +101,7 @@ class Destination {
     bool is_archive_ = false; /* the whole store becomes a zip archive */
     bool replaces_ = false;
     std::vector<std::string> helpers_; /* paths beside an appended array that had no node before */
+    std::vector<std::string> missing_; /* groups above that were not there, the deepest first */
     zb_aside aside_ = {nullptr, -1};   /* the directory beside */
     bool made_ = false;
 };
