@@ -170,6 +170,14 @@ typedef bool (*zb_holds_fn)(void *context, const char *directory);
 ZB_API enum zb_code zb_path_split(const char *path, zb_holds_fn holds, void *context, char **root,
                                   char **node, zb_error *err);
 
+/* The names of the documents that stand for the node which they describe where a path ends in one:
+   zarr.json first, then those of version 2. NULL behind the last. Any thread. */
+ZB_API const char *zb_document_name(unsigned index);
+
+/* The place in a path, or URL, of `length` bytes where such a name begins, if it is the last part;
+   else `length`. Any thread. */
+ZB_API size_t zb_document_start(const char *path, size_t length);
+
 /* True if a URL says that it is that of a Zarr store: a part of its path ends in .zarr or
    .zarr.zip, or the last one is the name of a document (zarr.json). No host is asked. */
 ZB_API bool zb_url_is_zarr(const char *url);
@@ -178,7 +186,7 @@ ZB_API bool zb_url_is_zarr(const char *url);
 ZB_API bool zb_url_is_writable(const char *url);
 
 /* Splits a URL into the URL of a store and the path of a node in it. The store's ends with the last
-   part that is named *.zarr or *.zarr.zip; without one it is all of the URL. A zarr.json at the end
+   part that is named *.zarr or *.zarr.zip; without one it is all of the URL. A document at the end
    stands for the node that it describes. A query and a fragment stay with the store's URL. Both
    texts are malloc'ed; without memory ZB_ENOMEM. */
 ZB_API enum zb_code zb_url_split(const char *url, char **root, char **node, zb_error *err);

@@ -43,20 +43,30 @@ static part last_name(const char *url, part path) {
     return (part){start, path.end};
 }
 
+const char *zb_document_name(unsigned index) {
+    static const char *const names[] = {"zarr.json", ".zgroup", ".zarray", ".zmetadata"};
+    return index < sizeof names / sizeof *names ? names[index] : NULL;
+}
+
+size_t zb_document_start(const char *path, size_t length) {
+    const size_t start = last_name(path, (part){0, length}).start;
+    const char *name;
+    for (unsigned i = 0; (name = zb_document_name(i)) != NULL; i++) {
+        if (length - start == strlen(name) && memcmp(path + start, name, length - start) == 0)
+            return start;
+    }
+    return length;
+}
+
 /* Takes away the name of a document, which stands for the node that it describes. */
 static bool drop_document(const char *url, part *path) {
-    static const char *const documents[] = {"zarr.json", ".zgroup", ".zarray", ".zmetadata"};
     drop_slashes(url, path);
-    const part name = last_name(url, *path);
-    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
-        const size_t size = strlen(documents[i]);
-        if (name.end - name.start == size && memcmp(url + name.start, documents[i], size) == 0) {
-            path->end = name.start;
-            drop_slashes(url, path);
-            return true;
-        }
-    }
-    return false;
+    const size_t start = zb_document_start(url, path->end);
+    if (start == path->end || start < path->start)
+        return false;
+    path->end = start;
+    drop_slashes(url, path);
+    return true;
 }
 
 /* The end of the last part that is named as stores are; 0 without one. */

@@ -40,11 +40,19 @@ static bool has_document(const char *name) {
     Location location;
     if (!parse_location(name, &location))
         return false;
+    if (split_archive(&location.directory, &location.node))
+        return true;
     climb_to_root(&location, false);
     if (is_archive(location.directory))
         return is_there(location.directory);
     return is_there(file_in(location.directory, "zarr.json")) ||
-           (!location.node.empty() && is_there(file_in(name, "zarr.json")));
+           (!location.node.empty() && is_there(file_in(name, "zarr.json"))) ||
+           holds_v2(location.directory.c_str());
+}
+
+/* A name that leads nowhere for GDAL: on a server, or in an archive. */
+static bool may_have_document(const std::string &name) {
+    return names_store(name) || name.find(".zip/") != std::string::npos;
 }
 
 /* A URL is known by its words, so that no host is contacted for what may be none of our business; a
@@ -54,8 +62,8 @@ static bool is_ours(GDALOpenInfo *info) {
         return true;
     if (is_url(info->pszFilename))
         return names_store(info->pszFilename);
-    if (!info->bIsDirectory && info->nHeaderBytes == 0 && names_store(info->pszFilename))
-        return has_document(info->pszFilename);
+    if (!info->bIsDirectory && info->nHeaderBytes == 0)
+        return may_have_document(info->pszFilename) && has_document(info->pszFilename);
     if (info->bIsDirectory)
         return is_there(file_in(info->pszFilename, "zarr.json"));
     if (info->nHeaderBytes > 0 && EQUAL(CPLGetFilename(info->pszFilename), "zarr.json"))
@@ -69,15 +77,15 @@ int identify(GDALOpenInfo *info) {
     const bool ours = is_ours(info);
     if (ours)
         note_identified(info->pszFilename);
-    if (!ours && info->bIsDirectory && holds_v2(info->pszFilename))
+    const bool is_document = info->nHeaderBytes > 0 && names_document(info->pszFilename);
+    if (!ours && (is_document || (info->bIsDirectory && holds_v2(info->pszFilename))))
         return has_own_driver(info) ? GDAL_IDENTIFY_UNKNOWN : TRUE;
     return ours;
 }
 
 /* A name without our prefix that leads to version 2. On a network the arrays of a group are not
    opened only to be left to another driver. That one opens no archive by its own name. */
-static bool is_for_own_driver(const GDALOpenInfo *info, const Hierarchy &hierarchy,
-                              const zb_node *node) {
+static bool is_for_own_driver(GDALOpenInfo *info, const Hierarchy &hierarchy, const zb_node *node) {
     const bool is_group = zb_node_array(node) == nullptr;
     return zb_node_format(node) == 2 && has_own_driver(info) && !is_archive(hierarchy.root) &&
            ((is_group && STARTS_WITH(hierarchy.root.c_str(), "/vsi")) || own_driver_decodes(node));
@@ -287,12 +295,12 @@ static NodePtr open_itself(const Hierarchy &hierarchy, const Location &location,
 }
 
 /* Opens the store and the node. Null with *silent set when it is not for us. */
-static NodePtr find_node(const GDALOpenInfo *info, Location *location, Hierarchy *hierarchy,
+static NodePtr find_node(GDALOpenInfo *info, Location *location, Hierarchy *hierarchy,
                          IndexRanges *indices, bool *silent) {
     const bool certain = has_prefix(info->pszFilename) || is_url(info->pszFilename);
     zb_error err = {};
     const std::string below = location->node;
-    if (!is_archive(location->directory))
+    if (!is_archive(location->directory) && !split_archive(&location->directory, &location->node))
         climb_to_root(location, info->eAccess != GA_Update);
     NodePtr node;
     const enum zb_code code = open_store(location->directory, hierarchy, &err);

@@ -27,10 +27,15 @@ GDALDriver *driver_of_v2(const char *name, CSLConstList options) {
     return is_v2 ? own_driver() : nullptr;
 }
 
-bool has_own_driver(const GDALOpenInfo *info) {
+static bool identifies(GDALDriver *driver, GDALOpenInfo *info) {
+    return driver->pfnIdentify == nullptr || driver->pfnIdentify(info) != FALSE;
+}
+
+bool has_own_driver(GDALOpenInfo *info) {
     const bool allowed = info->papszAllowedDrivers == nullptr ||
                          CSLFindString(info->papszAllowedDrivers, "Zarr") >= 0;
-    return allowed && own_driver() != nullptr;
+    GDALDriver *driver = allowed ? own_driver() : nullptr;
+    return driver != nullptr && (info->bIsDirectory || identifies(driver, info));
 }
 
 static bool decodes(const char *codec) {

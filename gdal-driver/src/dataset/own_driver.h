@@ -30,8 +30,9 @@ GDALDriver *own_driver();
 /* It, where a program asks for version 2 by FORMAT=ZARR_V2, else null. */
 GDALDriver *driver_of_v2(const char *name, CSLConstList options);
 
-/* True if GDAL's own driver is there and may open this name. */
-bool has_own_driver(const GDALOpenInfo *info);
+/* True if GDAL's own driver is there and may open this name. Of what is no directory, documents and
+   names on a server, its versions know more and more. */
+bool has_own_driver(GDALOpenInfo *info);
 
 /* True if that driver decodes this array, or all arrays that are children of this group, as far as
    their codecs tell. */

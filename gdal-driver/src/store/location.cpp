@@ -29,6 +29,10 @@ bool has_prefix(const char *name) {
     return STARTS_WITH_CI(name, kPrefix);
 }
 
+bool names_document(const std::string &path) {
+    return zb_document_start(path.c_str(), path.size()) < path.size();
+}
+
 std::string file_in(const std::string &directory, const std::string &name) {
     if (!directory.empty() && directory.back() == '/')
         return directory + name;
@@ -46,8 +50,8 @@ static void strip_slashes(std::string *text) {
 static void take_directory(std::string text, Location *location) {
     strip_slashes(&text);
     location->given = text;
-    if (!is_url(text) && EQUAL(CPLGetFilename(text.c_str()), "zarr.json")) {
-        text.erase(text.size() - strlen("zarr.json"));
+    if (!is_url(text) && names_document(text)) {
+        text.erase(zb_document_start(text.c_str(), text.size()));
         strip_slashes(&text);
         if (text.empty())
             text = ".";
@@ -178,8 +182,11 @@ static bool exists(const char *directory, const char *name) {
 }
 
 bool holds_v2(const char *directory) {
-    return exists(directory, ".zarray") || exists(directory, ".zgroup") ||
-           exists(directory, ".zmetadata");
+    for (unsigned i = 1; zb_document_name(i) != nullptr; i++) {
+        if (exists(directory, zb_document_name(i)))
+            return true;
+    }
+    return false;
 }
 
 static bool holds_document(void *any, const char *directory) {

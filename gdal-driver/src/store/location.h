@@ -3,7 +3,8 @@
  * Connection strings: the directory, the node inside it and the indices that a name consists of.
  *
  *     /data/x.zarr                        a hierarchy, or any group or array inside one
- *     /data/x.zarr/zarr.json              the same, by its document
+ *     /data/x.zarr/zarr.json              the same, by its document; also .zgroup, .zarray and
+ *                                         .zmetadata of version 2
  *     https://host/x.zarr                 the same on the network; also s3://
  *     ZARR3:/data/x.zarr                  the same, for names that GDAL cannot stat (/vsicurl/)
  *     ZARR3:"/data/x.zarr":/group/array   a node inside
@@ -26,8 +27,8 @@
 namespace zarr3 {
 
 struct Location {
-    std::string directory;         /* as given, without zarr.json and without a slash at its end */
-    std::string given;             /* the same with its zarr.json; climbing leaves it alone */
+    std::string directory;         /* as given, without a document and without a slash at its end */
+    std::string given;             /* the same with its document; climbing leaves it alone */
     std::string node;              /* below directory; "" for what directory itself is */
     std::vector<std::string> tail; /* whole numbers, or two with a "-" between, after it, from its
                                       colons: the slice, or a part of the node's name */
@@ -65,6 +66,9 @@ void climb_to_root(Location *location, bool any = false);
 
 /* True if the directory holds a document of version 2. */
 bool holds_v2(const char *directory);
+
+/* True if the path ends in the name of a document, of either version. */
+bool names_document(const std::string &path);
 
 /* The path of a file in a directory, without a doubled slash. */
 std::string file_in(const std::string &directory, const std::string &name);

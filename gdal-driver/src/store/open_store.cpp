@@ -110,6 +110,22 @@ bool is_archive(const std::string &root) {
            (is_on_disk(root) ? zb_path_is_zip(root.c_str()) : names_vsi_archive(root));
 }
 
+bool split_archive(std::string *path, std::string *node) {
+    static const std::string kSuffix = ".zip/";
+    const bool is_local = is_on_disk(*path) || STARTS_WITH(path->c_str(), "/vsimem/");
+    size_t at = is_local ? path->find(kSuffix) : std::string::npos;
+    for (; at != std::string::npos; at = path->find(kSuffix, at + 1)) {
+        const std::string archive = path->substr(0, at + kSuffix.size() - 1);
+        if (look_at_archive(archive) != ZB_PLACE_NODE)
+            continue;
+        const std::string inner = path->substr(archive.size() + 1);
+        *node = node->empty() ? inner : join_path(inner, *node);
+        *path = archive;
+        return true;
+    }
+    return false;
+}
+
 enum zb_place look_at_archive(const std::string &path) {
     return is_on_disk(path) ? zb_place_look_zip(path.c_str()) : look_at_vsi_archive(path);
 }

@@ -49,6 +49,10 @@ bool split_new_archive(const std::string &path, std::string *archive, std::strin
 /* Such a path, or that of an archive that is there, also on a server. */
 bool is_archive(const std::string &root);
 
+/* Splits the path of a node in an archive that is there, on disk or in memory ("x.zarr.zip/tas").
+   False, with nothing changed, for other paths. */
+bool split_archive(std::string *path, std::string *node);
+
 /* What is at such a path: ZB_PLACE_NODE for an archive with a store. */
 enum zb_place look_at_archive(const std::string &path);
 

@@ -61,24 +61,22 @@ static bool holds(const char *directory, const char *name) {
     return found;
 }
 
-static const char *const documents[] = {"zarr.json", ".zgroup", ".zarray", ".zmetadata"};
-#define DOCUMENTS (sizeof documents / sizeof documents[0])
-
 bool vol_name_is_zarr(const char *name) {
     if (vol_name_is_url(name))
         return true;
-    for (size_t i = 0; i < DOCUMENTS; i++)
-        if (holds(name, documents[i]))
+    for (unsigned i = 0; zb_document_name(i) != NULL; i++)
+        if (holds(name, zb_document_name(i)))
             return true;
     return zb_place_is_zip(name);
 }
 
 static char *without_document(const char *path) {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char *above = slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) : strdup(".");
-    for (size_t i = 0; above && i < DOCUMENTS; i++)
-        if (strcmp(name, documents[i]) == 0 && holds(above, name))
-            return above;
+    const size_t start = zb_document_start(path, strlen(path));
+    if (path[start] == '\0')
+        return strdup(path);
+    char *above = start > 0 ? strndup(path, start > 1 ? start - 1 : 1) : strdup(".");
+    if (above && holds(above, path + start))
+        return above;
     free(above);
     return strdup(path);
 }

@@ -70,6 +70,19 @@ static void test_paths_are_no_urls(void **state) {
     assert_false(zb_url_is_zarr(""));
 }
 
+static void test_documents_end_paths(void **state) {
+    static const struct {
+        const char *path;
+        size_t start;
+    } ends[] = {{"zarr.json", 0}, {"/d/.zgroup", 3}, {"a/.zarray", 2},     {"a/.zmetadata", 2},
+                {"", 0},          {"a/.zattrs", 9},  {"a/zarr.json/", 12}, {"a/xzarr.json", 12}};
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        assert_int_equal(zb_document_start(ends[i].path, strlen(ends[i].path)), ends[i].start);
+    assert_string_equal(zb_document_name(0), "zarr.json");
+    assert_null(zb_document_name(4));
+}
+
 static void test_messages_hold_no_secrets(void **state) {
     static const char *const names[][2] = {
         {"https://h/x.zarr?sig=secret#key=secret", "https://h/x.zarr"},
@@ -115,6 +128,7 @@ int main(void) {
 
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_paths_are_no_urls),
+        cmocka_unit_test(test_documents_end_paths),
         cmocka_unit_test(test_messages_hold_no_secrets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
