@@ -192,6 +192,34 @@ def test_forms_of_archives(tmp_path, old_and_new, form, monkeypatch):
     check_versions(path)
 
 
+@pytest.mark.parametrize("adjusted", [False, True])
+def test_a_program_in_front_of_an_archive(tmp_path, adjusted):
+    """Places in the archive count from its own beginning, or are those in the file."""
+    path = tmp_path / "x.zarr.zip"
+    array = zarr.create_array(tmp_path / "x.zarr", data=PLANE, chunks=(60, 80))
+    stub = b"#!/bin/sh\nexit\n"
+    buffer = io.BytesIO(stub if adjusted else b"")
+    with zipfile.ZipFile(buffer, "a") as file:
+        for name in ("zarr.json", "c/0/0"):
+            file.write(tmp_path / "x.zarr" / name, name)
+    path.write_bytes((b"" if adjusted else stub) + buffer.getvalue())
+    assert array.shape == PLANE.shape and path.read_bytes().startswith(stub)
+    for name in (str(path), "ZARR3:%s" % path):
+        assert (opened(name).ReadAsArray() == PLANE).all()
+
+
+def test_a_folder_is_no_missing_chunk(tmp_path):
+    path = tmp_path / "x.zarr.zip"
+    zarr.create_array(tmp_path / "x.zarr", data=PLANE, chunks=(60, 80))
+    for folder in ("c/0/0/", "c/0/0/more"):
+        with zipfile.ZipFile(path, "w") as file:
+            file.write(tmp_path / "x.zarr/zarr.json", "zarr.json")
+            file.writestr(folder, b"")
+        with Errors() as errors:
+            assert opened(path).ReadAsArray() is None
+        assert len(errors.failures) == 1 and "directory" in errors.failures[0]
+
+
 def test_an_archive_that_changes(tmp_path, old_and_new):
     path = str(tmp_path / "x.zip")
     with zipfile.ZipFile(path, "w") as file:

@@ -213,8 +213,8 @@ ZB_API enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_pla
    not. */
 ZB_API bool zb_place_claims_v3(zb_store *store, const char *path);
 
-/* Is there a zip archive with a Zarr node at its root, as zb_store_open reads it? Of other files
-   two system calls tell that they are none. Any thread. */
+/* Is there a zip archive with a Zarr node at its root, as zb_store_open reads it? Of files
+   with another name two system calls tell that they are none. Any thread. */
 ZB_API bool zb_place_is_zip(const char *path);
 
 /* What a new zip archive would find at a local path: ZB_PLACE_EMPTY also for an empty file, as

@@ -14,6 +14,23 @@
 
 static const zb_store_settings no_settings = {.options = NULL};
 
+static bool ends_in_zip(const char *path) {
+    const size_t length = strlen(path);
+    return length > 4 && strcasecmp(path + length - 4, ".zip") == 0;
+}
+
+/* Another program may stand in front of an archive. The end record is behind all else, but for a
+   comment. */
+static bool ends_as_zip(int file, off_t size) {
+    enum { END = 22, LONGEST = END + UINT16_MAX };
+    const size_t wanted = size < LONGEST ? (size_t)size : LONGEST;
+    char *tail = malloc(wanted);
+    const bool found = tail && pread(file, tail, wanted, size - (off_t)wanted) == (ssize_t)wanted &&
+                       memmem(tail, wanted, "PK\5\6", 4) != NULL;
+    free(tail);
+    return found;
+}
+
 bool zb_path_is_zip(const char *path) {
     unsigned char head[4];
     struct stat st;
@@ -21,15 +38,17 @@ bool zb_path_is_zip(const char *path) {
         return false;
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     const bool read_all = file >= 0 && read(file, head, sizeof head) == (ssize_t)sizeof head;
+    const bool begins =
+        read_all && (memcmp(head, "PK\3\4", 4) == 0 || memcmp(head, "PK\5\6", 4) == 0);
+    const bool ends = read_all && !begins && ends_in_zip(path) && ends_as_zip(file, st.st_size);
     if (file >= 0)
         close(file);
-    return read_all && (memcmp(head, "PK\3\4", 4) == 0 || memcmp(head, "PK\5\6", 4) == 0);
+    return begins || ends;
 }
 
 bool zb_path_becomes_zip(const char *path) {
-    const size_t length = strlen(path);
     struct stat st;
-    return length > 4 && strcasecmp(path + length - 4, ".zip") == 0 && path[length - 5] != '/' &&
+    return ends_in_zip(path) && path[strlen(path) - 5] != '/' &&
            (stat(path, &st) != 0 || !S_ISDIR(st.st_mode));
 }
 

@@ -149,10 +149,10 @@ static enum zb_code noted(version *v, enum zb_code code) {
 
 /* ---- Entries ------------------------------------------------------------------------------ */
 
-/* The name in the archive of a key, or of what keys begin with. malloc'ed. */
+/* The name in the archive of a key, with room for a slash. malloc'ed. */
 static char *name_of(const version *v, const char *key) {
     const size_t size = strlen(key) + 1;
-    char *name = malloc(v->skip + size);
+    char *name = malloc(v->skip + size + 1);
     if (name) {
         memcpy(name, v->folder, v->skip);
         memcpy(name + v->skip, key, size);
@@ -160,13 +160,17 @@ static char *name_of(const version *v, const char *key) {
     return name;
 }
 
+/* A folder in the place of an object is damage, as in a directory, and no missing object. */
 static enum zb_code find(const version *v, const char *key, const zb__zip_entry **out,
                          zb_error *err) {
     char *name = name_of(v, key);
     if (!name)
         return zb_fail(err, ZB_ENOMEM, "no memory for a name");
     *out = zb__zip_find(&v->directory, name);
+    const bool is_folder = !*out && zb__zip_has_below(&v->directory, strcat(name, "/"));
     free(name);
+    if (is_folder)
+        return zb_fail(err, ZB_EINVAL, "'%s' is a directory, not a regular file", key);
     return *out ? ZB_OK : zb_fail(err, ZB_ENOTFOUND, "no object '%s'", key);
 }
 

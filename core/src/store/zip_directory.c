@@ -153,13 +153,11 @@ static int compare(const void *a, const void *b) {
     return order ? order : (x->name > y->name) - (x->name < y->name);
 }
 
-/* Entries of folders tell nothing. */
 static bool counts(const zb__zip_directory *directory, size_t i) {
     const char *name = directory->entry[i].name;
-    const size_t length = strlen(name);
     const bool is_last =
         i + 1 == directory->count || strcmp(name, directory->entry[i + 1].name) != 0;
-    return is_last && length > 0 && name[length - 1] != '/';
+    return is_last && *name != '\0';
 }
 
 static void sort(zb__zip_directory *directory) {
@@ -248,6 +246,11 @@ const zb__zip_entry *zb__zip_find(const zb__zip_directory *directory, const char
     const size_t i = zb__zip_lower_bound(directory, name);
     const bool found = i < directory->count && strcmp(directory->entry[i].name, name) == 0;
     return found ? &directory->entry[i] : NULL;
+}
+
+bool zb__zip_has_below(const zb__zip_directory *directory, const char *prefix) {
+    const size_t i = zb__zip_lower_bound(directory, prefix);
+    return i < directory->count && strncmp(directory->entry[i].name, prefix, strlen(prefix)) == 0;
 }
 
 /* Whether a name is that of a root's document, behind `skip` bytes. */

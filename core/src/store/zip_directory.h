@@ -27,7 +27,7 @@ typedef struct zb__zip_entry {
 } zb__zip_entry;
 
 typedef struct zb__zip_directory {
-    zb__zip_entry *entry; /* sorted by name, each name once; none ends in '/' */
+    zb__zip_entry *entry; /* sorted by name, each name once; one of a folder ends in '/' */
     size_t count;
     char *text; /* of the names */
 } zb__zip_directory;
@@ -43,6 +43,9 @@ size_t zb__zip_lower_bound(const zb__zip_directory *directory, const char *name)
 
 /* The entry of that name, or NULL. */
 const zb__zip_entry *zb__zip_find(const zb__zip_directory *directory, const char *name);
+
+/* Is there an entry whose name begins so? Of "folder/": it, or something in it. */
+bool zb__zip_has_below(const zb__zip_directory *directory, const char *prefix);
 
 /* The length of the text in front of all keys of the one store in the archive: 0, or that of a
    folder's name and its slash, where the store lies one folder down, alone. The folder's name

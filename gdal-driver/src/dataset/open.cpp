@@ -68,8 +68,8 @@ static bool is_ours(GDALOpenInfo *info) {
         return is_there(file_in(info->pszFilename, "zarr.json"));
     if (info->nHeaderBytes > 0 && EQUAL(CPLGetFilename(info->pszFilename), "zarr.json"))
         return true;
-    return info->nHeaderBytes > 4 && memcmp(info->pabyHeader, "PK", 2) == 0 &&
-           EQUAL(CPLGetExtension(info->pszFilename), "zip") &&
+    /* It begins with "PK", or with a program in front of it. */
+    return info->nHeaderBytes > 4 && EQUAL(CPLGetExtension(info->pszFilename), "zip") &&
            (names_store(info->pszFilename) || look_at_archive(info->pszFilename) == ZB_PLACE_NODE);
 }
 

@@ -171,7 +171,7 @@ static void reads_all_forms(void **state) {
         {"zarr.json", "{}", 0, 0, 0},    {"a/c/0", "first", 0, 0, 0}, {"a/", "", 0, 0, 0},
         {"a/zarr.json", "{a}", 8, 0, 0}, {"./b\\x", "deep", 8, 0, 0}, {"a-b", "beside", 0, 0, 0},
         {"a/c/0", "the last", 0, 0, 0},  {"a", "both", 0, 0, 0},      {"empty", "", 0, 0, 0},
-        {"none/empty", "", 8, 0, 0},
+        {"none/empty", "", 8, 0, 0},     {"f/", "", 0, 0, 0},
     };
     static const struct {
         bool wide;
@@ -192,12 +192,14 @@ static void reads_all_forms(void **state) {
         assert_holds(store, "b/x", "deep");
         assert_holds(store, "empty", "");
         assert_holds(store, "none/empty", "");
-        assert_lists(store, "", "a/ a-b b/ empty none/ zarr.json ");
+        assert_lists(store, "", "a/ a-b b/ empty f/ none/ zarr.json ");
         assert_lists(store, "a", "c/ zarr.json ");
         assert_lists(store, "a/c", "0 ");
         assert_lists(store, "no", "");
+        assert_lists(store, "f", "");
         zb_object_info info;
-        ASSERT_FAILS(zb_store_stat(store, "a/c", &info, &err), ZB_ENOTFOUND, err, "a/c");
+        ASSERT_FAILS(zb_store_stat(store, "a/c", &info, &err), ZB_EINVAL, err, "a directory");
+        ASSERT_FAILS(zb_store_stat(store, "f", &info, &err), ZB_EINVAL, err, "a directory");
         ASSERT_FAILS(zb_store_stat(store, "c/0", &info, &err), ZB_ENOTFOUND, err, "c/0");
         zb_store_release(store);
         zb_store_release(outer);
