@@ -78,7 +78,7 @@ def test_everything_is_kept(tmp_path, options, bands, srs, transform):
     assert sorted(os.listdir(tmp_path)) == ["r.zarr"]
 
 
-@pytest.mark.parametrize("definition", ["EPSG:9000", "EPSG:4326", "EPSG:7789",
+@pytest.mark.parametrize("definition", ["EPSG:9000", "EPSG:4326", "EPSG:7789", "EPSG:27700",
                                         "+proj=lcc +lat_1=40 +lat_2=50 +datum=WGS84 +type=crs"])
 @pytest.mark.parametrize("bands", [1, 3])
 def test_coordinate_epoch(tmp_path, definition, bands):

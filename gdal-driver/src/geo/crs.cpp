@@ -254,10 +254,12 @@ static bool is_dynamic(const OGRSpatialReference &srs) {
     return srs.IsDynamic() || (import_by_code(srs, &known) && known.IsDynamic());
 }
 
-/* Only a dynamic CRS has use for one: the attribute may be older than the CRS. */
+/* Only a dynamic CRS has use for one: the attribute may be older than the CRS. A static one keeps
+   what a program has given it, beside the form in which this driver writes the CRS. */
 static void add_epoch(const zb_node *array, OGRSpatialReference *srs) {
     const std::optional<double> epoch = attribute_number(array, kEpochAttribute);
-    if (epoch && srs->GetCoordinateEpoch() == 0 && is_dynamic(*srs))
+    const bool is_ours = attribute(array, "proj:wkt2") != nullptr;
+    if (epoch && srs->GetCoordinateEpoch() == 0 && (is_ours || is_dynamic(*srs)))
         srs->SetCoordinateEpoch(*epoch);
 }
 
