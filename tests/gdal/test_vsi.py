@@ -5,10 +5,12 @@ import http.server
 import os
 import pathlib
 import re
+import shutil
 import sys
 import tarfile
 import threading
 import time
+import warnings
 import zipfile
 
 import numpy as np
@@ -333,6 +335,45 @@ def test_a_web_server_needs_consolidated_metadata_to_be_listed(server, sample):
     zarr.consolidate_metadata(sample)
     gdal.VSICurlClearCache()
     assert len(opened("ZARR3:" + root).GetSubDatasets()) == 2
+
+
+VANISH = """
+import os, sys
+from osgeo import gdal
+gdal.UseExceptions()
+name, folder, kind = sys.argv[1:]
+dataset = gdal.Open("ZARR3:" + name)
+for chunk in ("t/c/0/0", "t/c/1/1"):
+    os.remove(os.path.join(folder, chunk))
+if kind == "all":
+    os.rename(folder, folder + ".away")
+try:
+    print("pixels", dataset.ReadAsArray().shape)
+except RuntimeError as error:
+    print("error", error)
+"""
+
+
+@pytest.mark.parametrize("virtual", [True, False])
+@pytest.mark.parametrize("consolidated", [True, False])
+def test_a_store_that_has_gone_is_no_missing_chunks(server, sample, virtual, consolidated):
+    """A chunk is believed to be missing while the document was there a moment ago."""
+    root, _ = server
+    if not virtual:
+        root = root[len("/vsicurl/"):]
+    if consolidated:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            zarr.consolidate_metadata(sample)
+    shutil.copytree(sample, sample + ".before")
+    lines = {}
+    for kind in ("some", "all"):
+        lines[kind] = run_python(VANISH, root + "/t", sample, kind,
+                                 ZARRBRIDGE_REMOTE_FRESH_SECONDS="0")
+        shutil.rmtree(sample, ignore_errors=True)
+        shutil.copytree(sample + ".before", sample)
+    assert lines["some"].startswith("pixels")
+    assert lines["all"].startswith("error") and "deleted or moved" in lines["all"]
 
 
 @pytest.fixture

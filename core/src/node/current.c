@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "codec/chain.h"
 #include "model/array.h"
 #include "node/document.h"
@@ -113,10 +114,27 @@ enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *i
     return code;
 }
 
+/* A server that has lost the store says the same of each object. Its word that a chunk is missing
+   counts while the document was there not long ago. */
+static enum zb_code still_answered(zb_node *node, zb_error *err) {
+    const int64_t moment = zb__now();
+    if (!atomic_exchange(&node->lacks, false) ||
+        moment - atomic_load(&node->asked) < node->store->hints.fresh)
+        return ZB_OK;
+    char *key = node->is_served ? zb__served_key(node->store, node->path) : document_key(node);
+    const enum zb_code code = key ? zb_store_peek(node->store, key, NULL, err) : ZB_OK;
+    free(key);
+    if (code)
+        return code == ZB_ENOTFOUND ? zb__array_gone(node, err)
+                                    : zb__node_blame(node->store, "array", node->path, code, err);
+    atomic_store(&node->asked, moment);
+    return ZB_OK;
+}
+
 enum zb_code zb__array_still(const zb_node *node, zb_error *err) {
     zb_object_info info;
     if (!node->store->hints.is_watched)
-        return ZB_OK;
+        return still_answered((zb_node *)node, err);
     if (node->is_served)
         return zb__served_stands(node->store, node->path) ? ZB_OK : zb__array_gone(node, err);
     const uint64_t seen = atomic_load(&((zb_node *)node)->seen);

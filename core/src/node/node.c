@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/mix.h"
 #include "model/array.h"
@@ -178,6 +179,7 @@ static zb_node *new_node(zb_store *store, const char *path) {
         return NULL;
     }
     atomic_init(&node->refs, 1);
+    atomic_init(&node->asked, zb__now());
     node->format = 3;
     node->store = zb_store_retain(store);
     return node;

@@ -157,13 +157,18 @@ bool zb__served_lacks(zb_store *store, const char *path) {
     return lacks;
 }
 
-bool zb__served_stands(zb_store *store, const char *path) {
-    zb__served *served = store->hints.is_local ? find(store, path) : NULL;
+char *zb__served_key(zb_store *store, const char *path) {
+    zb__served *served = find(store, path);
     char *key =
         served ? zb__path_join(served->owner, served->format == 2 ? ".zgroup" : "zarr.json") : NULL;
+    zb__served_release(served);
+    return key;
+}
+
+bool zb__served_stands(zb_store *store, const char *path) {
+    char *key = store->hints.is_local ? zb__served_key(store, path) : NULL;
     const bool gone = key && zb_store_is_absent(store, key);
     free(key);
-    zb__served_release(served);
     return !gone;
 }
 

@@ -36,6 +36,10 @@ zb_json *zb__served_owner(zb_store *store, const char *path, int *format, zb__se
 /* True if a block covers the path, and has neither the node nor one below it. */
 bool zb__served_lacks(zb_store *store, const char *path);
 
+/* The key of the document with the block that covers the path, malloc'ed; NULL where there is
+   none, or no memory. */
+char *zb__served_key(zb_store *store, const char *path);
+
 /* False if the document with the block that covers the path has gone from a store that is local. */
 bool zb__served_stands(zb_store *store, const char *path);
 

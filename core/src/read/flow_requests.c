@@ -26,6 +26,8 @@ static void note_answer(void *context, zb_fetch *fetch) {
 static void take_opened(zb__item *item, const zb_fetch *fetch) {
     zb__stored_chunk *chunk = item->chunk;
     bool is_missing = fetch->code == ZB_ENOTFOUND;
+    if (is_missing)
+        atomic_store(&((zb_node *)chunk->node)->lacks, true);
     if (item->expects) {
         item->is_outdated = item->is_outdated || is_missing ||
                             !zb_validator_same(&fetch->info.validator, &chunk->info.validator);

@@ -395,6 +395,15 @@ enum zb_code vsi_stat(zb_store *store, const char *key, zb_object_info *info, zb
     return found != ZB_OK || entry != nullptr ? found : stat_path(path_of(store, key), info, err);
 }
 
+/* The server's own answer: GDAL goes by one that it remembers. */
+enum zb_code vsi_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
+    zb_object_info unwanted;
+    const std::string path = path_of(store, key);
+    if (zarr3::is_on_server(path))
+        zarr3::forget_answers(path);
+    return vsi_stat(store, key, info != nullptr ? info : &unwanted, err);
+}
+
 enum zb_code vsi_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                       zb_error *err) {
     const VsiCall call(store);
@@ -524,6 +533,7 @@ zb_store_ops make_ops(Kind kind) {
     ops.list = vsi_list;
     ops.destroy = vsi_destroy;
     if (kind == Kind::kDistant) {
+        ops.peek = vsi_peek;
         ops.fetch = vsi_fetch;
         ops.submit = zb_store_submit_by_threads;
         ops.cancel = zb_store_cancel_by_threads;
@@ -546,7 +556,7 @@ const zb_store_ops kLocalOps = make_ops(Kind::kLocal), kDistantOps = make_ops(Ki
 constexpr uint32_t kRequests = 16;               /* as many as there are threads for them */
 constexpr uint64_t kPart = uint64_t{2} << 20;    /* bytes: a longer range comes in several */
 constexpr uint64_t kWindow = uint64_t{64} << 20; /* bytes */
-constexpr int64_t kFresh = 10000000000;          /* nanoseconds; GDAL, too, remembers files */
+constexpr uint64_t kMostSeconds = 1000000000;
 /* By its index first, a shard takes three round trips: its size, the index, the data. Bytes. */
 constexpr uint64_t kSmall = uint64_t{1} << 20;
 
@@ -572,7 +582,8 @@ enum zb_code open_vsi_store(const std::string &root, zb_store **out, zb_error *e
         hints.in_flight = kRequests;
         hints.part = kPart;
         hints.window = kWindow;
-        hints.fresh = kFresh;
+        hints.fresh = static_cast<int64_t>(
+            std::min(zb_limits_get()->remote_fresh_seconds, kMostSeconds) * 1000000000);
         hints.small = kSmall;
     }
     const zb_store_ops *ops = is_memory ? &kMemoryOps : is_local ? &kLocalOps : &kDistantOps;
