@@ -28,6 +28,16 @@ def test_leading_dimensions_are_bands_last_one_fastest(store):
         "DIM_dim0_INDEX": "1", "DIM_dim1_INDEX": "0", "DIM_dim2_INDEX": "1"}
 
 
+def test_the_domain_of_a_band_s_items_is_listed(store):
+    path, root = store
+    put(root, "plain", np.zeros((4, 5), "u1"))
+    put(root, "t", np.zeros((2, 4, 5), "u1"))
+    plain, cube = opened(sub(path, "plain")), opened(sub(path, "t"))
+    assert not plain.GetRasterBand(1).GetMetadataDomainList()
+    band = cube.GetRasterBand(2)
+    assert band.GetMetadataDomainList() == [""] and band.GetMetadata()
+
+
 @pytest.mark.parametrize("dims,order", [
     (("t", "y", "x"), (0, 1, 2)), (("x", "y", "t"), (2, 1, 0)), (("lat", "t", "lon"), (1, 0, 2)),
     (("row", "col", "z"), (2, 0, 1)), (("y", "x", "band"), (2, 0, 1)),

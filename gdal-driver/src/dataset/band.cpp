@@ -265,6 +265,12 @@ void Zarr3RasterBand::show_items() {
         metadata_.set("", name.c_str(), value.c_str());
 }
 
+char **Zarr3RasterBand::GetMetadataDomainList() {
+    char **names = GDALPamRasterBand::GetMetadataDomainList();
+    show_items();
+    return metadata_.items("") != nullptr ? metadata_.add_names(names) : names;
+}
+
 MetadataList Zarr3RasterBand::GetMetadata(const char *domain) {
     MetadataList other = GDALPamRasterBand::GetMetadata(domain);
     if (!is_default_domain(domain))

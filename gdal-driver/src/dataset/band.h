@@ -17,6 +17,7 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     const char *GetUnitType() override;
     GDALColorInterp GetColorInterpretation() override;
     const char *GetDescription() const override;
+    char **GetMetadataDomainList() override;
     zarr3::MetadataList GetMetadata(const char *domain = "") override;
     const char *GetMetadataItem(const char *name, const char *domain = "") override;
     int GetOverviewCount() override;
