@@ -313,6 +313,19 @@ def test_create_needs_a_place(tmp_path):
     assert (tmp_path / "x.zip").read_bytes() == before
 
 
+@pytest.mark.parametrize("make", ["create", "copy"])
+def test_an_empty_file_gives_way(tmp_path, make):
+    """As programs make it to have a name for themselves: Python's tempfile."""
+    path = tmp_path / "r.zarr"
+    path.write_text("")
+    if make == "create":
+        create(path, 1).Close()
+    else:
+        source = gdal.GetDriverByName("MEM").Create("", WIDTH, HEIGHT)
+        assert gdal.GetDriverByName("Zarr3").CreateCopy(str(path), source) is not None
+    assert sorted(os.listdir(tmp_path)) == ["r.zarr"] and (path / "zarr.json").exists()
+
+
 def test_create_replaces_a_store_but_not_other_files(tmp_path):
     path = tmp_path / "r.zarr"
     create(path, options=["ARRAY_NAME=old"]).Close()

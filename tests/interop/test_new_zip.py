@@ -105,7 +105,7 @@ def test_h5py_keeps_what_is_there(path):
             h5py.File(path, mode)
     assert (values_of(path, "g/d") == WANT).all()
     path.write_text("no archive")
-    with pytest.raises(OSError, match="stays"):
+    with pytest.raises(OSError, match="not overwritten"):
         h5py.File(path, "w")
     with pytest.raises(RuntimeError, match="not overwritten"):
         write_gdal(path)

@@ -200,26 +200,39 @@ ZB_API char *zb_name_without_secrets(const char *name);
    leaves none. malloc'ed; NULL without memory. */
 ZB_API char *zb_name_of_root(const char *name);
 
-/* The content that a new node would find at a path of a store. */
+/* The content that a new node finds at its place: the verdict on what may be filled, replaced or
+   deleted. Both plugins ask for it here, and so it is one. */
 enum zb_place {
-    ZB_PLACE_EMPTY, /* nothing: it may be filled */
+    ZB_PLACE_EMPTY, /* nothing, or what killed writers left: it may be filled */
     ZB_PLACE_NODE,  /* a Zarr version 3 node, readable or not: it may be replaced when asked for */
-    ZB_PLACE_OTHER  /* something else, which is left alone */
+    ZB_PLACE_OTHER  /* something else, nodes of version 2 included, which is left alone */
 };
+
+/* The place of a node in a store, by its path. Store errors, where it cannot be told. Any
+   thread. */
 ZB_API enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out,
                                   zb_error *err);
 
+/* The place of a store that zb_store_create would make by this name, or of the node at `path` in
+   it: the path of a directory or of an archive, or a URL, with its settings or NULL. A node has no
+   place in a store that is ZB_PLACE_OTHER; an archive is replaced whole, whatever the path.
+   ZB_PLACE_EMPTY also for an empty file, as programs make it to have a name for themselves:
+   zb_store_create replaces it. Store errors, and those of zb_store_open. Any thread. */
+ZB_API enum zb_code zb_destination_look(const char *name, const char *path,
+                                        const zb_store_settings *settings, enum zb_place *out,
+                                        zb_error *err);
+
+/* The error for a destination that is ZB_PLACE_OTHER: ZB_EIO with EEXIST. The caller says before
+   what it was about to do (zb_error_prefix). */
+ZB_API enum zb_code zb_destination_refuse(zb_error *err);
+
 /* True if the document at a path says "zarr_format": 3, whether the rest of it is readable or
-   not. */
+   not. Any thread. */
 ZB_API bool zb_place_claims_v3(zb_store *store, const char *path);
 
 /* Is there a zip archive with a Zarr node at its root, as zb_store_open reads it? Of files
    with another name two system calls tell that they are none. Any thread. */
 ZB_API bool zb_place_is_zip(const char *path);
-
-/* What a new zip archive would find at a local path: ZB_PLACE_EMPTY also for an empty file, as
-   programs make it to have a name for themselves; ZB_PLACE_NODE if zb_place_is_zip. Any thread. */
-ZB_API enum zb_place zb_place_look_zip(const char *path);
 
 #ifdef __cplusplus
 }

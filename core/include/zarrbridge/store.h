@@ -57,13 +57,14 @@ typedef struct zb_store_settings {
 ZB_API enum zb_code zb_store_open_with(const char *name, const zb_store_settings *settings,
                                        zb_store **out, zb_error *err);
 
-/* A store to be written, by its name: a directory, as by zb_store_create_fs; a name in S3; or a new
-   zip archive (zb_path_becomes_zip). An archive takes the place of what is there when it is sealed
-   (zb_store_seal), in one step; until then its objects lie in a directory beside it (sys/aside.h),
-   and take as much room there. In S3 nothing has to be made first; where nothing is below the name,
-   its documents are stored when it is sealed, behind all chunks, and other users see no store until
-   then. settings: as for zb_store_open_with, or NULL. ZB_EUNSUPPORTED for other URLs; else as
-   zb_store_open. */
+/* A store to be written, by its name: a directory, as by zb_store_create_fs, to which an empty file
+   gives way; a name in S3; or a new zip archive (zb_path_becomes_zip). zb_destination_look
+   (conventions.h) tells before what is there. An archive takes the place of what is there when it
+   is sealed (zb_store_seal), in one step; until then its objects lie in a directory beside it
+   (sys/aside.h), and take as much room there. In S3 nothing has to be made first; where nothing is
+   below the name, its documents are stored when it is sealed, behind all chunks, and other users
+   see no store until then. settings: as for zb_store_open_with, or NULL. ZB_EUNSUPPORTED for other
+   URLs; else as zb_store_open. */
 ZB_API enum zb_code zb_store_create(const char *name, const zb_store_settings *settings,
                                     zb_store **out, zb_error *err);
 

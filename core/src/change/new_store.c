@@ -6,11 +6,13 @@
  * in a directory beside it until it is sealed. So until then the name has what it had before, and
  * what a kill leaves is a directory that the next archive of this name removes.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/url.h"
 #include "change/draft.h"
@@ -109,10 +111,18 @@ static enum zb_code create_url(const char *name, const zb_store_settings *settin
     return code;
 }
 
+/* An empty file, as programs make it to have a name for themselves, gives way to a directory. */
+static enum zb_code create_directory(const char *path, zb_store **out, zb_error *err) {
+    struct stat info;
+    if (lstat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0 && unlink(path) != 0)
+        return zb_fail_errno(err, errno, "cannot replace the empty file '%s'", path);
+    return zb_store_create_fs(path, out, err);
+}
+
 enum zb_code zb_store_create(const char *name, const zb_store_settings *settings, zb_store **out,
                              zb_error *err) {
     if (zb_name_is_url(name))
         return create_url(name, settings, out, err);
     return zb_path_becomes_zip(name) ? create_archive(name, out, err)
-                                     : zb_store_create_fs(name, out, err);
+                                     : create_directory(name, out, err);
 }

@@ -6,6 +6,7 @@
  * empty: a typing error must not cost a directory of other files. A document of version 3 that
  * cannot be read (damaged, or newer than this library) is a node all the same.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,12 @@ static bool has_left_overs(zb_store *store, const char *path) {
     return zb__copy_note_find(store, path, &is_noted, NULL) == ZB_OK && is_noted;
 }
 
+/* An object of the node's own name is in its way where objects are files. */
+static bool is_object(zb_store *store, const char *path) {
+    zb_object_info info;
+    return *path && zb_store_stat(store, path, &info, NULL) == ZB_OK;
+}
+
 enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out, zb_error *err) {
     zb_node *node = NULL;
     bool any = false;
@@ -71,7 +78,8 @@ enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out
         *out = ZB_PLACE_NODE;
     } else {
         code = zb_store_list(store, path, note_entry, &any, err);
-        *out = any && !has_left_overs(store, path) ? ZB_PLACE_OTHER : ZB_PLACE_EMPTY;
+        if (any ? !has_left_overs(store, path) : is_object(store, path))
+            *out = ZB_PLACE_OTHER;
     }
     zb_node_release(node);
     return code;
@@ -89,9 +97,57 @@ bool zb_place_is_zip(const char *path) {
     return is_node;
 }
 
-enum zb_place zb_place_look_zip(const char *path) {
+/* ---- By the name --------------------------------------------------------------------------- */
+
+/* What a local name says without a look into a directory. */
+static enum zb_code look_at_name(const char *path, enum zb_place *out, bool *is_directory,
+                                 zb_error *err) {
     struct stat info;
-    if (stat(path, &info) != 0 || (S_ISREG(info.st_mode) && info.st_size == 0))
-        return ZB_PLACE_EMPTY;
-    return zb_place_is_zip(path) ? ZB_PLACE_NODE : ZB_PLACE_OTHER;
+    *is_directory = false;
+    *out = ZB_PLACE_EMPTY;
+    if (lstat(path, &info) != 0)
+        return errno == ENOENT ? ZB_OK : zb_fail_errno(err, errno, "'%s'", path);
+    if (S_ISREG(info.st_mode) && info.st_size == 0)
+        return ZB_OK;
+    *out = ZB_PLACE_OTHER; /* also links to empty files, and those that lead nowhere */
+    *is_directory = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    return ZB_OK;
+}
+
+/* A node has no place in what is no store itself. */
+static enum zb_code look_in(zb_store *store, const char *path, enum zb_place *out, zb_error *err) {
+    enum zb_code code = zb_place_look(store, "", out, err);
+    if (!code && *path && *out != ZB_PLACE_OTHER)
+        code = zb_place_look(store, path, out, err);
+    return code;
+}
+
+static enum zb_code look_into(const char *name, const char *path, const zb_store_settings *settings,
+                              enum zb_place *out, zb_error *err) {
+    static const zb_store_settings no_settings = {.options = NULL};
+    zb_store *store = NULL;
+    enum zb_code code = zb_store_open_with(name, settings ? settings : &no_settings, &store, err);
+    if (!code)
+        code = look_in(store, path, out, err);
+    zb_store_release(store);
+    return code;
+}
+
+enum zb_code zb_destination_look(const char *name, const char *path,
+                                 const zb_store_settings *settings, enum zb_place *out,
+                                 zb_error *err) {
+    bool is_directory;
+    if (zb_name_is_url(name))
+        return look_into(name, path, settings, out, err);
+    enum zb_code code = look_at_name(name, out, &is_directory, err);
+    if (!code && is_directory)
+        code = look_into(name, path, settings, out, err);
+    else if (!code && *out == ZB_PLACE_OTHER && zb_place_is_zip(name) && zb_path_becomes_zip(name))
+        *out = ZB_PLACE_NODE;
+    return code;
+}
+
+enum zb_code zb_destination_refuse(zb_error *err) {
+    return zb_fail_errno(err, EEXIST,
+                         "what is there is no Zarr version 3 store or node; it is not overwritten");
 }

@@ -51,69 +51,10 @@ static bool is_directory(const std::string &path, bool *exists) {
     return *exists && VSI_ISDIR(stat.st_mode);
 }
 
-static std::vector<std::string> names_in(const std::string &directory) {
-    std::vector<std::string> names;
-    const CPLStringList list(VSIReadDir(directory.c_str()), TRUE);
-    for (const char *name : list) {
-        if (!EQUAL(name, ".") && !EQUAL(name, ".."))
-            names.push_back(name);
-    }
-    return names;
-}
-
-/* Programs that want a raster in memory (rasterio's MemoryFile) choose its name by an empty
-   file. */
-static bool is_placeholder(const std::string &path) {
+/* Programs make one to have a name for themselves (rasterio's MemoryFile). */
+static bool is_empty_file(const std::string &path) {
     VSIStatBufL stat;
-    return STARTS_WITH(path.c_str(), "/vsimem/") && VSIStatL(path.c_str(), &stat) == 0 &&
-           !VSI_ISDIR(stat.st_mode) && stat.st_size == 0;
-}
-
-/* Nothing, or a node; *replaces: a node. */
-static bool may_replace_in_bucket(const std::string &root, const std::string &node, bool *replaces,
-                                  std::string *reason) {
-    zb_error err;
-    enum zb_place found;
-    if (look_at_place(root, node, &found, &err) != ZB_OK) {
-        *reason = err.message;
-        return false;
-    }
-    *replaces = found == ZB_PLACE_NODE;
-    if (found == ZB_PLACE_OTHER)
-        *reason = "what is there is no Zarr version 3 store; it is not overwritten";
-    return found != ZB_PLACE_OTHER;
-}
-
-/* A missing or empty directory, or a node. */
-static bool may_replace(const std::string &directory, std::string *reason) {
-    bool exists;
-    if (is_placeholder(directory))
-        return true;
-    if (!is_directory(directory, &exists)) {
-        if (exists)
-            *reason = "it exists and is no directory";
-        return !exists;
-    }
-    zb_error err;
-    enum zb_place found;
-    if (look_at_place(directory, "", &found, &err) != ZB_OK) {
-        *reason = err.message;
-        return false;
-    }
-    if (found != ZB_PLACE_OTHER)
-        return true;
-    *reason = "the directory exists and is no Zarr version 3 store; it is not overwritten";
-    return false;
-}
-
-/* *replaces: an archive. */
-static bool may_replace_archive(const std::string &path, bool *replaces, std::string *reason) {
-    const enum zb_place found = look_at_archive(path);
-    *replaces = found == ZB_PLACE_NODE;
-    if (found != ZB_PLACE_OTHER)
-        return true;
-    *reason = "the file exists and is no archive with a Zarr store; it is not overwritten";
-    return false;
+    return VSIStatL(path.c_str(), &stat) == 0 && VSI_ISREG(stat.st_mode) && stat.st_size == 0;
 }
 
 /* The root of the hierarchy that the name is or would be in, and the group in it. */
@@ -141,21 +82,21 @@ bool Destination::locate(const char *name, std::string *reason) {
 bool Destination::find(const char *name, std::string *reason) {
     if (!locate(name, reason))
         return false;
-    if (is_url(root_))
-        return may_replace_in_bucket(root_, node_, &replaces_, reason);
-    if (is_archive_)
-        return may_replace_archive(root_, &replaces_, reason);
+    zb_error err;
+    enum zb_place found = ZB_PLACE_EMPTY;
+    enum zb_code code = look_at_place(root_, node_, &found, &err);
+    if (code == ZB_OK && found == ZB_PLACE_OTHER)
+        code = zb_destination_refuse(&err);
+    replaces_ = found == ZB_PLACE_NODE;
+    if (code != ZB_OK)
+        *reason = err.message;
     /* The directory that a link points at is replaced, not the link. */
     char resolved[PATH_MAX];
     struct stat info;
-    if (is_on_disk(root_) && lstat(root_.c_str(), &info) == 0 && S_ISLNK(info.st_mode) &&
-        realpath(root_.c_str(), resolved) != nullptr)
+    if (!is_archive_ && is_on_disk(root_) && lstat(root_.c_str(), &info) == 0 &&
+        S_ISLNK(info.st_mode) && realpath(root_.c_str(), resolved) != nullptr)
         root_ = resolved;
-    const std::string place = node_.empty() ? root_ : file_in(root_, node_);
-    bool exists;
-    is_directory(place, &exists);
-    replaces_ = exists && !names_in(place).empty();
-    return may_replace(root_, reason) && (node_.empty() || may_replace(place, reason));
+    return code == ZB_OK;
 }
 
 /* A document that cannot be opened counts, too. */
@@ -271,7 +212,7 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
         if (code == ZB_OK)
             code = open_store(aside_.path, &hierarchy_, err);
     } else {
-        if (!is_archive_ && is_placeholder(root_))
+        if (!is_archive_ && is_empty_file(root_))
             VSIUnlink(root_.c_str());
         if (!is_archive_ && is_virtual(root_) && VSIMkdir(root_.c_str(), 0777) != 0 &&
             errno != EEXIST)
@@ -382,6 +323,8 @@ static enum zb_code take_place_by_steps(const std::string &aside, const std::str
 /* The old store gives way to the new one. */
 static enum zb_code take_place(const std::string &aside, const std::string &root, zb_error *err) {
     bool exists;
+    if (is_empty_file(root))
+        VSIUnlink(root.c_str());
     is_directory(root, &exists);
     if (!exists)
         return rename(aside.c_str(), root.c_str()) == 0 ? ZB_OK

@@ -70,7 +70,7 @@ static bool is_ours(GDALOpenInfo *info) {
         return true;
     /* It begins with "PK", or with a program in front of it. */
     return info->nHeaderBytes > 4 && EQUAL(CPLGetExtension(info->pszFilename), "zip") &&
-           (names_store(info->pszFilename) || look_at_archive(info->pszFilename) == ZB_PLACE_NODE);
+           (names_store(info->pszFilename) || is_zarr_archive(info->pszFilename));
 }
 
 int identify(GDALOpenInfo *info) {

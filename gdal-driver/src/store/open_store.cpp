@@ -116,7 +116,7 @@ bool split_archive(std::string *path, std::string *node) {
     size_t at = is_local ? path->find(kSuffix) : std::string::npos;
     for (; at != std::string::npos; at = path->find(kSuffix, at + 1)) {
         const std::string archive = path->substr(0, at + kSuffix.size() - 1);
-        if (look_at_archive(archive) != ZB_PLACE_NODE)
+        if (!is_zarr_archive(archive))
             continue;
         const std::string inner = path->substr(archive.size() + 1);
         *node = node->empty() ? inner : join_path(inner, *node);
@@ -126,8 +126,9 @@ bool split_archive(std::string *path, std::string *node) {
     return false;
 }
 
-enum zb_place look_at_archive(const std::string &path) {
-    return is_on_disk(path) ? zb_place_look_zip(path.c_str()) : look_at_vsi_archive(path);
+bool is_zarr_archive(const std::string &path) {
+    return is_on_disk(path) ? zb_place_is_zip(path.c_str())
+                            : look_at_vsi_archive(path) == ZB_PLACE_NODE;
 }
 
 /* Local directories, zip archives and URLs are read by the core itself, which knows validators to
@@ -151,11 +152,41 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
     return ZB_OK;
 }
 
+/* In GDAL's own file systems, as zb_destination_look does it elsewhere. */
+static enum zb_code look_at_virtual(const std::string &root, const std::string &node,
+                                    enum zb_place *found, zb_error *err) {
+    VSIStatBufL stat;
+    Hierarchy there;
+    *found = ZB_PLACE_EMPTY;
+    if (VSIStatL(root.c_str(), &stat) != 0)
+        return ZB_OK;
+    if (!VSI_ISDIR(stat.st_mode)) {
+        *found = becomes_archive(root) ? look_at_vsi_archive(root)
+                 : stat.st_size == 0   ? ZB_PLACE_EMPTY
+                                       : ZB_PLACE_OTHER;
+        return ZB_OK;
+    }
+    enum zb_code code = open_store(root, &there, err);
+    if (code == ZB_OK)
+        code = zb_place_look(there.store.get(), "", found, err);
+    if (code == ZB_OK && *found != ZB_PLACE_OTHER && !node.empty())
+        code = zb_place_look(there.store.get(), node.c_str(), found, err);
+    return code;
+}
+
 enum zb_code look_at_place(const std::string &root, const std::string &node, enum zb_place *found,
                            zb_error *err) {
-    Hierarchy there;
-    const enum zb_code code = open_store(root, &there, err);
-    return code == ZB_OK ? zb_place_look(there.store.get(), node.c_str(), found, err) : code;
+    std::string address;
+    const enum zb_code code = store_address(root, &address, err);
+    if (code != ZB_OK)
+        return code;
+    if (STARTS_WITH(address.c_str(), "/vsi"))
+        return look_at_virtual(address, node, found, err);
+    if (!is_url(address))
+        return zb_destination_look(address.c_str(), node.c_str(), nullptr, found, err);
+    const NetworkSettings settings(address);
+    const zb_store_settings view = settings.view();
+    return zb_destination_look(address.c_str(), node.c_str(), &view, found, err);
 }
 
 void take_all_kinds(const Hierarchy &hierarchy) {

@@ -14,7 +14,8 @@ namespace zarr3 {
 enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err,
                         bool create = false);
 
-/* What is at a node of the store whose root that is. ZB_ENOTFOUND where a directory is missing. */
+/* What a new store, or a node in one, finds at its place: zb_destination_look, also for GDAL's own
+   file systems. */
 enum zb_code look_at_place(const std::string &root, const std::string &node, enum zb_place *found,
                            zb_error *err);
 
@@ -53,8 +54,8 @@ bool is_archive(const std::string &root);
    False, with nothing changed, for other paths. */
 bool split_archive(std::string *path, std::string *node);
 
-/* What is at such a path: ZB_PLACE_NODE for an archive with a store. */
-enum zb_place look_at_archive(const std::string &path);
+/* True for such a path that is there and has a store in it. */
+bool is_zarr_archive(const std::string &path);
 
 /* What messages say of other places. */
 constexpr char kWritablePlaces[] =
