@@ -135,9 +135,11 @@ static void read_ends(const zb_node *array) {
         coords[info->ndim + d] = info->shape[d] - 1;
     REQUIRE(elements);
     REQUIRE_OK(zb_values_new(&values, &err), err);
-    fuzz_check_error(zb_array_read_points_into(array, coords, 2, elements, info->dtype,
-                                               info->dtype.size, values, &err),
-                     &err);
+    const zb_points points = {.node = array,
+                              .coords = coords,
+                              .count = 2,
+                              .view = {.data = elements, .dtype = info->dtype, .values = values}};
+    fuzz_check_error(zb_array_read_points(&points, &err), &err);
     zb_values_free(values);
     free(elements);
 }

@@ -85,8 +85,11 @@ static void check_parts(zb_node *node, const sample *s, const double *whole) {
         if (s->ndim == 2)
             coords[2 * i + 1] = i % columns;
     }
-    REQUIRE_OK(zb_array_read_points(node, coords, elements, part, as_double, sizeof *part, &err),
-               err);
+    const zb_points points = {.node = node,
+                              .coords = coords,
+                              .count = elements,
+                              .view = {.data = part, .dtype = as_double}};
+    REQUIRE_OK(zb_array_read_points(&points, &err), err);
     REQUIRE(memcmp(part, whole, elements * sizeof *part) == 0);
     const uint64_t start[2] = {1, 1}, step[2] = {2, 2}, count[2] = {(s->shape[0]) / 2, columns / 2};
     zb_read read = {.node = node, .start = start, .count = count, .step = step};

@@ -39,7 +39,11 @@ static void read_some(const zb_node *node) {
     for (uint32_t d = 0; d < info->ndim; d++)
         coords[info->ndim + d] = info->shape[d] - 1;
     enum zb_code code =
-        zb_array_read_points(node, coords, 2, elements, info->dtype, info->dtype.size, &err);
+        zb_array_read_points(&(zb_points){.node = node,
+                                          .coords = coords,
+                                          .count = 2,
+                                          .view = {.data = elements, .dtype = info->dtype}},
+                             &err);
     fuzz_check_error(code, &err);
     free(elements);
 }

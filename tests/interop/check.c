@@ -149,7 +149,11 @@ static bool compare_points(const comparison *c) {
     }
     zb_error err;
     bool good = values != NULL;
-    if (zb_array_read_points(c->node, coords, POINTS, values, x->dtype, x->dtype.size, &err))
+    const zb_points points = {.node = c->node,
+                              .coords = coords,
+                              .count = POINTS,
+                              .view = {.data = values, .dtype = x->dtype}};
+    if (zb_array_read_points(&points, &err))
         good = mismatch(c, "points", err.message);
     for (size_t i = 0; i < POINTS && good; i++) {
         if (memcmp(values + i * x->dtype.size, expected_at(x, coords + i * x->ndim), x->dtype.size))

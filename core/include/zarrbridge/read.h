@@ -57,15 +57,17 @@ typedef int (*zb_progress_fn)(void *context, double done);
 ZB_API enum zb_code zb_array_read_with(const zb_read *reads, size_t count, zb_progress_fn fn,
                                        void *context, zb_error *err);
 
-/* Reads `count` single elements: coordinate i is coords[i*ndim .. i*ndim+ndim), and goes to
-   data + i * stride (stride in bytes). Conversion and errors as in zb_array_read. */
-ZB_API enum zb_code zb_array_read_points(const zb_node *node, const uint64_t *coords, size_t count,
-                                         void *data, zb_dtype dtype, int64_t stride, zb_error *err);
+/* Single elements to read, in any order, the same one several times, too. */
+typedef struct zb_points {
+    const zb_node *node;
+    const uint64_t *coords; /* [count][ndim] elements; not used where count is 0 */
+    size_t count;
+    zb_view view; /* of one dimension: strides[0] bytes from one point's element to the next */
+} zb_points;
 
-/* The same for elements of variable length, too: `values` as in zb_view. */
-ZB_API enum zb_code zb_array_read_points_into(const zb_node *node, const uint64_t *coords,
-                                              size_t count, void *data, zb_dtype dtype,
-                                              int64_t stride, zb_values *values, zb_error *err);
+/* Reads points of one array: each chunk that some of them lie in is decoded once. Conversion,
+   errors and threads as of zb_array_read. */
+ZB_API enum zb_code zb_array_read_points(const zb_points *points, zb_error *err);
 
 /* Sets *bytes to the stored size of one innermost chunk (index[ndim] as ZB_GRID_INNER counts), 0
    when it is not stored. The chunk itself is not read, only indexes of shards. ZB_EINVAL for a

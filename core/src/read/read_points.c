@@ -29,12 +29,12 @@ static int by_rank(const void *a, const void *b) {
 }
 
 /* Checks all points and orders them by the innermost chunk that holds them. */
-static enum zb_code order_points(const zb_node *node, const uint64_t *coords, size_t count,
-                                 point *points, zb_error *err) {
+static enum zb_code order_points(const zb_points *points, point *ordered, zb_error *err) {
+    const zb_node *node = points->node;
     const zb__array *array = node->array;
     const zb_array_info *info = &array->info;
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t *at = coords + i * info->ndim;
+    for (size_t i = 0; i < points->count; i++) {
+        const uint64_t *at = points->coords + i * info->ndim;
         uint64_t chunk = 0, inner = 0;
         for (uint32_t d = 0; d < info->ndim; d++) {
             if (at[d] >= info->shape[d])
@@ -46,16 +46,17 @@ static enum zb_code order_points(const zb_node *node, const uint64_t *coords, si
             inner = inner * zb__grid_count(&array->inner, d, outer.extent) +
                     zb__grid_find(&array->inner, d, at[d] - outer.start).index;
         }
-        points[i] = (point){.rank = chunk << 24 | (inner & 0xffffff), .i = i};
+        ordered[i] = (point){.rank = chunk << 24 | (inner & 0xffffff), .i = i};
     }
-    qsort(points, count, sizeof *points, by_rank);
+    qsort(ordered, points->count, sizeof *ordered, by_rank);
     return ZB_OK;
 }
 
-static enum zb_code read_ordered(const zb_node *node, const uint64_t *coords, const point *points,
-                                 size_t count, char *data, const zb__target *target, int64_t stride,
-                                 zb_error *err) {
-    uint32_t ndim = node->array->info.ndim;
+/* One box of one element each, for the points of these numbers. */
+static enum zb_code read_ordered(const zb_points *points, const point *ordered, size_t count,
+                                 const zb__target *target, zb_error *err) {
+    const uint32_t ndim = points->node->array->info.ndim;
+    const int64_t stride = points->view.strides ? points->view.strides[0] : target->dtype.size;
     zb__arena arena = {0};
     zb__box *boxes = zb__arena_alloc(&arena, count * sizeof *boxes);
     enum zb_code code = boxes ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for reading points");
@@ -67,14 +68,14 @@ static enum zb_code read_ordered(const zb_node *node, const uint64_t *coords, co
         }
         piece->next = NULL;
         piece->target = target;
-        piece->dst = data + (int64_t)points[i].i * stride;
+        piece->dst = (char *)points->view.data + (int64_t)ordered[i].i * stride;
         for (uint32_t d = 0; d < ndim; d++) {
-            zb__piece_start(piece)[d] = coords[points[i].i * ndim + d];
+            zb__piece_start(piece)[d] = points->coords[ordered[i].i * ndim + d];
             zb__piece_count(piece, ndim)[d] = 1;
             zb__piece_step(piece, ndim)[d] = 1;
             zb__piece_stride(piece, ndim)[d] = target->dtype.size;
         }
-        boxes[i] = (zb__box){.node = node, .piece = piece};
+        boxes[i] = (zb__box){.node = points->node, .piece = piece};
     }
     if (code == ZB_OK)
         code = zb__plan_run(boxes, count, false, NULL, err);
@@ -82,33 +83,33 @@ static enum zb_code read_ordered(const zb_node *node, const uint64_t *coords, co
     return code;
 }
 
-enum zb_code zb_array_read_points_into(const zb_node *node, const uint64_t *coords, size_t count,
-                                       void *data, zb_dtype dtype, int64_t stride,
-                                       zb_values *values, zb_error *err) {
+static enum zb_code check(const zb_points *points, zb_error *err) {
+    const zb_node *node = points->node;
     if (!node->array)
         return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
-    if (!zb_dtype_converts(node->array->info.dtype, dtype))
+    if (!zb_dtype_converts(node->array->info.dtype, points->view.dtype))
         return zb_fail(err, ZB_EUNSUPPORTED, "array /%s: its elements do not convert", node->path);
-    if (node->array->chain->is_variable && !values)
+    if (node->array->chain->is_variable && !points->view.values)
         return zb_fail(err, ZB_EINVAL,
                        "array /%s: its elements have a variable length, and there is no zb_values",
                        node->path);
-    if (count == 0)
-        return ZB_OK;
-    point *points = count <= SIZE_MAX / sizeof *points ? malloc(count * sizeof *points) : NULL;
-    if (!points)
-        return zb_fail(err, ZB_ENOMEM, "no memory for %zu points", count);
-    zb__target target = {.dtype = dtype, .values = values};
-    enum zb_code code = order_points(node, coords, count, points, err);
-    for (size_t i = 0; i < count && code == ZB_OK; i += POINTS_AT_ONCE) {
-        size_t n = count - i < POINTS_AT_ONCE ? count - i : POINTS_AT_ONCE;
-        code = read_ordered(node, coords, points + i, n, data, &target, stride, err);
-    }
-    free(points);
-    return code == ZB_OK ? zb__array_still(node, err) : code;
+    return ZB_OK;
 }
 
-enum zb_code zb_array_read_points(const zb_node *node, const uint64_t *coords, size_t count,
-                                  void *data, zb_dtype dtype, int64_t stride, zb_error *err) {
-    return zb_array_read_points_into(node, coords, count, data, dtype, stride, NULL, err);
+enum zb_code zb_array_read_points(const zb_points *points, zb_error *err) {
+    const size_t count = points->count;
+    enum zb_code code = check(points, err);
+    if (code || count == 0)
+        return code;
+    point *ordered = count <= SIZE_MAX / sizeof *ordered ? malloc(count * sizeof *ordered) : NULL;
+    if (!ordered)
+        return zb_fail(err, ZB_ENOMEM, "no memory for %zu points", count);
+    const zb__target target = {.dtype = points->view.dtype, .values = points->view.values};
+    code = order_points(points, ordered, err);
+    for (size_t i = 0; i < count && code == ZB_OK; i += POINTS_AT_ONCE) {
+        const size_t n = count - i < POINTS_AT_ONCE ? count - i : POINTS_AT_ONCE;
+        code = read_ordered(points, ordered + i, n, &target, err);
+    }
+    free(ordered);
+    return code == ZB_OK ? zb__array_still(points->node, err) : code;
 }

@@ -80,8 +80,11 @@ static enum zb_code read_points(const vol_walk *walk, const vol_runs *runs, void
     for (size_t i = 0; i < runs->count; i++)
         for (size_t k = 0; k < runs->length[i]; k++, next += ndim)
             position_of(walk->file, runs->offset[i] + k, next);
-    enum zb_code code = zb_array_read_points_into(walk->array, coords, runs->total, out, dtype,
-                                                  dtype.size, walk->values, err);
+    const zb_points points = {.node = walk->array,
+                              .coords = coords,
+                              .count = runs->total,
+                              .view = {.data = out, .dtype = dtype, .values = walk->values}};
+    const enum zb_code code = zb_array_read_points(&points, err);
     free(coords);
     return code;
 }

@@ -37,7 +37,9 @@ static void check_place(const zb_node *node, const uint64_t *index, uint64_t byt
         assert_true(place.offset <= size && place.bytes <= size - place.offset);
         for (uint32_t d = 0; d < zb_node_array(node)->ndim; d++)
             start[d] = zb_array_chunk_at(node, ZB_GRID_INNER, d, index[d]).start;
-        ASSERT_OK(zb_array_read_points(node, start, 1, element, dtype, 0, &err), err);
+        const zb_points point = {
+            .node = node, .coords = start, .count = 1, .view = {.data = element, .dtype = dtype}};
+        ASSERT_OK(zb_array_read_points(&point, &err), err);
         if (memcmp(object + place.offset, element, dtype.size) != 0)
             fail_msg("%s has another element at %llu", place.key, (unsigned long long)place.offset);
         free(object);
@@ -92,13 +94,7 @@ static void others_are_refused(void **state) {
     (void)state;
     check_random random = check_random_new();
     zb_store *mem = stores_new_mem();
-    arrays_spec spec = {.ndim = 2,
-                        .shape = {8, 8},
-                        .chunk = {{8, 8}, {4, 4}},
-                        .depth = 1,
-                        .type = "int16",
-                        .around = ARRAYS_GZIP};
-    arrays_sample a = arrays_write(&spec, &random, mem, "a");
+    arrays_sample a = arrays_write(&arrays_wrapped, &random, mem, "a");
     zb_node *node = stores_open_node(mem, "a");
     uint64_t bytes;
     zb_error err;

@@ -166,7 +166,11 @@ static void points_of_one_chunk_come_together(void **state) {
         coords[2 * i + 1] = check_random_in(&s.random, 0, 15);
     }
     zb_store_count_take(s.around);
-    ASSERT_OK(zb_array_read_points(s.node, coords, 200, values, s.sample.dtype, 2, &err), err);
+    const zb_points points = {.node = s.node,
+                              .coords = coords,
+                              .count = 200,
+                              .view = {.data = values, .dtype = s.sample.dtype}};
+    ASSERT_OK(zb_array_read_points(&points, &err), err);
     for (size_t i = 0; i < 200; i++)
         assert_memory_equal(&values[i], arrays_at(&s.sample, coords + 2 * i), 2);
     zb_store_counts c = zb_store_count_take(s.around);

@@ -177,8 +177,12 @@ static void read_points(const arrays_sample *a, const zb_node *node, check_rando
         coords[i] = check_random_in(random, 0, a->spec.shape[i % a->spec.ndim] - 1);
     memset(values, UNTOUCHED, count * stride);
     zb_error err;
-    ASSERT_OK(zb_array_read_points(node, coords, count, values, a->dtype, (int64_t)stride, &err),
-              err);
+    const int64_t apart = (int64_t)stride;
+    const zb_points points = {.node = node,
+                              .coords = coords,
+                              .count = count,
+                              .view = {.data = values, .dtype = a->dtype, .strides = &apart}};
+    ASSERT_OK(zb_array_read_points(&points, &err), err);
     for (size_t i = 0; i < count; i++) {
         const unsigned char *got = values + i * stride;
         if (memcmp(got, arrays_at(a, coords + i * a->spec.ndim), a->dtype.size) != 0)
@@ -273,7 +277,7 @@ static void defaults_read_all(void **state) {
     ASSERT_OK(zb_array_read(&read, 1, &err), err); /* rows 3, 6, 9 and columns 1, 6 */
     assert_memory_equal(&values[5], arrays_at(&a, (uint64_t[]){9, 6}), 2);
     ASSERT_OK(zb_array_read(NULL, 0, &err), err);
-    ASSERT_OK(zb_array_read_points(node, NULL, 0, NULL, a.dtype, 2, &err), err);
+    ASSERT_OK(zb_array_read_points(&(zb_points){.node = node, .view.dtype = a.dtype}, &err), err);
     zb_node_release(node);
     arrays_free(&a);
     zb_store_release(store);
@@ -317,11 +321,12 @@ static void bad_arguments_are_refused(void **state) {
     zb_read read = {.node = node, .view = {.data = values, .dtype = {ZB_KIND_RAW, 2, false, NULL}}};
     ASSERT_FAILS(zb_array_read(&read, 1, &err), ZB_EUNSUPPORTED, err, "int16 does not convert");
     uint64_t coords[] = {0, 0, 9, 7};
-    ASSERT_FAILS(zb_array_read_points(node, coords, 2, values, a.dtype, 2, &err), ZB_EINVAL, err,
-                 "point 1");
-    ASSERT_FAILS(zb_array_read_points(node, coords, 1, values,
-                                      (zb_dtype){ZB_KIND_COMPLEX, 8, false, NULL}, 8, &err),
-                 ZB_EUNSUPPORTED, err, "array /x");
+    zb_points points = {
+        .node = node, .coords = coords, .count = 2, .view = {.data = values, .dtype = a.dtype}};
+    ASSERT_FAILS(zb_array_read_points(&points, &err), ZB_EINVAL, err, "point 1");
+    points.count = 1;
+    points.view.dtype = (zb_dtype){ZB_KIND_COMPLEX, 8, false, NULL};
+    ASSERT_FAILS(zb_array_read_points(&points, &err), ZB_EUNSUPPORTED, err, "array /x");
     zb_node_release(node);
     arrays_free(&a);
     const char group[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
@@ -329,8 +334,8 @@ static void bad_arguments_are_refused(void **state) {
     node = stores_open_node(store, "");
     read.node = node;
     ASSERT_FAILS(zb_array_read(&read, 1, &err), ZB_EINVAL, err, "group");
-    ASSERT_FAILS(zb_array_read_points(node, coords, 1, values, a.dtype, 2, &err), ZB_EINVAL, err,
-                 "group");
+    points.node = node;
+    ASSERT_FAILS(zb_array_read_points(&points, &err), ZB_EINVAL, err, "group");
     zb_node_release(node);
     zb_store_release(store);
     zb_store_release(mem);

@@ -156,13 +156,7 @@ static void others_are_refused(void **state) {
     (void)state;
     check_random random = check_random_new();
     zb_store *mem = stores_new_mem();
-    arrays_spec spec = {.ndim = 2,
-                        .shape = {8, 8},
-                        .chunk = {{8, 8}, {4, 4}},
-                        .depth = 1,
-                        .type = "int16",
-                        .around = ARRAYS_GZIP};
-    arrays_sample a = arrays_write(&spec, &random, mem, "a");
+    arrays_sample a = arrays_write(&arrays_wrapped, &random, mem, "a");
     set(mem, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
     zb_node *node = stores_open_node(mem, "a"), *group = stores_open_node(mem, "");
     seen s = {.node = node};

@@ -11,6 +11,13 @@ const arrays_spec arrays_nested = {.ndim = 2,
                                    .index_at_start = true,
                                    .scrambled = true};
 
+const arrays_spec arrays_wrapped = {.ndim = 2,
+                                    .shape = {8, 8},
+                                    .chunk = {{8, 8}, {4, 4}},
+                                    .depth = 1,
+                                    .type = "int16",
+                                    .around = ARRAYS_GZIP};
+
 static void make_values(arrays_sample *a, check_random *random) {
     const arrays_spec *s = &a->spec;
     size_t item = a->dtype.size;

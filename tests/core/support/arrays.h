@@ -39,6 +39,9 @@ typedef struct arrays_spec {
 /* Shards in shards, whose inner chunks lie in no order, with the index before them. */
 extern const arrays_spec arrays_nested;
 
+/* A codec around the shards, so that inner chunks have no bytes of their own in the object. */
+extern const arrays_spec arrays_wrapped;
+
 /* An encoded array. */
 typedef struct arrays_sample {
     arrays_spec spec;

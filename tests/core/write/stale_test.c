@@ -182,8 +182,11 @@ static void read_behind_all(zb_store *store, zb_store *actor) {
         events[event](actor);
         ASSERT_FAILS(read_values(node, values, &err), ZB_ECONFLICT, err, "open it again");
         uint64_t coords[1] = {5};
-        ASSERT_FAILS(zb_array_read_points(node, coords, 1, values, int_type, 4, &err), ZB_ECONFLICT,
-                     err, "open it again");
+        const zb_points points = {.node = node,
+                                  .coords = coords,
+                                  .count = 1,
+                                  .view = {.data = values, .dtype = int_type}};
+        ASSERT_FAILS(zb_array_read_points(&points, &err), ZB_ECONFLICT, err, "open it again");
         zb_node_release(node);
         zb_node_delete(store, "a", NULL);
         zb_node_delete(store, "b", NULL);

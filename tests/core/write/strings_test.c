@@ -188,15 +188,17 @@ static void points_and_refusals(void **state) {
     static const uint64_t coords[] = {12, 16, 0, 0, 7, 3, 12, 16};
     zb_slice slices[4];
     ASSERT_OK(zb_values_new(&values, &err), err);
-    ASSERT_OK(zb_array_read_points_into(w.node, coords, 4, slices, text_type, sizeof *slices,
-                                        values, &err),
-              err);
+    zb_points points = {.node = w.node,
+                        .coords = coords,
+                        .count = 4,
+                        .view = {.data = slices, .dtype = text_type, .values = values}};
+    ASSERT_OK(zb_array_read_points(&points, &err), err);
     for (int i = 0; i < 4; i++)
         expect(&slices[i], w.number[coords[2 * i]][coords[2 * i + 1]]);
     zb_values_free(values);
 
-    ASSERT_FAILS(zb_array_read_points(w.node, coords, 4, slices, text_type, 16, &err), ZB_EINVAL,
-                 err, "no zb_values");
+    points.view.values = NULL;
+    ASSERT_FAILS(zb_array_read_points(&points, &err), ZB_EINVAL, err, "no zb_values");
     zb_read read = {.node = w.node, .count = one, .view = {.data = slices, .dtype = text_type}};
     ASSERT_FAILS(zb_array_read(&read, 1, &err), ZB_EINVAL, err, "no zb_values");
     read.view.dtype = (zb_dtype){.kind = ZB_KIND_INT, .size = 4};

@@ -76,7 +76,11 @@ static int read_points(const shared *s, check_random *random, zb_error *err) {
     int64_t values[50];
     for (size_t i = 0; i < 100; i++)
         coords[i] = check_random_in(random, 0, s->sample.spec.shape[i % 2] - 1);
-    if (zb_array_read_points(s->node, coords, 50, values, s->sample.dtype, 8, err) != ZB_OK)
+    const zb_points points = {.node = s->node,
+                              .coords = coords,
+                              .count = 50,
+                              .view = {.data = values, .dtype = s->sample.dtype}};
+    if (zb_array_read_points(&points, err) != ZB_OK)
         return -1;
     int wrong = 0;
     for (size_t i = 0; i < 50; i++)
