@@ -14,6 +14,7 @@
  */
 #include "s3_copy.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

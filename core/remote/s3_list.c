@@ -5,6 +5,7 @@
  * zb__s3_can_sign).
  */
 #include <curl/curl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,6 +11,7 @@
  */
 #include "s3_write.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

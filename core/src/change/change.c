@@ -15,6 +15,7 @@
 #include "node/edit.h"
 #include "node/node.h"
 #include "node/v2.h"
+#include "store/state.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
@@ -250,6 +251,6 @@ enum zb_code zb__change_end(zb__change *change, enum zb_code code, zb_error *err
     free(change->erased);
     *change = (zb__change){.store = NULL};
     /* Erasing and moving become durable with a flush only. */
-    bool at_once = atomic_load(&store->sync) == ZB_SYNC_ALWAYS;
+    bool at_once = zb__store_sync(store) == ZB_SYNC_ALWAYS;
     return code == ZB_OK && at_once ? zb_store_flush_batch(store, NULL, err) : code;
 }

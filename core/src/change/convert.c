@@ -17,6 +17,7 @@
 #include "node/document.h"
 #include "node/node.h"
 #include "node/walk.h"
+#include "store/state.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/write.h"
@@ -102,7 +103,7 @@ static enum zb_code take_chunk(void *context, const char *key, const uint64_t *i
 }
 
 static enum zb_code convert_chunks(const zb_node *node, const zb_node *copy, zb_error *err) {
-    const zb_write_options options = {.sync = (enum zb_sync)atomic_load(&copy->store->sync)};
+    const zb_write_options options = {.sync = zb__store_sync(copy->store)};
     batch *b = calloc(1, sizeof *b);
     if (!b)
         return zb_fail(err, ZB_ENOMEM, "no memory for copying an array");

@@ -13,6 +13,7 @@
 
 #include "node/document.h"
 #include "node/node.h"
+#include "store/state.h"
 
 enum zb_code zb__hierarchy_lock(zb_store *store, zb_lock **out, zb_error *err) {
     *out = NULL;
@@ -31,7 +32,7 @@ static enum zb_code put_parts(zb_store *store, const char *key, const zb_part *p
     zb_put put = {.key = key,
                   .parts = parts,
                   .count = count,
-                  .sync = (enum zb_sync)atomic_load(&store->sync),
+                  .sync = zb__store_sync(store),
                   .in_order = true};
     return zb_store_put_as(store, &put, err);
 }

@@ -26,6 +26,7 @@
 #include "node/document.h"
 #include "node/node.h"
 #include "node/notes.h"
+#include "store/state.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
@@ -124,7 +125,7 @@ static enum zb_code note_look(zb_store *store, const char *path, const char *tok
 /* ---- The list ----------------------------------------------------------------------------- */
 
 static owed *owed_of(zb_store *store) {
-    return (owed *)atomic_load(&store->later);
+    return (owed *)zb__store_later(store);
 }
 
 static void owed_free(zb_later *later) {
@@ -155,11 +156,10 @@ static enum zb_code owed_make(zb_store *store, owed **out, zb_error *err) {
     pthread_mutex_init(&o->lock, NULL);
     o->guard.lock = &o->lock;
     zb__fork_guard_add(&o->guard);
-    zb_later *none = NULL;
     *out = o;
-    if (!atomic_compare_exchange_strong(&store->later, &none, &o->base)) {
+    if (!zb__store_set_later(store, &o->base)) {
         owed_free(&o->base);
-        *out = (owed *)none;
+        *out = owed_of(store);
     }
     return ZB_OK;
 }

@@ -10,6 +10,7 @@
 #include "codec/shard.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 

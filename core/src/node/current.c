@@ -3,6 +3,7 @@
 
 #include "kernel/values.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 

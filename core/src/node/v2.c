@@ -17,6 +17,7 @@
 #include "node/listing.h"
 #include "node/node.h"
 #include "node/served.h"
+#include "store/state.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
 
@@ -168,7 +169,7 @@ static enum zb_code is_implicit(zb_store *store, const char *path, bool *out, zb
 /* True if there is surely no node. In a distant store that has nodes of version 2 the next one is
    likely to be another, which the question would cost one more request. */
 static bool is_nothing(zb_store *store, const char *path) {
-    return (store->hints.is_local || !atomic_load(&store->has_older)) &&
+    return (store->hints.is_local || !zb__store_has_older(store)) &&
            zb_store_is_absent(store, path);
 }
 
@@ -215,7 +216,7 @@ enum zb_code zb__v2_read(zb_store *store, const char *path, char **text, size_t 
     }
     zb_json_free(document);
     if (!code)
-        atomic_store(&store->has_older, true);
+        zb__store_note_older(store);
     return code;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "node/version.h"
 
+#include <stdatomic.h>
+
 #include "base/mix.h"
 #include "node/node.h"
 #include "zarrbridge/node.h"

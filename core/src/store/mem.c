@@ -4,6 +4,7 @@
  * an open handle keeps its version when the key is set again.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

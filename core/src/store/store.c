@@ -3,12 +3,12 @@
  * The choke point between the core and every backend: one-line wrappers that check keys, and the
  * reading of whole small objects.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/pages.h"
-
-#include "zarrbridge/sys/store.h"
+#include "store/state.h"
 
 static atomic_uint_fast64_t next_id = 1;
 
@@ -17,29 +17,30 @@ enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_store_hi
     if (ops->version != ZB_STORE_OPS_VERSION)
         return zb_fail(err, ZB_EINVAL, "store backend %s has interface version %u, expected %d",
                        ops->name, ops->version, ZB_STORE_OPS_VERSION);
-    *store = (zb_store){.ops = ops, .hints = hints, .label = strdup(label), .kinds = ZB_ALL_KINDS};
-    atomic_init(&store->sync, ZB_SYNC_NONE);
-    atomic_init(&store->has_older, false);
+    *store = (zb_store){.ops = ops,
+                        .hints = hints,
+                        .label = strdup(label),
+                        .kinds = ZB_ALL_KINDS,
+                        .sync = ZB_SYNC_NONE};
     if (!store->label)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store's label");
     store->id = atomic_fetch_add(&next_id, 1);
-    atomic_init(&store->refs, 1);
-    atomic_init(&store->changes, 0);
+    store->refs = 1;
     return ZB_OK;
 }
 
 zb_store *zb_store_retain(zb_store *store) {
-    atomic_fetch_add_explicit(&store->refs, 1, memory_order_relaxed);
+    __atomic_fetch_add(&store->refs, 1, __ATOMIC_RELAXED);
     return store;
 }
 
 /* What was left to a flush, or to the seal, is done now. It uses the store, so that this has a
    reference again. Nobody is left to be told of errors. */
 static void end_later(zb_store *store) {
-    zb_later *later = atomic_load(&store->later);
+    zb_later *later = zb__store_later(store);
     if (!later && !store->seal)
         return;
-    atomic_store(&store->refs, 1);
+    __atomic_store_n(&store->refs, 1, __ATOMIC_SEQ_CST);
     if (later)
         (void)later->run(store, NULL);
     if (store->seal) {
@@ -51,7 +52,7 @@ static void end_later(zb_store *store) {
 }
 
 void zb_store_release(zb_store *store) {
-    if (!store || atomic_fetch_sub_explicit(&store->refs, 1, memory_order_acq_rel) != 1)
+    if (!store || __atomic_fetch_sub(&store->refs, 1, __ATOMIC_ACQ_REL) != 1)
         return;
     end_later(store);
     if (store->served)
@@ -128,7 +129,7 @@ enum zb_code zb_store_submit(zb_store *store, zb_fetch *list, zb_fetch_fn done, 
 }
 
 uint64_t zb_store_changes(zb_store *store) {
-    return atomic_load(&store->changes);
+    return __atomic_load_n(&store->changes, __ATOMIC_SEQ_CST);
 }
 
 void zb_store_cancel(zb_store *store, void *context) {
@@ -175,7 +176,7 @@ bool zb_store_is_absent(zb_store *store, const char *prefix) {
 
 /* Counts a change, also one that failed: it may have been made all the same. */
 static enum zb_code changed(zb_store *store, enum zb_code code) {
-    atomic_fetch_add(&store->changes, 1);
+    __atomic_fetch_add(&store->changes, 1, __ATOMIC_SEQ_CST);
     return code;
 }
 
@@ -217,7 +218,7 @@ enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *er
 }
 
 enum zb_code zb_store_settle(zb_store *store, zb_error *err) {
-    zb_later *later = atomic_load(&store->later);
+    zb_later *later = zb__store_later(store);
     return later ? later->run(store, err) : ZB_OK;
 }
 
@@ -235,9 +236,7 @@ enum zb_code zb_store_flush(zb_store *store, zb_error *err) {
 }
 
 void zb_store_set_sync(zb_store *store, enum zb_sync sync) {
-    int now = atomic_load(&store->sync);
-    while ((int)sync > now && !atomic_compare_exchange_weak(&store->sync, &now, (int)sync))
-        ;
+    zb__store_raise_sync(store, sync);
 }
 
 void zb_store_trust_list(zb_store *store, bool trusts) {

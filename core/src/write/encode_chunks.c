@@ -10,6 +10,7 @@
 #include "write/encode_chunks.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/pool.h"

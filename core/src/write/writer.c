@@ -10,6 +10,7 @@
 #include "node/v2.h"
 #include "read/box.h"
 #include "read/piece.h"
+#include "store/state.h"
 #include "write/allowed.h"
 #include "write/budget.h"
 #include "write/chunk_layout.h"
@@ -67,7 +68,7 @@ enum zb_code zb_writer_open(const zb_node *node, const zb_write_options *options
 }
 
 enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_error *err) {
-    zb_write_options options = {.sync = (enum zb_sync)atomic_load(&node->store->sync)};
+    zb_write_options options = {.sync = zb__store_sync(node->store)};
     return open_writer(node, &options, NULL, out, err);
 }
 

@@ -17,6 +17,7 @@
 #define ZB_WRITE_WRITER_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/slab.h"
 #include "write/layout.h"

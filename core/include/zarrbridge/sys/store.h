@@ -10,9 +10,6 @@
 #ifndef ZARRBRIDGE_SYS_STORE_H
 #define ZARRBRIDGE_SYS_STORE_H
 
-#ifndef __cplusplus
-#include <stdatomic.h>
-#endif
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -331,7 +328,7 @@ typedef struct zb_store_ops {
                           void *context, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 13
+#define ZB_STORE_OPS_VERSION 14
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
@@ -365,18 +362,13 @@ struct zb_store {
     bool trusts_list;      /* see zb_store_trust_list; set before other threads use the store */
     zb_attachment *served; /* consolidated metadata that was read, or NULL: the core's own */
     zb_seal *seal;         /* or NULL; set before other threads use the store */
-#ifdef __cplusplus
-    bool has_older;
-    zb_later *later;
-    int refs, sync;
-    uint64_t changes;
-#else
-    atomic_bool has_older;     /* a node of version 2 was found: the core's own */
-    _Atomic(zb_later *) later; /* NULL: nothing is left; stays when there is something once */
-    atomic_int refs;
-    atomic_int sync; /* enum zb_sync: see zb_store_set_sync */
-    atomic_uint_fast64_t changes;
-#endif
+    /* The core's own, which changes while threads use the store: store/state.h is the only way to
+       it. Plain types, so that the layout is the same in C and in C++. */
+    zb_later *later;  /* NULL: nothing is left; stays when there is something once */
+    uint64_t changes; /* made through the store */
+    int refs;
+    int sync;       /* enum zb_sync: see zb_store_set_sync */
+    bool has_older; /* a node of version 2 was found */
 };
 
 /* The head of every backend's own object handle. */
