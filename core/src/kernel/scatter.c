@@ -142,6 +142,16 @@ static void run_fill_bytes(const zb__move *move, const char *pattern, int64_t ze
         memset(dst, *pattern, n * move->size);
 }
 
+/* Makes the pattern: one converted element, repeated as often as it fits and a run of so many bytes
+   can use. Returns its length. */
+static size_t make_pattern(const zb__box_copy *copy, const zb__move *plain, const void *value,
+                           size_t run, char *stage) {
+    const size_t size = plain->size, repeats = (run < STAGE ? run : STAGE) / size;
+    zb__convert(copy->src_dtype, value, 0, copy->dst_dtype, stage, 0, 1);
+    plain->run(plain, stage, 0, stage + size, (int64_t)size, repeats - 1);
+    return repeats * size;
+}
+
 void zb__scatter_fill(const zb__box_copy *copy, const void *value, void *dst) {
     zb__loops loops;
     if (!zb__loops_init(&loops, copy->ndim, copy->count, NULL, copy->dst_strides))
@@ -155,24 +165,16 @@ void zb__scatter_fill(const zb__box_copy *copy, const void *value, void *dst) {
         zb__loops_run(&loops, &convert, value, dst);
         return;
     }
-    /* The pattern: one converted element, repeated as often as it fits and a run can use. Of an
-       element longer than the stage the caller's is used as it is. */
     _Alignas(ZB__LINE) char stage[STAGE];
-    const char *pattern = value;
+    const char *pattern = is_long ? value : stage; /* a long element is used as it is */
     const zb__move plain = zb__move_copy(copy->dst_dtype.size);
-    const size_t size = plain.size, run = run_bytes(&loops, size);
+    const size_t size = plain.size;
     const bool stream = copy->stream && worth_streaming(&loops, size, dst);
     zb__move move = plain;
     move.inner = &plain;
     move.streams = stream;
-    move.pattern_size = size;
-    if (!is_long) {
-        zb__convert(copy->src_dtype, value, 0, copy->dst_dtype, stage, 0, 1);
-        pattern = stage;
-        const size_t repeats = (run < STAGE ? run : STAGE) / size;
-        plain.run(&plain, stage, 0, stage + size, (int64_t)size, repeats - 1);
-        move.pattern_size = repeats * size;
-    }
+    move.pattern_size =
+        is_long ? size : make_pattern(copy, &plain, value, run_bytes(&loops, size), stage);
     if (stream)
         move.run = run_fill_stream;
     else if (memcmp(pattern, pattern + 1, size - 1) == 0)

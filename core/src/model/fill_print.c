@@ -68,6 +68,13 @@ static void print_small(zb_json_writer *w, enum zb_format format, const void *el
     }
 }
 
+static void print_complex(zb_json_writer *w, const uint8_t *parts, uint32_t size) {
+    zb_json_begin_array(w);
+    print_float(w, parts, size);
+    print_float(w, parts + size, size);
+    zb_json_end_array(w);
+}
+
 static void print_struct(zb_json_writer *w, zb_dtype dtype, const uint8_t *element) {
     size_t count;
     const zb_field *fields = zb_dtype_fields(dtype, &count);
@@ -95,10 +102,7 @@ void zb__fill_print(zb_json_writer *w, zb_dtype dtype, const void *element) {
         print_float(w, element, dtype.size);
         return;
     case ZB_KIND_COMPLEX:
-        zb_json_begin_array(w);
-        print_float(w, bytes, dtype.size / 2);
-        print_float(w, bytes + dtype.size / 2, dtype.size / 2);
-        zb_json_end_array(w);
+        print_complex(w, bytes, dtype.size / 2);
         return;
     case ZB_KIND_STRING:
         print_text(w, element);

@@ -33,6 +33,31 @@ static enum zb_code check_values(const zb_node *node, const zb_values *values, z
                    node->path);
 }
 
+/* The piece of one read, with its target filled in. *empty: it asks for no element. */
+static enum zb_code piece_of(const zb_read *read, zb__arena *arena, zb__target *target,
+                             zb__piece **out, bool *empty, zb_error *err) {
+    enum zb_code code = check_types(read->node, read->view.dtype, err);
+    if (code == ZB_OK)
+        code = check_values(read->node, read->view.values, err);
+    if (code != ZB_OK)
+        return code;
+    const zb__selection selection = {.node = read->node,
+                                     .start = read->start,
+                                     .count = read->count,
+                                     .step = read->step,
+                                     .strides = read->view.strides,
+                                     .item = read->view.dtype.size};
+    uint64_t bytes;
+    code = zb__box_piece(&selection, arena, out, empty, &bytes, err);
+    if (code != ZB_OK)
+        return code;
+    *target = (zb__target){
+        .dtype = read->view.dtype, .values = read->view.values, .stream = bytes >= STREAM_BYTES};
+    (*out)->target = target;
+    (*out)->dst = read->view.data;
+    return ZB_OK;
+}
+
 /* `progress` may be NULL. */
 static enum zb_code read_all(const zb_read *reads, size_t count, bool is_fresh,
                              zb__progress *progress, zb_error *err) {
@@ -43,31 +68,13 @@ static enum zb_code read_all(const zb_read *reads, size_t count, bool is_fresh,
     size_t used = 0;
     for (size_t i = 0; i < count && code == ZB_OK; i++) {
         const zb_read *read = &reads[i];
-        code = check_types(read->node, read->view.dtype, err);
-        if (code == ZB_OK)
-            code = check_values(read->node, read->view.values, err);
-        if (code != ZB_OK)
-            break;
-        zb__selection selection = {.node = read->node,
-                                   .start = read->start,
-                                   .count = read->count,
-                                   .step = read->step,
-                                   .strides = read->view.strides,
-                                   .item = read->view.dtype.size};
         zb__piece *piece;
         bool empty;
-        uint64_t bytes;
-        code = zb__box_piece(&selection, &arena, &piece, &empty, &bytes, err);
-        if (code != ZB_OK)
-            break;
-        targets[i] = (zb__target){.dtype = read->view.dtype,
-                                  .values = read->view.values,
-                                  .stream = bytes >= STREAM_BYTES};
-        piece->target = &targets[i];
-        piece->dst = read->view.data;
-        if (!empty)
-            boxes[used++] = (zb__box){.node = read->node, .piece = piece};
-        if (!empty && progress)
+        code = piece_of(read, &arena, &targets[i], &piece, &empty, err);
+        if (code != ZB_OK || empty)
+            continue;
+        boxes[used++] = (zb__box){.node = read->node, .piece = piece};
+        if (progress)
             progress->total += zb__piece_elements(piece, read->node->array->info.ndim);
     }
     if (code == ZB_OK)
