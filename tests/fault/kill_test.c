@@ -143,18 +143,11 @@ static void run_scenario(const scenario *s, bool consolidated, uint64_t stride) 
 
 static void test_kill(void **state) {
     (void)state;
-    bool full = getenv("ZB_FAULT_FULL") != NULL;
-    const char *only = getenv("ZB_FAULT_ONLY");
-    for (size_t i = 0; i < scenario_count; i++) {
-        if (only && strcmp(only, scenarios[i].name) != 0)
-            continue;
-        for (int consolidated = 0; consolidated <= scenarios[i].consolidated; consolidated++)
-            run_scenario(&scenarios[i], consolidated, full || only ? 1 : 4);
-    }
+    scenarios_each(run_scenario, 4);
     print_message("%d points, %d of them not reached\n", points, unreached);
     assert_true(points > unreached * 20);
-    if (!only)
-        assert_true(points >= (full ? 2000 : 300));
+    if (!getenv("ZB_FAULT_ONLY"))
+        assert_true(points >= (getenv("ZB_FAULT_FULL") ? 2000 : 300));
 }
 
 int main(void) {

@@ -148,12 +148,9 @@ static void run_point(const scenario *s, bool consolidated, uint64_t nth, bool f
     world_remove(root);
 }
 
-static uint64_t next_point(uint64_t nth) {
-    bool all = getenv("ZB_FAULT_FULL") || getenv("ZB_FAULT_ONLY");
-    return nth + (all || nth <= 24 ? 1 : 29);
-}
+enum { STRIDE = 29 }; /* beyond the first allocations, which are the most different ones */
 
-static void run_scenario(const scenario *s, bool consolidated) {
+static void run_scenario(const scenario *s, bool consolidated, uint64_t stride) {
     world_snapshot before, after;
     zb_error err;
     world_remove(root); /* of a test that failed */
@@ -167,7 +164,7 @@ static void run_scenario(const scenario *s, bool consolidated) {
     world_snapshot_take(root, &after);
     world_remove(root);
     assert_true(allocations > 10); /* fewer would mean that the test does not catch them */
-    for (uint64_t nth = 1; nth <= allocations; nth = next_point(nth)) {
+    for (uint64_t nth = 1; nth <= allocations; nth += nth <= 24 ? 1 : stride) {
         run_point(s, consolidated, nth, false, false, &before, &after);
         run_point(s, consolidated, nth, true, false, &before, &after);
         if (!codec && s != &read_scenario)
@@ -179,30 +176,20 @@ static void run_scenario(const scenario *s, bool consolidated) {
     world_snapshot_free(&after);
 }
 
-static bool is_chosen(const char *name) {
-    const char *only = getenv("ZB_FAULT_ONLY");
-    return !only || strcmp(only, name) == 0;
-}
-
 static void test_scenarios(void **state) {
     (void)state;
     codec = NULL;
-    for (size_t i = 0; i < scenario_count; i++) {
-        for (int consolidated = 0; consolidated <= scenarios[i].consolidated; consolidated++) {
-            if (is_chosen(scenarios[i].name))
-                run_scenario(&scenarios[i], consolidated);
-        }
-    }
-    if (is_chosen("read"))
-        run_scenario(&read_scenario, true);
+    scenarios_each(run_scenario, STRIDE);
+    if (scenario_is_chosen("read"))
+        run_scenario(&read_scenario, true, scenario_stride(STRIDE));
 }
 
 static void test_codecs(void **state) {
     (void)state;
     for (size_t i = 0; i < CODEC_CASES; i++) {
         codec = &codec_cases[i];
-        if (is_chosen(codec->name))
-            run_scenario(&codec_scenario, false);
+        if (scenario_is_chosen(codec->name))
+            run_scenario(&codec_scenario, false, scenario_stride(STRIDE));
     }
     print_message("%d points\n", points);
 }

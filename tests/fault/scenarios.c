@@ -338,7 +338,25 @@ const scenario scenarios[] = {
     {"beside_move", .run = beside_move, .consolidated = true},
     {"beside_delete", .run = beside_delete, .consolidated = true},
 };
-const size_t scenario_count = sizeof scenarios / sizeof *scenarios;
+
+bool scenario_is_chosen(const char *name) {
+    const char *only = getenv("ZB_FAULT_ONLY");
+    return !only || strcmp(only, name) == 0;
+}
+
+uint64_t scenario_stride(uint64_t stride) {
+    return getenv("ZB_FAULT_FULL") || getenv("ZB_FAULT_ONLY") ? 1 : stride;
+}
+
+void scenarios_each(void (*run)(const scenario *s, bool consolidated, uint64_t stride),
+                    uint64_t stride) {
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
+        if (!scenario_is_chosen(scenarios[i].name))
+            continue;
+        for (int consolidated = 0; consolidated <= scenarios[i].consolidated; consolidated++)
+            run(&scenarios[i], consolidated, scenario_stride(stride));
+    }
+}
 
 void scenario_split(const scenario *s, world_snapshot *before) {
     for (size_t i = 0; s->split && world_paths[i]; i++) {

@@ -18,7 +18,17 @@ typedef struct scenario {
 } scenario;
 
 extern const scenario scenarios[];
-extern const size_t scenario_count;
+
+/* Does ZB_FAULT_ONLY, which names one, allow the scenario of this name? */
+bool scenario_is_chosen(const char *name);
+
+/* How far apart the faults of a run are: 1 where ZB_FAULT_FULL or ZB_FAULT_ONLY asks for all. */
+uint64_t scenario_stride(uint64_t stride);
+
+/* Calls run for each scenario that is chosen, and once more with consolidated metadata where it
+   takes place with them, too. stride: for scenario_stride. */
+void scenarios_each(void (*run)(const scenario *s, bool consolidated, uint64_t stride),
+                    uint64_t stride);
 
 /* When set, a call of a writer that failed is made again, through the same writer, once this was
    called: it says that the fault is over. */
