@@ -59,7 +59,9 @@ ZB_API enum zb_code zb_store_verify(zb_store *store, zb_finding_fn fn, void *con
 /* Removes temporary files that killed writers left, undoes their unfinished changes by their
    journals, finishes shrinking arrays, deletes hidden arrays that no attribute has named for a day,
    and brings consolidated metadata up to date; reports each. Damaged chunks and orphans are left as
-   they are. Writers may be at work meanwhile. ZB_ENOTFOUND where nothing is at the store's name. */
+   they are. Writers may be at work meanwhile. ZB_ENOTFOUND where nothing is at the store's name;
+   ZB_EUNSUPPORTED for a store that cannot be written; errors of reading and of changes. Any thread.
+   */
 ZB_API enum zb_code zb_store_repair(zb_store *store, zb_finding_fn fn, void *context,
                                     zb_error *err);
 

@@ -35,7 +35,7 @@ typedef struct zb_json zb_json;
    line and column, ZB_ELIMIT (json_depth, json_values), or ZB_ENOMEM. The caller bounds `size`. */
 ZB_API enum zb_code zb_json_parse(const char *text, size_t size, zb_json **out, zb_error *err);
 
-/* Frees a document by its root value; NULL is allowed. */
+/* Frees a document by its root value, with all of its values; NULL is allowed. */
 ZB_API void zb_json_free(zb_json *root);
 
 /* NULL counts as ZB_JSON_NULL here, so that a missing member can be asked for its kind. */

@@ -85,6 +85,9 @@ ZB_API enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error
 ZB_API enum zb_code zb_store_mem_set(zb_store *mem, const char *key, const void *data, size_t size,
                                      zb_error *err);
 
+/* One more reference, which is released like the first one; returns the store. Nodes and writers
+   have their own. The last release does what zb_store_seal and zb_store_settle have not done yet,
+   and frees the store. Any thread. */
 ZB_API zb_store *zb_store_retain(zb_store *store);
 ZB_API void zb_store_release(zb_store *store); /* NULL is allowed */
 

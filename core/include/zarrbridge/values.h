@@ -15,7 +15,7 @@ extern "C" {
    at the same time. Each read adds to it, a failed one too: nothing is given back in between. */
 typedef struct zb_values zb_values;
 
-/* ZB_ENOMEM. */
+/* Makes an empty one. ZB_ENOMEM. Any thread. */
 ZB_API enum zb_code zb_values_new(zb_values **out, zb_error *err);
 ZB_API void zb_values_free(zb_values *values); /* NULL is allowed */
 
