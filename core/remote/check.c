@@ -88,9 +88,9 @@ zb_validator zb__version_validator(const zb__version *version) {
         return (zb_validator){.word = {hash(tag, 0), hash(tag, 0x9e3779b97f4a7c15u), version->size,
                                        (uint64_t)strlen(tag)},
                               .valid = true};
-    const bool settled = version->modified && version->dated > version->modified + 2;
+    const bool certain = version->modified && version->dated > version->modified + 2;
     return (zb_validator){.word = {(uint64_t)version->modified, 0, version->size, 0},
-                          .valid = settled};
+                          .valid = certain};
 }
 
 /* ---- Lines ---- */

@@ -61,7 +61,7 @@ ZB_API enum zb_code zb_node_set_attributes(const zb_node *node, const zb_attribu
 
 /* Sets (entries may be NULL) or removes (names NULL) the names of an array's dimensions,
    likewise. */
-ZB_API enum zb_code zb_array_set_dimension_names(const zb_node *node, const char *const *names,
+ZB_API enum zb_code zb_array_set_dimension_names(const zb_node *array, const char *const *names,
                                                  zb_node **out, zb_error *err);
 
 /* Changes an array's shape, from the node's own to this one: ZB_ECONFLICT when the array has
@@ -72,7 +72,7 @@ ZB_API enum zb_code zb_array_set_dimension_names(const zb_node *node, const char
    When erasing or refilling fails, the array has the new shape already; resizing it again, also to
    the same shape, does the rest. Chunks that a writer still holds are not seen: flush first.
    ZB_EINVAL for a group; chunk errors of the chunks that are refilled. */
-ZB_API enum zb_code zb_array_resize(const zb_node *node, const uint64_t *shape, zb_node **out,
+ZB_API enum zb_code zb_array_resize(const zb_node *array, const uint64_t *shape, zb_node **out,
                                     zb_error *err);
 
 /* A hidden array belongs to one node, group or array, and is no node of the hierarchy: it holds

@@ -29,6 +29,8 @@ ZB_API enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **ou
    zb_node_open. */
 ZB_API enum zb_code zb_node_refresh(const zb_node *node, zb_node **out, zb_error *err);
 
+/* One more reference, which is released like the first one; returns the node. The last release
+   frees the node, and gives up its store. Any thread. */
 ZB_API zb_node *zb_node_retain(zb_node *node);
 ZB_API void zb_node_release(zb_node *node); /* NULL is allowed */
 
@@ -158,10 +160,11 @@ ZB_API size_t zb_array_run_count(const zb_node *array, uint32_t dim);
 /* Run i, below that number; all 0 behind it. */
 ZB_API zb_chunk_run zb_array_run_at(const zb_node *array, uint32_t dim, size_t i);
 
-/* The bytes that the array takes in its store: the sum of the sizes of its chunks. Lists the store.
+/* Sets *bytes to what the array takes in its store: the sum of the sizes of its chunks. Lists the
+   store.
    ZB_EINVAL for a group; ZB_EUNSUPPORTED where the store cannot list; store errors; ZB_ELIMIT for
    `children` names in one directory. */
-ZB_API enum zb_code zb_array_storage_size(const zb_node *node, uint64_t *bytes, zb_error *err);
+ZB_API enum zb_code zb_array_storage_size(const zb_node *array, uint64_t *bytes, zb_error *err);
 
 #ifdef __cplusplus
 }

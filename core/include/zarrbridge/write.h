@@ -58,10 +58,12 @@ typedef struct zb_write_options {
    A call waits while other writers have the memory that it needs. */
 typedef struct zb_writer zb_writer;
 
-/* options may be NULL for the defaults. The writer keeps the node alive. ZB_EINVAL for a group;
-   ZB_EUNSUPPORTED for a store that cannot be written and for a strategy that the array does not
-   allow; ZB_ELIMIT for chunks above shard_bytes; ZB_ENOMEM. */
-ZB_API enum zb_code zb_writer_open(const zb_node *node, const zb_write_options *options,
+/* options may be NULL for the defaults. The writer keeps the array's node alive. Nothing is asked
+   of the store, and nothing changes in it. ZB_EINVAL for a group; ZB_EUNSUPPORTED for a node of
+   version 2, a store that cannot be written and a strategy that the array does not allow; ZB_ELIMIT
+   for chunks above shard_bytes; ZB_ENOMEM. The caller ends *out with zb_writer_close or
+   zb_writer_abandon. Any thread. */
+ZB_API enum zb_code zb_writer_open(const zb_node *array, const zb_write_options *options,
                                    zb_writer **out, zb_error *err);
 
 /* One box to write, as zb_read: element (i0, ...) comes from data + sum of i_d * strides[d]. */
@@ -100,8 +102,8 @@ ZB_API enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err);
    gives the written elements; all else goes on waiting, and nothing becomes durable. Parts of the
    box outside the array touch no chunk. Errors are those of zb_writer_flush, and ZB_EIO after a
    flush that lost something. */
-ZB_API enum zb_code zb_writer_settle(zb_writer *writer, const uint64_t *start,
-                                     const uint64_t *count, zb_error *err);
+ZB_API enum zb_code zb_writer_store_box(zb_writer *writer, const uint64_t *start,
+                                        const uint64_t *count, zb_error *err);
 
 /* True if anything waits in the chunks that a box touches: zb_array_read of the box would not give
    all that was written. Nothing is stored. */
@@ -130,29 +132,31 @@ ZB_API enum zb_code zb_writer_close(zb_writer *writer, zb_error *err);
 /* Frees the writer and forgets all that waits. NULL is allowed. */
 ZB_API void zb_writer_abandon(zb_writer *writer);
 
-/* A part of a region that lies in one chunk, or one shard: the share that one worker can write by
-   itself. */
-typedef struct zb_shard_piece {
+/* The part of a region that lies in one chunk, or one shard: the share that one worker can write
+   by itself. */
+typedef struct zb_piece {
     const uint64_t *index;         /* [ndim], of the chunk in the array's grid */
     const uint64_t *start, *count; /* [ndim], elements of the region in the chunk */
     bool is_whole; /* covers the chunk as far as it lies in the array: nothing stored is read, and
                       no other piece touches it */
-} zb_shard_piece;
+} zb_piece;
 
-/* Called for each piece, whose pointers last as long as the call. Anything but 0 ends the plan. */
-typedef int (*zb_shard_fn)(void *context, const zb_shard_piece *piece);
+/* Called for each piece, whose pointers last as long as the call. Returns 0 to go on, anything else
+   to stop. */
+typedef int (*zb_piece_fn)(void *context, const zb_piece *piece);
 
-/* Cuts a region (start, count: NULL as in zb_read) along the chunks, or shards, of an array, in C
-   order: a plan for schedulers. Workers that each write whole pieces never wait for each other. No
-   store is asked. ZB_EINVAL for a group and for a region that leaves the array; ZB_ENOMEM. */
-ZB_API enum zb_code zb_plan_shards(const zb_node *node, const uint64_t *start,
-                                   const uint64_t *count, zb_shard_fn fn, void *context,
-                                   zb_error *err);
+/* Cuts a region (start, count: NULL as in zb_read) along the chunks, or shards, of an array, and
+   calls fn for each piece, in C order: a plan for schedulers. Workers that each write whole pieces
+   never wait for each other. No store is asked. ZB_OK also when fn stops it; ZB_EINVAL for a group
+   and for a region that leaves the array; ZB_ENOMEM. Any thread. */
+ZB_API enum zb_code zb_array_piece_each(const zb_node *array, const uint64_t *start,
+                                        const uint64_t *count, zb_piece_fn fn, void *context,
+                                        zb_error *err);
 
 /* Replaces each shard that carries garbage, as ZB_APPEND leaves it, by one without. One shard after
-   the other passes through memory. *reclaimed (may be NULL) are the bytes won. Errors as
-   zb_writer_open and zb_writer_write. */
-ZB_API enum zb_code zb_array_compact(const zb_node *node, enum zb_sync sync, uint64_t *reclaimed,
+   the other passes through memory, and others may read and write meanwhile. *reclaimed (may be
+   NULL) are the bytes won. Errors as zb_writer_open and zb_writer_write. Any thread. */
+ZB_API enum zb_code zb_array_compact(const zb_node *array, enum zb_sync sync, uint64_t *reclaimed,
                                      zb_error *err);
 
 #ifdef __cplusplus

@@ -208,19 +208,19 @@ static enum zb_code names_json(const char *const *names, uint32_t ndim, zb_json 
     return code;
 }
 
-enum zb_code zb_array_set_dimension_names(const zb_node *node, const char *const *names,
+enum zb_code zb_array_set_dimension_names(const zb_node *array, const char *const *names,
                                           zb_node **out, zb_error *err) {
     zb_json *json = NULL;
     enum zb_code code = ZB_OK;
-    if (!node->array)
+    if (!array->array)
         return zb_fail(err, ZB_EINVAL, "store %s: /%s is a group, which has no dimensions",
-                       node->store->label, node->path);
+                       array->store->label, array->path);
     if (names)
-        code = names_json(names, node->array->info.ndim, &json, err);
+        code = names_json(names, array->array->info.ndim, &json, err);
     if (code)
-        return zb__node_blame(node->store, "array", node->path, code, err);
+        return zb__node_blame(array->store, "array", array->path, code, err);
     const members_wanted wanted = {.names = json};
-    code = change_members(node, &wanted, out, err);
+    code = change_members(array, &wanted, out, err);
     zb_json_free(json);
     return code;
 }

@@ -79,7 +79,7 @@ static bool has_above(const zb__names *sorted, const char *path) {
    them, is one piece of the old text. */
 typedef struct making {
     const zb__map_change *c;
-    zb__pieces *text;
+    zb__text_parts *text;
     const char *before, *after; /* white space before each entry, and behind the last; or NULL */
     size_t before_size, after_size;
     bool follows;     /* an entry came before */
@@ -92,18 +92,18 @@ typedef struct making {
 /* The comma and the white space before an entry. */
 static void begin_entry(making *m) {
     if (m->follows)
-        zb__pieces_copy(m->text, ",", 1);
+        zb__text_parts_copy(m->text, ",", 1);
     m->follows = true;
     if (m->before)
-        zb__pieces_copy(m->text, m->before, m->before_size);
+        zb__text_parts_copy(m->text, m->before, m->before_size);
     else if (m->c->lines)
-        zb__pieces_add_line(m->text, ZB__ENTRY_LEVEL);
+        zb__text_parts_add_line(m->text, ZB__ENTRY_LEVEL);
 }
 
 static void put_run(making *m) {
     if (m->to > m->from) {
         begin_entry(m);
-        zb__pieces_borrow(m->text, m->c->old->text + m->from, m->to - m->from);
+        zb__text_parts_borrow(m->text, m->c->old->text + m->from, m->to - m->from);
     }
     m->from = m->to = 0;
 }
@@ -119,7 +119,7 @@ static void put_rows(making *m, const char *before) {
     for (; row_comes(m, before); m->next++) {
         const zb__map_row *row = &m->c->rows->item[m->next];
         begin_entry(m);
-        zb__pieces_copy(m->text, row->entry, row->size);
+        zb__text_parts_copy(m->text, row->entry, row->size);
     }
 }
 
@@ -180,15 +180,15 @@ static enum zb_code put_olds(making *m, zb_error *err) {
     return code;
 }
 
-enum zb_code zb__map_write(const zb__map_change *change, zb__pieces *text, zb_error *err) {
+enum zb_code zb__map_write(const zb__map_change *change, zb__text_parts *text, zb_error *err) {
     making m = {.c = change, .text = text};
-    zb__pieces_copy(text, "{", 1);
+    zb__text_parts_copy(text, "{", 1);
     enum zb_code code = change->old ? put_olds(&m, err) : ZB_OK;
     put_rows(&m, NULL);
     if (m.follows && m.after)
-        zb__pieces_copy(text, m.after, m.after_size);
+        zb__text_parts_copy(text, m.after, m.after_size);
     else if (m.follows && change->lines)
-        zb__pieces_add_line(text, ZB__MAP_LEVEL);
-    zb__pieces_copy(text, "}", 1);
+        zb__text_parts_add_line(text, ZB__MAP_LEVEL);
+    zb__text_parts_copy(text, "}", 1);
     return code;
 }

@@ -8,7 +8,7 @@
 #define ZB_CHANGE_BLOCK_MAP_H
 
 #include "base/names.h"
-#include "change/pieces.h"
+#include "change/text_parts.h"
 #include "node/edit.h"
 
 /* Entries stand three levels deep: in the document, the block and the map. */
@@ -43,6 +43,6 @@ typedef struct zb__map_change {
 /* Writes the new map behind the text, which borrows from the old one and not from the rows. An
    entry that comes stands before the first old one that it sorts before. ZB_ENOMEM; a lack of
    memory for the text shows in it. */
-enum zb_code zb__map_write(const zb__map_change *change, zb__pieces *text, zb_error *err);
+enum zb_code zb__map_write(const zb__map_change *change, zb__text_parts *text, zb_error *err);
 
 #endif

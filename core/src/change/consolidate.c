@@ -12,7 +12,7 @@
 
 static enum zb_code make(zb_store *store, zb__change *change, const char *path, zb_error *err) {
     zb__document group = {.text = NULL};
-    zb__pieces text = {.count = 0};
+    zb__text_parts text = {.count = 0};
     enum zb_code code = zb__node_outline(store, path, &group, err);
     if (!code)
         code = zb__consolidated_rebuild(store, path, &group, &text, err);
@@ -25,7 +25,7 @@ static enum zb_code make(zb_store *store, zb__change *change, const char *path, 
         code = zb__change_put_parts(change, path, text.part, text.count, err);
     if (!code)
         code = zb__owed_forget(store, path, err);
-    zb__pieces_free(&text);
+    zb__text_parts_free(&text);
     zb__document_free(&group);
     return code;
 }

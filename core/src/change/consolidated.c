@@ -140,25 +140,25 @@ static enum zb_code set_block(zb__document *group, const zb__document *old, zb_j
 
 /* The document with the whole map in place of the empty one. */
 static enum zb_code fill_block(const zb__document *group, zb_json_place empty,
-                               const zb__map_change *change, zb__pieces *text, zb_error *err) {
+                               const zb__map_change *change, zb__text_parts *text, zb_error *err) {
     size_t size = ENTRY_SPACE;
     for (size_t i = 0; i < change->rows->count; i++)
         size += change->rows->item[i].size + ENTRY_SPACE;
-    zb__pieces_expect(text, size);
-    zb__pieces_borrow(text, group->text, empty.begin);
+    zb__text_parts_expect(text, size);
+    zb__text_parts_borrow(text, group->text, empty.begin);
     enum zb_code code = zb__map_write(change, text, err);
-    zb__pieces_borrow(text, group->text + empty.end, group->size - empty.end);
-    return code ? code : zb__pieces_end(text, err);
+    zb__text_parts_borrow(text, group->text + empty.end, group->size - empty.end);
+    return code ? code : zb__text_parts_end(text, err);
 }
 
 /* change: with all but its rows and style. */
 static enum zb_code update(zb_store *store, zb__document *group, zb__map_change *change,
-                           zb__pieces *text, zb_error *err) {
+                           zb__text_parts *text, zb_error *err) {
     zb_json_place empty;
     zb__map_rows list = {.count = 0};
     change->rows = &list;
     change->lines = memchr(group->text, '\n', group->size) != NULL;
-    *text = (zb__pieces){.count = 0};
+    *text = (zb__text_parts){.count = 0};
     enum zb_code code = rows_of(&list, store, change->group, change->put, change->lines, err);
     if (!code)
         code = set_block(group, change->old, &empty, err);
@@ -166,13 +166,13 @@ static enum zb_code update(zb_store *store, zb__document *group, zb__map_change 
         code = fill_block(group, empty, change, text, err);
     zb__map_rows_free(&list);
     if (code)
-        zb__pieces_free(text);
+        zb__text_parts_free(text);
     return code;
 }
 
 enum zb_code zb__consolidated_update(zb_store *store, const char *path, zb__document *group,
                                      const zb__document *old, zb__names *put, zb__names *erased,
-                                     zb__pieces *text, zb_error *err) {
+                                     zb__text_parts *text, zb_error *err) {
     const zb_json *block = zb_json_get(old->json, ZB__CONSOLIDATED);
     const zb_json *map = zb_json_get(block, "metadata");
     const char *kind = zb_json_string(zb_json_get(block, "kind"));
@@ -186,7 +186,7 @@ enum zb_code zb__consolidated_update(zb_store *store, const char *path, zb__docu
 }
 
 enum zb_code zb__consolidated_rebuild(zb_store *store, const char *path, zb__document *group,
-                                      zb__pieces *text, zb_error *err) {
+                                      zb__text_parts *text, zb_error *err) {
     const zb__names none = {.count = 0};
     zb__names nodes;
     enum zb_code code = zb__nodes_at(store, path, &nodes, err);

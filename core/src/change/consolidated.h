@@ -4,7 +4,7 @@
 #define ZB_CHANGE_CONSOLIDATED_H
 
 #include "base/names.h"
-#include "change/pieces.h"
+#include "change/text_parts.h"
 #include "node/edit.h"
 #include "zarrbridge/store.h"
 
@@ -16,15 +16,15 @@ bool zb__consolidated_has(const zb__document *group);
    `put` are described by the documents that the store has now, if it has any. Both lists are of
    paths in the store, and get sorted. ZB_EUNSUPPORTED when the old block has a form that is not
    known. Both documents are outlines; `group` is given an empty block. *text is the document, to be
-   freed by zb__pieces_free on success: it borrows from both, among them all old entries that
+   freed by zb__text_parts_free on success: it borrows from both, among them all old entries that
    stay. */
 enum zb_code zb__consolidated_update(zb_store *store, const char *path, zb__document *group,
                                      const zb__document *old, zb__names *put, zb__names *erased,
-                                     zb__pieces *text, zb_error *err);
+                                     zb__text_parts *text, zb_error *err);
 
 /* The same with a block of all nodes below it that the store has now. Documents that are not JSON
    have no place in a block. */
 enum zb_code zb__consolidated_rebuild(zb_store *store, const char *path, zb__document *group,
-                                      zb__pieces *text, zb_error *err);
+                                      zb__text_parts *text, zb_error *err);
 
 #endif

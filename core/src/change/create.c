@@ -88,7 +88,7 @@ static enum zb_code store_node(zb_node *node, const zb_node *owner, const char *
     code = owner ? put_hidden(&change, node, owner, text, size, err)
                  : put(&change, node, text, size, err);
     if (!code)
-        zb__node_settle_new(node);
+        zb__node_mark_new(node);
     return zb__change_end(&change, code, err);
 }
 

@@ -293,7 +293,7 @@ void zb__owed_unsure(zb_store *store, const char *path) {
    large. */
 static enum zb_code put_block(zb_store *store, debt *d, bool ours, zb__document *group,
                               zb_error *err) {
-    zb__pieces text = {.count = 0};
+    zb__text_parts text = {.count = 0};
     enum zb_code code = ours && d->is_known
                             ? zb__consolidated_update(store, d->path, group, &d->old, &d->put,
                                                       &d->erased, &text, err)
@@ -302,7 +302,7 @@ static enum zb_code put_block(zb_store *store, debt *d, bool ours, zb__document 
         return ZB_OK;
     if (!code && text.size <= zb_limits_get()->consolidated_bytes)
         code = zb__node_put_parts(store, d->path, text.part, text.count, err);
-    zb__pieces_free(&text);
+    zb__text_parts_free(&text);
     return code;
 }
 

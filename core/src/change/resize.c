@@ -161,20 +161,20 @@ static enum zb_code resize(resizing *r, zb_error *err) {
     return code;
 }
 
-enum zb_code zb_array_resize(const zb_node *node, const uint64_t *shape, zb_node **out,
+enum zb_code zb_array_resize(const zb_node *array, const uint64_t *shape, zb_node **out,
                              zb_error *err) {
     resizing r = {.note = NULL};
-    if (!node->array)
-        return zb_fail(err, ZB_EINVAL, "store %s: /%s is a group, not an array", node->store->label,
-                       node->path);
-    enum zb_code code = zb_node_may_change(node, err);
+    if (!array->array)
+        return zb_fail(err, ZB_EINVAL, "store %s: /%s is a group, not an array",
+                       array->store->label, array->path);
+    enum zb_code code = zb_node_may_change(array, err);
     if (!code)
-        code = zb__change_begin(node->store, &r.change, err);
+        code = zb__change_begin(array->store, &r.change, err);
     if (code)
         return code;
-    code = read_now(&r, node, shape, err);
+    code = read_now(&r, array, shape, err);
     if (!code)
-        code = zb__change_above(&r.change, node->path, false, err);
+        code = zb__change_above(&r.change, array->path, false, err);
     if (!code)
         code = resize(&r, err);
     code = zb__change_end(&r.change, code, err);

@@ -123,7 +123,7 @@ uint64_t zb__values_bytes_of(zb_dtype dtype, const void *element) {
 
 /* Points the slices of `out`, a copy of `element`, at copies of their bytes in *room, which moves
    on. */
-static void settle(zb_dtype dtype, const char *element, char *out, char **room) {
+static void move_bytes(zb_dtype dtype, const char *element, char *out, char **room) {
     zb_slice slice;
     size_t count;
     if (is_slice(dtype)) {
@@ -137,7 +137,7 @@ static void settle(zb_dtype dtype, const char *element, char *out, char **room) 
     }
     const zb_field *fields = zb_dtype_fields(dtype, &count);
     for (size_t i = 0; i < count; i++)
-        settle(fields[i].dtype, element + fields[i].offset, out + fields[i].offset, room);
+        move_bytes(fields[i].dtype, element + fields[i].offset, out + fields[i].offset, room);
 }
 
 bool zb__values_equal(zb_dtype dtype, const void *a, const void *b) {
@@ -228,7 +228,7 @@ enum zb_code zb__values_copy(zb_values *values, const zb__box_copy *copy, const 
             const char *from = w.src + (int64_t)i * w.src_stride;
             char *to = w.dst + (int64_t)i * w.dst_stride;
             memcpy(to, from, copy->src_dtype.size);
-            settle(copy->src_dtype, from, to, &room);
+            move_bytes(copy->src_dtype, from, to, &room);
         }
     }
     return ZB_OK;
@@ -242,7 +242,7 @@ enum zb_code zb__values_fill(zb_values *values, const zb__box_copy *copy, const 
     enum zb_code code = room && own ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for values");
     if (code == ZB_OK) {
         memcpy(own, element, copy->src_dtype.size);
-        settle(copy->src_dtype, element, own, &room);
+        move_bytes(copy->src_dtype, element, own, &room);
         zb__box_copy repeat = *copy;
         repeat.src_strides = still;
         repeat.stream = false;

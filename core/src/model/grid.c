@@ -64,8 +64,8 @@ typedef struct lists {
 } lists;
 
 /* Each element of the array needs a cell, and the largest cell is needed for sizes. */
-static enum zb_code settle(const lists *l, const zb__runs *runs, uint32_t d, uint64_t shape,
-                           uint64_t *extent, zb_error *err) {
+static enum zb_code finish_extent(const lists *l, const zb__runs *runs, uint32_t d, uint64_t shape,
+                                  uint64_t *extent, zb_error *err) {
     if (runs->count == 0)
         return ZB_OK;
     uint64_t end = zb__runs_end(runs);
@@ -88,7 +88,7 @@ static enum zb_code parse_lists(const lists *l, const uint64_t *shape, zb__grid 
     bool any = false;
     for (uint32_t d = 0; d < grid->ndim && !code; d++) {
         any = any || runs[d].count > 0;
-        code = settle(l, &runs[d], d, shape[d], &extent[d], err);
+        code = finish_extent(l, &runs[d], d, shape[d], &extent[d], err);
     }
     grid->runs = runs;
     if (code || !any)

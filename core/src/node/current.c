@@ -71,13 +71,13 @@ enum zb_code zb__node_still(const zb_node *node, zb_error *err) {
     return home && node->home && home != node->home ? replaced(node, err) : ZB_OK;
 }
 
-void zb__node_settle_new(zb_node *node) {
+void zb__node_mark_new(zb_node *node) {
     zb_object_info info = {.size = 0};
     char *key = document_key(node);
     if (key)
         (void)zb_store_peek(node->store, key, &info, NULL);
     free(key);
-    zb__node_settle(node, zb_store_identify(node->store, node->path), &info);
+    zb__node_mark_version(node, zb_store_identify(node->store, node->path), &info);
 }
 
 enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *info, char **text,

@@ -41,7 +41,7 @@ enum zb_code zb__node_still(const zb_node *node, zb_error *err);
 enum zb_code zb__document_stat(const zb_node *node, uint64_t known, zb_object_info *info,
                                zb_error *err);
 
-/* zb__node_settle for a node that has just been put, under the hierarchy's lock. */
-void zb__node_settle_new(zb_node *node);
+/* zb__node_mark_version for a node that has just been put, under the hierarchy's lock. */
+void zb__node_mark_new(zb_node *node);
 
 #endif

@@ -118,6 +118,6 @@ enum zb_code zb__early_document_open(zb_store *store, const zb__early_document *
     if (code)
         return code;
     (*out)->format = is_older ? 2 : document->format;
-    zb__node_settle(*out, 0, &info);
+    zb__node_mark_version(*out, 0, &info);
     return ZB_OK;
 }

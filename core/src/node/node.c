@@ -229,8 +229,8 @@ enum zb_code zb__node_blame(const zb_store *store, const char *kind, const char 
 /* The document is read between two looks at the file or object that holds it: document and holder
    belong together when both looks see the same. When they differ, another process is deleting or
    replacing the node at this moment. */
-static enum zb_code read_settled(zb_store *store, const char *path, char **text, size_t *size,
-                                 zb_object_info *info, uint64_t *home, int *format, zb_error *err) {
+static enum zb_code read_steady(zb_store *store, const char *path, char **text, size_t *size,
+                                zb_object_info *info, uint64_t *home, int *format, zb_error *err) {
     enum { TRIES = 16 };
     uint64_t now = zb_store_identify(store, path);
     for (int tries = 0;; tries++) {
@@ -281,9 +281,9 @@ static enum zb_code keep_entries(zb_node **node, const char *text, size_t size, 
     return code;
 }
 
-static void settle(zb_node *node, int format, uint64_t home, const zb_object_info *info) {
+static void mark_origin(zb_node *node, int format, uint64_t home, const zb_object_info *info) {
     node->format = format;
-    zb__node_settle(node, home, info);
+    zb__node_mark_version(node, home, info);
 }
 
 enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out, zb_error *err) {
@@ -295,19 +295,19 @@ enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out,
     enum zb_code code = zb__path_check(path, err);
     if (code)
         return zb_error_prefix(err, code, "store %s", store->label);
-    code = read_settled(store, path, &text, &size, &info, &home, &format, err);
+    code = read_steady(store, path, &text, &size, &info, &home, &format, err);
     if (code == ZB_ENOTFOUND && *path == '\0' && zb__foreign_root(store, err))
         code = ZB_EUNSUPPORTED;
     if (code)
         return zb__node_blame(store, "node", path, code, err);
     code = zb__node_make(store, path, text, size, out, err);
     if (!code)
-        settle(*out, format, home, &info);
+        mark_origin(*out, format, home, &info);
     const bool is_bare = !code && zb__group_says_all(*out);
     if (is_bare) {
         code = keep_entries(out, text, size, err);
         if (!code)
-            settle(*out, format, home, &info);
+            mark_origin(*out, format, home, &info);
     }
     free(text);
     if (code)

@@ -25,13 +25,13 @@ static enum zb_code add_chunk(void *context, const char *key, const uint64_t *in
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
-enum zb_code zb_array_storage_size(const zb_node *node, uint64_t *bytes, zb_error *err) {
-    if (!node->array)
-        return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
-    if (!node->store->hints.can_list)
-        return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be listed", node->store->label);
-    sum s = {.store = node->store};
-    enum zb_code code = zb__chunks_each(node, add_chunk, &s, err);
+enum zb_code zb_array_storage_size(const zb_node *array, uint64_t *bytes, zb_error *err) {
+    if (!array->array)
+        return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", array->path);
+    if (!array->store->hints.can_list)
+        return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be listed", array->store->label);
+    sum s = {.store = array->store};
+    enum zb_code code = zb__chunks_each(array, add_chunk, &s, err);
     *bytes = s.bytes;
     return code;
 }

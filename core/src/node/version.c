@@ -16,7 +16,7 @@ uint64_t zb__version_word(const zb_validator *v) {
     return v->valid ? (hash ? hash : 1) : 0;
 }
 
-void zb__node_settle(zb_node *node, uint64_t home, const zb_object_info *info) {
+void zb__node_mark_version(zb_node *node, uint64_t home, const zb_object_info *info) {
     node->home = home;
     node->version = zb__version_word(&info->validator);
     atomic_store(&node->seen, node->version);

@@ -14,7 +14,7 @@ uint64_t zb__version_word(const zb_validator *version);
 
 /* Remembers the identity of the node, which has just been opened, and the version of its
    document. */
-void zb__node_settle(zb_node *node, uint64_t home, const zb_object_info *info);
+void zb__node_mark_version(zb_node *node, uint64_t home, const zb_object_info *info);
 
 /* True if this is, for sure, the version of the document that the node was made of. */
 bool zb__node_unchanged(const zb_node *node, const zb_object_info *info);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Executing a read: boxes are cut into stored chunks, and a batch of stored chunks at a time is
- * read, by the way that suits its store (batch.h, flow.h). See plan.h for the picture.
+ * Executing a read: boxes are cut into stored chunks, and a bundle of stored chunks at a time is
+ * read, by the way that suits its store (at_once.h, flow.h). See plan.h for the picture.
  */
 #include "read/plan.h"
 
@@ -16,7 +16,7 @@
 #include "model/chunk_form.h"
 #include "node/current.h"
 #include "node/node.h"
-#include "read/batch.h"
+#include "read/at_once.h"
 #include "read/flow.h"
 #include "read/leaf.h"
 #include "read/missing.h"
@@ -105,7 +105,7 @@ static void group_chunks(wave *w) {
 
 /* ---- Running ---- */
 
-static void release_batch(zb__stored_chunk *chunks, size_t count) {
+static void release_bundle(zb__stored_chunk *chunks, size_t count) {
     for (size_t i = 0; i < count; i++) {
         for (zb__leaf *leaf = chunks[i].leaves; leaf; leaf = leaf->next)
             zb__lru_release(leaf->cached);
@@ -123,17 +123,17 @@ static bool flows(const zb_store *store) {
     return !store->hints.is_local && zb_store_can_submit(store);
 }
 
-static enum zb_code try_batch(wave *w, zb__stored_chunk *chunks, size_t count, zb_error *err) {
+static enum zb_code try_bundle(wave *w, zb__stored_chunk *chunks, size_t count, zb_error *err) {
     enum zb_code code = flows(chunks->node->store) ? zb__flow_run(chunks, count, w->progress, err)
-                                                   : zb__batch_run(chunks, count, &w->tasks, err);
-    release_batch(chunks, count);
+                                                   : zb__at_once_run(chunks, count, &w->tasks, err);
+    release_bundle(chunks, count);
     return code;
 }
 
 /* What the read takes for missing is missing. */
 static enum zb_code try_surely(wave *w, zb__stored_chunk *chunks, size_t count, zb_error *err) {
     for (int tries = 1;; tries++) {
-        enum zb_code code = try_batch(w, chunks, count, err);
+        enum zb_code code = try_bundle(w, chunks, count, err);
         const zb_node *array = code ? NULL : zb__missing_doubt(chunks, count);
         if (!array || tries == MISSING_TRIES)
             return array ? zb__array_gone(array, err) : code;
@@ -144,9 +144,9 @@ static bool lacks_descriptors(const zb_error *error) {
     return error->sys_errno == EMFILE || error->sys_errno == ENFILE;
 }
 
-/* A batch has an object open for each stored chunk. Where the process may not have that many
-   descriptors, the batch is split in halves. */
-static enum zb_code run_batch(wave *w, zb__stored_chunk *chunks, size_t count, zb_error *err) {
+/* A bundle has an object open for each stored chunk. Where the process may not have that many
+   descriptors, the bundle is split in halves. */
+static enum zb_code run_bundle(wave *w, zb__stored_chunk *chunks, size_t count, zb_error *err) {
     zb__retry retry = {0};
     zb_error error = {.code = ZB_OK};
     enum zb_code code = try_surely(w, chunks, count, &error);
@@ -154,17 +154,17 @@ static enum zb_code run_batch(wave *w, zb__stored_chunk *chunks, size_t count, z
            zb__retry_pays(&retry, chunks, count, code))
         code = try_surely(w, chunks, count, &error);
     if (code != ZB_OK && lacks_descriptors(&error) && count > 1) {
-        code = run_batch(w, chunks, count / 2, err);
-        return code ? code : run_batch(w, chunks + count / 2, count - count / 2, err);
+        code = run_bundle(w, chunks, count / 2, err);
+        return code ? code : run_bundle(w, chunks + count / 2, count - count / 2, err);
     }
     if (code != ZB_OK && err)
         *err = error;
     return code;
 }
 
-/* The stored chunks that make the next batch: of one store. A flow has no more objects open than it
-   must, so that it takes all of them, unless they may have to be read again together. */
-static size_t batch_of(const zb__stored_chunk *chunks, size_t count) {
+/* The stored chunks that make the next bundle: of one store. A flow has no more objects open than
+   it must, so that it takes all of them, unless they may have to be read again together. */
+static size_t bundle_of(const zb__stored_chunk *chunks, size_t count) {
     zb_store *store = chunks->node->store;
     size_t n = 1, most = count;
     if (count > BATCH_KEYS && (!flows(store) || store->hints.can_change))
@@ -174,7 +174,7 @@ static size_t batch_of(const zb__stored_chunk *chunks, size_t count) {
     return n;
 }
 
-/* Counts a batch as done, and tells of it when it is time. */
+/* Counts a bundle as done, and tells of it when it is time. */
 static enum zb_code note_done(zb__progress *progress, const zb__stored_chunk *chunks, size_t count,
                               zb_error *err) {
     for (size_t i = 0; i < count && progress; i++)
@@ -187,8 +187,8 @@ static enum zb_code run_wave(wave *w, bool group, zb_error *err) {
         group_chunks(w);
     enum zb_code code = ZB_OK;
     for (size_t i = 0, count; i < w->chunk_count && code == ZB_OK; i += count) {
-        count = batch_of(&w->chunks[i], w->chunk_count - i);
-        code = run_batch(w, &w->chunks[i], count, err);
+        count = bundle_of(&w->chunks[i], w->chunk_count - i);
+        code = run_bundle(w, &w->chunks[i], count, err);
         if (!code)
             code = note_done(w->progress, &w->chunks[i], count, err);
     }

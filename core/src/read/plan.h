@@ -6,8 +6,8 @@
  *     stored chunk  --expand (expand.c)-->            leaves (one per chunk to decode, by offset)
  *     leaves        --merge neighbours (task.c)-->    tasks (one ranged read, decode and scatter)
  *
- * batch.h and flow.h are the two ways to go there. A plan is executed in waves of a bounded number
- * of stored chunks, so that its memory and its open files do not grow with the request.
+ * at_once.h and flow.h are the two ways to go there. A plan is executed in waves of a bounded
+ * number of stored chunks, so that its memory and its open files do not grow with the request.
  */
 #ifndef ZB_READ_PLAN_H
 #define ZB_READ_PLAN_H

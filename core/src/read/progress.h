@@ -14,7 +14,7 @@
 typedef struct zb__progress {
     zb_progress_fn fn;
     void *context;
-    uint64_t total, done; /* elements; those that are done count by whole batches */
+    uint64_t total, done; /* elements; those that are done count by whole bundles */
     double told;          /* no caller hears of less than before */
     int64_t next;         /* of the monotonic clock: when it is time to tell */
 } zb__progress;

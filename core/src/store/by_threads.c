@@ -19,27 +19,28 @@
 #define MOST_THREADS 16
 
 /* The requests of one call. */
-typedef struct batch {
+typedef struct submission {
     zb_store *store;
     zb_fetch *left; /* not begun */
     zb_fetch_fn done;
     void *context;
     size_t running;
-    struct batch *next;
-} batch;
+    struct submission *next;
+} submission;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
-static pthread_cond_t work_came = PTHREAD_COND_INITIALIZER, batch_ended = PTHREAD_COND_INITIALIZER;
-static batch *batches; /* in the order in which they came */
+static pthread_cond_t work_came = PTHREAD_COND_INITIALIZER,
+                      submission_ended = PTHREAD_COND_INITIALIZER;
+static submission *submissions; /* in the order in which they came */
 static size_t threads, idle;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void forget_threads(void *unused) {
     (void)unused;
-    batches = NULL;
+    submissions = NULL;
     threads = idle = 0;
     pthread_cond_init(&work_came, NULL);
-    pthread_cond_init(&batch_ended, NULL);
+    pthread_cond_init(&submission_ended, NULL);
 }
 
 static void init(void) {
@@ -91,33 +92,33 @@ enum zb_code zb__fetch_serve(zb_store *store, zb_fetch *fetch) {
     return is_whole ? read_whole(fetch, fetch->info.size) : read_range(fetch);
 }
 
-/* The first batch with requests that are not begun, or NULL. */
-static batch *find_work(void) {
-    batch *b = batches;
+/* The first submission with requests that are not begun, or NULL. */
+static submission *find_work(void) {
+    submission *b = submissions;
     while (b && !b->left)
         b = b->next;
     return b;
 }
 
-/* Takes a batch out of the list whose requests have all been answered. */
-static void end_batch(batch *ended) {
+/* Takes a submission out of the list whose requests have all been answered. */
+static void end_submission(submission *ended) {
     if (ended->left || ended->running > 0)
         return;
-    for (batch **at = &batches; *at; at = &(*at)->next) {
+    for (submission **at = &submissions; *at; at = &(*at)->next) {
         if (*at == ended) {
             *at = ended->next;
             break;
         }
     }
     free(ended);
-    pthread_cond_broadcast(&batch_ended);
+    pthread_cond_broadcast(&submission_ended);
 }
 
 static void *thread_main(void *unused) {
     (void)unused;
     pthread_mutex_lock(&lock);
     for (;;) {
-        batch *b = find_work();
+        submission *b = find_work();
         if (!b) {
             idle++;
             pthread_cond_wait(&work_came, &lock);
@@ -132,7 +133,7 @@ static void *thread_main(void *unused) {
         b->done(b->context, fetch);
         pthread_mutex_lock(&lock);
         b->running--;
-        end_batch(b);
+        end_submission(b);
     }
     return NULL;
 }
@@ -157,14 +158,14 @@ enum zb_code zb_store_submit_by_threads(zb_store *store, zb_fetch *list, zb_fetc
         requests++;
     if (requests == 0)
         return ZB_OK;
-    batch *b = calloc(1, sizeof *b);
+    submission *b = calloc(1, sizeof *b);
     if (!b)
         return zb_fail(err, ZB_ENOMEM, "no memory for requests");
-    *b = (batch){.store = store, .left = list, .done = done, .context = context};
+    *b = (submission){.store = store, .left = list, .done = done, .context = context};
     pthread_mutex_lock(&lock);
     const bool can = start_threads(requests);
     if (can) {
-        batch **end = &batches;
+        submission **end = &submissions;
         while (*end)
             end = &(*end)->next;
         *end = b;
@@ -178,7 +179,7 @@ enum zb_code zb_store_submit_by_threads(zb_store *store, zb_fetch *list, zb_fetc
 }
 
 static bool has_batch(const zb_store *store, const void *context) {
-    const batch *b = batches;
+    const submission *b = submissions;
     while (b && (b->store != store || b->context != context))
         b = b->next;
     return b != NULL;
@@ -186,14 +187,14 @@ static bool has_batch(const zb_store *store, const void *context) {
 
 void zb_store_cancel_by_threads(zb_store *store, void *context) {
     pthread_mutex_lock(&lock);
-    for (batch *b = batches, *next; b; b = next) {
+    for (submission *b = submissions, *next; b; b = next) {
         next = b->next;
         if (b->store == store && b->context == context) {
             b->left = NULL;
-            end_batch(b);
+            end_submission(b);
         }
     }
     while (has_batch(store, context))
-        pthread_cond_wait(&batch_ended, &lock);
+        pthread_cond_wait(&submission_ended, &lock);
     pthread_mutex_unlock(&lock);
 }

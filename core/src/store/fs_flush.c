@@ -214,7 +214,7 @@ static enum zb_code move_in(const zb__fs_waiting *w, int dir, const char *temp, 
 }
 
 /* Records the outcome for an object that waited. Called with fs->lock. */
-static void settle(zb__fs *fs, zb__fs_waiting *w, enum zb_code code, const zb_error *error) {
+static void end_wait(zb__fs *fs, zb__fs_waiting *w, enum zb_code code, const zb_error *error) {
     if (code != ZB_OK) {
         unlink_temp(fs, w);
         if (w->batch->lost.code == ZB_OK)
@@ -249,7 +249,7 @@ static enum zb_code publish(zb__fs *fs, zb__fs_waiting *w, zb_error *err) {
     if (!dropped) {
         if (code == ZB_OK)
             code = move_in(w, dir, temp, &error);
-        settle(fs, w, code, &error);
+        end_wait(fs, w, code, &error);
     }
     pthread_mutex_unlock(&fs->lock);
     if (dir >= 0)

@@ -52,7 +52,7 @@ static int64_t tick_of(struct timespec t) {
 
 /* Another program may have set the modification time to a whole second; it cannot set the change
    time. */
-static int64_t settled_after(const zb__fs *fs, const struct stat *st) {
+static int64_t certain_after(const zb__fs *fs, const struct stat *st) {
     int64_t tick = tick_of(st->st_ctim);
     return 2 * tick + KERNEL_TICK_NS + (fs->is_remote ? SKEW_NS : 0);
 }
@@ -68,7 +68,7 @@ zb_object_info zb__fs_info_of(const zb__fs *fs, const struct stat *st) {
         .age = age != 0 ? age : 1, /* 0 would say that it is not known */
         .validator = {.word = {(uint64_t)st->st_ino ^ (uint64_t)st->st_dev << 40,
                                (uint64_t)st->st_size, (uint64_t)modified, (uint64_t)changed},
-                      .valid = age > settled_after(fs, st)}};
+                      .valid = age > certain_after(fs, st)}};
 }
 
 /* File systems whose time stamps come from this machine's clock. All others, FUSE included, may

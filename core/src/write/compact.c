@@ -118,13 +118,13 @@ static enum zb_code visit(void *context, const char *key, const uint64_t *index,
     return code ? zb__chunk_blame(c->writer, index, code, err) : ZB_OK;
 }
 
-enum zb_code zb_array_compact(const zb_node *node, enum zb_sync sync, uint64_t *reclaimed,
+enum zb_code zb_array_compact(const zb_node *array, enum zb_sync sync, uint64_t *reclaimed,
                               zb_error *err) {
     zb_write_options options = {.sync = sync};
     compaction c = {.writer = NULL};
     if (reclaimed)
         *reclaimed = 0;
-    enum zb_code code = zb_writer_open(node, &options, &c.writer, err);
+    enum zb_code code = zb_writer_open(array, &options, &c.writer, err);
     if (code != ZB_OK)
         return code;
     if (c.writer->layout.shard) { /* other arrays have no places for garbage */
@@ -135,7 +135,7 @@ enum zb_code zb_array_compact(const zb_node *node, enum zb_sync sync, uint64_t *
         if (!c.entries || !c.units || !c.scratch)
             code = zb_fail(err, ZB_ENOMEM, "no memory for compacting shards");
         else
-            code = zb__chunks_each(node, visit, &c, err);
+            code = zb__chunks_each(array, visit, &c, err);
         if (c.scratch)
             zb__scratch_put(c.scratch);
         free(c.entries);

@@ -4,7 +4,7 @@
  * objects, under the keys' locks, so that no other writer replaces one between our read and our
  * put.
  *
- * A batch of chunks is stored together, so that reading and encoding use all threads. Their locks
+ * A bundle of chunks is stored together, so that reading and encoding use all threads. Their locks
  * are taken in the order of the grid: two writers never wait for each other in a circle.
  */
 #include "write/merge.h"
@@ -32,20 +32,20 @@
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
-/* Chunks of a batch; each takes three descriptors. */
-#define BATCH_CHUNKS 64
-/* The bytes taken over in a batch, and of elements read at once: one more chunk or unit may come on
-   top. With a small budget this part of it, when that is less. */
-#define BATCH_BYTES ((uint64_t)16 << 20)
-#define BATCH_PART 8
+/* Chunks of a bundle; each takes three descriptors. */
+#define BUNDLE_CHUNKS 64
+/* The bytes taken over in a bundle, and of elements read at once: one more chunk or unit may come
+   on top. With a small budget this part of it, when that is less. */
+#define BUNDLE_BYTES ((uint64_t)16 << 20)
+#define BUNDLE_PART 8
 
 /* Tries of a chunk that other programs replace meanwhile, and the bound of the first pause. */
 #define MOST_MERGES 16
 #define FIRST_PAUSE_MS 10u
 
-static uint64_t batch_bytes(void) {
-    uint64_t part = zb_limits_get()->write_cache_bytes / BATCH_PART;
-    return part == 0 ? 1 : part < BATCH_BYTES ? part : BATCH_BYTES;
+static uint64_t bundle_bytes(void) {
+    uint64_t part = zb_limits_get()->write_cache_bytes / BUNDLE_PART;
+    return part == 0 ? 1 : part < BUNDLE_BYTES ? part : BUNDLE_BYTES;
 }
 
 typedef struct merging {
@@ -58,18 +58,18 @@ typedef struct merging {
     bool lacks_lock;   /* it could not be had, in all of lock_seconds */
 } merging;
 
-/* What has become of a batch. */
+/* What has become of a bundle. */
 typedef struct outcome {
     size_t done;     /* chunks that it worked on */
     bool lacks_lock; /* the last of them does, so that it ended there */
 } outcome;
 
-typedef struct batch {
-    merging item[BATCH_CHUNKS];
-    zb__job jobs[BATCH_CHUNKS];
+typedef struct bundle {
+    merging item[BUNDLE_CHUNKS];
+    zb__job jobs[BUNDLE_CHUNKS];
     size_t count;
     uint64_t bytes; /* taken over */
-} batch;
+} bundle;
 
 /* ---- Elements of units that were written in part ---- */
 
@@ -144,7 +144,7 @@ static void add_partial(group *g, const zb__open_chunk *chunk, uint64_t number) 
    units are read one for each thread as long as they are a quarter of the budget, and one in any
    case. */
 static uint64_t group_capacity(const zb__layout *layout, uint64_t partials) {
-    uint64_t fit = batch_bytes() / (layout->unit_bytes + 1), width = zb__pool_width();
+    uint64_t fit = bundle_bytes() / (layout->unit_bytes + 1), width = zb__pool_width();
     uint64_t large = zb_limits_get()->write_cache_bytes / 4 / (layout->unit_bytes + 1);
     width = width < large ? width : large ? large : 1;
     uint64_t capacity = fit < width ? width : fit < 1024 ? fit : 1024;
@@ -166,8 +166,8 @@ static bool is_partial(const zb__open_unit *unit) {
     return unit->elements && unit->missing > 0;
 }
 
-/* Completes the units of all chunks of the batch. */
-static enum zb_code complete_units(const zb_writer *writer, const batch *b, zb_error *err) {
+/* Completes the units of all chunks of the bundle. */
+static enum zb_code complete_units(const zb_writer *writer, const bundle *b, zb_error *err) {
     uint64_t partials = 0;
     for (size_t i = 0; i < b->count; i++) {
         for (uint64_t u = 0; u < b->item[i].chunk->layout->units; u++)
@@ -222,9 +222,9 @@ static uint64_t encode_bound(const zb_writer *writer, const zb__open_chunk *chun
            chunk->value_bytes + zb__work_product(layout->units, ZB__UNIT_LISTS);
 }
 
-/* Reserves memory for one more chunk of a batch, before its lock is taken: only the first chunk may
-   wait for it. The first reservation has room for the elements that are read at once. False: the
-   chunk has to wait for the next batch. */
+/* Reserves memory for one more chunk of a bundle, before its lock is taken: only the first chunk
+   may wait for it. The first reservation has room for the elements that are read at once. False:
+   the chunk has to wait for the next bundle. */
 static bool reserve(const zb_writer *writer, merging *m, bool is_first) {
     const zb__layout *layout = &writer->layout;
     uint64_t bytes = takeover_bound(m->chunk) + encode_bound(writer, m->chunk);
@@ -278,7 +278,7 @@ static enum zb_code begin(zb_writer *writer, merging *m, zb_error *err) {
     return code;
 }
 
-static enum zb_code run_batch(zb_writer *writer, batch *b, zb_error *err) {
+static enum zb_code run_bundle(zb_writer *writer, bundle *b, zb_error *err) {
     enum zb_code code = complete_units(writer, b, err);
     for (size_t i = 0; i < b->count; i++) {
         const merging *m = &b->item[i];
@@ -296,9 +296,9 @@ static enum zb_code run_batch(zb_writer *writer, batch *b, zb_error *err) {
    the list. */
 static enum zb_code merge_some(zb_writer *writer, zb__open_chunk **chunks, size_t most,
                                outcome *out, zb_error *err) {
-    batch b = {.count = 0};
+    bundle b = {.count = 0};
     enum zb_code code = ZB_OK;
-    while (b.count < most && b.bytes < batch_bytes() && code == ZB_OK) {
+    while (b.count < most && b.bytes < bundle_bytes() && code == ZB_OK) {
         merging *m = &b.item[b.count];
         *m = (merging){.chunk = chunks[b.count]};
         if (!reserve(writer, m, b.count == 0))
@@ -309,7 +309,7 @@ static enum zb_code merge_some(zb_writer *writer, zb__open_chunk **chunks, size_
         b.bytes += m->taken.size;
     }
     if (code == ZB_OK)
-        code = run_batch(writer, &b, err);
+        code = run_bundle(writer, &b, err);
     for (size_t i = 0; i < b.count; i++) {
         end(&b.item[i]);
         if (b.jobs[i].stored) {
@@ -348,8 +348,9 @@ static enum zb_code merge_one(zb_writer *writer, zb__open_chunk **chunk, zb_erro
     }
 }
 
-/* Stores chunks one by one, after a batch of them failed: one bad chunk does not keep the others in
-   memory, and chunks that failed for the batch's size alone (descriptors, memory) are stored. */
+/* Stores chunks one by one, after a bundle of them failed: one bad chunk does not keep the others
+   in memory, and chunks that failed for the bundle's size alone (descriptors, memory) are stored.
+   */
 static enum zb_code merge_one_by_one(zb_writer *writer, zb__open_chunk **chunks, size_t count,
                                      zb_error *err) {
     enum zb_code first = ZB_OK;
@@ -363,10 +364,10 @@ static enum zb_code merge_one_by_one(zb_writer *writer, zb__open_chunk **chunks,
     return first;
 }
 
-/* Stores chunks as merge_some, and those of a batch that failed one by one. A chunk whose lock was
+/* Stores chunks as merge_some, and those of a bundle that failed one by one. A chunk whose lock was
    waited for is not tried again: that would take lock_seconds once more. */
-static enum zb_code merge_batch(zb_writer *writer, zb__open_chunk **chunks, size_t most,
-                                size_t *done, zb_error *err) {
+static enum zb_code merge_bundle(zb_writer *writer, zb__open_chunk **chunks, size_t most,
+                                 size_t *done, zb_error *err) {
     outcome o;
     enum zb_code code = merge_some(writer, chunks, most, &o, err);
     const bool was_replaced = code == ZB_ECONFLICT && !writer->node->store->hints.is_local;
@@ -383,7 +384,7 @@ static enum zb_code merge_batch(zb_writer *writer, zb__open_chunk **chunks, size
 static size_t most_chunks(const zb_writer *writer) {
     const size_t width = zb__pool_width();
     const bool is_bounded = !writer->layout.unit->chain->is_variable;
-    return is_bounded || width > BATCH_CHUNKS ? BATCH_CHUNKS : width;
+    return is_bounded || width > BUNDLE_CHUNKS ? BUNDLE_CHUNKS : width;
 }
 
 enum zb_code zb__merge(zb_writer *writer, zb__open_chunk **chunks, size_t count, zb_error *err) {
@@ -393,7 +394,7 @@ enum zb_code zb__merge(zb_writer *writer, zb__open_chunk **chunks, size_t count,
     for (size_t i = 0, done; i < count; i += done) {
         size_t most = count - i < limit ? count - i : limit;
         zb_error error;
-        enum zb_code code = merge_batch(writer, chunks + i, most, &done, &error);
+        enum zb_code code = merge_bundle(writer, chunks + i, most, &done, &error);
         if (code != ZB_OK && first == ZB_OK && err)
             *err = error;
         first = first ? first : code;

@@ -62,9 +62,9 @@ static enum zb_code open_writer(const zb_node *node, const zb_write_options *opt
     return ZB_OK;
 }
 
-enum zb_code zb_writer_open(const zb_node *node, const zb_write_options *options, zb_writer **out,
+enum zb_code zb_writer_open(const zb_node *array, const zb_write_options *options, zb_writer **out,
                             zb_error *err) {
-    return open_writer(node, options, zb__chunk_allowed, out, err);
+    return open_writer(array, options, zb__chunk_allowed, out, err);
 }
 
 enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_error *err) {

@@ -33,7 +33,7 @@ bool vol_writer_is_dirty(const vol_node *dataset) {
 
 enum zb_code vol_writer_settle(vol_node *dataset, const uint64_t *start, const uint64_t *count,
                                zb_error *err) {
-    return dataset->writing.dirty ? zb_writer_settle(dataset->writing.writer, start, count, err)
+    return dataset->writing.dirty ? zb_writer_store_box(dataset->writing.writer, start, count, err)
                                   : ZB_OK;
 }
 

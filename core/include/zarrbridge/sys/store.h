@@ -135,7 +135,7 @@ typedef struct zb_part {
 typedef struct zb_batch zb_batch;
 
 /* Called as the last thing before an object of the batch becomes visible, when its place is
-   settled: tells whether it still may. An error keeps the old object. Called from any thread. */
+   certain: tells whether it still may. An error keeps the old object. Called from any thread. */
 typedef enum zb_code (*zb_batch_check_fn)(void *context, const char *key, zb_error *err);
 
 struct zb_batch {
@@ -192,7 +192,7 @@ typedef struct zb_store_ops {
     /* Opens an object and fills info. ZB_ENOTFOUND when there is none. */
     enum zb_code (*open)(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
                          zb_error *err);
-    /* Reads all ranges of one batch; fills each range's `got`. */
+    /* Reads all ranges of one call; fills each range's `got`. */
     enum zb_code (*read)(zb_object *object, zb_range *ranges, size_t count, zb_error *err);
     void (*close)(zb_object *object);
     /* Size and validator without opening. */

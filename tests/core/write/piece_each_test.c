@@ -25,7 +25,7 @@ typedef struct seen {
     int marks[ROWS][COLUMNS];
 } seen;
 
-static int take(void *context, const zb_shard_piece *piece) {
+static int take(void *context, const zb_piece *piece) {
     seen *s = context;
     uint64_t inside = 1, covered = piece->count[0] * piece->count[1];
     static const uint64_t shape[2] = {ROWS, COLUMNS}, shard[2] = {8, 16};
@@ -56,7 +56,7 @@ static void pieces_cover_a_region_once(void **state) {
                              check_random_in(&random, 0, COLUMNS)};
         uint64_t count[2] = {check_random_in(&random, 0, ROWS - start[0]),
                              check_random_in(&random, 0, COLUMNS - start[1])};
-        ASSERT_OK(zb_plan_shards(node, start, count, take, &s, &err), err);
+        ASSERT_OK(zb_array_piece_each(node, start, count, take, &s, &err), err);
         for (uint64_t i = 0; i < ROWS; i++) {
             for (uint64_t j = 0; j < COLUMNS; j++)
                 assert_int_equal(s.marks[i][j], i >= start[0] && i < start[0] + count[0] &&
@@ -64,13 +64,13 @@ static void pieces_cover_a_region_once(void **state) {
         }
     }
     seen all = {.most = -1}, two = {.most = 2};
-    ASSERT_OK(zb_plan_shards(node, NULL, NULL, take, &all, &err), err);
+    ASSERT_OK(zb_array_piece_each(node, NULL, NULL, take, &all, &err), err);
     assert_int_equal(all.pieces, 6);
     assert_int_equal(all.whole, 6);
-    ASSERT_OK(zb_plan_shards(node, NULL, NULL, take, &two, &err), err);
+    ASSERT_OK(zb_array_piece_each(node, NULL, NULL, take, &two, &err), err);
     assert_int_equal(two.pieces, 2);
     uint64_t beyond[2] = {ROWS, COLUMNS + 1};
-    ASSERT_FAILS(zb_plan_shards(node, NULL, beyond, take, &all, &err), ZB_EINVAL, err, "");
+    ASSERT_FAILS(zb_array_piece_each(node, NULL, beyond, take, &all, &err), ZB_EINVAL, err, "");
     zb_node_release(node);
     zb_store_release(mem);
 }

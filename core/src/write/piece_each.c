@@ -5,14 +5,14 @@
 #include "read/piece.h"
 #include "zarrbridge/write.h"
 
-enum zb_code zb_plan_shards(const zb_node *node, const uint64_t *start, const uint64_t *count,
-                            zb_shard_fn fn, void *context, zb_error *err) {
-    if (!node->array)
-        return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
-    const zb__grid *grid = &node->array->grid;
-    const uint64_t *shape = node->array->info.shape;
+enum zb_code zb_array_piece_each(const zb_node *array, const uint64_t *start, const uint64_t *count,
+                                 zb_piece_fn fn, void *context, zb_error *err) {
+    if (!array->array)
+        return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", array->path);
+    const zb__grid *grid = &array->array->grid;
+    const uint64_t *shape = array->array->info.shape;
     zb__arena memory = {0};
-    zb__selection selection = {.node = node, .start = start, .count = count, .item = 1};
+    zb__selection selection = {.node = array, .start = start, .count = count, .item = 1};
     zb__piece *region;
     bool empty;
     uint64_t bytes, from[ZB_MAX_NDIM];
@@ -22,8 +22,7 @@ enum zb_code zb_plan_shards(const zb_node *node, const uint64_t *start, const ui
     if (!stop)
         zb__cells_begin(&cells, region, grid);
     for (; !stop && !cells.done; zb__cells_next(&cells)) {
-        zb_shard_piece piece = {
-            .index = cells.cell, .start = from, .count = cells.run, .is_whole = true};
+        zb_piece piece = {.index = cells.cell, .start = from, .count = cells.run, .is_whole = true};
         for (uint32_t d = 0; d < grid->ndim; d++) {
             from[d] = zb__piece_start(region)[d] + cells.first[d];
             piece.is_whole =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A text of pieces is the same text as a whole one, and copies none but short ones of what is
    borrowed. */
-#include "change/pieces.h"
+#include "change/text_parts.h"
 
 #include <stdlib.h>
 
@@ -22,21 +22,21 @@ static char *join(const zb_part *parts, size_t count, size_t *size) {
 /* Runs of many lengths, with own text between, before and behind them where `own` has bits. */
 static void check_mixture(const char *lender, unsigned own) {
     static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 50000, 100, 70000, 70000, 3};
-    zb__pieces pieces = {.count = 0};
+    zb__text_parts pieces = {.count = 0};
     zb__text expected = {0};
     zb_error err;
     size_t size, expected_size, borrowed = 0, found = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (own >> i & 1) {
-            zb__pieces_copy(&pieces, "<own>", 5);
-            zb__pieces_add_line(&pieces, 1);
+            zb__text_parts_copy(&pieces, "<own>", 5);
+            zb__text_parts_add_line(&pieces, 1);
             zb__text_add(&expected, "<own>\n  ");
         }
-        zb__pieces_borrow(&pieces, lender + 10 * i, sizes[i]);
+        zb__text_parts_borrow(&pieces, lender + 10 * i, sizes[i]);
         zb__text_put(&expected, lender + 10 * i, sizes[i]);
         borrowed += sizes[i] >= 4096;
     }
-    ASSERT_OK(zb__pieces_end(&pieces, &err), err);
+    ASSERT_OK(zb__text_parts_end(&pieces, &err), err);
     for (size_t i = 0; i < pieces.count; i++) {
         const char *data = pieces.part[i].data;
         found += data >= lender && data < lender + SIZE;
@@ -49,7 +49,7 @@ static void check_mixture(const char *lender, unsigned own) {
     assert_memory_equal(text, wanted, size);
     free(text);
     free(wanted);
-    zb__pieces_free(&pieces);
+    zb__text_parts_free(&pieces);
 }
 
 static void gives_the_text_in_its_order(void **state) {
@@ -65,24 +65,24 @@ static void gives_the_text_in_its_order(void **state) {
 
 static void an_empty_text_has_no_parts(void **state) {
     (void)state;
-    zb__pieces pieces = {.count = 0};
+    zb__text_parts pieces = {.count = 0};
     zb_error err;
-    ASSERT_OK(zb__pieces_end(&pieces, &err), err);
+    ASSERT_OK(zb__text_parts_end(&pieces, &err), err);
     assert_int_equal(pieces.count, 0);
-    zb__pieces_free(&pieces);
+    zb__text_parts_free(&pieces);
 }
 
 /* What is borrowed alone does not make a text whole. */
 static void a_text_without_memory_is_none(void **state) {
     (void)state;
     static const char lender[5000] = "x";
-    zb__pieces pieces = {.count = 0};
+    zb__text_parts pieces = {.count = 0};
     zb_error err;
-    zb__pieces_borrow(&pieces, lender, sizeof lender);
+    zb__text_parts_borrow(&pieces, lender, sizeof lender);
     zb__text_fail(&pieces.own);
-    zb__pieces_borrow(&pieces, lender, sizeof lender);
-    assert_int_equal(zb__pieces_end(&pieces, &err), ZB_ENOMEM);
-    zb__pieces_free(&pieces);
+    zb__text_parts_borrow(&pieces, lender, sizeof lender);
+    assert_int_equal(zb__text_parts_end(&pieces, &err), ZB_ENOMEM);
+    zb__text_parts_free(&pieces);
 }
 
 int main(void) {

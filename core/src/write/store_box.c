@@ -93,8 +93,8 @@ bool zb_writer_waits(const zb_writer *writer, const uint64_t *start, const uint6
            has_open(writer, &touched);
 }
 
-enum zb_code zb_writer_settle(zb_writer *writer, const uint64_t *start, const uint64_t *count,
-                              zb_error *err) {
+enum zb_code zb_writer_store_box(zb_writer *writer, const uint64_t *start, const uint64_t *count,
+                                 zb_error *err) {
     region touched;
     if (writer->lost)
         return zb__fail_lost(writer, err);

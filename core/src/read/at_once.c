@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "read/batch.h"
+#include "read/at_once.h"
 
 #include <stdlib.h>
 
@@ -82,7 +82,7 @@ static enum zb_code fetch(const zb__stored_chunk *chunk, zb_range *range, zb__sc
 }
 
 /* Takes the chunk from the cache where the object is still of the version there. One question
-   tells, where opening takes three. What it does not settle is left to opening. */
+   tells, where opening takes three. What it does not tell is left to opening. */
 static bool take_unopened(zb__stored_chunk *chunk, zb__leaf *leaf) {
     zb_store *store = chunk->node->store;
     if (!store->hints.is_local || !zb__leaf_may_be_cached(leaf))
@@ -131,8 +131,8 @@ static enum zb_code run_task(void *context, size_t i, zb__scratch *scratch, zb_e
     return code ? code : zb__task_run(t, range.buffer, scratch, err);
 }
 
-enum zb_code zb__batch_run(zb__stored_chunk *chunks, size_t count, zb__task_list *tasks,
-                           zb_error *err) {
+enum zb_code zb__at_once_run(zb__stored_chunk *chunks, size_t count, zb__task_list *tasks,
+                             zb_error *err) {
     const zb_store_hints *hints = &chunks->node->store->hints;
     /* Opening and looking up an index takes microseconds on a local store. */
     size_t width = hints->is_local && count < 16 ? 1 : 0;

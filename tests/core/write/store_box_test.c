@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A box that is settled reads as it was written, whichever chunks wait elsewhere, and no chunk is
+ * A box that is stored reads as it was written, whichever chunks wait elsewhere, and no chunk is
  * stored that the box does not touch.
  */
 #include "write/writer.h"
@@ -54,7 +54,7 @@ static uint64_t puts_of_settling(written *w, uint64_t row, uint64_t column, uint
     const uint64_t start[2] = {row, column}, count[2] = {rows, columns};
     zb_error err;
     zb_store_count_take(w->store);
-    ASSERT_OK(zb_writer_settle(w->writer, start, count, &err), err);
+    ASSERT_OK(zb_writer_store_box(w->writer, start, count, &err), err);
     return zb_store_count_take(w->store).puts;
 }
 
@@ -180,7 +180,7 @@ static void random_boxes_read_as_written(void **state) {
             write_zeros(&w, start, count);
             choose_box(&spec, &random, start, count);
             zb_error err;
-            ASSERT_OK(zb_writer_settle(w.writer, start, count, &err), err);
+            ASSERT_OK(zb_writer_store_box(w.writer, start, count, &err), err);
             assert_false(zb_writer_waits(w.writer, start, count));
             assert_reads(&w, start, count);
         }
@@ -201,9 +201,9 @@ static void a_failure_loses_nothing(void **state) {
         write_one(&w, 1, 1, 7);
         zb_cache_clear();
         zb_store_fault_set(w.store, nth);
-        hit = zb_writer_settle(w.writer, start, count, &err) != ZB_OK;
+        hit = zb_writer_store_box(w.writer, start, count, &err) != ZB_OK;
         zb_store_fault_set(w.store, 0);
-        ASSERT_OK(zb_writer_settle(w.writer, start, count, &err), err);
+        ASSERT_OK(zb_writer_store_box(w.writer, start, count, &err), err);
         assert_reads(&w, start, count);
         assert_true(hit || nth > 2);
         end(&w);
@@ -219,7 +219,7 @@ static void a_loss_is_told(void **state) {
     zb_error err;
     begin(&w, &small, &random);
     w.writer->lost = true;
-    assert_int_equal(zb_writer_settle(w.writer, start, count, &err), ZB_EIO);
+    assert_int_equal(zb_writer_store_box(w.writer, start, count, &err), ZB_EIO);
     assert_non_null(strstr(err.message, "written again"));
     end(&w);
 }
