@@ -70,7 +70,7 @@ def test_names_beside_a_raster_are_missed_once(serve, tmp_path):
     output("gdalinfo", NAME, **variables)
     log = server.take_log()
     missing = [r.path for r in log if r.status == 404 and r.path.endswith("zarr.json")]
-    assert len(missing) == 1 and len(log) <= 10, [(r.path, r.query) for r in log]
+    assert len(missing) <= 1 and len(log) <= 10, [(r.path, r.query) for r in log]
 
 
 UPDATE = """

@@ -176,6 +176,72 @@ def test_a_question_for_conditions_without_an_answer_is_no_answer(serve):  # noq
     assert run("consolidate", NAME, ZARRBRIDGE_REMOTE_TRIES=1)[0] == 0
 
 
+# ---- Walks
+
+
+VISITED = """
+import sys, h5py
+names = []
+with h5py.File(sys.argv[1], "r") as file:
+    file.visititems(lambda name, node: names.append(name + str(getattr(node, "shape", ""))))
+print(*names, sep="\\n")
+"""
+
+WALKED = """
+import sys
+from osgeo import gdal
+gdal.UseExceptions()
+
+def walk(group):
+    for name in group.GetMDArrayNames():
+        array = group.OpenMDArray(name)
+        print(array.GetFullName(), array.GetShape(), array.GetSpatialRef())
+    for name in group.GetGroupNames():
+        walk(group.OpenGroup(name))
+
+walk(gdal.OpenEx("ZARR3:" + sys.argv[1], gdal.OF_MULTIDIM_RASTER).GetRootGroup())
+"""
+
+
+def make_tree(path, groups=9):
+    root = zarr.open_group(path, mode="w")
+    for g in range(groups):
+        group = root.create_group(f"g{g}")
+        for a in range(10):
+            group.create_array(f"a{a}", shape=(4 + a, 4), chunks=(2, 2), dtype="i4")
+
+
+@pytest.mark.parametrize("way", ["ls", "visititems", "multidim", "gdalinfo"])
+def test_a_walk_asks_for_many_nodes_at_once(serve, way):  # noqa: F811
+    """For each document and each listing once, and no more."""
+    needs = {"visititems": "HDF5_PLUGIN_PATH", "multidim": "GDAL_DRIVER_PATH", "gdalinfo": "GDAL_DRIVER_PATH"}
+    if not os.environ.get(needs.get(way, "HOME")):
+        pytest.skip("the plugin is not built")
+    server = serve()
+    make_tree(server.bucket / "x.zarr")
+    server.rtt = 0.05
+    said = {"ls": lambda: "\n".join(run("ls", NAME)[1]),
+            "visititems": lambda: python(VISITED, NAME, HDF5_VOL_CONNECTOR="zarr"),
+            "multidim": lambda: python(WALKED, NAME), "gdalinfo": lambda: output("gdalinfo", NAME)}[way]()
+    assert all(f"g{g}/a{a}" in said for g in range(9) for a in range(10))
+    log = server.take_log()
+    assert len(log) <= 100 + 10 + 2
+    assert len({(r.path, r.query) for r in log}) >= 110
+    assert server.most_busy >= 20  # a group after the other has 10 at once
+
+
+def test_a_walk_over_consolidated_metadata(serve):  # noqa: F811
+    """One request; and one listing of each group where what may stand beside an array is looked for."""
+    server = serve()
+    make_tree(server.bucket / "x.zarr", groups=3)
+    zarr.consolidate_metadata(server.bucket / "x.zarr")
+    run("ls", NAME)
+    assert len(server.take_log()) == 1
+    if os.environ.get("GDAL_DRIVER_PATH"):
+        assert len(python(WALKED, NAME).splitlines()) == 30
+        assert len(server.take_log()) <= 1 + 4
+
+
 # ---- Is there nothing?
 
 

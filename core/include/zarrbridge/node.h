@@ -24,6 +24,13 @@ typedef struct zb_node zb_node;
    errors, which say which member is wrong. Any thread. */
 ZB_API enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err);
 
+/* The same, for the nodes around one that is open, and those that a list has just named. Of a store
+   that is not local, a document that came from it less than ten seconds ago
+   (ZARRBRIDGE_REMOTE_FRESH_SECONDS), or a list without the node's name, is taken for the present
+   one, until something is changed through the store. */
+ZB_API enum zb_code zb_node_open_lately(zb_store *store, const char *path, zb_node **out,
+                                        zb_error *err);
+
 /* Opens the node that is at this node's path now: after ZB_ECONFLICT, or to see the shape and the
    attributes that other writers have given it. Always by its own document. Errors as
    zb_node_open. */

@@ -17,9 +17,11 @@
 
 #include "base/pool.h"
 #include "model/block.h"
+#include "node/ahead.h"
 #include "node/bare.h"
 #include "node/document.h"
 #include "node/documents.h"
+#include "node/lately.h"
 #include "node/node.h"
 #include "node/served.h"
 #include "node/v2.h"
@@ -49,8 +51,20 @@ static int take_listed(void *context, const zb_list_entry *entry) {
 }
 
 static enum zb_code names_listed(const zb_node *group, search *s) {
-    enum zb_code code = zb_store_list(group->store, group->path, take_listed, s, s->err);
-    return s->code ? s->code : code;
+    zb_store *store = group->store;
+    const bool is_kept = zb__lately_pays(store);
+    const uint64_t changes = zb_store_changes(store);
+    if (is_kept) {
+        zb__ahead_guess(store, group->path);
+        if (zb__lately_take_names(store, group->path, &s->names))
+            return ZB_OK;
+    }
+    enum zb_code code = zb_store_list(store, group->path, take_listed, s, s->err);
+    code = s->code ? s->code : code;
+    zb__names_sort(&s->names);
+    if (is_kept && !code)
+        zb__lately_keep_names(store, group->path, &s->names, true, changes, false);
+    return code;
 }
 
 /* zarr-python puts a flat map of relative paths into the document of the group that was

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "node/document.h"
+#include "node/lately.h"
 #include "node/node.h"
 #include "node/served.h"
 #include "node/v2.h"
@@ -18,6 +19,7 @@ bool zb__documents_pay(const zb_store *store) {
 
 /* Takes over the bytes of an answer; texts end with a NUL. */
 static void take(zb__early_document *document, zb_fetch *fetch, const char *limit_name) {
+    document->is_answer = true;
     document->code = fetch->code;
     document->error = fetch->error;
     document->info = fetch->info;
@@ -49,7 +51,7 @@ static size_t prepare(zb_store *store, zb__early_document *documents, size_t cou
             key ? zb__served_text(store, document->path, &document->size, &document->format) : NULL;
         if (!key)
             document->code = zb_fail(&document->error, ZB_ENOMEM, "no memory for a key");
-        if (!key || document->text) {
+        if (!key || document->text || zb__lately_take(store, document->path, document)) {
             free(key);
             continue;
         }
@@ -64,16 +66,14 @@ static size_t prepare(zb_store *store, zb__early_document *documents, size_t cou
     return asked;
 }
 
-enum zb_code zb__documents_read(zb_store *store, const char *path, const char *const *names,
-                                size_t count, zb__early_document *documents, zb_error *err) {
+/* By their paths. */
+static enum zb_code read_all(zb_store *store, zb__early_document *documents, size_t count,
+                             zb_error *err) {
     const char *limit_name;
     const uint64_t limit = zb__document_limit(&limit_name);
     zb_fetch *fetches = calloc(count + 1, sizeof *fetches);
-    zb__documents_free(documents, count);
     if (!fetches)
         return zb_fail(err, ZB_ENOMEM, "no memory for documents");
-    for (size_t i = 0; i < count; i++)
-        documents[i].path = zb__path_join(path, names[i]);
     size_t asked = prepare(store, documents, count, fetches, limit), first = 0;
     while (first < count && !fetches[first].key)
         first++;
@@ -86,6 +86,35 @@ enum zb_code zb__documents_read(zb_store *store, const char *path, const char *c
     }
     free(fetches);
     return code;
+}
+
+enum zb_code zb__documents_read(zb_store *store, const char *path, const char *const *names,
+                                size_t count, zb__early_document *documents, zb_error *err) {
+    const uint64_t changes = zb_store_changes(store);
+    zb__documents_free(documents, count);
+    for (size_t i = 0; i < count; i++)
+        documents[i].path = zb__path_join(path, names[i]);
+    enum zb_code code = read_all(store, documents, count, err);
+    for (size_t i = 0; i < count && !code; i++) {
+        if (documents[i].is_answer && documents[i].text)
+            zb__lately_keep(store, &documents[i], changes, false);
+    }
+    return code;
+}
+
+void zb__documents_fetch(zb_store *store, const char *const *paths, size_t count,
+                         uint64_t changes) {
+    zb__early_document *documents = calloc(count + 1, sizeof *documents);
+    for (size_t i = 0; documents && i < count; i++)
+        documents[i].path = strdup(paths[i]);
+    enum zb_code code = documents ? read_all(store, documents, count, NULL) : ZB_ENOMEM;
+    for (size_t i = 0; i < count && !code; i++) {
+        if (documents[i].is_answer)
+            zb__lately_keep(store, &documents[i], changes, true);
+    }
+    if (documents)
+        zb__documents_free(documents, count);
+    free(documents);
 }
 
 void zb__documents_free(zb__early_document *documents, size_t count) {
@@ -120,4 +149,55 @@ enum zb_code zb__early_document_open(zb_store *store, const zb__early_document *
     (*out)->format = is_older ? 2 : document->format;
     zb__node_mark_version(*out, 0, &info);
     return ZB_OK;
+}
+
+/* ---- Nodes that a listing has described --------------------------------------------------- */
+
+/* A page of names costs as much as a miss, and more are not worth it. */
+#define MOST_NAMES 1000
+
+static int take_name(void *context, const zb_list_entry *entry) {
+    zb__names *names = context;
+    const zb__name name = {.text = strdup(entry->name), .is_prefix = entry->is_prefix};
+    return zb__names_add(names, name, NULL) != ZB_OK || names->count >= MOST_NAMES;
+}
+
+/* Where one name is missed, others are likely to be: all names beside it are asked for. */
+static void list_around(zb_store *store, const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *group = strndup(path, slash ? (size_t)(slash - path) : 0);
+    zb__names names = {.count = 0};
+    const uint64_t changes = zb_store_changes(store);
+    if (group && zb_store_list(store, group, take_name, &names, NULL) == ZB_OK) {
+        const bool is_whole = names.count < MOST_NAMES;
+        zb__names_sort(&names);
+        zb__lately_keep_names(store, group, &names, is_whole, changes, false);
+    }
+    zb__names_free(&names);
+    free(group);
+}
+
+enum zb_code zb_node_open_lately(zb_store *store, const char *path, zb_node **out, zb_error *err) {
+    zb__early_document document = {.path = (char *)(uintptr_t)path};
+    bool knows = false;
+    if (zb__lately_find(store, path, &document)) {
+        const enum zb_code code = zb__early_document_open(store, &document, out, err);
+        free(document.text);
+        return code;
+    }
+    if (zb__node_open_owner(store, path, out))
+        return ZB_OK;
+    const bool lists = *path && store->hints.can_list && zb__lately_pays(store);
+    bool lacks = lists && zb__lately_lacks(store, path, &knows);
+    if (lists && !knows && zb__served_lacks(store, path)) {
+        list_around(store, path); /* tells as much as asking for what is hardly there */
+        lacks = zb__lately_lacks(store, path, &knows);
+    }
+    if (lacks)
+        return zb__node_blame(store, "node", path,
+                              zb_fail(err, ZB_ENOTFOUND, "there is nothing of that name"), err);
+    const enum zb_code code = zb_node_open(store, path, out, err);
+    if (code == ZB_ENOTFOUND && lists && !knows)
+        list_around(store, path);
+    return code;
 }

@@ -6,19 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "node/early.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
-
-/* A zarr.json that was read, or why it was not. */
-typedef struct zb__early_document {
-    char *path; /* of its node */
-    char *text; /* NULL unless code is ZB_OK */
-    size_t size;
-    int format; /* of the store's documents, with text */
-    zb_object_info info;
-    enum zb_code code;
-    zb_error error;
-} zb__early_document;
 
 /* As many documents as are worth reading ahead: bounds the memory that they take. */
 #define ZB__DOCUMENTS_AHEAD 64
@@ -27,10 +17,15 @@ typedef struct zb__early_document {
 bool zb__documents_pay(const zb_store *store);
 
 /* Reads the documents of `count` children of the node at `path`, by their names, and frees what the
-   array held before. Those that are served (served.h) are not asked for. An error is a lack of
-   memory, or of the store as a whole. */
+   array held before. Those that are served (served.h), and those that were read ahead (ahead.h),
+   are not asked for. An error is a lack of memory, or of the store as a whole. */
 enum zb_code zb__documents_read(zb_store *store, const char *path, const char *const *names,
                                 size_t count, zb__early_document *documents, zb_error *err);
+
+/* Reads those of the nodes at the paths, and keeps them as read ahead. changes: of the store,
+   before the paths were found. */
+void zb__documents_fetch(zb_store *store, const char *const *paths, size_t count, uint64_t changes);
+
 void zb__documents_free(zb__early_document *documents, size_t count);
 
 /* As zb_node_open, of a document that was read. */

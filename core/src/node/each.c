@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "node/ahead.h"
 #include "node/children.h"
 #include "node/document.h"
 #include "node/documents.h"
@@ -109,6 +110,7 @@ static enum zb_code visit(walk *w, const char *path, const zb__early_document *r
     tell(w, path, node, reason.message);
     code = ZB_OK;
     if (node && !node->array && !w->stopped) {
+        zb__ahead_read(w->store, path, ZB__GROUPS_AHEAD);
         code = zb__children_names(node, &names, err);
         if (code)
             zb__node_blame(w->store, "group", path, code, err);

@@ -18,6 +18,7 @@
 #include "node/bare.h"
 #include "node/document.h"
 #include "node/served.h"
+#include "node/lately.h"
 #include "node/v2.h"
 #include "node/version.h"
 #include "store/foreign.h"
@@ -286,6 +287,15 @@ static void mark_origin(zb_node *node, int format, uint64_t home, const zb_objec
     zb__node_mark_version(node, home, info);
 }
 
+static void keep_lately(zb_store *store, const char *path, char *text, size_t size,
+                        const zb_object_info *info, int format, uint64_t changes) {
+    zb__early_document document = {.text = text, .size = size, .format = format, .info = *info};
+    document.path = zb__lately_pays(store) ? strdup(path) : NULL;
+    if (document.path)
+        zb__lately_keep(store, &document, changes, false);
+    free(document.path);
+}
+
 enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out, zb_error *err) {
     char *text = NULL;
     size_t size = 0;
@@ -309,6 +319,8 @@ enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out,
         if (!code)
             mark_origin(*out, format, home, &info);
     }
+    if (!code)
+        keep_lately(store, path, text, size, &info, format, changes);
     free(text);
     if (code)
         return code;
@@ -316,8 +328,7 @@ enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out,
     return ZB_OK;
 }
 
-/* The group whose consolidated metadata are trusted, which shares its document. */
-static bool open_owner(zb_store *store, const char *path, zb_node **out) {
+bool zb__node_open_owner(zb_store *store, const char *path, zb_node **out) {
     int format;
     zb__served *hold;
     zb_json *document = zb__served_owner(store, path, &format, &hold);
@@ -342,7 +353,7 @@ static bool open_served(zb_store *store, const char *path, zb_node **out) {
     int format;
     if (zb__path_check(path, NULL))
         return false;
-    if (store->trusts_list && open_owner(store, path, out))
+    if (store->trusts_list && zb__node_open_owner(store, path, out))
         return true;
     char *text = zb__served_text(store, path, &size, &format);
     bool opened = text && zb__node_make(store, path, text, size, out, NULL) == ZB_OK;

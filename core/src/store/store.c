@@ -57,6 +57,8 @@ void zb_store_release(zb_store *store) {
     end_later(store);
     if (store->served)
         store->served->release(store->served);
+    if (store->lately)
+        store->lately->release(store->lately);
     free(store->label);
     store->ops->destroy(store);
 }

@@ -2,15 +2,14 @@
 /*
  * Absent nodes are remembered like present ones: the same few names ("spatial_ref", "crs", the
  * names of the dimensions) are asked for by several parts of the driver, and each miss would be
- * requests to a server where the store is remote. There the first miss in a group asks for all of
- * its names, since others are likely to be missed as well.
+ * requests to a server where the store is remote. There the core remembers for all arrays of a
+ * store (open_nearby).
  */
 #include "array/nearby_nodes.h"
 
 #include <algorithm>
 
 #include "zarrbridge/conventions.h"
-#include "zarrbridge/sys/store.h"
 
 namespace zarr3 {
 
@@ -22,48 +21,11 @@ void NearbyNodes::remember(const NodePtr &group) {
     opened_[zb_node_path(group.get())] = group;
 }
 
-/* Null where they are not known, or not any more. */
-const NearbyNodes::Names *NearbyNodes::names_around(const std::string &path) const {
-    const auto group = listed_.find(parent_path(path));
-    if (path.empty() || group == listed_.end())
-        return nullptr;
-    const auto age = std::chrono::steady_clock::now() - group->second.time;
-    const bool is_fresh = age < std::chrono::nanoseconds(store_->hints.fresh) &&
-                          group->second.changes == zb_store_changes(store_.get());
-    return is_fresh ? &group->second : nullptr;
-}
-
-/* Part of them where there are many: a page of names costs as much as a miss, and more are not
-   worth it. */
-void NearbyNodes::list_around(const std::string &path) {
-    constexpr size_t kMost = 1000;
-    const zb_store_hints &hints = store_->hints;
-    if (path.empty() || hints.is_local || !hints.can_list || hints.fresh == 0 ||
-        names_around(path) != nullptr)
-        return;
-    Names around = {{}, false, zb_store_changes(store_.get()), std::chrono::steady_clock::now()};
-    const auto take = [](void *self, const zb_list_entry *entry) {
-        auto *names = static_cast<std::set<std::string> *>(self);
-        names->insert(entry->name);
-        return names->size() < kMost ? 0 : 1;
-    };
-    const std::string group = parent_path(path);
-    around.is_whole =
-        zb_store_list(store_.get(), group.c_str(), take, &around.names, nullptr) == ZB_OK &&
-        around.names.size() < kMost;
-    listed_[group] = std::move(around);
-}
-
 NodePtr NearbyNodes::at(const std::string &path) {
     const auto known = opened_.find(path);
     if (known != opened_.end())
         return known->second;
-    const Names *around = names_around(path);
-    const bool is_absent =
-        around != nullptr && around->is_whole && around->names.count(last_part(path)) == 0;
-    NodePtr node = is_absent ? nullptr : open_node(store_.get(), path, nullptr);
-    if (node == nullptr)
-        list_around(path);
+    NodePtr node = open_nearby(store_.get(), path, nullptr);
     opened_[path] = node;
     return node;
 }

@@ -7,10 +7,8 @@
 #ifndef ZARR3_NEARBY_NODES_H
 #define ZARR3_NEARBY_NODES_H
 
-#include <chrono>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -48,22 +46,11 @@ class NearbyNodes {
     NodePtr at(const std::string &path);
 
   private:
-    /* The names in a group, as long as they may be taken for the present ones. */
-    struct Names {
-        std::set<std::string> names;
-        bool is_whole;    /* there are no more of them */
-        uint64_t changes; /* of the store, by then */
-        std::chrono::steady_clock::time_point time;
-    };
-
-    const Names *names_around(const std::string &path) const;
-    void list_around(const std::string &path);
     NodePtr array_in(unsigned level, const std::string &name);
 
     StorePtr store_;
     std::string path_;
     std::map<std::string, NodePtr> opened_;
-    std::map<std::string, Names> listed_; /* by the group's path */
 };
 
 } // namespace zarr3

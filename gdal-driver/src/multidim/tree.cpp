@@ -57,7 +57,7 @@ std::shared_ptr<Zarr3Group> Tree::group(const std::string &path, NodePtr known) 
     zb_error err = {};
     const bool is_view = options_.single && path == options_.base; /* of an array: needs no node */
     if (known == nullptr && !is_view)
-        known = open_node(store(), path, &err);
+        known = open_nearby(store(), path, &err);
     if (!is_view && (known == nullptr || zb_node_array(known.get()) != nullptr)) {
         if (known == nullptr)
             report(err);
@@ -77,7 +77,7 @@ std::shared_ptr<Zarr3MDArray> Tree::array(const std::string &path, NodePtr known
         return found;
     zb_error err = {};
     if (known == nullptr)
-        known = open_node(store(), path, &err);
+        known = open_nearby(store(), path, &err);
     if (known == nullptr || zb_node_array(known.get()) == nullptr) {
         *reason = known == nullptr ? err.message : "it is a group";
         return nullptr;

@@ -21,6 +21,13 @@ enum zb_code delete_node(zb_store *store, const std::string &path, zb_error *err
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
+NodePtr open_nearby(zb_store *store, const std::string &path, zb_error *err) {
+    zb_node *node = nullptr;
+    if (zb_node_open_lately(store, path.c_str(), &node, err) != ZB_OK)
+        return nullptr;
+    return adopt_node(node);
+}
+
 std::string join_path(const std::string &parent, const std::string &name) {
     return parent.empty() ? name : parent + "/" + name;
 }

@@ -28,6 +28,10 @@ NodePtr open_node(zb_store *store, const std::string &path, zb_error *err);
 /* A node that is not there, or not any more, is as good as deleted. */
 enum zb_code delete_node(zb_store *store, const std::string &path, zb_error *err);
 
+/* The same for the nodes around one that is open: of a distant store, what it has told lately
+   counts (zb_node_open_lately). */
+NodePtr open_nearby(zb_store *store, const std::string &path, zb_error *err);
+
 /* The children of a group, sorted by name. */
 class Children {
   public:

@@ -361,6 +361,7 @@ struct zb_store {
     unsigned kinds;        /* of elements that arrays may have: see zb_store_set_kinds */
     bool trusts_list;      /* see zb_store_trust_list; set before other threads use the store */
     zb_attachment *served; /* consolidated metadata that was read, or NULL: the core's own */
+    zb_attachment *lately; /* what a distant store has told of its nodes, or NULL: the core's own */
     zb_seal *seal;         /* or NULL; set before other threads use the store */
     /* The core's own, which changes while threads use the store: store/state.h is the only way to
        it. Plain types, so that the layout is the same in C and in C++. */

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "node/ahead.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/thread.h"
+#include "node/document.h"
+#include "node/documents.h"
+#include "node/lately.h"
+#include "node/listing.h"
+
+/* Documents that come with the names of some groups; the rest come when their group is told. */
+#define MOST_DOCUMENTS 256
+
+#define MOST_THREADS 32
+
+typedef struct listing {
+    const char *path;
+    zb__names names; /* sorted; those that are prefixes */
+    bool is_there;
+} listing;
+
+typedef struct job {
+    zb_store *store;
+    listing *listings;
+    size_t count;
+    atomic_size_t next;
+} job;
+
+/* ---- Names -------------------------------------------------------------------------------- */
+
+static bool is_left_out(const zb__name *name) {
+    return !name->is_prefix || zb__name_is_hidden(name->text);
+}
+
+static void keep_prefixes(zb__names *names) {
+    size_t kept = 0;
+    for (size_t i = 0; i < names->count; i++) {
+        if (is_left_out(&names->name[i]))
+            free(names->name[i].text);
+        else
+            names->name[kept++] = names->name[i];
+    }
+    names->count = kept;
+    zb__names_sort(names);
+}
+
+static void *list_some(void *context) {
+    job *j = context;
+    for (size_t i; (i = atomic_fetch_add(&j->next, 1)) < j->count;) {
+        listing *l = &j->listings[i];
+        l->is_there = zb__list(j->store, l->path, &l->names, NULL) == ZB_OK;
+        keep_prefixes(&l->names);
+    }
+    return NULL;
+}
+
+/* Each thread sleeps while its request is under way. The caller is one of them, so that all is done
+   where none can be started. */
+static void list_all(job *j) {
+    pthread_t thread[MOST_THREADS];
+    size_t count = 0;
+    while (count < MOST_THREADS && count + 1 < j->count &&
+           zb__thread_start(&thread[count], list_some, j) == 0)
+        count++;
+    list_some(j);
+    while (count > 0)
+        pthread_join(thread[--count], NULL);
+}
+
+/* ---- Documents ---------------------------------------------------------------------------- */
+
+/* The paths of the nodes in the listings, as long as all of a group's fit. */
+static void find_nodes(const job *j, zb__names *paths) {
+    for (size_t i = 0; i < j->count; i++) {
+        const zb__names *names = &j->listings[i].names;
+        for (size_t k = 0; k < names->count && paths->count < MOST_DOCUMENTS; k++) {
+            char *path = zb__path_join(j->listings[i].path, names->name[k].text);
+            if (zb__names_add(paths, (zb__name){.text = path}, NULL))
+                return;
+        }
+    }
+}
+
+static void read_documents(const job *j, uint64_t changes) {
+    const char *some[MOST_DOCUMENTS];
+    zb__names paths = {.count = 0};
+    find_nodes(j, &paths);
+    for (size_t i = 0; i < paths.count; i++)
+        some[i] = paths.name[i].text;
+    zb__documents_fetch(j->store, some, paths.count, changes);
+    zb__names_free(&paths);
+}
+
+/* ---- Together ----------------------------------------------------------------------------- */
+
+void zb__ahead_read(zb_store *store, const char *path, size_t groups) {
+    zb__names paths;
+    const uint64_t changes = zb_store_changes(store);
+    if (!zb__lately_pays(store) || !store->hints.can_list || !zb__documents_pay(store) ||
+        zb__lately_has_names(store, path))
+        return;
+    job j = {.store = store};
+    if (!zb__lately_groups(store, path, groups, &paths, NULL) && paths.count > 1 &&
+        (j.listings = calloc(paths.count, sizeof *j.listings)))
+        j.count = paths.count;
+    for (size_t i = 0; i < j.count; i++)
+        j.listings[i].path = paths.name[i].text;
+    list_all(&j);
+    if (j.count)
+        read_documents(&j, changes);
+    for (size_t i = 0; i < j.count; i++) {
+        const listing *l = &j.listings[i];
+        if (l->is_there)
+            zb__lately_keep_names(store, l->path, &l->names, true, changes, true);
+        zb__names_free(&j.listings[i].names);
+    }
+    free(j.listings);
+    zb__names_free(&paths);
+}
+
+void zb__ahead_guess(zb_store *store, const char *path) {
+    const size_t listed = zb__lately_count(store, path);
+    if (listed < 2)
+        return;
+    zb__ahead_read(store, path, listed < ZB__GROUPS_AHEAD / 4 ? 4 * listed : ZB__GROUPS_AHEAD);
+}

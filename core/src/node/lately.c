@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+#include "node/lately.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fork.h"
+#include "base/mix.h"
+#include "model/block.h"
+
+/* Bytes of a store's documents and names: some ten thousand nodes. */
+#define MOST_BYTES ((size_t)16 << 20)
+
+#define BUCKETS 1024
+#define DEPTHS 16 /* of groups that are counted: deeper ones together */
+
+/* An answer counts from its time on, as long as the store has seen so many changes. */
+typedef struct age {
+    int64_t time; /* 0: there is no answer */
+    uint64_t changes;
+    bool is_ahead;
+} age;
+
+typedef struct told {
+    struct told *next; /* in its bucket */
+    char *path;
+    age document, listing;
+    char *text; /* NULL: there is none */
+    size_t size;
+    int format;
+    zb_object_info info;
+    bool is_group, has_block;
+    zb__names names;
+    bool is_whole; /* there are no other names */
+    size_t bytes;
+} told;
+
+typedef struct lately {
+    zb_attachment base;
+    told *bucket[BUCKETS];
+    size_t bytes;
+    size_t listed[DEPTHS]; /* groups that a program has listed, by their depth */
+    int64_t listed_last[DEPTHS];
+} lately;
+
+/* Guards what all stores have told. No other lock is taken under it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void init(void) {
+    static zb__fork_guard guard = {.lock = &lock};
+    zb__fork_guard_add(&guard);
+}
+
+bool zb__lately_pays(const zb_store *store) {
+    return !store->hints.is_local && store->hints.fresh > 0;
+}
+
+static void free_told(told *t) {
+    zb__names_free(&t->names);
+    free(t->text);
+    free(t->path);
+    free(t);
+}
+
+static void release(zb_attachment *attached) {
+    lately *l = (lately *)attached;
+    for (size_t i = 0; i < BUCKETS; i++) {
+        for (told *t = l->bucket[i], *next; t; t = next) {
+            next = t->next;
+            free_told(t);
+        }
+    }
+    free(l);
+}
+
+/* With the lock; NULL when memory runs out. */
+static lately *lately_of(zb_store *store) {
+    lately *l = (lately *)store->lately;
+    if (!l && (l = calloc(1, sizeof *l))) {
+        l->base.release = release;
+        store->lately = &l->base;
+    }
+    return l;
+}
+
+/* Locks, if there is something to look at. */
+static lately *enter(zb_store *store, bool makes) {
+    if (!zb__lately_pays(store))
+        return NULL;
+    pthread_once(&once, init);
+    pthread_mutex_lock(&lock);
+    lately *l = makes ? lately_of(store) : (lately *)store->lately;
+    if (!l)
+        pthread_mutex_unlock(&lock);
+    return l;
+}
+
+static void leave(void) {
+    pthread_mutex_unlock(&lock);
+}
+
+static bool is_fresh(zb_store *store, const age *a) {
+    return a->time && zb__now() - a->time < store->hints.fresh &&
+           a->changes == zb_store_changes(store);
+}
+
+static told **place_of(lately *l, const char *path) {
+    uint64_t hash = 0;
+    for (const char *c = path; *c; c++)
+        hash = zb__mix(hash, (unsigned char)*c);
+    told **place = &l->bucket[hash % BUCKETS];
+    while (*place && strcmp((*place)->path, path) != 0)
+        place = &(*place)->next;
+    return place;
+}
+
+/* ---- Room --------------------------------------------------------------------------------- */
+
+static void drop_old(zb_store *store, lately *l) {
+    for (size_t i = 0; i < BUCKETS; i++) {
+        for (told **place = &l->bucket[i]; *place;) {
+            told *t = *place;
+            if (is_fresh(store, &t->document) || is_fresh(store, &t->listing)) {
+                place = &t->next;
+                continue;
+            }
+            l->bytes -= t->bytes;
+            *place = t->next;
+            free_told(t);
+        }
+    }
+}
+
+/* What is told of the node at path, with room for `more` bytes; NULL when there is none. */
+static told *make_room(zb_store *store, lately *l, const char *path, size_t more) {
+    more += sizeof(told) + strlen(path) + 1;
+    if (more > MOST_BYTES / 16)
+        return NULL;
+    if (l->bytes + more > MOST_BYTES)
+        drop_old(store, l);
+    if (l->bytes + more > MOST_BYTES)
+        return NULL;
+    told **place = place_of(l, path), *t = *place;
+    if (!t) {
+        t = calloc(1, sizeof *t);
+        if (!t || !(t->path = strdup(path))) {
+            free(t);
+            return NULL;
+        }
+        *place = t;
+    }
+    t->bytes += more;
+    l->bytes += more;
+    return t;
+}
+
+/* ---- Documents ---------------------------------------------------------------------------- */
+
+/* By its words alone: who looks for a group here asks for its names, and no more. */
+static bool tells_group(const char *text) {
+    const char *type = text ? strstr(text, "\"node_type\"") : NULL;
+    type = type ? strchr(type, ':') : NULL;
+    type = type ? strchr(type, '"') : NULL;
+    return type && strncmp(type, "\"group\"", 7) == 0;
+}
+
+static bool tells_block(const char *text) {
+    static const char word[] = "\"" ZB__CONSOLIDATED "\"";
+    const char *block = strstr(text, word);
+    if (block)
+        block += sizeof word - 1;
+    return block && strncmp(block + strspn(block, " \t\r\n:"), "null", 4) != 0;
+}
+
+void zb__lately_keep(zb_store *store, const zb__early_document *document, uint64_t changes,
+                     bool is_ahead) {
+    if (document->code && document->code != ZB_ENOTFOUND)
+        return;
+    char *text = document->code ? NULL : strndup(document->text, document->size);
+    lately *l = document->code || text ? enter(store, true) : NULL;
+    told *t = l ? make_room(store, l, document->path, document->size + 1) : NULL;
+    if (t) {
+        char *old = t->text;
+        t->text = text;
+        t->size = document->size;
+        t->format = document->format;
+        t->info = document->info;
+        t->is_group = tells_group(text);
+        t->has_block = text && tells_block(text);
+        t->document = (age){.time = zb__now(), .changes = changes, .is_ahead = is_ahead};
+        text = old;
+    }
+    if (l)
+        leave();
+    free(text);
+}
+
+static bool get(zb_store *store, const char *path, bool takes, zb__early_document *document) {
+    bool found = false;
+    lately *l = enter(store, false);
+    told *t = l ? *place_of(l, path) : NULL;
+    if (t && is_fresh(store, &t->document) &&
+        (takes ? t->document.is_ahead : t->text && !t->has_block)) {
+        document->text = t->text ? malloc(t->size + 1) : NULL;
+        found = document->text || !t->text;
+        if (document->text)
+            memcpy(document->text, t->text, t->size + 1);
+        document->size = t->size;
+        document->format = t->format;
+        document->info = t->info;
+        document->code = t->text ? ZB_OK : ZB_ENOTFOUND;
+        t->document.is_ahead = false;
+    }
+    if (l)
+        leave();
+    if (found && document->code)
+        zb_fail(&document->error, ZB_ENOTFOUND, "there is no zarr.json");
+    return found;
+}
+
+bool zb__lately_take(zb_store *store, const char *path, zb__early_document *document) {
+    return get(store, path, true, document);
+}
+
+bool zb__lately_find(zb_store *store, const char *path, zb__early_document *document) {
+    return get(store, path, false, document);
+}
+
+/* ---- Names -------------------------------------------------------------------------------- */
+
+static bool copy_names(const zb__names *names, zb__names *out, size_t *bytes) {
+    *out = (zb__names){.count = 0};
+    *bytes = names->count * sizeof *names->name;
+    for (size_t i = 0; i < names->count; i++) {
+        zb__name name = names->name[i];
+        *bytes += strlen(name.text) + 1;
+        name.text = strdup(name.text);
+        if (zb__names_add(out, name, NULL)) {
+            zb__names_free(out);
+            return false;
+        }
+    }
+    return true;
+}
+
+void zb__lately_keep_names(zb_store *store, const char *path, const zb__names *names, bool is_whole,
+                           uint64_t changes, bool is_ahead) {
+    zb__names copy;
+    size_t bytes;
+    if (!zb__lately_pays(store) || !copy_names(names, &copy, &bytes))
+        return;
+    lately *l = enter(store, true);
+    told *t = l ? make_room(store, l, path, bytes) : NULL;
+    if (t) {
+        const zb__names old = t->names;
+        t->names = copy;
+        t->is_whole = is_whole;
+        t->listing = (age){.time = zb__now(), .changes = changes, .is_ahead = is_ahead};
+        copy = old;
+    }
+    if (l)
+        leave();
+    zb__names_free(&copy);
+}
+
+static bool has_ahead(zb_store *store, const told *t) {
+    return t && is_fresh(store, &t->listing) && t->is_whole && t->listing.is_ahead;
+}
+
+bool zb__lately_has_names(zb_store *store, const char *path) {
+    lately *l = enter(store, false);
+    const bool has = l && has_ahead(store, *place_of(l, path));
+    if (l)
+        leave();
+    return has;
+}
+
+bool zb__lately_take_names(zb_store *store, const char *path, zb__names *out) {
+    size_t bytes;
+    lately *l = enter(store, false);
+    told *t = l ? *place_of(l, path) : NULL;
+    const bool found = has_ahead(store, t) && copy_names(&t->names, out, &bytes);
+    if (found)
+        t->listing.is_ahead = false;
+    if (l)
+        leave();
+    return found;
+}
+
+static int compare_name(const void *name, const void *listed) {
+    return strcmp(name, ((const zb__name *)listed)->text);
+}
+
+bool zb__lately_lacks(zb_store *store, const char *path, bool *knows) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *group = strndup(path, slash ? (size_t)(slash - path) : 0);
+    bool lacks = false;
+    *knows = false;
+    lately *l = group && *path ? enter(store, false) : NULL;
+    told *t = l ? *place_of(l, group) : NULL;
+    if (t && is_fresh(store, &t->listing)) {
+        *knows = true;
+        lacks = t->is_whole && !(t->names.count && bsearch(name, t->names.name, t->names.count,
+                                                           sizeof *t->names.name, compare_name));
+    }
+    if (l)
+        leave();
+    free(group);
+    return lacks;
+}
+
+/* ---- Walks -------------------------------------------------------------------------------- */
+
+static size_t depth_of(const char *path) {
+    size_t depth = *path != '\0';
+    for (; *path; path++)
+        depth += *path == '/';
+    return depth;
+}
+
+enum zb_code zb__lately_groups(zb_store *store, const char *path, size_t most, zb__names *out,
+                               zb_error *err) {
+    const size_t depth = depth_of(path);
+    lately *l = enter(store, false);
+    enum zb_code code;
+    *out = (zb__names){.count = 0};
+    code = zb__names_add(out, (zb__name){.text = strdup(path)}, err);
+    for (size_t i = 0; l && i < BUCKETS; i++) {
+        for (const told *t = l->bucket[i]; t && !code; t = t->next) {
+            if (t->is_group && is_fresh(store, &t->document) && !is_fresh(store, &t->listing) &&
+                depth_of(t->path) == depth && strcmp(t->path, path) > 0)
+                code = zb__names_add(out, (zb__name){.text = strdup(t->path)}, err);
+        }
+    }
+    if (l)
+        leave();
+    zb__names_sort(out);
+    while (out->count > 1 + most)
+        free(out->name[--out->count].text);
+    return code;
+}
+
+size_t zb__lately_count(zb_store *store, const char *path) {
+    const size_t depth = depth_of(path), at = depth < DEPTHS ? depth : DEPTHS - 1;
+    size_t count = 0;
+    lately *l = enter(store, true);
+    if (l) {
+        const int64_t now = zb__now();
+        if (now - l->listed_last[at] >= store->hints.fresh)
+            l->listed[at] = 0;
+        l->listed_last[at] = now;
+        count = ++l->listed[at];
+        leave();
+    }
+    return count;
+}

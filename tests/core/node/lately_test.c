@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a distant store has told of its nodes: which requests it spares, for how long, and that
+ * walks read ahead without asking for more.
+ */
+#include <pthread.h>
+#include <time.h>
+
+#include "support/later.h"
+#include "support/stores.h"
+
+#define GROUP "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":null}"
+#define ARRAY                                                                                      \
+    "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[%d],\"data_type\":\"uint8\","           \
+    "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[5]}},"               \
+    "\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":9,"                              \
+    "\"codecs\":[{\"name\":\"bytes\"}]}"
+
+#define LONG 1000000000000 /* nanoseconds */
+
+static void set_array(zb_store *mem, const char *path, int length) {
+    char key[64], text[1024];
+    zb_error err;
+    snprintf(key, sizeof key, "%s/zarr.json", path);
+    snprintf(text, sizeof text, ARRAY, length);
+    ASSERT_OK(zb_store_mem_set(mem, key, text, strlen(text), &err), err);
+}
+
+static void set_group(zb_store *mem, const char *path) {
+    char key[64];
+    zb_error err;
+    snprintf(key, sizeof key, "%s%szarr.json", path, *path ? "/" : "");
+    ASSERT_OK(zb_store_mem_set(mem, key, GROUP, strlen(GROUP), &err), err);
+}
+
+/* 6 groups g0, ... with 4 groups h0, ... each, which have 3 arrays; beside them a prefix that is no
+   node. */
+static zb_store *new_tree(void) {
+    zb_store *mem = stores_new_mem();
+    zb_error err;
+    char path[64];
+    set_group(mem, "");
+    for (int g = 0; g < 6; g++) {
+        snprintf(path, sizeof path, "g%d", g);
+        set_group(mem, path);
+        for (int h = 0; h < 4; h++) {
+            snprintf(path, sizeof path, "g%d/h%d", g, h);
+            set_group(mem, path);
+            for (int a = 0; a < 3; a++) {
+                snprintf(path, sizeof path, "g%d/h%d/a%d", g, h, a);
+                set_array(mem, path, 100 * g + 10 * h + a + 1);
+            }
+        }
+    }
+    ASSERT_OK(zb_store_mem_set(mem, "g1/files/x", "1", 1, &err), err);
+    return mem;
+}
+
+enum { GROUPS = 1 + 6 + 24, NODES = GROUPS + 72 };
+
+static int add_line(void *context, const zb_entry *entry) {
+    char *lines = context;
+    size_t used = strlen(lines);
+    assert_null(entry->reason);
+    snprintf(lines + used, 8192 - used, "%s %d\n", entry->path,
+             entry->array ? (int)entry->array->shape[0] : 0);
+    return 0;
+}
+
+static uint64_t asked(zb_store *store) {
+    const later_counts c = later_take(store);
+    return c.requests + c.calls;
+}
+
+/* One document of each node and of the prefix that is none, and one listing of each group. The root
+   is opened and read. */
+static void a_walk_asks_for_all_once_and_in_its_order(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *mem = new_tree();
+    zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    static char expected[8192], found[8192];
+    ASSERT_OK(zb_node_each(mem, "", add_line, expected, &err), err);
+    for (int i = 0; i < 2; i++) {
+        found[0] = '\0';
+        (void)later_take(store);
+        ASSERT_OK(zb_node_each(store, "", add_line, found, &err), err);
+        assert_string_equal(found, expected);
+        /* A prefix without a zarr.json may be of version 2: some more for that one. */
+        assert_in_range(asked(store), NODES + GROUPS, NODES + GROUPS + 8);
+    }
+    set_array(mem, "g0/h0/a0", 7); /* the next walk asks anew */
+    found[0] = '\0';
+    ASSERT_OK(zb_node_each(store, "", add_line, found, &err), err);
+    assert_non_null(strstr(found, "g0/h0/a0 7\n"));
+    zb_store_release(store);
+    zb_store_release(mem);
+}
+
+static int count_name(void *context, const char *name) {
+    (void)name;
+    ++*(size_t *)context;
+    return 0;
+}
+
+static size_t count_names(zb_store *store, const char *path) {
+    zb_node *group;
+    zb_error err;
+    size_t names = 0;
+    ASSERT_OK(zb_node_open_lately(store, path, &group, &err), err);
+    ASSERT_OK(zb_group_names(group, count_name, &names, &err), err);
+    zb_node_release(group);
+    return names;
+}
+
+/* By the names of groups, one after the other, as HDF5 programs do. */
+static void who_lists_groups_is_read_ahead_of(void **state) {
+    (void)state;
+    zb_store *mem = new_tree();
+    zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    assert_int_equal(count_names(store, ""), 6);
+    assert_int_equal(count_names(store, "g0"), 4);
+    (void)later_take(store);
+    assert_int_equal(count_names(store, "g2"), 4); /* g3 to g5 as well */
+    assert_true(asked(store) >= 20);
+    for (int g = 3; g < 6; g++) {
+        char path[8];
+        snprintf(path, sizeof path, "g%d", g);
+        assert_int_equal(count_names(store, path), 4);
+    }
+    assert_int_equal(asked(store), 0);
+    assert_int_equal(count_names(store, "g5"), 4); /* again: the present ones */
+    assert_true(asked(store) >= 5);
+    zb_store_release(store);
+    zb_store_release(mem);
+}
+
+static int length_lately(zb_store *store, const char *path) {
+    zb_node *node;
+    zb_error err;
+    ASSERT_OK(zb_node_open_lately(store, path, &node, &err), err);
+    const int length = (int)zb_node_array(node)->shape[0];
+    zb_node_release(node);
+    return length;
+}
+
+static void a_list_spares_the_opening(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *mem = new_tree();
+    zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    zb_node *node;
+    assert_int_equal(count_names(store, "g1/h2"), 3);
+    (void)later_take(store);
+    assert_int_equal(length_lately(store, "g1/h2/a1"), 122);
+    ASSERT_FAILS(zb_node_open_lately(store, "g1/h2/x", &node, &err), ZB_ENOTFOUND, err, "g1/h2/x");
+    assert_int_equal(asked(store), 0);
+    set_array(mem, "g1/h2/a1", 5);
+    set_array(mem, "g1/h2/x", 6);
+    assert_int_equal(length_lately(store, "g1/h2/a1"), 122);
+    ASSERT_OK(zb_node_open(store, "g1/h2/a1", &node, &err), err); /* by its name: the present one */
+    assert_int_equal(zb_node_array(node)->shape[0], 5);
+    zb_node_release(node);
+    assert_int_equal(length_lately(store, "g1/h2/a1"), 5);
+    ASSERT_OK(zb_store_put(store, "y", NULL, 0, ZB_SYNC_NONE, &err), err);
+    set_array(mem, "g1/h2/a2", 8);
+    assert_int_equal(length_lately(store, "g1/h2/a2"), 8); /* something was changed */
+    assert_int_equal(length_lately(store, "g1/h2/x"), 6);
+    zb_store_release(store);
+    zb_store_release(mem);
+}
+
+/* The first that is missed in a group asks for all names in it. */
+static void what_is_missed_is_asked_for_once(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *mem = new_tree();
+    zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    zb_node *node;
+    ASSERT_FAILS(zb_node_open_lately(store, "g1/x", &node, &err), ZB_ENOTFOUND, err, "g1/x");
+    assert_true(asked(store) > 0);
+    ASSERT_FAILS(zb_node_open_lately(store, "g1/y", &node, &err), ZB_ENOTFOUND, err, "g1/y");
+    ASSERT_FAILS(zb_node_open_lately(store, "g1/h", &node, &err), ZB_ENOTFOUND, err, "g1/h");
+    assert_int_equal(asked(store), 0);
+    ASSERT_OK(zb_node_open_lately(store, "g1/h1", &node, &err), err);
+    zb_node_release(node);
+    ASSERT_FAILS(zb_node_open_lately(store, "g1/../g1", &node, &err), ZB_EINVAL, err, "g1");
+    zb_store_release(store);
+    zb_store_release(mem);
+}
+
+static void it_counts_for_a_while(void **state) {
+    (void)state;
+    zb_store *mem = new_tree();
+    for (int i = 0; i < 2; i++) {
+        const int64_t fresh = i ? 20000000 : 0;
+        zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = fresh});
+        const struct timespec wait = {.tv_nsec = 30000000};
+        set_array(mem, "g1/h2/a1", 122);
+        assert_int_equal(count_names(store, "g1/h2"), 3);
+        set_array(mem, "g1/h2/a1", 5);
+        if (fresh)
+            nanosleep(&wait, NULL);
+        assert_int_equal(length_lately(store, "g1/h2/a1"), 5);
+        zb_store_release(store);
+    }
+    zb_store_release(mem);
+}
+
+static void *walk(void *context) {
+    static _Thread_local char lines[8192];
+    zb_error err;
+    for (int i = 0; i < 5; i++) {
+        lines[0] = '\0';
+        ASSERT_OK(zb_node_each(context, "", add_line, lines, &err), err);
+        assert_non_null(strstr(lines, "g5/h3/a2 533\n"));
+    }
+    return NULL;
+}
+
+static void several_threads_walk(void **state) {
+    (void)state;
+    zb_store *mem = new_tree();
+    zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    pthread_t thread[4];
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, walk, store), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+    zb_store_release(store);
+    zb_store_release(mem);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_walk_asks_for_all_once_and_in_its_order),
+        cmocka_unit_test(who_lists_groups_is_read_ahead_of),
+        cmocka_unit_test(a_list_spares_the_opening),
+        cmocka_unit_test(what_is_missed_is_asked_for_once),
+        cmocka_unit_test(it_counts_for_a_while),
+        cmocka_unit_test(several_threads_walk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
