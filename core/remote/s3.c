@@ -181,6 +181,10 @@ static enum zb_code sign(const zb__s3 *s3, zb__outgoing *out, zb_error *err) {
 static enum zb_code set_url(const zb__s3 *s3, const zb__request *request, zb__outgoing *out,
                             zb_error *err) {
     zb__text text = {.data = NULL};
+    if (request->key && zb__key_has_dots(request->key))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "a part of the key is '.' or '..', and no URL can carry that: erase the "
+                       "object, or give it another name, by another program");
     zb__text_add(&text, s3->base);
     if (request->key) {
         zb__text_add(&text, "/");

@@ -74,9 +74,17 @@ static enum zb_code take_apart(CURLU *url, zb__url *out, zb_error *err) {
     return code;
 }
 
+/* libcurl takes the first part of the path for the host then. */
+static bool has_no_host(const char *name) {
+    const char *rest = strstr(name, "://");
+    return rest && strchr("/?#", rest[3]);
+}
+
 enum zb_code zb__url_parse(const char *name, zb__url *out, zb_error *err) {
-    CURLU *url = curl_url();
     *out = (zb__url){.base = NULL};
+    if (has_no_host(name))
+        return zb_fail(err, ZB_EINVAL, "the URL is not valid: it has no host");
+    CURLU *url = curl_url();
     if (!url)
         return no_memory(err);
     const CURLUcode bad =
@@ -123,6 +131,17 @@ void zb__url_encode(zb__text *text, const char *plain, bool is_path) {
         if (!*plain)
             return;
         zb__text_addf(text, "%%%02X", (unsigned)(unsigned char)*plain);
+    }
+}
+
+bool zb__key_has_dots(const char *key) {
+    for (;; key++) {
+        const size_t length = strcspn(key, "/");
+        if ((length == 1 || length == 2) && strspn(key, ".") >= length)
+            return true;
+        key += length;
+        if (!*key)
+            return false;
     }
 }
 
@@ -194,6 +213,12 @@ enum zb_code zb__s3_name_parse(const char *name, zb__s3_name *out, zb_error *err
         return zb_fail(err, ZB_EINVAL, "the name of the bucket in the s3:// name is not valid");
     const char *prefix = bucket + length + (bucket[length] == '/' && bucket + length < end);
     const size_t prefixed = prefix_length(prefix, end);
+    char *keys = strndup(prefix, prefixed);
+    const bool has_dots = keys && zb__key_has_dots(keys);
+    free(keys);
+    if (has_dots)
+        return zb_fail(err, ZB_EINVAL,
+                       "the s3:// name has a part that is '.' or '..': no URL can carry such keys");
     const char *slash = prefixed ? "/" : "";
     if (asprintf(&out->bucket, "%.*s", (int)length, bucket) < 0)
         out->bucket = NULL;

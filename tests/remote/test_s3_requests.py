@@ -383,6 +383,30 @@ def test_a_group_is_erased_by_pages(serve):  # noqa: F811
     assert (zarr.open_array(server.bucket / "x.zarr/g2")[...] == 2).all()
 
 
+@pytest.mark.parametrize("part", ["..", "."])
+def test_a_key_with_dots_leads_to_no_other_object(serve, part):  # noqa: F811
+    """S3 may have such keys, below a group that is erased; libcurl makes `a` of `g/../a`, and of `g/%2E%2E/a`."""
+    server = serve()
+    root = zarr.open_group(server.bucket / "x.zarr", mode="w")
+    root.create_group("g")
+    place = "a" if part == ".." else "g/a"
+    root.create_array(place, shape=(4,), chunks=(2,), dtype="i4")[:] = 1
+    listed = server.answer.list
+
+    def list_more(folder, query):
+        reply = listed(folder, query)
+        if query["prefix"] == ["x.zarr/g/"] and "delimiter" not in query:
+            odd = f"<Contents><Key>x.zarr/g/{part}/a/c/0</Key><Size>1</Size></Contents></ListBucketResult>".encode()
+            reply.data = reply.data.replace(b"<Contents><Key>x.zarr/g/a/c/0</Key><Size>1</Size></Contents>", b"")
+            reply.data = reply.data.replace(b"</ListBucketResult>", odd)
+        return reply
+
+    server.answer.list = list_more
+    with RemoteStore(NAME) as store, pytest.raises(ZarrbridgeError, match=r"a part of the key is '\.' or '\.\.'"):
+        store.delete("g")
+    assert (server.bucket / "x.zarr" / place / "c/0").exists()
+
+
 def test_an_array_is_copied_by_pages(serve):  # noqa: F811
     server = serve(page=3)
     root = zarr.open_group(server.bucket / "x.zarr", mode="w")

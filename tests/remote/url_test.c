@@ -42,6 +42,9 @@ static void refused_urls(void **state) {
     assert_refused("https://h/x.zarr?X-Amz-Credential=canary&X-Amz-Signature=canary", "signed");
     assert_refused("https://", "not valid");
     assert_refused("https://h:canary/x", "not valid");
+    assert_refused("https:///h/x", "no host"); /* libcurl asks h */
+    assert_refused("http:///x.zarr", "no host");
+    assert_refused("HTTP://?x", "no host");
     assert_refused("ftp://canary/x", "neither");
 }
 
@@ -113,6 +116,10 @@ static void names_in_s3(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ASSERT_FAILS(zb__s3_name_parse(bad[i], &name, &err), ZB_EINVAL, err, "bucket");
     ASSERT_FAILS(zb__s3_name_parse("https://b/x", &name, &err), ZB_EINVAL, err, "s3://");
+    assert_s3("s3://b/...//.x/y..", "b", "...//.x/y../", "s3://b/...//.x/y..", "");
+    static const char *const dots[] = {"s3://b/..", "s3://b/./x", "s3://b/../c/x", "s3://b/x/..//"};
+    for (size_t i = 0; i < sizeof dots / sizeof *dots; i++)
+        ASSERT_FAILS(zb__s3_name_parse(dots[i], &name, &err), ZB_EINVAL, err, "'..'");
 }
 
 int main(void) {
