@@ -90,6 +90,9 @@ static void files(void **state) {
     ASSERT_OK(zb__profile_read(credentials, config, "x", &p, &err), err);
     assert_string_equal(p.id, "one");
     zb__profile_clear(&p);
+    ASSERT_OK(zb__profile_read("/dev/null", config, "x", &p, &err), err);
+    assert_string_equal(p.id, "two");
+    zb__profile_clear(&p);
     ASSERT_FAILS(zb__profile_read(folder, NULL, "x", &p, &err), ZB_EINVAL, err, folder);
     ASSERT_FAILS(
         zb__profile_read(NULL, NULL, "a profile with a name that is much too long", &p, &err),
