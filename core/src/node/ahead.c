@@ -9,17 +9,21 @@
 #include "node/document.h"
 #include "node/documents.h"
 #include "node/lately.h"
-#include "node/listing.h"
+#include "zarrbridge/sys/store.h"
 
 /* Documents that come with the names of some groups; the rest come when their group is told. */
 #define MOST_DOCUMENTS 256
 
 #define MOST_THREADS 32
 
+/* Names of a group: a page of a listing. Who wants more of them asks for them alone. */
+#define MOST_NAMES 1000
+
 typedef struct listing {
     const char *path;
-    zb__names names; /* sorted; those that are prefixes */
-    bool is_there;
+    zb__names names; /* those that may be nodes */
+    size_t count;    /* of all names */
+    bool is_whole;
 } listing;
 
 typedef struct job {
@@ -31,28 +35,26 @@ typedef struct job {
 
 /* ---- Names -------------------------------------------------------------------------------- */
 
-static bool is_left_out(const zb__name *name) {
-    return !name->is_prefix || zb__name_is_hidden(name->text);
-}
-
-static void keep_prefixes(zb__names *names) {
-    size_t kept = 0;
-    for (size_t i = 0; i < names->count; i++) {
-        if (is_left_out(&names->name[i]))
-            free(names->name[i].text);
-        else
-            names->name[kept++] = names->name[i];
-    }
-    names->count = kept;
-    zb__names_sort(names);
+static int take_name(void *context, const zb_list_entry *entry) {
+    listing *l = context;
+    if (++l->count > MOST_NAMES)
+        l->is_whole = false;
+    else if (entry->is_prefix && !zb__name_is_hidden(entry->name))
+        l->is_whole = !zb__names_add(
+            &l->names, (zb__name){.text = strdup(entry->name), .is_link = entry->is_link}, NULL);
+    return !l->is_whole;
 }
 
 static void *list_some(void *context) {
     job *j = context;
     for (size_t i; (i = atomic_fetch_add(&j->next, 1)) < j->count;) {
         listing *l = &j->listings[i];
-        l->is_there = zb__list(j->store, l->path, &l->names, NULL) == ZB_OK;
-        keep_prefixes(&l->names);
+        l->is_whole = true;
+        if (zb_store_list(j->store, l->path, take_name, l, NULL))
+            l->is_whole = false;
+        if (!l->is_whole)
+            zb__names_free(&l->names);
+        zb__names_sort(&l->names);
     }
     return NULL;
 }
@@ -113,7 +115,7 @@ void zb__ahead_read(zb_store *store, const char *path, size_t groups) {
         read_documents(&j, changes);
     for (size_t i = 0; i < j.count; i++) {
         const listing *l = &j.listings[i];
-        if (l->is_there)
+        if (l->is_whole)
             zb__lately_keep_names(store, l->path, &l->names, true, changes, true);
         zb__names_free(&j.listings[i].names);
     }

@@ -34,7 +34,7 @@ typedef struct told {
     bool is_group, has_block;
     zb__names names;
     bool is_whole; /* there are no other names */
-    size_t bytes;
+    size_t own_bytes, text_bytes, names_bytes;
 } told;
 
 typedef struct lately {
@@ -127,7 +127,7 @@ static void drop_old(zb_store *store, lately *l) {
                 place = &t->next;
                 continue;
             }
-            l->bytes -= t->bytes;
+            l->bytes -= t->own_bytes + t->text_bytes + t->names_bytes;
             *place = t->next;
             free_told(t);
         }
@@ -136,12 +136,12 @@ static void drop_old(zb_store *store, lately *l) {
 
 /* What is told of the node at path, with room for `more` bytes; NULL when there is none. */
 static told *make_room(zb_store *store, lately *l, const char *path, size_t more) {
-    more += sizeof(told) + strlen(path) + 1;
-    if (more > MOST_BYTES / 16)
+    const size_t own = sizeof(told) + strlen(path) + 1;
+    if (own + more > MOST_BYTES / 16)
         return NULL;
-    if (l->bytes + more > MOST_BYTES)
+    if (l->bytes + own + more > MOST_BYTES)
         drop_old(store, l);
-    if (l->bytes + more > MOST_BYTES)
+    if (l->bytes + own + more > MOST_BYTES)
         return NULL;
     told **place = place_of(l, path), *t = *place;
     if (!t) {
@@ -151,13 +151,29 @@ static told *make_room(zb_store *store, lately *l, const char *path, size_t more
             return NULL;
         }
         *place = t;
+        t->own_bytes = own;
+        l->bytes += own;
     }
-    t->bytes += more;
-    l->bytes += more;
     return t;
 }
 
+/* part: of t, what the new answer takes the place of. */
+static void charge(lately *l, size_t *part, size_t bytes) {
+    l->bytes += bytes - *part;
+    *part = bytes;
+}
+
 /* ---- Documents ---------------------------------------------------------------------------- */
+
+/* It may have NULs, and has one more at its end. NULL when memory runs out. */
+static char *copy_text(const char *text, size_t size) {
+    char *copy = malloc(size + 1);
+    if (copy) {
+        memcpy(copy, text, size);
+        copy[size] = '\0';
+    }
+    return copy;
+}
 
 /* By its words alone: who looks for a group here asks for its names, and no more. */
 static bool tells_group(const char *text) {
@@ -179,11 +195,12 @@ void zb__lately_keep(zb_store *store, const zb__early_document *document, uint64
                      bool is_ahead) {
     if (document->code && document->code != ZB_ENOTFOUND)
         return;
-    char *text = document->code ? NULL : strndup(document->text, document->size);
+    char *text = document->code ? NULL : copy_text(document->text, document->size);
     lately *l = document->code || text ? enter(store, true) : NULL;
     told *t = l ? make_room(store, l, document->path, document->size + 1) : NULL;
     if (t) {
         char *old = t->text;
+        charge(l, &t->text_bytes, document->size + 1);
         t->text = text;
         t->size = document->size;
         t->format = document->format;
@@ -204,10 +221,8 @@ static bool get(zb_store *store, const char *path, bool takes, zb__early_documen
     told *t = l ? *place_of(l, path) : NULL;
     if (t && is_fresh(store, &t->document) &&
         (takes ? t->document.is_ahead : t->text && !t->has_block)) {
-        document->text = t->text ? malloc(t->size + 1) : NULL;
+        document->text = t->text ? copy_text(t->text, t->size) : NULL;
         found = document->text || !t->text;
-        if (document->text)
-            memcpy(document->text, t->text, t->size + 1);
         document->size = t->size;
         document->format = t->format;
         document->info = t->info;
@@ -256,6 +271,7 @@ void zb__lately_keep_names(zb_store *store, const char *path, const zb__names *n
     told *t = l ? make_room(store, l, path, bytes) : NULL;
     if (t) {
         const zb__names old = t->names;
+        charge(l, &t->names_bytes, bytes);
         t->names = copy;
         t->is_whole = is_whole;
         t->listing = (age){.time = zb__now(), .changes = changes, .is_ahead = is_ahead};

@@ -62,7 +62,7 @@ static int add_line(void *context, const zb_entry *entry) {
     char *lines = context;
     size_t used = strlen(lines);
     assert_null(entry->reason);
-    snprintf(lines + used, 8192 - used, "%s %d\n", entry->path,
+    snprintf(lines + used, (1 << 16) - used, "%s %d\n", entry->path,
              entry->array ? (int)entry->array->shape[0] : 0);
     return 0;
 }
@@ -79,7 +79,7 @@ static void a_walk_asks_for_all_once_and_in_its_order(void **state) {
     zb_error err;
     zb_store *mem = new_tree();
     zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = LONG});
-    static char expected[8192], found[8192];
+    static char expected[1 << 16], found[1 << 16];
     ASSERT_OK(zb_node_each(mem, "", add_line, expected, &err), err);
     for (int i = 0; i < 2; i++) {
         found[0] = '\0';
@@ -131,6 +131,51 @@ static void who_lists_groups_is_read_ahead_of(void **state) {
     assert_int_equal(asked(store), 0);
     assert_int_equal(count_names(store, "g5"), 4); /* again: the present ones */
     assert_true(asked(store) >= 5);
+    zb_store_release(store);
+    zb_store_release(mem);
+}
+
+/* A group with more names than a page has is told as a whole all the same. */
+static void a_large_group_is_whole(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *mem = new_tree();
+    static char expected[1 << 16], found[1 << 16];
+    char path[64];
+    for (int i = 0; i < 1100; i++) {
+        snprintf(path, sizeof path, "g3/z%04d", i);
+        set_array(mem, path, 1);
+    }
+    zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    ASSERT_OK(zb_node_each(mem, "", add_line, expected, &err), err);
+    ASSERT_OK(zb_node_each(store, "", add_line, found, &err), err);
+    assert_string_equal(found, expected);
+    assert_int_equal(count_names(store, ""), 6);
+    assert_int_equal(count_names(store, "g0"), 4);
+    assert_int_equal(count_names(store, "g1"), 4);
+    assert_int_equal(count_names(store, "g3"), 1104);
+    zb_store_release(store);
+    zb_store_release(mem);
+}
+
+/* Of what is stored nothing is believed. */
+static void odd_documents(void **state) {
+    (void)state;
+    zb_error err;
+    static const char odd[] = "{\"node_type\":\0\"group\"";
+    zb_store *mem = new_tree();
+    ASSERT_OK(zb_store_mem_set(mem, "g1/zarr.json", odd, sizeof odd, &err), err);
+    ASSERT_OK(zb_store_mem_set(mem, "g2/zarr.json", odd, 13, &err), err);
+    ASSERT_OK(zb_store_mem_set(mem, "g3/zarr.json", "", 0, &err), err);
+    zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    zb_node *node;
+    assert_int_equal(count_names(store, ""), 6);
+    for (int i = 1; i <= 3; i++) {
+        const char path[] = {'g', (char)('0' + i), '\0'};
+        assert_true(zb_node_open_lately(store, path, &node, &err) == ZB_EFORMAT);
+    }
+    assert_int_equal(count_names(store, "g4"), 4);
+    assert_int_equal(count_names(store, "g5"), 4);
     zb_store_release(store);
     zb_store_release(mem);
 }
@@ -208,7 +253,7 @@ static void it_counts_for_a_while(void **state) {
 }
 
 static void *walk(void *context) {
-    static _Thread_local char lines[8192];
+    static _Thread_local char lines[1 << 16];
     zb_error err;
     for (int i = 0; i < 5; i++) {
         lines[0] = '\0';
@@ -235,6 +280,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_walk_asks_for_all_once_and_in_its_order),
         cmocka_unit_test(who_lists_groups_is_read_ahead_of),
+        cmocka_unit_test(a_large_group_is_whole),
+        cmocka_unit_test(odd_documents),
         cmocka_unit_test(a_list_spares_the_opening),
         cmocka_unit_test(what_is_missed_is_asked_for_once),
         cmocka_unit_test(it_counts_for_a_while),
