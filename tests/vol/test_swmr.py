@@ -32,6 +32,8 @@ def test_modes(tmp_path, kind):
     assert file.swmr_mode and file.id.get_intent() & h5py.h5f.ACC_SWMR_WRITE
     with pytest.raises(ValueError):
         file.swmr_mode = False
+    with pytest.raises((RuntimeError, ValueError)):
+        file.id.start_swmr_write()
     assert file.swmr_mode
     file.close()
     for swmr in (False, True):

@@ -44,6 +44,11 @@ static herr_t start_swmr_write(const vol_object *object) {
     zb_error err = {0};
     if (!vol_may_write(object, "start to write in SWMR mode"))
         return -1;
+    if (object->handle->swmr == H5_ACC_SWMR_WRITE) {
+        VOL_PUSH(object->lib, FILE, BADVALUE, "file '%s' is written in SWMR mode already",
+                 object->file->shown);
+        return -1;
+    }
     if (vol_file_flush(object->file, &err) != ZB_OK) {
         VOL_PUSH_ZB(object->lib, FILE, CANTFLUSH, &err);
         return -1;
