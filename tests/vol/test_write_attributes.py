@@ -287,3 +287,21 @@ def test_what_others_change_shows_when_the_file_is_opened_again(path):
         assert list(f.attrs) == ["ours", "more"]
     with h5py.File(path, "r") as f:
         assert dict(f.attrs) == {"ours": 1, "theirs": 2, "more": 3}
+
+
+@pytest.mark.parametrize("to", ["o.h5", "o.zarr"])
+@pytest.mark.parametrize("name", ["x.h5", "x.zarr"])
+def test_copies_keep_the_order_of_attributes(tmp_path, name, to):
+    names = ["zeta", "alpha", "mid", "beta"]
+    with h5py.File(tmp_path / name, "w") as f, h5py.File(tmp_path / to, "w") as o:
+        group = f.create_group("g", track_order=True)
+        group.create_dataset("d", (2,), track_order=True)
+        group.create_dataset("plain", (2,))
+        for node in (group, group["d"], group["plain"]):
+            for attribute in names:
+                node.attrs[attribute] = 1
+        f.copy("g", o)
+        f.copy("g/d", o, "e")
+    with h5py.File(tmp_path / to, "r") as o:
+        assert list(o["g"].attrs) == list(o["g/d"].attrs) == list(o["e"].attrs) == names
+        assert list(o["g/plain"].attrs) == sorted(names)

@@ -114,6 +114,19 @@ static herr_t import_attr(hid_t source, const char *name, const H5A_info_t *info
     return result < 0 ? -1 : 0;
 }
 
+/* Whether the source keeps the order in which its attributes were made. */
+static bool tracks_attributes(h5_lib *lib, hid_t source) {
+    const H5I_type_t type = lib->H5Iget_type(source);
+    hid_t list = type == H5I_DATASET ? lib->H5Dget_create_plist(source)
+                 : type == H5I_GROUP ? lib->H5Gget_create_plist(source)
+                                     : lib->H5Tget_create_plist(source);
+    unsigned flags = 0;
+    const bool tracks = list >= 0 && lib->H5Pget_attr_creation_order(list, &flags) >= 0 &&
+                        (flags & H5P_CRT_ORDER_TRACKED);
+    vol_release_id(lib, list);
+    return tracks;
+}
+
 /* And the comment. */
 static herr_t import_attrs(const import_job *job, hid_t source, vol_node *node) {
     h5_lib *lib = job->lib;
@@ -122,7 +135,8 @@ static herr_t import_attrs(const import_job *job, hid_t source, vol_node *node) 
     if (job->flags & H5O_COPY_WITHOUT_ATTR_FLAG)
         return 0;
     attr_visit visit = {.job = job, .owner = node};
-    return lib->H5Aiterate2(source, H5_INDEX_NAME, H5_ITER_INC, NULL, import_attr, &visit);
+    const H5_index_t index = tracks_attributes(lib, source) ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
+    return lib->H5Aiterate2(source, index, H5_ITER_INC, NULL, import_attr, &visit);
 }
 
 /* ---- Objects ---- */
