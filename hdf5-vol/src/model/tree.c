@@ -151,8 +151,9 @@ static enum zb_code read_child(const vol_node *group, const char *name, zb_node 
     enum zb_code code = vol_node_child_path(group, name, &path, err);
     if (code)
         return code;
-    reason->code = group->listed ? zb_node_open_lately(group->file->store, path, zarr, reason)
-                                 : zb_node_open(group->file->store, path, zarr, reason);
+    reason->code = vol_links_are_listed(group)
+                       ? zb_node_open_lately(group->file->store, path, zarr, reason)
+                       : zb_node_open(group->file->store, path, zarr, reason);
     free(path);
     if (reason->code == ZB_ENOTFOUND && vol_name_is_reserved(name))
         return read_as_named(group, name, zarr, reason, err);
