@@ -71,8 +71,8 @@ ZB_API enum zb_code zb_store_create(const char *name, const zb_store_settings *s
 /* Is the name a URL of a kind that zb_store_open knows: https://, http://, s3://? */
 ZB_API bool zb_name_is_url(const char *name);
 
-/* Is the path that of a file that begins as a zip archive does, or ends so and is named *.zip, where
-   something stands in front of the archive? */
+/* Is the path that of a file that begins as a zip archive does? Or of one that ends so and is named
+   *.zip, with something in front of the archive? */
 ZB_API bool zb_path_is_zip(const char *path);
 
 /* Does zb_store_create make a zip archive for the path: does it end in ".zip", and lead to no

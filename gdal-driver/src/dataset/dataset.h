@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An array as a raster. The dataset holds what is shown and what has been set, and hands its work to
- * the owners of a state that is theirs alone: reading, the mask, the levels, a new array.
+ * An array as a raster. The dataset holds what is shown and what has been set, and hands its work
+ * to the owners of a state that is theirs alone: reading, the mask, the levels, a new array.
  */
 #ifndef ZARR3_DATASET_H
 #define ZARR3_DATASET_H
