@@ -211,6 +211,8 @@ def test_what_hdf5_makes_of_no_list_is_refused(tmp_path, name):
 @pytest.mark.parametrize("name", ["x.zarr", "x.h5"])
 def test_lists_that_do_not_suit_are_refused(tmp_path, name):
     """Compact data are allocated early, and a checksum that must be is none of elements that lie elsewhere."""
+    if name == "x.h5" and h5py.version.hdf5_version_tuple >= (2,):
+        pytest.skip("an assertion of Debian's HDF5 2.2 may end the process after a failure")
     space = h5py.h5s.create_simple((4,))
     with h5py.File(tmp_path / name, "w") as f:
         for when, good in ((h5py.h5d.ALLOC_TIME_EARLY, True), (h5py.h5d.ALLOC_TIME_DEFAULT, True),

@@ -310,3 +310,20 @@ def test_another_program_changes_the_value(store):
     root["d"].attrs["numbers"] = [1, 2]
     with h5py.File(store) as f:
         assert list(f["d"].attrs["numbers"]) == [1, 2]
+
+
+def test_attributes_without_elements_are_none(tmp_path):
+    """However long their types are: an array would not shorten these, and has nothing to hold."""
+    path = tmp_path / "x.zarr"
+    many = "h5py.enum_dtype({f'name {i}': i for i in range(200)}, 'i4')"
+    succeed(f"""
+with h5py.File(sys.argv[1], "w") as f:
+    f.attrs["null"] = h5py.Empty({many})
+    f.attrs.create("empty", np.zeros((0, 3), "i4"), dtype={many})
+    f.attrs.create("one", np.ones((), "i4"), dtype={many})
+with h5py.File(sys.argv[1]) as f:
+    assert isinstance(f.attrs["null"], h5py.Empty) and f.attrs["empty"].shape == (0, 3) and f.attrs["one"] == 1
+    for name in f.attrs:
+        assert len(h5py.check_enum_dtype(f.attrs.get_id(name).dtype)) == 200
+""", path, limit=1000)
+    assert len(hidden(path)) == 1

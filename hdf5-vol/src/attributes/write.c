@@ -48,7 +48,8 @@ static enum zb_code print_elements(vol_node *owner, const vol_attr_elements *ele
         code = zb_fail(err, ZB_ENOMEM, "no memory for the text of an attribute");
     if (!code)
         code = vol_exact_print(owner, elements, *text, entry, err);
-    if (code || !vol_large_is(owner, strlen(*text) + (*entry ? strlen(*entry) : 0)))
+    if (code || elements->count == 0 ||
+        !vol_large_is(owner, strlen(*text) + (*entry ? strlen(*entry) : 0)))
         return code;
     free(*text);
     free(*entry);
@@ -221,6 +222,58 @@ static herr_t convert_texts(h5_lib *lib, const vol_attr_value *value, size_t cou
     return 0;
 }
 
+/* Whether the elements that an attribute has are those of a form. */
+static bool has_elements(h5_lib *lib, const vol_attr *attr, hid_t shown, size_t count) {
+    if (!attr || attr->place == VOL_ATTR_UNWRITTEN || attr->count != count)
+        return false;
+    hid_t type = vol_attr_type(lib, attr);
+    const bool same = type >= 0 && lib->H5Tequal(type, shown) > 0;
+    vol_release_id(lib, type);
+    return same;
+}
+
+/* Members that the program's type lacks keep what the attribute has: it becomes `out`. *existing is
+   NULL, or what is left of it, for drop_existing. */
+static herr_t take_existing(vol_node *owner, const char *name, hid_t shown, const vol_form *form,
+                            size_t count, void *out, void **existing) {
+    vol_attrs *attrs = vol_form_has(form, VOL_FORM_COMPOUND) ? vol_node_attrs(owner) : NULL;
+    const vol_attr *attr = attrs ? vol_attrs_find(attrs, name) : NULL;
+    size_t size;
+    *existing = NULL;
+    if (!has_elements(owner->file->lib, attr, shown, count))
+        return 0;
+    if (vol_large_read(owner, attr) < 0)
+        return -1;
+    if (!attr->data)
+        return 0;
+    unsigned char *bytes = vol_elements_pack(form, count, attr->data, true, &size);
+    *existing = bytes ? vol_elements_unpack(form, count, bytes, size) : NULL;
+    free(bytes);
+    if (!*existing)
+        return push_no_memory(owner->file->lib, name);
+    memcpy(out, *existing, count * form->size);
+    return 0;
+}
+
+/* What the new elements still point at is theirs. */
+static void drop_existing(const vol_form *form, size_t count, void *existing, const void *kept) {
+    if (existing)
+        vol_elements_drop(form, count, existing, kept);
+    free(existing);
+}
+
+static herr_t convert_elements(vol_node *owner, const vol_attr_value *value, hid_t shown,
+                               const vol_form *form, size_t count, void *out) {
+    h5_lib *lib = owner->file->lib;
+    void *existing;
+    if (take_existing(owner, value->name, shown, form, count, out, &existing) < 0)
+        return -1;
+    const herr_t result = vol_convert(lib, value->type, shown, count, value->data, out,
+                                      *lib->H5P_LST_DATASET_XFER_ID_g);
+    drop_existing(form, count, existing, out);
+    return result < 0 ? push_no_conversion(lib, value->name) : 0;
+}
+
 /* All becomes what HDF5 would store. *converted is NULL where nothing had to be converted; else
    vol_elements_free frees it. */
 static herr_t convert(vol_node *owner, vol_attr_value *value, hid_t shown, const vol_form *form,
@@ -242,9 +295,8 @@ static herr_t convert(vol_node *owner, vol_attr_value *value, hid_t shown, const
     } else if (form->kind == VOL_FORM_REFERENCE &&
                vol_type_is_reference(lib, value->type, *lib->H5T_STD_REF_g)) {
         vol_refs_to_tokens(owner->file, (size_t)count, value->data, *converted);
-    } else if (vol_convert(lib, value->type, shown, (size_t)count, value->data, *converted,
-                           *lib->H5P_LST_DATASET_XFER_ID_g) < 0) {
-        return push_no_conversion(lib, value->name);
+    } else if (convert_elements(owner, value, shown, form, (size_t)count, *converted) < 0) {
+        return -1;
     }
     value->type = shown;
     value->data = *converted;
