@@ -207,8 +207,8 @@ static void fill_info(const vol_found *found, H5L_info2_t *info) {
                       found->node ? found->node->token : vol_token_of_link(found->link));
 }
 
-/* A link has its place in the order once its group has been listed. Where that cannot be, as on a web
-   server, the place is not told. */
+/* A link has its place in the order once its group has been listed. Where that cannot be, as on a
+   web server, the place is not told. */
 static bool find_place(const vol_object *object, const H5VL_loc_params_t *loc, vol_found *found) {
     vol_node *group = found->link->group;
     zb_error err = {0};

@@ -107,8 +107,8 @@ bool vol_locate_link(const vol_object *object, const H5VL_loc_params_t *loc, vol
 bool vol_found_link(const vol_object *object, const vol_found *found) {
     if (found->link)
         return true;
-    VOL_PUSH(object->lib, SYM, NOTFOUND, "a path that is '/' or ends in '.' names no link, but '%s'",
-             found->node->path);
+    VOL_PUSH(object->lib, SYM, NOTFOUND,
+             "a path that is '/' or ends in '.' names no link: it is '%s'", found->node->path);
     return false;
 }
 
