@@ -242,6 +242,17 @@ def test_a_walk_over_consolidated_metadata(serve):  # noqa: F811
         assert len(server.take_log()) <= 1 + 4
 
 
+def test_a_change_looks_at_many_nodes_at_once(serve):  # noqa: F811
+    server = serve()
+    make_tree(server.bucket / "x.zarr", groups=3)
+    server.rtt = 0.05
+    assert run("consolidate", NAME)[0] == 0
+    assert server.most_busy >= 20
+    assert len(server.take_log()) <= 2 * 34 + 20
+    block = json.loads((server.bucket / "x.zarr/zarr.json").read_bytes())["consolidated_metadata"]["metadata"]
+    assert len(block) == 33 and block["g2/a9"]["shape"] == [13, 4]
+
+
 # ---- Is there nothing?
 
 

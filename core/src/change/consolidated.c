@@ -15,6 +15,7 @@
 #include "change/block_map.h"
 #include "model/block.h"
 #include "node/document.h"
+#include "node/documents.h"
 #include "node/node.h"
 #include "node/walk.h"
 #include "zarrbridge/json.h"
@@ -67,13 +68,19 @@ static enum zb_code print_row(zb__map_row *r, const zb_json *json, bool lines, z
     return r->entry ? ZB_OK : zb_fail(err, ZB_ENOMEM, "out of memory for consolidated metadata");
 }
 
-/* Adds the entry of the node at path, unless there is none or its document is not JSON. */
+/* Adds the entry of the node at path, unless there is none or its document is not JSON. read: the
+   document, whose text is taken over, where it was read before, or NULL. */
 static enum zb_code rows_read(zb__map_rows *list, zb_store *store, const char *group,
-                              const char *path, bool lines, zb_error *err) {
-    char *text;
-    size_t size;
+                              const char *path, zb__early_document *read, bool lines,
+                              zb_error *err) {
+    char *text = read ? read->text : NULL;
+    size_t size = read ? read->size : 0;
     zb__document document;
-    enum zb_code code = zb__node_read(store, path, &text, &size, err);
+    enum zb_code code = read ? read->code : zb__node_read(store, path, &text, &size, err);
+    if (read)
+        read->text = NULL;
+    if (code && read && err)
+        *err = read->error;
     if (code)
         return code == ZB_ENOTFOUND ? ZB_OK : zb__node_blame(store, "node", path, code, err);
     code = zb__document_outline(text, size, path, &document, err);
@@ -95,10 +102,21 @@ static enum zb_code rows_read(zb__map_rows *list, zb_store *store, const char *g
 static enum zb_code rows_of(zb__map_rows *list, zb_store *store, const char *group,
                             const zb__names *paths, bool lines, zb_error *err) {
     enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < paths->count && !code; i++) {
-        if (zb__path_below(paths->name[i].text, group))
-            code = rows_read(list, store, group, paths->name[i].text, lines, err);
+    zb__early_document documents[ZB__DOCUMENTS_AHEAD] = {{.path = NULL}};
+    const char *some[ZB__DOCUMENTS_AHEAD];
+    const bool together = zb__documents_pay(store);
+    for (size_t i = 0, count; i < paths->count && !code;) {
+        for (count = 0; count < ZB__DOCUMENTS_AHEAD && i < paths->count; i++) {
+            if (zb__path_below(paths->name[i].text, group))
+                some[count++] = paths->name[i].text;
+        }
+        if (together)
+            code = zb__documents_read_own(store, "", some, count, documents, err);
+        for (size_t k = 0; k < count && !code; k++)
+            code =
+                rows_read(list, store, group, some[k], together ? &documents[k] : NULL, lines, err);
     }
+    zb__documents_free(documents, ZB__DOCUMENTS_AHEAD);
     if (!code)
         zb__map_rows_sort(list);
     return code;

@@ -40,18 +40,20 @@ static void take(zb__early_document *document, zb_fetch *fetch, const char *limi
 
 /* The path of each document, and its text where that is served. Returns the number of the others,
    whose requests it makes. */
-static size_t prepare(zb_store *store, zb__early_document *documents, size_t count,
+static size_t prepare(zb_store *store, zb__early_document *documents, size_t count, bool is_own,
                       zb_fetch *fetches, uint64_t limit) {
     size_t asked = 0;
     for (size_t i = 0; i < count; i++) {
         zb__early_document *document = &documents[i];
         char *key = document->path ? zb__path_join(document->path, "zarr.json") : NULL;
         document->code = ZB_OK;
-        document->text =
-            key ? zb__served_text(store, document->path, &document->size, &document->format) : NULL;
+        document->text = key && !is_own ? zb__served_text(store, document->path, &document->size,
+                                                          &document->format)
+                                        : NULL;
         if (!key)
             document->code = zb_fail(&document->error, ZB_ENOMEM, "no memory for a key");
-        if (!key || document->text || zb__lately_take(store, document->path, document)) {
+        if (!key || document->text ||
+            (!is_own && zb__lately_take(store, document->path, document))) {
             free(key);
             continue;
         }
@@ -66,15 +68,15 @@ static size_t prepare(zb_store *store, zb__early_document *documents, size_t cou
     return asked;
 }
 
-/* By their paths. */
+/* By their paths. is_own: of the store itself, as it is now. */
 static enum zb_code read_all(zb_store *store, zb__early_document *documents, size_t count,
-                             zb_error *err) {
+                             bool is_own, zb_error *err) {
     const char *limit_name;
     const uint64_t limit = zb__document_limit(&limit_name);
     zb_fetch *fetches = calloc(count + 1, sizeof *fetches);
     if (!fetches)
         return zb_fail(err, ZB_ENOMEM, "no memory for documents");
-    size_t asked = prepare(store, documents, count, fetches, limit), first = 0;
+    size_t asked = prepare(store, documents, count, is_own, fetches, limit), first = 0;
     while (first < count && !fetches[first].key)
         first++;
     enum zb_code code = zb__fetch_all(store, &fetches[first], asked, err);
@@ -94,7 +96,7 @@ enum zb_code zb__documents_read(zb_store *store, const char *path, const char *c
     zb__documents_free(documents, count);
     for (size_t i = 0; i < count; i++)
         documents[i].path = zb__path_join(path, names[i]);
-    enum zb_code code = read_all(store, documents, count, err);
+    enum zb_code code = read_all(store, documents, count, false, err);
     for (size_t i = 0; i < count && !code; i++) {
         if (documents[i].is_answer && documents[i].text)
             zb__lately_keep(store, &documents[i], changes, false);
@@ -102,12 +104,20 @@ enum zb_code zb__documents_read(zb_store *store, const char *path, const char *c
     return code;
 }
 
+enum zb_code zb__documents_read_own(zb_store *store, const char *path, const char *const *names,
+                                    size_t count, zb__early_document *documents, zb_error *err) {
+    zb__documents_free(documents, count);
+    for (size_t i = 0; i < count; i++)
+        documents[i].path = zb__path_join(path, names[i]);
+    return read_all(store, documents, count, true, err);
+}
+
 void zb__documents_fetch(zb_store *store, const char *const *paths, size_t count,
                          uint64_t changes) {
     zb__early_document *documents = calloc(count + 1, sizeof *documents);
     for (size_t i = 0; documents && i < count; i++)
         documents[i].path = strdup(paths[i]);
-    enum zb_code code = documents ? read_all(store, documents, count, NULL) : ZB_ENOMEM;
+    enum zb_code code = documents ? read_all(store, documents, count, false, NULL) : ZB_ENOMEM;
     for (size_t i = 0; i < count && !code; i++) {
         if (documents[i].is_answer)
             zb__lately_keep(store, &documents[i], changes, true);

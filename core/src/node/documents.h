@@ -22,6 +22,10 @@ bool zb__documents_pay(const zb_store *store);
 enum zb_code zb__documents_read(zb_store *store, const char *path, const char *const *names,
                                 size_t count, zb__early_document *documents, zb_error *err);
 
+/* The same of the store itself, as it is now: for changes. */
+enum zb_code zb__documents_read_own(zb_store *store, const char *path, const char *const *names,
+                                    size_t count, zb__early_document *documents, zb_error *err);
+
 /* Reads those of the nodes at the paths, and keeps them as read ahead. changes: of the store,
    before the paths were found. */
 void zb__documents_fetch(zb_store *store, const char *const *paths, size_t count, uint64_t changes);

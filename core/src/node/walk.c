@@ -12,6 +12,7 @@
 #include "model/array.h"
 #include "model/keys.h"
 #include "node/document.h"
+#include "node/documents.h"
 #include "node/node.h"
 #include "node/v2.h"
 #include "zarrbridge/limits.h"
@@ -33,18 +34,9 @@ enum zb_code zb__links_count(zb__links *links, const zb__name *name, const char 
 
 /* ---- Nodes -------------------------------------------------------------------------------- */
 
-enum zb_code zb__node_kind_of(zb_store *store, const char *path, char *kind, bool *older,
-                              zb_error *err) {
-    char *text;
-    size_t size;
+static enum zb_code kind_of_text(const char *text, size_t size, char *kind, zb_error *err) {
     zb_json *json;
-    enum zb_code code = zb__node_read(store, path, &text, &size, err);
-    *kind = 0;
-    *older = code == ZB_ENOTFOUND;
-    if (code)
-        return *older ? zb__v2_kind(store, path, kind, err) : code;
-    code = zb__json_parse_document(text, size, &json, err);
-    free(text);
+    enum zb_code code = zb__json_parse_document(text, size, &json, err);
     *kind = 'g';
     if (code)
         return code == ZB_ENOMEM ? code : ZB_OK;
@@ -55,17 +47,40 @@ enum zb_code zb__node_kind_of(zb_store *store, const char *path, char *kind, boo
     return ZB_OK;
 }
 
+/* read: the document, where it was read before, or NULL. */
+static enum zb_code find_kind(zb_store *store, const char *path, const zb__early_document *read,
+                              char *kind, bool *older, zb_error *err) {
+    char *text = NULL;
+    size_t size = 0;
+    enum zb_code code = read ? read->code : zb__node_read(store, path, &text, &size, err);
+    *kind = 0;
+    *older = code == ZB_ENOTFOUND;
+    if (*older)
+        return zb__v2_kind(store, path, kind, err);
+    if (code && read && err)
+        *err = read->error;
+    if (!code)
+        code = kind_of_text(read ? read->text : text, read ? read->size : size, kind, err);
+    free(text);
+    return code;
+}
+
+enum zb_code zb__node_kind_of(zb_store *store, const char *path, char *kind, bool *older,
+                              zb_error *err) {
+    return find_kind(store, path, NULL, kind, older, err);
+}
+
 enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_error *err) {
     bool older;
     return zb__node_kind_of(store, path, kind, &older, err);
 }
 
 /* Adds the node at path; *enter tells whether there can be nodes below. */
-static enum zb_code add_node(zb_store *store, const char *path, zb__names *out, bool *enter,
-                             zb_error *err) {
+static enum zb_code add_node(zb_store *store, const char *path, const zb__early_document *read,
+                             zb__names *out, bool *enter, zb_error *err) {
     char kind;
     bool older;
-    enum zb_code code = zb__node_kind_of(store, path, &kind, &older, err);
+    enum zb_code code = find_kind(store, path, read, &kind, &older, err);
     *enter = kind != 'a';
     zb__name node = {.is_prefix = kind == 'a', .is_older = older};
     if (code || !kind)
@@ -83,23 +98,46 @@ static enum zb_code add_link(zb_store *store, const char *path, zb__names *out, 
     return zb__names_add_listed(out, (zb__name){.text = strdup(path), .is_link = true}, err);
 }
 
-/* links: NULL to go through none. Recursion is as deep as names in the store are nested. Hidden and
-   reserved names are not nodes. */
-static enum zb_code add_nodes(zb_store *store, const char *path, zb__links *links, zb__names *out,
-                              zb_error *err) {
-    bool enter;
-    zb__names names = {.count = 0};
-    const size_t own = out->count;
-    enum zb_code code = add_node(store, path, out, &enter, err);
-    zb__name *const group = !code && out->count > own ? &out->name[own] : NULL;
-    if (!code && enter)
-        code = zb__list(store, path, &names, err);
-    for (size_t i = 0; group && i < names.count; i++)
-        group->has_hidden |= names.name[i].is_prefix && strncmp(names.name[i].text, "__", 2) == 0;
-    for (size_t i = 0; i < names.count && !code; i++) {
-        const zb__name *name = &names.name[i];
-        if (!name->is_prefix || zb__name_is_hidden(name->text))
-            continue;
+/* Documents of children that are read together: none of a local store. */
+typedef struct ahead {
+    zb__early_document *documents; /* of those from `first` on */
+    size_t first, count;
+} ahead;
+
+static bool may_be_node(const zb__name *name) {
+    return name->is_prefix && !zb__name_is_hidden(name->text);
+}
+
+/* Those of name number i and of names behind it, if it is not among them already. They are of a
+   moment before the nodes are looked at, as each is of the moment before the next. */
+static enum zb_code read_ahead(zb_store *store, const char *path, const zb__names *names, size_t i,
+                               ahead *a, zb_error *err) {
+    const char *some[ZB__DOCUMENTS_AHEAD];
+    if (!zb__documents_pay(store) || (a->documents && i < a->first + a->count))
+        return ZB_OK;
+    if (!a->documents)
+        a->documents = calloc(ZB__DOCUMENTS_AHEAD, sizeof *a->documents);
+    if (!a->documents)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for documents");
+    zb__documents_free(a->documents, a->count);
+    a->first = i;
+    for (a->count = 0; a->count < ZB__DOCUMENTS_AHEAD && i + a->count < names->count; a->count++)
+        some[a->count] = names->name[i + a->count].text;
+    return zb__documents_read_own(store, path, some, a->count, a->documents, err);
+}
+
+static enum zb_code add_nodes(zb_store *store, const char *path, const zb__early_document *read,
+                              zb__links *links, zb__names *out, zb_error *err);
+
+static enum zb_code add_below(zb_store *store, const char *path, const zb__names *names,
+                              zb__links *links, zb__names *out, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    ahead a = {.documents = NULL};
+    for (size_t i = 0; i < names->count && !code; i++) {
+        const zb__name *name = &names->name[i];
+        code = read_ahead(store, path, names, i, &a, err);
+        if (code)
+            break;
         char *below = zb__path_join(path, name->text);
         if (!below)
             code = zb_fail(err, ZB_ENOMEM, "out of memory for a path");
@@ -108,9 +146,43 @@ static enum zb_code add_nodes(zb_store *store, const char *path, zb__links *link
         else if (links)
             code = zb__links_count(links, name, below, err);
         if (!code && !(name->is_link && !links))
-            code = add_nodes(store, below, links, out, err);
+            code = add_nodes(store, below, a.documents ? &a.documents[i - a.first] : NULL, links,
+                             out, err);
         free(below);
     }
+    if (a.documents)
+        zb__documents_free(a.documents, a.count);
+    free(a.documents);
+    return code;
+}
+
+static void keep_nodes(zb__names *names) {
+    size_t kept = 0;
+    for (size_t i = 0; i < names->count; i++) {
+        if (may_be_node(&names->name[i]))
+            names->name[kept++] = names->name[i];
+        else
+            free(names->name[i].text);
+    }
+    names->count = kept;
+}
+
+/* links: NULL to go through none. Recursion is as deep as names in the store are nested. Hidden and
+   reserved names are not nodes. */
+static enum zb_code add_nodes(zb_store *store, const char *path, const zb__early_document *read,
+                              zb__links *links, zb__names *out, zb_error *err) {
+    bool enter;
+    zb__names names = {.count = 0};
+    const size_t own = out->count;
+    enum zb_code code = add_node(store, path, read, out, &enter, err);
+    zb__name *const group = !code && out->count > own ? &out->name[own] : NULL;
+    if (!code && enter)
+        code = zb__list(store, path, &names, err);
+    for (size_t i = 0; group && i < names.count; i++)
+        group->has_hidden |= names.name[i].is_prefix && strncmp(names.name[i].text, "__", 2) == 0;
+    keep_nodes(&names);
+    if (!code)
+        code = add_below(store, path, &names, links, out, err);
     zb__names_free(&names);
     return code;
 }
@@ -118,7 +190,7 @@ static enum zb_code add_nodes(zb_store *store, const char *path, zb__links *link
 enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_error *err) {
     *out = (zb__names){.count = 0};
     zb__links links = {.count = 0};
-    enum zb_code code = add_nodes(store, path, &links, out, err);
+    enum zb_code code = add_nodes(store, path, NULL, &links, out, err);
     if (code)
         zb__names_free(out);
     return code;
@@ -126,8 +198,9 @@ enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_
 
 enum zb_code zb__nodes_owned(zb_store *store, const char *path, zb__names *out, zb_error *err) {
     *out = (zb__names){.count = 0};
-    enum zb_code code = zb_store_is_link(store, path) ? add_link(store, path, out, err)
-                                                      : add_nodes(store, path, NULL, out, err);
+    enum zb_code code = zb_store_is_link(store, path)
+                            ? add_link(store, path, out, err)
+                            : add_nodes(store, path, NULL, NULL, out, err);
     if (code)
         zb__names_free(out);
     return code;
