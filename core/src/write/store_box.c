@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The open chunks that a read is about to look at: asked for, and stored. zb_array_read sees the store, not the
- * chunks that wait in a writer for their rest; a program that reads and writes by turns wants no
- * more of those stored than it reads.
+ * The open chunks that a read is about to look at: asked for, and stored. zb_array_read sees the
+ * store, not the chunks that wait in a writer for their rest; a program that reads and writes by
+ * turns wants no more of those stored than it reads.
  */
 #include <stdlib.h>
 #include <string.h>

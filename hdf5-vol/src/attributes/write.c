@@ -250,7 +250,7 @@ static herr_t take_existing(vol_node *owner, const char *name, hid_t shown, cons
     *existing = bytes ? vol_elements_unpack(form, count, bytes, size) : NULL;
     free(bytes);
     if (!*existing)
-        return push_no_memory(owner->file->lib, name);
+        return vol_attr_push_no_memory(owner->file->lib, name);
     memcpy(out, *existing, count * form->size);
     return 0;
 }
