@@ -244,6 +244,17 @@ def test_a_failed_copy_takes_the_groups_above_with_it(tmp_path, place):
         assert gdal.VSIStatL(path) is None or made
 
 
+def test_a_failed_copy_leaves_files_of_others(tmp_path):
+    root = tmp_path / "r.zarr"
+    DRIVER.CreateCopy('ZARR3:"%s":/a' % root, raster(1))
+    (root / "b/c").mkdir(parents=True)
+    (root / "b/c/notes.txt").write_text("of a person")
+    with Errors() as errors:
+        assert DRIVER.CreateCopy('ZARR3:"%s":/b/c/tas' % root, raster(1), callback=lambda *_: 0) is None
+    assert len(errors.failures) == 1
+    assert (root / "b/c/notes.txt").read_text() == "of a person" and not (root / "b/c/tas").exists()
+
+
 def test_a_source_that_fails_leaves_nothing(tmp_path):
     gdal.Translate(str(tmp_path / "a.tif"), raster(1, gdal.GDT_Byte, 600, 600),
                    creationOptions=["COMPRESS=DEFLATE", "TILED=YES"])

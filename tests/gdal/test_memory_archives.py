@@ -83,7 +83,7 @@ def test_what_is_no_store_is_left_to_others():
     with pytest.raises(RuntimeError, match="not recognized"):
         gdal.OpenEx(NAME, gdal.OF_RASTER)
     before = content()
-    with pytest.raises(RuntimeError, match="no archive with a Zarr store"):
+    with pytest.raises(RuntimeError, match="no Zarr version 3 store"):
         DRIVER.Create(NAME, 4, 4)
     assert content() == before and files() == ["r.zarr.zip"]
 

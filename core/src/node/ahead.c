@@ -74,7 +74,7 @@ static void list_all(job *j) {
 
 /* ---- Documents ---------------------------------------------------------------------------- */
 
-/* The paths of the nodes in the listings, as long as all of a group's fit. */
+/* The paths of the nodes in the listings, as many as fit. */
 static void find_nodes(const job *j, zb__names *paths) {
     for (size_t i = 0; i < j->count; i++) {
         const zb__names *names = &j->listings[i].names;

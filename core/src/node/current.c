@@ -11,6 +11,7 @@
 #include "codec/chain.h"
 #include "model/array.h"
 #include "node/document.h"
+#include "node/lately.h"
 #include "node/node.h"
 #include "node/served.h"
 #include "node/version.h"
@@ -116,10 +117,10 @@ enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *i
 }
 
 /* A server that has lost the store says the same of each object. Its word that a chunk is missing
-   counts while the document was there not long ago. */
+   counts while the document was there not long ago. Until an answer is there, each read asks. */
 static enum zb_code still_answered(zb_node *node, zb_error *err) {
     const int64_t moment = zb__now();
-    if (!atomic_exchange(&node->lacks, false) ||
+    if (!atomic_load(&node->lacks) ||
         moment - atomic_load(&node->asked) < node->store->hints.fresh)
         return ZB_OK;
     char *key = node->is_served ? zb__served_key(node->store, node->path) : document_key(node);
@@ -156,5 +157,6 @@ enum zb_code zb__array_still(const zb_node *node, zb_error *err) {
 /* ---- Opening again ------------------------------------------------------------------------ */
 
 enum zb_code zb_node_refresh(const zb_node *node, zb_node **out, zb_error *err) {
+    zb__lately_forget(node->store);
     return zb__node_open_own(node->store, node->path, out, err);
 }

@@ -50,6 +50,7 @@ static size_t prepare(zb_store *store, zb__early_document *documents, size_t cou
         document->text = key && !is_own ? zb__served_text(store, document->path, &document->size,
                                                           &document->format)
                                         : NULL;
+        document->is_served = document->text;
         if (!key)
             document->code = zb_fail(&document->error, ZB_ENOMEM, "no memory for a key");
         if (!key || document->text ||
@@ -68,11 +69,13 @@ static size_t prepare(zb_store *store, zb__early_document *documents, size_t cou
     return asked;
 }
 
-/* By their paths. is_own: of the store itself, as it is now. */
+/* By their paths. is_own: of the store itself, as it is now. most: the bytes of one, besides the
+   limit. */
 static enum zb_code read_all(zb_store *store, zb__early_document *documents, size_t count,
-                             bool is_own, zb_error *err) {
+                             bool is_own, uint64_t most, zb_error *err) {
     const char *limit_name;
-    const uint64_t limit = zb__document_limit(&limit_name);
+    uint64_t limit = zb__document_limit(&limit_name);
+    limit = most < limit ? most : limit;
     zb_fetch *fetches = calloc(count + 1, sizeof *fetches);
     if (!fetches)
         return zb_fail(err, ZB_ENOMEM, "no memory for documents");
@@ -96,7 +99,7 @@ enum zb_code zb__documents_read(zb_store *store, const char *path, const char *c
     zb__documents_free(documents, count);
     for (size_t i = 0; i < count; i++)
         documents[i].path = zb__path_join(path, names[i]);
-    enum zb_code code = read_all(store, documents, count, false, err);
+    enum zb_code code = read_all(store, documents, count, false, UINT64_MAX, err);
     for (size_t i = 0; i < count && !code; i++) {
         if (documents[i].is_answer && documents[i].text)
             zb__lately_keep(store, &documents[i], changes, false);
@@ -109,7 +112,7 @@ enum zb_code zb__documents_read_own(zb_store *store, const char *path, const cha
     zb__documents_free(documents, count);
     for (size_t i = 0; i < count; i++)
         documents[i].path = zb__path_join(path, names[i]);
-    return read_all(store, documents, count, true, err);
+    return read_all(store, documents, count, true, UINT64_MAX, err);
 }
 
 void zb__documents_fetch(zb_store *store, const char *const *paths, size_t count,
@@ -117,7 +120,8 @@ void zb__documents_fetch(zb_store *store, const char *const *paths, size_t count
     zb__early_document *documents = calloc(count + 1, sizeof *documents);
     for (size_t i = 0; documents && i < count; i++)
         documents[i].path = strdup(paths[i]);
-    enum zb_code code = documents ? read_all(store, documents, count, false, NULL) : ZB_ENOMEM;
+    enum zb_code code =
+        documents ? read_all(store, documents, count, false, ZB__LATELY_MOST, NULL) : ZB_ENOMEM;
     for (size_t i = 0; i < count && !code; i++) {
         if (documents[i].is_answer)
             zb__lately_keep(store, &documents[i], changes, true);
@@ -157,6 +161,7 @@ enum zb_code zb__early_document_open(zb_store *store, const zb__early_document *
     if (code)
         return code;
     (*out)->format = is_older ? 2 : document->format;
+    (*out)->is_served = document->is_served;
     zb__node_mark_version(*out, 0, &info);
     return ZB_OK;
 }
@@ -195,7 +200,7 @@ enum zb_code zb_node_open_lately(zb_store *store, const char *path, zb_node **ou
         free(document.text);
         return code;
     }
-    if (zb__node_open_owner(store, path, out))
+    if (zb__lately_pays(store) && zb__node_open_owner(store, path, out))
         return ZB_OK;
     const bool lists = *path && store->hints.can_list && zb__lately_pays(store);
     bool lacks = lists && zb__lately_lacks(store, path, &knows);

@@ -16,6 +16,7 @@ typedef struct zb__early_document {
     int format; /* of the store's documents, with text */
     zb_object_info info;
     bool is_answer; /* the store has been asked for this one */
+    bool is_served; /* it is of consolidated metadata */
     enum zb_code code;
     zb_error error;
 } zb__early_document;

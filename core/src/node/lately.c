@@ -9,6 +9,7 @@
 #include "base/fork.h"
 #include "base/mix.h"
 #include "model/block.h"
+#include "node/document.h"
 
 /* Bytes of a store's documents and names: some ten thousand nodes. */
 #define MOST_BYTES ((size_t)16 << 20)
@@ -54,8 +55,9 @@ static void init(void) {
     zb__fork_guard_add(&guard);
 }
 
+/* Not of archives, whose directory is at hand, and may be read anew at any time. */
 bool zb__lately_pays(const zb_store *store) {
-    return !store->hints.is_local && store->hints.fresh > 0;
+    return !store->hints.is_local && store->hints.fresh > 0 && zb_store_can_submit(store);
 }
 
 static void free_told(told *t) {
@@ -117,6 +119,15 @@ static told **place_of(lately *l, const char *path) {
     return place;
 }
 
+void zb__lately_forget(zb_store *store) {
+    lately *l = enter(store, false);
+    if (!l)
+        return;
+    store->lately = NULL;
+    leave();
+    release(&l->base);
+}
+
 /* ---- Room --------------------------------------------------------------------------------- */
 
 static void drop_old(zb_store *store, lately *l) {
@@ -137,7 +148,7 @@ static void drop_old(zb_store *store, lately *l) {
 /* What is told of the node at path, with room for `more` bytes; NULL when there is none. */
 static told *make_room(zb_store *store, lately *l, const char *path, size_t more) {
     const size_t own = sizeof(told) + strlen(path) + 1;
-    if (own + more > MOST_BYTES / 16)
+    if (own + more > ZB__LATELY_MOST)
         return NULL;
     if (l->bytes + own + more > MOST_BYTES)
         drop_old(store, l);
@@ -209,6 +220,8 @@ void zb__lately_keep(zb_store *store, const zb__early_document *document, uint64
         t->has_block = text && tells_block(text);
         t->document = (age){.time = zb__now(), .changes = changes, .is_ahead = is_ahead};
         text = old;
+    } else if (l && (t = *place_of(l, document->path))) {
+        t->document.time = 0;
     }
     if (l)
         leave();
@@ -276,6 +289,8 @@ void zb__lately_keep_names(zb_store *store, const char *path, const zb__names *n
         t->is_whole = is_whole;
         t->listing = (age){.time = zb__now(), .changes = changes, .is_ahead = is_ahead};
         copy = old;
+    } else if (l && (t = *place_of(l, path))) {
+        t->listing.time = 0;
     }
     if (l)
         leave();
@@ -317,10 +332,10 @@ bool zb__lately_lacks(zb_store *store, const char *path, bool *knows) {
     *knows = false;
     lately *l = group && *path ? enter(store, false) : NULL;
     told *t = l ? *place_of(l, group) : NULL;
-    if (t && is_fresh(store, &t->listing)) {
+    if (t && is_fresh(store, &t->listing) && !zb__name_is_hidden(name)) {
         *knows = true;
-        lacks = t->is_whole && !(t->names.count && bsearch(name, t->names.name, t->names.count,
-                                                           sizeof *t->names.name, compare_name));
+        lacks = t->is_whole && t->names.count &&
+                !bsearch(name, t->names.name, t->names.count, sizeof *t->names.name, compare_name);
     }
     if (l)
         leave();

@@ -13,11 +13,18 @@
 #include "base/names.h"
 #include "node/early.h"
 
+/* The bytes of a document, or of the names in a group, that are kept. */
+#define ZB__LATELY_MOST ((size_t)1 << 20)
+
 /* True where answers of the store are kept. */
 bool zb__lately_pays(const zb_store *store);
 
+/* Forgets all that the store has told: somebody wants to know how it is now. */
+void zb__lately_forget(zb_store *store);
+
 /* Keeps a document, or its absence; errors of other kinds are not kept. changes: of the store,
-   before it was asked. is_ahead: nobody has asked for it yet. What does not fit is not kept. */
+   before it was asked. is_ahead: nobody has asked for it yet. What does not fit is not kept, and an
+   older answer is not, either. */
 void zb__lately_keep(zb_store *store, const zb__early_document *document, uint64_t changes,
                      bool is_ahead);
 
@@ -38,7 +45,8 @@ bool zb__lately_has_names(zb_store *store, const char *path);
 bool zb__lately_take_names(zb_store *store, const char *path, zb__names *out);
 
 /* True if the names of the group above are known, and this node's is not among them; `knows`: they
-   are known at all. */
+   are known at all. Hidden names are never: some listings leave them out. A listing without any
+   name proves nothing, since servers that refuse listings may send such ones. */
 bool zb__lately_lacks(zb_store *store, const char *path, bool *knows);
 
 /* The paths of groups whose documents are known and whose names are not, in their order: `most` of

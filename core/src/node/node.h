@@ -24,7 +24,7 @@ struct zb_node {
     uint64_t version;          /* version of its document, in one word; 0: not sure */
     atomic_uint_fast64_t seen; /* the last version that is known to be of this form */
     atomic_bool lacks;         /* an answer of a distant store: a chunk is missing */
-    atomic_int_fast64_t asked; /* when its document was there, as far as that is known (zb__now) */
+    atomic_int_fast64_t asked; /* when it was made, or its document was there later (zb__now) */
 };
 
 /* The most bytes that a document may have, and the name of that limit. */

@@ -304,8 +304,10 @@ static enum zb_code start(zb__item *item, zb__ask_list *more, zb__scratch *scrat
         return no_memory(err);
     bool is_known = zb__known_find(chunk, &known);
     item->looks_up = is_known && zb__known_is_fresh(chunk, &known);
-    if (item->looks_up && known.is_missing)
+    if (item->looks_up && known.is_missing) {
+        atomic_store(&((zb_node *)chunk->node)->lacks, true);
         return fill(item, scratch, err);
+    }
     item->expects = is_known && !known.is_missing;
     if (item->expects)
         chunk->info = known.info;

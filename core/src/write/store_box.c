@@ -89,6 +89,8 @@ static bool has_open(const zb_writer *writer, const region *r) {
 
 bool zb_writer_waits(const zb_writer *writer, const uint64_t *start, const uint64_t *count) {
     region touched;
+    if (writer->lost)
+        return true;
     return writer->open_count > 0 && find_region(writer->node->array, start, count, &touched) &&
            has_open(writer, &touched);
 }

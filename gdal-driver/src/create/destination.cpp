@@ -177,11 +177,14 @@ static enum zb_code clear_bucket(const std::string &root, zb_error *err) {
     return code == ZB_OK ? delete_node(old.store.get(), "", err) : code;
 }
 
-/* What making a group makes above it. In S3 it would be a request for each. */
+/* What making a group makes above it: not what has files of others, or cannot be looked at. In S3
+   it would be a request for each. */
 void Destination::remember_missing() {
     for (std::string path = is_url(root_) ? "" : place_; !path.empty();) {
         path = parent_path(path);
-        if (is_there(hierarchy_.store.get(), path))
+        enum zb_place place;
+        if (zb_place_look(hierarchy_.store.get(), path.c_str(), &place, nullptr) != ZB_OK ||
+            place != ZB_PLACE_EMPTY)
             break;
         missing_.push_back(path);
     }
