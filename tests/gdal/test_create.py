@@ -298,7 +298,7 @@ def test_create_needs_a_place(tmp_path):
     (tmp_path / "dir").mkdir()
     (tmp_path / "dir" / "mine.txt").write_text("")
     (tmp_path / "empty").mkdir()
-    for name, word in (("no/r.zarr", "No such file"), ("dir", "not overwritten"),
+    for name, word in (("no/r.zarr", "No such file"), ("dir", "stays as it is"),
                        ("file/r.zarr", "Not a directory")):
         with Errors() as errors:
             assert create(tmp_path / name) is None

@@ -501,7 +501,7 @@ def test_other_directories_are_not_replaced(tmp_path):
     with Errors() as errors:
         driver = gdal.GetDriverByName("Zarr3")
         assert driver.CreateMultiDimensional(str(tmp_path / "x.zarr")) is None
-    assert "not overwritten" in errors.failures[0]
+    assert "stays as it is" in errors.failures[0]
     assert (tmp_path / "x.zarr" / "mine.txt").read_text() == "mine"
 
 

@@ -220,7 +220,7 @@ def test_a_copy_replaces_a_store_and_nothing_else(tmp_path):
     other.mkdir()
     (other / "mine").write_text("mine")
     result = subprocess.run(["gdalmdimtranslate", NETCDF, other], capture_output=True, text=True)
-    assert result.returncode != 0 and "not overwritten" in result.stderr
+    assert result.returncode != 0 and "stays as it is" in result.stderr
     assert os.listdir(other) == ["mine"]
 
 

@@ -228,7 +228,7 @@ def test_rasterio_in_memory():
 
 def test_files_in_memory_are_not_overwritten():
     gdal.FileFromMemBuffer("/vsimem/full.zarr", b"x")
-    with pytest.raises(RuntimeError, match="is no directory"):
+    with pytest.raises(RuntimeError, match="no Zarr version 3 store"):
         gdal.GetDriverByName("Zarr3").Create("/vsimem/full.zarr", 4, 4)
     assert gdal.VSIStatL("/vsimem/full.zarr").size == 1
     gdal.Unlink("/vsimem/full.zarr")

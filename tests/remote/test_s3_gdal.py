@@ -138,7 +138,7 @@ def test_what_was_there_is_replaced_if_it_is_a_store(serve, tmp_path):
     (server.bucket / "other.zarr").mkdir()
     (server.bucket / "other.zarr/letter.txt").write_text("mine")
     done = translate(tmp_path, "s3://bucket/other.zarr", variables, check=run)
-    assert done.returncode == 1 and "it is not overwritten" in done.stderr
+    assert done.returncode == 1 and "it stays as it is" in done.stderr
     assert [name for name in objects(server) if name.startswith("other")] == ["other.zarr/letter.txt"]
 
 

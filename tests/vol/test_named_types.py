@@ -231,6 +231,11 @@ def test_users_are_counted(tmp_path, suffix):
         assert count(file, "t") == 3 and data.id.get_type().committed()
         data.id._close()
         assert count(file, "t") == 2
+        space = h5py.h5s.create(h5py.h5s.SCALAR)
+        loose = h5py.h5d.create(file.id, None, file["t"].id, space)
+        assert count(file, "t") == 3
+        loose._close()
+        assert count(file, "t") == 2
 
 
 def test_users_in_large_trees(tmp_path):

@@ -149,5 +149,5 @@ enum zb_code zb_destination_look(const char *name, const char *path,
 
 enum zb_code zb_destination_refuse(zb_error *err) {
     return zb_fail_errno(err, EEXIST,
-                         "what is there is no Zarr version 3 store or node; it is not overwritten");
+                         "what is there is no Zarr version 3 store or node; it stays as it is");
 }

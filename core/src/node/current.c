@@ -120,8 +120,7 @@ enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *i
    counts while the document was there not long ago. Until an answer is there, each read asks. */
 static enum zb_code still_answered(zb_node *node, zb_error *err) {
     const int64_t moment = zb__now();
-    if (!atomic_load(&node->lacks) ||
-        moment - atomic_load(&node->asked) < node->store->hints.fresh)
+    if (!atomic_load(&node->lacks) || moment - atomic_load(&node->asked) < node->store->hints.fresh)
         return ZB_OK;
     char *key = node->is_served ? zb__served_key(node->store, node->path) : document_key(node);
     const enum zb_code code = key ? zb_store_peek(node->store, key, NULL, err) : ZB_OK;

@@ -12,8 +12,10 @@
 
 #include "model/tree.h"
 
-/* The users of a type. 0 for other nodes, and in distant stores, where the walk would ask for each
-   document. Nodes that cannot be read use nothing. Nodes without a pin may go. */
+/* The users of a type, by its path alone: what was made with an earlier type there counts, too. 0
+   for other nodes, in distant stores, where the walk would ask for each document, and in files with
+   netCDF's dimensions, which keep all that they open. Nodes that cannot be read use nothing. Nodes
+   without a pin may go. */
 unsigned vol_type_users(vol_node *type);
 
 #endif

@@ -55,7 +55,7 @@ static herr_t begin(h5_lib *lib, const vol_request *request, work *w) {
         return push_no_memory(w);
     w->elements = new_elements(w, w->form->size);
     w->memory = new_elements(w, request->mem_size);
-    w->texts = calloc(w->room, sizeof *w->texts);
+    w->texts = calloc(w->room + 1, sizeof *w->texts);
     return w->elements && w->memory && w->texts ? 0 : push_no_memory(w);
 }
 

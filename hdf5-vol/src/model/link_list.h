@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of links, in the order of their names. */
+/* Lists of links. Finding, inserting and taking want them in the order of their names. */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_LINK_LIST_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_LINK_LIST_H
 

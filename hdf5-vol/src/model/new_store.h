@@ -6,8 +6,9 @@
 #include "model/handle.h"
 
 /* Creates a store with an empty root group, or a group inside a store. Anything at the path already
-   is an error, unless `truncate` is set and it is a Zarr node or an empty file, which go, or an
-   empty directory. attributes: those of the group, a JSON object as text, or NULL. */
+   is an error, unless `truncate` is set and it is a Zarr node or, in the place of a store, an empty
+   file, which go, or an empty directory. attributes: those of the group, a JSON object as text, or
+   NULL. */
 enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *options,
                               bool truncate, const char *attributes, vol_handle **out,
                               zb_error *err);
