@@ -139,6 +139,41 @@ void zb__documents_free(zb__early_document *documents, size_t count) {
     }
 }
 
+static enum zb_code read_children(zb__early_children *early, size_t i, zb_error *err) {
+    const char *some[ZB__DOCUMENTS_AHEAD];
+    const zb__names *names = early->names;
+    if (!early->documents)
+        early->documents = calloc(ZB__DOCUMENTS_AHEAD, sizeof *early->documents);
+    if (!early->documents)
+        return zb_fail(err, ZB_ENOMEM, "no memory for documents");
+    zb__documents_free(early->documents, early->count);
+    early->first = i;
+    for (early->count = 0; early->count < ZB__DOCUMENTS_AHEAD && i + early->count < names->count;
+         early->count++)
+        some[early->count] = names->name[i + early->count].text;
+    return (early->is_own ? zb__documents_read_own : zb__documents_read)(
+        early->store, early->path, some, early->count, early->documents, err);
+}
+
+enum zb_code zb__early_children_at(zb__early_children *early, size_t i,
+                                   const zb__early_document **out, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    *out = NULL;
+    if (!zb__documents_pay(early->store))
+        return ZB_OK;
+    if (!early->documents || i >= early->first + early->count)
+        code = read_children(early, i, err);
+    if (!code)
+        *out = &early->documents[i - early->first];
+    return code;
+}
+
+void zb__early_children_free(zb__early_children *early) {
+    if (early->documents)
+        zb__documents_free(early->documents, early->count);
+    free(early->documents);
+}
+
 enum zb_code zb__early_document_open(zb_store *store, const zb__early_document *document,
                                      zb_node **out, zb_error *err) {
     char *text = NULL;

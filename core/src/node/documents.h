@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/names.h"
 #include "node/early.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
@@ -31,6 +32,24 @@ enum zb_code zb__documents_read_own(zb_store *store, const char *path, const cha
 void zb__documents_fetch(zb_store *store, const char *const *paths, size_t count, uint64_t changes);
 
 void zb__documents_free(zb__early_document *documents, size_t count);
+
+/* The documents of a group's children on the way of a visit to one after the other: at most
+   ZB__DOCUMENTS_AHEAD are read together, when the visit comes to the first of them. The caller sets
+   the first four members, and the rest to zeros. */
+typedef struct zb__early_children {
+    zb_store *store;
+    const char *path;       /* of the group */
+    const zb__names *names; /* of the children that are visited */
+    bool is_own;            /* zb__documents_read_own */
+    zb__early_document *documents;
+    size_t first, count; /* the names whose documents are there */
+} zb__early_children;
+
+/* The document of name number i, borrowed until the next call; NULL of a local store. */
+enum zb_code zb__early_children_at(zb__early_children *early, size_t i,
+                                   const zb__early_document **out, zb_error *err);
+
+void zb__early_children_free(zb__early_children *early);
 
 /* As zb_node_open, of a document that was read. */
 enum zb_code zb__early_document_open(zb_store *store, const zb__early_document *document,

@@ -49,49 +49,26 @@ static void tell(walk *w, const char *path, const zb_node *node, const char *rea
 /* read: its document, where that was read ahead, or NULL. */
 static enum zb_code visit(walk *w, const char *path, const zb__early_document *read, zb_error *err);
 
-/* Documents that are read ahead of the visits: none of a local store. */
-typedef struct ahead {
-    zb__early_document *documents; /* of the children from `first` on */
-    size_t first, count;
-} ahead;
-
-static enum zb_code read_ahead(const walk *w, const zb__names *names, const char *path, size_t i,
-                               ahead *a, zb_error *err) {
-    const char *some[ZB__DOCUMENTS_AHEAD];
-    if (!zb__documents_pay(w->store) || (a->documents && i < a->first + a->count))
-        return ZB_OK;
-    if (!a->documents)
-        a->documents = calloc(ZB__DOCUMENTS_AHEAD, sizeof *a->documents);
-    if (!a->documents)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for documents");
-    zb__documents_free(a->documents, a->count);
-    a->first = i;
-    for (a->count = 0; a->count < ZB__DOCUMENTS_AHEAD && i + a->count < names->count; a->count++)
-        some[a->count] = names->name[i + a->count].text;
-    return zb__documents_read(w->store, path, some, a->count, a->documents, err);
-}
-
 static enum zb_code visit_children(walk *w, const zb__names *names, const char *path,
                                    zb_error *err) {
     enum zb_code code = ZB_OK;
-    ahead a = {.documents = NULL};
+    zb__early_children early = {.store = w->store, .path = path, .names = names};
+    const zb__early_document *read;
     for (size_t i = 0; i < names->count && !code && !w->stopped; i++) {
         const zb__name *name = &names->name[i];
-        code = read_ahead(w, names, path, i, &a, err);
+        code = zb__early_children_at(&early, i, &read, err);
         if (code)
             break;
         char *below = zb__path_join(path, name->text);
         code = below ? zb__links_count(&w->links, name, below, err)
                      : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
         if (!code)
-            code = visit(w, below, a.documents ? &a.documents[i - a.first] : NULL, err);
+            code = visit(w, below, read, err);
         /* A name without a document is no node; a node may go before it is looked at. */
         code = code == ZB_ENOTFOUND ? ZB_OK : code;
         free(below);
     }
-    if (a.documents)
-        zb__documents_free(a.documents, a.count);
-    free(a.documents);
+    zb__early_children_free(&early);
     return code;
 }
 

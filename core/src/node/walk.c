@@ -98,32 +98,8 @@ static enum zb_code add_link(zb_store *store, const char *path, zb__names *out, 
     return zb__names_add_listed(out, (zb__name){.text = strdup(path), .is_link = true}, err);
 }
 
-/* Documents of children that are read together: none of a local store. */
-typedef struct ahead {
-    zb__early_document *documents; /* of those from `first` on */
-    size_t first, count;
-} ahead;
-
 static bool may_be_node(const zb__name *name) {
     return name->is_prefix && !zb__name_is_hidden(name->text);
-}
-
-/* Those of name number i and of names behind it, if it is not among them already. They are of a
-   moment before the nodes are looked at, as each is of the moment before the next. */
-static enum zb_code read_ahead(zb_store *store, const char *path, const zb__names *names, size_t i,
-                               ahead *a, zb_error *err) {
-    const char *some[ZB__DOCUMENTS_AHEAD];
-    if (!zb__documents_pay(store) || (a->documents && i < a->first + a->count))
-        return ZB_OK;
-    if (!a->documents)
-        a->documents = calloc(ZB__DOCUMENTS_AHEAD, sizeof *a->documents);
-    if (!a->documents)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for documents");
-    zb__documents_free(a->documents, a->count);
-    a->first = i;
-    for (a->count = 0; a->count < ZB__DOCUMENTS_AHEAD && i + a->count < names->count; a->count++)
-        some[a->count] = names->name[i + a->count].text;
-    return zb__documents_read_own(store, path, some, a->count, a->documents, err);
 }
 
 static enum zb_code add_nodes(zb_store *store, const char *path, const zb__early_document *read,
@@ -132,10 +108,12 @@ static enum zb_code add_nodes(zb_store *store, const char *path, const zb__early
 static enum zb_code add_below(zb_store *store, const char *path, const zb__names *names,
                               zb__links *links, zb__names *out, zb_error *err) {
     enum zb_code code = ZB_OK;
-    ahead a = {.documents = NULL};
+    /* Of a moment before the nodes are looked at, as each is of the moment before the next. */
+    zb__early_children early = {.store = store, .path = path, .names = names, .is_own = true};
+    const zb__early_document *read;
     for (size_t i = 0; i < names->count && !code; i++) {
         const zb__name *name = &names->name[i];
-        code = read_ahead(store, path, names, i, &a, err);
+        code = zb__early_children_at(&early, i, &read, err);
         if (code)
             break;
         char *below = zb__path_join(path, name->text);
@@ -146,13 +124,10 @@ static enum zb_code add_below(zb_store *store, const char *path, const zb__names
         else if (links)
             code = zb__links_count(links, name, below, err);
         if (!code && !(name->is_link && !links))
-            code = add_nodes(store, below, a.documents ? &a.documents[i - a.first] : NULL, links,
-                             out, err);
+            code = add_nodes(store, below, read, links, out, err);
         free(below);
     }
-    if (a.documents)
-        zb__documents_free(a.documents, a.count);
-    free(a.documents);
+    zb__early_children_free(&early);
     return code;
 }
 
