@@ -71,7 +71,7 @@ static std::string in_vsizip(const std::string &path) {
     static const std::string kPrefix = "/vsizip/";
     const std::string rest =
         path.compare(0, kPrefix.size(), kPrefix) == 0 ? path.substr(kPrefix.size()) : "";
-    return STARTS_WITH(rest.c_str(), "vsi") ? "/" + rest : rest;
+    return rest.rfind("vsi", 0) == 0 ? "/" + rest : rest;
 }
 
 std::string archive_of(const std::string &path) {
