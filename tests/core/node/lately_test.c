@@ -87,7 +87,8 @@ static void a_walk_asks_for_all_once_and_in_its_order(void **state) {
         ASSERT_OK(zb_node_each(store, "", add_line, found, &err), err);
         assert_string_equal(found, expected);
         /* A prefix without a zarr.json may be of version 2: some more for that one. */
-        assert_in_range(asked(store), NODES + GROUPS, NODES + GROUPS + 8);
+        const size_t requests = asked(store);
+        assert_true(requests >= NODES + GROUPS && requests <= NODES + GROUPS + 8);
     }
     set_array(mem, "g0/h0/a0", 7); /* the next walk asks anew */
     found[0] = '\0';
