@@ -50,7 +50,7 @@ class Request:
     taken: int = 0  # of the request's
     connection: int = 0
     begun: float = 0.0
-    ended: float = 0.0
+    ended: float = 0.0  # when the last of the reply was about to go: a client cannot go on before
 
     @property
     def range(self):
@@ -162,7 +162,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True
         finally:
-            request.ended = time.monotonic()
+            request.ended = request.ended or time.monotonic()
             with sim.lock:
                 sim.busy -= 1
 
@@ -294,6 +294,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 and "Transfer-Encoding" not in headers:
             self.close_connection = True
             self.send_header("Connection", "close")
+        request.ended = time.monotonic()
         self.end_headers()
         if request.method == "HEAD" or reply.status == 304:
             return
@@ -305,6 +306,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             part = data[at:min(at + piece, end)]
             arrival = sim.link.carry(len(part), arrival)
             request.sent += len(part)
+            request.ended = time.monotonic()
             self.wfile.write(part)
             if reply.rate:
                 time.sleep(len(part) / reply.rate)
