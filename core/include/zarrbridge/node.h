@@ -168,9 +168,8 @@ ZB_API size_t zb_array_run_count(const zb_node *array, uint32_t dim);
 ZB_API zb_chunk_run zb_array_run_at(const zb_node *array, uint32_t dim, size_t i);
 
 /* Sets *bytes to what the array takes in its store: the sum of the sizes of its chunks. Lists the
-   store.
-   ZB_EINVAL for a group; ZB_EUNSUPPORTED where the store cannot list; store errors; ZB_ELIMIT for
-   `children` names in one directory. */
+   store. ZB_EINVAL for a group; ZB_EUNSUPPORTED where the store cannot list; store errors;
+   ZB_ELIMIT for `children` names in one directory. */
 ZB_API enum zb_code zb_array_storage_size(const zb_node *array, uint64_t *bytes, zb_error *err);
 
 #ifdef __cplusplus

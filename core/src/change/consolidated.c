@@ -111,7 +111,7 @@ static enum zb_code rows_of(zb__map_rows *list, zb_store *store, const char *gro
                 some[count++] = paths->name[i].text;
         }
         if (together)
-            code = zb__documents_read_own(store, "", some, count, documents, err);
+            code = zb__documents_read(store, "", some, count, true, documents, err);
         for (size_t k = 0; k < count && !code; k++)
             code =
                 rows_read(list, store, group, some[k], together ? &documents[k] : NULL, lines, err);

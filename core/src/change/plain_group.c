@@ -18,10 +18,7 @@ static uint64_t mark_of(const zb_store *store, const char *path, const zb_valida
     uint64_t word = zb__version_word(version);
     if (!word)
         return 0;
-    word = zb__mix(word, store->id);
-    for (; *path; path++)
-        word = zb__mix(word, (unsigned char)*path);
-    return word;
+    return zb__mix_text(zb__mix(word, store->id), path);
 }
 
 enum zb_code zb__plain_group_mark(zb_store *store, const char *path, uint64_t *out, zb_error *err) {

@@ -16,9 +16,6 @@
 
 #define MOST_THREADS 32
 
-/* Names of a group: a page of a listing. Who wants more of them asks for them alone. */
-#define MOST_NAMES 1000
-
 typedef struct listing {
     const char *path;
     zb__names names; /* those that may be nodes */
@@ -37,7 +34,7 @@ typedef struct job {
 
 static int take_name(void *context, const zb_list_entry *entry) {
     listing *l = context;
-    if (++l->count > MOST_NAMES)
+    if (++l->count > ZB__LATELY_NAMES)
         l->is_whole = false;
     else if (entry->is_prefix && !zb__name_is_hidden(entry->name))
         l->is_whole = !zb__names_add(
@@ -101,8 +98,7 @@ static void read_documents(const job *j, uint64_t changes) {
 void zb__ahead_read(zb_store *store, const char *path, size_t groups) {
     zb__names paths;
     const uint64_t changes = zb_store_changes(store);
-    if (!zb__lately_pays(store) || !store->hints.can_list || !zb__documents_pay(store) ||
-        zb__lately_has_names(store, path))
+    if (!zb__lately_pays(store) || !store->hints.can_list || zb__lately_has_names(store, path))
         return;
     job j = {.store = store};
     if (!zb__lately_groups(store, path, groups, &paths, NULL) && paths.count > 1 &&

@@ -50,6 +50,7 @@ static int take_listed(void *context, const zb_list_entry *entry) {
     return s->code;
 }
 
+/* Leaves the names sorted. */
 static enum zb_code names_listed(const zb_node *group, search *s) {
     zb_store *store = group->store;
     const bool is_kept = zb__lately_pays(store);
@@ -157,10 +158,9 @@ static enum zb_code names_consolidated(const zb_node *group, search *s) {
     const char *served;
     zb__served *hold;
     const zb_json *all = zb__served_map(group->store, group->path, &served, &hold);
-    if (!all)
-        return names_above(group, s);
-    enum zb_code code = take_consolidated(all, served, s);
+    enum zb_code code = all ? take_consolidated(all, served, s) : names_above(group, s);
     zb__served_release(hold);
+    zb__names_sort(&s->names);
     return code;
 }
 
@@ -181,7 +181,6 @@ enum zb_code zb__children_names(const zb_node *group, zb__names *out, zb_error *
         code = names_listed(group, &s);
     else
         code = names_consolidated(group, &s);
-    zb__names_sort(&s.names);
     *out = s.names;
     return code;
 }
@@ -203,52 +202,18 @@ static enum zb_code take_child(const char *name, zb_node *node, enum zb_code cod
     return zb_fail(err, ZB_ENOMEM, "out of memory for the child %s", name);
 }
 
-static enum zb_code open_child(const zb_node *group, const char *name, zb_child *child,
-                               zb_error *err) {
-    char *path = zb__path_join(group->path, name);
-    if (!path)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+/* read: its document, where that was read ahead, or NULL. */
+static enum zb_code open_child(const zb_node *group, const char *name,
+                               const zb__early_document *read, zb_child *child, zb_error *err) {
     zb_node *node = NULL;
     zb_error reason;
-    enum zb_code code = zb_node_open(group->store, path, &node, &reason);
+    char *path = read ? NULL : zb__path_join(group->path, name);
+    if (!read && !path)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+    enum zb_code code = read ? zb__early_document_open(group->store, read, &node, &reason)
+                             : zb_node_open(group->store, path, &node, &reason);
     free(path);
     return take_child(name, node, code, &reason, child, err);
-}
-
-/* A child that failed halfway counts, too: zb_children_free frees it. */
-static void count_child(zb_children *out, enum zb_code code) {
-    if (out->child[out->count].name || code)
-        out->count++;
-}
-
-/* The names from number `from` on whose documents are read together. Returns how many. */
-static size_t choose(const zb__names *names, size_t from, const char **some) {
-    size_t count = 0;
-    for (; count < ZB__DOCUMENTS_AHEAD && from + count < names->count; count++)
-        some[count] = names->name[from + count].text;
-    return count;
-}
-
-/* Opens the children of a distant store, many documents at a time. */
-static enum zb_code open_ahead(const zb_node *group, const zb__names *names, zb_children *out,
-                               zb_error *err) {
-    zb__early_document documents[ZB__DOCUMENTS_AHEAD] = {{.path = NULL}};
-    const char *some[ZB__DOCUMENTS_AHEAD];
-    enum zb_code code = ZB_OK;
-    for (size_t from = 0, count; from < names->count && !code; from += count) {
-        count = choose(names, from, some);
-        code = zb__documents_read(group->store, group->path, some, count, documents, err);
-        for (size_t i = 0; i < count && !code; i++) {
-            zb_node *node = NULL;
-            zb_error reason;
-            enum zb_code opened =
-                zb__early_document_open(group->store, &documents[i], &node, &reason);
-            code = take_child(some[i], node, opened, &reason, &out->child[out->count], err);
-            count_child(out, code);
-        }
-    }
-    zb__documents_free(documents, ZB__DOCUMENTS_AHEAD);
-    return code;
 }
 
 /* One more than needed is allocated, so that a group without children is not a special case. */
@@ -257,13 +222,17 @@ static enum zb_code open_children(const zb_node *group, const zb__names *names, 
     out->child = calloc(names->count + 1, sizeof *out->child);
     if (!out->child)
         return zb_fail(err, ZB_ENOMEM, "out of memory for %zu children", names->count);
-    if (zb__documents_pay(group->store))
-        return open_ahead(group, names, out, err);
+    zb__early_children early = {.store = group->store, .path = group->path, .names = names};
+    const zb__early_document *read;
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < names->count && !code; i++) {
-        code = open_child(group, names->name[i].text, &out->child[out->count], err);
-        count_child(out, code);
+        code = zb__early_children_at(&early, i, &read, err);
+        if (!code)
+            code = open_child(group, names->name[i].text, read, &out->child[out->count], err);
+        if (out->child[out->count].name || code)
+            out->count++; /* one that failed halfway counts, too: zb_children_free frees it */
     }
+    zb__early_children_free(&early);
     return code;
 }
 
@@ -302,23 +271,22 @@ static bool has_served(zb_store *store, const char *path) {
 static enum zb_code tell_ahead(const zb_node *group, const zb__names *names, zb_name_fn fn,
                                void *context, zb_error *err) {
     zb_store *store = group->store;
-    zb__early_document documents[ZB__DOCUMENTS_AHEAD] = {{.path = NULL}};
-    const char *some[ZB__DOCUMENTS_AHEAD];
+    zb__early_children early = {.store = store, .path = group->path, .names = names};
+    const zb__early_document *read;
     enum zb_code code = ZB_OK;
     bool stopped = false;
-    for (size_t from = 0, count; from < names->count && !code && !stopped; from += count) {
-        count = choose(names, from, some);
-        code = zb__documents_read(store, group->path, some, count, documents, err);
-        for (size_t i = 0; i < count && !code && !stopped; i++) {
-            bool is_node = true;
-            enum zb_code asked = documents[i].code == ZB_ENOTFOUND
-                                     ? zb__v2_is_at(store, documents[i].path, &is_node, err)
-                                     : documents[i].code;
-            code = asked == ZB_ENOMEM ? asked : ZB_OK;
-            stopped = !code && (is_node || asked) && fn(context, some[i]) != 0;
-        }
+    for (size_t i = 0; i < names->count && !code && !stopped; i++) {
+        bool is_node = true;
+        code = zb__early_children_at(&early, i, &read, err);
+        if (code)
+            break;
+        enum zb_code asked = read->code == ZB_ENOTFOUND
+                                 ? zb__v2_is_at(store, read->path, &is_node, err)
+                                 : read->code;
+        code = asked == ZB_ENOMEM ? asked : ZB_OK;
+        stopped = !code && (is_node || asked) && fn(context, names->name[i].text) != 0;
     }
-    zb__documents_free(documents, ZB__DOCUMENTS_AHEAD);
+    zb__early_children_free(&early);
     return code;
 }
 

@@ -116,6 +116,10 @@ enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *i
     return code;
 }
 
+void zb__array_note_missing(const zb_node *node) {
+    atomic_store(&((zb_node *)node)->lacks, true);
+}
+
 /* A server that has lost the store says the same of each object. Its word that a chunk is missing
    counts while the document was there not long ago. Until an answer is there, each read asks. */
 static enum zb_code still_answered(zb_node *node, zb_error *err) {

@@ -29,6 +29,10 @@ bool zb__array_is_same(const zb_node *a, const zb_node *b);
    thread. */
 enum zb_code zb__array_still(const zb_node *node, zb_error *err);
 
+/* A distant store has answered that a chunk of the array is missing: zb__array_still has to know.
+   Any thread. */
+void zb__array_note_missing(const zb_node *node);
+
 /* Fails with the error for an array that is not at its path any more. */
 enum zb_code zb__array_gone(const zb_node *node, zb_error *err);
 

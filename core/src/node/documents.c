@@ -94,25 +94,18 @@ static enum zb_code read_all(zb_store *store, zb__early_document *documents, siz
 }
 
 enum zb_code zb__documents_read(zb_store *store, const char *path, const char *const *names,
-                                size_t count, zb__early_document *documents, zb_error *err) {
+                                size_t count, bool is_own, zb__early_document *documents,
+                                zb_error *err) {
     const uint64_t changes = zb_store_changes(store);
     zb__documents_free(documents, count);
     for (size_t i = 0; i < count; i++)
         documents[i].path = zb__path_join(path, names[i]);
-    enum zb_code code = read_all(store, documents, count, false, UINT64_MAX, err);
-    for (size_t i = 0; i < count && !code; i++) {
+    enum zb_code code = read_all(store, documents, count, is_own, UINT64_MAX, err);
+    for (size_t i = 0; i < count && !code && !is_own; i++) {
         if (documents[i].is_answer && documents[i].text)
             zb__lately_keep(store, &documents[i], changes, false);
     }
     return code;
-}
-
-enum zb_code zb__documents_read_own(zb_store *store, const char *path, const char *const *names,
-                                    size_t count, zb__early_document *documents, zb_error *err) {
-    zb__documents_free(documents, count);
-    for (size_t i = 0; i < count; i++)
-        documents[i].path = zb__path_join(path, names[i]);
-    return read_all(store, documents, count, true, UINT64_MAX, err);
 }
 
 void zb__documents_fetch(zb_store *store, const char *const *paths, size_t count,
@@ -151,8 +144,8 @@ static enum zb_code read_children(zb__early_children *early, size_t i, zb_error 
     for (early->count = 0; early->count < ZB__DOCUMENTS_AHEAD && i + early->count < names->count;
          early->count++)
         some[early->count] = names->name[i + early->count].text;
-    return (early->is_own ? zb__documents_read_own : zb__documents_read)(
-        early->store, early->path, some, early->count, early->documents, err);
+    return zb__documents_read(early->store, early->path, some, early->count, early->is_own,
+                              early->documents, err);
 }
 
 enum zb_code zb__early_children_at(zb__early_children *early, size_t i,
@@ -203,13 +196,10 @@ enum zb_code zb__early_document_open(zb_store *store, const zb__early_document *
 
 /* ---- Nodes that a listing has described --------------------------------------------------- */
 
-/* A page of names costs as much as a miss, and more are not worth it. */
-#define MOST_NAMES 1000
-
 static int take_name(void *context, const zb_list_entry *entry) {
     zb__names *names = context;
     const zb__name name = {.text = strdup(entry->name), .is_prefix = entry->is_prefix};
-    return zb__names_add(names, name, NULL) != ZB_OK || names->count >= MOST_NAMES;
+    return zb__names_add(names, name, NULL) != ZB_OK || names->count >= ZB__LATELY_NAMES;
 }
 
 /* Where one name is missed, others are likely to be: all names beside it are asked for. */
@@ -219,7 +209,7 @@ static void list_around(zb_store *store, const char *path) {
     zb__names names = {.count = 0};
     const uint64_t changes = zb_store_changes(store);
     if (group && zb_store_list(store, group, take_name, &names, NULL) == ZB_OK) {
-        const bool is_whole = names.count < MOST_NAMES;
+        const bool is_whole = names.count < ZB__LATELY_NAMES;
         zb__names_sort(&names);
         zb__lately_keep_names(store, group, &names, is_whole, changes, false);
     }
@@ -230,14 +220,16 @@ static void list_around(zb_store *store, const char *path) {
 enum zb_code zb_node_open_lately(zb_store *store, const char *path, zb_node **out, zb_error *err) {
     zb__early_document document = {.path = (char *)(uintptr_t)path};
     bool knows = false;
+    if (!zb__lately_pays(store))
+        return zb_node_open(store, path, out, err);
     if (zb__lately_find(store, path, &document)) {
         const enum zb_code code = zb__early_document_open(store, &document, out, err);
         free(document.text);
         return code;
     }
-    if (zb__lately_pays(store) && zb__node_open_owner(store, path, out))
+    if (zb__node_open_owner(store, path, out))
         return ZB_OK;
-    const bool lists = *path && store->hints.can_list && zb__lately_pays(store);
+    const bool lists = *path && store->hints.can_list;
     bool lacks = lists && zb__lately_lacks(store, path, &knows);
     if (lists && !knows && zb__served_lacks(store, path)) {
         list_around(store, path); /* tells as much as asking for what is hardly there */

@@ -18,14 +18,12 @@
 bool zb__documents_pay(const zb_store *store);
 
 /* Reads the documents of `count` children of the node at `path`, by their names, and frees what the
-   array held before. Those that are served (served.h), and those that were read ahead (ahead.h),
-   are not asked for. An error is a lack of memory, or of the store as a whole. */
+   array held before. is_own: of the store itself, as they are now, for changes; else those that are
+   served (served.h), and those that were read ahead (ahead.h), are not asked for. An error is a
+   lack of memory, or of the store as a whole. */
 enum zb_code zb__documents_read(zb_store *store, const char *path, const char *const *names,
-                                size_t count, zb__early_document *documents, zb_error *err);
-
-/* The same of the store itself, as it is now: for changes. */
-enum zb_code zb__documents_read_own(zb_store *store, const char *path, const char *const *names,
-                                    size_t count, zb__early_document *documents, zb_error *err);
+                                size_t count, bool is_own, zb__early_document *documents,
+                                zb_error *err);
 
 /* Reads those of the nodes at the paths, and keeps them as read ahead. changes: of the store,
    before the paths were found. */
@@ -40,7 +38,7 @@ typedef struct zb__early_children {
     zb_store *store;
     const char *path;       /* of the group */
     const zb__names *names; /* of the children that are visited */
-    bool is_own;            /* zb__documents_read_own */
+    bool is_own;            /* as of zb__documents_read */
     zb__early_document *documents;
     size_t first, count; /* the names whose documents are there */
 } zb__early_children;

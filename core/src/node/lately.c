@@ -110,10 +110,7 @@ static bool is_fresh(zb_store *store, const age *a) {
 }
 
 static told **place_of(lately *l, const char *path) {
-    uint64_t hash = 0;
-    for (const char *c = path; *c; c++)
-        hash = zb__mix(hash, (unsigned char)*c);
-    told **place = &l->bucket[hash % BUCKETS];
+    told **place = &l->bucket[zb__mix_text(0, path) % BUCKETS];
     while (*place && strcmp((*place)->path, path) != 0)
         place = &(*place)->next;
     return place;
@@ -204,7 +201,7 @@ static bool tells_block(const char *text) {
 
 void zb__lately_keep(zb_store *store, const zb__early_document *document, uint64_t changes,
                      bool is_ahead) {
-    if (document->code && document->code != ZB_ENOTFOUND)
+    if (!zb__lately_pays(store) || (document->code && document->code != ZB_ENOTFOUND))
         return;
     char *text = document->code ? NULL : copy_text(document->text, document->size);
     lately *l = document->code || text ? enter(store, true) : NULL;

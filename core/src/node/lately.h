@@ -16,6 +16,10 @@
 /* The bytes of a document, or of the names in a group, that are kept. */
 #define ZB__LATELY_MOST ((size_t)1 << 20)
 
+/* The names of a group that are asked for besides what a program wants: a page of a listing costs
+   as much as a miss, and more are not worth it. */
+#define ZB__LATELY_NAMES 1000
+
 /* True where answers of the store are kept. */
 bool zb__lately_pays(const zb_store *store);
 

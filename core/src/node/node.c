@@ -289,11 +289,12 @@ static void mark_origin(zb_node *node, int format, uint64_t home, const zb_objec
 
 static void keep_lately(zb_store *store, const char *path, char *text, size_t size,
                         const zb_object_info *info, int format, uint64_t changes) {
-    zb__early_document document = {.text = text, .size = size, .format = format, .info = *info};
-    document.path = zb__lately_pays(store) ? strdup(path) : NULL;
-    if (document.path)
-        zb__lately_keep(store, &document, changes, false);
-    free(document.path);
+    const zb__early_document document = {.path = (char *)(uintptr_t)path,
+                                         .text = text,
+                                         .size = size,
+                                         .format = format,
+                                         .info = *info};
+    zb__lately_keep(store, &document, changes, false);
 }
 
 enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out, zb_error *err) {

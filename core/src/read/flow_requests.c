@@ -4,6 +4,7 @@
 
 #include "base/reuse.h"
 #include "codec/form.h"
+#include "node/current.h"
 #include "node/node.h"
 #include "read/flow_state.h"
 #include "read/known.h"
@@ -27,7 +28,7 @@ static void take_opened(zb__item *item, const zb_fetch *fetch) {
     zb__stored_chunk *chunk = item->chunk;
     bool is_missing = fetch->code == ZB_ENOTFOUND;
     if (is_missing)
-        atomic_store(&((zb_node *)chunk->node)->lacks, true);
+        zb__array_note_missing(chunk->node);
     if (item->expects) {
         item->is_outdated = item->is_outdated || is_missing ||
                             !zb_validator_same(&fetch->info.validator, &chunk->info.validator);

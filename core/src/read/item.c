@@ -7,6 +7,7 @@
 #include "base/reuse.h"
 #include "codec/form.h"
 #include "model/chunk_form.h"
+#include "node/current.h"
 #include "node/node.h"
 #include "read/expand.h"
 #include "read/index.h"
@@ -305,7 +306,7 @@ static enum zb_code start(zb__item *item, zb__ask_list *more, zb__scratch *scrat
     bool is_known = zb__known_find(chunk, &known);
     item->looks_up = is_known && zb__known_is_fresh(chunk, &known);
     if (item->looks_up && known.is_missing) {
-        atomic_store(&((zb_node *)chunk->node)->lacks, true);
+        zb__array_note_missing(chunk->node);
         return fill(item, scratch, err);
     }
     item->expects = is_known && !known.is_missing;

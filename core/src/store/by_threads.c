@@ -178,7 +178,7 @@ enum zb_code zb_store_submit_by_threads(zb_store *store, zb_fetch *list, zb_fetc
     return zb_fail(err, ZB_ENOMEM, "no thread can be started for requests");
 }
 
-static bool has_batch(const zb_store *store, const void *context) {
+static bool has_submission(const zb_store *store, const void *context) {
     const submission *b = submissions;
     while (b && (b->store != store || b->context != context))
         b = b->next;
@@ -194,7 +194,7 @@ void zb_store_cancel_by_threads(zb_store *store, void *context) {
             end_submission(b);
         }
     }
-    while (has_batch(store, context))
+    while (has_submission(store, context))
         pthread_cond_wait(&submission_ended, &lock);
     pthread_mutex_unlock(&lock);
 }

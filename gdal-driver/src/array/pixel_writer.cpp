@@ -17,10 +17,12 @@ enum zb_code PixelWriter::write(const NodePtr &array, const zb_write &write, zb_
 
 enum zb_code PixelWriter::settle(const Box &box, zb_error *err) {
     const std::lock_guard<std::recursive_mutex> guard(turn_);
+    if (writer_ == nullptr)
+        return ZB_OK;
     std::vector<uint64_t> extent; /* from the first to the last element, steps included */
     for (size_t d = 0; d < box.count.size(); d++)
         extent.push_back((box.count[d] - 1) * box.step_along(d) + 1);
-    if (writer_ == nullptr || !zb_writer_waits(writer_.get(), box.start.data(), extent.data()))
+    if (!zb_writer_waits(writer_.get(), box.start.data(), extent.data()))
         return ZB_OK;
     mixed_ = true;
     return flush(err);
