@@ -284,6 +284,18 @@ enum zb_code zb__zstd_encoder(zb__scratch *scratch, ZSTD_CCtx **out, zb_error *e
     return code;
 }
 
+/* What a level stands for is libzstd's, by the size of the input, with one exception. At its default
+   level it looks for matches of 4 bytes in inputs of 128 to 256 KiB, and of 5 bytes in all that are
+   larger and most that are smaller. Tiles of pictures are of that size, and in their noise the short
+   matches gain 0 to 3 % of the bytes and take up to four times as long to find, and half as long
+   again to decode (docs/performance.md). */
+static void set_level(ZSTD_CCtx *context, int level, size_t size) {
+    const size_t above = (size_t)128 << 10, most = (size_t)256 << 10;
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+    if ((level == 0 || level == ZSTD_CLEVEL_DEFAULT) && size > above && size <= most)
+        ZSTD_CCtx_setParameter(context, ZSTD_c_minMatch, 5);
+}
+
 static enum zb_code zstd_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, uint8_t *out, size_t capacity, size_t *written,
                                 zb_error *err) {
@@ -293,7 +305,7 @@ static enum zb_code zstd_encode(const void *state, zb__scratch *scratch, const u
     if (code)
         return code;
     ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, codec->level);
+    set_level(context, codec->level, size);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, codec->checksum);
     size_t result = ZSTD_compress2(context, out, capacity, in, size);
     if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)

@@ -308,6 +308,42 @@ static void golden_shard(void **state) {
     assert_memory_equal(out + 81, end, 4);
 }
 
+/* The encoded size of 192 KiB in which nothing but runs of four bytes comes again: every second
+   group of four is one of those before. */
+static size_t size_of_short_matches(const char *codec) {
+    enum { SIZE = 192 << 10 };
+    char text[200];
+    snprintf(text, sizeof text, "[" LE ",{\"name\":\"zstd\",\"configuration\":%s}]", codec);
+    const zb__form *form = bind_shape(text, uint8_type, 1, (const uint64_t[]){SIZE});
+    const size_t capacity = (size_t)zb__chunk_encode_bound(form);
+    uint8_t *in = malloc(SIZE), *out = malloc(capacity);
+    uint32_t noise = 1;
+    for (size_t i = 0; i < SIZE; i++) {
+        noise = noise * 1664525 + 1013904223;
+        in[i] = (uint8_t)(noise >> 24);
+    }
+    for (size_t i = 4096; i < SIZE; i += 8)
+        memcpy(in + i, in + i - 4096 + 4, 4);
+    const uint8_t fill = 0;
+    size_t size;
+    zb_error err;
+    zb__scratch *scratch = zb__scratch_take();
+    ASSERT_OK(zb__chunk_encode(form, scratch, in, &fill, false, out, capacity, &size, &err), err);
+    zb__scratch_put(scratch);
+    free_form(form);
+    free(in);
+    free(out);
+    return size;
+}
+
+/* Tiles of pictures are to be read as fast as a TIFF's. */
+static void level_3_does_without_short_matches(void **state) {
+    (void)state;
+    assert_true(size_of_short_matches("{\"level\":3}") > 192 << 10);
+    assert_true(size_of_short_matches("{\"level\":0}") > 192 << 10);
+    assert_true(size_of_short_matches("{\"level\":12}") < 190 << 10); /* there is what to find */
+}
+
 static void fill_is_compared_bit_by_bit(void **state) {
     (void)state;
     uint8_t data[333];
@@ -359,6 +395,7 @@ int main(void) {
         cmocka_unit_test(all_fill),
         cmocka_unit_test(too_little_room),
         cmocka_unit_test(golden_shard),
+        cmocka_unit_test(level_3_does_without_short_matches),
         cmocka_unit_test(fill_is_compared_bit_by_bit),
         cmocka_unit_test(bounds),
     };
