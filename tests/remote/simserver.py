@@ -162,11 +162,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True
         finally:
-            request.ended = request.ended or time.monotonic()
-            with sim.lock:
-                sim.busy -= 1
+            self.ends(request)
 
     do_HEAD = do_PUT = do_POST = do_DELETE = do_GET
+
+    def ends(self, request):
+        """Called before the last of the reply goes, after which the client may go on: what this thread
+        does later counts for nothing."""
+        with self.server.sim.lock:
+            if not request.ended:
+                request.ended = time.monotonic()
+                self.server.sim.busy -= 1
 
     def read_body(self):
         """Of the request, whole: of a client that has gone none."""
@@ -294,23 +300,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 and "Transfer-Encoding" not in headers:
             self.close_connection = True
             self.send_header("Connection", "close")
-        request.ended = time.monotonic()
-        self.end_headers()
-        if request.method == "HEAD" or reply.status == 304:
-            return
-        data = memoryview(reply.data)
+        has_body = request.method != "HEAD" and reply.status != 304
+        data = memoryview(reply.data if has_body else b"")
         end = len(data) if reply.cut is None else min(reply.cut, len(data))
+        if end == 0:
+            self.ends(request)
+        self.end_headers()
         piece = sim.link.piece if not reply.rate else max(1, int(reply.rate / 20))
         arrival = None
         for at in range(0, end, piece):
             part = data[at:min(at + piece, end)]
             arrival = sim.link.carry(len(part), arrival)
             request.sent += len(part)
-            request.ended = time.monotonic()
+            if at + piece >= end:
+                self.ends(request)
             self.wfile.write(part)
             if reply.rate:
                 time.sleep(len(part) / reply.rate)
-        if reply.cut is not None:
+        if has_body and reply.cut is not None:
             self.wfile.flush()
             self.reset()
 
