@@ -68,30 +68,35 @@ static enum zb_code print_row(zb__map_row *r, const zb_json *json, bool lines, z
     return r->entry ? ZB_OK : zb_fail(err, ZB_ENOMEM, "out of memory for consolidated metadata");
 }
 
-/* Adds the entry of the node at path, unless there is none or its document is not JSON. read: the
-   document, whose text is taken over, where it was read before, or NULL. */
-static enum zb_code rows_read(zb__map_rows *list, zb_store *store, const char *group,
-                              const char *path, zb__early_document *read, bool lines,
-                              zb_error *err) {
+/* Reads the document of the node at path: read, whose text is taken over, where it was read before,
+   else NULL. One that is not JSON, or not there, leaves *out without text. */
+static enum zb_code outline(zb_store *store, const char *path, zb__early_document *read,
+                            zb__document *out, zb_error *err) {
     char *text = read ? read->text : NULL;
     size_t size = read ? read->size : 0;
-    zb__document document;
     enum zb_code code = read ? read->code : zb__node_read(store, path, &text, &size, err);
+    *out = (zb__document){.text = NULL};
     if (read)
         read->text = NULL;
     if (code && read && err)
         *err = read->error;
     if (code)
         return code == ZB_ENOTFOUND ? ZB_OK : zb__node_blame(store, "node", path, code, err);
-    code = zb__document_outline(text, size, path, &document, err);
-    if (code)
-        return code == ZB_ENOMEM ? code : ZB_OK;
-    zb__map_row made = {.path = strdup(zb__path_below(path, group))};
+    code = zb__document_outline(text, size, path, out, err);
+    return code == ZB_ENOMEM ? code : ZB_OK;
+}
+
+/* Adds the entry of the node at path below the group, unless it has no document that is JSON. */
+static enum zb_code rows_add(zb__map_rows *list, const zb__map_change *change, const char *path,
+                             const zb__document *document, zb_error *err) {
+    if (!document->text)
+        return ZB_OK;
+    zb__map_row made = {.path = strdup(zb__path_below(path, change->group))};
+    enum zb_code code = ZB_OK;
     if (!made.path || !zb__list_grow(&list->item, list->count, &list->capacity, sizeof made))
         code = zb_fail(err, ZB_ENOMEM, "out of memory for consolidated metadata");
     if (!code)
-        code = print_row(&made, document.json, lines, err);
-    zb__document_free(&document);
+        code = print_row(&made, document->json, change->lines, err);
     if (code)
         free(made.path);
     else
@@ -99,24 +104,24 @@ static enum zb_code rows_read(zb__map_rows *list, zb_store *store, const char *g
     return code;
 }
 
-static enum zb_code rows_of(zb__map_rows *list, zb_store *store, const char *group,
-                            const zb__names *paths, bool lines, zb_error *err) {
+/* The entries of all nodes that change->put names. */
+static enum zb_code rows_read(zb__map_rows *list, zb_store *store, const zb__map_change *change,
+                              zb_error *err) {
     enum zb_code code = ZB_OK;
-    zb__early_document documents[ZB__DOCUMENTS_AHEAD] = {{.path = NULL}};
-    const char *some[ZB__DOCUMENTS_AHEAD];
-    const bool together = zb__documents_pay(store);
-    for (size_t i = 0, count; i < paths->count && !code;) {
-        for (count = 0; count < ZB__DOCUMENTS_AHEAD && i < paths->count; i++) {
-            if (zb__path_below(paths->name[i].text, group))
-                some[count++] = paths->name[i].text;
-        }
-        if (together)
-            code = zb__documents_read(store, "", some, count, true, documents, err);
-        for (size_t k = 0; k < count && !code; k++)
-            code =
-                rows_read(list, store, group, some[k], together ? &documents[k] : NULL, lines, err);
+    zb__early_children early = {.store = store, .path = "", .names = change->put, .is_own = true};
+    zb__early_document *read;
+    for (size_t i = 0; i < change->put->count && !code; i++) {
+        const char *path = change->put->name[i].text;
+        zb__document document;
+        code = zb__early_children_at(&early, i, &read, err);
+        if (!code)
+            code = outline(store, path, read, &document, err);
+        if (code)
+            break;
+        code = rows_add(list, change, path, &document, err);
+        zb__document_free(&document);
     }
-    zb__documents_free(documents, ZB__DOCUMENTS_AHEAD);
+    zb__early_children_free(&early);
     if (!code)
         zb__map_rows_sort(list);
     return code;
@@ -177,7 +182,7 @@ static enum zb_code update(zb_store *store, zb__document *group, zb__map_change 
     change->rows = &list;
     change->lines = memchr(group->text, '\n', group->size) != NULL;
     *text = (zb__text_parts){.count = 0};
-    enum zb_code code = rows_of(&list, store, change->group, change->put, change->lines, err);
+    enum zb_code code = rows_read(&list, store, change, err);
     if (!code)
         code = set_block(group, change->old, &empty, err);
     if (!code)
@@ -208,7 +213,10 @@ enum zb_code zb__consolidated_rebuild(zb_store *store, const char *path, zb__doc
     const zb__names none = {.count = 0};
     zb__names nodes;
     enum zb_code code = zb__nodes_at(store, path, &nodes, err);
-    zb__map_change change = {.group = path, .put = &nodes, .erased = &none};
+    const bool has_group = !code && nodes.count && strcmp(nodes.name[0].text, path) == 0;
+    const zb__names below = {.name = has_group ? nodes.name + 1 : nodes.name,
+                             .count = nodes.count - has_group};
+    zb__map_change change = {.group = path, .put = &below, .erased = &none};
     if (!code)
         code = update(store, group, &change, text, err);
     zb__names_free(&nodes);

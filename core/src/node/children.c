@@ -223,7 +223,7 @@ static enum zb_code open_children(const zb_node *group, const zb__names *names, 
     if (!out->child)
         return zb_fail(err, ZB_ENOMEM, "out of memory for %zu children", names->count);
     zb__early_children early = {.store = group->store, .path = group->path, .names = names};
-    const zb__early_document *read;
+    zb__early_document *read;
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < names->count && !code; i++) {
         code = zb__early_children_at(&early, i, &read, err);
@@ -272,7 +272,7 @@ static enum zb_code tell_ahead(const zb_node *group, const zb__names *names, zb_
                                void *context, zb_error *err) {
     zb_store *store = group->store;
     zb__early_children early = {.store = store, .path = group->path, .names = names};
-    const zb__early_document *read;
+    zb__early_document *read;
     enum zb_code code = ZB_OK;
     bool stopped = false;
     for (size_t i = 0; i < names->count && !code && !stopped; i++) {

@@ -13,6 +13,9 @@
 #include "store/fetch_all.h"
 #include "zarrbridge/limits.h"
 
+/* As many documents as are worth reading together: bounds the memory that they take. */
+#define AHEAD 64
+
 bool zb__documents_pay(const zb_store *store) {
     return !store->hints.is_local && zb_store_can_submit(store);
 }
@@ -93,19 +96,12 @@ static enum zb_code read_all(zb_store *store, zb__early_document *documents, siz
     return code;
 }
 
-enum zb_code zb__documents_read(zb_store *store, const char *path, const char *const *names,
-                                size_t count, bool is_own, zb__early_document *documents,
-                                zb_error *err) {
-    const uint64_t changes = zb_store_changes(store);
-    zb__documents_free(documents, count);
-    for (size_t i = 0; i < count; i++)
-        documents[i].path = zb__path_join(path, names[i]);
-    enum zb_code code = read_all(store, documents, count, is_own, UINT64_MAX, err);
-    for (size_t i = 0; i < count && !code && !is_own; i++) {
-        if (documents[i].is_answer && documents[i].text)
-            zb__lately_keep(store, &documents[i], changes, false);
+static void free_all(zb__early_document *documents, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        free(documents[i].path);
+        free(documents[i].text);
+        documents[i] = (zb__early_document){.path = NULL};
     }
-    return code;
 }
 
 void zb__documents_fetch(zb_store *store, const char *const *paths, size_t count,
@@ -120,36 +116,36 @@ void zb__documents_fetch(zb_store *store, const char *const *paths, size_t count
             zb__lately_keep(store, &documents[i], changes, true);
     }
     if (documents)
-        zb__documents_free(documents, count);
+        free_all(documents, count);
     free(documents);
 }
 
-void zb__documents_free(zb__early_document *documents, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        free(documents[i].path);
-        free(documents[i].text);
-        documents[i] = (zb__early_document){.path = NULL};
-    }
-}
+/* ---- Children on the way of a visit ---- */
 
+/* Those from name number i on, in place of those that were there before. */
 static enum zb_code read_children(zb__early_children *early, size_t i, zb_error *err) {
-    const char *some[ZB__DOCUMENTS_AHEAD];
     const zb__names *names = early->names;
+    const uint64_t changes = zb_store_changes(early->store);
     if (!early->documents)
-        early->documents = calloc(ZB__DOCUMENTS_AHEAD, sizeof *early->documents);
+        early->documents = calloc(AHEAD, sizeof *early->documents);
     if (!early->documents)
         return zb_fail(err, ZB_ENOMEM, "no memory for documents");
-    zb__documents_free(early->documents, early->count);
+    free_all(early->documents, early->count);
     early->first = i;
-    for (early->count = 0; early->count < ZB__DOCUMENTS_AHEAD && i + early->count < names->count;
-         early->count++)
-        some[early->count] = names->name[i + early->count].text;
-    return zb__documents_read(early->store, early->path, some, early->count, early->is_own,
-                              early->documents, err);
+    early->count = names->count - i < AHEAD ? names->count - i : AHEAD;
+    for (size_t k = 0; k < early->count; k++)
+        early->documents[k].path = zb__path_join(early->path, names->name[i + k].text);
+    enum zb_code code =
+        read_all(early->store, early->documents, early->count, early->is_own, UINT64_MAX, err);
+    for (size_t k = 0; k < early->count && !code && !early->is_own; k++) {
+        if (early->documents[k].is_answer && early->documents[k].text)
+            zb__lately_keep(early->store, &early->documents[k], changes, false);
+    }
+    return code;
 }
 
-enum zb_code zb__early_children_at(zb__early_children *early, size_t i,
-                                   const zb__early_document **out, zb_error *err) {
+enum zb_code zb__early_children_at(zb__early_children *early, size_t i, zb__early_document **out,
+                                   zb_error *err) {
     enum zb_code code = ZB_OK;
     *out = NULL;
     if (!zb__documents_pay(early->store))
@@ -163,7 +159,7 @@ enum zb_code zb__early_children_at(zb__early_children *early, size_t i,
 
 void zb__early_children_free(zb__early_children *early) {
     if (early->documents)
-        zb__documents_free(early->documents, early->count);
+        free_all(early->documents, early->count);
     free(early->documents);
 }
 

@@ -53,7 +53,7 @@ static enum zb_code visit_children(walk *w, const zb__names *names, const char *
                                    zb_error *err) {
     enum zb_code code = ZB_OK;
     zb__early_children early = {.store = w->store, .path = path, .names = names};
-    const zb__early_document *read;
+    zb__early_document *read;
     for (size_t i = 0; i < names->count && !code && !w->stopped; i++) {
         const zb__name *name = &names->name[i];
         code = zb__early_children_at(&early, i, &read, err);

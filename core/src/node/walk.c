@@ -110,7 +110,7 @@ static enum zb_code add_below(zb_store *store, const char *path, const zb__names
     enum zb_code code = ZB_OK;
     /* Of a moment before the nodes are looked at, as each is of the moment before the next. */
     zb__early_children early = {.store = store, .path = path, .names = names, .is_own = true};
-    const zb__early_document *read;
+    zb__early_document *read;
     for (size_t i = 0; i < names->count && !code; i++) {
         const zb__name *name = &names->name[i];
         code = zb__early_children_at(&early, i, &read, err);
