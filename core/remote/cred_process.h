@@ -3,6 +3,8 @@
 #ifndef ZB_REMOTE_CRED_PROCESS_H
 #define ZB_REMOTE_CRED_PROCESS_H
 
+#include <stddef.h>
+
 #include "cred.h"
 
 /* Runs the program and waits for it, a minute at most. `what` names it in messages, which have

@@ -17,7 +17,6 @@
 #include "base/thread.h"
 #include "line.h"
 #include "remote.h"
-#include "renew.h"
 #include "transfer.h"
 #include "zarrbridge/limits.h"
 
@@ -165,12 +164,26 @@ static void detach(zb__request *request) {
     leave_connection(request);
 }
 
+/* A thread of its own: getting credentials may take seconds, while other requests go on. */
+static void *renew(void *context) {
+    zb__remote *store = context;
+    store->protocol->renew(store);
+    pthread_mutex_lock(&lock);
+    zb__line_unpark(&store->line);
+    store->line.is_renewing = false;
+    pthread_cond_broadcast(&changed);
+    if (multi)
+        curl_multi_wakeup(multi);
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
 /* The first one to park has the credentials renewed. */
 static void park(zb__request *request) {
     zb__line *line = &request->store->line;
     pthread_mutex_lock(&lock);
     if (!line->is_renewing)
-        line->is_renewing = zb__renew_start(request->store);
+        line->is_renewing = zb__thread_start(NULL, renew, request->store) == 0;
     const bool parked = line->is_renewing;
     if (parked)
         zb__line_park(line, request);
@@ -524,14 +537,4 @@ uint64_t zb__io_reach(zb__remote *store) {
     const uint64_t reach = zb__pace_reach(&store->line.pace);
     pthread_mutex_unlock(&lock);
     return reach;
-}
-
-void zb__io_renewed(zb__remote *store) {
-    pthread_mutex_lock(&lock);
-    zb__line_unpark(&store->line);
-    store->line.is_renewing = false;
-    pthread_cond_broadcast(&changed);
-    if (multi)
-        curl_multi_wakeup(multi);
-    pthread_mutex_unlock(&lock);
 }

@@ -29,7 +29,4 @@ void zb__io_cancel(zb__remote *store, const void *group);
 /* The bytes that come in the time of a round trip; 0: not known yet. */
 uint64_t zb__io_reach(zb__remote *store);
 
-/* protocol->renew has ended: the requests that waited for it go on. */
-void zb__io_renewed(zb__remote *store);
-
 #endif

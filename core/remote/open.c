@@ -107,18 +107,12 @@ static uint64_t remote_reach(zb_store *store) {
     return zb__io_reach((zb__remote *)store);
 }
 
-static void free_remote(zb__remote *remote) {
-    free(remote->ca_file);
-    free(remote->proxy);
-    free(remote);
-}
-
 static void remote_destroy(zb_store *store) {
     zb__remote *remote = (zb__remote *)store;
     zb__io_leave(remote);
     if (remote->protocol->destroy)
         remote->protocol->destroy(remote);
-    free_remote(remote);
+    zb__remote_free(remote);
 }
 
 static const zb_store_ops remote_ops = {
@@ -188,13 +182,6 @@ static enum zb_code check_limits(zb_error *err) {
     return ZB_OK;
 }
 
-void zb__remote_configure(zb__remote *remote, zb__options *options) {
-    remote->missing_403 = options->missing_403 == ZB__YES;
-    remote->ca_file = options->ca_file;
-    remote->proxy = options->proxy;
-    options->ca_file = options->proxy = NULL;
-}
-
 /* Sets protocol and state of the store. */
 static enum zb_code open_protocol(const char *name, const zb_store_settings *settings,
                                   zb__remote *remote, char **label, zb_error *err) {
@@ -235,7 +222,7 @@ static enum zb_code open_url(const char *name, const zb_store_settings *settings
     }
     if (is_open && remote->protocol->destroy)
         remote->protocol->destroy(remote);
-    free_remote(remote);
+    zb__remote_free(remote);
     return code;
 }
 

@@ -22,4 +22,7 @@ struct zb__remote {
 /* Takes over what options say to all kinds of stores. */
 void zb__remote_configure(zb__remote *remote, zb__options *options);
 
+/* Frees it but for what is the protocol's. */
+void zb__remote_free(zb__remote *remote);
+
 #endif

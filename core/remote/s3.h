@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-#include "cred.h"
+#include "cred_places.h"
 #include "request.h"
 #include "url.h"
 

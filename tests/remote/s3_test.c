@@ -31,9 +31,7 @@ static zb__remote *open_store(const char *name) {
 static void close_store(zb__remote *store) {
     store->protocol->destroy(store);
     free(store->base.label);
-    free(store->ca_file);
-    free(store->proxy);
-    free(store);
+    zb__remote_free(store);
 }
 
 static zb__outgoing address(zb__remote *store, const char *key, const char *query) {
