@@ -12,7 +12,7 @@
 #include "object.h"
 #include "remote.h"
 #ifdef ZB_HAVE_S3
-#include "s3.h"
+#include "s3_open.h"
 #endif
 #include "store/module.h"
 #include "zarrbridge/limits.h"

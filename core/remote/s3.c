@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What S3 has beside HTTP: the bucket's URL, signatures (which libcurl makes), credentials, and
- * what its errors mean. What is learned from replies (the region, the clock) is the store's as long
- * as it is open.
+ * The bucket's URL, signatures (which libcurl makes), credentials, and what errors of S3 mean. What
+ * is learned from replies (the region, the clock) is the store's as long as it is open.
  */
 #include "s3.h"
 
@@ -15,13 +14,7 @@
 
 #include "base/clock.h"
 #include "base/fork.h"
-#include "object.h"
-#include "profile.h"
 #include "remote.h"
-#include "s3_copy.h"
-#include "s3_lock.h"
-#include "s3_uploads.h"
-#include "s3_write.h"
 #include "s3_xml.h"
 
 /* libcurl 8.14 is the oldest one whose signatures were checked against servers. */
@@ -36,14 +29,29 @@ static enum zb_code no_memory(zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "no memory for a store in S3");
 }
 
-/* ---- The bucket's URL ---- */
+/* ---- The state ---- */
 
-/* A bucket whose name can stand in the name of a host, and in a certificate's. */
-static bool is_host_label(const char *bucket) {
-    const size_t length = strlen(bucket);
-    return length >= 3 && length <= 63 && bucket[length - 1] != '-' &&
-           strspn(bucket, "abcdefghijklmnopqrstuvwxyz0123456789-") == length;
+static void guard_lock(void) {
+    static zb__fork_guard guard = {.lock = &lock};
+    zb__fork_guard_add(&guard);
 }
+
+zb__s3 *zb__s3_new(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, guard_lock);
+    return calloc(1, sizeof(zb__s3));
+}
+
+void zb__s3_free(zb__s3 *s3) {
+    zb__s3_name_clear(&s3->name);
+    zb__url_clear(&s3->endpoint);
+    zb__cred_places_clear(&s3->places);
+    zb__cred_clear(&s3->cred);
+    free(s3->base);
+    free(s3);
+}
+
+/* ---- The bucket's URL ---- */
 
 static bool is_region(const char *text) {
     const size_t length = strlen(text);
@@ -61,8 +69,10 @@ static enum zb_code endpoint_of_region(const char *region, zb__url *out, zb_erro
     return no_memory(err);
 }
 
-/* The store is the caller's alone, or the lock is held. Sets region and base. */
-static enum zb_code set_region(zb__s3 *s3, const char *region, zb_error *err) {
+/* The store is the caller's alone, or the lock is held. */
+enum zb_code zb__s3_set_region(zb__s3 *s3, const char *region, zb_error *err) {
+    if (!is_region(region))
+        return zb_fail(err, ZB_EINVAL, "the region's name is not valid");
     zb__url aws = {.base = NULL};
     char *base = NULL;
     bool has_host = false;
@@ -135,7 +145,7 @@ static enum zb_code search(zb__s3 *s3, bool anew, zb_error *err) {
     return code;
 }
 
-static enum zb_code s3_prepare(zb__remote *store, zb_error *err) {
+enum zb_code zb__s3_prepare(zb__remote *store, zb_error *err) {
     zb__s3 *s3 = store->state;
     if (s3->anon)
         return ZB_OK;
@@ -146,7 +156,7 @@ static enum zb_code s3_prepare(zb__remote *store, zb_error *err) {
     return code ? zb_error_prefix(err, code, "%s", store->base.label) : ZB_OK;
 }
 
-static void s3_renew(zb__remote *store) {
+void zb__s3_renew(zb__remote *store) {
     (void)search(store->state, true, NULL);
 }
 
@@ -199,8 +209,8 @@ static enum zb_code set_url(const zb__s3 *s3, const zb__request *request, zb__ou
     return out->url ? ZB_OK : no_memory(err);
 }
 
-static enum zb_code s3_address(zb__remote *store, const zb__request *request, zb__outgoing *out,
-                               zb_error *err) {
+enum zb_code zb__s3_address(zb__remote *store, const zb__request *request, zb__outgoing *out,
+                            zb_error *err) {
     const zb__s3 *s3 = store->state;
     pthread_mutex_lock(&lock);
     enum zb_code code = s3->code;
@@ -234,11 +244,11 @@ static bool learn_region(zb__s3 *s3, const zb__reply *reply, const zb__s3_error 
     const char *region = reply->region[0] ? reply->region : error->region;
     const bool is_meant =
         reply->status == 301 || reply->status == 307 || is_one_of(error->code, codes);
-    if (!is_meant || !is_region(region))
+    if (!is_meant)
         return false;
     pthread_mutex_lock(&lock);
     /* A request that was signed before another one has learned it goes again, too. */
-    const enum zb_code code = set_region(s3, region, NULL);
+    const enum zb_code code = zb__s3_set_region(s3, region, NULL);
     pthread_mutex_unlock(&lock);
     return code == ZB_OK;
 }
@@ -341,8 +351,8 @@ static enum zb__verdict judge_code(const zb__remote *store, const zb__request *r
     return ZB__FAILED;
 }
 
-static enum zb__verdict s3_judge(zb__remote *store, const zb__request *request,
-                                 const zb__reply *reply, zb_error *err) {
+enum zb__verdict zb__s3_judge(zb__remote *store, const zb__request *request, const zb__reply *reply,
+                              zb_error *err) {
     zb__s3_error error;
     zb__s3_error_parse(reply->body, strlen(reply->body), &error);
     if (request->at_once < 2 && learn_region(store->state, reply, &error))
@@ -351,132 +361,4 @@ static enum zb__verdict s3_judge(zb__remote *store, const zb__request *request,
         learn_clock(store->state, reply))
         return ZB__AGAIN_NOW;
     return judge_code(store, request, reply, error.code, err);
-}
-
-/* ---- Opening ---- */
-
-static void s3_free(zb__s3 *s3) {
-    zb__s3_name_clear(&s3->name);
-    zb__url_clear(&s3->endpoint);
-    zb__cred_places_clear(&s3->places);
-    zb__cred_clear(&s3->cred);
-    free(s3->base);
-    free(s3);
-}
-
-static void s3_destroy(zb__remote *store) {
-    s3_free(store->state);
-}
-
-/* An object is stored when its put has returned: nothing waits. */
-static enum zb_code s3_flush(zb_store *store, zb_batch *batch, zb_error *err) {
-    (void)store;
-    (void)batch;
-    (void)err;
-    return ZB_OK;
-}
-
-/* What this thread has put under a lock that it holds needs no request. */
-static enum zb_code s3_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
-    zb__version version;
-    zb_object_info unwanted;
-    info = info ? info : &unwanted;
-    if (!zb__s3_own_put((zb__remote *)store, key, &version))
-        return store->ops->stat(store, key, info, err);
-    *info = zb__object_info(&version);
-    return ZB_OK;
-}
-
-static const zb_store_ops writing = {.list_below = zb__s3_list_below,
-                                     .is_absent = zb__s3_is_absent,
-                                     .peek = s3_peek,
-                                     .put = zb__s3_put,
-                                     .erase = zb__s3_erase,
-                                     .erase_below = zb__s3_erase_below,
-                                     .flush = s3_flush,
-                                     .lock = zb__s3_lock,
-                                     .unlock = zb__s3_unlock,
-                                     .copy = zb__s3_copy,
-                                     .sweep = zb__s3_sweep};
-
-static const zb__protocol protocol = {.name = "s3",
-                                      .address = s3_address,
-                                      .judge = s3_judge,
-                                      .prepare = s3_prepare,
-                                      .renew = s3_renew,
-                                      .list = zb__s3_list,
-                                      .answered = zb__s3_answered,
-                                      .is_locked = zb__s3_is_locked,
-                                      .writing = &writing,
-                                      .destroy = s3_destroy};
-
-static enum zb_code set_endpoint(zb__s3 *s3, const char *endpoint, zb_error *err) {
-    if (!endpoint)
-        return ZB_OK;
-    if (!strstr(endpoint, "://"))
-        return zb_fail(err, ZB_EINVAL, "the endpoint is no https:// or http:// URL");
-    enum zb_code code = zb__url_parse(endpoint, &s3->endpoint, err);
-    if (!code && *s3->endpoint.query)
-        code = zb_fail(err, ZB_EINVAL, "a query has no sense in it");
-    return code ? zb_error_prefix(err, code, "the endpoint") : ZB_OK;
-}
-
-static enum zb_code configure(zb__s3 *s3, const zb__options *options, const zb__profile *profile,
-                              zb_error *err) {
-    const char *region = options->region ? options->region : profile->region;
-    enum zb_code code =
-        set_endpoint(s3, options->endpoint ? options->endpoint : profile->endpoint, err);
-    if (!code && region && !is_region(region))
-        code = zb_fail(err, ZB_EINVAL, "the region's name is not valid");
-    if (code)
-        return code;
-    s3->anon = options->anon == ZB__YES;
-    s3->requester_pays = options->requester_pays == ZB__YES;
-    s3->path_style = options->path_style == ZB__YES || !is_host_label(s3->name.bucket) ||
-                     (options->path_style == ZB__UNSAID && s3->endpoint.base);
-    return set_region(s3, region ? region : "us-east-1", err);
-}
-
-/* Without credentials being asked for, files of other users' making are not read. */
-static enum zb_code find_settings(zb__s3 *s3, const zb__options *options, zb_error *err) {
-    zb__profile profile = {.id = NULL};
-    enum zb_code code = zb__cred_places_read(options, &s3->places, err);
-    if (!code && !(options->anon == ZB__YES && !options->profile))
-        code = zb__profile_read(s3->places.credentials_file, s3->places.config_file,
-                                s3->places.profile, &profile, err);
-    if (!code)
-        code = configure(s3, options, &profile, err);
-    zb__profile_clear(&profile);
-    return code;
-}
-
-static void guard_lock(void) {
-    static zb__fork_guard guard = {.lock = &lock};
-    zb__fork_guard_add(&guard);
-}
-
-enum zb_code zb__s3_open(const char *name, const zb_store_settings *settings, zb__remote *store,
-                         char **label, zb_error *err) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    zb__options options = {.region = NULL};
-    zb__s3 *s3 = calloc(1, sizeof *s3);
-    if (!s3)
-        return no_memory(err);
-    pthread_once(&once, guard_lock);
-    enum zb_code code = zb__s3_name_parse(name, &s3->name, err);
-    if (!code)
-        code = zb__options_read(s3->name.options, settings, &options, err);
-    if (!code)
-        code = find_settings(s3, &options, err);
-    if (!code && !(*label = strdup(s3->name.label)))
-        code = no_memory(err);
-    if (!code) {
-        store->protocol = &protocol;
-        store->state = s3;
-        zb__remote_configure(store, &options);
-    } else {
-        s3_free(s3);
-    }
-    zb__options_clear(&options);
-    return code;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores in S3, and in services that speak as S3 does. */
+/* What S3, and services that speak as it does, have beside HTTP: what a store knows of its service,
+   and how requests and replies differ. */
 #ifndef ZB_REMOTE_S3_H
 #define ZB_REMOTE_S3_H
 
@@ -30,26 +31,26 @@ typedef struct zb__s3 {
     int64_t clock_behind; /* this machine's clock, seconds */
 } zb__s3;
 
-/* Sets protocol and state of the store; *label is its name for messages, malloc'ed. */
-enum zb_code zb__s3_open(const char *name, const zb_store_settings *settings, zb__remote *store,
-                         char **label, zb_error *err);
+/* An empty state; NULL: no memory. */
+zb__s3 *zb__s3_new(void);
+void zb__s3_free(zb__s3 *s3);
+
+/* Sets region and base, by name, endpoint and path_style. The store is the caller's alone.
+   ZB_EINVAL: no region has that name. */
+enum zb_code zb__s3_set_region(zb__s3 *s3, const char *region, zb_error *err);
+
+/* As in zb__protocol. */
+enum zb_code zb__s3_prepare(zb__remote *store, zb_error *err);
+void zb__s3_renew(zb__remote *store);
+enum zb_code zb__s3_address(zb__remote *store, const zb__request *request, zb__outgoing *out,
+                            zb_error *err);
+enum zb__verdict zb__s3_judge(zb__remote *store, const zb__request *request, const zb__reply *reply,
+                              zb_error *err);
 
 /* Are requests signed? After prepare(). */
 bool zb__s3_is_signed(const zb__s3 *s3);
 
 /* Can libcurl sign a query with this text in it as S3 wants it? After prepare(). */
 bool zb__s3_can_sign(const zb__s3 *s3, const char *text);
-
-/* As list() of zb__protocol. */
-enum zb_code zb__s3_list(zb__remote *store, const char *prefix, zb_list_fn fn, void *context,
-                         zb_error *err);
-
-/* As list_below() of zb_store_ops. */
-enum zb_code zb__s3_list_below(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
-                               zb_error *err);
-
-/* As is_absent() of zb_store_ops, by one request, or two where many names beside it begin in
-   the same way. */
-bool zb__s3_is_absent(zb_store *store, const char *prefix);
 
 #endif

@@ -23,9 +23,9 @@
 #include "fetch.h"
 #include "remote.h"
 #include "s3.h"
+#include "s3_ability.h"
 #include "s3_lock.h"
 #include "s3_parts.h"
-#include "s3_write.h"
 #include "s3_xml.h"
 
 #define MOST_REPLY 65536

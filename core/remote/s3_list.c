@@ -4,6 +4,8 @@
  * that servers hand out have bytes that not every libcurl signs as servers do (a plus:
  * zb__s3_can_sign).
  */
+#include "s3_list.h"
+
 #include <curl/curl.h>
 #include <stdatomic.h>
 #include <stdio.h>

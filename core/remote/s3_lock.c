@@ -10,7 +10,7 @@
 #include "base/fork.h"
 #include "fetch.h"
 #include "remote.h"
-#include "s3_write.h"
+#include "s3_ability.h"
 #include "store/thread_locks.h"
 #include "zarrbridge/limits.h"
 

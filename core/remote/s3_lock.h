@@ -9,13 +9,7 @@
 #define ZB_REMOTE_S3_LOCK_H
 
 #include "request.h"
-
-/* What the holder of a key's lock knows of the object. */
-enum zb__seen {
-    ZB__UNSEEN, /* nothing: no lock is held, or the object was not read under it */
-    ZB__ABSENT,
-    ZB__PRESENT
-};
+#include "s3_send.h"
 
 /* As lock() and unlock() of zb_store_ops. ZB_EUNSUPPORTED where the service takes no notice of
    conditions. */
@@ -29,7 +23,8 @@ bool zb__s3_is_locked(zb__remote *store, const char *key);
 void zb__s3_answered(zb__remote *store, const char *key, enum zb_code code,
                      const zb__version *version);
 
-/* *version is set with ZB__PRESENT. */
+/* What the holder of the key's lock knows of the object; ZB__UNSEEN also where no lock is held.
+   *version is set with ZB__PRESENT. */
 enum zb__seen zb__s3_seen(zb__remote *store, const char *key, zb__version *version);
 
 /* The object was put in this version, or erased (NULL): the holder of its lock has seen it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The URLs and headers of requests to S3, without a server. */
 #include "remote.h"
-#include "s3.h"
+#include "s3_open.h"
 #include "support/check.h"
 
 static int clean(void **state) {

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Names in a store in S3. */
+#ifndef ZB_REMOTE_S3_LIST_H
+#define ZB_REMOTE_S3_LIST_H
+
+#include "request.h"
+
+/* As list() of zb__protocol. */
+enum zb_code zb__s3_list(zb__remote *store, const char *prefix, zb_list_fn fn, void *context,
+                         zb_error *err);
+
+/* As list_below() of zb_store_ops. */
+enum zb_code zb__s3_list_below(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                               zb_error *err);
+
+/* As is_absent() of zb_store_ops, by one request, or two where many names beside it begin in
+   the same way. */
+bool zb__s3_is_absent(zb_store *store, const char *prefix);
+
+#endif

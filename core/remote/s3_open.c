@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "s3_open.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "object.h"
+#include "options.h"
+#include "profile.h"
+#include "remote.h"
+#include "s3.h"
+#include "s3_copy.h"
+#include "s3_list.h"
+#include "s3_lock.h"
+#include "s3_uploads.h"
+#include "s3_write.h"
+
+static enum zb_code no_memory(zb_error *err) {
+    return zb_fail(err, ZB_ENOMEM, "no memory for a store in S3");
+}
+
+/* ---- What such a store can do ---- */
+
+static void s3_destroy(zb__remote *store) {
+    zb__s3_free(store->state);
+}
+
+/* An object is stored when its put has returned: nothing waits. */
+static enum zb_code s3_flush(zb_store *store, zb_batch *batch, zb_error *err) {
+    (void)store;
+    (void)batch;
+    (void)err;
+    return ZB_OK;
+}
+
+/* What this thread has put under a lock that it holds needs no request. */
+static enum zb_code s3_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
+    zb__version version;
+    zb_object_info unwanted;
+    info = info ? info : &unwanted;
+    if (!zb__s3_own_put((zb__remote *)store, key, &version))
+        return store->ops->stat(store, key, info, err);
+    *info = zb__object_info(&version);
+    return ZB_OK;
+}
+
+static const zb_store_ops writing = {.list_below = zb__s3_list_below,
+                                     .is_absent = zb__s3_is_absent,
+                                     .peek = s3_peek,
+                                     .put = zb__s3_put,
+                                     .erase = zb__s3_erase,
+                                     .erase_below = zb__s3_erase_below,
+                                     .flush = s3_flush,
+                                     .lock = zb__s3_lock,
+                                     .unlock = zb__s3_unlock,
+                                     .copy = zb__s3_copy,
+                                     .sweep = zb__s3_sweep};
+
+static const zb__protocol protocol = {.name = "s3",
+                                      .address = zb__s3_address,
+                                      .judge = zb__s3_judge,
+                                      .prepare = zb__s3_prepare,
+                                      .renew = zb__s3_renew,
+                                      .list = zb__s3_list,
+                                      .answered = zb__s3_answered,
+                                      .is_locked = zb__s3_is_locked,
+                                      .writing = &writing,
+                                      .destroy = s3_destroy};
+
+/* ---- Its settings ---- */
+
+/* A bucket whose name can stand in the name of a host, and in a certificate's. */
+static bool is_host_label(const char *bucket) {
+    const size_t length = strlen(bucket);
+    return length >= 3 && length <= 63 && bucket[length - 1] != '-' &&
+           strspn(bucket, "abcdefghijklmnopqrstuvwxyz0123456789-") == length;
+}
+
+static enum zb_code set_endpoint(zb__s3 *s3, const char *endpoint, zb_error *err) {
+    if (!endpoint)
+        return ZB_OK;
+    if (!strstr(endpoint, "://"))
+        return zb_fail(err, ZB_EINVAL, "the endpoint is no https:// or http:// URL");
+    enum zb_code code = zb__url_parse(endpoint, &s3->endpoint, err);
+    if (!code && *s3->endpoint.query)
+        code = zb_fail(err, ZB_EINVAL, "a query has no sense in it");
+    return code ? zb_error_prefix(err, code, "the endpoint") : ZB_OK;
+}
+
+static enum zb_code configure(zb__s3 *s3, const zb__options *options, const zb__profile *profile,
+                              zb_error *err) {
+    const char *region = options->region ? options->region : profile->region;
+    enum zb_code code =
+        set_endpoint(s3, options->endpoint ? options->endpoint : profile->endpoint, err);
+    if (code)
+        return code;
+    s3->anon = options->anon == ZB__YES;
+    s3->requester_pays = options->requester_pays == ZB__YES;
+    s3->path_style = options->path_style == ZB__YES || !is_host_label(s3->name.bucket) ||
+                     (options->path_style == ZB__UNSAID && s3->endpoint.base);
+    return zb__s3_set_region(s3, region ? region : "us-east-1", err);
+}
+
+/* Without credentials being asked for, files of other users' making are not read. */
+static enum zb_code find_settings(zb__s3 *s3, const zb__options *options, zb_error *err) {
+    zb__profile profile = {.id = NULL};
+    enum zb_code code = zb__cred_places_read(options, &s3->places, err);
+    if (!code && !(options->anon == ZB__YES && !options->profile))
+        code = zb__profile_read(s3->places.credentials_file, s3->places.config_file,
+                                s3->places.profile, &profile, err);
+    if (!code)
+        code = configure(s3, options, &profile, err);
+    zb__profile_clear(&profile);
+    return code;
+}
+
+enum zb_code zb__s3_open(const char *name, const zb_store_settings *settings, zb__remote *store,
+                         char **label, zb_error *err) {
+    zb__options options = {.region = NULL};
+    zb__s3 *s3 = zb__s3_new();
+    if (!s3)
+        return no_memory(err);
+    enum zb_code code = zb__s3_name_parse(name, &s3->name, err);
+    if (!code)
+        code = zb__options_read(s3->name.options, settings, &options, err);
+    if (!code)
+        code = find_settings(s3, &options, err);
+    if (!code && !(*label = strdup(s3->name.label)))
+        code = no_memory(err);
+    if (!code) {
+        store->protocol = &protocol;
+        store->state = s3;
+        zb__remote_configure(store, &options);
+    } else {
+        zb__s3_free(s3);
+    }
+    zb__options_clear(&options);
+    return code;
+}
