@@ -169,7 +169,7 @@ static void work(void *context) {
     zb_error err;
     static int32_t values[COUNT];
     make_array(c);
-    int before = world_descriptors();
+    int before = check_descriptors();
     zb_store *store = open_store(c);
     zb_cache_clear();
     crowd(c, true);
@@ -188,7 +188,7 @@ static void work(void *context) {
     allow(c, 0);
     crowd(c, false);
     zb_store_release(store);
-    CHILD_CHECK(world_descriptors() == before, "%s: descriptors stay open", c->what);
+    CHILD_CHECK(check_descriptors() == before, "%s: descriptors stay open", c->what);
     store = open_store(c);
     MUST(read_all(store, values, &err), err);
     int changed = count_changed(c, values);

@@ -74,15 +74,15 @@ static void run_point(const scenario *s, bool consolidated, const trouble *t, ui
              in_place ? ", tried again" : "");
     world_make(root, consolidated);
     zb_cache_clear(); /* cached chunks are not read, and reading them cannot fail */
-    int descriptors = world_descriptors();
+    int descriptors = check_descriptors();
     scenario_over = in_place ? over : NULL;
     shim_begin(t->mode, nth, t->error, root);
     enum zb_code code = scenario_run(s, root, &err);
     shim_end();
     scenario_over = NULL;
     points++;
-    if (world_descriptors() != descriptors)
-        fail_msg("%s: %d descriptors are open, %d before", what, world_descriptors(), descriptors);
+    if (check_descriptors() != descriptors)
+        fail_msg("%s: %d descriptors are open, %d before", what, check_descriptors(), descriptors);
     if (code && (in_place || !is_expected(code, t)))
         fail_msg("%s: %s: %s", what, zb_code_name(code), err.message);
     if (code && strlen(err.message) < 10)

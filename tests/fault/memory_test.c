@@ -123,15 +123,15 @@ static void run_point(const scenario *s, bool consolidated, uint64_t nth, bool f
              in_place ? ", tried again" : "");
     world_make(root, consolidated);
     forget();
-    int descriptors = world_descriptors();
+    int descriptors = check_descriptors();
     scenario_over = in_place ? over : NULL;
     memory_begin(nth, forever);
     enum zb_code code = scenario_run(s, root, &err);
     memory_end();
     scenario_over = NULL;
     points++;
-    if (world_descriptors() != descriptors)
-        fail_msg("%s: %d descriptors are open, %d before", what, world_descriptors(), descriptors);
+    if (check_descriptors() != descriptors)
+        fail_msg("%s: %d descriptors are open, %d before", what, check_descriptors(), descriptors);
     if (code && (in_place || code != ZB_ENOMEM || err.code != code))
         fail_msg("%s: %s: %s", what, zb_code_name(code), err.message);
     if (s->live && code)

@@ -6,7 +6,6 @@
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
 #include <unistd.h>
@@ -326,14 +325,4 @@ void world_sweep(const char *root) {
         free(directories[i]);
     }
     zb_store_release(store);
-}
-
-int world_descriptors(void) {
-    DIR *dir = opendir("/proc/self/fd");
-    assert_non_null(dir);
-    int count = 0;
-    while (readdir(dir))
-        count++;
-    closedir(dir);
-    return count;
 }

@@ -67,7 +67,4 @@ int world_left_over(const char *root, bool locks);
 /* A writer comes to every directory; left-over names must go then. */
 void world_sweep(const char *root);
 
-/* Open descriptors of this process. */
-int world_descriptors(void);
-
 #endif

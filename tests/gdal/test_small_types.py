@@ -2,27 +2,12 @@
 """Rasters of times and of numbers of few bits, times as the coordinate of bands, and types that GDAL
 does not have."""
 
-import json
-
 import numpy as np
 import pytest
+from mdim import put_bytes
 from osgeo import gdal
 
 gdal.UseExceptions()
-
-
-def put(path, name, data_type, fill, values, names=None, attributes=None):
-    """values: a numpy array of the stored bytes."""
-    folder = path / name
-    (folder / "c").mkdir(parents=True)
-    (folder / "zarr.json").write_text(json.dumps({
-        "zarr_format": 3, "node_type": "array", "shape": values.shape, "data_type": data_type,
-        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": values.shape}},
-        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "."}},
-        "fill_value": fill, "attributes": attributes or {},
-        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
-        **({"dimension_names": names} if names else {})}))
-    (folder / ("c" + ".0" * values.ndim)).write_bytes(values.tobytes())
 
 
 def time_type(unit, scale=1, name="datetime64"):
@@ -43,7 +28,7 @@ def opened(path, name):
 
 def test_times(store):
     values = np.array([[1, -2, 3], [4, 2**62 + 1, -(2**63)]], "<i8")
-    put(store, "t", time_type("ns"), "NaT", values)
+    put_bytes(store, "t", time_type("ns"), "NaT", values)
     dataset = opened(store, "t")
     band = dataset.GetRasterBand(1)
     assert band.DataType == gdal.GDT_Int64 and band.GetNoDataValue() == -(2**63)
@@ -63,7 +48,7 @@ def test_times(store):
      getattr(gdal, "GDT_CFloat16", gdal.GDT_CFloat32), [1 + 2j, 3 + 4j], [0, 0]),
 ])
 def test_small_numbers(store, data_type, stored, gdal_type, values, fill):
-    put(store, "b", data_type, fill, stored)
+    put_bytes(store, "b", data_type, fill, stored)
     dataset = opened(store, "b")
     band = dataset.GetRasterBand(1)
     assert band.DataType == gdal_type
@@ -72,7 +57,7 @@ def test_small_numbers(store, data_type, stored, gdal_type, values, fill):
 
 
 def test_small_numbers_are_written(store):
-    put(store, "b", "bfloat16", 0, np.zeros((2, 2), "<u2"))
+    put_bytes(store, "b", "bfloat16", 0, np.zeros((2, 2), "<u2"))
     with gdal.OpenEx(f'ZARR3:"{store}":/b', gdal.OF_UPDATE, allowed_drivers=["Zarr3"]) as dataset:
         dataset.GetRasterBand(1).WriteArray(np.array([[1.5, -2], [1 + 2**-9, 4]], "f4"))
     got = opened(store, "b").ReadAsArray()
@@ -87,8 +72,8 @@ def test_small_numbers_are_written(store):
     ("M", 1, [0, 1], [None, None]),
 ])
 def test_times_of_bands(store, unit, scale, counts, times):
-    put(store, "time", time_type(unit, scale), "NaT", np.array(counts, "<i8"), ["time"])
-    put(store, "v", "uint8", 0, np.zeros((2, 3, 4), "u1"), ["time", "y", "x"])
+    put_bytes(store, "time", time_type(unit, scale), "NaT", np.array(counts, "<i8"), ["time"])
+    put_bytes(store, "v", "uint8", 0, np.zeros((2, 3, 4), "u1"), ["time", "y", "x"])
     dataset = opened(store, "v")
     for number, time in enumerate(times):
         assert dataset.GetRasterBand(number + 1).GetMetadataItem("DIM_time_TIME") == time
@@ -104,8 +89,8 @@ def test_times_of_bands(store, unit, scale, counts, times):
     ({"name": "raw_bytes", "configuration": {"length_bytes": 3}}, "AAAA", 3, "r24"),
 ])
 def test_types_that_gdal_lacks(store, data_type, fill, size, word):
-    put(store, "good", "uint8", 0, np.zeros((2, 3), "u1"))
-    put(store, "text", data_type, fill, np.zeros((2, 3), f"V{size}"))
+    put_bytes(store, "good", "uint8", 0, np.zeros((2, 3), "u1"))
+    put_bytes(store, "text", data_type, fill, np.zeros((2, 3), f"V{size}"))
     dataset = gdal.OpenEx(str(store), allowed_drivers=["Zarr3"])
     assert dataset.RasterXSize == 3, "the one readable array opens"
     assert word in dataset.GetMetadata_Dict("ZARR3_UNREADABLE")["/text"]

@@ -4,18 +4,8 @@
  * those of HDF5's own files, which each check looks at, too. test_nested_types.py passes a folder;
  * the connector comes by HDF5_VOL_CONNECTOR.
  */
-#include <hdf5.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "both_files.h"
 
-#include <cmocka.h>
-
-enum { NATIVE, STORE, KINDS };
 enum { COUNT = 4 };
 
 typedef struct row {
@@ -25,8 +15,7 @@ typedef struct row {
     hobj_ref_t to;
 } row;
 
-static const char *folder;
-static hid_t files[KINDS], row_type;
+static hid_t row_type;
 
 /* ---- Files, types, rows ---- */
 
@@ -48,25 +37,18 @@ static hid_t make_row_type(void) {
     return type;
 }
 
-static int open_files(void **state) {
-    static const char *const names[KINDS] = {"c.h5", "c.zarr"};
-    char path[4096];
-    (void)state;
+static int open_with_rows(void **state) {
     row_type = make_row_type();
-    for (int k = 0; k < KINDS; k++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[k]);
-        files[k] = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-        if (files[k] < 0)
-            return 1;
+    if (open_files(state))
+        return 1;
+    for (int k = 0; k < KINDS; k++)
         H5Gclose(H5Gcreate2(files[k], "target", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-    }
     return 0;
 }
 
-static int close_files(void **state) {
-    (void)state;
+static int close_with_rows(void **state) {
     H5Tclose(row_type);
-    return H5Fclose(files[NATIVE]) < 0 || H5Fclose(files[STORE]) < 0;
+    return close_files(state);
 }
 
 static hid_t create_rows(hid_t file, const char *name) {
@@ -129,28 +111,11 @@ static void rows_come_back(void **state) {
     }
 }
 
-static int made, freed;
-
-static void *count_made(size_t size, void *info) {
-    made++;
-    assert_ptr_equal(info, &made);
-    return malloc(size);
-}
-
-static void count_freed(void *memory, void *info) {
-    freed += memory != NULL;
-    assert_ptr_equal(info, &freed);
-    free(memory);
-}
-
 static void memory_of_the_programs_manager(void **state) {
     (void)state;
-    hid_t list = H5Pcreate(H5P_DATASET_XFER);
-    assert_true(H5Pset_vlen_mem_manager(list, count_made, &made, count_freed, &freed) >= 0);
     for (int k = 0; k < KINDS; k++) {
         row rows[COUNT];
-        hid_t data = create_rows(files[k], "managed");
-        made = freed = 0;
+        hid_t data = create_rows(files[k], "managed"), list = counting_list();
         read_rows(data, list, rows);
         assert_true(made == 6 || made == 7); /* three or four texts, three lists */
         assert_int_equal(freed, 0);
@@ -158,9 +123,9 @@ static void memory_of_the_programs_manager(void **state) {
         assert_int_equal(rows[1].to != 0, 1);
         reclaim(row_type, list, rows);
         assert_int_equal(freed, made);
+        H5Pclose(list);
         H5Dclose(data);
     }
-    H5Pclose(list);
 }
 
 /* Writing with a list of the program's own converts, too, and leaves the other members. */
@@ -301,5 +266,5 @@ int main(int argc, char **argv) {
         cmocka_unit_test(fill_values),
         cmocka_unit_test(lost_references_are_refused),
     };
-    return cmocka_run_group_tests(tests, open_files, close_files);
+    return cmocka_run_group_tests(tests, open_with_rows, close_with_rows);
 }

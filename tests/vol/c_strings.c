@@ -4,41 +4,11 @@
  * fixed length, null pointers, sizes. test_strings.py passes a folder; the connector comes by
  * HDF5_VOL_CONNECTOR.
  */
-#include <hdf5.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "both_files.h"
 
-#include <cmocka.h>
-
-enum { NATIVE, STORE, KINDS };
 enum { COUNT = 6 };
 
 static const char *const words[COUNT] = {"one", "", "h\xc3\xa9llo", "a longer text", "x  ", "six"};
-static const char *folder;
-static hid_t files[KINDS];
-
-static int open_files(void **state) {
-    static const char *const names[KINDS] = {"t.h5", "t.zarr"};
-    char path[4096];
-    (void)state;
-    for (int k = 0; k < KINDS; k++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[k]);
-        files[k] = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-        if (files[k] < 0)
-            return 1;
-    }
-    return 0;
-}
-
-static int close_files(void **state) {
-    (void)state;
-    return H5Fclose(files[NATIVE]) < 0 || H5Fclose(files[STORE]) < 0;
-}
 
 /* ---- Types and datasets ---- */
 
@@ -106,27 +76,6 @@ static void both_character_sets(void **state) {
         H5Dclose(dataset);
         H5Tclose(type);
     }
-}
-
-static int made, freed;
-
-static void *count_made(size_t size, void *info) {
-    made++;
-    assert_ptr_equal(info, &made);
-    return malloc(size);
-}
-
-static void count_freed(void *memory, void *info) {
-    freed += memory != NULL;
-    assert_ptr_equal(info, &freed);
-    free(memory);
-}
-
-static hid_t counting_list(void) {
-    hid_t list = H5Pcreate(H5P_DATASET_XFER);
-    assert_true(H5Pset_vlen_mem_manager(list, count_made, &made, count_freed, &freed) >= 0);
-    made = freed = 0;
-    return list;
 }
 
 static void memory_of_the_programs_manager(void **state) {

@@ -4,40 +4,9 @@
  * the same outcome, unless the store refuses it. test_c_api.py passes a folder; the connector comes
  * by HDF5_VOL_CONNECTOR.
  */
-#include <hdf5.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "both_files.h"
 
-#include <cmocka.h>
-
-enum { NATIVE, STORE, KINDS };
 enum { ROWS = 40, COLUMNS = 30, COUNT = ROWS * COLUMNS };
-
-static const char *folder;
-static hid_t files[KINDS];
-
-static int open_files(void **state) {
-    static const char *const names[KINDS] = {"t.h5", "t.zarr"};
-    char path[4096];
-    (void)state;
-    for (int k = 0; k < KINDS; k++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[k]);
-        files[k] = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-        if (files[k] < 0)
-            return 1;
-    }
-    return 0;
-}
-
-static int close_files(void **state) {
-    (void)state;
-    return H5Fclose(files[NATIVE]) < 0 || H5Fclose(files[STORE]) < 0;
-}
 
 /* ---- One transfer, in both kinds of file ---- */
 

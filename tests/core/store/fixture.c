@@ -2,7 +2,6 @@
 #include "store/fs_path.h"
 #include "store/fixture.h"
 
-#include <dirent.h>
 #include <ftw.h>
 #include <unistd.h>
 
@@ -90,14 +89,4 @@ int fixture_files(const char *root, int *ours) {
     if (ours)
         *ours = seen_ours;
     return seen;
-}
-
-int fixture_open_descriptors(void) {
-    DIR *dir = opendir("/proc/self/fd");
-    assert_non_null(dir);
-    int count = 0;
-    while (readdir(dir))
-        count++;
-    closedir(dir);
-    return count;
 }

@@ -38,6 +38,5 @@ void assert_holds(zb_store *store, const char *key, const char *expected); /* NU
 
 /* Files of any kind below a directory, ours among them; *ours (or NULL) counts those. */
 int fixture_files(const char *root, int *ours);
-int fixture_open_descriptors(void);
 
 #endif

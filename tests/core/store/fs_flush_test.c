@@ -131,19 +131,19 @@ static void what_has_gone_with_its_directory_is_not_missing(void **state) {
 
 static void batches_go_out_by_themselves(void **state) {
     fixture *f = *state;
-    int ours, descriptors = fixture_open_descriptors();
+    int ours, descriptors = check_descriptors();
     for (int i = 0; i < 300; i++) {
         char key[40];
         snprintf(key, sizeof key, "c/%d/%d", i % 7, i);
         fixture_must_put(f->store, key, key, PUT_WAITS);
-        assert_true(fixture_open_descriptors() < descriptors + 100);
+        assert_true(check_descriptors() < descriptors + 100);
     }
     assert_int_equal(fixture_files(f->root, &ours), 300);
     assert_true(ours > 0 && ours < 100);
     must_flush(f->store);
     assert_int_equal(fixture_files(f->root, &ours), 300);
     assert_int_equal(ours, 0);
-    assert_int_equal(fixture_open_descriptors(), descriptors);
+    assert_int_equal(check_descriptors(), descriptors);
     assert_holds(f->store, "c/3/150", "c/3/150");
 }
 
@@ -366,14 +366,14 @@ static void unflushed_objects_go_with_the_store(void **state) {
     fixture *f = *state;
     zb_error err;
     zb_store *other;
-    int descriptors = fixture_open_descriptors();
+    int descriptors = check_descriptors();
     ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
     fixture_must_put(other, "k", "old", PUT_LATER);
     fixture_must_put(other, "k", "new", PUT_WAITS);
     zb_store_release(other);
     assert_holds(f->store, "k", "old");
     assert_int_equal(fixture_files(f->root, NULL), 1);
-    assert_int_equal(fixture_open_descriptors(), descriptors);
+    assert_int_equal(check_descriptors(), descriptors);
 }
 
 /* A forked child must neither publish nor remove objects that its parent has put. */

@@ -146,7 +146,7 @@ static void locks_are_apart(void **state) {
     first[250] = '\0';
     memcpy(second, first, sizeof first);
     second[249] = 'm'; /* too long for names of ours, which are made of a hash then */
-    int descriptors = fixture_open_descriptors();
+    int descriptors = check_descriptors();
     ASSERT_OK(zb_store_lock(f->store, first, &a, &err), err);
     ASSERT_OK(zb_store_lock(f->store, second, &b, &err), err);
     ASSERT_OK(zb_store_lock(f->store, "deep/k", &c, &err), err);
@@ -161,7 +161,7 @@ static void locks_are_apart(void **state) {
     zb_store_unlock(again);
     zb_store_unlock(b);
     zb_store_unlock(a);
-    assert_int_equal(fixture_open_descriptors(), descriptors);
+    assert_int_equal(check_descriptors(), descriptors);
     assert_int_equal(fixture_files(f->root, &ours), 0);
 }
 
@@ -176,7 +176,7 @@ static void what_cannot_be_locked_says_so(void **state) {
                 {CALL_FCNTL, ENOSYS, ZB_EUNSUPPORTED}, {CALL_FCNTL, EINVAL, ZB_EUNSUPPORTED},
                 {CALL_OPENAT, EROFS, ZB_EUNSUPPORTED}, {CALL_FCNTL, EIO, ZB_EIO},
                 {CALL_OPENAT, EMFILE, ZB_EIO},         {CALL_FCNTL, 524, ZB_EUNSUPPORTED}};
-    int descriptors = fixture_open_descriptors();
+    int descriptors = check_descriptors();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         zb_error err;
         zb_lock *lock = NULL;
@@ -184,7 +184,7 @@ static void what_cannot_be_locked_says_so(void **state) {
         ASSERT_FAILS(zb_store_lock(f->store, "k", &lock, &err), rows[i].code, err, "'k'");
         assert_int_equal(err.sys_errno, rows[i].error);
         assert_null(lock);
-        assert_int_equal(fixture_open_descriptors(), descriptors);
+        assert_int_equal(check_descriptors(), descriptors);
         calls_fail(CALL_FCNTL, 1, EINTR); /* a signal does not end the wait */
         ASSERT_OK(zb_store_lock(f->store, "k", &lock, &err), err);
         zb_store_unlock(lock);

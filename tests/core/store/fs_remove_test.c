@@ -44,7 +44,7 @@ static void erases_trees(void **state) {
     make_tree(f->store, "g/a");
     make_tree(f->store, "g/b");
     fixture_must_put(f->store, "g/a.x", "1", PUT_LATER);
-    int descriptors = fixture_open_descriptors();
+    int descriptors = check_descriptors();
     ASSERT_OK(zb_store_erase_below(f->store, "g/a", &err), err);
     assert_holds(f->store, "g/a.x", "1");
     assert_holds(f->store, "g/b/c/2/7/95", "chunk");
@@ -63,7 +63,7 @@ static void erases_trees(void **state) {
     int ours;
     assert_int_equal(fixture_files(f->root, &ours), 0);
     assert_int_equal(ours, 0);
-    assert_int_equal(fixture_open_descriptors(), descriptors);
+    assert_int_equal(check_descriptors(), descriptors);
     ASSERT_FAILS(zb_store_erase_below(f->store, "..", &err), ZB_EINVAL, err, "key");
     ASSERT_FAILS(zb_store_erase_below(f->store, "a/", &err), ZB_EINVAL, err, "key");
 }

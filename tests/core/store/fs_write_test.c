@@ -229,7 +229,7 @@ static void any_call_may_fail(void **state) {
     zb_error err;
     static const enum fixture_way all[] = {PUT_LATER, PUT_WAITS, PUT_NOW};
     int failures[CALL_KINDS] = {0}, rounds = 0;
-    int descriptors = fixture_open_descriptors();
+    int descriptors = check_descriptors();
     for (enum call kind = 0; kind < CALL_KINDS; kind++) {
         for (int nth = 1, d = 0; d < 3; rounds++) {
             char key[40], *data = NULL;
@@ -267,7 +267,7 @@ static void any_call_may_fail(void **state) {
         if (failures[kind] == 0)
             fail_msg("no failure of call kind %d was noticed", (int)kind);
     }
-    assert_int_equal(fixture_open_descriptors(), descriptors);
+    assert_int_equal(check_descriptors(), descriptors);
     assert_clean(f, rounds + 1);
 }
 

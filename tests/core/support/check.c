@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/check.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
 #include <sys/stat.h>
@@ -96,4 +97,14 @@ void check_write_file(const char *root, const char *key, const void *data, size_
     assert_non_null(file);
     assert_int_equal(fwrite(data, 1, size, file), size);
     assert_int_equal(fclose(file), 0);
+}
+
+int check_descriptors(void) {
+    DIR *dir = opendir("/proc/self/fd");
+    assert_non_null(dir);
+    int count = 0;
+    while (readdir(dir))
+        count++;
+    closedir(dir);
+    return count;
 }

@@ -76,6 +76,9 @@ uint64_t check_random_next(check_random *random);
 /* Uniform enough in [low, high]. */
 uint64_t check_random_in(check_random *random, uint64_t low, uint64_t high);
 
+/* How many descriptors the process has open. */
+int check_descriptors(void);
+
 /* A new empty directory below the system's directory for temporary files; removed by
    check_remove_directory. */
 char *check_new_directory(void);
