@@ -14,9 +14,9 @@
 #include "base/list.h"
 #include "change/block_map.h"
 #include "model/block.h"
-#include "node/document.h"
 #include "node/documents.h"
 #include "node/node.h"
+#include "node/path.h"
 #include "node/walk.h"
 #include "zarrbridge/json.h"
 

@@ -7,8 +7,8 @@
 
 #include "change/hidden.h"
 #include "model/array.h"
-#include "node/document.h"
 #include "node/node.h"
+#include "node/path.h"
 #include "write/budget.h"
 #include "write/senders.h"
 #include "zarrbridge/json.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "change/hierarchy.h"
-#include "node/document.h"
 #include "node/notes.h"
+#include "node/path.h"
 #include "zarrbridge/sys/store.h"
 
 static char *key_at(const char *path, zb_error *err) {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "change/change.h"
-#include "node/document.h"
 #include "node/node.h"
+#include "node/path.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 

@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
-#include "node/document.h"
 #include "node/node.h"
+#include "node/path.h"
 #include "store/state.h"
 
 enum zb_code zb__hierarchy_lock(zb_store *store, zb_lock **out, zb_error *err) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mix.h"
-#include "node/document.h"
+#include "node/path.h"
 #include "node/version.h"
 #include "zarrbridge/sys/store.h"
 

@@ -7,9 +7,9 @@
 
 #include "base/json.h"
 #include "model/block.h"
-#include "node/document.h"
 #include "node/node.h"
 #include "node/notes.h"
+#include "node/path.h"
 #include "node/walk.h"
 #include "zarrbridge/node.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "change/hidden.h"
-#include "node/document.h"
 #include "node/node.h"
+#include "node/path.h"
 #include "zarrbridge/json.h"
 
 /* Anywhere in the attributes: what is not sure counts as named. */

@@ -5,8 +5,8 @@
 
 #include "change/copy_named.h"
 #include "model/array.h"
-#include "node/document.h"
 #include "node/node.h"
+#include "node/path.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/thread.h"
-#include "node/document.h"
 #include "node/documents.h"
 #include "node/lately.h"
+#include "node/path.h"
 #include "zarrbridge/sys/store.h"
 
 /* Documents that come with the names of some groups; the rest come when their group is told. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "node/document.h"
+#include "node/path.h"
 #include "node/v2.h"
 
 enum { FEW = 4 };

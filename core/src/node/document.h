@@ -11,25 +11,4 @@
    we do not know, storage transformers, consolidated metadata. */
 enum zb_code zb__document_check(const zb_json *document, bool *is_array, zb_error *err);
 
-/* Checks that zb_node_open takes this path; the message of ZB_EINVAL says why it does not. */
-enum zb_code zb__path_check(const char *path, zb_error *err);
-
-/* Checks that a node may be created there. Beyond zb__path_check, the path must have none of the
-   names that the specification reserves, nor hidden ones, which no listing would show. */
-enum zb_code zb__path_check_new(const char *path, zb_error *err);
-
-/* Whether a name is one that no listing shows: "__" begins names that the specification reserves,
-   as those of hidden arrays (zarrbridge/change.h), "." hidden and temporary ones. */
-bool zb__name_is_hidden(const char *name);
-
-/* Joins prefix, a slash unless prefix is empty (the root), and name: malloc'ed, or NULL. */
-char *zb__path_join(const char *prefix, const char *name);
-
-/* The last part of a path; points into it. */
-const char *zb__path_name(const char *path);
-
-/* The rest of path behind prefix and a slash, or NULL when path does not lie below prefix; all
-   paths but "" lie below "". */
-const char *zb__path_below(const char *path, const char *prefix);
-
 #endif

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/document.h"
 #include "node/lately.h"
 #include "node/node.h"
+#include "node/path.h"
 #include "node/served.h"
 #include "node/v2.h"
 #include "node/version.h"

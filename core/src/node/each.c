@@ -7,9 +7,9 @@
 
 #include "node/ahead.h"
 #include "node/children.h"
-#include "node/document.h"
 #include "node/documents.h"
 #include "node/node.h"
+#include "node/path.h"
 #include "node/walk.h"
 
 typedef struct walk {

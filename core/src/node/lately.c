@@ -9,7 +9,7 @@
 #include "base/fork.h"
 #include "base/mix.h"
 #include "model/block.h"
-#include "node/document.h"
+#include "node/path.h"
 
 /* Bytes of a store's documents and names: some ten thousand nodes. */
 #define MOST_BYTES ((size_t)16 << 20)

@@ -17,6 +17,7 @@
 #include "model/grid.h"
 #include "node/bare.h"
 #include "node/document.h"
+#include "node/path.h"
 #include "node/served.h"
 #include "node/lately.h"
 #include "node/v2.h"

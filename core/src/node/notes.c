@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/document.h"
+#include "node/path.h"
 #include "zarrbridge/sys/store.h"
 
 #define TAIL ".zb-journal"

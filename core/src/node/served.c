@@ -8,8 +8,8 @@
 
 #include "base/fork.h"
 #include "model/block.h"
-#include "node/document.h"
 #include "node/node.h"
+#include "node/path.h"
 #include "zarrbridge/sys/store.h"
 
 /* Shared by the store and the node that it came with. Its document is the node's, too. */

@@ -13,9 +13,9 @@
 
 #include "base/json.h"
 #include "model/v2_array.h"
-#include "node/document.h"
 #include "node/listing.h"
 #include "node/node.h"
+#include "node/path.h"
 #include "node/served.h"
 #include "store/state.h"
 #include "zarrbridge/json.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules for a zarr.json as a whole, one row each: sections 1.2 to 1.5 of the core
    specification's checklist, and documents that writers in the wild produce. */
-#include "node/document.h"
 #include "support/sample.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
@@ -100,39 +99,11 @@ static void whole_texts(void **state) {
     }
 }
 
-static void paths(void **state) {
-    (void)state;
-    static const char *const good[] = {"",        "a", "a/b/c",    "__x", "zarr.json", "..a",
-                                       ".hidden", "c", "\xc3\xa9", "a b", "a\\b"};
-    static const char *const bad[][2] = {
-        {"/", "empty part"},
-        {"/a", "empty part"},
-        {"a/", "empty part"},
-        {"a//b", "empty part"},
-        {".", "dots only"},
-        {"..", "dots only"},
-        {"a/../b", "dots only"},
-        {"a/...", "dots only"},
-        {"....", "dots only"},
-        {"\xff", "not UTF-8 at byte 0"},
-        {"a/\xc3", "not UTF-8 at byte 2"},
-    };
-    zb_error err;
-    for (size_t i = 0; i < COUNT(good); i++)
-        assert_int_equal(zb__path_check(good[i], &err), ZB_OK);
-    for (size_t i = 0; i < COUNT(bad); i++) {
-        assert_int_equal(zb__path_check(bad[i][0], &err), ZB_EINVAL);
-        if (!strstr(err.message, bad[i][1]))
-            fail_msg("%s: %s", bad[i][0], err.message);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(array_members),
         cmocka_unit_test(group_members),
         cmocka_unit_test(whole_texts),
-        cmocka_unit_test(paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "node/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_brief.h"
+#include "base/utf8.h"
+
+/* The names that the specification reserves ("__x", "zarr.json") may be read: they do no harm.
+   Names of dots only are refused, since "." and ".." mean something to stores. */
+enum zb_code zb__path_check(const char *path, zb_error *err) {
+    char brief[ZB__BRIEF_SIZE];
+    size_t left = strlen(path);
+    for (const char *c = path; left > 0;) {
+        size_t length = zb__utf8_length(c, left);
+        if (length == 0)
+            return zb_fail(err, ZB_EINVAL, "the path is not UTF-8 at byte %zu", (size_t)(c - path));
+        c += length;
+        left -= length;
+    }
+    if (*path == '\0')
+        return ZB_OK;
+    for (const char *part = path;; part++) {
+        size_t length = strcspn(part, "/");
+        if (length == 0)
+            return zb_fail(err, ZB_EINVAL, "path %s has an empty part",
+                           zb__name_brief(path, brief));
+        if (strspn(part, ".") >= length)
+            return zb_fail(err, ZB_EINVAL, "path %s has a part of dots only",
+                           zb__name_brief(path, brief));
+        part += length;
+        if (*part == '\0')
+            return ZB_OK;
+    }
+}
+
+bool zb__name_is_hidden(const char *name) {
+    return name[0] == '.' || strncmp(name, "__", 2) == 0;
+}
+
+/* A leading dot is legal in names, but marks temporary objects in our stores. */
+enum zb_code zb__path_check_new(const char *path, zb_error *err) {
+    char brief[ZB__BRIEF_SIZE];
+    enum zb_code code = zb__path_check(path, err);
+    if (code || *path == '\0')
+        return code;
+    for (const char *part = path; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        size_t length = strcspn(part, "/");
+        bool document = length == 9 && strncmp(part, "zarr.json", 9) == 0;
+        if (document || zb__name_is_hidden(part))
+            return zb_fail(
+                err, ZB_EINVAL,
+                "path %s: no node can be called zarr.json, or begin with \".\" or \"__\"",
+                zb__name_brief(path, brief));
+        for (size_t i = 0; i < length; i++) {
+            if ((unsigned char)part[i] < ' ' || part[i] == 0x7f || part[i] == '\\')
+                return zb_fail(err, ZB_EINVAL, "path %s has a control character or a backslash",
+                               zb__name_brief(path, brief));
+        }
+    }
+    return ZB_OK;
+}
+
+char *zb__path_join(const char *prefix, const char *name) {
+    const size_t front = strlen(prefix), back = strlen(name) + 1;
+    char *path = malloc(front + 1 + back);
+    if (!path)
+        return NULL;
+    memcpy(path, prefix, front);
+    path[front] = '/';
+    memcpy(path + front + (front > 0), name, back);
+    return path;
+}
+
+const char *zb__path_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+const char *zb__path_below(const char *path, const char *prefix) {
+    size_t length = strlen(prefix);
+    if (length == 0)
+        return *path ? path : NULL;
+    return strncmp(path, prefix, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
+}
