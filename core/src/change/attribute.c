@@ -16,6 +16,7 @@
 #include "change/consolidated.h"
 #include "model/build.h"
 #include "node/current.h"
+#include "node/document.h"
 #include "node/edit.h"
 #include "node/node.h"
 #include "node/v2.h"

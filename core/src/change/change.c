@@ -11,6 +11,7 @@
 #include "change/plain_group.h"
 #include "model/block.h"
 #include "model/build.h"
+#include "node/document.h"
 #include "node/edit.h"
 #include "node/node.h"
 #include "node/path.h"

@@ -4,6 +4,7 @@
 #include "change/consolidated.h"
 #include "change/hierarchy.h"
 #include "change/owed.h"
+#include "node/document.h"
 #include "node/node.h"
 #include "node/v2.h"
 #include "zarrbridge/change.h"

@@ -14,6 +14,7 @@
 #include "base/list.h"
 #include "change/block_map.h"
 #include "model/block.h"
+#include "node/document.h"
 #include "node/documents.h"
 #include "node/node.h"
 #include "node/path.h"

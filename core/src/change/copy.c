@@ -21,6 +21,7 @@
 #include "change/create.h"
 #include "change/owed.h"
 #include "change/remove.h"
+#include "node/document.h"
 #include "node/node.h"
 #include "node/path.h"
 #include "node/v2.h"

@@ -6,6 +6,8 @@
 
 #include "change/copy_named.h"
 #include "model/block.h"
+#include "node/bare.h"
+#include "node/document.h"
 #include "node/node.h"
 #include "node/path.h"
 #include "node/walk.h"

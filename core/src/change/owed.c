@@ -23,6 +23,7 @@
 #include "base/token.h"
 #include "change/consolidated.h"
 #include "change/hierarchy.h"
+#include "node/document.h"
 #include "node/node.h"
 #include "node/notes.h"
 #include "node/path.h"

@@ -7,6 +7,8 @@
 
 #include "base/json.h"
 #include "model/block.h"
+#include "node/bare.h"
+#include "node/document.h"
 #include "node/node.h"
 #include "node/notes.h"
 #include "node/path.h"

@@ -7,6 +7,7 @@
 
 #include "change/hidden.h"
 #include "node/node.h"
+#include "node/open.h"
 #include "node/path.h"
 #include "zarrbridge/json.h"
 

@@ -14,6 +14,7 @@
 #include "check/unnamed.h"
 #include "check/walk.h"
 #include "check/walk_named.h"
+#include "node/bare.h"
 #include "node/node.h"
 #include "node/notes.h"
 #include "node/path.h"

@@ -9,6 +9,7 @@
 #include "model/keys.h"
 #include "node/node.h"
 #include "node/notes.h"
+#include "node/open.h"
 #include "node/path.h"
 #include "node/v2.h"
 #include "node/walk.h"

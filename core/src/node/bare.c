@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/names.h"
+#include "node/node.h"
 #include "node/path.h"
 #include "node/v2.h"
+#include "node/version.h"
 
 enum { FEW = 4 };
 
@@ -65,4 +68,24 @@ static bool is_bare(zb_store *store, const char *path, size_t most, bool *all) {
 bool zb__group_is_bare(zb_store *store, const char *path) {
     bool all;
     return is_bare(store, path, FEW, &all) && (all || is_bare(store, path, SIZE_MAX, &all));
+}
+
+/* A group that is being deleted loses its document first of all, and looks from then on as one
+   whose nodes never had any. */
+static bool has_its_document(const zb_node *group) {
+    zb_object_info info;
+    char *key = zb__path_join(group->path, "zarr.json");
+    const bool there = key && zb_store_stat(group->store, key, &info, NULL) == ZB_OK;
+    free(key);
+    return there && (!group->version || zb__node_unchanged(group, &info));
+}
+
+bool zb__group_says_all(const zb_node *node) {
+    size_t left_out;
+    if (node->array || zb__node_keeps_entries(node->store))
+        return false;
+    zb__json_left_out(node->document, &left_out);
+    return left_out > 0 ? zb__group_is_bare(node->store, node->path) &&
+                              (node->format == 2 || has_its_document(node))
+                        : zb__node_has_entries(node);
 }

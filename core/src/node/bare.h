@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
 /* Whether a node has a document at path, of version 2 as well. One that cannot be asked about may
@@ -14,5 +15,9 @@ enum zb_code zb__holds_document(zb_store *store, const char *path, bool *out, zb
 /* True if no name right below the group holds a document: what consolidated metadata say of its
    children is then all that there is. False where that cannot be told. */
 bool zb__group_is_bare(zb_store *store, const char *path);
+
+/* Whether it is a group of a local store whose document describes nodes of which the store itself
+   has none. */
+bool zb__group_says_all(const zb_node *node);
 
 #endif

@@ -22,6 +22,7 @@
 #include "node/documents.h"
 #include "node/lately.h"
 #include "node/node.h"
+#include "node/open.h"
 #include "node/path.h"
 #include "node/served.h"
 #include "node/v2.h"

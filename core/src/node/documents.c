@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/document.h"
 #include "node/lately.h"
-#include "node/node.h"
 #include "node/path.h"
 #include "node/served.h"
-#include "node/v2.h"
-#include "node/version.h"
 #include "store/fetch_all.h"
 #include "zarrbridge/limits.h"
 
@@ -161,81 +159,4 @@ void zb__early_children_free(zb__early_children *early) {
     if (early->documents)
         free_all(early->documents, early->count);
     free(early->documents);
-}
-
-enum zb_code zb__early_document_open(zb_store *store, const zb__early_document *document,
-                                     zb_node **out, zb_error *err) {
-    char *text = NULL;
-    size_t size = 0;
-    zb_object_info info = document->info;
-    enum zb_code code = document->code;
-    const bool is_older = code == ZB_ENOTFOUND;
-    if (code && err)
-        *err = document->error;
-    if (is_older)
-        code = zb__v2_read(store, document->path, &text, &size, &info, err);
-    if (code == ZB_ENOTFOUND && err)
-        *err = document->error;
-    if (!code)
-        code = zb__node_make(store, document->path, is_older ? text : document->text,
-                             is_older ? size : document->size, out, err);
-    else
-        code = zb__node_blame(store, "node", document->path, code, err);
-    free(text);
-    if (code)
-        return code;
-    (*out)->format = is_older ? 2 : document->format;
-    (*out)->is_served = document->is_served;
-    zb__node_mark_version(*out, 0, &info);
-    return ZB_OK;
-}
-
-/* ---- Nodes that a listing has described --------------------------------------------------- */
-
-static int take_name(void *context, const zb_list_entry *entry) {
-    zb__names *names = context;
-    const zb__name name = {.text = strdup(entry->name), .is_prefix = entry->is_prefix};
-    return zb__names_add(names, name, NULL) != ZB_OK || names->count >= ZB__LATELY_NAMES;
-}
-
-/* Where one name is missed, others are likely to be: all names beside it are asked for. */
-static void list_around(zb_store *store, const char *path) {
-    const char *slash = strrchr(path, '/');
-    char *group = strndup(path, slash ? (size_t)(slash - path) : 0);
-    zb__names names = {.count = 0};
-    const uint64_t changes = zb_store_changes(store);
-    if (group && zb_store_list(store, group, take_name, &names, NULL) == ZB_OK) {
-        const bool is_whole = names.count < ZB__LATELY_NAMES;
-        zb__names_sort(&names);
-        zb__lately_keep_names(store, group, &names, is_whole, changes, false);
-    }
-    zb__names_free(&names);
-    free(group);
-}
-
-enum zb_code zb_node_open_lately(zb_store *store, const char *path, zb_node **out, zb_error *err) {
-    zb__early_document document = {.path = (char *)(uintptr_t)path};
-    bool knows = false;
-    if (!zb__lately_pays(store))
-        return zb_node_open(store, path, out, err);
-    if (zb__lately_find(store, path, &document)) {
-        const enum zb_code code = zb__early_document_open(store, &document, out, err);
-        free(document.text);
-        return code;
-    }
-    if (zb__node_open_owner(store, path, out))
-        return ZB_OK;
-    const bool lists = *path && store->hints.can_list;
-    bool lacks = lists && zb__lately_lacks(store, path, &knows);
-    if (lists && !knows && zb__served_lacks(store, path)) {
-        list_around(store, path); /* tells as much as asking for what is hardly there */
-        lacks = zb__lately_lacks(store, path, &knows);
-    }
-    if (lacks)
-        return zb__node_blame(store, "node", path,
-                              zb_fail(err, ZB_ENOTFOUND, "there is nothing of that name"), err);
-    const enum zb_code code = zb_node_open(store, path, out, err);
-    if (code == ZB_ENOTFOUND && lists && !knows)
-        list_around(store, path);
-    return code;
 }

@@ -39,8 +39,4 @@ enum zb_code zb__early_children_at(zb__early_children *early, size_t i, zb__earl
 
 void zb__early_children_free(zb__early_children *early);
 
-/* As zb_node_open, of a document that was read. */
-enum zb_code zb__early_document_open(zb_store *store, const zb__early_document *document,
-                                     zb_node **out, zb_error *err);
-
 #endif

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 
 #include "node/ahead.h"
+#include "node/bare.h"
 #include "node/children.h"
 #include "node/documents.h"
 #include "node/node.h"
+#include "node/open.h"
 #include "node/path.h"
 #include "node/walk.h"
 

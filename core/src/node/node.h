@@ -27,28 +27,6 @@ struct zb_node {
     atomic_int_fast64_t asked; /* when it was made, or its document was there later (zb__now) */
 };
 
-/* The most bytes that a document may have, and the name of that limit. */
-uint64_t zb__document_limit(const char **name);
-
-/* Reads the text of the document at path; the caller frees it. */
-enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_t *size,
-                           zb_error *err);
-
-/* The document itself, without the entries of consolidated metadata in its tree; the caller frees
-   it. */
-enum zb_code zb__node_outline(zb_store *store, const char *path, zb__document *out, zb_error *err);
-
-/* The same as zb__node_read; *info is the version that was read. */
-enum zb_code zb__node_read_version(zb_store *store, const char *path, char **text, size_t *size,
-                                   zb_object_info *info, zb_error *err);
-
-/* The same for a node of any format, which *format tells: of version 2 the translation. */
-enum zb_code zb__node_read_any(zb_store *store, const char *path, char **text, size_t *size,
-                               zb_object_info *info, int *format, zb_error *err);
-
-/* As zb_node_open, always by the store's own document, whatever consolidated metadata serve. */
-enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out, zb_error *err);
-
 /* Whether the documents of the store's nodes have the entries of consolidated metadata, which may
    be most of a document: where they are the only index of the store, or spare requests. */
 bool zb__node_keeps_entries(const zb_store *store);
@@ -56,10 +34,6 @@ bool zb__node_keeps_entries(const zb_store *store);
 /* Whether this node's document has them: in other stores, those of groups whose nodes stand in
    nothing else do (bare.h). */
 bool zb__node_has_entries(const zb_node *node);
-
-/* Whether it is a group of a local store whose document describes nodes of which the store itself
-   has none. */
-bool zb__group_says_all(const zb_node *node);
 
 /* Makes a node of a document's text, whether the store holds that text or not. */
 enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, size_t size,
@@ -69,26 +43,9 @@ enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, 
 enum zb_code zb__node_make_parsed(zb_store *store, const char *path, const char *text, size_t size,
                                   zb_json *json, zb_node **out, zb_error *err);
 
-/* Opens the group whose consolidated metadata serve the nodes below it (served.h), as it was then:
-   it shares their document. False, with nothing opened, where path is another node. */
-bool zb__node_open_owner(zb_store *store, const char *path, zb_node **out);
-
-/* The array that was looked at last, and its document: many arrays of a store are described by one
-   text. All zeros at first. */
-typedef struct zb__looked {
-    zb_node *array;
-    char *text;
-    size_t size;
-    int format;
-} zb__looked;
-
-void zb__looked_free(zb__looked *last);
-
-/* Opens a node to be looked at and released at once, for lists of many: the entries of consolidated
-   metadata are checked and left out, and which directory holds the node is not asked. An array may
-   be the last one, which has the same document and another path. Errors as zb_node_open. */
-enum zb_code zb__node_look(zb_store *store, const char *path, zb__looked *last, zb_node **out,
-                           zb_error *err);
+/* Makes a group whose document is `hold`'s, which it takes over (served.h). NULL: no memory. */
+zb_node *zb__node_share(zb_store *store, const char *path, zb_json *document, int format,
+                        struct zb__served *hold);
 
 /* Puts store, kind ("array", "group", "node") and path before a message. */
 enum zb_code zb__node_blame(const zb_store *store, const char *kind, const char *path,

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "model/array.h"
 #include "model/keys.h"
+#include "node/document.h"
 #include "node/documents.h"
 #include "node/node.h"
 #include "node/path.h"

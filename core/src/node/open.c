@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* One bounded read of a node's document, one parse, no listing. */
+#include "node/open.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/names.h"
+#include "node/bare.h"
+#include "node/document.h"
+#include "node/lately.h"
+#include "node/node.h"
+#include "node/path.h"
+#include "node/served.h"
+#include "node/v2.h"
+#include "node/version.h"
+#include "store/foreign.h"
+#include "zarrbridge/sys/store.h"
+
+/* The document is read between two looks at the file or object that holds it: document and holder
+   belong together when both looks see the same. When they differ, another process is deleting or
+   replacing the node at this moment. */
+static enum zb_code read_steady(zb_store *store, const char *path, char **text, size_t *size,
+                                zb_object_info *info, uint64_t *home, int *format, zb_error *err) {
+    enum { TRIES = 16 };
+    uint64_t now = zb_store_identify(store, path);
+    for (int tries = 0;; tries++) {
+        *home = now;
+        enum zb_code code = zb__node_read_any(store, path, text, size, info, format, err);
+        if (code)
+            return code;
+        now = zb_store_identify(store, path);
+        if (now == *home)
+            return ZB_OK;
+        free(*text);
+        if (tries == TRIES)
+            return zb_fail(err, ZB_ECONFLICT, "it is being replaced again and again");
+    }
+}
+
+/* Makes the node anew with the entries of its consolidated metadata. */
+static enum zb_code keep_entries(zb_node **node, const char *text, size_t size, zb_error *err) {
+    zb_node *outline = *node;
+    zb_json *document = NULL;
+    enum zb_code code = zb__json_parse_document(text, size, &document, err);
+    if (code)
+        code = zb__node_blame(outline->store, "group", outline->path,
+                              zb_error_prefix(err, code, "zarr.json"), err);
+    else
+        code = zb__node_make_parsed(outline->store, outline->path, text, size, document, node, err);
+    zb_node_release(outline);
+    return code;
+}
+
+static void mark_origin(zb_node *node, int format, uint64_t home, const zb_object_info *info) {
+    node->format = format;
+    zb__node_mark_version(node, home, info);
+}
+
+static void keep_lately(zb_store *store, const char *path, char *text, size_t size,
+                        const zb_object_info *info, int format, uint64_t changes) {
+    const zb__early_document document = {.path = (char *)(uintptr_t)path,
+                                         .text = text,
+                                         .size = size,
+                                         .format = format,
+                                         .info = *info};
+    zb__lately_keep(store, &document, changes, false);
+}
+
+enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out, zb_error *err) {
+    char *text = NULL;
+    size_t size = 0;
+    uint64_t home, changes = zb_store_changes(store);
+    int format;
+    zb_object_info info;
+    enum zb_code code = zb__path_check(path, err);
+    if (code)
+        return zb_error_prefix(err, code, "store %s", store->label);
+    code = read_steady(store, path, &text, &size, &info, &home, &format, err);
+    if (code == ZB_ENOTFOUND && *path == '\0' && zb__foreign_root(store, err))
+        code = ZB_EUNSUPPORTED;
+    if (code)
+        return zb__node_blame(store, "node", path, code, err);
+    code = zb__node_make(store, path, text, size, out, err);
+    if (!code)
+        mark_origin(*out, format, home, &info);
+    const bool is_bare = !code && zb__group_says_all(*out);
+    if (is_bare) {
+        code = keep_entries(out, text, size, err);
+        if (!code)
+            mark_origin(*out, format, home, &info);
+    }
+    if (!code)
+        keep_lately(store, path, text, size, &info, format, changes);
+    free(text);
+    if (code)
+        return code;
+    zb__served_keep(*out, is_bare, changes);
+    return ZB_OK;
+}
+
+bool zb__node_open_owner(zb_store *store, const char *path, zb_node **out) {
+    int format;
+    zb__served *hold;
+    zb_json *document = zb__served_owner(store, path, &format, &hold);
+    zb_node *node = document ? zb__node_share(store, path, document, format, hold) : NULL;
+    if (node)
+        *out = node;
+    else
+        zb__served_release(hold);
+    return node != NULL;
+}
+
+/* A node that consolidated metadata describes. An entry that makes no node says nothing. */
+static bool open_served(zb_store *store, const char *path, zb_node **out) {
+    size_t size;
+    int format;
+    if (zb__path_check(path, NULL))
+        return false;
+    if (store->trusts_list && zb__node_open_owner(store, path, out))
+        return true;
+    char *text = zb__served_text(store, path, &size, &format);
+    bool opened = text && zb__node_make(store, path, text, size, out, NULL) == ZB_OK;
+    free(text);
+    if (opened) {
+        (*out)->format = format;
+        (*out)->is_served = true;
+    }
+    return opened;
+}
+
+enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err) {
+    if (open_served(store, path, out))
+        return ZB_OK;
+    if (store->trusts_list && zb__served_lacks(store, path))
+        return zb__node_blame(
+            store, "node", path,
+            zb_fail(err, ZB_ENOTFOUND, "the consolidated metadata of the store do not have it"),
+            err);
+    return zb__node_open_own(store, path, out, err);
+}
+
+void zb__looked_free(zb__looked *last) {
+    zb_node_release(last->array);
+    free(last->text);
+    *last = (zb__looked){.array = NULL};
+}
+
+/* Takes over the text. */
+static void remember(zb__looked *last, zb_node *node, char *text, size_t size) {
+    if (!node->array) {
+        free(text);
+        return;
+    }
+    zb__looked_free(last);
+    *last = (zb__looked){
+        .array = zb_node_retain(node), .text = text, .size = size, .format = node->format};
+}
+
+/* The entries of consolidated metadata are most of a large document. */
+enum zb_code zb__node_look(zb_store *store, const char *path, zb__looked *last, zb_node **out,
+                           zb_error *err) {
+    char *text = NULL;
+    size_t size = 0;
+    int format;
+    enum zb_code code = zb__node_read_any(store, path, &text, &size, NULL, &format, err);
+    if (code == ZB_ENOTFOUND && *path == '\0' && zb__foreign_root(store, err))
+        code = ZB_EUNSUPPORTED;
+    if (code)
+        return zb__node_blame(store, "node", path, code, err);
+    if (last->array && last->format == format && last->size == size &&
+        memcmp(last->text, text, size) == 0) {
+        free(text);
+        *out = zb_node_retain(last->array);
+        return ZB_OK;
+    }
+    code = zb__node_make(store, path, text, size, out, err);
+    if (code) {
+        free(text);
+        return code;
+    }
+    (*out)->format = format;
+    remember(last, *out, text, size);
+    return ZB_OK;
+}
+
+/* ---- Documents that were read before ------------------------------------------------------ */
+
+enum zb_code zb__early_document_open(zb_store *store, const zb__early_document *document,
+                                     zb_node **out, zb_error *err) {
+    char *text = NULL;
+    size_t size = 0;
+    zb_object_info info = document->info;
+    enum zb_code code = document->code;
+    const bool is_older = code == ZB_ENOTFOUND;
+    if (code && err)
+        *err = document->error;
+    if (is_older)
+        code = zb__v2_read(store, document->path, &text, &size, &info, err);
+    if (code == ZB_ENOTFOUND && err)
+        *err = document->error;
+    if (!code)
+        code = zb__node_make(store, document->path, is_older ? text : document->text,
+                             is_older ? size : document->size, out, err);
+    else
+        code = zb__node_blame(store, "node", document->path, code, err);
+    free(text);
+    if (code)
+        return code;
+    (*out)->format = is_older ? 2 : document->format;
+    (*out)->is_served = document->is_served;
+    zb__node_mark_version(*out, 0, &info);
+    return ZB_OK;
+}
+
+/* ---- Nodes that a listing has described --------------------------------------------------- */
+
+static int take_name(void *context, const zb_list_entry *entry) {
+    zb__names *names = context;
+    const zb__name name = {.text = strdup(entry->name), .is_prefix = entry->is_prefix};
+    return zb__names_add(names, name, NULL) != ZB_OK || names->count >= ZB__LATELY_NAMES;
+}
+
+/* Where one name is missed, others are likely to be: all names beside it are asked for. */
+static void list_around(zb_store *store, const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *group = strndup(path, slash ? (size_t)(slash - path) : 0);
+    zb__names names = {.count = 0};
+    const uint64_t changes = zb_store_changes(store);
+    if (group && zb_store_list(store, group, take_name, &names, NULL) == ZB_OK) {
+        const bool is_whole = names.count < ZB__LATELY_NAMES;
+        zb__names_sort(&names);
+        zb__lately_keep_names(store, group, &names, is_whole, changes, false);
+    }
+    zb__names_free(&names);
+    free(group);
+}
+
+enum zb_code zb_node_open_lately(zb_store *store, const char *path, zb_node **out, zb_error *err) {
+    zb__early_document document = {.path = (char *)(uintptr_t)path};
+    bool knows = false;
+    if (!zb__lately_pays(store))
+        return zb_node_open(store, path, out, err);
+    if (zb__lately_find(store, path, &document)) {
+        const enum zb_code code = zb__early_document_open(store, &document, out, err);
+        free(document.text);
+        return code;
+    }
+    if (zb__node_open_owner(store, path, out))
+        return ZB_OK;
+    const bool lists = *path && store->hints.can_list;
+    bool lacks = lists && zb__lately_lacks(store, path, &knows);
+    if (lists && !knows && zb__served_lacks(store, path)) {
+        list_around(store, path); /* tells as much as asking for what is hardly there */
+        lacks = zb__lately_lacks(store, path, &knows);
+    }
+    if (lacks)
+        return zb__node_blame(store, "node", path,
+                              zb_fail(err, ZB_ENOTFOUND, "there is nothing of that name"), err);
+    const enum zb_code code = zb_node_open(store, path, out, err);
+    if (code == ZB_ENOTFOUND && lists && !knows)
+        list_around(store, path);
+    return code;
+}
