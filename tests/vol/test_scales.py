@@ -275,12 +275,16 @@ with h5py.File(sys.argv[1], "r") as f:
 """
 
 
-def test_references_of_the_new_kind_are_kept_as_old_ones(both):
+def test_scale_functions_that_write_references_of_the_new_kind_read_them(both):
     """HDF5's scale functions use them with connectors that are not its own."""
     run_python(NEW_REFERENCES, both[1], connector="zarr native_compat=0")
-    with h5py.File(both[1], "r") as f:
-        assert f["v"].dims[0][0] == f["x"] and [
-            (f[ref].name, dim) for ref, dim in f["x"].attrs["REFERENCE_LIST"]] == [("/v", 0)]
+    run_python("""
+import h5py, sys
+with h5py.File(sys.argv[1], "r") as f:
+    assert h5py.h5ds.is_attached(f["v"].id, f["x"].id, 0)
+""", both[1], connector="zarr native_compat=0")
+    assert tool("h5dump", "-A", both[1]).count("{ H5T_STD_REF }") == 2
+    assert names(both[1], "v") == ["x", None]
 
 
 # ---- Other programs' changes
@@ -408,35 +412,103 @@ def step(f, rng, datasets, count):
         datasets.remove(name)
 
 
-def scales_of(dataset):
-    return [[scale.name for scale in dimension.values()] for dimension in dataset.dims]
+# ---- References of the kind H5T_STD_REF
 
 
-def back(scale):
-    return [(scale.file[to].name, dimension) for to, dimension in scale.attrs["REFERENCE_LIST"]]
-
-
-@pytest.mark.parametrize("connector", [None, "zarr"])
-def test_copies_scales_that_are_attached_by_new_references(tmp_path, connector):
-    """They come back by old ones, which HDF5's scale functions take as well. HDF5 asks the connector whether
-    what a new reference refers to is in the same file."""
+def new_scales(tmp_path, connector="zarr"):
+    """The path of a file whose scales are attached by such references."""
     made = run([build_dir() / "tests" / "vol" / "vol-c-new_scales", tmp_path / "new.h5"], connector)
     assert made.returncode == 0, made.stderr
     assert (tmp_path / "new.h5").read_bytes().count(b"new.h5") == 0, "a reference to another file"
-    with h5py.File(tmp_path / "new.h5") as source, h5py.File(tmp_path / "x.zarr", "w") as f:
+    return tmp_path / "new.h5"
+
+
+def attributes_of(path, object_path, connector="zarr"):
+    """All that h5dump says of the attributes, without the names of files and groups."""
+    text = tool("h5dump", "-A", "-d", object_path, path, connector=connector)
+    top = object_path.rsplit("/", 1)[0]
+    return text.split("DATASPACE", 1)[1].replace(f'"{path}{top}/', '"/')
+
+
+OF_SCALES = ("v", "x", "x2", "y")
+
+
+@pytest.mark.parametrize("connector", [None, "zarr"])
+def test_copies_keep_the_kind_of_references(tmp_path, connector):
+    """HDF5 asks the connector whether what a new reference refers to is in the same file."""
+    new = new_scales(tmp_path, connector)
+    with h5py.File(new) as source, h5py.File(tmp_path / "x.zarr", "w") as f:
         source.copy("/", f, "all")
-    for path, source in [("x.zarr", None), ("x.h5", "x.zarr")]:
-        if source:
-            with h5py.File(tmp_path / source) as f, h5py.File(tmp_path / path, "w") as copy:
-                f.copy("all", copy)
-        with h5py.File(tmp_path / path) as f:
-            assert scales_of(f["all/v"]) == [["/all/x", "/all/x2"], ["/all/y"]]
-            assert back(f["all/x"]) == [("/all/v", 0)]
-            assert back(f["all/x2"]) == [("/all/v", 0), ("/all/left", 0)]
-            assert back(f["all/y"]) == [("/all/v", 1)]
-            assert "REFERENCE_LIST" not in f["all/two"].attrs, "it is of no type that HDF5 gives it"
-            assert "REFERENCE_LIST" not in f["all/texts"].attrs
+    with h5py.File(tmp_path / "x.zarr") as f, h5py.File(tmp_path / "x.h5", "w") as copy:
+        f.copy("all", copy)
+    with h5py.File(tmp_path / "x.zarr") as f, h5py.File(tmp_path / "y.zarr", "w") as copy:
+        f.copy("all", copy)
+        copy.move("all/x2", "all/moved")
+        copy.move("all/moved", "all/x2")
+    expected = {name: attributes_of(new, "/" + name) for name in OF_SCALES}
+    assert "{ H5T_STD_REF }" in expected["v"] and "{ H5T_STD_REF }" in expected["x2"]
+    for path in ("x.zarr", "x.h5", "y.zarr"):
+        assert expected == {name: attributes_of(tmp_path / path, "/all/" + name)
+                            for name in OF_SCALES}, path
+    assert (tmp_path / "x.h5").read_bytes().count(b"x.") == 0, "a reference to another file"
+    for name in OF_SCALES:
+        tool("h5diff", new, tmp_path / "x.h5", "/" + name, "/all/" + name, connector=connector)
     assert zarr.open_array(tmp_path / "x.zarr/all/v").metadata.dimension_names == ("x", "y")
+    with h5py.File(tmp_path / "x.zarr") as f:
+        assert "REFERENCE_LIST" not in f["all/two"].attrs, "it is of no type that HDF5 gives it"
+
+
+def test_h5repack_there_and_back_keeps_the_kind_of_references(tmp_path):
+    """Also of attributes that have the name and a type of their own."""
+    new, store, back = new_scales(tmp_path), tmp_path / "x.zarr", tmp_path / "back.h5"
+    tool("h5repack", new, store, connector="zarr")
+    tool("h5repack", store, back, connector="zarr")
+    for name in OF_SCALES + ("two", "texts"):
+        expected = attributes_of(new, "/" + name)
+        assert expected == attributes_of(store, "/" + name), name
+        # references that h5repack writes lead into the file that it has read, also natively
+        assert expected == attributes_of(back, "/" + name).replace(f'"{store}/', '"/'), name
+    assert "H5T_STD_REF }" in expected and "a text that is not short" in expected
+    for left, right in ((new, store), (new, back), (store, back)):
+        assert "differences" not in tool("h5diff", left, right, connector="zarr")
+
+
+def described_kinds(path, stored, memory, connector="zarr"):
+    done = run([build_dir() / "tests" / "vol" / "vol-c-reference_kinds", path, stored, memory], connector)
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize("stored, memory", [("old", "old"), ("old", "new"), ("new", "new"),
+                                            ("new", "old")])
+def test_references_of_both_kinds_in_memory(tmp_path, stored, memory):
+    """HDF5 crashes when it writes old references into new ones, and reads such as others."""
+    new, store = new_scales(tmp_path), tmp_path / "x.zarr"
+    tool("h5repack", new, store, connector="zarr")
+    expected = (0, "DIMENSION_LIST /x 0\nREFERENCE_LIST /x 5\n")
+    if (stored, memory) != ("new", "old"):
+        assert described_kinds(new, stored, memory, None) == expected
+    assert described_kinds(store, stored, memory) == expected
+    kinds = {"old": "{ H5T_STD_REF_OBJECT }", "new": "{ H5T_STD_REF }"}
+    assert kinds[stored] in attributes_of(store, "/v") and kinds[stored] in attributes_of(store, "/left")
+
+
+@pytest.mark.parametrize("new_refs", [
+    3, "<i4", {"class": "reference", "kind": "any"}, {"class": "vlen", "base": "<i8"},
+    {"class": "compound", "size": 72, "members": [["dataset", 0, {"class": "reference", "kind": "any"}]]},
+    {"class": "vlen", "base": {"class": "vlen", "base": {"class": "reference", "kind": "any"}}},
+    {"class": "vlen", "base": {"class": "reference", "kind": "region"}}])
+def test_a_note_of_the_kind_that_does_not_fit_is_none(tmp_path, new_refs):
+    store = tmp_path / "x.zarr"
+    tool("h5repack", new_scales(tmp_path), store, connector="zarr")
+    document = store / "v/zarr.json"
+    node = json.loads(document.read_text())
+    side = json.loads(node["attributes"]["_hdf5"])
+    side["scales"]["DIMENSION_LIST"]["new_refs"] = new_refs
+    node["attributes"]["_hdf5"] = json.dumps(side)
+    document.write_text(json.dumps(node))
+    with h5py.File(store) as f:
+        assert [[scale.name for scale in dimension.values()] for dimension in f["v"].dims] == [
+            ["/x", "/x2"], ["/y"]]
 
 
 @pytest.mark.parametrize("seed", range(12))

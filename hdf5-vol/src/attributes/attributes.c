@@ -219,6 +219,10 @@ hid_t vol_attr_type(h5_lib *lib, const vol_attr *attr) {
     return lib->H5Tvlen_create(*lib->H5T_STD_REF_OBJ_g);
 }
 
+hid_t vol_attr_shown_type(h5_lib *lib, const vol_attr *attr) {
+    return attr->new_refs.bytes ? vol_held_new(lib, &attr->new_refs) : vol_attr_type(lib, attr);
+}
+
 hid_t vol_attr_space(h5_lib *lib, const vol_attr *attr) {
     if (attr->space > 0)
         return lib->H5Scopy(attr->space);

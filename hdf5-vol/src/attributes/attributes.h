@@ -35,8 +35,11 @@ vol_attrs *vol_node_attrs(vol_node *node);
    calendar, and VOL_DATA_TYPE. Malloc'ed; NULL also when memory runs out. */
 char *vol_node_type_text(vol_node *node, const char *name);
 
-/* HDF5's view of one: a new type and a new dataspace, and the bytes that they take. */
+/* HDF5's view of one: a new type and a new dataspace, and the bytes that they take. The type is the
+   one in which the elements are kept, or (shown) the one that programs see, which differs in the
+   kind of references alone. */
 hid_t vol_attr_type(h5_lib *lib, const vol_attr *attr);
+hid_t vol_attr_shown_type(h5_lib *lib, const vol_attr *attr);
 hid_t vol_attr_space(h5_lib *lib, const vol_attr *attr);
 
 /* The character set of its name, and a creation list with it: an id to be closed, or -1. */

@@ -2,6 +2,7 @@
 /* Entries of attributes: see exact.h. */
 #include "attributes/exact.h"
 
+#include "attributes/references.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
 #include "hdf5/type_json.h"
@@ -183,6 +184,10 @@ static enum zb_code print_entry(h5_lib *lib, const vol_attr_elements *e, const e
     zb_json_begin_object(w);
     zb_json_write_name(w, "type");
     enum zb_code code = vol_type_print(lib, e->type, w, err);
+    if (!code && e->new_refs > 0) {
+        zb_json_write_name(w, VOL_EXACT_NEW_REFS);
+        code = vol_type_print(lib, e->new_refs, w, err);
+    }
     if (space->is_null) {
         zb_json_write_name(w, "shape");
         zb_json_write_null(w);
@@ -231,7 +236,8 @@ enum zb_code vol_exact_print(vol_node *owner, const vol_attr_elements *elements,
     if (code)
         return code;
     const zb_json *value = zb_json_first(object);
-    if (elements->named || elements->is_utf8 || !is_plain_enough(owner, elements, &space, value)) {
+    if (elements->named || elements->is_utf8 || elements->new_refs > 0 ||
+        !is_plain_enough(owner, elements, &space, value)) {
         const entry_parts parts = {.with_bytes = needs_bytes(elements, &space, value)};
         code = print_entry(lib, elements, &space, &parts, out, err);
     }
@@ -322,6 +328,19 @@ static bool has_utf8_name(const zb_json *entry) {
     return zb_json_uint64(zb_json_get(entry, NAME_CHARSET), &charset) && charset == H5T_CSET_UTF8;
 }
 
+/* The type in which the attribute shows, if the entry tells one that differs in nothing but the
+   kind of references. */
+static void hold_new_refs(h5_lib *lib, const zb_json *entry, hid_t type, vol_attr *attr) {
+    const zb_json *member = zb_json_get(entry, VOL_EXACT_NEW_REFS);
+    hid_t shown = member ? vol_type_parse(lib, member) : -1;
+    hid_t old = shown >= 0 && vol_refs_are_new(lib, shown) ? vol_refs_old_type(lib, shown) : -1;
+    const size_t size = old >= 0 ? lib->H5Tget_size(shown) : 0;
+    if (size > 0 && attr->count <= VOL_ATTR_LARGEST / size && lib->H5Tequal(old, type) > 0)
+        vol_type_hold(lib, shown, &attr->new_refs);
+    vol_release_id(lib, old);
+    vol_release_id(lib, shown);
+}
+
 /* Takes the elements over. */
 static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *space,
                   const vol_form *form, const zb_json *entry, void *elements) {
@@ -342,6 +361,7 @@ static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *
                      .array = array ? strdup(array) : NULL,
                      .data = elements};
     memcpy(attr.dims, space->dims, sizeof attr.dims);
+    hold_new_refs(lib, entry, type, &attr);
     const bool complete = vol_type_hold(lib, type, &attr.type) && attr.name && attr.space > 0 &&
                           (attr.array || !array);
     vol_attr *to = complete ? vol_attrs_place(attrs, name) : NULL;

@@ -6,13 +6,15 @@
  * translation of attributes.h would not give back the type, the dataspace and each element, the
  * attribute has an entry beside it (model/side.h):
  *
- *     {"type": T, "shape": [...], "max": [...], "data": base64, "named": path, "name_charset": 1}
+ *     {"type": T, "shape": [...], "max": [...], "data": base64, "named": path, "name_charset": 1,
+ *      "new_refs": T}
  *
  * T is that of hdf5/type_json.h. "shape" is null for a null dataspace; "max" is there when it
  * differs (null: unlimited). "data" are the bytes of elements.h, where the plain value does not
  * give back all of them (text that is not UTF-8, null pointers for texts, the payload of a NaN).
  * "named" is the path of the named datatype that T is. "name_charset" is 1 (UTF-8) where the
- * program said so of a name that is ASCII.
+ * program said so of a name that is ASCII. "new_refs" is the type that programs see where it has
+ * references of the kind H5T_STD_REF in place of the old ones of T (scales.h).
  *
  * Another program may have changed the value, and the entry may be anything: it counts while the
  * value is one of that type and shape. Its bytes count while they print as that value. All else is
@@ -24,11 +26,14 @@
 #include "attributes/attributes.h"
 #include "attributes/elements.h"
 
+#define VOL_EXACT_NEW_REFS "new_refs" /* the member */
+
 /* An attribute's elements as a program has them. */
 typedef struct vol_attr_elements {
     const char *name, *named; /* objects/named_types.h; NULL: no such type */
     bool is_utf8;             /* the name, as in vol_attr */
     hid_t type, space;
+    hid_t new_refs;       /* as vol_attr has it; 0: none */
     const vol_form *form; /* of the type */
     size_t count;
     const void *data;

@@ -30,6 +30,9 @@ static herr_t read_plain(const vol_object *object, const vol_attr *attr, hid_t m
     else if (type >= 0 && vol_refs_are_lists(lib, type, false) &&
              vol_refs_are_lists(lib, mem_type, true))
         result = vol_refs_read_new_lists(object, attr, out, dxpl);
+    else if (type >= 0 && lib->H5Tget_class(type) == H5T_COMPOUND &&
+             lib->H5Tget_class(mem_type) == H5T_COMPOUND && vol_refs_are_new(lib, mem_type))
+        result = vol_refs_read_new_compounds(object, attr, type, mem_type, out, dxpl);
     else if (type >= 0)
         result = vol_convert(lib, type, mem_type, attr->count, attr->data, out, dxpl);
     if (type >= 0)

@@ -3,6 +3,7 @@
 #include "attributes/references.h"
 
 #include "attributes/attributes.h"
+#include "attributes/convert.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 #include "model/paths.h"
@@ -118,6 +119,75 @@ herr_t vol_refs_read_new_lists(const vol_object *object, const vol_attr *attr, h
     return result;
 }
 
+static bool is_new(h5_lib *lib, hid_t type) {
+    return vol_type_is_reference(lib, type, *lib->H5T_STD_REF_g);
+}
+
+/* Converts the members of a compound that are no references of the new kind. */
+static herr_t convert_rest(h5_lib *lib, hid_t type, hid_t mem_type, const vol_attr *attr, void *out,
+                           hid_t dxpl) {
+    hid_t rest = lib->H5Tcreate(H5T_COMPOUND, lib->H5Tget_size(mem_type));
+    herr_t result = rest < 0 ? -1 : 0;
+    for (int i = 0; result >= 0 && i < lib->H5Tget_nmembers(mem_type); i++) {
+        char *name = lib->H5Tget_member_name(mem_type, (unsigned)i);
+        hid_t member = lib->H5Tget_member_type(mem_type, (unsigned)i);
+        if (!is_new(lib, member))
+            result = lib->H5Tinsert(rest, name, lib->H5Tget_member_offset(mem_type, (unsigned)i),
+                                    member);
+        lib->H5free_memory(name);
+        vol_release_id(lib, member);
+    }
+    if (result >= 0 && lib->H5Tget_nmembers(rest) > 0)
+        result = vol_convert(lib, type, rest, attr->count, attr->data, out, dxpl);
+    vol_release_id(lib, rest);
+    return result;
+}
+
+/* Where the member of that name, a reference of the old kind, lies: -1 for one that is none. */
+static ptrdiff_t offset_of_old(h5_lib *lib, hid_t type, const char *name) {
+    const int index = name ? lib->H5Tget_member_index(type, name) : -1;
+    hid_t member = index < 0 ? -1 : lib->H5Tget_member_type(type, (unsigned)index);
+    const bool is_old = member >= 0 && vol_type_is_reference(lib, member, *lib->H5T_STD_REF_OBJ_g);
+    vol_release_id(lib, member);
+    return is_old ? (ptrdiff_t)lib->H5Tget_member_offset(type, (unsigned)index) : -1;
+}
+
+/* Member i of the program's elements. */
+static herr_t read_new_member(const vol_object *object, const vol_attr *attr, hid_t type,
+                              hid_t mem_type, unsigned i, char *out) {
+    h5_lib *lib = object->lib;
+    const size_t size = lib->H5Tget_size(type), to_size = lib->H5Tget_size(mem_type);
+    char *name = lib->H5Tget_member_name(mem_type, i);
+    const ptrdiff_t from = offset_of_old(lib, type, name);
+    H5R_ref_t *references = malloc(attr->count * sizeof *references);
+    uint64_t *tokens = malloc(attr->count * sizeof *tokens);
+    herr_t result = from < 0 || !references || !tokens ? -1 : 0;
+    for (size_t n = 0; result >= 0 && n < attr->count; n++)
+        memcpy(&tokens[n], (const char *)attr->data + n * size + from, sizeof *tokens);
+    if (result >= 0)
+        result = vol_refs_of_tokens(object->handle, attr->count, tokens, references);
+    out += lib->H5Tget_member_offset(mem_type, i);
+    for (size_t n = 0; result >= 0 && n < attr->count; n++)
+        memcpy(out + n * to_size, &references[n], sizeof *references);
+    free(tokens);
+    free(references);
+    lib->H5free_memory(name);
+    return result;
+}
+
+herr_t vol_refs_read_new_compounds(const vol_object *object, const vol_attr *attr, hid_t type,
+                                   hid_t mem_type, void *out, hid_t dxpl) {
+    h5_lib *lib = object->lib;
+    herr_t result = convert_rest(lib, type, mem_type, attr, out, dxpl);
+    for (int i = 0; result >= 0 && i < lib->H5Tget_nmembers(mem_type); i++) {
+        hid_t member = lib->H5Tget_member_type(mem_type, (unsigned)i);
+        if (is_new(lib, member))
+            result = read_new_member(object, attr, type, mem_type, (unsigned)i, out);
+        vol_release_id(lib, member);
+    }
+    return result;
+}
+
 /* ---- Writing ---- */
 
 #define PATH_ROOM 4096 /* bytes of a path that a new reference may lead to */
@@ -143,10 +213,6 @@ void vol_refs_to_tokens(vol_file *file, size_t count, const H5R_ref_t *reference
 }
 
 /* ---- Old kinds in place of new ones ---- */
-
-static bool is_new(h5_lib *lib, hid_t type) {
-    return vol_type_is_reference(lib, type, *lib->H5T_STD_REF_g);
-}
 
 bool vol_refs_are_new(h5_lib *lib, hid_t type) {
     const H5T_class_t class = lib->H5Tget_class(type);
@@ -213,6 +279,14 @@ static hid_t new_old_compound(h5_lib *lib, hid_t type, hid_t reference) {
     return made;
 }
 
+hid_t vol_refs_old_type(h5_lib *lib, hid_t type) {
+    const hid_t reference = *lib->H5T_STD_REF_OBJ_g;
+    if (!vol_refs_are_new(lib, type))
+        return lib->H5Tcopy(type);
+    return lib->H5Tget_class(type) == H5T_VLEN ? lib->H5Tvlen_create(reference)
+                                               : new_old_compound(lib, type, reference);
+}
+
 static herr_t compounds_to_old(const replacing *how, hid_t type, hid_t old_type, size_t count,
                                const char *elements, void **old) {
     h5_lib *lib = how->lib;
@@ -244,9 +318,8 @@ herr_t vol_refs_convert_to_old(h5_lib *lib, hid_t type, size_t count, const void
                                vol_ref_token token, void *context, hid_t *old_type, void **old) {
     const replacing how = {.lib = lib, .token = token, .context = context};
     const bool is_list = lib->H5Tget_class(type) == H5T_VLEN;
-    const hid_t reference = *lib->H5T_STD_REF_OBJ_g;
     *old = NULL;
-    *old_type = is_list ? lib->H5Tvlen_create(reference) : new_old_compound(lib, type, reference);
+    *old_type = vol_refs_old_type(lib, type);
     herr_t result = -1;
     if (*old_type >= 0)
         result = is_list ? lists_to_old(&how, count, elements, old)

@@ -21,6 +21,11 @@ herr_t vol_refs_of_tokens(vol_handle *handle, size_t count, const uint64_t *toke
 herr_t vol_refs_read_new_lists(const vol_object *object, const vol_attr *attr, hvl_t *out,
                                hid_t dxpl);
 
+/* Elements of a compound type (which holds references of the old kind) as those of another one,
+   which has references of the new kind. */
+herr_t vol_refs_read_new_compounds(const vol_object *object, const vol_attr *attr, hid_t type,
+                                   hid_t mem_type, void *out, hid_t dxpl);
+
 /* Whether a type is a list of references of the old kind, or of the new one. */
 bool vol_refs_are_lists(h5_lib *lib, hid_t type, bool of_new);
 
@@ -38,6 +43,7 @@ typedef uint64_t (*vol_ref_token)(void *context, const void *reference);
    which are one block (*old: NULL on failure). Other members of a compound point at what those of
    `elements` point at. Pushes errors: for references that lead to no object of this file. */
 bool vol_refs_are_new(h5_lib *lib, hid_t type);
+hid_t vol_refs_old_type(h5_lib *lib, hid_t type); /* a copy, where it has none of the new kind */
 herr_t vol_refs_convert_to_old(h5_lib *lib, hid_t type, size_t count, const void *elements,
                                vol_ref_token token, void *context, hid_t *old_type, void **old);
 herr_t vol_refs_to_old(vol_file *file, hid_t type, size_t count, const void *elements,

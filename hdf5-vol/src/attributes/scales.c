@@ -52,11 +52,17 @@ static bool is_as_expected(const vol_node *owner, const char *name, hid_t type, 
         return count > 0 && count == ndim && lib->H5Tis_variable_str(type) > 0;
     if (strcmp(name, VOL_SCALE_BACK) == 0)
         return lib->H5Tget_class(type) == H5T_COMPOUND &&
-               lib->H5Tdetect_class(type, H5T_REFERENCE) > 0;
+               lib->H5Tdetect_class(type, H5T_REFERENCE) > 0 &&
+               lib->H5Tdetect_class(type, H5T_STRING) == 0;
     return count == 1 && is_fixed_text(lib, type);
 }
 
 /* ---- Reading ---- */
+
+/* What of an entry of references back is of use for any number of them. */
+static bool is_of_type(const char *member) {
+    return strcmp(member, "type") == 0 || strcmp(member, VOL_EXACT_NEW_REFS) == 0;
+}
 
 /* As many references back as lead somewhere are the extent of that attribute. */
 static void print_entry(zb_json_writer *out, const zb_json *entry, const char *name,
@@ -64,7 +70,7 @@ static void print_entry(zb_json_writer *out, const zb_json *entry, const char *n
     const bool is_back = strcmp(name, VOL_SCALE_BACK) == 0;
     zb_json_begin_object(out);
     for (const zb_json *one = zb_json_first(entry); one; one = zb_json_next(one)) {
-        if (is_back && strcmp(zb_json_name(one), "type") != 0)
+        if (is_back && !is_of_type(zb_json_name(one)))
             continue;
         zb_json_write_name(out, zb_json_name(one));
         zb_json_write_value(out, one);
@@ -124,10 +130,11 @@ static bool apply_one(vol_attrs *attrs, vol_node *node, const zb_json *entry, co
         vol_exact_apply_entry(attrs, node, zb_json_get(both, "entry"), zb_json_get(both, name));
     zb_json_free(both);
     vol_attr *attr = vol_attrs_find(attrs, name);
-    if (attr && is_safe(node, attr))
-        attr->place = VOL_ATTR_STATED;
-    else
+    if (!attr || !is_safe(node, attr)) {
         vol_attrs_remove(attrs, name);
+        return good;
+    }
+    attr->place = VOL_ATTR_STATED;
     return good;
 }
 
@@ -306,6 +313,7 @@ static enum zb_code print_value(vol_node *owner, const vol_attr_value *value, ch
                                      .is_utf8 = value->is_utf8,
                                      .type = value->type,
                                      .space = value->space,
+                                     .new_refs = value->new_refs,
                                      .form = form,
                                      .count = (size_t)lib->H5Sget_select_npoints(value->space),
                                      .data = value->data};

@@ -4,6 +4,9 @@
  * them (model/scales.h). Those of another type or size than HDF5's scale functions make are
  * attributes as any other, in the document: programs read these with buffers for what they have
  * made.
+ *
+ * References of the kind H5T_STD_REF are kept as those of the old kind, and the entry (exact.h) has
+ * the type of the attribute beside that of what is kept.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_SCALES_H
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_SCALES_H

@@ -72,6 +72,7 @@ static enum zb_code print_value(vol_node *owner, const vol_attr_value *value, ch
         .is_utf8 = value->is_utf8,
         .type = value->type,
         .space = value->space,
+        .new_refs = value->new_refs,
         .form = form,
         .count = is_null ? 0 : (size_t)lib->H5Sget_select_npoints(value->space),
         .data = value->data};
@@ -194,6 +195,8 @@ static herr_t keep_written(vol_node *owner, const vol_attr_value *value, hid_t s
     attr.place = VOL_ATTR_WRITTEN;
     attr.named = value->named ? strdup(value->named) : NULL;
     attr.is_utf8 = value->is_utf8;
+    if (value->new_refs > 0)
+        complete &= vol_type_hold(lib, value->new_refs, &attr.new_refs);
     herr_t result = keep(owner, value->name, &attr, complete);
     if (result < 0)
         vol_node_drop_attr(owner, value->name, VOL_ATTR_UNWRITTEN);
@@ -357,28 +360,38 @@ static bool is_type_text(vol_node *owner, const vol_attr_value *value) {
     return same;
 }
 
-/* HDF5's scale functions may write references of the new kind, which are kept as those of the old
-   one. */
-herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown) {
+/* References of the new kind are kept as those of the old one; new_refs tells of the type. */
+static herr_t store_references(vol_node *owner, const vol_attr_value *value, hid_t shown) {
     h5_lib *lib = owner->file->lib;
     vol_attr_value old = *value;
-    void *data;
+    const bool is_new = vol_refs_are_new(lib, value->type);
+    const hssize_t count = lib->H5Sget_select_npoints(value->space);
+    void *data = NULL;
+    if (is_new && vol_refs_to_old(owner->file, value->type, count > 0 ? (size_t)count : 0,
+                                  value->data, &old.type, &data) < 0)
+        return -1;
+    if (is_new)
+        old.data = data;
+    if (vol_refs_are_new(lib, shown))
+        old.new_refs = shown;
+    hid_t old_shown = vol_refs_old_type(lib, shown);
+    herr_t result =
+        old_shown < 0 ? vol_attr_push_no_memory(lib, value->name) : store(owner, &old, old_shown);
+    free(data);
+    vol_release_id(lib, old_shown);
+    if (is_new)
+        vol_release_id(lib, old.type);
+    return result;
+}
+
+herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown) {
     if (is_type_text(owner, value)) {
         vol_node_drop_attr(owner, value->name, VOL_ATTR_UNWRITTEN);
         vol_node_attrs_outdate(owner);
         return 0;
     }
-    if (!vol_scale_knows(owner, value->name) || !vol_refs_are_new(lib, value->type))
-        return store(owner, value, shown);
-    const hssize_t count = lib->H5Sget_select_npoints(value->space);
-    if (vol_refs_to_old(owner->file, value->type, count > 0 ? (size_t)count : 0, value->data,
-                        &old.type, &data) < 0)
-        return -1;
-    old.data = data;
-    herr_t result = store(owner, &old, old.type);
-    free(data);
-    lib->H5Tclose(old.type);
-    return result;
+    return vol_scale_knows(owner, value->name) ? store_references(owner, value, shown)
+                                               : store(owner, value, shown);
 }
 
 /* ---- Unwritten attributes ---- */

@@ -12,6 +12,7 @@ typedef struct vol_attr_value {
     hid_t type, space, dxpl;
     const void *data;
     const char *named; /* the path of the named datatype that the attribute shows, or NULL */
+    hid_t new_refs;    /* as vol_attr has it; 0: none */
     bool is_utf8;      /* the name, as in vol_attr */
 } vol_attr_value;
 

@@ -160,8 +160,7 @@ static herr_t read_attr(void *obj, hid_t mem_type, void *buffer, hid_t dxpl, voi
    takes fixed strings, too, which HDF5 would not convert: attributes that were fixed strings come
    back as text when the file is opened again. */
 static hid_t shown_type(h5_lib *lib, const vol_attr *attr, hid_t mem_type) {
-    bool derived = attr->kind == VOL_ATTR_FIXED || attr->kind == VOL_ATTR_REFS;
-    return derived ? lib->H5Tcopy(mem_type) : vol_attr_type(lib, attr);
+    return attr->kind == VOL_ATTR_FIXED ? lib->H5Tcopy(mem_type) : vol_attr_shown_type(lib, attr);
 }
 
 static herr_t write_attr(const vol_object *object, hid_t mem_type, const void *buffer, hid_t dxpl) {
@@ -210,7 +209,7 @@ static void fill_info(vol_node *owner, const vol_attr *attr, H5A_info_t *info) {
 }
 
 static hid_t get_type(const vol_object *object, const vol_attr *attr) {
-    hid_t type = vol_attr_type(object->lib, attr);
+    hid_t type = vol_attr_shown_type(object->lib, attr);
     if (type < 0 || !attr->named)
         return type;
     hid_t named = vol_named_type(object->handle, attr->named, type);

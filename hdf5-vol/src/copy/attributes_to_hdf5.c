@@ -5,6 +5,7 @@
 #include "attributes/attributes.h"
 #include "attributes/elements.h"
 #include "attributes/large.h"
+#include "attributes/write.h"
 #include "hdf5/errors.h"
 #include "model/scales.h"
 #include "objects/locate.h"
@@ -20,9 +21,9 @@ static bool refers(h5_lib *lib, const vol_attr *attr) {
     return does;
 }
 
-/* Creates one, and writes it unless `data` is NULL: in the form of vol_attr_type in memory. */
-static herr_t make(const vol_native_target *to, const vol_attr *attr, hid_t attr_type,
-                   const void *data) {
+/* Creates one of a type, and writes it unless `data` is NULL, which is of that type in memory. */
+static herr_t make_of_type(const vol_native_target *to, const vol_attr *attr, hid_t attr_type,
+                           const void *data) {
     h5_lib *lib = to->lib;
     const H5VL_loc_params_t self = vol_self(to->type);
     hid_t space = vol_attr_space(lib, attr), list = vol_attr_list(lib, vol_attr_cset(attr));
@@ -36,6 +37,52 @@ static herr_t make(const vol_native_target *to, const vol_attr *attr, hid_t attr
     vol_release_id(lib, list);
     vol_release_id(lib, space);
     return result;
+}
+
+/* What one with references of the old kind gives by new ones, which HDF5 makes. */
+static herr_t read_new(const vol_native_target *to, const vol_attr *attr, hid_t type, void *out) {
+    h5_lib *lib = to->lib;
+    const H5VL_loc_params_t self = vol_self(to->type);
+    void *opened = lib->H5VLattr_open(to->object, &self, lib->native, attr->name,
+                                      *lib->H5P_LST_ATTRIBUTE_ACCESS_ID_g, to->dxpl, NULL);
+    if (!opened)
+        return -1;
+    herr_t result = lib->H5VLattr_read(opened, lib->native, type, out, to->dxpl, NULL);
+    lib->H5VLattr_close(opened, lib->native, to->dxpl, NULL);
+    return result;
+}
+
+static herr_t drop(const vol_native_target *to, const char *name) {
+    const H5VL_loc_params_t self = vol_self(to->type);
+    H5VL_attr_specific_args_t args = {.op_type = H5VL_ATTR_DELETE, .args.del.name = name};
+    return to->lib->H5VLattr_specific(to->object, &self, to->lib->native, &args, to->dxpl, NULL);
+}
+
+/* Replaces an attribute by one that has references of the new kind. */
+static herr_t replace(const vol_native_target *to, const vol_attr *attr) {
+    h5_lib *lib = to->lib;
+    hid_t space = vol_attr_space(lib, attr), type = vol_attr_shown_type(lib, attr);
+    void *elements = NULL;
+    herr_t result = type < 0 ? -1 : vol_attr_zeros(lib, type, space, &elements);
+    if (result >= 0)
+        result = read_new(to, attr, type, elements);
+    if (result >= 0)
+        result = drop(to, attr->name) < 0 ? -1 : make_of_type(to, attr, type, elements);
+    hid_t saved = vol_stack_save(lib);
+    if (elements)
+        lib->H5Treclaim(type, space, H5P_DEFAULT, elements);
+    free(elements);
+    vol_release_id(lib, type);
+    vol_release_id(lib, space);
+    vol_stack_restore(lib, saved);
+    return result;
+}
+
+/* Creates one, and writes it unless `data` is NULL: in the form of vol_attr_type in memory. */
+static herr_t make(const vol_native_target *to, const vol_attr *attr, hid_t type,
+                   const void *data) {
+    const herr_t result = make_of_type(to, attr, type, data);
+    return result >= 0 && data && attr->new_refs.bytes ? replace(to, attr) : result;
 }
 
 static herr_t copy_plain(const vol_native_target *to, const vol_attr *attr) {

@@ -92,7 +92,7 @@ static void free_elements(h5_lib *lib, struct vol_scales_read *one) {
     one->elements = one->old = NULL;
 }
 
-/* Of both kinds the old one is stored. Attributes of other types are left out. */
+/* Of both kinds the old one is kept. Attributes of other types are left out. */
 static herr_t read_new(h5_lib *lib, hid_t attr, struct vol_scales_read *one) {
     if (read_elements(lib, attr, one) < 0 ||
         vol_refs_convert_to_old(lib, one->type, one->count, one->elements, address_of, lib,
@@ -154,7 +154,7 @@ static herr_t store_elements(vol_scales_import *import, const struct vol_scales_
                                           : lib->H5Screate_simple(1, &extent, NULL);
         const vol_attr_value value = {
             .name = one->name, .type = type, .space = space, .dxpl = import->dxpl, .data = data};
-        result = vol_attr_store(one->node, &value, type);
+        result = vol_attr_store(one->node, &value, one->type);
         vol_release_id(lib, space);
     }
     free(data);

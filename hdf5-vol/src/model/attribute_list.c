@@ -27,6 +27,7 @@ void vol_attr_clear(h5_lib *lib, vol_attr *attr) {
     if (attr->kind == VOL_ATTR_BYTES && attr->points && attr->data && attr->count > 0)
         reclaim(lib, attr);
     vol_held_free(&attr->type);
+    vol_held_free(&attr->new_refs);
     if (attr->space > 0)
         lib->H5Sclose(attr->space);
     if (attr->kind == VOL_ATTR_TEXT && attr->data)

@@ -43,6 +43,9 @@ typedef struct vol_attr {
     zb_dtype dtype;
     /* The one that HDF5 is told, and that of VOL_ATTR_BYTES; none: see kind and dtype. */
     vol_held_type type;
+    /* Where references of the new kind (H5T_STD_REF) show in place of the old ones of `type`, in
+       whose form the elements are kept: that type (attributes/scales.h). */
+    vol_held_type new_refs;
     hid_t space; /* likewise; 0: as ndim and dims say */
     /* The path of the named datatype that the type is (objects/named_types.h), or NULL. */
     char *named;
