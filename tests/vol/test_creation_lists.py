@@ -399,6 +399,32 @@ def test_compact_datasets_are_small(tmp_path):
                         h5py.h5d.create(*args)
 
 
+@pytest.mark.parametrize("path", ["a.h5", "a.zarr"])
+def test_an_undefined_fill_value(tmp_path, path):
+    """It has no value, and zeros that are written are read: a store keeps no chunk of them, so that
+    elements without a value are zeros there, too, where HDF5 fails or gives what is in memory."""
+    with h5py.File(tmp_path / path, "w") as f:
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_chunk((2,))
+        undefine(plist)
+        space = h5py.h5s.create_simple((4,))
+        for name in ("zeros", "nothing"):
+            made = h5py.h5d.create(f.id, name.encode(), h5py.h5t.NATIVE_INT32, space, plist)
+            if name == "zeros":
+                made.write(h5py.h5s.ALL, h5py.h5s.ALL, np.zeros(4, "i4"))
+    with h5py.File(tmp_path / path) as f:
+        plist = f["zeros"].id.get_create_plist()
+        assert plist.fill_value_defined() == h5py.h5d.FILL_VALUE_UNDEFINED
+        with pytest.raises(RuntimeError):
+            plist.get_fill_value(np.array(7, "i4"))
+        assert f["zeros"][...].tolist() == [0] * 4
+        if path == "a.zarr":
+            assert f["nothing"][...].tolist() == [0] * 4
+        else:
+            with pytest.raises(OSError):
+                f["nothing"][...]
+
+
 OF_GROUPS = {"filters": [[1, 1, [5]]]}  # arrays have the codecs that they have
 WRONG = [None, 7, "x", [], {}, {"layout": "virtual", "fill": 3, "fill_time": "sometimes", "alloc_time": 1},
          {"layout": ["compact"], "track_times": 2, "attribute_order": "none, or so"},
