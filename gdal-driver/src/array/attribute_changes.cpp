@@ -6,6 +6,8 @@
  */
 #include "array/attribute_changes.h"
 
+#include <algorithm>
+
 #include "array/attributes.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"
@@ -47,15 +49,26 @@ static bool is_same(const zb_json *present, const std::string &value) {
 enum zb_code AttributeChanges::apply(NodePtr *node, zb_error *err) const {
     const NodePtr before = *node; /* the owner of what `present` points to */
     const auto present = members_of(zb_node_attributes(before.get()));
+    const auto value_of = [&present](const std::string &name) {
+        const auto found = present.find(name);
+        return found == present.end() ? nullptr : found->second;
+    };
     std::vector<zb_attribute_edit> edits;
     for (const auto &[name, value] : changes_) {
-        const auto found = present.find(name);
-        if (!is_same(found == present.end() ? nullptr : found->second, value))
+        if (!is_same(value_of(name), value))
             edits.push_back(
                 {name.c_str(), value.empty() ? nullptr : value.c_str(), false, nullptr});
     }
-    if (edits.empty())
+    const bool are_last_there = std::all_of(last_.begin(), last_.end(), [&](const auto &one) {
+        return is_same(value_of(one.first), one.second);
+    });
+    if (edits.empty() && are_last_there)
         return ZB_OK;
+    for (const auto &[name, value] : last_) {
+        if (value_of(name) != nullptr)
+            edits.push_back({name.c_str(), nullptr, false, nullptr});
+        edits.push_back({name.c_str(), value.c_str(), false, nullptr});
+    }
     zb_node *changed = nullptr;
     const enum zb_code code =
         zb_node_set_attributes(node->get(), edits.data(), edits.size(), &changed, err);

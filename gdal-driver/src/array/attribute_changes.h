@@ -5,6 +5,8 @@
 
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "store/node.h"
 
@@ -20,12 +22,19 @@ class AttributeChanges {
         changes_[name].clear();
     }
 
+    /* Those that are set so follow all others, in this order: where they are taken away and set
+       again, the document is what it was. */
+    void set_last(const std::string &name, const std::string &value) {
+        last_.emplace_back(name, value);
+    }
+
     /* Makes the changes that change anything. *node becomes the changed node; after a failure it
        has those that were made before. */
     enum zb_code apply(NodePtr *node, zb_error *err) const;
 
   private:
     std::map<std::string, std::string> changes_; /* "": to be removed */
+    std::vector<std::pair<std::string, std::string>> last_;
 };
 
 } // namespace zarr3

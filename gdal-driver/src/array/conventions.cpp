@@ -31,7 +31,21 @@ static bool address_names(const zb_json *entry, const char *member, const char *
     return strstr(address, plain.c_str()) != nullptr || strstr(address, early.c_str()) != nullptr;
 }
 
+const char *const kRepeatsPlace = "zarrbridge:repeats_place";
+
+bool repeats_place(const zb_node *group) {
+    const zb_json *said = attribute(group, kRepeatsPlace);
+    return said != nullptr && zb_node_array(group) == nullptr && zb_json_bool(said);
+}
+
+/* True if what the node says by the convention is meant for no other one. */
+static bool only_repeats(const zb_node *node, const Convention &convention) {
+    return (&convention == &kProj || &convention == &kSpatial) && repeats_place(node);
+}
+
 static bool declares(const zb_node *node, const Convention &convention) {
+    if (only_repeats(node, convention))
+        return false;
     const zb_json *list = attribute(node, "zarr_conventions");
     if (zb_json_kind_of(list) != ZB_JSON_ARRAY)
         return false;
@@ -51,8 +65,10 @@ static bool declares(const zb_node *node, const Convention &convention) {
 }
 
 bool follows(const zb_node *node, const Convention &convention, NearbyNodes &around) {
-    if (node == nullptr || declares(node, convention))
-        return node != nullptr;
+    if (node == nullptr || only_repeats(node, convention))
+        return false;
+    if (declares(node, convention))
+        return true;
     for (std::string path = zb_node_path(node); !path.empty();) {
         path = parent_path(path);
         if (declares(around.at(path).get(), convention))
@@ -86,6 +102,21 @@ std::vector<std::string> other_declarations(const zb_node *node,
             entries.push_back(json_text(entry));
     }
     return entries;
+}
+
+void declare_place(const zb_node *node, bool proj, bool spatial, AttributeChanges *changes) {
+    std::vector<std::string> entries = other_declarations(node, {&kProj, &kSpatial});
+    if (proj)
+        entries.push_back(declaration(kProj, "zarr-experimental/geo-proj", "proj:",
+                                      "Coordinate reference system information for geospatial "
+                                      "data"));
+    if (spatial)
+        entries.push_back(declaration(kSpatial, "zarr-conventions/spatial",
+                                      "spatial:", "Spatial coordinate information"));
+    if (entries.empty())
+        changes->remove("zarr_conventions");
+    else
+        changes->set("zarr_conventions", json_list(entries));
 }
 
 bool is_eopf_product(NearbyNodes &around) {

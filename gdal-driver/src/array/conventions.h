@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "array/attribute_changes.h"
 #include "array/nearby_nodes.h"
 
 namespace zarr3 {
@@ -21,6 +22,14 @@ extern const Convention kProj, kSpatial, kMultiscales;
    of the same store. False for NULL. */
 bool follows(const zb_node *node, const Convention &convention, NearbyNodes &around);
 
+/* The attribute of a group that repeats, in `proj:` and `spatial:` attributes of its own, what its
+   rasters say of themselves (geo/group_place.h): for programs that look at groups alone. */
+extern const char *const kRepeatsPlace;
+
+/* True of a group with that attribute. No array takes anything from such attributes: the rasters
+   have their own, and nothing is said of others. */
+bool repeats_place(const zb_node *group);
+
 /* An entry of the list, as JSON. `home` is the repository with its owner; `name` is how the first
    writers of the convention spell it, for some readers know it by that. */
 std::string declaration(const Convention &convention, const char *home, const char *name,
@@ -29,6 +38,10 @@ std::string declaration(const Convention &convention, const char *home, const ch
 /* The entries of the node's own list that declare none of these conventions, as JSON. */
 std::vector<std::string> other_declarations(const zb_node *node,
                                             const std::vector<const Convention *> &conventions);
+
+/* Declares these conventions of a place, or does not declare them any more. The entries of others
+   stay. */
+void declare_place(const zb_node *node, bool proj, bool spatial, AttributeChanges *changes);
 
 /* True below the root of one of ESA's EOPF products, which is known by its STAC item. */
 bool is_eopf_product(NearbyNodes &around);

@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "create/array_plan.h"
+#include "geo/group_place.h"
 #include "geo/shared_names.h"
 #include "store/directories.h"
 #include "store/location.h"
@@ -65,6 +66,8 @@ static enum zb_code create_array(Destination *destination, bool aside, enum zb_s
     const std::string path = join_path(destination->node(), name);
     if (code == ZB_OK && destination->has_company())
         code = name_dimensions(store, path, {std::nullopt, std::nullopt}, plan, err);
+    if (code == ZB_OK && destination->appends())
+        code = withdraw_place(store, destination->node(), err);
     if (code == ZB_OK)
         code = plan->create(store, path, {}, "", array, err);
     if (code == ZB_OK && destination->appends())
@@ -105,6 +108,8 @@ std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool aside
         return nullptr;
     }
     dataset->set_fresh(plan, destination->has_company());
+    if (!destination->appends())
+        dataset->set_group_is_new();
     dataset->enable_side_properties();
     dataset->complete_at_close(consolidation(*destination, options));
     if (destination->made_in_place())

@@ -30,6 +30,7 @@
 #include "cpl_string.h"
 #include "cpl_vsi.h"
 #include "dataset/levels.h"
+#include "geo/group_place.h"
 #include "geo/shared_names.h"
 #include "store/directories.h"
 #include "store/location.h"
@@ -252,6 +253,7 @@ void Destination::take_back() {
         remove_companions(array, store, nullptr);
     remove_helpers(store, path, helpers_);
     zb_node_delete(store, path.c_str(), nullptr);
+    repeat_place(store, node_, false, nullptr);
 }
 
 Destination::~Destination() {

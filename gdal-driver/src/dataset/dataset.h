@@ -204,6 +204,11 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
         edits.place = edits.transform = company;
     }
 
+    /* Its group has been made for it. */
+    void set_group_is_new() {
+        group_is_new_ = true;
+    }
+
     /* Its group, new as it is, cannot be opened by others until something is written, flushed or
        closed. */
     void set_unwritten(const std::string &group) {
@@ -267,6 +272,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     /* What has happened. */
     zarr3::FreshArray fresh_;
     bool wrote_ = false;                          /* pixels */
+    bool group_is_new_ = false;                   /* and this is its first raster */
     bool statistics_gone_ = false;                /* and none have been set since */
     std::optional<zarr3::Consolidate> completes_; /* the store, at the end */
 

@@ -13,6 +13,7 @@
 #include "base/errors.h"
 #include "dataset/dataset.h"
 #include "dataset/levels.h"
+#include "geo/group_place.h"
 
 using namespace zarr3;
 
@@ -270,6 +271,8 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
     if (edits.nodata)
         change_nodata(nodata_, node(), &changes);
     code = array_.change_attributes(changes, err);
+    if (code == ZB_OK && edits.place && !array_.path().empty())
+        code = repeat_place(hierarchy_.store.get(), parent_path(array_.path()), group_is_new_, err);
     if (code == ZB_OK)
         code = levels_.update(err);
     if (code != ZB_OK)

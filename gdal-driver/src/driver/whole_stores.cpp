@@ -16,6 +16,7 @@
 #include "base/errors.h"
 #include "dataset/gdal_deletions.h"
 #include "dataset/levels.h"
+#include "geo/group_place.h"
 #include "geo/shared_names.h"
 #include "store/directories.h"
 #include "store/location.h"
@@ -104,6 +105,8 @@ CPLErr delete_dataset(const char *name) {
         remove_helpers(store, place.node, helpers_of(node.get()));
     if (code == ZB_OK)
         code = zb_node_delete(store, place.node.c_str(), &err);
+    if (code == ZB_OK && is_member)
+        code = repeat_place(store, parent_path(place.node), false, &err);
     if (code != ZB_OK) {
         report(err);
         return CE_Failure;

@@ -29,22 +29,6 @@ namespace zarr3 {
 
 /* ---- Conventions ---- */
 
-/* The list with the entries of others kept. */
-static void declare(const zb_node *array, bool proj, bool spatial, AttributeChanges *changes) {
-    std::vector<std::string> entries = other_declarations(array, {&kProj, &kSpatial});
-    if (proj)
-        entries.push_back(declaration(kProj, "zarr-experimental/geo-proj", "proj:",
-                                      "Coordinate reference system information for geospatial "
-                                      "data"));
-    if (spatial)
-        entries.push_back(declaration(kSpatial, "zarr-conventions/spatial",
-                                      "spatial:", "Spatial coordinate information"));
-    if (entries.empty())
-        changes->remove("zarr_conventions");
-    else
-        changes->set("zarr_conventions", json_list(entries));
-}
-
 /* The convention has codes of capitals and digits alone (EPSG:4326), which OGC:CRS84 is not. */
 static std::string convention_code(const OGRSpatialReference &srs) {
     const char *authority = srs.GetAuthorityName(nullptr), *code = srs.GetAuthorityCode(nullptr);
@@ -203,7 +187,7 @@ enum zb_code write_georeference(const NodePtr &array, const Layout &layout,
     /* A row or a pixel without a second axis lies nowhere. */
     const GeoTransform *transform =
         georeference.transform && layout.axes.y >= 0 ? &*georeference.transform : nullptr;
-    declare(array.get(), srs != nullptr, transform != nullptr, changes);
+    declare_place(array.get(), srs != nullptr, transform != nullptr, changes);
     set_crs(srs, changes);
     set_transform(array.get(), layout, transform, changes);
     CfGroup group;
@@ -231,7 +215,7 @@ enum zb_code write_crs(const NodePtr &array, const std::optional<OGRSpatialRefer
     });
     NearbyNodes around(array.get());
     const std::optional<GeoTransform> transform = grid_mapping_transform(array.get(), around);
-    declare(array.get(), given != nullptr, has_place, changes);
+    declare_place(array.get(), given != nullptr, has_place, changes);
     set_crs(given, changes);
     CfGroup group;
     bool has_group;

@@ -80,6 +80,16 @@ static bool declares_hidden_alone(const zb_node *node, const zb_json *list, bool
     return true;
 }
 
+/* What a group repeats of its rasters. A copy may have other ones, or parts of these. */
+static bool is_repeated(const zb_node *group, const zb_json *member) {
+    const std::string name = zb_json_name(member);
+    if (!repeats_place(group))
+        return false;
+    return name == kRepeatsPlace || name.compare(0, 5, "proj:") == 0 ||
+           name.compare(0, 8, "spatial:") == 0 ||
+           (name == "zarr_conventions" && declares_hidden_alone(group, member, true));
+}
+
 /* GDAL has calls for these, by which its programs copy them. */
 static bool has_own_call(const zb_node *node, const zb_json *member, bool hides_place) {
     static constexpr const char *kNames[] = {
@@ -87,7 +97,7 @@ static bool has_own_call(const zb_node *node, const zb_json *member, bool hides_
         "_CRS",  "proj:code",    "proj:wkt2",  "proj:projjson", "grid_mapping"};
     const std::string name = zb_json_name(member);
     if (zb_node_array(node) == nullptr)
-        return false;
+        return is_repeated(node, member);
     if (name == "zarr_conventions")
         return declares_hidden_alone(node, member, hides_place);
     if (name == "coordinates") /* the grid mapping stands there for xarray */

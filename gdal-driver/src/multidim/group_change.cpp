@@ -2,6 +2,7 @@
 /* Changes of a group: its attributes, its children and its name. All are stored at once. */
 #include "base/errors.h"
 #include "dataset/levels.h"
+#include "geo/group_place.h"
 #include "multidim/dimension.h"
 #include "multidim/group.h"
 #include "multidim/md_array.h"
@@ -104,6 +105,8 @@ bool Zarr3Group::delete_child(const std::string &name, bool is_array) {
     }
     tree_->deleted(path);
     if (is_array) { /* its mask and its levels are gone, too */
+        if (repeat_place(tree_->store(), path_, false, &err) != ZB_OK)
+            report(err);
         tree_->forget_missing(path_);
         tree_->changed_below(path_);
     }

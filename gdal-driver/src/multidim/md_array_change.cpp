@@ -14,6 +14,7 @@
 #include "base/json_text.h"
 #include "dataset/levels.h"
 #include "geo/georeference.h"
+#include "geo/group_place.h"
 #include "multidim/dimension.h"
 #include "multidim/md_array.h"
 
@@ -45,9 +46,14 @@ bool Zarr3MDArray::flush() {
     if (!IsWritable() || !m_bValid)
         return true;
     write_axis();
-    const bool kept_up = store_created() && drop_foreign_place() && update_levels();
+    bool kept_up = store_created() && drop_foreign_place();
+    const bool may_have_moved = changed_ && !path().empty() && array_.info()->ndim >= 2;
+    kept_up = kept_up && update_levels();
     zb_error err;
-    if (array_.flush(&err) == ZB_OK)
+    enum zb_code code = array_.flush(&err);
+    if (code == ZB_OK && may_have_moved)
+        code = repeat_place(tree_->store(), parent_path(path()), false, &err);
+    if (code == ZB_OK)
         return kept_up;
     report(err);
     return false;
@@ -327,6 +333,7 @@ bool Zarr3MDArray::rename_dimension(const GDALDimension *dimension, const std::s
     zb_error err;
     if (fresh_)
         fresh_->names = names;
+    changed_ = true;
     if (array_.name_dimensions(names, &err) == ZB_OK)
         return true;
     report(err);

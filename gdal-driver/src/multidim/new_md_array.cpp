@@ -7,6 +7,7 @@
 #include "base/json_text.h"
 #include "create/array_plan.h"
 #include "geo/crs.h"
+#include "geo/group_place.h"
 #include "multidim/dimension.h"
 #include "multidim/md_array.h"
 
@@ -102,7 +103,8 @@ create_md_array(const std::shared_ptr<Tree> &tree, const std::string &group,
     const std::string path = join_path(group, name);
     NodePtr node;
     zb_error err;
-    if (array.create(tree->store(), path, {}, first_attributes(tree, path, dimensions.size()),
+    if ((dimensions.size() >= 2 && withdraw_place(tree->store(), group, &err) != ZB_OK) ||
+        array.create(tree->store(), path, {}, first_attributes(tree, path, dimensions.size()),
                      &node, &err) != ZB_OK) {
         report(err);
         return nullptr;

@@ -95,9 +95,8 @@ char horizontal_axis(const zb_node *coordinate, bool by_name) {
     return axis != 0 || !by_name ? axis : is_x_name(name) ? 'X' : is_y_name(name) ? 'Y' : axis;
 }
 
-/* `spatial:dimensions` is ["Y", "X"]. Both -1 when the node has no such list, or the array no such
-   dimensions. */
-static Axes listed_axes(const zb_array_info *info, const zb_node *node) {
+/* `spatial:dimensions` is ["Y", "X"]. */
+Axes listed_axes(const zb_array_info *info, const zb_node *node) {
     const zb_json *list = attribute(node, "spatial:dimensions");
     if (zb_json_kind_of(list) != ZB_JSON_ARRAY || zb_json_count(list) != 2)
         return {};
@@ -118,7 +117,8 @@ static void axes_by_convention(const zb_array_info *info, const zb_node *node, N
 
 bool suits_spatial_dimensions(const zb_node *group, const zb_node *array, const Axes &axes) {
     const zb_array_info *info = zb_node_array(array);
-    if (attribute(group, "spatial:dimensions") == nullptr || listed_axes(info, group).x >= 0)
+    if (attribute(group, "spatial:dimensions") == nullptr || repeats_place(group) ||
+        listed_axes(info, group).x >= 0)
         return true;
     const std::string x = usual_name(array, static_cast<uint32_t>(axes.x));
     const std::string y = usual_name(array, static_cast<uint32_t>(axes.y));

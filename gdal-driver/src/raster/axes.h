@@ -22,6 +22,10 @@ struct Axes {
 bool choose_axes(const zb_node *array, NearbyNodes &around, const Pyramid &pyramid,
                  const char *dim_x, const char *dim_y, Axes *axes, std::string *reason);
 
+/* The dimensions of an array that a node's `spatial:dimensions` names: those of rows and columns.
+   Both -1 when the node has no such list, or the array no such dimensions. */
+Axes listed_axes(const zb_array_info *info, const zb_node *node);
+
 /* Names by which columns and rows are known without a word. */
 bool is_x_name(const std::string &name);
 bool is_y_name(const std::string &name);

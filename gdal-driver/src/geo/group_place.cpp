@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * By the conventions, an array that says nothing of its CRS or extent has those of its group. So a
+ * group must not say what is true of one of its rasters alone. All rasters of the group have to say
+ * the same, each by attributes of its own; the CRS and the extent are looked at separately.
+ *
+ * Transform, shape and registration are not repeated. They belong to arrays: later texts of the
+ * convention forbid them on groups, and GDAL 3.13's own driver crashes where a group has a
+ * transform and one of its arrays other dimensions.
+ */
+#include "geo/group_place.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+
+#include "array/attributes.h"
+#include "array/conventions.h"
+#include "raster/axes.h"
+
+namespace zarr3 {
+
+using Members = std::map<std::string, std::string>; /* names, JSON text */
+
+static constexpr const char *kCrs[] = {"proj:code", "proj:wkt2", "proj:projjson"};
+static constexpr const char *kExtent[] = {"spatial:dimensions", "spatial:bbox"};
+
+namespace {
+
+struct Statement {
+    Members crs, extent;
+};
+
+} // namespace
+
+template <size_t N>
+static Members members_called(const zb_node *node, const char *const (&names)[N]) {
+    Members members;
+    for (const char *name : names) {
+        if (attribute(node, name) != nullptr)
+            members[name] = compact_json(attribute(node, name));
+    }
+    return members;
+}
+
+/* Attributes that another program has left behind when it cropped the array say nothing. */
+static bool states_extent(const zb_node *array) {
+    const zb_array_info *info = zb_node_array(array);
+    const Axes axes = listed_axes(info, array);
+    const std::vector<double> shape = number_list(attribute(array, "spatial:shape"), 2);
+    const std::string registration = attribute_text(array, "spatial:registration");
+    return axes.x >= 0 && (registration.empty() || registration == "pixel") &&
+           number_list(attribute(array, "spatial:bbox"), 4).size() == 4 && shape.size() == 2 &&
+           shape[0] == static_cast<double>(info->shape[axes.y]) &&
+           shape[1] == static_cast<double>(info->shape[axes.x]);
+}
+
+static Statement statement_of(const zb_node *array) {
+    Statement found;
+    NearbyNodes around(array);
+    if (follows(array, kProj, around))
+        found.crs = members_called(array, kCrs);
+    if (states_extent(array) && follows(array, kSpatial, around))
+        found.extent = members_called(array, kExtent);
+    return found;
+}
+
+/* A mask lies where its raster does. What cannot be opened may be a raster that says nothing. */
+static Statement common_statement(const Children &children) {
+    std::set<std::string> masks;
+    for (const zb_child &child : children)
+        masks.insert(attribute_text(child.node, kMask));
+    std::optional<Statement> common;
+    for (const zb_child &child : children) {
+        const zb_array_info *info = child.node == nullptr ? nullptr : zb_node_array(child.node);
+        const bool is_raster = child.node == nullptr || (info != nullptr && info->ndim >= 2);
+        if (!is_raster || masks.count(child.name) != 0)
+            continue;
+        const Statement one = info == nullptr ? Statement() : statement_of(child.node);
+        if (!common)
+            common = one;
+        if (common->crs != one.crs)
+            common->crs.clear();
+        if (common->extent != one.extent)
+            common->extent.clear();
+    }
+    return common.value_or(Statement());
+}
+
+template <size_t N>
+static void set_members(const Members &members, const char *const (&names)[N],
+                        AttributeChanges *changes) {
+    for (const char *name : names) {
+        const auto member = members.find(name);
+        if (member == members.end())
+            changes->remove(name);
+        else
+            changes->set_last(name, member->second);
+    }
+}
+
+static enum zb_code say(NodePtr group, const Statement &statement, zb_error *err) {
+    AttributeChanges changes;
+    const bool says_anything = !statement.crs.empty() || !statement.extent.empty();
+    set_members(statement.crs, kCrs, &changes);
+    set_members(statement.extent, kExtent, &changes);
+    declare_place(group.get(), !statement.crs.empty(), !statement.extent.empty(), &changes);
+    /* It stays when nothing is left to be said. */
+    if (says_anything || repeats_place(group.get()))
+        changes.set_last(kRepeatsPlace, "true");
+    return changes.apply(&group, err);
+}
+
+/* True if another program has said something of a place. */
+static bool has_own_word(const zb_node *group) {
+    const zb_json *attributes = zb_node_attributes(group);
+    for (const zb_json *member = zb_json_first(attributes); member != nullptr;
+         member = zb_json_next(member)) {
+        const std::string name = zb_json_name(member);
+        if (name.compare(0, 5, "proj:") == 0 || name.compare(0, 8, "spatial:") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The group, or null where it is not ours to speak for. */
+static NodePtr speaking_group(zb_store *store, const std::string &path, bool is_new) {
+    NodePtr group = open_node(store, path, nullptr);
+    const bool is_group = group != nullptr && zb_node_array(group.get()) == nullptr;
+    const bool speaks =
+        is_group && (repeats_place(group.get()) || (is_new && !has_own_word(group.get())));
+    return speaks ? group : nullptr;
+}
+
+enum zb_code repeat_place(zb_store *store, const std::string &group, bool is_new, zb_error *err) {
+    const NodePtr node = speaking_group(store, group, is_new);
+    if (node == nullptr)
+        return ZB_OK;
+    Children children;
+    const enum zb_code code = children.list(node.get(), err);
+    return code == ZB_OK ? say(node, common_statement(children), err) : code;
+}
+
+enum zb_code withdraw_place(zb_store *store, const std::string &group, zb_error *err) {
+    const NodePtr node = speaking_group(store, group, false);
+    return node == nullptr ? ZB_OK : say(node, Statement(), err);
+}
+
+} // namespace zarr3

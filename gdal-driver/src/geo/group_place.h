@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a group says of the place of its rasters. Each raster says it of itself, and readers go by
+ * that. But programs that ask a group alone (validators, catalogues, tile servers) open no arrays;
+ * for them the group repeats it, as long as it is the same for all of its rasters.
+ */
+#ifndef ZARR3_GROUP_PLACE_H
+#define ZARR3_GROUP_PLACE_H
+
+#include "store/node.h"
+
+namespace zarr3 {
+
+/* To be called after the place of an array in the group has changed, or an array has gone. A group
+   that repeats places says what now is the same for all of its rasters. No other group changes, but
+   that one which `is_new`: made by this driver, for this array. */
+enum zb_code repeat_place(zb_store *store, const std::string &group, bool is_new, zb_error *err);
+
+/* To be called before another raster is created in the group: nothing is known of it yet. */
+enum zb_code withdraw_place(zb_store *store, const std::string &group, zb_error *err);
+
+} // namespace zarr3
+
+#endif
