@@ -98,7 +98,7 @@ enum zb_code zb__view_encode(const zb__encoding *e, const zb__form *form,
                              const zb__elements_view *view, uint8_t *out, size_t capacity,
                              size_t *size, zb_error *err) {
     const zb__chain *chain = form->chain;
-    zb__serialised made = {.room = chain->codec_count ? NULL : out,
+    zb__serialised made = {.target = chain->codec_count ? NULL : out,
                            .capacity = chain->codec_count ? 0 : capacity};
     *size = 0;
     enum zb_code code = form->plain ? encode_filtered(e, form, view, &made, err)

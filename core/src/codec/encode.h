@@ -49,12 +49,11 @@ typedef struct zb__elements_view {
 
 /* A serialised chunk. */
 typedef struct zb__serialised {
-    /* The room in which it may be made at once, because no codec follows; NULL when one does. */
-    uint8_t *room;
+    /* Where it may be made at once, because no codec follows; NULL when one does. */
+    uint8_t *target;
     size_t capacity;
-    /* The place where it is: in the room, in the view, in the scratch's block, or in `own`, memory
-       that the codec reserved and the caller of encode frees. size is 0 when it is all fill and
-       left out. */
+    /* The place where it is: the target, the view, the scratch's block, or `own`, memory that the
+       codec reserved and the caller of encode frees. size is 0 when it is all fill and left out. */
     const uint8_t *data;
     size_t size;
     zb__buffer own;

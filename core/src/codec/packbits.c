@@ -126,28 +126,28 @@ static enum zb_code encode(const zb__encoding *e, const zb__form *form,
                            const zb__elements_view *view, zb__serialised *out, zb_error *err) {
     const packbits *codec = form->chain->serial.state;
     uint64_t size = bound(form);
-    uint8_t *room = out->room;
+    uint8_t *target = out->target;
     enum zb_code code = ZB_OK;
-    if (room && size > out->capacity)
+    if (target && size > out->capacity)
         code = zb_fail(err, ZB_EINVAL, "%llu bytes cannot be stored in %zu",
                        (unsigned long long)size, out->capacity);
-    if (!room) {
+    if (!target) {
         code = zb__buffer_reserve(&e->scratch->block, (size_t)size, err);
-        room = e->scratch->block.data;
+        target = e->scratch->block.data;
     }
     if (code)
         return code;
-    memset(room, 0, (size_t)size);
+    memset(target, 0, (size_t)size);
     packing p = {.codec = codec,
                  .form = form,
                  .view = view,
                  .e = e,
-                 .out = room + (codec->padding == PADDING_FIRST),
+                 .out = target + (codec->padding == PADDING_FIRST),
                  .is_fill = true};
     pack(&p, view->data, 0);
     if (codec->padding != PADDING_NONE)
-        room[codec->padding == PADDING_FIRST ? 0 : size - 1] = (uint8_t)padding_bits(codec, form);
-    out->data = room;
+        target[codec->padding == PADDING_FIRST ? 0 : size - 1] = (uint8_t)padding_bits(codec, form);
+    out->data = target;
     out->size = p.is_fill && !e->store_empty ? 0 : (size_t)size;
     return ZB_OK;
 }

@@ -327,9 +327,9 @@ static enum zb_code encode_shard(const zb__encoding *e, const zb__form *form,
 static enum zb_code shard_encode(const zb__encoding *e, const zb__form *form,
                                  const zb__elements_view *view, zb__serialised *out,
                                  zb_error *err) {
-    uint8_t *room = out->room;
+    uint8_t *target = out->target;
     size_t capacity = out->capacity;
-    if (!room) { /* codecs follow, which use the scratch as the inner chunks do */
+    if (!target) { /* codecs follow, which use the scratch as the inner chunks do */
         uint64_t bound;
         enum zb_code code = shard_measure(e, form, view, &bound, err);
         if (!code && bound > SIZE_MAX)
@@ -338,11 +338,11 @@ static enum zb_code shard_encode(const zb__encoding *e, const zb__form *form,
             code = zb__buffer_reserve(&out->own, (size_t)bound, err);
         if (code)
             return code;
-        room = out->own.data;
+        target = out->own.data;
         capacity = out->own.capacity;
     }
-    out->data = room;
-    return encode_shard(e, form, view, room, capacity, &out->size, err);
+    out->data = target;
+    return encode_shard(e, form, view, target, capacity, &out->size, err);
 }
 
 static const char *const members[] = {"chunk_shape", "codecs", "index_codecs", "index_location",

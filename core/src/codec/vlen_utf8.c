@@ -168,29 +168,29 @@ static bool write_elements(writing *w, const uint8_t *element, uint32_t depth) {
 static enum zb_code encode(const zb__encoding *e, const zb__form *form,
                            const zb__elements_view *view, zb__serialised *out, zb_error *err) {
     uint64_t size;
-    uint8_t *room = out->room;
+    uint8_t *target = out->target;
     enum zb_code code = measure(e, form, view, &size, err);
-    if (!code && room && size > out->capacity)
+    if (!code && target && size > out->capacity)
         code = zb_fail(err, ZB_EINVAL, "%llu bytes cannot be stored in %zu",
                        (unsigned long long)size, out->capacity);
-    if (!code && !room) {
+    if (!code && !target) {
         code = zb__buffer_reserve(&e->scratch->block, (size_t)size, err);
-        room = e->scratch->block.data;
+        target = e->scratch->block.data;
     }
     if (code)
         return code;
     writing w = {.e = e,
                  .form = form,
                  .view = view,
-                 .at = room + NUMBER,
-                 .end = room + size,
+                 .at = target + NUMBER,
+                 .end = target + size,
                  .is_fill = true};
-    zb__store_le32(room, (uint32_t)count_of(form));
+    zb__store_le32(target, (uint32_t)count_of(form));
     if (!write_elements(&w, view->data, 0))
         return zb_fail(err, ZB_EINVAL,
                        "an element has 4 GiB or more, or has changed while it was written");
-    out->data = room;
-    out->size = w.is_fill && !e->store_empty ? 0 : (size_t)(w.at - room);
+    out->data = target;
+    out->size = w.is_fill && !e->store_empty ? 0 : (size_t)(w.at - target);
     return ZB_OK;
 }
 

@@ -36,11 +36,11 @@ size_t zb__values_bytes(zb_values *values) {
 
 static char *take(zb_values *values, size_t size, zb_error *err) {
     pthread_mutex_lock(&values->lock);
-    char *room = zb__arena_text(&values->texts, size);
+    char *memory = zb__arena_text(&values->texts, size);
     pthread_mutex_unlock(&values->lock);
-    if (!room)
+    if (!memory)
         zb_fail(err, ZB_ENOMEM, "no memory for %zu bytes of values", size);
-    return room;
+    return memory;
 }
 
 /* ---- One element. Nothing needs to be aligned. ---- */
@@ -121,23 +121,23 @@ uint64_t zb__values_bytes_of(zb_dtype dtype, const void *element) {
     return bytes;
 }
 
-/* Points the slices of `out`, a copy of `element`, at copies of their bytes in *room, which moves
+/* Points the slices of `out`, a copy of `element`, at copies of their bytes in *memory, which moves
    on. */
-static void move_bytes(zb_dtype dtype, const char *element, char *out, char **room) {
+static void move_bytes(zb_dtype dtype, const char *element, char *out, char **memory) {
     zb_slice slice;
     size_t count;
     if (is_slice(dtype)) {
         memcpy(&slice, element, sizeof slice);
         if (slice.size > 0)
-            memcpy(*room, slice.data, slice.size);
-        slice.data = *room;
-        *room += slice.size;
+            memcpy(*memory, slice.data, slice.size);
+        slice.data = *memory;
+        *memory += slice.size;
         memcpy(out, &slice, sizeof slice);
         return;
     }
     const zb_field *fields = zb_dtype_fields(dtype, &count);
     for (size_t i = 0; i < count; i++)
-        move_bytes(fields[i].dtype, element + fields[i].offset, out + fields[i].offset, room);
+        move_bytes(fields[i].dtype, element + fields[i].offset, out + fields[i].offset, memory);
 }
 
 bool zb__values_equal(zb_dtype dtype, const void *a, const void *b) {
@@ -220,15 +220,15 @@ enum zb_code zb__values_copy(zb_values *values, const zb__box_copy *copy, const 
         for (uint64_t i = 0; i < w.count; i++)
             bytes += zb__values_bytes_of(copy->src_dtype, w.src + (int64_t)i * w.src_stride);
     }
-    char *room = take(values, (size_t)bytes, err);
-    if (!room)
+    char *memory = take(values, (size_t)bytes, err);
+    if (!memory)
         return ZB_ENOMEM;
     for (walk w = begin(copy, src, dst); !w.done; next_row(&w)) {
         for (uint64_t i = 0; i < w.count; i++) {
             const char *from = w.src + (int64_t)i * w.src_stride;
             char *to = w.dst + (int64_t)i * w.dst_stride;
             memcpy(to, from, copy->src_dtype.size);
-            move_bytes(copy->src_dtype, from, to, &room);
+            move_bytes(copy->src_dtype, from, to, &memory);
         }
     }
     return ZB_OK;
@@ -238,11 +238,11 @@ enum zb_code zb__values_fill(zb_values *values, const zb__box_copy *copy, const 
                              void *dst, zb_error *err) {
     static const int64_t still[ZB_MAX_NDIM];
     char *own = malloc(copy->src_dtype.size);
-    char *room = take(values, (size_t)zb__values_bytes_of(copy->src_dtype, element), err);
-    enum zb_code code = room && own ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for values");
+    char *memory = take(values, (size_t)zb__values_bytes_of(copy->src_dtype, element), err);
+    enum zb_code code = memory && own ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for values");
     if (code == ZB_OK) {
         memcpy(own, element, copy->src_dtype.size);
-        move_bytes(copy->src_dtype, element, own, &room);
+        move_bytes(copy->src_dtype, element, own, &memory);
         zb__box_copy repeat = *copy;
         repeat.src_strides = still;
         repeat.stream = false;

@@ -31,10 +31,10 @@
 #include "zarrbridge/write.h"
 
 typedef struct chunk_state {
-    zb__unit_blocks room; /* blocks of the encoded units */
-    zb__encoded *encoded; /* [units], from the chunk's first unit to its last */
-    uint64_t left;        /* units to encode */
-    size_t first;         /* the task of its first unit */
+    zb__unit_blocks blocks; /* of the encoded units */
+    zb__encoded *encoded;   /* [units], from the chunk's first unit to its last */
+    uint64_t left;          /* units to encode */
+    size_t first;           /* the task of its first unit */
 } chunk_state;
 
 typedef struct encode_run {
@@ -71,7 +71,7 @@ static bool finish_unit(encode_run *run, size_t chunk) {
 static void forget_chunk(encode_run *run, size_t chunk) {
     chunk_state *state = &run->states[chunk];
     pthread_mutex_lock(&run->lock);
-    zb__unit_blocks_clear(&state->room, &run->writer->blocks);
+    zb__unit_blocks_clear(&state->blocks, &run->writer->blocks);
     pthread_mutex_unlock(&run->lock);
     free(state->encoded);
     state->encoded = NULL;
@@ -81,7 +81,7 @@ static enum zb_code take_block(encode_run *run, size_t chunk, size_t bound, zb__
                                zb_error *err) {
     zb_writer *writer = run->writer;
     pthread_mutex_lock(&run->lock);
-    *out = zb__unit_blocks_take(&run->states[chunk].room, &writer->blocks, bound);
+    *out = zb__unit_blocks_take(&run->states[chunk].blocks, &writer->blocks, bound);
     pthread_mutex_unlock(&run->lock);
     return *out ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for an encoded chunk");
 }
@@ -89,7 +89,7 @@ static enum zb_code take_block(encode_run *run, size_t chunk, size_t bound, zb__
 static void give_block(encode_run *run, size_t chunk, zb__block *block, size_t used) {
     pthread_mutex_lock(&run->lock);
     block->used += used;
-    zb__unit_blocks_give(&run->states[chunk].room, block, run->writer->layout.unit_bound);
+    zb__unit_blocks_give(&run->states[chunk].blocks, block, run->writer->layout.unit_bound);
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -217,8 +217,8 @@ static enum zb_code encode_source(const zb_writer *writer, const zb__layout *lay
                             writer->options.store_empty, place, bound, size, err);
 }
 
-static enum zb_code encode_into_room(encode_run *run, size_t chunk, unit_source *source,
-                                     zb__scratch *scratch, zb__encoded *out, zb_error *err) {
+static enum zb_code encode_into_block(encode_run *run, size_t chunk, unit_source *source,
+                                      zb__scratch *scratch, zb__encoded *out, zb_error *err) {
     zb__block *block;
     const zb__layout *layout = run->jobs[chunk].layout;
     size_t bound = layout->unit_bound;
@@ -249,7 +249,7 @@ static enum zb_code encode_unit(encode_run *run, size_t chunk, uint64_t unit, zb
     if (code == ZB_OK && source.direct && zb__is_plain(job->layout))
         *out = (zb__encoded){source.direct, plain_size(writer, job->layout, source.direct)};
     else if (code == ZB_OK && (source.direct || source.piece))
-        code = encode_into_room(run, chunk, &source, scratch, out, err);
+        code = encode_into_block(run, chunk, &source, scratch, out, err);
     zb__arena_free(&source.memory);
     return code;
 }
@@ -366,7 +366,7 @@ static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_
 /* True if the job's chunk can be put from where it lies. Its first unit decides, so chunks on the
    array's edge of which only the last units have to be copied pass, too: their copies take one unit
    for each thread. */
-static bool needs_no_room(const zb__job *job) {
+static bool needs_no_block(const zb__job *job) {
     const zb__layout *layout = job->layout;
     if (!zb__is_plain(layout))
         return false;
@@ -400,7 +400,7 @@ static uint64_t bytes_of_one(const zb__layout *layout, const zb__job *jobs, size
     if (layout->unit->chain->is_variable)
         return units + lists + most_values(layout, jobs, count);
     for (size_t i = 0; i < count; i++) {
-        if (!needs_no_room(&jobs[i]))
+        if (!needs_no_block(&jobs[i]))
             return units + lists;
     }
     return lists;

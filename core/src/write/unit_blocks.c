@@ -39,10 +39,10 @@ void zb__block_pool_free(zb__block_pool *pool) {
         free_block(block);
 }
 
-zb__block *zb__unit_blocks_take(zb__unit_blocks *room, zb__block_pool *pool, size_t unit_bound) {
-    zb__block *block = room->open;
+zb__block *zb__unit_blocks_take(zb__unit_blocks *blocks, zb__block_pool *pool, size_t unit_bound) {
+    zb__block *block = blocks->open;
     if (block && block->capacity - block->used >= unit_bound) {
-        room->open = block->next;
+        blocks->open = block->next;
         return block;
     }
     block = take_idle(pool);
@@ -61,8 +61,8 @@ zb__block *zb__unit_blocks_take(zb__unit_blocks *room, zb__block_pool *pool, siz
     return block;
 }
 
-void zb__unit_blocks_give(zb__unit_blocks *room, zb__block *block, size_t unit_bound) {
-    zb__block **to = block->capacity - block->used >= unit_bound ? &room->open : &room->full;
+void zb__unit_blocks_give(zb__unit_blocks *blocks, zb__block *block, size_t unit_bound) {
+    zb__block **to = block->capacity - block->used >= unit_bound ? &blocks->open : &blocks->full;
     block->next = *to;
     *to = block;
 }
@@ -82,7 +82,7 @@ static void make_idle(zb__block **list, zb__block_pool *pool) {
     }
 }
 
-void zb__unit_blocks_clear(zb__unit_blocks *room, zb__block_pool *pool) {
-    make_idle(&room->full, pool);
-    make_idle(&room->open, pool);
+void zb__unit_blocks_clear(zb__unit_blocks *blocks, zb__block_pool *pool) {
+    make_idle(&blocks->full, pool);
+    make_idle(&blocks->open, pool);
 }

@@ -6,7 +6,7 @@
  * has a block, so that it needs no lock while it encodes; blocks go from chunk to chunk with their
  * pages, since the first touch of fresh memory costs as much as a fast codec.
  *
- * Not thread-safe: the caller guards a pool and the rooms on it by one lock.
+ * Not thread-safe: the caller guards a pool and the blocks of its chunks by one lock.
  */
 #ifndef ZB_WRITE_UNIT_BLOCKS_H
 #define ZB_WRITE_UNIT_BLOCKS_H
@@ -21,7 +21,7 @@ typedef struct zb__block {
 } zb__block;
 
 /* Blocks that no chunk uses; all of one size. They are idle memory that waits (budget.h); those of
-   a room are work, reserved by the thread that runs the chunk. */
+   a chunk are work, reserved by the thread that runs the chunk. */
 typedef struct zb__block_pool {
     zb__block *idle;
     size_t block_bytes;
@@ -36,11 +36,11 @@ typedef struct zb__unit_blocks {
 void zb__block_pool_init(zb__block_pool *pool, uint64_t units, size_t unit_bound);
 void zb__block_pool_free(zb__block_pool *pool);
 
-/* A block of the room with `unit_bound` bytes free behind `used`; NULL when memory runs out. */
-zb__block *zb__unit_blocks_take(zb__unit_blocks *room, zb__block_pool *pool, size_t unit_bound);
+/* A block of the chunk with `unit_bound` bytes free behind `used`; NULL when memory runs out. */
+zb__block *zb__unit_blocks_take(zb__unit_blocks *blocks, zb__block_pool *pool, size_t unit_bound);
 /* Gives it back, `used` counting the bytes that were written. */
-void zb__unit_blocks_give(zb__unit_blocks *room, zb__block *block, size_t unit_bound);
-/* Empties the room into the pool, as far as the budget lets it keep idle memory. */
-void zb__unit_blocks_clear(zb__unit_blocks *room, zb__block_pool *pool);
+void zb__unit_blocks_give(zb__unit_blocks *blocks, zb__block *block, size_t unit_bound);
+/* Gives all to the pool, as far as the budget lets it keep idle memory. */
+void zb__unit_blocks_clear(zb__unit_blocks *blocks, zb__block_pool *pool);
 
 #endif
