@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See draft.h.
- *
  * While documents are held, others are absent without asking: there were none in the beginning, and
  * what another program has put meanwhile is found when the store is sealed. So is all else but what
  * lies at nodes below which the draft has put something, unless a killed program had left something
@@ -17,41 +15,17 @@
 #include "base/names.h"
 #include "base/token.h"
 #include "change/copy_note.h"
+#include "change/draft_note.h"
+#include "change/draft_seal.h"
+#include "change/draft_state.h"
 #include "change/hierarchy.h"
 #include "change/remove.h"
 #include "node/notes.h"
-#include "node/walk.h"
 #include "store/by_threads.h"
-#include "write/key_senders.h"
-#include "write/senders.h"
-#include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
-enum state {
-    HOLDS,  /* all documents */
-    SEALS,  /* those that are not stored yet: a seal has begun, and may have failed */
-    PASSES, /* none */
-};
-
-typedef struct draft {
-    zb_store base;
-    zb_seal seal;
-    zb_store *inner, *held; /* one reference each; documents, in memory */
-    zb_store *touched;      /* in memory: keys of documents of nodes at which something was put */
-    zb_store *tried;        /* in memory: documents as they were last put into the inner store */
-    bool was_empty;
-    atomic_int state;
-    atomic_bool is_noted; /* the note stands at the root, with the token */
-    atomic_bool is_lost;  /* another program makes a store there, or has made one */
-    char token[ZB__TOKEN_SIZE];
-} draft;
-
-static draft *draft_of(zb_store *store) {
-    return (draft *)store;
-}
-
-static bool passes(const draft *d) {
-    return atomic_load(&d->state) == PASSES;
+static zb__draft *draft_of(zb_store *store) {
+    return (zb__draft *)store;
 }
 
 static bool is_document(const char *key) {
@@ -59,7 +33,7 @@ static bool is_document(const char *key) {
     return strcmp(slash ? slash + 1 : key, "zarr.json") == 0;
 }
 
-static bool is_own_note(const draft *d, const char *key) {
+static bool is_own_note(const zb__draft *d, const char *key) {
     return strcmp(key, ZB__NOTE_COPY) == 0 && atomic_load(&d->is_noted);
 }
 
@@ -70,7 +44,7 @@ static bool has(zb_store *store, const char *key) {
 
 /* The key of the document of the nearest node at the path or above it that is held or touched, else
    the root's. malloc'ed; NULL without memory. */
-static char *nearest_node(const draft *d, const char *path) {
+static char *nearest_node(const zb__draft *d, const char *path) {
     size_t end = strlen(path);
     char *document = malloc(end + sizeof "/zarr.json");
     while (document) {
@@ -92,8 +66,8 @@ static int note_any(void *context, const zb_list_entry *entry) {
 
 /* True where nothing of the draft lies at the path, nor at the node that the path is in. Nodes
    below are others. */
-static bool is_untouched(const draft *d, const char *path) {
-    if (!d->was_empty || atomic_load(&d->state) != HOLDS)
+static bool is_untouched(const zb__draft *d, const char *path) {
+    if (!d->was_empty || atomic_load(&d->state) != ZB__HOLDS)
         return false;
     char *node = nearest_node(d, path);
     const bool is = node && !has(d->touched, node);
@@ -101,13 +75,13 @@ static bool is_untouched(const draft *d, const char *path) {
     return is;
 }
 
-static bool is_untouched_below(const draft *d, const char *prefix) {
+static bool is_untouched_below(const zb__draft *d, const char *prefix) {
     bool is_some = false;
     return is_untouched(d, prefix) &&
            zb_store_list(d->touched, prefix, note_any, &is_some, NULL) == ZB_OK && !is_some;
 }
 
-static enum zb_code touch(const draft *d, const char *key, zb_error *err) {
+static enum zb_code touch(const zb__draft *d, const char *key, zb_error *err) {
     char *node = nearest_node(d, key);
     enum zb_code code = node ? zb_store_mem_set(d->touched, node, "", 0, err)
                              : zb_fail(err, ZB_ENOMEM, "no memory for a key");
@@ -116,17 +90,17 @@ static enum zb_code touch(const draft *d, const char *key, zb_error *err) {
 }
 
 /* The store that has the object; NULL: it is absent. */
-static zb_store *place_of(const draft *d, const char *key) {
-    if (passes(d))
+static zb_store *place_of(const zb__draft *d, const char *key) {
+    if (zb__draft_passes(d))
         return d->inner;
     if (is_document(key) && has(d->held, key))
         return d->held;
-    const bool is_absent = is_document(key) ? atomic_load(&d->state) == HOLDS
+    const bool is_absent = is_document(key) ? atomic_load(&d->state) == ZB__HOLDS
                                             : is_own_note(d, key) || is_untouched(d, key);
     return is_absent ? NULL : d->inner;
 }
 
-static enum zb_code absent(const draft *d, const char *key, zb_error *err) {
+static enum zb_code absent(const zb__draft *d, const char *key, zb_error *err) {
     return zb_fail(err, ZB_ENOTFOUND, "%s: no object '%s'", d->base.label, key);
 }
 
@@ -150,7 +124,7 @@ static int take_name(void *context, const zb_list_entry *entry) {
 }
 
 typedef struct listing {
-    const draft *draft;
+    const zb__draft *draft;
     const zb__names *held; /* sorted */
     bool is_root;
     zb_list_fn fn;
@@ -166,7 +140,7 @@ static int by_text(const void *key, const void *name) {
 static int pass_name(void *context, const zb_list_entry *entry) {
     listing *l = context;
     if ((l->is_root && is_own_note(l->draft, entry->name)) ||
-        (atomic_load(&l->draft->state) == HOLDS && is_document(entry->name)) ||
+        (atomic_load(&l->draft->state) == ZB__HOLDS && is_document(entry->name)) ||
         (l->held->count &&
          bsearch(entry->name, l->held->name, l->held->count, sizeof *l->held->name, by_text)))
         return 0;
@@ -174,7 +148,7 @@ static int pass_name(void *context, const zb_list_entry *entry) {
     return l->is_ended;
 }
 
-static enum zb_code list_both(draft *d, const char *prefix, zb_list_fn fn, void *context,
+static enum zb_code list_both(zb__draft *d, const char *prefix, zb_list_fn fn, void *context,
                               zb_error *err) {
     zb__names names = {.count = 0};
     enum zb_code code = zb_store_list(d->held, prefix, take_name, &names, err);
@@ -193,15 +167,15 @@ static enum zb_code list_both(draft *d, const char *prefix, zb_list_fn fn, void 
 
 static enum zb_code draft_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                                zb_error *err) {
-    draft *d = draft_of(store);
-    return passes(d) ? zb_store_list(d->inner, prefix, fn, context, err)
-                     : list_both(d, prefix, fn, context, err);
+    zb__draft *d = draft_of(store);
+    return zb__draft_passes(d) ? zb_store_list(d->inner, prefix, fn, context, err)
+                               : list_both(d, prefix, fn, context, err);
 }
 
 /* While documents are held, questions cost nothing, or little. */
 static bool draft_is_absent(zb_store *store, const char *prefix) {
-    const draft *d = draft_of(store);
-    return passes(d) && zb_store_is_absent(d->inner, prefix);
+    const zb__draft *d = draft_of(store);
+    return zb__draft_passes(d) && zb_store_is_absent(d->inner, prefix);
 }
 
 static enum zb_code draft_peek(zb_store *store, const char *key, zb_object_info *info,
@@ -213,9 +187,10 @@ static enum zb_code draft_peek(zb_store *store, const char *key, zb_object_info 
 /* Documents that are held come with list() alone. */
 static enum zb_code draft_list_below(zb_store *store, const char *prefix, zb_list_fn fn,
                                      void *context, zb_error *err) {
-    draft *d = draft_of(store);
-    return passes(d) ? zb_store_list_below(d->inner, prefix, fn, context, err)
-                     : zb_fail(err, ZB_EUNSUPPORTED, "%s: the store is not sealed", d->base.label);
+    zb__draft *d = draft_of(store);
+    return zb__draft_passes(d)
+               ? zb_store_list_below(d->inner, prefix, fn, context, err)
+               : zb_fail(err, ZB_EUNSUPPORTED, "%s: the store is not sealed", d->base.label);
 }
 
 static uint64_t draft_reach(zb_store *store) {
@@ -227,7 +202,7 @@ static uint64_t draft_reach(zb_store *store) {
 
 static enum zb_code draft_submit(zb_store *store, zb_fetch *list, zb_fetch_fn done, void *context,
                                  zb_error *err) {
-    draft *d = draft_of(store);
+    zb__draft *d = draft_of(store);
     zb_fetch *here = NULL, **last_here = &here, *there = NULL, **last_there = &there;
     for (zb_fetch *fetch = list; fetch; fetch = fetch->next) {
         const bool is_there =
@@ -252,56 +227,8 @@ static void draft_cancel(zb_store *store, void *context) {
 
 /* ---- Writing ---- */
 
-static enum zb_code lose(draft *d, zb_error *err) {
-    atomic_store(&d->is_lost, true);
-    return zb_fail(err, ZB_ECONFLICT, "%s: another program makes a store there", d->base.label);
-}
-
-/* *is_there: a note; *is_ours: this draft's. */
-static enum zb_code look_at_note(const draft *d, bool *is_there, bool *is_ours, zb_error *err) {
-    return zb__note_look(d->inner, ZB__NOTE_COPY, d->token, is_there, is_ours, err);
-}
-
-/* A program that begins later takes the note over, and this one must not put anything any more. */
-static enum zb_code check_note(draft *d, zb_error *err) {
-    bool is_there, is_ours;
-    enum zb_code code = look_at_note(d, &is_there, &is_ours, err);
-    return code || is_ours ? code : lose(d, err);
-}
-
-/* Under the lock a put replaces what was read under it, and nothing else. */
-static enum zb_code put_note_locked(draft *d, bool takes_over, zb_error *err) {
-    const zb_part token = {d->token, ZB__TOKEN_SIZE - 1};
-    bool is_there, is_ours;
-    enum zb_code code = look_at_note(d, &is_there, &is_ours, err);
-    if (code || is_ours)
-        return code;
-    if (is_there && !takes_over)
-        return lose(d, err);
-    return zb_store_put(d->inner, ZB__NOTE_COPY, &token, 1, ZB_SYNC_NONE, err);
-}
-
-/* Before the first object that is no document: with the note, what a kill leaves is no file of the
-   user's. takes_over: that of a killed program. */
-static enum zb_code put_note(draft *d, bool takes_over, zb_error *err) {
-    zb_lock *lock;
-    if (atomic_load(&d->is_lost))
-        return lose(d, err);
-    if (atomic_load(&d->is_noted))
-        return ZB_OK;
-    enum zb_code code = zb_store_lock(d->inner, ZB__NOTE_COPY, &lock, err);
-    if (code)
-        return code;
-    if (!atomic_load(&d->is_noted))
-        code = put_note_locked(d, takes_over, err);
-    if (!code)
-        atomic_store(&d->is_noted, true);
-    zb_store_unlock(lock);
-    return code;
-}
-
 typedef struct guarded {
-    draft *draft;
+    zb__draft *draft;
     const zb_put *put;
 } guarded;
 
@@ -309,30 +236,30 @@ static enum zb_code check_put(void *context, const char *key, zb_error *err) {
     const guarded *g = context;
     (void)key;
     enum zb_code code = zb_put_check(g->put, err);
-    return code ? code : check_note(g->draft, err);
+    return code ? code : zb__draft_note_check(g->draft, err);
 }
 
 /* What lies at the node may have come before its document. */
-static enum zb_code hold(const draft *d, const zb_put *put, zb_error *err) {
+static enum zb_code hold(const zb__draft *d, const zb_put *put, zb_error *err) {
     enum zb_code code =
         is_untouched(d, put->key) ? ZB_OK : zb_store_mem_set(d->touched, put->key, "", 0, err);
     return code ? code : zb_store_put(d->held, put->key, put->parts, put->count, ZB_SYNC_NONE, err);
 }
 
 /* Before an object that is no document comes into the inner store. */
-static enum zb_code take_place(draft *d, const char *key, zb_error *err) {
-    enum zb_code code = put_note(d, false, err);
+static enum zb_code take_place(zb__draft *d, const char *key, zb_error *err) {
+    enum zb_code code = zb__draft_note_put(d, false, err);
     return code ? code : touch(d, key, err);
 }
 
 static enum zb_code draft_put(zb_store *store, const zb_put *put, zb_error *err) {
-    draft *d = draft_of(store);
-    if (passes(d))
+    zb__draft *d = draft_of(store);
+    if (zb__draft_passes(d))
         return zb_store_put_as(d->inner, put, err);
-    if (is_document(put->key) && (atomic_load(&d->state) == HOLDS || has(d->held, put->key)))
+    if (is_document(put->key) && (atomic_load(&d->state) == ZB__HOLDS || has(d->held, put->key)))
         return hold(d, put, err);
     if (strcmp(put->key, ZB__NOTE_COPY) == 0)
-        return put_note(d, false, err);
+        return zb__draft_note_put(d, false, err);
     guarded g = {.draft = d, .put = put};
     zb_batch batch;
     zb_put checked = *put;
@@ -349,42 +276,42 @@ static enum zb_code draft_put(zb_store *store, const zb_put *put, zb_error *err)
 /* Documents are held, so that they have to be read. */
 static enum zb_code draft_copy(zb_store *store, const char *key, zb_store *from,
                                const char *from_key, zb_error *err) {
-    draft *d = draft_of(store);
+    zb__draft *d = draft_of(store);
     const bool is_draft = from->ops->copy == draft_copy;
     zb_store *source = is_draft ? place_of(draft_of(from), from_key) : from;
     if (!source)
         return absent(draft_of(from), from_key, err);
-    if (passes(d))
+    if (zb__draft_passes(d))
         return zb_store_copy(d->inner, key, source, from_key, err);
     if (is_document(key))
         return zb_fail(err, ZB_EUNSUPPORTED, "%s: documents are put", d->base.label);
     enum zb_code code = take_place(d, key, err);
     if (!code)
-        code = check_note(d, err);
+        code = zb__draft_note_check(d, err);
     return code ? code : zb_store_copy(d->inner, key, source, from_key, err);
 }
 
 /* What another program has put there, or puts, is not to be touched. */
-static enum zb_code may_erase(draft *d, zb_error *err) {
+static enum zb_code may_erase(zb__draft *d, zb_error *err) {
     bool is_there, is_ours;
     if (atomic_load(&d->is_lost))
         return zb_fail(err, ZB_ECONFLICT,
                        "%s: another program makes a store there; what this one has put stays",
                        d->base.label);
-    enum zb_code code = look_at_note(d, &is_there, &is_ours, err);
-    return code || is_there == is_ours ? code : lose(d, err);
+    enum zb_code code = zb__draft_note_look(d, &is_there, &is_ours, err);
+    return code || is_there == is_ours ? code : zb__draft_lose(d, err);
 }
 
 static enum zb_code draft_erase(zb_store *store, const char *key, zb_error *err) {
-    draft *d = draft_of(store);
+    zb__draft *d = draft_of(store);
     enum zb_code code = ZB_OK;
-    if (passes(d))
+    if (zb__draft_passes(d))
         return zb_store_erase(d->inner, key, err);
     if (is_own_note(d, key))
         return ZB_OK;
     if (is_document(key)) {
         code = zb_store_erase(d->held, key, err);
-        if (code || atomic_load(&d->state) == HOLDS)
+        if (code || atomic_load(&d->state) == ZB__HOLDS)
             return code;
     }
     if (is_untouched(d, key))
@@ -394,8 +321,8 @@ static enum zb_code draft_erase(zb_store *store, const char *key, zb_error *err)
 }
 
 static enum zb_code draft_erase_below(zb_store *store, const char *prefix, zb_error *err) {
-    draft *d = draft_of(store);
-    if (passes(d))
+    zb__draft *d = draft_of(store);
+    if (zb__draft_passes(d))
         return zb_store_erase_below(d->inner, prefix, err);
     const bool is_untouched = is_untouched_below(d, prefix);
     enum zb_code code = zb_store_erase_below(d->held, prefix, err);
@@ -423,127 +350,6 @@ static enum zb_code draft_sweep(zb_store *store, const char *prefix, bool remove
     return zb_store_sweep(draft_of(store)->inner, prefix, remove, fn, context, err);
 }
 
-/* ---- Sealing ---- */
-
-static size_t depth_of(const char *key) {
-    size_t depth = 0;
-    while ((key = strchr(key, '/')) != NULL) {
-        key++;
-        depth++;
-    }
-    return depth;
-}
-
-static int deepest_first(const void *a, const void *b) {
-    const size_t one = depth_of(((const zb__name *)a)->text),
-                 other = depth_of(((const zb__name *)b)->text);
-    return one < other ? 1 : one > other ? -1 : 0;
-}
-
-static enum zb_code take_key(void *context, const char *key, zb_error *err) {
-    return zb__names_add(context, (zb__name){.text = strdup(key)}, err);
-}
-
-static enum zb_code get_document(zb_store *store, const char *key, char **text, size_t *size,
-                                 zb_error *err) {
-    return zb_store_get(store, key, zb_limits_get()->consolidated_bytes, "consolidated_bytes", text,
-                        size, NULL, err);
-}
-
-/* There must be none, unless an earlier try has stored it without an answer. */
-static enum zb_code check_free(draft *d, const char *key, zb_error *err) {
-    char *text = NULL, *tried = NULL;
-    size_t size = 0, tried_size = 0;
-    enum zb_code code = get_document(d->inner, key, &text, &size, err);
-    if (code == ZB_ENOTFOUND)
-        return ZB_OK;
-    if (!code || code == ZB_ELIMIT) {
-        const bool is_ours = !code &&
-                             get_document(d->tried, key, &tried, &tried_size, NULL) == ZB_OK &&
-                             size == tried_size && memcmp(text, tried, size) == 0;
-        code = is_ours ? ZB_OK : lose(d, err);
-    }
-    free(tried);
-    free(text);
-    return code;
-}
-
-static enum zb_code store_document(void *context, const char *key, zb_error *err) {
-    draft *d = context;
-    zb_part part;
-    char *text;
-    enum zb_code code = get_document(d->held, key, &text, &part.size, err);
-    if (code)
-        return code;
-    part.data = text;
-    code = check_free(d, key, err);
-    if (!code)
-        code = zb_store_mem_set(d->tried, key, part.data, part.size, err);
-    if (!code)
-        code = zb_store_put(d->inner, key, &part, 1, ZB_SYNC_NONE, err);
-    if (code == ZB_ECONFLICT)
-        code = lose(d, err);
-    if (!code)
-        code = zb_store_erase(d->held, key, err);
-    free(text);
-    return code;
-}
-
-/* The keys are sorted; those of one depth go at once. */
-static enum zb_code store_by_depth(draft *d, const zb__names *keys, zb_error *err) {
-    enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < keys->count && !code;) {
-        const size_t depth = depth_of(keys->name[i].text);
-        zb__key_senders *senders =
-            zb__key_senders_open(store_document, d, zb__sender_count(d->inner, 0));
-        for (; i < keys->count && !code && depth_of(keys->name[i].text) == depth; i++)
-            code = senders ? zb__key_senders_give(senders, keys->name[i].text, err)
-                           : store_document(d, keys->name[i].text, err);
-        const enum zb_code last = zb__key_senders_close(senders, code ? NULL : err);
-        code = code ? code : last;
-    }
-    return code;
-}
-
-static enum zb_code store_documents(draft *d, zb_error *err) {
-    zb__names keys = {.count = 0};
-    zb_lock *lock = NULL;
-    enum zb_code code = zb__keys_below(d->held, "", NULL, take_key, &keys, err);
-    if (!code)
-        code = zb__hierarchy_lock(d->inner, &lock, err);
-    if (!code && atomic_load(&d->is_noted))
-        code = check_note(d, err);
-    if (!code)
-        atomic_store(&d->state, SEALS);
-    if (keys.count)
-        qsort(keys.name, keys.count, sizeof *keys.name, deepest_first);
-    if (!code)
-        code = store_by_depth(d, &keys, err);
-    zb_store_unlock(lock);
-    zb__names_free(&keys);
-    return code;
-}
-
-static void drop_note(draft *d) {
-    bool is_there, is_ours;
-    if (look_at_note(d, &is_there, &is_ours, NULL) == ZB_OK && is_ours)
-        (void)zb__copy_note(d->inner, "", false, NULL);
-}
-
-static enum zb_code seal(zb_store *store, zb_error *err) {
-    draft *d = draft_of(store);
-    if (passes(d) || !has(d->held, "zarr.json"))
-        return ZB_OK;
-    enum zb_code code = store_documents(d, err);
-    if (code && atomic_load(&d->is_lost)) /* the store there is another program's */
-        drop_note(d);
-    if (code)
-        return code;
-    atomic_store(&d->state, PASSES);
-    (void)zb_store_erase_below(d->tried, "", NULL); /* which is memory */
-    return atomic_load(&d->is_noted) ? zb__copy_note(d->inner, "", false, err) : ZB_OK;
-}
-
 /* ---- The end ---- */
 
 static int note_other(void *context, const zb_list_entry *entry) {
@@ -553,21 +359,21 @@ static int note_other(void *context, const zb_list_entry *entry) {
 
 /* A store that was given up, and of which all has been erased, leaves no note either. */
 static void end(zb_store *store) {
-    draft *d = draft_of(store);
+    zb__draft *d = draft_of(store);
     bool has_others = false;
-    if (!passes(d) && atomic_load(&d->is_noted) &&
+    if (!zb__draft_passes(d) && atomic_load(&d->is_noted) &&
         zb_store_list(d->inner, "", note_other, &has_others, NULL) == ZB_OK && !has_others)
-        drop_note(d);
+        zb__draft_note_drop(d);
 }
 
-static void release_memory(draft *d) {
+static void release_memory(zb__draft *d) {
     zb_store_release(d->held);
     zb_store_release(d->touched);
     zb_store_release(d->tried);
 }
 
 static void draft_destroy(zb_store *store) {
-    draft *d = draft_of(store);
+    zb__draft *d = draft_of(store);
     release_memory(d);
     zb_store_release(d->inner);
     free(d);
@@ -615,9 +421,9 @@ static enum zb_code look(zb_store *store, bool *is_new, bool *is_noted, zb_error
 }
 
 /* The note first: should that program live, it puts nothing more. */
-static enum zb_code take_over(draft *d, zb_error *err) {
+static enum zb_code take_over(zb__draft *d, zb_error *err) {
     zb_lock *lock;
-    enum zb_code code = put_note(d, true, err);
+    enum zb_code code = zb__draft_note_put(d, true, err);
     if (!code)
         code = zb__hierarchy_lock(d->inner, &lock, err);
     if (code)
@@ -627,8 +433,8 @@ static enum zb_code take_over(draft *d, zb_error *err) {
     return code;
 }
 
-static enum zb_code draft_new(zb_store *inner, draft **out, zb_error *err) {
-    draft *d = calloc(1, sizeof *d);
+static enum zb_code draft_new(zb_store *inner, zb__draft **out, zb_error *err) {
+    zb__draft *d = calloc(1, sizeof *d);
     if (!d)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");
     enum zb_code code = zb__token_make(d->token, err);
@@ -646,7 +452,7 @@ static enum zb_code draft_new(zb_store *inner, draft **out, zb_error *err) {
         return code;
     }
     d->inner = zb_store_retain(inner);
-    d->seal = (zb_seal){.run = seal, .end = end};
+    d->seal = (zb_seal){.run = zb__draft_seal, .end = end};
     d->base.seal = &d->seal;
     *out = d;
     return ZB_OK;
@@ -654,7 +460,7 @@ static enum zb_code draft_new(zb_store *inner, draft **out, zb_error *err) {
 
 enum zb_code zb__draft_begin(zb_store **store, zb_error *err) {
     bool is_new, is_noted;
-    draft *d = NULL;
+    zb__draft *d = NULL;
     enum zb_code code = look(*store, &is_new, &is_noted, err);
     if (code || !is_new)
         return code;
