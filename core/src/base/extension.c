@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Extension points: one parser for all of them, so that all accept and refuse the same forms. */
+/* Extension points: one parser for all of them, so that all accept and refuse the same forms, and
+   one printer of the form with a configuration. */
 #include "base/extension.h"
 
 #include <string.h>
@@ -62,4 +63,17 @@ enum zb_code zb__extension_check(const zb__extension *extension, const char *wha
                 zb__name_brief(extension->name, name), zb__name_brief(zb_json_name(m), brief));
     }
     return ZB_OK;
+}
+
+void zb__extension_begin(zb_json_writer *w, const char *name) {
+    zb_json_begin_object(w);
+    zb_json_write_name(w, "name");
+    zb_json_write_string(w, name);
+    zb_json_write_name(w, "configuration");
+    zb_json_begin_object(w);
+}
+
+void zb__extension_end(zb_json_writer *w) {
+    zb_json_end_object(w);
+    zb_json_end_object(w);
 }

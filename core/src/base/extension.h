@@ -25,6 +25,10 @@ enum zb_code zb__extension_parse(const zb_json *value, const char *what, zb__ext
 enum zb_code zb__extension_check(const zb__extension *extension, const char *what,
                                  const char *const *known, zb_error *err);
 
+/* Writes {"name": NAME, "configuration": {, up to the first member; then the end of both. */
+void zb__extension_begin(zb_json_writer *w, const char *name);
+void zb__extension_end(zb_json_writer *w);
+
 /* True for an unknown member that lets readers ignore it: {"must_understand": false}. */
 bool zb__json_ignorable(const zb_json *member);
 

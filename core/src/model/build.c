@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/extension.h"
 #include "base/json_brief.h"
 #include "base/json_writer.h"
 
@@ -86,19 +87,6 @@ static enum zb_code print_attributes(zb_json_writer *w, const char *attributes, 
 static void print_string(zb_json_writer *w, const char *name, const char *value) {
     zb_json_write_name(w, name);
     zb_json_write_string(w, value);
-}
-
-/* Begins an extension in object form, down to its configuration. */
-static void begin_extension(zb_json_writer *w, const char *name) {
-    zb_json_begin_object(w);
-    print_string(w, "name", name);
-    zb_json_write_name(w, "configuration");
-    zb_json_begin_object(w);
-}
-
-static void end_extension(zb_json_writer *w) {
-    zb_json_end_object(w);
-    zb_json_end_object(w);
 }
 
 /* Turns the compact text, which it frees, into the final one. */
@@ -178,9 +166,9 @@ static enum zb_code print_grid(zb_json_writer *w, const zb_array_spec *spec, zb_
     if (any) {
         zb__rectilinear_print(w, spec->ndim, extent, runs);
     } else {
-        begin_extension(w, "regular");
+        zb__extension_begin(w, "regular");
         print_extents(w, "chunk_shape", extent, spec->ndim);
-        end_extension(w);
+        zb__extension_end(w);
     }
     for (uint32_t d = 0; d < spec->ndim; d++)
         zb__runs_free(&runs[d]);
@@ -233,7 +221,7 @@ static const char *serial_of(zb_dtype dtype, bool has_array_codecs) {
 static enum zb_code print_sharded(zb_json_writer *w, const zb_array_spec *spec,
                                   const zb_json *codecs, const char *serial, zb_error *err) {
     zb_json_begin_array(w);
-    begin_extension(w, "sharding_indexed");
+    zb__extension_begin(w, "sharding_indexed");
     print_extents(w, "chunk_shape", spec->inner_shape, spec->ndim);
     zb_json_write_name(w, "codecs");
     enum zb_code code = zb__codecs_print(w, codecs, spec->dtype, serial, err);
@@ -241,7 +229,7 @@ static enum zb_code print_sharded(zb_json_writer *w, const zb_array_spec *spec,
     zb_json_write_raw(w, "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},"
                          "{\"name\":\"crc32c\"}]");
     print_string(w, "index_location", "end");
-    end_extension(w);
+    zb__extension_end(w);
     zb_json_end_array(w);
     return code;
 }

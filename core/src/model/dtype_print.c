@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/extension.h"
 #include "base/json_brief.h"
 #include "base/json_writer.h"
 #include "kernel/small.h"
@@ -167,10 +168,7 @@ void zb__dtype_write(zb_json_writer *w, zb_dtype dtype) {
         zb_json_write_string(w, zb_dtype_print(dtype, name, sizeof name));
         return;
     }
-    zb_json_begin_object(w);
-    write_string(w, "name", dtype.kind == ZB_KIND_RAW ? "raw_bytes" : zb_dtype_name(dtype, name));
-    zb_json_write_name(w, "configuration");
-    zb_json_begin_object(w);
+    zb__extension_begin(w, dtype.kind == ZB_KIND_RAW ? "raw_bytes" : zb_dtype_name(dtype, name));
     if (has_length) {
         zb_json_write_name(w, "length_bytes");
         zb_json_write_uint64(w, dtype.size);
@@ -181,6 +179,5 @@ void zb__dtype_write(zb_json_writer *w, zb_dtype dtype) {
     } else {
         write_fields(w, dtype);
     }
-    zb_json_end_object(w);
-    zb_json_end_object(w);
+    zb__extension_end(w);
 }

@@ -153,10 +153,7 @@ void zb__keys_print(zb_json_writer *w, const zb__key_encoding *keys) {
     const char separator[2] = {keys->separator};
     zb__key_encoding base = *keys;
     base.suffix[0] = '\0';
-    zb_json_begin_object(w);
-    print_string(w, "name", *keys->suffix ? "suffix" : names[keys->form]);
-    zb_json_write_name(w, "configuration");
-    zb_json_begin_object(w);
+    zb__extension_begin(w, *keys->suffix ? "suffix" : names[keys->form]);
     if (*keys->suffix) {
         print_string(w, "suffix", keys->suffix);
         zb_json_write_name(w, "base_encoding");
@@ -170,8 +167,7 @@ void zb__keys_print(zb_json_writer *w, const zb__key_encoding *keys) {
     } else {
         print_string(w, "separator", separator);
     }
-    zb_json_end_object(w);
-    zb_json_end_object(w);
+    zb__extension_end(w);
 }
 
 bool zb__keys_same(const zb__key_encoding *a, const zb__key_encoding *b) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/rectilinear.h"
 
+#include "base/extension.h"
 #include "base/json_brief.h"
 
 /* An extent or a count: at least 1, and below 2^63. */
@@ -76,11 +77,7 @@ static void print_list(zb_json_writer *writer, const zb__runs *runs) {
 
 void zb__rectilinear_print(zb_json_writer *writer, uint32_t ndim, const uint64_t *extent,
                            const zb__runs *runs) {
-    zb_json_begin_object(writer);
-    zb_json_write_name(writer, "name");
-    zb_json_write_string(writer, "rectilinear");
-    zb_json_write_name(writer, "configuration");
-    zb_json_begin_object(writer);
+    zb__extension_begin(writer, "rectilinear");
     zb_json_write_name(writer, "kind");
     zb_json_write_string(writer, "inline");
     zb_json_write_name(writer, "chunk_shapes");
@@ -92,6 +89,5 @@ void zb__rectilinear_print(zb_json_writer *writer, uint32_t ndim, const uint64_t
             zb_json_write_uint64(writer, extent[d]);
     }
     zb_json_end_array(writer);
-    zb_json_end_object(writer);
-    zb_json_end_object(writer);
+    zb__extension_end(writer);
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/extension.h"
 #include "base/json_brief.h"
 #include "base/json_writer.h"
 #include "model/block.h"
@@ -81,11 +82,7 @@ static void write_grid(zb_json_writer *w, const zb_json *shape, const zb_json *c
     const zb_json *extent = zb_json_first(shape);
     uint64_t inside, edge;
     zb_json_write_name(w, "chunk_grid");
-    zb_json_begin_object(w);
-    zb_json_write_name(w, "name");
-    zb_json_write_string(w, "regular");
-    zb_json_write_name(w, "configuration");
-    zb_json_begin_object(w);
+    zb__extension_begin(w, "regular");
     zb_json_write_name(w, "chunk_shape");
     zb_json_begin_array(w);
     for (const zb_json *c = zb_json_first(chunks); c; c = zb_json_next(c)) {
@@ -96,8 +93,7 @@ static void write_grid(zb_json_writer *w, const zb_json *shape, const zb_json *c
         extent = zb_json_next(extent);
     }
     zb_json_end_array(w);
-    zb_json_end_object(w);
-    zb_json_end_object(w);
+    zb__extension_end(w);
 }
 
 static enum zb_code write_keys(zb_json_writer *w, const zb_json *zarray, zb_error *err) {
@@ -110,15 +106,10 @@ static enum zb_code write_keys(zb_json_writer *w, const zb_json *zarray, zb_erro
         return zb_fail(err, ZB_EFORMAT, "dimension_separator is %s, expected \".\" or \"/\"",
                        zb__json_brief(separator, brief));
     zb_json_write_name(w, "chunk_key_encoding");
-    zb_json_begin_object(w);
-    zb_json_write_name(w, "name");
-    zb_json_write_string(w, "v2");
-    zb_json_write_name(w, "configuration");
-    zb_json_begin_object(w);
+    zb__extension_begin(w, "v2");
     zb_json_write_name(w, "separator");
     zb_json_write_string(w, text);
-    zb_json_end_object(w);
-    zb_json_end_object(w);
+    zb__extension_end(w);
     return ZB_OK;
 }
 

@@ -172,17 +172,12 @@ static void copy_members(zb_json_writer *w, const zb_json *codec, const char *na
 }
 
 static void write_codec(chain *c, const codec_row *row, const char *name, const zb_json *codec) {
-    zb_json_begin_object(c->w);
-    zb_json_write_name(c->w, "name");
-    zb_json_write_string(c->w, name);
-    zb_json_write_name(c->w, "configuration");
-    zb_json_begin_object(c->w);
+    zb__extension_begin(c->w, name);
     if (row && row->write)
         row->write(c->w, codec, c->dtype);
     else
         copy_members(c->w, codec, name);
-    zb_json_end_object(c->w);
-    zb_json_end_object(c->w);
+    zb__extension_end(c->w);
 }
 
 static void write_bytes(chain *c) {
@@ -280,15 +275,10 @@ static enum zb_code add_order(chain *c, const zb_json *order, uint32_t ndim, zb_
     uint64_t axes[ZB_MAX_NDIM];
     for (uint32_t d = 0; d < ndim; d++)
         axes[d] = ndim - 1 - d;
-    zb_json_begin_object(c->w);
-    zb_json_write_name(c->w, "name");
-    zb_json_write_string(c->w, "transpose");
-    zb_json_write_name(c->w, "configuration");
-    zb_json_begin_object(c->w);
+    zb__extension_begin(c->w, "transpose");
     zb_json_write_name(c->w, "order");
     zb__json_write_extents(c->w, axes, ndim);
-    zb_json_end_object(c->w);
-    zb_json_end_object(c->w);
+    zb__extension_end(c->w);
     c->transposed = true;
     return ZB_OK;
 }

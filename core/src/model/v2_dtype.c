@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/extension.h"
 #include "base/json_brief.h"
 #include "kernel/number_types.h"
 #include "zarrbridge/json.h"
@@ -183,15 +184,6 @@ zb__v2_dtype zb__v2_field(const zb_json *field) {
 
 /* ---- Writing ---- */
 
-/* {"name": NAME, "configuration": {, up to the first member. */
-static void begin_extension(zb_json_writer *w, const char *name) {
-    zb_json_begin_object(w);
-    zb_json_write_name(w, "name");
-    zb_json_write_string(w, name);
-    zb_json_write_name(w, "configuration");
-    zb_json_begin_object(w);
-}
-
 static void write_fields(zb_json_writer *w, const zb_json *fields) {
     zb_json_write_name(w, "fields");
     zb_json_begin_array(w);
@@ -220,21 +212,20 @@ void zb__v2_dtype_write(zb_json_writer *w, const zb__v2_dtype *dtype) {
         return;
     case ZB__V2_BYTES:
     case ZB__V2_TEXT:
-        begin_extension(w, dtype->name);
+        zb__extension_begin(w, dtype->name);
         zb_json_write_name(w, "length_bytes");
         zb_json_write_uint64(w, dtype->size);
         break;
     case ZB__V2_TIME:
-        begin_extension(w, dtype->name);
+        zb__extension_begin(w, dtype->name);
         zb_json_write_name(w, "unit");
         zb_json_write_string(w, dtype->unit);
         zb_json_write_name(w, "scale_factor");
         zb_json_write_uint64(w, dtype->scale);
         break;
     case ZB__V2_STRUCT:
-        begin_extension(w, dtype->name);
+        zb__extension_begin(w, dtype->name);
         write_fields(w, dtype->fields);
     }
-    zb_json_end_object(w);
-    zb_json_end_object(w);
+    zb__extension_end(w);
 }

@@ -96,11 +96,25 @@ static void shortens_values(void **state) {
     assert_string_equal(zb__name_brief("tab\there \"x\"", brief), "\"tab\\there \\\"x\\\"\"");
 }
 
+static void writes_what_it_reads(void **state) {
+    (void)state;
+    zb_json_writer *w = zb_json_writer_new();
+    assert_non_null(w);
+    zb__extension_begin(w, "gzip");
+    zb_json_write_name(w, "level");
+    zb_json_write_int64(w, 5);
+    zb__extension_end(w);
+    char *text = zb_json_writer_end(w, NULL);
+    assert_string_equal(text, "{\"name\":\"gzip\",\"configuration\":{\"level\":5}}");
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_both_forms),
         cmocka_unit_test(refuses_others),
         cmocka_unit_test(shortens_values),
+        cmocka_unit_test(writes_what_it_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
