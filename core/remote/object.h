@@ -3,7 +3,7 @@
 #ifndef ZB_REMOTE_OBJECT_H
 #define ZB_REMOTE_OBJECT_H
 
-#include "check.h"
+#include "reply.h"
 #include "zarrbridge/sys/store.h"
 
 typedef struct zb__remote_object {

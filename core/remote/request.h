@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "check.h"
+#include "reply.h"
 #include "zarrbridge/sys/store.h"
 
 typedef struct zb__remote zb__remote;

@@ -2,7 +2,7 @@
 /* Heads of replies, and what they tell of versions. */
 #include "support/check.h"
 
-#include "check.h"
+#include "reply.h"
 
 static void good_ranges(void **state) {
     (void)state;

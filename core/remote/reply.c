@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "check.h"
+#include "reply.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>

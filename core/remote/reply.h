@@ -3,8 +3,8 @@
  * The heads of replies, which are untrusted: taken apart line by line into fields of fixed size.
  * What is too long or has not the form that its RFC gives it counts as absent.
  */
-#ifndef ZB_REMOTE_CHECK_H
-#define ZB_REMOTE_CHECK_H
+#ifndef ZB_REMOTE_REPLY_H
+#define ZB_REMOTE_REPLY_H
 
 #include <stdbool.h>
 #include <stddef.h>
