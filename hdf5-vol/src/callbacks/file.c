@@ -114,12 +114,36 @@ void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl,
     return store_of_path(lib, name, flags, fcpl, fapl, &options);
 }
 
+/* Passes a call on a file name on, with an access list that leads to the native connector. */
+static herr_t native_by_name(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t *fapl, hid_t dxpl,
+                             void **req) {
+    vol_start(lib);
+    hid_t given = *fapl;
+    *fapl = native_fapl(lib, given);
+    herr_t result = lib->H5VLfile_specific(NULL, lib->native, args, dxpl, req);
+    vol_release_id(lib, *fapl);
+    *fapl = given;
+    return result;
+}
+
+static bool is_hdf5_file(h5_lib *lib, const char *name, hid_t fapl, hid_t dxpl) {
+    hbool_t is_one = false;
+    H5VL_file_specific_args_t args = {
+        .op_type = H5VL_FILE_IS_ACCESSIBLE,
+        .args.is_accessible = {.filename = name, .fapl_id = fapl, .accessible = &is_one}};
+    hid_t saved = vol_stack_save(lib);
+    const herr_t result = native_by_name(lib, &args, &args.args.is_accessible.fapl_id, dxpl, NULL);
+    vol_stack_restore(lib, saved);
+    return result >= 0 && is_one;
+}
+
 /* After the native connector has failed: says what is there when that is known, instead of its
-   error, which tells of a signature or a directory. URLs that are not ours may be meant for another
-   driver, and their hosts are not asked. */
-static void explain(h5_lib *lib, const char *name) {
+   error, which tells of a signature or a directory. Of an HDF5 file, which may be open already or
+   cut off, it knows better. URLs that are not ours may be meant for another driver, and their hosts
+   are not asked. */
+static void explain(h5_lib *lib, const char *name, hid_t fapl, hid_t dxpl) {
     zb_error err = {0};
-    if (zb_name_is_url(name))
+    if (zb_name_is_url(name) || is_hdf5_file(lib, name, fapl, dxpl))
         return;
     if (vol_name_look(name, NULL, &err) != ZB_EUNSUPPORTED)
         return;
@@ -133,7 +157,7 @@ static void *open_native(h5_lib *lib, const char *name, unsigned flags, hid_t fa
     void *under = lib->H5VLfile_open(name, flags, native, dxpl, req);
     vol_release_id(lib, native);
     if (!under)
-        explain(lib, name);
+        explain(lib, name, fapl, dxpl);
     return vol_object_pass(lib, H5I_FILE, under);
 }
 
@@ -207,18 +231,6 @@ herr_t vol_file_get(h5_lib *lib, void *obj, H5VL_file_get_args_t *args, hid_t dx
 }
 
 /* ---- Specific ---- */
-
-/* Passes a call on a file name on, with an access list that leads to the native connector. */
-static herr_t native_by_name(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t *fapl, hid_t dxpl,
-                             void **req) {
-    vol_start(lib);
-    hid_t given = *fapl;
-    *fapl = native_fapl(lib, given);
-    herr_t result = lib->H5VLfile_specific(NULL, lib->native, args, dxpl, req);
-    vol_release_id(lib, *fapl);
-    *fapl = given;
-    return result;
-}
 
 /*
  * Whether H5Fopen searches through all plugins, after the native connector failed. That failure is
