@@ -275,6 +275,29 @@ def test_handles_on_one_file(tmp_path):
     assert list(zarr.open(str(path), mode="r")["d"][...]) == [0, 0, 0, 5, 6, 0, 0, 0]
 
 
+@pytest.mark.parametrize("suffix", ["h5", "zarr"])
+def test_what_is_open_for_reading_is_not_opened_for_writing(tmp_path, suffix):
+    """By no name, and as long as there are objects; what is open for writing opens in each mode."""
+    path, link = tmp_path / f"x.{suffix}", tmp_path / f"l.{suffix}"
+    with h5py.File(path, "w") as f:
+        f["d"] = 1
+    link.symlink_to(path)
+    for name in (path, link, os.path.relpath(path)):
+        with h5py.File(path, "r"), h5py.File(name, "r"):
+            for mode in ("r+", "a"):
+                with pytest.raises(OSError, match="already open for read-only"):
+                    h5py.File(name, mode)
+        with h5py.File(path, "r+") as f, h5py.File(name, "r"), h5py.File(name, "r+") as again:
+            again["d"][()] += 1
+            assert f["d"][()] == again["d"][()]
+    d = h5py.File(path, "r")["d"]
+    with pytest.raises(OSError, match="already open for read-only"):
+        h5py.File(link, "r+")
+    del d
+    with h5py.File(link, "r+") as f:
+        assert f["d"][()] == 4
+
+
 def test_an_array_as_file(new_store):
     path, group = new_store()
     put(group, "a", np.arange(6), chunks=(4,))

@@ -469,8 +469,8 @@ def test_h5repack_there_and_back_keeps_the_kind_of_references(tmp_path):
         # references that h5repack writes lead into the file that it has read, also natively
         assert expected == attributes_of(back, "/" + name).replace(f'"{store}/', '"/'), name
     assert "H5T_STD_REF }" in expected and "a text that is not short" in expected
-    for left, right in ((new, store), (new, back), (store, back)):
-        assert "differences" not in tool("h5diff", left, right, connector="zarr")
+    for other in (store, back):
+        assert "differences" not in tool("h5diff", new, other, connector="zarr")
 
 
 def described_kinds(path, stored, memory, connector="zarr"):

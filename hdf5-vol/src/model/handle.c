@@ -155,15 +155,29 @@ static enum zb_code handle_new(vol_file *file, bool writable, vol_handle **out, 
     return ZB_OK;
 }
 
+/* HDF5 has one state of each of its files, which is open for reading alone until all of it is
+   closed; programs rely on the error. Here the readers would go on with what they had found. */
+static enum zb_code check_may_write(const h5_lib *lib, const char *path, zb_error *err) {
+    if (!vol_name_is_url(path) && access(path, W_OK) != 0)
+        return zb_fail_errno(err, errno, "cannot open '%s' for writing", path);
+    return vol_file_find(lib, path, false)
+               ? zb_fail(err, ZB_ECONFLICT,
+                         "'%s' is already open for read-only; close it, with all objects in it, or "
+                         "open it for writing first",
+                         path)
+               : ZB_OK;
+}
+
 enum zb_code vol_handle_open(h5_lib *lib, const char *path, const vol_options *options,
                              bool writable, vol_handle **out, zb_error *err) {
     vol_file *file = vol_file_find(lib, path, true);
-    if (!file && writable && !vol_name_is_url(path) && access(path, W_OK) != 0)
-        return zb_fail_errno(err, errno, "cannot open '%s' for writing", path);
+    enum zb_code code = !file && writable ? check_may_write(lib, path, err) : ZB_OK;
+    if (code)
+        return code;
     if (file)
         file->refs++;
-    enum zb_code code =
-        file ? ZB_OK : file_open(lib, path, options, writable, NULL, NULL, &file, err);
+    else
+        code = file_open(lib, path, options, writable, NULL, NULL, &file, err);
     return code ? code : handle_new(file, writable, out, err);
 }
 
