@@ -399,6 +399,48 @@ def test_compact_datasets_are_small(tmp_path):
                         h5py.h5d.create(*args)
 
 
+def object_list(kind):
+    plist = h5py.h5p.create(kind)
+    plist.set_attr_creation_order(TRACKED)
+    plist.set_obj_track_times(False)
+    set_pair("H5Pset_attr_phase_change", plist, 5, 3)
+    return plist
+
+
+def make_below(top, links):
+    """Objects of all kinds, each below two groups that are not there."""
+    space, integer = h5py.h5s.create(h5py.h5s.SCALAR), h5py.h5t.NATIVE_INT32
+    h5py.h5g.create(top, b"g/a/x", links, object_list(h5py.h5p.GROUP_CREATE))
+    h5py.h5g.create(top, b"default/a/x", links)
+    h5py.h5d.create(top, b"d/a/x", integer, space, object_list(h5py.h5p.DATASET_CREATE), links)
+    integer.copy().commit(top, b"t/a/x", links)
+    top.links.create_soft(b"s/a/x", b"/nowhere", links)
+    top.links.create_hard(b"h/a/x", top, b"default", links)
+    top.links.move(b"d/a/x", top, b"m/a/x", links)
+    h5py.h5o.copy(top, b"m/a/x", top, b"c/a/x", None, links)
+
+
+def test_groups_on_the_way(tmp_path):
+    """What all objects have is that of the new object's list, what groups have that of the group above."""
+    said = []
+    for path in (tmp_path / "a.h5", tmp_path / "a.zarr"):
+        with h5py.File(path, "w") as f:
+            links = h5py.h5p.create(h5py.h5p.LINK_CREATE)
+            links.set_create_intermediate_group(True)
+            plist = object_list(h5py.h5p.GROUP_CREATE)
+            for name in ("ordered_indexed", "phases", "estimates", "filtered"):
+                GROUPS[name](plist)
+            make_below(h5py.h5g.create(f.id, b"top", gcpl=plist), links)
+            make_below(f.id, links)
+        with h5py.File(path) as f:
+            names = []
+            f.visit(names.append)
+            said.append({name: describe(f[name].id.get_create_plist()) for name in names
+                         if isinstance(f[name], h5py.Group)})
+    assert len(said[0]) > 20 and said[0] == said[1]
+    assert said[1]["g/a"] != said[1]["default/a"] != said[1]["top/default/a"]
+
+
 @pytest.mark.parametrize("path", ["a.h5", "a.zarr"])
 def test_an_undefined_fill_value(tmp_path, path):
     """It has no value, and zeros that are written are read: a store keeps no chunk of them, so that

@@ -13,8 +13,8 @@ static enum zb_code make(vol_node *base, const char *name, hid_t type, hid_t lcp
     vol_place place;
     if (!name)
         return vol_datatype_make(base->file, type, tcpl, NULL, out, err);
-    enum zb_code code =
-        vol_place_find(base, name, vol_makes_groups(base->file->lib, lcpl), &place, err);
+    const vol_missing missing = vol_missing_groups(base->file->lib, lcpl, NULL);
+    enum zb_code code = vol_place_find(base, name, missing, &place, err);
     if (code)
         return code;
     code = vol_datatype_make(base->file, type, tcpl, &place, out, err);

@@ -17,13 +17,12 @@
 #include <string.h>
 
 /* HDF5 links a group without a name afterwards. */
-static enum zb_code make_at(vol_node *base, const char *name, hid_t lcpl, const char *attributes,
-                            vol_node **out, zb_error *err) {
+static enum zb_code make_at(vol_node *base, const char *name, vol_missing missing,
+                            const char *attributes, vol_node **out, zb_error *err) {
     vol_place place;
     if (!name)
         return vol_edit_create_loose_group(base->file, attributes, out, err);
-    enum zb_code code =
-        vol_place_find(base, name, vol_makes_groups(base->file->lib, lcpl), &place, err);
+    enum zb_code code = vol_place_find(base, name, missing, &place, err);
     if (code)
         return code;
     code = vol_edit_create_group(&place, attributes, out, err);
@@ -38,9 +37,9 @@ static enum zb_code make(vol_node *base, const char *name, hid_t lcpl, hid_t gcp
     char *attributes;
     unsigned order = 0;
     enum zb_code code = vol_list_member_attributes(lib, gcpl, &members, &attributes, err);
-    vol_changes_clear(&members);
     if (!code)
-        code = make_at(base, name, lcpl, attributes, out, err);
+        code = make_at(base, name, vol_missing_groups(lib, lcpl, &members), attributes, out, err);
+    vol_changes_clear(&members);
     free(attributes);
     if (!code && lib->H5Pget_link_creation_order(gcpl, &order) >= 0)
         code = vol_order_begin(*out, order, err);

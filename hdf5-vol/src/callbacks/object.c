@@ -91,7 +91,8 @@ static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *sour
         node = vol_locate_name(from, source_loc, source_name, 0);
     if (native < 0 && !node)
         return -1;
-    if (vol_place_find(base, target_name, vol_makes_groups(lib, lcpl), &place, &err) == ZB_OK) {
+    const vol_missing missing = vol_missing_groups(lib, lcpl, NULL);
+    if (vol_place_find(base, target_name, missing, &place, &err) == ZB_OK) {
         result = node ? copy_from_zarr(node, &place, ocpypl)
                       : import_object(native, to, &place, ocpypl, dxpl);
         vol_place_clear(&place);

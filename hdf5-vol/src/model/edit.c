@@ -32,27 +32,11 @@ void vol_place_clear(vol_place *place) {
     place->name = NULL;
 }
 
-bool vol_makes_groups(h5_lib *lib, hid_t lcpl) {
-    unsigned makes = 0;
-    return lib->H5Pget_create_intermediate_group(lcpl, &makes) >= 0 && makes != 0;
-}
-
-/* The attributes of a group of HDF5's default list (create/list_member.h); malloc'ed. */
-static char *attributes_of_default_list(void) {
-    vol_changes members = {.count = 0};
-    char *text = NULL;
-    if (vol_changes_set(&members, VOL_SIDE_CREATION, "{\"attribute_order\":\"none\"}", NULL) ==
-        ZB_OK)
-        text = vol_side_print_new(&members);
-    vol_changes_clear(&members);
-    return text;
-}
-
-/* A group on the way to a new object keeps the order of its links if the one above does, and none
-   of its attributes, as in HDF5. */
-static enum zb_code make_on_the_way(const vol_place *place, vol_node **out, zb_error *err) {
+/* A group on the way to a new object keeps the order of its links if the one above does. */
+static enum zb_code make_on_the_way(const vol_place *place, const vol_changes *members,
+                                    vol_node **out, zb_error *err) {
     enum zb_code code = vol_order_prepare(place->group, place->name, err);
-    char *attributes = attributes_of_default_list();
+    char *attributes = vol_missing_attributes(place->group, members);
     if (!code && !attributes)
         code = zb_fail(err, ZB_ENOMEM, "no memory for the attributes of a group");
     if (!code)
@@ -62,15 +46,15 @@ static enum zb_code make_on_the_way(const vol_place *place, vol_node **out, zb_e
 }
 
 /* The group called `name` in place->group, made if there is none and that is allowed. */
-static enum zb_code enter(vol_place *place, bool intermediate, zb_error *err) {
+static enum zb_code enter(vol_place *place, vol_missing missing, zb_error *err) {
     vol_found next;
     vol_route route = {.left = VOL_LINKS_FOLLOWED};
     enum zb_code code = vol_path_find(place->group, place->name, &route, &next, err);
     const bool is_there = code == ZB_OK;
     if (is_there)
         code = vol_path_enter(&route, &next, err);
-    if (code == ZB_ENOTFOUND && intermediate && !is_there)
-        code = make_on_the_way(place, &next.node, err);
+    if (code == ZB_ENOTFOUND && missing.make && !is_there)
+        code = make_on_the_way(place, missing.members, &next.node, err);
     else if (code == ZB_ENOTFOUND && !is_there)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no group '%s' in %s", place->name,
                        place->group->path);
@@ -83,7 +67,7 @@ static enum zb_code enter(vol_place *place, bool intermediate, zb_error *err) {
 }
 
 /* Goes along a path: "a/b/c" ends in group a/b with the name c, and "a/b/." without one. */
-static enum zb_code walk_place(vol_place *place, char *rest, bool intermediate, zb_error *err) {
+static enum zb_code walk_place(vol_place *place, char *rest, vol_missing missing, zb_error *err) {
     enum zb_code code = ZB_OK;
     char *part;
     bool is_itself = false;
@@ -93,7 +77,7 @@ static enum zb_code walk_place(vol_place *place, char *rest, bool intermediate, 
         if (!*part || is_itself)
             continue;
         if (place->name)
-            code = enter(place, intermediate, err);
+            code = enter(place, missing, err);
         if (!code && !(place->name = strdup(part)))
             code = zb_fail(err, ZB_ENOMEM, "no memory for a name");
     }
@@ -102,7 +86,7 @@ static enum zb_code walk_place(vol_place *place, char *rest, bool intermediate, 
     return code;
 }
 
-enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate, vol_place *out,
+enum zb_code vol_place_find(vol_node *base, const char *path, vol_missing missing, vol_place *out,
                             zb_error *err) {
     vol_link *there;
     *out = (vol_place){.group = path[0] == '/' ? base->file->root : base};
@@ -110,7 +94,7 @@ enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate,
         return zb_fail(err, ZB_EINVAL,
                        "the group has no name: nothing can be made in it before it is linked");
     char *copy = strdup(path);
-    enum zb_code code = copy ? walk_place(out, copy, intermediate, err)
+    enum zb_code code = copy ? walk_place(out, copy, missing, err)
                              : zb_fail(err, ZB_ENOMEM, "no memory for path %s", path);
     free(copy);
     if (!code && !out->name)

@@ -6,19 +6,17 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_EDIT_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_EDIT_H
 
+#include "model/missing_groups.h"
 #include "model/tree.h"
 
 #include "zarrbridge/change.h"
 
 /* The place where the node called `path`, seen from base, can be made: nothing has that name yet
-   (ZB_ECONFLICT). Missing groups on the way are made when `intermediate`, else ZB_ENOTFOUND. */
-enum zb_code vol_place_find(vol_node *base, const char *path, bool intermediate, vol_place *out,
+   (ZB_ECONFLICT). ZB_ENOTFOUND for groups that are missing and not made. */
+enum zb_code vol_place_find(vol_node *base, const char *path, vol_missing missing, vol_place *out,
                             zb_error *err);
 /* Frees the name. */
 void vol_place_clear(vol_place *place);
-
-/* Whether a link creation list asks for missing groups to be made. */
-bool vol_makes_groups(h5_lib *lib, hid_t lcpl);
 
 /* attributes: a JSON object as text, or NULL. */
 enum zb_code vol_edit_create_group(const vol_place *place, const char *attributes, vol_node **out,
