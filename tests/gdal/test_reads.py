@@ -67,6 +67,28 @@ def test_resampling_is_that_of_gdal(plane, method, size):
                 memory.ReadAsArray(*window, **options)).all()
 
 
+@pytest.mark.parametrize("chunks", [(1, 32, 32), (4, 32, 32), (1, 150, 210)])
+@pytest.mark.parametrize("method", [gdal.GRIORA_NearestNeighbour, gdal.GRIORA_Bilinear,
+                                    gdal.GRIORA_Cubic, gdal.GRIORA_Average])
+def test_windows_that_begin_or_end_within_a_pixel(store, tmp_path, chunks, method):
+    """GDAL resamples them, also where the buffer has the window's size. (Its MEM driver does not.)"""
+    path, root = store
+    put(root, "t", CUBE, chunks=chunks)
+    interleave = "INTERLEAVE=BAND" if chunks[0] == 1 else "INTERLEAVE=PIXEL"
+    tiff = gdal.GetDriverByName("GTiff").CreateCopy(str(tmp_path / "t.tif"), opened(path), 0,
+                                                    [interleave])
+    tiff.FlushCache()
+    for x, y, width, height in [(0.3, 0, 209.5, 150), (0, 0.4, 210, 149.5), (32.5, 31.75, 64, 32),
+                                (0, 0, 209.5, 149.5)]:
+        options = dict(buf_xsize=int(width + 0.5), buf_ysize=int(height + 0.5), resample_alg=method)
+        dataset = opened(path)
+        expected = tiff.ReadAsArray(x, y, width, height, **options)
+        assert (dataset.ReadAsArray(x, y, width, height, **options) == expected).all()
+        expected = tiff.GetRasterBand(2).ReadAsArray(x, y, width, height, **options)
+        assert (opened(path).GetRasterBand(2).ReadAsArray(x, y, width, height, **options) ==
+                expected).all()
+
+
 @pytest.mark.parametrize("chunks", [(1, 32, 32), (4, 32, 32), (3, 150, 7)])
 @pytest.mark.parametrize("order", [None, [1, 2, 3, 4], [4, 3, 2, 1], [2, 4, 1], [3], [2, 2, 3]])
 @pytest.mark.parametrize("interleave", ["band", "pixel"])

@@ -81,9 +81,8 @@ CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int 
                                   GSpacing pixel_space, GSpacing line_space,
                                   GDALRasterIOExtraArg *extra) {
     const Window window = {x, y, width, height};
-    /* Requests that change the size go to GDAL, which uses overviews or comes back with windows of
-       the full resolution. */
-    const bool resampled = width != buffer_width || height != buffer_height;
+    /* These go to GDAL, which uses overviews or comes back with windows of the full resolution. */
+    const bool resampled = is_resampled(mode, window, buffer_width, buffer_height, extra);
     RasterReader::Listen listen(&owner()->reader(), mode, extra);
     if (!resampled && !owner()->reader().has_listener(mode, extra) &&
         wants_strips(y, height, width, nBlockYSize, extra))

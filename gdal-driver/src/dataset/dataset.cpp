@@ -199,7 +199,7 @@ CPLErr Zarr3Dataset::IRasterIO(GDALRWFlag mode, int x, int y, int width, int hei
     const Window window = {x, y, width, height};
     RasterReader::Listen listen(&reader_, mode, extra);
     const int64_t row = int64_t{width} * band_count;
-    if (width == buffer_width && height == buffer_height) {
+    if (!is_resampled(mode, window, buffer_width, buffer_height, extra)) {
         if (!reader_.has_listener(mode, extra) &&
             wants_strips(y, height, row, layout_.block_height, extra))
             return by_strips(y, height, row, layout_.block_height, extra,

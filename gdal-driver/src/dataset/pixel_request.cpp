@@ -3,6 +3,16 @@
 
 namespace zarr3 {
 
+bool is_resampled(GDALRWFlag mode, const Window &window, int buffer_width, int buffer_height,
+                  const GDALRasterIOExtraArg *extra) {
+    if (window.width != buffer_width || window.height != buffer_height)
+        return true;
+    return mode == GF_Read && extra != nullptr && extra->bFloatingPointWindowValidity != FALSE &&
+           extra->eResampleAlg != GRIORA_NearestNeighbour &&
+           (extra->dfXOff != window.x || extra->dfYOff != window.y ||
+            extra->dfXSize != window.width || extra->dfYSize != window.height);
+}
+
 /* The number of bands, from the first-th of the request on, that lie one after the other, or one
    before the other (*step -1), along the last extra dimension. */
 static int run_length(const Layout &layout, const PixelRequest &request, int first, int *step) {

@@ -20,6 +20,11 @@ struct PixelRequest {
     GSpacing pixel_space, line_space, band_space;
 };
 
+/* True for requests that GDAL may resample: those of another size, and reads by an interpolating
+   method of a window that begins or ends within a pixel. */
+bool is_resampled(GDALRWFlag mode, const Window &window, int buffer_width, int buffer_height,
+                  const GDALRasterIOExtraArg *extra);
+
 /* Bands that follow one another along the last extra dimension, ascending. */
 struct BandRun {
     int first_band; /* from 0 */
