@@ -102,6 +102,23 @@ def test_metadata_items_keep_others_and_their_kinds(store):
     assert attributes(path + "/t") == {"odd:name": 1, "units": "K", "only": "this"}
 
 
+def test_metadata_items_keep_blanks(tmp_path):
+    path = str(tmp_path / "x.zarr")
+    source = gdal.GetDriverByName("MEM").Create("", 4, 4, 2)
+    source.SetMetadata({"a ": "  first", "b": "\ttab", "c": "last "})
+    source.GetRasterBand(2).SetMetadata({"of a band": " v "})
+    gdal.GetDriverByName("Zarr3").CreateCopy(path, source).Close()
+    dataset = gdal.Open(path, gdal.GA_Update)
+    assert dataset.GetMetadata() == source.GetMetadata()
+    assert dataset.GetRasterBand(2).GetMetadata() == {"of a band": " v "}
+    dataset.SetMetadataItem("d", " later")
+    dataset.GetRasterBand(1).SetMetadata({"e": "\n"})
+    dataset.Close()
+    dataset = gdal.Open(path)
+    assert dataset.GetMetadata() == {**source.GetMetadata(), "d": " later"}
+    assert dataset.GetRasterBand(1).GetMetadata() == {"e": "\n"}
+
+
 def test_unknown_members_and_consolidated_metadata_survive(store):
     path, root = store
     put(root, "t", VALUES)

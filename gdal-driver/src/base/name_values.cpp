@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/name_values.h"
 
-#include "base/handles.h"
+#include <cstring>
 
 namespace zarr3 {
 
 std::vector<std::pair<std::string, std::string>> name_values(CSLConstList list) {
     std::vector<std::pair<std::string, std::string>> pairs;
     for (; list != nullptr && *list != nullptr; list++) {
-        char *name = nullptr;
-        const char *value = CPLParseNameValue(*list, &name);
-        const GdalText owner(name);
-        if (name != nullptr)
-            pairs.emplace_back(name, value);
+        const char *separator = strpbrk(*list, "=:");
+        if (separator != nullptr && separator != *list)
+            pairs.emplace_back(std::string(*list, separator), separator + 1);
     }
     return pairs;
 }

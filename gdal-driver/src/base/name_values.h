@@ -11,7 +11,7 @@
 
 namespace zarr3 {
 
-/* Items without a separator are left out. */
+/* Items without a separator are left out. Blanks stay, which CPLParseNameValue() takes away. */
 std::vector<std::pair<std::string, std::string>> name_values(CSLConstList list);
 
 } // namespace zarr3
