@@ -4,7 +4,7 @@ xarray would plot."""
 import numpy as np
 import pytest
 import xarray
-from osgeo import osr
+from osgeo import gdal, osr
 
 from conftest import opened, put, run, sub
 
@@ -159,6 +159,20 @@ def test_cf_grid_mapping_geotransform_and_extended_name(store):
 def test_spatial_ref_variable_is_found_without_the_attribute(store):
     grid_mapping(store, {"crs_wkt": WKT})
     assert code(raster(store)) == "32725"
+
+
+@pytest.mark.parametrize("shape, shift, expected", [
+    ([6, 8], 0, "3857"), ([5, 8], 0, "32725"), ([6, 8], 1000, "32725")])
+def test_crs_that_a_reprojection_left_behind(store, shape, shift, expected):
+    """rioxarray writes the grid mapping anew, and takes attributes of the raster before along."""
+    grid_mapping(store, {"crs_wkt": WKT})
+    attributes = {**TRANSFORM, "zarr_conventions": [PROJ, SPATIAL], "proj:code": "EPSG:3857",
+                  "spatial:shape": shape, "grid_mapping": "spatial_ref"}
+    attributes["spatial:transform"] = [10, 0, 500, 0, -20, 9000]
+    assert code(raster(store, attributes, x=505.0 + 10 * np.arange(8) + shift,
+                       y=8990.0 - 20 * np.arange(6))) == expected
+    array = gdal.OpenEx(store[0], gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("t")
+    assert array.GetSpatialRef().GetAuthorityCode(None) == expected
 
 
 def test_geotransform_gives_way_to_coordinates_that_contradict_it(store):

@@ -23,6 +23,7 @@
 #include "array/dimension_names.h"
 #include "array/types.h"
 #include "cpl_string.h"
+#include "geo/geotransform.h"
 
 namespace zarr3 {
 
@@ -263,11 +264,26 @@ static void add_epoch(const zb_node *array, OGRSpatialReference *srs) {
         srs->SetCoordinateEpoch(*epoch);
 }
 
+/* rioxarray reprojects, writes the grid mapping that the array names, and takes all attributes of
+   the raster before along. */
+static bool import_own_proj(const zb_node *array, const Axes &axes, NearbyNodes &around,
+                            OGRSpatialReference *srs) {
+    if (!import_proj(array, around, srs))
+        return false;
+    OGRSpatialReference mapped;
+    if (zb_node_array(array)->ndim >= 2 && !attribute_text(array, "grid_mapping").empty() &&
+        are_left_behind(array, axes, around, *srs) &&
+        import_grid_mapping(array, axes, around, &mapped))
+        *srs = mapped;
+    return true;
+}
+
 std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &axes,
                                             const Pyramid &pyramid, NearbyNodes &around) {
     OGRSpatialReference srs;
     const bool is_map = zb_node_array(array)->ndim >= 2;
-    if (!import_proj(array, around, &srs) && !(is_map && inherit_proj(pyramid, around, &srs)) &&
+    if (!import_own_proj(array, axes, around, &srs) &&
+        !(is_map && inherit_proj(pyramid, around, &srs)) &&
         !import_grid_mapping(array, axes, around, &srs) && !import_gdal(array, &srs) &&
         !(is_map && import_code_coordinate(array, around, &srs)) &&
         !(is_map && import_degrees(array, axes, around, &srs)) &&

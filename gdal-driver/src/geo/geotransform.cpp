@@ -10,6 +10,8 @@
  */
 #include "geo/geotransform.h"
 
+#include <algorithm>
+#include <climits>
 #include <cmath>
 
 #include "array/attributes.h"
@@ -49,6 +51,14 @@ static bool is_other_shape(const std::vector<double> &shape, const Layout &layou
    transform. */
 bool states_other_shape(const zb_node *node, const Layout &layout) {
     return is_other_shape(number_list(attribute(node, "spatial:shape"), 2), layout);
+}
+
+bool states_other_shape(const zb_node *array, const Axes &axes) {
+    const zb_array_info *info = zb_node_array(array);
+    const std::vector<double> shape = number_list(attribute(array, "spatial:shape"), 2);
+    return axes.y >= 0 && !shape.empty() &&
+           (shape[0] != static_cast<double>(info->shape[axes.y]) ||
+            shape[1] != static_cast<double>(info->shape[axes.x]));
 }
 
 static std::optional<GeoTransform> registered(GeoTransform transform,
@@ -187,6 +197,24 @@ std::optional<GeoTransform> grid_mapping_transform(const zb_node *array, NearbyN
 static bool was_overruled(const zb_node *array, const GeoTransform &plotted, const Layout &layout) {
     const std::vector<double> known = number_list(attribute(array, kOverruledCoordinates), 6);
     return !known.empty() && agree(from_affine(known), plotted, layout);
+}
+
+bool are_left_behind(const zb_node *array, const Axes &axes, NearbyNodes &around,
+                     const OGRSpatialReference &srs) {
+    const zb_array_info *info = zb_node_array(array);
+    if (axes.y < 0 || std::max(info->shape[axes.x], info->shape[axes.y]) > INT_MAX)
+        return false;
+    if (states_other_shape(array, axes))
+        return true;
+    Layout layout = {};
+    layout.axes = axes;
+    layout.width = static_cast<int>(info->shape[axes.x]);
+    layout.height = static_cast<int>(info->shape[axes.y]);
+    const std::optional<GeoTransform> own =
+        states_place(array, around) ? own_place(array, layout) : std::nullopt;
+    const std::optional<GeoTransform> plotted =
+        own ? contradicting_coordinates(array, layout, around, &srs, *own) : std::nullopt;
+    return plotted && !was_overruled(array, *plotted, layout);
 }
 
 std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout &layout,

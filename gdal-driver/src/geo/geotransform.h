@@ -40,6 +40,14 @@ std::string area_or_point(const zb_node *array, const Layout &layout, const Pyra
 /* True if the node states a place by the spatial: convention for other rows and columns. */
 bool states_other_shape(const zb_node *node, const Layout &layout);
 
+/* The same of an array and its own rows and columns. */
+bool states_other_shape(const zb_node *array, const Axes &axes);
+
+/* True if the array's own attributes are those of another raster, from which a program has made it:
+   its shape tells, or its coordinates (which are in the units of `srs`). */
+bool are_left_behind(const zb_node *array, const Axes &axes, NearbyNodes &around,
+                     const OGRSpatialReference &srs);
+
 /* The place by the spatial: attributes of the array itself, as far as they hold for its shape. */
 std::optional<GeoTransform> own_place(const zb_node *array, const Layout &layout);
 

@@ -17,7 +17,7 @@
 
 #include "array/attributes.h"
 #include "array/conventions.h"
-#include "raster/axes.h"
+#include "geo/geotransform.h"
 
 namespace zarr3 {
 
@@ -46,14 +46,11 @@ static Members members_called(const zb_node *node, const char *const (&names)[N]
 
 /* Attributes that another program has left behind when it cropped the array say nothing. */
 static bool states_extent(const zb_node *array) {
-    const zb_array_info *info = zb_node_array(array);
-    const Axes axes = listed_axes(info, array);
-    const std::vector<double> shape = number_list(attribute(array, "spatial:shape"), 2);
+    const Axes axes = listed_axes(zb_node_array(array), array);
     const std::string registration = attribute_text(array, "spatial:registration");
     return axes.x >= 0 && (registration.empty() || registration == "pixel") &&
-           number_list(attribute(array, "spatial:bbox"), 4).size() == 4 && shape.size() == 2 &&
-           shape[0] == static_cast<double>(info->shape[axes.y]) &&
-           shape[1] == static_cast<double>(info->shape[axes.x]);
+           !number_list(attribute(array, "spatial:bbox"), 4).empty() &&
+           !states_other_shape(array, axes);
 }
 
 static Statement statement_of(const zb_node *array) {
