@@ -401,3 +401,37 @@ def test_names_of_two_programs_are_merged(tmp_path):
             del f[name]
     with h5py.File(path, "r") as f:
         assert list(f) == ["theirs"] and list(f["theirs"]) == [0, 1, 2]
+
+
+LINKS = """
+import sys, h5py
+with h5py.File(sys.argv[1], "r+") as f:
+    f["theirs"] = f["g/d"]
+    f["h/sub"] = f["g/sub"]
+    f["g/new"] = [5, 6]
+    f["h/new"] = f["g/new"]
+"""
+
+
+@pytest.mark.parametrize("change", ["delete", "delete_group", "move", "move_group"])
+def test_links_of_another_program_keep_what_we_delete_or_move(tmp_path, change):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        f["g/d"], f["g/sub/e"], f["h/other"] = np.arange(3), np.arange(4), 1
+        f.flush()
+        assert list(f["g"]) == ["d", "sub"] and list(f["h"]) == ["other"]
+        run_python(LINKS, path, connector="zarr")
+        if change == "delete":
+            del f["g/d"], f["g/sub"]
+        elif change == "delete_group":
+            del f["g"]
+        elif change == "move":
+            f.move("g/d", "moved")
+            f.move("g/sub", "moved_sub")
+        else:
+            f.move("g", "h/g")
+    with h5py.File(path, "r") as f:
+        assert list(f["theirs"]) == [0, 1, 2] and list(f["h/sub/e"]) == [0, 1, 2, 3]
+        assert list(f["h/new"]) == [5, 6]
+        assert isinstance(f.get("theirs", getlink=True), h5py.HardLink)
+        assert count(f, "theirs") == (1 if change.startswith("delete") else 2)

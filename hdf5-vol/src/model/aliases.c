@@ -187,7 +187,7 @@ void vol_alias_free_list(vol_node *node) {
     node->aliases = NULL;
 }
 
-static void forget_names(vol_node *node) {
+void vol_alias_forget_names(vol_node *node) {
     if (!node || !node->aliases)
         return;
     for (size_t i = 0; i < node->aliases->list.count; i++)
@@ -224,7 +224,7 @@ bool vol_alias_moved(vol_node *top) {
     bool any = false;
     if (aliases && aliases->list.count == 0 &&
         !aliases->changed) { /* there may be some, seen from here */
-        forget_names(top);
+        vol_alias_forget_names(top);
         aliases = NULL;
     }
     for (size_t i = 0; aliases && i < aliases->list.count; i++) {
@@ -311,7 +311,7 @@ enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
 void vol_alias_forget(vol_node *node) {
     const vol_link_list *named = vol_named_known(node);
     for (size_t i = 0; named && i < named->count; i++)
-        forget_names(named->link[i]->alias_of);
-    forget_names(node);
+        vol_alias_forget_names(named->link[i]->alias_of);
+    vol_alias_forget_names(node);
     vol_named_forget(node);
 }

@@ -52,6 +52,9 @@ enum zb_code vol_links_store_below(vol_node *node, zb_error *err);
 /* Forgets what is known of a group's links and a node's aliases, in order to read them again. */
 void vol_alias_forget(vol_node *node);
 
+/* Those of a node alone. */
+void vol_alias_forget_names(vol_node *node);
+
 /* Whether a node has aliases, or has had some since its list was stored: neither of both ends is
    freed then. */
 bool vol_alias_holds(const vol_node *node);

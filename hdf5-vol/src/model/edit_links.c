@@ -3,6 +3,7 @@
 #include "model/edit_links.h"
 
 #include "model/aliases.h"
+#include "model/aliases_anew.h"
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/places.h"
@@ -91,7 +92,9 @@ static enum zb_code rescue_below(vol_node *group, const vol_node *top, bool *any
 
 static enum zb_code delete_place(vol_link *link, zb_error *err) {
     vol_node *node = link->node;
-    enum zb_code code = vol_alias_gather(node, err);
+    enum zb_code code = vol_aliases_read_anew(node, err);
+    if (!code)
+        code = vol_alias_gather(node, err);
     if (!code)
         code = vol_reference_check(node, err);
     /* What has moved out may hold aliases of what is still there, and of the node itself. */
@@ -133,6 +136,10 @@ enum zb_code vol_edit_move_link(vol_link *link, const vol_place *place, zb_error
     if (code)
         return code;
     vol_node *node = link && !link->named ? link->node : NULL;
+    if (node)
+        code = vol_aliases_read_anew(node, err);
+    if (code)
+        return code;
     if (node && vol_place_is_below(place->group, node) && vol_alias_outside(node, node))
         return move_below_itself(link, place, err);
     if (!link || !link->named)
