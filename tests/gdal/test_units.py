@@ -122,6 +122,22 @@ def test_units_survive_an_edit(store):
     assert data["x"].values[0] == 5500 and data["x"].attrs["units"] == "m"
 
 
+def test_coordinates_of_a_crs_in_grads(tmp_path):
+    """They say their unit, so that a view, which keeps nothing else of the place, stays there."""
+    path, part = str(tmp_path / "grads.zarr"), str(tmp_path / "part.zarr")
+    source = gdal.GetDriverByName("MEM").Create("", 6, 5)
+    srs = osr.SpatialReference()
+    srs.ImportFromEPSG(4807)
+    source.SetSpatialRef(srs)
+    source.SetGeoTransform((2, 0.5, 0, 50, 0, -0.5))
+    gdal.GetDriverByName("Zarr3").CreateCopy(path, source).Close()
+    assert opened(path).GetGeoTransform() == (2, 0.5, 0, 50, 0, -0.5)
+    data = xarray.open_zarr(path, consolidated=False)
+    assert data["x"].values[0] == 2.25 and data["x"].attrs["units"] == "0.9 degree"
+    gdal.MultiDimTranslate(part, path, arraySpecs=["name=grads,view=[::-1,1:5]"])
+    assert opened(part).GetGeoTransform() == pytest.approx((2.5, 0.5, 0, 47.5, 0, 0.5))
+
+
 # stored type, _Unsigned, type of the pixels
 SIGNS = [("int8", "true", "uint8"), ("int16", "true", "uint16"), ("int32", "true", "uint32"),
          ("int64", "true", "uint64"), ("uint8", "false", "int8"), ("uint16", "false", "int16"),

@@ -270,7 +270,10 @@ static std::string axis_attributes(char axis, const OGRSpatialReference *srs) {
     if (srs != nullptr && srs->IsGeographic()) {
         members.emplace_back("long_name", json_quote(is_x ? "longitude" : "latitude"));
         members.emplace_back("standard_name", json_quote(is_x ? "longitude" : "latitude"));
-        members.emplace_back("units", json_quote(is_x ? "degrees_east" : "degrees_north"));
+        const std::string units = angular_units(*srs);
+        members.emplace_back("units", json_quote(units != "degree" ? units
+                                                 : is_x            ? "degrees_east"
+                                                                   : "degrees_north"));
     } else if (srs != nullptr && srs->IsProjected()) {
         std::string units;
         cf_parameters(*srs, &units);

@@ -108,4 +108,10 @@ double to_units_of(const OGRSpatialReference &srs, const std::string &units) {
     return unit.size * height / srs.GetLinearUnits();
 }
 
+/* 13 digits, so that rounding is below what quotient() takes for a factor of 1. */
+std::string angular_units(const OGRSpatialReference &srs) {
+    const double degrees = quotient(srs.GetAngularUnits(), kDegree);
+    return degrees == 1 ? "degree" : std::string(CPLSPrintf("%.13g degree", degrees));
+}
+
 } // namespace zarr3

@@ -14,6 +14,10 @@ namespace zarr3 {
    the satellite: its coordinates are angles times its height. */
 double to_units_of(const OGRSpatialReference &srs, const std::string &units);
 
+/* The unit of a geographic CRS, in words that CF's readers and the function above know: "degree",
+   or "0.9 degree" for grads. */
+std::string angular_units(const OGRSpatialReference &srs);
+
 } // namespace zarr3
 
 #endif
