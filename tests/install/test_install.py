@@ -53,6 +53,24 @@ def test_by_pkg_config(prefix, store, tmp_path):
     assert run("pkg-config", "--modversion", "zarrbridge", PKG_CONFIG_PATH=str(where)) == "0.1.0\n"
 
 
+def test_other_types_are_converted(prefix, tmp_path):
+    """The program adds up doubles, whatever the store has; what has no sum is told."""
+    where = next(prefix.rglob("zarrbridge.pc")).parent
+    flags = run("pkg-config", "--cflags", "--libs", "zarrbridge", PKG_CONFIG_PATH=str(where))
+    run("cc", "-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers", CONSUMER / "consumer.c", "-o",
+        tmp_path / "consumer", *flags.split())
+    library = str(next(prefix.rglob("libzarrbridge.so")).parent)
+    group = zarr.open_group(tmp_path / "x.zarr", mode="w")
+    for dtype in ("i2", "u1", "f4", "bool"):
+        group.create_array(dtype, shape=(7, 3), chunks=(2, 2), dtype=dtype)[...] = np.ones((7, 3), dtype)
+        assert run(tmp_path / "consumer", tmp_path / "x.zarr", dtype, LD_LIBRARY_PATH=library) == "21\n"
+    group.create_array("c", shape=(2,), dtype="c16")
+    for node, words in (("", "a group has no sum"), ("c", "complex128")):
+        done = subprocess.run([tmp_path / "consumer", tmp_path / "x.zarr", node], capture_output=True, text=True,
+                              env={**ENVIRONMENT, "LD_LIBRARY_PATH": library}, check=False)
+        assert done.returncode == 1 and words in done.stderr, done.stderr
+
+
 def test_by_find_package(prefix, store, tmp_path):
     run("cmake", "-S", CONSUMER, "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", tmp_path)

@@ -7,9 +7,8 @@
  *     zb_node *node;
  *     if (zb_store_open_fs("x.zarr", &store, &err) || zb_node_open(store, "temp", &node, &err))
  *         die(err.message);
- *     const zb_array_info *info = zb_node_array(node);
  *     zb_read read = {.node = node, .start = start, .count = count,
- *                     .view = {.data = buffer, .dtype = info->dtype}};
+ *                     .view = {.data = doubles, .dtype = {ZB_KIND_FLOAT, sizeof *doubles}}};
  *     if (zb_array_read(&read, 1, &err))
  *         die(err.message);
  *
