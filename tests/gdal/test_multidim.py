@@ -235,6 +235,34 @@ def test_a_copy_that_fails_leaves_the_old_store(tmp_path):
     assert os.listdir(tmp_path) == ["out.zarr"]
 
 
+def test_a_copy_of_a_damaged_source_is_no_copy(tmp_path):
+    """GDAL itself calls an array copied of which a part could not be read: the rest would be fill values."""
+    path, source = tmp_path / "out.zarr", tmp_path / "source.zarr"
+    array = zarr.create_array(str(source), name="t", shape=(40, 50), chunks=(10, 10), dtype="i4", fill_value=7)
+    array[...] = 1
+    (source / "t/c/2/3").write_bytes(b"cut")
+    run("gdalmdimtranslate", NETCDF, path)
+    for options in ([], ["-array", "t"], ["-array", "name=t,view=[::2,:]"]):
+        result = subprocess.run(["gdalmdimtranslate", *options, source, path], capture_output=True, text=True)
+        assert result.returncode != 0 and "not all elements could be copied" in result.stderr
+    same_arrays(path)
+    assert sorted(os.listdir(tmp_path)) == ["out.zarr", "source.zarr"]
+    run("gdalmdimtranslate", "-array", "name=t,view=[0:20,:]", source, path)
+    assert (zarr.open_array(str(path), path="t", mode="r")[...] == 1).all()
+
+
+def test_a_copy_without_an_array_that_was_asked_for_is_no_copy(tmp_path):
+    """The name of the array in the copy is the whole path, where `dstname` does not say another one."""
+    path, source = tmp_path / "out.zarr", tmp_path / "source.zarr"
+    zarr.create_array(str(source), name="g/t", shape=(4,), dtype="i4")[...] = 1
+    result = subprocess.run(["gdalmdimtranslate", "-array", "name=/g/t", source, path], capture_output=True,
+                            text=True)
+    assert result.returncode != 0 and "dstname=array" in result.stderr and str(path) in result.stderr
+    assert os.listdir(tmp_path) == ["source.zarr"]
+    run("gdalmdimtranslate", "-array", "name=/g/t,dstname=t", source, path)
+    assert zarr.open_array(str(path), path="t", mode="r")[...].tolist() == [1, 1, 1, 1]
+
+
 @only_new
 def test_raster_convert_appends(tmp_path):
     path = tmp_path / "a.zarr"

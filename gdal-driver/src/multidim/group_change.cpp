@@ -57,6 +57,7 @@ std::shared_ptr<GDALGroup> Zarr3Group::CreateGroup(const std::string &name, CSLC
                                &err);
     if (code != ZB_OK) {
         report(err);
+        tree_->note_refusal();
         return nullptr;
     }
     forget_listing();
@@ -83,7 +84,10 @@ Zarr3Group::CreateMDArray(const std::string &name,
     if (!may_change())
         return nullptr;
     forget_listing();
-    return create_md_array(tree_, path_, name, dimensions, type, options);
+    const auto made = create_md_array(tree_, path_, name, dimensions, type, options);
+    if (made == nullptr)
+        tree_->note_refusal();
+    return made;
 }
 
 bool Zarr3Group::delete_child(const std::string &name, bool is_array) {

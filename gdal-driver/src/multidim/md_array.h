@@ -102,6 +102,9 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
                          void *progress_data) override;
     void ClearStatistics() override;
 
+    bool CopyFrom(GDALDataset *dataset, const GDALMDArray *source, bool strict, GUInt64 &cost,
+                  const GUInt64 total_cost, GDALProgressFunc progress,
+                  void *progress_data) override;
     bool Resize(const std::vector<GUInt64> &sizes, CSLConstList options) override;
     bool Rename(const std::string &name) override;
     void Deleted() override;
@@ -164,6 +167,7 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     bool statistics_gone_ = false; /* and none have been set since */
     bool made_ = false;            /* created by this object */
     bool changed_ = false;         /* attributes, since the levels have been told */
+    uint64_t written_ = 0;         /* elements, since the last copy into this array began */
 
     /* Found at the first question. */
     mutable std::optional<std::string> unit_;

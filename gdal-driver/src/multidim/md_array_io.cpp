@@ -230,8 +230,29 @@ bool Zarr3MDArray::IWrite(const GUInt64 *start, const size_t *count, const GInt6
         return false;
     const Request request = make_request(dimensions_.size(), start, count, step, stride);
     const std::optional<zb_dtype> memory = direct_memory(type, true);
-    return memory ? write_direct(request, *memory, type.GetSize(), data)
-                  : write_converted(request, type, data);
+    const bool done = memory ? write_direct(request, *memory, type.GetSize(), data)
+                             : write_converted(request, type, data);
+    written_ += done ? request.elements() : 0;
+    return done;
+}
+
+/* ---- Copying ---- */
+
+/* A copy of GDAL's that is not strict ends at the first part of the array that cannot be read or
+   written, and calls that a success: the rest would read as fill values. */
+bool Zarr3MDArray::CopyFrom(GDALDataset *dataset, const GDALMDArray *source, bool strict,
+                            GUInt64 &cost, const GUInt64 total_cost, GDALProgressFunc progress,
+                            void *progress_data) {
+    written_ = 0;
+    if (!GDALMDArray::CopyFrom(dataset, source, strict, cost, total_cost, progress, progress_data))
+        return false;
+    if (written_ == GetTotalElementsCount())
+        return true;
+    CPLError(CE_Failure, CPLE_FileIO,
+             "array %s: not all elements could be copied, as the message before says; nothing is "
+             "kept of the copy: mend the source, or choose other arrays of it by -array",
+             m_osFullName.c_str());
+    return false;
 }
 
 } // namespace zarr3

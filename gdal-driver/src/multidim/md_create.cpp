@@ -71,6 +71,7 @@ bool NewDataset::make(const char *name, CSLConstList list, bool aside) {
     shown.array_options = own;
     dataset = std::make_unique<Zarr3MultidimDataset>(
         std::make_shared<Tree>(destination.hierarchy(), shown));
+    dataset->SetDescription(name);
     return true;
 }
 
@@ -84,18 +85,30 @@ GDALDataset *create_multidimensional(const char *name, CSLConstList root_group_o
     if (made.destination.node().empty())
         remove_sidecars(made.destination.hierarchy().root);
     made.destination.keep();
-    made.dataset->SetDescription(name);
     return made.dataset.release();
 }
 
 /* ---- Copies ---- */
 
+/* A copy of GDAL's that is not strict goes on without what cannot be created. */
+static bool is_whole(const Zarr3MultidimDataset &copy) {
+    if (!copy.has_refused())
+        return true;
+    CPLError(CE_Failure, CPLE_AppDefined,
+             "%s: not all groups and arrays could be created, as the messages before say; nothing "
+             "is kept of the copy: choose arrays of the source by -array",
+             copy.GetDescription());
+    return false;
+}
+
 static bool copy_groups(GDALDataset *source, Zarr3MultidimDataset *copy, bool strict,
                         CSLConstList options, GDALProgressFunc progress, void *progress_data) {
     const std::shared_ptr<GDALGroup> from = source->GetRootGroup(), to = copy->GetRootGroup();
     GUInt64 cost = 0;
-    if (to != nullptr && to->CopyFrom(to, source, from, strict, cost, from->GetTotalCopyCost(),
-                                      progress, progress_data, options))
+    if (to != nullptr &&
+        to->CopyFrom(to, source, from, strict, cost, from->GetTotalCopyCost(), progress,
+                     progress_data, options) &&
+        is_whole(*copy))
         return copy->FlushCache() == CE_None;
     copy->forget();
     return false;

@@ -21,6 +21,10 @@ class Zarr3MultidimDataset final : public GDALDataset {
 
     /* Nothing that waits will be stored. */
     void forget();
+    /* Some group or array could not be created. */
+    bool has_refused() const {
+        return tree_->has_refused();
+    }
 
   private:
     std::shared_ptr<Tree> tree_; /* null once it is closed */

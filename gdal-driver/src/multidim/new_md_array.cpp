@@ -92,7 +92,8 @@ create_md_array(const std::shared_ptr<Tree> &tree, const std::string &group,
     const CPLStringList all = merged(list, tree->options().array_options);
     std::unique_ptr<ElementType> stored = ElementType::stored_as(type, &reason);
     if (!is_child_name(name))
-        reason = "a name has letters, and no slash";
+        reason = "a name has letters, and no slash (gdalmdimtranslate takes that of the copy by "
+                 "-array name=/group/array,dstname=array)";
     if (stored == nullptr || !reason.empty() ||
         !parse_creation_options(all.List(), &options, &reason) ||
         !plan(dimensions, *stored, options, &array, &reason)) {

@@ -120,6 +120,14 @@ class Tree : public std::enable_shared_from_this<Tree> {
     }
     void abandon();
 
+    /* A group or an array could not be created; GDAL's copies go on without it. */
+    void note_refusal() {
+        has_refused_ = true;
+    }
+    bool has_refused() const {
+        return has_refused_;
+    }
+
   private:
     using DimensionKey = std::pair<std::string, std::string>; /* group, name */
 
@@ -135,6 +143,7 @@ class Tree : public std::enable_shared_from_this<Tree> {
     std::map<std::string, std::weak_ptr<Zarr3MDArray>> arrays_;
     std::map<DimensionKey, std::shared_ptr<Zarr3Dimension>> dimensions_;
     bool has_loss_ = false;
+    bool has_refused_ = false;
     std::set<const Zarr3Dimension *> created_; /* they may have no array yet */
 };
 
