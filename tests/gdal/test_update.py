@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import subprocess
 
 import numpy as np
 import pytest
@@ -452,3 +453,20 @@ def test_coordinates_without_a_geotransform_outlive_a_new_crs(store, levels):
         assert found[name + "x"].shape[0] == found[name + "v"].shape[1]
         assert found[name + "y"].shape[0] == found[name + "v"].shape[0]
         assert opened(sub(path, name + "v")).GetSpatialRef().GetAuthorityCode(None) == "32725"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user is needed, and so root")
+def test_rights_that_are_missing_are_told_at_opening(store):
+    """What is set is stored when a dataset is closed: gdal_edit.py does not see that fail, and ended with 0."""
+    path, root = store
+    put(root, "t", VALUES)
+    for folder in (pathlib.Path(path), *pathlib.Path(path).parents):
+        if folder != folder.parent:
+            folder.chmod(folder.stat().st_mode | 0o055)
+    before = pathlib.Path(path, "t/zarr.json").read_bytes()
+    done = subprocess.run(["gdal_edit.py", "-a_nodata", "5", path], capture_output=True, text=True, user="nobody",
+                          check=False)
+    assert done.returncode != 0 and "for writing: Permission denied" in done.stderr and path in done.stderr
+    assert pathlib.Path(path, "t/zarr.json").read_bytes() == before
+    done = subprocess.run(["gdalinfo", path], capture_output=True, text=True, user="nobody", check=False)
+    assert done.returncode == 0, done.stderr

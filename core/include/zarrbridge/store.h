@@ -71,6 +71,10 @@ ZB_API enum zb_code zb_store_create(const char *name, const zb_store_settings *s
 /* Is the name a URL of a kind that zb_store_open knows: https://, http://, s3://? */
 ZB_API bool zb_name_is_url(const char *name);
 
+/* May the program write into the directory of a store or node? ZB_EIO where its rights, or a file
+   system that is there for reading alone, say no; ZB_ENOTFOUND. Nothing is known of URLs before. */
+ZB_API enum zb_code zb_path_may_write(const char *path, zb_error *err);
+
 /* Is the path that of a file that begins as a zip archive does? Or of one that ends so and is named
    *.zip, with something in front of the archive? */
 ZB_API bool zb_path_is_zip(const char *path);

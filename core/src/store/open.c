@@ -31,6 +31,12 @@ static bool ends_as_zip(int file, off_t size) {
     return found;
 }
 
+enum zb_code zb_path_may_write(const char *path, zb_error *err) {
+    return zb_name_is_url(path) || faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
+               ? ZB_OK
+               : zb_fail_errno(err, errno, "cannot open '%s' for writing", path);
+}
+
 bool zb_path_is_zip(const char *path) {
     unsigned char head[4];
     struct stat st;

@@ -190,6 +190,18 @@ GDALDataset *Opening::group(const NodePtr &node) const {
     return container.release();
 }
 
+/* What is set in a dataset is stored when it is closed, which most programs do not see fail. So
+   rights that are missing are told before. */
+static bool has_rights(const Hierarchy &hierarchy, const zb_node *node) {
+    zb_error err;
+    const std::string below = zb_node_path(node);
+    const std::string path = below.empty() ? hierarchy.root : join_path(hierarchy.root, below);
+    if (!is_on_disk(hierarchy.root) || zb_path_may_write(path.c_str(), &err) == ZB_OK)
+        return true;
+    report(err);
+    return false;
+}
+
 /* False, with an error, where the core cannot write. */
 static bool may_update(const Hierarchy &hierarchy, const zb_node *node, CSLConstList open_options,
                        zb_write_options *write) {
@@ -200,7 +212,7 @@ static bool may_update(const Hierarchy &hierarchy, const zb_node *node, CSLConst
     }
     std::string reason = kWritablePlaces;
     if (is_writable_place(hierarchy.root) && parse_sync(open_options, write, &reason))
-        return true;
+        return has_rights(hierarchy, node);
     refuse(hierarchy, node, reason);
     return false;
 }

@@ -14,10 +14,8 @@
 #include "model/names.h"
 #include "zarrbridge/change.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void vol_store_prepare(zb_store *store, const vol_options *options) {
     zb_store_set_sync(store, options->sync);
@@ -158,14 +156,13 @@ static enum zb_code handle_new(vol_file *file, bool writable, vol_handle **out, 
 /* HDF5 has one state of each of its files, which is open for reading alone until all of it is
    closed; programs rely on the error. Here the readers would go on with what they had found. */
 static enum zb_code check_may_write(const h5_lib *lib, const char *path, zb_error *err) {
-    if (!vol_name_is_url(path) && access(path, W_OK) != 0)
-        return zb_fail_errno(err, errno, "cannot open '%s' for writing", path);
-    return vol_file_find(lib, path, false)
+    const enum zb_code code = vol_name_is_url(path) ? ZB_OK : zb_path_may_write(path, err);
+    return !code && vol_file_find(lib, path, false)
                ? zb_fail(err, ZB_ECONFLICT,
                          "'%s' is already open for read-only; close it, with all objects in it, or "
                          "open it for writing first",
                          path)
-               : ZB_OK;
+               : code;
 }
 
 enum zb_code vol_handle_open(h5_lib *lib, const char *path, const vol_options *options,
