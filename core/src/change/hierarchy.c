@@ -18,7 +18,7 @@
 enum zb_code zb__hierarchy_lock(zb_store *store, zb_lock **out, zb_error *err) {
     *out = NULL;
     if (!store->ops->put)
-        return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be written", store->label);
+        return zb__store_fail_read_only(store, err);
     if (!store->ops->lock) /* a store that is not shared */
         return ZB_OK;
     enum zb_code code = zb_store_lock(store, "zarr.json", out, err);

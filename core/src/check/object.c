@@ -3,6 +3,7 @@
  * Checking one stored object: every inner chunk is decoded into scratch memory, so that every size
  * and checksum is compared. Unlike a read it goes on after an error, to find the others.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/scratch.h"
@@ -27,8 +28,10 @@ typedef struct object_walk {
     zb__scratch *scratch;
 } object_walk;
 
-bool zb__object_is_out_of_reach(const zb_store *store, enum zb_code code) {
-    return !store->hints.is_local && (code == ZB_EIO || code == ZB_ECONFLICT);
+bool zb__object_is_out_of_reach(const zb_store *store, const zb_error *err) {
+    if (store->hints.is_local)
+        return err->code == ZB_EIO && (err->sys_errno == EACCES || err->sys_errno == EPERM);
+    return err->code == ZB_EIO || err->code == ZB_ECONFLICT;
 }
 
 /* Reports the error of a leaf, unless memory ran out or the check was cancelled. */
@@ -37,7 +40,7 @@ static enum zb_code report(const object_walk *w, const zb__leaf *leaf, enum zb_f
     if (code == ZB_ENOMEM || code == ZB_ECANCELLED)
         return code;
     zb__leaf_blame(leaf, code, err);
-    if (code == ZB_ELIMIT || zb__object_is_out_of_reach(w->key.node->store, code))
+    if (code == ZB_ELIMIT || zb__object_is_out_of_reach(w->key.node->store, err))
         kind = ZB_FINDING_UNCHECKED;
     return w->check->found(w->check->context, kind, err);
 }

@@ -13,6 +13,7 @@
 #include "model/chunk_form.h"
 #include "node/node.h"
 #include "node/path.h"
+#include "store/state.h"
 #include "write/journal.h"
 #include "write/layout.h"
 #include "zarrbridge/change.h"
@@ -186,7 +187,7 @@ enum zb_code zb_store_repair(zb_store *store, zb_finding_fn fn, void *context, z
                                  .journal = on_journal,
                                  .resizing = on_resizing};
     if (!store->ops->put)
-        return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be written", store->label);
+        return zb__store_fail_read_only(store, err);
     bool is_missing;
     enum zb_code code = zb__check_walk(store, &visitor, &is_missing, err);
     if (!code && is_missing && !r.has_found)

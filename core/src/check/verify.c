@@ -82,7 +82,7 @@ static enum zb_code check_one(void *context, size_t i, zb__scratch *scratch, zb_
     zb__object_check check = {.context = &c, .found = found};
     enum zb_code code = zb__object_check_run(&check, c.p->array, c.p->index, scratch, err);
     /* Errors of opening the object; most of those of reading it are reported already. */
-    if (zb__object_is_out_of_reach(v->store, code))
+    if (code && zb__object_is_out_of_reach(v->store, err))
         code = report(v, ZB_FINDING_UNCHECKED, c.p->key, err->message);
     else if (code == ZB_EIO)
         code = report(v, ZB_FINDING_DAMAGED, c.p->key, err->message);

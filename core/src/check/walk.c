@@ -20,10 +20,19 @@
 /* No sensible store nests names deeper than this. */
 #define MOST_DEPTH 256
 
+/* A directory on the way that has no document and is in no array: no program that lists groups gets
+   below it. */
+typedef struct bare {
+    const char *prefix;
+    bool is_told;
+    struct bare *above; /* NULL where the directory above has a document */
+} bare;
+
 typedef struct walk {
     zb_store *store;
     const zb__visitor *visitor;
     unsigned depth;
+    bare *above;   /* the directory above the one that is visited, if it is such a one */
     bool is_empty; /* the root has neither objects nor prefixes */
     zb__links links;
 } walk;
@@ -111,7 +120,7 @@ static enum zb_code visit_node(const walk *w, const char *prefix, const char *ke
     else
         code = other(w,
                      code == ZB_EUNSUPPORTED || code == ZB_ELIMIT ||
-                             zb__object_is_out_of_reach(w->store, code)
+                             zb__object_is_out_of_reach(w->store, &reason)
                          ? ZB_FINDING_UNCHECKED
                          : ZB_FINDING_DAMAGED,
                      key, reason.message, err);
@@ -139,6 +148,21 @@ static enum zb_code visit_entry(walk *w, const char *key, const zb__name *entry,
     return array ? visit_in_array(w, array, key, name, err) : visit_outside(w, key, name, err);
 }
 
+/* A node of version 3 has been found below them. */
+static enum zb_code tell_bare(const walk *w, bare *b, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (; b && !b->is_told && !code; b = b->above) {
+        char *key = zb__path_join(b->prefix, "zarr.json");
+        b->is_told = true;
+        code =
+            key ? other(w, ZB_FINDING_DAMAGED, key,
+                        "there is none: programs that list groups do not find the nodes below", err)
+                : zb_fail(err, ZB_ENOMEM, "no memory for a key");
+        free(key);
+    }
+    return code;
+}
+
 /* The name of the document that makes a node of the directory, or NULL. */
 static const char *document_of(const zb__names *names) {
     const char *found = NULL;
@@ -160,7 +184,11 @@ static enum zb_code walk_names(walk *w, const char *prefix, const zb__names *nam
     zb_node *own = NULL;
     bool enter = true;
     const char *document = array ? NULL : document_of(names);
-    if (document) {
+    bare here = {.prefix = prefix, .above = w->above};
+    if (document && strcmp(document, "zarr.json") == 0)
+        code = tell_bare(w, w->above, err);
+    w->above = document || array ? NULL : &here;
+    if (document && !code) {
         char *key = zb__path_join(prefix, document);
         code = key ? visit_node(w, prefix, key, &own, &enter, err)
                    : zb_fail(err, ZB_ENOMEM, "no memory for a key");
@@ -172,7 +200,19 @@ static enum zb_code walk_names(walk *w, const char *prefix, const zb__names *nam
                    : zb_fail(err, ZB_ENOMEM, "no memory for a key");
         free(key);
     }
+    w->above = here.above;
     zb_node_release(own);
+    return code;
+}
+
+/* Rights that are missing for a part of a local store are a finding. */
+static enum zb_code unlisted(const walk *w, const char *prefix, enum zb_code code,
+                             const zb_error *why, zb_error *err) {
+    if (w->depth > 0 && w->visitor->other && w->store->hints.is_local &&
+        zb__object_is_out_of_reach(w->store, why))
+        return other(w, ZB_FINDING_UNCHECKED, prefix, why->message, err);
+    if (err && why->code)
+        *err = *why;
     return code;
 }
 
@@ -182,12 +222,12 @@ static enum zb_code walk_directory(walk *w, const char *prefix, const zb_node *a
     zb__names names;
     if (w->depth >= MOST_DEPTH)
         return other(w, ZB_FINDING_UNCHECKED, prefix, "directories are nested too deep", err);
-    enum zb_code code = w->visitor->directory(w->visitor->context, prefix, err);
-    if (code != ZB_OK)
-        return code;
-    code = zb__list(w->store, prefix, &names, err);
-    if (code != ZB_OK)
-        return zb_error_prefix(err, code, "listing '%s'", prefix);
+    zb_error why = {.code = ZB_OK};
+    enum zb_code code = w->visitor->directory(w->visitor->context, prefix, &why);
+    if (!code && (code = zb__list(w->store, prefix, &names, &why)))
+        zb_error_prefix(&why, code, "listing '%s'", prefix);
+    if (code)
+        return unlisted(w, prefix, code, &why, err);
     if (w->depth == 0)
         w->is_empty = names.count == 0;
     w->depth++;

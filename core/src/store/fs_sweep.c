@@ -125,5 +125,5 @@ enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, 
         closedir(dir);
     if (fd >= 0)
         close(fd);
-    return failed ? zb__fs_fail(err, failed, "sweep", prefix) : ZB_OK;
+    return failed ? zb__fs_fail(err, failed, "list", prefix) : ZB_OK;
 }

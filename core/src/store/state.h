@@ -32,6 +32,9 @@ static inline bool zb__store_set_later(zb_store *store, zb_later *later) {
                                        __ATOMIC_SEQ_CST);
 }
 
+/* ZB_EUNSUPPORTED, for a store that has no way to put objects. */
+enum zb_code zb__store_fail_read_only(const zb_store *store, zb_error *err);
+
 /* Whether a node of version 2 was found in it. */
 static inline bool zb__store_has_older(const zb_store *store) {
     return __atomic_load_n(&store->has_older, __ATOMIC_SEQ_CST);

@@ -182,14 +182,16 @@ static enum zb_code changed(zb_store *store, enum zb_code code) {
     return code;
 }
 
-static enum zb_code fail_read_only(const zb_store *store, zb_error *err) {
-    return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) cannot be written", store->label,
-                   store->ops->name);
+enum zb_code zb__store_fail_read_only(const zb_store *store, zb_error *err) {
+    return zb_fail(err, ZB_EUNSUPPORTED,
+                   "store %s (%s) cannot be written: change a copy of it, which `zarrbridge copy` "
+                   "makes",
+                   store->label, store->ops->name);
 }
 
 enum zb_code zb_store_put_as(zb_store *store, const zb_put *put, zb_error *err) {
     if (!store->ops->put)
-        return fail_read_only(store, err);
+        return zb__store_fail_read_only(store, err);
     enum zb_code code = check_key(put->key, false, err);
     return code ? code : changed(store, store->ops->put(store, put, err));
 }
@@ -202,21 +204,21 @@ enum zb_code zb_store_put(zb_store *store, const char *key, const zb_part *parts
 
 enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err) {
     if (!store->ops->erase)
-        return fail_read_only(store, err);
+        return zb__store_fail_read_only(store, err);
     enum zb_code code = check_key(key, false, err);
     return code ? code : changed(store, store->ops->erase(store, key, err));
 }
 
 enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error *err) {
     if (!store->ops->erase_below)
-        return fail_read_only(store, err);
+        return zb__store_fail_read_only(store, err);
     enum zb_code code = check_key(prefix, true, err);
     return code ? code : changed(store, store->ops->erase_below(store, prefix, err));
 }
 
 enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err) {
     return store->ops->flush ? changed(store, store->ops->flush(store, batch, err))
-                             : fail_read_only(store, err);
+                             : zb__store_fail_read_only(store, err);
 }
 
 enum zb_code zb_store_settle(zb_store *store, zb_error *err) {

@@ -34,7 +34,7 @@ static enum zb_code open_writer(const zb_node *node, const zb_write_options *opt
     if (!node->array)
         return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
     if (!node->store->ops->put)
-        return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be written", node->store->label);
+        return zb__store_fail_read_only(node->store, err);
     enum zb_code code = zb_node_may_change(node, err);
     if (code)
         return code;

@@ -192,6 +192,8 @@ static const char scalar[] =
     "\"chunk_key_encoding\":{\"name\":\"v2\"},\"fill_value\":0,\"codecs\":[{\"name\":\"bytes\"},"
     "{\"name\":\"gzip\",\"configuration\":{\"level\":1}}]}";
 
+static const char root_group[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
+
 /* No chunk of a byte has a megabyte: it is refused by its size, before memory is taken for it. */
 static void bombs_are_not_read(void **state) {
     fixture *f = *state;
@@ -200,6 +202,7 @@ static void bombs_are_not_read(void **state) {
     uint8_t value;
     char *bomb = calloc(1, 1 << 20);
     zb_part part = {bomb, 1 << 20};
+    fixture_must_put(f->store, "zarr.json", root_group, PUT_LATER);
     fixture_must_put(f->store, "a/zarr.json", scalar, PUT_LATER);
     ASSERT_OK(zb_store_put(f->store, "a/0", &part, 1, ZB_SYNC_NONE, &err), err);
     free(bomb);
@@ -216,6 +219,7 @@ static void old_keys_are_told_apart(void **state) {
     fixture *f = *state;
     zb_verify_summary summary;
     zb_error err;
+    fixture_must_put(f->store, "zarr.json", root_group, PUT_LATER);
     fixture_must_put(f->store, "a/zarr.json", scalar, PUT_LATER);
     zb_part part = {"\x1f\x8b\x08\0\0\0\0\0\0\x03\x63\x04\0\x1b\xdf\x05\xa5\x01\0\0\0", 21};
     ASSERT_OK(zb_store_put(f->store, "a/0", &part, 1, ZB_SYNC_NONE, &err), err);
