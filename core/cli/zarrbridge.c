@@ -74,7 +74,10 @@ static int verify(const char *path) {
             "%" PRIu64 " nodes, %" PRIu64 " chunks or shards with %" PRIu64
             " encoded chunks in %" PRIu64 " bytes: %" PRIu64 " findings\n",
             sum.nodes, sum.objects, sum.inner_chunks, sum.bytes, findings);
-    return findings ? FOUND : FINE;
+    if (sum.nodes == 0)
+        fprintf(stderr, "zarrbridge: no group and no array of Zarr could be checked at '%s'\n",
+                path);
+    return findings ? FOUND : sum.nodes == 0 ? FAILED : FINE;
 }
 
 static int print_mended(void *context, const zb_finding *finding) {
@@ -320,21 +323,57 @@ static int usage(FILE *out, int status) {
     return status;
 }
 
+typedef struct command {
+    const char *name;
+    int arguments;
+    int (*run)(const char *path);
+    int (*run_two)(const char *source, const char *target);
+} command;
+
+static const command commands[] = {
+    {"ls", 1, list, NULL},         {"info", 1, info, NULL},
+    {"verify", 1, verify, NULL},   {"repair", 1, repair, NULL},
+    {"compact", 1, compact, NULL}, {"consolidate", 1, consolidate, NULL},
+    {"copy", 2, NULL, copy},
+};
+
+static bool asks_for_help(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    }
+    return false;
+}
+
+static int misused(const command *known, int argc, char **argv) {
+    if (argc < 2)
+        return usage(stderr, FAILED);
+    if (known)
+        fprintf(stderr, "zarrbridge: %s takes %d argument%s, and got %d\n\n", known->name,
+                known->arguments, known->arguments == 1 ? "" : "s", argc - 2);
+    else
+        fprintf(stderr, "zarrbridge: there is no command '%s'\n\n", argv[1]);
+    return usage(stderr, FAILED);
+}
+
 int main(int argc, char **argv) {
-    static const struct {
-        const char *name;
-        int (*run)(const char *path);
-    } commands[] = {{"ls", list},       {"info", info},       {"verify", verify},
-                    {"repair", repair}, {"compact", compact}, {"consolidate", consolidate}};
+    const command *known = NULL;
+    if (asks_for_help(argc, argv))
+        return usage(stdout, FINE);
     if (argc == 2 && strcmp(argv[1], "--version") == 0)
         return printf("zarrbridge %s\n", zb_version()) < 0 ? FAILED : FINE;
-    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
-        return usage(stdout, FINE);
-    for (size_t i = 0; argc == 3 && i < sizeof commands / sizeof *commands; i++) {
+    for (size_t i = 0; argc >= 2 && i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argv[2]);
+            known = &commands[i];
     }
-    if (argc == 4 && strcmp(argv[1], "copy") == 0)
-        return copy(argv[2], argv[3]);
-    return usage(stderr, FAILED);
+    for (int i = 2; i < argc; i++) {
+        if (argv[i][0] == '-') {
+            fprintf(stderr, "zarrbridge: there is no option '%s' (a path would be ./%s)\n", argv[i],
+                    argv[i]);
+            return FAILED;
+        }
+    }
+    if (!known || argc != 2 + known->arguments)
+        return misused(known, argc, argv);
+    return known->run ? known->run(argv[2]) : known->run_two(argv[2], argv[3]);
 }

@@ -10,9 +10,9 @@ import pytest
 import zarr
 
 
-def run(*arguments):
-    done = subprocess.run([os.environ["ZARRBRIDGE_PROGRAM"], *map(str, arguments)],
-                          capture_output=True, text=True, timeout=60)
+def run(*arguments, user=None, **environment):
+    done = subprocess.run([os.environ["ZARRBRIDGE_PROGRAM"], *map(str, arguments)], user=user,
+                          env={**os.environ, **environment}, capture_output=True, text=True, timeout=60)
     return done.returncode, done.stdout.splitlines(), done.stderr
 
 
@@ -129,11 +129,73 @@ def test_errors_are_told(store, tmp_path):
     assert (status, lines) == (2, []) and "none" in message
     status, _, message = run("compact", store)
     assert status == 2 and "is a group" in message
-    assert run("frobnicate", store)[0] == 2
+    status, lines, message = run("ls", "http://127.0.0.1:9/x.zarr", ZARRBRIDGE_REMOTE_TRIES="1", no_proxy="*")
+    assert (status, lines) == (2, []) and "x.zarr" in message
+    (tmp_path / "notes.txt").write_text("mine")
+    status, lines, message = run("ls", tmp_path / "notes.txt")
+    assert (status, lines) == (2, []) and "is a file" in message
+
+
+def test_misspelt_commands_are_told(store):
     assert run()[0] == 2
-    status, lines, _ = run("--help")
-    assert status == 0 and "zarrbridge verify STORE" in lines[2]
+    for words, told in ((["verfy", store], "no command 'verfy'"), (["ls"], "ls takes 1 argument, and got 0"),
+                        (["ls", store, store], "ls takes 1 argument, and got 2"),
+                        (["copy", store], "copy takes 2 arguments, and got 1"),
+                        (["ls", "--long", store], "no option '--long'"),
+                        (["ls", "--", store], "no option '--'")):
+        status, lines, message = run(*words)
+        assert (status, lines) == (2, []) and told in message, message
+    for words in (["--help"], ["-h"], ["ls", "--help"]):
+        status, lines, _ = run(*words)
+        assert status == 0 and "zarrbridge verify STORE" in lines[2]
     assert run("--version")[1][0].startswith("zarrbridge ")
+
+
+def test_groups_whose_document_is_missing_are_listed(store):
+    """No program that lists the group above finds what is below them: a copy was not finished, say."""
+    group = zarr.open_group(store)
+    group.create_array("x/y/z", shape=(3,), dtype="i2")[...] = 7
+    group.create_array("x/w", shape=(3,), dtype="i2")[...] = 7
+    zarr.open_group(store / "old", mode="w", zarr_format=2).create_array("g/a", shape=(3,), dtype="i2")
+    (store / "old/g/.zgroup").unlink()
+    assert run("verify", store)[0] == 0, "version 2 has groups without a document"
+    (store / "x/zarr.json").unlink()
+    (store / "x/y/zarr.json").unlink()
+    status, lines, _ = run("verify", store)
+    assert (status, sorted(lines)) == (1, [
+        f"damaged   {name}/zarr.json: there is none: programs that list groups do not find the nodes below"
+        for name in ("x/y", "x")])
+    (store / "zarr.json").unlink()
+    status, lines, _ = run("verify", store)
+    assert status == 1 and sorted(line.split(":")[0] for line in lines) == [
+        "damaged   x/y/zarr.json", "damaged   x/zarr.json", "damaged   zarr.json"]
+
+
+def test_what_is_no_store_is_not_fine(store, tmp_path):
+    (tmp_path / "empty").mkdir()
+    status, lines, message = run("verify", tmp_path / "empty")
+    assert (status, lines) == (2, []) and "no group and no array" in message and "empty" in message
+    status, lines, message = run("verify", store / "b/c")
+    assert status == 1 and len(lines) == 3 and "no group and no array" in message
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user is needed, and so root")
+def test_rights_that_are_missing_are_no_damage(store, tmp_path):
+    """All else is checked nevertheless."""
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == os.geteuid() and folder != folder.parent:
+            folder.chmod(folder.stat().st_mode | 0o055)
+    zarr.open_group(store).create_array("c", shape=(3,), chunks=(1,), dtype="i2")[...] = 7
+    (store / "c/c/1").chmod(0)
+    (store / "a/c/1").chmod(0)
+    (store / "b/zarr.json").chmod(0)
+    status, lines, summary = run("verify", store, user="nobody")
+    assert status == 1 and all("Permission denied" in line for line in lines)
+    assert sorted(line.split(":")[0] for line in lines) == [
+        "unchecked a/c/1", "unchecked b/zarr.json", "unchecked c/c/1"]
+    assert "3 nodes, 4 chunks" in summary
+    status, _, message = run("repair", store, user="nobody")
+    assert status == 2 and "Permission denied" in message
 
 
 def test_hidden_arrays_that_nothing_names_are_listed(store):

@@ -214,9 +214,9 @@ def test_https(tls_server, certificate):
     url = tls_server.url + "/s.zarr"
     status, lines, _ = run("ls", url, SSL_CERT_FILE=certificate[0])
     assert (status, len(lines)) == (0, 5)
-    status, lines, _ = run("ls", url)
-    assert status == 1
-    assert "certificate" in lines[0]
+    status, lines, words = run("ls", url)
+    assert (status, lines) == (2, [])
+    assert "certificate" in words
     assert tls_server.connections < 5, "and it was not tried again"
 
 
@@ -231,7 +231,7 @@ def test_a_zip_archive(server, tmp_path):
     assert run("ls", server.url + "/s.zarr.zip?token=1#missing_403=1")[0] == 0
     assert {(request.path, request.query) for request in server.take_log()} == {
         ("/s.zarr.zip", "token=1")}
-    assert run("ls", "http://no-such-host.zip", ZARRBRIDGE_REMOTE_TRIES=1)[0] == 1
+    assert run("ls", "http://no-such-host.zip", ZARRBRIDGE_REMOTE_TRIES=1)[0] == 2
 
 
 @pytest.mark.parametrize("command", ["ls", "verify"])

@@ -93,7 +93,8 @@ typedef int (*zb_entry_fn)(void *context, const zb_entry *entry);
 /* Calls fn for the node at path and for all nodes below it, a group before its children, these in
    the order of their names. No node is kept: memory is needed for the names of the groups that the
    walk is in. Names as zb_group_children finds them. ZB_OK also when fn stops it; ZB_ENOTFOUND when
-   there is no node at path; errors of listings; ZB_ELIMIT for `children` and `links`. */
+   there is no node at path; ZB_EIO when the document of that one cannot be had; errors of listings;
+   ZB_ELIMIT for `children` and `links`. */
 ZB_API enum zb_code zb_node_each(zb_store *store, const char *path, zb_entry_fn fn, void *context,
                                  zb_error *err);
 

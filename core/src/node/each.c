@@ -19,7 +19,7 @@ typedef struct walk {
     zb_entry_fn fn;
     void *context;
     zb__links links;
-    bool stopped;
+    bool begun, stopped;
     zb__looked last;
 } walk;
 
@@ -81,7 +81,9 @@ static enum zb_code visit(walk *w, const char *path, const zb__early_document *r
     zb__names names = {.count = 0};
     zb_error reason;
     enum zb_code code = look(w, path, read, &node, &reason);
-    if (code == ZB_ENOMEM || code == ZB_ENOTFOUND) {
+    const bool is_first = !w->begun;
+    w->begun = true;
+    if (code == ZB_ENOMEM || code == ZB_ENOTFOUND || (code == ZB_EIO && is_first)) {
         if (err)
             *err = reason;
         return code;

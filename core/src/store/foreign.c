@@ -2,6 +2,7 @@
 #include "store/foreign.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,12 @@ static enum zb_code look_at_head(const char *path, const char *head, size_t size
             "'%s' is a kerchunk reference file, which leads to chunks in other files and "
             "is not read here: write a store of Zarr version 3 from it with xarray",
             path);
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        return zb_fail_errno(err, ENOTDIR,
+                             "'%s' is a file, and neither a zip archive nor a directory with a "
+                             "store in it",
+                             path);
     return ZB_OK;
 }
 

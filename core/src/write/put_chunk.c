@@ -2,6 +2,7 @@
 /* From encoded units to a stored object. */
 #include "write/put_chunk.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,14 +52,20 @@ static enum zb_code lock_in_place(const zb_node *node, const char *key, zb_lock 
 
 enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole, zb_lock **lock,
                             zb_error *err) {
+    zb_error why = {.code = ZB_OK};
     *lock = NULL;
-    enum zb_code code = lock_in_place(writer->node, key, lock, err);
-    if (code != ZB_EUNSUPPORTED || whole || writer->options.without_lock)
-        return code == ZB_EUNSUPPORTED ? ZB_OK : code;
-    return zb_error_prefix(
-        err,
-        zb_fail(err, ZB_ECONFLICT, "%s", "a part of the chunk cannot be written safely: no lock"),
-        "%s", "write whole chunks, or ask for writing without lock");
+    enum zb_code code = lock_in_place(writer->node, key, lock, &why);
+    if (code == ZB_OK || (code == ZB_EUNSUPPORTED && (whole || writer->options.without_lock)))
+        return ZB_OK;
+    if (code == ZB_EUNSUPPORTED && why.sys_errno != EROFS)
+        return zb_fail(err, ZB_ECONFLICT,
+                       "a part of the chunk cannot be written safely: no lock (%s): write whole "
+                       "chunks, or ask for writing without lock",
+                       why.message);
+    why.code = code == ZB_EUNSUPPORTED ? ZB_EIO : code;
+    if (err)
+        *err = why;
+    return why.code;
 }
 
 /* The parts of an object: its stored units, and the index before or after them. */
