@@ -251,7 +251,7 @@ def test_a_copy_of_a_damaged_source_is_no_copy(tmp_path):
     assert (zarr.open_array(str(path), path="t", mode="r")[...] == 1).all()
 
 
-def test_a_copy_without_an_array_that_was_asked_for_is_no_copy(tmp_path):
+def test_a_copy_without_any_array_is_no_copy(tmp_path):
     """The name of the array in the copy is the whole path, where `dstname` does not say another one."""
     path, source = tmp_path / "out.zarr", tmp_path / "source.zarr"
     zarr.create_array(str(source), name="g/t", shape=(4,), dtype="i4")[...] = 1
@@ -261,6 +261,21 @@ def test_a_copy_without_an_array_that_was_asked_for_is_no_copy(tmp_path):
     assert os.listdir(tmp_path) == ["source.zarr"]
     run("gdalmdimtranslate", "-array", "name=/g/t,dstname=t", source, path)
     assert zarr.open_array(str(path), path="t", mode="r")[...].tolist() == [1, 1, 1, 1]
+
+
+def test_a_copy_tells_what_it_lacks(tmp_path):
+    """Strict copies do not lack anything."""
+    h5py = pytest.importorskip("h5py")
+    path, source = tmp_path / "out.zarr", tmp_path / "source.h5"
+    with h5py.File(source, "w") as file:
+        file["g/t"] = np.arange(4)
+        file["table"] = np.array([(1, b"a")], [("n", "i4"), ("text", "S4")])
+    result = subprocess.run(["gdalmdimtranslate", source, path], capture_output=True, text=True)
+    assert result.returncode == 0 and "array table cannot be created" in result.stderr and "with -strict it fails" in result.stderr
+    assert zarr.open_array(str(path), path="g/t", mode="r")[...].tolist() == [0, 1, 2, 3]
+    strict = tmp_path / "strict.zarr"
+    assert subprocess.run(["gdalmdimtranslate", "-strict", source, strict], capture_output=True).returncode != 0
+    assert not strict.exists()
 
 
 @only_new

@@ -57,7 +57,7 @@ std::shared_ptr<GDALGroup> Zarr3Group::CreateGroup(const std::string &name, CSLC
                                &err);
     if (code != ZB_OK) {
         report(err);
-        tree_->note_refusal();
+        tree_->note_creation(false);
         return nullptr;
     }
     forget_listing();
@@ -85,8 +85,7 @@ Zarr3Group::CreateMDArray(const std::string &name,
         return nullptr;
     forget_listing();
     const auto made = create_md_array(tree_, path_, name, dimensions, type, options);
-    if (made == nullptr)
-        tree_->note_refusal();
+    tree_->note_creation(made != nullptr);
     return made;
 }
 

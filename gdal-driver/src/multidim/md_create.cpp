@@ -90,15 +90,21 @@ GDALDataset *create_multidimensional(const char *name, CSLConstList root_group_o
 
 /* ---- Copies ---- */
 
-/* A copy of GDAL's that is not strict goes on without what cannot be created. */
-static bool is_whole(const Zarr3MultidimDataset &copy) {
-    if (!copy.has_refused())
+/* A copy of GDAL's that is not strict goes on without what cannot be created, and the errors say
+   what that is. Without anything it is no copy. */
+static bool has_content(const Zarr3MultidimDataset &copy) {
+    if (!copy.tree().has_refused())
         return true;
-    CPLError(CE_Failure, CPLE_AppDefined,
-             "%s: not all groups and arrays could be created, as the messages before say; nothing "
-             "is kept of the copy: choose arrays of the source by -array",
-             copy.GetDescription());
-    return false;
+    if (copy.tree().has_created())
+        CPLError(CE_Warning, CPLE_AppDefined,
+                 "%s: the copy lacks the groups and arrays that could not be created, as the "
+                 "messages before say; with -strict it fails",
+                 copy.GetDescription());
+    else
+        CPLError(CE_Failure, CPLE_AppDefined,
+                 "%s: nothing of the source could be created, as the messages before say",
+                 copy.GetDescription());
+    return copy.tree().has_created();
 }
 
 static bool copy_groups(GDALDataset *source, Zarr3MultidimDataset *copy, bool strict,
@@ -108,7 +114,7 @@ static bool copy_groups(GDALDataset *source, Zarr3MultidimDataset *copy, bool st
     if (to != nullptr &&
         to->CopyFrom(to, source, from, strict, cost, from->GetTotalCopyCost(), progress,
                      progress_data, options) &&
-        is_whole(*copy))
+        has_content(*copy))
         return copy->FlushCache() == CE_None;
     copy->forget();
     return false;

@@ -21,9 +21,8 @@ class Zarr3MultidimDataset final : public GDALDataset {
 
     /* Nothing that waits will be stored. */
     void forget();
-    /* Some group or array could not be created. */
-    bool has_refused() const {
-        return tree_->has_refused();
+    const Tree &tree() const {
+        return *tree_;
     }
 
   private:

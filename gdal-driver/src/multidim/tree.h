@@ -120,9 +120,12 @@ class Tree : public std::enable_shared_from_this<Tree> {
     }
     void abandon();
 
-    /* A group or an array could not be created; GDAL's copies go on without it. */
-    void note_refusal() {
-        has_refused_ = true;
+    /* An array was created, or an array or a group could not be: GDAL's copies go on without. */
+    void note_creation(bool done) {
+        (done ? has_created_ : has_refused_) = true;
+    }
+    bool has_created() const {
+        return has_created_;
     }
     bool has_refused() const {
         return has_refused_;
@@ -143,6 +146,7 @@ class Tree : public std::enable_shared_from_this<Tree> {
     std::map<std::string, std::weak_ptr<Zarr3MDArray>> arrays_;
     std::map<DimensionKey, std::shared_ptr<Zarr3Dimension>> dimensions_;
     bool has_loss_ = false;
+    bool has_created_ = false;
     bool has_refused_ = false;
     std::set<const Zarr3Dimension *> created_; /* they may have no array yet */
 };
