@@ -175,6 +175,16 @@ def test_crs_that_a_reprojection_left_behind(store, shape, shift, expected):
     assert array.GetSpatialRef().GetAuthorityCode(None) == expected
 
 
+def test_a_crop_keeps_the_crs_that_says_more(store):
+    """The parameters of CF give a CRS without a name or a code."""
+    grid_mapping(store, {"grid_mapping_name": "transverse_mercator", "longitude_of_central_meridian": -33.0,
+                         "latitude_of_projection_origin": 0.0, "false_easting": 500000.0, "false_northing": 1e7,
+                         "scale_factor_at_central_meridian": 0.9996, "semi_major_axis": 6378137.0,
+                         "inverse_flattening": 298.257223563})
+    assert code(raster(store, {"zarr_conventions": [PROJ, SPATIAL], "proj:code": "EPSG:32725",
+                               "spatial:shape": [60, 80], "grid_mapping": "spatial_ref"})) == "32725"
+
+
 def test_geotransform_gives_way_to_coordinates_that_contradict_it(store):
     """xarray plots by coordinates; a GeoTransform that was not turned round with them does not
     count."""

@@ -329,6 +329,32 @@ def test_bands_that_are_read_block_by_block_go_on_together(server):
     assert len(paths) == len(set(paths)) == 192 and server.most_busy >= 8
 
 
+REFERENCES = r"""
+import sys
+from osgeo import gdal
+gdal.UseExceptions()
+group = gdal.OpenEx(sys.argv[1], gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+for name in "abc":
+    assert group.OpenMDArray(name).GetSpatialRef().GetAuthorityCode(None) == "32725"
+"""
+
+
+def test_crs_of_arrays_take_no_chunks(server):
+    """Also of those that state one by two ways: only where the two differ, the coordinates tell."""
+    root = zarr.create_group(server.folder / "r.zarr")
+    for name in "abc":
+        put(root, name, PLANE, dimension_names=("y", "x"), attributes={
+            "grid_mapping": "spatial_ref", "proj:code": "EPSG:32725", "spatial:dimensions": ["y", "x"],
+            "spatial:transform": [10, 0, 0, 0, -10, 10], "zarr_conventions": [
+                {"uuid": "f17cb550-5864-4468-aeb7-f3180cfb622f"}, {"uuid": "689b58e2-cf7b-45e0-9fff-9cfc0883d6b4"}]})
+    put(root, "x", 5.0 + 10 * np.arange(80), dimension_names=("x",))
+    put(root, "y", 5.0 - 10 * np.arange(60), dimension_names=("y",))
+    root.create_array("spatial_ref", shape=(), dtype="i4", attributes={"crs_wkt": WKT})
+    zarr.consolidate_metadata(root.store)
+    python(REFERENCES, server.url + "/r.zarr")
+    assert asked(server) == ["/r.zarr/zarr.json"]
+
+
 COVERAGE = r"""
 import sys; from osgeo import gdal; gdal.UseExceptions()
 d = gdal.Open(sys.argv[1])

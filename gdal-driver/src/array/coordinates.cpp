@@ -104,17 +104,10 @@ std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, u
     return read_values(coordinate, first, count, 1, err);
 }
 
-std::vector<double> read_coordinate_ends(const zb_node *coordinate, NearbyNodes &around,
-                                         zb_error *err) {
-    const std::string path = zb_node_path(coordinate);
-    if (around.ends() != nullptr && around.ends()->count(path) != 0)
-        return around.ends()->at(path);
+std::vector<double> read_coordinate_ends(const zb_node *coordinate, zb_error *err) {
     const uint64_t extent = zb_node_array(coordinate)->shape[0];
-    const std::vector<double> values = read_values(coordinate, 0, std::min<uint64_t>(extent, 2),
-                                                   std::max<uint64_t>(extent, 2) - 1, err);
-    if (around.ends() != nullptr && !values.empty())
-        around.ends()->emplace(path, values);
-    return values;
+    return read_values(coordinate, 0, std::min<uint64_t>(extent, 2),
+                       std::max<uint64_t>(extent, 2) - 1, err);
 }
 
 enum zb_code create_coordinate(zb_store *store, const std::string &path,

@@ -28,8 +28,7 @@ std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, u
                                     zb_error *err);
 
 /* The first and the last of them, or the only one. Likewise. */
-std::vector<double> read_coordinate_ends(const zb_node *coordinate, NearbyNodes &around,
-                                         zb_error *err);
+std::vector<double> read_coordinate_ends(const zb_node *coordinate, zb_error *err);
 
 /* Creates the coordinates of the dimension that is called like the last part of the path, with
    attributes (JSON). NULL for values: a scalar without meaning, which only carries them. */

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,35 +45,12 @@ class NearbyNodes {
     /* The node at an absolute path; null when it cannot be opened. */
     NodePtr at(const std::string &path);
 
-    /* While one stands, the ends of coordinates are read once (read_coordinate_ends). Not for longer,
-       since the program may write coordinates. */
-    class EndsOnce {
-      public:
-        explicit EndsOnce(NearbyNodes &around) : around_(around) {
-            around.ends_.emplace();
-        }
-        ~EndsOnce() {
-            around_.ends_.reset();
-        }
-        EndsOnce(const EndsOnce &) = delete;
-        EndsOnce &operator=(const EndsOnce &) = delete;
-
-      private:
-        NearbyNodes &around_;
-    };
-
-    /* The ends that have been read, by path; null where they are not kept. */
-    std::map<std::string, std::vector<double>> *ends() {
-        return ends_ ? &*ends_ : nullptr;
-    }
-
   private:
     NodePtr array_in(unsigned level, const std::string &name);
 
     StorePtr store_;
     std::string path_;
     std::map<std::string, NodePtr> opened_;
-    std::optional<std::map<std::string, std::vector<double>>> ends_;
 };
 
 } // namespace zarr3

@@ -96,7 +96,6 @@ std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, con
 Georeference &Zarr3Dataset::place() const {
     if (!place_) {
         place_.emplace();
-        const NearbyNodes::EndsOnce once(array_.around());
         auto &[srs, transform] = *place_;
         srs = find_crs(node(), layout_.axes, pyramid_, array_.around());
         transform =

@@ -35,7 +35,6 @@ struct Reading {
     const OGRSpatialReference *srs;
     const GeoTransform *stated; /* by another source, or null */
     bool ends;                  /* the first and the last values stand for all */
-    NearbyNodes &around;
 };
 
 struct Coordinates {
@@ -61,7 +60,7 @@ static std::optional<Spacing> spacing_of(const zb_node *coordinate, double step,
                                          zb_error *err) {
     const zb_array_info *info = zb_node_array(coordinate);
     const uint64_t extent = info->shape[0];
-    const std::vector<double> values = how.ends ? read_coordinate_ends(coordinate, how.around, err)
+    const std::vector<double> values = how.ends ? read_coordinate_ends(coordinate, err)
                                                 : read_coordinate(coordinate, 0, extent, err);
     const double factor =
         how.srs == nullptr ? 1 : to_units_of(*how.srs, attribute_text(coordinate, "units"));
@@ -96,7 +95,7 @@ std::optional<GeoTransform> place_by_coordinates(const zb_node *array, const Lay
                                                  const OGRSpatialReference *srs) {
     zb_error err = {};
     const std::optional<GeoTransform> found =
-        place_by(find_both(array, layout, around), {srs, nullptr, false, around}, &err);
+        place_by(find_both(array, layout, around), {srs, nullptr, false}, &err);
     if (!found && err.code != ZB_OK)
         CPLError(CE_Warning, CPLE_AppDefined, "No geotransform: %s", err.message);
     return found;
@@ -115,7 +114,7 @@ std::optional<GeoTransform> contradicting_coordinates(const zb_node *array, cons
     std::optional<GeoTransform> found;
     const Coordinates both = find_both(array, layout, around);
     for (const bool ends : {true, false}) {
-        found = place_by(both, {srs, &stated, ends, around}, &err);
+        found = place_by(both, {srs, &stated, ends}, &err);
         if (!found || agree(stated, *found, layout) || counts_pixels(*found)) {
             if (err.code != ZB_OK)
                 CPLDebug("ZARR3", "/%s: %s", zb_node_path(array), err.message);

@@ -264,16 +264,22 @@ static void add_epoch(const zb_node *array, OGRSpatialReference *srs) {
         srs->SetCoordinateEpoch(*epoch);
 }
 
+/* GDAL makes no name of the parameters of CF. They may tell less than an exact text. */
+static bool is_unnamed(const OGRSpatialReference &srs) {
+    const char *name = srs.GetName();
+    return name == nullptr || *name == '\0' || EQUAL(name, "unnamed");
+}
+
 /* rioxarray reprojects, writes the grid mapping that the array names, and takes all attributes of
-   the raster before along. */
+   the raster before along. The coordinates, which tell, are read only where the two differ. */
 static bool import_own_proj(const zb_node *array, const Axes &axes, NearbyNodes &around,
                             OGRSpatialReference *srs) {
     if (!import_proj(array, around, srs))
         return false;
     OGRSpatialReference mapped;
     if (zb_node_array(array)->ndim >= 2 && !attribute_text(array, "grid_mapping").empty() &&
-        are_left_behind(array, axes, around, *srs) &&
-        import_grid_mapping(array, axes, around, &mapped))
+        import_grid_mapping(array, axes, around, &mapped) && !is_unnamed(mapped) &&
+        !mapped.IsSame(srs) && are_left_behind(array, axes, around, *srs))
         *srs = mapped;
     return true;
 }
