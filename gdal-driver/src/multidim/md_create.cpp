@@ -90,21 +90,16 @@ GDALDataset *create_multidimensional(const char *name, CSLConstList root_group_o
 
 /* ---- Copies ---- */
 
-/* A copy of GDAL's that is not strict goes on without what cannot be created, and the errors say
-   what that is. Without anything it is no copy. */
-static bool has_content(const Zarr3MultidimDataset &copy) {
+/* GDAL's copy goes on without what cannot be created, and the errors say what that is. Without
+   anything it is no copy. */
+static bool is_enough(const Zarr3MultidimDataset &copy, bool strict) {
     if (!copy.tree().has_refused())
         return true;
-    if (copy.tree().has_created())
-        CPLError(CE_Warning, CPLE_AppDefined,
-                 "%s: the copy lacks the groups and arrays that could not be created, as the "
-                 "messages before say; with -strict it fails",
-                 copy.GetDescription());
-    else
-        CPLError(CE_Failure, CPLE_AppDefined,
-                 "%s: nothing of the source could be created, as the messages before say",
-                 copy.GetDescription());
-    return copy.tree().has_created();
+    const bool passes = copy.tree().has_created() && !strict;
+    CPLError(passes ? CE_Warning : CE_Failure, CPLE_AppDefined,
+             "%s: not all groups and arrays could be created, as the messages before say; %s",
+             copy.GetDescription(), passes ? "the copy lacks them" : "nothing is kept of the copy");
+    return passes;
 }
 
 static bool copy_groups(GDALDataset *source, Zarr3MultidimDataset *copy, bool strict,
@@ -114,7 +109,7 @@ static bool copy_groups(GDALDataset *source, Zarr3MultidimDataset *copy, bool st
     if (to != nullptr &&
         to->CopyFrom(to, source, from, strict, cost, from->GetTotalCopyCost(), progress,
                      progress_data, options) &&
-        has_content(*copy))
+        is_enough(*copy, strict))
         return copy->FlushCache() == CE_None;
     copy->forget();
     return false;
