@@ -2,8 +2,10 @@
 """The program `zarrbridge`, on stores that zarr-python wrote and somebody damaged."""
 
 import os
+import pathlib
 import shutil
 import subprocess
+import tempfile
 
 import numpy
 import pytest
@@ -16,14 +18,26 @@ def run(*arguments, user=None, **environment):
     return done.returncode, done.stdout.splitlines(), done.stderr
 
 
-@pytest.fixture
-def store(tmp_path):
-    group = zarr.open_group(tmp_path / "s.zarr", mode="w")
+def new_store(path):
+    group = zarr.open_group(path, mode="w")
     array = group.create_array("a", shape=(64, 64), chunks=(8, 8), shards=(32, 32), dtype="int32")
     array[:] = numpy.arange(64 * 64).reshape(64, 64)
     plain = group.create_array("b", shape=(10,), chunks=(4,), dtype="float64", compressors=None)
     plain[:] = 1.5
-    return tmp_path / "s.zarr"
+    return path
+
+
+@pytest.fixture
+def store(tmp_path):
+    return new_store(tmp_path / "s.zarr")
+
+
+@pytest.fixture
+def store_for_all():
+    """One that other users reach. pytest closes the directories above tmp_path to them."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as directory:
+        os.chmod(directory, 0o755)
+        yield new_store(pathlib.Path(directory) / "s.zarr")
 
 
 def test_what_zarr_python_writes_is_fine(store):
@@ -180,11 +194,9 @@ def test_what_is_no_store_is_not_fine(store, tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="another user is needed, and so root")
-def test_rights_that_are_missing_are_no_damage(store, tmp_path):
+def test_rights_that_are_missing_are_no_damage(store_for_all):
     """All else is checked nevertheless."""
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == os.geteuid() and folder != folder.parent:
-            folder.chmod(folder.stat().st_mode | 0o055)
+    store = store_for_all
     zarr.open_group(store).create_array("c", shape=(3,), chunks=(1,), dtype="i2")[...] = 7
     (store / "c/c/1").chmod(0)
     (store / "a/c/1").chmod(0)

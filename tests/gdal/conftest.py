@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -26,6 +27,14 @@ def store(tmp_path):
     """A new store's path and its root group."""
     path = tmp_path / "x.zarr"
     return str(path), zarr.create_group(store=str(path), zarr_format=3)
+
+
+@pytest.fixture
+def open_path():
+    """A directory that other users reach. pytest closes those above tmp_path to them."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as directory:
+        os.chmod(directory, 0o755)
+        yield pathlib.Path(directory)
 
 
 def put(group, name, data, attributes=None, dims=None, **options):
