@@ -455,15 +455,37 @@ def test_coordinates_without_a_geotransform_outlive_a_new_crs(store, levels):
         assert opened(sub(path, name + "v")).GetSpatialRef().GetAuthorityCode(None) == "32725"
 
 
+def as_nobody(*command):
+    return subprocess.run(command, capture_output=True, text=True, user="nobody", check=False)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="another user is needed, and so root")
-def test_rights_that_are_missing_are_told_at_opening(open_path):
-    """What is set is stored when a dataset is closed: gdal_edit.py does not see that fail, and ended with 0."""
+@pytest.mark.parametrize("writable", [(), ("t",), ("", "g"), ("t", "g", "g/u")])
+def test_rights_that_are_missing_are_told_at_opening(open_path, writable):
+    """What is set is stored when a dataset is closed: gdal_edit.py does not see that fail, and ended with 0. Documents
+    are changed under the lock in the root, pixels lie in the array's directory; a group may stand for its one array."""
+    path = str(open_path / "x.zarr")
+    root = zarr.create_group(store=path, zarr_format=3)
+    put(root, "t", VALUES)
+    put(root.create_group("g"), "u", VALUES)
+    for node in writable:
+        pathlib.Path(path, node).chmod(0o777)
+    for name, array in ((path + "/t", "t"), (sub(path, "t"), "t"), (sub(path, "g"), "g/u"), (sub(path, "g/u"), "g/u")):
+        lacking = [place for place in ("", array) if place not in writable]
+        before = pathlib.Path(path, array, "zarr.json").read_bytes()
+        done = as_nobody("gdal_edit.py", "-a_nodata", "5", name)
+        place = path + "/" + lacking[0] if lacking[0] else path
+        assert done.returncode != 0 and f"'{place}' for writing: Permission denied" in done.stderr
+        assert pathlib.Path(path, array, "zarr.json").read_bytes() == before
+        done = as_nobody("gdalinfo", name)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user is needed, and so root")
+def test_rights_that_are_there_are_enough(open_path):
     path = str(open_path / "x.zarr")
     put(zarr.create_group(store=path, zarr_format=3), "t", VALUES)
-    before = pathlib.Path(path, "t/zarr.json").read_bytes()
-    done = subprocess.run(["gdal_edit.py", "-a_nodata", "5", path], capture_output=True, text=True, user="nobody",
-                          check=False)
-    assert done.returncode != 0 and "for writing: Permission denied" in done.stderr and path in done.stderr
-    assert pathlib.Path(path, "t/zarr.json").read_bytes() == before
-    done = subprocess.run(["gdalinfo", path], capture_output=True, text=True, user="nobody", check=False)
+    run("chown", "-R", "nobody", path)
+    done = as_nobody("gdal_edit.py", "-a_nodata", "5", path)
     assert done.returncode == 0, done.stderr
+    assert opened(path).GetRasterBand(1).GetNoDataValue() == 5

@@ -126,6 +126,17 @@ static std::string sidecar_name(const NodePtr &node, const IndexRanges &indices)
     return slice_name(zb_node_path(node.get()), indices);
 }
 
+/* What is set in a dataset is stored when it is closed, which most programs do not see fail. So
+   rights that are missing are told before. */
+static bool has_rights(const Hierarchy &hierarchy, const std::string &below) {
+    zb_error err;
+    const std::string path = below.empty() ? hierarchy.root : join_path(hierarchy.root, below);
+    if (!is_on_disk(hierarchy.root) || zb_path_may_write(path.c_str(), &err) == ZB_OK)
+        return true;
+    report(err);
+    return false;
+}
+
 namespace {
 
 /* The state of one call of open(). */
@@ -143,6 +154,8 @@ struct Opening {
 
 GDALDataset *Opening::array(const NodePtr &node, const Listing &listing) const {
     std::string reason;
+    if (options.update && !has_rights(hierarchy, zb_node_path(node.get())))
+        return nullptr;
     /* Slices are listed instead of opened; each name leads back here with its indices. */
     if (!multiband && options.pinned.empty() && zb_node_array(node.get())->ndim > 2) {
         auto slices = std::make_unique<Zarr3ListDataset>(hierarchy, node);
@@ -190,19 +203,8 @@ GDALDataset *Opening::group(const NodePtr &node) const {
     return container.release();
 }
 
-/* What is set in a dataset is stored when it is closed, which most programs do not see fail. So
-   rights that are missing are told before. */
-static bool has_rights(const Hierarchy &hierarchy, const zb_node *node) {
-    zb_error err;
-    const std::string below = zb_node_path(node);
-    const std::string path = below.empty() ? hierarchy.root : join_path(hierarchy.root, below);
-    if (!is_on_disk(hierarchy.root) || zb_path_may_write(path.c_str(), &err) == ZB_OK)
-        return true;
-    report(err);
-    return false;
-}
-
-/* False, with an error, where the core cannot write. */
+/* False, with an error, where the core cannot write. The lock that changes of documents take is in
+   the root; a group may stand for an array, whose directory is asked for when it is known. */
 static bool may_update(const Hierarchy &hierarchy, const zb_node *node, CSLConstList open_options,
                        zb_write_options *write) {
     zb_error err;
@@ -212,7 +214,7 @@ static bool may_update(const Hierarchy &hierarchy, const zb_node *node, CSLConst
     }
     std::string reason = kWritablePlaces;
     if (is_writable_place(hierarchy.root) && parse_sync(open_options, write, &reason))
-        return has_rights(hierarchy, node);
+        return has_rights(hierarchy, "") && has_rights(hierarchy, zb_node_path(node));
     refuse(hierarchy, node, reason);
     return false;
 }
