@@ -10,7 +10,7 @@ import xarray
 import zarr
 from osgeo import gdal
 
-from conftest import edit, opened, put, run, sub
+from conftest import Errors, edit, opened, put, run, sub
 from test_append import by_copy, by_create, files, placed
 from test_conventions import PROJ, SPATIAL
 from test_copy import ROTATED, UPRIGHT, UTM, WGS84
@@ -193,6 +193,17 @@ def test_arrays_of_the_other_view(tmp_path):
     dataset.Close()
     assert said(path) == CRS + EXTENT and agrees(path, "one")
     assert attributes(path)["proj:code"] == "EPSG:4326"
+
+
+def test_an_array_that_cannot_be_created_changes_nothing(tmp_path):
+    path = made(tmp_path / "s.zarr")
+    before = attributes(path)
+    root = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE).GetRootGroup()
+    dims = root.OpenMDArray("one").GetDimensions()
+    with Errors() as errors:
+        assert root.CreateMDArray("one", dims, gdal.ExtendedDataType.Create(gdal.GDT_Byte)) is None
+    assert len(errors.seen) == 1 and said(path) == CRS + EXTENT
+    assert attributes(path) == before
 
 
 def test_copies_of_the_other_view_repeat_nothing(tmp_path):

@@ -66,10 +66,10 @@ static enum zb_code create_array(Destination *destination, bool aside, enum zb_s
     const std::string path = join_path(destination->node(), name);
     if (code == ZB_OK && destination->has_company())
         code = name_dimensions(store, path, {std::nullopt, std::nullopt}, plan, err);
-    if (code == ZB_OK && destination->appends())
-        code = withdraw_place(store, destination->node(), err);
+    const auto create = [&] { return plan->create(store, path, {}, "", array, err); };
     if (code == ZB_OK)
-        code = plan->create(store, path, {}, "", array, err);
+        code =
+            destination->appends() ? add_raster(store, destination->node(), create, err) : create();
     if (code == ZB_OK && destination->appends())
         destination->created_array();
     return code;

@@ -139,9 +139,16 @@ enum zb_code repeat_place(zb_store *store, const std::string &group, bool is_new
     return code == ZB_OK ? say(node, common_statement(children), err) : code;
 }
 
-enum zb_code withdraw_place(zb_store *store, const std::string &group, zb_error *err) {
+enum zb_code add_raster(zb_store *store, const std::string &group,
+                        const std::function<enum zb_code()> &add, zb_error *err) {
     const NodePtr node = speaking_group(store, group, false);
-    return node == nullptr ? ZB_OK : say(node, Statement(), err);
+    enum zb_code code = node == nullptr ? ZB_OK : say(node, Statement(), err);
+    if (code != ZB_OK)
+        return code;
+    code = add();
+    if (code != ZB_OK)
+        repeat_place(store, group, false, nullptr);
+    return code;
 }
 
 } // namespace zarr3

@@ -104,9 +104,13 @@ create_md_array(const std::shared_ptr<Tree> &tree, const std::string &group,
     const std::string path = join_path(group, name);
     NodePtr node;
     zb_error err;
-    if ((dimensions.size() >= 2 && withdraw_place(tree->store(), group, &err) != ZB_OK) ||
-        array.create(tree->store(), path, {}, first_attributes(tree, path, dimensions.size()),
-                     &node, &err) != ZB_OK) {
+    const auto create = [&] {
+        return array.create(tree->store(), path, {},
+                            first_attributes(tree, path, dimensions.size()), &node, &err);
+    };
+    const enum zb_code code =
+        dimensions.size() >= 2 ? add_raster(tree->store(), group, create, &err) : create();
+    if (code != ZB_OK) {
         report(err);
         return nullptr;
     }
