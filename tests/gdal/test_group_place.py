@@ -206,6 +206,48 @@ def test_an_array_that_cannot_be_created_changes_nothing(tmp_path):
     assert attributes(path) == before
 
 
+@pytest.fixture
+def pair(tmp_path):
+    """A store of two rasters that lie elsewhere, and a group in it with a raster like the first."""
+    path = made(tmp_path / "s.zarr")
+    by_copy(path, placed(transform=SHIFTED), "two").Close()
+    DRIVER.CreateCopy(path + "/sub", placed(), options=["ARRAY_NAME=one"]).Close()
+    assert said(path) == CRS and said(path, "sub") == CRS + EXTENT
+    return path
+
+
+def test_rasters_that_are_moved_count_in_their_new_group(pair):
+    DRIVER.Rename(sub(pair, "sub/two"), sub(pair, "two"))
+    assert said(pair) == CRS + EXTENT and agrees(pair, "one")
+    assert said(pair, "sub") == CRS and agrees(pair, "one", "sub") and agrees(pair, "two", "sub")
+    DRIVER.Rename(sub(pair, "sub/last"), sub(pair, "sub/two"))
+    assert said(pair, "sub") == CRS and agrees(pair, "last", "sub")
+    with pytest.raises(RuntimeError):
+        DRIVER.Rename(sub(pair, "sub/one"), sub(pair, "one"))
+    assert said(pair) == CRS + EXTENT and said(pair, "sub") == CRS
+
+
+def test_rasters_that_are_copied_count_in_their_new_group(pair, tmp_path):
+    DRIVER.CopyFiles(sub(pair, "sub/two"), sub(pair, "two"))
+    assert said(pair) == CRS and said(pair, "sub") == CRS
+    with pytest.raises(RuntimeError):
+        DRIVER.CopyFiles(sub(pair, "sub/one"), sub(pair, "one"))
+    assert said(pair, "sub") == CRS and agrees(pair, "two", "sub")
+    DRIVER.CopyFiles(str(tmp_path / "whole.zarr"), pair)
+    assert attributes(tmp_path / "whole.zarr") == attributes(pair)
+
+
+@pytest.mark.parametrize("way", ["CreateCopy", "Create", "multidimensional"])
+def test_a_group_that_replaces_a_raster_counts_no_more(pair, way):
+    if way == "CreateCopy":
+        DRIVER.CreateCopy(pair + "/two", placed(srs=WGS84)).Close()
+    elif way == "Create":
+        DRIVER.Create(pair + "/two", 4, 4, 1).Close()
+    else:
+        DRIVER.CreateMultiDimensional(pair + "/two")
+    assert said(pair) == CRS + EXTENT and agrees(pair, "one")
+
+
 def test_copies_of_the_other_view_repeat_nothing(tmp_path):
     path = made(tmp_path / "s.zarr")
     gdal.MultiDimTranslate(str(tmp_path / "t.zarr"), path, format="Zarr3",

@@ -203,6 +203,17 @@ void Destination::remove_missing() {
     }
 }
 
+/* It may have been a raster of the group above. */
+enum zb_code Destination::old_has_gone(zb_error *err) {
+    return node_.empty() ? ZB_OK
+                         : repeat_place(hierarchy_.store.get(), parent_path(node_), false, err);
+}
+
+enum zb_code Destination::clear_place(zb_error *err) {
+    const enum zb_code code = delete_node(hierarchy_.store.get(), place_, err);
+    return code == ZB_OK && replaces_ && place_ == node_ ? old_has_gone(err) : code;
+}
+
 enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
     if (appends()) {
         zb_store_set_sync(hierarchy_.store.get(), sync);
@@ -230,7 +241,7 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
         if (code == ZB_OK) {
             remember_missing();
             zb_store_set_sync(hierarchy_.store.get(), sync);
-            code = delete_node(hierarchy_.store.get(), place_, err);
+            code = clear_place(err);
         }
     }
     zb_node *group = nullptr;
@@ -357,6 +368,9 @@ enum zb_code Destination::replace_node(bool durable, zb_error *err) {
         return code;
     }
     place_ = node_;
+    code = old_has_gone(err);
+    if (code != ZB_OK)
+        return code;
     return durable ? zb_store_flush(store, err) : ZB_OK;
 }
 

@@ -92,6 +92,8 @@ class Destination {
     void take_back();
     void remember_missing();
     void remove_missing();
+    enum zb_code old_has_gone(zb_error *err);
+    enum zb_code clear_place(zb_error *err);
     enum zb_code replace_node(bool durable, zb_error *err);
 
     std::string root_, node_;

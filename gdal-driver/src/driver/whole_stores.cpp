@@ -185,6 +185,17 @@ static CPLErr rename_store(const std::string &from, const std::string &to) {
     return move_sidecars(from, to);
 }
 
+/* Within a hierarchy; an array may be a raster that changes groups. */
+static enum zb_code move_node(zb_store *store, const std::string &from, const std::string &to,
+                              zb_error *err) {
+    const std::string left = parent_path(from), entered = parent_path(to);
+    const auto move = [&] { return zb_node_move(store, from.c_str(), to.c_str(), err); };
+    enum zb_code code = add_raster(store, entered, move, err);
+    if (code == ZB_OK)
+        code = repeat_place(store, entered, false, err);
+    return code == ZB_OK && left != entered ? repeat_place(store, left, false, err) : code;
+}
+
 CPLErr rename_dataset(const char *new_name, const char *old_name) {
     Place place;
     Location target;
@@ -205,7 +216,7 @@ CPLErr rename_dataset(const char *new_name, const char *old_name) {
     if (array != nullptr && zb_node_array(array.get()) != nullptr &&
         !may_be_renamed(array, old_name))
         return CE_Failure;
-    if (zb_node_move(store, place.node.c_str(), target.node.c_str(), &err) == ZB_OK)
+    if (move_node(store, place.node, target.node, &err) == ZB_OK)
         return CE_None;
     report(err);
     return CE_Failure;
@@ -243,6 +254,19 @@ static bool make_place(const Location &target) {
     return false;
 }
 
+/* A copy within a hierarchy may be another raster of its group. */
+static enum zb_code copy_node(const Place &from, zb_store *to, const std::string &path,
+                              zb_error *err) {
+    const std::string entered = parent_path(path);
+    const auto copy = [&] {
+        return zb_node_copy(from.hierarchy.store.get(), from.node.c_str(), to, path.c_str(), err);
+    };
+    if (path.empty())
+        return copy();
+    const enum zb_code code = add_raster(to, entered, copy, err);
+    return code == ZB_OK ? repeat_place(to, entered, false, err) : code;
+}
+
 CPLErr copy_dataset(const char *new_name, const char *old_name) {
     Place place;
     Location target;
@@ -253,8 +277,7 @@ CPLErr copy_dataset(const char *new_name, const char *old_name) {
     const bool itself = makes_itself(target.directory);
     enum zb_code code = open_store(target.directory, &to, &err, itself);
     if (code == ZB_OK)
-        code = zb_node_copy(place.hierarchy.store.get(), place.node.c_str(), to.store.get(),
-                            target.node.c_str(), &err);
+        code = copy_node(place, to.store.get(), target.node, &err);
     if (code == ZB_OK)
         code = zb_store_seal(to.store.get(), &err);
     if (code == ZB_OK)
