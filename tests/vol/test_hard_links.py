@@ -413,6 +413,13 @@ with h5py.File(sys.argv[1], "r+") as f:
 """
 
 
+LINK = """
+import sys, h5py
+with h5py.File(sys.argv[1], "r+") as f:
+    f["NAME"] = f["TARGET"]
+"""
+
+
 @pytest.mark.parametrize("change", ["delete", "delete_group", "move", "move_group"])
 def test_links_of_another_program_keep_what_we_delete_or_move(tmp_path, change):
     path = tmp_path / "x.zarr"
@@ -435,3 +442,21 @@ def test_links_of_another_program_keep_what_we_delete_or_move(tmp_path, change):
         assert list(f["h/new"]) == [5, 6]
         assert isinstance(f.get("theirs", getlink=True), h5py.HardLink)
         assert count(f, "theirs") == (1 if change.startswith("delete") else 2)
+
+
+@pytest.mark.parametrize("source", ["g/sub", "g/d"])
+def test_no_move_to_a_name_that_another_program_has_linked(tmp_path, source):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        f["g/d"], f["g/sub/e"], f["h/other"] = np.arange(3), np.arange(4), 1
+        f.flush()
+        assert list(f["g"]) == ["d", "sub"] and list(f["h"]) == ["other"]
+        run_python(LINKS.replace('f["g/sub"]', f'f["{source}"]'), path, connector="zarr")
+        with pytest.raises(ValueError, match="name already exists: 'sub'"):
+            f.move(source, "h/sub")
+        assert sorted(f["h"]) == ["new", "other", "sub"]
+        f["h"]["more"] = 2
+    with h5py.File(path, "r") as f:
+        assert sorted(f["h"]) == ["more", "new", "other", "sub"]
+        assert f["h/sub"] == f[source] and list(f["g/sub/e"]) == [0, 1, 2, 3]
+        assert list(f["g/d"]) == [0, 1, 2] and list(f["h/new"]) == [5, 6]

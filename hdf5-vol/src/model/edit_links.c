@@ -131,13 +131,22 @@ static enum zb_code move_below_itself(vol_link *link, const vol_place *place, zb
     return code ? code : vol_edit_delete_link(link, err);
 }
 
+/* Reading anew may have brought a link of the place's name, which was free when it was found. */
+static enum zb_code read_before_move(vol_node *node, const vol_place *place, zb_error *err) {
+    enum zb_code code = vol_aliases_read_anew(node, err);
+    if (!code &&
+        (vol_links_find(place->group, place->name) || vol_named_find(place->group, place->name)))
+        code = zb_fail(err, ZB_ECONFLICT, "name already exists: '%s'", place->name);
+    return code;
+}
+
 enum zb_code vol_edit_move_link(vol_link *link, const vol_place *place, zb_error *err) {
     enum zb_code code = link ? vol_link_open(link, err) : ZB_OK;
     if (code)
         return code;
     vol_node *node = link && !link->named ? link->node : NULL;
     if (node)
-        code = vol_aliases_read_anew(node, err);
+        code = read_before_move(node, place, err);
     if (code)
         return code;
     if (node && vol_place_is_below(place->group, node) && vol_alias_outside(node, node))
