@@ -460,3 +460,35 @@ def test_no_move_to_a_name_that_another_program_has_linked(tmp_path, source):
         assert sorted(f["h"]) == ["more", "new", "other", "sub"]
         assert f["h/sub"] == f[source] and list(f["g/sub/e"]) == [0, 1, 2, 3]
         assert list(f["g/d"]) == [0, 1, 2] and list(f["h/new"]) == [5, 6]
+
+
+def test_deletions_store_what_is_read_anew_alone(tmp_path):
+    """Neither the order of links in the group above, nor the names of a node that has gone meanwhile."""
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w", track_order=True) as f:
+        for i in range(5):
+            f[f"d{i}"] = i
+        f.flush()
+        document = (path / "zarr.json").read_text()
+        del f["d0"], f["d1"]
+        f["pending"] = f["d3"]
+        (path / "d3").rename(tmp_path / "away")
+        del f["d2"]
+        assert (path / "zarr.json").read_text() == document
+        (tmp_path / "away").rename(path / "d3")
+    with h5py.File(path, "r") as f:
+        assert list(f) == ["d3", "d4", "pending"] and f["pending"] == f["d3"]
+
+
+def test_reading_links_anew_changes_no_order(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        h = f.create_group("p/h", track_order=True)
+        h["z"], h["link"], h["a"] = 1, h5py.SoftLink("z"), 2
+        f.flush()
+        before = (path / "p/h/zarr.json").stat().st_mtime_ns
+        assert list(h) == ["z", "link", "a"]
+        f.move("p", "q")
+        f.flush()
+        assert (path / "q/h/zarr.json").stat().st_mtime_ns == before
+        assert list(h) == ["z", "link", "a"]

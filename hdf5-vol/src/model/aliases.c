@@ -308,7 +308,22 @@ enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
     return code;
 }
 
+enum zb_code vol_links_store_own(vol_node *node, zb_error *err) {
+    const vol_link_list *named = vol_named_known(node);
+    enum zb_code code = vol_records_store(node, err);
+    if (code || !node->file->links_changed)
+        return code;
+    code = store_names(node, err);
+    for (size_t i = 0; named && i < named->count && !code; i++)
+        if (named->link[i]->alias_of)
+            code = store_names(named->link[i]->alias_of, err);
+    return code ? code : store_links(node, err);
+}
+
+/* What is not listed has no order that a link's going changes. */
 void vol_alias_forget(vol_node *node) {
+    vol_links_set_listed(node, false);
+    vol_order_forget(node);
     const vol_link_list *named = vol_named_known(node);
     for (size_t i = 0; named && i < named->count; i++)
         vol_alias_forget_names(named->link[i]->alias_of);

@@ -49,7 +49,11 @@ void vol_alias_drop_below(vol_node *top);
 /* Stores the links of all kinds that have changed, below a node, and what else groups keep. */
 enum zb_code vol_links_store_below(vol_node *node, zb_error *err);
 
-/* Forgets what is known of a group's links and a node's aliases, in order to read them again. */
+/* Stores all that vol_alias_forget forgets of a node, and no more. */
+enum zb_code vol_links_store_own(vol_node *node, zb_error *err);
+
+/* Forgets what is known of a group's links and their order, and of a node's aliases, in order to read
+   them again: changes have been stored. */
 void vol_alias_forget(vol_node *node);
 
 /* Those of a node alone. */

@@ -34,17 +34,19 @@ static enum zb_code refresh(const vol_node *node, zb_node **now, zb_error *err) 
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
+/* Once in each reading. */
 static enum zb_code read_group(vol_node *group, zb_error *err) {
     zb_node *now = NULL;
-    enum zb_code code = is_stored(group) ? refresh(group, &now, err) : ZB_OK;
+    if (!is_stored(group) || group->reading == group->file->reading)
+        return ZB_OK;
+    group->reading = group->file->reading;
+    enum zb_code code = vol_links_store_own(group, err);
+    if (!code)
+        code = refresh(group, &now, err);
     if (code || !now)
         return code;
     code = take(group, now, err);
-    if (!code) {
-        vol_links_set_listed(group, false);
-        code = vol_node_list(group, err);
-    }
-    return code;
+    return code ? code : vol_node_list(group, err);
 }
 
 /* A list of names as text, malloc'ed; "" for none, NULL without memory. */
@@ -54,7 +56,9 @@ static char *print_names(const zb_json *names) {
 
 static enum zb_code read_names(vol_node *node, zb_error *err) {
     zb_node *now = NULL;
-    enum zb_code code = refresh(node, &now, err);
+    enum zb_code code = vol_links_store_own(node, err);
+    if (!code)
+        code = refresh(node, &now, err);
     if (code || !now)
         return code;
     zb_json *side = vol_side_of(now);
@@ -133,6 +137,6 @@ static enum zb_code read_below(vol_node *node, bool is_new, zb_error *err) {
 }
 
 enum zb_code vol_aliases_read_anew(vol_node *top, zb_error *err) {
-    enum zb_code code = vol_links_store_below(top->file->root, err);
-    return code ? code : read_below(top, false, err);
+    top->file->reading++;
+    return read_below(top, false, err);
 }

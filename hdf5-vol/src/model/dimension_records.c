@@ -128,9 +128,10 @@ static bool is_waiting_dimension(const vol_node *node) {
     return node && node->is_dimension && vol_waiting_now(node);
 }
 
-static enum zb_code store(vol_node *group, zb_error *err) {
+enum zb_code vol_records_store(vol_node *group, zb_error *err) {
     char *text;
-    if (group->kind != VOL_GROUP || !group->zarr || !group->file->writable)
+    if (group->kind != VOL_GROUP || !group->zarr || !group->file->writable ||
+        !group->file->dimensions)
         return ZB_OK;
     /* A group that was never listed has the records that it had, and those that are new. */
     bool any = vol_links_are_listed(group) && records_of(group);
@@ -153,5 +154,5 @@ static enum zb_code store(vol_node *group, zb_error *err) {
 }
 
 enum zb_code vol_records_store_below(vol_node *group, zb_error *err) {
-    return group->file->dimensions ? vol_node_each_below(group, store, err) : ZB_OK;
+    return group->file->dimensions ? vol_node_each_below(group, vol_records_store, err) : ZB_OK;
 }

@@ -23,6 +23,7 @@ bool vol_records_are_in(vol_node *group);
 enum zb_code vol_records_show(vol_node *group, zb_error *err);
 
 /* Brings the records of a group, and of all below it, up to date. They wait (waiting.h) then. */
+enum zb_code vol_records_store(vol_node *group, zb_error *err);
 enum zb_code vol_records_store_below(vol_node *group, zb_error *err);
 
 #endif

@@ -378,8 +378,6 @@ enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
     if (node->kind == VOL_DATASET) {
         vol_node_tell_shape(node);
     } else {
-        vol_links_set_listed(node, false);
-        vol_order_forget(node);
         vol_alias_forget(node);
         remove_gone(node);
     }
