@@ -35,8 +35,8 @@ typedef struct zb__s3 {
 zb__s3 *zb__s3_new(void);
 void zb__s3_free(zb__s3 *s3);
 
-/* Sets region and base, by name, endpoint and path_style. The store is the caller's alone.
-   ZB_EINVAL: no region has that name. */
+/* Sets region and base, by name, endpoint and path_style. The store is the caller's alone,
+   or the caller holds s3.c's lock. ZB_EINVAL: no region has that name. */
 enum zb_code zb__s3_set_region(zb__s3 *s3, const char *region, zb_error *err);
 
 /* As in zb__protocol. */
