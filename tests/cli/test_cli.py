@@ -185,6 +185,21 @@ def test_groups_whose_document_is_missing_are_listed(store):
         "damaged   x/y/zarr.json", "damaged   x/zarr.json", "damaged   zarr.json"]
 
 
+def test_a_copy_that_is_not_finished_is_told_once(store):
+    """The documents of its groups, and of those that it makes above, come last."""
+    group = zarr.open_group(store)
+    group.create_array("x/y/z/a", shape=(3,), dtype="i2")[...] = 7
+    for missing in ("x", "x/y", "x/y/z"):
+        (store / missing / "zarr.json").unlink()
+    (store / "x/y/.zarrbridge-copy").touch()
+    status, lines, _ = run("verify", store)
+    assert status == 1 and [line.split(":")[0] for line in lines] == ["stale     x/y/.zarrbridge-copy"]
+    zarr.create_array(store / "x/z", shape=(3,), dtype="i2")
+    (store / "x/zarr.json").unlink(missing_ok=True)
+    assert sorted(line.split(":")[0] for line in run("verify", store)[1]) == [
+        "damaged   x/zarr.json", "stale     x/y/.zarrbridge-copy"]
+
+
 def test_what_is_no_store_is_not_fine(store, tmp_path):
     (tmp_path / "empty").mkdir()
     status, lines, message = run("verify", tmp_path / "empty")

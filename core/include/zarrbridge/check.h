@@ -15,19 +15,21 @@ extern "C" {
 #endif
 
 enum zb_finding_kind {
-    ZB_FINDING_DAMAGED,   /* breaks a checksum or a rule of the format */
+    ZB_FINDING_DAMAGED,   /* breaks a checksum or a rule of the format, or is a zarr.json that is
+                             missing in a directory above nodes */
     ZB_FINDING_TRUNCATED, /* too short for its content */
     ZB_FINDING_ORPHANED, /* nothing leads to it: a chunk beyond the grid, one of no array, a foreign
                             file */
     ZB_FINDING_STALE,    /* left by a writer that was killed, or out of date: temporary files,
                             journals, consolidated metadata. zb_store_repair sees to it */
-    ZB_FINDING_UNCHECKED /* this version cannot read it, or it could not be had from the network;
-                            the message says why */
+    ZB_FINDING_UNCHECKED /* this version cannot read it, this user may not, or it could not be had
+                            from the network; the message says why */
 };
 
 typedef struct zb_finding {
     enum zb_finding_kind kind;
-    const char *key;     /* in the store; of a node: of its zarr.json */
+    const char *key;     /* in the store; of a node: of its zarr.json, which may not be there; of a
+                            directory that could not be looked into: its name */
     const char *message; /* one line; names inner chunks, too */
 } zb_finding;
 

@@ -33,6 +33,7 @@ typedef struct walk {
     const zb__visitor *visitor;
     unsigned depth;
     bare *above;   /* the directory above the one that is visited, if it is such a one */
+    bool in_copy;  /* at or below the target of a copy that is at work or was killed */
     bool is_empty; /* the root has neither objects nor prefixes */
     zb__links links;
 } walk;
@@ -178,14 +179,25 @@ static const char *document_of(const zb__names *names) {
     return found;
 }
 
+/* A copy puts the documents of its groups, and of those it makes above, last; a deletion erases them
+   first. */
+static bool has_copy_note(const zb__names *names) {
+    for (size_t i = 0; i < names->count; i++)
+        if (!names->name[i].is_prefix && strcmp(names->name[i].text, ZB__NOTE_COPY) == 0)
+            return true;
+    return false;
+}
+
 static enum zb_code walk_names(walk *w, const char *prefix, const zb__names *names,
                                const zb_node *array, zb_error *err) {
     enum zb_code code = ZB_OK;
     zb_node *own = NULL;
     bool enter = true;
     const char *document = array ? NULL : document_of(names);
+    const bool above_in_copy = w->in_copy;
+    w->in_copy |= has_copy_note(names);
     bare here = {.prefix = prefix, .above = w->above};
-    if (document && strcmp(document, "zarr.json") == 0)
+    if (document && strcmp(document, "zarr.json") == 0 && !w->in_copy)
         code = tell_bare(w, w->above, err);
     w->above = document || array ? NULL : &here;
     if (document && !code) {
@@ -201,6 +213,7 @@ static enum zb_code walk_names(walk *w, const char *prefix, const zb__names *nam
         free(key);
     }
     w->above = here.above;
+    w->in_copy = above_in_copy;
     zb_node_release(own);
     return code;
 }
