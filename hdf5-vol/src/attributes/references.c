@@ -77,6 +77,18 @@ herr_t vol_refs_read(const vol_object *object, const vol_attr *attr, hid_t mem_t
     return result;
 }
 
+/* Null references, which HDF5 does not destroy, are left. */
+static void destroy(h5_lib *lib, size_t count, void *references, size_t stride) {
+    static const H5R_ref_t null;
+    for (size_t i = 0; i < count; i++) {
+        H5R_ref_t one; /* the elements of a compound need not be aligned */
+        memcpy(&one, (char *)references + i * stride, sizeof one);
+        if (memcmp(&one, &null, sizeof one) != 0)
+            lib->H5Rdestroy(&one);
+        memset((char *)references + i * stride, 0, sizeof one);
+    }
+}
+
 herr_t vol_refs_of_tokens(vol_handle *handle, size_t count, const uint64_t *tokens,
                           H5R_ref_t *out) {
     herr_t result = 0;
@@ -87,6 +99,8 @@ herr_t vol_refs_of_tokens(vol_handle *handle, size_t count, const uint64_t *toke
     for (size_t i = 0; i < count && result >= 0; i++)
         if (tokens[i] && vol_node_by_token(handle->file, tokens[i], NULL))
             result = make_new_reference(handle, file_id, tokens[i], &out[i]);
+    if (result < 0)
+        destroy(handle->file->lib, count, out, sizeof *out);
     handle->file->lib->H5Idec_ref(file_id);
     return result;
 }
@@ -110,12 +124,16 @@ herr_t vol_refs_read_new_lists(const vol_object *object, const vol_attr *attr, h
         if (lists[i].len == 0)
             continue;
         H5R_ref_t *to = vol_vlen_alloc(object->lib, dxpl, lists[i].len * sizeof *to);
-        if (!to)
-            return -1;
+        if (!to) {
+            result = -1;
+            break;
+        }
         out[i] = (hvl_t){.len = lists[i].len, .p = to};
         memset(to, 0, lists[i].len * sizeof *to);
         result = vol_refs_of_tokens(object->handle, lists[i].len, lists[i].p, to);
     }
+    for (size_t i = 0; result < 0 && i < attr->count; i++)
+        destroy(object->lib, out[i].len, out[i].p, sizeof(H5R_ref_t));
     return result;
 }
 
@@ -175,16 +193,28 @@ static herr_t read_new_member(const vol_object *object, const vol_attr *attr, hi
     return result;
 }
 
+static void destroy_member(h5_lib *lib, size_t count, hid_t mem_type, unsigned i, void *out) {
+    hid_t member = lib->H5Tget_member_type(mem_type, i);
+    if (is_new(lib, member))
+        destroy(lib, count, (char *)out + lib->H5Tget_member_offset(mem_type, i),
+                lib->H5Tget_size(mem_type));
+    vol_release_id(lib, member);
+}
+
 herr_t vol_refs_read_new_compounds(const vol_object *object, const vol_attr *attr, hid_t type,
                                    hid_t mem_type, void *out, hid_t dxpl) {
     h5_lib *lib = object->lib;
     herr_t result = convert_rest(lib, type, mem_type, attr, out, dxpl);
-    for (int i = 0; result >= 0 && i < lib->H5Tget_nmembers(mem_type); i++) {
-        hid_t member = lib->H5Tget_member_type(mem_type, (unsigned)i);
+    int made = 0; /* members */
+    while (result >= 0 && made < lib->H5Tget_nmembers(mem_type)) {
+        hid_t member = lib->H5Tget_member_type(mem_type, (unsigned)made);
         if (is_new(lib, member))
-            result = read_new_member(object, attr, type, mem_type, (unsigned)i, out);
+            result = read_new_member(object, attr, type, mem_type, (unsigned)made, out);
         vol_release_id(lib, member);
+        made += result >= 0;
     }
+    while (result < 0 && made-- > 0)
+        destroy_member(lib, attr->count, mem_type, (unsigned)made, out);
     return result;
 }
 
