@@ -105,7 +105,7 @@ static int compound(hid_t file, hid_t owner, kind stored, kind memory) {
     return good;
 }
 
-/* Compounds with a reference that the file's have not: what was made before that shows is let go. */
+/* Compounds with a reference that the file's have not: those made before that shows are let go. */
 static int too_many(hid_t owner) {
     const kind new = kind_of("new");
     H5R_ref_t got[2];

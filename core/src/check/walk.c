@@ -179,8 +179,8 @@ static const char *document_of(const zb__names *names) {
     return found;
 }
 
-/* A copy puts the documents of its groups, and of those it makes above, last; a deletion erases them
-   first. */
+/* A copy puts the documents of its groups, and of those it makes above, last; a deletion erases
+   them first. */
 static bool has_copy_note(const zb__names *names) {
     for (size_t i = 0; i < names->count; i++)
         if (!names->name[i].is_prefix && strcmp(names->name[i].text, ZB__NOTE_COPY) == 0)

@@ -52,8 +52,8 @@ enum zb_code vol_links_store_below(vol_node *node, zb_error *err);
 /* Stores all that vol_alias_forget forgets of a node, and no more. */
 enum zb_code vol_links_store_own(vol_node *node, zb_error *err);
 
-/* Forgets what is known of a group's links and their order, and of a node's aliases, in order to read
-   them again: changes have been stored. */
+/* Forgets what is known of a group's links and their order, and of a node's aliases, in order to
+   read them again: changes have been stored. */
 void vol_alias_forget(vol_node *node);
 
 /* Those of a node alone. */
