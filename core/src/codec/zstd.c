@@ -287,8 +287,8 @@ enum zb_code zb__zstd_encoder(zb__scratch *scratch, ZSTD_CCtx **out, zb_error *e
 /* What a level stands for is libzstd's, by the size of the input, with one exception. At the
    default level it looks for matches of 4 bytes in inputs of 128 to 256 KiB, and of 5 bytes in all
    that are larger and most that are smaller. Tiles of pictures are of that size. In their noise the
-   short matches gain up to 4 % of the bytes; they take up to four times as long to find, and half as
-   long again to decode (docs/performance.md). */
+   short matches gain up to 4 % of the bytes; they take up to four times as long to find, and half
+   as long again to decode (docs/performance.md). */
 static void set_level(ZSTD_CCtx *context, int level, size_t size) {
     const size_t above = (size_t)128 << 10, most = (size_t)256 << 10;
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
