@@ -31,6 +31,10 @@ static bool address_names(const zb_json *entry, const char *member, const char *
     return strstr(address, plain.c_str()) != nullptr || strstr(address, early.c_str()) != nullptr;
 }
 
+bool is_place_attribute(const std::string &name) {
+    return name.compare(0, 5, "proj:") == 0 || name.compare(0, 8, "spatial:") == 0;
+}
+
 const char *const kRepeatsPlace = "zarrbridge:repeats_place";
 
 bool repeats_place(const zb_node *group) {

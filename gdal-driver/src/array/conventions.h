@@ -22,6 +22,9 @@ extern const Convention kProj, kSpatial, kMultiscales;
    of the same store. False for NULL. */
 bool follows(const zb_node *node, const Convention &convention, NearbyNodes &around);
 
+/* True for the names of attributes by which the conventions of a place say it. */
+bool is_place_attribute(const std::string &name);
+
 /* The attribute of a group that repeats, in `proj:` and `spatial:` attributes of its own, what its
    rasters say of themselves (geo/group_place.h): for programs that look at groups alone. */
 extern const char *const kRepeatsPlace;

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "array/attributes.h"
+#include "array/conventions.h"
 #include "array/coordinates.h"
 #include "base/handles.h"
 #include "base/json_text.h"
@@ -46,9 +47,8 @@ static bool is_own_matter(const std::string &name) {
         "GeoTransform",
         "_ARRAY_DIMENSIONS",
     };
-    return STARTS_WITH(name.c_str(), "proj:") || STARTS_WITH(name.c_str(), "spatial:") ||
-           std::any_of(std::begin(kNames), std::end(kNames),
-                       [&](const char *one) { return name == one; });
+    return is_place_attribute(name) || std::any_of(std::begin(kNames), std::end(kNames),
+                                                   [&](const char *one) { return name == one; });
 }
 
 std::vector<std::pair<std::string, std::string>> level_attributes(const zb_node *raster) {

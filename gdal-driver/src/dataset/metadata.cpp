@@ -11,6 +11,7 @@
 #include <cctype>
 
 #include "array/attributes.h"
+#include "array/conventions.h"
 #include "array/coordinates.h"
 #include "array/dimension_names.h"
 #include "array/types.h"
@@ -66,7 +67,7 @@ static bool has_better_place(const std::string &name) {
     };
     return std::any_of(std::begin(kNames), std::end(kNames),
                        [&](const char *item) { return name == item; }) ||
-           name.compare(0, 5, "proj:") == 0 || name.compare(0, 8, "spatial:") == 0;
+           is_place_attribute(name);
 }
 
 /* GDAL splits items at the first '=' or ':'. */

@@ -10,8 +10,7 @@
  */
 #include "geo/group_place.h"
 
-#include <algorithm>
-#include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -114,8 +113,7 @@ static bool has_own_word(const zb_node *group) {
     const zb_json *attributes = zb_node_attributes(group);
     for (const zb_json *member = zb_json_first(attributes); member != nullptr;
          member = zb_json_next(member)) {
-        const std::string name = zb_json_name(member);
-        if (name.compare(0, 5, "proj:") == 0 || name.compare(0, 8, "spatial:") == 0)
+        if (is_place_attribute(zb_json_name(member)))
             return true;
     }
     return false;

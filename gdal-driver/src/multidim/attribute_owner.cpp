@@ -85,8 +85,7 @@ static bool is_repeated(const zb_node *group, const zb_json *member) {
     const std::string name = zb_json_name(member);
     if (!repeats_place(group))
         return false;
-    return name == kRepeatsPlace || name.compare(0, 5, "proj:") == 0 ||
-           name.compare(0, 8, "spatial:") == 0 ||
+    return name == kRepeatsPlace || is_place_attribute(name) ||
            (name == "zarr_conventions" && declares_hidden_alone(group, member, true));
 }
 
