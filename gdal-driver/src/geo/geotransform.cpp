@@ -42,23 +42,23 @@ std::optional<GeoTransform> usable(const GeoTransform &t) {
 }
 
 /* True if the list states rows and columns, and the raster has others. */
-static bool is_other_shape(const std::vector<double> &shape, const Layout &layout) {
-    return !shape.empty() && (shape[0] != layout.height || shape[1] != layout.width);
+static bool is_other_shape(const std::vector<double> &shape, double rows, double columns) {
+    return !shape.empty() && (shape[0] != rows || shape[1] != columns);
 }
 
 /* A place is for one shape only, when it states that shape: attributes travel with data that are
    cropped, thinned or made longer, and levels of a pyramid share their extent, not their
    transform. */
 bool states_other_shape(const zb_node *node, const Layout &layout) {
-    return is_other_shape(number_list(attribute(node, "spatial:shape"), 2), layout);
+    return is_other_shape(number_list(attribute(node, "spatial:shape"), 2), layout.height,
+                          layout.width);
 }
 
 bool states_other_shape(const zb_node *array, const Axes &axes) {
-    const zb_array_info *info = zb_node_array(array);
-    const std::vector<double> shape = number_list(attribute(array, "spatial:shape"), 2);
-    return axes.y >= 0 && !shape.empty() &&
-           (shape[0] != static_cast<double>(info->shape[axes.y]) ||
-            shape[1] != static_cast<double>(info->shape[axes.x]));
+    const uint64_t *extent = zb_node_array(array)->shape;
+    return axes.y >= 0 &&
+           is_other_shape(number_list(attribute(array, "spatial:shape"), 2),
+                          static_cast<double>(extent[axes.y]), static_cast<double>(extent[axes.x]));
 }
 
 static std::optional<GeoTransform> registered(GeoTransform transform,
@@ -100,7 +100,7 @@ static std::string entry_registration(const Pyramid &pyramid, const zb_node *gro
 /* The transform of an entry in a pyramid, by the convention. */
 static std::optional<GeoTransform> by_entry(const Pyramid &pyramid, const zb_node *group,
                                             const Layout &layout) {
-    if (!pyramid.transform || is_other_shape(pyramid.shape, layout))
+    if (!pyramid.transform || is_other_shape(pyramid.shape, layout.height, layout.width))
         return std::nullopt;
     return registered(from_affine({pyramid.transform->begin(), pyramid.transform->end()}),
                       entry_registration(pyramid, group));
@@ -192,11 +192,18 @@ std::optional<GeoTransform> grid_mapping_transform(const zb_node *array, NearbyN
     return usable(transform);
 }
 
-/* True where the array's place was set although the coordinates, which other arrays need, say this
-   one (georeference.cpp). */
-static bool was_overruled(const zb_node *array, const GeoTransform &plotted, const Layout &layout) {
+/* Where coordinates that contradict a stated place put the array. Nothing where the place was set
+   although they, which other arrays need, say this one (georeference.cpp). */
+static std::optional<GeoTransform> place_of_coordinates(const zb_node *array, const Layout &layout,
+                                                        NearbyNodes &around,
+                                                        const OGRSpatialReference *srs,
+                                                        const GeoTransform &stated) {
+    const std::optional<GeoTransform> plotted =
+        contradicting_coordinates(array, layout, around, srs, stated);
     const std::vector<double> known = number_list(attribute(array, kOverruledCoordinates), 6);
-    return !known.empty() && agree(from_affine(known), plotted, layout);
+    if (plotted && !known.empty() && agree(from_affine(known), *plotted, layout))
+        return std::nullopt;
+    return plotted;
 }
 
 bool are_left_behind(const zb_node *array, const Axes &axes, NearbyNodes &around,
@@ -212,9 +219,7 @@ bool are_left_behind(const zb_node *array, const Axes &axes, NearbyNodes &around
     layout.height = static_cast<int>(info->shape[axes.y]);
     const std::optional<GeoTransform> own =
         states_place(array, around) ? own_place(array, layout) : std::nullopt;
-    const std::optional<GeoTransform> plotted =
-        own ? contradicting_coordinates(array, layout, around, &srs, *own) : std::nullopt;
-    return plotted && !was_overruled(array, *plotted, layout);
+    return own && place_of_coordinates(array, layout, around, &srs, *own);
 }
 
 std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout &layout,
@@ -228,8 +233,8 @@ std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout
     if (!found)
         return place_by_coordinates(array, layout, around, srs);
     const std::optional<GeoTransform> plotted =
-        contradicting_coordinates(array, layout, around, srs, *found);
-    if (!plotted || was_overruled(array, *plotted, layout))
+        place_of_coordinates(array, layout, around, srs, *found);
+    if (!plotted)
         return found;
     CPLDebug("ZARR3",
              "%s: the place by its attributes contradicts the coordinate arrays, which are "
