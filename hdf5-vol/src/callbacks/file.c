@@ -143,9 +143,8 @@ static bool is_hdf5_file(h5_lib *lib, const char *name, hid_t fapl, hid_t dxpl) 
    are not asked. */
 static void explain(h5_lib *lib, const char *name, hid_t fapl, hid_t dxpl) {
     zb_error err = {0};
-    if (zb_name_is_url(name) || is_hdf5_file(lib, name, fapl, dxpl))
-        return;
-    if (vol_name_look(name, NULL, &err) != ZB_EUNSUPPORTED)
+    if (zb_name_is_url(name) || vol_name_look(name, NULL, &err) != ZB_EUNSUPPORTED ||
+        is_hdf5_file(lib, name, fapl, dxpl))
         return;
     vol_release_id(lib, lib->H5Eget_current_stack()); /* which empties it */
     VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
