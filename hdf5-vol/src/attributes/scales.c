@@ -130,11 +130,10 @@ static bool apply_one(vol_attrs *attrs, vol_node *node, const zb_json *entry, co
         vol_exact_apply_entry(attrs, node, zb_json_get(both, "entry"), zb_json_get(both, name));
     zb_json_free(both);
     vol_attr *attr = vol_attrs_find(attrs, name);
-    if (!attr || !is_safe(node, attr)) {
+    if (attr && is_safe(node, attr))
+        attr->place = VOL_ATTR_STATED;
+    else
         vol_attrs_remove(attrs, name);
-        return good;
-    }
-    attr->place = VOL_ATTR_STATED;
     return good;
 }
 
