@@ -4,6 +4,7 @@
 
 #include "model/map.h"
 #include "model/paths.h"
+#include "model/token_search.h"
 #include "model/tokens.h"
 #include "zarrbridge/conventions.h"
 

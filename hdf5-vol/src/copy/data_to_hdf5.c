@@ -9,7 +9,7 @@
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 #include "model/dataset.h"
-#include "model/tokens.h"
+#include "model/token_search.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -22,7 +22,7 @@
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/space.h"
-#include "model/tokens.h"
+#include "model/token_search.h"
 #include "model/writers.h"
 #include "objects/locate.h"
 

@@ -25,10 +25,10 @@ uint64_t vol_token_of_path(const char *path);
 bool vol_token_register(vol_node *node);
 void vol_token_unregister(vol_node *node);
 
+/* The node in memory that has it; NULL when there is none. */
+vol_node *vol_token_known(const vol_file *file, uint64_t token);
+
 /* Marks a node as being in no group, with a token that no reference keeps. */
 void vol_token_loosen(vol_node *node);
-
-/* The node with a token; looks through the whole store when it has not been met yet. */
-vol_node *vol_node_by_token(vol_file *file, uint64_t token, zb_error *err);
 
 #endif

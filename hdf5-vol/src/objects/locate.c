@@ -8,6 +8,7 @@
 #include "model/link_order.h"
 #include "hdf5/property_lists.h"
 #include "model/links.h"
+#include "model/token_search.h"
 #include "model/tokens.h"
 
 #include <stdlib.h>
