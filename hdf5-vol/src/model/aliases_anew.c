@@ -5,6 +5,7 @@
 #include "model/aliases.h"
 #include "model/links.h"
 #include "model/node_attrs.h"
+#include "model/node_life.h"
 #include "model/places.h"
 #include "model/side.h"
 

@@ -56,7 +56,7 @@ void vol_node_add_id(vol_node *dataset);
 void vol_node_drop_id(vol_node *dataset);
 size_t vol_node_ids(const vol_node *dataset);
 
-/* For node.c: forgets the type, which the next document may tell otherwise; or all. */
+/* For node_life.c: forgets the type, which the next document may tell otherwise; or all. */
 void vol_node_forget_type(vol_node *dataset);
 void vol_node_free_dataset(vol_node *dataset);
 

@@ -5,6 +5,7 @@
 #include "model/dataset.h"
 #include "model/links.h"
 #include "model/loose.h"
+#include "model/node_life.h"
 #include "model/waiting.h"
 #include "model/writers.h"
 

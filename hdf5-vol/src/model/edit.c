@@ -11,6 +11,7 @@
 #include "model/links.h"
 #include "model/loose.h"
 #include "model/node_attrs.h"
+#include "model/node_life.h"
 #include "model/paths.h"
 #include "model/places.h"
 #include "model/scale_moves.h"

@@ -9,6 +9,7 @@
 #include "model/max_shape.h"
 #include "model/named_links.h"
 #include "model/node_attrs.h"
+#include "model/node_life.h"
 #include "model/tokens.h"
 #include "model/waiting.h"
 #include "model/writers.h"

@@ -12,6 +12,7 @@
 #include "model/files.h"
 #include "model/loose.h"
 #include "model/names.h"
+#include "model/node_life.h"
 #include "zarrbridge/change.h"
 
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 /*
  * Groups and datasets.
  *
- * The first members of the struct say what a node is. All sources read them; node.c and tree.c set
- * them, and the one that is named beside a member. Each member below is the part of one owner, of
- * which nobody else touches anything: other sources ask the functions of its header. node.c has all
- * of them freed.
+ * The first members of the struct say what a node is. All sources read them; node.c, node_life.c
+ * and tree.c set them, and the one that is named beside a member. Each member below is the part of
+ * one owner, of which nobody else touches anything: other sources ask the functions of its header.
+ * node_life.c has all of them freed.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_NODE_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_NODE_H
@@ -69,12 +69,6 @@ struct vol_node {
     hid_t dcpl;                              /* create/creation_list.c; 0 until asked for */
 };
 
-/* A new node without a place. Takes over `zarr` (NULL for a synthetic root), also on failure. */
-enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err);
-
-/* Frees a node and all below it. */
-void vol_node_free(vol_node *node);
-
 /* Keeps the node, and so those above it, in memory until vol_node_unpin: each open id does, each
    walk for the groups that it is in, and (until the file is closed) each alias for its group and
    its node. */
@@ -92,11 +86,6 @@ bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name)
 /* The store's path of a child called `name` (stored_names.h); malloc'ed. */
 enum zb_code vol_node_child_path(const vol_node *group, const char *name, char **out,
                                  zb_error *err);
-
-/* Puts a changed core node in place of the old one; takes it over. False when another process has
-   made a node there that open ids cannot follow to: of another kind or number of dimensions. The
-   list of attributes stays as it is, unless names or lengths of dimensions have changed. */
-bool vol_node_replace(vol_node *node, zb_node *zarr);
 
 /* The member of side.h with the type (type_json.h) of a named datatype, and a new one of that type:
    -1 when there is none. */

@@ -8,6 +8,7 @@
 #include "model/links.h"
 #include "model/loose.h"
 #include "model/named_links.h"
+#include "model/node_life.h"
 #include "model/stored_names.h"
 #include "model/tokens.h"
 #include "model/unreadable.h"

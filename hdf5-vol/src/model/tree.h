@@ -44,7 +44,7 @@ struct vol_file {
     uint64_t attribute_changes; /* the same of lists of attributes */
     bool links_changed;         /* links wait to be stored (aliases.h) */
     uint32_t reading;           /* aliases_anew.c: of links, the last one's number */
-    uint64_t node_count;        /* in memory; node.c */
+    uint64_t node_count;        /* in memory; node_life.c */
     uint64_t link_count;        /* in memory, of those that are places; links.c */
     /* Paths of objects that a copy is still to make, by the tokens that they will have: references
        may lead there already. Borrowed; NULL but while something is copied into the file. */

@@ -4,6 +4,7 @@
 
 #include "model/changed.h"
 #include "model/large_attributes.h"
+#include "model/node_life.h"
 #include "model/side.h"
 
 #include "zarrbridge/change.h"

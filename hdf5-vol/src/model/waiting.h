@@ -53,7 +53,7 @@ vol_waiting *vol_waiting_now(const vol_node *node);
    large as one may be (the limit document_bytes). */
 bool vol_waiting_crowds(vol_node *node, size_t bytes);
 
-/* For node.c: the node has another document, of another size. */
+/* For node_life.c: the node has another document, of another size. */
 void vol_waiting_document_changed(vol_node *node);
 
 /* Stores what waits for a node. */
