@@ -5,6 +5,7 @@
 #include "model/dimension_records.h"
 #include "model/link_order.h"
 #include "model/links.h"
+#include "model/place_text.h"
 #include "model/places.h"
 #include "model/side.h"
 #include "model/unreadable.h"

@@ -7,7 +7,7 @@
 #include "model/links.h"
 #include "model/map.h"
 #include "model/paths.h"
-#include "model/places.h"
+#include "model/place_text.h"
 
 #include <stdlib.h>
 #include <string.h>

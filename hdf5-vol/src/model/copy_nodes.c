@@ -8,7 +8,7 @@
 #include "model/edit_attributes.h"
 #include "model/link_order.h"
 #include "model/links.h"
-#include "model/places.h"
+#include "model/place_text.h"
 #include "model/reference_count.h"
 #include "model/scale_moves.h"
 #include "model/scales.h"

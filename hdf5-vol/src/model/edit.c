@@ -13,7 +13,7 @@
 #include "model/node_attrs.h"
 #include "model/node_life.h"
 #include "model/paths.h"
-#include "model/places.h"
+#include "model/place_text.h"
 #include "model/scale_moves.h"
 #include "model/scales.h"
 #include "model/side.h"

@@ -6,7 +6,7 @@
 #include "model/aliases_anew.h"
 #include "model/link_order.h"
 #include "model/links.h"
-#include "model/places.h"
+#include "model/place_text.h"
 #include "model/reference_count.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "model/named_links.h"
 
 #include "model/links.h"
-#include "model/places.h"
+#include "model/place_text.h"
 #include "model/side.h"
 
 #include "zarrbridge/limits.h"

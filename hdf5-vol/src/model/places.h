@@ -9,14 +9,6 @@
 
 #include "model/tree.h"
 
-/* The path from one node to the place `name` in another (NULL: to that node itself); malloc'ed,
-   NULL when memory runs out. */
-char *vol_place_text(const vol_node *from, const vol_node *to, const char *name);
-
-/* The same of two paths of the store, and back: NULL also when the text leads above the root. */
-char *vol_place_relative(const char *from, const char *to);
-char *vol_place_resolve(const char *base, const char *text);
-
 /* The node at such a path. NULL when none has its place there, or the path leaves what the file
    shows. */
 vol_node *vol_place_node(const vol_node *from, const char *text);
@@ -24,8 +16,5 @@ vol_node *vol_place_node(const vol_node *from, const char *text);
 /* The group and the name at such a path, whether there is such a node or not. The name is
    malloc'ed; the group is NULL when there is none. */
 vol_node *vol_place_parent(const vol_node *from, const char *text, char **name);
-
-/* Whether a node is `above` or lies below it. */
-bool vol_place_is_below(const vol_node *node, const vol_node *above);
 
 #endif

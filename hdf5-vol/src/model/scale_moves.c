@@ -4,6 +4,7 @@
 
 #include "model/links.h"
 #include "model/map.h"
+#include "model/place_text.h"
 #include "model/places.h"
 #include "model/scale_paths.h"
 #include "model/scales.h"

@@ -3,6 +3,7 @@
 #include "model/scale_paths.h"
 
 #include "model/paths.h"
+#include "model/place_text.h"
 #include "model/places.h"
 
 #include <stdlib.h>
