@@ -341,7 +341,7 @@ herr_t vol_scale_store(vol_node *owner, const vol_attr_value *value) {
     statement s = {{NULL}};
     char *entry = NULL;
     zb_error err = {0};
-    enum zb_code code = vol_edit_check_attributes(owner, &err);
+    enum zb_code code = vol_waiting_check(owner, &err);
     if (!code)
         code = become_dimension(owner, value, &err);
     if (!code)

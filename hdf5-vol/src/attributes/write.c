@@ -107,7 +107,7 @@ static enum zb_code check(vol_node *owner, const char *name, hid_t type, hid_t s
     const hssize_t count = lib->H5Sget_select_npoints(space);
     enum zb_code code = vol_attr_check_name(name, err);
     if (!code)
-        code = vol_edit_check_attributes(owner, err);
+        code = vol_waiting_check(owner, err);
     if (!code)
         code = vol_form_new(owner->file, type, &form, err);
     if (!code && count > 0 && (size_t)count > VOL_ATTR_LARGEST / form->size)

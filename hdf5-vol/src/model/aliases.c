@@ -9,7 +9,7 @@
 #include "model/places.h"
 #include "model/side.h"
 #include "model/unreadable.h"
-#include "model/waiting.h"
+#include "model/waiting_store.h"
 
 #include "zarrbridge/limits.h"
 

@@ -14,7 +14,7 @@
 #include "model/scales.h"
 #include "model/side.h"
 #include "model/unreadable.h"
-#include "model/waiting.h"
+#include "model/waiting_store.h"
 #include "model/writers.h"
 
 #include "zarrbridge/change.h"

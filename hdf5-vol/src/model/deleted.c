@@ -6,7 +6,7 @@
 #include "model/links.h"
 #include "model/loose.h"
 #include "model/node_life.h"
-#include "model/waiting.h"
+#include "model/waiting_store.h"
 #include "model/writers.h"
 
 #include "zarrbridge/change.h"

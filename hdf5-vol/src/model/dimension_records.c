@@ -8,6 +8,7 @@
 #include "model/max_shape.h"
 #include "model/side.h"
 #include "model/waiting.h"
+#include "model/waiting_store.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,20 +8,12 @@
 #include "model/tree.h"
 #include "model/unreadable.h"
 #include "model/waiting.h"
+#include "model/waiting_store.h"
 
 #include "zarrbridge/change.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum zb_code vol_edit_check_attributes(const vol_node *node, zb_error *err) {
-    if (!node->zarr)
-        return zb_fail(err, ZB_EINVAL,
-                       "the store '%s' is a single array: attributes belong to its dataset",
-                       node->file->shown);
-    enum zb_code code = zb_node_may_change(node->zarr, err);
-    return code ? code : vol_unreadable_refuse(node, err);
-}
 
 /* A change of an attribute, and, where it is stored early, what had been accepted of it before.
 
@@ -72,7 +64,7 @@ enum zb_code vol_edit_attribute(vol_node *node, const char *name, const char *js
                                 const char *entry, zb_error *err) {
     edit e = {.name = name, .json = json, .entry = entry};
     e.bytes = strlen(name) + (json ? strlen(json) : 0) + (entry ? strlen(entry) : 0);
-    enum zb_code code = vol_edit_check_attributes(node, err);
+    enum zb_code code = vol_waiting_check(node, err);
     if (!code && !json && !vol_attribute(node, name))
         code = zb_fail(err, ZB_ENOTFOUND, "there is no attribute '%s'", name);
     if (!code && !vol_waiting_get(node))

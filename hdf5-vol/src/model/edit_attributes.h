@@ -7,9 +7,6 @@
 
 #include "zarrbridge/zarrbridge.h"
 
-/* Whether attributes of a node can be changed at all. */
-enum zb_code vol_edit_check_attributes(const vol_node *node, zb_error *err);
-
 /* Sets an attribute to a JSON text, or removes it (NULL; ZB_ENOTFOUND when there is none), with its
    entry in side.h (JSON; NULL: it has none). The change waits (waiting.h). The node's list of
    attributes is out of date afterwards. */

@@ -12,6 +12,7 @@
 #include "model/node_life.h"
 #include "model/tokens.h"
 #include "model/waiting.h"
+#include "model/waiting_store.h"
 #include "model/writers.h"
 
 #include "zarrbridge/limits.h"

@@ -71,9 +71,3 @@ void vol_large_sweep(vol_node *node, char *const *arrays, size_t count) {
             (void)zb_hidden_delete(node->zarr, arrays[i], NULL);
     }
 }
-
-void vol_large_free(char **arrays, size_t count) {
-    for (size_t i = 0; i < count && arrays; i++)
-        free(arrays[i]);
-    free(arrays);
-}

@@ -30,6 +30,5 @@ enum zb_code vol_large_note(vol_node *node, const char *array, zb_error *err);
 
 /* Deletes those arrays that no stored entry names. One that cannot be deleted does no harm. */
 void vol_large_sweep(vol_node *node, char *const *arrays, size_t count);
-void vol_large_free(char **arrays, size_t count);
 
 #endif

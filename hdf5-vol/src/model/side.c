@@ -2,7 +2,6 @@
 /* The attribute _hdf5: see side.h. */
 #include "model/side.h"
 
-#include "model/edit_attributes.h"
 #include "model/merge_names.h"
 #include "model/waiting.h"
 
@@ -74,7 +73,7 @@ static enum zb_code fail_foreign(const vol_node *node, zb_error *err) {
 }
 
 enum zb_code vol_side_check(vol_node *node, zb_error *err) {
-    enum zb_code code = vol_edit_check_attributes(node, err);
+    enum zb_code code = vol_waiting_check(node, err);
     return !code && value_of(node) && !stored(node) ? fail_foreign(node, err) : code;
 }
 

@@ -44,6 +44,9 @@ typedef struct vol_attribute_walk {
 } vol_attribute_walk;
 const zb_json *vol_attribute_next(const vol_node *node, vol_attribute_walk *walk);
 
+/* Whether attributes of a node can be changed at all. */
+enum zb_code vol_waiting_check(const vol_node *node, zb_error *err);
+
 /* What waits, made if need be; NULL when memory runs out. The second makes nothing: NULL also when
    nothing waits. */
 vol_waiting *vol_waiting_get(vol_node *node);
@@ -56,10 +59,11 @@ bool vol_waiting_crowds(vol_node *node, size_t bytes);
 /* For node_life.c: the node has another document, of another size. */
 void vol_waiting_document_changed(vol_node *node);
 
-/* Stores what waits for a node. */
-enum zb_code vol_waiting_flush(vol_node *node, zb_error *err);
-
 /* Forgets it. */
 void vol_waiting_forget(vol_node *node);
+
+/* Takes the names of the hidden arrays out of what waits; freed with the second. */
+char **vol_waiting_take_arrays(vol_node *node, size_t *count);
+void vol_waiting_free_arrays(char **arrays, size_t count);
 
 #endif

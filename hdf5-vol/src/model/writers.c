@@ -5,6 +5,7 @@
 #include "model/stored_chunks.h"
 #include "model/tree.h"
 #include "model/waiting.h"
+#include "model/waiting_store.h"
 
 #include "zarrbridge/write.h"
 
