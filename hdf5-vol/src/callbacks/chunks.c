@@ -27,7 +27,8 @@ bool vol_is_about_chunks(int operation) {
 
 static herr_t list_chunks(const vol_object *object, const vol_stored_chunks **out) {
     zb_error err;
-    if (vol_node_stored_chunks(object->node, out, &err) == ZB_OK)
+    if (vol_writer_flush(object->node, &err) == ZB_OK &&
+        vol_node_stored_chunks(object->node, out, &err) == ZB_OK)
         return 0;
     VOL_PUSH(object->lib, DATASET, CANTGET, "%s", err.message);
     return -1;

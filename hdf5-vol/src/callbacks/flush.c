@@ -5,7 +5,7 @@
 #include "hdf5/errors.h"
 #include "model/aliases.h"
 #include "model/edit.h"
-#include "model/writers.h"
+#include "model/writers_below.h"
 
 /* The waiting data of a node and all below it. */
 static herr_t flush_node(vol_node *node) {

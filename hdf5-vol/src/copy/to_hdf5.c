@@ -23,7 +23,7 @@
 #include "model/links.h"
 #include "model/space.h"
 #include "model/token_search.h"
-#include "model/writers.h"
+#include "model/writers_below.h"
 #include "objects/locate.h"
 
 typedef struct copy_job {

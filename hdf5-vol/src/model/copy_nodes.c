@@ -15,7 +15,7 @@
 #include "model/side.h"
 #include "model/unreadable.h"
 #include "model/waiting_store.h"
-#include "model/writers.h"
+#include "model/writers_below.h"
 
 #include "zarrbridge/change.h"
 

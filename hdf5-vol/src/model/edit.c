@@ -20,6 +20,7 @@
 #include "model/unreadable.h"
 #include "model/waiting_store.h"
 #include "model/writers.h"
+#include "model/writers_below.h"
 
 #include "zarrbridge/change.h"
 

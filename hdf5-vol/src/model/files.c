@@ -5,7 +5,7 @@
 #include "model/aliases.h"
 #include "model/loose.h"
 #include "model/names.h"
-#include "model/writers.h"
+#include "model/writers_below.h"
 
 #include <stdio.h>
 

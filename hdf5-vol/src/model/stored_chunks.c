@@ -2,8 +2,6 @@
 /* Lists of stored chunks: see stored_chunks.h. */
 #include "model/stored_chunks.h"
 
-#include "model/writers.h"
-
 #include "zarrbridge/read.h"
 
 #include <stdlib.h>
@@ -127,9 +125,9 @@ static enum zb_code look(vol_node *dataset, zb_error *err) {
 
 enum zb_code vol_node_stored_chunks(vol_node *dataset, const vol_stored_chunks **out,
                                     zb_error *err) {
-    enum zb_code code = vol_writer_flush(dataset, err);
+    enum zb_code code = ZB_OK;
     const vol_stored_chunks *kept = dataset->stored_chunks;
-    if (!code && (!kept || kept->array != dataset->zarr)) {
+    if (!kept || kept->array != dataset->zarr) {
         vol_node_forget_stored_chunks(dataset);
         code = look(dataset, err);
     }

@@ -37,8 +37,9 @@ void vol_stored_chunks_free(vol_stored_chunks *list);
    needs. */
 enum zb_grid_level vol_stored_level(const zb_node *array);
 
-/* The chunks that a dataset shows and has stored, what waits included, those of shards with
-   their bytes. The node keeps the list, as programs ask for one place of it after the other. */
+/* The chunks that a dataset shows and has stored, those of shards with their bytes. Data that wait
+   are stored before (vol_writer_flush). The node keeps the list, as programs ask for one place of
+   it after the other. */
 enum zb_code vol_node_stored_chunks(vol_node *dataset, const vol_stored_chunks **out,
                                     zb_error *err);
 

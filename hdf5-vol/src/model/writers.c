@@ -4,8 +4,6 @@
 
 #include "model/stored_chunks.h"
 #include "model/tree.h"
-#include "model/waiting.h"
-#include "model/waiting_store.h"
 
 #include "zarrbridge/write.h"
 
@@ -68,38 +66,7 @@ enum zb_code vol_writer_after_resize(vol_node *dataset, const zb_node *now, zb_e
     return vol_writer_close(dataset, err);
 }
 
-static enum zb_code flush_all(vol_node *node, zb_error *err) {
-    zb_error other;
-    enum zb_code data = vol_writer_flush(node, err);
-    enum zb_code attributes = vol_waiting_flush(node, data ? &other : err);
-    return data ? data : attributes;
-}
-
-static enum zb_code close_all(vol_node *node, zb_error *err) {
-    enum zb_code code = vol_writer_close(node, err);
-    return code ? code : vol_waiting_flush(node, err);
-}
-
 void vol_writer_abandon(vol_node *node) {
     zb_writer_abandon(node->writing.writer);
     node->writing = (vol_writing){.writer = NULL};
-}
-
-static enum zb_code abandon_all(vol_node *node, zb_error *err) {
-    (void)err;
-    vol_waiting_forget(node);
-    vol_writer_abandon(node);
-    return ZB_OK;
-}
-
-enum zb_code vol_writer_flush_below(vol_node *node, zb_error *err) {
-    return vol_node_each_below(node, flush_all, err);
-}
-
-enum zb_code vol_writer_close_below(vol_node *node, zb_error *err) {
-    return vol_node_each_below(node, close_all, err);
-}
-
-void vol_writer_abandon_below(vol_node *node) {
-    vol_node_each_below(node, abandon_all, NULL);
 }

@@ -33,14 +33,11 @@ bool vol_writer_is_dirty(const vol_node *dataset);
 enum zb_code vol_writer_settle(vol_node *dataset, const uint64_t *start, const uint64_t *count,
                                zb_error *err);
 
-/* Stores all waiting data of one node; or of it and all below it, and the attributes that wait
-   (waiting.h). */
+/* Stores all waiting data. */
 enum zb_code vol_writer_flush(vol_node *node, zb_error *err);
-enum zb_code vol_writer_flush_below(vol_node *node, zb_error *err);
 
-/* Flushes likewise, and frees the writers on success. */
+/* Flushes likewise, and frees the writer on success. */
 enum zb_code vol_writer_close(vol_node *node, zb_error *err);
-enum zb_code vol_writer_close_below(vol_node *node, zb_error *err);
 
 /* Before a resize: stores all waiting data and frees the writer, unless the dataset only grows. */
 enum zb_code vol_writer_before_resize(vol_node *dataset, const uint64_t *shape, zb_error *err);
@@ -49,9 +46,7 @@ enum zb_code vol_writer_before_resize(vol_node *dataset, const uint64_t *shape, 
    stored. Errors are those of the data that can be neither. */
 enum zb_code vol_writer_after_resize(vol_node *dataset, const zb_node *now, zb_error *err);
 
-/* Forgets the waiting data of one node; or those, and the attributes that wait, of it and all below
-   it. */
+/* Forgets the waiting data. */
 void vol_writer_abandon(vol_node *node);
-void vol_writer_abandon_below(vol_node *node);
 
 #endif
