@@ -2,11 +2,10 @@
 /* Dimensions that arrays name: see dimension_uses.h. */
 #include "model/dimension_uses.h"
 
+#include "model/dimension_set.h"
 #include "model/links.h"
-#include "model/map.h"
 #include "model/scales.h"
 #include "model/side.h"
-#include "model/tokens.h"
 
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
@@ -14,54 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct use {
-    struct use *next; /* of another name or length, and the same hash */
-    uint64_t length;
-    char name[];
-} use;
-
-struct vol_uses {
-    uint64_t change; /* file->changes when they were found */
-    vol_map by_hash; /* lists of use */
-};
-
-static uint64_t key_of(const char *name, uint64_t length) {
-    uint64_t hash = vol_hash(VOL_HASH_START, name, strlen(name));
-    hash = vol_hash(hash, &length, sizeof length);
-    return hash ? hash : 1;
-}
-
-static const use *find(const struct vol_uses *uses, const char *name, uint64_t length) {
-    const use *one = vol_map_get(&uses->by_hash, key_of(name, length));
-    while (one && (one->length != length || strcmp(one->name, name) != 0))
-        one = one->next;
-    return one;
-}
-
-static bool add(struct vol_uses *uses, const char *name, uint64_t length) {
-    const uint64_t key = key_of(name, length);
-    if (find(uses, name, length))
-        return true;
-    use *one = malloc(sizeof *one + strlen(name) + 1);
-    if (!one)
-        return false;
-    one->next = vol_map_get(&uses->by_hash, key);
-    one->length = length;
-    strcpy(one->name, name);
-    if (vol_map_set(&uses->by_hash, key, one))
-        return true;
-    free(one);
-    return false;
-}
-
-static bool add_all(struct vol_uses *uses, const zb_array_info *array) {
-    bool added = true;
-    for (uint32_t d = 0; array && array->dimension_names && d < array->ndim && added; d++)
-        if (array->dimension_names[d])
-            added = add(uses, array->dimension_names[d], array->shape[d]);
-    return added;
-}
 
 static bool has(const char *text, size_t size, const char *word) {
     return memmem(text, size, word, strlen(word)) != NULL;
@@ -109,7 +60,7 @@ static enum zb_code open_child(zb_store *store, const zb_children *children, con
 }
 
 /* Looks at a child that is not opened, and lets it go, unless scales may have been stated. */
-static bool add_unopened(struct vol_uses *uses, const vol_node *group, const char *name,
+static bool add_unopened(vol_dimension_set *uses, const vol_node *group, const char *name,
                          const zb_children *children, bool *stated) {
     zb_node *zarr;
     char *path;
@@ -125,20 +76,20 @@ static bool add_unopened(struct vol_uses *uses, const vol_node *group, const cha
         return code != ZB_ENOMEM; /* a node that cannot be read names nothing */
     const char *side = zb_json_string(zb_json_get(zb_node_attributes(zarr), VOL_SIDE));
     *stated = side && strstr(side, VOL_SCALES);
-    const bool added = *stated || add_all(uses, zb_node_array(zarr));
+    const bool added = *stated || vol_dimension_set_add(uses, zb_node_array(zarr));
     zb_node_release(zarr);
     return added;
 }
 
 /* Of an array whose scales an HDF5 program has stated, the names say nothing. */
-static bool add_opened(struct vol_uses *uses, vol_node *node) {
+static bool add_opened(vol_dimension_set *uses, vol_node *node) {
     return node->kind != VOL_DATASET || vol_scales_get(node) ||
-           add_all(uses, zb_node_array(node->zarr));
+           vol_dimension_set_add(uses, zb_node_array(node->zarr));
 }
 
 /* A file that is written keeps the nodes that it has opened: so the next look, after a change,
    finds most of them. Half of what it may keep is left for those that programs ask for. */
-static bool add_link(struct vol_uses *uses, vol_link *link, const zb_children *children) {
+static bool add_link(vol_dimension_set *uses, vol_link *link, const zb_children *children) {
     const vol_file *file = link->group->file;
     if (file->writable && file->node_count < zb_limits_get()->open_nodes / 2)
         vol_link_open(link, NULL);
@@ -163,8 +114,8 @@ static void read_together(const vol_node *group, zb_children *out) {
         zb_group_children(group->zarr, out, NULL); /* without: one by one */
 }
 
-static struct vol_uses *look(vol_node *group) {
-    struct vol_uses *uses = calloc(1, sizeof *uses);
+static vol_dimension_set *look(vol_node *group) {
+    vol_dimension_set *uses = calloc(1, sizeof *uses);
     bool complete = uses && vol_node_list(group, NULL) == ZB_OK;
     zb_children children = {.count = 0};
     if (complete)
@@ -176,26 +127,14 @@ static struct vol_uses *look(vol_node *group) {
         uses->change = group->file->changes;
         return uses;
     }
-    vol_uses_free(uses);
+    vol_dimension_set_free(uses);
     return NULL;
 }
 
 bool vol_uses_dimension(vol_node *group, const char *name, uint64_t length) {
     if (!group->uses || group->uses->change != group->file->changes) {
-        vol_uses_free(group->uses);
+        vol_dimension_set_free(group->uses);
         group->uses = look(group);
     }
-    return group->uses && find(group->uses, name, length);
-}
-
-void vol_uses_free(struct vol_uses *uses) {
-    if (!uses)
-        return;
-    for (size_t i = 0; i < uses->by_hash.room; i++)
-        for (use *one = uses->by_hash.entry[i].value, *next; one; one = next) {
-            next = one->next;
-            free(one);
-        }
-    vol_map_clear(&uses->by_hash);
-    free(uses);
+    return group->uses && vol_dimension_set_has(group->uses, name, length);
 }

@@ -10,6 +10,4 @@
    runs out. */
 bool vol_uses_dimension(vol_node *group, const char *name, uint64_t length);
 
-void vol_uses_free(struct vol_uses *uses);
-
 #endif

@@ -21,10 +21,10 @@
 #include "zarrbridge/zarrbridge.h"
 
 struct vol_aliases;
+struct vol_dimension_set;
 struct vol_named;
 struct vol_object;
 struct vol_stored_chunks;
-struct vol_uses;
 struct vol_waiting;
 
 /* A datatype is a group of the store that holds nothing, with the type in side.h. */
@@ -56,10 +56,10 @@ struct vol_node {
     uint64_t deleted_bytes;      /* deleted.c: what a deleted one takes of the memory for such */
 
     /* Groups. */
-    vol_links links;         /* links.c */
-    vol_order order;         /* link_order.c */
-    struct vol_named *named; /* named_links.c; NULL until asked for */
-    struct vol_uses *uses;   /* dimension_uses.c; NULL until asked for */
+    vol_links links;                /* links.c */
+    vol_order order;                /* link_order.c */
+    struct vol_named *named;        /* named_links.c; NULL until asked for */
+    struct vol_dimension_set *uses; /* dimension_uses.c; NULL until asked for */
 
     /* Datasets. */
     vol_dataset dataset;                     /* dataset.c */

@@ -6,7 +6,7 @@
 #include "model/aliases.h"
 #include "model/attribute_list.h"
 #include "model/dataset.h"
-#include "model/dimension_uses.h"
+#include "model/dimension_set.h"
 #include "model/links.h"
 #include "model/loose.h"
 #include "model/named_links.h"
@@ -66,7 +66,7 @@ void vol_node_free(vol_node *node) {
     vol_links_clear(node); /* named links are in both lists */
     vol_named_forget(node);
     vol_alias_free_list(node);
-    vol_uses_free(node->uses);
+    vol_dimension_set_free(node->uses);
     node->file->node_count--;
     close_ids(node);
     vol_attrs_free(node->attrs.list);
