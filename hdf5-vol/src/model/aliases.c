@@ -2,6 +2,7 @@
 /* Second hard links: see aliases.h. */
 #include "model/aliases.h"
 
+#include "model/alias_list.h"
 #include "model/dimension_records.h"
 #include "model/link_order.h"
 #include "model/links.h"
@@ -15,12 +16,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* In no order. */
-typedef struct vol_aliases {
-    vol_link_list list;
-    bool changed; /* since it was stored */
-} vol_aliases;
 
 static vol_aliases *aliases_of(vol_node *node);
 
@@ -54,14 +49,6 @@ enum zb_code vol_link_node(vol_link *link, vol_node **out, zb_error *err) {
 
 /* ---- The aliases of one node ---- */
 
-static enum zb_code append(vol_aliases *aliases, vol_link *alias, zb_error *err) {
-    if (!vol_link_list_reserve(&aliases->list))
-        return zb_fail(err, ZB_ENOMEM, "no memory for links");
-    aliases->list.link[aliases->list.count++] = alias;
-    alias->counted = true;
-    return ZB_OK;
-}
-
 /* The alias at a place, if it is there, is shown, and leads to the node. */
 static vol_link *alias_at(vol_node *node, const char *text) {
     char *name;
@@ -85,7 +72,7 @@ static vol_aliases *aliases_of(vol_node *node) {
         const char *text = zb_json_string(one);
         vol_link *alias = text ? alias_at(node, text) : NULL;
         if (alias && !alias->counted)
-            append(node->aliases, alias, NULL);
+            vol_alias_list_add(node->aliases, alias, NULL);
     }
     return node->aliases;
 }
@@ -150,7 +137,7 @@ enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *
         code = vol_named_add(place->group, link, err);
     if (code)
         return code;
-    code = append(aliases, link, err);
+    code = vol_alias_list_add(aliases, link, err);
     aliases->changed = true;
     if (code) {
         vol_named_remove(link);
@@ -165,13 +152,8 @@ enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *
 /* The node behind an alias has it no longer. */
 static void drop_name(vol_link *link) {
     vol_aliases *aliases = link->alias_of ? link->alias_of->aliases : NULL;
-    for (size_t i = 0; aliases && i < aliases->list.count; i++) {
-        if (aliases->list.link[i] != link)
-            continue;
-        aliases->list.link[i] = aliases->list.link[--aliases->list.count];
-        link->counted = false;
-        aliases->changed = link->group->file->links_changed = true;
-    }
+    if (aliases && vol_alias_list_take(aliases, link))
+        link->group->file->links_changed = true;
 }
 
 void vol_alias_remove(vol_link *link) {
@@ -181,19 +163,13 @@ void vol_alias_remove(vol_link *link) {
     vol_named_remove(link);
 }
 
-void vol_alias_free_list(vol_node *node) {
-    if (node->aliases)
-        vol_link_list_clear(&node->aliases->list);
-    free(node->aliases);
-    node->aliases = NULL;
-}
-
 void vol_alias_forget_names(vol_node *node) {
     if (!node || !node->aliases)
         return;
     for (size_t i = 0; i < node->aliases->list.count; i++)
         node->aliases->list.link[i]->counted = false;
-    vol_alias_free_list(node);
+    vol_alias_list_free(node->aliases);
+    node->aliases = NULL;
 }
 
 bool vol_alias_holds(const vol_node *node) {

@@ -63,7 +63,4 @@ void vol_alias_forget_names(vol_node *node);
    freed then. */
 bool vol_alias_holds(const vol_node *node);
 
-/* For node_life.c: frees the list of a node that goes, whose aliases may have gone. */
-void vol_alias_free_list(vol_node *node);
-
 #endif

@@ -3,7 +3,7 @@
 #include "model/node_life.h"
 
 #include "hdf5/errors.h"
-#include "model/aliases.h"
+#include "model/alias_list.h"
 #include "model/attribute_list.h"
 #include "model/dataset.h"
 #include "model/dimension_set.h"
@@ -65,7 +65,7 @@ void vol_node_free(vol_node *node) {
         vol_node_free(vol_links_at(node, i)->node);
     vol_links_clear(node); /* named links are in both lists */
     vol_named_forget(node);
-    vol_alias_free_list(node);
+    vol_alias_list_free(node->aliases);
     vol_dimension_set_free(node->uses);
     node->file->node_count--;
     close_ids(node);
