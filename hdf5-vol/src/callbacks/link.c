@@ -378,8 +378,8 @@ static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsiz
     vol_node_pin(group);
     for (; *position < vol_links_count(group) && result == 0; ++*position)
         result = iterate_one(walk,
-                             vol_order_link(group, args->idx_type == H5_INDEX_CRT_ORDER,
-                                            args->order == H5_ITER_DEC, (size_t)*position),
+                             vol_links_in_order(group, args->idx_type == H5_INDEX_CRT_ORDER,
+                                                args->order == H5_ITER_DEC, (size_t)*position),
                              prefix);
     vol_node_unpin(group);
     if (args->recursive)

@@ -18,7 +18,6 @@
 #include "model/copy_nodes.h"
 #include "model/edit.h"
 #include "model/forget.h"
-#include "model/link_order.h"
 #include "model/links.h"
 #include "model/map.h"
 #include "model/reference_count.h"
@@ -265,8 +264,8 @@ static herr_t visit_children(object_walk *walk, vol_node *node, const char *name
     bool at_start = strcmp(name, ".") == 0;
     herr_t result = 0;
     for (size_t i = 0; i < vol_links_count(node) && result == 0; i++) {
-        vol_link *link = vol_order_link(node, args->idx_type == H5_INDEX_CRT_ORDER,
-                                        args->order == H5_ITER_DEC, i);
+        vol_link *link = vol_links_in_order(node, args->idx_type == H5_INDEX_CRT_ORDER,
+                                            args->order == H5_ITER_DEC, i);
         vol_node *child;
         zb_error err = {0};
         char *child_name = NULL;

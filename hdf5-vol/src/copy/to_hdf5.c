@@ -19,7 +19,6 @@
 #include "model/aliases.h"
 #include "model/dataset.h"
 #include "model/forget.h"
-#include "model/link_order.h"
 #include "model/links.h"
 #include "model/space.h"
 #include "model/token_search.h"
@@ -153,7 +152,7 @@ static herr_t copy_children(copy_job *job, vol_node *group, void *new_group, con
         return -1;
     }
     for (size_t i = 0; i < vol_links_count(group) && result >= 0; i++) {
-        vol_link *link = vol_order_link(group, true, false, i);
+        vol_link *link = vol_links_in_order(group, true, false, i);
         if (vol_link_open(link, &err) != ZB_OK) {
             VOL_PUSH_ZB(job->lib, SYM, CANTOPENOBJ, &err);
             result = -1;

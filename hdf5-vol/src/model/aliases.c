@@ -267,8 +267,10 @@ static enum zb_code store_links(vol_node *group, zb_error *err) {
     if (group->loose || !(vol_named_is_changed(group) || vol_order_is_changed(group)))
         return ZB_OK;
     enum zb_code code = vol_named_store(group, err);
+    if (!code && vol_order_is_changed(group))
+        code = vol_node_list(group, err); /* a root where nothing has been made yet */
     if (!code)
-        code = vol_order_store(group, err);
+        code = vol_links_store_order(group, err);
     return code ? code : vol_waiting_flush(group, err);
 }
 

@@ -74,7 +74,7 @@ static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_nod
     if (!code)
         code = vol_node_list(node, err);
     for (size_t i = 0; i < vol_links_count(node) && !code; i++) {
-        vol_link *link = vol_order_link(node, true, false, i);
+        vol_link *link = vol_links_in_order(node, true, false, i);
         vol_node *made;
         const vol_place inside = {.group = *out, .name = link->name};
         code = vol_link_open(link, err);

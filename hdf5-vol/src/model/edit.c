@@ -34,10 +34,16 @@ void vol_place_clear(vol_place *place) {
     place->name = NULL;
 }
 
+/* Before a link of that name is added. */
+static enum zb_code prepare_order(vol_node *group, const char *name, zb_error *err) {
+    enum zb_code code = vol_order_flags(group) ? vol_node_list(group, err) : ZB_OK;
+    return code ? code : vol_order_check(group, name, err);
+}
+
 /* A group on the way to a new object keeps the order of its links if the one above does. */
 static enum zb_code make_on_the_way(const vol_place *place, const vol_changes *members,
                                     vol_node **out, zb_error *err) {
-    enum zb_code code = vol_order_prepare(place->group, place->name, err);
+    enum zb_code code = prepare_order(place->group, place->name, err);
     char *attributes = vol_missing_attributes(place->group, members);
     if (!code && !attributes)
         code = zb_fail(err, ZB_ENOMEM, "no memory for the attributes of a group");
@@ -111,7 +117,7 @@ enum zb_code vol_place_find(vol_node *base, const char *path, vol_missing missin
                        "the store '%s' is a single array: nothing else can be made in it",
                        base->file->shown);
     if (!code)
-        code = vol_order_prepare(out->group, out->name, err);
+        code = prepare_order(out->group, out->name, err);
     if (code)
         vol_place_clear(out);
     return code;

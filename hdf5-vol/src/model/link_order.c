@@ -2,7 +2,6 @@
 /* The order of links: see link_order.h. */
 #include "model/link_order.h"
 
-#include "model/links.h"
 #include "model/side.h"
 #include "model/tree.h"
 
@@ -43,14 +42,11 @@ static uint64_t bytes_of(const char *name) {
     return strlen(name) + 5;
 }
 
-enum zb_code vol_order_prepare(vol_node *group, const char *name, zb_error *err) {
+enum zb_code vol_order_check(vol_node *group, const char *name, zb_error *err) {
     if (!vol_order_flags(group))
         return ZB_OK;
     enum zb_code code = vol_side_check(group, err);
-    if (!code)
-        code = vol_node_list(group, err);
-    uint64_t bytes = bytes_of(name);
-    if (!code && group->order.bytes + bytes > zb_limits_get()->document_bytes / 4)
+    if (!code && group->order.bytes + bytes_of(name) > zb_limits_get()->document_bytes / 4)
         code =
             zb_fail(err, ZB_ELIMIT,
                     "the order of the links of %s takes more than a quarter of a document (limit "
@@ -64,27 +60,21 @@ void vol_order_cleared(vol_node *group) {
     group->order.list = NULL;
 }
 
-/* A link comes or goes. False when the group keeps no order, or has not been listed. */
-static bool begin_change(vol_node *group) {
-    vol_order_cleared(group);
-    return vol_links_are_listed(group) && vol_order_flags(group);
-}
-
 void vol_order_added(vol_link *link) {
     vol_node *group = link->group;
-    if (!begin_change(group))
+    if (!vol_order_flags(group))
         return;
     link->order = ++group->order.last;
     group->order.bytes += bytes_of(link->name);
     group->order.changed = group->file->links_changed = true;
 }
 
-void vol_order_taken(vol_link *link) {
+void vol_order_taken(vol_link *link, bool is_last) {
     vol_node *group = link->group;
-    if (!begin_change(group))
+    if (!vol_order_flags(group))
         return;
     group->order.bytes -= bytes_of(link->name);
-    if (vol_links_count(group) == 1) /* the numbers of an empty group begin anew, as HDF5's do */
+    if (is_last) /* the numbers of an empty group begin anew, as HDF5's do */
         group->order.last = 0;
     group->order.changed = group->file->links_changed = true;
 }
@@ -98,26 +88,26 @@ void vol_order_set(vol_link *link, uint64_t order) {
     vol_order_cleared(link->group);
 }
 
-void vol_order_assign(vol_node *group) {
+void vol_order_assign(vol_node *group, const vol_link_list *links) {
     if (!vol_order_flags(group))
         return;
     group->order.bytes = 0;
-    for (size_t i = 0; i < vol_links_count(group); i++) {
-        vol_links_at(group, i)->order = 0;
-        group->order.bytes += bytes_of(vol_links_at(group, i)->name);
+    for (size_t i = 0; i < links->count; i++) {
+        links->link[i]->order = 0;
+        group->order.bytes += bytes_of(links->link[i]->name);
     }
     const zb_json *list = vol_side_get(group, VOL_SIDE_ORDER);
     const zb_json *one = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : NULL;
     group->order.last = 0;
     for (; one; one = zb_json_next(one)) {
         const char *name = zb_json_string(one);
-        vol_link *link = name ? vol_links_find(group, name) : NULL;
+        vol_link *link = name ? vol_link_list_find(links, name) : NULL;
         if (link && link->order == 0)
             link->order = ++group->order.last;
     }
-    for (size_t i = 0; i < vol_links_count(group); i++)
-        if (vol_links_at(group, i)->order == 0)
-            vol_links_at(group, i)->order = ++group->order.last;
+    for (size_t i = 0; i < links->count; i++)
+        if (links->link[i]->order == 0)
+            links->link[i]->order = ++group->order.last;
 }
 
 static int compare_order(const void *a, const void *b) {
@@ -125,24 +115,17 @@ static int compare_order(const void *a, const void *b) {
     return (left->order > right->order) - (left->order < right->order);
 }
 
-/* NULL when memory runs out. */
-static vol_link **by_order(vol_node *group) {
-    const size_t count = vol_links_count(group);
-    if (group->order.list || count == 0)
+vol_link *const *vol_order_sorted(vol_node *group, const vol_link_list *links) {
+    if (!vol_order_flags(group))
+        return NULL;
+    if (group->order.list || links->count == 0)
         return group->order.list;
-    group->order.list = malloc(count * sizeof(vol_link *));
+    group->order.list = malloc(links->count * sizeof(vol_link *));
     if (group->order.list) {
-        for (size_t i = 0; i < count; i++)
-            group->order.list[i] = vol_links_at(group, i);
-        qsort(group->order.list, count, sizeof(vol_link *), compare_order);
+        memcpy(group->order.list, links->link, links->count * sizeof(vol_link *));
+        qsort(group->order.list, links->count, sizeof(vol_link *), compare_order);
     }
     return group->order.list;
-}
-
-vol_link *vol_order_link(vol_node *group, bool by_creation, bool backwards, size_t i) {
-    vol_link **list = by_creation && vol_order_flags(group) ? by_order(group) : NULL;
-    const size_t at = backwards ? vol_links_count(group) - 1 - i : i;
-    return list ? list[at] : vol_links_at(group, at);
 }
 
 uint64_t vol_order_last(const vol_node *group) {
@@ -157,22 +140,20 @@ void vol_order_forget(vol_node *group) {
     group->order.known = false;
 }
 
-enum zb_code vol_order_store(vol_node *group, zb_error *err) {
-    if (!group->order.changed || group->loose)
+enum zb_code vol_order_store(vol_node *group, const vol_link_list *links, zb_error *err) {
+    if (!group->order.changed)
         return ZB_OK;
-    enum zb_code code = vol_node_list(group, err); /* a root where nothing has been made yet */
-    if (code)
-        return code;
-    if (vol_links_count(group) > 0 && !by_order(group))
+    vol_link *const *sorted = vol_order_sorted(group, links);
+    if (links->count > 0 && !sorted)
         return zb_fail(err, ZB_ENOMEM, "no memory for the order of links");
     zb_json_writer *list = zb_json_writer_new();
     zb_json_begin_array(list);
-    for (size_t i = 0; i < vol_links_count(group); i++)
-        zb_json_write_string(list, vol_order_link(group, true, false, i)->name);
+    for (size_t i = 0; i < links->count; i++)
+        zb_json_write_string(list, sorted[i]->name);
     zb_json_end_array(list);
     char *json = zb_json_writer_end(list, NULL);
-    code = json ? vol_side_set(group, VOL_SIDE_ORDER, json, err)
-                : zb_fail(err, ZB_ENOMEM, "no memory for the order of links");
+    enum zb_code code = json ? vol_side_set(group, VOL_SIDE_ORDER, json, err)
+                             : zb_fail(err, ZB_ENOMEM, "no memory for the order of links");
     free(json);
     group->order.changed = code != ZB_OK;
     return code;

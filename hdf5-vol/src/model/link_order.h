@@ -13,7 +13,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_LINK_ORDER_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_LINK_ORDER_H
 
-#include "model/structs.h"
+#include "model/link_list.h"
 
 #include "zarrbridge/zarrbridge.h"
 
@@ -33,29 +33,32 @@ unsigned vol_order_flags(vol_node *group);
 /* A group that was just made, and has no links yet, keeps the order. */
 enum zb_code vol_order_begin(vol_node *group, unsigned flags, zb_error *err);
 
-/* Before a link of that name is added: all links are known, and there is room in the document. */
-enum zb_code vol_order_prepare(vol_node *group, const char *name, zb_error *err);
+/* Before a link of that name is added to a group whose links are all known: whether there is room in
+   the document. */
+enum zb_code vol_order_check(vol_node *group, const char *name, zb_error *err);
 
-/* All links of a group have just been listed. */
-void vol_order_assign(vol_node *group);
+/* For links.c, which alone knows the links of a group: all have just been listed. */
+void vol_order_assign(vol_node *group, const vol_link_list *links);
 
-/* For links.c: a link came into its group, or leaves it; or all are forgotten. */
+/* Likewise: a link came into a listed group, or leaves one (as the last one); or what was made of
+   the links before is wrong now. */
 void vol_order_added(vol_link *link);
-void vol_order_taken(vol_link *link);
+void vol_order_taken(vol_link *link, bool is_last);
 void vol_order_cleared(vol_node *group);
+
+/* Likewise: these links in the order in which they were made. NULL where no order is kept, and when
+   memory runs out. Borrowed until a link comes or goes. */
+vol_link *const *vol_order_sorted(vol_node *group, const vol_link_list *links);
+
+/* Likewise: stores the order of these links if it has changed. */
+enum zb_code vol_order_store(vol_node *group, const vol_link_list *links, zb_error *err);
+bool vol_order_is_changed(const vol_node *group);
 
 /* Gives a link the place of one that it has replaced. */
 void vol_order_set(vol_link *link, uint64_t order);
 
-/* The i-th link of a listed group, by name, or by creation where the order is kept. */
-vol_link *vol_order_link(vol_node *group, bool by_creation, bool backwards, size_t i);
-
 /* The largest number that a link of a listed group has had; 0 where no order is kept. */
 uint64_t vol_order_last(const vol_node *group);
-
-/* Stores a changed order; whether there is one to be stored. */
-enum zb_code vol_order_store(vol_node *group, zb_error *err);
-bool vol_order_is_changed(const vol_node *group);
 
 /* The document may tell another order than it did. */
 void vol_order_forget(vol_node *group);

@@ -118,6 +118,21 @@ void vol_links_set_listed(vol_node *group, bool listed) {
     group->links.listed = listed;
 }
 
+void vol_links_assign_order(vol_node *group) {
+    vol_order_assign(group, &group->links.list);
+}
+
+vol_link *vol_links_in_order(vol_node *group, bool by_creation, bool backwards, size_t i) {
+    const vol_link_list *list = &group->links.list;
+    vol_link *const *sorted = by_creation ? vol_order_sorted(group, list) : NULL;
+    const size_t at = backwards ? list->count - 1 - i : i;
+    return sorted ? sorted[at] : list->link[at];
+}
+
+enum zb_code vol_links_store_order(vol_node *group, zb_error *err) {
+    return vol_order_store(group, &group->links.list, err);
+}
+
 enum zb_code vol_links_reserve(vol_node *group, zb_error *err) {
     if (vol_link_list_reserve(&group->links.list))
         return ZB_OK;
@@ -128,12 +143,16 @@ void vol_links_insert(vol_node *group, vol_link *link) {
     vol_link_list_insert(&group->links.list, link);
     group->file->link_count += !link->named;
     link->group = group;
-    vol_order_added(link);
+    vol_order_cleared(group);
+    if (group->links.listed)
+        vol_order_added(link);
 }
 
 void vol_links_take(vol_link *link) {
     vol_node *group = link->group;
-    vol_order_taken(link);
+    vol_order_cleared(group);
+    if (group->links.listed)
+        vol_order_taken(link, group->links.list.count == 1);
     vol_link_list_take(&group->links.list, link->name);
     group->file->link_count -= !link->named;
     link->group = NULL;

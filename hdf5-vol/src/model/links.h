@@ -83,6 +83,15 @@ vol_link *vol_links_find(const vol_node *group, const char *name);
 bool vol_links_are_listed(const vol_node *group);
 void vol_links_set_listed(vol_node *group, bool listed);
 
+/* All links of a group have just been listed: gives them their order. */
+void vol_links_assign_order(vol_node *group);
+
+/* The i-th link of a listed group, by name, or by creation where the order is kept (link_order.h). */
+vol_link *vol_links_in_order(vol_node *group, bool by_creation, bool backwards, size_t i);
+
+/* Stores the order of a listed group's links if it has changed. */
+enum zb_code vol_links_store_order(vol_node *group, zb_error *err);
+
 /* Makes room for one more. */
 enum zb_code vol_links_reserve(vol_node *group, zb_error *err);
 

@@ -4,7 +4,6 @@
 
 #include "model/dimension_records.h"
 #include "model/dimensions.h"
-#include "model/link_order.h"
 #include "model/links.h"
 #include "model/loose.h"
 #include "model/named_links.h"
@@ -287,7 +286,7 @@ enum zb_code vol_node_list(vol_node *group, zb_error *err) {
     if (!code)
         code = vol_records_show(group, err);
     if (!code)
-        vol_order_assign(group);
+        vol_links_assign_order(group);
     if (!code && group->file->options.dimensions == VOL_DIMENSIONS_ON)
         code = vol_dims_complete(group, err);
     return code;

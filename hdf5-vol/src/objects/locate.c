@@ -33,7 +33,7 @@ static enum zb_code find_by_index(const vol_object *object, const H5VL_loc_by_id
     if (by_creation && !vol_order_flags(group))
         return zb_fail(err, ZB_EINVAL, "creation order not tracked for links in group %s",
                        group->path);
-    out->link = vol_order_link(group, by_creation, at->order == H5_ITER_DEC, (size_t)at->n);
+    out->link = vol_links_in_order(group, by_creation, at->order == H5_ITER_DEC, (size_t)at->n);
     return vol_link_node(out->link, &out->node, err);
 }
 
