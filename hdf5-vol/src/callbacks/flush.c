@@ -3,8 +3,8 @@
 #include "callbacks/flush.h"
 
 #include "hdf5/errors.h"
-#include "model/aliases.h"
 #include "model/edit.h"
+#include "model/link_store.h"
 #include "model/writers_below.h"
 
 /* The waiting data of a node and all below it. */

@@ -3,7 +3,6 @@
 #include "model/aliases.h"
 
 #include "model/alias_list.h"
-#include "model/dimension_records.h"
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/place_text.h"
@@ -233,7 +232,7 @@ void vol_alias_drop_below(vol_node *top) {
 
 /* ---- Storing ---- */
 
-static enum zb_code store_names(vol_node *node, zb_error *err) {
+enum zb_code vol_alias_store_names(vol_node *node, zb_error *err) {
     vol_aliases *aliases = node->aliases;
     if (!aliases || !aliases->changed || node->loose)
         return ZB_OK;
@@ -260,43 +259,6 @@ static enum zb_code store_names(vol_node *node, zb_error *err) {
         code = vol_waiting_flush(node, err);
     aliases->changed = code != ZB_OK;
     return code;
-}
-
-/* One change of the document for both. */
-static enum zb_code store_links(vol_node *group, zb_error *err) {
-    if (group->loose || !(vol_named_is_changed(group) || vol_order_is_changed(group)))
-        return ZB_OK;
-    enum zb_code code = vol_named_store(group, err);
-    if (!code && vol_order_is_changed(group))
-        code = vol_node_list(group, err); /* a root where nothing has been made yet */
-    if (!code)
-        code = vol_links_store_order(group, err);
-    return code ? code : vol_waiting_flush(group, err);
-}
-
-/* A name without a link means nothing, so names come first. They may belong to any node. */
-enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
-    vol_file *file = node->file;
-    enum zb_code code = vol_records_store_below(node, err);
-    if (code || !file->links_changed)
-        return code;
-    code = vol_node_each_below(file->root, store_names, err);
-    if (!code)
-        code = vol_node_each_below(node, store_links, err);
-    file->links_changed = code || node != file->root;
-    return code;
-}
-
-enum zb_code vol_links_store_own(vol_node *node, zb_error *err) {
-    const vol_link_list *named = vol_named_known(node);
-    enum zb_code code = vol_records_store(node, err);
-    if (code || !node->file->links_changed)
-        return code;
-    code = store_names(node, err);
-    for (size_t i = 0; named && i < named->count && !code; i++)
-        if (named->link[i]->alias_of)
-            code = store_names(named->link[i]->alias_of, err);
-    return code ? code : store_links(node, err);
 }
 
 /* What is not listed has no order that a link's going changes. */

@@ -46,11 +46,8 @@ bool vol_alias_moved(vol_node *top);
 /* Before it is deleted: its aliases of other nodes go. */
 void vol_alias_drop_below(vol_node *top);
 
-/* Stores the links of all kinds that have changed, below a node, and what else groups keep. */
-enum zb_code vol_links_store_below(vol_node *node, zb_error *err);
-
-/* Stores all that vol_alias_forget forgets of a node, and no more. */
-enum zb_code vol_links_store_own(vol_node *node, zb_error *err);
+/* Stores a changed list of a node's aliases. */
+enum zb_code vol_alias_store_names(vol_node *node, zb_error *err);
 
 /* Forgets what is known of a group's links and their order, and of a node's aliases, in order to
    read them again: changes have been stored. */

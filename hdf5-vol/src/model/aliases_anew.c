@@ -3,6 +3,7 @@
 #include "model/aliases_anew.h"
 
 #include "model/aliases.h"
+#include "model/link_store.h"
 #include "model/links.h"
 #include "model/node_attrs.h"
 #include "model/node_life.h"

@@ -2,11 +2,11 @@
 /* Copying nodes: see copy_nodes.h. */
 #include "model/copy_nodes.h"
 
-#include "model/aliases.h"
 #include "model/copy_links.h"
 #include "model/edit.h"
 #include "model/edit_attributes.h"
 #include "model/link_order.h"
+#include "model/link_store.h"
 #include "model/links.h"
 #include "model/place_text.h"
 #include "model/reference_count.h"

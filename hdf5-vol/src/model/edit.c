@@ -8,6 +8,7 @@
 #include "model/dimensions.h"
 #include "model/large_attributes.h"
 #include "model/link_order.h"
+#include "model/link_store.h"
 #include "model/links.h"
 #include "model/loose.h"
 #include "model/node_attrs.h"

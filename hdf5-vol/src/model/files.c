@@ -2,7 +2,7 @@
 /* Open files as a whole: see files.h. */
 #include "model/files.h"
 
-#include "model/aliases.h"
+#include "model/link_store.h"
 #include "model/loose.h"
 #include "model/names.h"
 #include "model/writers_below.h"

@@ -42,7 +42,7 @@ struct vol_file {
     vol_node *root;
     uint64_t changes; /* counts what we changed: anything derived from several nodes may be stale */
     uint64_t attribute_changes; /* the same of lists of attributes */
-    bool links_changed;         /* links wait to be stored (aliases.h) */
+    bool links_changed;         /* links wait to be stored (link_store.h) */
     uint32_t reading;           /* aliases_anew.c: of links, the last one's number */
     uint64_t node_count;        /* in memory; node_life.c */
     uint64_t link_count;        /* in memory, of those that are places; links.c */
