@@ -20,7 +20,7 @@
 #include "model/waiting.h"
 
 #include "model/links.h"
-#include "model/paths.h"
+#include "model/namesakes.h"
 
 #include "zarrbridge/conventions.h"
 
@@ -32,23 +32,6 @@
 #include <string.h>
 
 /* ---- Coordinates ---- */
-
-/* The dataset `name` in the group `level` steps above the array's own, as far as the file shows. */
-static vol_node *dataset_at(const vol_node *array, unsigned level, const char *name) {
-    vol_node *group = array->parent;
-    for (; group && level > 0; level--)
-        group = group->parent;
-    vol_node *node = group ? vol_node_find(group, name, NULL) : NULL;
-    return node && node->kind == VOL_DATASET ? node : NULL;
-}
-
-vol_node *vol_dims_namesake(const vol_node *dataset, const char *name) {
-    vol_node *found = NULL;
-    unsigned level = 0;
-    for (const vol_node *group = dataset->parent; group && !found; group = group->parent)
-        found = dataset_at(dataset, level++, name);
-    return found;
-}
 
 static bool is_endless(vol_node *dataset, uint32_t dim) {
     const uint64_t *max_shape = vol_max_shape(dataset);
@@ -65,7 +48,7 @@ typedef struct asking {
 
 static const zb_array_info *info_at(void *context, unsigned level, const char *name) {
     asking *ask = context;
-    vol_node *node = dataset_at(ask->array, level, name);
+    vol_node *node = vol_namesake_at(ask->array, level, name);
     if (!node)
         return NULL;
     ask->dimension = *zb_node_array(node->zarr);
@@ -87,7 +70,7 @@ static const vol_node *find_scale(vol_node *array, uint32_t dim) {
         around.levels++;
     const int level = zb_coordinate_find(info, dim, &around);
     vol_node *found =
-        level < 0 ? NULL : dataset_at(array, (unsigned)level, info->dimension_names[dim]);
+        level < 0 ? NULL : vol_namesake_at(array, (unsigned)level, info->dimension_names[dim]);
     const zb_json *scales = found ? vol_scales_get(found) : NULL;
     return scales && !zb_json_get(scales, VOL_SCALE_CLASS) ? NULL : found;
 }

@@ -12,10 +12,6 @@ bool vol_dims_is_scale(vol_node *node);
 /* Is it one by its own words, whatever is beside it? */
 bool vol_dims_names_itself(const vol_node *node);
 
-/* The nearest dataset called `name`, from the group of `dataset` on upwards, as other Zarr programs
-   look for coordinates; NULL when there is none. */
-vol_node *vol_dims_namesake(const vol_node *dataset, const char *name);
-
 /* Adds DIMENSION_LABELS, DIMENSION_LIST, CLASS and NAME to the attributes of an array, made of
    dimension_names. False when memory runs out. */
 bool vol_dims_add(vol_attrs *attrs, vol_node *node);

@@ -2,8 +2,8 @@
 /* Dimension scales as HDF5 programs state them: see scales.h. */
 #include "model/scales.h"
 
-#include "model/dimensions.h"
 #include "model/edit.h"
+#include "model/namesakes.h"
 #include "model/node_attrs.h"
 #include "model/places.h"
 #include "model/scale_paths.h"
@@ -117,7 +117,7 @@ static const char *name_of(vol_node *dataset, const zb_json *scales, uint32_t d,
                            const char *other) {
     const char *own = own_name(dataset, scales, dataset->name), *label = label_of(scales, d);
     const vol_node *scale = first_scale(dataset, element(value_of(scales, VOL_SCALE_LIST), d));
-    const vol_node *seen = scale ? vol_dims_namesake(dataset, scale->name) : NULL;
+    const vol_node *seen = scale ? vol_namesake(dataset, scale->name) : NULL;
     if (own)
         return own;
     if (scale && (!seen || seen == scale))
