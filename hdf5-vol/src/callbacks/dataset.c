@@ -16,6 +16,7 @@
 #include "model/edit.h"
 #include "model/forget.h"
 #include "model/deleted.h"
+#include "model/edit_dataset.h"
 #include "model/max_shape.h"
 #include "model/side.h"
 #include "model/space.h"

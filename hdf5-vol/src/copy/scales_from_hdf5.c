@@ -6,7 +6,7 @@
 #include "attributes/write.h"
 #include "copy/scale_references.h"
 #include "hdf5/errors.h"
-#include "model/edit.h"
+#include "model/edit_dataset.h"
 #include "model/scales.h"
 
 #include <stdlib.h>

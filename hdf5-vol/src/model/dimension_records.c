@@ -3,7 +3,7 @@
 #include "model/dimension_records.h"
 
 #include "model/dimensions.h"
-#include "model/edit.h"
+#include "model/edit_dataset.h"
 #include "model/links.h"
 #include "model/max_shape.h"
 #include "model/side.h"

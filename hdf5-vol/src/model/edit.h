@@ -43,14 +43,9 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err);
 
 enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err);
 
-/* names: [ndim], entries may be NULL; NULL removes all. */
-enum zb_code vol_edit_dimension_names(vol_node *dataset, const char *const *names, zb_error *err);
-
 /* Takes a dataset out of the store and shows one from memory in its place, which stands for a
    dimension only. */
 enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err);
-
-enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error *err);
 
 /* Shows the changes of other programs: the node's document and, of a group, its children. Data that
    wait for a dataset are stored before. ZB_ENOTFOUND when the node is gone, ZB_ECONFLICT when open

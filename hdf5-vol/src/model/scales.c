@@ -2,7 +2,7 @@
 /* Dimension scales as HDF5 programs state them: see scales.h. */
 #include "model/scales.h"
 
-#include "model/edit.h"
+#include "model/edit_dataset.h"
 #include "model/namesakes.h"
 #include "model/node_attrs.h"
 #include "model/places.h"
