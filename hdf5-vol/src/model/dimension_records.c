@@ -23,8 +23,9 @@ static const zb_json *records_of(vol_node *group) {
     return zb_json_kind_of(records) == ZB_JSON_OBJECT ? records : NULL;
 }
 
-bool vol_records_are_in(vol_node *group) {
-    return records_of(group) != NULL;
+/* Which dimensions need a dataset shows only when all arrays are known. */
+static bool need_list(vol_node *group) {
+    return group->file->options.dimensions == VOL_DIMENSIONS_ON || records_of(group) != NULL;
 }
 
 /* ---- Showing ---- */
@@ -72,7 +73,7 @@ static enum zb_code show(vol_node *group, const zb_json *record, uint64_t length
     return vol_edit_resize(node, &beside, err);
 }
 
-enum zb_code vol_records_show(vol_node *group, zb_error *err) {
+static enum zb_code show_records(vol_node *group, zb_error *err) {
     enum zb_code code = ZB_OK;
     const zb_json *records = records_of(group);
     for (const zb_json *one = zb_json_first(records); one && !code; one = zb_json_next(one)) {
@@ -82,6 +83,9 @@ enum zb_code vol_records_show(vol_node *group, zb_error *err) {
     }
     return code;
 }
+
+const vol_extras vol_dimension_extras = {
+    .need_list = need_list, .show_kept = show_records, .show_made = vol_dims_complete};
 
 /* ---- Storing ---- */
 

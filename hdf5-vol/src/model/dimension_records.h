@@ -16,11 +16,8 @@
 
 #include "model/tree.h"
 
-/* Whether a group has any; not by the option netcdf_dimensions=0. */
-bool vol_records_are_in(vol_node *group);
-
-/* Adds the datasets to a group whose nodes are listed. */
-enum zb_code vol_records_show(vol_node *group, zb_error *err);
+/* Shows these datasets (not by the option netcdf_dimensions=0), and those of dimensions.h. */
+extern const vol_extras vol_dimension_extras;
 
 /* Brings the records of a group, and of all below it, up to date. They wait (waiting.h) then. */
 enum zb_code vol_records_store(vol_node *group, zb_error *err);

@@ -231,6 +231,8 @@ static enum zb_code add_dimension(vol_node *group, vol_node *array, uint32_t d, 
 
 enum zb_code vol_dims_complete(vol_node *group, zb_error *err) {
     enum zb_code code = ZB_OK;
+    if (group->file->options.dimensions != VOL_DIMENSIONS_ON)
+        return ZB_OK;
     for (size_t i = 0; i < vol_links_count(group) && !code; i++) {
         vol_link *link = vol_links_at(group, i);
         code = vol_link_open(link, err);

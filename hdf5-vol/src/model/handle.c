@@ -8,7 +8,7 @@
  */
 #include "model/handle.h"
 
-#include "model/dimensions.h"
+#include "model/dimension_records.h"
 #include "model/files.h"
 #include "model/loose.h"
 #include "model/names.h"
@@ -37,8 +37,8 @@ static enum zb_code add_array_root(vol_file *file, zb_node *zarr, zb_error *err)
         zb_node_release(zarr);
     else
         code = vol_tree_add(file->root, name, zarr, &dataset, err);
-    if (!code && file->options.dimensions == VOL_DIMENSIONS_ON)
-        code = vol_dims_complete(file->root, err);
+    if (!code)
+        code = file->extras->show_made(file->root, err);
     free(name);
     return code;
 }
@@ -125,6 +125,7 @@ static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *
     file->lib = lib;
     file->refs = 1;
     file->options = *options;
+    file->extras = &vol_dimension_extras;
     file->writable = writable;
     file->number = vol_name_number(path);
     file->changes = 1;

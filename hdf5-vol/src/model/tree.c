@@ -2,8 +2,6 @@
 /* The hierarchy of an open file: see tree.h. */
 #include "model/tree.h"
 
-#include "model/dimension_records.h"
-#include "model/dimensions.h"
 #include "model/links.h"
 #include "model/loose.h"
 #include "model/named_links.h"
@@ -213,8 +211,7 @@ enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, z
     enum zb_code code = ZB_OK;
     if (group->kind != VOL_GROUP)
         code = ZB_ENOTFOUND;
-    /* Which dimensions need a dataset shows only when all arrays are known. */
-    else if (group->file->options.dimensions == VOL_DIMENSIONS_ON || vol_records_are_in(group))
+    else if (group->file->extras->need_list(group))
         code = vol_node_list(group, err);
     if (!code) {
         *out = vol_links_find(group, name);
@@ -284,11 +281,11 @@ enum zb_code vol_node_list(vol_node *group, zb_error *err) {
         code = vol_named_show(group, err);
     vol_links_set_listed(group, code == ZB_OK);
     if (!code)
-        code = vol_records_show(group, err);
+        code = group->file->extras->show_kept(group, err);
     if (!code)
         vol_links_assign_order(group);
-    if (!code && group->file->options.dimensions == VOL_DIMENSIONS_ON)
-        code = vol_dims_complete(group, err);
+    if (!code)
+        code = group->file->extras->show_made(group, err);
     return code;
 }
 

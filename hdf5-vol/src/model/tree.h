@@ -30,6 +30,17 @@ typedef struct vol_handle vol_handle;
 
 #define VOL_TOKEN_BUCKETS 1024
 
+/* What groups show besides the nodes and links of the store: datasets of dimensions. They are made
+   above the tree (dimension_records.h), which calls that by this table. */
+typedef struct vol_extras {
+    /* Whether the group's whole list has to be known before a name is looked for in it. */
+    bool (*need_list)(vol_node *group);
+    /* Adds to a group that is listed the ones that it keeps. */
+    enum zb_code (*show_kept)(vol_node *group, zb_error *err);
+    /* Adds the ones that follow of what it shows; they have no place in its order. */
+    enum zb_code (*show_made)(vol_node *group, zb_error *err);
+} vol_extras;
+
 struct vol_file {
     h5_lib *lib;
     char *path;      /* as the user gave it, in its plain form (names.h) */
@@ -37,6 +48,7 @@ struct vol_file {
     uint64_t number; /* the same for every open of one store, different from native files */
     bool writable;   /* opened or created by a handle that may write */
     vol_options options;
+    const vol_extras *extras;
     zb_store *store;
     zb_store *dimensions; /* where dimensions.c keeps its datasets; NULL until it has some */
     vol_node *root;
