@@ -3,6 +3,7 @@
 #include "model/copy_links.h"
 
 #include "model/aliases.h"
+#include "model/copy_stored.h"
 #include "model/edit_links.h"
 #include "model/links.h"
 #include "model/map.h"
@@ -82,7 +83,7 @@ static enum zb_code copy_to_node(copy_job *job, const vol_link *link, const vol_
             err, ZB_EUNSUPPORTED,
             "'%s' in %s leads to %s, which holds what is to be copied: copy that instead",
             link->name, link->group->path, node->path);
-    enum zb_code code = vol_edit_copy_node(node, place, !job->shallow, &copy, err);
+    enum zb_code code = vol_copy_stored(node, place, !job->shallow, &copy, err);
     if (!code)
         code = remember(job, node, copy, err);
     if (!code && !job->shallow)

@@ -17,8 +17,4 @@ typedef struct vol_copying {
 enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, const vol_copying *how,
                            zb_error *err);
 
-/* A part of it: copies a node with all below it, or a group alone, without its links. */
-enum zb_code vol_edit_copy_node(vol_node *node, const vol_place *place, bool whole, vol_node **out,
-                                zb_error *err);
-
 #endif

@@ -5,8 +5,6 @@
 #include "model/large_attributes.h"
 #include "model/node_attrs.h"
 #include "model/side.h"
-#include "model/tree.h"
-#include "model/unreadable.h"
 #include "model/waiting.h"
 #include "model/waiting_store.h"
 

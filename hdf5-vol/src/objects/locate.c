@@ -9,7 +9,6 @@
 #include "hdf5/property_lists.h"
 #include "model/links.h"
 #include "model/token_search.h"
-#include "model/tokens.h"
 
 #include <stdlib.h>
 #include <string.h>
