@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The rooms of the core stand in one order, and nothing looks up it. Nor are there circles in the network library.
+"""The rooms of the core stand in one order, and nothing looks up it. Nor are there circles in the network library,
+and in the model of the HDF5 connector.
 
-ZARRBRIDGE_SOURCE is the source tree; ZARRBRIDGE_OBJECTS, and ZARRBRIDGE_REMOTE_OBJECTS where that library is
-built, are files with the path of each object file in a line.
+ZARRBRIDGE_SOURCE is the source tree; ZARRBRIDGE_OBJECTS, and ZARRBRIDGE_REMOTE_OBJECTS and ZARRBRIDGE_VOL_OBJECTS
+where these are built, are files with the path of each object file in a line.
 """
 import functools
 import os
@@ -15,6 +16,7 @@ import pytest
 SOURCE = Path(os.environ["ZARRBRIDGE_SOURCE"]) / "core"
 OBJECTS = Path(os.environ["ZARRBRIDGE_OBJECTS"])
 REMOTE_OBJECTS = os.environ.get("ZARRBRIDGE_REMOTE_OBJECTS")
+VOL_OBJECTS = os.environ.get("ZARRBRIDGE_VOL_OBJECTS")
 
 # From the lowest to the highest. A file includes, and calls, its own room and those before it.
 ROOMS = ["base", "kernel", "store", "codec", "model", "node", "read", "write", "change", "check",
@@ -32,6 +34,9 @@ PUBLIC = {
 # A struct is an element of elements, whose conversion is that of its fields.
 INTRINSIC = [{"read/expand", "read/leaf"}, {"codec/chain_bind", "codec/shard", "codec/table"},
              {"kernel/convert", "kernel/convert_special"}]
+
+# The rooms of the connector whose sources call each other in no circle.
+VOL_LAYERED = {"hdf5", "model", "objects", "create", "copy"}
 
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
 
@@ -126,3 +131,10 @@ def test_no_circles_of_the_network_library():
     graph = calls(Path(REMOTE_OBJECTS))
     assert len(graph) > 10
     assert circles(graph) == set()
+
+
+@pytest.mark.skipif(not VOL_OBJECTS, reason="the HDF5 connector is not built")
+def test_no_circles_of_the_connector():
+    graph = calls(Path(VOL_OBJECTS))
+    assert len([unit for unit in graph if unit.startswith("model/")]) > 40
+    assert {name for circle in circles(graph) for name in circle if name.split("/")[0] in VOL_LAYERED} == set()

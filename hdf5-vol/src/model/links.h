@@ -86,7 +86,8 @@ void vol_links_set_listed(vol_node *group, bool listed);
 /* All links of a group have just been listed: gives them their order. */
 void vol_links_assign_order(vol_node *group);
 
-/* The i-th link of a listed group, by name, or by creation where the order is kept (link_order.h). */
+/* The i-th link of a listed group, by name, or by creation where the order is kept
+   (link_order.h). */
 vol_link *vol_links_in_order(vol_node *group, bool by_creation, bool backwards, size_t i);
 
 /* Stores the order of a listed group's links if it has changed. */

@@ -57,9 +57,9 @@ enum zb_code vol_side_set_link(vol_node *node, const char *link, const char *jso
 /* Whether an attribute of that name is hidden, since it is ours. */
 bool vol_side_hides(vol_node *node, const char *name);
 
-/* For waiting_store.c: the JSON of the attribute's new text (malloc'ed), made of the attributes that are
-   stored now and the changes that wait; *out is NULL when no member is left. Entries of attributes
-   that the node does not have any more are left out. */
+/* For waiting_store.c: the JSON of the attribute's new text (malloc'ed), made of the attributes
+   that are stored now and the changes that wait; *out is NULL when no member is left. Entries of
+   attributes that the node does not have any more are left out. */
 enum zb_code vol_side_print(const vol_node *node, const zb_json *attributes, char **out,
                             zb_error *err);
 
