@@ -14,7 +14,7 @@
 #include "dataset/gdal_deletions.h"
 #include "dataset/open.h"
 #include "dataset/own_driver.h"
-#include "driver/driver.h"
+#include "driver/description.h"
 #include "driver/whole_stores.h"
 #include "multidim/md_create.h"
 #include "store/location.h"

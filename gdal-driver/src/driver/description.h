@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What GDAL asks of the driver itself. */
-#ifndef ZARR3_DRIVER_H
-#define ZARR3_DRIVER_H
+/* What GDAL asks of the driver itself: its properties and calls. */
+#ifndef ZARR3_DESCRIPTION_H
+#define ZARR3_DESCRIPTION_H
 
 #include "base/compat.h"
 
