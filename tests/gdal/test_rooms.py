@@ -13,10 +13,11 @@ MAY_INCLUDE = {
     "array": {"base", "store"},
     "raster": {"base", "store", "array"},
     "geo": {"base", "store", "array", "raster"},
-    "dataset": {"base", "store", "options", "array", "raster", "geo"},
-    "create": {"base", "store", "options", "array", "raster", "geo", "dataset"},
-    "multidim": {"base", "store", "options", "array", "raster", "geo", "dataset", "create"},
-    "driver": {"base", "store", "options", "array", "raster", "geo", "dataset", "create",
+    "side": {"base", "store", "array"},
+    "dataset": {"base", "store", "options", "array", "raster", "geo", "side"},
+    "create": {"base", "store", "options", "array", "raster", "geo", "side", "dataset"},
+    "multidim": {"base", "store", "options", "array", "raster", "geo", "side", "dataset", "create"},
+    "driver": {"base", "store", "options", "array", "raster", "geo", "side", "dataset", "create",
                "multidim"},
 }
 

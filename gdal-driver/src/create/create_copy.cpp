@@ -13,7 +13,7 @@
 #include "dataset/band.h"
 #include "dataset/levels.h"
 #include "dataset/open.h"
-#include "dataset/side_properties.h"
+#include "side/side_properties.h"
 #include "store/location.h"
 #include "store/network.h"
 #include "store/open_store.h"

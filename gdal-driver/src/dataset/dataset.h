@@ -20,7 +20,7 @@
 #include "dataset/raster_levels.h"
 #include "dataset/raster_mask.h"
 #include "dataset/raster_reader.h"
-#include "dataset/side_properties.h"
+#include "side/side_properties.h"
 #include "geo/georeference.h"
 #include "raster/pyramid.h"
 #include "store/complete.h"

@@ -11,12 +11,12 @@
  * - A slice shows what the array says of its band, and has a place in the sidecar file for the
  *   rest: the array's attribute is for those who see all of its bands.
  */
-#include "array/attributes.h"
-#include "base/json_text.h"
 #include "cpl_conv.h"
 #include "dataset/band.h"
 #include "dataset/dataset.h"
-#include "dataset/side_properties.h"
+#include "side/array_statistics.h"
+#include "side/sidecar.h"
+#include "side/side_properties.h"
 
 #include "zarrbridge/json.h"
 
@@ -41,7 +41,7 @@ std::vector<uint64_t> Zarr3Dataset::numbers_in_array() const {
 }
 
 XmlTree Zarr3Dataset::stored_side_properties() const {
-    XmlTree tree = parse_side_properties(attribute_text(node(), kSideProperties));
+    XmlTree tree = side_properties_of(node());
     if (tree != nullptr && !pinned_.empty())
         keep_bands(tree.get(), numbers_in_array());
     return tree;
@@ -80,7 +80,7 @@ CPLXMLNode *Zarr3Dataset::serialize_exactly() {
 CPLXMLNode *Zarr3Dataset::SerializeToXML(const char *) {
     CPLXMLNode *tree = serialize_exactly();
     if (tree == nullptr)
-        return CPLCreateXMLNode(nullptr, CXT_Element, "PAMDataset");
+        return no_side_properties().release();
     drop_descriptions(tree, [this](int band) {
         return static_cast<Zarr3RasterBand *>(GetRasterBand(band))->is_described();
     });
@@ -95,11 +95,8 @@ CPLXMLNode *Zarr3Dataset::SerializeToXML(const char *) {
 /* GDAL's rasters know none of the whole array. They stay until pixels are written. */
 void Zarr3Dataset::keep_array_statistics(XmlTree *tree) const {
     const auto known = wrote_ ? std::nullopt : array_statistics(stored_side_properties().get());
-    if (!known)
-        return;
-    if (*tree == nullptr)
-        *tree = XmlTree(CPLCreateXMLNode(nullptr, CXT_Element, "PAMDataset"));
-    set_array_statistics(tree->get(), *known);
+    if (known)
+        set_array_statistics(tree, *known);
 }
 
 void Zarr3Dataset::collect_side_properties(AttributeChanges *changes) {
@@ -110,15 +107,11 @@ void Zarr3Dataset::collect_side_properties(AttributeChanges *changes) {
             keep_side_properties(tree.get(), false);
         keep_array_statistics(&tree);
     } else { /* a slice: all that it knows is that the statistics of its bands are of the past */
-        tree = parse_side_properties(attribute_text(node(), kSideProperties));
+        tree = side_properties_of(node());
         if (tree != nullptr)
             drop_statistics(tree.get(), numbers_in_array());
     }
-    const std::string text = side_properties_text(tree.get());
-    if (text.empty())
-        changes->remove(kSideProperties);
-    else
-        changes->set(kSideProperties, json_quote(text));
+    set_side_properties(changes, tree.get());
 }
 
 /* Called when the attributes have been written: a sidecar file that is there must not contradict

@@ -11,7 +11,7 @@
 #include "base/handles.h"
 #include "base/json_text.h"
 #include "cpl_string.h"
-#include "dataset/side_properties.h"
+#include "side/side_properties.h"
 #include "geo/coordinate_place.h"
 #include "geo/crs.h"
 #include "store/directories.h"

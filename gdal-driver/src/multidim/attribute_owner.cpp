@@ -8,7 +8,7 @@
 #include "array/conventions.h"
 #include "array/dimension_names.h"
 #include "base/json_text.h"
-#include "dataset/side_properties.h"
+#include "side/side_properties.h"
 #include "geo/crs.h"
 #include "multidim/attribute.h"
 #include "raster/axes.h"

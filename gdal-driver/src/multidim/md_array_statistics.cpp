@@ -3,25 +3,17 @@
  * Statistics of all elements of an array. They are in the attribute of side properties, beside
  * those of the bands that rasters have of the same array.
  */
-#include "array/attributes.h"
-#include "base/json_text.h"
-#include "dataset/side_properties.h"
 #include "multidim/md_array.h"
+#include "side/array_statistics.h"
+#include "side/sidecar.h"
+#include "side/side_properties.h"
 #include "store/network.h"
 
 namespace zarr3 {
 
-static XmlTree stored(const zb_node *array) {
-    return parse_side_properties(attribute_text(array, kSideProperties));
-}
-
 bool Zarr3MDArray::store_side_properties(const CPLXMLNode *tree) {
-    const std::string text = side_properties_text(tree);
     AttributeChanges changes;
-    if (text.empty())
-        changes.remove(kSideProperties);
-    else
-        changes.set(kSideProperties, json_quote(text));
+    set_side_properties(&changes, tree);
     return change(changes);
 }
 
@@ -30,7 +22,7 @@ bool Zarr3MDArray::store_side_properties(const CPLXMLNode *tree) {
 bool Zarr3MDArray::forget_statistics() {
     if (statistics_gone_)
         return true;
-    const XmlTree tree = stored(array_.node());
+    const XmlTree tree = side_properties_of(array_.node());
     if (tree != nullptr && drop_statistics(tree.get(), {}) && !store_side_properties(tree.get()))
         return false;
     if (has_place_beside(tree_->filename()))
@@ -44,10 +36,8 @@ bool Zarr3MDArray::SetStatistics(bool approximate, double minimum, double maximu
     if (!IsWritable())
         return GDALMDArray::SetStatistics(approximate, minimum, maximum, mean, deviation, count,
                                           options);
-    XmlTree tree = stored(array_.node());
-    if (tree == nullptr)
-        tree = XmlTree(CPLCreateXMLNode(nullptr, CXT_Element, "PAMDataset"));
-    set_array_statistics(tree.get(), {approximate, minimum, maximum, mean, deviation, count});
+    XmlTree tree = side_properties_of(array_.node());
+    set_array_statistics(&tree, {approximate, minimum, maximum, mean, deviation, count});
     statistics_gone_ = false;
     return store_side_properties(tree.get());
 }
@@ -55,7 +45,7 @@ bool Zarr3MDArray::SetStatistics(bool approximate, double minimum, double maximu
 CPLErr Zarr3MDArray::GetStatistics(bool may_approximate, bool force, double *minimum,
                                    double *maximum, double *mean, double *deviation, GUInt64 *count,
                                    GDALProgressFunc progress, void *progress_data) {
-    const auto known = array_statistics(stored(array_.node()).get());
+    const auto known = array_statistics(side_properties_of(array_.node()).get());
     if (!known || (known->approximate && !may_approximate))
         return force ? GDALMDArray::GetStatistics(may_approximate, force, minimum, maximum, mean,
                                                   deviation, count, progress, progress_data)
@@ -73,7 +63,7 @@ CPLErr Zarr3MDArray::GetStatistics(bool may_approximate, bool force, double *min
 }
 
 void Zarr3MDArray::ClearStatistics() {
-    const XmlTree tree = stored(array_.node());
+    const XmlTree tree = side_properties_of(array_.node());
     if (IsWritable() && drop_array_statistics(tree.get()))
         store_side_properties(tree.get());
 }

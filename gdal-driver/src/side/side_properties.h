@@ -9,19 +9,29 @@
 #define ZARR3_SIDE_PROPERTIES_H
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "cpl_minixml.h"
+#include "array/attribute_changes.h"
 #include "gdal.h"
+#include "side/xml.h"
 
 namespace zarr3 {
 
 /* The array's attribute: a string. */
 constexpr char kSideProperties[] = "zarrbridge:gdal";
 
-using XmlTree = CPLXMLTreeCloser;
+/* The element of a tree for statistics of the whole array: array_statistics.h. */
+constexpr char kArrayStatistics[] = "Statistics";
+
+/* Those of an array; null where there are none. */
+XmlTree side_properties_of(const zb_node *array);
+
+/* The array gets these; without content, it has none. */
+void set_side_properties(AttributeChanges *changes, const CPLXMLNode *tree);
+
+/* A tree without any. */
+XmlTree no_side_properties();
 
 /* True if the items of a metadata domain are a raster's own, and neither derived from its source
    nor kept elsewhere. Not for the default domain. */
@@ -63,30 +73,8 @@ void drop_descriptions(CPLXMLNode *tree, const std::function<bool(int)> &drop);
 /* Takes away what `known` says, too, word by word. */
 void drop_known(CPLXMLNode *tree, const CPLXMLNode *known);
 
-/* True if the tree has elements. */
-bool has_content(const CPLXMLNode *tree);
-
 /* "" for a tree without content. */
 std::string side_properties_text(const CPLXMLNode *tree);
-
-/* Statistics of all elements of an array, for which the multidimensional API has a call. The
-   element is that which GDAL's sidecar files have for arrays. */
-struct ArrayStatistics {
-    bool approximate;
-    double minimum, maximum, mean, deviation;
-    uint64_t count; /* of valid elements */
-};
-std::optional<ArrayStatistics> array_statistics(const CPLXMLNode *tree);
-void set_array_statistics(CPLXMLNode *tree, const ArrayStatistics &statistics);
-/* True if there were any. */
-bool drop_array_statistics(CPLXMLNode *tree);
-
-/* Takes what is said of pixels that were, of an array and of its slices, out of a sidecar file. */
-void take_statistics_out_of_sidecar(const std::string &file, const std::string &array);
-
-/* Takes the properties of one subdataset out of a sidecar file, since the store has them. What else
-   the file says stays; a file that then says nothing is deleted. */
-void take_out_of_sidecar(const std::string &file, const std::string &subdataset);
 
 } // namespace zarr3
 

@@ -4,7 +4,7 @@
  * after everything has been cut off that could contradict the store or stand for something else: a
  * list of subdatasets, say, or a CRS.
  */
-#include "dataset/side_properties.h"
+#include "side/side_properties.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,9 +12,9 @@
 #include <iterator>
 #include <set>
 
-#include "base/handles.h"
+#include "array/attributes.h"
+#include "base/json_text.h"
 #include "base/number_text.h"
-#include "cpl_conv.h"
 #include "cpl_error.h"
 
 namespace zarr3 {
@@ -30,35 +30,6 @@ bool is_own_domain(const char *domain) {
            std::none_of(std::begin(kOthers), std::end(kOthers),
                         [&](const char *other) { return EQUAL(domain, other); });
 }
-
-/* Takes away the children of which `drop` is true. */
-template <class Drop> static void prune(CPLXMLNode *parent, const Drop &drop) {
-    for (CPLXMLNode **link = &parent->psChild; *link != nullptr;) {
-        CPLXMLNode *child = *link;
-        if (drop(child)) {
-            *link = child->psNext;
-            child->psNext = nullptr;
-            CPLDestroyXMLNode(child);
-        } else {
-            link = &child->psNext;
-        }
-    }
-}
-
-static bool is_element(const CPLXMLNode *node, const char *name) {
-    return node->eType == CXT_Element && EQUAL(node->pszValue, name);
-}
-
-bool has_content(const CPLXMLNode *tree) {
-    const CPLXMLNode *child = tree == nullptr ? nullptr : tree->psChild;
-    for (; child != nullptr; child = child->psNext) {
-        if (child->eType == CXT_Element)
-            return true;
-    }
-    return false;
-}
-
-static constexpr char kArrayStatistics[] = "Statistics";
 
 static bool is_default_metadata(const CPLXMLNode *node) {
     return is_element(node, "Metadata") && *CPLGetXMLValue(node, "domain", "") == '\0';
@@ -105,6 +76,10 @@ static void keep_of(CPLXMLNode *parent, bool of_band, bool others) {
     });
 }
 
+XmlTree no_side_properties() {
+    return XmlTree(CPLCreateXMLNode(nullptr, CXT_Element, "PAMDataset"));
+}
+
 void keep_side_properties(CPLXMLNode *tree, bool others) {
     keep_of(tree, false, others);
 }
@@ -117,11 +92,22 @@ XmlTree parse_side_properties(const std::string &text) {
         parsed == nullptr ? nullptr : CPLGetXMLNode(parsed.get(), "=PAMDataset");
     if (root == nullptr)
         return XmlTree(nullptr);
-    CPLXMLNode *copy = CPLCreateXMLNode(nullptr, CXT_Element, "PAMDataset");
-    XmlTree tree(copy);
-    copy->psChild = root->psChild == nullptr ? nullptr : CPLCloneXMLTree(root->psChild);
-    keep_side_properties(copy, false);
+    XmlTree tree = no_side_properties();
+    tree->psChild = root->psChild == nullptr ? nullptr : CPLCloneXMLTree(root->psChild);
+    keep_side_properties(tree.get(), false);
     return tree;
+}
+
+XmlTree side_properties_of(const zb_node *array) {
+    return parse_side_properties(attribute_text(array, kSideProperties));
+}
+
+void set_side_properties(AttributeChanges *changes, const CPLXMLNode *tree) {
+    const std::string text = side_properties_text(tree);
+    if (text.empty())
+        changes->remove(kSideProperties);
+    else
+        changes->set(kSideProperties, json_quote(text));
 }
 
 void write_exact(CPLXMLNode *tree, const GDAL_GCP *points, int count) {
@@ -209,16 +195,11 @@ void drop_descriptions(CPLXMLNode *tree, const std::function<bool(int)> &drop) {
     });
 }
 
-static std::string text_of(const CPLXMLNode *node) {
-    const GdalText text(CPLSerializeXMLTree(node));
-    return text == nullptr ? std::string() : text.get();
-}
-
 /* One element as text, without those that follow it. */
 static std::string own_text(CPLXMLNode *node) {
     CPLXMLNode *next = node->psNext;
     node->psNext = nullptr;
-    std::string text = text_of(node);
+    std::string text = xml_text(node);
     node->psNext = next;
     return text;
 }
@@ -254,100 +235,7 @@ void drop_known(CPLXMLNode *tree, const CPLXMLNode *known) {
 }
 
 std::string side_properties_text(const CPLXMLNode *tree) {
-    return has_content(tree) ? text_of(tree) : std::string();
-}
-
-/* ---- Statistics of arrays ---- */
-
-std::optional<ArrayStatistics> array_statistics(const CPLXMLNode *tree) {
-    const CPLXMLNode *node = tree == nullptr ? nullptr : CPLGetXMLNode(tree, kArrayStatistics);
-    if (node == nullptr)
-        return std::nullopt;
-    const auto number = [node](const char *name) {
-        return CPLAtof(CPLGetXMLValue(node, name, "nan"));
-    };
-    return ArrayStatistics{CPLTestBool(CPLGetXMLValue(node, "ApproxStats", "NO")),
-                           number("Minimum"),
-                           number("Maximum"),
-                           number("Mean"),
-                           number("StandardDeviation"),
-                           strtoull(CPLGetXMLValue(node, "ValidSampleCount", "0"), nullptr, 10)};
-}
-
-bool drop_array_statistics(CPLXMLNode *tree) {
-    const bool had = array_statistics(tree).has_value();
-    if (had)
-        prune(tree, [](const CPLXMLNode *child) { return is_element(child, kArrayStatistics); });
-    return had;
-}
-
-void set_array_statistics(CPLXMLNode *tree, const ArrayStatistics &statistics) {
-    drop_array_statistics(tree);
-    CPLXMLNode *node = CPLCreateXMLNode(tree, CXT_Element, kArrayStatistics);
-    const auto add = [node](const char *name, const std::string &text) {
-        CPLCreateXMLElementAndValue(node, name, text.c_str());
-    };
-    add("ApproxStats", statistics.approximate ? "1" : "0");
-    add("Minimum", number_text(statistics.minimum));
-    add("Maximum", number_text(statistics.maximum));
-    add("Mean", number_text(statistics.mean));
-    add("StandardDeviation", number_text(statistics.deviation));
-    add("ValidSampleCount", std::to_string(statistics.count));
-}
-
-/* ---- Sidecar files ---- */
-
-/* edit(root) changes the tree of a file; one that then says nothing is deleted. */
-template <class Edit> static void edit_sidecar(const std::string &file, const Edit &edit) {
-    const CPLErrorStateBackuper state;
-    const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
-    VSIStatBufL stat;
-    if (VSIStatExL(file.c_str(), &stat, VSI_STAT_EXISTS_FLAG) != 0)
-        return;
-    const XmlTree parsed(CPLParseXMLFile(file.c_str()));
-    CPLXMLNode *root = parsed == nullptr ? nullptr : CPLGetXMLNode(parsed.get(), "=PAMDataset");
-    if (root == nullptr)
-        return;
-    const std::string before = text_of(root);
-    edit(root);
-    if (!has_content(root))
-        VSIUnlink(file.c_str());
-    else if (text_of(root) != before)
-        CPLSerializeXMLTreeToFile(root, file.c_str());
-}
-
-/* edit(properties) changes those of the subdatasets of which `meant` is true of the name; "" is the
-   root itself. What is left without content goes. */
-template <class Meant, class Edit>
-static void edit_subdatasets(CPLXMLNode *root, const Meant &meant, const Edit &edit) {
-    prune(root, [&](CPLXMLNode *child) {
-        if (!is_element(child, "Subdataset") || !meant(CPLGetXMLValue(child, "name", "")))
-            return false;
-        CPLXMLNode *properties = CPLGetXMLNode(child, "PAMDataset");
-        if (properties != nullptr)
-            edit(properties);
-        return !has_content(properties);
-    });
-    if (meant(""))
-        edit(root);
-}
-
-void take_statistics_out_of_sidecar(const std::string &file, const std::string &array) {
-    const auto meant = [&array](const std::string &name) {
-        return name == array || name.compare(0, array.size() + 1, array + ":") == 0;
-    };
-    edit_sidecar(file, [&](CPLXMLNode *root) {
-        edit_subdatasets(root, meant,
-                         [](CPLXMLNode *properties) { drop_statistics(properties, {}); });
-    });
-}
-
-void take_out_of_sidecar(const std::string &file, const std::string &subdataset) {
-    const auto meant = [&subdataset](const std::string &name) { return name == subdataset; };
-    edit_sidecar(file, [&](CPLXMLNode *root) {
-        edit_subdatasets(root, meant,
-                         [](CPLXMLNode *properties) { keep_side_properties(properties, true); });
-    });
+    return has_content(tree) ? xml_text(tree) : std::string();
 }
 
 } // namespace zarr3

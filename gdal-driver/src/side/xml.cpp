@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Trees of XML elements: see xml.h. */
+#include "side/xml.h"
+
+#include "base/handles.h"
+
+namespace zarr3 {
+
+bool is_element(const CPLXMLNode *node, const char *name) {
+    return node->eType == CXT_Element && EQUAL(node->pszValue, name);
+}
+
+bool has_content(const CPLXMLNode *tree) {
+    const CPLXMLNode *child = tree == nullptr ? nullptr : tree->psChild;
+    for (; child != nullptr; child = child->psNext) {
+        if (child->eType == CXT_Element)
+            return true;
+    }
+    return false;
+}
+
+std::string xml_text(const CPLXMLNode *node) {
+    const GdalText text(CPLSerializeXMLTree(node));
+    return text == nullptr ? std::string() : text.get();
+}
+
+} // namespace zarr3
