@@ -220,12 +220,12 @@ herr_t vol_refs_read_new_compounds(const vol_object *object, const vol_attr *att
 
 /* ---- Writing ---- */
 
-#define PATH_ROOM 4096 /* bytes of a path that a new reference may lead to */
+#define PATH_BYTES 4096 /* bytes of a path that a new reference may lead to */
 
 /* 0 for a reference to no object of the file. */
 static uint64_t token_of_new(void *context, const void *reference) {
     vol_file *file = context;
-    char path[PATH_ROOM];
+    char path[PATH_BYTES];
     H5R_ref_t copy; /* the elements of a compound need not be aligned */
     memcpy(&copy, reference, sizeof copy);
     hid_t stack = vol_stack_save(file->lib);

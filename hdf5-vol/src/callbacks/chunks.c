@@ -34,7 +34,7 @@ static herr_t list_chunks(const vol_object *object, const vol_stored_chunks **ou
     return -1;
 }
 
-/* The chunks that are stored, as HDF5's own files count those that they have room for. */
+/* The chunks that are stored, as HDF5's own files count those that they keep places for. */
 static herr_t get_num_chunks(const vol_object *object, hsize_t *count) {
     const vol_stored_chunks *list;
     if (list_chunks(object, &list) < 0)
@@ -181,11 +181,11 @@ static int visit_chunk(const vol_object *object, const vol_stored_chunks *list, 
 static herr_t read_chunk(const vol_object *object, h5_chunk_read *args) {
     uint64_t index[ZB_MAX_NDIM];
     hsize_t size = 0;
-    size_t *room = h5_chunk_read_room(object->lib, args);
+    size_t *buffer_size = h5_chunk_buffer_size(object->lib, args);
     if (find_chunk(object, args->offset, index) < 0 || get_chunk_size(object, index, &size) < 0)
         return -1;
     if (size > 0)
-        return vol_direct_read(object, args->offset, args->buffer, room, &args->filters);
+        return vol_direct_read(object, args->offset, args->buffer, buffer_size, &args->filters);
     VOL_PUSH(object->lib, DATASET, NOTFOUND, "this chunk of '%s' has not been written",
              object->node->path);
     return -1;

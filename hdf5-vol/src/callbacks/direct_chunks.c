@@ -150,9 +150,9 @@ static herr_t filter_elements(chunk *c, hsize_t *size) {
     return ask_native(c, H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE, &native);
 }
 
-static herr_t take_filtered(const chunk *c, void *buffer, size_t *room, uint32_t *mask) {
+static herr_t take_filtered(const chunk *c, void *buffer, size_t *buffer_size, uint32_t *mask) {
     static const hsize_t origin[ZB_MAX_NDIM];
-    h5_chunk_read args = {.offset = origin, .buffer = buffer, .room = room};
+    h5_chunk_read args = {.offset = origin, .buffer = buffer, .buffer_size = buffer_size};
     if (ask_native(c, H5VL_NATIVE_DATASET_CHUNK_READ, &args) < 0)
         return -1;
     *mask = args.filters;
@@ -209,13 +209,13 @@ herr_t vol_direct_size(const vol_object *object, const hsize_t *offset, hsize_t 
     return result;
 }
 
-/* Only a program that has told the room of its buffer can have too little. */
-static herr_t give(chunk *c, hsize_t size, void *buffer, size_t *room, uint32_t *mask) {
-    const size_t given = room ? *room : (size_t)size;
+/* Only a program that has told the size of its buffer can have too little. */
+static herr_t give(chunk *c, hsize_t size, void *buffer, size_t *buffer_size, uint32_t *mask) {
+    const size_t given = buffer_size ? *buffer_size : (size_t)size;
     size_t taken = (size_t)size;
     *mask = 0;
-    if (room)
-        *room = (size_t)size;
+    if (buffer_size)
+        *buffer_size = (size_t)size;
     if (!buffer)
         return 0;
     if (given < size) {
@@ -231,13 +231,13 @@ static herr_t give(chunk *c, hsize_t size, void *buffer, size_t *room, uint32_t 
     return 0;
 }
 
-herr_t vol_direct_read(const vol_object *object, const hsize_t *offset, void *buffer, size_t *room,
-                       uint32_t *mask) {
+herr_t vol_direct_read(const vol_object *object, const hsize_t *offset, void *buffer,
+                       size_t *buffer_size, uint32_t *mask) {
     chunk c;
     hsize_t size = 0;
     herr_t result = measure(object, offset, &c, &size);
     if (result >= 0)
-        result = give(&c, size, buffer, room, mask);
+        result = give(&c, size, buffer, buffer_size, mask);
     chunk_end(&c);
     return result;
 }

@@ -18,11 +18,11 @@ bool vol_direct_has(vol_node *dataset);
 /* The bytes of a stored chunk that begins at an offset. */
 herr_t vol_direct_size(const vol_object *object, const hsize_t *offset, hsize_t *size);
 
-/* room: the bytes that buffer has, and then those of the chunk; NULL where the program has not
-   said, and vouches for the size that it was told. Without a buffer only the size is told. *mask:
-   the filters that were left out. */
-herr_t vol_direct_read(const vol_object *object, const hsize_t *offset, void *buffer, size_t *room,
-                       uint32_t *mask);
+/* buffer_size: the bytes that buffer has, and then those of the chunk; NULL where the program has
+   not said, and vouches for the size that it was told. Without a buffer only the size is told.
+   *mask: the filters that were left out. */
+herr_t vol_direct_read(const vol_object *object, const hsize_t *offset, void *buffer,
+                       size_t *buffer_size, uint32_t *mask);
 
 herr_t vol_direct_write(const vol_object *object, const hsize_t *offset, uint32_t mask, size_t size,
                         const void *bytes);

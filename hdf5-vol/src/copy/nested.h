@@ -18,7 +18,7 @@ typedef struct vol_reference_map {
 /* References as HDF5 copies them between files by default: null. */
 extern const vol_reference_map vol_references_null;
 
-/* Room for the elements of any piece; malloc'ed. Pushes an error and returns NULL without
+/* A buffer for the elements of any piece; malloc'ed. Pushes an error and returns NULL without
    memory. */
 void *vol_nested_buffer(const vol_pieces *pieces, vol_node *node);
 

@@ -15,8 +15,8 @@
 
 /* values: the low and the high half of the bytes that there must be. */
 static size_t count_bytes(unsigned flags, size_t count, const unsigned values[], size_t bytes,
-                          size_t *room, void **buffer) {
-    (void)room;
+                          size_t *capacity, void **buffer) {
+    (void)capacity;
     (void)buffer;
     if (!(flags & H5Z_FLAG_REVERSE))
         return bytes;

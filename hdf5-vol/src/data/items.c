@@ -20,9 +20,9 @@ static conversion conversion_of(h5_lib *lib, hid_t from, hid_t to) {
                         .to_size = lib->H5Tget_size(to)};
 }
 
-/* Room for `items` in both forms, with those of the first in it: `old` grown, or new memory when it
-   is NULL. NULL without memory; `old` is as it was then. */
-static void *make_room(const conversion *one, void *old, const void *items, size_t count) {
+/* A buffer for `items` in both forms, with those of the first in it: `old` grown, or a new one when
+   it is NULL. NULL without memory; `old` is as it was then. */
+static void *make_buffer(const conversion *one, void *old, const void *items, size_t count) {
     const size_t size = one->from_size > one->to_size ? one->from_size : one->to_size;
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
@@ -59,13 +59,13 @@ herr_t vol_items_to_memory(h5_lib *lib, const vol_request *request, void *elemen
         hvl_t *element = (hvl_t *)elements + i;
         if (element->len == 0)
             continue;
-        void *room = make_room(&one, element->p, NULL, element->len);
-        if (!room) {
+        void *buffer = make_buffer(&one, element->p, NULL, element->len);
+        if (!buffer) {
             VOL_PUSH(lib, DATASET, CANTCONVERT, "no memory for %zu items", element->len);
             return -1;
         }
-        element->p = room;
-        result = convert(lib, request, &one, room, element->len);
+        element->p = buffer;
+        result = convert(lib, request, &one, buffer, element->len);
     }
     return result;
 }
@@ -81,11 +81,11 @@ herr_t vol_items_to_store(h5_lib *lib, const vol_request *request, zb_slice *sli
         slices[i] = (zb_slice){.data = NULL};
         if (items == 0)
             continue;
-        void *room = make_room(&one, NULL, from.data, items);
-        if (!room)
+        void *buffer = make_buffer(&one, NULL, from.data, items);
+        if (!buffer)
             VOL_PUSH(lib, DATASET, CANTCONVERT, "no memory for %zu items", items);
-        slices[i] = (zb_slice){.data = room, .size = room ? items * one.to_size : 0};
-        result = room ? convert(lib, request, &one, room, items) : -1;
+        slices[i] = (zb_slice){.data = buffer, .size = buffer ? items * one.to_size : 0};
+        result = buffer ? convert(lib, request, &one, buffer, items) : -1;
     }
     return result;
 }

@@ -25,7 +25,7 @@ typedef struct work {
     char *existing;  /* writing: those that are replaced, where they count; else NULL */
     char *memory;    /* of the program's type */
     zb_slice *texts; /* of one piece */
-    size_t room;     /* elements of one piece */
+    size_t capacity; /* elements of one piece */
 } work;
 
 static herr_t push_no_memory(const work *w) {
@@ -46,7 +46,7 @@ static herr_t begin(h5_lib *lib, const vol_request *request, work *w) {
     *w = (work){.lib = lib,
                 .request = request,
                 .count = (size_t)request->file.elements,
-                .room = vol_request_room(request)};
+                .capacity = vol_request_capacity(request)};
     if (vol_form_new(node->file, request->type, &w->form, &err) != ZB_OK) {
         VOL_PUSH_ZB(lib, DATASET, CANTGET, &err);
         return -1;
@@ -55,7 +55,7 @@ static herr_t begin(h5_lib *lib, const vol_request *request, work *w) {
         return push_no_memory(w);
     w->elements = new_elements(w, w->form->size);
     w->memory = new_elements(w, request->mem_size);
-    w->texts = calloc(w->room + 1, sizeof *w->texts);
+    w->texts = calloc(w->capacity + 1, sizeof *w->texts);
     return w->elements && w->memory && w->texts ? 0 : push_no_memory(w);
 }
 
@@ -156,7 +156,7 @@ static herr_t each_piece(work *w, char *elements, act_on_piece act) {
     if (vol_walk_begin(&walk, w->lib, request->args->node->zarr, &request->file) < 0)
         return -1;
     herr_t result = 0;
-    while (result >= 0 && (result = vol_walk_next(&walk, w->room, &got)) > 0) {
+    while (result >= 0 && (result = vol_walk_next(&walk, w->capacity, &got)) > 0) {
         result = act(w, &walk, elements, got);
         elements += got * w->form->size;
     }

@@ -33,7 +33,7 @@ static bool make_direct(vol_request *request, zb_read *read) {
 /* Buffers of one read by pieces; background holds the program's elements from before, which
    HDF5 needs for compounds of which only some members are read. */
 typedef struct work_buffers {
-    size_t room; /* elements */
+    size_t capacity; /* elements */
     char *data, *background;
 } work_buffers;
 
@@ -42,7 +42,7 @@ static herr_t read_pieces(h5_lib *lib, const vol_request *request, const work_bu
                           vol_walk *walk, vol_scatter *out, vol_scatter *before) {
     size_t got;
     htri_t more;
-    while ((more = vol_walk_next(walk, work->room, &got)) > 0) {
+    while ((more = vol_walk_next(walk, work->capacity, &got)) > 0) {
         if (vol_walk_read(walk, work->data, request->dtype) < 0)
             return -1;
         if (work->background && vol_scatter_get(before, work->background, got) < 0)
@@ -70,7 +70,7 @@ static herr_t read_run(const vol_request *request, vol_walk *walk, char *out) {
 
 static herr_t read_by_pieces(h5_lib *lib, const vol_request *request) {
     const size_t size = vol_request_item(request);
-    work_buffers work = {.room = vol_request_room(request)};
+    work_buffers work = {.capacity = vol_request_capacity(request)};
     vol_scatter out = {.iterator = -1}, before = {.iterator = -1};
     vol_walk walk;
     herr_t result = -1;
@@ -82,12 +82,12 @@ static herr_t read_by_pieces(h5_lib *lib, const vol_request *request) {
             read_run(request, &walk, (char *)request->args->buffer + first * request->mem_size);
         goto out;
     }
-    work.data = calloc(work.room, size); /* gaps between members are no old memory */
+    work.data = calloc(work.capacity, size); /* gaps between members are no old memory */
     if (!request->core_converts)
-        work.background = calloc(work.room, size);
+        work.background = calloc(work.capacity, size);
     if (!work.data || (!request->core_converts && !work.background)) {
         VOL_PUSH(lib, DATASET, READERROR, "no memory for a work buffer of %zu bytes",
-                 work.room * size);
+                 work.capacity * size);
         goto out;
     }
     if (vol_scatter_begin(&out, lib, &request->memory, request->mem_size, request->args->buffer) >=

@@ -93,18 +93,18 @@ static enum zb_code read_points(const vol_walk *walk, const vol_runs *runs, void
 
 /* Start and count of box i lie at position[2*i*ndim] and position[(2*i+1)*ndim]. */
 typedef struct box_list {
-    size_t count, room;
+    size_t count, capacity;
     uint64_t *position;
 } box_list;
 
 static uint64_t *add_box(box_list *boxes, uint32_t ndim) {
-    if (boxes->count == boxes->room) {
-        size_t room = boxes->room ? 2 * boxes->room : 64;
-        uint64_t *grown = realloc(boxes->position, 2 * room * ndim * sizeof *grown);
+    if (boxes->count == boxes->capacity) {
+        size_t capacity = boxes->capacity ? 2 * boxes->capacity : 64;
+        uint64_t *grown = realloc(boxes->position, 2 * capacity * ndim * sizeof *grown);
         if (!grown)
             return NULL;
         boxes->position = grown;
-        boxes->room = room;
+        boxes->capacity = capacity;
     }
     return &boxes->position[2 * boxes->count++ * ndim];
 }
@@ -195,7 +195,7 @@ static enum zb_code read_joined(const vol_walk *walk, const vol_runs *runs, cons
 }
 
 /* Whether all runs lie in the extent, and their lengths add up. */
-static bool are_sound(const vol_runs *runs, const vol_selection *space, size_t room) {
+static bool are_sound(const vol_runs *runs, const vol_selection *space, size_t most) {
     uint64_t extent = 1;
     size_t total = 0;
     for (uint32_t d = 0; d < space->ndim; d++)
@@ -203,20 +203,20 @@ static bool are_sound(const vol_runs *runs, const vol_selection *space, size_t r
             extent = UINT64_MAX;
     for (size_t i = 0; i < runs->count; i++) {
         if (runs->offset[i] >= extent || runs->length[i] > extent - runs->offset[i] ||
-            runs->length[i] > room - total)
+            runs->length[i] > most - total)
             return false;
         total += runs->length[i];
     }
     return total > 0 && total == runs->total;
 }
 
-enum zb_code vol_runs_next(vol_walk *walk, size_t room, size_t *got, zb_error *err) {
+enum zb_code vol_runs_next(vol_walk *walk, size_t most, size_t *got, zb_error *err) {
     if (!walk->runs && !(walk->runs = malloc(sizeof *walk->runs)))
         return zb_fail(err, ZB_ENOMEM, "no memory for a selection");
     vol_runs *runs = walk->runs;
-    if (walk->lib->H5Ssel_iter_get_seq_list(walk->iterator, RUNS_PER_PIECE, room, &runs->count,
+    if (walk->lib->H5Ssel_iter_get_seq_list(walk->iterator, RUNS_PER_PIECE, most, &runs->count,
                                             &runs->total, runs->offset, runs->length) < 0 ||
-        !are_sound(runs, walk->file, room))
+        !are_sound(runs, walk->file, most))
         return zb_fail(err, ZB_EINVAL, "HDF5 could not list the elements of the selection");
     *got = runs->total;
     return ZB_OK;

@@ -35,11 +35,11 @@ static void move(char *place, char *packed, size_t bytes, bool put) {
 /* The iterator's word is not taken for where the program's buffer ends. */
 static bool are_inside(const vol_scatter *scatter, const hsize_t *offset, const size_t *length,
                        size_t sequences, size_t elements, size_t moved) {
-    const uint64_t room = elements * scatter->size;
+    const uint64_t bytes = elements * scatter->size;
     uint64_t used = 0;
     for (size_t i = 0; i < sequences; i++) {
         if (offset[i] > scatter->bytes || length[i] > scatter->bytes - offset[i] ||
-            length[i] > room - used)
+            length[i] > bytes - used)
             return false;
         used += length[i];
     }

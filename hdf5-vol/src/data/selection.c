@@ -235,15 +235,15 @@ bool vol_selection_view(const vol_selection *file, const vol_selection *memory, 
 
 /* ---- Walking boxes ---- */
 
-/* The next piece of a box with at most `room` elements: whole rows of the innermost dimensions
+/* The next piece of a box with at most `most` elements: whole rows of the innermost dimensions
    that fit, some of the first that does not, one position of those outside it. Advances
    walk->next. */
-static size_t next_part(vol_walk *walk, size_t room) {
+static size_t next_part(vol_walk *walk, size_t most) {
     const vol_selection *box = walk->file;
     uint64_t *start = walk->start, *count = walk->count;
     uint64_t inside = 1; /* elements in one position of dimension d */
     uint32_t d = box->ndim;
-    while (d > 0 && box->count[d - 1] <= room / inside && walk->next[d - 1] == 0) {
+    while (d > 0 && box->count[d - 1] <= most / inside && walk->next[d - 1] == 0) {
         d--;
         inside *= box->count[d];
         count[d] = box->count[d];
@@ -252,7 +252,7 @@ static size_t next_part(vol_walk *walk, size_t room) {
     if (d == 0)
         return (size_t)inside; /* all of it */
     uint64_t left = box->count[d - 1] - walk->next[d - 1];
-    uint64_t fit = room / inside < left ? room / inside : left;
+    uint64_t fit = most / inside < left ? most / inside : left;
     for (uint32_t i = 0; i < d; i++) {
         start[i] = box->start[i] + walk->next[i] * box->step[i];
         count[i] = 1;
@@ -299,15 +299,15 @@ herr_t vol_walk_begin(vol_walk *walk, h5_lib *lib, const zb_node *array,
     return walk->iterator < 0 ? -1 : 0;
 }
 
-htri_t vol_walk_next(vol_walk *walk, size_t room, size_t *got) {
+htri_t vol_walk_next(vol_walk *walk, size_t most, size_t *got) {
     zb_error err = {0};
     if (walk->left == 0)
         return 0;
-    if (room > walk->left)
-        room = (size_t)walk->left;
+    if (most > walk->left)
+        most = (size_t)walk->left;
     if (walk->file->is_box) {
-        *got = next_part(walk, room);
-    } else if (vol_runs_next(walk, room, got, &err) != ZB_OK) {
+        *got = next_part(walk, most);
+    } else if (vol_runs_next(walk, most, got, &err) != ZB_OK) {
         VOL_PUSH_ZB(walk->lib, DATASET, BADVALUE, &err);
         return -1;
     }

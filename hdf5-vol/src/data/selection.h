@@ -73,9 +73,9 @@ typedef struct vol_walk {
 /* vol_walk_end is due also after a failure. */
 herr_t vol_walk_begin(vol_walk *walk, h5_lib *lib, const zb_node *array, const vol_selection *file);
 
-/* Goes to the next piece, of *got elements and at most `room` (> 0): positive while there is one, 0
+/* Goes to the next piece, of *got elements and at most `most` (> 0): positive while there is one, 0
    at the end. All of them push errors, and are negative then. */
-htri_t vol_walk_next(vol_walk *walk, size_t room, size_t *got);
+htri_t vol_walk_next(vol_walk *walk, size_t most, size_t *got);
 
 /* Reads this piece to `out`, or writes it from `data`: packed elements of dtype. */
 herr_t vol_walk_read(vol_walk *walk, void *out, zb_dtype dtype);
@@ -87,7 +87,7 @@ void vol_walk_place(const vol_walk *walk, size_t number, uint64_t place[ZB_MAX_N
 void vol_walk_end(vol_walk *walk);
 
 /* runs.c: the same for irregular selections. */
-enum zb_code vol_runs_next(vol_walk *walk, size_t room, size_t *got, zb_error *err);
+enum zb_code vol_runs_next(vol_walk *walk, size_t most, size_t *got, zb_error *err);
 enum zb_code vol_runs_read(vol_walk *walk, void *out, zb_dtype dtype, zb_error *err);
 enum zb_code vol_runs_write(vol_walk *walk, zb_writer *writer, const void *data, zb_dtype dtype,
                             zb_error *err);

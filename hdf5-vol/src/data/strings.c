@@ -17,7 +17,7 @@
 /* ---- Work buffers ---- */
 
 typedef struct string_buffers {
-    size_t room;      /* elements */
+    size_t capacity;  /* elements */
     zb_slice *slices; /* the core's */
     char *elements;   /* HDF5's */
     char *background; /* of a read with a list of the program's: zeros */
@@ -32,14 +32,14 @@ static void free_buffers(string_buffers *work) {
 /* Freed with free_buffers, also after a failure. */
 static herr_t make_buffers(h5_lib *lib, const vol_request *request, string_buffers *work) {
     const bool needs_background = request->list->custom && !request->writing;
-    *work = (string_buffers){.room = vol_request_room(request)};
-    work->slices = calloc(work->room, sizeof *work->slices);
-    work->elements = calloc(work->room, request->mem_size);
+    *work = (string_buffers){.capacity = vol_request_capacity(request)};
+    work->slices = calloc(work->capacity, sizeof *work->slices);
+    work->elements = calloc(work->capacity, request->mem_size);
     if (needs_background)
-        work->background = calloc(work->room, request->mem_size);
+        work->background = calloc(work->capacity, request->mem_size);
     if (work->slices && work->elements && (work->background || !needs_background))
         return 0;
-    VOL_PUSH(lib, DATASET, READERROR, "no memory for a work buffer of %zu strings", work->room);
+    VOL_PUSH(lib, DATASET, READERROR, "no memory for a work buffer of %zu strings", work->capacity);
     return -1;
 }
 
@@ -127,7 +127,7 @@ static herr_t read_pieces(h5_lib *lib, const vol_request *request, vol_walk *wal
                           string_buffers *work, uint64_t *done) {
     size_t got;
     htri_t more;
-    while ((more = vol_walk_next(walk, work->room, &got)) > 0) {
+    while ((more = vol_walk_next(walk, work->capacity, &got)) > 0) {
         if (read_piece(lib, request, walk, work, got) < 0)
             return -1;
         if (vol_scatter_put(out, work->elements, got) < 0)
@@ -199,7 +199,7 @@ static herr_t write_pieces(h5_lib *lib, const vol_request *request, vol_walk *wa
                            string_buffers *work) {
     size_t got;
     htri_t more;
-    while ((more = vol_walk_next(walk, work->room, &got)) > 0) {
+    while ((more = vol_walk_next(walk, work->capacity, &got)) > 0) {
         if (vol_scatter_get(in, work->elements, got) < 0)
             return -1;
         if (request->list->custom &&
@@ -238,7 +238,7 @@ static herr_t add_sizes(h5_lib *lib, const vol_request *request, vol_walk *walk,
                         string_buffers *work, hsize_t *bytes) {
     size_t got;
     htri_t more;
-    while ((more = vol_walk_next(walk, work->room, &got)) > 0) {
+    while ((more = vol_walk_next(walk, work->capacity, &got)) > 0) {
         herr_t result = read_slices(lib, request, walk, work);
         const size_t item =
             request->stored_item < 0 ? request->text.item : lib->H5Tget_size(request->stored_item);

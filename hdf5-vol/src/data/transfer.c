@@ -384,9 +384,9 @@ size_t vol_request_item(const vol_request *request) {
     return size > request->mem_size ? size : request->mem_size;
 }
 
-size_t vol_request_room(const vol_request *request) {
-    const size_t room = WORK_BYTES / vol_request_item(request);
-    if (room > request->file.elements)
+size_t vol_request_capacity(const vol_request *request) {
+    const size_t capacity = WORK_BYTES / vol_request_item(request);
+    if (capacity > request->file.elements)
         return (size_t)request->file.elements;
-    return room > 0 ? room : 1;
+    return capacity > 0 ? capacity : 1;
 }

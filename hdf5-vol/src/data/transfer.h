@@ -77,7 +77,7 @@ herr_t vol_request_write_piece(h5_lib *lib, const vol_request *request, vol_walk
                                const void *data);
 
 /* Elements that go through a work buffer at once. */
-size_t vol_request_room(const vol_request *request);
+size_t vol_request_capacity(const vol_request *request);
 
 /* Bytes of a work buffer's element: the larger of both types. */
 size_t vol_request_item(const vol_request *request);

@@ -23,7 +23,7 @@ static herr_t push_failed(h5_lib *lib, const zb_error *err) {
 /* ---- By pieces ---- */
 
 typedef struct write_buffers {
-    size_t room; /* elements */
+    size_t capacity; /* elements */
     char *data;
     char *background; /* the elements of the store: for compounds written in part */
 } write_buffers;
@@ -41,7 +41,7 @@ static herr_t write_pieces(h5_lib *lib, const vol_request *request, const write_
                            vol_walk *walk, vol_scatter *in) {
     size_t got;
     htri_t more;
-    while ((more = vol_walk_next(walk, work->room, &got)) > 0) {
+    while ((more = vol_walk_next(walk, work->capacity, &got)) > 0) {
         if (vol_scatter_get(in, work->data, got) < 0)
             return -1;
         if (!request->core_converts && convert(lib, request, work, walk, got) < 0)
@@ -70,15 +70,15 @@ static herr_t write_buffered(h5_lib *lib, const vol_request *request, vol_walk *
     const bool has_members =
         kind == ZB_KIND_COMPLEX || kind == ZB_KIND_STRUCT || kind == ZB_KIND_RAW;
     const bool needs_background = !request->core_converts && has_members;
-    write_buffers work = {.room = vol_request_room(request)};
+    write_buffers work = {.capacity = vol_request_capacity(request)};
     vol_scatter in = {.iterator = -1};
     herr_t result = -1;
-    work.data = malloc(work.room * size);
+    work.data = malloc(work.capacity * size);
     if (needs_background)
-        work.background = malloc(work.room * size);
+        work.background = malloc(work.capacity * size);
     if (!work.data || (needs_background && !work.background))
         VOL_PUSH(lib, DATASET, WRITEERROR, "no memory for a work buffer of %zu bytes",
-                 work.room * size);
+                 work.capacity * size);
     else if (vol_scatter_begin(&in, lib, &request->memory, request->mem_size,
                                request->args->buffer) >= 0)
         result = write_pieces(lib, request, &work, walk, &in);

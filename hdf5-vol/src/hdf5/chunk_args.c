@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-size_t *h5_chunk_read_room(const h5_lib *lib, const h5_chunk_read *args) {
-    return lib->has_wide_chunks ? args->room : NULL;
+size_t *h5_chunk_buffer_size(const h5_lib *lib, const h5_chunk_read *args) {
+    return lib->has_wide_chunks ? args->buffer_size : NULL;
 }
 
 h5_chunk_write h5_chunk_write_from(const h5_lib *lib, const void *args) {

@@ -8,16 +8,16 @@
 
 #include "hdf5/library.h"
 
-/* 1.14 ends before `room`, and HDF5 2 lets programs leave it out. */
+/* 1.14 ends before `buffer_size`, and HDF5 2 lets programs leave it out. */
 typedef struct h5_chunk_read {
     const hsize_t *offset;
     uint32_t filters; /* out: those that were left out */
     void *buffer;
-    size_t *room; /* the bytes of the buffer, then those of the chunk; may be NULL */
+    size_t *buffer_size; /* the bytes of the buffer, then those of the chunk; may be NULL */
 } h5_chunk_read;
 
 /* NULL where the program has not told it. */
-size_t *h5_chunk_read_room(const h5_lib *lib, const h5_chunk_read *args);
+size_t *h5_chunk_buffer_size(const h5_lib *lib, const h5_chunk_read *args);
 
 typedef struct h5_chunk_write {
     const hsize_t *offset;
