@@ -99,7 +99,7 @@ static bool is_kept(const vol_attr *attr, const vol_attrs *document) {
                                            : attr->place == VOL_ATTR_UNWRITTEN;
 }
 
-/* Takes over the kept attributes of the list that is about to go; there is room. */
+/* Takes over the kept attributes of the list that is about to go; memory has been made. */
 static void move_kept(vol_attrs *attrs, vol_attrs *old) {
     for (size_t i = 0; old && i < old->count; i++) {
         vol_attr *from = &old->attr[i];
@@ -110,9 +110,9 @@ static void move_kept(vol_attrs *attrs, vol_attrs *old) {
     }
 }
 
-/* Dimension scales hang together across nodes and may change with any change of the tree. Room
-   for those of the old list comes before they are moved: a list that cannot be made leaves the old
-   one whole. */
+/* Dimension scales hang together across nodes and may change with any change of the tree. Memory
+   for those of the old list is reserved before they are moved: a list that cannot be made leaves
+   the old one whole. */
 vol_attrs *vol_node_attrs(vol_node *node) {
     vol_attrs *old = vol_node_attrs_now(node);
     if (vol_node_attrs_are_current(node))

@@ -12,19 +12,19 @@
 
 typedef struct packed {
     unsigned char *bytes;
-    size_t size, room;
+    size_t size, capacity;
     bool nulls;  /* vol_elements_pack */
     bool failed; /* memory ran out */
 } packed;
 
 static void put(packed *out, const void *bytes, size_t size) {
-    if (!out->failed && out->size + size > out->room) {
-        const size_t room = 2 * (out->size + size);
-        unsigned char *larger = realloc(out->bytes, room);
+    if (!out->failed && out->size + size > out->capacity) {
+        const size_t capacity = 2 * (out->size + size);
+        unsigned char *larger = realloc(out->bytes, capacity);
         out->failed = !larger;
         if (larger) {
             out->bytes = larger;
-            out->room = room;
+            out->capacity = capacity;
         }
     }
     if (out->failed || size == 0)
@@ -104,7 +104,7 @@ static void pack(const vol_form *form, size_t count, const char *elements, packe
 
 unsigned char *vol_elements_pack(const vol_form *form, size_t count, const void *elements,
                                  bool nulls, size_t *size) {
-    packed out = {.bytes = malloc(1), .room = 1, .nulls = nulls};
+    packed out = {.bytes = malloc(1), .capacity = 1, .nulls = nulls};
     out.failed = !out.bytes;
     pack(form, count, elements, &out);
     *size = out.size;

@@ -75,7 +75,7 @@ void vol_native_close(h5_lib *lib, void *object, H5I_type_t type, hid_t dxpl) {
 void vol_copies_end(vol_copies *copies) {
     if (copies->new_top)
         vol_native_close(copies->lib, copies->new_top, copies->top_type, copies->dxpl);
-    for (size_t i = 0; i < copies->all.room; i++)
+    for (size_t i = 0; i < copies->all.capacity; i++)
         free(copies->all.entry[i].value);
     vol_map_clear(&copies->all);
 }

@@ -230,7 +230,7 @@ static herr_t copy_scales_of(const copy_job *job, vol_node *node) {
 
 static herr_t copy_scale_lists(const copy_job *job) {
     herr_t result = 0;
-    for (size_t i = 0; i < job->copies.all.room && result >= 0; i++) {
+    for (size_t i = 0; i < job->copies.all.capacity && result >= 0; i++) {
         const vol_copied *copied = job->copies.all.entry[i].value;
         if (copied && vol_scales_are_referring(copied->node))
             result = copy_scales_of(job, copied->node);
@@ -263,7 +263,7 @@ static herr_t copy_references_of(const copy_job *job, vol_node *node, void *obje
 
 static herr_t copy_references(const copy_job *job) {
     herr_t result = 0;
-    for (size_t i = 0; i < job->copies.all.room && result >= 0; i++) {
+    for (size_t i = 0; i < job->copies.all.capacity && result >= 0; i++) {
         const vol_copied *copied = job->copies.all.entry[i].value;
         H5I_type_t type;
         if (!copied)

@@ -106,13 +106,13 @@ static enum zb_code check_target(const vol_node *node, const vol_place *place, z
 }
 
 /* What the names take in the node's document. */
-static enum zb_code check_room(const vol_node *node, const vol_aliases *aliases,
+static enum zb_code check_size(const vol_node *node, const vol_aliases *aliases,
                                const vol_place *place, zb_error *err) {
     const uint64_t longest =
         4 * (strlen(node->path) + strlen(place->group->path)) + strlen(place->name) + 8;
     if ((aliases->list.count + 1) * longest > zb_limits_get()->document_bytes / 4)
         return zb_fail(err, ZB_ELIMIT,
-                       "'%s' has more hard links than its document has room for (limit "
+                       "'%s' has more hard links than its document can hold (limit "
                        "document_bytes)",
                        node->path);
     return ZB_OK;
@@ -128,7 +128,7 @@ enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *
     if (!code && (!aliases || !(text = vol_place_text(place->group, node, NULL))))
         code = zb_fail(err, ZB_ENOMEM, "no memory for a link");
     if (!code)
-        code = check_room(node, aliases, place, err);
+        code = check_size(node, aliases, place, err);
     if (!code)
         code = vol_link_new_named(place->name, VOL_LINK_ALIAS, text, &link, err);
     free(text);

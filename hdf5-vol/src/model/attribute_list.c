@@ -56,7 +56,7 @@ void vol_attrs_free(vol_attrs *attrs) {
 /* The slot of the name in the table, or the one where it would be: from its hash on, before the
    first slot that is free. Three quarters of the table are, at the least. */
 static size_t *slot_of(const vol_attrs *attrs, const char *name) {
-    const size_t mask = 4 * attrs->room - 1; /* rooms are powers of two */
+    const size_t mask = 4 * attrs->capacity - 1; /* capacities are powers of two */
     size_t i = (size_t)vol_hash(VOL_HASH_START, name, strlen(name));
     for (;; i++) {
         size_t *slot = &attrs->slot[i & mask];
@@ -67,7 +67,7 @@ static size_t *slot_of(const vol_attrs *attrs, const char *name) {
 }
 
 vol_attr *vol_attrs_find(const vol_attrs *attrs, const char *name) {
-    size_t at = attrs->room ? *slot_of(attrs, name) : 0;
+    size_t at = attrs->capacity ? *slot_of(attrs, name) : 0;
     return at ? &attrs->attr[at - 1] : NULL;
 }
 
@@ -90,24 +90,25 @@ static void fill_table(vol_attrs *attrs) {
         *slot_of(attrs, attrs->attr[i].name) = i + 1;
 }
 
-/* Gaps are closed first. A quarter of the room is left then, so that this is rare. */
+/* Gaps are closed first. A quarter of the capacity is left then, so that this is rare. */
 bool vol_attrs_reserve(vol_attrs *attrs, size_t more) {
-    if (attrs->count + more <= attrs->room)
+    if (attrs->count + more <= attrs->capacity)
         return true;
-    if (attrs->room > 0) {
+    if (attrs->capacity > 0) {
         close_gaps(attrs);
-        memset(attrs->slot, 0, 4 * attrs->room * sizeof *attrs->slot);
+        memset(attrs->slot, 0, 4 * attrs->capacity * sizeof *attrs->slot);
         fill_table(attrs);
     }
-    if (attrs->count + more <= attrs->room - attrs->room / 4)
+    if (attrs->count + more <= attrs->capacity - attrs->capacity / 4)
         return true;
-    size_t room = attrs->room ? 2 * attrs->room : FEWEST;
-    while (room < attrs->count + more)
-        room *= 2;
-    size_t *slot = calloc(4 * room, sizeof *slot);
-    vol_attr **in_order = malloc(room * sizeof *in_order);
-    vol_attr **by_name = malloc(room * sizeof *by_name);
-    vol_attr *attr = slot && in_order && by_name ? realloc(attrs->attr, room * sizeof *attr) : NULL;
+    size_t capacity = attrs->capacity ? 2 * attrs->capacity : FEWEST;
+    while (capacity < attrs->count + more)
+        capacity *= 2;
+    size_t *slot = calloc(4 * capacity, sizeof *slot);
+    vol_attr **in_order = malloc(capacity * sizeof *in_order);
+    vol_attr **by_name = malloc(capacity * sizeof *by_name);
+    vol_attr *attr =
+        slot && in_order && by_name ? realloc(attrs->attr, capacity * sizeof *attr) : NULL;
     if (!attr) {
         free(slot);
         free(in_order);
@@ -117,7 +118,7 @@ bool vol_attrs_reserve(vol_attrs *attrs, size_t more) {
     free(attrs->slot);
     free(attrs->in_order);
     free(attrs->by_name);
-    attrs->room = room;
+    attrs->capacity = capacity;
     attrs->attr = attr;
     attrs->slot = slot;
     attrs->in_order = in_order;

@@ -59,13 +59,13 @@ typedef struct vol_attr {
 
 typedef struct vol_attrs {
     h5_lib *lib;
-    size_t count, room;
-    vol_attr *attr; /* [room], in the order of the document; derived ones lie between */
-    size_t
-        *slot; /* [4 * room]: 1 + the attribute whose name has that hash or one before; 0: none */
+    size_t count, capacity;
+    vol_attr *attr; /* [capacity], in the order of the document; derived ones lie between */
+    /* [4 * capacity]: 1 + the attribute whose name has that hash or one before; 0: none */
+    size_t *slot;
     bool is_sorted; /* the rest is up to date */
     size_t listed;
-    vol_attr **in_order; /* [room], of which `listed`: the document's first */
+    vol_attr **in_order; /* [capacity], of which `listed`: the document's first */
     vol_attr **by_name;  /* likewise */
 } vol_attrs;
 
@@ -79,11 +79,11 @@ void vol_attr_clear(h5_lib *lib, vol_attr *attr);
 /* NULL when there is none of that name. */
 vol_attr *vol_attrs_find(const vol_attrs *attrs, const char *name);
 
-/* Makes room for `more` attributes. False when memory runs out; the list is as it was then. */
+/* Reserves memory for `more` attributes. False when memory runs out; the list is as it was then. */
 bool vol_attrs_reserve(vol_attrs *attrs, size_t more);
 
 /* A free place: that of an attribute with the same name, which is cleared, or a new one at the end.
-   The caller puts one of that name there. NULL when there is neither room nor memory. */
+   The caller puts one of that name there. NULL when the list is full and memory runs out. */
 vol_attr *vol_attrs_place(vol_attrs *attrs, const char *name);
 
 /* Takes one out, if it is there. */

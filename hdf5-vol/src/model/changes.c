@@ -13,7 +13,7 @@
 
 /* The name's slot, or the free one where it would be. Three quarters of the table are free. */
 static size_t *slot_of(const vol_changes *changes, const char *name) {
-    const size_t mask = 4 * changes->room - 1; /* rooms are powers of two */
+    const size_t mask = 4 * changes->capacity - 1; /* capacities are powers of two */
     size_t i = (size_t)vol_hash(VOL_HASH_START, name, strlen(name));
     for (;; i++) {
         size_t *slot = &changes->slot[i & mask];
@@ -26,7 +26,7 @@ static size_t *slot_of(const vol_changes *changes, const char *name) {
 }
 
 static vol_change *find(const vol_changes *changes, const char *name) {
-    const size_t at = changes->room ? *slot_of(changes, name) : 0;
+    const size_t at = changes->capacity ? *slot_of(changes, name) : 0;
     return at ? &changes->change[at - 1] : NULL;
 }
 
@@ -36,18 +36,18 @@ const vol_change *vol_changes_find(const vol_changes *changes, const char *name)
 
 /* ---- Changing ---- */
 
-/* Room for one more; those of no use go. */
+/* Capacity for one more; those of no use go. */
 static bool reserve(vol_changes *changes) {
-    if (changes->count < changes->room)
+    if (changes->count < changes->capacity)
         return true;
     size_t used = 0;
     for (size_t i = 0; i < changes->count; i++)
         used += changes->change[i].name != NULL;
-    size_t room = FEWEST;
-    while (room < 2 * used + 1)
-        room *= 2;
-    vol_change *change = malloc(room * sizeof *change);
-    size_t *slot = calloc(4 * room, sizeof *slot);
+    size_t capacity = FEWEST;
+    while (capacity < 2 * used + 1)
+        capacity *= 2;
+    vol_change *change = malloc(capacity * sizeof *change);
+    size_t *slot = calloc(4 * capacity, sizeof *slot);
     if (!change || !slot) {
         free(change);
         free(slot);
@@ -59,7 +59,7 @@ static bool reserve(vol_changes *changes) {
             change[used++] = changes->change[i];
     free(changes->change);
     free(changes->slot);
-    *changes = (vol_changes){.count = used, .room = room, .change = change, .slot = slot};
+    *changes = (vol_changes){.count = used, .capacity = capacity, .change = change, .slot = slot};
     for (size_t i = 0; i < used; i++)
         *slot_of(changes, change[i].name) = i + 1;
     return true;

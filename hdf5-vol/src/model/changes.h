@@ -20,9 +20,9 @@ typedef struct vol_change {
 
 /* All zeros is an empty list. */
 typedef struct vol_changes {
-    size_t count, room;
+    size_t count, capacity;
     vol_change *change; /* in their order */
-    size_t *slot;       /* [4 * room]: 1 + a change whose name has that hash, or one before */
+    size_t *slot;       /* [4 * capacity]: 1 + a change whose name has that hash, or one before */
 } vol_changes;
 
 /* NULL when there is no change of that name. */

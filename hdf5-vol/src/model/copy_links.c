@@ -19,7 +19,7 @@ typedef struct copy_job {
     bool shallow;      /* the top is a group, of which no group's content is copied */
     vol_map copies;    /* from the tokens of nodes that were copied with all below them */
     vol_node **copied; /* these nodes, in the order of copying */
-    size_t count, room;
+    size_t count, capacity;
 } copy_job;
 
 /* The copy of a node; NULL when it was not copied. */
@@ -36,13 +36,13 @@ static vol_node *copy_of(const copy_job *job, vol_node *node) {
 static enum zb_code copy_links_below(copy_job *job, vol_node *group, zb_error *err);
 
 static enum zb_code remember(copy_job *job, vol_node *node, vol_node *copy, zb_error *err) {
-    if (job->count == job->room) {
-        size_t room = job->room ? 2 * job->room : 16;
-        vol_node **grown = realloc(job->copied, room * sizeof(vol_node *));
+    if (job->count == job->capacity) {
+        size_t capacity = job->capacity ? 2 * job->capacity : 16;
+        vol_node **grown = realloc(job->copied, capacity * sizeof(vol_node *));
         if (!grown)
             return zb_fail(err, ZB_ENOMEM, "no memory for a copy");
         job->copied = grown;
-        job->room = room;
+        job->capacity = capacity;
     }
     job->copied[job->count++] = node;
     return vol_map_set(&job->copies, node->token, copy)

@@ -42,9 +42,9 @@ static bool has_ids(const vol_node *node) {
     return node->kind == VOL_DATATYPE ? node->pins > 0 : vol_node_ids(node) > 0;
 }
 
-/* Whether there is room for a copy of what the dataset takes in the store. A type takes what its
+/* Whether the limit allows a copy of what the dataset takes in the store. A type takes what its
    node does, which stays in memory, too. */
-static bool has_room(vol_node *node, uint64_t *bytes) {
+static bool is_allowed(vol_node *node, uint64_t *bytes) {
     *bytes = 0;
     if (node->kind == VOL_DATATYPE)
         return true;
@@ -57,7 +57,7 @@ static bool has_room(vol_node *node, uint64_t *bytes) {
 static void copy_one(vol_node *node, vol_deleted **list) {
     uint64_t bytes;
     if (!has_ids(node) || node->is_dimension || node->is_unreadable || vol_loose_store(node) ||
-        vol_waiting_flush(node, NULL) != ZB_OK || !has_room(node, &bytes))
+        vol_waiting_flush(node, NULL) != ZB_OK || !is_allowed(node, &bytes))
         return;
     vol_deleted *one = calloc(1, sizeof *one);
     if (!one)

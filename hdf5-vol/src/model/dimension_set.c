@@ -57,7 +57,7 @@ bool vol_dimension_set_add(vol_dimension_set *set, const zb_array_info *array) {
 void vol_dimension_set_free(vol_dimension_set *set) {
     if (!set)
         return;
-    for (size_t i = 0; i < set->by_hash.room; i++)
+    for (size_t i = 0; i < set->by_hash.capacity; i++)
         for (dimension *one = set->by_hash.entry[i].value, *next; one; one = next) {
             next = one->next;
             free(one);

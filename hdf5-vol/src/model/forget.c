@@ -130,7 +130,7 @@ static void forget_below(vol_node *group) {
 }
 
 /* The count at which the next look pays, when `left` are left of the last one: the time of a look
-   is that of opening as many as it has looked at. Close to the limit half of the room has to do. */
+   is that of opening as many as it has looked at. Close to the limit half of the rest must do. */
 static uint64_t next_look(uint64_t left, uint64_t kept, uint64_t limit) {
     const uint64_t wanted = left + most(left / 2, kept);
     return left < limit ? least(wanted, left + (limit - left) / 2) : wanted;

@@ -32,14 +32,14 @@ vol_link *vol_link_list_find(const vol_link_list *list, const char *name) {
 }
 
 bool vol_link_list_reserve(vol_link_list *list) {
-    if (list->count < list->room)
+    if (list->count < list->capacity)
         return true;
-    size_t room = list->room ? 2 * list->room : 8;
-    vol_link **grown = realloc(list->link, room * sizeof *grown);
+    size_t capacity = list->capacity ? 2 * list->capacity : 8;
+    vol_link **grown = realloc(list->link, capacity * sizeof *grown);
     if (!grown)
         return false;
     list->link = grown;
-    list->room = room;
+    list->capacity = capacity;
     return true;
 }
 

@@ -10,16 +10,16 @@
 
 typedef struct vol_link_list {
     vol_link **link;
-    size_t count, room;
+    size_t count, capacity;
 } vol_link_list;
 
 /* The one of that name; NULL when there is none. */
 vol_link *vol_link_list_find(const vol_link_list *list, const char *name);
 
-/* Makes room for one more. False when memory runs out. */
+/* Reserves memory for one more. False when memory runs out. */
 bool vol_link_list_reserve(vol_link_list *list);
 
-/* Puts a link into a list that has room and none of the name. */
+/* Puts a link into a list that has memory for it and none of the name. */
 void vol_link_list_insert(vol_link_list *list, vol_link *link);
 
 /* Takes out the one of that name, which is there. */

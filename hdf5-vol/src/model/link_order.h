@@ -33,8 +33,8 @@ unsigned vol_order_flags(vol_node *group);
 /* A group that was just made, and has no links yet, keeps the order. */
 enum zb_code vol_order_begin(vol_node *group, unsigned flags, zb_error *err);
 
-/* Before a link of that name is added to a group whose links are all known: whether there is room
-   in the document. */
+/* Before a link of that name is added to a group whose links are all known: whether the
+   document can hold it. */
 enum zb_code vol_order_check(vol_node *group, const char *name, zb_error *err);
 
 /* For links.c, which alone knows the links of a group: all have just been listed. */

@@ -93,10 +93,10 @@ vol_link *vol_links_in_order(vol_node *group, bool by_creation, bool backwards, 
 /* Stores the order of a listed group's links if it has changed. */
 enum zb_code vol_links_store_order(vol_node *group, zb_error *err);
 
-/* Makes room for one more. */
+/* Reserves memory for one more. */
 enum zb_code vol_links_reserve(vol_node *group, zb_error *err);
 
-/* Puts a link into a group that has room and knows none of the name. */
+/* Puts a link into a group that has memory for it and knows none of the name. */
 void vol_links_insert(vol_node *group, vol_link *link);
 
 /* Takes a link out of its group. */

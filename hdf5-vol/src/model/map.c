@@ -7,21 +7,22 @@
    Addresses of HDF5's files are multiples of 8, hence the multiplication. */
 static struct vol_map_entry *entry_of(const vol_map *map, uint64_t key) {
     size_t at = (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
-    while (map->entry[at & (map->room - 1)].key != 0 && map->entry[at & (map->room - 1)].key != key)
+    while (map->entry[at & (map->capacity - 1)].key != 0 &&
+           map->entry[at & (map->capacity - 1)].key != key)
         at++;
-    return &map->entry[at & (map->room - 1)];
+    return &map->entry[at & (map->capacity - 1)];
 }
 
 void *vol_map_get(const vol_map *map, uint64_t key) {
-    return map->room > 0 ? entry_of(map, key)->value : NULL;
+    return map->capacity > 0 ? entry_of(map, key)->value : NULL;
 }
 
 static bool grow(vol_map *map) {
-    vol_map larger = {.count = map->count, .room = map->room ? 2 * map->room : 64};
-    larger.entry = calloc(larger.room, sizeof *larger.entry);
+    vol_map larger = {.count = map->count, .capacity = map->capacity ? 2 * map->capacity : 64};
+    larger.entry = calloc(larger.capacity, sizeof *larger.entry);
     if (!larger.entry)
         return false;
-    for (size_t i = 0; i < map->room; i++)
+    for (size_t i = 0; i < map->capacity; i++)
         if (map->entry[i].key != 0)
             *entry_of(&larger, map->entry[i].key) = map->entry[i];
     free(map->entry);
@@ -30,7 +31,7 @@ static bool grow(vol_map *map) {
 }
 
 bool vol_map_set(vol_map *map, uint64_t key, void *value) {
-    if (2 * (map->count + 1) > map->room && !grow(map))
+    if (2 * (map->count + 1) > map->capacity && !grow(map))
         return false;
     struct vol_map_entry *entry = entry_of(map, key);
     map->count += entry->key == 0;

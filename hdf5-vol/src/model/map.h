@@ -12,7 +12,7 @@ typedef struct vol_map {
         uint64_t key; /* 0: free */
         void *value;
     } *entry;
-    size_t count, room; /* room: a power of 2, or 0 */
+    size_t count, capacity; /* capacity: a power of 2, or 0 */
 } vol_map;
 
 /* The value of a key; NULL when it is not there. */

@@ -67,7 +67,7 @@ static uint64_t bytes_of(const vol_link *link) {
            (link->external ? strlen(link->external) : 0) + ENTRY_BYTES;
 }
 
-/* There is room. */
+/* The list has been reserved. */
 static void insert(vol_node *group, vol_link *link) {
     vol_link_list_insert(&group->named->list, link);
     group->named->bytes += bytes_of(link);

@@ -30,17 +30,17 @@ void vol_stored_chunks_index(const vol_stored_chunks *list, size_t i, uint64_t i
     }
 }
 
-static bool make_room(vol_stored_chunks *list) {
-    size_t room = list->room ? 2 * list->room : 64, bytes;
-    if (list->count < list->room)
+static bool reserve(vol_stored_chunks *list) {
+    size_t capacity = list->capacity ? 2 * list->capacity : 64, bytes;
+    if (list->count < list->capacity)
         return true;
-    if (__builtin_mul_overflow(room, sizeof *list->chunk, &bytes))
+    if (__builtin_mul_overflow(capacity, sizeof *list->chunk, &bytes))
         return false;
     vol_stored_chunk *chunk = realloc(list->chunk, bytes);
     if (!chunk)
         return false;
     list->chunk = chunk;
-    list->room = room;
+    list->capacity = capacity;
     return true;
 }
 
@@ -52,7 +52,7 @@ enum zb_code vol_stored_chunks_add(vol_stored_chunks *list, const uint64_t *inde
                        zb_node_path(list->array));
     if (list->count > 0 && list->chunk[list->count - 1].number == number)
         return ZB_OK;
-    if (!make_room(list))
+    if (!reserve(list))
         return zb_fail(err, ZB_ENOMEM, "no memory for a list of %zu chunks", list->count);
     list->chunk[list->count++] = (vol_stored_chunk){.number = number, .bytes = bytes};
     return ZB_OK;

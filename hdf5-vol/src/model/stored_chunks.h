@@ -14,7 +14,7 @@ typedef struct vol_stored_chunks {
     const zb_node *array; /* whose grid counts; borrowed */
     enum zb_grid_level level;
     vol_stored_chunk *chunk; /* in order, each once; freed with vol_stored_chunks_free */
-    size_t count, room;
+    size_t count, capacity;
 } vol_stored_chunks;
 
 /* Adds the chunk at an index. ZB_ENOMEM; ZB_EUNSUPPORTED where the array has 2^64 chunks or more.

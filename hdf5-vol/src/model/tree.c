@@ -350,7 +350,7 @@ static void place_again(vol_node *node, const char *name) {
     }
 }
 
-/* The link is in no group; there is room for it in `group`. */
+/* The link is in no group; `group` has memory for it. */
 static void put_link(vol_link *link, vol_node *group) {
     vol_links_insert(group, link);
     if (link->node) {
