@@ -11,7 +11,7 @@
  * best, so that a file changed within the last two seconds has no valid validator and nothing of
  * it is cached.
  *
- * Only /vsimem/ can be written: there a put can be what the interface promises, all or nothing.
+ * Only /vsimem/ can be written: vsi_write.h.
  *
  * Systems that are not local answer only while one waits. Threads of the core wait for them, up to
  * 16 at once (zb_store_submit_by_threads): GDAL's own parallel reads (AdviseRead, ReadMultiRange)
@@ -26,39 +26,26 @@
 #include "store/vsi_store.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <chrono>
-#include <condition_variable>
 #include <cstring>
-#include <ctime>
 #include <memory>
 #include <mutex>
 #include <new>
-#include <set>
 
 #include "cpl_conv.h"
 #include "cpl_error.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
-#include "cpl_vsi_error.h"
 #include "cpl_vsi_virtual.h"
-#include "store/location.h"
 #include "store/node.h"
+#include "store/vsi_answers.h"
+#include "store/vsi_state.h"
 #include "store/vsi_web.h"
+#include "store/vsi_write.h"
 #include "store/zip_repeats.h"
-#include "zarrbridge/sys/store.h"
 #include "zarrbridge/zarrbridge.h"
 
 namespace {
-
-struct VsiStore {
-    zb_store base;
-    std::string root;
-    std::string archive, inside; /* of a store in a zip archive: its file, and the path in it */
-    CPLStringList options;       /* of GDAL, of the thread that opened the store alone */
-    std::atomic<bool> is_sparse; /* the last chunk that was asked for is missing */
-};
 
 struct VsiObject {
     zb_object base;
@@ -74,7 +61,7 @@ struct VsiObject {
 class VsiCall {
   public:
     explicit VsiCall(zb_store *store) : quiet_(CPLQuietErrorHandler) {
-        const VsiStore *vsi = reinterpret_cast<VsiStore *>(store);
+        const zarr3::VsiStore *vsi = reinterpret_cast<zarr3::VsiStore *>(store);
         if (vsi->options.empty())
             return;
         const CPLStringList own(CPLGetThreadLocalConfigOptions());
@@ -94,111 +81,12 @@ class VsiCall {
     bool lends_ = false;
 };
 
-std::string path_of(zb_store *store, const char *key) {
-    return zarr3::file_in(reinterpret_cast<VsiStore *>(store)->root, key);
-}
-
-/* What errno says of a file that is not there. 0: an archive's directory has no such entry. */
-bool is_absence(int code) {
-    return code == 0 || code == ENOENT || code == ENOTDIR;
-}
-
-/* A file that is no gzip stream is not there for GDAL. */
-bool hides_a_file(const std::string &path) {
-    static const std::string kPrefix = "/vsigzip/";
-    VSIStatBufL stat;
-    return path.compare(0, kPrefix.size(), kPrefix) == 0 &&
-           VSIStatExL(path.c_str() + kPrefix.size(), &stat, VSI_STAT_EXISTS_FLAG) == 0;
-}
-
-/* The meaning of a failed stat: the object is absent, or it could not be asked for. What fails must
-   not look like a missing chunk, which would read as fill. Local systems tell by errno, in which
-   libcurl leaves anything. A server's 404 is sure; without a reply there is a warning at most, and
-   none the next time, as GDAL has noted that there is no such file. */
-bool is_absent(const std::string &path, int code) {
-    const VSIErrorNum vsi = VSIGetLastErrorNo();
-    if (vsi == VSIE_HttpError)
-        return strstr(VSIGetLastErrorMsg(), "404") != nullptr;
-    if (vsi != VSIE_None && vsi != VSIE_FileError)
-        return vsi == VSIE_AWSObjectNotFound;
-    if (zarr3::is_on_server(path))
-        return false;
-    if (zarr3::reaches_server(path))
-        return CPLGetLastErrorType() == CE_None;
-    return is_absence(code) && CPLGetLastErrorType() != CE_Failure && !hides_a_file(path);
-}
-
-/* For messages. GDAL's own words of a server that does not answer may hold the secrets of its
-   address. */
-const char *likely_reason(const std::string &path, int code) {
-    if (zarr3::reaches_server(path))
-        return "its server does not answer as it should";
-    if (!is_absence(code))
-        return strerror(code);
-    return hides_a_file(path) ? "it is no gzip file" : "GDAL gives no reason";
-}
-
-enum zb_code fail_to_open(const std::string &path, int code, const std::string &text,
-                          zb_error *err) {
-    return zb_fail(err, ZB_EIO, "%s cannot be opened: %s", path.c_str(),
-                   text.empty() ? likely_reason(path, code) : text.c_str());
-}
-
-/* The identity of a version: see the top of the file. */
-void fill_info(const VSIStatBufL &stat, zb_object_info *info) {
-    *info = {};
-    info->size = static_cast<uint64_t>(stat.st_size);
-    info->validator.word[0] = static_cast<uint64_t>(stat.st_mtime);
-    info->validator.word[1] = info->size;
-    info->validator.valid = stat.st_mtime > 0 && time(nullptr) > stat.st_mtime + 2;
-}
-
-enum zb_code ask_for(const std::string &path, VSIStatBufL *stat, zb_error *err) {
-    VSIErrorReset();
-    CPLErrorReset();
-    errno = 0;
-    if (VSIStatExL(path.c_str(), stat,
-                   VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG | VSI_STAT_SIZE_FLAG |
-                       VSI_STAT_SET_ERROR_FLAG) == 0)
-        return ZB_OK;
-    const int code = errno;
-    if (is_absent(path, code))
-        return zb_fail(err, ZB_ENOTFOUND, "%s does not exist", path.c_str());
-    zarr3::forget_answers(path); /* GDAL would never ask again */
-    return fail_to_open(path, code, VSIGetLastErrorMsg(), err);
-}
-
-/* A failure without a reason may be one that GDAL remembers, of another thread's request. A
-   directory in an object's place is damage: an absent chunk would read as fill. */
-enum zb_code stat_path(const std::string &path, zb_object_info *info, zb_error *err) {
-    VSIStatBufL stat;
-    enum zb_code code = ask_for(path, &stat, err);
-    if (code == ZB_EIO && VSIGetLastErrorNo() == VSIE_None)
-        code = ask_for(path, &stat, err);
-    if (code != ZB_OK)
-        return code;
-    if (VSI_ISDIR(stat.st_mode))
-        return zb_fail(err, zarr3::invents_directories(path) ? ZB_ENOTFOUND : ZB_EINVAL,
-                       "%s is a directory, not a regular file", path.c_str());
-    fill_info(stat, info);
-    return ZB_OK;
-}
-
-/* The reason of a failed open of what stat_path has found: another has erased it since, or it
-   cannot be read. GDAL's archives fail without a reason. */
-enum zb_code explain_open(const std::string &path, int code, zb_error *err) {
-    const std::string text = VSIGetLastErrorMsg();
-    zb_object_info info;
-    const enum zb_code now = stat_path(path, &info, err);
-    return now == ZB_OK ? fail_to_open(path, code, text, err) : now;
-}
-
 /* Looks for an entry that GDAL would not find, because others of its name stand before it. Fills
  *info when there is one. */
 enum zb_code find_in_archive(zb_store *store, const char *key,
                              std::shared_ptr<const zarr3::ZipRepeats> *repeats,
                              const zarr3::ZipEntry **entry, zb_object_info *info, zb_error *err) {
-    const VsiStore *vsi = reinterpret_cast<VsiStore *>(store);
+    const zarr3::VsiStore *vsi = reinterpret_cast<zarr3::VsiStore *>(store);
     *entry = nullptr;
     if (vsi->archive.empty())
         return ZB_OK;
@@ -209,7 +97,7 @@ enum zb_code find_in_archive(zb_store *store, const char *key,
         return code;
     VSIStatBufL stat = {};
     stat.st_mtime = static_cast<decltype(stat.st_mtime)>((*repeats)->file_time);
-    fill_info(stat, info);
+    zarr3::fill_info(stat, info);
     info->size = (*entry)->size;
     info->validator.word[1] = (*repeats)->file_size;
     info->validator.word[2] = (*entry)->header;
@@ -219,8 +107,8 @@ enum zb_code find_in_archive(zb_store *store, const char *key,
 enum zb_code open_in_archive(zb_store *store, const zarr3::ZipEntry &entry, zb_object **out,
                              zb_error *err) {
     zarr3::ZipContent content;
-    const enum zb_code code =
-        zarr3::open_zip_entry(reinterpret_cast<VsiStore *>(store)->archive, entry, &content, err);
+    const enum zb_code code = zarr3::open_zip_entry(
+        reinterpret_cast<zarr3::VsiStore *>(store)->archive, entry, &content, err);
     if (code != ZB_OK)
         return code;
     VSILFILE *file = content.file;
@@ -256,10 +144,10 @@ enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_obje
     const enum zb_code found = find_in_archive(store, key, &repeats, &entry, info, err);
     if (found != ZB_OK || entry != nullptr)
         return found != ZB_OK ? found : open_in_archive(store, *entry, out, err);
-    const std::string path = path_of(store, key);
-    const enum zb_code code = stat_path(path, info, err);
+    const std::string path = zarr3::path_of(store, key);
+    const enum zb_code code = zarr3::stat_path(path, info, err);
     if (zarr3::can_read_at_once(path))
-        reinterpret_cast<VsiStore *>(store)->is_sparse = code == ZB_ENOTFOUND;
+        reinterpret_cast<zarr3::VsiStore *>(store)->is_sparse = code == ZB_ENOTFOUND;
     if (code != ZB_OK)
         return code;
     VSIErrorReset();
@@ -268,12 +156,12 @@ enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_obje
     const CPLStringList unlisted(CSLSetNameValue(nullptr, "DISABLE_READDIR_ON_OPEN", "EMPTY_DIR"));
     VSILFILE *file = VSIFOpenEx2L(path.c_str(), "rb", TRUE, unlisted.List());
     if (file == nullptr)
-        return explain_open(path, errno, err);
+        return zarr3::explain_open(path, errno, err);
     /* The size of what is open, which is another object's when the key was replaced since. */
     VSIFSeekL(file, 0, SEEK_END);
     const uint64_t size = VSIFTellL(file);
     zb_object_info now;
-    if (size != info->size || stat_path(path, &now, nullptr) != ZB_OK ||
+    if (size != info->size || zarr3::stat_path(path, &now, nullptr) != ZB_OK ||
         memcmp(now.validator.word, info->validator.word, sizeof now.validator.word) != 0)
         info->validator.valid = false;
     info->size = size;
@@ -347,7 +235,7 @@ enum zb_code read_rest(zb_fetch *fetch, zb_error *err) {
 }
 
 /* The number of bytes that a request begins with; 0 where it has to go the usual way. */
-size_t first_length(const VsiStore *vsi, const std::string &path, const zb_fetch *fetch) {
+size_t first_length(const zarr3::VsiStore *vsi, const std::string &path, const zb_fetch *fetch) {
     const zb_range &range = fetch->range;
     if (range.offset == ZB_FROM_END || vsi->is_sparse || !zarr3::can_read_at_once(path))
         return 0;
@@ -359,8 +247,8 @@ size_t first_length(const VsiStore *vsi, const std::string &path, const zb_fetch
 enum zb_code vsi_fetch(zb_store *store, zb_fetch *fetch) {
     const VsiCall call(store);
     const bool is_whole = fetch->range.length == ZB_WHOLE;
-    const std::string path = path_of(store, fetch->key);
-    const size_t length = first_length(reinterpret_cast<VsiStore *>(store), path, fetch);
+    const std::string path = zarr3::path_of(store, fetch->key);
+    const size_t length = first_length(reinterpret_cast<zarr3::VsiStore *>(store), path, fetch);
     void *given = is_whole ? nullptr : fetch->range.buffer;
     void *buffer = given != nullptr || length == 0 ? given : malloc(length);
     zarr3::WebFile found;
@@ -372,7 +260,7 @@ enum zb_code vsi_fetch(zb_store *store, zb_fetch *fetch) {
     }
     fetch->range.buffer = buffer;
     fetch->range.got = found.got;
-    fill_info(found.stat, &fetch->info);
+    zarr3::fill_info(found.stat, &fetch->info);
     const enum zb_code code =
         make_object(store, path, found.file, fetch->info.size, &fetch->object, &fetch->error);
     return code == ZB_OK && is_whole ? read_rest(fetch, &fetch->error) : code;
@@ -392,13 +280,15 @@ enum zb_code vsi_stat(zb_store *store, const char *key, zb_object_info *info, zb
     std::shared_ptr<const zarr3::ZipRepeats> repeats;
     const zarr3::ZipEntry *entry;
     const enum zb_code found = find_in_archive(store, key, &repeats, &entry, info, err);
-    return found != ZB_OK || entry != nullptr ? found : stat_path(path_of(store, key), info, err);
+    return found != ZB_OK || entry != nullptr
+               ? found
+               : zarr3::stat_path(zarr3::path_of(store, key), info, err);
 }
 
 /* The server's own answer: GDAL goes by one that it remembers. */
 enum zb_code vsi_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
     zb_object_info unwanted;
-    const std::string path = path_of(store, key);
+    const std::string path = zarr3::path_of(store, key);
     if (zarr3::is_on_server(path))
         zarr3::forget_answers(path);
     return vsi_stat(store, key, info != nullptr ? info : &unwanted, err);
@@ -408,8 +298,8 @@ enum zb_code vsi_list(zb_store *store, const char *prefix, zb_list_fn fn, void *
                       zb_error *err) {
     const VsiCall call(store);
     (void)err; /* a directory that cannot be opened lists nothing, as the interface asks */
-    const std::string path =
-        prefix[0] == '\0' ? reinterpret_cast<VsiStore *>(store)->root : path_of(store, prefix);
+    const std::string path = prefix[0] == '\0' ? reinterpret_cast<zarr3::VsiStore *>(store)->root
+                                               : zarr3::path_of(store, prefix);
     VSIDIR *directory = VSIOpenDir(path.c_str(), 0, nullptr);
     if (directory == nullptr)
         return ZB_OK;
@@ -431,92 +321,7 @@ enum zb_code vsi_list(zb_store *store, const char *prefix, zb_list_fn fn, void *
 }
 
 void vsi_destroy(zb_store *store) {
-    delete reinterpret_cast<VsiStore *>(store);
-}
-
-/* ---- Writing, in memory only ---- */
-
-/* A new file under another name, which then takes the key's name. */
-enum zb_code vsi_put(zb_store *store, const zb_put *put, zb_error *err) {
-    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
-    static std::atomic<unsigned> number;
-    /* The durability that was asked for makes no difference: nothing in memory outlives the
-       process. */
-    const std::string path = path_of(store, put->key);
-    const std::string directory = path.substr(0, path.rfind('/'));
-    const std::string temporary =
-        zarr3::file_in(directory, "." + std::to_string(number++) + ".zb-tmp");
-    VSIMkdirRecursive(directory.c_str(), 0777);
-    VSILFILE *file = VSIFOpenL(temporary.c_str(), "wb");
-    bool good = file != nullptr;
-    for (size_t i = 0; i < put->count && good; i++)
-        good = VSIFWriteL(put->parts[i].data, 1, put->parts[i].size, file) == put->parts[i].size;
-    if (file != nullptr)
-        good = VSIFCloseL(file) == 0 && good;
-    enum zb_code code = good ? zb_put_check(put, err) : ZB_OK;
-    if (code == ZB_OK && (!good || VSIRename(temporary.c_str(), path.c_str()) != 0))
-        code = zb_fail(err, ZB_EIO, "cannot write '%s'", put->key);
-    if (code != ZB_OK)
-        VSIUnlink(temporary.c_str());
-    return code;
-}
-
-bool is_gone(const std::string &path) {
-    VSIStatBufL stat;
-    return VSIStatExL(path.c_str(), &stat, VSI_STAT_EXISTS_FLAG) != 0;
-}
-
-enum zb_code vsi_erase(zb_store *store, const char *key, zb_error *err) {
-    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
-    const std::string path = path_of(store, key);
-    if (VSIUnlink(path.c_str()) == 0 || is_gone(path))
-        return ZB_OK;
-    return zb_fail(err, ZB_EIO, "cannot erase '%s'", key);
-}
-
-enum zb_code vsi_erase_below(zb_store *store, const char *prefix, zb_error *err) {
-    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
-    const std::string path =
-        *prefix == '\0' ? reinterpret_cast<VsiStore *>(store)->root : path_of(store, prefix);
-    if (VSIRmdirRecursive(path.c_str()) == 0 || is_gone(path))
-        return ZB_OK;
-    return zb_fail(err, ZB_EIO, "cannot erase what is below '%s'", prefix);
-}
-
-enum zb_code vsi_flush(zb_store *, zb_batch *, zb_error *) {
-    return ZB_OK;
-}
-
-struct VsiLock {
-    zb_lock base;
-    std::string path;
-};
-
-/* The files are this process's own, and so are their locks. */
-std::mutex lock_table;
-std::condition_variable lock_released;
-std::set<std::string> locked_paths;
-
-enum zb_code vsi_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
-    std::unique_ptr<VsiLock> lock(new VsiLock{{store}, path_of(store, key)});
-    const std::chrono::seconds limit(std::min<uint64_t>(zb_limits_get()->lock_seconds, 1u << 30));
-    std::unique_lock<std::mutex> guard(lock_table);
-    if (!lock_released.wait_for(guard, limit,
-                                [&] { return locked_paths.insert(lock->path).second; }))
-        return zb_fail(err, ZB_ECONFLICT, "'%s' is locked for longer than the limit lock_seconds",
-                       key);
-    *out = &lock.release()->base;
-    return ZB_OK;
-}
-
-void vsi_unlock(zb_lock *base) {
-    VsiLock *lock = reinterpret_cast<VsiLock *>(base);
-    {
-        const std::lock_guard<std::mutex> guard(lock_table);
-        locked_paths.erase(lock->path);
-    }
-    lock_released.notify_all();
-    delete lock;
+    delete reinterpret_cast<zarr3::VsiStore *>(store);
 }
 
 enum class Kind { kLocal, kDistant, kMemory };
@@ -538,14 +343,8 @@ zb_store_ops make_ops(Kind kind) {
         ops.submit = zb_store_submit_by_threads;
         ops.cancel = zb_store_cancel_by_threads;
     }
-    if (kind == Kind::kMemory) {
-        ops.put = vsi_put;
-        ops.erase = vsi_erase;
-        ops.erase_below = vsi_erase_below;
-        ops.flush = vsi_flush;
-        ops.lock = vsi_lock;
-        ops.unlock = vsi_unlock;
-    }
+    if (kind == Kind::kMemory)
+        zarr3::add_vsi_writing(&ops);
     return ops;
 }
 
@@ -565,8 +364,8 @@ constexpr uint64_t kSmall = uint64_t{1} << 20;
 namespace zarr3 {
 
 enum zb_code open_vsi_store(const std::string &root, zb_store **out, zb_error *err) {
-    std::unique_ptr<VsiStore> store(
-        new VsiStore{{}, root, "", "", CPLStringList(CPLGetThreadLocalConfigOptions()), {false}});
+    std::unique_ptr<zarr3::VsiStore> store(new zarr3::VsiStore{
+        {}, root, "", "", CPLStringList(CPLGetThreadLocalConfigOptions()), {false}});
     zarr3::split_zip_path(root, &store->archive, &store->inside);
     const bool is_local = VSIIsLocal(root.c_str());
     const bool is_memory = STARTS_WITH(root.c_str(), "/vsimem/");
