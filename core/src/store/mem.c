@@ -8,13 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/fork.h"
 #include "base/list.h"
-#include "store/thread_locks.h"
+#include "store/key_locks.h"
 
-#include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
 typedef struct blob {
@@ -36,9 +34,8 @@ typedef struct mem_store {
     entry *entries; /* sorted by key */
     size_t count, capacity;
     uint64_t versions;
-    zb__thread_lock *held;   /* guarded by lock, too */
-    pthread_cond_t released; /* a held lock has gone */
-    zb__fork_guard guard;    /* of lock */
+    zb__key_locks locks;  /* guarded by lock, too */
+    zb__fork_guard guard; /* of lock */
 } mem_store;
 
 typedef struct mem_object {
@@ -366,81 +363,16 @@ static enum zb_code mem_write_at(zb_object *live, uint64_t offset, const zb_part
 
 /* ---- Locks ---- */
 
-/* Called with the lock. */
-static bool is_held(const mem_store *mem, const char *key) {
-    const zb__thread_lock *l = mem->held;
-    while (l && strcmp(l->key, key) != 0)
-        l = l->next;
-    return l != NULL;
-}
-
-/* But the hierarchy's lock. */
-static bool is_held_below(const mem_store *mem, const char *prefix) {
-    size_t length = strlen(prefix);
-    const zb__thread_lock *l = mem->held;
-    while (l && (strcmp(l->key, "zarr.json") == 0 || strncmp(l->key, prefix, length) != 0 ||
-                 (length > 0 && l->key[length] != '\0' && l->key[length] != '/')))
-        l = l->next;
-    return l != NULL;
-}
-
-/* Waits while `held` is true of the key. Called with the lock; false when the time is up. */
-static bool wait_while(mem_store *mem, bool (*held)(const mem_store *, const char *),
-                       const char *key) {
-    struct timespec end;
-    clock_gettime(CLOCK_REALTIME, &end);
-    uint64_t seconds = zb_limits_get()->lock_seconds;
-    end.tv_sec += (time_t)(seconds < INT32_MAX ? seconds : INT32_MAX);
-    int waited = 0;
-    while (held(mem, key) && waited == 0)
-        waited = pthread_cond_timedwait(&mem->released, &mem->lock, &end);
-    return waited == 0;
-}
-
-static enum zb_code fail_locked(const char *key, zb_error *err) {
-    return zb_fail(err, ZB_ECONFLICT, "'%s' is locked for longer than the limit lock_seconds", key);
-}
-
 static enum zb_code mem_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
-    mem_store *mem = (mem_store *)store;
-    zb__thread_lock *l = malloc(sizeof *l);
-    char *copy = strdup(key);
-    if (!l || !copy) {
-        free(l);
-        free(copy);
-        return zb_fail(err, ZB_ENOMEM, "no memory for a lock of '%s'", key);
-    }
-    pthread_mutex_lock(&mem->lock);
-    if (!wait_while(mem, is_held, key)) {
-        pthread_mutex_unlock(&mem->lock);
-        free(l);
-        free(copy);
-        return fail_locked(key, err);
-    }
-    *l = (zb__thread_lock){.base.store = store, .key = copy};
-    zb__thread_lock_enter(&mem->held, l);
-    pthread_mutex_unlock(&mem->lock);
-    *out = &l->base;
-    return ZB_OK;
+    return zb__key_locks_take(&((mem_store *)store)->locks, store, key, out, err);
 }
 
 static void mem_unlock(zb_lock *lock) {
-    mem_store *mem = (mem_store *)lock->store;
-    zb__thread_lock *l = (zb__thread_lock *)lock;
-    pthread_mutex_lock(&mem->lock);
-    zb__thread_lock_leave(&mem->held, l);
-    pthread_cond_broadcast(&mem->released);
-    pthread_mutex_unlock(&mem->lock);
-    free(l->key);
-    free(l);
+    zb__key_locks_release(&((mem_store *)lock->store)->locks, lock);
 }
 
 static enum zb_code mem_await_locks(zb_store *store, const char *prefix, zb_error *err) {
-    mem_store *mem = (mem_store *)store;
-    pthread_mutex_lock(&mem->lock);
-    bool free_now = wait_while(mem, is_held_below, prefix);
-    pthread_mutex_unlock(&mem->lock);
-    return free_now ? ZB_OK : fail_locked(prefix, err);
+    return zb__key_locks_await(&((mem_store *)store)->locks, prefix, err);
 }
 
 /* In memory all objects are equally safe; but one that may wait takes the lock when it becomes
@@ -464,7 +396,7 @@ static void mem_destroy(zb_store *store) {
     for (size_t i = 0; i < mem->count; i++)
         free_entry(&mem->entries[i]);
     free(mem->entries);
-    pthread_cond_destroy(&mem->released);
+    zb__key_locks_clear(&mem->locks);
     pthread_mutex_destroy(&mem->lock);
     free(mem);
 }
@@ -492,11 +424,8 @@ static const zb_store_ops mem_ops = {
     .copy = mem_copy,
 };
 
-/* In a child the threads that wait for locks, or hold them, are the parent's. */
 static void forget_others(void *context) {
-    mem_store *mem = context;
-    zb__thread_locks_keep_own(&mem->held);
-    pthread_cond_init(&mem->released, NULL);
+    zb__key_locks_keep_own(&((mem_store *)context)->locks);
 }
 
 enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err) {
@@ -514,7 +443,7 @@ enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err) 
         return code;
     }
     pthread_mutex_init(&mem->lock, NULL);
-    pthread_cond_init(&mem->released, NULL);
+    zb__key_locks_init(&mem->locks, &mem->lock);
     mem->guard = (zb__fork_guard){.lock = &mem->lock, .in_child = forget_others, .context = mem};
     zb__fork_guard_add(&mem->guard);
     *out = &mem->base;
