@@ -46,13 +46,16 @@ typedef struct search {
 static int take_listed(void *context, const zb_list_entry *entry) {
     search *s = context;
     if (entry->is_prefix && !zb__name_is_hidden(entry->name))
-        s->code = zb__names_add_listed(
-            &s->names, (zb__name){.text = strdup(entry->name), .is_link = entry->is_link}, s->err);
+        s->code = zb__names_add_listed(&s->names,
+                                       (zb__name){.text = strdup(entry->name),
+                                                  .is_link = entry->is_link,
+                                                  .has_document = entry->holds},
+                                       s->err);
     return s->code;
 }
 
 /* Leaves the names sorted. */
-static enum zb_code names_listed(const zb_node *group, search *s) {
+static enum zb_code names_listed(const zb_node *group, bool asks, search *s) {
     zb_store *store = group->store;
     const bool is_kept = zb__lately_pays(store);
     const uint64_t changes = zb_store_changes(store);
@@ -61,7 +64,9 @@ static enum zb_code names_listed(const zb_node *group, search *s) {
         if (zb__lately_take_names(store, group->path, &s->names))
             return ZB_OK;
     }
-    enum zb_code code = zb_store_list(store, group->path, take_listed, s, s->err);
+    enum zb_code code =
+        asks ? zb_store_list_holding(store, group->path, zb__node_documents, take_listed, s, s->err)
+             : zb_store_list(store, group->path, take_listed, s, s->err);
     code = s->code ? s->code : code;
     zb__names_sort(&s->names);
     if (is_kept && !code)
@@ -173,13 +178,13 @@ static bool is_served(const zb_node *group) {
     return served;
 }
 
-enum zb_code zb__children_names(const zb_node *group, zb__names *out, zb_error *err) {
+enum zb_code zb__children_names(const zb_node *group, bool asks, zb__names *out, zb_error *err) {
     search s = {.err = err};
     enum zb_code code;
     if (group->array)
         code = zb_fail(err, ZB_EINVAL, "an array has no children");
     else if (group->store->hints.can_list && !is_served(group))
-        code = names_listed(group, &s);
+        code = names_listed(group, asks, &s);
     else
         code = names_consolidated(group, &s);
     *out = s.names;
@@ -246,7 +251,7 @@ static enum zb_code blame(const zb_node *group, enum zb_code code, zb_error *err
 enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error *err) {
     zb__names names;
     *out = (zb_children){.count = 0, .child = NULL};
-    enum zb_code code = zb__children_names(group, &names, err);
+    enum zb_code code = zb__children_names(group, false, &names, err);
     if (!code)
         code = open_children(group, &names, out, err);
     zb__names_free(&names);
@@ -299,7 +304,7 @@ typedef struct asking {
     const zb_node *group;
     bool is_served; /* the group */
     const zb__names *names;
-    bool *is_node; /* [names->count] */
+    bool *is_node; /* [names->count], false where that is not known yet */
 } asking;
 
 static enum zb_code holds_node(const asking *a, size_t i, zb_error *err) {
@@ -321,8 +326,18 @@ static enum zb_code ask_some(void *context, size_t task, zb__scratch *scratch, z
     enum zb_code code = ZB_OK;
     (void)scratch;
     for (size_t i = from; i < end && !code; i++)
-        code = holds_node(a, i, err);
+        code = a->is_node[i] ? ZB_OK : holds_node(a, i, err);
     return code;
+}
+
+/* Leaves the names alone that the listing has told to be nodes, which is all of them as a rule. */
+static enum zb_code ask_about_rest(asking *a, zb_error *err) {
+    const size_t count = a->names->count, tasks = (count + NAMES_OF_TASK - 1) / NAMES_OF_TASK;
+    const size_t width = a->group->store->hints.is_local ? 0 : 1;
+    bool all = true;
+    for (size_t i = 0; i < count; i++)
+        all &= a->is_node[i] = a->names->name[i].has_document;
+    return all ? ZB_OK : zb__pool_run(ask_some, a, tasks, width, err);
 }
 
 /* All are asked about before the first is told. */
@@ -334,9 +349,7 @@ static enum zb_code tell_asked(const zb_node *group, const zb__names *names, zb_
                 .is_node = calloc(names->count + 1, sizeof(bool))};
     if (!a.is_node)
         return zb_fail(err, ZB_ENOMEM, "out of memory for the names of a group");
-    const size_t tasks = (names->count + NAMES_OF_TASK - 1) / NAMES_OF_TASK;
-    const size_t width = group->store->hints.is_local ? 0 : 1;
-    enum zb_code code = zb__pool_run(ask_some, &a, tasks, width, err);
+    enum zb_code code = ask_about_rest(&a, err);
     bool stopped = false;
     for (size_t i = 0; i < names->count && !code && !stopped; i++)
         stopped = a.is_node[i] && fn(context, names->name[i].text) != 0;
@@ -346,7 +359,7 @@ static enum zb_code tell_asked(const zb_node *group, const zb__names *names, zb_
 
 enum zb_code zb_group_names(const zb_node *group, zb_name_fn fn, void *context, zb_error *err) {
     zb__names names;
-    enum zb_code code = zb__children_names(group, &names, err);
+    enum zb_code code = zb__children_names(group, true, &names, err);
     if (!code)
         code = zb__documents_pay(group->store) && !is_served(group)
                    ? tell_ahead(group, &names, fn, context, err)

@@ -92,7 +92,7 @@ static enum zb_code visit(walk *w, const char *path, const zb__early_document *r
     code = ZB_OK;
     if (node && !node->array && !w->stopped) {
         zb__ahead_read(w->store, path, ZB__GROUPS_AHEAD);
-        code = zb__children_names(node, &names, err);
+        code = zb__children_names(node, false, &names, err);
         if (code)
             zb__node_blame(w->store, "group", path, code, err);
     }

@@ -24,6 +24,8 @@
 static const char zarray[] = ".zarray", zgroup[] = ".zgroup", zattrs[] = ".zattrs",
                   zmetadata[] = ".zmetadata";
 
+const char *const zb__node_documents[] = {"zarr.json", zarray, zgroup, NULL};
+
 bool zb__v2_is_document(const char *name) {
     return strcmp(name, zarray) == 0 || strcmp(name, zgroup) == 0;
 }

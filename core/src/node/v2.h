@@ -8,6 +8,9 @@
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
+/* The documents by one of which a directory is a node, of version 3 or 2; NULL at the end. */
+extern const char *const zb__node_documents[];
+
 /* Reads the documents at path, and gives the zarr.json that says what they say, which the caller
    frees. *info is the version of an array's .zarray; of a group's it says nothing. ZB_ENOTFOUND,
    without a message, when there is no node. */

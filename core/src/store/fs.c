@@ -2,9 +2,8 @@
 /*
  * A directory as a store: a key is a path below it.
  *
- * This file opens and lists it.
+ * This file opens it.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include "store/foreign.h"
 #include "store/fs_dirty.h"
 #include "store/fs_flush.h"
+#include "store/fs_list.h"
 #include "store/fs_live.h"
 #include "store/fs_lock.h"
 #include "store/fs_object.h"
@@ -29,85 +29,6 @@
 #include "store/fs_version.h"
 #include "store/fs_write.h"
 #include "zarrbridge/sys/store.h"
-
-/* ---- Listing ---- */
-
-/* True if the directory `st` is the one at prefix, or above it up to the root. */
-static bool is_above(const zb__fs *fs, const char *prefix, const struct stat *st) {
-    char path[PATH_MAX];
-    struct stat above;
-    size_t length = strlen(prefix);
-    memcpy(path, prefix, length);
-    for (;; length--) {
-        path[length] = '\0';
-        int fd = zb__fs_openat(fs->root, length ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        bool found = fd >= 0 && fstat(fd, &above) == 0 && zb__fs_same_file(&above, st);
-        if (fd >= 0)
-            close(fd);
-        if (found || length == 0)
-            return found;
-        while (length > 1 && path[length - 1] != '/')
-            length--;
-    }
-}
-
-/* A link is a prefix when it leads to a directory inside the root, but not to one that it lies
-   in. */
-static void follow(const zb__fs *fs, const char *prefix, zb_list_entry *entry) {
-    char path[PATH_MAX];
-    struct stat st;
-    int length = snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "/" : "", entry->name);
-    if (length < 0 || (size_t)length >= sizeof path)
-        return;
-    int fd = zb__fs_openat(fs->root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    if (fstat(fd, &st) == 0) {
-        entry->leads_back = is_above(fs, prefix, &st);
-        entry->is_prefix = !entry->leads_back;
-    }
-    close(fd);
-}
-
-static zb_list_entry describe(const zb__fs *fs, int dir, const char *prefix,
-                              const struct dirent *entry) {
-    unsigned char type = entry->d_type;
-    struct stat st;
-    if (type == DT_UNKNOWN && fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        type = S_ISDIR(st.st_mode) ? DT_DIR : S_ISLNK(st.st_mode) ? DT_LNK : DT_REG;
-    zb_list_entry described = {
-        .name = entry->d_name, .is_prefix = type == DT_DIR, .is_link = type == DT_LNK};
-    if (described.is_link)
-        follow(fs, prefix, &described);
-    return described;
-}
-
-static enum zb_code fs_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
-                            zb_error *err) {
-    const zb__fs *fs = (const zb__fs *)store;
-    int fd = zb__fs_openat(fs->root, *prefix ? prefix : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return ZB_OK;
-    if (fd < 0)
-        return zb__fs_fail(err, errno, "list", prefix);
-    DIR *dir = fdopendir(fd);
-    if (!dir) {
-        int saved = errno;
-        close(fd);
-        return zb_fail_errno(err, saved, "cannot list '%s'", prefix);
-    }
-    const struct dirent *entry;
-    int stop = 0;
-    for (errno = 0; !stop && (entry = readdir(dir)) != NULL; errno = 0) {
-        if (zb__fs_is_dots(entry->d_name) || zb__fs_is_ours(entry->d_name))
-            continue;
-        zb_list_entry listed = describe(fs, fd, prefix, entry);
-        stop = fn(context, &listed);
-    }
-    int failed = stop ? 0 : errno;
-    closedir(dir);
-    return failed ? zb_fail_errno(err, failed, "cannot list '%s'", prefix) : ZB_OK;
-}
 
 static bool fs_is_link(zb_store *store, const char *prefix) {
     zb__fs_place place;
@@ -146,7 +67,8 @@ static const zb_store_ops fs_ops = {
     .read = zb__fs_read,
     .close = zb__fs_close,
     .stat = zb__fs_stat,
-    .list = fs_list,
+    .list = zb__fs_list,
+    .list_holding = zb__fs_list_holding,
     .identify = zb__fs_identify,
     .lacks = zb__fs_lacks,
     .is_link = fs_is_link,

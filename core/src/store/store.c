@@ -145,6 +145,14 @@ enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, v
     return code ? code : store->ops->list(store, prefix, fn, context, err);
 }
 
+enum zb_code zb_store_list_holding(zb_store *store, const char *prefix, const char *const *objects,
+                                   zb_list_fn fn, void *context, zb_error *err) {
+    if (!store->ops->list_holding)
+        return zb_store_list(store, prefix, fn, context, err);
+    enum zb_code code = check_key(prefix, true, err);
+    return code ? code : store->ops->list_holding(store, prefix, objects, fn, context, err);
+}
+
 enum zb_code zb_store_list_below(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                                  zb_error *err) {
     if (!store->ops->list_below)

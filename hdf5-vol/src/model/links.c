@@ -11,14 +11,18 @@
 
 #define UNREADABLE "cannot be read: "
 
+/* All zeros but for the name; NULL when memory runs out. */
+static vol_link *allocate(const char *name) {
+    const size_t size = strlen(name) + 1;
+    vol_link *link = calloc(1, sizeof *link + size);
+    if (link)
+        link->name = memcpy(link->first_name, name, size);
+    return link;
+}
+
 enum zb_code vol_link_new_unopened(const char *name, vol_link **out, zb_error *err) {
-    vol_link *link = calloc(1, sizeof *link);
-    if (!link || !(link->name = strdup(name))) {
-        vol_link_free(link);
-        return zb_fail(err, ZB_ENOMEM, "no memory for node %s", name);
-    }
-    *out = link;
-    return ZB_OK;
+    *out = allocate(name);
+    return *out ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for node %s", name);
 }
 
 bool vol_link_is_unopened(const vol_link *link) {
@@ -59,8 +63,8 @@ enum zb_code vol_link_new(const char *name, vol_node *node, const char *reason, 
 
 enum zb_code vol_link_new_named(const char *name, enum vol_link_kind kind, const char *target,
                                 vol_link **out, zb_error *err) {
-    vol_link *link = calloc(1, sizeof *link);
-    if (!link || !(link->name = strdup(name)) || !(link->target = strdup(target))) {
+    vol_link *link = allocate(name);
+    if (!link || !(link->target = strdup(target))) {
         vol_link_free(link);
         return zb_fail(err, ZB_ENOMEM, "no memory for the link %s", name);
     }
@@ -85,12 +89,18 @@ enum zb_code vol_link_new_external(const char *name, const char *file, const cha
     return ZB_OK;
 }
 
+void vol_link_set_name(vol_link *link, char *name) {
+    if (link->name != link->first_name)
+        free(link->name);
+    link->name = name;
+}
+
 void vol_link_free(vol_link *link) {
     if (!link)
         return;
     free(link->external);
     free(link->target);
-    free(link->name);
+    vol_link_set_name(link, NULL);
     free(link);
 }
 

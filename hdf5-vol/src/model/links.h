@@ -26,7 +26,7 @@ enum vol_link_kind {
 
 struct vol_link {
     vol_node *group; /* the owner */
-    char *name;
+    char *name;      /* first_name, or malloc'ed */
     enum vol_link_kind kind;
     bool named;          /* of named_links.h, which owns it */
     char *external;      /* external links: the name of the file */
@@ -38,6 +38,7 @@ struct vol_link {
     char *target;   /* the value of a soft link; JSON of a foreign one; NULL where there is none */
     vol_node *node; /* the one whose place this is; NULL when it is not opened yet, or cannot be */
     const char *reason; /* why the store's node cannot be read; a part of target */
+    char first_name[];  /* large groups have one allocation for each link */
 };
 
 /* The links of one group. */
@@ -66,6 +67,9 @@ bool vol_link_is_unopened(const vol_link *link);
    but does not free the node. */
 enum zb_code vol_link_set_node(vol_link *link, vol_node *node, const char *reason, zb_error *err);
 void vol_link_unset_node(vol_link *link);
+
+/* Another name, malloc'ed, for a link that is in no group. */
+void vol_link_set_name(vol_link *link, char *name);
 
 /* Its node stays. */
 void vol_link_free(vol_link *link);

@@ -78,7 +78,7 @@ static char *name_of(const char *form) {
 
 /* The name whose form a text is, which is shorter; NULL when it is no form. */
 static char *name_of_form(const char *text) {
-    if (!strchr(text, '%') || strlen(text) > LONGEST)
+    if (vol_name_is_plain(text) || strlen(text) > LONGEST)
         return NULL;
     char *name = name_of(text);
     char *form = name && vol_name_has_form(name) ? form_of(name) : NULL;
@@ -102,6 +102,10 @@ bool vol_name_has_form(const char *name) {
 
 char *vol_name_stored(const char *name) {
     return vol_name_has_form(name) ? form_of(name) : strdup(name);
+}
+
+bool vol_name_is_plain(const char *stored) {
+    return !strchr(stored, '%');
 }
 
 char *vol_name_shown(const char *stored) {

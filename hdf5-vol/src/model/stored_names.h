@@ -28,4 +28,7 @@ bool vol_name_has_form(const char *name);
 char *vol_name_stored(const char *name);
 char *vol_name_shown(const char *stored);
 
+/* True for names of the store that are surely shown as they are. */
+bool vol_name_is_plain(const char *stored);
+
 #endif

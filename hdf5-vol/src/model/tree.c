@@ -262,6 +262,8 @@ static enum zb_code add_name(vol_node *group, const char *name, zb_error *err) {
 
 static int take_name(void *context, const char *stored) {
     listing *l = context;
+    if (vol_name_is_plain(stored))
+        return l->code = add_name(l->group, stored, l->err);
     char *name = vol_name_shown(stored);
     l->code = name ? add_name(l->group, name, l->err)
                    : zb_fail(l->err, ZB_ENOMEM, "no memory for the name %s", stored);
@@ -370,8 +372,7 @@ enum zb_code vol_tree_move(vol_link *link, vol_node *group, const char *name, zb
         return code;
     }
     vol_links_take(link);
-    free(link->name);
-    link->name = copy;
+    vol_link_set_name(link, copy);
     if (link->node)
         vol_token_unregister(link->node);
     put_link(link, group);

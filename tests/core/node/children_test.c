@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The children of groups, from listings and, where a store cannot list, from consolidated
    metadata. */
+#include "support/check.h"
 #include "support/sample.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/sys/wrappers.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 static zb_store *new_store(bool can_list) {
     zb_store *store;
@@ -281,6 +283,43 @@ static void reports_store_errors(void **state) {
     zb_store_release(inner);
 }
 
+static void put_text(zb_store *store, const char *key, const char *text, bool waits) {
+    const zb_part part = {text, strlen(text)};
+    const zb_put put = {.key = key,
+                        .parts = &part,
+                        .count = 1,
+                        .sync = waits ? ZB_SYNC_CLOSE : ZB_SYNC_NONE,
+                        .waits = waits};
+    zb_error err;
+    ASSERT_OK(zb_store_put_as(store, &put, &err), err);
+}
+
+/* The listing of a directory tells most nodes at once; links and what waits are asked about. */
+static void lists_directories(void **state) {
+    (void)state;
+    static const char group[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
+    static const char older[] = "{\"zarr_format\":2}";
+    char *root = check_new_directory(), target[512], line[256];
+    zb_store *store;
+    zb_error err;
+    ASSERT_OK(zb_store_open_fs(root, &store, &err), err);
+    put_text(store, "zarr.json", group, false);
+    put_text(store, "new/zarr.json", group, false);
+    put_text(store, "old/.zgroup", older, false);
+    put_text(store, "bad/.zarray", older, false);
+    put_text(store, "above/old/.zgroup", older, false);
+    put_text(store, "none/zarr.jso", group, false);
+    put_text(store, "object", group, false);
+    put_text(store, "waits/other", group, false);
+    put_text(store, "waits/zarr.json", group, true);
+    snprintf(target, sizeof target, "%s/link", root);
+    assert_int_equal(symlink("new", target), 0);
+    ASSERT_OK(children_of(store, "", line, &err), err);
+    assert_string_equal(line, "above bad! link new old waits");
+    zb_store_release(store);
+    check_remove_directory(root);
+}
+
 /* The second name's document cannot be asked about, so that it may be there. */
 static void names_stop_and_stay(void **state) {
     (void)state;
@@ -325,6 +364,7 @@ int main(void) {
         cmocka_unit_test(limits_the_number),
         cmocka_unit_test(reports_store_errors),
         cmocka_unit_test(names_stop_and_stay),
+        cmocka_unit_test(lists_directories),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,6 +114,8 @@ typedef struct zb_list_entry {
     bool is_prefix;   /* there are names below it */
     bool is_link;     /* a symbolic link: objects below it may be reached by other names, too */
     bool leads_back;  /* a link to a prefix above it: neither a prefix nor an object */
+    bool holds;       /* a prefix, directly below which is one of the objects of list_holding();
+                         false where that is not known */
 } zb_list_entry;
 
 /* Called once for each name; returns 0 to go on, anything else to stop the listing. */
@@ -202,6 +204,11 @@ typedef struct zb_store_ops {
        prefix: no walk goes in circles. */
     enum zb_code (*list)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                          zb_error *err);
+    /* As list, and asks of each prefix whether one of these objects is directly below it; their
+       names end with NULL. Where links lead is not checked. NULL: that costs no less than a peek
+       for each. */
+    enum zb_code (*list_holding)(zb_store *store, const char *prefix, const char *const *objects,
+                                 zb_list_fn fn, void *context, zb_error *err);
     /* The keys of all objects below prefix, without it and in any order. NULL: list() tells them
        level by level, and at no higher price. */
     enum zb_code (*list_below)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
@@ -328,7 +335,7 @@ typedef struct zb_store_ops {
                           void *context, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 14
+#define ZB_STORE_OPS_VERSION 15
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
@@ -392,6 +399,10 @@ ZB_API enum zb_code zb_store_stat(zb_store *store, const char *key, zb_object_in
                                   zb_error *err);
 ZB_API enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                                   zb_error *err);
+/* A store without list_holding() tells of no prefix what it holds. */
+ZB_API enum zb_code zb_store_list_holding(zb_store *store, const char *prefix,
+                                          const char *const *objects, zb_list_fn fn, void *context,
+                                          zb_error *err);
 /* ZB_EUNSUPPORTED for a store without list_below(). */
 ZB_API enum zb_code zb_store_list_below(zb_store *store, const char *prefix, zb_list_fn fn,
                                         void *context, zb_error *err);
