@@ -157,6 +157,28 @@ def test_small_numbers(store):
         assert f["b"][3] == 2
 
 
+def test_a_type_in_memory_is_what_it_is_at_each_call(store):
+    """A copy of a predefined type, which a program changes between two calls."""
+    put(store, "i", "int32", 0, np.array([-2, 770], "<i4").tobytes(), 2)
+    with h5py.File(store, "r+") as f:
+        data, memory = f["i"].id, h5py.h5t.NATIVE_INT32.copy()
+        every, seen = h5py.h5s.ALL, np.zeros(4, "i4")
+        data.read(every, every, seen, memory)
+        assert list(seen) == [-2, 770, 0, 0]
+        memory.set_order(h5py.h5t.ORDER_BE)
+        data.read(every, every, seen, memory)
+        assert list(seen.view(">i4")) == [-2, 770, 0, 0]
+        data.write(every, every, np.array([1, 2, 3, 4], ">i4"), memory)
+        assert list(f["i"][...]) == [1, 2, 3, 4]
+        memory.set_order(h5py.h5t.ORDER_LE)
+        memory.set_sign(h5py.h5t.SGN_NONE)
+        data.write(every, every, np.array([2**32 - 1, 7, 8, 9], "u4"), memory)
+        assert list(f["i"][...]) == [2**31 - 1, 7, 8, 9]
+        memory.set_precision(5)
+        data.read(every, every, seen, memory)
+        assert list(seen) == [31, 7, 8, 9]
+
+
 def test_programs(store):
     put(store, "t", time_type("datetime64", "D"), "NaT", bytes(16), 2)
     put(store, "s", length_type("fixed_length_utf32", 8), "", bytes(16), 2)

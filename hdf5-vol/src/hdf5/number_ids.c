@@ -39,3 +39,15 @@ bool vol_number_known(h5_lib *lib, hid_t type, zb_dtype *dtype) {
         }
     return false;
 }
+
+/* Types that are the same number have the same properties, so that the first one stands for all. */
+bool vol_number_is(h5_lib *lib, hid_t type, zb_dtype number) {
+    const struct h5_numbers *known = numbers_of(lib);
+    for (size_t i = 0; known && i < known->count; i++) {
+        const zb_dtype *dtype = &known->number[i].dtype;
+        if (dtype->kind == number.kind && dtype->size == number.size &&
+            dtype->swapped == number.swapped)
+            return lib->H5Tequal(type, known->number[i].id) > 0;
+    }
+    return false;
+}

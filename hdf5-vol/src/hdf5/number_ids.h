@@ -13,4 +13,8 @@
 /* As vol_type_to_dtype for those types; false for all others. No call of HDF5's. */
 bool vol_number_known(h5_lib *lib, hid_t type, zb_dtype *dtype);
 
+/* True if a type equals one of those that are this number to the core, as a copy of it does. One
+   call of HDF5's. */
+bool vol_number_is(h5_lib *lib, hid_t type, zb_dtype number);
+
 #endif

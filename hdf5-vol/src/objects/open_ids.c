@@ -140,30 +140,31 @@ static void *wrap_get_object(const void *p) {
     return shadow ? shadow : (void *)(uintptr_t)p;
 }
 
-/* The facts that wrap_object needs about the object in whose context it works. */
+/* The facts that wrap_object needs about the native object in whose context it works. */
 typedef struct wrap_context {
     h5_lib *lib;
-    bool pass;
     void *under;
 } wrap_context;
 
+/* HDF5 asks at each call. Of a store it gets no context, which it need not free: nothing of a store
+   is wrapped. */
 static herr_t wrap_get_context(const void *p, void **context_out) {
     const vol_object *object = p;
+    *context_out = NULL;
+    if (!object->under)
+        return 0;
     wrap_context *context = calloc(1, sizeof *context);
     if (!context)
         return -1;
     context->lib = object->lib;
-    context->pass = object->under != NULL;
     *context_out = context;
-    if (object->under)
-        return object->lib->H5VLget_wrap_ctx(object->under, object->lib->native, &context->under);
-    return 0;
+    return object->lib->H5VLget_wrap_ctx(object->under, object->lib->native, &context->under);
 }
 
 /* HDF5 hands over a native object to be given an id; it needs our head in front. */
 static void *wrap_object(void *p, H5I_type_t type, void *context_in) {
     const wrap_context *context = context_in;
-    if (!context || !context->pass || vol_is_ours(p))
+    if (!context || vol_is_ours(p))
         return p;
     return vol_object_pass(context->lib, type, p);
 }
