@@ -68,6 +68,14 @@ bool zb__loops_init(zb__loops *loops, uint32_t ndim, const uint64_t *count,
     return true;
 }
 
+void zb__loops_remove(zb__loops *loops, uint32_t d) {
+    for (loops->ndim--; d < loops->ndim; d++) {
+        loops->count[d] = loops->count[d + 1];
+        loops->src[d] = loops->src[d + 1];
+        loops->dst[d] = loops->dst[d + 1];
+    }
+}
+
 /* Two dimensions a and b of the loops, walked in tiles. */
 static void run_tiles(const zb__loops *loops, uint32_t a, uint32_t b, const zb__move *move,
                       const char *src, char *dst) {
@@ -127,7 +135,9 @@ void zb__loops_run(const zb__loops *loops, const zb__move *move, const char *src
         move->run(move, src, (int64_t)move->src_size, dst, (int64_t)move->size, 1);
         return;
     }
-    const uint32_t inner = loops->ndim - 1, partner = tile_partner(loops, move->size);
+    const uint32_t inner = loops->ndim - 1;
+    /* A split goes along its pixels, and along nothing else. */
+    const uint32_t partner = move->bands > 0 ? loops->ndim : tile_partner(loops, move->size);
     const size_t row = (size_t)loops->count[inner] * move->size;
     const bool prefetch = inner > 0 && !move->streams && loops->dst[inner] == (int64_t)move->size;
     /* An odometer over the dimensions that are neither inner nor partner. Pointers go back to the

@@ -23,6 +23,9 @@ typedef struct zb__loops {
 bool zb__loops_init(zb__loops *loops, uint32_t ndim, const uint64_t *count,
                     const int64_t *src_strides, const int64_t *dst_strides);
 
+/* Takes a dimension out of the loops, which then go through its first index only. */
+void zb__loops_remove(zb__loops *loops, uint32_t d);
+
 /* True if a box of elements of that size will be walked in tiles, that is by short pieces of
    rows. */
 bool zb__loops_tiled(const zb__loops *loops, size_t element_size);

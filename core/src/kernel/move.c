@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "kernel/every_nth.h"
+#include "kernel/bands.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -72,13 +72,26 @@ DEFINE_RUN(swap_8, u64, __builtin_bswap64(v))
 DEFINE_RUN(swap_4x2, u64, swap_4x2(v))
 DEFINE_RUN(swap_8x2, u64x2, swap_8x2(v))
 
-static void run_bytes(const zb__move *move, const char *src, int64_t src_stride, char *dst,
+/* Elements of pixels: the plain runs above know their distance only as a variable. */
+static void run_pick(const zb__move *move, const char *src, int64_t src_stride, char *dst,
+                     int64_t dst_stride, size_t n) {
+    const uint64_t bands = src_stride > 0 ? (uint64_t)src_stride / move->size : 0;
+    if (dst_stride == (int64_t)move->size && src_stride == (int64_t)(bands * move->size) &&
+        zb__bands_suit(move->size, bands))
+        zb__bands_pick(move->size, bands, src, dst, n);
+    else if (move->size == 1)
+        run_copy_1(move, src, src_stride, dst, dst_stride, n);
+    else
+        run_copy_2(move, src, src_stride, dst, dst_stride, n);
+}
+
+static void run_split(const zb__move *move, const char *src, int64_t src_stride, char *dst,
                       int64_t dst_stride, size_t n) {
-    size_t done = 0;
-    if (dst_stride == 1 && src_stride > 1 && src_stride <= ZB__EVERY_MAX)
-        done = zb__every_nth(src, (size_t)src_stride, dst, n);
-    run_copy_1(move, src + (int64_t)done * src_stride, src_stride, dst + (int64_t)done * dst_stride,
-               dst_stride, n - done);
+    (void)src_stride, (void)dst_stride; /* those of whole pixels and single elements */
+    char *bands[ZB__BANDS_MAX];
+    for (size_t i = 0; i < move->bands; i++)
+        bands[i] = (char *)((uintptr_t)dst + (uintptr_t)move->apart[i]);
+    zb__bands_split(move->size, move->bands, src, bands, n);
 }
 
 /* 2 to 32 bytes by two loads of the next smaller power of two that may overlap: cheaper than a call
@@ -121,10 +134,8 @@ zb__move zb__move_copy(size_t size) {
     zb__move move = {.size = size, .src_size = size};
     switch (size) {
     case 1:
-        move.run = run_bytes;
-        break;
     case 2:
-        move.run = run_copy_2;
+        move.run = run_pick;
         break;
     case 4:
         move.run = run_copy_4;
@@ -139,6 +150,11 @@ zb__move zb__move_copy(size_t size) {
         move.run = size <= 32 ? run_copy_short : run_copy_long;
     }
     return move;
+}
+
+zb__move zb__move_split(size_t size, size_t bands, const int64_t *apart) {
+    return (zb__move){
+        .run = run_split, .size = size, .src_size = size * bands, .bands = bands, .apart = apart};
 }
 
 zb__move zb__move_swap(size_t size, size_t component_size) {

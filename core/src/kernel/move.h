@@ -24,6 +24,8 @@ struct zb__move {
     size_t src_size;               /* and at the source */
     zb_dtype src_dtype, dst_dtype; /* of a conversion */
     size_t pattern_size;           /* of a fill: bytes of replicated elements at the source */
+    size_t bands;                  /* of a split: elements of a pixel */
+    const int64_t *apart;          /* how far behind the first of them each goes; borrowed */
     bool streams;                  /* stores past the caches: nothing is to be prefetched */
     const zb__move *inner;         /* of a staged move or a fill: the plain one; borrowed */
 };
@@ -45,6 +47,10 @@ static inline void zb__prefetch_row(const char *dst, size_t size) {
 
 /* Copies elements of `size` bytes as they are. */
 zb__move zb__move_copy(size_t size);
+
+/* Takes pixels of so many elements apart (bands.h): a run has pixels side by side at the source,
+   and element i of them goes apart[i] bytes behind dst, side by side. */
+zb__move zb__move_split(size_t size, size_t bands, const int64_t *apart);
 
 /* Copies elements of `size` bytes, reversing the bytes of each component. Components have 2, 4 or
    8 bytes; an element has one, or two (complex). */

@@ -13,6 +13,7 @@
  * only. A swap or a conversion reaches them through a stage on the stack.
  */
 #include "kernel/scatter.h"
+#include "kernel/bands.h"
 #include "kernel/loops.h"
 
 #include <string.h>
@@ -78,12 +79,66 @@ static bool worth_streaming(const zb__loops *loops, size_t size, const char *dst
     return row >= RAGGED_STREAM_MIN || ragged % ZB__LINE == 0;
 }
 
+/* ---- Pixels --------------------------------------------------------------------------------- */
+
+/* True if the rows of the loops are bands of pixels that lie side by side. */
+static bool walks_pixels(const zb__loops *loops, size_t size, uint64_t bands) {
+    const uint32_t inner = loops->ndim - 1;
+    return loops->ndim > 0 && zb__bands_suit(size, bands) &&
+           loops->src[inner] == (int64_t)(size * bands) && loops->dst[inner] == (int64_t)size;
+}
+
+/* The dimension that goes through the bands of pixels, all of them, or ndim. */
+static uint32_t find_bands(const zb__loops *loops, size_t size) {
+    uint32_t d = 0;
+    while (d < loops->ndim &&
+           (loops->src[d] != (int64_t)size || !walks_pixels(loops, size, loops->count[d])))
+        d++;
+    return d;
+}
+
+/* Takes pixels apart in one pass, if they are that: *loops stays as it is otherwise. */
+static bool scatter_pixels(zb__loops *loops, size_t size, const char *src, char *dst) {
+    const uint32_t d = find_bands(loops, size);
+    if (d >= loops->ndim)
+        return false;
+    const size_t bands = (size_t)loops->count[d];
+    int64_t apart[ZB__BANDS_MAX];
+    for (size_t i = 0; i < bands; i++)
+        apart[i] = (int64_t)i * loops->dst[d];
+    zb__loops_remove(loops, d);
+    const zb__move move = zb__move_split(size, bands, apart);
+    zb__loops_run(loops, &move, src, dst);
+    return true;
+}
+
+void zb__scatter_bands(const zb__box_copy *copy, size_t bands, const void *src, char *const *dst) {
+    const size_t size = copy->src_dtype.size;
+    zb__loops loops;
+    if (!zb__loops_init(&loops, copy->ndim, copy->count, copy->src_strides, copy->dst_strides))
+        return;
+    if (!zb__dtype_copies(copy->src_dtype, copy->dst_dtype) || !walks_pixels(&loops, size, bands)) {
+        for (size_t i = 0; i < bands; i++)
+            zb__scatter(copy, (const char *)src + i * size, dst[i]);
+        return;
+    }
+    int64_t apart[ZB__BANDS_MAX];
+    for (size_t i = 0; i < bands; i++)
+        apart[i] = (int64_t)((uintptr_t)dst[i] - (uintptr_t)dst[0]);
+    const zb__move move = zb__move_split(size, bands, apart);
+    zb__loops_run(&loops, &move, src, dst[0]);
+}
+
+/* ---- All boxes ------------------------------------------------------------------------------ */
+
 void zb__scatter(const zb__box_copy *copy, const void *src, void *dst) {
     zb__loops loops;
     if (!zb__loops_init(&loops, copy->ndim, copy->count, copy->src_strides, copy->dst_strides))
         return;
 
     const bool copies = zb__dtype_copies(copy->src_dtype, copy->dst_dtype);
+    if (copies && scatter_pixels(&loops, copy->dst_dtype.size, src, dst))
+        return;
     /* Only short elements go through the stage, which holds many, and none with gaps. */
     const bool stream =
         copy->stream &&

@@ -23,6 +23,10 @@ typedef struct zb__box_copy {
 /* Neither buffer needs alignment; they do not overlap. No allocation, no failure. */
 void zb__scatter(const zb__box_copy *copy, const void *src, void *dst);
 
+/* The same for as many boxes as pixels have bands, each of one band: that of band i begins i
+   elements behind src, and goes to dst[i]. At most ZB__BANDS_MAX. */
+void zb__scatter_bands(const zb__box_copy *copy, size_t bands, const void *src, char *const *dst);
+
 /* Sets every element of the box at dst to *value (src_strides are not used): one element of
    src_dtype, converted. */
 void zb__scatter_fill(const zb__box_copy *copy, const void *value, void *dst);

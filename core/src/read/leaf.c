@@ -15,6 +15,7 @@
 #include "base/scratch.h"
 #include "codec/elements.h"
 #include "codec/form.h"
+#include "kernel/bands.h"
 #include "kernel/move.h"
 #include "kernel/scatter.h"
 #include "kernel/values.h"
@@ -118,7 +119,51 @@ static void scatter_piece(const zb__form *form, zb__piece *piece, const uint8_t 
     zb__scatter(&copy, data + (first - lo), piece->dst);
 }
 
+/* True if the pieces are the same but for their last index and their destination. */
+static bool differ_in_band(zb__piece *a, zb__piece *b, uint32_t ndim) {
+    const size_t words = 3 * (size_t)ndim; /* count, step, stride */
+    return zb_dtype_equal(a->target->dtype, b->target->dtype) &&
+           memcmp(zb__piece_start(a), zb__piece_start(b), (ndim - 1) * sizeof(uint64_t)) == 0 &&
+           memcmp(zb__piece_count(a, ndim), zb__piece_count(b, ndim), words * sizeof(uint64_t)) ==
+               0;
+}
+
+/* The number of pieces if each has another element of the last dimension, which has no more: the
+   bands of a picture that lies by pixel. Sets dst[] to their destinations, and *first to the piece
+   of element 0. Otherwise 0. */
+static size_t find_bands(const zb__leaf *leaf, zb__piece **first, char **dst) {
+    const uint32_t ndim = leaf->form->chain->ndim;
+    const uint64_t bands = ndim > 0 ? leaf->form->stored_shape[ndim - 1] : 0;
+    size_t n = 0;
+    if (bands < 2 || bands > ZB__BANDS_MAX || zb__piece_count(leaf->pieces, ndim)[ndim - 1] != 1)
+        return 0;
+    memset(dst, 0, ZB__BANDS_MAX * sizeof *dst);
+    for (zb__piece *piece = leaf->pieces; piece; piece = piece->next, n++) {
+        const uint64_t band = zb__piece_start(piece)[ndim - 1];
+        if (n == bands || dst[band] || !differ_in_band(leaf->pieces, piece, ndim))
+            return 0;
+        dst[band] = piece->dst;
+        *first = band == 0 ? piece : *first;
+    }
+    return n == bands ? n : 0;
+}
+
+static bool scatter_bands(const zb__leaf *leaf, const uint8_t *data, uint64_t lo) {
+    zb__piece *first = NULL;
+    char *dst[ZB__BANDS_MAX];
+    const size_t bands = find_bands(leaf, &first, dst);
+    if (bands == 0)
+        return false;
+    int64_t strides[ZB_MAX_NDIM];
+    uint64_t from;
+    zb__box_copy copy = copy_of(leaf->form, first, strides, &from);
+    zb__scatter_bands(&copy, bands, data + (from - lo), dst);
+    return true;
+}
+
 static void scatter_all(const zb__leaf *leaf, const uint8_t *data, uint64_t lo) {
+    if (leaf->pieces->next && scatter_bands(leaf, data, lo))
+        return;
     for (zb__piece *piece = leaf->pieces; piece; piece = piece->next)
         scatter_piece(leaf->form, piece, data, lo);
 }

@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -202,20 +204,69 @@ static void transposes(void **state) {
     }
 }
 
-/* Bands of pixels of bytes, of every length around that of a register, and right up to the end of
-   the source, behind which there is nothing to read. */
+/* Bands of pixels, of every length around that of a register. */
 static void bands_of_pixels(void **state) {
     (void)state;
-    for (uint64_t samples = 2; samples <= 5; samples++) {
-        for (uint64_t pixels = 1; pixels < 200; pixels++) {
-            const uint64_t count[] = {samples, pixels};
-            layout from = {.strides = {1, (int64_t)samples}, .bytes = samples * pixels};
-            layout to = {.strides = {(int64_t)pixels, 1}, .bytes = from.bytes};
-            zb__box_copy copy = {.ndim = 2,
-                                 .count = count,
-                                 .src_dtype = {ZB_KIND_UINT, 1, false, NULL},
-                                 .dst_dtype = {ZB_KIND_UINT, 1, false, NULL}};
-            check_box(&copy, &from, &to);
+    const uint32_t sizes[] = {1, 2, 4, 8};
+    for (size_t s = 0; s < 4; s++) {
+        for (uint64_t samples = 2; samples <= 5; samples++) {
+            for (uint64_t pixels = 1; pixels < 200; pixels++) {
+                const int64_t size = sizes[s];
+                const uint64_t count[] = {samples, pixels};
+                layout from = {.strides = {size, (int64_t)samples * size},
+                               .bytes = samples * pixels * sizes[s]};
+                layout to = {.strides = {(int64_t)pixels * size, size}, .bytes = from.bytes};
+                zb__box_copy copy = {.ndim = 2,
+                                     .count = count,
+                                     .src_dtype = {ZB_KIND_UINT, sizes[s], false, NULL},
+                                     .dst_dtype = {ZB_KIND_UINT, sizes[s], false, NULL}};
+                check_box(&copy, &from, &to);
+            }
+        }
+    }
+}
+
+enum { PIXELS = 40, ROWS = 3, GAP = 7, ROOM = 4096 };
+
+/* A window of each band, into memory of its own. Behind the last pixel of the source is a page that
+   cannot be read. The destinations are in no order, and rows have gaps that keep their bytes. */
+static void check_bands(zb_dtype from, zb_dtype to, uint64_t bands, uint64_t pixels) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), row = bands * PIXELS * from.size;
+    char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED && ROWS * row <= page);
+    assert_int_equal(mprotect(memory + page, page, PROT_NONE), 0);
+    for (size_t i = 0; i < page; i++)
+        memory[i] = (char)random_u64();
+    const uint64_t count[] = {ROWS, pixels, 1};
+    const int64_t src[] = {(int64_t)row, (int64_t)(bands * from.size), from.size};
+    const int64_t dst[] = {(int64_t)(pixels * to.size + GAP), to.size, 0};
+    const zb__box_copy copy = {3, count, src, dst, from, to, false};
+    const char *const first =
+        memory + page - (ROWS - 1) * row - bands * pixels * from.size; /* the last byte is used */
+    static char given[4][ROOM], expected[4][ROOM];
+    memset(given, 0x5a, sizeof given);
+    memset(expected, 0x5a, sizeof expected);
+    char *to_bands[] = {given[2], given[0], given[3], given[1]};
+    char *as_expected[] = {expected[2], expected[0], expected[3], expected[1]};
+    zb__scatter_bands(&copy, bands, first, to_bands);
+    for (uint64_t i = 0; i < bands; i++)
+        reference_copy(&copy, first + i * from.size, as_expected[i]);
+    assert_memory_equal(given, expected, sizeof given);
+    munmap(memory, 2 * page);
+}
+
+static void bands_apart(void **state) {
+    (void)state;
+    for (uint64_t bands = 2; bands <= 4; bands++) {
+        for (uint64_t pixels = 1; pixels <= PIXELS; pixels++) {
+            for (uint32_t size = 1; size <= 8; size *= 2) {
+                const zb_dtype plain = {ZB_KIND_UINT, size, false, NULL};
+                const zb_dtype swapped = {ZB_KIND_UINT, size, true, NULL};
+                const zb_dtype wide = {ZB_KIND_INT, 8, false, NULL};
+                check_bands(plain, plain, bands, pixels);
+                check_bands(swapped, plain, bands, pixels);
+                check_bands(plain, wide, bands, pixels);
+            }
         }
     }
 }
@@ -277,6 +328,7 @@ int main(void) {
         cmocka_unit_test(random_boxes),
         cmocka_unit_test(transposes),
         cmocka_unit_test(bands_of_pixels),
+        cmocka_unit_test(bands_apart),
         cmocka_unit_test(streamed_rows_at_every_alignment),
         cmocka_unit_test(empty_boxes_touch_nothing),
         cmocka_unit_test(zero_dimensions_are_one_element),

@@ -366,11 +366,89 @@ static void huge_and_empty(void **state) {
     zb_store_release(mem);
 }
 
+enum { ROWS = 37, COLUMNS = 50, BANDS = 4 };
+
+typedef struct band_read {
+    uint64_t start[3];
+    int64_t strides[3];
+    double values[ROWS][COLUMNS]; /* room for any type */
+} band_read;
+
+static const uint64_t band_count[3] = {29, 41, 1};
+
+/* Some courses ask for bands in another order, for one of them twice, as another type, or for
+   another window of it. */
+static zb_read read_of_band(band_read *r, const arrays_sample *a, const zb_node *node,
+                            uint64_t band, uint64_t bands, int course) {
+    const bool is_last = band + 1 == bands, is_double = is_last && course == 3;
+    const zb_dtype to = is_double ? (zb_dtype){ZB_KIND_FLOAT, 8, false, NULL} : a->dtype;
+    memset(r->values, UNTOUCHED, sizeof r->values);
+    r->start[0] = is_last && course == 4 ? 4 : 3;
+    r->start[1] = 5;
+    r->start[2] = course == 1 ? bands - 1 - band : is_last && course == 2 ? 0 : band;
+    r->strides[0] = (int64_t)sizeof r->values[0];
+    r->strides[1] = to.size;
+    return (zb_read){.node = node,
+                     .start = r->start,
+                     .count = band_count,
+                     .view = {.data = r->values, .dtype = to, .strides = r->strides}};
+}
+
+static void compare_band(const band_read *r, const arrays_sample *a, zb_dtype to) {
+    for (uint64_t y = 0; y < band_count[0]; y++) {
+        const unsigned char *row = (const unsigned char *)r->values[y];
+        for (uint64_t x = 0; x < band_count[1]; x++) {
+            const uint64_t at[3] = {r->start[0] + y, r->start[1] + x, r->start[2]};
+            unsigned char expected[8];
+            zb__convert(a->dtype, arrays_at(a, at), 0, to, expected, 0, 1);
+            assert_memory_equal(row + x * to.size, expected, to.size);
+        }
+        for (size_t at = band_count[1] * to.size; at < sizeof r->values[y]; at++)
+            assert_int_equal(row[at], UNTOUCHED);
+    }
+}
+
+static void check_bands(const arrays_sample *a, const zb_node *node, uint64_t bands, int course) {
+    static band_read each[BANDS];
+    zb_read reads[BANDS];
+    zb_error err;
+    for (uint64_t i = 0; i < bands; i++)
+        reads[i] = read_of_band(&each[i], a, node, i, bands, course);
+    ASSERT_OK(zb_array_read(reads, bands, &err), err);
+    for (uint64_t i = 0; i < bands; i++)
+        compare_band(&each[i], a, reads[i].view.dtype);
+}
+
+static void bands_of_pixels(void **state) {
+    (void)state;
+    static const char *const types[] = {"uint8", "int16", "float32", "bool"};
+    check_random random = {.state = 11};
+    for (int i = 0; i < 4 * 3 * 4; i++) {
+        const uint64_t bands = 2 + (uint64_t)i % 3;
+        const bool in_shards = i / 12 % 2;
+        arrays_spec spec = {.ndim = 3,
+                            .shape = {ROWS, COLUMNS, bands},
+                            .chunk = {{20, 32, bands}, {10, 16, bands}},
+                            .depth = in_shards,
+                            .type = types[i / 3 % 4],
+                            .codec = i / 24 ? ARRAYS_ZSTD : ARRAYS_RAW};
+        zb_store *mem = stores_new_mem(), *store = around(mem);
+        arrays_sample a = arrays_write(&spec, &random, mem, "");
+        zb_node *node = stores_open_node(store, "");
+        for (int course = 0; course < 5; course++)
+            check_bands(&a, node, bands, course);
+        zb_node_release(node);
+        zb_store_release(store);
+        zb_store_release(mem);
+        arrays_free(&a);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_arrays),     cmocka_unit_test(several_arrays_at_once),
         cmocka_unit_test(defaults_read_all), cmocka_unit_test(bad_arguments_are_refused),
-        cmocka_unit_test(huge_and_empty),
+        cmocka_unit_test(huge_and_empty),    cmocka_unit_test(bands_of_pixels),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     answers_later = true;
