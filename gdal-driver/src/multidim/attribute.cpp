@@ -56,19 +56,29 @@ static GDALDataType number_type(const zb_value &value) {
     return fits ? GDT_Int32 : GDT_Int64;
 }
 
+/* The texts of a list nested to any depth, in row-major order. */
+static void add_texts(const zb_json *value, std::vector<std::string> *out) {
+    if (zb_json_string(value) != nullptr)
+        out->push_back(zb_json_string(value));
+    for (const zb_json *item = zb_json_first(value); item != nullptr; item = zb_json_next(item))
+        add_texts(item, out);
+}
+
 std::shared_ptr<Zarr3Attribute> Zarr3Attribute::make(const std::shared_ptr<AttributeOwner> &owner,
-                                                     const zb_json *member) {
+                                                     const zb_json *member,
+                                                     const StatedTexts &texts) {
     const std::string name = zb_json_name(member);
     zb_value value = {};
     const bool parsed = zb_value_parse(member, &value);
     const std::vector<GUInt64> shape(value.shape, value.shape + (parsed ? value.ndim : 0));
     const bool is_list = zb_json_kind_of(member) == ZB_JSON_ARRAY;
-    const bool has_texts = parsed && value.kind == ZB_VALUE_TEXTS && value.count > 0 &&
-                           (is_list ? value.ndim > 0 : zb_json_string(member) != nullptr);
-    const bool has_numbers = parsed && value.kind == ZB_VALUE_NUMBERS && value.count > 0 &&
+    const bool are_numbers = parsed && value.kind == ZB_VALUE_NUMBERS && value.count > 0 &&
                              value.dtype.kind != ZB_KIND_BOOL;
+    const bool has_texts = (are_numbers && texts.has(member, value)) ||
+                           (parsed && value.kind == ZB_VALUE_TEXTS && value.count > 0 &&
+                            (is_list ? value.ndim > 0 : zb_json_string(member) != nullptr));
     std::shared_ptr<Zarr3Attribute> made;
-    if (has_numbers) {
+    if (are_numbers && !has_texts) {
         const GDALDataType type = number_type(value),
                            from = value.dtype.kind == ZB_KIND_FLOAT  ? GDT_Float64
                                   : value.dtype.kind == ZB_KIND_UINT ? GDT_UInt64
@@ -78,8 +88,8 @@ std::shared_ptr<Zarr3Attribute> Zarr3Attribute::make(const std::shared_ptr<Attri
                         GDALGetDataTypeSizeBytes(type), static_cast<GPtrDiff_t>(value.count));
     } else if (has_texts) {
         made.reset(new Zarr3Attribute(owner, name, shape, GDALExtendedDataType::CreateString()));
-        for (size_t i = 0; i < value.count; i++)
-            made->texts_[i] = static_cast<char *const *>(value.data)[i];
+        made->texts_.clear();
+        add_texts(member, &made->texts_);
     } else {
         made.reset(new Zarr3Attribute(owner, name, {},
                                       GDALExtendedDataType::CreateString(0, GEDTST_JSON)));
@@ -157,8 +167,22 @@ std::string Zarr3Attribute::json() const {
 bool Zarr3Attribute::store() {
     is_created_only_ = false;
     AttributeChanges changes;
-    changes.set(m_osName, json());
-    return owner_->change(changes);
+    return add_to(m_osName, &changes) && owner_->change(changes);
+}
+
+/* `_FillValue` is a number in all of its forms. */
+bool Zarr3Attribute::add_to(const std::string &name, AttributeChanges *changes) const {
+    const std::string value = json();
+    const bool may_be_text = is_text() && type_.GetSubType() != GEDTST_JSON;
+    changes->set(name, value);
+    if (name == "_FillValue" ||
+        state_text(owner_->attributes_of(), name, value, may_be_text, changes))
+        return true;
+    CPLError(CE_Failure, CPLE_NotSupported,
+             "%s: attribute %s: the text %s reads as a number, and its type cannot be kept: the "
+             "attribute %s is of another program or version; choose another text",
+             owner_->owner_name().c_str(), name.c_str(), value.c_str(), kAttributeTypes);
+    return false;
 }
 
 bool Zarr3Attribute::store_created() {
@@ -257,8 +281,7 @@ bool Zarr3Attribute::Rename(const std::string &name) {
     }
     AttributeChanges changes;
     changes.remove(m_osName);
-    changes.set(name, json());
-    if (!owner_->change(changes))
+    if (!add_to(name, &changes) || !owner_->change(changes))
         return false;
     BaseRename(name);
     return true;

@@ -7,6 +7,7 @@
 #ifndef ZARR3_ATTRIBUTE_H
 #define ZARR3_ATTRIBUTE_H
 
+#include "array/stated_texts.h"
 #include "multidim/attribute_owner.h"
 
 namespace zarr3 {
@@ -14,7 +15,7 @@ namespace zarr3 {
 class Zarr3Attribute final : public GDALAttribute {
   public:
     static std::shared_ptr<Zarr3Attribute> make(const std::shared_ptr<AttributeOwner> &owner,
-                                                const zb_json *member);
+                                                const zb_json *member, const StatedTexts &texts);
     static std::shared_ptr<Zarr3Attribute> make_new(const std::shared_ptr<AttributeOwner> &owner,
                                                     const std::string &name,
                                                     const std::vector<GUInt64> &shape,
@@ -55,6 +56,8 @@ class Zarr3Attribute final : public GDALAttribute {
         return type_.GetClass() == GEDTC_STRING;
     }
     bool store();
+    /* False, with an error reported, when the value cannot be kept. */
+    bool add_to(const std::string &name, AttributeChanges *changes) const;
     std::string json() const;
     std::string element_json(size_t index) const;
     std::string list_json(size_t dim, size_t *next) const;

@@ -55,8 +55,9 @@ side_properties_of_views(const std::shared_ptr<AttributeOwner> &self, const zb_j
     drop_places(tree.get());
     const std::string text = side_properties_text(tree.get());
     const Json kept = parse_json(json_object({{kSideProperties, json_quote(text)}}));
-    return text.empty() || kept == nullptr ? nullptr
-                                           : Zarr3Attribute::make(self, zb_json_first(kept.get()));
+    return text.empty() || kept == nullptr
+               ? nullptr
+               : Zarr3Attribute::make(self, zb_json_first(kept.get()), StatedTexts(nullptr));
 }
 
 /* ---- What GDAL has calls for ---- */
@@ -143,6 +144,7 @@ list_attributes(const std::shared_ptr<AttributeOwner> &self, bool all) {
     self->store_created();
     const zb_node *node = self->attributes_of();
     const zb_json *attributes = node == nullptr ? nullptr : zb_node_attributes(node);
+    const StatedTexts texts(node);
     const bool hides_place =
         !all && node != nullptr && states_any_place(node) && self->place_is_carried();
     for (const zb_json *member = zb_json_first(attributes); member != nullptr;
@@ -152,10 +154,14 @@ list_attributes(const std::shared_ptr<AttributeOwner> &self, bool all) {
         const bool is_partly_shown = !all && zb_node_array(node) != nullptr &&
                                      strcmp(zb_json_name(member), kSideProperties) == 0;
         const std::shared_ptr<GDALAttribute> shown =
-            is_partly_shown ? side_properties_of_views(self, member)
-                            : std::shared_ptr<GDALAttribute>(Zarr3Attribute::make(self, member));
-        if (shown != nullptr)
-            result.push_back(shown);
+            is_partly_shown
+                ? side_properties_of_views(self, member)
+                : std::shared_ptr<GDALAttribute>(Zarr3Attribute::make(self, member, texts));
+        if (shown == nullptr)
+            continue;
+        /* Copies make attributes in this order: those types are there then. */
+        const bool is_first = strcmp(zb_json_name(member), kAttributeTypes) == 0;
+        result.insert(is_first ? result.begin() : result.end(), shown);
     }
     return result;
 }
@@ -164,7 +170,9 @@ std::shared_ptr<GDALAttribute> find_attribute(const std::shared_ptr<AttributeOwn
                                               const std::string &name) {
     self->store_created();
     const zb_json *member = attribute(self->attributes_of(), name.c_str());
-    return member == nullptr ? nullptr : Zarr3Attribute::make(self, member);
+    return member == nullptr
+               ? nullptr
+               : Zarr3Attribute::make(self, member, StatedTexts(self->attributes_of()));
 }
 
 std::shared_ptr<GDALAttribute> create_attribute(const std::shared_ptr<AttributeOwner> &self,
@@ -196,6 +204,7 @@ bool delete_attribute(AttributeOwner &owner, const std::string &name) {
     }
     AttributeChanges changes;
     changes.remove(name);
+    state_text(owner.attributes_of(), name, "", false, &changes);
     if (!owner.change(changes))
         return false;
     owner.held_is_deleted(name);
