@@ -320,8 +320,41 @@ static bool may_change(const NodePtr &array, const std::string &name, const char
     return false;
 }
 
-bool may_be_renamed(const NodePtr &array, const std::string &name) {
-    return may_change(array, name, "under its name");
+/* True if the list of levels of a group above has the node, one above or one below it. Tables,
+   coordinates and the like, which levels may have beside them, are no levels. */
+static bool is_listed(const zb_node *node) {
+    static constexpr unsigned kReach = 3; /* as find_pyramid() looks */
+    const zb_array_info *info = zb_node_array(node);
+    const std::string path = zb_node_path(node);
+    NearbyNodes around(node);
+    for (unsigned steps = 1; steps <= kReach && (info == nullptr || info->ndim >= 2); steps++) {
+        const zb_node *group = around.group_above(steps);
+        if (group == nullptr)
+            continue;
+        for (const auto &list : group_pyramids(group, around)) {
+            for (const std::string &asset : list) {
+                const std::string level = join_path(zb_node_path(group), asset);
+                if (is_at_or_below(path, level) || is_at_or_below(level, path))
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool may_be_renamed(const NodePtr &node, const std::string &name) {
+    if (zb_node_array(node.get()) != nullptr && !may_change(node, name, "under its name"))
+        return false;
+    if (!is_listed(node.get()))
+        return true;
+    CPLError(CE_Failure, CPLE_NotSupported,
+             "%s is in the list of levels of a group above, which names it: change the list first",
+             name.c_str());
+    return false;
+}
+
+bool may_rename_dimensions(const NodePtr &array, const std::string &name) {
+    return may_change(array, name, "with its dimensions' names");
 }
 
 bool may_be_resized(const NodePtr &array, const std::string &name) {

@@ -81,8 +81,10 @@ enum zb_code remove_lost_levels(zb_store *store, const std::string &array, const
 std::vector<std::string> made_levels(const NodePtr &array, const Pyramid &pyramid);
 
 /* False, with an error reported, for an array with levels that were made of it: they have its name,
-   and are made of its rows and columns. The error calls the array `name`. */
-bool may_be_renamed(const NodePtr &array, const std::string &name);
+   those of its dimensions, and are made of its rows and columns. The error calls the array `name`.
+   Neither are arrays and groups renamed that a list of levels has by their names. */
+bool may_be_renamed(const NodePtr &node, const std::string &name);
+bool may_rename_dimensions(const NodePtr &array, const std::string &name);
 bool may_be_resized(const NodePtr &array, const std::string &name);
 
 /* To be called before the array is deleted: removes what belongs to it alone, its mask and the

@@ -18,6 +18,7 @@
 #include "dataset/levels.h"
 #include "geo/group_place.h"
 #include "geo/shared_names.h"
+#include "multidim/references.h"
 #include "store/directories.h"
 #include "store/location.h"
 #include "store/network.h"
@@ -185,12 +186,29 @@ static CPLErr rename_store(const std::string &from, const std::string &to) {
     return move_sidecars(from, to);
 }
 
-/* Within a hierarchy; an array may be a raster that changes groups. */
+static enum zb_code change_references(zb_store *store, const std::vector<NamedBy> &references,
+                                      zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; code == ZB_OK && i < references.size(); i++) {
+        NodePtr node = open_node(store, references[i].path, err);
+        code = node == nullptr ? err->code : references[i].changes.apply(&node, err);
+    }
+    return code;
+}
+
+/* Within a hierarchy; an array may be a raster that changes groups. Attributes that name it have no
+   words for another group. */
 static enum zb_code move_node(zb_store *store, const std::string &from, const std::string &to,
                               zb_error *err) {
     const std::string left = parent_path(from), entered = parent_path(to);
+    std::vector<NamedBy> references;
+    enum zb_code code =
+        left == entered ? find_references(store, from, to, &references, err) : ZB_OK;
     const auto move = [&] { return zb_node_move(store, from.c_str(), to.c_str(), err); };
-    enum zb_code code = add_raster(store, entered, move, err);
+    if (code == ZB_OK)
+        code = add_raster(store, entered, move, err);
+    if (code == ZB_OK)
+        code = change_references(store, references, err);
     if (code == ZB_OK)
         code = repeat_place(store, entered, false, err);
     return code == ZB_OK && left != entered ? repeat_place(store, left, false, err) : code;
@@ -212,9 +230,8 @@ CPLErr rename_dataset(const char *new_name, const char *old_name) {
         return CE_Failure;
     }
     zb_store *store = place.hierarchy.store.get();
-    const NodePtr array = open_node(store, place.node, nullptr);
-    if (array != nullptr && zb_node_array(array.get()) != nullptr &&
-        !may_be_renamed(array, old_name))
+    const NodePtr node = open_node(store, place.node, nullptr);
+    if (node != nullptr && !may_be_renamed(node, old_name))
         return CE_Failure;
     if (move_node(store, place.node, target.node, &err) == ZB_OK)
         return CE_None;

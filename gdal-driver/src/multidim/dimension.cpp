@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "multidim/dimension.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "array/attributes.h"
@@ -9,6 +10,7 @@
 #include "base/errors.h"
 #include "multidim/group.h"
 #include "multidim/md_array.h"
+#include "multidim/references.h"
 #include "raster/axes.h"
 
 namespace zarr3 {
@@ -152,6 +154,24 @@ void Zarr3Dimension::moved(const std::string &from, const std::string &to) {
             (group_ == tree->options().base ? "/" : tree->full_name(group_) + "/") + m_osName;
 }
 
+/* Groups may state the place of their arrays. */
+bool Zarr3Dimension::rename_in(Tree *tree, const std::vector<std::shared_ptr<Zarr3MDArray>> &arrays,
+                               const std::string &name) {
+    std::set<std::string> groups;
+    for (const auto &array : arrays) {
+        if (!array->rename_dimension(this, name))
+            return false;
+        if (!array->path().empty())
+            groups.insert(parent_path(array->path()));
+    }
+    return std::all_of(groups.begin(), groups.end(), [&](const std::string &path) {
+        const NodePtr group = open_node(tree->store(), path, nullptr);
+        AttributeChanges changes;
+        return group == nullptr || !follow_dimension(group.get(), m_osName, name, &changes) ||
+               tree->change(path, changes);
+    });
+}
+
 /* In all arrays of the dataset that have it. The coordinates keep their own name, and are found
    again when they are renamed, too. */
 bool Zarr3Dimension::Rename(const std::string &name) {
@@ -171,10 +191,11 @@ bool Zarr3Dimension::Rename(const std::string &name) {
     std::vector<std::shared_ptr<Zarr3MDArray>> arrays;
     if (!tree->arrays_with(*this, &arrays))
         return false;
-    for (const auto &array : arrays) {
-        if (!array->rename_dimension(this, name))
-            return false;
-    }
+    const bool may_change = std::all_of(arrays.begin(), arrays.end(), [](const auto &array) {
+        return array->may_rename_dimensions();
+    });
+    if (!may_change || !rename_in(tree.get(), arrays, name))
+        return false;
     tree->rename_dimension(*this, name);
     BaseRename(name);
     return true;

@@ -53,6 +53,9 @@ class Zarr3Dimension final : public GDALDimension {
     bool Rename(const std::string &name) override;
 
   private:
+    bool rename_in(Tree *tree, const std::vector<std::shared_ptr<Zarr3MDArray>> &arrays,
+                   const std::string &name);
+
     /* The tree owns created dimensions; a dimension that is left alone has no variable any more. */
     std::weak_ptr<Tree> tree_;
     Of owner_;

@@ -140,7 +140,7 @@ bool Zarr3Group::Rename(const std::string &name) {
                  name.c_str());
         return false;
     }
-    if (tree_->flush() != CE_None)
+    if (!may_be_renamed(node_, "group " + m_osFullName) || tree_->flush() != CE_None)
         return false;
     if (zb_node_move(tree_->store(), from.c_str(), to.c_str(), &err) != ZB_OK) {
         report(err);

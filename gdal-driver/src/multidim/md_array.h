@@ -39,6 +39,8 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     /* The edge of the first cell along a dimension and the step to the next, where the array has a
        place on the map that is not rotated, and the dimension is that of its columns or rows. */
     std::optional<Spacing> edges_along(uint32_t dim) const;
+    /* False, with an error reported, while levels have the names. */
+    bool may_rename_dimensions() const;
     bool rename_dimension(const GDALDimension *dimension, const std::string &name);
     /* The size of a dimension that has changed, taken over by this array. */
     bool are_sizes(const std::vector<GUInt64> &sizes) const;

@@ -17,6 +17,7 @@
 #include "geo/group_place.h"
 #include "multidim/dimension.h"
 #include "multidim/md_array.h"
+#include "multidim/references.h"
 
 #include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"
@@ -334,10 +335,17 @@ bool Zarr3MDArray::rename_dimension(const GDALDimension *dimension, const std::s
     if (fresh_)
         fresh_->names = names;
     changed_ = true;
-    if (array_.name_dimensions(names, &err) == ZB_OK)
-        return true;
-    report(err);
-    return false;
+    if (array_.name_dimensions(names, &err) != ZB_OK) {
+        report(err);
+        return false;
+    }
+    AttributeChanges changes;
+    return !follow_dimension(array_.node(), dimension->GetName(), name, &changes) ||
+           change(changes);
+}
+
+bool Zarr3MDArray::may_rename_dimensions() const {
+    return zarr3::may_rename_dimensions(array_.shared_node(), "array " + m_osFullName);
 }
 
 bool Zarr3MDArray::Rename(const std::string &name) {
@@ -352,12 +360,17 @@ bool Zarr3MDArray::Rename(const std::string &name) {
     }
     if (!may_be_renamed(array_.shared_node(), "array " + m_osFullName) || !flush())
         return false;
-    if (zb_node_move(tree_->store(), from.c_str(), to.c_str(), &err) != ZB_OK) {
+    std::vector<NamedBy> references;
+    if (find_references(tree_->store(), from, to, &references, &err) != ZB_OK ||
+        zb_node_move(tree_->store(), from.c_str(), to.c_str(), &err) != ZB_OK) {
         report(err);
         return false;
     }
     tree_->moved(from, to);
-    return true;
+    bool done = true;
+    for (const NamedBy &by : references)
+        done = tree_->change(by.path, by.changes) && done;
+    return done;
 }
 
 void Zarr3MDArray::moved_to(const std::string &path) {

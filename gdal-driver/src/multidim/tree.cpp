@@ -24,11 +24,6 @@ bool Tree::may_write(const std::string &name) const {
 
 /* ---- Names ---- */
 
-bool is_at_or_below(const std::string &path, const std::string &node) {
-    return node.empty() || path == node ||
-           (path.compare(0, node.size(), node) == 0 && path[node.size()] == '/');
-}
-
 std::string Tree::short_name(const std::string &path) const {
     if (!path.empty())
         return last_part(path);
@@ -318,6 +313,23 @@ bool Tree::arrays_with(const Zarr3Dimension &dimension,
         }
     }
     return true;
+}
+
+bool Tree::change(const std::string &path, const AttributeChanges &changes) {
+    const auto array_held = arrays_.find(path);
+    const auto group_held = groups_.find(path);
+    const auto array = array_held == arrays_.end() ? nullptr : array_held->second.lock();
+    const auto group = group_held == groups_.end() ? nullptr : group_held->second.lock();
+    if (array != nullptr)
+        return array->change(changes);
+    if (group != nullptr && group->attributes_of() != nullptr)
+        return group->change(changes);
+    zb_error err;
+    NodePtr node = open_node(store(), path, &err);
+    if (node != nullptr && changes.apply(&node, &err) == ZB_OK)
+        return true;
+    report(err);
+    return false;
 }
 
 void Tree::changed_below(const std::string &group) {

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "array/attribute_changes.h"
 #include "array/nearby_nodes.h"
 #include "base/compat.h"
 #include "store/complete.h"
@@ -104,6 +105,10 @@ class Tree : public std::enable_shared_from_this<Tree> {
     bool arrays_with(const Zarr3Dimension &dimension,
                      std::vector<std::shared_ptr<Zarr3MDArray>> *arrays);
 
+    /* Changes attributes of the node at a path, for all who hold it. False, with an error
+       reported, when that fails. */
+    bool change(const std::string &path, const AttributeChanges &changes);
+
     /* The node is elsewhere, or nowhere, with all below it. */
     void moved(const std::string &from, const std::string &to);
     void deleted(const std::string &path);
@@ -150,9 +155,6 @@ class Tree : public std::enable_shared_from_this<Tree> {
     bool has_refused_ = false;
     std::set<const Zarr3Dimension *> created_; /* they may have no array yet */
 };
-
-/* True if the path is the node or lies below it. */
-bool is_at_or_below(const std::string &path, const std::string &node);
 
 } // namespace zarr3
 

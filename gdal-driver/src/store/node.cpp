@@ -42,6 +42,11 @@ std::string last_part(const std::string &path) {
     return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
+bool is_at_or_below(const std::string &path, const std::string &node) {
+    return node.empty() || path == node ||
+           (path.compare(0, node.size(), node) == 0 && path[node.size()] == '/');
+}
+
 bool is_child_name(const std::string &name) {
     return !name.empty() && name.find('/') == std::string::npos;
 }

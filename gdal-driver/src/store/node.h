@@ -65,6 +65,9 @@ std::string join_path(const std::string &parent, const std::string &name);
 std::string parent_path(const std::string &path);
 std::string last_part(const std::string &path);
 
+/* True if the path is the node or lies below it. */
+bool is_at_or_below(const std::string &path, const std::string &node);
+
 /* True for the name of one child: it has letters, and no slash. */
 bool is_child_name(const std::string &name);
 

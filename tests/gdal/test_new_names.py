@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""What names an array or a dimension follows when it is renamed, or the renaming is refused."""
+import json
+import pathlib
+
+import numpy as np
+import pytest
+import zarr
+from osgeo import gdal, osr
+
+from conftest import Errors, edit, opened, put, sub
+from mdim import opened_mdim
+
+DRIVER = gdal.GetDriverByName("Zarr3")
+PLACE = (500000.0, 10.0, 0.0, 6000000.0, 0.0, -10.0)
+
+
+def document(path, node=""):
+    return json.loads((pathlib.Path(path) / node / "zarr.json").read_text())
+
+
+def attributes(path, node=""):
+    return document(path, node).get("attributes", {})
+
+
+@pytest.fixture
+def raster(tmp_path):
+    """A raster with a place, a mask and coordinates."""
+    path = str(tmp_path / "r.zarr")
+    dataset = DRIVER.Create(path, 20, 10, 1, gdal.GDT_Byte)
+    srs = osr.SpatialReference()
+    srs.ImportFromEPSG(32632)
+    dataset.SetSpatialRef(srs)
+    dataset.SetGeoTransform(PLACE)
+    dataset.GetRasterBand(1).WriteArray(np.arange(200, dtype="u1").reshape(10, 20))
+    dataset.CreateMaskBand(gdal.GMF_PER_DATASET)
+    dataset.GetRasterBand(1).GetMaskBand().Fill(255)
+    dataset.Close()
+    return path
+
+
+def rename_dimensions(path, names):
+    dataset, group = opened_mdim(path, update=True)
+    for node, name in names.items():
+        dimension = group.OpenMDArray(node).GetDimensions()[0]
+        assert dimension.Rename(name) == gdal.CE_None
+        assert group.OpenMDArray(node).Rename(name) == gdal.CE_None
+    del dimension, group, dataset
+
+
+def is_in_place(path):
+    with opened(path) as dataset:
+        assert dataset.GetGeoTransform() == PLACE
+        assert dataset.GetSpatialRef().GetAuthorityCode(None) == "32632"
+        assert (dataset.RasterXSize, dataset.RasterYSize) == (20, 10)
+        assert dataset.GetRasterBand(1).GetMaskFlags() == gdal.GMF_PER_DATASET
+    return True
+
+
+def test_a_renamed_dimension_keeps_the_place(raster):
+    """By its attributes, by those of its group, and by its coordinates; xarray agrees."""
+    rename_dimensions(raster, {"x": "over", "y": "down"})
+    for node in ("", "r"):
+        assert attributes(raster, node)["spatial:dimensions"] == ["down", "over"], node
+    assert document(raster, "r")["dimension_names"] == ["down", "over"]
+    known = document(raster)["consolidated_metadata"]["metadata"]
+    assert known["r"] == document(raster, "r") and "over" in known and "x" not in known
+    assert is_in_place(raster)
+    xarray = pytest.importorskip("xarray")
+    with xarray.open_zarr(raster) as found:
+        assert found["r"].dims == ("down", "over") and found["over"].values[0] == 500005
+
+
+def test_a_renamed_grid_mapping_is_still_found(raster):
+    dataset, group = opened_mdim(raster, update=True)
+    assert group.OpenMDArray("spatial_ref", ["SHOW_ALL=YES"]).Rename("here") == gdal.CE_None
+    del group, dataset
+    assert attributes(raster, "r")["grid_mapping"] == "here"
+    assert attributes(raster, "r")["coordinates"] == "here"
+
+    def drop(text):
+        for name in [name for name in text["attributes"] if name.startswith(("proj:", "zarr_"))]:
+            del text["attributes"][name]
+    for node in ("", "r"):
+        edit(f"{raster}/{node}", drop)
+    assert is_in_place(raster)
+
+
+@pytest.mark.parametrize("by_gdalmanage", [False, True])
+def test_a_renamed_mask_is_still_the_mask(raster, by_gdalmanage):
+    if by_gdalmanage:
+        DRIVER.Rename(sub(raster, "hidden"), sub(raster, "r_mask"))
+    else:
+        dataset, group = opened_mdim(raster, update=True)
+        assert group.OpenMDArray("r_mask").Rename("hidden") == gdal.CE_None
+        del group, dataset
+    assert attributes(raster, "r")["zarrbridge:mask"] == "hidden"
+    assert is_in_place(raster)
+
+
+CF = {"coordinates": "lon  height", "bounds": "height", "ancillary_variables": "flags height",
+      "grid_mapping": "height: lon lat other: height", "cell_measures": "height: height",
+      "formula_terms": "a: height height: b", "cell_methods": "height: lon: mean (height x)"}
+CF_AFTER = {"coordinates": "lon  z", "bounds": "z", "ancillary_variables": "flags z",
+            "grid_mapping": "z: lon lat other: z", "cell_measures": "height: z",
+            "formula_terms": "a: z height: b", "cell_methods": "z: lon: mean (height x)"}
+
+
+def test_attributes_of_cf_name_a_renamed_array(store):
+    path, group = store
+    put(group, "height", np.float64(2))
+    put(group, "a", np.zeros((2, 3)), CF, ("lat", "lon"))
+    put(group, "column", np.zeros(3), {"cell_methods": "height: mean"}, ("height",))
+    put(group.create_group("below"), "a", np.zeros((2, 3)), CF, ("lat", "lon"))
+    near = group.create_group("near")
+    put(near, "height", np.float64(2))
+    put(near, "a", np.zeros((2, 3)), CF, ("lat", "lon"))
+    dataset, root = opened_mdim(path, update=True)
+    held = root.OpenMDArray("a")
+    assert root.OpenMDArray("height").Rename("z") == gdal.CE_None
+    assert held.GetAttribute("coordinates").Read() == "lon  z"
+    with Errors() as errors:
+        assert root.OpenMDArray("z").Rename("two words") != gdal.CE_None
+    assert "without them" in errors.failures[0] and root.OpenMDArray("z") is not None
+    del held, root, dataset
+    assert attributes(path, "a") == CF_AFTER and attributes(path, "below/a") == CF_AFTER
+    assert attributes(path, "near/a") == CF
+    assert attributes(path, "column") == {"cell_methods": "height: mean"}
+
+
+def test_methods_of_cells_name_a_renamed_dimension(store):
+    path, group = store
+    put(group, "a", np.zeros((2, 3)), {"cell_methods": "time: lon: mean"}, ("lat", "lon"))
+    dataset, root = opened_mdim(path, update=True)
+    assert root.OpenMDArray("a").GetDimensions()[1].Rename("x") == gdal.CE_None
+    del root, dataset
+    assert attributes(path, "a") == {"cell_methods": "time: x: mean"}
+
+
+def test_the_dimensions_of_levels_keep_their_names(raster):
+    with gdal.Open(raster, gdal.GA_Update) as dataset:
+        dataset.BuildOverviews("NEAREST", [2])
+    dataset, group = opened_mdim(raster, update=True)
+    array = group.OpenMDArray("r")
+    with Errors() as errors:
+        assert array.GetDimensions()[0].Rename("down") != gdal.CE_None
+        assert group.OpenGroup("ovr_2x").Rename("half") != gdal.CE_None
+    assert "gdaladdo -clean" in errors.failures[0] and "list of levels" in errors.failures[1]
+    del array, group, dataset
+    with pytest.raises(RuntimeError, match="list of levels"):
+        DRIVER.Rename(sub(raster, "half"), sub(raster, "ovr_2x"))
+    with opened(raster) as dataset:
+        assert dataset.GetRasterBand(1).GetOverviewCount() == 1
+
+
+def test_levels_of_other_programs_keep_their_names(store):
+    path, group = store
+    for level in (0, 1):
+        put(group, str(level), np.zeros((8 >> level, 8 >> level)), dims=("y", "x"))
+    put(group, "other", np.zeros((8, 8)), dims=("y", "x"))
+    group.attrs["ome"] = {"version": "0.5", "multiscales": [
+        {"axes": [{"name": "y"}, {"name": "x"}], "datasets": [{"path": "0"}, {"path": "1"}]}]}
+    dataset, root = opened_mdim(path, update=True)
+    for name in ("0", "1"):
+        with Errors() as errors:
+            assert root.OpenMDArray(name).Rename("n") != gdal.CE_None
+        assert "list of levels" in errors.failures[0]
+    assert root.OpenMDArray("other").Rename("n") == gdal.CE_None
