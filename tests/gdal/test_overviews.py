@@ -666,3 +666,33 @@ def test_interleaved_complex_bands_keep_their_imaginary_parts(tmp_path, method):
                                      strict=True):
             assert made_here.imag.any()
             np.testing.assert_array_equal(made_here, wanted)
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_levels_have_a_new_nodata_value_at_once(tmp_path, held):
+    """Before anything is flushed, reads that resample a level go by it."""
+    path = str(tmp_path / "r.zarr")
+    data = np.where(np.arange(64) % 4 < 2, 100, 0).astype("u1")[None].repeat(64, 0)
+    with gdal.GetDriverByName("Zarr3").Create(path, 64, 64, 1, gdal.GDT_Byte) as dataset:
+        dataset.GetRasterBand(1).WriteArray(data)
+    with gdal.Open(path, gdal.GA_Update) as dataset:
+        dataset.BuildOverviews("NEAREST", [2])
+    dataset = gdal.Open(path, gdal.GA_Update)
+    band = dataset.GetRasterBand(1)
+    level = band.GetOverview(0) if held else None
+
+    def average():
+        return band.ReadAsArray(buf_xsize=16, buf_ysize=16, resample_alg=gdal.GRIORA_Average)
+
+    if held:
+        assert np.unique(average()).tolist() == [50]
+    band.SetNoDataValue(0)
+    level = level or band.GetOverview(0)
+    assert level.GetNoDataValue() == 0 and np.unique(average()).tolist() == [100]
+    band.DeleteNoDataValue()
+    assert level.GetNoDataValue() is None and np.unique(average()).tolist() == [50]
+    band.SetNoDataValue(7)
+    del band, level
+    dataset.Close()
+    with gdal.Open(path) as dataset:
+        assert dataset.GetRasterBand(1).GetOverview(0).GetNoDataValue() == 7

@@ -169,6 +169,10 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     bool may_edit_bands() const;
     CPLErr set_nodata(const zarr3::NoData &nodata, const char *text, int band);
     CPLErr delete_nodata();
+    /* Of a level: what its raster has, whose it will be in the store. */
+    void take_nodata(const zarr3::NoData &nodata) {
+        nodata_ = nodata;
+    }
 
     /* The item of a band (from 0) in an attribute that lists one for each of the array's bands;
        NULL without such a list. */
@@ -248,6 +252,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     /* dataset_update.cpp */
     CPLErr remove_outer_overviews();
     bool empty_fresh_cache();
+    void show_nodata(const zarr3::NoData &nodata);
     /* The array as what has been set so far wants it. */
     enum zb_code settle_fresh(zb_error *err);
     /* The array will not be created once more. False, with the error reported. */

@@ -99,9 +99,8 @@ CPLErr Zarr3Dataset::set_nodata(const NoData &nodata, const char *text, int band
                  zb_node_path(node()), text, nodata_band_);
     if (!empty_fresh_cache())
         return CE_Failure;
-    nodata_ = nodata;
     nodata_band_ = band;
-    edits.nodata = true;
+    show_nodata(nodata);
     return CE_None;
 }
 
@@ -118,9 +117,15 @@ bool Zarr3Dataset::empty_fresh_cache() {
 CPLErr Zarr3Dataset::delete_nodata() {
     if (!empty_fresh_cache())
         return CE_Failure;
-    nodata_ = NoData();
-    edits.nodata = true;
+    show_nodata(NoData());
     return CE_None;
+}
+
+/* GDAL resamples levels by the value that they have. */
+void Zarr3Dataset::show_nodata(const NoData &nodata) {
+    nodata_ = nodata;
+    edits.nodata = true;
+    levels_.show_nodata();
 }
 
 /* ---- The fill value of a new array ---- */

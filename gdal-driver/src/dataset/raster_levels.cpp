@@ -89,6 +89,8 @@ const std::vector<Zarr3Dataset *> &RasterLevels::list() {
     opened_ = true;
     if (!raster_->is_mask()) {
         open();
+        if (raster_->edits.nodata)
+            show_nodata();
         return list_;
     }
     for (Zarr3Dataset *level : raster_->masked()->overviews())
@@ -127,6 +129,13 @@ std::vector<Zarr3Dataset *> RasterLevels::made() {
     return made;
 }
 
+void RasterLevels::show_nodata() {
+    if (!opened_ || !follow_raster())
+        return;
+    for (Zarr3Dataset *level : made())
+        level->take_nodata(raster_->nodata());
+}
+
 /* What the list of the pyramid says of places, of the raster and of these levels. */
 enum zb_code RasterLevels::update_places(const std::vector<Zarr3Dataset *> &levels, zb_error *err) {
     const std::string path = raster_->array().path();
@@ -147,8 +156,13 @@ enum zb_code RasterLevels::update_places(const std::vector<Zarr3Dataset *> &leve
     return changes.apply(&group, err);
 }
 
+/* Levels are those of whole finest arrays. */
+bool RasterLevels::follow_raster() const {
+    return !raster_->is_mask() && raster_->pyramid().self == 0 && raster_->pinned().empty();
+}
+
 enum zb_code RasterLevels::update(zb_error *err) {
-    if (raster_->is_mask() || raster_->pyramid().self != 0 || !raster_->pinned().empty())
+    if (!follow_raster())
         return ZB_OK;
     const std::vector<Zarr3Dataset *> levels = made();
     for (Zarr3Dataset *level : levels) {

@@ -33,6 +33,10 @@ class RasterLevels {
 
     void close();
 
+    /* The raster has another nodata value: so have the levels that were made of it, for reading;
+       update() stores it. */
+    void show_nodata();
+
     /* Writes what the raster's edits say, to the levels that were made of it. To be called when the
        raster's own attributes have been written. */
     enum zb_code update(zb_error *err);
@@ -58,6 +62,7 @@ class RasterLevels {
     void open();
     std::unique_ptr<Zarr3Dataset> open_one(const std::string &path, std::string *reason) const;
     std::vector<Zarr3Dataset *> made();
+    bool follow_raster() const;
     enum zb_code update_places(const std::vector<Zarr3Dataset *> &levels, zb_error *err);
     enum zb_code reopen(zb_error *err);
     CPLErr remove_made(std::vector<std::string> made);
