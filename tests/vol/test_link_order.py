@@ -3,6 +3,7 @@
 store."""
 
 import ctypes
+import json
 
 import h5py
 import pytest
@@ -194,7 +195,7 @@ def test_orders_of_two_programs_are_merged(tmp_path):
         del f["ours_gone"]
         f["x"] = h5py.SoftLink("o")
         run_python(OTHER, path, connector="zarr")
-    assert side(path)["order"] == ["z", "y", "x", "b", "a"]
+    assert side(path)["order"] == ["z", 1, 1, "y", "x", "b", "a"]
     with h5py.File(path) as f:
         assert list(f) == ["z", "y", "x", "b", "a"]
 
@@ -240,3 +241,52 @@ def test_a_link_knows_its_place_before_the_others_are_asked_for(path):
             seen = [f.id.links.get_info(name.encode()) for name in names]
             assert [(info.corder_valid, info.corder) for info in seen] == \
                 [(True, {"g/b": 0, "g/a": 1, "g": 0, "d": 1, "soft": 2}[name]) for name in names]
+
+
+def numbers(group):
+    return {name: group.id.links.get_info(name.encode()).corder for name in group}
+
+
+def test_numbers_have_gaps_also_when_the_file_is_opened_again(path):
+    with h5py.File(path, "w", track_order=True) as f:
+        fill(f)
+        del f["alpha"]
+        del f["omega"]
+        seen = numbers(f)
+        assert seen == {"zeta": 0, "mid": 2, "beta": 3}
+    with h5py.File(path, "r+") as f:
+        assert numbers(f) == seen
+        f["new"] = 1
+        assert numbers(f) == {**seen, "new": 5}
+        del f["zeta"]  # its node takes the place of "beta"
+    with h5py.File(path, "r+") as f:
+        assert numbers(f) == {"mid": 2, "beta": 3, "new": 5}
+        f["newer"] = 1
+        assert numbers(f)["newer"] == 6
+        f.copy("new", "copy")
+        assert numbers(f)["copy"] == 7
+
+
+def test_the_form_of_numbers(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w", track_order=True) as f:
+        fill(f)
+        for name in ("alpha", "mid", "omega"):
+            del f[name]
+    assert side(path)["order"] == ["zeta", 2, "beta", 1]
+
+
+@pytest.mark.parametrize("kept", [[2**64, "b"], [2**63, 2**63, "b"], ["b", "b", None, [1]], [2**30] * 9 + ["b"]])
+def test_hostile_numbers(tmp_path, kept):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w", track_order=True) as f:
+        f["a"] = f["b"] = 1
+    document = json.loads((path / "zarr.json").read_text())
+    document["attributes"]["_hdf5"] = json.dumps({"version": 1, "order": kept})
+    (path / "zarr.json").write_text(json.dumps(document))
+    with h5py.File(path, "r+") as f:
+        assert list(f) == ["b", "a"]
+        f["c"] = 1
+        assert list(f) == ["b", "a", "c"] and len(set(numbers(f).values())) == 3
+    with h5py.File(path) as f:
+        assert list(f) == ["b", "a", "c"]

@@ -8,6 +8,7 @@
 #include "hdf5/held_types.h"
 #include "hdf5/shown.h"
 #include "hdf5/types.h"
+#include "model/attribute_order.h"
 #include "model/dataset.h"
 #include "model/dimensions.h"
 #include "model/node_attrs.h"
@@ -106,6 +107,7 @@ static void move_kept(vol_attrs *attrs, vol_attrs *old) {
         if (!is_kept(from, attrs))
             continue;
         *vol_attrs_place(attrs, from->name) = *from;
+        vol_attrs_set_number(attrs, from->name, old->number[i]);
         *from = (vol_attr){.kind = VOL_ATTR_NUMBER};
     }
 }
@@ -120,6 +122,7 @@ vol_attrs *vol_node_attrs(vol_node *node) {
     vol_attrs *attrs = vol_attrs_new(node->file->lib);
     if (attrs && fill_attrs(attrs, node) && vol_attrs_reserve(attrs, old ? old->count : 0)) {
         move_kept(attrs, old);
+        vol_attribute_order_assign(node, attrs, old);
         vol_node_attrs_set(node, attrs);
         return attrs;
     }
@@ -171,6 +174,7 @@ bool vol_node_rename_attr(vol_node *node, const char *from, const char *to) {
         return false;
     }
     vol_attr *attr = vol_attrs_find(list, from);
+    vol_attrs_take_number(list, place, attr);
     *place = *attr;
     place->name = name;
     *attr = (vol_attr){.name = attr->name};

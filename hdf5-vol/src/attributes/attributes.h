@@ -70,8 +70,8 @@ bool vol_node_keep_attr(vol_node *node, vol_attr *attr);
 /* Forgets one that is kept with that place; false when there is none. */
 bool vol_node_drop_attr(vol_node *node, const char *name, enum vol_attr_place place);
 
-/* Gives one another name, which no other one has, at the end of the list. False when memory runs
-   out. */
+/* Gives one another name, which no other one has. It keeps its number; a list without numbers has
+   it at its end. False when memory runs out. */
 bool vol_node_rename_attr(vol_node *node, const char *from, const char *to);
 
 /* Whether an attribute of that name, and no other one of the list, changes with the document's: of

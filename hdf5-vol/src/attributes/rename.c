@@ -32,7 +32,7 @@ static herr_t rename_in_document(vol_node *owner, const char *from, const char *
     return code ? vol_attr_push_failed(lib, "rename", from, &err) : 0;
 }
 
-/* The new name goes to the end. */
+/* The new name goes to the end of the document. */
 herr_t vol_attr_rename(vol_node *owner, const char *from, const char *to) {
     h5_lib *lib = owner->file->lib;
     zb_error err = {0};
@@ -86,6 +86,7 @@ herr_t vol_attr_remove(vol_node *owner, const char *name) {
     if (!vol_node_drop_attr(owner, name, VOL_ATTR_UNWRITTEN) &&
         remove_from_document(owner, name) < 0)
         return -1;
+    vol_waiting_get(owner); /* so that the number is kept that has gone (attribute_order.h) */
     vol_attr_ids_orphan(owner, name);
     vol_attrs *list = vol_node_attrs_now(owner);
     if (list && vol_node_attr_is_alone(owner, name)) {

@@ -45,6 +45,7 @@ void vol_attrs_free(vol_attrs *attrs) {
     for (size_t i = 0; i < attrs->count; i++)
         vol_attr_clear(attrs->lib, &attrs->attr[i]);
     free(attrs->attr);
+    free(attrs->number);
     free(attrs->slot);
     free(attrs->in_order);
     free(attrs->by_name);
@@ -78,9 +79,12 @@ vol_attr *vol_attrs_find(const vol_attrs *attrs, const char *name) {
 /* Closes the gaps that removed attributes have left. The table is out of date then. */
 static void close_gaps(vol_attrs *attrs) {
     size_t used = 0;
-    for (size_t i = 0; i < attrs->count; i++)
-        if (attrs->attr[i].name)
-            attrs->attr[used++] = attrs->attr[i];
+    for (size_t i = 0; i < attrs->count; i++) {
+        if (!attrs->attr[i].name)
+            continue;
+        attrs->number[used] = attrs->number[i];
+        attrs->attr[used++] = attrs->attr[i];
+    }
     attrs->count = used;
 }
 
@@ -107,17 +111,24 @@ bool vol_attrs_reserve(vol_attrs *attrs, size_t more) {
     size_t *slot = calloc(4 * capacity, sizeof *slot);
     vol_attr **in_order = malloc(capacity * sizeof *in_order);
     vol_attr **by_name = malloc(capacity * sizeof *by_name);
-    vol_attr *attr =
-        slot && in_order && by_name ? realloc(attrs->attr, capacity * sizeof *attr) : NULL;
+    uint64_t *number = calloc(capacity, sizeof *number);
+    vol_attr *attr = slot && in_order && by_name && number
+                         ? realloc(attrs->attr, capacity * sizeof *attr)
+                         : NULL;
     if (!attr) {
+        free(number);
         free(slot);
         free(in_order);
         free(by_name);
         return false;
     }
+    if (attrs->count > 0)
+        memcpy(number, attrs->number, attrs->count * sizeof *number);
+    free(attrs->number);
     free(attrs->slot);
     free(attrs->in_order);
     free(attrs->by_name);
+    attrs->number = number;
     attrs->capacity = capacity;
     attrs->attr = attr;
     attrs->slot = slot;
@@ -133,6 +144,9 @@ void vol_attrs_remove(vol_attrs *attrs, const char *name) {
         return;
     vol_attr_clear(attrs->lib, attr);
     *attr = (vol_attr){.unlisted = true}; /* its slot stays taken, so that names behind are found */
+    attrs->number[attr - attrs->attr] = 0;
+    if (--attrs->used == 0) /* numbers begin anew, as HDF5's do */
+        attrs->last = 0;
     attrs->is_sorted = false;
 }
 
@@ -145,8 +159,45 @@ vol_attr *vol_attrs_place(vol_attrs *attrs, const char *name) {
     }
     if (!vol_attrs_reserve(attrs, 1))
         return NULL;
+    attrs->number[attrs->count] = attrs->numbered ? ++attrs->last : 0;
     *slot_of(attrs, name) = ++attrs->count;
+    attrs->used++;
     return &attrs->attr[attrs->count - 1];
+}
+
+/* ---- Numbers ---- */
+
+void vol_attrs_set_number(vol_attrs *attrs, const char *name, uint64_t number) {
+    const vol_attr *attr = vol_attrs_find(attrs, name);
+    if (attr && !attr->derived && attrs->number[attr - attrs->attr] == 0)
+        attrs->number[attr - attrs->attr] = number;
+}
+
+void vol_attrs_number_rest(vol_attrs *attrs, uint64_t last) {
+    bool any = false;
+    attrs->numbered = true;
+    attrs->is_sorted = false;
+    for (size_t i = 0; i < attrs->count; i++)
+        any |= attrs->attr[i].name && !attrs->attr[i].derived;
+    attrs->last = any ? last : 0;
+    for (size_t i = 0; i < attrs->count; i++)
+        if (attrs->attr[i].name && !attrs->attr[i].derived && attrs->number[i] == 0)
+            attrs->number[i] = ++attrs->last;
+}
+
+void vol_attrs_unnumber(vol_attrs *attrs) {
+    attrs->numbered = attrs->is_sorted = false;
+    for (size_t i = 0; i < attrs->count; i++)
+        attrs->number[i] = 0;
+}
+
+void vol_attrs_take_number(vol_attrs *attrs, const vol_attr *to, const vol_attr *from) {
+    uint64_t *number = attrs->number;
+    const size_t i = (size_t)(from - attrs->attr);
+    if (!attrs->numbered || number[i] == 0)
+        return;
+    attrs->last--;
+    number[to - attrs->attr] = number[i];
 }
 
 vol_attr *vol_attrs_add(vol_attrs *attrs, const char *name, enum vol_attr_kind kind, size_t count,
@@ -175,21 +226,49 @@ static int compare_names(const void *a, const void *b) {
     return strcmp((*(vol_attr *const *)a)->name, (*(vol_attr *const *)b)->name);
 }
 
-/* Reopening the file shows the document's attributes first, so the others come behind them. */
-static bool comes_last(const vol_attr *attr) {
-    return attr->derived || attr->place == VOL_ATTR_STATED;
+/* Reopening the file shows the document's attributes first, so the others come behind them. Numbers
+   are kept. */
+static bool comes_last(const vol_attrs *attrs, const vol_attr *attr) {
+    return attrs->numbered ? attrs->number[attr - attrs->attr] == 0
+                           : attr->derived || attr->place == VOL_ATTR_STATED;
+}
+
+static int compare_orders(const void *a, const void *b) {
+    const vol_attr *left = *(vol_attr *const *)a, *right = *(vol_attr *const *)b;
+    return (left->order > right->order) - (left->order < right->order);
+}
+
+/* The first `count` of the listed ones have numbers, if the list has. */
+static void sort_numbers(vol_attrs *attrs, size_t count) {
+    vol_attr **list = attrs->in_order;
+    for (size_t n = 0; n < attrs->listed; n++)
+        list[n]->order = n;
+    if (!attrs->numbered)
+        return;
+    bool sorted = true;
+    for (size_t n = 0; n < count; n++) {
+        list[n]->order = (size_t)attrs->number[list[n] - attrs->attr] - 1;
+        sorted &= n == 0 || list[n]->order > list[n - 1]->order;
+    }
+    for (size_t n = count; n < attrs->listed; n++)
+        list[n]->order = (size_t)attrs->last + n - count;
+    if (!sorted)
+        qsort(list, count, sizeof *list, compare_orders);
 }
 
 static void sort(vol_attrs *attrs) {
     if (attrs->is_sorted)
         return;
     attrs->listed = 0;
-    for (int last = 0; last <= 1; last++)
+    size_t in_document = 0;
+    for (int last = 0; last <= 1; last++) {
         for (size_t i = 0; i < attrs->count; i++)
-            if (!attrs->attr[i].unlisted && comes_last(&attrs->attr[i]) == (last == 1))
+            if (!attrs->attr[i].unlisted && comes_last(attrs, &attrs->attr[i]) == (last == 1))
                 attrs->in_order[attrs->listed++] = &attrs->attr[i];
-    for (size_t n = 0; n < attrs->listed; n++)
-        attrs->in_order[n]->order = n;
+        if (last == 0)
+            in_document = attrs->listed;
+    }
+    sort_numbers(attrs, in_document);
     if (attrs->listed > 0) {
         memcpy(attrs->by_name, attrs->in_order, attrs->listed * sizeof *attrs->by_name);
         qsort(attrs->by_name, attrs->listed, sizeof *attrs->by_name, compare_names);

@@ -54,18 +54,25 @@ typedef struct vol_attr {
     void *data;  /* NULL when not written, or not read yet */
     bool is_utf8; /* the program said so of the name, whose letters do not tell it */
     bool points;  /* VOL_ATTR_BYTES: elements own other memory, which H5Treclaim frees */
-    size_t order; /* its number in vol_attrs.in_order; for vol_attrs_order */
+    size_t order; /* its place, which vol_attrs_order tells */
 } vol_attr;
 
 typedef struct vol_attrs {
     h5_lib *lib;
     size_t count, capacity;
+    size_t used;    /* places that hold an attribute */
     vol_attr *attr; /* [capacity], in the order of the document; derived ones lie between */
+    /* Where the order in which attributes are made is tracked (attribute_order.h): the number of
+       each one, and the largest since there was none. 0: a derived one, or none yet. */
+    bool numbered;
+    uint64_t *number; /* [capacity] */
+    uint64_t last;
     /* [4 * capacity]: 1 + the attribute whose name has that hash or one before; 0: none */
     size_t *slot;
     bool is_sorted; /* the rest is up to date */
     size_t listed;
-    vol_attr **in_order; /* [capacity], of which `listed`: the document's first */
+    /* [capacity], of which `listed`: by their numbers, or the document's first */
+    vol_attr **in_order;
     vol_attr **by_name;  /* likewise */
 } vol_attrs;
 
@@ -86,6 +93,17 @@ bool vol_attrs_reserve(vol_attrs *attrs, size_t more);
    The caller puts one of that name there. NULL when the list is full and memory runs out. */
 vol_attr *vol_attrs_place(vol_attrs *attrs, const char *name);
 
+/* Numbers a list that has none yet: the attribute of that name gets one, unless it has one. Then
+   all others get those behind `last`, in their order. */
+void vol_attrs_set_number(vol_attrs *attrs, const char *name, uint64_t number);
+void vol_attrs_number_rest(vol_attrs *attrs, uint64_t last);
+
+/* Forgets the numbers. */
+void vol_attrs_unnumber(vol_attrs *attrs);
+
+/* Gives `to`, the newest attribute, the number that `from` had. */
+void vol_attrs_take_number(vol_attrs *attrs, const vol_attr *to, const vol_attr *from);
+
 /* Takes one out, if it is there. */
 void vol_attrs_remove(vol_attrs *attrs, const char *name);
 
@@ -96,12 +114,13 @@ vol_attr *vol_attrs_add(vol_attrs *attrs, const char *name, enum vol_attr_kind k
                         size_t size);
 
 /* The number of attributes that are counted, and number n (below that) of them: in the order of
-   their names (of strcmp), or in that of the document with the derived ones behind. */
+   their names (of strcmp), or in that of their numbers, or else of the document, with the derived
+   ones behind. */
 size_t vol_attrs_listed(vol_attrs *attrs);
 const vol_attr *vol_attrs_at(vol_attrs *attrs, bool by_name, size_t n);
 
-/* The number of one of the list's attributes in the order of the document. False when it is not
-   counted. */
+/* The place of one of the list's attributes in the second order, with the gaps of the numbers.
+   False when it is not counted. */
 bool vol_attrs_order(vol_attrs *attrs, const vol_attr *attr, size_t *out);
 
 #endif

@@ -57,6 +57,8 @@ static enum zb_code forget_scales(vol_node *node, zb_error *err) {
 /* What side.h keeps besides attributes stays: links above all. */
 static enum zb_code remove_attributes(vol_node *node, zb_error *err) {
     enum zb_code code = forget_scales(node, err);
+    if (!code)
+        code = vol_side_set(node, VOL_SIDE_ATTRIBUTES, NULL, err);
     zb_node *before = zb_node_retain(node->zarr); /* what waits may be stored meanwhile */
     for (const zb_json *one = zb_json_first(zb_node_attributes(before)); one && !code;
          one = zb_json_next(one))

@@ -349,6 +349,7 @@ enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
                        node->path);
     node->file->changes++;
     vol_node_attrs_outdate(node);
+    vol_node_attrs_unnumber(node);
     if (node->kind == VOL_DATASET) {
         vol_node_tell_shape(node);
     } else {

@@ -2,6 +2,7 @@
 /* The order of links: see link_order.h. */
 #include "model/link_order.h"
 
+#include "model/numbered_names.h"
 #include "model/side.h"
 #include "model/tree.h"
 
@@ -82,9 +83,12 @@ void vol_order_taken(vol_link *link, bool is_last) {
 void vol_order_set(vol_link *link, uint64_t order) {
     if (!link || order == 0)
         return;
+    vol_order *of = &link->group->order;
+    if (link->order == of->last && order < of->last) /* it has just been given, to no new link */
+        of->last--;
     link->order = order;
-    if (link->group->order.last < order)
-        link->group->order.last = order;
+    if (of->last < order)
+        of->last = order;
     vol_order_cleared(link->group);
 }
 
@@ -96,15 +100,13 @@ void vol_order_assign(vol_node *group, const vol_link_list *links) {
         links->link[i]->order = 0;
         group->order.bytes += bytes_of(links->link[i]->name);
     }
-    const zb_json *list = vol_side_get(group, VOL_SIDE_ORDER);
-    const zb_json *one = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : NULL;
-    group->order.last = 0;
-    for (; one; one = zb_json_next(one)) {
-        const char *name = zb_json_string(one);
-        vol_link *link = name ? vol_link_list_find(links, name) : NULL;
+    vol_numbered walk = vol_numbered_begin(vol_side_get(group, VOL_SIDE_ORDER));
+    for (const char *name; (name = vol_numbered_next(&walk));) {
+        vol_link *link = vol_link_list_find(links, name);
         if (link && link->order == 0)
-            link->order = ++group->order.last;
+            link->order = walk.number;
     }
+    group->order.last = links->count > 0 ? walk.number : 0;
     for (size_t i = 0; i < links->count; i++)
         if (links->link[i]->order == 0)
             links->link[i]->order = ++group->order.last;
@@ -140,18 +142,24 @@ void vol_order_forget(vol_node *group) {
     group->order.known = false;
 }
 
+static char *print_list(const vol_node *group, vol_link *const *sorted, size_t count) {
+    zb_json_writer *list = zb_json_writer_new();
+    uint64_t last = 0;
+    zb_json_begin_array(list);
+    for (size_t i = 0; i < count; i++)
+        vol_numbered_write(list, sorted[i]->name, sorted[i]->order, &last);
+    vol_numbered_write(list, NULL, group->order.last, &last);
+    zb_json_end_array(list);
+    return zb_json_writer_end(list, NULL);
+}
+
 enum zb_code vol_order_store(vol_node *group, const vol_link_list *links, zb_error *err) {
     if (!group->order.changed)
         return ZB_OK;
     vol_link *const *sorted = vol_order_sorted(group, links);
     if (links->count > 0 && !sorted)
         return zb_fail(err, ZB_ENOMEM, "no memory for the order of links");
-    zb_json_writer *list = zb_json_writer_new();
-    zb_json_begin_array(list);
-    for (size_t i = 0; i < links->count; i++)
-        zb_json_write_string(list, sorted[i]->name);
-    zb_json_end_array(list);
-    char *json = zb_json_writer_end(list, NULL);
+    char *json = print_list(group, sorted, links->count);
     enum zb_code code = json ? vol_side_set(group, VOL_SIDE_ORDER, json, err)
                              : zb_fail(err, ZB_ENOMEM, "no memory for the order of links");
     free(json);

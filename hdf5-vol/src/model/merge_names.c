@@ -34,7 +34,7 @@ static bool has(const names *list, const char *name) {
 }
 
 bool vol_merge_names(zb_json_writer *out, const zb_json *base, const zb_json *ours,
-                     const zb_json *theirs) {
+                     const zb_json *theirs, bool numbered) {
     names old, mine, other;
     bool complete = names_of(base, &old);
     complete &= names_of(ours, &mine);
@@ -44,6 +44,10 @@ bool vol_merge_names(zb_json_writer *out, const zb_json *base, const zb_json *ou
         const char *name = zb_json_string(one);
         if (name && (has(&other, name) || !has(&old, name)))
             zb_json_write_string(out, name);
+        else if (numbered && name)
+            zb_json_write_uint64(out, 1);
+        else if (numbered)
+            zb_json_write_value(out, one);
     }
     for (const zb_json *one = complete ? first_of(theirs) : NULL; one; one = zb_json_next(one)) {
         const char *name = zb_json_string(one);

@@ -13,8 +13,9 @@
 
 /* Writes a list: the names of `ours` in their order, but those that `theirs` has removed from
    `base`, and then those that `theirs` has added to it. Values that are no lists count as empty
-   ones, members that are no texts are left out. False without memory: anything may be written. */
+   ones, members that are no texts are left out. In lists of names with numbers (numbered_names.h)
+   those of `ours` stay what they are. False without memory: anything may be written. */
 bool vol_merge_names(zb_json_writer *out, const zb_json *base, const zb_json *ours,
-                     const zb_json *theirs);
+                     const zb_json *theirs, bool numbered);
 
 #endif

@@ -30,6 +30,11 @@ void vol_node_attrs_outdate(vol_node *node) {
     node->file->attribute_changes++;
 }
 
+void vol_node_attrs_unnumber(vol_node *node) {
+    if (node->attrs.list)
+        vol_attrs_unnumber(node->attrs.list);
+}
+
 uint64_t vol_node_attrs_change(const vol_node *node) {
     return node->attrs.change;
 }

@@ -26,6 +26,9 @@ void vol_node_attrs_set(vol_node *node, vol_attrs *list);
 bool vol_node_attrs_are_current(const vol_node *node);
 void vol_node_attrs_outdate(vol_node *node);
 
+/* The document may tell other numbers (attribute_order.h) than it did. */
+void vol_node_attrs_unnumber(vol_node *node);
+
 /* How up to date the list is, for a caller that makes its own change in it: the list is as good as
    before then. */
 uint64_t vol_node_attrs_change(const vol_node *node);

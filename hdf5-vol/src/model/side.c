@@ -154,7 +154,8 @@ static char *print_links(const printing *p, bool *any) {
 }
 
 static bool is_list_of_names(const char *member) {
-    return strcmp(member, VOL_SIDE_ORDER) == 0 || strcmp(member, VOL_SIDE_NAMES) == 0;
+    return strcmp(member, VOL_SIDE_ORDER) == 0 || strcmp(member, VOL_SIDE_NAMES) == 0 ||
+           strcmp(member, VOL_SIDE_ATTRIBUTES) == 0;
 }
 
 static void put_object(zb_json_writer *out, const char *name, const char *json) {
@@ -167,7 +168,8 @@ static void put_list(zb_json_writer *out, printing *p, const vol_change *change)
     const char *name = change->name;
     zb_json_writer *list = zb_json_writer_new();
     const bool complete =
-        vol_merge_names(list, zb_json_get(p->base, name), change->value, zb_json_get(p->old, name));
+        vol_merge_names(list, zb_json_get(p->base, name), change->value, zb_json_get(p->old, name),
+                        strcmp(name, VOL_SIDE_NAMES) != 0);
     char *text = zb_json_writer_end(list, NULL);
     p->failed |= !complete || !text;
     if (text && (change->value || strcmp(text, "[]") != 0)) {

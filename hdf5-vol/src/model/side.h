@@ -23,11 +23,12 @@
 
 #define VOL_SIDE "_hdf5"
 
-/* Members of which another program may change a part at the same time: named_links.h, link_order.h
-   and aliases.h. What it has added or removed since the document was read is kept. */
+/* Members of which another program may change a part at the same time: named_links.h,
+   link_order.h and aliases.h. What it has added or removed since the document was read is kept. */
 #define VOL_SIDE_LINKS "links"
 #define VOL_SIDE_ORDER "order"
 #define VOL_SIDE_NAMES "names"
+#define VOL_SIDE_ATTRIBUTES "attribute_list" /* attribute_order.h */
 
 /* What is kept of a creation list: create/list_member.h. */
 #define VOL_SIDE_CREATION "creation"

@@ -2,6 +2,7 @@
 /* Attributes that wait, stored: see waiting_store.h. */
 #include "model/waiting_store.h"
 
+#include "model/attribute_order.h"
 #include "model/large_attributes.h"
 #include "model/node_life.h"
 #include "model/side.h"
@@ -95,9 +96,9 @@ static enum zb_code store(vol_node *node, zb_error *err) {
 
 enum zb_code vol_waiting_flush(vol_node *node, zb_error *err) {
     enum { ATTEMPTS = 10 };
-    enum zb_code code = ZB_OK;
-    if (!vol_waiting_now(node))
-        return ZB_OK;
+    enum zb_code code = vol_waiting_now(node) ? vol_attribute_order_keep(node, err) : ZB_OK;
+    if (code || !vol_waiting_now(node))
+        return code;
     for (int i = 0; i < ATTEMPTS; i++)
         if ((code = store(node, err)) != ZB_ECONFLICT)
             break;
