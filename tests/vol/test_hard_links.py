@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: MIT
 """Several hard links to one object. Each test that takes `path` runs on a .h5 file, and on a store."""
 
+import fcntl
 import json
+import os
 import shutil
+import struct
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 import zarr
-from conftest import run, run_python, tool
+from conftest import build_dir, environment, run, run_python, tool
 from test_links import side
+from test_refresh import refresh
 
 
 @pytest.fixture(params=["x.h5", "x.zarr"])
@@ -488,3 +495,168 @@ def test_reading_links_anew_changes_no_order(tmp_path):
         f.flush()
         assert (path / "q/h/zarr.json").stat().st_mtime_ns == before
         assert list(h) == ["z", "link", "a"]
+
+
+def test_moves_store_what_concerns_them_alone(tmp_path):
+    """Links of other groups and names of other nodes go on waiting."""
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        fill(f)
+        f["far/d"], f["holder/old"] = 1, h5py.SoftLink("x")
+        f.flush()
+        f["holder/new"] = f["far/d"]
+        f["holder/soft"] = h5py.SoftLink("y")
+        before = {name: (path / name / "zarr.json").read_text() for name in ("far/d", "holder")}
+        f.move("g/d", "z/moved")
+        assert {name: (path / name / "zarr.json").read_text() for name in before} == before
+        for name in ("also", "z/again", "z/moved"):
+            assert list(f[name]) == [0, 1, 2, 3] and count(f, name) == 3
+    # What leads to the node was stored with the move: a program that is killed leaves it.
+    assert side(path)["links"]["also"] == {"hard": "z/moved"}
+    with h5py.File(path, "r") as f:
+        assert f["also"] == f["z/again"] == f["z/moved"] and f["holder/new"] == f["far/d"]
+        assert sorted(f["holder"]) == ["new", "old", "soft"]
+
+
+def test_a_move_stores_what_leads_to_the_node_at_once(tmp_path):
+    path, copy = tmp_path / "x.zarr", tmp_path / "copy.zarr"
+    with h5py.File(path, "w") as f:
+        fill(f)
+        f["h/sub/to_d"] = f["g/d"]
+        f.move("g/d", "z/moved")
+        f.move("h", "elsewhere")
+        shutil.copytree(path, copy)
+    with h5py.File(copy, "r") as f:
+        assert f["also"] == f["z/again"] == f["z/moved"] == f["elsewhere/sub/to_d"]
+        assert count(f, "also") == 4 and list(f["also"]) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_refreshed_group_shows_new_hard_links_of_others_as_such(tmp_path, asked):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        put_and_list(f)
+        dataset = f["g/d"] if asked else None
+        assert count(f, "g/d") == 1
+        run_python(LINKS, path, connector="zarr")
+        for group in ("/", "h"):
+            assert refresh(f[group], "H5Grefresh") >= 0
+        for name in ("theirs", "h/sub"):
+            assert isinstance(f.get(name, getlink=True), h5py.HardLink)
+        assert f["theirs"] == f["g/d"] and count(f, "g/d") == 2 and f["h/sub"] == f["g/sub"]
+        assert not asked or dataset == f["theirs"]
+        assert list(f["g"]) == ["d", "sub"]  # it has not been refreshed
+
+
+# ---- Programs at the same time ----
+
+CHANGE = {"delete": 'del f["g/d"]', "delete_group": 'del f["g"]', "move": 'f.move("g/d", "moved")'}
+
+
+def start(code, *arguments, **more):
+    """A program that runs beside this one; its first line of output is awaited."""
+    env = {**environment("zarr"), **more}
+    child = subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], env=env, text=True,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stdout.readline() == "ready\n"
+    return child
+
+
+def finish(child):
+    output, errors = child.communicate(timeout=100)
+    assert child.returncode == 0, errors
+    return output
+
+
+def preload(library):
+    return " ".join(filter(None, [os.environ.get("LD_PRELOAD"), str(library)]))
+
+
+def lock_hierarchy(path):
+    """As another writer holds it. It ends with the descriptor."""
+    descriptor = os.open(path / ".zarr.json.zb-lock", os.O_RDWR | os.O_CREAT)
+    fcntl.fcntl(descriptor, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))  # F_OFD_SETLK
+    return descriptor
+
+
+@pytest.mark.parametrize("change", CHANGE)
+def test_a_link_that_is_made_while_a_change_begins_counts(tmp_path, change):
+    """The change waits for its turn, and reads links after that."""
+    path, linked = tmp_path / "x.zarr", tmp_path / "linked.zarr"
+    with h5py.File(path, "w") as f:
+        put_and_list(f)
+    shutil.copytree(path, linked)
+    with h5py.File(linked, "r+") as f:
+        f["theirs"] = f["g/d"]
+    lock = lock_hierarchy(path)
+    child = start(f"""
+import sys, h5py
+with h5py.File(sys.argv[1], "r+") as f:
+    list(f), list(f["g"]), f["g/d"].attrs
+    print("ready", flush=True)
+    {CHANGE[change]}
+""", path)
+    time.sleep(0.5)  # it has read what it reads without a turn
+    for document in ("zarr.json", "g/d/zarr.json"):
+        shutil.copy(linked / document, path / document)
+    os.close(lock)
+    finish(child)
+    with h5py.File(path, "r") as f:
+        assert list(f["theirs"]) == [0, 1, 2]
+        assert isinstance(f.get("theirs", getlink=True), h5py.HardLink)
+
+
+@pytest.mark.parametrize("change", CHANGE)
+def test_a_change_does_not_come_between_the_two_ends_of_a_link(tmp_path, change):
+    """Syncs of the program that makes the link are slow, so that its documents come one by one."""
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        put_and_list(f)
+    node = path / "g/d/zarr.json"
+    before = node.read_text()
+    shim = build_dir() / "tests/fault/libzb-fault-shim.so"
+    child = start("""
+import sys, h5py
+f = h5py.File(sys.argv[1], "r+")
+f["theirs"] = f["g/d"]
+print("ready", flush=True)
+f.close()
+""", path, HDF5_VOL_CONNECTOR="zarr sync=always", LD_PRELOAD=preload(shim), ZB_SHIM_ROOT=str(path),
+                  ZB_SHIM_SYNC_MS="700")
+    while node.read_text() == before:
+        time.sleep(0.01)
+    assert side(path).get("links") is None
+    run_python(f"""
+import sys, h5py
+with h5py.File(sys.argv[1], "r+") as f:
+    {CHANGE[change]}
+""", path, connector="zarr")
+    finish(child)
+    with h5py.File(path, "r") as f:
+        assert list(f["theirs"]) == [0, 1, 2]
+
+
+def test_a_link_to_what_has_gone_is_an_error(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        put_and_list(f)
+    child = start("""
+import sys, h5py
+f = h5py.File(sys.argv[1], "r+")
+f["theirs"] = f["g/d"]
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    f.flush()
+except Exception as e:
+    print(e)
+try:
+    f.close()
+except Exception as e:
+    print("close")
+""", path)
+    run_python(f'import sys, h5py\nwith h5py.File(sys.argv[1], "r+") as f: del f["g/d"]', path,
+               connector="zarr")
+    assert finish(child).count("\n") == 2
+    with h5py.File(path, "r") as f:
+        assert list(f) == ["g", "h"]

@@ -23,6 +23,18 @@ extern "C" {
    call fails later. Texts are JSON; the bare tokens NaN and Infinity are refused in them
    (ZB_EINVAL). */
 
+/* Several changes as one turn: until it ends no other program and no other thread changes nodes of
+   the hierarchy, so that what this one has read of documents meanwhile is still true when it
+   changes them. Calls of the same thread go on, through the same store. Turns of one store may lie
+   in each other. The others wait up to the limit lock_seconds, so that a turn should be short;
+   nothing in it may wait for another thread's change. Change errors, those of the lock. */
+typedef struct zb_turn {
+    void *lock; /* the core's own */
+} zb_turn;
+
+ZB_API enum zb_code zb_turn_begin(zb_store *store, zb_turn *turn, zb_error *err);
+ZB_API void zb_turn_end(zb_store *store, zb_turn *turn);
+
 /* Creates a group, and groups at all ancestors that have no document. ZB_ECONFLICT when the node,
    or an array above it, exists. attributes: a JSON object as text, or NULL (ZB_EINVAL for anything
    else). Names are UTF-8 without control characters and backslashes; they do not begin with "." or

@@ -4,6 +4,8 @@
  * operation looks at groups above, puts or erases several documents, and a finer lock would have to
  * cover all of those. Changes are short, except for those that erase many chunks.
  *
+ * A turn holds the lock over several operations of a thread, each of which finds that it is held.
+ *
  * Where a store should have locks and gives none (some network file systems), changes are refused:
  * two processes that change one hierarchy at once would lose changes of documents in silence.
  */
@@ -14,17 +16,40 @@
 #include "node/node.h"
 #include "node/path.h"
 #include "store/state.h"
+#include "zarrbridge/change.h"
 
 enum zb_code zb__hierarchy_lock(zb_store *store, zb_lock **out, zb_error *err) {
     *out = NULL;
     if (!store->ops->put)
         return zb__store_fail_read_only(store, err);
-    if (!store->ops->lock) /* a store that is not shared */
+    if (!store->ops->lock || zb__store_has_turn(store)) /* a store that is not shared */
         return ZB_OK;
     enum zb_code code = zb_store_lock(store, "zarr.json", out, err);
     if (code == ZB_EUNSUPPORTED)
         zb_error_prefix(err, code, "without a lock documents cannot be changed safely");
     return code ? zb_error_prefix(err, code, "store %s", store->label) : ZB_OK;
+}
+
+/* A store around another one has that one's lock: both know of the turn. */
+enum zb_code zb_turn_begin(zb_store *store, zb_turn *turn, zb_error *err) {
+    zb_lock *lock;
+    enum zb_code code = zb__hierarchy_lock(store, &lock, err);
+    turn->lock = code ? NULL : lock;
+    if (!turn->lock)
+        return code;
+    zb__store_set_turn(store, true);
+    zb__store_set_turn(lock->store, true);
+    return ZB_OK;
+}
+
+void zb_turn_end(zb_store *store, zb_turn *turn) {
+    zb_lock *lock = turn->lock;
+    if (!lock)
+        return;
+    zb__store_set_turn(lock->store, false);
+    zb__store_set_turn(store, false);
+    zb_store_unlock(lock);
+    turn->lock = NULL;
 }
 
 static enum zb_code put_parts(zb_store *store, const char *key, const zb_part *parts, size_t count,

@@ -6,7 +6,8 @@
 #include "zarrbridge/sys/store.h"
 
 /* Takes the lock under which all documents of the hierarchy are changed. *out is NULL for a store
-   that is not shared. ZB_EUNSUPPORTED when the store cannot be written, or locks cannot be had. */
+   that is not shared, and in a turn (zb_turn_begin), which has it. ZB_EUNSUPPORTED when the store
+   cannot be written, or locks cannot be had. */
 enum zb_code zb__hierarchy_lock(zb_store *store, zb_lock **out, zb_error *err);
 
 /* Puts a document, or an object that goes with one, as durably as zb_store_set_sync says. */

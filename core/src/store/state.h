@@ -6,6 +6,8 @@
 #ifndef ZB_STORE_STATE_H
 #define ZB_STORE_STATE_H
 
+#include <pthread.h>
+
 #include "zarrbridge/sys/store.h"
 
 /* How safe documents are: see zb_store_set_sync. */
@@ -30,6 +32,16 @@ static inline bool zb__store_set_later(zb_store *store, zb_later *later) {
     zb_later *none = NULL;
     return __atomic_compare_exchange_n(&store->later, &none, later, false, __ATOMIC_SEQ_CST,
                                        __ATOMIC_SEQ_CST);
+}
+
+/* Whether the calling thread has a turn (zb_turn_begin): it holds the hierarchy's lock. Only the
+   holder sets it. */
+static inline bool zb__store_has_turn(const zb_store *store) {
+    return __atomic_load_n(&store->turn, __ATOMIC_SEQ_CST) == (uint64_t)pthread_self();
+}
+
+static inline void zb__store_set_turn(zb_store *store, bool has) {
+    __atomic_store_n(&store->turn, has ? (uint64_t)pthread_self() : 0, __ATOMIC_SEQ_CST);
 }
 
 /* ZB_EUNSUPPORTED, for a store that has no way to put objects. */

@@ -138,6 +138,19 @@ static enum zb_code read_below(vol_node *node, bool is_new, zb_error *err) {
     return code;
 }
 
+/* A node that is opened later is read then. Reading one forgets no links but its own. */
+enum zb_code vol_aliases_read_ends(vol_node *group, zb_error *err) {
+    const vol_link_list *named = vol_named_links(group, err);
+    enum zb_code code = named ? ZB_OK : ZB_ENOMEM;
+    for (size_t i = 0; !code && i < named->count; i++) {
+        vol_link *link = named->link[i];
+        vol_node *end = link->kind == VOL_LINK_ALIAS ? vol_place_opened(group, link->target) : NULL;
+        if (end && end != group && is_stored(end) && vol_alias_is_lost(link))
+            code = read_names(end, err);
+    }
+    return code;
+}
+
 enum zb_code vol_aliases_read_anew(vol_node *top, zb_error *err) {
     top->file->reading++;
     return read_below(top, false, err);

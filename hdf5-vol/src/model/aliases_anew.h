@@ -14,4 +14,8 @@
    nodes stay, those that other programs have deleted, too. */
 enum zb_code vol_aliases_read_anew(vol_node *top, zb_error *err);
 
+/* Reads the names of the nodes to which the hard links of a group lead, where these nodes do not
+   know of them: the group has just been read anew. */
+enum zb_code vol_aliases_read_ends(vol_node *group, zb_error *err);
+
 #endif

@@ -73,7 +73,7 @@ typedef struct vol_attrs {
     size_t listed;
     /* [capacity], of which `listed`: by their numbers, or the document's first */
     vol_attr **in_order;
-    vol_attr **by_name;  /* likewise */
+    vol_attr **by_name; /* likewise */
 } vol_attrs;
 
 /* NULL when memory runs out. */

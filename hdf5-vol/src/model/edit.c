@@ -3,6 +3,7 @@
 #include "model/edit.h"
 
 #include "model/aliases.h"
+#include "model/aliases_anew.h"
 #include "model/dataset.h"
 #include "model/deleted.h"
 #include "model/dimensions.h"
@@ -256,7 +257,7 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
     if (!code && node)
         code = vol_alias_gather(node, err);
     if (!code && node)
-        code = vol_links_store_below(node, err);
+        code = vol_node_each_below(node, vol_links_store_own, err);
     if (!code && node)
         code = vol_writer_close_below(node, err);
     if (!code)
@@ -264,7 +265,7 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
     if (!code)
         code = vol_tree_move(link, place->group, place->name, err);
     if (!code && node && vol_alias_moved(node)) /* what leads there is wrong until it is stored */
-        code = vol_links_store_below(node->file->root, err);
+        code = vol_links_store_around(node, err);
     if (!code && node)
         code = vol_scales_moved(node, from, err);
     if (!code && vol_links_are_listed(group))
@@ -355,6 +356,7 @@ enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
     } else {
         vol_alias_forget(node);
         remove_gone(node);
+        code = vol_aliases_read_ends(node, err);
     }
-    return ZB_OK;
+    return code;
 }

@@ -8,6 +8,9 @@
 #include "model/links.h"
 #include "model/place_text.h"
 #include "model/reference_count.h"
+#include "model/writers_below.h"
+
+#include "zarrbridge/change.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +93,7 @@ static enum zb_code rescue_below(vol_node *group, const vol_node *top, bool *any
     return code;
 }
 
-static enum zb_code delete_place(vol_link *link, zb_error *err) {
+static enum zb_code delete_in_turn(vol_link *link, zb_error *err) {
     vol_node *node = link->node;
     enum zb_code code = vol_aliases_read_anew(node, err);
     if (!code)
@@ -109,6 +112,18 @@ static enum zb_code delete_place(vol_link *link, zb_error *err) {
         return code;
     vol_alias_drop_below(node);
     return vol_edit_delete(link, err);
+}
+
+/* One turn, so that nobody links what has been looked at before it goes. */
+static enum zb_code delete_place(vol_link *link, zb_error *err) {
+    zb_store *store = link->group->file->store;
+    zb_turn turn;
+    enum zb_code code = zb_turn_begin(store, &turn, err);
+    if (code)
+        return code;
+    code = delete_in_turn(link, err);
+    zb_turn_end(store, &turn);
+    return code;
 }
 
 enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err) {
@@ -140,19 +155,38 @@ static enum zb_code read_before_move(vol_node *node, const vol_place *place, zb_
     return code;
 }
 
+static enum zb_code move_in_turn(vol_link *link, const vol_place *place, zb_error *err) {
+    vol_node *node = link->node;
+    enum zb_code code = read_before_move(node, place, err);
+    if (code)
+        return code;
+    if (vol_place_is_below(place->group, node) && vol_alias_outside(node, node))
+        return move_below_itself(link, place, err);
+    return vol_edit_move(link, place, err);
+}
+
+/* One turn, as for a deletion. Data are stored before. */
+static enum zb_code move_place(vol_link *link, const vol_place *place, zb_error *err) {
+    zb_store *store = link->group->file->store;
+    zb_turn turn;
+    enum zb_code code = vol_writer_close_below(link->node, err);
+    if (!code)
+        code = zb_turn_begin(store, &turn, err);
+    if (code)
+        return code;
+    code = move_in_turn(link, place, err);
+    zb_turn_end(store, &turn);
+    return code;
+}
+
 enum zb_code vol_edit_move_link(vol_link *link, const vol_place *place, zb_error *err) {
     enum zb_code code = link ? vol_link_open(link, err) : ZB_OK;
     if (code)
         return code;
-    vol_node *node = link && !link->named ? link->node : NULL;
-    if (node)
-        code = read_before_move(node, place, err);
-    if (code)
-        return code;
-    if (node && vol_place_is_below(place->group, node) && vol_alias_outside(node, node))
-        return move_below_itself(link, place, err);
-    if (!link || !link->named)
+    if (!link || (!link->named && (!link->node || !link->node->zarr)))
         return vol_edit_move(link, place, err);
+    if (!link->named)
+        return move_place(link, place, err);
     code = vol_edit_copy_link(link, place, err);
     if (!code)
         vol_alias_remove(link);

@@ -2,12 +2,15 @@
 /* Storing links: see link_store.h. */
 #include "model/link_store.h"
 
+#include "model/alias_list.h"
 #include "model/aliases.h"
 #include "model/dimension_records.h"
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/named_links.h"
 #include "model/waiting_store.h"
+
+#include "zarrbridge/change.h"
 
 /* One change of the document for both. */
 static enum zb_code store_links(vol_node *group, zb_error *err) {
@@ -21,27 +24,59 @@ static enum zb_code store_links(vol_node *group, zb_error *err) {
     return code ? code : vol_waiting_flush(group, err);
 }
 
-/* A name without a link means nothing, so names come first. They may belong to any node. */
+/* Both ends of a link are stored in one turn: nobody sees a name without its link, and deletes the
+   node for the want of it. */
+static enum zb_code in_turn(vol_node *node, enum zb_code (*act)(vol_node *, zb_error *),
+                            zb_error *err) {
+    zb_store *store = node->file->store;
+    zb_turn turn;
+    enum zb_code code = zb_turn_begin(store, &turn, err);
+    if (code)
+        return code;
+    code = act(node, err);
+    zb_turn_end(store, &turn);
+    return code;
+}
+
+/* After a kill a name without a link means nothing, so names come first. They may belong to any
+   node. */
+static enum zb_code store_both_below(vol_node *node, zb_error *err) {
+    enum zb_code code = vol_node_each_below(node->file->root, vol_alias_store_names, err);
+    return code ? code : vol_node_each_below(node, store_links, err);
+}
+
 enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
     vol_file *file = node->file;
     enum zb_code code = vol_records_store_below(node, err);
     if (code || !file->links_changed)
         return code;
-    code = vol_node_each_below(file->root, vol_alias_store_names, err);
-    if (!code)
-        code = vol_node_each_below(node, store_links, err);
+    code = in_turn(node, store_both_below, err);
     file->links_changed = code || node != file->root;
     return code;
 }
 
-enum zb_code vol_links_store_own(vol_node *node, zb_error *err) {
+static enum zb_code store_both(vol_node *node, zb_error *err) {
     const vol_link_list *named = vol_named_known(node);
-    enum zb_code code = vol_records_store(node, err);
-    if (code || !node->file->links_changed)
-        return code;
-    code = vol_alias_store_names(node, err);
+    enum zb_code code = vol_alias_store_names(node, err);
     for (size_t i = 0; named && i < named->count && !code; i++)
         if (named->link[i]->alias_of)
             code = vol_alias_store_names(named->link[i]->alias_of, err);
     return code ? code : store_links(node, err);
+}
+
+enum zb_code vol_links_store_own(vol_node *node, zb_error *err) {
+    enum zb_code code = vol_records_store(node, err);
+    return code || !node->file->links_changed ? code : in_turn(node, store_both, err);
+}
+
+static enum zb_code store_around(vol_node *node, zb_error *err) {
+    const vol_aliases *aliases = node->aliases;
+    enum zb_code code = vol_links_store_own(node, err);
+    for (size_t i = 0; aliases && i < aliases->list.count && !code; i++)
+        code = store_links(aliases->list.link[i]->group, err);
+    return code;
+}
+
+enum zb_code vol_links_store_around(vol_node *top, zb_error *err) {
+    return vol_node_each_below(top, store_around, err);
 }

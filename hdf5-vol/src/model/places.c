@@ -2,6 +2,7 @@
 /* Nodes at paths: see places.h. */
 #include "model/places.h"
 
+#include "model/links.h"
 #include "model/place_text.h"
 #include "model/stored_names.h"
 
@@ -18,8 +19,17 @@ static vol_node *child_at(vol_node *group, const char *stored) {
     return is_there ? link->node : NULL;
 }
 
+/* The same among what has been opened. */
+static vol_node *known_at(vol_node *group, const char *stored) {
+    char *name = vol_name_shown(stored);
+    const vol_link *link = name ? vol_links_find(group, name) : NULL;
+    free(name);
+    return link ? link->node : NULL;
+}
+
 /* Only places are entered, no links of another kind: so no path goes round. */
-static vol_node *node_at(vol_file *file, char *path) {
+static vol_node *node_at(vol_file *file, char *path,
+                         vol_node *(*enter)(vol_node *group, const char *stored)) {
     vol_node *node = file->root;
     const char *top = node->zarr ? zb_node_path(node->zarr) : NULL;
     const size_t length = top ? strlen(top) : 0;
@@ -29,13 +39,20 @@ static vol_node *node_at(vol_file *file, char *path) {
     char *rest = path + length, *part;
     while (node && (part = strsep(&rest, "/")))
         if (*part)
-            node = child_at(node, part);
+            node = enter(node, part);
     return node;
 }
 
 vol_node *vol_place_node(const vol_node *from, const char *text) {
     char *path = from->zarr ? vol_place_resolve(zb_node_path(from->zarr), text) : NULL;
-    vol_node *node = path ? node_at(from->file, path) : NULL;
+    vol_node *node = path ? node_at(from->file, path, child_at) : NULL;
+    free(path);
+    return node;
+}
+
+vol_node *vol_place_opened(const vol_node *from, const char *text) {
+    char *path = from->zarr ? vol_place_resolve(zb_node_path(from->zarr), text) : NULL;
+    vol_node *node = path ? node_at(from->file, path, known_at) : NULL;
     free(path);
     return node;
 }
@@ -46,7 +63,7 @@ vol_node *vol_place_parent(const vol_node *from, const char *text, char **name) 
     *name = path ? vol_name_shown(slash ? slash + 1 : path) : NULL;
     if (path)
         *(slash ? slash : path) = '\0';
-    vol_node *group = *name && **name ? node_at(from->file, path) : NULL;
+    vol_node *group = *name && **name ? node_at(from->file, path, child_at) : NULL;
     free(path);
     return group;
 }

@@ -13,6 +13,9 @@
    shows. */
 vol_node *vol_place_node(const vol_node *from, const char *text);
 
+/* The same, NULL also when it has not been opened yet. */
+vol_node *vol_place_opened(const vol_node *from, const char *text);
+
 /* The group and the name at such a path, whether there is such a node or not. The name is
    malloc'ed; the group is NULL when there is none. */
 vol_node *vol_place_parent(const vol_node *from, const char *text, char **name);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Several changes as one turn (zb_turn_begin): no other store changes the hierarchy meanwhile. The
+   limit lock_seconds is short, so that others fail soon. */
+#include <pthread.h>
+
+#include "store/fixture.h"
+#include "support/store.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/wrappers.h"
+
+static void expect_group(zb_store *store, const char *path) {
+    zb_error err;
+    zb_node *node;
+    ASSERT_OK(zb_group_create(store, path, NULL, &node, &err), err);
+    zb_node_release(node);
+}
+
+static void expect_refused(zb_store *store, const char *path) {
+    zb_error err;
+    zb_node *node;
+    ASSERT_FAILS(zb_group_create(store, path, NULL, &node, &err), ZB_ECONFLICT, err,
+                 "lock_seconds");
+}
+
+static void others_wait(void **state) {
+    const fixture *f = *state;
+    zb_store *other;
+    zb_turn turn, inner;
+    zb_error err;
+    ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
+    expect_group(other, "before");
+    ASSERT_OK(zb_turn_begin(f->store, &turn, &err), err);
+    expect_group(f->store, "a");
+    expect_refused(other, "b");
+    ASSERT_OK(zb_turn_begin(f->store, &inner, &err), err);
+    expect_group(f->store, "c");
+    zb_turn_end(f->store, &inner);
+    expect_refused(other, "b"); /* the turn goes on */
+    expect_group(f->store, "d");
+    ASSERT_OK(zb_node_delete(f->store, "d", &err), err);
+    ASSERT_OK(zb_node_move(f->store, "c", "e", &err), err);
+    ASSERT_OK(zb_store_settle(f->store, &err), err);
+    zb_turn_end(f->store, &turn);
+    expect_group(other, "b");
+    expect_group(f->store, "g");
+    zb_store_release(other);
+}
+
+static void *try_in_a_thread(void *store) {
+    zb_node *node;
+    zb_error err;
+    return zb_group_create(store, "thread", NULL, &node, &err) == ZB_ECONFLICT ? store : NULL;
+}
+
+/* Through the same store, too. */
+static void other_threads_wait(void **state) {
+    const fixture *f = *state;
+    pthread_t thread;
+    zb_turn turn;
+    zb_error err;
+    void *was_refused;
+    ASSERT_OK(zb_turn_begin(f->store, &turn, &err), err);
+    assert_int_equal(pthread_create(&thread, NULL, try_in_a_thread, f->store), 0);
+    assert_int_equal(pthread_join(thread, &was_refused), 0);
+    assert_ptr_equal(was_refused, f->store);
+    zb_turn_end(f->store, &turn);
+    expect_group(f->store, "thread");
+}
+
+/* The lock is that of the store within. */
+static void stores_around_others_have_turns(void **state) {
+    const fixture *f = *state;
+    zb_store *outer;
+    zb_turn turn;
+    zb_error err;
+    ASSERT_OK(zb_store_new_fault(f->store, &outer, &err), err);
+    ASSERT_OK(zb_turn_begin(outer, &turn, &err), err);
+    expect_group(outer, "a");
+    expect_group(f->store, "b");
+    zb_turn_end(outer, &turn);
+    zb_store_release(outer);
+}
+
+static void stores_in_memory_have_turns(void **state) {
+    (void)state;
+    zb_store *store;
+    zb_turn turn;
+    zb_error err;
+    ASSERT_OK(zb_store_new_mem("memory", &store, &err), err);
+    ASSERT_OK(zb_turn_begin(store, &turn, &err), err);
+    expect_group(store, "a");
+    zb_turn_end(store, &turn);
+    zb_store_release(store);
+}
+
+int main(void) {
+    setenv("ZARRBRIDGE_LOCK_SECONDS", "1", 1); /* before the limits are read */
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(others_wait),
+        FIXTURE_TEST(other_threads_wait),
+        FIXTURE_TEST(stores_around_others_have_turns),
+        cmocka_unit_test(stores_in_memory_have_turns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
