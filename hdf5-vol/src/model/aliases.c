@@ -84,6 +84,16 @@ size_t vol_alias_count(vol_node *node) {
     return count;
 }
 
+enum zb_code vol_alias_each_group(const vol_node *node,
+                                  enum zb_code (*act)(vol_node *group, zb_error *err),
+                                  zb_error *err) {
+    const vol_aliases *aliases = node->aliases;
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; aliases && i < aliases->list.count && !code; i++)
+        code = act(aliases->list.link[i]->group, err);
+    return code;
+}
+
 vol_link *vol_alias_outside(vol_node *node, const vol_node *top) {
     const vol_aliases *aliases = aliases_of(node);
     for (size_t i = 0; aliases && i < aliases->list.count; i++) {

@@ -28,6 +28,11 @@ bool vol_alias_is_lost(vol_link *alias);
 /* The aliases of a node. */
 size_t vol_alias_count(vol_node *node);
 
+/* Calls `act` for the groups that hold the known aliases of a node, until it fails. */
+enum zb_code vol_alias_each_group(const vol_node *node,
+                                  enum zb_code (*act)(vol_node *group, zb_error *err),
+                                  zb_error *err);
+
 /* Makes one. */
 enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *err);
 

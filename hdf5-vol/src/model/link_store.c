@@ -2,7 +2,6 @@
 /* Storing links: see link_store.h. */
 #include "model/link_store.h"
 
-#include "model/alias_list.h"
 #include "model/aliases.h"
 #include "model/dimension_records.h"
 #include "model/link_order.h"
@@ -70,11 +69,8 @@ enum zb_code vol_links_store_own(vol_node *node, zb_error *err) {
 }
 
 static enum zb_code store_around(vol_node *node, zb_error *err) {
-    const vol_aliases *aliases = node->aliases;
     enum zb_code code = vol_links_store_own(node, err);
-    for (size_t i = 0; aliases && i < aliases->list.count && !code; i++)
-        code = store_links(aliases->list.link[i]->group, err);
-    return code;
+    return code ? code : vol_alias_each_group(node, store_links, err);
 }
 
 enum zb_code vol_links_store_around(vol_node *top, zb_error *err) {
