@@ -71,7 +71,8 @@ typedef struct zb_limit_row {
 } zb_limit_row;
 ZB_API bool zb_limit_describe(size_t i, zb_limit_row *row);
 
-/* Drops all cached chunks and indexes (for tests, and before measuring cold reads). */
+/* Drops all cached chunks and indexes, and closes the files that stay open for the next read (for
+   tests, and before measuring cold reads). */
 ZB_API void zb_cache_clear(void);
 
 /* The library's version, e.g. "0.1.0". */

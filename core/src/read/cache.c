@@ -5,6 +5,7 @@
 #include "base/lru.h"
 #include "base/reuse.h"
 #include "base/scratch.h"
+#include "store/fs_kept.h"
 #include "zarrbridge/limits.h"
 
 static zb__lru chunks, indexes;
@@ -36,4 +37,5 @@ void zb_cache_clear(void) {
     zb__lru_clear(zb__index_cache());
     zb__scratch_clear();
     zb__reuse_clear();
+    (void)zb__fs_kept_clear();
 }

@@ -16,6 +16,7 @@
 #include "store/foreign.h"
 #include "store/fs_dirty.h"
 #include "store/fs_flush.h"
+#include "store/fs_kept.h"
 #include "store/fs_list.h"
 #include "store/fs_live.h"
 #include "store/fs_lock.h"
@@ -56,6 +57,7 @@ static void fs_destroy(zb_store *store) {
     free(fs->swept);
     pthread_mutex_destroy(&fs->lock);
     pthread_mutex_destroy(&fs->flushing);
+    zb__fs_kept_forget(fs, NULL);
     close(fs->root);
     free(fs);
 }

@@ -61,13 +61,47 @@ enum zb_code zb__fs_new_object(zb_store *store, const char *key, int fd, zb_obje
     return ZB_OK;
 }
 
+/* What the path leads to, by one system call. False when that does not tell. */
+static bool look(const zb__fs *fs, const char *key, zb_object_info *info) {
+    struct stat st;
+    if (fstatat(fs->root, key, &st, AT_NO_AUTOMOUNT) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    *info = zb__fs_info_of(fs, &st);
+    return true;
+}
+
+/* An object of a file that is open already. False: it has to be opened. What waits for a flush is
+   in another file. */
+static bool open_kept(zb__fs *fs, const char *key, zb_object **out, zb_object_info *info) {
+    char path[PATH_MAX];
+    zb__fs_kept *kept = zb__fs_find_waiting(fs, key, path) ? NULL : zb__fs_kept_take(fs, key);
+    if (!kept)
+        return false;
+    const bool is_current = look(fs, key, info) && zb__fs_kept_is(kept, info);
+    zb__fs_object *object = is_current ? malloc(sizeof *object) : NULL;
+    if (!object) {
+        zb__fs_kept_give(kept, true);
+        return false;
+    }
+    *object = (zb__fs_object){
+        .base.store = &fs->base, .fd = zb__fs_kept_fd(kept), .kept = kept, .size = info->size};
+    *out = &object->base;
+    return true;
+}
+
 enum zb_code zb__fs_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
                          zb_error *err) {
+    zb__fs *fs = (zb__fs *)store;
+    if (open_kept(fs, key, out, info))
+        return ZB_OK;
     /* O_NONBLOCK keeps a FIFO from blocking; it does nothing to regular files. */
-    int fd = open_key((zb__fs *)store, key, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = open_key(fs, key, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return zb__fs_fail(err, errno, "open", key);
-    return zb__fs_new_object(store, key, fd, out, info, err);
+    enum zb_code code = zb__fs_new_object(store, key, fd, out, info, err);
+    if (code == ZB_OK)
+        ((zb__fs_object *)*out)->kept = zb__fs_keep(fs, key, fd, info);
+    return code;
 }
 
 static enum zb_code read_range(const zb__fs_object *object, zb_range *range, zb_error *err) {
@@ -104,7 +138,11 @@ enum zb_code zb__fs_read(zb_object *object, zb_range *ranges, size_t count, zb_e
 }
 
 void zb__fs_close(zb_object *object) {
-    close(((zb__fs_object *)object)->fd);
+    const zb__fs_object *own = (const zb__fs_object *)object;
+    if (own->kept)
+        zb__fs_kept_give(own->kept, false);
+    else
+        close(own->fd);
     free(object);
 }
 
@@ -125,14 +163,11 @@ enum zb_code zb__fs_stat(zb_store *store, const char *key, zb_object_info *info,
 enum zb_code zb__fs_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
     char path[PATH_MAX];
-    struct stat st;
     zb_object_info unwanted;
     if (!info && faccessat(fs->root, key, F_OK, 0) == 0)
         return ZB_OK;
     info = info ? info : &unwanted;
-    if (zb__fs_find_waiting(fs, key, path) || fstatat(fs->root, key, &st, AT_NO_AUTOMOUNT) != 0 ||
-        !S_ISREG(st.st_mode))
-        return zb__fs_stat(store, key, info, err);
-    *info = zb__fs_info_of(fs, &st);
-    return ZB_OK;
+    return !zb__fs_find_waiting(fs, key, path) && look(fs, key, info)
+               ? ZB_OK
+               : zb__fs_stat(store, key, info, err);
 }

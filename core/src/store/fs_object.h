@@ -3,12 +3,14 @@
 #ifndef ZB_STORE_FS_OBJECT_H
 #define ZB_STORE_FS_OBJECT_H
 
+#include "store/fs_kept.h"
 #include "store/fs_store.h"
 
 typedef struct zb__fs_object {
     zb_object base;
     int fd;
-    uint64_t size; /* at open, or after our last change of it */
+    zb__fs_kept *kept; /* whose descriptor it is; NULL: its own */
+    uint64_t size;     /* at open, or after our last change of it */
 } zb__fs_object;
 
 enum zb_code zb__fs_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,

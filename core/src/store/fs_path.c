@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "store/fs_kept.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
 #include "zarrbridge/error.h"
@@ -68,7 +69,7 @@ static int openat_beneath_walk(int root, const char *path, int flags) {
     }
 }
 
-int zb__fs_openat(int root, const char *path, int flags) {
+static int open_beneath(int root, const char *path, int flags) {
     static atomic_bool no_openat2;
     if (!atomic_load_explicit(&no_openat2, memory_order_relaxed)) {
         int fd = openat_kernel(root, path, flags, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
@@ -78,6 +79,18 @@ int zb__fs_openat(int root, const char *path, int flags) {
             atomic_store(&no_openat2, true);
     }
     return openat_beneath_walk(root, path, flags);
+}
+
+/* The files that are kept give way. */
+int zb__fs_openat(int root, const char *path, int flags) {
+    int fd = open_beneath(root, path, flags);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+        const int lacks = errno;
+        if (zb__fs_kept_clear())
+            return open_beneath(root, path, flags);
+        errno = lacks;
+    }
+    return fd;
 }
 
 /* True if this part of a path, up to `length`, leads nowhere because it is a link to nothing. */

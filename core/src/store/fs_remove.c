@@ -17,6 +17,7 @@
 
 #include "store/fs_dirty.h"
 #include "store/fs_flush.h"
+#include "store/fs_kept.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
 #include "store/fs_remove.h"
@@ -169,6 +170,7 @@ static enum zb_code is_prefix(const zb__fs *fs, const char *prefix, bool *is_one
 
 enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
+    zb__fs_kept_forget(fs, NULL); /* else what they take on the disk would stay taken */
     if (*prefix == '\0')
         return empty_root(fs, err);
     bool is_one;
@@ -247,6 +249,7 @@ enum zb_code zb__fs_erase(zb_store *store, const char *key, zb_error *err) {
     int failed = unlinkat(place.dir, place.name, 0) == 0 ? 0 : errno;
     pthread_mutex_unlock(&fs->lock);
     close(place.dir);
+    zb__fs_kept_forget(fs, key);
     if (!failed && strcmp(key, "zarr.json") == 0)
         atomic_store(&fs->lost_root, true);
     if (!failed)

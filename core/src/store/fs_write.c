@@ -18,6 +18,7 @@
 
 #include "store/fs_dirty.h"
 #include "store/fs_flush.h"
+#include "store/fs_kept.h"
 #include "store/fs_lock.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
@@ -217,5 +218,6 @@ enum zb_code zb__fs_put(zb_store *store, const zb_put *put, zb_error *err) {
     else
         close(fd);
     close(place.dir);
+    zb__fs_kept_forget(fs, put->key);
     return code == ZB_OK && !later ? remember(fs, put, &place, err) : code;
 }
