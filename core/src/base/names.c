@@ -26,14 +26,51 @@ enum zb_code zb__names_add_listed(zb__names *names, zb__name name, zb_error *err
                    (unsigned long long)limit);
 }
 
+/* A name that is being sorted, with its first bytes as a number: they tell most names apart, without
+   a look at texts that lie all over memory. */
+typedef struct keyed {
+    uint64_t first;
+    zb__name name;
+} keyed;
+
+static uint64_t first_bytes(const char *text) {
+    uint64_t first = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        first = first << 8 | (unsigned char)*text;
+        text += *text != '\0';
+    }
+    return first;
+}
+
+static int compare_keyed(const void *a, const void *b) {
+    const keyed *left = a, *right = b;
+    if (left->first != right->first)
+        return left->first < right->first ? -1 : 1;
+    return strcmp(left->name.text, right->name.text);
+}
+
 static int compare_names(const void *a, const void *b) {
     return strcmp(((const zb__name *)a)->text, ((const zb__name *)b)->text);
+}
+
+static void sort(zb__names *names) {
+    keyed *list = names->count > 1 ? malloc(names->count * sizeof *list) : NULL;
+    if (!list) {
+        qsort(names->name, names->count, sizeof *names->name, compare_names);
+        return;
+    }
+    for (size_t i = 0; i < names->count; i++)
+        list[i] = (keyed){.first = first_bytes(names->name[i].text), .name = names->name[i]};
+    qsort(list, names->count, sizeof *list, compare_keyed);
+    for (size_t i = 0; i < names->count; i++)
+        names->name[i] = list[i].name;
+    free(list);
 }
 
 void zb__names_sort(zb__names *names) {
     size_t kept = 0;
     if (names->count > 0)
-        qsort(names->name, names->count, sizeof *names->name, compare_names);
+        sort(names);
     for (size_t i = 0; i < names->count; i++) {
         if (kept > 0 && strcmp(names->name[kept - 1].text, names->name[i].text) == 0)
             free(names->name[i].text);

@@ -24,7 +24,7 @@
 
 /* About 128 short names. To ask about them takes twice as long as to wake a thread. */
 #define BLOCK_BYTES 4096
-#define ROUND_BLOCKS 64
+#define ROUND_BLOCKS 128
 
 /* The shortest entry has a name of one byte. */
 #define ENTRY_BYTES (offsetof(struct dirent64, d_name) + 2)
@@ -108,22 +108,26 @@ static bool holds_any(int dir, const char *name, const char *const *objects) {
 }
 
 /* What is behind a link is asked for by those who know where it leads. */
-static void ask_about(const listing *l, block *b) {
+static void ask_about(const listing *l, int dir, block *b) {
     size_t i = 0;
     for (size_t at = 0; at < b->size; at += entry_at(b, at)->d_reclen, i++) {
         const struct dirent64 *entry = entry_at(b, at);
         b->holds[i] = l->objects && entry->d_type == DT_DIR && !zb__fs_is_dots(entry->d_name) &&
-                      holds_any(l->dir, entry->d_name, l->objects);
+                      holds_any(dir, entry->d_name, l->objects);
     }
 }
 
-/* A task of the pool: all of them do the same, until nothing is left of the round. */
+/* A task of the pool: all of them do the same, until nothing is left of the round. Threads that share
+   a descriptor count its users in the same memory, twice for each name. */
 static enum zb_code ask_for_blocks(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
-    (void)i;
+    listing *l = context;
+    const int own = i > 0 ? openat(l->dir, ".", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     (void)scratch;
     (void)err;
-    for (block *b; (b = take_block(context)) != NULL;)
-        ask_about(context, b);
+    for (block *b; (b = take_block(l)) != NULL;)
+        ask_about(l, own >= 0 ? own : l->dir, b);
+    if (own >= 0)
+        close(own);
     return ZB_OK;
 }
 
@@ -136,7 +140,7 @@ static enum zb_code read_round(listing *l, zb_error *err) {
     if (!b)
         return ZB_OK;
     if (!l->objects || b->size < BLOCK_BYTES / 2) {
-        ask_about(l, b);
+        ask_about(l, l->dir, b);
         return ZB_OK;
     }
     l->untaken = b;

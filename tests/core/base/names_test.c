@@ -60,6 +60,42 @@ static void sorts_without_repeats(void **state) {
     zb__names_free(&names);
 }
 
+/* Names that often begin alike, are short, or have bytes of UTF-8. */
+static char *random_name(check_random *random) {
+    static const char *const starts[] = {"", "a", "long_beginning", "long_be\xc3\xa9", "\xc3\xa9"};
+    char text[40];
+    snprintf(text, sizeof text, "%s%u", starts[check_random_in(random, 0, 4)],
+             (unsigned)check_random_in(random, 0, 300));
+    return strdup(text);
+}
+
+/* The order is the same when memory runs out. */
+static void sorts_bytewise(void **state) {
+    (void)state;
+    check_random random = check_random_new();
+    for (size_t count = 2; count < 4000; count = count * 3 + 1) {
+        zb__names names = {.count = 0};
+        for (size_t i = 0; i < count; i++) {
+            zb__name name = {.text = random_name(&random), .is_link = true};
+            assert_int_equal(zb__names_add(&names, name, NULL), ZB_OK);
+        }
+        char *some = strdup(names.name[count / 2].text);
+        if (count % 2 == 0)
+            starve_begin(0);
+        zb__names_sort(&names);
+        assert_int_equal(count % 2 ? 1 : starve_end(), 1);
+        size_t met = 0;
+        for (size_t i = 0; i < names.count; i++) {
+            met += strcmp(names.name[i].text, some) == 0;
+            assert_true(names.name[i].is_link);
+            assert_true(i == 0 || strcmp(names.name[i - 1].text, names.name[i].text) < 0);
+        }
+        assert_int_equal(met, 1);
+        free(some);
+        zb__names_free(&names);
+    }
+}
+
 static void refuses_too_many(void **state) {
     (void)state;
     zb_error err;
@@ -86,6 +122,7 @@ int main(void) {
         cmocka_unit_test(arrays_keep_their_items),
         cmocka_unit_test(arrays_stay_when_memory_runs_out),
         cmocka_unit_test(sorts_without_repeats),
+        cmocka_unit_test(sorts_bytewise),
         cmocka_unit_test(refuses_too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

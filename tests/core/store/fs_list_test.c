@@ -9,7 +9,7 @@
 static const char *const documents[] = {"zarr.json", ".zgroup", NULL};
 
 /* Names are long, so that blocks have few of them and rounds of blocks end below COUNT. */
-enum { COUNT = 1200, WIDTH = 250 };
+enum { COUNT = 2100, WIDTH = 250 };
 
 typedef struct seen {
     unsigned char times[COUNT];
