@@ -26,8 +26,8 @@ enum zb_code zb__names_add_listed(zb__names *names, zb__name name, zb_error *err
                    (unsigned long long)limit);
 }
 
-/* A name that is being sorted, with its first bytes as a number: they tell most names apart, without
-   a look at texts that lie all over memory. */
+/* A name that is being sorted, with its first bytes as a number: they tell most names apart,
+   without a look at texts that lie all over memory. */
 typedef struct keyed {
     uint64_t first;
     zb__name name;

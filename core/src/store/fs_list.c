@@ -117,8 +117,8 @@ static void ask_about(const listing *l, int dir, block *b) {
     }
 }
 
-/* A task of the pool: all of them do the same, until nothing is left of the round. Threads that share
-   a descriptor count its users in the same memory, twice for each name. */
+/* A task of the pool: all of them do the same, until nothing is left of the round. Threads that
+   share a descriptor count its users in the same memory, twice for each name. */
 static enum zb_code ask_for_blocks(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
     listing *l = context;
     const int own = i > 0 ? openat(l->dir, ".", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
