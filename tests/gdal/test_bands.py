@@ -142,7 +142,7 @@ def test_too_many_bands_name_the_ways_out(store):
 def test_band_metadata_values_units_and_dates(store):
     path, root = store
     put(root, "t", CUBE, {"units": "K", "scale_factor": 0.5, "add_offset": -1, "long_name": "temp",
-                          "list": [1, 2.5], "nested": {"a": None}, "a:b": "not an item"},
+                          "list": [1, 2.5], "nested": {"a": None}, "a:b": "an item", "a=b": "none"},
         ("time", "y", "x"))
     put(root, "time", np.array([0, 31, 59.5]), {"units": "days since 1999-01-01"}, ("time",))
     dataset = opened(path)
@@ -154,9 +154,9 @@ def test_band_metadata_values_units_and_dates(store):
     assert dataset.GetRasterBand(2).GetDescription() == "time=1999-02-01"
     assert (band.GetScale(), band.GetOffset(), band.GetUnitType()) == (0.5, -1, "K")
     assert dataset.GetMetadata() == {"long_name": "temp", "list": "[1,2.5]",
-                                     "nested": '{"a":null}'}
+                                     "nested": '{"a":null}', "a:b": "an item"}
     document = json.loads(dataset.GetMetadata_List("json:zarr.json")[0])
-    assert document["attributes"]["a:b"] == "not an item"
+    assert document["attributes"]["a=b"] == "none"
 
 
 @pytest.mark.parametrize("value,units,calendar,text", [

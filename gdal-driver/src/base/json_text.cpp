@@ -22,7 +22,7 @@ template <class Write> static std::string text_of(const Write &write) {
     return text.get();
 }
 
-static std::string to_utf8(const std::string &text) {
+std::string to_utf8(const std::string &text) {
     if (CPLIsUTF8(text.c_str(), -1))
         return text;
     const GdalText recoded(CPLRecode(text.c_str(), CPL_ENC_ISO8859_1, CPL_ENC_UTF8));

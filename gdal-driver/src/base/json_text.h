@@ -10,6 +10,7 @@
 namespace zarr3 {
 
 /* Text that is not UTF-8 (GDAL's metadata may be anything) is taken for Latin-1. */
+std::string to_utf8(const std::string &text);
 std::string json_quote(const std::string &text);
 
 /* The fewest digits that read back as the same double, with a point or an exponent; what JSON has

@@ -279,7 +279,9 @@ MetadataList Zarr3RasterBand::GetMetadata(const char *domain) {
 }
 
 const char *Zarr3RasterBand::GetMetadataItem(const char *name, const char *domain) {
-    const char *other = GDALPamRasterBand::GetMetadataItem(name, domain);
+    const char *other = item_value(GDALPamRasterBand::GetMetadata(domain), name);
+    if (other == nullptr)
+        other = GDALPamRasterBand::GetMetadataItem(name, domain);
     if (other != nullptr || !is_default_domain(domain))
         return other;
     show_items();

@@ -7,6 +7,7 @@
 #include "array/attributes.h"
 #include "base/name_values.h"
 #include "dataset/band.h"
+#include "dataset/side_properties.h"
 
 using namespace zarr3;
 
@@ -95,12 +96,12 @@ CPLErr Zarr3RasterBand::SetMetadata(MetadataList items, const char *domain) {
     for (const auto &[name, value] : name_values(items)) {
         if (is_statistic(name.c_str()))
             statistics.AddNameValue(name.c_str(), value.c_str());
-        else if (position().FetchNameValue(name.c_str()) == nullptr)
+        else if (item_value(position().List(), name.c_str()) == nullptr)
             own.AddNameValue(name.c_str(), value.c_str());
     }
     if (!own.empty() && !owner()->may_edit_bands())
         return CE_Failure;
-    own_metadata_ = own;
+    own_metadata_.emplace(own); /* "=" does not assign an empty list */
     shown_ = false;
     owner()->edits.band_metadata = true;
     if (!statistics.empty() && !owner()->keep_statistics())
@@ -112,14 +113,16 @@ CPLErr Zarr3RasterBand::SetMetadataItem(const char *name, const char *value, con
     const bool statistic = is_default_domain(domain) && is_statistic(name);
     if (statistic && value != nullptr && !owner()->keep_statistics())
         return CE_Failure;
+    if (owner()->updates() && is_own_domain(domain))
+        return set_item_of_domain(this, name, value, domain);
     if (!owner()->updates() || !is_default_domain(domain) || statistic)
         return GDALPamRasterBand::SetMetadataItem(name, value, domain);
-    if (position().FetchNameValue(name) != nullptr)
+    if (item_value(position().List(), name) != nullptr)
         return CE_None;
     if (!owner()->may_edit_bands())
         return CE_Failure;
     own_metadata();
-    own_metadata_->SetNameValue(name, value);
+    set_item(&*own_metadata_, name, value);
     shown_ = false;
     owner()->edits.band_metadata = true;
     /* An older value in the sidecar would win. */

@@ -50,8 +50,10 @@ XmlTree Zarr3Dataset::stored_side_properties() const {
 CPLErr Zarr3Dataset::TryLoadXML(CSLConstList siblings) {
     enable_side_properties();
     const XmlTree tree = stored_side_properties();
-    if (tree != nullptr)
+    if (tree != nullptr) {
         XMLInit(tree.get(), "");
+        read_exact(tree.get(), this);
+    }
     nPamFlags &= ~GPF_DIRTY;
     if (!has_sidecars() || (nPamFlags & GPF_NOSAVE) != 0)
         return CE_None;
@@ -71,7 +73,7 @@ CPLErr Zarr3Dataset::TrySaveXML() {
 CPLXMLNode *Zarr3Dataset::serialize_exactly() {
     CPLXMLNode *tree = GDALPamDataset::SerializeToXML("");
     if (tree != nullptr)
-        write_exact(tree, GetGCPs(), GetGCPCount());
+        write_exact(tree, this);
     return tree;
 }
 

@@ -13,6 +13,7 @@
 #include "base/errors.h"
 #include "dataset/dataset.h"
 #include "dataset/levels.h"
+#include "dataset/side_properties.h"
 #include "geo/group_place.h"
 
 using namespace zarr3;
@@ -63,6 +64,8 @@ CPLErr Zarr3Dataset::SetMetadata(MetadataList items, const char *domain) {
 }
 
 CPLErr Zarr3Dataset::SetMetadataItem(const char *name, const char *value, const char *domain) {
+    if (updates() && is_own_domain(domain))
+        return set_item_of_domain(this, name, value, domain);
     if (!updates() || !is_default_domain(domain))
         return GDALPamDataset::SetMetadataItem(name, value, domain);
     metadata().set("", name, value);

@@ -30,7 +30,7 @@ Items items_of(const zb_node *node, MetadataDomains *metadata) {
     for (const auto &[name, value] : name_values(metadata->items(""))) {
         const bool taken = EQUAL(name.c_str(), "long_name") && descriptions_there;
         if (is_item_name(name) && !taken)
-            found[name] = value;
+            found[to_utf8(name)] = value;
         else
             CPLDebug("ZARR3", "metadata item %s has no place in the store", name.c_str());
     }

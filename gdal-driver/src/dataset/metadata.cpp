@@ -16,7 +16,6 @@
 #include "array/dimension_names.h"
 #include "array/types.h"
 #include "base/handles.h"
-#include "base/name_values.h"
 #include "base/number_text.h"
 #include "geo/cf_time.h"
 #include "zarrbridge/conventions.h"
@@ -36,14 +35,14 @@ MetadataList MetadataDomains::items(const char *domain) {
 }
 
 const char *MetadataDomains::item(const char *domain, const char *name) {
-    return CSLFetchNameValue(items(domain), name);
+    return item_value(items(domain), name);
 }
 
 MetadataList MetadataDomains::merged(const char *domain, CSLConstList other) {
     CPLStringList &result = merged_[domain];
     result = static_cast<CSLConstList>(items(domain)); /* a copy */
     for (const auto &[name, value] : name_values(other))
-        result.SetNameValue(name.c_str(), value.c_str());
+        set_item(&result, name.c_str(), value.c_str());
     return result.List();
 }
 
@@ -67,13 +66,11 @@ static bool has_better_place(const std::string &name) {
     };
     return std::any_of(std::begin(kNames), std::end(kNames),
                        [&](const char *item) { return name == item; }) ||
-           is_place_attribute(name);
+           is_place_attribute(name) || name.compare(0, 11, "zarrbridge:") == 0;
 }
 
-/* GDAL splits items at the first '=' or ':'. */
 bool is_item_name(const std::string &name) {
-    return !name.empty() && !has_better_place(name) &&
-           name.find_first_of("=:") == std::string::npos;
+    return !has_better_place(name) && name.find('=') == std::string::npos;
 }
 
 bool is_item(const zb_node *node, const zb_json *member) {

@@ -11,6 +11,7 @@
 
 #include "array/nearby_nodes.h"
 #include "base/compat.h"
+#include "base/name_values.h"
 #include "raster/layout.h"
 
 namespace zarr3 {
@@ -21,7 +22,7 @@ class MetadataDomains {
     /* Replaces all items of the domain; NULL removes it. */
     void set(const char *domain, CSLConstList items);
     void set(const char *domain, const char *name, const char *value) {
-        own_[domain].SetNameValue(name, value);
+        set_item(&own_[domain], name, value);
     }
 
     /* NULL where the domain has none. */
@@ -45,7 +46,7 @@ inline bool is_default_domain(const char *domain) {
 }
 
 /* True if an attribute of this name can be a metadata item: one for which GDAL has no better place,
-   and without a ":" or "=". */
+   and without a "=". */
 bool is_item_name(const std::string &name);
 
 /* True if this attribute of a node is shown as a metadata item. */

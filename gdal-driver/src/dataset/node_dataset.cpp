@@ -74,7 +74,9 @@ MetadataList Zarr3NodeDataset::GetMetadata(const char *domain) {
 }
 
 const char *Zarr3NodeDataset::GetMetadataItem(const char *name, const char *domain) {
-    const char *other = GDALPamDataset::GetMetadataItem(name, domain);
+    const char *other = item_value(GDALPamDataset::GetMetadata(domain), name);
+    if (other == nullptr)
+        other = GDALPamDataset::GetMetadataItem(name, domain);
     return other != nullptr ? other : metadata_.item(domain == nullptr ? "" : domain, name);
 }
 

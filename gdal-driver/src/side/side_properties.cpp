@@ -7,13 +7,16 @@
 #include "side/side_properties.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <set>
 
 #include "array/attributes.h"
+#include "base/handles.h"
 #include "base/json_text.h"
+#include "base/name_values.h"
 #include "base/number_text.h"
 #include "cpl_error.h"
 
@@ -110,7 +113,7 @@ void set_side_properties(AttributeChanges *changes, const CPLXMLNode *tree) {
         changes->set(kSideProperties, json_quote(text));
 }
 
-void write_exact(CPLXMLNode *tree, const GDAL_GCP *points, int count) {
+static void write_points(CPLXMLNode *tree, const GDAL_GCP *points, int count) {
     CPLXMLNode *list = CPLGetXMLNode(tree, "GCPList");
     CPLXMLNode *child = list == nullptr ? nullptr : list->psChild;
     for (int i = 0; child != nullptr && i < count; child = child->psNext) {
@@ -128,6 +131,67 @@ void write_exact(CPLXMLNode *tree, const GDAL_GCP *points, int count) {
 
 static uint64_t band_of(const CPLXMLNode *node) {
     return strtoull(CPLGetXMLValue(node, "band", "0"), nullptr, 10);
+}
+
+/* Lists of items in a domain of the program's own; texts (xml:, json:) have no items. */
+static bool is_item_list(const CPLXMLNode *node) {
+    return is_element(node, "Metadata") && is_own_domain(CPLGetXMLValue(node, "domain", "")) &&
+           CPLGetXMLValue(node, "format", nullptr) == nullptr;
+}
+
+/* visit(object, list) for the item lists of a dataset and of its bands. */
+template <class Node, class Visit>
+static void each_item_list(Node *tree, GDALDataset *dataset, const Visit &visit) {
+    for (Node *child = tree->psChild; child != nullptr; child = child->psNext) {
+        if (is_item_list(child))
+            visit(static_cast<GDALMajorObject *>(dataset), child);
+        const uint64_t number = is_band(child) ? band_of(child) : 0;
+        if (number < 1 || number > static_cast<uint64_t>(dataset->GetRasterCount()))
+            continue;
+        GDALRasterBand *band = dataset->GetRasterBand(static_cast<int>(number));
+        for (Node *part = child->psChild; part != nullptr; part = part->psNext) {
+            if (is_item_list(part))
+                visit(static_cast<GDALMajorObject *>(band), part);
+        }
+    }
+}
+
+static void write_items(GDALMajorObject *object, CPLXMLNode *list) {
+    const char *domain = CPLGetXMLValue(list, "domain", "");
+    prune(list, [](const CPLXMLNode *item) { return is_element(item, "MDI"); });
+    /* Those that GDAL keeps, without what is derived from the store. */
+    for (const auto &[name, value] : name_values(object->GDALMajorObject::GetMetadata(domain))) {
+        CPLXMLNode *item = CPLCreateXMLElementAndValue(list, "MDI", value.c_str());
+        CPLAddXMLAttributeAndValue(item, "key", name.c_str());
+        if (value.empty() || isspace(static_cast<unsigned char>(value[0])) != 0)
+            CPLAddXMLAttributeAndValue(item, "value", value.c_str());
+    }
+}
+
+void write_exact(CPLXMLNode *tree, GDALDataset *dataset) {
+    write_points(tree, dataset->GetGCPs(), dataset->GetGCPCount());
+    each_item_list(tree, dataset, write_items);
+}
+
+static void read_items(GDALMajorObject *object, const CPLXMLNode *list) {
+    CPLStringList items;
+    for (const CPLXMLNode *item = list->psChild; item != nullptr; item = item->psNext) {
+        if (is_element(item, "MDI"))
+            set_item(&items, CPLGetXMLValue(item, "key", ""),
+                     CPLGetXMLValue(item, "value", CPLGetXMLValue(item, "", "")));
+    }
+    object->SetMetadata(items.List(), CPLGetXMLValue(list, "domain", ""));
+}
+
+void read_exact(const CPLXMLNode *tree, GDALDataset *dataset) {
+    each_item_list(tree, dataset, read_items);
+}
+
+CPLErr set_item_of_domain(GDALMajorObject *object, const char *name, const char *value,
+                          const char *domain) {
+    CPLStringList items(CSLDuplicate(object->GetMetadata(domain)), TRUE);
+    set_item(&items, name, value);
+    return object->SetMetadata(items.List(), domain);
 }
 
 void keep_bands(CPLXMLNode *tree, const std::vector<uint64_t> &bands) {

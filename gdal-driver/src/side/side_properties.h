@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "array/attribute_changes.h"
-#include "gdal.h"
+#include "base/compat.h"
 #include "side/xml.h"
 
 namespace zarr3 {
@@ -47,9 +47,17 @@ XmlTree parse_side_properties(const std::string &text);
 /* Takes away what is not one of the properties above, or (with `others`) what is one. */
 void keep_side_properties(CPLXMLNode *tree, bool others);
 
-/* GDAL writes ground control points with four decimals of a pixel. Here they get all of their
-   digits. */
-void write_exact(CPLXMLNode *tree, const GDAL_GCP *points, int count);
+/* GDAL writes ground control points with four decimals of a pixel, ends names of items at colons,
+   and reads no value that is empty or begins with blanks. Here points get all of their digits, and
+   items their names and, in the attribute "value", such values. */
+void write_exact(CPLXMLNode *tree, GDALDataset *dataset);
+
+/* Items as write_exact() has written them, which GDAL has read in its way. */
+void read_exact(const CPLXMLNode *tree, GDALDataset *dataset);
+
+/* Sets one item of a domain of the program's own (is_own_domain), whatever colons are in names. */
+CPLErr set_item_of_domain(GDALMajorObject *object, const char *name, const char *value,
+                          const char *domain);
 
 /* Leaves the properties of these bands (from 1, ascending), which get numbers from 1 on, and those
    of the dataset. */
