@@ -64,7 +64,7 @@ enum zb_code Array::write(const MemoryBox &place, const void *data, zb_dtype mem
 enum zb_code Array::flush(zb_error *err) {
     const enum zb_code stored = writer_->flush(err);
     if (!durable_)
-        return stored == ZB_OK ? zb_store_settle(store_.get(), err) : stored;
+        return stored == ZB_OK && settles_ ? zb_store_settle(store_.get(), err) : stored;
     /* Also after a failure: the chunks that could be stored, and the attributes, are to be
        durable. */
     const enum zb_code durable = zb_store_flush(store_.get(), stored == ZB_OK ? err : nullptr);

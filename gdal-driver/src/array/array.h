@@ -73,6 +73,12 @@ class Array {
     /* Stores all that waits, and makes it as durable as the options for updating say. */
     enum zb_code flush(zb_error *err);
 
+    /* It will be moved to its place: the consolidated metadata above it, which would name it as it
+       is called now, are left to another array's flush. */
+    void leave_unsettled() {
+        settles_ = false;
+    }
+
     /* Nothing that waits will be stored. */
     void abandon();
 
@@ -104,6 +110,7 @@ class Array {
     mutable NearbyNodes around_;
     std::unique_ptr<PixelWriter> writer_; /* null for reading */
     bool durable_ = false;                /* the option sync is not ZB_SYNC_NONE */
+    bool settles_ = true;
 };
 
 } // namespace zarr3

@@ -177,11 +177,13 @@ bool OverviewBuilder::create(Level *level) {
     level->dataset = Zarr3Dataset::make(raster_->hierarchy(), node, options, &reason);
     if (level->dataset == nullptr)
         return refuse(reason);
-    if (!level->made)
-        return true;
-    return place(level->dataset.get()) &&
-           (raster_->mask() == nullptr ||
-            level->dataset->CreateMaskBand(GMF_PER_DATASET) == CE_None);
+    level->dataset->array().leave_unsettled();
+    if (!level->made || raster_->mask() == nullptr)
+        return !level->made || place(level->dataset.get());
+    if (!place(level->dataset.get()) || level->dataset->CreateMaskBand(GMF_PER_DATASET) != CE_None)
+        return false;
+    level->dataset->mask()->array().leave_unsettled();
+    return true;
 }
 
 /* GDAL's averages of a mask lie between invalid and valid. Pixels with a share of anything valid

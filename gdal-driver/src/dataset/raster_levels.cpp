@@ -236,7 +236,7 @@ CPLErr RasterLevels::build(const char *resampling, const std::vector<int> &facto
         if (!builder.plan(factor))
             return CE_Failure;
     }
-    if (!builder.build(progress, progress_data) || raster_->FlushCache(false) != CE_None)
+    if (!builder.build(progress, progress_data))
         return CE_Failure;
     enum zb_code code = reopen(&err);
     const bool replaced = code == ZB_OK && builder.replace();

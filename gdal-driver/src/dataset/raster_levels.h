@@ -41,7 +41,7 @@ class RasterLevels {
        raster's own attributes have been written. */
     enum zb_code update(zb_error *err);
 
-    /* Both report their errors. */
+    /* Both report their errors. What waits in the raster and its levels must have been flushed. */
     CPLErr build(const char *resampling, const std::vector<int> &factors, GDALProgressFunc progress,
                  void *progress_data);
     CPLErr remove();
