@@ -314,7 +314,7 @@ static int usage(FILE *out, int status) {
           "       zarrbridge copy STORE NEW       copy a store or a node of one; what is Zarr "
           "version\n"
           "                                       2 becomes version 3; a NEW that ends in\n"
-          "                                       .zip becomes an archive of it\n"
+          "                                       .zip or .ozx becomes an archive of it\n"
           "       zarrbridge --version\n"
           "\n"
           "Exit status: 0 all is well, 1 verify found something or ls an unreadable node, 2 an\n"

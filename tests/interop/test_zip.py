@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import zipfile
 
 import h5py
@@ -119,6 +120,45 @@ def test_packing(tmp_path):
     run("copy", tmp_path / "other", tmp_path / "no.zip", status=2)
     assert sorted(os.listdir(tmp_path)) == ["back.zarr", "g.zip", "other", "x.zarr",
                                              "x.zarr.zip"]
+
+
+def test_zipped_ome_zarr(tmp_path):
+    """OME's RFC 9: *.ozx, with a comment that tells the version."""
+    path, directory = tmp_path / "x.ozx", tmp_path / "x.zarr"
+    fill(directory)
+    run("copy", directory, path)
+    with zipfile.ZipFile(path, "a") as packed:
+        packed.comment = b'{"ome": {"version": "0.5"}}'
+    with h5py.File(path) as f:
+        assert (f["g/plain"][:] == WANT).all()
+    for name in (f"{path}/sharded", f"ZARR3:{path}:/sharded", f"/vsizip/{{{path}}}/sharded"):
+        assert (gdal.Open(name).ReadAsArray() == WANT).all()
+    names = [name for name, _ in gdal.Open(str(path)).GetSubDatasets()]
+    assert len(names) == 2 and (gdal.Open(names[1]).ReadAsArray() == WANT).all()
+    memory = "/vsimem/x.ozx"
+    gdal.FileFromMemBuffer(memory, path.read_bytes())
+    assert (gdal.Open(memory + "/sharded").ReadAsArray() == WANT).all()
+    gdal.Unlink(memory)
+
+
+@pytest.mark.parametrize("name", ["new.ozx", "/vsimem/new.ozx"])
+def test_a_new_raster_named_so_is_one_file(tmp_path, name):
+    path = name if name.startswith("/") else str(tmp_path / name)
+    source = gdal.GetDriverByName("MEM").Create("", 48, 64, 1, gdal.GDT_Int32)
+    source.WriteArray(WANT)
+    gdal.GetDriverByName("Zarr3").CreateCopy(path, source).Close()
+    assert not gdal.VSIStatL(path).IsDirectory()
+    assert (gdal.Open(path).ReadAsArray() == WANT).all()
+    gdal.GetDriverByName("Zarr3").Delete(path)
+    assert gdal.VSIStatL(path) is None
+
+
+def test_a_new_hdf5_file_named_so_is_one_file(tmp_path):
+    program = "import h5py, sys; h5py.File(sys.argv[1], 'w')['d'] = range(9)"
+    path = tmp_path / "new.ozx"
+    subprocess.run([sys.executable, "-c", program, path], check=True, env={**os.environ, "HDF5_VOL_CONNECTOR": "zarr"})
+    with zarr.storage.ZipStore(path, mode="r") as store:
+        assert (zarr.open_array(store, path="d", mode="r")[:] == range(9)).all()
 
 
 def current_umask():

@@ -71,6 +71,12 @@ def test_it_needs_no_name_of_a_store_behind_the_prefix(server):
         assert python(READ, form.format(url)).strip() == expected(SMALL), form
 
 
+def test_zipped_ome_zarr(server):
+    url = make(server, SMALL, name="r.ozx")
+    for form in FORMS:
+        assert python(READ, form.format(url)).strip() == expected(SMALL), form
+
+
 def test_a_store_in_a_folder_of_it(server):
     make(server, SMALL)
     with zipfile.ZipFile(server.folder / "r.zarr.zip") as old, \

@@ -75,11 +75,15 @@ ZB_API bool zb_name_is_url(const char *name);
    system that is there for reading alone, say no; ZB_ENOTFOUND. Nothing is known of URLs before. */
 ZB_API enum zb_code zb_path_may_write(const char *path, zb_error *err);
 
+/* Is a path or URL of this length named as zip archives with a store are: *.zip, or *.ozx (OME's
+   RFC 9)? */
+ZB_API bool zb_name_is_archive(const char *name, size_t length);
+
 /* Is the path that of a file that begins as a zip archive does? Or of one that ends so and is named
-   *.zip, with something in front of the archive? */
+   like one, with something in front of the archive? */
 ZB_API bool zb_path_is_zip(const char *path);
 
-/* Does zb_store_create make a zip archive for the path: does it end in ".zip", and lead to no
+/* Does zb_store_create make a zip archive for the path: is it named like one, and leads to no
    directory? */
 ZB_API bool zb_path_becomes_zip(const char *path);
 

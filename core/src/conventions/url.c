@@ -73,7 +73,8 @@ static bool drop_document(const char *url, part *path) {
 static size_t store_end(const char *url, part path) {
     for (; path.end > path.start; drop_slashes(url, &path)) {
         const part name = last_name(url, path);
-        if (ends_in(url, name, ".zarr") || ends_in(url, name, ".zarr.zip"))
+        if (ends_in(url, name, ".zarr") || ends_in(url, name, ".zarr.zip") ||
+            ends_in(url, name, ".ozx"))
             return name.end;
         path.end = name.start;
     }
@@ -90,7 +91,7 @@ bool zb_url_is_writable(const char *url) {
     drop_document(url, &path);
     const size_t end = store_end(url, path);
     const part store = {path.start, end > 0 ? end : path.end};
-    return strncasecmp(url, "s3://", 5) == 0 && !ends_in(url, store, ".zip");
+    return strncasecmp(url, "s3://", 5) == 0 && !zb_name_is_archive(url, store.end);
 }
 
 static int digit(char c) {

@@ -14,9 +14,10 @@
 
 static const zb_store_settings no_settings = {.options = NULL};
 
-static bool ends_in_zip(const char *path) {
-    const size_t length = strlen(path);
-    return length > 4 && strcasecmp(path + length - 4, ".zip") == 0;
+bool zb_name_is_archive(const char *name, size_t length) {
+    return length > 4 && name[length - 5] != '/' &&
+           (strncasecmp(name + length - 4, ".zip", 4) == 0 ||
+            strncasecmp(name + length - 4, ".ozx", 4) == 0);
 }
 
 /* Another program may stand in front of an archive. The end record is behind all else, but for a
@@ -46,7 +47,8 @@ bool zb_path_is_zip(const char *path) {
     const bool read_all = file >= 0 && read(file, head, sizeof head) == (ssize_t)sizeof head;
     const bool begins =
         read_all && (memcmp(head, "PK\3\4", 4) == 0 || memcmp(head, "PK\5\6", 4) == 0);
-    const bool ends = read_all && !begins && ends_in_zip(path) && ends_as_zip(file, st.st_size);
+    const bool ends = read_all && !begins && zb_name_is_archive(path, strlen(path)) &&
+                      ends_as_zip(file, st.st_size);
     if (file >= 0)
         close(file);
     return begins || ends;
@@ -54,8 +56,7 @@ bool zb_path_is_zip(const char *path) {
 
 bool zb_path_becomes_zip(const char *path) {
     struct stat st;
-    return ends_in_zip(path) && path[strlen(path) - 5] != '/' &&
-           (stat(path, &st) != 0 || !S_ISDIR(st.st_mode));
+    return zb_name_is_archive(path, strlen(path)) && (stat(path, &st) != 0 || !S_ISDIR(st.st_mode));
 }
 
 /* The archive is an object of the store that its directory is. */
@@ -89,7 +90,7 @@ static size_t end_of_path(const char *url) {
 static bool names_zip(const char *url, size_t end) {
     const char *host = strstr(url, "://") + 3;
     return host < url + end && memchr(host, '/', (size_t)(url + end - host)) &&
-           strncasecmp(url + end - 4, ".zip", 4) == 0;
+           zb_name_is_archive(url, end);
 }
 
 /* The archive is an object of the folder that it is in. Query and options are the folder's. */

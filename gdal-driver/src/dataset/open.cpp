@@ -52,7 +52,7 @@ static bool has_document(const char *name) {
 
 /* A name that leads nowhere for GDAL: on a server, or in an archive. */
 static bool may_have_document(const std::string &name) {
-    return names_store(name) || name.find(".zip/") != std::string::npos;
+    return names_store(name) || archive_end(name, 0) != std::string::npos;
 }
 
 /* A URL is known by its words, so that no host is contacted for what may be none of our business; a
@@ -69,7 +69,8 @@ static bool is_ours(GDALOpenInfo *info) {
     if (info->nHeaderBytes > 0 && EQUAL(CPLGetFilename(info->pszFilename), "zarr.json"))
         return true;
     /* It begins with "PK", or with a program in front of it. */
-    return info->nHeaderBytes > 4 && EQUAL(CPLGetExtension(info->pszFilename), "zip") &&
+    return info->nHeaderBytes > 4 &&
+           zb_name_is_archive(info->pszFilename, strlen(info->pszFilename)) &&
            (names_store(info->pszFilename) || is_zarr_archive(info->pszFilename));
 }
 

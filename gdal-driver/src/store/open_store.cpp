@@ -85,12 +85,18 @@ std::string archive_of(const std::string &path) {
     return is_archive(rest) ? rest : path;
 }
 
+size_t archive_end(const std::string &path, size_t from) {
+    size_t at = path.find('/', from);
+    while (at != std::string::npos && !zb_name_is_archive(path.c_str(), at))
+        at = path.find('/', at + 1);
+    return at;
+}
+
 bool split_new_archive(const std::string &path, std::string *archive, std::string *folder) {
-    static const std::string kSuffix = ".zip/";
     const std::string rest = in_vsizip(path);
     VSIStatBufL stat;
-    for (size_t at = rest.find(kSuffix); at != std::string::npos; at = rest.find(kSuffix, at + 1)) {
-        const size_t end = at + kSuffix.size() - 1;
+    for (size_t end = archive_end(rest, 0); end != std::string::npos;
+         end = archive_end(rest, end + 1)) {
         const std::string begin = rest.substr(0, end);
         if (VSIStatL(begin.c_str(), &stat) == 0)
             continue; /* a directory, or an archive that is there: those are not changed */
@@ -111,11 +117,10 @@ bool is_archive(const std::string &root) {
 }
 
 bool split_archive(std::string *path, std::string *node) {
-    static const std::string kSuffix = ".zip/";
     const bool is_local = is_on_disk(*path) || STARTS_WITH(path->c_str(), "/vsimem/");
-    size_t at = is_local ? path->find(kSuffix) : std::string::npos;
-    for (; at != std::string::npos; at = path->find(kSuffix, at + 1)) {
-        const std::string archive = path->substr(0, at + kSuffix.size() - 1);
+    size_t end = is_local ? archive_end(*path, 0) : std::string::npos;
+    for (; end != std::string::npos; end = archive_end(*path, end + 1)) {
+        const std::string archive = path->substr(0, end);
         if (!is_zarr_archive(archive))
             continue;
         const std::string inner = path->substr(archive.size() + 1);

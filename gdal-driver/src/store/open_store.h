@@ -43,6 +43,10 @@ bool becomes_archive(const std::string &root);
    and /vsizip/{x.zip}. All else as it is, paths in archives included. */
 std::string archive_of(const std::string &path);
 
+/* The place of the first slash, at `from` or behind it, after a name as archives have it
+   ("x.zarr.zip/tas"); npos without one. No file is looked at. */
+size_t archive_end(const std::string &path, size_t from);
+
 /* Takes GDAL's name for a folder in an archive that is not there yet, /vsizip/x.zip/folder,
    apart. */
 bool split_new_archive(const std::string &path, std::string *archive, std::string *folder);

@@ -93,7 +93,7 @@ void end_archive(zb_store *store) {
 bool names_vsi_archive(const std::string &path) {
     VSIStatBufL stat;
     return STARTS_WITH(path.c_str(), "/vsi") && !STARTS_WITH(path.c_str(), "/vsizip/") &&
-           EQUAL(CPLGetExtension(path.c_str()), "zip") && path.rfind('/') + 5 < path.size() &&
+           zb_name_is_archive(path.c_str(), path.size()) &&
            (!VSIIsLocal(path.c_str()) || VSIStatL(path.c_str(), &stat) != 0 ||
             !VSI_ISDIR(stat.st_mode));
 }

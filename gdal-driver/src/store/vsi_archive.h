@@ -14,7 +14,8 @@
 
 namespace zarr3 {
 
-/* Does the path end in ".zip", and lead to no directory? On a server the name alone tells. */
+/* Is the path named as archives are, and leads to no directory? On a server the name alone
+   tells. */
 bool names_vsi_archive(const std::string &path);
 
 /* The same, of a place where new ones can be made: GDAL's files in memory. */

@@ -202,7 +202,8 @@ enum zb_code vol_name_look(const char *name, const char *remote, zb_error *err) 
 
 bool vol_name_becomes_zarr(const char *name) {
     vol_location where;
-    if (has_suffix(name, ".zarr") || has_suffix(name, ".zarr.zip") || vol_name_is_url(name))
+    if (has_suffix(name, ".zarr") || has_suffix(name, ".zarr.zip") || has_suffix(name, ".ozx") ||
+        vol_name_is_url(name))
         return true;
     const bool inside = vol_location_find(name, &where, NULL) == ZB_OK && *where.node;
     vol_location_clear(&where);

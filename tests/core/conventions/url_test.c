@@ -21,6 +21,8 @@ static const struct {
     {"https://h/zarr.json", "https://h", "", true},
     {"https://h/x.zarr.zip", "https://h/x.zarr.zip", "", true},
     {"https://h/x.zarr.zip/g", "https://h/x.zarr.zip", "g", true},
+    {"https://h/x.ozx", "https://h/x.ozx", "", true},
+    {"https://h/x.ozx/s0?sig=1", "https://h/x.ozx?sig=1", "s0", true},
     {"https://h/x.zarr/in.zarr/a", "https://h/x.zarr/in.zarr", "a", true},
     {"https://h/x.zarr?sig=a/b.zarr#region=r", "https://h/x.zarr?sig=a/b.zarr#region=r", "", true},
     {"https://h/x.zarr/g?sig=1", "https://h/x.zarr?sig=1", "g", true},
