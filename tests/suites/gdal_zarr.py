@@ -15,8 +15,9 @@ SECONDS = 3600
 PLUGINS = Path(os.environ["ZARRBRIDGE_BUILD_DIR"]) / "gdal-driver" / "plugins"
 CAUSES = Path(__file__).with_name("gdal_causes.txt")
 PARTS = ("conftest.py", "__init__.py", "pymod", "ogr/__init__.py", "ogr/conftest.py",
-         "ogr/ogr_pg.py", "gcore/data/byte.tif", "gcore/data/uint16.tif", "gdrivers/__init__.py",
-         "gdrivers/conftest.py", "gdrivers/zarr_driver.py", "gdrivers/data/zarr",
+         "ogr/ogr_pg.py", "ogr/ogr_mssqlspatial.py", "gcore/data/byte.tif",
+         "gcore/data/uint16.tif", "gdrivers/__init__.py", "gdrivers/conftest.py",
+         "gdrivers/zarr_driver.py", "gdrivers/data/zarr",
          "gdrivers/data/byte.tif", "gdrivers/data/rgbsmall.tif", "gdrivers/data/utm.tif",
          "gdrivers/data/small_world.tif", "gdrivers/data/netcdf/expanded_form_of_grid_mapping.nc")
 MARKERS = ("random_order require_32bit require_64bit require_curl require_creation_option "

@@ -116,7 +116,7 @@ def test_structs(store, tmp_path, endian):
         assert list(f["d"]["y"]) == [0.5, 2.5, 2.5, 2.5]
         assert list(f["d"].fields(["y", "x"])[0]) == [0.5, 1]
     with h5py.File(store, "r+") as f:
-        with pytest.raises(OSError, match="struct does not convert to struct"):
+        with pytest.raises(OSError, match="in field 'u' null_terminated_bytes does not convert to fixed_length_utf32"):
             f["d"][2:3, "x"] = [77]  # code points are not written
     with h5py.File(store, "r") as f, h5py.File(tmp_path / "n.h5", "w") as native:
         f.copy("d", native)

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "model/conversion.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/box.h"
@@ -20,9 +21,7 @@ static enum zb_code check_types(const zb_node *node, zb_dtype dtype, zb_error *e
         return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
     if (zb_dtype_converts(node->array->info.dtype, dtype))
         return ZB_OK;
-    char from[24], to[24];
-    return zb_fail(err, ZB_EUNSUPPORTED, "array /%s: %s does not convert to %s", node->path,
-                   zb_dtype_name(node->array->info.dtype, from), zb_dtype_name(dtype, to));
+    return zb__no_conversion(node->path, node->array->info.dtype, dtype, false, err);
 }
 
 static enum zb_code check_values(const zb_node *node, const zb_values *values, zb_error *err) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/dtype.h"
+#include "model/conversion.h"
 #include "node/node.h"
 #include "node/v2.h"
 #include "read/box.h"
@@ -228,12 +229,8 @@ static enum zb_code write_box(zb_writer *writer, plan *p, zb__piece *box, zb_err
 enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error *err) {
     const zb_array_info *info = &writer->node->array->info;
     if (!zb_dtype_converts(write->dtype, info->dtype) ||
-        !zb__dtype_has_fields(info->dtype, write->dtype)) {
-        char from[24], to[24];
-        return zb_fail(err, ZB_EUNSUPPORTED, "array /%s: %s does not convert to %s",
-                       writer->node->path, zb_dtype_name(write->dtype, from),
-                       zb_dtype_name(info->dtype, to));
-    }
+        !zb__dtype_has_fields(info->dtype, write->dtype))
+        return zb__no_conversion(writer->node->path, write->dtype, info->dtype, true, err);
     zb__arena memory = {0};
     plan p = {0};
     zb__piece *box;

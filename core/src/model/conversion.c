@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/conversion.h"
+
+#include "kernel/dtype.h"
+
+/* The first field that keeps one struct from becoming the other. `all`: `from` may have no others. */
+static const zb_field *bad_field(zb_dtype from, zb_dtype to, bool all) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(to, &count);
+    for (size_t i = 0; i < count; i++) {
+        const zb_field *source = zb_dtype_field(from, fields[i].name);
+        if (!source || !zb_dtype_converts(source->dtype, fields[i].dtype) ||
+            (all && !zb__dtype_has_fields(fields[i].dtype, source->dtype)))
+            return &fields[i];
+    }
+    fields = zb_dtype_fields(from, &count);
+    for (size_t i = 0; i < count && all; i++) {
+        if (!zb_dtype_field(to, fields[i].name))
+            return &fields[i];
+    }
+    return NULL;
+}
+
+enum zb_code zb__no_conversion(const char *path, zb_dtype from, zb_dtype to, bool all,
+                               zb_error *err) {
+    const char *name = NULL;
+    const zb_field *bad, *source = NULL, *target = NULL;
+    while ((bad = bad_field(from, to, all)) != NULL) {
+        name = bad->name;
+        source = zb_dtype_field(from, name);
+        target = zb_dtype_field(to, name);
+        if (!source || !target)
+            return zb_fail(err, ZB_EUNSUPPORTED,
+                           "array /%s: struct does not convert to struct: only one of them has the "
+                           "field '%s'",
+                           path, name);
+        from = source->dtype;
+        to = target->dtype;
+    }
+    char a[24], b[24];
+    return zb_fail(err, ZB_EUNSUPPORTED, "array /%s: %s%s%s%s does not convert to %s%s", path,
+                   name ? "struct does not convert to struct: in field '" : "", name ? name : "",
+                   name ? "' " : "", zb_dtype_name(from, a), zb_dtype_name(to, b),
+                   to.kind == ZB_KIND_UTF32 ? " (text of this type is read and not written: copy "
+                                              "it into a new array of strings)"
+                                            : "");
+}
