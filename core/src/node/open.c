@@ -21,19 +21,20 @@
 /* The document is read between two looks at the file or object that holds it: document and holder
    belong together when both looks see the same. When they differ, another process is deleting or
    replacing the node at this moment. */
-static enum zb_code read_steady(zb_store *store, const char *path, char **text, size_t *size,
-                                zb_object_info *info, uint64_t *home, int *format, zb_error *err) {
+static enum zb_code read_steady(zb_store *store, zb__early_document *out, uint64_t *home,
+                                zb_error *err) {
     enum { TRIES = 16 };
-    uint64_t now = zb_store_identify(store, path);
+    uint64_t now = zb_store_identify(store, out->path);
     for (int tries = 0;; tries++) {
         *home = now;
-        enum zb_code code = zb__node_read_any(store, path, text, size, info, format, err);
+        enum zb_code code = zb__node_read_any(store, out->path, &out->text, &out->size, &out->info,
+                                              &out->format, err);
         if (code)
             return code;
-        now = zb_store_identify(store, path);
+        now = zb_store_identify(store, out->path);
         if (now == *home)
             return ZB_OK;
-        free(*text);
+        free(out->text);
         if (tries == TRIES)
             return zb_fail(err, ZB_ECONFLICT, "it is being replaced again and again");
     }
@@ -53,47 +54,34 @@ static enum zb_code keep_entries(zb_node **node, const char *text, size_t size, 
     return code;
 }
 
-static void mark_origin(zb_node *node, int format, uint64_t home, const zb_object_info *info) {
-    node->format = format;
-    zb__node_mark_version(node, home, info);
-}
-
-static void keep_lately(zb_store *store, const char *path, char *text, size_t size,
-                        const zb_object_info *info, int format, uint64_t changes) {
-    const zb__early_document document = {.path = (char *)(uintptr_t)path,
-                                         .text = text,
-                                         .size = size,
-                                         .format = format,
-                                         .info = *info};
-    zb__lately_keep(store, &document, changes, false);
+static void mark_origin(zb_node *node, const zb__early_document *document, uint64_t home) {
+    node->format = document->format;
+    zb__node_mark_version(node, home, &document->info);
 }
 
 enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out, zb_error *err) {
-    char *text = NULL;
-    size_t size = 0;
+    zb__early_document document = {.path = (char *)(uintptr_t)path};
     uint64_t home, changes = zb_store_changes(store);
-    int format;
-    zb_object_info info;
     enum zb_code code = zb__path_check(path, err);
     if (code)
         return zb_error_prefix(err, code, "store %s", store->label);
-    code = read_steady(store, path, &text, &size, &info, &home, &format, err);
+    code = read_steady(store, &document, &home, err);
     if (code == ZB_ENOTFOUND && *path == '\0' && zb__foreign_root(store, err))
         code = ZB_EUNSUPPORTED;
     if (code)
         return zb__node_blame(store, "node", path, code, err);
-    code = zb__node_make(store, path, text, size, out, err);
+    code = zb__node_make(store, path, document.text, document.size, out, err);
     if (!code)
-        mark_origin(*out, format, home, &info);
+        mark_origin(*out, &document, home);
     const bool is_bare = !code && zb__group_says_all(*out);
     if (is_bare) {
-        code = keep_entries(out, text, size, err);
+        code = keep_entries(out, document.text, document.size, err);
         if (!code)
-            mark_origin(*out, format, home, &info);
+            mark_origin(*out, &document, home);
     }
     if (!code)
-        keep_lately(store, path, text, size, &info, format, changes);
-    free(text);
+        zb__lately_keep(store, &document, changes, false);
+    free(document.text);
     if (code)
         return code;
     zb__served_keep(*out, is_bare, changes);
