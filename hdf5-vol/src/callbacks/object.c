@@ -62,38 +62,36 @@ static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpyp
 }
 
 /* HDF5 reads the source, and may come back. */
-static herr_t import_object(hid_t source, const vol_object *to, const vol_place *place,
-                            hid_t ocpypl, hid_t dxpl) {
-    vol_file_hold(to->file);
-    const herr_t result = vol_import_object(source, to, place, ocpypl, dxpl);
-    vol_file_let_go(to->file);
+static herr_t import_object(hid_t source, const vol_place *place, const vol_copy_request *request) {
+    vol_file_hold(request->to->file);
+    const herr_t result = vol_import_object(source, place, request);
+    vol_file_let_go(request->to->file);
     return result;
 }
 
 /* The source is found before groups are made on the way to the target. */
-static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *source_loc,
-                           const char *source_name, const vol_object *to,
-                           const H5VL_loc_params_t *target_loc, const char *target_name,
-                           hid_t ocpypl, hid_t lcpl, hid_t dxpl) {
+static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *loc, const char *name,
+                           const vol_copy_request *request) {
+    const vol_object *to = request->to;
     h5_lib *lib = to->lib;
     vol_place place;
     zb_error err = {0};
     vol_node *node = NULL;
     hid_t native = -1;
     herr_t result = -1;
-    vol_node *base = vol_may_write(to, "copy an object") ? vol_locate(to, target_loc) : NULL;
+    vol_node *base = vol_may_write(to, "copy an object") ? vol_locate(to, request->loc) : NULL;
     if (!base)
         return -1;
     if (from->under)
-        native = vol_import_open(from, source_loc, source_name, dxpl);
+        native = vol_import_open(from, loc, name, request->dxpl);
     else
-        node = vol_locate_name(from, source_loc, source_name, 0);
+        node = vol_locate_name(from, loc, name, 0);
     if (native < 0 && !node)
         return -1;
-    const vol_missing missing = vol_missing_groups(lib, lcpl, NULL);
-    if (vol_place_find(base, target_name, missing, &place, &err) == ZB_OK) {
-        result = node ? copy_from_zarr(node, &place, ocpypl)
-                      : import_object(native, to, &place, ocpypl, dxpl);
+    const vol_missing missing = vol_missing_groups(lib, request->lcpl, NULL);
+    if (vol_place_find(base, request->name, missing, &place, &err) == ZB_OK) {
+        result = node ? copy_from_zarr(node, &place, request->ocpypl)
+                      : import_object(native, &place, request);
         vol_place_clear(&place);
     } else {
         vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err);
@@ -158,13 +156,16 @@ static herr_t vol_object_copy(void *source, const H5VL_loc_params_t *source_loc,
         !vol_list_check(lib, lcpl, *lib->H5P_CLS_LINK_CREATE_ID_g) ||
         (!from->under && !to->under && !check_copy_list(lib, ocpypl)))
         return -1;
+    const vol_copy_request request = {.to = to,
+                                      .loc = target_loc,
+                                      .name = target_name,
+                                      .ocpypl = ocpypl,
+                                      .lcpl = lcpl,
+                                      .dxpl = dxpl};
     if (!to->under)
-        return copy_to_zarr(from, source_loc, source_name, to, target_loc, target_name, ocpypl,
-                            lcpl, dxpl);
+        return copy_to_zarr(from, source_loc, source_name, &request);
     vol_node *node = vol_locate_name(from, source_loc, source_name, 0);
-    if (!node)
-        return -1;
-    return vol_copy_node(node, to, target_loc, target_name, ocpypl, lcpl, dxpl);
+    return node ? vol_copy_node(node, &request) : -1;
 }
 
 /* ---- Information ---- */

@@ -370,14 +370,17 @@ static herr_t import_top(import_job *job, hid_t source, const vol_object *to,
     return result;
 }
 
-herr_t vol_import_object(hid_t source, const vol_object *to, const vol_place *place, hid_t ocpypl,
-                         hid_t dxpl) {
+herr_t vol_import_object(hid_t source, const vol_place *place, const vol_copy_request *request) {
+    const vol_object *to = request->to;
     vol_map made = {.count = 0};
     H5O_info2_t info;
-    vol_scales_import scales = {.lib = to->lib, .dxpl = dxpl};
-    import_job job = {
-        .lib = to->lib, .handle = to->handle, .dxpl = dxpl, .made = &made, .scales = &scales};
-    if (job.lib->H5Pget_copy_object(ocpypl, &job.flags) < 0 ||
+    vol_scales_import scales = {.lib = to->lib, .dxpl = request->dxpl};
+    import_job job = {.lib = to->lib,
+                      .handle = to->handle,
+                      .dxpl = request->dxpl,
+                      .made = &made,
+                      .scales = &scales};
+    if (job.lib->H5Pget_copy_object(request->ocpypl, &job.flags) < 0 ||
         job.lib->H5Oget_info3(source, &info, H5O_INFO_BASIC) < 0)
         return -1;
     job.file = info.fileno;

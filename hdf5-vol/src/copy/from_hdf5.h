@@ -2,16 +2,16 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_FROM_HDF5_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_FROM_HDF5_H
 
+#include "copy/request.h"
 #include "model/edit.h"
-#include "objects/object.h"
 
 /* An id for the native object called `name`, seen from `from`; -1 with an error pushed. The caller
    drops it with vol_release_id. */
 hid_t vol_import_open(const vol_object *from, const H5VL_loc_params_t *from_loc, const char *name,
                       hid_t dxpl);
 
-/* H5Ocopy of such an object to a place in a store. Pushes errors; nodes made before one stay. */
-herr_t vol_import_object(hid_t source, const vol_object *to, const vol_place *place, hid_t ocpypl,
-                         hid_t dxpl);
+/* H5Ocopy of such an object to a place in a store, which has been found for the request. Pushes
+   errors; nodes made before one stay. */
+herr_t vol_import_object(hid_t source, const vol_place *place, const vol_copy_request *request);
 
 #endif

@@ -276,21 +276,21 @@ static herr_t copy_references(const copy_job *job) {
     return result;
 }
 
-herr_t vol_copy_node(vol_node *node, const vol_object *target, const H5VL_loc_params_t *loc,
-                     const char *name, hid_t ocpypl, hid_t lcpl, hid_t dxpl) {
+herr_t vol_copy_node(vol_node *node, const vol_copy_request *request) {
+    h5_lib *lib = request->to->lib;
     zb_error err = {0};
     if (vol_writer_flush_below(node, &err) != ZB_OK) {
-        VOL_PUSH_ZB(target->lib, SYM, CANTFLUSH, &err);
+        VOL_PUSH_ZB(lib, SYM, CANTFLUSH, &err);
         return -1;
     }
-    copy_job job = {.copies = {.lib = target->lib, .dxpl = dxpl, .top = node},
-                    .lib = target->lib,
-                    .lcpl = lcpl,
-                    .dxpl = dxpl};
-    if (job.lib->H5Pget_copy_object(ocpypl, &job.flags) < 0)
+    copy_job job = {.copies = {.lib = lib, .dxpl = request->dxpl, .top = node},
+                    .lib = lib,
+                    .lcpl = request->lcpl,
+                    .dxpl = request->dxpl};
+    if (lib->H5Pget_copy_object(request->ocpypl, &job.flags) < 0)
         return -1;
     vol_file_hold(node->file);
-    herr_t result = copy_into(&job, node, target->under, loc, name, ".");
+    herr_t result = copy_into(&job, node, request->to->under, request->loc, request->name, ".");
     if (result >= 0 && !(job.flags & H5O_COPY_WITHOUT_ATTR_FLAG))
         result = copy_scale_lists(&job);
     if (result >= 0 && expands(&job))
