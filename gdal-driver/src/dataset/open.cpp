@@ -144,6 +144,7 @@ namespace {
 struct Opening {
     Hierarchy hierarchy;
     ArrayOptions options;
+    NodePtr named; /* for whose directory, and the root's, open_name() has asked */
     bool multiband = true;
     bool list_all = false;
 
@@ -155,7 +156,7 @@ struct Opening {
 
 GDALDataset *Opening::array(const NodePtr &node, const Listing &listing) const {
     std::string reason;
-    if (options.update && !has_rights(hierarchy, zb_node_path(node.get())))
+    if (options.update && node != named && !has_rights(hierarchy, zb_node_path(node.get())))
         return nullptr;
     /* Slices are listed instead of opened; each name leads back here with its indices. */
     if (!multiband && options.pinned.empty() && zb_node_array(node.get())->ndim > 2) {
@@ -214,8 +215,10 @@ static bool may_update(const Hierarchy &hierarchy, const zb_node *node, CSLConst
         return false;
     }
     std::string reason = kWritablePlaces;
-    if (is_writable_place(hierarchy.root) && parse_sync(open_options, write, &reason))
-        return has_rights(hierarchy, "") && has_rights(hierarchy, zb_node_path(node));
+    if (is_writable_place(hierarchy.root) && parse_sync(open_options, write, &reason)) {
+        const std::string below = zb_node_path(node);
+        return has_rights(hierarchy, "") && (below.empty() || has_rights(hierarchy, below));
+    }
     refuse(hierarchy, node, reason);
     return false;
 }
@@ -383,6 +386,7 @@ GDALDataset *open(GDALOpenInfo *info) {
         return nullptr;
     Opening opening;
     opening.hierarchy = opened.hierarchy;
+    opening.named = opened.node;
     if (zb_node_array(opened.node.get()) == nullptr)
         opening.hierarchy.opened = opened.node;
     opening.options.pinned = opened.pinned;
