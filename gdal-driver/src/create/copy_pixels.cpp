@@ -138,8 +138,10 @@ bool PixelCopy::read(Piece *piece) {
 /* Only the core runs in the other thread; its error is reported by this one. */
 void PixelCopy::start_writing(const Piece &piece) {
     writing_ = std::async(std::launch::async, [this, &piece] {
-        return write_run(copy_, piece.first_band, piece.bands, piece.window, piece.data.get(),
-                         type_, spacings(piece), &error_);
+        return write_run(
+            copy_,
+            {piece.first_band, piece.bands, piece.window, piece.data.get(), type_, spacings(piece)},
+            &error_);
     });
 }
 

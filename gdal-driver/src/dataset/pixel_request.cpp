@@ -38,7 +38,9 @@ std::vector<BandRun> band_runs(const Layout &layout, const PixelRequest &request
         const int lowest = step > 0 ? first : first + length - 1;
         runs.push_back({request.bands[lowest] - 1,
                         length,
+                        request.window,
                         static_cast<char *>(request.data) + lowest * request.band_space,
+                        request.type,
                         {request.pixel_space, request.line_space, step * request.band_space}});
         first += length;
     }

@@ -25,14 +25,6 @@ struct PixelRequest {
 bool is_resampled(GDALRWFlag mode, const Window &window, int buffer_width, int buffer_height,
                   const GDALRasterIOExtraArg *extra);
 
-/* Bands that follow one another along the last extra dimension, ascending. */
-struct BandRun {
-    int first_band; /* from 0 */
-    int count;
-    char *data; /* of the first of them */
-    Spacings spacings;
-};
-
 /* The bands of a request as runs, which may go against its order. */
 std::vector<BandRun> band_runs(const Layout &layout, const PixelRequest &request);
 

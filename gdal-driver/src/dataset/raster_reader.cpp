@@ -72,9 +72,7 @@ CPLErr RasterReader::read(const PixelRequest &request, bool *done) {
         return CE_Failure;
     std::vector<BoxRead> reads;
     for (const BandRun &run : band_runs(layout(), request))
-        reads.push_back({box_of(layout(), raster_->array().info()->ndim, run.first_band, run.count,
-                                request.window, run.spacings),
-                         run.data});
+        reads.push_back({box_of(layout(), raster_->array().info()->ndim, run), run.data});
     if (read_boxes(reads, exchange_dtype(raster_->node(), request.type), 0, 1, &err) == ZB_OK)
         return CE_None;
     report(err);
@@ -129,18 +127,16 @@ namespace {
 class BlockBatch {
   public:
     BlockBatch(Zarr3Dataset *raster, GDALDataType type)
-        : raster_(raster), layout_(raster->layout()), pixel_(GDALGetDataTypeSizeBytes(type)) {
+        : raster_(raster), layout_(raster->layout()), type_(type) {
     }
 
     void add(int band, int x, int y, void *image) {
-        const Window window = block_window(layout_, x, y);
-        if (window.width < layout_.block_width || window.height < layout_.block_height)
+        const BandRun run = block_run(layout_, band, x, y, image, type_);
+        if (run.window.width < layout_.block_width || run.window.height < layout_.block_height)
             memset(image, 0,
-                   static_cast<size_t>(pixel_) * static_cast<size_t>(layout_.block_width) *
+                   static_cast<size_t>(run.spacings.line) *
                        static_cast<size_t>(layout_.block_height));
-        reads_.push_back({box_of(layout_, raster_->array().info()->ndim, band, 1, window,
-                                 {pixel_, int64_t{pixel_} * layout_.block_width, 0}),
-                          image});
+        reads_.push_back({box_of(layout_, raster_->array().info()->ndim, run), image});
     }
 
     /* The block in the cache, unless it is there already. False when memory has run out. */
@@ -187,7 +183,7 @@ class BlockBatch {
     };
     Zarr3Dataset *raster_;
     const Layout &layout_;
-    int pixel_; /* bytes */
+    GDALDataType type_;
     std::vector<BoxRead> reads_;
     std::vector<Held> held_;
 };

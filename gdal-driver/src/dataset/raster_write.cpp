@@ -26,22 +26,19 @@ namespace zarr3 {
 /* Bytes of a strip of converted pixels. */
 static constexpr uint64_t kStripBytes = uint64_t{16} << 20;
 
-enum zb_code write_run(Zarr3Dataset *raster, int first_band, int count, const Window &window,
-                       const void *data, GDALDataType type, const Spacings &spacings,
-                       zb_error *err) {
+enum zb_code write_run(Zarr3Dataset *raster, const BandRun &run, zb_error *err) {
     Array &array = raster->array();
-    return array.write(
-        box_of(raster->layout(), array.info()->ndim, first_band, count, window, spacings), data,
-        exchange_dtype(array.node(), type), err);
+    return array.write(box_of(raster->layout(), array.info()->ndim, run), run.data,
+                       exchange_dtype(array.node(), run.type), err);
 }
 
 /* By strips of rows, converted by GDAL. */
-static enum zb_code write_converted(Zarr3Dataset *raster, int first_band, int count,
-                                    const Window &window, const char *data, GDALDataType type,
-                                    const Spacings &from, zb_error *err) {
+static enum zb_code write_converted(Zarr3Dataset *raster, const BandRun &run, zb_error *err) {
+    const Window &window = run.window;
+    const Spacings &from = run.spacings;
     const GDALDataType own = raster->GetRasterBand(1)->GetRasterDataType();
     const int pixel = GDALGetDataTypeSizeBytes(own);
-    const uint64_t row = static_cast<uint64_t>(window.width) * static_cast<uint64_t>(count) *
+    const uint64_t row = static_cast<uint64_t>(window.width) * static_cast<uint64_t>(run.count) *
                          static_cast<uint64_t>(pixel);
     int rows = static_cast<int>(
         std::clamp<uint64_t>(kStripBytes / row, 1, static_cast<uint64_t>(window.height)));
@@ -56,15 +53,15 @@ static enum zb_code write_converted(Zarr3Dataset *raster, int first_band, int co
     enum zb_code code = ZB_OK;
     for (int y = 0; y < window.height && code == ZB_OK; y += rows) {
         const int height = std::min(rows, window.height - y);
-        for (int band = 0; band < count; band++) {
+        for (int band = 0; band < run.count; band++) {
             for (int line = 0; line < height; line++)
-                GDALCopyWords64(data + band * from.band + (y + line) * from.line, type,
+                GDALCopyWords64(run.data + band * from.band + (y + line) * from.line, run.type,
                                 static_cast<int>(from.pixel),
                                 strip.get() + band * to.band + line * to.line, own, pixel,
                                 window.width);
         }
         const Window part = {window.x, window.y + y, window.width, height};
-        code = write_run(raster, first_band, count, part, strip.get(), own, to, err);
+        code = write_run(raster, {run.first_band, run.count, part, strip.get(), own, to}, err);
     }
     return code;
 }
@@ -81,10 +78,7 @@ CPLErr write_pixels(Zarr3Dataset *raster, const PixelRequest &request, bool *don
     for (const BandRun &run : band_runs(layout, request)) {
         zb_error err;
         const enum zb_code code =
-            exact ? write_run(raster, run.first_band, run.count, request.window, run.data,
-                              request.type, run.spacings, &err)
-                  : write_converted(raster, run.first_band, run.count, request.window, run.data,
-                                    request.type, run.spacings, &err);
+            exact ? write_run(raster, run, &err) : write_converted(raster, run, &err);
         if (code != ZB_OK) {
             report(err);
             return CE_Failure;
@@ -97,12 +91,11 @@ CPLErr write_pixels(Zarr3Dataset *raster, const PixelRequest &request, bool *don
 CPLErr write_block(Zarr3Dataset *raster, int band, int block_x, int block_y, const void *image) {
     if (!raster->prepare_first_write())
         return CE_Failure;
-    const Window window = block_window(raster->layout(), block_x, block_y);
     const GDALDataType type = raster->GetRasterBand(band + 1)->GetRasterDataType();
-    const int64_t pixel = GDALGetDataTypeSizeBytes(type);
+    void *block = const_cast<void *>(image); /* it is read, and no more */
     zb_error err;
-    if (write_run(raster, band, 1, window, image, type,
-                  {pixel, pixel * raster->layout().block_width, 0}, &err) == ZB_OK)
+    if (write_run(raster, block_run(raster->layout(), band, block_x, block_y, block, type), &err) ==
+        ZB_OK)
         return CE_None;
     report(err);
     return CE_Failure;

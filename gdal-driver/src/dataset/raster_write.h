@@ -16,12 +16,9 @@ CPLErr write_pixels(Zarr3Dataset *raster, const PixelRequest &request, bool *don
 
 CPLErr write_block(Zarr3Dataset *raster, int band, int block_x, int block_y, const void *image);
 
-/* Writes bands that follow one another, of a type that needs no conversion by GDAL. From any
-   thread, but one at a time; before the first time the raster must have been prepared by
-   prepare_first_write(). */
-enum zb_code write_run(Zarr3Dataset *raster, int first_band, int count, const Window &window,
-                       const void *data, GDALDataType type, const Spacings &spacings,
-                       zb_error *err);
+/* Writes pixels of a type that needs no conversion by GDAL. From any thread, but one at a time;
+   before the first time the raster must have been prepared by prepare_first_write(). */
+enum zb_code write_run(Zarr3Dataset *raster, const BandRun &run, zb_error *err);
 
 } // namespace zarr3
 

@@ -9,8 +9,7 @@
 
 namespace zarr3 {
 
-MemoryBox box_of(const Layout &layout, uint32_t ndim, int first_band, int count,
-                 const Window &window, const Spacings &spacings) {
+MemoryBox box_of(const Layout &layout, uint32_t ndim, const BandRun &run) {
     /* Right for every dimension that is not set below. */
     MemoryBox place = {{std::vector<uint64_t>(ndim, 0), std::vector<uint64_t>(ndim, 1)},
                        std::vector<int64_t>(ndim, 0)};
@@ -22,15 +21,15 @@ MemoryBox box_of(const Layout &layout, uint32_t ndim, int first_band, int count,
         place.box.count[d] = static_cast<uint64_t>(extent);
         place.strides[d] = stride;
     };
-    set(layout.axes.x, window.x, window.width, spacings.pixel);
-    set(layout.axes.y, window.y, window.height, spacings.line);
-    const std::vector<uint64_t> index = layout.band_index(first_band);
+    set(layout.axes.x, run.window.x, run.window.width, run.spacings.pixel);
+    set(layout.axes.y, run.window.y, run.window.height, run.spacings.line);
+    const std::vector<uint64_t> index = layout.band_index(run.first_band);
     for (size_t i = 0; i < index.size(); i++)
         place.box.start[layout.extra[i].dim] = index[i];
-    if (count > 1) {
+    if (run.count > 1) {
         const uint32_t last = layout.extra.back().dim;
-        place.box.count[last] = static_cast<uint64_t>(count);
-        place.strides[last] = spacings.band;
+        place.box.count[last] = static_cast<uint64_t>(run.count);
+        place.strides[last] = run.spacings.band;
     }
     return place;
 }
@@ -45,6 +44,17 @@ Window block_window(const Layout &layout, int block_x, int block_y) {
     const int left = block_x * layout.block_width, top = block_y * layout.block_height;
     return {left, top, std::min(layout.block_width, layout.width - left),
             std::min(layout.block_height, layout.height - top)};
+}
+
+BandRun block_run(const Layout &layout, int band, int block_x, int block_y, void *block,
+                  GDALDataType type) {
+    const int64_t pixel = GDALGetDataTypeSizeBytes(type);
+    return {band,
+            1,
+            block_window(layout, block_x, block_y),
+            static_cast<char *>(block),
+            type,
+            {pixel, pixel * layout.block_width, 0}};
 }
 
 bool contains(const Window &outer, const Window &inner) {

@@ -4,6 +4,7 @@
 #define ZARR3_WINDOW_H
 
 #include "array/box.h"
+#include "gdal.h"
 #include "raster/block_range.h"
 #include "raster/layout.h"
 
@@ -19,16 +20,29 @@ struct Spacings {
     int64_t pixel, line, band;
 };
 
-/* The box of `count` bands from first_band on (their indices differ in the last extra dimension
-   only, in steps of one) within the window of an array of ndim dimensions. */
-MemoryBox box_of(const Layout &layout, uint32_t ndim, int first_band, int count,
-                 const Window &window, const Spacings &spacings);
+/* Pixels of bands in a caller's memory. The bands follow one another along the last extra
+   dimension, ascending. */
+struct BandRun {
+    int first_band; /* from 0 */
+    int count;
+    Window window;
+    char *data; /* of the first band */
+    GDALDataType type;
+    Spacings spacings;
+};
+
+/* The box of a run in an array of ndim dimensions. */
+MemoryBox box_of(const Layout &layout, uint32_t ndim, const BandRun &run);
 
 /* The blocks that a window touches. The window lies within the raster, as all below. */
 BlockRange blocks_of(const Layout &layout, const Window &window);
 
 /* The pixels of a block that are in the raster, which may end within it. */
 Window block_window(const Layout &layout, int block_x, int block_y);
+
+/* These pixels of one band, in the memory of a whole block. */
+BandRun block_run(const Layout &layout, int band, int block_x, int block_y, void *block,
+                  GDALDataType type);
 
 bool contains(const Window &outer, const Window &inner);
 
