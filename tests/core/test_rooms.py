@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The rooms of the core stand in one order, and nothing looks up it. Nor are there circles in the network library,
-and in the model of the HDF5 connector.
+and in the rooms of the plugins that are named below.
 
-ZARRBRIDGE_SOURCE is the source tree; ZARRBRIDGE_OBJECTS, and ZARRBRIDGE_REMOTE_OBJECTS and ZARRBRIDGE_VOL_OBJECTS
-where these are built, are files with the path of each object file in a line.
+ZARRBRIDGE_SOURCE is the source tree; ZARRBRIDGE_OBJECTS, and ZARRBRIDGE_REMOTE_OBJECTS, ZARRBRIDGE_VOL_OBJECTS and
+ZARRBRIDGE_GDAL_OBJECTS where these are built, are files with the path of each object file in a line.
 """
 import functools
 import os
@@ -17,6 +17,7 @@ SOURCE = Path(os.environ["ZARRBRIDGE_SOURCE"]) / "core"
 OBJECTS = Path(os.environ["ZARRBRIDGE_OBJECTS"])
 REMOTE_OBJECTS = os.environ.get("ZARRBRIDGE_REMOTE_OBJECTS")
 VOL_OBJECTS = os.environ.get("ZARRBRIDGE_VOL_OBJECTS")
+GDAL_OBJECTS = os.environ.get("ZARRBRIDGE_GDAL_OBJECTS")
 
 # From the lowest to the highest. A file includes, and calls, its own room and those before it.
 ROOMS = ["base", "kernel", "store", "codec", "model", "node", "read", "write", "change", "check",
@@ -35,8 +36,9 @@ PUBLIC = {
 INTRINSIC = [{"read/expand", "read/leaf"}, {"codec/chain_bind", "codec/shard", "codec/table"},
              {"kernel/convert", "kernel/convert_special"}]
 
-# The rooms of the connector whose sources call each other in no circle.
+# The rooms of the plugins whose sources call each other in no circle.
 VOL_LAYERED = {"hdf5", "model", "objects", "create", "copy"}
+GDAL_LAYERED = {"base", "store", "options", "array", "raster", "side", "create", "driver"}
 
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
 
@@ -78,7 +80,7 @@ def calls(objects):
     """Which source uses a symbol of which other source: {user: {owner: [symbols]}}."""
     owners, uses = {}, {}
     for line in objects.read_text().split():
-        unit = re.sub(r"^.*\.dir/(?:\./)?(?:src/)?([\w/]+)\.c\.o$", r"\1", line)
+        unit = re.sub(r"^.*\.dir/(?:\./)?(?:src/)?([\w/]+)\.c(?:pp)?\.o$", r"\1", line)
         listing = subprocess.run(["nm", line], check=True, capture_output=True, text=True).stdout
         uses[unit] = set()
         for entry in listing.splitlines():
@@ -133,8 +135,18 @@ def test_no_circles_of_the_network_library():
     assert circles(graph) == set()
 
 
+def in_circles(objects, rooms):
+    """The sources of these rooms that are in a circle."""
+    return {name for circle in circles(calls(Path(objects))) for name in circle if name.split("/")[0] in rooms}
+
+
 @pytest.mark.skipif(not VOL_OBJECTS, reason="the HDF5 connector is not built")
 def test_no_circles_of_the_connector():
-    graph = calls(Path(VOL_OBJECTS))
-    assert len([unit for unit in graph if unit.startswith("model/")]) > 40
-    assert {name for circle in circles(graph) for name in circle if name.split("/")[0] in VOL_LAYERED} == set()
+    assert len([unit for unit in calls(Path(VOL_OBJECTS)) if unit.startswith("model/")]) > 40
+    assert in_circles(VOL_OBJECTS, VOL_LAYERED) == set()
+
+
+@pytest.mark.skipif(not GDAL_OBJECTS, reason="the GDAL driver is not built")
+def test_no_circles_of_the_driver():
+    assert len([unit for unit in calls(Path(GDAL_OBJECTS)) if unit.startswith("store/")]) > 5
+    assert in_circles(GDAL_OBJECTS, GDAL_LAYERED) == set()

@@ -13,7 +13,6 @@
 #include "geo/shared_names.h"
 #include "store/directories.h"
 #include "store/location.h"
-#include "store/network.h"
 #include "store/open_store.h"
 #include "zarrbridge/change.h"
 

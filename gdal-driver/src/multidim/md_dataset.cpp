@@ -7,7 +7,7 @@
 
 #include "dataset/open.h"
 #include "multidim/group.h"
-#include "store/network.h"
+#include "store/location.h"
 #include "store/open_store.h"
 
 namespace zarr3 {

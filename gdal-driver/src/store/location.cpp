@@ -157,6 +157,12 @@ bool parse_location(const char *name, Location *location) {
     return parse_node(whole.substr(quote + 1), location);
 }
 
+std::string shown_name(const std::string &name) {
+    Location location;
+    const bool holds_url = parse_location(name.c_str(), &location) && is_url(location.directory);
+    return without_secrets(holds_url ? location.directory : name);
+}
+
 std::string slice_name(const std::string &node, const IndexRanges &indices, bool closed) {
     size_t colon;
     std::string name = node;

@@ -44,6 +44,9 @@ size_t closing_quote(const std::string &name);
 /* Takes apart any of the forms above; false when a prefixed name is malformed. */
 bool parse_location(const char *name, Location *location);
 
+/* A name as messages show it: the URL in it without its query, any other as it is. */
+std::string shown_name(const std::string &name);
+
 /* node:i:j-k, or node/:i:j-k (`closed`); node/ for a node that would be taken for a slice. */
 std::string slice_name(const std::string &node, const IndexRanges &indices, bool closed = false);
 

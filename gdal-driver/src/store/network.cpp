@@ -8,7 +8,6 @@
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
-#include "store/location.h"
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/sys/store.h"
 
@@ -38,7 +37,7 @@ enum zb_code to_virtual(const std::string &url, std::string *path, zb_error *err
     if (url.find_first_of("?#") != std::string::npos)
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "%s: with ZARR3_REMOTE=vsi a URL has neither query nor options",
-                       shown_name(url).c_str());
+                       without_secrets(url).c_str());
     *path = begins(url, kS3Scheme) ? kS3 + behind(url, kS3Scheme) : kWeb + url;
     return ZB_OK;
 }
@@ -82,15 +81,11 @@ enum zb_code store_address(const std::string &root, std::string *address, zb_err
     return EQUAL(choice, "vsi") && is_url(root) ? to_virtual(root, address, err) : ZB_OK;
 }
 
-std::string shown_name(const std::string &name) {
-    Location location;
-    const bool holds_url = parse_location(name.c_str(), &location) && is_url(location.directory);
-    char *shown = zb_name_without_secrets(holds_url ? location.directory.c_str() : name.c_str());
-    if (shown == nullptr)
+std::string without_secrets(const std::string &name) {
+    const CoreText text(zb_name_without_secrets(name.c_str()));
+    if (text == nullptr)
         throw std::bad_alloc();
-    const std::string text = shown;
-    free(shown);
-    return text;
+    return text.get();
 }
 
 std::string name_of_root(const std::string &root) {

@@ -34,8 +34,8 @@ bool names_store(const std::string &name);
 /* The name that opens the store of that root: a path, a URL or a virtual path. */
 enum zb_code store_address(const std::string &root, std::string *address, zb_error *err);
 
-/* A name as messages show it: the URL in it without its query, any other as it is. */
-std::string shown_name(const std::string &name);
+/* A URL without its query; any other name as it is. */
+std::string without_secrets(const std::string &name);
 
 /* The name that an array goes by which is a store by itself: the multidimensional view lists it
    so. */
