@@ -7,6 +7,7 @@
 #include "model/dimensions.h"
 #include "model/edit.h"
 #include "model/edit_attributes.h"
+#include "model/scale_names.h"
 #include "model/scale_paths.h"
 #include "model/scales.h"
 #include "model/waiting.h"

@@ -10,6 +10,7 @@
 #include "model/place_text.h"
 #include "model/reference_count.h"
 #include "model/scale_moves.h"
+#include "model/scale_names.h"
 #include "model/scales.h"
 #include "model/side.h"
 #include "model/unreadable.h"

@@ -17,6 +17,7 @@
 #include "model/paths.h"
 #include "model/place_text.h"
 #include "model/scale_moves.h"
+#include "model/scale_names.h"
 #include "model/scales.h"
 #include "model/side.h"
 #include "model/waiting_store.h"

@@ -6,6 +6,7 @@
 #include "model/map.h"
 #include "model/place_text.h"
 #include "model/places.h"
+#include "model/scale_names.h"
 #include "model/scale_paths.h"
 #include "model/scales.h"
 #include "model/side.h"

@@ -5,6 +5,7 @@
 #include "model/paths.h"
 #include "model/place_text.h"
 #include "model/places.h"
+#include "model/scales.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,4 +87,9 @@ char *vol_scale_paths_open(vol_node *dataset, const zb_json *value) {
 char *vol_scale_paths_store(vol_node *dataset, const zb_json *value) {
     const vol_scale_paths how = {.dataset = dataset, .convert = to_place};
     return vol_scale_paths_print(&how, value);
+}
+
+char *vol_scales_value(vol_node *dataset, const zb_json *entry) {
+    const zb_json *value = zb_json_get(entry, VOL_SCALES_VALUE);
+    return vol_scales_refers(entry) ? vol_scale_paths_open(dataset, value) : zb_json_print(value);
 }

@@ -23,4 +23,8 @@ char *vol_scale_paths_print(const vol_scale_paths *how, const zb_json *value);
 char *vol_scale_paths_open(vol_node *dataset, const zb_json *value);
 char *vol_scale_paths_store(vol_node *dataset, const zb_json *value);
 
+/* The value of an entry of that, printed with the paths of the open file and without references
+   that lead nowhere (malloc'ed); NULL when memory runs out. */
+char *vol_scales_value(vol_node *dataset, const zb_json *entry);
+
 #endif

@@ -39,22 +39,24 @@ bool vol_scales_count(const vol_node *dataset, const zb_json *scales, const char
 /* Whether an entry of it has references. */
 bool vol_scales_refers(const zb_json *entry);
 
-/* The value of an attribute in it, printed with the paths of the open file and without references
-   that lead nowhere (malloc'ed); NULL when memory runs out. */
-char *vol_scales_value(vol_node *dataset, const zb_json *entry);
+/* What the member says of dimension d; `name`: of the dataset. Borrowed likewise. */
+typedef struct vol_scale_names {
+    const char *own;     /* of a scale, whose only dimension is called like it; NULL otherwise */
+    const char *label;   /* NULL: none */
+    const zb_json *list; /* the paths of the dimension's scales; NULL: none */
+} vol_scale_names;
+vol_scale_names vol_scales_names(const vol_node *dataset, const zb_json *scales, uint32_t d,
+                                 const char *name);
 
-/* Sets the member to a JSON object (NULL: removes it), and dimension_names to what follows of it.
-   Dimensions about which it says nothing get the name in `others` ([ndim]; NULL: none). */
-enum zb_code vol_scales_set(vol_node *dataset, const char *json, const char *const *others,
-                            zb_error *err);
+/* What it says to a name of that dimension. Whether there are such scales, and others, is another
+   question: they come and go. */
+enum vol_scale_opinion { VOL_SCALE_SILENT, VOL_SCALE_AGREES, VOL_SCALE_DIFFERS };
+enum vol_scale_opinion vol_scales_ask(const vol_scale_names *says, const char *name);
 
 /* The name of a dimension; NULL when it has none. */
 const char *vol_scales_name_now(const vol_node *dataset, uint32_t d);
 
 /* Whether the name of a dimension follows of the member. */
 bool vol_scales_says(vol_node *dataset, uint32_t d);
-
-/* After a dataset got its first name: that of a scale's dimension. */
-enum zb_code vol_scales_named(vol_node *dataset, zb_error *err);
 
 #endif
