@@ -227,6 +227,13 @@ def test_lists_that_do_not_suit_are_refused(tmp_path, name):
                 plist.set_chunk((2,))
                 plist.set_filter(h5py.h5z.FILTER_FLETCHER32, flags)
                 assert creates(f, h5py.h5t.py_create(kind, logical=True), space, plist) == good, (kind, flags)
+        fixed = np.dtype([("i", "i4"), ("s", "S3")])
+        points = np.dtype([("i", "i4"), ("s", h5py.string_dtype())])
+        for kind, good in ((h5py.string_dtype(), False), (h5py.vlen_dtype("i4"), False), (points, False),
+                           (np.dtype((points, 2)), False), (fixed, True), (np.dtype("S3"), True)):
+            plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            plist.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+            assert creates(f, h5py.h5t.py_create(kind, logical=True), space, plist) == good, kind
 
 
 def creates(f, kind, space, plist):

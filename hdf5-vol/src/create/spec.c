@@ -230,14 +230,26 @@ static enum zb_code take_fill(vol_file *file, hid_t type, hid_t dcpl, vol_spec *
 
 /* ---- What only HDF5 knows ---- */
 
-/* What such elements are made of is not looked at before. */
-static enum zb_code check_nested(vol_file *file, hid_t type, const vol_spec *spec, zb_error *err) {
+/* In HDF5's own files elements that point at others have to be filled. */
+static enum zb_code check_fill_time(h5_lib *lib, hid_t dcpl, bool points, zb_error *err) {
+    H5D_fill_time_t time;
+    if (!points || lib->H5Pget_fill_time(dcpl, &time) < 0 || time != H5D_FILL_TIME_NEVER)
+        return ZB_OK;
+    return zb_fail(err, ZB_EINVAL,
+                   "elements of variable length are always filled: take another time than "
+                   "H5D_FILL_TIME_NEVER (H5Pset_fill_time)");
+}
+
+/* What nested elements are made of is not looked at before. */
+static enum zb_code check_elements(vol_file *file, hid_t type, hid_t dcpl, const vol_spec *spec,
+                                   zb_error *err) {
     vol_form *form = NULL;
     enum zb_code code = spec->element.nested ? vol_form_new(file, type, &form, err) : ZB_OK;
     if (form && form->size > VOL_ATTR_LARGEST)
         code = zb_fail(err, ZB_ELIMIT, "an element can take %zu bytes", VOL_ATTR_LARGEST);
+    const bool points = form ? vol_form_points(form) : zb_dtype_is_variable(spec->element.dtype);
     vol_form_free(form);
-    return code;
+    return code ? code : check_fill_time(file->lib, dcpl, points, err);
 }
 
 /* The type as a member of side.h, unless a reader of the array alone shows the same one. */
@@ -286,7 +298,7 @@ enum zb_code vol_spec_make(vol_file *file, hid_t type, hid_t space, hid_t dcpl, 
     enum zb_code code = vol_element_make(lib, type, &out->element, err);
     out->spec.dtype = out->element.dtype;
     if (!code)
-        code = check_nested(file, type, out, err);
+        code = check_elements(file, type, dcpl, out, err);
     if (!code)
         code = check_list(lib, type, dcpl, err);
     if (!code)
