@@ -51,6 +51,30 @@ def path(request, tmp_path):
     return path
 
 
+def test_a_comment_fills_a_buffer_of_its_length(path):
+    with h5py.File(path, "w") as f:
+        set_comment(f["/"], b"some text")
+        for size in (0, 3, 9, 10, 12):
+            buffer = ctypes.create_string_buffer(b"." * 12, 13)
+            assert comment(f["/"]) == b"some text"
+            assert library.H5Oget_comment(f["/"].id.id, buffer, size) == 9
+            assert buffer.raw.split(b"\0")[0][:size] == b"some text"[:size]
+            assert size > 9 or buffer.raw[size:12] == b"." * (12 - size)
+
+
+def test_older_calls_tell_the_number_of_links(path):
+    with h5py.File(path, "w") as f:
+        f["d"] = 1
+        f["g/again"] = f["d"]
+        f["soft"], f["external"] = h5py.SoftLink("/d"), h5py.ExternalLink("a.h5", "b")
+        f["type"] = np.dtype("i2")
+        f.create_dataset("typed", (2,), f["type"])
+        links = {name: h5py.h5g.get_objinfo(f.id, name.encode(), follow_link=False).nlink
+                 for name in ("d", "g/again", "g", "soft", "external", "type", "/")}
+        assert links == {"d": 2, "g/again": 2, "g": 1, "soft": 0, "external": 0, "type": 2, "/": 1}
+        assert h5py.h5g.get_objinfo(f.id, b"soft").nlink == 2
+
+
 def test_comments_are_kept(path):
     texts = {"/": b"the root", "g": "gr\u00fcn".encode(), "g/d": b'"{}\\\n' * 50, "t": b"a type"}
     with h5py.File(path, "r+") as f:

@@ -4,6 +4,7 @@
  * that h5py and the HDF5 tools need have an answer for Zarr; the others (caches, file drivers, ...)
  * are refused with an error.
  */
+#include "attributes/type_users.h"
 #include "callbacks/chunks.h"
 #include "callbacks/classes.h"
 #include "callbacks/old_walks.h"
@@ -15,6 +16,7 @@
 #include "model/files.h"
 #include "model/forget.h"
 #include "model/links.h"
+#include "model/reference_count.h"
 #include "model/writers.h"
 
 #include <stdlib.h>
@@ -99,9 +101,9 @@ static herr_t get_objinfo(const vol_object *object, const H5VL_native_group_get_
         return 0;
     memset(info, 0, sizeof *info);
     info->fileno[0] = (unsigned long)object->file->number;
-    info->nlink = 1;
     info->type = H5G_LINK;
     if (found.node) {
+        info->nlink = vol_reference_count(found.node) + vol_type_users(found.node);
         info->objno[0] = (unsigned long)found.node->token;
         if (vol_list_member_tracks_times(found.node))
             info->mtime = vol_node_changed(found.node);
@@ -173,8 +175,15 @@ herr_t vol_link_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optional_
 
 /* ---- Comments ---- */
 
+/* HDF5 ends a text with NUL where the buffer has room for one, and not else: programs give a buffer
+   of the text's length, and end it themselves. */
 static herr_t get_comment(vol_node *node, const H5VL_native_object_get_comment_t *args) {
-    vol_copy_name(vol_comment(node), args->buf, args->buf_size, args->comment_len);
+    const char *text = vol_comment(node);
+    const size_t length = strlen(text);
+    if (args->buf)
+        memcpy(args->buf, text, args->buf_size < length + 1 ? args->buf_size : length + 1);
+    if (args->comment_len)
+        *args->comment_len = length;
     return 0;
 }
 
