@@ -194,12 +194,37 @@ def test_copies_without_the_flag(tmp_path):
         assert not target["one"][()]
 
 
+@pytest.mark.parametrize("suffix", ["zarr", "h5"])
+def test_copies_in_another_file_lead_to_no_object_of_the_same_path(tmp_path, suffix):
+    """References are null there, as in HDF5, unless what is copied keeps its path in a store."""
+    fill(tmp_path / f"a.{suffix}")
+    fill(tmp_path / f"b.{suffix}")
+    with h5py.File(tmp_path / f"a.{suffix}") as source, h5py.File(tmp_path / f"b.{suffix}", "r+") as target:
+        source.copy("/", target, "other")
+        source.copy("refs", target, "g/copied")
+        source.copy("one", target, "g/single")
+        assert not target["other/refs"][0, 0] and not target["other/x"].attrs["to"]
+        assert not target["g/copied"][0, 0] and not target["g/single"][()]
+        if suffix == "zarr":  # HDF5 leaves the addresses of the other file in compounds
+            assert [bool(ref) for ref in target["other/rows"]["to"]] == [False, False]
+            assert plain(target["other/rows"]["n"]) == [1, 2]
+        assert names(target) == wanted()
+    with h5py.File(tmp_path / f"b.{suffix}") as file:
+        assert not file["other/refs"][0, 0] and not file["other/x"].attrs["to"]
+        assert not file["g/copied"][0, 0] and not file["g/single"][()]
+
+
 def test_copies_from_store_to_store(tmp_path):
-    """Paths are copied as they are."""
+    """Paths are copied as they are where they are of the same file, or true in the other one."""
     fill(tmp_path / "a.zarr")
     with h5py.File(tmp_path / "a.zarr", "r+") as file:
         file.copy("rows", "again")
         assert plain(file["again"]["n"]) == [1, 2] and file[file["again"]["to"][0]].name == "/x"
+        with h5py.File(tmp_path / "c.zarr", "w") as target:
+            for name in file:
+                if name != "again":
+                    file.copy(name, target, name)
+            assert names(target) == wanted()
         done = run(["h5copy", "--enable-error-stack", "-f", "ref", "-i", tmp_path / "a.zarr", "-o", tmp_path / "b.zarr",
                     "-s", "g", "-d", "g"], connector="zarr")
         assert done.returncode != 0 and "H5O_COPY_EXPAND_REFERENCE_FLAG" in done.stderr

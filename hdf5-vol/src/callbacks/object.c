@@ -9,6 +9,7 @@
 #include "callbacks/flush.h"
 #include "callbacks/unasked.h"
 #include "copy/from_hdf5.h"
+#include "copy/store_references.h"
 #include "copy/to_hdf5.h"
 #include "create/list_member.h"
 #include "hdf5/errors.h"
@@ -55,10 +56,15 @@ static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpyp
                              .without_attributes = flags & H5O_COPY_WITHOUT_ATTR_FLAG,
                              .expand_soft = flags & H5O_COPY_EXPAND_SOFT_LINK_FLAG,
                              .expand_external = flags & H5O_COPY_EXPAND_EXT_LINK_FLAG};
-    vol_file_hold(node->file);
+    vol_file *files[] = {node->file, place->group->file};
+    vol_file_hold(files[0]);
+    vol_file_hold(files[1]);
     enum zb_code code = vol_edit_copy(node, place, &how, &err);
-    vol_file_let_go(node->file);
-    return code ? vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err) : 0;
+    herr_t result = code ? vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err)
+                         : vol_references_copied(node, place);
+    vol_file_let_go(files[1]);
+    vol_file_let_go(files[0]);
+    return result;
 }
 
 /* HDF5 reads the source, and may come back. */
@@ -101,7 +107,7 @@ static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *loc,
     return result;
 }
 
-/* References in stores are paths, which are copied as they are. */
+/* References in stores are paths, which are copied as they are, or become null. */
 static bool check_copy_list(h5_lib *lib, hid_t ocpypl) {
     unsigned flags = 0;
     if (lib->H5Pget_copy_object(ocpypl, &flags) < 0)

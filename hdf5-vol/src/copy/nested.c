@@ -113,6 +113,18 @@ herr_t vol_nested_import(const vol_pieces *pieces, hid_t source, hid_t space, vo
     return result;
 }
 
+herr_t vol_nested_change(const vol_pieces *pieces, vol_node *node, const vol_reference_map *map,
+                         void *buffer) {
+    herr_t result = transfer(pieces, node, buffer, false);
+    if (result < 0)
+        return -1;
+    result = map_references(pieces, node, map, buffer);
+    if (result >= 0)
+        result = transfer(pieces, node, buffer, true);
+    drop(pieces, node, buffer);
+    return result;
+}
+
 herr_t vol_nested_export(const vol_pieces *pieces, vol_node *node, void *dataset, hid_t space,
                          hid_t dxpl, const vol_reference_map *map, void *buffer) {
     h5_lib *lib = node->file->lib;

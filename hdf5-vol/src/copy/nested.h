@@ -27,7 +27,11 @@ void *vol_nested_buffer(const vol_pieces *pieces, vol_node *node);
 herr_t vol_nested_import(const vol_pieces *pieces, hid_t source, hid_t space, vol_node *node,
                          hid_t dxpl, const vol_reference_map *map, void *buffer);
 
-/* The other way, into a native dataset. */
+/* Changes the references in the current piece of a dataset of a store. */
+herr_t vol_nested_change(const vol_pieces *pieces, vol_node *node, const vol_reference_map *map,
+                         void *buffer);
+
+/* The way out of a store, into a native dataset. */
 herr_t vol_nested_export(const vol_pieces *pieces, vol_node *node, void *dataset, hid_t space,
                          hid_t dxpl, const vol_reference_map *map, void *buffer);
 

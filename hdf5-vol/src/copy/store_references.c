@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* References of copies in another store: see store_references.h. */
+#include "copy/store_references.h"
+
+#include "attributes/attributes.h"
+#include "attributes/elements.h"
+#include "attributes/large.h"
+#include "attributes/write.h"
+#include "copy/nested.h"
+#include "copy/pieces.h"
+#include "hdf5/errors.h"
+#include "model/dataset.h"
+#include "model/links.h"
+#include "model/side.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Elements of datasets ---- */
+
+static bool has_references(vol_node *dataset) {
+    hid_t type = vol_node_type(dataset), saved = vol_stack_save(dataset->file->lib);
+    vol_form *form = NULL;
+    const bool has = vol_form_new(dataset->file, type, &form, NULL) == ZB_OK &&
+                     vol_form_has(form, VOL_FORM_REFERENCE);
+    vol_form_free(form);
+    vol_release_id(dataset->file->lib, type);
+    vol_stack_restore(dataset->file->lib, saved);
+    return has;
+}
+
+static herr_t forget_in_data(vol_node *node) {
+    vol_pieces pieces;
+    herr_t result = 0;
+    if (node->kind != VOL_DATASET || !vol_node_is_nested(node) || !has_references(node))
+        return 0;
+    vol_pieces_begin(&pieces, node->zarr);
+    void *buffer = pieces.done ? NULL : vol_nested_buffer(&pieces, node);
+    if (!pieces.done && !buffer)
+        return -1;
+    for (; !pieces.done && result >= 0; vol_pieces_next(&pieces))
+        result = vol_nested_change(&pieces, node, &vol_references_null, buffer);
+    free(buffer);
+    return result;
+}
+
+/* ---- Attributes ---- */
+
+/* Those of dimension scales are model/scale_moves.h's; those that are made are no attributes. */
+static bool may_refer(const vol_attr *attr) {
+    return attr->kind == VOL_ATTR_BYTES && attr->place != VOL_ATTR_STATED && !attr->derived;
+}
+
+/* `copy` are its elements, of that form. */
+static herr_t store_null(vol_node *node, const vol_attr *attr, const vol_form *form, void *copy) {
+    h5_lib *lib = node->file->lib;
+    hid_t type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
+    char *name = strdup(attr->name), *named = attr->named ? strdup(attr->named) : NULL;
+    const vol_attr_value value = {.name = name,
+                                  .type = type,
+                                  .space = space,
+                                  .dxpl = *lib->H5P_LST_DATASET_XFER_ID_g,
+                                  .data = copy,
+                                  .named = named,
+                                  .is_utf8 = attr->is_utf8};
+    vol_elements_references(form, attr->count, copy, vol_references_null.visit, NULL);
+    herr_t result = name && type >= 0 && space >= 0 ? vol_attr_store(node, &value, type) : -1;
+    vol_release_id(lib, type);
+    vol_release_id(lib, space);
+    free(named);
+    free(name);
+    return result;
+}
+
+static herr_t forget_in_elements(vol_node *node, const vol_attr *attr, const vol_form *form) {
+    size_t size;
+    if (vol_large_read(node, attr) < 0)
+        return -1;
+    unsigned char *bytes = vol_elements_pack(form, attr->count, attr->data, true, &size);
+    void *copy = bytes ? vol_elements_unpack(form, attr->count, bytes, size) : NULL;
+    free(bytes);
+    const size_t count = attr->count; /* the attribute goes when it is stored */
+    herr_t result = copy ? store_null(node, attr, form, copy)
+                         : vol_attr_push_no_memory(node->file->lib, attr->name);
+    vol_elements_free(form, count, copy);
+    return result;
+}
+
+static herr_t forget_in_attribute(vol_node *node, const char *name) {
+    h5_lib *lib = node->file->lib;
+    vol_attrs *attrs = vol_node_attrs(node);
+    const vol_attr *attr = attrs ? vol_attrs_find(attrs, name) : NULL;
+    if (!attr || !may_refer(attr) || attr->count == 0)
+        return attrs ? 0 : -1;
+    vol_form *form = NULL;
+    hid_t type = vol_attr_type(lib, attr);
+    herr_t result = 0;
+    if (vol_form_new(node->file, type, &form, NULL) == ZB_OK &&
+        vol_form_has(form, VOL_FORM_REFERENCE))
+        result = forget_in_elements(node, attr, form);
+    vol_form_free(form);
+    vol_release_id(lib, type);
+    return result;
+}
+
+/* The names of the entries that may tell of references, from a copy of the member: storing one
+   changes it. */
+static herr_t forget_in_attributes(vol_node *node) {
+    zb_json *side = vol_side_of(node->zarr);
+    const zb_json *entry = zb_json_first(zb_json_get(side, "attributes"));
+    herr_t result = 0;
+    for (; entry && result >= 0; entry = zb_json_next(entry)) {
+        char *text = zb_json_print(entry);
+        if (!text || strstr(text, "\"reference\""))
+            result = forget_in_attribute(node, zb_json_name(entry));
+        free(text);
+    }
+    zb_json_free(side);
+    return result;
+}
+
+/* ---- All ---- */
+
+static herr_t forget_below(vol_node *node) {
+    zb_error err = {0};
+    if (!node->zarr || node->is_dimension || node->is_unreadable)
+        return 0;
+    if (forget_in_attributes(node) < 0 || forget_in_data(node) < 0)
+        return -1;
+    enum zb_code code = node->kind == VOL_GROUP ? vol_node_list(node, &err) : ZB_OK;
+    for (size_t i = 0; i < vol_links_count(node) && !code; i++) {
+        vol_link *link = vol_links_at(node, i);
+        code = link->named ? ZB_OK : vol_link_open(link, &err);
+        if (!code && !link->named && link->node && forget_below(link->node) < 0)
+            return -1;
+    }
+    if (code)
+        VOL_PUSH_ZB(node->file->lib, SYM, CANTCOPY, &err);
+    return code ? -1 : 0;
+}
+
+herr_t vol_references_copied(const vol_node *node, const vol_place *place) {
+    vol_link *link;
+    zb_error err = {0};
+    if (node->file == place->group->file)
+        return 0;
+    enum zb_code code = vol_child_find(place->group, place->name, &link, &err);
+    if (!code)
+        code = vol_link_open(link, &err);
+    if (code) {
+        VOL_PUSH_ZB(node->file->lib, SYM, CANTCOPY, &err);
+        return -1;
+    }
+    const bool stays = link->node && strcmp(node->path, link->node->path) == 0;
+    return stays || !link->node ? 0 : forget_below(link->node);
+}
