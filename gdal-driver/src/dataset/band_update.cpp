@@ -7,7 +7,7 @@
 #include "array/attributes.h"
 #include "base/name_values.h"
 #include "dataset/band.h"
-#include "dataset/side_properties.h"
+#include "side/side_properties.h"
 
 using namespace zarr3;
 

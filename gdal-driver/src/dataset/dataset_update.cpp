@@ -13,7 +13,7 @@
 #include "base/errors.h"
 #include "dataset/dataset.h"
 #include "dataset/levels.h"
-#include "dataset/side_properties.h"
+#include "side/side_properties.h"
 #include "geo/group_place.h"
 
 using namespace zarr3;

@@ -50,10 +50,9 @@ static bool tells_itself(vol_node *node, const vol_attrs *attrs) {
     while ((one = vol_attribute_next(node, &walk)))
         if (!vol_side_hides(node, zb_json_name(one)) && !follows(attrs, zb_json_name(one), &last))
             return false;
-    const zb_json *stated = vol_side_get(node, VOL_SCALES);
+    const zb_json *stated = vol_scales_get(node);
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++)
-        if (zb_json_get(stated, scales[i]) && vol_attrs_find(attrs, scales[i]) &&
-            !follows(attrs, scales[i], &last))
+        if (zb_json_get(stated, scales[i]) && !follows(attrs, scales[i], &last))
             return false;
     return last == attrs->last;
 }
