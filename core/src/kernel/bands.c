@@ -2,9 +2,8 @@
 /*
  * Plain loops over pixels, which the compiler turns into shuffles of registers when it knows the
  * element's size and the number of bands: hence one loop for each pair of them, all made of the
- * same few lines. On x86-64 they are compiled once more with the shuffles of SSSE3, without which
- * three bands of bytes take seven times as long; AVX2 and AVX-512 gain nothing, as memory is
- * slower.
+ * same few lines. On x86-64 they are compiled for the shuffles of SSSE3 and AVX2, too, without
+ * which three bands of bytes take seven times as long. AVX-512 gains nothing: memory is slower.
  */
 #include "kernel/bands.h"
 
@@ -13,9 +12,9 @@
 #define INLINED static inline __attribute__((always_inline))
 
 #if defined(__x86_64__)
-#define HAVE_SSSE3 1
+#define HAVE_SHUFFLES 1
 #else
-#define HAVE_SSSE3 0
+#define HAVE_SHUFFLES 0
 #endif
 
 /* ---- One loop, of constants ------------------------------------------------------------------ */
@@ -68,21 +67,27 @@ INLINED void of_size(size_t size, size_t bands, bool one, const char *src, char 
         of_bands(4, bands, one, src, dst, n);
 }
 
-#if HAVE_SSSE3
+#if HAVE_SHUFFLES
 __attribute__((target("ssse3"))) static void by_ssse3(size_t size, size_t bands, bool one,
                                                       const char *src, char *const *dst, size_t n) {
+    of_size(size, bands, one, src, dst, n);
+}
+
+__attribute__((target("avx2"))) static void by_avx2(size_t size, size_t bands, bool one,
+                                                    const char *src, char *const *dst, size_t n) {
     of_size(size, bands, one, src, dst, n);
 }
 #endif
 
 static void run(size_t size, size_t bands, bool one, const char *src, char *const *dst, size_t n) {
-#if HAVE_SSSE3
-    if (__builtin_cpu_supports("ssse3")) {
+#if HAVE_SHUFFLES
+    if (__builtin_cpu_supports("avx2"))
+        by_avx2(size, bands, one, src, dst, n);
+    else if (__builtin_cpu_supports("ssse3"))
         by_ssse3(size, bands, one, src, dst, n);
-        return;
-    }
+    else
 #endif
-    of_size(size, bands, one, src, dst, n);
+        of_size(size, bands, one, src, dst, n);
 }
 
 void zb__bands_split(size_t size, size_t bands, const char *src, char *const *dst, size_t n) {

@@ -21,8 +21,8 @@
 /* ---- Requests and costs ---- */
 
 /* Puts the tasks of cached chunks first: they release their chunks before others need room in the
-   cache. */
-static void cached_first(zb__task_list *list) {
+   cache. Returns how many there are. */
+static size_t cached_first(zb__task_list *list) {
     size_t first = 0;
     for (size_t i = 0; i < list->count; i++) {
         if (!list->items[i].first->cached)
@@ -31,6 +31,7 @@ static void cached_first(zb__task_list *list) {
         list->items[first++] = list->items[i];
         list->items[i] = other;
     }
+    return first;
 }
 
 /* Requests to a local store are small enough that each thread gets several. Others are not cut for
@@ -120,8 +121,27 @@ static enum zb_code run_unopened(zb__stored_chunk *chunk, zb__leaf *leaf, zb__sc
     return code == ZB_OK ? zb__task_run_leaf(leaf, range.buffer, scratch, err) : code;
 }
 
+typedef struct run {
+    const zb__task_list *tasks;
+    size_t cached; /* so many at the beginning need no bytes */
+    size_t width;  /* threads */
+} run;
+
+/* The place in the list of the i-th task to begin. Chunks that follow one another in a file mostly
+   lie side by side in the destination, where the ends of their rows share cache lines, over which
+   threads would fight that write them at the same time. So each thread goes through a part of the
+   list, while all take their time. */
+static size_t place_of(const run *r, size_t i) {
+    const size_t part = (r->tasks->count - r->cached) / r->width;
+    if (i < r->cached || i - r->cached >= part * r->width)
+        return i;
+    const size_t turn = i - r->cached;
+    return r->cached + turn % r->width * part + turn / r->width;
+}
+
 static enum zb_code run_task(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
-    const zb__task *t = &((const zb__task_list *)context)->items[i];
+    const run *r = context;
+    const zb__task *t = &r->tasks->items[place_of(r, i)];
     if (!t->chunk->object && !t->first->missing)
         return run_unopened(t->chunk, t->first, scratch, err);
     if (t->size == 0)
@@ -143,8 +163,9 @@ enum zb_code zb__at_once_run(zb__stored_chunk *chunks, size_t count, zb__task_li
         rule.looks_up = chunks[i].object != NULL;
         code = zb__tasks_add(tasks, &chunks[i], &rule, err);
     }
-    cached_first(tasks);
+    run r = {.tasks = tasks, .cached = cached_first(tasks)};
     /* What a store that is not local takes for a request is no work. */
     width = hints->is_local && estimate(chunks, count) < PARALLEL_NS ? 1 : 0;
-    return code ? code : zb__pool_run(run_task, tasks, tasks->count, width, err);
+    r.width = width ? width : zb__pool_width();
+    return code ? code : zb__pool_run(run_task, &r, tasks->count, width, err);
 }
