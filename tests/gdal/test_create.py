@@ -434,3 +434,17 @@ def test_too_many_columns_for_coordinates(tmp_path):
     dataset = None
     assert sorted(zarr.open_group(path)) == ["data", "spatial_ref"] and dataset is None
     assert opened(path).GetGeoTransform() == (5, 1e-6, 0, 7, 0, -1e-6)
+
+
+@pytest.mark.parametrize("name", ["a\\b.zarr", "a\nb.zarr", "a\x7f.zarr", "__a.zarr", ".a.zarr"])
+def test_files_with_names_that_no_array_can_have(tmp_path, name):
+    path = str(tmp_path / name)
+    source = gdal.GetDriverByName("MEM").Create("", 3, 2)
+    source.GetRasterBand(1).Fill(7)
+    for make in (lambda: gdal.GetDriverByName("Zarr3").Create(path, 3, 2).Close(),
+                 lambda: gdal.Translate(path, source, format="Zarr3").Close()):
+        make()
+        with opened(path) as dataset:
+            assert dataset.GetFileList()[0].endswith("/data/zarr.json")
+    with opened(path) as dataset:
+        assert (dataset.ReadAsArray() == 7).all()

@@ -142,6 +142,15 @@ bool Destination::find_group(const char *name, const std::string &array, std::st
     return true;
 }
 
+/* Names of files have no such bounds. */
+static bool may_be_name(const std::string &name) {
+    const bool has_odd = std::any_of(name.begin(), name.end(), [](char letter) {
+        return letter == '\\' || static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f;
+    });
+    return !has_odd && CPLIsUTF8(name.c_str(), -1) && name[0] != '.' &&
+           !STARTS_WITH(name.c_str(), "__");
+}
+
 std::string Destination::array_name() const {
     std::string name = node_.empty() ? name_of_root(root_) : last_part(node_);
     if (is_archive_ && EQUAL(CPLGetExtension(name.c_str()), "zarr")) /* a store's folder in it */
@@ -150,7 +159,7 @@ std::string Destination::array_name() const {
         if (name == taken)
             return "data";
     }
-    return name[0] == '.' || STARTS_WITH(name.c_str(), "__") ? "data" : name;
+    return may_be_name(name) ? name : "data";
 }
 
 bool Destination::is_emptied_by_copies() const {
