@@ -22,8 +22,8 @@ std::vector<std::pair<std::string, std::string>> name_values(CSLConstList list) 
 
 /* The place of the item, or -1. A program may look for a name that has a "=". */
 static int find_item(CSLConstList list, const char *name) {
-    const size_t length = strlen(name);
-    for (int i = 0; list != nullptr && list[i] != nullptr; i++) {
+    const size_t length = name == nullptr ? 0 : strlen(name);
+    for (int i = 0; name != nullptr && list != nullptr && list[i] != nullptr; i++) {
         if (EQUALN(list[i], name, length) &&
             (list[i][length] == '=' || list[i] + length == separator_of(list[i])))
             return i;
@@ -37,6 +37,8 @@ const char *item_value(CSLConstList list, const char *name) {
 }
 
 void set_item(CPLStringList *list, const char *name, const char *value) {
+    if (name == nullptr)
+        return;
     const int found = find_item(list->List(), name);
     const std::string item = std::string(name) + "=" + (value == nullptr ? "" : value);
     if (found < 0 && value != nullptr)

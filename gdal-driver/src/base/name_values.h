@@ -23,7 +23,8 @@ std::vector<std::pair<std::string, std::string>> name_values(CSLConstList list);
 /* The value of the first item of that name, letters of either case; NULL where there is none. */
 const char *item_value(CSLConstList list, const char *name);
 
-/* Sets the first item of that name, or adds one; NULL removes it. */
+/* Sets the first item of that name, or adds one; the value NULL removes it. Programs may give no
+   name, which leads to nothing. */
 void set_item(CPLStringList *list, const char *name, const char *value);
 
 } // namespace zarr3
