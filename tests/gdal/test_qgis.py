@@ -129,6 +129,19 @@ def test_a_layer_is_what_the_raster_is(store, tmp_path, form):
     assert told["name"].startswith("Band 2")
 
 
+@pytest.mark.parametrize("name", ["x.zarr.zip", "x.ozx"])
+def test_an_archive_is_a_layer(tmp_path, name):
+    path = str(tmp_path / name)
+    gdal.GetDriverByName("Zarr3").CreateCopy(path, gdal.Open(str(LANDSAT))).Close()
+    assert os.path.isfile(path)
+    ours, theirs = qgis(tmp_path, """
+registry = QgsProviderRegistry.instance()
+assert len(registry.querySublayers(arguments["names"][0])) == 1
+return [picture(plain(layer(name), 3, 2, 1), 349, 352) for name in arguments["names"]]
+""", names=[path, str(LANDSAT)])
+    assert ours == theirs
+
+
 def test_it_draws_what_it_draws_of_a_geotiff(store, tmp_path):
     path, root = store
     source = landsat(root)

@@ -103,7 +103,7 @@ class ZarrPython(Peer):
 
     def read(self, path, windows, case):
         array = self.open(path, "r")
-        return [np.asarray(array[slices(window)]) for window in windows]
+        return [diff_types.boxed(array[slices(window)]) for window in windows]
 
     def write(self, path, box, values):
         # An object by itself, in place of an array of no dimensions with it.

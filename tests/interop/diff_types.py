@@ -24,6 +24,18 @@ BITS = {"int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "float4_e2m1fn": 4, "float
 TEXTS = ["", "a", "xyz", "\u65e5\u672c", "\U0001d11e", "two words", "\"\\\n"]
 
 
+def boxed(values):
+    """An array of them. numpy takes NULs off the end of bytes or a text that stands alone;
+    zarr-python puts such a one, read from a shard, into an array within an array."""
+    if isinstance(values, (bytes, str)):
+        box = np.empty((), object)
+        box[()] = values
+        return box
+    array = np.asarray(values)
+    is_wrapped = array.dtype == object and not array.ndim and isinstance(array[()], np.ndarray)
+    return array[()] if is_wrapped else array
+
+
 @dataclass
 class Type:
     name: str  # in tables of types
@@ -112,7 +124,7 @@ class Type:
 
     def bytes_of(self, values):
         """What is compared: two libraries' elements are the same where these bytes are."""
-        values = np.asarray(values)
+        values = boxed(values)
         if self.dtype == object:
             # Not numpy's own kinds of them, which print otherwise.
             return repr([str(v) if isinstance(v, str) else bytes(v)
