@@ -3,7 +3,8 @@
 
 #include "kernel/dtype.h"
 
-/* The first field that keeps one struct from becoming the other. `all`: `from` may have no others. */
+/* The first field that keeps one struct from becoming the other. `all`: `from` may have no
+   others. */
 static const zb_field *bad_field(zb_dtype from, zb_dtype to, bool all) {
     size_t count;
     const zb_field *fields = zb_dtype_fields(to, &count);
