@@ -259,8 +259,7 @@ def test_link_to_a_type_that_has_gone(tmp_path):
     with h5py.File(path, "r+") as file:
         file.attrs.modify("at", 6)
         assert attribute_type(file, "at").committed() and file.attrs["at"] == 6
-        file.move("g/i", "elsewhere")
-        del file["t"]
+        del file["t"], file["g/i"]
         file["t"] = np.dtype("f8")
     with h5py.File(path, "r") as file:
         for owner in (file["d"], file["g/n"]):
@@ -306,3 +305,62 @@ def test_types_of_another_file(names, tmp_path):
         one["d"] = np.zeros(2, kind)
     with h5py.File(tmp_path / names[1], "r") as other:
         assert (other["d"][()] == np.ones(2, kind)).all() and (other.attrs["a"] == np.ones(3, kind)).all()
+
+
+def type_of(item):
+    """Whether the type of a dataset, or of its attribute "of", is a named one, and the name."""
+    kind = item.id.get_type() if isinstance(item, h5py.Dataset) else h5py.h5a.open(item.id, b"of").get_type()
+    name = h5py.h5i.get_name(kind) if kind.committed() else None
+    return name.decode() if name else None
+
+
+def use_types(file):
+    group = file.create_group("types")
+    commit(group, "t", T.NATIVE_INT32)
+    commit(group, "other", T.NATIVE_INT8)
+    for name, kind in (("d", "t"), ("types/inside", "t"), ("far/away", "other"), ("plain", None)):
+        file.create_dataset(name, (2,), file[f"types/{kind}"] if kind else "i4")
+    file["plain"].attrs.create("of", 1, dtype=file["types/t"])
+    file["far"].attrs.create("of", 1, dtype=file["types/other"])
+
+
+def used(file):
+    attribute = h5py.h5a.open(file["plain"].id, b"of").get_type()
+    return {"d": type_of(file["d"]), "far/away": type_of(file["far/away"]), "far": type_of(file["far"]),
+            "plain": h5py.h5i.get_name(attribute).decode() if attribute.committed() else None}
+
+
+@pytest.mark.parametrize("name", ["x.zarr", "x.h5"])
+@pytest.mark.parametrize("again", [False, True])
+def test_moved_types_stay_those_of_what_was_made_with_them(tmp_path, name, again):
+    with h5py.File(tmp_path / name, "w") as file:
+        use_types(file)
+    with h5py.File(tmp_path / name, "r+") as file:
+        if again:
+            assert used(file)["plain"] == "/types/t"
+        file.move("types/t", "t2")
+        file.move("types", "g/types")
+        wanted = {"d": "/t2", "plain": "/t2", "far/away": "/g/types/other", "far": "/g/types/other"}
+        assert used(file) == wanted and type_of(file["g/types/inside"]) == "/t2"
+        file.move("far", "types")  # the old name, of another group
+    with h5py.File(tmp_path / name, "r+") as file:
+        file.move("types", "far")
+        assert used(file) == wanted and type_of(file["g/types/inside"]) == "/t2"
+        file["again"] = file["t2"]
+        del file["t2"]  # the type goes on under its other name
+    with h5py.File(tmp_path / name) as file:
+        assert used(file) == {**wanted, "d": "/again", "plain": "/again"}
+
+
+@pytest.mark.parametrize("name", ["x.zarr", "x.h5"])
+@pytest.mark.parametrize("to", ["same", "other"])
+def test_copies_have_the_types_that_were_copied_with_them(tmp_path, name, to):
+    with h5py.File(tmp_path / name, "w") as file, h5py.File(tmp_path / f"o{name[1:]}", "w") as other:
+        use_types(file)
+        target = file if to == "same" else other
+        file.copy("types", target, "g/copy")
+        file.copy("far", target, "far2") if to == "same" else None
+    with h5py.File(tmp_path / (name if to == "same" else f"o{name[1:]}")) as file:
+        assert type_of(file["g/copy/inside"]) == "/g/copy/t"
+        if to == "same":
+            assert used(file)["d"] == type_of(file["types/inside"]) == "/types/t"

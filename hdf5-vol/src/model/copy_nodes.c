@@ -7,6 +7,7 @@
 #include "model/edit_attributes.h"
 #include "model/link_order.h"
 #include "model/links.h"
+#include "model/named_paths.h"
 #include "model/place_text.h"
 #include "model/reference_count.h"
 #include "model/scale_moves.h"
@@ -95,6 +96,8 @@ enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, const vol_cop
         take_order(node, made);
     if (!code)
         code = vol_scales_copied(node, made, err);
+    if (!code)
+        code = vol_named_paths_copied(made, node->path, err);
     if (!code)
         code = vol_reference_copied(made, err);
     return !code && how->without_attributes ? remove_attributes(made, err) : code;

@@ -12,6 +12,7 @@
 #include "model/link_store.h"
 #include "model/links.h"
 #include "model/loose.h"
+#include "model/named_paths.h"
 #include "model/node_attrs.h"
 #include "model/node_life.h"
 #include "model/paths.h"
@@ -243,6 +244,15 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
                : code;
 }
 
+/* What leads to a node that has moved is wrong until it is stored. `from` is its old path in the
+   store, `shown` in the open file. */
+static enum zb_code follow(vol_node *node, const char *from, const char *shown, zb_error *err) {
+    enum zb_code code = vol_alias_moved(node) ? vol_links_store_around(node, err) : ZB_OK;
+    if (!code)
+        code = vol_scales_moved(node, from, err);
+    return code ? code : vol_named_paths_moved(node, shown, err);
+}
+
 enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err) {
     if (!link)
         return zb_fail(err, ZB_EINVAL, "the root group cannot be moved");
@@ -251,10 +261,12 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
         return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved", link->name);
     if (node && vol_place_is_below(place->group, node))
         return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved into itself", link->name);
-    char *from, *to = NULL;
+    char *from, *to = NULL, *shown = node ? strdup(node->path) : NULL;
     enum zb_code code = vol_node_child_path(group, link->name, &from, err);
     if (!code)
         code = vol_node_child_path(place->group, place->name, &to, err);
+    if (!code && node && !shown)
+        code = zb_fail(err, ZB_ENOMEM, "no memory for a path");
     if (!code && node)
         code = vol_alias_gather(node, err);
     if (!code && node)
@@ -265,12 +277,11 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
         code = zb_node_move(group->file->store, from, to, err);
     if (!code)
         code = vol_tree_move(link, place->group, place->name, err);
-    if (!code && node && vol_alias_moved(node)) /* what leads there is wrong until it is stored */
-        code = vol_links_store_around(node, err);
     if (!code && node)
-        code = vol_scales_moved(node, from, err);
+        code = follow(node, from, shown, err);
     if (!code && vol_links_are_listed(group))
         code = vol_named_show(group, err); /* one that the node has hidden */
+    free(shown);
     free(from);
     free(to);
     return code;

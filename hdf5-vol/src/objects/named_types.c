@@ -4,12 +4,8 @@
 
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
-#include "model/attribute_list.h"
-#include "model/links.h"
 #include "model/loose.h"
-#include "model/node_attrs.h"
 #include "model/paths.h"
-#include "model/side.h"
 #include "model/tokens.h"
 #include "objects/open_ids.h"
 
@@ -77,85 +73,13 @@ hid_t vol_named_type(vol_handle *handle, const char *path, hid_t type) {
 
 /* ---- Types that get a path ---- */
 
-/* The stand-in, and what takes its place, as text and as JSON. */
-typedef struct renaming {
-    const char *from, *to;
-    char *json;
-} renaming;
-
-static bool is_from(const renaming *names, const zb_json *value) {
-    const char *text = zb_json_string(value);
-    return text && strcmp(text, names->from) == 0;
-}
-
-static enum zb_code fail_memory(zb_error *err) {
-    return zb_fail(err, ZB_ENOMEM, "no memory for the path of a named datatype");
-}
-
-/* An entry of an attribute with the other path. */
-static enum zb_code rename_entry(vol_node *node, const char *attribute, const renaming *names,
-                                 zb_error *err) {
-    const zb_json *entry = vol_side_entry(node, attribute);
-    if (!is_from(names, zb_json_get(entry, VOL_SIDE_NAMED)))
-        return ZB_OK;
-    zb_json_writer *out = zb_json_writer_new();
-    zb_json_begin_object(out);
-    for (const zb_json *member = zb_json_first(entry); member; member = zb_json_next(member)) {
-        zb_json_write_name(out, zb_json_name(member));
-        if (strcmp(zb_json_name(member), VOL_SIDE_NAMED) == 0)
-            zb_json_write_raw(out, names->json);
-        else
-            zb_json_write_value(out, member);
-    }
-    zb_json_end_object(out);
-    char *text = zb_json_writer_end(out, NULL);
-    enum zb_code code = text ? vol_side_set_entry(node, attribute, text, err) : fail_memory(err);
-    free(text);
-    return code;
-}
-
-/* Attributes that this process has made of the type are in the list. */
-static enum zb_code rename_attributes(vol_node *node, const renaming *names, zb_error *err) {
-    enum zb_code code = ZB_OK;
-    const vol_attrs *list = vol_node_attrs_now(node);
-    for (size_t i = 0; list && i < list->count && !code; i++) {
-        vol_attr *attr = &list->attr[i];
-        if (!attr->name || !attr->named || strcmp(attr->named, names->from) != 0)
-            continue;
-        char *path = strdup(names->to);
-        code = path ? rename_entry(node, attr->name, names, err) : fail_memory(err);
-        if (path) {
-            free(attr->named);
-            attr->named = path;
-        }
-    }
-    return code;
-}
-
-/* The node and all known ones below it. */
-static enum zb_code rename_below(vol_node *node, const renaming *names, zb_error *err) {
-    enum zb_code code = ZB_OK;
-    if (node->kind == VOL_DATASET && is_from(names, vol_side_get(node, VOL_SIDE_NAMED)))
-        code = vol_side_set(node, VOL_SIDE_NAMED, names->json, err);
-    if (!code)
-        code = rename_attributes(node, names, err);
-    for (size_t i = 0; i < vol_links_count(node) && !code; i++)
-        if (vol_links_at(node, i)->node)
-            code = rename_below(vol_links_at(node, i)->node, names, err);
-    return code;
-}
-
 enum zb_code vol_named_rename(vol_node *type, uint64_t token, zb_error *err) {
     char *stand_in = new_stand_in(token);
-    zb_json_writer *text = zb_json_writer_new();
-    zb_json_write_string(text, type->path);
-    renaming names = {.from = stand_in, .to = type->path, .json = zb_json_writer_end(text, NULL)};
-    enum zb_code code = stand_in && names.json ? ZB_OK : fail_memory(err);
-    if (!code)
-        code = rename_below(type->file->root, &names, err);
+    const vol_path_change path = {.from = stand_in, .to = type->path};
+    enum zb_code code = stand_in ? vol_named_paths_change(type->file->root, &path, err)
+                                 : zb_fail(err, ZB_ENOMEM, "no memory for a path");
     for (vol_node *node = NULL; !code && (node = vol_loose_next(type->file, node)) != NULL;)
-        code = rename_below(node, &names, err);
-    free(names.json);
+        code = vol_named_paths_change(node, &path, err);
     free(stand_in);
     return code;
 }

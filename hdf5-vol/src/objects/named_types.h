@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From datasets and attributes to the named datatype with which they were made: its path is kept
- * beside their type. A link counts while there is a named datatype of the same type at that path.
+ * beside their type, and follows it (model/named_paths.h). A link counts while there is a named
+ * datatype of the same type at that path.
  *
  * A named datatype that has no path yet (H5Tcommit_anon, as h5repack makes them) is kept as ":" and
  * its token, until it gets one.
@@ -9,10 +10,8 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_NAMED_TYPES_H
 #define ZARRBRIDGE_HDF5_VOL_OBJECTS_NAMED_TYPES_H
 
+#include "model/named_paths.h"
 #include "objects/object.h"
-
-/* The member of side.h, and of entries of attributes, with that path. */
-#define VOL_SIDE_NAMED "named"
 
 /* The path of a type that is a named one of this file; malloc'ed. NULL for others. */
 char *vol_named_path(const vol_file *file, hid_t type);
