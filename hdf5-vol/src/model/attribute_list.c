@@ -94,20 +94,8 @@ static void fill_table(vol_attrs *attrs) {
         *slot_of(attrs, attrs->attr[i].name) = i + 1;
 }
 
-/* Gaps are closed first. A quarter of the capacity is left then, so that this is rare. */
-bool vol_attrs_reserve(vol_attrs *attrs, size_t more) {
-    if (attrs->count + more <= attrs->capacity)
-        return true;
-    if (attrs->capacity > 0) {
-        close_gaps(attrs);
-        memset(attrs->slot, 0, 4 * attrs->capacity * sizeof *attrs->slot);
-        fill_table(attrs);
-    }
-    if (attrs->count + more <= attrs->capacity - attrs->capacity / 4)
-        return true;
-    size_t capacity = attrs->capacity ? 2 * attrs->capacity : FEWEST;
-    while (capacity < attrs->count + more)
-        capacity *= 2;
+/* Moves all to arrays of that capacity. False when memory runs out; the list is as it was then. */
+static bool grow(vol_attrs *attrs, size_t capacity) {
     size_t *slot = calloc(4 * capacity, sizeof *slot);
     vol_attr **in_order = malloc(capacity * sizeof *in_order);
     vol_attr **by_name = malloc(capacity * sizeof *by_name);
@@ -134,6 +122,25 @@ bool vol_attrs_reserve(vol_attrs *attrs, size_t more) {
     attrs->slot = slot;
     attrs->in_order = in_order;
     attrs->by_name = by_name;
+    return true;
+}
+
+/* Gaps are closed first. A quarter of the capacity is left then, so that this is rare. */
+bool vol_attrs_reserve(vol_attrs *attrs, size_t more) {
+    if (attrs->count + more <= attrs->capacity)
+        return true;
+    if (attrs->capacity > 0) {
+        close_gaps(attrs);
+        memset(attrs->slot, 0, 4 * attrs->capacity * sizeof *attrs->slot);
+        fill_table(attrs);
+    }
+    if (attrs->count + more <= attrs->capacity - attrs->capacity / 4)
+        return true;
+    size_t capacity = attrs->capacity ? 2 * attrs->capacity : FEWEST;
+    while (capacity < attrs->count + more)
+        capacity *= 2;
+    if (!grow(attrs, capacity))
+        return false;
     fill_table(attrs);
     return true;
 }
