@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As create/list_properties.c has it: all but types track the order unless they say otherwise. */
+/* HDF5 has said so (create/list_properties.c). Nodes of other programs show the order of their
+   document, and get no side attribute for it. */
 static bool is_tracked(vol_node *node) {
     const zb_json *order = zb_json_get(vol_side_get(node, VOL_SIDE_CREATION), "attribute_order");
     const char *word = zb_json_string(order);
-    return word ? strcmp(word, "none") != 0 : node->kind != VOL_DATATYPE;
+    return word && strcmp(word, "none") != 0;
 }
 
 void vol_attribute_order_assign(vol_node *node, vol_attrs *attrs, const vol_attrs *before) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numbers of attributes in the order in which they were made, for objects that track it
- * (H5Pset_attr_creation_order). Where the attributes of the document, and those of scales.h behind
- * them, have the numbers from 1 on, nothing is kept. Otherwise, as after one was deleted or
- * renamed, they are a member of the side attribute (side.h),
+ * The numbers of attributes in the order in which they were made, for objects that an HDF5 program
+ * made to track it (H5Pset_attr_creation_order). Where the attributes of the document, and those of
+ * scales.h behind them, have the numbers from 1 on, nothing is kept. Otherwise, as after one was
+ * deleted or renamed, they are a member of the side attribute (side.h),
  *
  *     "attribute_list": [name, ...]
  *
