@@ -43,7 +43,9 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static zb__fs_kept slots[SLOTS];
 static uint64_t uses;
 static uint64_t seen[SEEN]; /* hashes */
-static atomic_size_t taken; /* slots that are not free; read without the lock */
+/* Slots that are not free; read without the lock. Above 0 only once there is the guard for forks:
+   until then nobody takes the lock but those who have made it. */
+static atomic_size_t taken;
 
 /* In a child, slots that other threads of the parent were reading stay as they are. */
 static void init(void) {
@@ -102,8 +104,13 @@ static uint64_t hash_of(const zb__fs *fs, const char *key) {
     return zb__mix_text(zb__mix(0, (uintptr_t)fs), key);
 }
 
+/* What another thread keeps at the same moment may be missed: a version tells whether it serves. */
+static bool keeps_any(void) {
+    return atomic_load_explicit(&taken, memory_order_acquire) > 0;
+}
+
 zb__fs_kept *zb__fs_kept_take(const zb__fs *fs, const char *key) {
-    if (atomic_load_explicit(&taken, memory_order_relaxed) == 0)
+    if (!keeps_any())
         return NULL;
     const uint64_t hash = hash_of(fs, key);
     pthread_mutex_lock(&lock);
@@ -169,6 +176,8 @@ zb__fs_kept *zb__fs_keep(const zb__fs *fs, const char *key, int fd, const zb_obj
 void zb__fs_kept_forget(const zb__fs *fs, const char *key) {
     int closed[SLOTS];
     size_t count = 0;
+    if (!keeps_any())
+        return;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < SLOTS; i++) {
         if (!slots[i].key || slots[i].fs != fs || (key && strcmp(slots[i].key, key) != 0))
@@ -186,7 +195,7 @@ void zb__fs_kept_forget(const zb__fs *fs, const char *key) {
 bool zb__fs_kept_clear(void) {
     int closed[SLOTS];
     size_t count = 0;
-    if (pthread_mutex_trylock(&lock) != 0)
+    if (!keeps_any() || pthread_mutex_trylock(&lock) != 0)
         return false;
     for (size_t i = 0; i < SLOTS; i++) {
         if (slots[i].key && slots[i].readers == 0)

@@ -2,6 +2,8 @@
 /* Files that stay open between reads: what they spare, that nothing else comes of it than of
    opening the file anew, and when they are closed. */
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -160,6 +162,36 @@ static void open_objects_stay_as_they_are(void **state) {
     assert_int_equal(check_descriptors(), before);
 }
 
+/* ---- Forks ----------------------------------------------------------------------------------- */
+
+static atomic_bool is_over;
+
+static void *clear_again_and_again(void *unused) {
+    while (!atomic_load(&is_over))
+        zb_cache_clear();
+    return unused;
+}
+
+static void put_in_child(void *context) {
+    const fixture *f = context;
+    alarm(20); /* ends the child where it waits for ever */
+    fixture_must_put(f->store, "c/0", "put", PUT_LATER);
+}
+
+static void fork_while_nothing_was_kept(void *context) {
+    pthread_t thread;
+    CHILD_CHECK(pthread_create(&thread, NULL, clear_again_and_again, NULL) == 0, "a thread");
+    for (int i = 0; i < 200; i++)
+        CHILD_CHECK(check_in_child(put_in_child, context, NULL, NULL), "fork %d", i);
+    atomic_store(&is_over, true);
+    pthread_join(thread, NULL);
+}
+
+/* The first test: later ones have kept files, so that the process knows of the lock. */
+static void children_change_objects_of_a_process_that_kept_none(void **state) {
+    assert_true(check_in_child(fork_while_nothing_was_kept, *state, NULL, NULL));
+}
+
 /* ---- How many stay open ---------------------------------------------------------------------- */
 
 static void few_stay_open(void **state) {
@@ -217,6 +249,7 @@ static void children_read_them(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(children_change_objects_of_a_process_that_kept_none),
         FIXTURE_TEST(a_file_in_its_place),
         FIXTURE_TEST(other_bytes_in_it),
         FIXTURE_TEST(none_in_its_place),
