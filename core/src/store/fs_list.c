@@ -64,7 +64,8 @@ static block *read_block(listing *l) {
     block *b = malloc(sizeof *b);
     const ssize_t got = b ? getdents64(l->dir, b->bytes, sizeof b->bytes) : -1;
     if (got <= 0) {
-        l->failed = got < 0 ? errno : 0;
+        /* ENOENT: it was removed meanwhile, and has no more names. */
+        l->failed = got < 0 && errno != ENOENT ? errno : 0;
         l->is_over = true;
         free(b);
         return NULL;

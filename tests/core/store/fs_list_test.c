@@ -73,6 +73,27 @@ static zb_list_entry only_one(const fixture *f, const char *prefix) {
     return entry;
 }
 
+static int remove_all(void *context, const zb_list_entry *entry) {
+    const fixture *f = context;
+    char path[512];
+    snprintf(path, sizeof path, "%s/g/%s", f->root, entry->name);
+    assert_int_equal(unlink(path), 0);
+    snprintf(path, sizeof path, "%s/g", f->root);
+    assert_int_equal(rmdir(path), 0);
+    return 0;
+}
+
+static void a_directory_that_goes_meanwhile_ends(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    for (int holding = 0; holding < 2; holding++) {
+        check_write_file(f->root, "g/a", "x", 1);
+        ASSERT_OK(
+            zb_store_list_holding(f->store, "g", holding ? documents : NULL, remove_all, f, &err),
+            err);
+    }
+}
+
 /* Nothing is told of what is behind links, and nothing of objects that wait. */
 static void leaves_links_to_others(void **state) {
     const fixture *f = *state;
@@ -123,6 +144,7 @@ int main(void) {
     setenv("ZARRBRIDGE_NUM_THREADS", "4", 1);
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(tells_what_each_name_holds),
+        FIXTURE_TEST(a_directory_that_goes_meanwhile_ends),
         FIXTURE_TEST(leaves_links_to_others),
         FIXTURE_TEST(fails_as_a_listing),
         cmocka_unit_test(others_tell_nothing),
