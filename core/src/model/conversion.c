@@ -26,7 +26,8 @@ enum zb_code zb__no_conversion(const char *path, zb_dtype from, zb_dtype to, boo
                                zb_error *err) {
     const char *name = NULL;
     const zb_field *bad, *source = NULL, *target = NULL;
-    while ((bad = bad_field(from, to, all)) != NULL) {
+    while (from.kind == ZB_KIND_STRUCT && to.kind == ZB_KIND_STRUCT &&
+           (bad = bad_field(from, to, all)) != NULL) {
         name = bad->name;
         source = zb_dtype_field(from, name);
         target = zb_dtype_field(to, name);

@@ -280,6 +280,12 @@ static void fields_of_structs(void **state) {
     assert_memory_equal(whole[1], "\xfe\xff\0\0\0\x3f\1", 7);
     ASSERT_FAILS(read_box(node, 0, 2, strange, got, NULL, &err), ZB_EUNSUPPORTED, err,
                  "struct does not convert to struct");
+    double number;
+    ASSERT_FAILS(
+        read_box(node, 0, 1, (zb_dtype){.kind = ZB_KIND_FLOAT, .size = 8}, &number, NULL, &err),
+        ZB_EUNSUPPORTED, err, "struct does not convert to float64");
+    ASSERT_FAILS(write_box(node, 0, 1, (zb_dtype){.kind = ZB_KIND_FLOAT, .size = 8}, &number, &err),
+                 ZB_EUNSUPPORTED, err, "float64 does not convert to struct");
     /* To be written, a struct has all fields, and no others: nothing is lost. */
     ASSERT_FAILS(write_box(node, 0, 1, one, single, &err), ZB_EUNSUPPORTED, err,
                  "only one of them has the field");
