@@ -17,6 +17,7 @@
 
 #include "store/fs_dirty.h"
 #include "store/fs_flush.h"
+#include "store/fs_kept.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
 #include "store/fs_remove.h"
@@ -69,6 +70,7 @@ enum zb_code zb__fs_rename(zb_store *store, const char *from, const char *to, zb
     }
     close(source.dir);
     if (code == ZB_OK) {
+        zb__fs_kept_forget(fs, NULL); /* changes by the new name would not find them */
         (void)zb__fs_join(fs, NULL, NULL);
         zb__fs_mark_moved(fs, from);
         zb__fs_mark_dirty(fs, source.path);

@@ -133,6 +133,16 @@ static void own_changes_close_it(void **state) {
     assert_int_equal(check_descriptors(), before);
 }
 
+/* By its old name nobody finds it any more. */
+static void a_move_closes_it(void **state) {
+    const fixture *f = *state;
+    zb_error err;
+    const int before = begin(f);
+    ASSERT_OK(zb_store_rename(f->store, "c", "moved", &err), err);
+    assert_int_equal(check_descriptors(), before);
+    assert_first(f, "moved/0", 'a', SIZE);
+}
+
 /* What waits for a flush is read, and not the file that is still there. */
 static void objects_that_wait_go_first(void **state) {
     const fixture *f = *state;
@@ -254,6 +264,7 @@ int main(void) {
         FIXTURE_TEST(other_bytes_in_it),
         FIXTURE_TEST(none_in_its_place),
         FIXTURE_TEST(own_changes_close_it),
+        FIXTURE_TEST(a_move_closes_it),
         FIXTURE_TEST(objects_that_wait_go_first),
         FIXTURE_TEST(open_objects_stay_as_they_are),
         FIXTURE_TEST(few_stay_open),
