@@ -114,7 +114,7 @@ static void forget_flush(void *context) {
 }
 
 enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err) {
-    int root = ZB__UNINTERRUPTED(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    int root = zb__fs_open_name(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (root < 0) {
         const int saved = errno;
         enum zb_code foreign = zb__foreign_file(path, err);

@@ -89,7 +89,7 @@ void zb__fs_free_dirty(zb__fs *fs) {
 static int sync_directory(const zb__fs *fs, const char *path) {
     /* "..": the new store's own name, which is in a directory outside. */
     int fd = strcmp(path, "..") == 0
-                 ? ZB__UNINTERRUPTED(openat(fs->root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+                 ? zb__fs_open_name(fs->root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
                  : zb__fs_openat(fs->root, *path ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return 0;

@@ -26,8 +26,8 @@ static int open_own(zb__fs *fs, const char *key, zb_error *err, enum zb_code *co
     *code = zb__fs_open_place(fs, key, false, &place, err);
     if (*code != ZB_OK)
         return -1;
-    int fd = ZB__UNINTERRUPTED(
-        openat(place.dir, place.name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK));
+    int fd = zb__fs_open_name(place.dir, place.name,
+                              O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0);
     int failed = errno;
     close(place.dir);
     if (fd < 0 && (failed == ELOOP || failed == EACCES || failed == EPERM))

@@ -132,15 +132,15 @@ static int make_lock_file(int dir, const char *name) {
     struct stat above;
     if (fstatat(dir, "", &above, AT_EMPTY_PATH) != 0)
         return -1;
-    int fd = ZB__UNINTERRUPTED(
-        openat(dir, name, LOCK_FLAGS | O_CREAT | O_EXCL, 0600 | (above.st_mode & 0666)));
+    int fd =
+        zb__fs_open_name(dir, name, LOCK_FLAGS | O_CREAT | O_EXCL, 0600 | (above.st_mode & 0666));
     if (fd >= 0)
         share(&above, fd);
     return fd;
 }
 
 static int open_made(int dir, const char *name) {
-    return ZB__UNINTERRUPTED(openat(dir, name, LOCK_FLAGS));
+    return zb__fs_open_name(dir, name, LOCK_FLAGS, 0);
 }
 
 /* By making it and by opening it in turn. stays: it is likely to be there. */
@@ -158,7 +158,7 @@ static int open_lock_file(int dir, const char *name, bool stays) {
 /* Removes a lock file that we may not open, when no process has it locked. */
 static void remove_forsaken(int dir, const char *name) {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int fd = ZB__UNINTERRUPTED(openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    int fd = zb__fs_open_name(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd < 0)
         return;
     if (fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type == F_UNLCK &&
@@ -207,9 +207,9 @@ static int open_hierarchy(const zb__fs *fs) {
     /* The usual case: the store is a hierarchy's root. */
     if (fstatat(fs->root, "../zarr.json", &st, 0) != 0 && errno == ENOENT)
         return fs->root;
-    int at = ZB__UNINTERRUPTED(openat(fs->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    int at = zb__fs_open_name(fs->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     for (int levels = 0; at >= 0 && levels < PATH_MAX / 2; levels++) {
-        int above = ZB__UNINTERRUPTED(openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
+        int above = zb__fs_open_name(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
         struct stat here;
         bool is_node = above >= 0 && fstat(above, &st) == 0 && fstat(at, &here) == 0 &&
                        !zb__fs_same_file(&st, &here) && fstatat(above, "zarr.json", &st, 0) == 0 &&
@@ -357,7 +357,7 @@ enum zb_code zb__fs_confirm_lock(const zb_lock *lock, zb_error *err) {
    in the moment in which it is made. */
 static bool may_be_held(int dir, const char *name) {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int fd = ZB__UNINTERRUPTED(openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    int fd = zb__fs_open_name(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd < 0)
         return errno == EACCES;
     bool held = fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;

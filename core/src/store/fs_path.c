@@ -81,15 +81,22 @@ static int open_beneath(int root, const char *path, int flags) {
     return openat_beneath_walk(root, path, flags);
 }
 
-/* The files that are kept give way. */
+bool zb__fs_made_room(void) {
+    const int failed = errno;
+    const bool made = (failed == EMFILE || failed == ENFILE) && zb__fs_kept_clear();
+    errno = failed;
+    return made;
+}
+
 int zb__fs_openat(int root, const char *path, int flags) {
     int fd = open_beneath(root, path, flags);
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-        const int lacks = errno;
-        if (zb__fs_kept_clear())
-            return open_beneath(root, path, flags);
-        errno = lacks;
-    }
+    return fd < 0 && zb__fs_made_room() ? open_beneath(root, path, flags) : fd;
+}
+
+int zb__fs_open_name(int at, const char *name, int flags, mode_t mode) {
+    int fd = ZB__UNINTERRUPTED(openat(at, name, flags, mode));
+    if (fd < 0 && zb__fs_made_room())
+        fd = ZB__UNINTERRUPTED(openat(at, name, flags, mode));
     return fd;
 }
 
@@ -109,7 +116,7 @@ static bool part_dangles(int root, const char *path, size_t length) {
 }
 
 DIR *zb__fs_open_dir(int at, const char *name) {
-    int fd = ZB__UNINTERRUPTED(openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    int fd = zb__fs_open_name(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     if (fd >= 0 && !dir) {
         int saved = errno;

@@ -12,9 +12,14 @@
 
 #include "zarrbridge/error.h"
 
-/* Opens a path beneath the root; -1 with errno. A path that leads out of it gives EXDEV or
-   ELOOP. */
+/* Opens a path beneath the root; -1 with errno. A path that leads out of it gives EXDEV or ELOOP.
+   Where descriptors lack, files that are kept (fs_kept.h) give way. */
 int zb__fs_openat(int root, const char *path, int flags);
+/* openat, uninterrupted, for which they give way as well: for paths that may lead anywhere. */
+int zb__fs_open_name(int at, const char *name, int flags, mode_t mode);
+/* After a call that has failed, with its errno, which stays: true if descriptors lacked, and files
+   that are kept were closed for it. */
+bool zb__fs_made_room(void);
 /* Opens the directory `name` in `at` for listing; no links. NULL with errno. */
 DIR *zb__fs_open_dir(int at, const char *name);
 

@@ -40,7 +40,7 @@ static int make_last(zb__fs *fs, const char *path) {
    store work. */
 static int make_directories(zb__fs *fs, const char *path) {
     char prefix[PATH_MAX] = "", parent[PATH_MAX] = "";
-    int at = ZB__UNINTERRUPTED(openat(fs->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    int at = zb__fs_open_name(fs->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     for (const char *part = path; at >= 0;) {
         size_t length = strcspn(part, "/");
         memcpy(prefix, path, (size_t)(part - path) + length);

@@ -41,7 +41,7 @@ static bool lock_tells(const zb__fs *fs, const char *name) {
 /* True if the file of ours is left over. The check, and with `remove` the unlinking, hold its
    lock. */
 static bool sweep_file(const zb__fs *fs, int dir, const char *name, bool remove) {
-    int fd = ZB__UNINTERRUPTED(openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    int fd = zb__fs_open_name(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
     if (fd < 0)
         return false; /* gone, or another user's */
     struct stat st, now;

@@ -31,8 +31,9 @@
 static int create_temp(int dir, const char *name, char temp[NAME_MAX + 1]) {
     for (int tries = 0; tries < ZB__FS_TRIES; tries++) {
         zb__fs_temp_name(name, temp);
-        int fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-        if (fd < 0 && errno != EEXIST && errno != EINTR)
+        int fd =
+            zb__fs_open_name(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (fd < 0 && errno != EEXIST)
             return -1;
         if (fd < 0)
             continue;
@@ -127,7 +128,8 @@ int zb__fs_check_close(int fd) {
         int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
         if (copy >= 0 && close(copy) == 0)
             return 0;
-        if (errno != EINTR) /* the copy is gone with its report: another one asks again */
+        /* Interrupted, the copy is gone with its report: another one asks again. */
+        if (errno != EINTR && !zb__fs_made_room())
             return errno;
     }
 }

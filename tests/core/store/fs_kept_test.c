@@ -244,6 +244,55 @@ static void they_give_way_where_descriptors_lack(void **state) {
     assert_int_equal(first, 'b');
 }
 
+/* Two files are kept, and so many descriptors are free. */
+static void act_with_few(const fixture *f, int more, void (*act)(const fixture *f, zb_error *err)) {
+    struct rlimit limit;
+    zb_error err = {.code = ZB_OK};
+    const int before = begin(f);
+    for (int i = 0; i < 3; i++)
+        assert_first(f, "second", 's', SIZE);
+    assert_int_equal(check_descriptors(), before + 2);
+    const int next = dup(0);
+    close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    const struct rlimit few = {.rlim_cur = (rlim_t)(next + more), .rlim_max = limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    act(f, &err);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    if (err.code)
+        fail_msg("with %d descriptors more: %s", more, err.message);
+    assert_int_equal(check_descriptors(), before);
+}
+
+static void put(const fixture *f, zb_error *err) {
+    (void)fixture_put(f->store, "c/1", "put", PUT_LATER, err);
+}
+
+static void take_lock(const fixture *f, zb_error *err) {
+    zb_lock *lock;
+    if (zb_store_lock(f->store, "c/1", &lock, err) == ZB_OK)
+        zb_store_unlock(lock);
+}
+
+static void change_in_place(const fixture *f, zb_error *err) {
+    zb_object *object;
+    zb_object_info info;
+    if (zb_object_open_live(f->store, "third", &object, &info, err) == ZB_OK)
+        zb_object_close(object);
+}
+
+/* A put takes three: of the directory, of the file, and a copy of that to ask whether all is well.
+   A lock, and a file that is changed in place, take two. */
+static void they_give_way_to_changes(void **state) {
+    const fixture *f = *state;
+    write_file(f, "second", 's', SIZE);
+    write_file(f, "third", 't', SIZE);
+    act_with_few(f, 2, put);
+    act_with_few(f, 1, put);
+    act_with_few(f, 1, take_lock);
+    act_with_few(f, 1, change_in_place);
+}
+
 static void read_in_child(void *context) {
     const fixture *f = context;
     uint64_t size;
@@ -269,6 +318,7 @@ int main(void) {
         FIXTURE_TEST(open_objects_stay_as_they_are),
         FIXTURE_TEST(few_stay_open),
         FIXTURE_TEST(they_give_way_where_descriptors_lack),
+        FIXTURE_TEST(they_give_way_to_changes),
         FIXTURE_TEST(children_read_them),
     };
     return cmocka_run_group_tests_name("store/fs_kept", tests, NULL, NULL);
