@@ -17,6 +17,7 @@
 /* An object that was read or put under a lock. */
 typedef struct sight {
     bool is_absent, is_own; /* own: it was put or erased under the lock */
+    bool is_refused;        /* a put in its place was: the next answer takes the place of this */
     zb__version version;    /* unless absent */
     const char *key;        /* behind the struct; of one that is looked for, the asker's */
 } sight;
@@ -165,6 +166,13 @@ static bool was_in_nothing(const held *lock, const char *key) {
     return false;
 }
 
+/* With the mutex. */
+static sight *sight_of(const held *lock, const char *key) {
+    const sight wanted = {.key = key};
+    sight *const *found = lock ? tfind(&wanted, &lock->sights, by_key) : NULL;
+    return found ? *found : NULL;
+}
+
 /* With the mutex. version NULL: absent. */
 static void note(held *lock, const char *key, const zb__version *version, bool replaces) {
     sight *new = calloc(1, sizeof *new + strlen(key) + 1);
@@ -177,9 +185,10 @@ static void note(held *lock, const char *key, const zb__version *version, bool r
     sight *kept = found ? *found : NULL;
     if (!kept)
         lock->is_blind = true;
-    else if (kept == new || replaces) {
+    else if (kept == new || replaces || kept->is_refused) {
         kept->is_absent = version == NULL;
         kept->is_own = replaces;
+        kept->is_refused = false;
         if (version)
             kept->version = *version;
     }
@@ -194,8 +203,21 @@ void zb__s3_answered(zb__remote *store, const char *key, enum zb_code code,
         return;
     pthread_mutex_lock(&mutex);
     held *lock = holder_of(&store->base, key);
-    if (lock && !was_in_nothing(lock, key))
+    if (lock && (sight_of(lock, key) || !was_in_nothing(lock, key)))
         note(lock, key, code ? NULL : version, false);
+    pthread_mutex_unlock(&mutex);
+}
+
+void zb__s3_refused(zb__remote *store, const char *key) {
+    pthread_mutex_lock(&mutex);
+    held *lock = holder_of(&store->base, key);
+    if (lock && !sight_of(lock, key) && was_in_nothing(lock, key))
+        note(lock, key, NULL, false);
+    sight *seen = sight_of(lock, key);
+    if (seen) {
+        seen->is_refused = true;
+        seen->is_own = false;
+    }
     pthread_mutex_unlock(&mutex);
 }
 
@@ -205,13 +227,6 @@ void zb__s3_replaced(zb__remote *store, const char *key, const zb__version *vers
     if (lock)
         note(lock, key, version, true);
     pthread_mutex_unlock(&mutex);
-}
-
-/* With the mutex. */
-static const sight *sight_of(const held *lock, const char *key) {
-    const sight wanted = {.key = key};
-    sight *const *found = lock ? tfind(&wanted, &lock->sights, by_key) : NULL;
-    return found ? *found : NULL;
 }
 
 bool zb__s3_own_put(zb__remote *store, const char *key, zb__version *version) {

@@ -19,7 +19,7 @@ void zb__s3_unlock(zb_lock *lock);
 /* As is_locked() of zb__protocol. */
 bool zb__s3_is_locked(zb__remote *store, const char *key);
 
-/* As answered() of zb__protocol: the first answer under a lock counts. */
+/* As answered() of zb__protocol: the first answer under a lock counts, or after zb__s3_refused. */
 void zb__s3_answered(zb__remote *store, const char *key, enum zb_code code,
                      const zb__version *version);
 
@@ -29,6 +29,11 @@ enum zb__seen zb__s3_seen(zb__remote *store, const char *key, zb__version *versi
 
 /* The object was put in this version, or erased (NULL): the holder of its lock has seen it. */
 void zb__s3_replaced(zb__remote *store, const char *key, const zb__version *version);
+
+/* The service has refused to put the document in the place of what the holder has seen. Until it is
+   read anew puts are refused as before; then that version is what they replace, so that a turn of
+   many changes (zb_turn_begin) can make one of them again. */
+void zb__s3_refused(zb__remote *store, const char *key);
 
 /* There is nothing at the prefix: the holder of the root's lock has seen that of all documents at
    and below it, but for those of which it knows more. */

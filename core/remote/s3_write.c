@@ -45,6 +45,8 @@ enum zb_code zb__s3_put(zb_store *store, const zb_put *put, zb_error *err) {
     s.version.size = s.size;
     if (!code)
         zb__s3_replaced(s.store, put->key, &s.version);
+    else if (code == ZB_ECONFLICT && !s.is_refused && zb__key_is_document(put->key))
+        zb__s3_refused(s.store, put->key);
     return code;
 }
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Writing to S3: whole objects, conditions, lost replies, and programs that write one shard."""
 
+import contextlib
+import ctypes
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -11,7 +14,7 @@ import pytest
 import zarr
 
 from conftest import make_store, run
-from remote_store import RemoteStore, Writer, ZarrbridgeError
+from remote_store import RemoteStore, Writer, ZarrbridgeError, call, lib
 from simserver import SimServer
 from sims3 import S3
 
@@ -52,6 +55,31 @@ def let_another_make(server, place):
         return change(sim, request, at)
 
     server.answer.change = overtake
+
+
+def let_another_set(server, place):
+    """Another program sets an attribute of the node at the place once, when this one's put is about to change it."""
+    change = server.answer.change
+
+    def overtake(sim, request, at):
+        if at == place / "zarr.json":
+            server.answer.change = change
+            document = json.loads(at.read_bytes())
+            document.setdefault("attributes", {})["theirs"] = 1
+            server.answer.store(sim, at, json.dumps(document).encode(), None)
+        return change(sim, request, at)
+
+    server.answer.change = overtake
+
+
+@contextlib.contextmanager
+def turn_of(store):
+    turn = ctypes.c_void_p()
+    call(lib.zb_turn_begin, store.handle, ctypes.byref(turn))
+    try:
+        yield
+    finally:
+        lib.zb_turn_end(store.handle, ctypes.byref(turn))
 
 
 def changes(server):
@@ -133,6 +161,37 @@ def test_a_document_that_another_has_made_is_not_replaced(serve):
             store.create_array("a", (8, 8), (2, 8), "<i4")
         store.delete("a")
     assert sorted(p.name for p in server.bucket.rglob("*")) == ["a b", "x.zarr", "zarr.json"]
+
+
+def attributes(server, path=""):
+    return dict(zarr.open_group(server.bucket / "a b/x.zarr" / path, mode="r").attrs)
+
+
+def test_in_a_turn_a_change_that_another_has_overtaken_can_be_made_again(serve):
+    """What is read anew is what the next put replaces, and no other version."""
+    server = serve()
+    create()
+    with RemoteStore(NAME) as store, turn_of(store):
+        store.set_attribute("", "before", 1)
+        let_another_set(server, server.bucket / "a b/x.zarr")
+        with pytest.raises(ZarrbridgeError, match="another program"):
+            store.set_attribute("", "ours", 1)
+        store.set_attribute("", "ours", 1)
+        let_another_set(server, server.bucket / "a b/x.zarr")
+        with pytest.raises(ZarrbridgeError, match="another program"):
+            store.set_attribute("", "ours", 2)
+    assert attributes(server) == {"before": 1, "theirs": 1, "ours": 1}
+
+
+def test_in_a_turn_a_node_that_another_has_made_can_be_changed(serve):
+    server = serve()
+    create()
+    let_another_make(server, server.bucket / "a b/x.zarr/g")
+    with RemoteStore(NAME) as store, turn_of(store):
+        with pytest.raises(ZarrbridgeError, match="another program"):
+            store.create_group("g")
+        store.set_attribute("g", "ours", 1)
+    assert attributes(server, "g") == {"whose": "theirs", "ours": 1}
 
 
 @pytest.mark.parametrize("fault", [dict(kind="status", code=503), dict(kind="cut", after=0),
