@@ -2,6 +2,7 @@
 #include "base/thread.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 
 int zb__thread_start(pthread_t *out, void *(*run)(void *), void *context) {
     pthread_t thread;
@@ -17,4 +18,12 @@ int zb__thread_start(pthread_t *out, void *(*run)(void *), void *context) {
     else
         pthread_detach(thread);
     return 0;
+}
+
+uint64_t zb__thread_id(void) {
+    static atomic_uint_fast64_t last;
+    static _Thread_local uint64_t own;
+    if (own == 0)
+        own = atomic_fetch_add(&last, 1) + 1;
+    return own;
 }

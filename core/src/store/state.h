@@ -6,8 +6,7 @@
 #ifndef ZB_STORE_STATE_H
 #define ZB_STORE_STATE_H
 
-#include <pthread.h>
-
+#include "base/thread.h"
 #include "zarrbridge/sys/store.h"
 
 /* How safe documents are: see zb_store_set_sync. */
@@ -35,13 +34,13 @@ static inline bool zb__store_set_later(zb_store *store, zb_later *later) {
 }
 
 /* Whether the calling thread has a turn (zb_turn_begin): it holds the hierarchy's lock. Only the
-   holder sets it. */
+   holder sets it. In a child the turn of a thread that is not there stays noted, and is nobody's. */
 static inline bool zb__store_has_turn(const zb_store *store) {
-    return __atomic_load_n(&store->turn, __ATOMIC_SEQ_CST) == (uint64_t)pthread_self();
+    return __atomic_load_n(&store->turn, __ATOMIC_SEQ_CST) == zb__thread_id();
 }
 
 static inline void zb__store_set_turn(zb_store *store, bool has) {
-    __atomic_store_n(&store->turn, has ? (uint64_t)pthread_self() : 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&store->turn, has ? zb__thread_id() : 0, __ATOMIC_SEQ_CST);
 }
 
 /* ZB_EUNSUPPORTED, for a store that has no way to put objects. */

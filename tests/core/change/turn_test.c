@@ -67,6 +67,50 @@ static void other_threads_wait(void **state) {
     expect_group(f->store, "thread");
 }
 
+typedef struct long_turn {
+    zb_store *store;
+    pthread_barrier_t steps; /* begun, and to be ended */
+    bool failed;
+} long_turn;
+
+static void *hold_a_turn(void *context) {
+    long_turn *t = context;
+    zb_turn turn;
+    t->failed = zb_turn_begin(t->store, &turn, NULL) != ZB_OK;
+    pthread_barrier_wait(&t->steps);
+    pthread_barrier_wait(&t->steps);
+    if (!t->failed)
+        zb_turn_end(t->store, &turn);
+    return NULL;
+}
+
+/* The C library gives a new thread the memory of one that is gone, and with it the same
+   pthread_self(). */
+static void try_in_threads_of_the_child(void *context) {
+    const long_turn *t = context;
+    void *was_refused;
+    pthread_t thread;
+    CHILD_CHECK(pthread_create(&thread, NULL, try_in_a_thread, t->store) == 0, "a thread");
+    pthread_join(thread, &was_refused);
+    CHILD_CHECK(was_refused == t->store, "a thread of the child has the turn of a thread that is "
+                                         "not there");
+}
+
+static void children_have_no_turns_of_other_threads(void **state) {
+    const fixture *f = *state;
+    long_turn t = {.store = f->store};
+    pthread_t thread;
+    pthread_barrier_init(&t.steps, NULL, 2);
+    assert_int_equal(pthread_create(&thread, NULL, hold_a_turn, &t), 0);
+    pthread_barrier_wait(&t.steps);
+    assert_true(check_in_child(try_in_threads_of_the_child, &t, NULL, NULL));
+    pthread_barrier_wait(&t.steps);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    pthread_barrier_destroy(&t.steps);
+    assert_false(t.failed);
+    expect_group(f->store, "after");
+}
+
 /* The lock is that of the store within. */
 static void stores_around_others_have_turns(void **state) {
     const fixture *f = *state;
@@ -98,6 +142,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(others_wait),
         FIXTURE_TEST(other_threads_wait),
+        FIXTURE_TEST(children_have_no_turns_of_other_threads),
         FIXTURE_TEST(stores_around_others_have_turns),
         cmocka_unit_test(stores_in_memory_have_turns),
     };

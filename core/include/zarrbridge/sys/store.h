@@ -377,7 +377,7 @@ struct zb_store {
     int refs;
     int sync;       /* enum zb_sync: see zb_store_set_sync */
     bool has_older; /* a node of version 2 was found */
-    uint64_t turn;  /* the thread that has a turn (zb_turn_begin), by its id; 0: none */
+    uint64_t turn;  /* the thread that has a turn (zb_turn_begin), by its number; 0: none */
 };
 
 /* The head of every backend's own object handle. */
