@@ -128,6 +128,26 @@ bool zb__loops_tiled(const zb__loops *loops, size_t element_size) {
     return tile_partner(loops, element_size) < loops->ndim;
 }
 
+/* One step of an odometer over the dimensions that are neither inner nor partner; false at its end.
+   Pointers go back to the start of a dimension when its digit wraps, so nothing is multiplied on the
+   way. */
+static inline bool step(const zb__loops *loops, uint32_t partner, uint64_t *digit, const char **src,
+                        char **dst) {
+    for (uint32_t d = loops->ndim - 1; d-- > 0;) {
+        if (d == partner)
+            continue;
+        if (++digit[d] < loops->count[d]) {
+            *src += loops->src[d];
+            *dst += loops->dst[d];
+            return true;
+        }
+        digit[d] = 0;
+        *src -= loops->src[d] * (int64_t)(loops->count[d] - 1);
+        *dst -= loops->dst[d] * (int64_t)(loops->count[d] - 1);
+    }
+    return false;
+}
+
 void zb__loops_run(const zb__loops *loops, const zb__move *move, const char *src, char *dst) {
     src += loops->src_offset;
     dst += loops->dst_offset;
@@ -140,10 +160,8 @@ void zb__loops_run(const zb__loops *loops, const zb__move *move, const char *src
     const uint32_t partner = move->bands > 0 ? loops->ndim : tile_partner(loops, move->size);
     const size_t row = (size_t)loops->count[inner] * move->size;
     const bool prefetch = inner > 0 && !move->streams && loops->dst[inner] == (int64_t)move->size;
-    /* An odometer over the dimensions that are neither inner nor partner. Pointers go back to the
-       start of a dimension when its digit wraps, so nothing is multiplied on the way. */
     uint64_t digit[ZB_MAX_NDIM] = {0};
-    for (;;) {
+    do {
         if (partner < inner) {
             run_tiles(loops, inner, partner, move, src, dst);
         } else {
@@ -151,22 +169,5 @@ void zb__loops_run(const zb__loops *loops, const zb__move *move, const char *src
                 zb__prefetch_row(dst + ZB__ROWS_AHEAD * loops->dst[inner - 1], row);
             move->run(move, src, loops->src[inner], dst, loops->dst[inner], loops->count[inner]);
         }
-
-        uint32_t d = inner;
-        for (; d > 0; d--) {
-            const uint32_t o = d - 1;
-            if (o == partner)
-                continue;
-            if (++digit[o] < loops->count[o]) {
-                src += loops->src[o];
-                dst += loops->dst[o];
-                break;
-            }
-            digit[o] = 0;
-            src -= loops->src[o] * (int64_t)(loops->count[o] - 1);
-            dst -= loops->dst[o] * (int64_t)(loops->count[o] - 1);
-        }
-        if (d == 0)
-            return;
-    }
+    } while (step(loops, partner, digit, &src, &dst));
 }
