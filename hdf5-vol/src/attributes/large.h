@@ -13,7 +13,7 @@
 #include "attributes/exact.h"
 
 /* Whether elements of so many bytes, or a value of so many, are to be put into an array: also those
-   of some size for which the owner's document cannot hold beside the others. */
+   of some size that the owner's document cannot hold beside the others. */
 bool vol_large_is(vol_node *owner, size_t bytes);
 
 /* Writes the array: the plain value and the entry for it, both malloc'ed. */
