@@ -133,6 +133,8 @@ static herr_t forget_below(vol_node *node) {
         code = link->named ? ZB_OK : vol_link_open(link, &err);
         if (!code && !link->named && link->node && forget_below(link->node) < 0)
             return -1;
+        if (code == ZB_ENOTFOUND) /* another process has deleted it */
+            code = ZB_OK;
     }
     if (code)
         VOL_PUSH_ZB(node->file->lib, SYM, CANTCOPY, &err);
