@@ -149,6 +149,27 @@ def test_attributes_of_scales_have_their_places(path):
         assert list(f["d"].attrs) == ["DIMENSION_LIST", "late"]
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_made_attributes_do_not_keep_numbers_from_beginning_anew(tmp_path, again):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        x = f.create_dataset("x", data=[1, 2], track_order=True)
+        x.attrs["a"] = x.attrs["b"] = 1
+    document = json.loads((path / "x/zarr.json").read_text())
+    (path / "x/zarr.json").write_text(json.dumps({**document, "dimension_names": ["x"]}))
+    with h5py.File(path, "r+") as f:
+        assert f["x"].is_scale
+        assert h5py.h5a.get_info(f["x"].id, b"b").corder == 1
+        delete(f["x"], "a")
+        delete(f["x"], "b")
+        if not again:
+            f["x"].attrs["new"] = 1
+    with h5py.File(path, "r+") as f:
+        if again:
+            f["x"].attrs["new"] = 1
+        assert h5py.h5a.get_info(f["x"].id, b"new").corder == 0
+
+
 def test_copies(path, tmp_path):
     with h5py.File(path, "w") as f:
         group = make(f)

@@ -145,15 +145,21 @@ bool vol_attrs_reserve(vol_attrs *attrs, size_t more) {
     return true;
 }
 
+static void give_number(vol_attrs *attrs, size_t i, uint64_t number) {
+    attrs->with_number += number > 0 && attrs->number[i] == 0;
+    attrs->number[i] = number;
+}
+
 void vol_attrs_remove(vol_attrs *attrs, const char *name) {
     vol_attr *attr = vol_attrs_find(attrs, name);
     if (!attr)
         return;
     vol_attr_clear(attrs->lib, attr);
     *attr = (vol_attr){.unlisted = true}; /* its slot stays taken, so that names behind are found */
-    attrs->number[attr - attrs->attr] = 0;
-    if (--attrs->used == 0) /* numbers begin anew, as HDF5's do */
+    uint64_t *number = &attrs->number[attr - attrs->attr];
+    if (*number > 0 && --attrs->with_number == 0) /* numbers begin anew, as HDF5's do */
         attrs->last = 0;
+    *number = 0;
     attrs->is_sorted = false;
 }
 
@@ -166,9 +172,10 @@ vol_attr *vol_attrs_place(vol_attrs *attrs, const char *name) {
     }
     if (!vol_attrs_reserve(attrs, 1))
         return NULL;
-    attrs->number[attrs->count] = attrs->numbered ? ++attrs->last : 0;
+    attrs->number[attrs->count] = 0;
+    if (attrs->numbered)
+        give_number(attrs, attrs->count, ++attrs->last);
     *slot_of(attrs, name) = ++attrs->count;
-    attrs->used++;
     return &attrs->attr[attrs->count - 1];
 }
 
@@ -177,23 +184,24 @@ vol_attr *vol_attrs_place(vol_attrs *attrs, const char *name) {
 void vol_attrs_set_number(vol_attrs *attrs, const char *name, uint64_t number) {
     const vol_attr *attr = vol_attrs_find(attrs, name);
     if (attr && !attr->derived && attrs->number[attr - attrs->attr] == 0)
-        attrs->number[attr - attrs->attr] = number;
+        give_number(attrs, (size_t)(attr - attrs->attr), number);
 }
 
 void vol_attrs_number_rest(vol_attrs *attrs, uint64_t last) {
-    bool any = false;
     attrs->numbered = true;
     attrs->is_sorted = false;
+    bool any = false;
     for (size_t i = 0; i < attrs->count; i++)
         any |= attrs->attr[i].name && !attrs->attr[i].derived;
     attrs->last = any ? last : 0;
     for (size_t i = 0; i < attrs->count; i++)
         if (attrs->attr[i].name && !attrs->attr[i].derived && attrs->number[i] == 0)
-            attrs->number[i] = ++attrs->last;
+            give_number(attrs, i, ++attrs->last);
 }
 
 void vol_attrs_unnumber(vol_attrs *attrs) {
     attrs->numbered = attrs->is_sorted = false;
+    attrs->with_number = 0;
     for (size_t i = 0; i < attrs->count; i++)
         attrs->number[i] = 0;
 }
@@ -204,7 +212,7 @@ void vol_attrs_take_number(vol_attrs *attrs, const vol_attr *to, const vol_attr 
     if (!attrs->numbered || number[i] == 0)
         return;
     attrs->last--;
-    number[to - attrs->attr] = number[i];
+    give_number(attrs, (size_t)(to - attrs->attr), number[i]);
 }
 
 vol_attr *vol_attrs_add(vol_attrs *attrs, const char *name, enum vol_attr_kind kind, size_t count,

@@ -60,12 +60,12 @@ typedef struct vol_attr {
 typedef struct vol_attrs {
     h5_lib *lib;
     size_t count, capacity;
-    size_t used;    /* places that hold an attribute */
     vol_attr *attr; /* [capacity], in the order of the document; derived ones lie between */
     /* Where the order in which attributes are made is tracked (attribute_order.h): the number of
        each one, and the largest since there was none. 0: a derived one, or none yet. */
     bool numbered;
-    uint64_t *number; /* [capacity] */
+    uint64_t *number;   /* [capacity] */
+    size_t with_number; /* how many of them are not 0 */
     uint64_t last;
     /* [4 * capacity]: 1 + the attribute whose name has that hash or one before; 0: none */
     size_t *slot;
