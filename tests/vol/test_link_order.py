@@ -4,6 +4,7 @@ store."""
 
 import ctypes
 import json
+import zipfile
 
 import h5py
 import pytest
@@ -124,6 +125,43 @@ def test_copies(path, to, tmp_path):
     tool("h5repack", path, tmp_path / ("r" + to), connector="zarr")
     with h5py.File(tmp_path / ("r" + to), "r") as f:
         assert f["g"].id.get_create_plist().get_link_creation_order() != 0
+
+
+LISTED = """
+import sys, h5py
+for path, mode in ((sys.argv[1], "r"), (sys.argv[2], "r"), (sys.argv[1], "r+")):
+    with h5py.File(path, mode) as f:
+        assert list(f) == ["v", "made", "a", "y", "x"], list(f)
+        infos = [f.id.links.get_info(name.encode()) for name in f]
+        assert [info.corder_valid and info.corder for info in infos] == [0, 1, 2, False, False]
+        f["v"].id.refresh()
+        h5py.h5f.flush(f.id)
+        for name in ("v", "a"):
+            assert f[name].id.get_space().get_simple_extent_ndims() == (name == "v") * 2
+"""
+
+
+def test_dimensions_that_are_only_shown_take_no_part(tmp_path):
+    """A group that was only listed has not changed: nothing is stored, and no lock is asked for."""
+    path, archive = tmp_path / "x.zarr", tmp_path / "x.zarr.zip"
+    with h5py.File(path, "w", track_order=True) as f:
+        f["v"] = [[1, 2, 3]]
+        f.create_dataset("made", (7,), ">f4").make_scale(
+            "This is a netCDF dimension but not a netCDF variable.         7")
+        f["made"].attrs["_Netcdf4Dimid"] = 0
+        f["a"] = 1
+    document = json.loads((path / "v/zarr.json").read_text())
+    (path / "v/zarr.json").write_text(json.dumps({**document, "dimension_names": ["y", "x"]}))
+    with zipfile.ZipFile(archive, "w") as packed:
+        for file in sorted(path.rglob("*")):
+            if file.is_file() and not file.name.startswith("."):
+                packed.write(file, file.relative_to(path))
+    before = {file: file.is_file() and file.read_bytes() for file in tmp_path.rglob("*")}
+    run_python(LISTED, path, archive, connector="zarr netcdf_dimensions=1")
+    assert {file: file.is_file() and file.read_bytes() for file in tmp_path.rglob("*")} == before
+    with h5py.File(path, "r+") as f:
+        f["new"] = 1
+    assert side(path)["order"] == ["v", "made", "a", "new"]
 
 
 def test_form(tmp_path):

@@ -2,6 +2,7 @@
 /* The order of links: see link_order.h. */
 #include "model/link_order.h"
 
+#include "model/links.h"
 #include "model/numbered_names.h"
 #include "model/side.h"
 #include "model/tree.h"
@@ -61,10 +62,19 @@ void vol_order_cleared(vol_node *group) {
     group->order.list = NULL;
 }
 
+/* No program has made the dataset that a group shows of a dimension. */
+static bool is_shown_only(const vol_link *link) {
+    return link->node && link->node->is_dimension;
+}
+
 void vol_order_added(vol_link *link) {
     vol_node *group = link->group;
     if (!vol_order_flags(group))
         return;
+    if (is_shown_only(link)) {
+        link->shown = (uint32_t)vol_links_count(group);
+        return;
+    }
     link->order = ++group->order.last;
     group->order.bytes += bytes_of(link->name);
     group->order.changed = group->file->links_changed = true;
@@ -72,7 +82,7 @@ void vol_order_added(vol_link *link) {
 
 void vol_order_taken(vol_link *link, bool is_last) {
     vol_node *group = link->group;
-    if (!vol_order_flags(group))
+    if (!vol_order_flags(group) || link->order == 0)
         return;
     group->order.bytes -= bytes_of(link->name);
     if (is_last) /* the numbers of an empty group begin anew, as HDF5's do */
@@ -95,11 +105,8 @@ void vol_order_set(vol_link *link, uint64_t order) {
 void vol_order_assign(vol_node *group, const vol_link_list *links) {
     if (!vol_order_flags(group))
         return;
-    group->order.bytes = 0;
-    for (size_t i = 0; i < links->count; i++) {
+    for (size_t i = 0; i < links->count; i++)
         links->link[i]->order = 0;
-        group->order.bytes += bytes_of(links->link[i]->name);
-    }
     vol_numbered walk = vol_numbered_begin(vol_side_get(group, VOL_SIDE_ORDER));
     for (const char *name; (name = vol_numbered_next(&walk));) {
         vol_link *link = vol_link_list_find(links, name);
@@ -107,14 +114,22 @@ void vol_order_assign(vol_node *group, const vol_link_list *links) {
             link->order = walk.number;
     }
     group->order.last = links->count > 0 ? walk.number : 0;
-    for (size_t i = 0; i < links->count; i++)
-        if (links->link[i]->order == 0)
-            links->link[i]->order = ++group->order.last;
+    group->order.bytes = 0;
+    for (size_t i = 0; i < links->count; i++) {
+        vol_link *link = links->link[i];
+        if (link->order == 0 && !is_shown_only(link))
+            link->order = ++group->order.last;
+        group->order.bytes += link->order > 0 ? bytes_of(link->name) : 0;
+    }
 }
 
+/* Links without a number come last. */
 static int compare_order(const void *a, const void *b) {
     const vol_link *left = *(vol_link *const *)a, *right = *(vol_link *const *)b;
-    return (left->order > right->order) - (left->order < right->order);
+    if (left->order == right->order)
+        return (left->shown > right->shown) - (left->shown < right->shown);
+    const uint64_t l = left->order - 1, r = right->order - 1; /* 0 becomes the largest number */
+    return (l > r) - (l < r);
 }
 
 vol_link *const *vol_order_sorted(vol_node *group, const vol_link_list *links) {
@@ -146,7 +161,7 @@ static char *print_list(const vol_node *group, vol_link *const *sorted, size_t c
     zb_json_writer *list = zb_json_writer_new();
     uint64_t last = 0;
     zb_json_begin_array(list);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && sorted[i]->order > 0; i++)
         vol_numbered_write(list, sorted[i]->name, sorted[i]->order, &last);
     vol_numbered_write(list, NULL, group->order.last, &last);
     zb_json_end_array(list);

@@ -8,8 +8,9 @@
  *
  * The list has the numbers of links that have gone (numbered_names.h). The second member is there
  * when HDF5 was told to track the order, and not to index it. Names that are not in the list, since
- * other programs have made the nodes, come last, in the order of names. The list is stored when
- * links are (link_store.h).
+ * other programs have made the nodes, come last, in the order of names. Behind these are datasets of
+ * dimensions (vol_extras of tree.h), which have no number unless the list has their names. The list
+ * is stored when links are (link_store.h).
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_LINK_ORDER_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_LINK_ORDER_H

@@ -44,10 +44,15 @@ static enum zb_code store_both_below(vol_node *node, zb_error *err) {
     return code ? code : vol_node_each_below(node, store_links, err);
 }
 
+/* A store that is only read has no turns. */
+static bool have_changed(const vol_file *file) {
+    return file->writable && file->links_changed;
+}
+
 enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
     vol_file *file = node->file;
     enum zb_code code = vol_records_store_below(node, err);
-    if (code || !file->links_changed)
+    if (code || !have_changed(file))
         return code;
     code = in_turn(node, store_both_below, err);
     file->links_changed = code || node != file->root;
@@ -65,7 +70,7 @@ static enum zb_code store_both(vol_node *node, zb_error *err) {
 
 enum zb_code vol_links_store_own(vol_node *node, zb_error *err) {
     enum zb_code code = vol_records_store(node, err);
-    return code || !node->file->links_changed ? code : in_turn(node, store_both, err);
+    return code || !have_changed(node->file) ? code : in_turn(node, store_both, err);
 }
 
 static enum zb_code store_around(vol_node *node, zb_error *err) {

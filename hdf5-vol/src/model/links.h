@@ -32,6 +32,7 @@ struct vol_link {
     char *external;      /* external links: the name of the file */
     bool changed;        /* named links: since they were stored */
     bool counted;        /* aliases: the node has it among its names */
+    uint32_t shown;      /* datasets of dimensions without `order`: their order among each other */
     vol_link *next_gone; /* of named links that were removed since then */
     uint64_t order;      /* link_order.h: from 1 on; 0 where it is not known */
     vol_node *alias_of;  /* aliases: the node, once it was looked for; NULL where there is none */

@@ -85,17 +85,26 @@ static void free_child(vol_node *node) {
     vol_node_free(node);
 }
 
+/* What stands behind a new link: a node, or the reason why it cannot be read. */
+typedef struct entry {
+    zb_node *zarr;
+    const char *reason;
+    bool is_dimension;
+} entry;
+
 /* Adds an entry with its node. Takes over `zarr`. */
-static enum zb_code add_link(vol_node *group, const char *name, zb_node *zarr, const char *reason,
-                             vol_link **out, zb_error *err) {
+static enum zb_code add_link(vol_node *group, const char *name, entry what, vol_link **out,
+                             zb_error *err) {
     vol_node *node = NULL;
     enum zb_code code = vol_links_reserve(group, err);
     if (code)
-        zb_node_release(zarr);
+        zb_node_release(what.zarr);
     else
-        code = new_child(group, name, zarr, &node, &reason, err);
+        code = new_child(group, name, what.zarr, &node, &what.reason, err);
     if (!code)
-        code = vol_link_new(name, node, reason, out, err);
+        code = vol_link_new(name, node, what.reason, out, err);
+    if (!code && node)
+        node->is_dimension = what.is_dimension; /* the order asks for it */
     if (!code)
         vol_links_insert(group, *out);
     else
@@ -106,7 +115,7 @@ static enum zb_code add_link(vol_node *group, const char *name, zb_node *zarr, c
 enum zb_code vol_tree_add(vol_node *group, const char *name, zb_node *zarr, vol_node **out,
                           zb_error *err) {
     vol_link *link;
-    enum zb_code code = add_link(group, name, zarr, NULL, &link, err);
+    enum zb_code code = add_link(group, name, (entry){.zarr = zarr}, &link, err);
     if (!code && !link->node)
         code = vol_link_blame(link, err);
     if (!code)
@@ -117,10 +126,7 @@ enum zb_code vol_tree_add(vol_node *group, const char *name, zb_node *zarr, vol_
 enum zb_code vol_tree_add_dimension(vol_node *group, const char *name, zb_node *zarr,
                                     zb_error *err) {
     vol_link *link;
-    enum zb_code code = add_link(group, name, zarr, NULL, &link, err);
-    if (!code && link->node)
-        link->node->is_dimension = true;
-    return code;
+    return add_link(group, name, (entry){.zarr = zarr, .is_dimension = true}, &link, err);
 }
 
 /* ---- Finding ---- */
@@ -181,7 +187,9 @@ static enum zb_code open_child(vol_node *group, const char *name, vol_link **out
     case ZB_ECONFLICT:
         return pass_on(&reason, reason.code, err);
     default:
-        return add_link(group, name, zarr, reason.code ? reason.message : NULL, out, err);
+        return add_link(group, name,
+                        (entry){.zarr = zarr, .reason = reason.code ? reason.message : NULL}, out,
+                        err);
     }
 }
 

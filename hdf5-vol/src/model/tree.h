@@ -30,14 +30,15 @@ typedef struct vol_handle vol_handle;
 
 #define VOL_TOKEN_BUCKETS 1024
 
-/* What groups show besides the nodes and links of the store: datasets of dimensions. They are made
-   above the tree (dimension_records.h), which calls that by this table. */
+/* What groups show besides the nodes and links of the store: datasets of dimensions, which take no
+   part in the order of links (link_order.h) unless a program has made them. They are made above the
+   tree (dimension_records.h), which calls that by this table. */
 typedef struct vol_extras {
     /* Whether the group's whole list has to be known before a name is looked for in it. */
     bool (*need_list)(vol_node *group);
     /* Adds to a group that is listed the ones that it keeps. */
     enum zb_code (*show_kept)(vol_node *group, zb_error *err);
-    /* Adds the ones that follow of what it shows; they have no place in its order. */
+    /* Adds the ones that follow of what it shows. */
     enum zb_code (*show_made)(vol_node *group, zb_error *err);
 } vol_extras;
 
