@@ -127,6 +127,20 @@ def test_copies(path, to, tmp_path):
         assert f["g"].id.get_create_plist().get_link_creation_order() != 0
 
 
+def test_new_links_of_shallow_copies_have_numbers_of_their_own(path):
+    with h5py.File(path, "w") as f:
+        g = f.create_group("g", track_order=True)
+        g["soft"] = h5py.SoftLink("x")
+        g.create_group("node")
+        g["gone"] = h5py.SoftLink("x")
+        del g["gone"]
+        f.copy("g", "h", shallow=True)
+        f["h/new"] = h5py.SoftLink("x")
+        assert list(f["h"]) == ["soft", "node", "new"] and len(set(numbers(f["h"]).values())) == 3
+    with h5py.File(path) as f:
+        assert list(f["h"]) == ["soft", "node", "new"] and len(set(numbers(f["h"]).values())) == 3
+
+
 LISTED = """
 import sys, h5py
 for path, mode in ((sys.argv[1], "r"), (sys.argv[2], "r"), (sys.argv[1], "r+")):

@@ -39,14 +39,6 @@ static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_nod
     return code;
 }
 
-/* Nodes have been copied before the other links. */
-static void take_order(vol_node *from, vol_node *made) {
-    for (size_t i = 0; vol_order_flags(made) && i < vol_links_count(from); i++) {
-        const vol_link *link = vol_links_at(from, i);
-        vol_order_set(vol_links_find(made, link->name), link->order);
-    }
-}
-
 /* The names of dimensions go with them: HDF5 would see scales and labels in them, which are
    attributes. */
 static enum zb_code forget_scales(vol_node *node, zb_error *err) {
@@ -92,8 +84,8 @@ enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, const vol_cop
                        : vol_copy_stored(node, place, true, &made, err);
     if (!code)
         code = vol_copy_links(node, made, how, err);
-    if (!code && shallow)
-        take_order(node, made);
+    if (!code && shallow) /* nodes have been copied before the other links */
+        vol_order_copy(node, made);
     if (!code)
         code = vol_scales_copied(node, made, err);
     if (!code)

@@ -56,7 +56,7 @@ static enum zb_code take_place(vol_node *node, vol_link *alias, zb_error *err) {
     vol_alias_remove(alias);
     enum zb_code code = vol_edit_move(vol_link_of(node), &place, err);
     if (!code)
-        vol_order_set(vol_link_of(node), order);
+        vol_order_replace(vol_link_of(node), order);
     if (code)
         vol_alias_create(&place, node, NULL); /* as it was */
     free(place.name);
@@ -73,7 +73,7 @@ static enum zb_code change_places(vol_node *node, vol_link *alias, zb_error *err
     if (!code)
         code = vol_alias_create(&old, node, err);
     if (!code)
-        vol_order_set(vol_named_find(old.group, old.name), order);
+        vol_order_replace(vol_named_find(old.group, old.name), order);
     free(old.name);
     return code;
 }

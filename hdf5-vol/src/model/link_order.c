@@ -90,7 +90,7 @@ void vol_order_taken(vol_link *link, bool is_last) {
     group->order.changed = group->file->links_changed = true;
 }
 
-void vol_order_set(vol_link *link, uint64_t order) {
+void vol_order_replace(vol_link *link, uint64_t order) {
     if (!link || order == 0)
         return;
     vol_order *of = &link->group->order;
@@ -100,6 +100,22 @@ void vol_order_set(vol_link *link, uint64_t order) {
     if (of->last < order)
         of->last = order;
     vol_order_cleared(link->group);
+}
+
+void vol_order_copy(const vol_node *from, vol_node *made) {
+    uint64_t last = from->order.last;
+    if (!vol_order_flags(made))
+        return;
+    for (size_t i = 0; i < vol_links_count(made); i++) {
+        vol_link *link = vol_links_at(made, i);
+        const vol_link *old = vol_links_find(from, link->name);
+        if (old && old->order > 0)
+            link->order = old->order;
+        if (last < link->order)
+            last = link->order;
+    }
+    made->order.last = last;
+    vol_order_cleared(made);
 }
 
 void vol_order_assign(vol_node *group, const vol_link_list *links) {

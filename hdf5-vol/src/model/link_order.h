@@ -56,8 +56,12 @@ vol_link *const *vol_order_sorted(vol_node *group, const vol_link_list *links);
 enum zb_code vol_order_store(vol_node *group, const vol_link_list *links, zb_error *err);
 bool vol_order_is_changed(const vol_node *group);
 
-/* Gives a link the place of one that it has replaced. */
-void vol_order_set(vol_link *link, uint64_t order);
+/* Gives the newest link of a group the number of one that it has replaced, which may have been in
+   another group. Its own one is free again. */
+void vol_order_replace(vol_link *link, uint64_t order);
+
+/* Links of a copy get the numbers of those that have their names. */
+void vol_order_copy(const vol_node *from, vol_node *made);
 
 /* The largest number that a link of a listed group has had; 0 where no order is kept. */
 uint64_t vol_order_last(const vol_node *group);
