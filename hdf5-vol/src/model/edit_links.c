@@ -8,9 +8,8 @@
 #include "model/links.h"
 #include "model/place_text.h"
 #include "model/reference_count.h"
+#include "model/turn.h"
 #include "model/writers_below.h"
-
-#include "zarrbridge/change.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +92,8 @@ static enum zb_code rescue_below(vol_node *group, const vol_node *top, bool *any
     return code;
 }
 
-static enum zb_code delete_in_turn(vol_link *link, zb_error *err) {
+static enum zb_code delete_in_turn(void *context, zb_error *err) {
+    vol_link *link = context;
     vol_node *node = link->node;
     enum zb_code code = vol_aliases_read_anew(node, err);
     if (!code)
@@ -116,14 +116,7 @@ static enum zb_code delete_in_turn(vol_link *link, zb_error *err) {
 
 /* One turn, so that nobody links what has been looked at before it goes. */
 static enum zb_code delete_place(vol_link *link, zb_error *err) {
-    zb_store *store = link->group->file->store;
-    zb_turn turn;
-    enum zb_code code = zb_turn_begin(store, &turn, err);
-    if (code)
-        return code;
-    code = delete_in_turn(link, err);
-    zb_turn_end(store, &turn);
-    return code;
+    return vol_in_turn(link->group->file, delete_in_turn, link, err);
 }
 
 enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err) {
@@ -155,7 +148,15 @@ static enum zb_code read_before_move(vol_node *node, const vol_place *place, zb_
     return code;
 }
 
-static enum zb_code move_in_turn(vol_link *link, const vol_place *place, zb_error *err) {
+typedef struct moving {
+    vol_link *link;
+    const vol_place *place;
+} moving;
+
+static enum zb_code move_in_turn(void *context, zb_error *err) {
+    const moving *job = context;
+    vol_link *link = job->link;
+    const vol_place *place = job->place;
     vol_node *node = link->node;
     enum zb_code code = read_before_move(node, place, err);
     if (code)
@@ -167,16 +168,9 @@ static enum zb_code move_in_turn(vol_link *link, const vol_place *place, zb_erro
 
 /* One turn, as for a deletion. Data are stored before. */
 static enum zb_code move_place(vol_link *link, const vol_place *place, zb_error *err) {
-    zb_store *store = link->group->file->store;
-    zb_turn turn;
+    moving job = {.link = link, .place = place};
     enum zb_code code = vol_writer_close_below(link->node, err);
-    if (!code)
-        code = zb_turn_begin(store, &turn, err);
-    if (code)
-        return code;
-    code = move_in_turn(link, place, err);
-    zb_turn_end(store, &turn);
-    return code;
+    return code ? code : vol_in_turn(link->group->file, move_in_turn, &job, err);
 }
 
 enum zb_code vol_edit_move_link(vol_link *link, const vol_place *place, zb_error *err) {

@@ -7,9 +7,8 @@
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/named_links.h"
+#include "model/turn.h"
 #include "model/waiting_store.h"
-
-#include "zarrbridge/change.h"
 
 /* One change of the document for both. */
 static enum zb_code store_links(vol_node *group, zb_error *err) {
@@ -24,22 +23,10 @@ static enum zb_code store_links(vol_node *group, zb_error *err) {
 }
 
 /* Both ends of a link are stored in one turn: nobody sees a name without its link, and deletes the
-   node for the want of it. */
-static enum zb_code in_turn(vol_node *node, enum zb_code (*act)(vol_node *, zb_error *),
-                            zb_error *err) {
-    zb_store *store = node->file->store;
-    zb_turn turn;
-    enum zb_code code = zb_turn_begin(store, &turn, err);
-    if (code)
-        return code;
-    code = act(node, err);
-    zb_turn_end(store, &turn);
-    return code;
-}
-
-/* After a kill a name without a link means nothing, so names come first. They may belong to any
-   node. */
-static enum zb_code store_both_below(vol_node *node, zb_error *err) {
+   node for the want of it. After a kill a name without a link means nothing, so names come first.
+   They may belong to any node. */
+static enum zb_code store_both_below(void *context, zb_error *err) {
+    vol_node *node = context;
     enum zb_code code = vol_node_each_below(node->file->root, vol_alias_store_names, err);
     return code ? code : vol_node_each_below(node, store_links, err);
 }
@@ -54,12 +41,13 @@ enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
     enum zb_code code = vol_records_store_below(node, err);
     if (code || !have_changed(file))
         return code;
-    code = in_turn(node, store_both_below, err);
+    code = vol_in_turn(file, store_both_below, node, err);
     file->links_changed = code || node != file->root;
     return code;
 }
 
-static enum zb_code store_both(vol_node *node, zb_error *err) {
+static enum zb_code store_both(void *context, zb_error *err) {
+    vol_node *node = context;
     const vol_link_list *named = vol_named_known(node);
     enum zb_code code = vol_alias_store_names(node, err);
     for (size_t i = 0; named && i < named->count && !code; i++)
@@ -70,7 +58,8 @@ static enum zb_code store_both(vol_node *node, zb_error *err) {
 
 enum zb_code vol_links_store_own(vol_node *node, zb_error *err) {
     enum zb_code code = vol_records_store(node, err);
-    return code || !have_changed(node->file) ? code : in_turn(node, store_both, err);
+    return code || !have_changed(node->file) ? code
+                                             : vol_in_turn(node->file, store_both, node, err);
 }
 
 static enum zb_code store_around(vol_node *node, zb_error *err) {
