@@ -8,6 +8,7 @@
 #include "model/links.h"
 #include "model/place_text.h"
 #include "model/reference_count.h"
+#include "model/side.h"
 #include "model/turn.h"
 #include "model/writers_below.h"
 
@@ -114,9 +115,16 @@ static enum zb_code delete_in_turn(void *context, zb_error *err) {
     return vol_edit_delete(link, err);
 }
 
-/* One turn, so that nobody links what has been looked at before it goes. */
+/* Data of a node that may stay under another name. What goes is not stored. */
+static enum zb_code store_data(vol_node *node, zb_error *err) {
+    const bool may_stay = vol_alias_holds(node) || vol_side_get(node, VOL_SIDE_NAMES);
+    return may_stay ? vol_writer_close_below(node, err) : ZB_OK;
+}
+
+/* One turn, so that nobody links what has been looked at before it goes. Data are stored before. */
 static enum zb_code delete_place(vol_link *link, zb_error *err) {
-    return vol_in_turn(link->group->file, delete_in_turn, link, err);
+    enum zb_code code = vol_node_each_below(link->node, store_data, err);
+    return code ? code : vol_in_turn(link->group->file, delete_in_turn, link, err);
 }
 
 enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err) {
