@@ -364,3 +364,46 @@ def test_copies_have_the_types_that_were_copied_with_them(tmp_path, name, to):
         assert type_of(file["g/copy/inside"]) == "/g/copy/t"
         if to == "same":
             assert used(file)["d"] == type_of(file["types/inside"]) == "/types/t"
+
+
+def test_shallow_copies_keep_types_that_are_not_in_them(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as file:
+        for name in ("g/t", "g/sub/t"):
+            file[name] = np.dtype("i4")
+        for name in ("t", "sub/t"):
+            file.create_dataset(f"g/of {name[:-2]}", (2,), file[f"g/{name}"])
+        file.copy("g", "h", shallow=True)
+        file.copy("g", "all")
+    with h5py.File(path) as file:
+        for group, types in (("h", ("/h/t", "/g/sub/t")), ("all", ("/all/t", "/all/sub/t"))):
+            assert (type_of(file[f"{group}/of "]), type_of(file[f"{group}/of sub"])) == types
+
+
+MOVE_MANY = """
+import sys, h5py
+with h5py.File(sys.argv[1], "r+") as file:
+    try:
+        file.move("types", "moved")
+        print("moved")
+    except (RuntimeError, ValueError, OSError) as e:
+        print("open_nodes" in str(e), "types" in file, "moved" in file)
+"""
+
+
+@pytest.mark.parametrize("users", [5, 200])
+def test_a_type_is_moved_with_all_its_users_or_not_at_all(tmp_path, monkeypatch, users):
+    """Nodes that do not use it are no matter, but users are kept in memory."""
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as file:
+        file["types/t"] = np.dtype("i4")
+        for i in range(200):
+            file.create_dataset(f"g{i % 10}/d{i}", (2,), file["types/t"] if i >= 200 - users else "i4")
+        file.create_dataset("zz", (2,), file["types/t"])
+    monkeypatch.setenv("ZARRBRIDGE_OPEN_NODES", "100")
+    fits = users == 5
+    assert run_python(MOVE_MANY, path, connector="zarr") == ("moved\n" if fits else "True True False\n")
+    monkeypatch.delenv("ZARRBRIDGE_OPEN_NODES")
+    with h5py.File(path) as file:
+        for name in ("g9/d199", "g5/d195", "zz"):
+            assert type_of(file[name]) == ("/moved/t" if fits else "/types/t")

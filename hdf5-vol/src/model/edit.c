@@ -244,13 +244,33 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
                : code;
 }
 
-/* What leads to a node that has moved is wrong until it is stored. `from` is its old path in the
-   store, `shown` in the open file. */
-static enum zb_code follow(vol_node *node, const char *from, const char *shown, zb_error *err) {
+/* The old paths of a node that moves, and who knows it by them. */
+typedef struct movement {
+    char *from;  /* in the store */
+    char *shown; /* in the open file; NULL where there is no node */
+    vol_path_users users;
+} movement;
+
+/* All that has to be read is read before anything changes. */
+static enum zb_code prepare(vol_node *node, movement *old, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    if (!(old->shown = strdup(node->path)))
+        code = zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    if (!code)
+        code = vol_alias_gather(node, err);
+    if (!code)
+        code = vol_named_paths_gather(node, &old->users, err);
+    if (!code)
+        code = vol_node_each_below(node, vol_links_store_own, err);
+    return code ? code : vol_writer_close_below(node, err);
+}
+
+/* What leads to a node that has moved is wrong until it is stored. */
+static enum zb_code follow(vol_node *node, const movement *old, zb_error *err) {
     enum zb_code code = vol_alias_moved(node) ? vol_links_store_around(node, err) : ZB_OK;
     if (!code)
-        code = vol_scales_moved(node, from, err);
-    return code ? code : vol_named_paths_moved(node, shown, err);
+        code = vol_scales_moved(node, old->from, err);
+    return code ? code : vol_named_paths_moved(&old->users, old->shown, node->path, err);
 }
 
 enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err) {
@@ -261,28 +281,24 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
         return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved", link->name);
     if (node && vol_place_is_below(place->group, node))
         return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved into itself", link->name);
-    char *from, *to = NULL, *shown = node ? strdup(node->path) : NULL;
-    enum zb_code code = vol_node_child_path(group, link->name, &from, err);
+    movement old = {.from = NULL};
+    char *to = NULL;
+    enum zb_code code = vol_node_child_path(group, link->name, &old.from, err);
     if (!code)
         code = vol_node_child_path(place->group, place->name, &to, err);
-    if (!code && node && !shown)
-        code = zb_fail(err, ZB_ENOMEM, "no memory for a path");
     if (!code && node)
-        code = vol_alias_gather(node, err);
-    if (!code && node)
-        code = vol_node_each_below(node, vol_links_store_own, err);
-    if (!code && node)
-        code = vol_writer_close_below(node, err);
+        code = prepare(node, &old, err);
     if (!code)
-        code = zb_node_move(group->file->store, from, to, err);
+        code = zb_node_move(group->file->store, old.from, to, err);
     if (!code)
         code = vol_tree_move(link, place->group, place->name, err);
     if (!code && node)
-        code = follow(node, from, shown, err);
+        code = follow(node, &old, err);
     if (!code && vol_links_are_listed(group))
         code = vol_named_show(group, err); /* one that the node has hidden */
-    free(shown);
-    free(from);
+    vol_path_users_clear(&old.users);
+    free(old.shown);
+    free(old.from);
     free(to);
     return code;
 }

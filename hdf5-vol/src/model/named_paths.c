@@ -2,8 +2,10 @@
 /* Paths of named datatypes: see named_paths.h. */
 #include "model/named_paths.h"
 
+#include "model/forget.h"
 #include "model/links.h"
 #include "model/node_attrs.h"
+#include "model/paths.h"
 #include "model/side.h"
 
 #include <stdio.h>
@@ -14,15 +16,31 @@ static enum zb_code fail_memory(zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "no memory for the path of a named datatype");
 }
 
+static size_t length_of(const vol_path_change *path) {
+    return strcmp(path->from, "/") == 0 ? 0 : strlen(path->from);
+}
+
+static bool concerns(const vol_path_change *path, const char *old) {
+    const size_t length = length_of(path);
+    return old && strncmp(old, path->from, length) == 0 &&
+           (!old[length] || (path->below && old[length] == '/'));
+}
+
+static bool is_type(vol_file *file, const char *path) {
+    const vol_node *node = vol_node_find(file->root, path, NULL);
+    return node && node->kind == VOL_DATATYPE;
+}
+
 /* Whether a path becomes another one: that is malloc'ed, or NULL without memory. */
 static bool becomes(const vol_path_change *path, const char *old, char **out) {
-    const size_t length = strcmp(path->from, "/") == 0 ? 0 : strlen(path->from);
-    const char *rest = old ? old + length : NULL;
-    if (!old || strncmp(old, path->from, length) != 0 || (*rest && (!path->below || *rest != '/')))
+    if (!concerns(path, old))
         return false;
-    if (asprintf(out, "%s%s", path->to, rest) < 0)
+    if (asprintf(out, "%s%s", path->to, old + length_of(path)) < 0)
         *out = NULL;
-    return true;
+    if (!*out || !path->types_of || is_type(path->types_of, *out))
+        return true;
+    free(*out);
+    return false;
 }
 
 static char *as_json(const char *text) {
@@ -120,15 +138,60 @@ enum zb_code vol_named_paths_change(vol_node *node, const vol_path_change *path,
     return code;
 }
 
-/* The same of all nodes, which are opened. What cannot be opened has no path that counts. */
-static enum zb_code change_all(vol_node *node, const vol_path_change *path, zb_error *err) {
-    enum zb_code code = change_node(node, path, err);
+/* ---- Walks over all nodes, which are opened ---- */
+
+static bool is_used(vol_node *node, const vol_path_change *path) {
+    bool used = node->kind == VOL_DATASET &&
+                concerns(path, zb_json_string(vol_side_get(node, VOL_SIDE_NAMED)));
+    const zb_json *entry = zb_json_first(vol_side_get(node, "attributes"));
+    for (; entry && !used; entry = zb_json_next(entry))
+        used = concerns(path, zb_json_string(zb_json_get(entry, VOL_SIDE_NAMED)));
+    const vol_attrs *list = vol_node_attrs_now(node);
+    for (size_t i = 0; list && i < list->count && !used; i++)
+        used = list->attr[i].name && concerns(path, list->attr[i].named);
+    return used;
+}
+
+static enum zb_code remember(vol_path_users *users, vol_node *node, zb_error *err) {
+    if (users->count == users->capacity) {
+        const size_t capacity = users->capacity ? 2 * users->capacity : 16;
+        vol_node **grown = realloc(users->node, capacity * sizeof(vol_node *));
+        if (!grown)
+            return fail_memory(err);
+        users->node = grown;
+        users->capacity = capacity;
+    }
+    vol_node_pin(node);
+    users->node[users->count++] = node;
+    return ZB_OK;
+}
+
+/* Changes a node, or, with a list of users, puts it there if it has such a path. */
+static enum zb_code visit(vol_node *node, const vol_path_change *path, vol_path_users *users,
+                          zb_error *err) {
+    if (!users)
+        return change_node(node, path, err);
+    const bool counts = node->zarr && !node->is_dimension && !node->is_unreadable;
+    return counts && is_used(node, path) ? remember(users, node, err) : ZB_OK;
+}
+
+/* What another process has deleted meanwhile has no path that counts. What this walk has opened,
+   nobody else knows: it is forgotten, so that there may be more nodes than fit into memory. */
+static enum zb_code visit_all(vol_node *node, const vol_path_change *path, vol_path_users *users,
+                              zb_error *err) {
+    enum zb_code code = visit(node, path, users, err);
     if (!code && node->kind == VOL_GROUP)
         code = vol_node_list(node, err);
     for (size_t i = 0; i < vol_links_count(node) && !code; i++) {
         vol_link *link = vol_links_at(node, i);
-        if (!link->named && vol_link_open(link, NULL) == ZB_OK && link->node)
-            code = change_all(link->node, path, err);
+        const bool is_new = vol_link_is_unopened(link);
+        code = link->named ? ZB_OK : vol_link_open(link, err);
+        if (!code && !link->named && link->node)
+            code = visit_all(link->node, path, users, err);
+        if (code == ZB_ENOTFOUND)
+            code = ZB_OK;
+        if (is_new)
+            vol_link_forget(link);
     }
     return code;
 }
@@ -144,13 +207,30 @@ static bool has_type(const vol_node *node) {
     return false;
 }
 
-/* All that has moved is known (vol_alias_gather). */
-enum zb_code vol_named_paths_moved(vol_node *top, const char *old_path, zb_error *err) {
-    const vol_path_change path = {.from = old_path, .to = top->path, .below = true};
-    return has_type(top) ? change_all(top->file->root, &path, err) : ZB_OK;
+/* All that is to move is known (vol_alias_gather). */
+enum zb_code vol_named_paths_gather(vol_node *top, vol_path_users *users, zb_error *err) {
+    const vol_path_change path = {.from = top->path, .below = true};
+    return has_type(top) ? visit_all(top->file->root, &path, users, err) : ZB_OK;
+}
+
+enum zb_code vol_named_paths_moved(const vol_path_users *users, const char *old_path,
+                                   const char *new_path, zb_error *err) {
+    const vol_path_change path = {.from = old_path, .to = new_path, .below = true};
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < users->count && !code; i++)
+        code = change_node(users->node[i], &path, err);
+    return code;
+}
+
+void vol_path_users_clear(vol_path_users *users) {
+    for (size_t i = 0; i < users->count; i++)
+        vol_node_unpin(users->node[i]);
+    free(users->node);
+    *users = (vol_path_users){.count = 0};
 }
 
 enum zb_code vol_named_paths_copied(vol_node *top, const char *old_path, zb_error *err) {
-    const vol_path_change path = {.from = old_path, .to = top->path, .below = true};
-    return change_all(top, &path, err);
+    const vol_path_change path = {
+        .from = old_path, .to = top->path, .below = true, .types_of = top->file};
+    return visit_all(top, &path, NULL, err);
 }
