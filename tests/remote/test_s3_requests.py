@@ -70,7 +70,8 @@ def test_a_dataset_that_h5py_makes(serve):  # noqa: F811
     assert (zarr.open_array(server.bucket / "x.zarr/c")[...] == np.arange(9)).all()
 
 
-def test_levels_that_gdaladdo_makes(serve, tmp_path):  # noqa: F811
+@pytest.mark.parametrize("sync", ["NONE", "CLOSE", "ALWAYS"])
+def test_levels_that_gdaladdo_makes(serve, tmp_path, sync):  # noqa: F811
     if not os.environ.get("GDAL_DRIVER_PATH"):
         pytest.skip("the driver is not built")
     server = serve()
@@ -79,7 +80,7 @@ def test_levels_that_gdaladdo_makes(serve, tmp_path):  # noqa: F811
     del raster
     output("gdal_translate", "-q", "-of", "Zarr3", tmp_path / "in.tif", NAME)
     server.take_log()
-    output("gdaladdo", "-q", NAME, "2", "4")
+    output("gdaladdo", "-q", "-oo", "SYNC=" + sync, NAME, "2", "4")
     log = server.take_log()
     assert len(log) <= 106
     assert kinds(log).count(("DELETE", ".zarrbridge-consolidated")) == 1  # nothing is consolidated in between

@@ -10,6 +10,7 @@
 #include "array/coordinates.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 namespace zarr3 {
@@ -67,7 +68,9 @@ enum zb_code Array::flush(zb_error *err) {
         return stored == ZB_OK && settles_ ? zb_store_settle(store_.get(), err) : stored;
     /* Also after a failure: the chunks that could be stored, and the attributes, are to be
        durable. */
-    const enum zb_code durable = zb_store_flush(store_.get(), stored == ZB_OK ? err : nullptr);
+    zb_error *reason = stored == ZB_OK ? err : nullptr;
+    const enum zb_code durable = settles_ ? zb_store_flush(store_.get(), reason)
+                                          : zb_store_flush_batch(store_.get(), nullptr, reason);
     return stored == ZB_OK ? durable : stored;
 }
 
