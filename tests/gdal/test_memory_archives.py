@@ -196,3 +196,16 @@ print("ok")
 def test_rasterio_hands_it_on(tmp_path):
     pytest.importorskip("rasterio")
     assert run_python(RASTERIO, tmp_path / "x.zarr.zip").endswith("ok\n")
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_gdal_enters_other_names_in_braces_alone(tmp_path, on_disk):
+    """Nothing is made that GDAL does not open by the name."""
+    archive = str(tmp_path / "n.ozx") if on_disk else "/vsimem/archives/n.ozx"
+    for name in (f"/vsizip/{archive}", f"/vsizip/{archive}/t.zarr"):
+        with Errors() as errors:
+            assert DRIVER.CreateCopy(name, source()) is None
+        assert "/vsizip/{x.ozx}" in errors.failures[0] and gdal.VSIStatL(archive) is None
+    name = "/vsizip/{%s}" % archive
+    assert (DRIVER.CreateCopy(name, source()).ReadAsArray() == WANT).all()
+    assert (opened(archive).ReadAsArray() == WANT).all()

@@ -74,12 +74,18 @@ static std::string in_vsizip(const std::string &path) {
     return rest.rfind("vsi", 0) == 0 ? "/" + rest : rest;
 }
 
+/* GDAL looks for such names alone in paths of /vsizip/ without braces. */
+static bool is_entered(const std::string &archive) {
+    const size_t length = archive.size();
+    return length > 4 && EQUAL(archive.c_str() + length - 4, ".zip");
+}
+
 std::string archive_of(const std::string &path) {
     std::string rest = in_vsizip(path);
-    if (rest.empty())
-        return path;
     if (rest.size() > 2 && rest.front() == '{' && rest.back() == '}')
         rest = rest.substr(1, rest.size() - 2);
+    else if (!is_entered(rest))
+        return path;
     if (STARTS_WITH(rest.c_str(), "vsi"))
         rest = "/" + rest;
     return is_archive(rest) ? rest : path;
@@ -98,6 +104,8 @@ bool split_new_archive(const std::string &path, std::string *archive, std::strin
     for (size_t end = archive_end(rest, 0); end != std::string::npos;
          end = archive_end(rest, end + 1)) {
         const std::string begin = rest.substr(0, end);
+        if (!is_entered(begin))
+            continue;
         if (VSIStatL(begin.c_str(), &stat) == 0)
             continue; /* a directory, or an archive that is there: those are not changed */
         *archive = begin;

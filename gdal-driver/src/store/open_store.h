@@ -40,7 +40,7 @@ bool is_on_disk(const std::string &root);
 bool becomes_archive(const std::string &root);
 
 /* The path of an archive that GDAL's name for the whole of it stands for: x.zip for /vsizip/x.zip
-   and /vsizip/{x.zip}. All else as it is, paths in archives included. */
+   and /vsizip/{x.zip}, x.ozx for /vsizip/{x.ozx}. All else as it is, paths in archives included. */
 std::string archive_of(const std::string &path);
 
 /* The place of the first slash, at `from` or behind it, after a name as archives have it
@@ -64,7 +64,8 @@ bool is_zarr_archive(const std::string &path);
 /* What messages say of other places. */
 constexpr char kWritablePlaces[] =
     "stores are written to local directories, to new zip archives, to /vsimem/, and to S3 by s3:// "
-    "names";
+    "names; in names of /vsizip/, archives that are not called *.zip stand in braces: "
+    "/vsizip/{x.ozx}";
 
 /* GDAL_NUM_THREADS for the core, unless its own variable is set; before its first use. */
 void adopt_thread_count();
