@@ -178,17 +178,17 @@ ZB_API const char *zb_document_name(unsigned index);
    else `length`. Any thread. */
 ZB_API size_t zb_document_start(const char *path, size_t length);
 
-/* True if a URL says that it is that of a Zarr store: a part of its path ends in .zarr or
-   .zarr.zip, or the last one is the name of a document (zarr.json). No host is asked. */
+/* True if a URL says that it is that of a Zarr store: a part of its path ends in .zarr, .zarr.zip
+   or .ozx, or the last one is the name of a document (zarr.json). No host is asked. */
 ZB_API bool zb_url_is_zarr(const char *url);
 
 /* True if a URL may name a store that is written: those in S3 are, except zip archives. */
 ZB_API bool zb_url_is_writable(const char *url);
 
 /* Splits a URL into the URL of a store and the path of a node in it. The store's ends with the last
-   part that is named *.zarr or *.zarr.zip; without one it is all of the URL. A document at the end
-   stands for the node that it describes. A query and a fragment stay with the store's URL. Both
-   texts are malloc'ed; without memory ZB_ENOMEM. */
+   part that is named *.zarr, *.zarr.zip or *.ozx; without one it is all of the URL. A document at
+   the end stands for the node that it describes. A query and a fragment stay with the store's URL.
+   Both texts are malloc'ed; without memory ZB_ENOMEM. */
 ZB_API enum zb_code zb_url_split(const char *url, char **root, char **node, zb_error *err);
 
 /* A store's name for messages: of a URL the scheme, host and path, since all else may hold secrets;

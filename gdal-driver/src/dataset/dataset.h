@@ -20,9 +20,9 @@
 #include "dataset/raster_levels.h"
 #include "dataset/raster_mask.h"
 #include "dataset/raster_reader.h"
-#include "side/side_properties.h"
 #include "geo/georeference.h"
 #include "raster/pyramid.h"
+#include "side/side_properties.h"
 #include "store/complete.h"
 
 #include "zarrbridge/write.h"

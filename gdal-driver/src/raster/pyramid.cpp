@@ -22,9 +22,6 @@
 
 namespace zarr3 {
 
-/* Steps from an array up to a group that may describe it: asset/variable and one group between. */
-static constexpr unsigned kReach = 3;
-
 /* Without its declaration, "multiscales" may be any program's private attribute. */
 static const zb_json *convention_layout(const zb_node *group, NearbyNodes &around) {
     const zb_json *layout = zb_json_get(attribute(group, "multiscales"), "layout");
@@ -245,8 +242,8 @@ static bool pyramid_of_group(const zb_node *group, const std::string &path, Near
 /* The nearest group that knows the array wins. */
 Pyramid find_pyramid(const zb_node *array, NearbyNodes &around, uint32_t fewest_dimensions) {
     Pyramid pyramid;
-    for (unsigned steps = 1; steps <= kReach && zb_node_array(array)->ndim >= fewest_dimensions;
-         steps++) {
+    for (unsigned steps = 1;
+         steps <= kPyramidReach && zb_node_array(array)->ndim >= fewest_dimensions; steps++) {
         const zb_node *group = around.group_above(steps);
         if (group != nullptr && pyramid_of_group(group, zb_node_path(array), around, &pyramid))
             break;

@@ -17,6 +17,9 @@
 
 namespace zarr3 {
 
+/* Steps from an array up to a group that may describe it: asset/variable and one group between. */
+constexpr unsigned kPyramidReach = 3;
+
 struct Pyramid {
     std::vector<std::string> levels;   /* paths of the arrays, as listed (finest first) */
     std::string group;                 /* the path of the group that says so */

@@ -2,7 +2,6 @@
 /* The sidecar file: see sidecar.h. */
 #include "side/sidecar.h"
 
-#include "base/handles.h"
 #include "cpl_error.h"
 #include "cpl_vsi.h"
 #include "side/side_properties.h"

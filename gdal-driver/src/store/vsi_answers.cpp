@@ -8,7 +8,6 @@
 
 #include "cpl_error.h"
 #include "cpl_vsi_error.h"
-#include "store/location.h"
 #include "store/vsi_web.h"
 
 namespace zarr3 {

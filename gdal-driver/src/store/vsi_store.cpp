@@ -364,9 +364,9 @@ constexpr uint64_t kSmall = uint64_t{1} << 20;
 namespace zarr3 {
 
 enum zb_code open_vsi_store(const std::string &root, zb_store **out, zb_error *err) {
-    std::unique_ptr<zarr3::VsiStore> store(new zarr3::VsiStore{
-        {}, root, "", "", CPLStringList(CPLGetThreadLocalConfigOptions()), {false}});
-    zarr3::split_zip_path(root, &store->archive, &store->inside);
+    std::unique_ptr<VsiStore> store(
+        new VsiStore{{}, root, "", "", CPLStringList(CPLGetThreadLocalConfigOptions()), {false}});
+    split_zip_path(root, &store->archive, &store->inside);
     const bool is_local = VSIIsLocal(root.c_str());
     const bool is_memory = STARTS_WITH(root.c_str(), "/vsimem/");
     zb_store_hints hints = {};
@@ -374,7 +374,7 @@ enum zb_code open_vsi_store(const std::string &root, zb_store **out, zb_error *e
     hints.max_request = uint64_t{16} << 20;
     hints.is_local = is_local;
     /* Archives, too, may be moved away, or cannot be asked for, while they are read. */
-    hints.is_watched = !zarr3::is_on_server(root);
+    hints.is_watched = !is_on_server(root);
     /* Plain web servers have no listings worth the name. */
     hints.can_list = root.compare(0, 9, "/vsicurl/") != 0;
     if (!is_local) {
