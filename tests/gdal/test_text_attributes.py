@@ -117,3 +117,33 @@ def test_a_foreign_side_attribute_refuses_such_texts(path):
     assert "choose another text" in errors.seen[0][1]
     del made, group, dataset
     assert "text" not in document(path)["attributes"]
+
+
+@pytest.mark.parametrize("name", ["u", "_FillValue"])
+def test_a_renamed_text_leaves_no_type_behind(path, name):
+    """A number that another program then gives the old name is a number."""
+    dataset, group = new_mdim(path)
+    write_special(group)
+    assert group.GetAttribute("text").Rename(name) == gdal.CE_None
+    del group, dataset
+    entries = json.loads(document(path)["attributes"]["_hdf5"])["attributes"]
+    assert set(entries) == {"texts"} | ({name} if name == "u" else set())
+    edited = document(path)
+    edited["attributes"]["text"] = "NaN"
+    (path / "zarr.json").write_text(json.dumps(edited))
+    assert math.isnan(attribute_values(path)["text"])
+
+
+def test_a_renamed_attribute_keeps_its_type(path):
+    """That of HDF5, which JSON has no word for."""
+    program = ("import h5py, numpy, sys\n"
+               "with h5py.File(sys.argv[1], 'w') as f:\n"
+               "    f.attrs['old'] = numpy.int16(7)\n")
+    run_h5py(program, path)
+    dataset, group = opened_mdim(path, update=True)
+    assert group.GetAttribute("old").Rename("new") == gdal.CE_None
+    del group, dataset
+    program = ("import h5py, sys\n"
+               "with h5py.File(sys.argv[1]) as f:\n"
+               "    print(f.attrs['new'].dtype, *f.attrs)\n")
+    assert run_h5py(program, path) == "int16 new\n"

@@ -77,13 +77,13 @@ static std::string entry_for(const std::string &text, bool is_text, const zb_jso
     return entry;
 }
 
-/* An object with another value of one member; "" takes it out. */
-static std::string with_member(const zb_json *object, const std::string &name,
-                               const std::string &value) {
+/* An object with a value of one member, in the place of those of both names; "" takes it out. */
+static std::string with_member(const zb_json *object, const std::string &before,
+                               const std::string &name, const std::string &value) {
     std::vector<std::pair<std::string, std::string>> members;
     for (const zb_json *member = zb_json_first(object); member != nullptr;
          member = zb_json_next(member)) {
-        if (zb_json_name(member) != name)
+        if (zb_json_name(member) != name && zb_json_name(member) != before)
             members.emplace_back(zb_json_name(member), compact_json(member));
     }
     if (!value.empty())
@@ -92,22 +92,24 @@ static std::string with_member(const zb_json *object, const std::string &name,
 }
 
 bool state_text(const zb_node *node, const std::string &name, const std::string &value,
-                bool is_text, AttributeChanges *changes) {
+                bool is_text, const std::string &before, AttributeChanges *changes) {
     const Json types = types_of(node);
     const zb_json *entries = zb_json_get(types.get(), kEntries);
-    const zb_json *old = zb_json_get(entries, name.c_str());
+    const zb_json *old = zb_json_get(entries, before.c_str());
     const std::string entry = entry_for(value, is_text, old);
-    if (entry == compact_json(old))
+    const bool stays = before == name || (old == nullptr && !zb_json_get(entries, name.c_str()));
+    if (stays && entry == compact_json(old))
         return true;
     if (types == nullptr && attribute(node, kAttributeTypes) != nullptr)
         return false;
-    const std::string now = with_member(entries, name, entry);
+    const std::string now = with_member(entries, before, name, entry);
     if (types == nullptr)
         changes->set(kAttributeTypes, json_quote(json_object({{"version", "1"}, {kEntries, now}})));
     else if (now.empty() && zb_json_count(types.get()) == 2) /* only the version is left */
         changes->remove(kAttributeTypes);
     else
-        changes->set(kAttributeTypes, json_quote(with_member(types.get(), kEntries, now)));
+        changes->set(kAttributeTypes,
+                     json_quote(with_member(types.get(), kEntries, kEntries, now)));
     return true;
 }
 

@@ -34,10 +34,11 @@ class StatedTexts {
 };
 
 /* Adds what has to be stored with the attribute's new value, JSON text ("": it goes): that it is
-   text, or is none any more. False, and nothing is added, where `_hdf5` is another program's, so
-   that a text cannot be told from a number. */
+   text, or is none any more. `before`: the attribute's name until now, whose entry it takes over.
+   False, and nothing is added, where `_hdf5` is another program's, so that a text cannot be told
+   from a number. */
 bool state_text(const zb_node *node, const std::string &name, const std::string &value,
-                bool is_text, AttributeChanges *changes);
+                bool is_text, const std::string &before, AttributeChanges *changes);
 
 } // namespace zarr3
 

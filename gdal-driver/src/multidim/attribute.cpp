@@ -175,8 +175,12 @@ bool Zarr3Attribute::add_to(const std::string &name, AttributeChanges *changes) 
     const std::string value = json();
     const bool may_be_text = is_text() && type_.GetSubType() != GEDTST_JSON;
     changes->set(name, value);
-    if (name == "_FillValue" ||
-        state_text(owner_->attributes_of(), name, value, may_be_text, changes))
+    const zb_node *node = owner_->attributes_of();
+    const bool is_stated =
+        name == "_FillValue"
+            ? name == m_osName || state_text(node, m_osName, "", false, m_osName, changes)
+            : state_text(node, name, value, may_be_text, m_osName, changes);
+    if (is_stated)
         return true;
     CPLError(CE_Failure, CPLE_NotSupported,
              "%s: attribute %s: the text %s reads as a number, and its type cannot be kept: the "

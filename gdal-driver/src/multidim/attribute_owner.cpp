@@ -8,10 +8,10 @@
 #include "array/conventions.h"
 #include "array/dimension_names.h"
 #include "base/json_text.h"
-#include "side/side_properties.h"
 #include "geo/crs.h"
 #include "multidim/attribute.h"
 #include "raster/axes.h"
+#include "side/side_properties.h"
 #include "zarrbridge/conventions.h"
 
 namespace zarr3 {
@@ -204,7 +204,7 @@ bool delete_attribute(AttributeOwner &owner, const std::string &name) {
     }
     AttributeChanges changes;
     changes.remove(name);
-    state_text(owner.attributes_of(), name, "", false, &changes);
+    state_text(owner.attributes_of(), name, "", false, name, &changes);
     if (!owner.change(changes))
         return false;
     owner.held_is_deleted(name);
