@@ -5,6 +5,7 @@
 
 #include "array/attributes.h"
 #include "base/json_text.h"
+#include "cpl_string.h"
 
 namespace zarr3 {
 
@@ -46,6 +47,33 @@ static bool states_text(const zb_json *entry, const zb_value &value) {
         fits = zb_json_uint64(extent, &length) && length == value.shape[d];
     }
     return fits;
+}
+
+static std::string place_from(std::string path, const char *relative) {
+    const CPLStringList parts(CSLTokenizeString2(relative, "/", 0));
+    for (const char *part : parts) {
+        if (strcmp(part, "..") == 0)
+            path = parent_path(path);
+        else if (strcmp(part, ".") != 0)
+            path = join_path(path, part);
+    }
+    return path;
+}
+
+std::vector<std::string> linked_places(const zb_node *node) {
+    const Json all = types_of(node);
+    std::vector<std::string> places;
+    const auto add = [&](const zb_json *place) {
+        if (zb_json_string(place) != nullptr)
+            places.push_back(place_from(zb_node_path(node), zb_json_string(place)));
+    };
+    const zb_json *one = zb_json_first(zb_json_get(all.get(), "names"));
+    for (; one != nullptr; one = zb_json_next(one))
+        add(one);
+    one = zb_json_first(zb_json_get(all.get(), "links"));
+    for (; one != nullptr; one = zb_json_next(one))
+        add(zb_json_get(one, "hard"));
+    return places;
 }
 
 bool StatedTexts::has(const zb_json *member, const zb_value &numbers) const {

@@ -12,6 +12,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "array/attribute_changes.h"
 #include "base/handles.h"
@@ -39,6 +40,11 @@ class StatedTexts {
    from a number. */
 bool state_text(const zb_node *node, const std::string &name, const std::string &value,
                 bool is_text, const std::string &before, AttributeChanges *changes);
+
+/* Where HDF5 has further hard links to the node, and what those in it lead to (docs/hdf5.md,
+   "Links"): paths in the store. `_hdf5` has them relative to the node, so that they change when it
+   moves alone. */
+std::vector<std::string> linked_places(const zb_node *node);
 
 } // namespace zarr3
 

@@ -8,12 +8,14 @@
 #include "array/attributes.h"
 #include "array/conventions.h"
 #include "array/coordinates.h"
+#include "array/stated_texts.h"
+#include "base/errors.h"
 #include "base/handles.h"
 #include "base/json_text.h"
 #include "cpl_string.h"
-#include "side/side_properties.h"
 #include "geo/coordinate_place.h"
 #include "geo/crs.h"
+#include "side/side_properties.h"
 #include "store/directories.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"
@@ -323,11 +325,11 @@ static bool may_change(const NodePtr &array, const std::string &name, const char
 /* True if the list of levels of a group above has the node, one above or one below it. Tables,
    coordinates and the like, which levels may have beside them, are no levels. */
 static bool is_listed(const zb_node *node) {
-    static constexpr unsigned kReach = 3; /* as find_pyramid() looks */
     const zb_array_info *info = zb_node_array(node);
     const std::string path = zb_node_path(node);
     NearbyNodes around(node);
-    for (unsigned steps = 1; steps <= kReach && (info == nullptr || info->ndim >= 2); steps++) {
+    for (unsigned steps = 1; steps <= kPyramidReach && (info == nullptr || info->ndim >= 2);
+         steps++) {
         const zb_node *group = around.group_above(steps);
         if (group == nullptr)
             continue;
@@ -342,19 +344,58 @@ static bool is_listed(const zb_node *node) {
     return false;
 }
 
-bool may_be_renamed(const NodePtr &node, const std::string &name) {
-    if (zb_node_array(node.get()) != nullptr && !may_change(node, name, "under its name"))
-        return false;
+static bool refuse_if_listed(const NodePtr &node, const std::string &name, const char *why) {
     if (!is_listed(node.get()))
         return true;
     CPLError(CE_Failure, CPLE_NotSupported,
-             "%s is in the list of levels of a group above, which names it: change the list first",
-             name.c_str());
+             "%s is in the list of levels of a group above, %s: change the list first",
+             name.c_str(), why);
     return false;
 }
 
+static int note_path(void *context, const zb_entry *entry) {
+    static_cast<std::vector<std::string> *>(context)->push_back(entry->path);
+    return 0;
+}
+
+/* True if a further hard link of HDF5 leads into what is at or below `moved`, or out of it. The
+   places of those within it stay true. */
+static bool has_link_across(const NodePtr &node, const std::string &moved) {
+    const std::vector<std::string> places = linked_places(node.get());
+    return std::any_of(places.begin(), places.end(),
+                       [&](const std::string &place) { return !is_at_or_below(place, moved); });
+}
+
+/* HDF5 alone moves the other ends of its links along. */
+static bool refuse_if_linked(const NodePtr &node, const std::string &name) {
+    zb_store *store = zb_node_store(node.get());
+    std::vector<std::string> paths;
+    zb_error err = {};
+    if (zb_node_each(store, zb_node_path(node.get()), note_path, &paths, &err) != ZB_OK) {
+        report(err);
+        return false;
+    }
+    const auto linked = std::find_if(paths.begin(), paths.end(), [&](const std::string &path) {
+        return has_link_across(open_node(store, path, nullptr), zb_node_path(node.get()));
+    });
+    if (linked == paths.end())
+        return true;
+    CPLError(CE_Failure, CPLE_NotSupported,
+             "%s: /%s has further hard links of HDF5, which would lead nowhere: rename it by HDF5 "
+             "(H5Lmove, h5py's move), or remove these links",
+             name.c_str(), linked->c_str());
+    return false;
+}
+
+bool may_be_renamed(const NodePtr &node, const std::string &name) {
+    const bool is_array = zb_node_array(node.get()) != nullptr;
+    return (!is_array || may_change(node, name, "under its name")) &&
+           refuse_if_listed(node, name, "which names it") && refuse_if_linked(node, name);
+}
+
 bool may_rename_dimensions(const NodePtr &array, const std::string &name) {
-    return may_change(array, name, "with its dimensions' names");
+    return may_change(array, name, "with its dimensions' names") &&
+           refuse_if_listed(array, name, "whose levels have the same dimensions");
 }
 
 bool may_be_resized(const NodePtr &array, const std::string &name) {
