@@ -166,3 +166,99 @@ def test_levels_of_other_programs_keep_their_names(store):
             assert root.OpenMDArray(name).Rename("n") != gdal.CE_None
         assert "list of levels" in errors.failures[0]
     assert root.OpenMDArray("other").Rename("n") == gdal.CE_None
+
+
+GEOMETRY = {"geometry": "height", "node_coordinates": "lon height", "node_count": "height",
+            "part_node_count": "height", "interior_ring": "height"}
+
+
+def test_geometries_of_cf_name_a_renamed_array(store):
+    path, group = store
+    put(group, "height", np.float64(2))
+    put(group, "a", np.zeros(3), GEOMETRY)
+    DRIVER.Rename(sub(path, "z"), sub(path, "height"))
+    assert attributes(path, "a") == {name: text.replace("height", "z")
+                                     for name, text in GEOMETRY.items()}
+
+
+def test_an_array_of_a_group_without_a_document_is_renamed(store):
+    path, group = store
+    put(group.create_group("g"), "t", np.zeros(3), {"ancillary_variables": "t"})
+    (pathlib.Path(path) / "g/zarr.json").unlink()
+    assert DRIVER.Rename(sub(path, "g/u"), sub(path, "g/t")) == gdal.CE_None
+    assert attributes(path, "g/u") == {"ancillary_variables": "u"}
+
+
+def test_a_node_that_cannot_be_read_is_named(store):
+    """Its attributes may name the array, and are not changed."""
+    path, group = store
+    put(group, "height", np.float64(2))
+    put(group, "a", np.zeros(3), {"coordinates": "height"})
+    edit(path + "/a", lambda text: text["codecs"].append({"name": "unknown"}))
+    with Errors() as errors:
+        assert DRIVER.Rename(sub(path, "z"), sub(path, "height")) == gdal.CE_None
+    (kind, message), = errors.seen
+    assert kind == gdal.CE_Warning and "/a cannot be read" in message and "/height" in message
+    assert attributes(path, "a") == {"coordinates": "height"}
+
+
+def test_the_dimensions_of_levels_of_other_programs_keep_their_names(store):
+    path, group = store
+    for level in (0, 1):
+        put(group, str(level), np.zeros((8 >> level, 8 >> level)), dims=("y", "x"))
+    group.attrs["ome"] = {"version": "0.5", "multiscales": [
+        {"axes": [{"name": "y"}, {"name": "x"}], "datasets": [{"path": "0"}, {"path": "1"}]}]}
+    dataset, root = opened_mdim(path, update=True)
+    for name in ("0", "1"):
+        array = root.OpenMDArray(name)
+        with Errors() as errors:
+            assert array.GetDimensions()[0].Rename("down") != gdal.CE_None
+        assert "list of levels" in errors.failures[0]
+    del array, root, dataset
+    assert document(path, "0")["dimension_names"] == document(path, "1")["dimension_names"]
+
+
+def test_a_group_places_the_arrays_whose_dimension_keeps_its_name(store):
+    path, group = store
+    group.attrs["spatial:dimensions"] = ["y", "x"]
+    put(group, "a", np.zeros((4, 8)), dims=("y", "x"))
+    put(group, "b", np.zeros((2, 4)), dims=("y", "x"))
+    dataset, root = opened_mdim(path, update=True)
+    with Errors() as errors:
+        assert root.OpenMDArray("a").GetDimensions()[0].Rename("down") == gdal.CE_None
+    (kind, message), = errors.seen
+    assert kind == gdal.CE_Warning and "'y', which /b has" in message
+    assert attributes(path)["spatial:dimensions"] == ["y", "x"]
+    assert root.OpenMDArray("b").GetDimensions()[0].Rename("under") == gdal.CE_None
+    assert attributes(path)["spatial:dimensions"] == ["under", "x"]
+    del root, dataset
+
+
+def linked(group):
+    """A group `g` with a link into it, and one within it, as the HDF5 connector stores them."""
+    inner = group.create_group("g")
+    put(inner, "within", np.zeros(3), {"_hdf5": json.dumps({"version": 1, "names": ["../alias"]})})
+    inner.attrs["_hdf5"] = json.dumps({"version": 1, "links": {"alias": {"hard": "within"}}})
+    return inner
+
+
+@pytest.mark.parametrize("links, names", [
+    ({"out": {"hard": "../t"}}, None), ({"soft": {"soft": "/t"}}, "../../out")])
+def test_what_hdf5_has_hard_links_to_keeps_its_name(store, links, names):
+    """Those within a renamed group are relative, and stay true."""
+    path, group = store
+    inner = linked(group)
+    put(group, "t", np.zeros(3))
+    dataset, root = opened_mdim(path, update=True)
+    with Errors() as errors:
+        assert root.OpenGroup("g").OpenMDArray("within").Rename("u") != gdal.CE_None
+    assert "/g/within has further hard links" in errors.failures[0]
+    assert root.OpenGroup("g").Rename("h") == gdal.CE_None
+    assert root.OpenGroup("h").Rename("g") == gdal.CE_None
+    del root, dataset
+    node = inner if names is None else inner["within"]
+    entry = {"version": 1, "links": links, **({"names": [names]} if names else {})}
+    node.attrs["_hdf5"] = json.dumps(entry)
+    with pytest.raises(RuntimeError, match="further hard links"):
+        DRIVER.Rename(sub(path, "h"), sub(path, "g"))
+    assert (pathlib.Path(path) / "g/within/zarr.json").exists()

@@ -12,6 +12,9 @@ namespace zarr3 {
 /* The dimension's name, or "" when it has none. */
 std::string dimension_name(const zb_array_info *info, uint32_t dim);
 
+/* True if the node is an array that has a dimension of the name. Takes NULL. */
+bool has_dimension(const zb_node *node, const std::string &name);
+
 /* The name without the array's own in front ("tas_x" of the array "tas"), which dimensions have
    that no other array of the group may have to do with. */
 std::string usual_name(const std::string &name, const std::string &array);

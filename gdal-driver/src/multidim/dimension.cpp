@@ -6,6 +6,7 @@
 
 #include "array/attributes.h"
 #include "array/coordinates.h"
+#include "array/dimension_names.h"
 #include "array/types.h"
 #include "base/errors.h"
 #include "multidim/group.h"
@@ -154,7 +155,33 @@ void Zarr3Dimension::moved(const std::string &from, const std::string &to) {
             (group_ == tree->options().base ? "/" : tree->full_name(group_) + "/") + m_osName;
 }
 
-/* Groups may state the place of their arrays. */
+/* The path of an array of the group that has a dimension of the name; "" without one. */
+static std::string array_with(const zb_node *group, const std::string &dimension) {
+    Children children;
+    if (children.list(group, nullptr) != ZB_OK)
+        return {};
+    const zb_child *found = std::find_if(children.begin(), children.end(), [&](const auto &child) {
+        return has_dimension(child.node, dimension);
+    });
+    return found == children.end() ? std::string() : zb_node_path(found->node);
+}
+
+/* A group may state the place of its arrays, also of those that have another dimension of the name
+   and keep it. */
+bool Zarr3Dimension::rename_in_group(Tree *tree, const std::string &path, const std::string &name) {
+    const NodePtr group = open_node(tree->store(), path, nullptr);
+    AttributeChanges changes;
+    if (group == nullptr || !follow_dimension(group.get(), m_osName, name, &changes))
+        return true;
+    const std::string other = array_with(group.get(), m_osName);
+    if (other.empty())
+        return tree->change(path, changes);
+    CPLError(CE_Warning, CPLE_AppDefined,
+             "/%s: its spatial:dimensions keep '%s', which /%s has, and name no dimension '%s'",
+             path.c_str(), m_osName.c_str(), other.c_str(), name.c_str());
+    return true;
+}
+
 bool Zarr3Dimension::rename_in(Tree *tree, const std::vector<std::shared_ptr<Zarr3MDArray>> &arrays,
                                const std::string &name) {
     std::set<std::string> groups;
@@ -164,12 +191,8 @@ bool Zarr3Dimension::rename_in(Tree *tree, const std::vector<std::shared_ptr<Zar
         if (!array->path().empty())
             groups.insert(parent_path(array->path()));
     }
-    return std::all_of(groups.begin(), groups.end(), [&](const std::string &path) {
-        const NodePtr group = open_node(tree->store(), path, nullptr);
-        AttributeChanges changes;
-        return group == nullptr || !follow_dimension(group.get(), m_osName, name, &changes) ||
-               tree->change(path, changes);
-    });
+    return std::all_of(groups.begin(), groups.end(),
+                       [&](const std::string &path) { return rename_in_group(tree, path, name); });
 }
 
 /* In all arrays of the dataset that have it. The coordinates keep their own name, and are found

@@ -53,6 +53,7 @@ class Zarr3Dimension final : public GDALDimension {
     bool Rename(const std::string &name) override;
 
   private:
+    bool rename_in_group(Tree *tree, const std::string &path, const std::string &name);
     bool rename_in(Tree *tree, const std::vector<std::shared_ptr<Zarr3MDArray>> &arrays,
                    const std::string &name);
 

@@ -7,16 +7,17 @@
 #include "array/attributes.h"
 #include "array/dimension_names.h"
 #include "base/json_text.h"
-#include "multidim/tree.h"
 
 namespace zarr3 {
 
 /* Attributes that are names of arrays with white space between. In `grid_mapping` the name of one
    whose coordinates follow it, and in `cell_methods` every name, has a colon behind it; in the two
    others such words are no names. */
-static constexpr const char *kLists[] = {"coordinates",         "bounds",       "climatology",
-                                         "ancillary_variables", "grid_mapping", "cell_methods",
-                                         "cell_measures",       "formula_terms"};
+static constexpr const char *kLists[] = {"coordinates",         "bounds",        "climatology",
+                                         "ancillary_variables", "grid_mapping",  "cell_methods",
+                                         "cell_measures",       "formula_terms", "geometry",
+                                         "node_coordinates",    "node_count",    "part_node_count",
+                                         "interior_ring"};
 
 /* The words of a list as they are, with another one in the place of the names; "" where the list
    has none of these. */
@@ -73,7 +74,7 @@ namespace {
 
 /* The paths below a group. */
 struct Below {
-    std::vector<std::string> nodes;
+    std::vector<std::string> nodes; /* those that cannot be read, too */
     std::set<std::string> arrays;
 };
 
@@ -81,8 +82,7 @@ struct Below {
 
 static int note_node(void *context, const zb_entry *entry) {
     Below *below = static_cast<Below *>(context);
-    if (entry->reason == nullptr)
-        below->nodes.push_back(entry->path);
+    below->nodes.push_back(entry->path);
     if (entry->array != nullptr)
         below->arrays.insert(entry->path);
     return 0;
@@ -97,15 +97,6 @@ static bool leads_to(const Below &below, const std::string &node, const std::str
         group = parent_path(group);
     }
     return true;
-}
-
-static bool has_dimension(const zb_node *node, const std::string &name) {
-    const zb_array_info *info = zb_node_array(node);
-    for (uint32_t d = 0; info != nullptr && d < info->ndim; d++) {
-        if (dimension_name(info, d) == name)
-            return true;
-    }
-    return false;
 }
 
 /* The new text of an attribute that names the array; "" where it does not. */
@@ -142,20 +133,40 @@ static enum zb_code follow_array(const zb_node *node, const std::string &from,
     return ZB_OK;
 }
 
+/* A group without a document, above nodes that have one, is no node: of these only the array itself
+   is found then. */
+static enum zb_code note_nodes(zb_store *store, const std::string &group, const std::string &array,
+                               Below *below, zb_error *err) {
+    const enum zb_code code = zb_node_each(store, group.c_str(), note_node, below, err);
+    return code == ZB_ENOTFOUND ? zb_node_each(store, array.c_str(), note_node, below, err) : code;
+}
+
+static void warn_of_unread(const std::string &path, const std::string &array,
+                           const zb_error &reason) {
+    CPLError(CE_Warning, CPLE_AppDefined,
+             "/%s cannot be read, and keeps what its attributes say: if they name /%s, change them "
+             "by hand: %s",
+             path.c_str(), array.c_str(), reason.message);
+}
+
 enum zb_code find_references(zb_store *store, const std::string &from, const std::string &to,
                              std::vector<NamedBy> *found, zb_error *err) {
     Below below;
-    enum zb_code code = zb_node_each(store, parent_path(from).c_str(), note_node, &below, err);
+    enum zb_code code = note_nodes(store, parent_path(from), from, &below, err);
     if (code == ZB_OK && below.arrays.count(from) == 0)
         return ZB_OK; /* a group: attributes name none */
     for (size_t i = 0; code == ZB_OK && i < below.nodes.size(); i++) {
         const std::string &path = below.nodes[i];
         NamedBy by = {path == from ? to : path, {}};
         bool has = false;
-        const NodePtr node =
-            leads_to(below, path, from) ? open_node(store, path, nullptr) : nullptr;
+        if (!leads_to(below, path, from))
+            continue;
+        zb_error reason = {};
+        const NodePtr node = open_node(store, path, &reason);
         if (node != nullptr)
             code = follow_array(node.get(), last_part(from), last_part(to), &by, &has, err);
+        else
+            warn_of_unread(path, from, reason);
         if (has)
             found->push_back(by);
     }
