@@ -4,7 +4,7 @@ import pytest
 import zarr
 from osgeo import gdal
 
-from conftest import opened, put
+from conftest import opened, put, run_python
 
 DRIVER = gdal.GetDriverByName("Zarr3")
 
@@ -118,3 +118,115 @@ def test_all_items_are_unset(path, domain):
             assert one.GetMetadata(domain) == {}
     with opened(path) as dataset:
         assert [one.GetMetadata(domain) for one in objects(dataset)] == [{}, {}]
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+@pytest.mark.parametrize("domain, mode", [("", gdal.GA_ReadOnly), ("D", gdal.GA_ReadOnly),
+                                          ("D", gdal.GA_Update)])
+def test_sidecar_items_come_back(store, domain, one_by_one, mode):
+    path, group = store
+    put(group, "t", [[[1, 2]], [[3, 4]]], {}, ("time", "y", "x"))
+    name = 'ZARR3:"%s":/t:1' % path
+    for _ in range(2): # the second time by a dataset that has read them
+        with gdal.Open(name, mode) as dataset:
+            for one in objects(dataset):
+                if one_by_one:
+                    for key, value in ITEMS.items():
+                        assert one.SetMetadataItem(key, value, domain) == gdal.CE_None
+                else:
+                    assert one.SetMetadata(ITEMS, domain) == gdal.CE_None
+            del one
+        with opened(name) as dataset:
+            for one in objects(dataset):
+                shown = one.GetMetadata(domain)
+                assert {key: shown.get(key) for key in ITEMS} == ITEMS
+            del one
+
+
+def test_derived_items_stay_derived(store):
+    path, group = store
+    for name, unit in (("lat", "degrees_north"), ("lon", "degrees_east")):
+        put(group, name, [[1.0, 2], [3, 4]], {"units": unit}, ("y", "x"))
+    put(group, "t", [[1, 2], [3, 4]], {"coordinates": "lat lon"}, ("y", "x"))
+    name = 'ZARR3:"%s":/t' % path
+    with gdal.Open(name, gdal.GA_Update) as dataset:
+        assert dataset.GetMetadata("GEOLOCATION")["X_BAND"] == "1"
+        dataset.SetMetadataItem("own", "1", "GEOLOCATION")
+        assert dataset.GetMetadataItem("own", "GEOLOCATION") == "1"
+    text = zarr.open_group(path)["t"].attrs["zarrbridge:gdal"]
+    assert "own" in text and "X_DATASET" not in text and "X_BAND" not in text
+    with opened(name) as dataset:
+        assert {"own", "X_BAND"} <= set(dataset.GetMetadata("GEOLOCATION"))
+
+
+@pytest.mark.parametrize("domain", ["", "D"])
+@pytest.mark.parametrize("mode", [gdal.GA_ReadOnly, gdal.GA_Update])
+def test_items_are_found_by_their_whole_name(path, domain, mode):
+    new(path).Close()
+    with gdal.Open(path, mode) as dataset:
+        for one in objects(dataset):
+            one.SetMetadataItem("a:b", "v", domain)
+            assert one.GetMetadataItem("a", domain) is None
+            one.SetMetadataItem("a", "w", domain)
+            one.SetMetadataItem("a:c", "x", domain)
+            assert one.GetMetadata(domain) == {"a:b": "v", "a": "w", "a:c": "x"}
+            assert one.SetMetadataItem("a", None, domain) == gdal.CE_None
+            assert one.GetMetadata(domain) == {"a:b": "v", "a:c": "x"}
+
+
+def test_values_in_the_store_leave_sidecar_items_of_longer_names(path):
+    new(path).Close()
+    with gdal.Open(path) as dataset:
+        for one in objects(dataset):
+            one.SetMetadata({"a:b": "sidecar", "a": "sidecar"})
+    with gdal.Open(path, gdal.GA_Update) as dataset:
+        for one in objects(dataset):
+            one.SetMetadataItem("a", "store")
+    with opened(path) as dataset:
+        for one in objects(dataset):
+            assert one.GetMetadata() == {"a:b": "sidecar", "a": "store"}
+
+
+@pytest.mark.parametrize("domain", ["", "D"])
+def test_cases_of_letters_make_two_items(path, domain):
+    new(path).Close()
+    both = ["History=1", "history=2"]
+    for list_of in (both, both[::-1]):
+        with gdal.Open(path, gdal.GA_Update) as dataset:
+            for one in objects(dataset):
+                one.SetMetadata(list_of, domain)
+        for name in ("history", "History"):
+            with gdal.Open(path, gdal.GA_Update) as dataset:
+                for one in objects(dataset):
+                    one.SetMetadataItem(name, "new " + name, domain)
+        with opened(path) as dataset:
+            for one in objects(dataset):
+                assert one.GetMetadata(domain) == {"History": "new History",
+                                                   "history": "new history"}
+
+
+def test_utf8_beside_latin_1(path):
+    dataset = new(path)
+    for one in objects(dataset):
+        one.SetMetadata([b"n\xe4me=v\xffl", "ä=ß".encode()], "D")
+    one.SetCategoryNames(["Wälder"])
+    del one
+    dataset.Close()
+    with opened(path) as dataset:
+        assert [one.GetMetadata("D") for one in objects(dataset)] == [{"näme": "vÿl", "ä": "ß"}] * 2
+        assert dataset.GetRasterBand(1).GetCategoryNames() == ["Wälder"]
+
+
+@pytest.mark.parametrize("mode", [gdal.GA_ReadOnly, gdal.GA_Update])
+def test_items_without_a_name(path, mode):
+    new(path).Close()
+    run_python("""if True:
+        import ctypes, sys
+        from osgeo import _gdal, gdal
+        set_item = ctypes.CDLL(_gdal.__file__).GDALSetMetadataItem
+        dataset = gdal.Open(sys.argv[1], int(sys.argv[2]))
+        for one in (dataset, dataset.GetRasterBand(1)):
+            for domain in (None, b"", b"D"):
+                assert set_item(ctypes.c_void_p(int(one.this)), None, b"x", domain) == 0
+                assert not one.GetMetadata((domain or b"").decode())
+        """, path, mode)

@@ -23,12 +23,16 @@ std::vector<std::pair<std::string, std::string>> name_values(CSLConstList list) 
 /* The place of the item, or -1. A program may look for a name that has a "=". */
 static int find_item(CSLConstList list, const char *name) {
     const size_t length = name == nullptr ? 0 : strlen(name);
+    int alike = -1;
     for (int i = 0; name != nullptr && list != nullptr && list[i] != nullptr; i++) {
-        if (EQUALN(list[i], name, length) &&
-            (list[i][length] == '=' || list[i] + length == separator_of(list[i])))
+        if (!EQUALN(list[i], name, length) ||
+            (list[i][length] != '=' && list[i] + length != separator_of(list[i])))
+            continue;
+        if (strncmp(list[i], name, length) == 0)
             return i;
+        alike = alike < 0 ? i : alike;
     }
-    return -1;
+    return alike;
 }
 
 const char *item_value(CSLConstList list, const char *name) {

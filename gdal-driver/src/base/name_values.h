@@ -20,7 +20,8 @@ namespace zarr3 {
 /* Items without a separator are left out. Blanks stay, which CPLParseNameValue() takes away. */
 std::vector<std::pair<std::string, std::string>> name_values(CSLConstList list);
 
-/* The value of the first item of that name, letters of either case; NULL where there is none. */
+/* The value of the first item of that name, else of the first one whose name has other cases of
+   letters, which GDAL takes for the same; NULL where there is none. */
 const char *item_value(CSLConstList list, const char *name);
 
 /* Sets the first item of that name, or adds one; the value NULL removes it. Programs may give no

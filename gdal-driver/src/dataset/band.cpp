@@ -19,6 +19,7 @@
 #include "base/name_values.h"
 #include "cpl_multiproc.h"
 #include "dataset/coverage.h"
+#include "dataset/pam_items.h"
 #include "dataset/raster_write.h"
 #include "dataset/strips.h"
 
@@ -279,9 +280,7 @@ MetadataList Zarr3RasterBand::GetMetadata(const char *domain) {
 }
 
 const char *Zarr3RasterBand::GetMetadataItem(const char *name, const char *domain) {
-    const char *other = item_value(GDALPamRasterBand::GetMetadata(domain), name);
-    if (other == nullptr)
-        other = GDALPamRasterBand::GetMetadataItem(name, domain);
+    const char *other = pam_item<GDALPamRasterBand>(this, name, domain);
     if (other != nullptr || !is_default_domain(domain))
         return other;
     show_items();

@@ -7,6 +7,7 @@
 #include "array/attributes.h"
 #include "base/name_values.h"
 #include "dataset/band.h"
+#include "dataset/pam_items.h"
 #include "side/side_properties.h"
 
 using namespace zarr3;
@@ -113,9 +114,10 @@ CPLErr Zarr3RasterBand::SetMetadataItem(const char *name, const char *value, con
     const bool statistic = is_default_domain(domain) && is_statistic(name);
     if (statistic && value != nullptr && !owner()->keep_statistics())
         return CE_Failure;
-    if (owner()->updates() && is_own_domain(domain))
-        return set_item_of_domain(this, name, value, domain);
-    if (!owner()->updates() || !is_default_domain(domain) || statistic)
+    const bool in_pam = is_default_domain(domain) && (statistic || !owner()->updates());
+    if (is_own_domain(domain) || in_pam)
+        return set_pam_item<GDALPamRasterBand>(this, name, value, domain);
+    if (!is_default_domain(domain))
         return GDALPamRasterBand::SetMetadataItem(name, value, domain);
     if (item_value(position().List(), name) != nullptr)
         return CE_None;
@@ -125,10 +127,7 @@ CPLErr Zarr3RasterBand::SetMetadataItem(const char *name, const char *value, con
     set_item(&*own_metadata_, name, value);
     shown_ = false;
     owner()->edits.band_metadata = true;
-    /* An older value in the sidecar would win. */
-    if (GDALPamRasterBand::GetMetadataItem(name, domain) != nullptr)
-        return GDALPamRasterBand::SetMetadataItem(name, nullptr, domain);
-    return CE_None;
+    return drop_pam_item<GDALPamRasterBand>(this, name, domain);
 }
 
 CPLErr Zarr3RasterBand::SetDefaultHistogram(double low, double high, int buckets,

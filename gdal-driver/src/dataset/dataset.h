@@ -230,6 +230,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
 
     /* dataset_pam.cpp */
     CPLErr TryLoadXML(CSLConstList siblings = nullptr) override;
+    CPLErr XMLInit(const CPLXMLNode *tree, const char *directory) override;
     CPLErr TrySaveXML() override;
     CPLXMLNode *SerializeToXML(const char *unused) override;
 

@@ -50,14 +50,19 @@ XmlTree Zarr3Dataset::stored_side_properties() const {
 CPLErr Zarr3Dataset::TryLoadXML(CSLConstList siblings) {
     enable_side_properties();
     const XmlTree tree = stored_side_properties();
-    if (tree != nullptr) {
+    if (tree != nullptr)
         XMLInit(tree.get(), "");
-        read_exact(tree.get(), this);
-    }
     nPamFlags &= ~GPF_DIRTY;
     if (!has_sidecars() || (nPamFlags & GPF_NOSAVE) != 0)
         return CE_None;
     return GDALPamDataset::TryLoadXML(siblings);
+}
+
+/* Called for the store's tree, and by GDAL for that of the sidecar file. */
+CPLErr Zarr3Dataset::XMLInit(const CPLXMLNode *tree, const char *directory) {
+    const CPLErr result = GDALPamDataset::XMLInit(tree, directory);
+    read_exact(tree, this);
+    return result;
 }
 
 /* FlushCache() writes what is noted here. */

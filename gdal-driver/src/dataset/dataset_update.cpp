@@ -13,6 +13,7 @@
 #include "base/errors.h"
 #include "dataset/dataset.h"
 #include "dataset/levels.h"
+#include "dataset/pam_items.h"
 #include "side/side_properties.h"
 #include "geo/group_place.h"
 
@@ -64,16 +65,13 @@ CPLErr Zarr3Dataset::SetMetadata(MetadataList items, const char *domain) {
 }
 
 CPLErr Zarr3Dataset::SetMetadataItem(const char *name, const char *value, const char *domain) {
-    if (updates() && is_own_domain(domain))
-        return set_item_of_domain(this, name, value, domain);
-    if (!updates() || !is_default_domain(domain))
+    if (is_own_domain(domain) || (!updates() && is_default_domain(domain)))
+        return set_pam_item<GDALPamDataset>(this, name, value, domain);
+    if (!is_default_domain(domain))
         return GDALPamDataset::SetMetadataItem(name, value, domain);
     metadata().set("", name, value);
     edits.metadata = true;
-    /* An older value in the sidecar would win. */
-    if (GDALPamDataset::GetMetadataItem(name, domain) != nullptr)
-        return GDALPamDataset::SetMetadataItem(name, nullptr, domain);
-    return CE_None;
+    return drop_pam_item<GDALPamDataset>(this, name, domain);
 }
 
 bool Zarr3Dataset::may_edit_bands() const {

@@ -15,6 +15,7 @@
 
 #include "array/attributes.h"
 #include "cpl_conv.h"
+#include "dataset/pam_items.h"
 #include "store/location.h"
 #include "store/network.h"
 #include "store/open_store.h"
@@ -74,9 +75,7 @@ MetadataList Zarr3NodeDataset::GetMetadata(const char *domain) {
 }
 
 const char *Zarr3NodeDataset::GetMetadataItem(const char *name, const char *domain) {
-    const char *other = item_value(GDALPamDataset::GetMetadata(domain), name);
-    if (other == nullptr)
-        other = GDALPamDataset::GetMetadataItem(name, domain);
+    const char *other = pam_item<GDALPamDataset>(this, name, domain);
     return other != nullptr ? other : metadata_.item(domain == nullptr ? "" : domain, name);
 }
 

@@ -18,7 +18,9 @@
 #include "base/json_text.h"
 #include "base/name_values.h"
 #include "base/number_text.h"
+#include "cpl_conv.h"
 #include "cpl_error.h"
+#include "cpl_string.h"
 
 namespace zarr3 {
 
@@ -39,7 +41,7 @@ static bool is_default_metadata(const CPLXMLNode *node) {
 }
 
 bool is_statistic(const char *item) {
-    return STARTS_WITH_CI(item, "STATISTICS_");
+    return item != nullptr && STARTS_WITH_CI(item, "STATISTICS_");
 }
 
 static bool is_statistic(const CPLXMLNode *item) {
@@ -133,9 +135,10 @@ static uint64_t band_of(const CPLXMLNode *node) {
     return strtoull(CPLGetXMLValue(node, "band", "0"), nullptr, 10);
 }
 
-/* Lists of items in a domain of the program's own; texts (xml:, json:) have no items. */
+/* Lists of items that are a program's own; texts (xml:, json:) have no items. */
 static bool is_item_list(const CPLXMLNode *node) {
-    return is_element(node, "Metadata") && is_own_domain(CPLGetXMLValue(node, "domain", "")) &&
+    return is_element(node, "Metadata") &&
+           (is_default_metadata(node) || is_own_domain(CPLGetXMLValue(node, "domain", ""))) &&
            CPLGetXMLValue(node, "format", nullptr) == nullptr;
 }
 
@@ -168,30 +171,37 @@ static void write_items(GDALMajorObject *object, CPLXMLNode *list) {
     }
 }
 
+/* Each text by itself: one that is not UTF-8 says nothing of the others. */
+static void recode(CPLXMLNode *tree) {
+    for (CPLXMLNode *node = tree; node != nullptr; node = node->psNext) {
+        if (!CPLIsUTF8(node->pszValue, -1)) {
+            const std::string text = to_utf8(node->pszValue);
+            CPLFree(node->pszValue);
+            node->pszValue = CPLStrdup(text.c_str());
+        }
+        recode(node->psChild);
+    }
+}
+
 void write_exact(CPLXMLNode *tree, GDALDataset *dataset) {
     write_points(tree, dataset->GetGCPs(), dataset->GetGCPCount());
     each_item_list(tree, dataset, write_items);
+    recode(tree);
 }
 
 static void read_items(GDALMajorObject *object, const CPLXMLNode *list) {
     CPLStringList items;
     for (const CPLXMLNode *item = list->psChild; item != nullptr; item = item->psNext) {
         if (is_element(item, "MDI"))
-            set_item(&items, CPLGetXMLValue(item, "key", ""),
-                     CPLGetXMLValue(item, "value", CPLGetXMLValue(item, "", "")));
+            items.AddNameValue(CPLGetXMLValue(item, "key", ""),
+                               CPLGetXMLValue(item, "value", CPLGetXMLValue(item, "", "")));
     }
-    object->SetMetadata(items.List(), CPLGetXMLValue(list, "domain", ""));
+    /* As GDAL does: what has been read is no change. */
+    object->GDALMajorObject::SetMetadata(items.List(), CPLGetXMLValue(list, "domain", ""));
 }
 
 void read_exact(const CPLXMLNode *tree, GDALDataset *dataset) {
     each_item_list(tree, dataset, read_items);
-}
-
-CPLErr set_item_of_domain(GDALMajorObject *object, const char *name, const char *value,
-                          const char *domain) {
-    CPLStringList items(CSLDuplicate(object->GetMetadata(domain)), TRUE);
-    set_item(&items, name, value);
-    return object->SetMetadata(items.List(), domain);
 }
 
 void keep_bands(CPLXMLNode *tree, const std::vector<uint64_t> &bands) {

@@ -37,7 +37,8 @@ XmlTree no_side_properties();
    nor kept elsewhere. Not for the default domain. */
 bool is_own_domain(const char *domain);
 
-/* True if an item of the default domain tells of the pixels' distribution. */
+/* True if an item of the default domain tells of the pixels' distribution. Programs may give no
+   name. */
 bool is_statistic(const char *item);
 
 /* The text of an attribute as a tree <PAMDataset>, with the properties above and no others: what
@@ -49,15 +50,11 @@ void keep_side_properties(CPLXMLNode *tree, bool others);
 
 /* GDAL writes ground control points with four decimals of a pixel, ends names of items at colons,
    and reads no value that is empty or begins with blanks. Here points get all of their digits, and
-   items their names and, in the attribute "value", such values. */
+   items their names and, in the attribute "value", such values. All texts become UTF-8. */
 void write_exact(CPLXMLNode *tree, GDALDataset *dataset);
 
 /* Items as write_exact() has written them, which GDAL has read in its way. */
 void read_exact(const CPLXMLNode *tree, GDALDataset *dataset);
-
-/* Sets one item of a domain of the program's own (is_own_domain), whatever colons are in names. */
-CPLErr set_item_of_domain(GDALMajorObject *object, const char *name, const char *value,
-                          const char *domain);
 
 /* Leaves the properties of these bands (from 1, ascending), which get numbers from 1 on, and those
    of the dataset. */
