@@ -239,7 +239,7 @@ static const char *copy_until(zb__text *text, const char *at, const char *end) {
     return end;
 }
 
-/* Returns the end of the value that begins at `at`. Recursion is no deeper than what wrote the text:
+/* Returns the end of the value that begins at `at`. Recursion is as deep as what wrote the text:
    texts from programs were parsed before, whose depth that limits, and a data type (zb_array_spec)
    is as deep as the caller has nested it, and was checked and written by recursion, too. */
 static const char *indent_value(zb__text *text, const char *at, unsigned level) {

@@ -129,8 +129,8 @@ bool zb__loops_tiled(const zb__loops *loops, size_t element_size) {
 }
 
 /* One step of an odometer over the dimensions that are neither inner nor partner; false at its end.
-   Pointers go back to the start of a dimension when its digit wraps, so nothing is multiplied on the
-   way. */
+   Pointers go back to the start of a dimension when its digit wraps, so nothing is multiplied on
+   the way. */
 static inline bool step(const zb__loops *loops, uint32_t partner, uint64_t *digit, const char **src,
                         char **dst) {
     for (uint32_t d = loops->ndim - 1; d-- > 0;) {

@@ -34,7 +34,7 @@ static inline bool zb__store_set_later(zb_store *store, zb_later *later) {
 }
 
 /* Whether the calling thread has a turn (zb_turn_begin): it holds the hierarchy's lock. Only the
-   holder sets it. In a child the turn of a thread that is not there stays noted, and is nobody's. */
+   holder sets it. In a child the turn of a thread that is not there stays noted, as nobody's. */
 static inline bool zb__store_has_turn(const zb_store *store) {
     return __atomic_load_n(&store->turn, __ATOMIC_SEQ_CST) == zb__thread_id();
 }
