@@ -5,7 +5,6 @@
 #include "model/copy_links.h"
 #include "model/copy_stored.h"
 #include "model/edit_attributes.h"
-#include "model/link_order.h"
 #include "model/links.h"
 #include "model/named_paths.h"
 #include "model/place_text.h"
@@ -85,7 +84,7 @@ enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, const vol_cop
     if (!code)
         code = vol_copy_links(node, made, how, err);
     if (!code && shallow) /* nodes have been copied before the other links */
-        vol_order_copy(node, made);
+        vol_links_copy_order(node, made);
     if (!code)
         code = vol_scales_copied(node, made, err);
     if (!code)

@@ -2,7 +2,6 @@
 /* The order of links: see link_order.h. */
 #include "model/link_order.h"
 
-#include "model/links.h"
 #include "model/numbered_names.h"
 #include "model/side.h"
 #include "model/tree.h"
@@ -67,12 +66,12 @@ static bool is_shown_only(const vol_link *link) {
     return link->node && link->node->is_dimension;
 }
 
-void vol_order_added(vol_link *link) {
+void vol_order_added(vol_link *link, size_t count) {
     vol_node *group = link->group;
     if (!vol_order_flags(group))
         return;
     if (is_shown_only(link)) {
-        link->shown = (uint32_t)vol_links_count(group);
+        link->shown = (uint32_t)count;
         return;
     }
     link->order = ++group->order.last;
@@ -102,13 +101,14 @@ void vol_order_replace(vol_link *link, uint64_t order) {
     vol_order_cleared(link->group);
 }
 
-void vol_order_copy(const vol_node *from, vol_node *made) {
+void vol_order_copy(const vol_node *from, const vol_link_list *originals, vol_node *made,
+                    const vol_link_list *copies) {
     uint64_t last = from->order.last;
     if (!vol_order_flags(made))
         return;
-    for (size_t i = 0; i < vol_links_count(made); i++) {
-        vol_link *link = vol_links_at(made, i);
-        const vol_link *old = vol_links_find(from, link->name);
+    for (size_t i = 0; i < copies->count; i++) {
+        vol_link *link = copies->link[i];
+        const vol_link *old = vol_link_list_find(originals, link->name);
         if (old && old->order > 0)
             link->order = old->order;
         if (last < link->order)

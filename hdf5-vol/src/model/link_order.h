@@ -8,9 +8,9 @@
  *
  * The list has the numbers of links that have gone (numbered_names.h). The second member is there
  * when HDF5 was told to track the order, and not to index it. Names that are not in the list, since
- * other programs have made the nodes, come last, in the order of names. Behind these are datasets of
- * dimensions (vol_extras of tree.h), which have no number unless the list has their names. The list
- * is stored when links are (link_store.h).
+ * other programs have made the nodes, come last, in the order of names. Behind these are datasets
+ * of dimensions (vol_extras of tree.h), which have no number unless the list has their names. The
+ * list is stored when links are (link_store.h).
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_LINK_ORDER_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_LINK_ORDER_H
@@ -42,9 +42,9 @@ enum zb_code vol_order_check(vol_node *group, const char *name, zb_error *err);
 /* For links.c, which alone knows the links of a group: all have just been listed. */
 void vol_order_assign(vol_node *group, const vol_link_list *links);
 
-/* Likewise: a link came into a listed group, or leaves one (as the last one); or what was made of
-   the links before is wrong now. */
-void vol_order_added(vol_link *link);
+/* Likewise: a link came into a listed group, as one of so many, or leaves one (as the last one); or
+   what was made of the links before is wrong now. */
+void vol_order_added(vol_link *link, size_t count);
 void vol_order_taken(vol_link *link, bool is_last);
 void vol_order_cleared(vol_node *group);
 
@@ -56,12 +56,13 @@ vol_link *const *vol_order_sorted(vol_node *group, const vol_link_list *links);
 enum zb_code vol_order_store(vol_node *group, const vol_link_list *links, zb_error *err);
 bool vol_order_is_changed(const vol_node *group);
 
+/* Likewise: the links of a copied group get the numbers of those that have their names. */
+void vol_order_copy(const vol_node *from, const vol_link_list *originals, vol_node *made,
+                    const vol_link_list *copies);
+
 /* Gives the newest link of a group the number of one that it has replaced, which may have been in
    another group. Its own one is free again. */
 void vol_order_replace(vol_link *link, uint64_t order);
-
-/* Links of a copy get the numbers of those that have their names. */
-void vol_order_copy(const vol_node *from, vol_node *made);
 
 /* The largest number that a link of a listed group has had; 0 where no order is kept. */
 uint64_t vol_order_last(const vol_node *group);

@@ -132,6 +132,10 @@ void vol_links_assign_order(vol_node *group) {
     vol_order_assign(group, &group->links.list);
 }
 
+void vol_links_copy_order(const vol_node *from, vol_node *made) {
+    vol_order_copy(from, &from->links.list, made, &made->links.list);
+}
+
 vol_link *vol_links_in_order(vol_node *group, bool by_creation, bool backwards, size_t i) {
     const vol_link_list *list = &group->links.list;
     vol_link *const *sorted = by_creation ? vol_order_sorted(group, list) : NULL;
@@ -155,7 +159,7 @@ void vol_links_insert(vol_node *group, vol_link *link) {
     link->group = group;
     vol_order_cleared(group);
     if (group->links.listed)
-        vol_order_added(link);
+        vol_order_added(link, group->links.list.count);
 }
 
 void vol_links_take(vol_link *link) {

@@ -91,6 +91,9 @@ void vol_links_set_listed(vol_node *group, bool listed);
 /* All links of a group have just been listed: gives them their order. */
 void vol_links_assign_order(vol_node *group);
 
+/* The links of a copy get the numbers of those that have their names in the copied group. */
+void vol_links_copy_order(const vol_node *from, vol_node *made);
+
 /* The i-th link of a listed group, by name, or by creation where the order is kept
    (link_order.h). */
 vol_link *vol_links_in_order(vol_node *group, bool by_creation, bool backwards, size_t i);
