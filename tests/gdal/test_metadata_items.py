@@ -230,3 +230,26 @@ def test_items_without_a_name(path, mode):
                 assert set_item(ctypes.c_void_p(int(one.this)), None, b"x", domain) == 0
                 assert not one.GetMetadata((domain or b"").decode())
         """, path, mode)
+
+
+def test_items_of_bands_keep_what_another_program_wrote(store):
+    path, group = store
+    put(group, "t", [[1, 2]], {"band_metadata": [{"a=b": "c", "n": 5, "t": "6", "l": [1, 2]}]},
+        ("y", "x"))
+    with gdal.Open(path, gdal.GA_Update) as dataset:
+        band = dataset.GetRasterBand(1)
+        assert band.GetMetadata() == {"n": "5", "t": "6", "l": "[1,2]"}
+        band.SetMetadataItem("new", "7")
+        del band
+    assert zarr.open_group(path)["t"].attrs["band_metadata"] == [
+        {"n": 5, "t": "6", "l": [1, 2], "new": "7", "a=b": "c"}]
+
+
+def test_the_first_of_two_items_of_a_name_counts(path):
+    dataset = new(path)
+    for one in objects(dataset):
+        one.SetMetadata(["a=1", "a=2"])
+    del one
+    dataset.Close()
+    with opened(path) as dataset:
+        assert dataset.GetRasterBand(1).GetMetadata() == {"a": "1"}

@@ -243,8 +243,11 @@ const CPLStringList &Zarr3RasterBand::own_metadata() {
     own_metadata_.emplace();
     const zb_json *items = owner()->band_item("band_metadata", nBand - 1);
     if (zb_json_kind_of(items) == ZB_JSON_OBJECT) {
-        for (const zb_json *item = zb_json_first(items); item != nullptr; item = zb_json_next(item))
-            own_metadata_->AddNameValue(zb_json_name(item), json_text(item).c_str());
+        for (const zb_json *item = zb_json_first(items); item != nullptr;
+             item = zb_json_next(item)) {
+            if (can_name_item(zb_json_name(item)))
+                own_metadata_->AddNameValue(zb_json_name(item), json_text(item).c_str());
+        }
     }
     return *own_metadata_;
 }

@@ -2,6 +2,7 @@
 #include "dataset/edits.h"
 
 #include <algorithm>
+#include <set>
 
 #include "array/attributes.h"
 #include "base/json_text.h"
@@ -101,12 +102,29 @@ static void collect_colours(Zarr3Dataset *raster, AttributeChanges *changes) {
     set_or_remove("COLOR_INTERPRETATION", values, usual, changes);
 }
 
+/* Members that cannot be items stay. Of items of one name the first counts, as in GDAL. */
+static std::string band_items_json(const zb_json *before, CSLConstList items) {
+    const auto present = members_of(before);
+    std::vector<std::pair<std::string, std::string>> members;
+    std::set<std::string> names;
+    for (const auto &[item, value] : name_values(items)) {
+        const std::string name = to_utf8(item);
+        const auto old = present.find(name);
+        if (names.insert(name).second)
+            members.emplace_back(name,
+                                 item_json(old == present.end() ? nullptr : old->second, value));
+    }
+    for (const auto &[name, value] : present) {
+        if (!can_name_item(name))
+            members.emplace_back(name, compact_json(value));
+    }
+    return json_object(members);
+}
+
 static void collect_band_items(Zarr3Dataset *raster, AttributeChanges *changes) {
-    const auto values = each_band(raster, [](auto *band) {
-        std::vector<std::pair<std::string, std::string>> members;
-        for (const auto &[name, value] : name_values(band->own_metadata().List()))
-            members.emplace_back(name, json_quote(value));
-        return json_object(members);
+    const auto values = each_band(raster, [raster](auto *band) {
+        return band_items_json(raster->band_item("band_metadata", band->GetBand() - 1),
+                               band->own_metadata().List());
     });
     if (all_are(values, "{}"))
         changes->remove("band_metadata");

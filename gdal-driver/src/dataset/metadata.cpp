@@ -70,7 +70,7 @@ static bool has_better_place(const std::string &name) {
 }
 
 bool is_item_name(const std::string &name) {
-    return !has_better_place(name) && name.find('=') == std::string::npos;
+    return !has_better_place(name) && can_name_item(name);
 }
 
 bool is_item(const zb_node *node, const zb_json *member) {

@@ -45,6 +45,11 @@ inline bool is_default_domain(const char *domain) {
     return domain == nullptr || domain[0] == '\0';
 }
 
+/* False for names that lists of NAME=VALUE cannot hold. */
+inline bool can_name_item(const std::string &name) {
+    return name.find('=') == std::string::npos;
+}
+
 /* True if an attribute of this name can be a metadata item: one for which GDAL has no better place,
    and without a "=". */
 bool is_item_name(const std::string &name);
