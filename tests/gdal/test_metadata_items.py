@@ -4,7 +4,7 @@ import pytest
 import zarr
 from osgeo import gdal
 
-from conftest import opened, put, run_python
+from conftest import Errors, opened, put, run_python
 
 DRIVER = gdal.GetDriverByName("Zarr3")
 
@@ -253,3 +253,16 @@ def test_the_first_of_two_items_of_a_name_counts(path):
     dataset.Close()
     with opened(path) as dataset:
         assert dataset.GetRasterBand(1).GetMetadata() == {"a": "1"}
+
+
+def test_names_of_conventions_are_warned_of_once(path):
+    dataset = new(path)
+    dataset.SetMetadata({"proj:code": "x", "zarrbridge:x": "y", "other": "z"})
+    with Errors() as errors:
+        dataset.FlushCache()
+        dataset.SetMetadataItem("other", "w")
+        dataset.FlushCache()
+    assert [kind for kind, _ in errors.seen] == [gdal.CE_Warning] * 2
+    assert "proj:code is not stored" in errors.seen[0][1]
+    assert dataset.GetMetadata() == {"other": "w"}
+    dataset.Close()

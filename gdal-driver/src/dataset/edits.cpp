@@ -5,6 +5,7 @@
 #include <set>
 
 #include "array/attributes.h"
+#include "array/conventions.h"
 #include "base/json_text.h"
 #include "base/name_values.h"
 #include "dataset/band.h"
@@ -20,6 +21,15 @@ static std::string item_json(const zb_json *before, const std::string &text) {
     return parsed != nullptr && zb_json_kind_of(parsed.get()) == kind ? text : json_quote(text);
 }
 
+/* It is shown no longer, as in the store, and not told of at the next flush. */
+static void refuse_item(const std::string &name, MetadataDomains *metadata) {
+    CPLError(CE_Warning, CPLE_NotSupported,
+             "metadata item %s is not stored: a convention has this name for an attribute; set the "
+             "CRS or the geotransform in place of it, or give the item another name",
+             name.c_str());
+    metadata->set("", name.c_str(), nullptr);
+}
+
 /* Names are not compared in GDAL's way, which makes no difference between "History" and "history":
    in the document they are two. */
 Items items_of(const zb_node *node, MetadataDomains *metadata) {
@@ -32,6 +42,8 @@ Items items_of(const zb_node *node, MetadataDomains *metadata) {
         const bool taken = EQUAL(name.c_str(), "long_name") && descriptions_there;
         if (is_item_name(name) && !taken)
             found[to_utf8(name)] = value;
+        else if (is_place_attribute(name) || name.compare(0, 11, "zarrbridge:") == 0)
+            refuse_item(name, metadata);
         else
             CPLDebug("ZARR3", "metadata item %s has no place in the store", name.c_str());
     }
