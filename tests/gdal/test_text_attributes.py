@@ -147,3 +147,20 @@ def test_a_renamed_attribute_keeps_its_type(path):
                "with h5py.File(sys.argv[1]) as f:\n"
                "    print(f.attrs['new'].dtype, *f.attrs)\n")
     assert run_h5py(program, path) == "int16 new\n"
+
+
+def test_what_hdf5_knows_outlives_a_new_list_of_items(path):
+    """Else a text was a number again, and h5py's scales and types were gone."""
+    with Errors():
+        dataset, group = new_mdim(path)
+        dimensions = [group.CreateDimension(name, None, None, 4) for name in "yx"]
+        array = group.CreateMDArray("a", dimensions, gdal.ExtendedDataType.Create(gdal.GDT_Byte))
+        array.CreateAttribute("t", [], gdal.ExtendedDataType.CreateString()).Write("NaN")
+        array = group = dimensions = dataset = None
+        with gdal.OpenEx(f'ZARR3:"{path}":/a', gdal.OF_RASTER | gdal.OF_UPDATE) as raster:
+            raster.SetMetadata({"t": "NaN", "other": "1"})
+    document = json.loads((path / "a" / "zarr.json").read_text())
+    assert json.loads(document["attributes"]["_hdf5"])["attributes"].keys() == {"t"}
+    assert document["attributes"]["other"] == "1"
+    attribute = opened_mdim(path)[1].OpenMDArray("a").GetAttribute("t")
+    assert attribute.Read() == "NaN"

@@ -6,6 +6,7 @@
 
 #include "array/attributes.h"
 #include "array/conventions.h"
+#include "array/stated_texts.h"
 #include "base/json_text.h"
 #include "base/name_values.h"
 #include "dataset/band.h"
@@ -54,7 +55,8 @@ void collect_items(const zb_node *node, const Items &known, const Items &now,
                    AttributeChanges *changes) {
     const auto present = members_of(zb_node_attributes(node));
     for (const auto &[name, value] : known) {
-        if (now.count(name) == 0)
+        /* No list of items says that what only HDF5 knows of the array is to go. */
+        if (now.count(name) == 0 && name != kAttributeTypes)
             changes->remove(name);
     }
     for (const auto &[name, value] : now) {
