@@ -95,6 +95,16 @@ static herr_t transfer(const vol_pieces *pieces, vol_node *node, void *buffer, b
     return result;
 }
 
+/* Stores elements in memory, which are dropped, with references of the copy. */
+static herr_t store(const vol_pieces *pieces, vol_node *node, const vol_reference_map *map,
+                    void *buffer) {
+    herr_t result = map_references(pieces, node, map, buffer);
+    if (result >= 0)
+        result = transfer(pieces, node, buffer, true);
+    drop(pieces, node, buffer);
+    return result;
+}
+
 herr_t vol_nested_import(const vol_pieces *pieces, hid_t source, hid_t space, vol_node *node,
                          hid_t dxpl, const vol_reference_map *map, void *buffer) {
     h5_lib *lib = node->file->lib;
@@ -104,25 +114,13 @@ herr_t vol_nested_import(const vol_pieces *pieces, hid_t source, hid_t space, vo
         result = lib->H5Dread(source, type, memory, space, dxpl, buffer);
     vol_release_id(lib, type);
     vol_release_id(lib, memory);
-    if (result < 0)
-        return -1;
-    result = map_references(pieces, node, map, buffer);
-    if (result >= 0)
-        result = transfer(pieces, node, buffer, true);
-    drop(pieces, node, buffer);
-    return result;
+    return result < 0 ? -1 : store(pieces, node, map, buffer);
 }
 
 herr_t vol_nested_change(const vol_pieces *pieces, vol_node *node, const vol_reference_map *map,
                          void *buffer) {
     herr_t result = transfer(pieces, node, buffer, false);
-    if (result < 0)
-        return -1;
-    result = map_references(pieces, node, map, buffer);
-    if (result >= 0)
-        result = transfer(pieces, node, buffer, true);
-    drop(pieces, node, buffer);
-    return result;
+    return result < 0 ? -1 : store(pieces, node, map, buffer);
 }
 
 herr_t vol_nested_export(const vol_pieces *pieces, vol_node *node, void *dataset, hid_t space,
