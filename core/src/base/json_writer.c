@@ -218,60 +218,6 @@ void zb_json_write_value(zb_json_writer *writer, const zb_json *value) {
     }
 }
 
-/* ---- Compact text ------------------------------------------------------------------------- */
-
-/* The end of the string that begins here. */
-static const char *string_end(const char *at) {
-    for (at++; *at != '"'; at++)
-        at += *at == '\\';
-    return at + 1;
-}
-
-/* Tells of a list, from behind its bracket on, what has_lines tells of its tree. */
-static bool holds_container(const char *at) {
-    while (*at != ']' && *at != '[' && *at != '{')
-        at = *at == '"' ? string_end(at) : at + 1;
-    return *at != ']';
-}
-
-static const char *copy_until(zb__text *text, const char *at, const char *end) {
-    zb__text_put(text, at, (size_t)(end - at));
-    return end;
-}
-
-/* Returns the end of the value that begins at `at`. Recursion is as deep as what wrote the text:
-   texts from programs were parsed before, whose depth that limits, and a data type (zb_array_spec)
-   is as deep as the caller has nested it, and was checked and written by recursion, too. */
-static const char *indent_value(zb__text *text, const char *at, unsigned level) {
-    const bool object = *at == '{';
-    if (*at == '"')
-        return copy_until(text, at, string_end(at));
-    if (!object && *at != '[')
-        return copy_until(text, at, at + strcspn(at, ",]}"));
-    at = copy_until(text, at, at + 1);
-    const bool lines = object ? *at != '}' : holds_container(at);
-    while (*at != ']' && *at != '}') {
-        if (lines)
-            zb__text_add_line(text, level + 1);
-        if (object) {
-            at = copy_until(text, at, string_end(at) + 1);
-            zb__text_put(text, " ", 1);
-        }
-        at = indent_value(text, at, level + 1);
-        if (*at == ',') {
-            zb__text_put(text, ", ", lines ? 1 : 2);
-            at++;
-        }
-    }
-    if (lines)
-        zb__text_add_line(text, level);
-    return copy_until(text, at, at + 1);
-}
-
-void zb__json_indent(zb__text *text, const char *compact) {
-    indent_value(text, compact, 0);
-}
-
 char *zb_json_print(const zb_json *value) {
     zb_json_writer w = {.level = 0};
     zb_json_write_value(&w, value);

@@ -23,9 +23,6 @@ static inline zb_json_writer zb__json_indented(unsigned level) {
     return (zb_json_writer){.level = level, .lines = true, .spaced = true, .named = true};
 }
 
-/* Adds a value that a writer of compact text has written, indented as the tree of it would be. */
-void zb__json_indent(zb__text *text, const char *compact);
-
 /* A string of `size` bytes, in which NULs are escaped, too. */
 void zb__json_write_text(zb_json_writer *writer, const char *text, size_t size);
 

@@ -6,8 +6,9 @@
  * storage_transformers as an empty list. The members stand in the order in which zarr-python writes
  * them.
  *
- * The text is built without white space, and indented as a whole. The caller that stores it parses
- * it as any document from a store, so that no document is written that the reader would refuse.
+ * The text is built without white space, parsed, and printed with indentation. The caller that
+ * stores it parses it as any document from a store, so that no document is written that the reader
+ * would refuse.
  */
 #include "model/build.h"
 
@@ -90,14 +91,20 @@ static void print_string(zb_json_writer *w, const char *name, const char *value)
 
 /* Turns the compact text, which it frees, into the final one. */
 static enum zb_code indent(zb__text *compact, char **text, size_t *size, zb_error *err) {
-    zb__text indented = {.size = 0};
-    char *source = zb__text_take(compact, NULL);
+    zb_json *json;
+    char *source = zb__text_take(compact, size);
     if (!source)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a document");
-    zb__json_indent(&indented, source);
-    zb__text_add(&indented, "\n");
+    /* Only names that are not UTF-8, and limits, make this fail. */
+    enum zb_code code = zb__as_argument(zb_json_parse(source, *size, &json, err), err);
     free(source);
-    *text = zb__text_take(&indented, size);
+    if (code)
+        return zb_error_prefix(err, code, "the new document");
+    zb_json_writer w = zb__json_indented(0);
+    zb_json_write_value(&w, json);
+    zb_json_free(json);
+    zb__text_add(&w.text, "\n");
+    *text = zb__text_take(&w.text, size);
     return *text ? ZB_OK : zb_fail(err, ZB_ENOMEM, "out of memory for a document");
 }
 

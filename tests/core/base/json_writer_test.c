@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The writer: commas, escapes, numbers that come back, and texts that the parser takes. */
 #include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
 
 #include "base/json_writer.h"
-#include "support/check.h"
 
 static void ends_as(zb_json_writer *w, const char *expected) {
     size_t size;
@@ -119,55 +124,6 @@ static void prints_indented(void **state) {
     zb_json_free(root);
 }
 
-static void write_random(zb_json_writer *w, check_random *random, unsigned depth) {
-    static const char *const texts[] = {"", "a", "\"]}", "\\", "x\\\"", "[{,:", "\n\t", "\u00e9"};
-    const uint64_t kind = check_random_in(random, 0, depth < 5 ? 8 : 4);
-    const uint64_t count = check_random_in(random, 0, 4);
-    if (kind == 0)
-        zb_json_write_null(w);
-    else if (kind == 1)
-        zb_json_write_double(w, (double)check_random_in(random, 0, 999) / 64 - 7);
-    else if (kind == 2)
-        zb_json_write_bool(w, count > 2);
-    else if (kind < 5)
-        zb_json_write_string(w, texts[check_random_in(random, 0, 7)]);
-    else if (kind < 7)
-        zb_json_begin_array(w);
-    else
-        zb_json_begin_object(w);
-    for (uint64_t i = 0; i < count && kind >= 5; i++) {
-        char name[40];
-        snprintf(name, sizeof name, "%s%u", texts[check_random_in(random, 0, 7)], (unsigned)i);
-        if (kind >= 7)
-            zb_json_write_name(w, name);
-        write_random(w, random, depth + 1);
-    }
-    if (kind >= 7)
-        zb_json_end_object(w);
-    else if (kind >= 5)
-        zb_json_end_array(w);
-}
-
-/* Compact text is indented as its tree is. */
-static void indents_text(void **state) {
-    (void)state;
-    check_random random = check_random_new();
-    for (int i = 0; i < 5000; i++) {
-        zb_json_writer w = {.level = 0}, tree = zb__json_indented(0);
-        zb__text text = {.size = 0};
-        zb_json *root;
-        write_random(&w, &random, 0);
-        assert_int_equal(zb_json_parse(w.text.data, w.text.size, &root, NULL), ZB_OK);
-        zb_json_write_value(&tree, root);
-        zb__json_indent(&text, w.text.data);
-        assert_string_equal(text.data, tree.text.data);
-        zb_json_free(root);
-        free(text.data);
-        free(tree.text.data);
-        free(w.text.data);
-    }
-}
-
 static void takes_no_writer(void **state) {
     (void)state;
     zb_json_begin_object(NULL);
@@ -182,8 +138,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(puts_commas_and_colons), cmocka_unit_test(escapes_what_must_be),
         cmocka_unit_test(writes_reals),           cmocka_unit_test(reals_come_back),
-        cmocka_unit_test(prints_indented),        cmocka_unit_test(indents_text),
-        cmocka_unit_test(takes_no_writer),
+        cmocka_unit_test(prints_indented),        cmocka_unit_test(takes_no_writer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
