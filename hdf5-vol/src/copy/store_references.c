@@ -107,7 +107,7 @@ static herr_t forget_in_attribute(vol_node *node, const char *name) {
    changes it. */
 static herr_t forget_in_attributes(vol_node *node) {
     zb_json *side = vol_side_of(node->zarr);
-    const zb_json *entry = zb_json_first(zb_json_get(side, "attributes"));
+    const zb_json *entry = zb_json_first(zb_json_get(side, VOL_SIDE_ENTRIES));
     herr_t result = 0;
     for (; entry && result >= 0; entry = zb_json_next(entry)) {
         char *text = zb_json_print(entry);

@@ -102,7 +102,7 @@ static vol_attr *in_list(const vol_node *node, const char *name) {
    may have been made by this process, and not be stored. */
 static enum zb_code change_attributes(vol_node *node, const vol_path_change *path, zb_error *err) {
     enum zb_code code = ZB_OK;
-    const zb_json *entry = zb_json_first(vol_side_get(node, "attributes"));
+    const zb_json *entry = zb_json_first(vol_side_entries(node));
     for (; entry && !code; entry = zb_json_next(entry))
         if (!in_list(node, zb_json_name(entry)))
             code = change_entry(node, zb_json_name(entry), path, err);
@@ -143,7 +143,7 @@ enum zb_code vol_named_paths_change(vol_node *node, const vol_path_change *path,
 static bool is_used(vol_node *node, const vol_path_change *path) {
     bool used = node->kind == VOL_DATASET &&
                 concerns(path, zb_json_string(vol_side_get(node, VOL_SIDE_NAMED)));
-    const zb_json *entry = zb_json_first(vol_side_get(node, "attributes"));
+    const zb_json *entry = zb_json_first(vol_side_entries(node));
     for (; entry && !used; entry = zb_json_next(entry))
         used = concerns(path, zb_json_string(zb_json_get(entry, VOL_SIDE_NAMED)));
     const vol_attrs *list = vol_node_attrs_now(node);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define VERSION 1
-#define ENTRIES "attributes"
 
 /* ---- What is stored ---- */
 
@@ -60,7 +59,11 @@ const zb_json *vol_side_get(vol_node *node, const char *member) {
 const zb_json *vol_side_entry(vol_node *node, const char *attribute) {
     const vol_waiting *waiting = vol_waiting_now(node);
     const vol_change *change = waiting ? vol_changes_find(&waiting->entries, attribute) : NULL;
-    return change ? change->value : zb_json_get(zb_json_get(stored(node), ENTRIES), attribute);
+    return change ? change->value : zb_json_get(vol_side_entries(node), attribute);
+}
+
+const zb_json *vol_side_entries(vol_node *node) {
+    return zb_json_get(stored(node), VOL_SIDE_ENTRIES);
 }
 
 /* ---- Changing ---- */
@@ -184,7 +187,7 @@ static void put_members(zb_json_writer *out, printing *p) {
     const vol_changes *changes = &p->waiting->members;
     for (const zb_json *one = zb_json_first(p->old); one; one = zb_json_next(one)) {
         const char *name = zb_json_name(one);
-        if (strcmp(name, "version") != 0 && strcmp(name, ENTRIES) != 0 &&
+        if (strcmp(name, "version") != 0 && strcmp(name, VOL_SIDE_ENTRIES) != 0 &&
             (strcmp(name, VOL_SIDE_LINKS) != 0 || p->waiting->links.count == 0) &&
             !vol_changes_find(changes, name))
             put(out, one, &p->any);
@@ -207,7 +210,7 @@ static char *print_entries(const printing *p, bool *any) {
     const vol_changes *changes = &p->waiting->entries;
     zb_json_writer *out = zb_json_writer_new();
     zb_json_begin_object(out);
-    for (const zb_json *one = zb_json_first(zb_json_get(p->old, ENTRIES)); one;
+    for (const zb_json *one = zb_json_first(zb_json_get(p->old, VOL_SIDE_ENTRIES)); one;
          one = zb_json_next(one))
         if (!vol_changes_find(changes, zb_json_name(one)) && will_stay(p, zb_json_name(one)))
             put(out, one, any);
@@ -248,7 +251,7 @@ static char *print(printing *p) {
     if (any_link)
         put_object(object, VOL_SIDE_LINKS, links);
     if (any_entry)
-        put_object(object, ENTRIES, entries);
+        put_object(object, VOL_SIDE_ENTRIES, entries);
     free(entries);
     free(links);
     p->any |= any_entry || any_link;

@@ -33,12 +33,18 @@
 /* What is kept of a creation list: create/list_member.h. */
 #define VOL_SIDE_CREATION "creation"
 
-/* A member other than "attributes", as it will be stored; NULL when there is none. Borrowed until
-   the next change of the node. */
+/* The entries of attributes. */
+#define VOL_SIDE_ENTRIES "attributes"
+
+/* A member other than these, as it will be stored; NULL when there is none. Borrowed until the next
+   change of the node. */
 const zb_json *vol_side_get(vol_node *node, const char *member);
 
 /* The entry of an attribute likewise. */
 const zb_json *vol_side_entry(vol_node *node, const char *attribute);
+
+/* All entries as they are stored: of what waits vol_side_entry tells. */
+const zb_json *vol_side_entries(vol_node *node);
 
 /* Whether anything can be kept: ZB_EUNSUPPORTED where the attribute is not ours. */
 enum zb_code vol_side_check(vol_node *node, zb_error *err);
