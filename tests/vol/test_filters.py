@@ -3,12 +3,13 @@
 and h5repack with filters."""
 
 import ctypes
+import json
 
 import h5py
 import numpy as np
 import pytest
 import zarr
-from conftest import tool
+from conftest import build_dir, run, tool
 from property_lists import library
 from test_codecs import create
 
@@ -48,7 +49,8 @@ def codec(name, **configuration):
     return {"name": name, "configuration": configuration}
 
 
-# Codecs behind bytes, and the filters: shuffle and blosc tell the size of elements.
+# Codecs behind bytes, and the filters: shuffle and blosc tell the size of elements,
+# blosc that of chunks, too.
 SHOWN = {
     "gzip": ([codec("gzip", level=7)], [(1, (7,))]),
     "zstd": ([codec("zstd", level=5, checksum=False)], [(32015, (5,))]),
@@ -56,12 +58,12 @@ SHOWN = {
     "fletcher32": ([codec("numcodecs.fletcher32")], [(3, ())]),
     "crc32c": ([codec("gzip", level=1), {"name": "crc32c"}], [(1, (1,)), (3, ())]),
     "blosc": ([codec("blosc", cname="lz4", clevel=3, shuffle="bitshuffle", typesize=4, blocksize=0)],
-              [(32001, (2, 2, 4, 0, 3, 2, 1))]),
+              [(32001, (2, 2, 4, 480, 3, 2, 1))]),
     "blosc as filters": ([codec("blosc", cname="zlib", clevel=3, shuffle="shuffle", typesize=4, blocksize=0)],
                          [(2, ()), (1, (3,))]),
     "numcodecs.blosc": ([codec("numcodecs.blosc", cname="zstd", clevel=9, shuffle=-1)],
-                        [(32001, (2, 2, 4, 0, 9, 1, 5))]),
-    "numcodecs.blosc by default": ([codec("numcodecs.blosc")], [(32001, (2, 2, 4, 0, 5, 1, 1))]),
+                        [(32001, (2, 2, 4, 480, 9, 1, 5))]),
+    "numcodecs.blosc by default": ([codec("numcodecs.blosc")], [(32001, (2, 2, 4, 480, 5, 1, 1))]),
     "lz4": ([codec("numcodecs.lz4", acceleration=1)], [(32004, ())]),
     "no form": ([codec("numcodecs.adler32")], []),
 }
@@ -138,6 +140,16 @@ def test_h5repack(filters, codecs, shown, before, tmp_path):
             assert (data[...] == DATA).all()
     with h5py.File(back, "r") as file:
         assert file["d"].shuffle == ("SHUF" in filters) and (file["d"][...] == DATA).all()
+
+
+def test_values_that_filters_set(tmp_path):
+    """Blosc writes the sizes of elements and chunks into its values, where PyTables reads them."""
+    done = run([build_dir() / "tests" / "vol" / "vol-c-filter_values", tmp_path], "zarr")
+    assert done.returncode == 0, done.stdout + done.stderr
+    with h5py.File(tmp_path / "t.zarr", "r") as file:
+        for name in file:
+            document = json.loads((tmp_path / "t.zarr" / name / "zarr.json").read_text())
+            assert document["codecs"][1]["configuration"]["blocksize"] == 0
 
 
 def test_h5dump_prints_filters(tmp_path):

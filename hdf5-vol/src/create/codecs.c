@@ -72,18 +72,19 @@ static void print_shuffle(zb_json_writer *out, unsigned element_size) {
 }
 
 static void print_blosc(zb_json_writer *out, const char *compressor, unsigned level,
-                        const char *shuffle, unsigned element_size, unsigned block_size) {
+                        const char *shuffle, unsigned element_size) {
     begin_codec(out, "blosc");
     print_text(out, "cname", compressor);
     print_number(out, "clevel", level > 9 ? 9 : level);
     print_text(out, "shuffle", shuffle);
     print_number(out, "typesize", element_size);
-    print_number(out, "blocksize", block_size);
+    print_number(out, "blocksize", 0);
     end_codec(out);
 }
 
-/* values: revision, version, element size, block size, level, shuffle, compressor; what is missing
-   gets the filter's own default. */
+/* values: four that the filter sets itself when a dataset is made (of blosc2 the second is the size
+   of a block, which depends on its own container), then level, shuffle, compressor; what is missing
+   gets the filter's own default. Blosc finds the size of blocks. */
 static enum zb_code print_blosc_filter(zb_json_writer *out, const vol_filter *f,
                                        unsigned element_size, zb_error *err) {
     static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
@@ -92,8 +93,7 @@ static enum zb_code print_blosc_filter(zb_json_writer *out, const vol_filter *f,
     if (shuffle > 2 || compressor > 5)
         return zb_fail(err, ZB_EINVAL, "blosc's shuffle %u or compressor %u is unknown", shuffle,
                        compressor);
-    print_blosc(out, compressors[compressor], value_of(f, 4, 5), shuffles[shuffle], element_size,
-                value_of(f, 3, 0));
+    print_blosc(out, compressors[compressor], value_of(f, 4, 5), shuffles[shuffle], element_size);
     return ZB_OK;
 }
 
@@ -124,9 +124,9 @@ static enum zb_code print_bitshuffle(zb_json_writer *out, const vol_filter *f,
     if (compressor != 2 && compressor != 3)
         return fail_filter(f->id, err);
     if (compressor == 2)
-        print_blosc(out, "lz4", 5, "bitshuffle", element_size, 0);
+        print_blosc(out, "lz4", 5, "bitshuffle", element_size);
     else
-        print_blosc(out, "zstd", blosc_level_of_zstd(level), "bitshuffle", element_size, 0);
+        print_blosc(out, "zstd", blosc_level_of_zstd(level), "bitshuffle", element_size);
     return ZB_OK;
 }
 
@@ -134,7 +134,7 @@ static void print_deflate(zb_json_writer *out, const vol_filter *f, bool shuffle
                           unsigned element_size) {
     const unsigned level = value_of(f, 0, 6);
     if (shuffled) {
-        print_blosc(out, "zlib", level, "shuffle", element_size, 0);
+        print_blosc(out, "zlib", level, "shuffle", element_size);
         return;
     }
     begin_codec(out, "gzip");
@@ -146,7 +146,7 @@ static void print_zstd(zb_json_writer *out, const vol_filter *f, bool shuffled,
                        unsigned element_size) {
     const unsigned level = value_of(f, 0, 3);
     if (shuffled) {
-        print_blosc(out, "zstd", blosc_level_of_zstd(level), "shuffle", element_size, 0);
+        print_blosc(out, "zstd", blosc_level_of_zstd(level), "shuffle", element_size);
         return;
     }
     begin_codec(out, "zstd");
@@ -182,7 +182,7 @@ static enum zb_code print_codec(zb_json_writer *out, const vol_filter *f, bool s
         print_zstd(out, f, shuffled, element_size);
         return ZB_OK;
     case VOL_FILTER_LZ4: /* its one value is a block size */
-        print_blosc(out, "lz4", 5, shuffled ? "shuffle" : "noshuffle", element_size, 0);
+        print_blosc(out, "lz4", 5, shuffled ? "shuffle" : "noshuffle", element_size);
         return ZB_OK;
     case VOL_FILTER_BZIP2:
         print_bzip2(out, f, shuffled, element_size);

@@ -2,6 +2,7 @@
 /* See filters.h. */
 #include "create/filters.h"
 
+#include "data/transfer_list.h"
 #include "hdf5/errors.h"
 
 #include <string.h>
@@ -43,8 +44,19 @@ static unsigned shuffle_of(const zb_codec_info *codec, unsigned element_size) {
     return (unsigned)number;
 }
 
+/* Of the innermost ones; where the number is too large for a filter's value, as much as fits. */
+static unsigned chunk_bytes(const zb_array_info *info) {
+    size_t bytes = info->dtype.size;
+    for (uint32_t d = 0; d < info->ndim; d++)
+        if (__builtin_mul_overflow(bytes, info->inner_shape[d], &bytes))
+            return UINT32_MAX;
+    return bytes < UINT32_MAX ? (unsigned)bytes : UINT32_MAX;
+}
+
 /* The blosc that codecs.c made of HDF5's own two filters shows as those. */
-static void add_blosc(h5_lib *lib, hid_t dcpl, const zb_codec_info *codec, unsigned element_size) {
+static void add_blosc(h5_lib *lib, hid_t dcpl, const zb_codec_info *codec,
+                      const zb_array_info *info) {
+    const unsigned element_size = zb_dtype_is_variable(info->dtype) ? 1 : info->dtype.size;
     static const char *const compressors[] = {"blosclz", "lz4",  "lz4hc", "snappy",
                                               "zlib",    "zstd", NULL};
     const unsigned fallback = strcmp(codec->name, "blosc") == 0 ? 5 : 1; /* zstd, lz4 */
@@ -52,7 +64,7 @@ static void add_blosc(h5_lib *lib, hid_t dcpl, const zb_codec_info *codec, unsig
     const unsigned values[] = {2, /* the filter's own revision */
                                2, /* blosc format version */
                                config_uint(codec, "typesize", element_size),
-                               config_uint(codec, "blocksize", 0),
+                               chunk_bytes(info),
                                config_uint(codec, "clevel", 5),
                                shuffle_of(codec, element_size),
                                names_one ? config_choice(codec, "cname", compressors) : fallback};
@@ -69,7 +81,6 @@ static bool is_named(const zb_codec_info *codec, const char *name, const char *o
 }
 
 void vol_filters_add(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
-    const bool is_variable = zb_dtype_is_variable(info->dtype);
     for (size_t i = 0; i < info->codec_count; i++) {
         const zb_codec_info *codec = &info->codecs[i];
         if (codec->shard_level != info->shard_depth)
@@ -87,7 +98,7 @@ void vol_filters_add(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
         } else if (strcmp(codec->name, "numcodecs.lz4") == 0) {
             add_filter(lib, dcpl, VOL_FILTER_LZ4, 0, NULL);
         } else if (is_named(codec, "blosc", "numcodecs.blosc")) {
-            add_blosc(lib, dcpl, codec, is_variable ? 1 : info->dtype.size);
+            add_blosc(lib, dcpl, codec, info);
         } else if (strcmp(codec->name, "numcodecs.shuffle") == 0) {
             add_filter(lib, dcpl, H5Z_FILTER_SHUFFLE, 0, NULL);
         } else if (is_named(codec, "crc32c", "numcodecs.fletcher32")) {
@@ -131,4 +142,57 @@ bool vol_filters_are_of(h5_lib *lib, hid_t dcpl, const zb_array_info *info) {
     }
     lib->H5Pclose(other);
     return same;
+}
+
+/* ---- Filters of a dataset that was made ---- */
+
+static bool has_plugin(h5_lib *lib, hid_t dcpl) {
+    const int count = lib->H5Pget_nfilters(dcpl);
+    for (int i = 0; i < count; i++)
+        if (vol_filter_at(lib, dcpl, (unsigned)i).id >= H5Z_FILTER_RESERVED)
+            return true;
+    return false;
+}
+
+/* A list of the filters and the chunk alone, for a dataset of one chunk; -1 on failure. */
+static hid_t filters_alone(h5_lib *lib, hid_t dcpl, int ndim, const hsize_t *chunk) {
+    const int count = lib->H5Pget_nfilters(dcpl);
+    hid_t list = lib->H5Pcreate(*lib->H5P_CLS_DATASET_CREATE_ID_g);
+    bool good = list >= 0 && lib->H5Pset_chunk(list, ndim, chunk) >= 0;
+    for (int i = 0; good && i < count; i++) {
+        const vol_filter f = vol_filter_at(lib, dcpl, (unsigned)i);
+        good = !f.is_cut && lib->H5Pset_filter(list, f.id, f.flags, f.count, f.values) >= 0;
+    }
+    if (good)
+        return list;
+    vol_release_id(lib, list);
+    return -1;
+}
+
+/* The type may be a named one of a store, which HDF5's own file would not take. */
+static hid_t made_of(h5_lib *lib, hid_t type, hid_t list, int ndim, const hsize_t *chunk) {
+    hid_t file = vol_scratch_file(lib), dataset = -1, made = -1;
+    hid_t copy = lib->H5Tcopy(type), space = lib->H5Screate_simple(ndim, chunk, NULL);
+    if (file >= 0 && copy >= 0 && space >= 0)
+        dataset = lib->H5Dcreate_anon(file, copy, space, list, H5P_DEFAULT);
+    if (dataset >= 0)
+        made = lib->H5Dget_create_plist(dataset);
+    const hid_t ids[] = {dataset, space, copy, file};
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
+        vol_release_id(lib, ids[i]);
+    return made;
+}
+
+hid_t vol_filters_of_made(h5_lib *lib, hid_t type, hid_t dcpl) {
+    hsize_t chunk[ZB_MAX_NDIM];
+    if (!has_plugin(lib, dcpl))
+        return -1;
+    hid_t saved = vol_stack_save(lib), made = -1;
+    const int ndim = lib->H5Pget_chunk(dcpl, ZB_MAX_NDIM, chunk);
+    hid_t list = ndim > 0 ? filters_alone(lib, dcpl, ndim, chunk) : -1;
+    if (list >= 0)
+        made = made_of(lib, type, list, ndim, chunk);
+    vol_release_id(lib, list);
+    vol_stack_restore(lib, saved);
+    return made;
 }

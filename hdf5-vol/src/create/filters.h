@@ -22,6 +22,12 @@ void vol_filters_add(h5_lib *lib, hid_t dcpl, const zb_array_info *info);
 /* Are the filters of the list those that vol_filters_add gives? */
 bool vol_filters_are_of(h5_lib *lib, hid_t dcpl, const zb_array_info *info);
 
+/* The filters of the list with the values that they have in a dataset of HDF5's own: when one is
+   made, a plug-in's filter may put into its values what it knows of the dataset (blosc: the bytes
+   of elements and chunks), and programs look there. A new list, of filters alone; -1 where the list
+   has no filter of a plug-in, or HDF5 makes no such dataset. */
+hid_t vol_filters_of_made(h5_lib *lib, hid_t type, hid_t dcpl);
+
 /* A filter of a list, with the first of its values. */
 #define VOL_FILTER_VALUES 16
 

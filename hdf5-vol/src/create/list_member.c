@@ -212,9 +212,13 @@ static bool print_all_filters(h5_lib *lib, hid_t list, zb_json_writer *out, bool
     return true;
 }
 
-static void print_filters(h5_lib *lib, hid_t dcpl, zb_dtype dtype, zb_json_writer *out, bool *any) {
-    if (!shows_as_is(lib, dcpl, dtype) && lib->H5Pexist(dcpl, VOL_CODECS_PROPERTY) <= 0)
-        print_all_filters(lib, dcpl, out, any);
+static void print_filters(h5_lib *lib, hid_t type, hid_t dcpl, zb_dtype dtype, zb_json_writer *out,
+                          bool *any) {
+    if (shows_as_is(lib, dcpl, dtype) || lib->H5Pexist(dcpl, VOL_CODECS_PROPERTY) > 0)
+        return;
+    hid_t made = vol_filters_of_made(lib, type, dcpl);
+    print_all_filters(lib, made < 0 ? dcpl : made, out, any);
+    vol_release_id(lib, made);
 }
 
 static bool parse_values(const zb_json *list, vol_filter *out) {
@@ -273,7 +277,8 @@ bool vol_list_member_filters(vol_node *dataset, hid_t dcpl) {
 
 /* ---- Whole lists ---- */
 
-enum zb_code vol_list_member_of_dataset(h5_lib *lib, hid_t dcpl, vol_spec *out, zb_error *err) {
+enum zb_code vol_list_member_of_dataset(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out,
+                                        zb_error *err) {
     H5D_layout_t layout;
     bool any = false;
     enum zb_code code = layout_of(lib, dcpl, out, &layout, err);
@@ -284,7 +289,7 @@ enum zb_code vol_list_member_of_dataset(h5_lib *lib, hid_t dcpl, vol_spec *out, 
     print_layout(out, layout, object, &any);
     print_fill(lib, dcpl, object, &any);
     if (layout == H5D_CHUNKED)
-        print_filters(lib, dcpl, out->spec.dtype, object, &any);
+        print_filters(lib, type, dcpl, out->spec.dtype, object, &any);
     const enum vol_list_kind kind = (enum vol_list_kind)(VOL_LIST_DATASET + (int)layout);
     code = vol_list_properties_print(lib, dcpl, kind, object, &any, err);
     return end(object, code, any, &out->side, err);

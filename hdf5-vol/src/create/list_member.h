@@ -16,7 +16,8 @@
 #include "create/spec.h"
 
 /* Adds the member for a new dataset, whose spec is complete but for its attributes. */
-enum zb_code vol_list_member_of_dataset(h5_lib *lib, hid_t dcpl, vol_spec *out, zb_error *err);
+enum zb_code vol_list_member_of_dataset(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out,
+                                        zb_error *err);
 
 /* The attributes (a JSON object as text, malloc'ed) of a new group, file or named datatype with
    that creation list and further members of side.h; *out is NULL when there are none. */

@@ -320,7 +320,7 @@ enum zb_code vol_spec_make(vol_file *file, hid_t type, hid_t space, hid_t dcpl, 
     if (!code)
         code = vol_chain_take(lib, dcpl, out, err);
     if (!code)
-        code = vol_list_member_of_dataset(lib, dcpl, out, err);
+        code = vol_list_member_of_dataset(lib, type, dcpl, out, err);
     if (!code)
         code = print_attributes(out, err);
     return code;
