@@ -80,6 +80,28 @@ static void decodes_escapes(void **state) {
     }
 }
 
+/* Runs of every length around those that are copied at once, between escapes: also a closing quote
+   behind an escaped backslash, and an escaped quote behind that. */
+static void keeps_what_lies_between_escapes(void **state) {
+    static const char *const escapes[][2] = {
+        {"", ""}, {"\\\"", "\""}, {"\\\\", "\\"}, {"\\\\\\\"", "\\\""}, {"\xc3\xa9", "\xc3\xa9"}};
+    (void)state;
+    for (int length = 0; length < 40; length++) {
+        for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++) {
+            char text[160], expected[160];
+            const char *run = "abcdefghijklmnopqrstuvwxyz0123456789ABCD";
+            snprintf(text, sizeof text, "[\"%.*s%s%.*s%s\",\"x\"]", length, run, escapes[i][0],
+                     length, run, escapes[i][0]);
+            snprintf(expected, sizeof expected, "%.*s%s%.*s%s", length, run, escapes[i][1], length,
+                     run, escapes[i][1]);
+            zb_json *root = parse(text);
+            assert_string_equal(zb_json_string(zb_json_first(root)), expected);
+            assert_string_equal(zb_json_string(zb_json_next(zb_json_first(root))), "x");
+            zb_json_free(root);
+        }
+    }
+}
+
 static void refuses_with_the_place(void **state) {
     (void)state;
     static const struct {
@@ -406,6 +428,7 @@ int main(void) {
         cmocka_unit_test(passes_any_indentation),
         cmocka_unit_test(keeps_every_text),
         cmocka_unit_test(decodes_escapes),
+        cmocka_unit_test(keeps_what_lies_between_escapes),
         cmocka_unit_test(refuses_with_the_place),
         cmocka_unit_test(refuses_nul_bytes),
         cmocka_unit_test(limits_the_depth),
