@@ -49,6 +49,20 @@ def test_several_arrays_are_listed_with_descriptions(store):
     assert listed(opened(path, LIST_ALL_ARRAYS="YES")) == ["a", "b", "deep/er/t", "c", "x"]
 
 
+def test_a_level_that_is_on_no_list_is_told(store):
+    """A group of another name is one like all others, and so is one without a raster of that name."""
+    path, root = store
+    put(root, "t", PLANE)
+    put(root.create_group("ovr_2x"), "t", PLANE[::2, ::2])
+    dataset = opened(path)
+    assert dataset.RasterXSize == 8
+    reasons = dataset.GetMetadata_Dict("ZARR3_UNREADABLE")
+    assert list(reasons) == ["/ovr_2x"] and "on no list" in reasons["/ovr_2x"]
+    put(root.create_group("ovr_x"), "t", PLANE)
+    put(root.create_group("ovr_4x"), "u", PLANE)
+    assert listed(opened(path)) == ["ovr_4x/u", "ovr_x/t", "t"]
+
+
 def test_describing_reads_metadata_only(store):
     """Chunks that are damaged do not matter to a listing."""
     path, root = store

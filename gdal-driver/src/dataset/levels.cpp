@@ -261,14 +261,12 @@ static bool is_raster(const zb_child &child) {
     return info != nullptr && info->ndim >= 2;
 }
 
-std::string raster_of_level(const Children &siblings, const zb_child &group) {
-    const std::string name = group.name;
+bool is_level_name(const std::string &name) {
     const size_t digits = std::min(name.find_first_not_of("0123456789", 4), name.size());
-    Children inside;
-    if (name.compare(0, 4, "ovr_") != 0 || digits == 4 || name.compare(digits, 1, "x") != 0 ||
-        group.node == nullptr || zb_node_array(group.node) != nullptr ||
-        inside.list(group.node, nullptr) != ZB_OK)
-        return {};
+    return name.compare(0, 4, "ovr_") == 0 && digits > 4 && name.compare(digits, 1, "x") == 0;
+}
+
+std::string raster_of_level(const Children &siblings, const Children &inside) {
     for (const zb_child &raster : siblings) {
         for (const zb_child &level : inside) {
             if (is_raster(raster) && is_raster(level) && strcmp(raster.name, level.name) == 0)
@@ -276,6 +274,15 @@ std::string raster_of_level(const Children &siblings, const zb_child &group) {
         }
     }
     return {};
+}
+
+/* The same for a child of the siblings' group, which may be no level. */
+static std::string raster_of_child(const Children &siblings, const zb_child &child) {
+    Children inside;
+    const bool may_be =
+        is_level_name(child.name) && child.node != nullptr && zb_node_array(child.node) == nullptr;
+    return may_be && inside.list(child.node, nullptr) == ZB_OK ? raster_of_level(siblings, inside)
+                                                               : std::string();
 }
 
 /* A group in which a program was to make a level when it was killed. */
@@ -296,7 +303,7 @@ enum zb_code remove_lost_levels(zb_store *store, const std::string &array, const
         const std::string level = join_path(group, last_part(array));
         const bool is_listed =
             std::find(pyramid.levels.begin(), pyramid.levels.end(), level) != pyramid.levels.end();
-        const bool is_lost = !is_listed && raster_of_level(siblings, child) == last_part(array) &&
+        const bool is_lost = !is_listed && raster_of_child(siblings, child) == last_part(array) &&
                              home_of_level(store, level) == group;
         if (code == ZB_OK && (is_lost || is_begun_level(child)))
             code = delete_node(store, group, err);

@@ -69,9 +69,12 @@ LayoutEntry layout_entry(const zb_node *raster, const Layout &raster_layout, con
 enum zb_code remove_levels(zb_store *store, const Pyramid &pyramid,
                            const std::vector<std::string> &levels, zb_error *err);
 
-/* Of a group that has the name of a made level, or of one in the making, and a raster called like
-   one beside the group: the name of that raster. "" for all else. */
-std::string raster_of_level(const Children &siblings, const zb_child &group);
+/* True for the name of a group of made levels, or of levels in the making: ovr_2x. */
+bool is_level_name(const std::string &name);
+
+/* Of a group that has such a name, and inside a raster called like one beside the group: the name
+   of that raster. "" for all else. */
+std::string raster_of_level(const Children &siblings, const Children &inside);
 
 /* Removes the levels of an array that are on no list: a killed process has left them. */
 enum zb_code remove_lost_levels(zb_store *store, const std::string &array, const Pyramid &pyramid,

@@ -37,19 +37,9 @@ class Walk {
     enum zb_code visit(const zb_node *group, unsigned depth, zb_error *err) {
         Children children;
         const enum zb_code code = children.list(group, err);
-        if (code != ZB_OK)
-            return code;
-        note_coarse_levels(group);
-        for (const zb_child &child : children) {
-            if (is_lost_level(group, children, child))
-                listing_->unreadable.emplace_back(
-                    join_path(zb_node_path(group), child.name),
-                    "a level that is on no list, as a killed run of gdaladdo leaves it; gdaladdo "
-                    "-clean removes it");
-            else
-                take(group, child, depth);
-        }
-        return ZB_OK;
+        if (code == ZB_OK)
+            take_all(group, children, depth);
+        return code;
     }
 
     /* A variable that begins at a coarser level is its own finest one: bands of satellites have
@@ -89,11 +79,12 @@ class Walk {
         }
     }
 
-    /* It is no raster of its own. */
+    /* Of a group inside one that has the siblings: it is no raster of its own. */
     bool is_lost_level(const zb_node *group, const Children &siblings,
-                       const zb_child &child) const {
-        const std::string raster = raster_of_level(siblings, child);
-        const std::string path = join_path(zb_node_path(group), child.name);
+                       const Children &inside) const {
+        const std::string path = zb_node_path(group);
+        const std::string raster =
+            is_level_name(last_part(path)) ? raster_of_level(siblings, inside) : std::string();
         return !raster.empty() && coarse_.count(path) == 0 &&
                coarse_.count(join_path(path, raster)) == 0;
     }
@@ -110,7 +101,29 @@ class Walk {
         return places;
     }
 
-    void take(const zb_node *group, const zb_child &child, unsigned depth) {
+    void take_all(const zb_node *group, const Children &children, unsigned depth) {
+        note_coarse_levels(group);
+        for (const zb_child &child : children)
+            take(group, children, child, depth);
+    }
+
+    /* Lists what is inside once, also to tell what kind of group it is. */
+    void take_group(const zb_node *group, const Children &siblings, unsigned depth) {
+        const std::string path = zb_node_path(group);
+        Children inside;
+        zb_error err;
+        if (inside.list(group, &err) != ZB_OK)
+            listing_->unreadable.emplace_back(path, err.message);
+        else if (is_lost_level(group, siblings, inside))
+            listing_->unreadable.emplace_back(
+                path, "a level that is on no list, as a killed run of gdaladdo leaves it; gdaladdo "
+                      "-clean removes it");
+        else
+            take_all(group, inside, depth);
+    }
+
+    void take(const zb_node *group, const Children &siblings, const zb_child &child,
+              unsigned depth) {
         const std::string path = join_path(zb_node_path(group), child.name);
         if (++seen_ > kMaxNodes || depth >= kMaxDepth) {
             listing_->cut = true;
@@ -121,9 +134,7 @@ class Walk {
             return;
         }
         if (zb_node_array(child.node) == nullptr) {
-            zb_error err;
-            if (visit(child.node, depth + 1, &err) != ZB_OK)
-                listing_->unreadable.emplace_back(path, err.message);
+            take_group(child.node, siblings, depth + 1);
             return;
         }
         const NodePtr node = adopt_node(zb_node_retain(child.node));
