@@ -32,6 +32,7 @@ NodePtr Array::coordinate(uint32_t dim) const {
 enum zb_code Array::read(const std::vector<BoxRead> &boxes, zb_dtype memory, zb_error *err,
                          zb_progress_fn fn, void *context) {
     std::vector<zb_read> reads;
+    reads.reserve(boxes.size());
     for (const BoxRead &read : boxes) {
         const enum zb_code code = writer_ == nullptr ? ZB_OK : writer_->settle(read.place.box, err);
         if (code != ZB_OK)

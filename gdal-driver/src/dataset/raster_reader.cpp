@@ -126,8 +126,11 @@ namespace {
 /* The blocks that one plan fills. Those taken from the cache stay locked until it has run. */
 class BlockBatch {
   public:
-    BlockBatch(Zarr3Dataset *raster, GDALDataType type)
+    /* expected: blocks, of which there may come to be more. */
+    BlockBatch(Zarr3Dataset *raster, GDALDataType type, size_t expected)
         : raster_(raster), layout_(raster->layout()), type_(type) {
+        reads_.reserve(expected);
+        held_.reserve(expected);
     }
 
     void add(int band, int x, int y, void *image) {
@@ -241,7 +244,7 @@ enum zb_code RasterReader::load_block(int band, int block_x, int block_y, void *
     const GDALDataType type = raster_->GetRasterBand(band + 1)->GetRasterDataType();
     const std::vector<int> mates = layout().chunk_mates(band);
     const size_t most = most_blocks(layout(), type);
-    BlockBatch batch(raster_, type);
+    BlockBatch batch(raster_, type, mates.size());
     batch.add(band, block_x, block_y, image);
 
     /* Room for blocks, by bytes and by number. The block that was asked for goes in whatever it
