@@ -159,8 +159,20 @@ ZB_API const char *zb_dtype_name(zb_dtype dtype, char text[24]);
    - any other type into itself. */
 ZB_API bool zb_dtype_converts(zb_dtype from, zb_dtype to);
 
-/* Converts `count` elements that lie side by side. False where zb_dtype_converts is, and for types
-   whose elements point at bytes elsewhere. */
+/* True if zb_writer_write takes elements of `from` for an array of `to`:
+   - those that convert; of structs, those that have all fields of the array and no others;
+   - null_terminated_bytes for fixed_length_utf32, of any size, in structs too: their bytes are
+     UTF-8, and text that is not, or has more characters than `to` holds, is refused. */
+ZB_API bool zb_dtype_writes(zb_dtype from, zb_dtype to);
+
+/* Why an array of `to`, for which zb_dtype_writes holds, does not take an element: "is no UTF-8
+   text" or the like, static; NULL where it does. zb_writer_write looks by itself, at all of a box
+   before it takes any of it: this is for data that come in several boxes. */
+ZB_API const char *zb_dtype_refuses(zb_dtype from, const void *element, zb_dtype to);
+
+/* Converts `count` elements that lie side by side. False where neither zb_dtype_converts nor
+   zb_dtype_writes holds, for what zb_dtype_refuses, and for types whose elements
+   point at bytes elsewhere. */
 ZB_API bool zb_dtype_convert(zb_dtype from, const void *src, zb_dtype to, void *dst, size_t count);
 
 #ifdef __cplusplus

@@ -32,6 +32,14 @@ static inline size_t zb__utf8_length(const char *text, size_t size) {
     return point < least[length] || surrogate || point > 0x10ffff ? 0 : length;
 }
 
+/* The code point of a valid character of that many bytes. */
+static inline uint32_t zb__utf8_get(const char *text, size_t length) {
+    uint32_t point = (uint8_t)text[0] & (length > 1 ? 0x7fU >> length : 0x7fU);
+    for (size_t i = 1; i < length; i++)
+        point = point << 6 | ((uint8_t)text[i] & 0x3f);
+    return point;
+}
+
 /* Writes a code point (no surrogate, at most U+10FFFF) to text, which has room for 4 bytes; returns
    the number taken. */
 static inline size_t zb__utf8_put(char *text, uint32_t point) {

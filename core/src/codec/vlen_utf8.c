@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "codec/elements.h"
 #include "codec/encode.h"
+#include "kernel/texts.h"
 #include "kernel/values.h"
 #include "zarrbridge/limits.h"
 

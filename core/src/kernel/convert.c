@@ -257,6 +257,29 @@ bool zb_dtype_converts(zb_dtype from, zb_dtype to) {
     return is_special(from, to) ? zb__special_converts(from, to) : numbers_convert(from, to);
 }
 
+/* A field with pointers goes into its equal alone, as the whole struct then does. */
+static bool fields_write(zb_dtype from, zb_dtype to) {
+    size_t count, others;
+    const zb_field *fields = zb_dtype_fields(to, &count), *own = zb_dtype_fields(from, &others);
+    bool good = count > 0;
+    for (size_t i = 0; i < count && good; i++) {
+        const zb_field *source = zb_dtype_field(from, fields[i].name);
+        good = source && zb_dtype_writes(source->dtype, fields[i].dtype) &&
+               !zb_dtype_is_variable(source->dtype);
+    }
+    for (size_t i = 0; i < others && good; i++)
+        good = zb_dtype_field(to, own[i].name) != NULL;
+    return good;
+}
+
+bool zb_dtype_writes(zb_dtype from, zb_dtype to) {
+    if (zb_dtype_converts(from, to))
+        return zb__dtype_has_fields(to, from);
+    if (from.kind == ZB_KIND_CHARS && to.kind == ZB_KIND_UTF32)
+        return from.size > 0 && to.size > 0;
+    return from.kind == ZB_KIND_STRUCT && to.kind == ZB_KIND_STRUCT && fields_write(from, to);
+}
+
 /* n contiguous numbers in host order. n is at most 2 * BLOCK. */
 static void convert_block(enum number from, const char *src, enum number to, char *dst, size_t n) {
     char buffer[2 * BLOCK * sizeof(double)];
@@ -338,8 +361,12 @@ void zb__convert(zb_dtype src_dtype, const void *src, int64_t src_stride, zb_dty
 }
 
 bool zb_dtype_convert(zb_dtype from, const void *src, zb_dtype to, void *dst, size_t count) {
-    if (!zb_dtype_converts(from, to) || zb_dtype_is_variable(from))
+    if (zb_dtype_is_variable(from) || (!zb_dtype_converts(from, to) && !zb_dtype_writes(from, to)))
         return false;
+    const bool looks = !zb_dtype_converts(from, to);
+    for (size_t i = 0; i < count && looks; i++)
+        if (zb_dtype_refuses(from, (const char *)src + i * from.size, to))
+            return false;
     zb__convert(from, src, from.size, to, dst, to.size, count);
     return true;
 }

@@ -103,6 +103,21 @@ static void points_to_chars(const zb__move *move, const char *src, char *dst) {
     memset(out, 0, (size_t)(dst + move->dst_dtype.size - out));
 }
 
+/* The text has been looked at (zb__values_measure); but its memory is the program's, which may have
+   changed it since. */
+static void chars_to_points(const zb__move *move, const char *src, char *dst) {
+    const char *end = src + move->src_dtype.size;
+    char *const dst_end = dst + move->dst_dtype.size;
+    for (size_t length; src < end && dst < dst_end; src += length, dst += sizeof(uint32_t)) {
+        length = zb__utf8_length(src, (size_t)(end - src));
+        uint32_t point = length > 0 ? zb__utf8_get(src, length) : REPLACEMENT;
+        point = move->dst_dtype.swapped ? __builtin_bswap32(point) : point;
+        memcpy(dst, &point, sizeof point);
+        length = length > 0 ? length : 1;
+    }
+    memset(dst, 0, (size_t)(dst_end - dst));
+}
+
 static void run_text(const zb__move *move, const char *src, int64_t src_stride, char *dst,
                      int64_t dst_stride, size_t n) {
     const bool from_points = move->src_dtype.kind == ZB_KIND_UTF32;
@@ -111,6 +126,8 @@ static void run_text(const zb__move *move, const char *src, int64_t src_stride, 
             points_to_points(move, src, dst);
         } else if (from_points) {
             points_to_chars(move, src, dst);
+        } else if (move->dst_dtype.kind == ZB_KIND_UTF32) {
+            chars_to_points(move, src, dst);
         } else {
             memcpy(dst, src, move->src_dtype.size);
             memset(dst + move->src_dtype.size, 0, move->dst_dtype.size - move->src_dtype.size);

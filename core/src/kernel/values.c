@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/utf8.h"
+#include "kernel/texts.h"
 
 struct zb_values {
     pthread_mutex_t lock; /* of texts; no other is taken under it */
@@ -45,71 +45,10 @@ static char *take(zb_values *values, size_t size, zb_error *err) {
 
 /* ---- One element. Nothing needs to be aligned. ---- */
 
-static bool is_slice(zb_dtype dtype) {
-    return dtype.kind == ZB_KIND_STRING || dtype.kind == ZB_KIND_BYTES;
-}
-
-/* A word of bytes below 0x80 has none of these bits. */
-#define NOT_ASCII UINT64_C(0x8080808080808080)
-
-static uint64_t load_word(const char *text) {
-    uint64_t word;
-    memcpy(&word, text, sizeof word);
-    return word;
-}
-
-/* The first byte of a word that is not all ASCII, or where the last whole word ends. Text that ends
-   in the middle of a word is looked at by its last eight bytes: the answer is then its end. */
-static size_t skip_ascii(const char *text, size_t at, size_t size) {
-    const size_t word = sizeof(uint64_t);
-    while (size - at >= word && !(load_word(text + at) & NOT_ASCII))
-        at += word;
-    if (at > 0 && size - at < word && size >= word && !(load_word(text + size - word) & NOT_ASCII))
-        at = size;
-    return at;
-}
-
-bool zb__is_utf8(const char *text, size_t size) {
-    size_t at = skip_ascii(text, 0, size);
-    while (at < size) {
-        size_t length = zb__utf8_length(text + at, size - at);
-        if (length == 0)
-            return false;
-        at += length;
-        if (length == 1)
-            at = skip_ascii(text, at, size);
-    }
-    return true;
-}
-
-/* Adds the bytes of a slice. What it cannot be, or NULL. */
-static const char *measure_slice(zb_dtype dtype, zb_slice slice, uint64_t *bytes) {
-    if ((!slice.data && slice.size > 0) || __builtin_add_overflow(*bytes, slice.size, bytes) ||
-        *bytes > SIZE_MAX / 2)
-        return "is longer than memory";
-    return dtype.kind == ZB_KIND_BYTES || zb__is_utf8(slice.data, slice.size) ? NULL
-                                                                              : "is no UTF-8 text";
-}
-
-/* The same of all slices of an element. */
-static const char *measure(zb_dtype dtype, const char *element, uint64_t *bytes) {
-    zb_slice slice;
-    if (is_slice(dtype)) {
-        memcpy(&slice, element, sizeof slice);
-        return measure_slice(dtype, slice, bytes);
-    }
-    size_t count;
-    const zb_field *fields = zb_dtype_fields(dtype, &count);
-    const char *problem = NULL;
-    for (size_t i = 0; i < count && !problem; i++)
-        problem = measure(fields[i].dtype, element + fields[i].offset, bytes);
-    return problem;
-}
-
 /* Adds the bytes of slices that have been measured before, or were made by a codec. */
 uint64_t zb__values_bytes_of(zb_dtype dtype, const void *element) {
     zb_slice slice;
-    if (is_slice(dtype)) {
+    if (zb__is_slice(dtype)) {
         memcpy(&slice, element, sizeof slice);
         return slice.size;
     }
@@ -126,7 +65,7 @@ uint64_t zb__values_bytes_of(zb_dtype dtype, const void *element) {
 static void move_bytes(zb_dtype dtype, const char *element, char *out, char **memory) {
     zb_slice slice;
     size_t count;
-    if (is_slice(dtype)) {
+    if (zb__is_slice(dtype)) {
         memcpy(&slice, element, sizeof slice);
         if (slice.size > 0)
             memcpy(*memory, slice.data, slice.size);
@@ -143,7 +82,7 @@ static void move_bytes(zb_dtype dtype, const char *element, char *out, char **me
 bool zb__values_equal(zb_dtype dtype, const void *a, const void *b) {
     size_t count;
     const zb_field *fields = zb_dtype_fields(dtype, &count);
-    if (is_slice(dtype)) {
+    if (zb__is_slice(dtype)) {
         zb_slice x, y;
         memcpy(&x, a, sizeof x);
         memcpy(&y, b, sizeof y);
@@ -203,8 +142,8 @@ enum zb_code zb__values_measure(const zb__box_copy *copy, const void *src, uint6
     *bytes = 0;
     for (walk w = begin(copy, src, NULL); !w.done; next_row(&w)) {
         for (uint64_t i = 0; i < w.count; i++, number++) {
-            const char *problem =
-                measure(copy->src_dtype, w.src + (int64_t)i * w.src_stride, bytes);
+            const char *problem = zb__text_measure(
+                copy->src_dtype, w.src + (int64_t)i * w.src_stride, copy->dst_dtype, bytes);
             if (problem)
                 return zb_fail(err, ZB_EINVAL, "element %llu of the box %s",
                                (unsigned long long)number, problem);

@@ -26,8 +26,10 @@ enum zb_code zb__values_copy(zb_values *values, const zb__box_copy *copy, const 
 enum zb_code zb__values_fill(zb_values *values, const zb__box_copy *copy, const void *element,
                              void *dst, zb_error *err);
 
-/* The bytes that the elements of a box point at, together. ZB_EINVAL for text that is not UTF-8 and
-   for slices longer than memory, with the place of the first in the box. */
+/* The bytes that the elements of a box point at, together. ZB_EINVAL for text that is not UTF-8,
+   for slices longer than memory, and for null_terminated_bytes that have more characters than the
+   fixed_length_utf32 of dst_dtype holds, with the place of the first in the box. dst_strides are
+   not used. */
 enum zb_code zb__values_measure(const zb__box_copy *copy, const void *src, uint64_t *bytes,
                                 zb_error *err);
 
@@ -36,8 +38,5 @@ uint64_t zb__values_bytes_of(zb_dtype dtype, const void *element);
 
 /* Are two elements equal, by the bytes that they point at? */
 bool zb__values_equal(zb_dtype dtype, const void *a, const void *b);
-
-/* Is all of text[0..size) UTF-8? */
-bool zb__is_utf8(const char *text, size_t size);
 
 #endif

@@ -22,7 +22,7 @@
 #include "base/text.h"
 #include "codec/codecs_print.h"
 #include "kernel/dtype.h"
-#include "kernel/values.h"
+#include "kernel/texts.h"
 #include "model/dtype.h"
 #include "model/fill_bytes.h"
 #include "model/fill_print.h"

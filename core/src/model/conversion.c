@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/conversion.h"
 
-#include "kernel/dtype.h"
-
 /* The first field that keeps one struct from becoming the other. `all`: `from` may have no
    others. */
 static const zb_field *bad_field(zb_dtype from, zb_dtype to, bool all) {
@@ -10,8 +8,7 @@ static const zb_field *bad_field(zb_dtype from, zb_dtype to, bool all) {
     const zb_field *fields = zb_dtype_fields(to, &count);
     for (size_t i = 0; i < count; i++) {
         const zb_field *source = zb_dtype_field(from, fields[i].name);
-        if (!source || !zb_dtype_converts(source->dtype, fields[i].dtype) ||
-            (all && !zb__dtype_has_fields(fields[i].dtype, source->dtype)))
+        if (!source || !(all ? zb_dtype_writes : zb_dtype_converts)(source->dtype, fields[i].dtype))
             return &fields[i];
     }
     fields = zb_dtype_fields(from, &count);
@@ -40,10 +37,7 @@ enum zb_code zb__no_conversion(const char *path, zb_dtype from, zb_dtype to, boo
         to = target->dtype;
     }
     char a[24], b[24];
-    return zb_fail(err, ZB_EUNSUPPORTED, "array /%s: %s%s%s%s does not convert to %s%s", path,
+    return zb_fail(err, ZB_EUNSUPPORTED, "array /%s: %s%s%s%s does not convert to %s", path,
                    name ? "struct does not convert to struct: in field '" : "", name ? name : "",
-                   name ? "' " : "", zb_dtype_name(from, a), zb_dtype_name(to, b),
-                   to.kind == ZB_KIND_UTF32 ? " (text of this type is read and not written: copy "
-                                              "it into a new array of strings)"
-                                            : "");
+                   name ? "' " : "", zb_dtype_name(from, a), zb_dtype_name(to, b));
 }

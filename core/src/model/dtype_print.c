@@ -8,7 +8,7 @@
 #include "base/json_brief.h"
 #include "base/json_writer.h"
 #include "kernel/small.h"
-#include "kernel/values.h"
+#include "kernel/texts.h"
 #include "model/dtype.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"

@@ -8,6 +8,7 @@
 #include "codec/encode.h"
 #include "codec/form.h"
 #include "kernel/scatter.h"
+#include "kernel/texts.h"
 #include "kernel/values.h"
 #include "model/array.h"
 #include "read/piece.h"
@@ -120,16 +121,27 @@ enum zb_code zb__unit_keep(const zb__layout *layout, zb__piece *piece, uint8_t *
     return zb__values_copy(values, &copy, piece->dst, elements + first, err);
 }
 
+static enum zb_code measure(const zb__layout *layout, zb__piece *piece, uint64_t *bytes,
+                            zb_error *err) {
+    const zb__box_copy copy = {.ndim = layout->ndim,
+                               .count = zb__piece_count(piece, layout->ndim),
+                               .src_strides = zb__piece_stride(piece, layout->ndim),
+                               .src_dtype = piece->target->dtype,
+                               .dst_dtype = layout->unit->chain->dtype};
+    return zb__values_measure(&copy, piece->dst, bytes, err);
+}
+
 enum zb_code zb__piece_measure(const zb__layout *layout, zb__piece *piece, uint64_t *bytes,
                                zb_error *err) {
     *bytes = 0;
-    if (!layout->unit->chain->is_variable)
+    return layout->unit->chain->is_variable ? measure(layout, piece, bytes, err) : ZB_OK;
+}
+
+enum zb_code zb__piece_check(const zb__layout *layout, zb__piece *piece, zb_error *err) {
+    uint64_t bytes;
+    if (!zb__text_is_checked(piece->target->dtype, layout->unit->chain->dtype))
         return ZB_OK;
-    zb__box_copy copy = {.ndim = layout->ndim,
-                         .count = zb__piece_count(piece, layout->ndim),
-                         .src_strides = zb__piece_stride(piece, layout->ndim),
-                         .src_dtype = piece->target->dtype};
-    return zb__values_measure(&copy, piece->dst, bytes, err);
+    return measure(layout, piece, &bytes, err);
 }
 
 void zb__unit_fill(const zb__layout *layout, uint8_t *elements) {

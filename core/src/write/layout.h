@@ -62,6 +62,10 @@ enum zb_code zb__unit_keep(const zb__layout *layout, zb__piece *piece, uint8_t *
 enum zb_code zb__piece_measure(const zb__layout *layout, zb__piece *piece, uint64_t *bytes,
                                zb_error *err);
 
+/* Are a piece's elements what the array takes: text that is UTF-8 and not too long? ZB_EINVAL with
+   the first that is not. */
+enum zb_code zb__piece_check(const zb__layout *layout, zb__piece *piece, zb_error *err);
+
 /* Sets all elements of a unit to the fill value, which points at bytes of the array's. */
 void zb__unit_fill(const zb__layout *layout, uint8_t *elements);
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/dtype.h"
 #include "model/conversion.h"
 #include "node/node.h"
 #include "node/v2.h"
@@ -228,8 +227,7 @@ static enum zb_code write_box(zb_writer *writer, plan *p, zb__piece *box, zb_err
 
 enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error *err) {
     const zb_array_info *info = &writer->node->array->info;
-    if (!zb_dtype_converts(write->dtype, info->dtype) ||
-        !zb__dtype_has_fields(info->dtype, write->dtype))
+    if (!zb_dtype_writes(write->dtype, info->dtype))
         return zb__no_conversion(writer->node->path, write->dtype, info->dtype, true, err);
     zb__arena memory = {0};
     plan p = {0};
@@ -247,7 +245,7 @@ enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error 
     if (code == ZB_OK && !empty) {
         box->dst = (char *)write->data; /* only read from here on */
         box->target = &target;
-        code = zb__piece_measure(&writer->layout, box, &bytes, err);
+        code = zb__piece_check(&writer->layout, box, err);
         if (code != ZB_OK)
             zb_error_prefix(err, code, "array /%s", writer->node->path);
         p.piece = zb__piece_new(&memory, info->ndim);

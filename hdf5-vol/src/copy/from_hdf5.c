@@ -147,7 +147,9 @@ static herr_t import_object(const import_job *job, hid_t source, const vol_place
 static void choose_form(vol_node *node, vol_import_form *form) {
     const zb_dtype stored = zb_node_array(node->zarr)->dtype;
     form->dtype = vol_node_shown(node);
-    form->narrow = zb_dtype_format(stored) == ZB_FORMAT_NONE ? (zb_dtype){.size = 0} : stored;
+    const bool is_narrow =
+        zb_dtype_format(stored) != ZB_FORMAT_NONE || stored.kind == ZB_KIND_UTF32;
+    form->narrow = is_narrow ? stored : (zb_dtype){.size = 0};
 }
 
 /* The type that the source has kept of a store, in place of the one that its elements would get. */

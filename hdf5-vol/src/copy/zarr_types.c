@@ -8,6 +8,7 @@
 #include "hdf5/types.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,8 +33,19 @@ static char *text_of(h5_lib *lib, hid_t attr) {
 
 /* ---- The type ---- */
 
+/* As zb_dtype_print says it; the size has to be that of the elements. */
+static bool text_named(const char *name, zb_dtype *out) {
+    unsigned size;
+    int end = 0;
+    if (sscanf(name, "fixed_length_utf32[%9u]%n", &size, &end) != 1 || end == 0 ||
+        name[end] != '\0' || size == 0 || size % sizeof(uint32_t) != 0)
+        return false;
+    *out = (zb_dtype){.kind = ZB_KIND_UTF32, .size = size};
+    return true;
+}
+
 static bool parse(const char *name, zb_dtype_detail *detail, zb_dtype *out) {
-    return vol_time_named(name, detail, out) ||
+    return vol_time_named(name, detail, out) || text_named(name, out) ||
            (zb_dtype_from_name(name, out) && zb_dtype_format(*out) != ZB_FORMAT_NONE);
 }
 

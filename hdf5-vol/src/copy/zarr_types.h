@@ -9,9 +9,9 @@
 
 #include "attributes/attributes.h"
 
-/* The type that a dataset of an HDF5 file names, for elements of the HDF5 type `type`: times and
-   numbers of few bits. False when it names none, or one that shows otherwise. `detail` is for
-   *out. */
+/* The type that a dataset of an HDF5 file names, for elements of the HDF5 type `type`: times,
+   numbers of few bits and text of code points. False when it names none, or one that shows
+   otherwise. `detail` is for *out. */
 bool vol_zarr_type_of(h5_lib *lib, hid_t source, hid_t type, zb_dtype_detail *detail,
                       zb_dtype *out);
 

@@ -2,6 +2,7 @@
 /* Datasets of strings, and of bytes of any number: see strings.h. */
 #include "data/strings.h"
 
+#include "data/code_points.h"
 #include "data/items.h"
 #include "data/nested.h"
 #include "hdf5/errors.h"
@@ -21,12 +22,18 @@ typedef struct string_buffers {
     zb_slice *slices; /* the core's */
     char *elements;   /* HDF5's */
     char *background; /* of a read with a list of the program's: zeros */
+    char *fixed;      /* the core's elements, where it has text of a fixed size */
 } string_buffers;
 
 static void free_buffers(string_buffers *work) {
     free(work->slices);
     free(work->elements);
     free(work->background);
+    free(work->fixed);
+}
+
+static bool is_fixed(const vol_request *request) {
+    return request->dtype.kind == ZB_KIND_CHARS;
 }
 
 /* Freed with free_buffers, also after a failure. */
@@ -37,7 +44,10 @@ static herr_t make_buffers(h5_lib *lib, const vol_request *request, string_buffe
     work->elements = calloc(work->capacity, request->mem_size);
     if (needs_background)
         work->background = calloc(work->capacity, request->mem_size);
-    if (work->slices && work->elements && (work->background || !needs_background))
+    if (is_fixed(request))
+        work->fixed = calloc(work->capacity, request->dtype.size);
+    if (work->slices && work->elements && (work->background || !needs_background) &&
+        (work->fixed || !is_fixed(request)))
         return 0;
     VOL_PUSH(lib, DATASET, READERROR, "no memory for a work buffer of %zu strings", work->capacity);
     return -1;
@@ -96,8 +106,14 @@ static herr_t apply_list(h5_lib *lib, const vol_request *request, string_buffers
 /* Reads a piece. Its bytes are the walk's until they are dropped, which is due also after a
    failure. */
 static herr_t read_slices(h5_lib *lib, const vol_request *request, vol_walk *walk,
-                          string_buffers *work) {
+                          string_buffers *work, size_t count) {
     zb_error err = {0};
+    if (is_fixed(request)) {
+        const herr_t result = vol_walk_read(walk, work->fixed, request->dtype);
+        if (result >= 0)
+            vol_points_get(request, work->fixed, count, work->slices);
+        return result;
+    }
     if (zb_values_new(&walk->values, &err) == ZB_OK)
         return vol_walk_read(walk, work->slices, request->dtype);
     VOL_PUSH_ZB(lib, DATASET, READERROR, &err);
@@ -111,7 +127,7 @@ static void drop_bytes(vol_walk *walk) {
 
 static herr_t read_piece(h5_lib *lib, const vol_request *request, vol_walk *walk,
                          string_buffers *work, size_t count) {
-    herr_t result = read_slices(lib, request, walk, work);
+    herr_t result = read_slices(lib, request, walk, work, count);
     if (result >= 0)
         result = put_texts(lib, request, walk, work, count);
     drop_bytes(walk);
@@ -184,13 +200,39 @@ herr_t vol_read_strings(h5_lib *lib, const vol_request *request) {
 
 /* ---- Writing ---- */
 
-static herr_t write_piece(h5_lib *lib, const vol_request *request, vol_walk *walk,
-                          string_buffers *work, size_t count) {
+/* The program's elements as the core takes them. */
+static void take_slices(const vol_request *request, string_buffers *work, size_t count) {
     for (size_t i = 0; i < count; i++)
         work->slices[i] = vol_text_get(&request->text, work->elements + i * request->mem_size);
+    if (work->fixed)
+        vol_points_put(request, work->slices, count, work->fixed);
+}
+
+/* Looks at all elements before the first one is stored. */
+static herr_t check_pieces(h5_lib *lib, const vol_request *request, string_buffers *work) {
+    const uint64_t all = request->file.elements;
+    vol_scatter in = {.iterator = -1};
+    herr_t result =
+        vol_scatter_begin(&in, lib, &request->memory, request->mem_size, request->args->buffer);
+    for (uint64_t done = 0; result >= 0 && done < all; done += work->capacity) {
+        const size_t count = all - done < work->capacity ? (size_t)(all - done) : work->capacity;
+        result = vol_scatter_get(&in, work->elements, count);
+        if (result < 0)
+            break;
+        take_slices(request, work, count);
+        result = vol_points_check(lib, request, done, count, work->fixed);
+    }
+    vol_scatter_end(&in);
+    return result;
+}
+
+static herr_t write_piece(h5_lib *lib, const vol_request *request, vol_walk *walk,
+                          string_buffers *work, size_t count) {
+    take_slices(request, work, count);
     herr_t result = vol_items_to_store(lib, request, work->slices, count);
     if (result >= 0)
-        result = vol_request_write_piece(lib, request, walk, work->slices);
+        result = vol_request_write_piece(lib, request, walk,
+                                         work->fixed ? (void *)work->fixed : work->slices);
     vol_items_free(request, work->slices, count);
     return result;
 }
@@ -221,6 +263,8 @@ herr_t vol_write_strings(h5_lib *lib, const vol_request *request) {
     if (vol_walk_begin(&walk, lib, request->args->node->zarr, &request->file) < 0)
         return -1;
     herr_t result = make_buffers(lib, request, &work);
+    if (result >= 0 && vol_points_checked(request))
+        result = check_pieces(lib, request, &work);
     if (result >= 0)
         result =
             vol_scatter_begin(&in, lib, &request->memory, request->mem_size, request->args->buffer);
@@ -239,7 +283,7 @@ static herr_t add_sizes(h5_lib *lib, const vol_request *request, vol_walk *walk,
     size_t got;
     htri_t more;
     while ((more = vol_walk_next(walk, work->capacity, &got)) > 0) {
-        herr_t result = read_slices(lib, request, walk, work);
+        herr_t result = read_slices(lib, request, walk, work, got);
         const size_t item =
             request->stored_item < 0 ? request->text.item : lib->H5Tget_size(request->stored_item);
         for (size_t i = 0; i < got && result >= 0; i++)

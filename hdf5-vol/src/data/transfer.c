@@ -2,10 +2,12 @@
 /* Understanding the arguments of a transfer: see transfer.h. */
 #include "data/transfer.h"
 
+#include "data/code_points.h"
 #include "data/nested.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
 #include "hdf5/number_ids.h"
+#include "hdf5/shown.h"
 #include "hdf5/times.h"
 #include "hdf5/types.h"
 #include "model/dataset.h"
@@ -240,7 +242,9 @@ static herr_t choose_types(h5_lib *lib, const vol_transfer *args, zb_dtype store
     out->core_converts &= !out->list->custom;
     out->dtype = out->core_converts ? memory : shown;
     out->mem_size = out->core_converts ? memory.size : lib->H5Tget_size(mem_type);
-    return out->core_converts ? 0 : take_type(args, out);
+    if (out->core_converts)
+        return 0;
+    return vol_points_checked(out) ? vol_points_choose(lib, args, out) : take_type(args, out);
 }
 
 /* How the elements go from one type to the other. */
@@ -251,6 +255,8 @@ static herr_t choose(h5_lib *lib, const vol_transfer *args, vol_request *out) {
         return choose_nested(lib, args, stored, out);
     if (stored.kind == ZB_KIND_STRING || stored.kind == ZB_KIND_BYTES)
         return choose_text(lib, args, stored, out);
+    if (vol_points_variable(lib, args, out))
+        return 0;
     const zb_dtype shown = vol_node_shown(node);
     if (shown.size == 0) {
         VOL_PUSH(lib, DATASET, CANTGET, "no memory for the type of dataset '%s'", node->path);
@@ -280,6 +286,7 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
     out->file.mended = out->memory.mended = -1;
     out->type = out->stored_item = out->memory_item = -1;
     out->is_nested = false;
+    out->written = (zb_dtype){.size = 0};
     if (vol_node_is_gone(node)) {
         VOL_PUSH(lib, DATASET, NOTFOUND, "dataset '%s' has been deleted", node->path);
         return -1;
@@ -307,6 +314,7 @@ void vol_request_end(h5_lib *lib, vol_request *request) {
     vol_release_id(lib, request->type);
     vol_release_id(lib, request->stored_item);
     vol_release_id(lib, request->memory_item);
+    vol_shown_free(request->written);
 }
 
 herr_t vol_request_settle(h5_lib *lib, const vol_request *request) {

@@ -6,7 +6,8 @@
  * sides and a type that the core converts: it becomes one zb_read or zb_write on the program's own
  * memory. The other goes piece by piece through a work buffer, in which HDF5 converts what the core
  * does not (on this thread: HDF5 holds its lock). Text goes piece by piece, too (strings.c).
- * Elements that point at others have a way of their own (nested.c).
+ * Elements that point at others have a way of their own (nested.c), and text that becomes code
+ * points is looked at before (code_points.c).
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_H
 #define ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_H
@@ -42,8 +43,9 @@ typedef struct vol_request {
     zb_dtype dtype;                 /* of the elements that the core takes or gives */
     bool core_converts;             /* dtype is the memory type */
     size_t mem_size;                /* bytes of an element in memory */
-    bool is_text;                   /* the dataset holds strings, or bytes of any number */
+    bool is_text;                   /* strings, or bytes, of any length: strings.h */
     vol_text_form text;             /* of those: the form in memory */
+    zb_dtype written;               /* dtype, to be freed, where HDF5 makes text of code points */
     bool is_nested;                 /* elements are texts that stand for others (nested.h) */
     hid_t type;                     /* the dataset's, where HDF5 converts or is_nested; else -1 */
     hid_t stored_item, memory_item; /* of sequences whose items HDF5 has to convert; else -1 */

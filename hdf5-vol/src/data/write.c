@@ -5,6 +5,7 @@
  * reaches the call that met it.
  */
 #include "data/transfer.h"
+#include "data/code_points.h"
 #include "data/nested.h"
 #include "data/strings.h"
 
@@ -14,6 +15,7 @@
 #include "zarrbridge/write.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static herr_t push_failed(h5_lib *lib, const zb_error *err) {
     VOL_PUSH_ZB(lib, DATASET, WRITEERROR, err);
@@ -52,6 +54,27 @@ static herr_t write_pieces(h5_lib *lib, const vol_request *request, const write_
     return more;
 }
 
+/* Looks at all elements before the first one is stored. Members that only the store has count for
+   nothing here. */
+static herr_t check_pieces(h5_lib *lib, const vol_request *request, const write_buffers *work) {
+    const uint64_t all = request->file.elements;
+    vol_scatter in = {.iterator = -1};
+    herr_t result =
+        vol_scatter_begin(&in, lib, &request->memory, request->mem_size, request->args->buffer);
+    for (uint64_t done = 0; result >= 0 && done < all; done += work->capacity) {
+        const size_t count = all - done < work->capacity ? (size_t)(all - done) : work->capacity;
+        result = vol_scatter_get(&in, work->data, count);
+        if (work->background)
+            memset(work->background, 0, count * vol_request_item(request));
+        if (result >= 0 && !request->core_converts)
+            result = vol_request_convert(lib, request, count, work->data, work->background);
+        if (result >= 0)
+            result = vol_points_check(lib, request, done, count, work->data);
+    }
+    vol_scatter_end(&in);
+    return result;
+}
+
 /* From one run of memory that the core can take: no work buffer. */
 static herr_t write_run(h5_lib *lib, const vol_request *request, vol_walk *walk, const char *in) {
     size_t got;
@@ -79,7 +102,8 @@ static herr_t write_buffered(h5_lib *lib, const vol_request *request, vol_walk *
     if (!work.data || (needs_background && !work.background))
         VOL_PUSH(lib, DATASET, WRITEERROR, "no memory for a work buffer of %zu bytes",
                  work.capacity * size);
-    else if (vol_scatter_begin(&in, lib, &request->memory, request->mem_size,
+    else if ((!vol_points_checked(request) || check_pieces(lib, request, &work) >= 0) &&
+             vol_scatter_begin(&in, lib, &request->memory, request->mem_size,
                                request->args->buffer) >= 0)
         result = write_pieces(lib, request, &work, walk, &in);
     vol_scatter_end(&in);
@@ -94,7 +118,8 @@ static herr_t write_by_pieces(h5_lib *lib, const vol_request *request) {
     if (vol_walk_begin(&walk, lib, request->args->node->zarr, &request->file) < 0)
         return -1;
     herr_t result;
-    if (request->core_converts && vol_selection_is_run(&request->memory, &first))
+    if (request->core_converts && vol_selection_is_run(&request->memory, &first) &&
+        !vol_points_checked(request))
         result = write_run(lib, request, &walk,
                            (const char *)request->args->buffer + first * request->mem_size);
     else

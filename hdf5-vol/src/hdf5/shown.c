@@ -6,6 +6,8 @@
 
 #include "zarrbridge/conventions.h"
 
+#define UTF8_MOST 4U /* bytes of a character */
+
 /* Marks text that is UTF-8; the core does not look at details of text. */
 static const zb_dtype_detail utf8_text;
 
@@ -13,8 +15,28 @@ bool vol_shown_is_utf8(zb_dtype shown) {
     return shown.kind == ZB_KIND_CHARS && shown.detail == &utf8_text;
 }
 
+/* For whom elements are shown: a reader, or a program that writes elements of a type. */
+typedef struct view {
+    h5_lib *lib;  /* NULL: a reader */
+    hid_t memory; /* -1: the program's type does not have the member */
+} view;
+
+static bool show(const view *v, zb_dtype stored, zb_dtype *out);
+
+static bool show_field(const view *v, const zb_field *field, zb_dtype *out) {
+    view of_field = {.lib = v->lib, .memory = -1};
+    if (v->memory >= 0 && v->lib->H5Tget_class(v->memory) == H5T_COMPOUND) {
+        const int index = v->lib->H5Tget_member_index(v->memory, field->name);
+        of_field.memory = index >= 0 ? v->lib->H5Tget_member_type(v->memory, (unsigned)index) : -1;
+    }
+    const bool good = show(&of_field, field->dtype, out);
+    if (of_field.memory >= 0)
+        v->lib->H5Tclose(of_field.memory);
+    return good;
+}
+
 /* Fields lie side by side again, as some have become longer. */
-static bool show_struct(zb_dtype stored, zb_dtype *out) {
+static bool show_struct(const view *v, zb_dtype stored, zb_dtype *out) {
     size_t count;
     const zb_field *from = zb_dtype_fields(stored, &count);
     zb_dtype_detail *detail = calloc(1, sizeof *detail);
@@ -30,7 +52,7 @@ static bool show_struct(zb_dtype stored, zb_dtype *out) {
     for (size_t i = 0; i < count && good; i++) {
         fields[i].name = from[i].name;
         fields[i].offset = out->size;
-        good = vol_shown_new(from[i].dtype, &fields[i].dtype) &&
+        good = show_field(v, &from[i], &fields[i].dtype) &&
                !__builtin_add_overflow(out->size, fields[i].dtype.size, &out->size);
         detail->field_count = i + 1;
     }
@@ -39,13 +61,37 @@ static bool show_struct(zb_dtype stored, zb_dtype *out) {
     return good;
 }
 
-bool vol_shown_new(zb_dtype stored, zb_dtype *out) {
+static bool show(const view *v, zb_dtype stored, zb_dtype *out) {
     if (stored.kind == ZB_KIND_STRUCT)
-        return show_struct(stored, out);
+        return show_struct(v, stored, out);
     *out = zb_dtype_shown(stored);
-    if (stored.kind == ZB_KIND_UTF32)
-        *out = (zb_dtype){.kind = ZB_KIND_CHARS, .size = stored.size, .detail = &utf8_text};
-    return true;
+    if (stored.kind != ZB_KIND_UTF32)
+        return true;
+    if (v->lib && v->memory < 0) {
+        *out = stored;
+        return true;
+    }
+    *out = (zb_dtype){.kind = ZB_KIND_CHARS, .size = stored.size, .detail = &utf8_text};
+    return !v->lib || !__builtin_add_overflow(out->size, UTF8_MOST, &out->size);
+}
+
+bool vol_shown_new(zb_dtype stored, zb_dtype *out) {
+    const view reader = {.memory = -1};
+    return show(&reader, stored, out);
+}
+
+bool vol_shown_written(h5_lib *lib, zb_dtype stored, hid_t memory, zb_dtype *out) {
+    const view program = {.lib = lib, .memory = memory};
+    return show(&program, stored, out);
+}
+
+bool vol_shown_has_points(zb_dtype stored) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(stored, &count);
+    bool has = stored.kind == ZB_KIND_UTF32;
+    for (size_t i = 0; i < count && !has; i++)
+        has = vol_shown_has_points(fields[i].dtype);
+    return has;
 }
 
 void vol_shown_as_utf8(zb_dtype *shown) {

@@ -3,6 +3,7 @@
 #include "support/check.h"
 
 #include "base/utf8.h"
+#include "kernel/texts.h"
 #include "kernel/values.h"
 
 static const zb_dtype string = {.kind = ZB_KIND_STRING, .size = sizeof(zb_slice)};

@@ -185,11 +185,33 @@ static void text(void **state) {
     ASSERT_FAILS(
         read_box(node, 0, 4, (zb_dtype){.kind = ZB_KIND_CHARS, .size = 7}, got, NULL, &err),
         ZB_EUNSUPPORTED, err, "does not convert");
-    ASSERT_FAILS(
-        write_box(node, 0, 1, (zb_dtype){.kind = ZB_KIND_CHARS, .size = 4}, got, &err),
-        ZB_EUNSUPPORTED, err,
-        "null_terminated_bytes does not convert to fixed_length_utf32 (text of this type is "
-        "read and not written");
+    /* UTF-8 becomes code points, where it fits. */
+    const zb_dtype utf8 = {.kind = ZB_KIND_CHARS, .size = 6},
+                   points_type = zb_node_array(node)->dtype;
+    assert_true(zb_dtype_writes(utf8, points_type) && !zb_dtype_converts(utf8, points_type));
+    ASSERT_OK(write_box(node, 1, 2, utf8,
+                        "a\xf0\x9d\x84\x9e\0"
+                        "\xc3\xbc\0\0\0\0",
+                        &err),
+              err);
+    ASSERT_FAILS(write_box(node, 0, 2, utf8,
+                           "ok\0\0\0\0"
+                           "abc\0\0",
+                           &err),
+                 ZB_EINVAL, err,
+                 "element 1 of the box has more characters than the array's type holds");
+    ASSERT_FAILS(write_box(node, 0, 2, utf8,
+                           "ok\0\0\0\0"
+                           "\xc3\0\0\0\0",
+                           &err),
+                 ZB_EINVAL, err, "element 1 of the box is no UTF-8 text");
+    ASSERT_OK(
+        read_box(node, 0, 4, (zb_dtype){.kind = ZB_KIND_UTF32, .size = 12}, points, NULL, &err),
+        err);
+    assert_memory_equal(points, ((uint32_t[4][3]){{0xe9, 0x1d11e}, {'a', 0x1d11e}, {0xfc}, {0xfc}}),
+                        sizeof points);
+    assert_true(zb_dtype_convert(utf8, "ab\0\0\0", points_type, points, 1));
+    assert_false(zb_dtype_convert(utf8, "abc\0\0", points_type, points, 1));
     zb_node_release(node);
     /* Shorter into longer, of both. */
     node = create(store, (zb_dtype){.kind = ZB_KIND_CHARS, .size = 5}, NULL, false);

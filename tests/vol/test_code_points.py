@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+"""Writing text that the store has as code points (numpy's `U`, fixed_length_utf32): HDF5 sees UTF-8
+in as many bytes."""
+
+import base64
+import ctypes
+
+import h5py
+import numpy as np
+import pytest
+from conftest import run, tool
+from property_lists import library
+from test_types import FIELDS, STORED, length_type, put
+
+CLEF = "\U0001d11e"
+ALL = h5py.h5s.ALL
+
+
+def text_array(store, endian="little", count=4):
+    """2 * count texts of at most 3 characters, of which the first half is stored."""
+    order = "<" if endian == "little" else ">"
+    put(store, "u", length_type("fixed_length_utf32", 12), "\u00fc",
+        np.array(["\u00e9" + CLEF, "abc"] + [""] * (count - 2), order + "U3").tobytes(), count, endian)
+
+
+def texts(store):
+    with h5py.File(store, "r") as f:
+        return list(f["u"].asstr()[...])
+
+
+def fixed(size, padding=h5py.h5t.STR_NULLPAD, cset=h5py.h5t.CSET_UTF8):
+    made = h5py.h5t.C_S1.copy()
+    made.set_size(size)
+    made.set_strpad(padding)
+    made.set_cset(cset)
+    return made
+
+
+def write_variable(data, memory, of_file, values):
+    """Text of any length, which h5py would convert by itself: what HDF5 returns."""
+    pointers = (ctypes.c_char_p * len(values))(*values)
+    kind = h5py.h5t.py_create(h5py.string_dtype(), logical=True)
+    return library.H5Dwrite(data.id, kind.id, memory.id, of_file.id, 0, pointers)
+
+
+def read_variable(data, memory, of_file, count):
+    pointers, kind = (ctypes.c_char_p * count)(), h5py.h5t.py_create(h5py.string_dtype(), logical=True)
+    size = ctypes.c_uint64()
+    assert library.H5Dread(data.id, kind.id, memory.id, of_file.id, 0, pointers) >= 0
+    assert library.H5Dvlen_get_buf_size(data.id, kind.id, of_file.id, ctypes.byref(size)) >= 0
+    seen = list(pointers)
+    assert library.H5Treclaim(kind.id, memory.id, 0, pointers) >= 0
+    assert size.value == sum(len(text) + 1 for text in seen)
+    return seen
+
+
+@pytest.fixture(autouse=True)
+def signatures():
+    library.H5Dwrite.argtypes = library.H5Dread.argtypes = [ctypes.c_int64] * 5 + [ctypes.c_void_p]
+    library.H5Dvlen_get_buf_size.argtypes = library.H5Treclaim.argtypes = (
+        [ctypes.c_int64] * 3 + [ctypes.c_void_p])
+
+
+@pytest.mark.parametrize("endian", ["little", "big"])
+def test_text_is_written(store, endian):
+    text_array(store, endian)
+    with h5py.File(store, "r+") as f:
+        f["u"][1] = 3 * CLEF
+        f["u"][2:5] = ["x", "", "\u00e9\u00e9\u00e9"]
+        f["u"][[0, 7]] = np.array([b"abc", "\u20ac".encode()])
+        assert f["u"].dtype == np.dtype("S12")
+    want = ["abc", 3 * CLEF, "x", "", "\u00e9\u00e9\u00e9", "\u00fc", "\u00fc", "\u20ac"]
+    assert texts(store) == want
+    order = "<" if endian == "little" else ">"  # what numpy and zarr-python read
+    chunks = b"".join((store / "u" / "c" / name).read_bytes() for name in "01")
+    assert list(np.frombuffer(chunks, order + "U3")) == want
+    with h5py.File(store, "r+") as f:  # as the text of another size, with blanks, of any length
+        of_file = h5py.h5s.create_simple((8,))
+        of_file.select_hyperslab((0,), (3,), (2,))
+        memory = h5py.h5s.create_simple((3,))
+        for kind, data in ((fixed(5, h5py.h5t.STR_SPACEPAD), np.array([b"a b  ", b"     ", b"c    "])),
+                           (fixed(30, h5py.h5t.STR_NULLTERM, h5py.h5t.CSET_ASCII),
+                            np.array([b"a b\0zzz", b"", b"c"], "S30")),
+                           (None, [b"a b", None, b"c"])):
+            f["u"][0:5:2] = [b"?", b"?", b"?"]
+            if kind:
+                f["u"].id.write(memory, of_file, data, kind)
+            else:
+                assert write_variable(f["u"].id, memory, of_file, data) >= 0
+            assert list(f["u"].asstr()[:6]) == ["a b", want[1], "", want[3], "c", want[5]]
+        assert read_variable(f["u"].id, memory, of_file, 3) == [b"a b", b"", b"c"]
+
+
+REFUSED = [
+    (fixed(12), [b"abc", b"abcd"], "element 1 .*has more characters"),
+    (fixed(40), [b"abc", 5 * CLEF.encode()], "element 1 .*has more characters"),
+    (fixed(40), [b"abc", b"a" + 12 * b" " + b"b"], "element 1 .*has more characters"),
+    (fixed(12), [b"abc", b"\xe9"], "element 1 .*is no UTF-8 text"),
+    (fixed(16, h5py.h5t.STR_SPACEPAD), [b"abc".ljust(16), b"\xc3".ljust(16)], "is no UTF-8 text"),
+    ("any", [b"abc", b"abcd"], "element 1 .*has more characters"),
+    ("any", [b"abc", 1000 * b"\xc3\xa9"], "element 1 .*has more characters"),
+    ("any", [b"abc", b"\xed\xa0\x80"], "element 1 .*is no UTF-8 text"),
+]
+
+
+@pytest.mark.parametrize("kind, data, message", REFUSED)
+@pytest.mark.parametrize("point", [False, True])
+def test_nothing_is_stored_of_text_that_does_not_fit(store, kind, data, message, point):
+    text_array(store)
+    before = texts(store)
+    with h5py.File(store, "r+") as f:
+        of_file = h5py.h5s.create_simple((8,))
+        if point:
+            of_file.select_elements(np.array([[0], [6]], "u8"))
+        else:
+            of_file.select_hyperslab((0,), (2,))
+        memory = h5py.h5s.create_simple((2,))
+        if kind == "any":
+            assert write_variable(f["u"].id, memory, of_file, data) < 0
+        else:
+            with pytest.raises(OSError, match=message):
+                f["u"].id.write(memory, of_file, np.array(data, f"S{kind.get_size()}"), kind)
+        assert list(f["u"].asstr()[...]) == before
+    assert texts(store) == before
+
+
+def test_a_bad_text_far_behind_keeps_all_back(store):
+    """More elements than go through a work buffer at once."""
+    count = 500_000
+    text_array(store, count=count)
+    data = np.full(2 * count, b"new", "S20")
+    data[-1] = b"four"
+    with h5py.File(store, "r+") as f:
+        with pytest.raises(OSError, match=f"element {2 * count - 1} "):
+            f["u"].id.write(ALL, ALL, data, fixed(20))
+        assert list(f["u"].asstr()[:3]) == ["\u00e9" + CLEF, "abc", ""]
+        data[-1] = b"for"
+        f["u"].id.write(ALL, ALL, data, fixed(20))
+        assert set(f["u"][:-1]) == {b"new"} and f["u"][-1] == b"for"
+
+
+def struct_array(store, endian="little"):
+    values = np.array([(1, ("a\u00e9", 0x3FC0, True), 7, 0.5), (-2, ("\ud800", 0xC000, False), -1, 2.5)],
+                      STORED).astype(STORED.newbyteorder(endian))
+    fill = np.array([(9, ("zz", 0, True), 8, 1.5)], STORED.newbyteorder(endian))
+    put(store, "d", {"name": "struct", "configuration": {"fields": FIELDS}},
+        base64.b64encode(fill.tobytes()).decode(), values.tobytes(), 2, endian)
+
+
+@pytest.mark.parametrize("endian", ["little", "big"])
+def test_structs(store, endian):
+    struct_array(store, endian)
+    with h5py.File(store, "r+") as f:
+        d = f["d"]
+        d[2] = np.array((5, ("\u00fc".encode(), 1.5, True), 3, 4.5), d.dtype)
+        d[0:4:3, "x"] = [77, 78]
+        assert d[0].item() == (77, ("a\u00e9".encode(), 1.5, True), 7, 0.5)
+        assert d[3].item() == (78, (b"zz", 0, True), 8, 1.5)
+        assert d[2].item() == (5, ("\u00fc".encode(), 1.5, True), 3, 4.5)
+        inner = np.zeros(1, [("in", [("u", "S9")])])
+        one = h5py.h5s.create_simple((4,))
+        one.select_hyperslab((3,), (1,))
+        for bad, message in ((b"abc", "has more characters"), (b"\xff", "is no UTF-8")):
+            inner["in"]["u"] = bad
+            with pytest.raises(OSError, match=message):
+                d.id.write(h5py.h5s.create_simple((1,)), one, inner)
+        inner["in"]["u"] = CLEF.encode()
+        with pytest.raises(OSError):
+            d.id.write(h5py.h5s.create_simple((1,)), one, np.zeros(1, [("in", [("u", "i4")])]))
+        d.id.write(h5py.h5s.create_simple((1,)), one, inner)
+        assert d[3].item() == (78, (CLEF.encode(), 0, True), 8, 1.5)
+
+
+def test_what_is_no_text_stays_as_it_is(store):
+    """A lone surrogate, which UTF-8 does not have, in a member that is not written."""
+    struct_array(store)
+    with h5py.File(store, "r+") as f:
+        f["d"][1, "y"] = 9.5
+        assert f["d"][1].item() == (-2, ("\ufffd".encode(), -2, False), -1, 9.5)
+    stored = np.frombuffer((store / "d" / "c" / "0").read_bytes(), STORED)
+    assert stored[1].item() == (-2, ("\ud800", 0xC000, False), -1, 9.5)
+
+
+def test_growing_copies_and_direct_chunks(store, tmp_path):
+    text_array(store)
+    with h5py.File(store, "r+") as f:
+        f["u"].resize((11,))
+        f["u"][8:] = ["q", CLEF, "\u00fc\u00fc\u00fc"]
+        f.copy("u", "copy")
+        f["copy"][0] = "own"
+        f["u"].id.write_direct_chunk((4,), np.array([b"ab", b"", b"c", b"d"], "S12").tobytes())
+        with pytest.raises(OSError, match="has more characters"):
+            f["u"].id.write_direct_chunk((4,), np.array([b"abcd", b"", b"c", b"d"], "S12").tobytes())
+        f["u"].attrs["_FillValue"] = np.array("\u00e9".encode(), "S12")
+        f["u"].attrs["note"] = "\u00e9" + CLEF
+    want = ["\u00e9" + CLEF, "abc", "", "", "ab", "", "c", "d", "q", CLEF, "\u00fc\u00fc\u00fc"]
+    assert texts(store) == want
+    again, h5, back = tmp_path / "again.zarr", tmp_path / "x.h5", tmp_path / "back.zarr"
+    tool("h5repack", store, again, connector="zarr")
+    tool("h5repack", store, h5, connector="zarr")
+    tool("h5repack", h5, back, connector="zarr")
+    for path in (again, back):
+        tool("h5diff", store, path, connector="zarr")
+        assert '"fixed_length_utf32"' in (path / "u" / "zarr.json").read_text()
+        with h5py.File(path, "r+") as f:
+            assert f["u"].attrs["note"] == "\u00e9" + CLEF
+            f["u"][1] = CLEF
+            assert list(f["u"].asstr()[:2]) == ["\u00e9" + CLEF, CLEF]
+    with h5py.File(h5, "r+") as f:
+        f["u"][0] = b"abcd"
+    done = tool_fails(h5, tmp_path / "no.zarr")
+    assert "delete the attribute" in done
+
+
+def tool_fails(source, target):
+    done = run(["h5repack", "--enable-error-stack", source, target], connector="zarr")
+    assert done.returncode != 0
+    return done.stdout + done.stderr
