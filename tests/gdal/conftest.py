@@ -66,6 +66,18 @@ def opened(path, **options):
     return dataset
 
 
+def run_h5py(program, path, *arguments):
+    """What a program that uses h5py prints, which opens stores by the connector."""
+    pytest.importorskip("h5py")
+    if not os.path.isdir(os.environ.get("HDF5_PLUGIN_PATH", "")):
+        pytest.skip("the HDF5 connector is not built")
+    result = subprocess.run([sys.executable, "-c", program, str(path), *arguments],
+                            check=True, text=True,
+                            capture_output=True,
+                            env={**os.environ, "HDF5_VOL_CONNECTOR": "zarr"})
+    return result.stdout
+
+
 class Errors:
     """The errors that GDAL reports while it is active, as (class, message)."""
 

@@ -2,15 +2,12 @@
 """Attributes whose texts JSON cannot tell from numbers, in GDAL and in h5py."""
 import json
 import math
-import os
 import pathlib
-import subprocess
-import sys
 
 import pytest
 from osgeo import gdal
 
-from conftest import Errors
+from conftest import Errors, run_h5py
 from mdim import new_mdim, opened_mdim
 
 
@@ -21,17 +18,6 @@ def path(tmp_path):
 
 def document(path):
     return json.loads((pathlib.Path(path) / "zarr.json").read_text())
-
-
-def run_h5py(program, path):
-    """What a program that uses h5py prints, which opens stores by the connector."""
-    pytest.importorskip("h5py")
-    if not os.path.isdir(os.environ.get("HDF5_PLUGIN_PATH", "")):
-        pytest.skip("the HDF5 connector is not built")
-    result = subprocess.run([sys.executable, "-c", program, str(path)], check=True, text=True,
-                            capture_output=True,
-                            env={**os.environ, "HDF5_VOL_CONNECTOR": "zarr"})
-    return result.stdout
 
 
 def hdf5_sees(path):

@@ -3,6 +3,9 @@
  * An attribute that has the value already is left alone: closing a dataset without changes touches
  * nothing. All others change in one change of the document, for some mean something together only:
  * a list of levels whose convention a killed process could not declare any more would be no list.
+ *
+ * What is made of the value in the store is stored only while that is the same; else it is made
+ * again of the new one.
  */
 #include "array/attribute_changes.h"
 
@@ -38,17 +41,45 @@ static bool is_same_number(const zb_json *present, const zb_json *wanted) {
     return same;
 }
 
-static bool is_same(const zb_json *present, const std::string &value) {
-    if (value.empty() || present == nullptr)
-        return value.empty() && present == nullptr;
-    const auto wanted = parse_json(value);
-    return compact_json(wanted.get()) == compact_json(present) ||
-           is_same_number(present, wanted.get());
+bool is_same_value(const zb_json *present, const zb_json *wanted) {
+    if (present == nullptr || wanted == nullptr)
+        return present == wanted;
+    return compact_json(wanted) == compact_json(present) || is_same_number(present, wanted);
 }
 
-enum zb_code AttributeChanges::apply(NodePtr *node, zb_error *err) const {
-    const NodePtr before = *node; /* the owner of what `present` points to */
-    const auto present = members_of(zb_node_attributes(before.get()));
+/* Of a text that is no JSON the core tells. */
+static bool is_same(const zb_json *present, const std::string &value) {
+    const Json wanted = value.empty() ? nullptr : parse_json(value);
+    return (value.empty() || wanted != nullptr) && is_same_value(present, wanted.get());
+}
+
+static const char *text_of(const std::string &text) {
+    return text.empty() ? nullptr : text.c_str();
+}
+
+namespace {
+
+struct Remade {
+    std::string value, former;
+};
+
+} // namespace
+
+std::string AttributeChanges::remade(const std::vector<Remake> &steps, const zb_json *now) const {
+    std::string value;
+    Json owner;
+    for (const Remake &step : steps) {
+        value = step(now);
+        owner = value.empty() ? nullptr : parse_json(value);
+        now = owner.get();
+    }
+    return value;
+}
+
+/* `now`: the node as the store has it, as far as it is known. */
+enum zb_code AttributeChanges::apply_beside(NodePtr *node, const NodePtr &now,
+                                            zb_error *err) const {
+    const auto present = members_of(zb_node_attributes(now.get()));
     const auto value_of = [&present](const std::string &name) {
         const auto found = present.find(name);
         return found == present.end() ? nullptr : found->second;
@@ -56,8 +87,14 @@ enum zb_code AttributeChanges::apply(NodePtr *node, zb_error *err) const {
     std::vector<zb_attribute_edit> edits;
     for (const auto &[name, value] : changes_) {
         if (!is_same(value_of(name), value))
-            edits.push_back(
-                {name.c_str(), value.empty() ? nullptr : value.c_str(), false, nullptr});
+            edits.push_back({name.c_str(), text_of(value), false, nullptr});
+    }
+    std::map<std::string, Remade> made; /* the owner of texts in edits */
+    for (const auto &[name, steps] : remakes_) {
+        const Remade &one =
+            made[name] = {remade(steps, value_of(name)), compact_json(value_of(name))};
+        if (!is_same(value_of(name), one.value))
+            edits.push_back({name.c_str(), text_of(one.value), true, text_of(one.former)});
     }
     const bool are_last_there = std::all_of(last_.begin(), last_.end(), [&](const auto &one) {
         return is_same(value_of(one.first), one.second);
@@ -74,6 +111,20 @@ enum zb_code AttributeChanges::apply(NodePtr *node, zb_error *err) const {
         zb_node_set_attributes(node->get(), edits.data(), edits.size(), &changed, err);
     if (code == ZB_OK)
         *node = adopt_node(changed);
+    return code;
+}
+
+/* An attribute that another program has removed meanwhile is not found, and needs no removal. */
+enum zb_code AttributeChanges::apply(NodePtr *node, zb_error *err) const {
+    enum { ATTEMPTS = 10 };
+    enum zb_code code = remakes_.empty() ? apply_beside(node, *node, err) : ZB_ECONFLICT;
+    for (int i = 0; i < ATTEMPTS && (code == ZB_ECONFLICT || code == ZB_ENOTFOUND); i++) {
+        zb_node *now = nullptr;
+        code = zb_node_refresh(node->get(), &now, err);
+        if (code != ZB_OK)
+            return code;
+        code = apply_beside(node, adopt_node(now), err);
+    }
     return code;
 }
 

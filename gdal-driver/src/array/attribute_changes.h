@@ -3,6 +3,7 @@
 #ifndef ZARR3_ATTRIBUTE_CHANGES_H
 #define ZARR3_ATTRIBUTE_CHANGES_H
 
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -11,6 +12,10 @@
 #include "store/node.h"
 
 namespace zarr3 {
+
+/* True if two values of an attribute are the same: integers, and the same numbers as floats, are.
+   NULL stands for none. */
+bool is_same_value(const zb_json *present, const zb_json *wanted);
 
 class AttributeChanges {
   public:
@@ -28,12 +33,24 @@ class AttributeChanges {
         last_.emplace_back(name, value);
     }
 
+    /* A value that is made of the one which the store has when the change is made (NULL: none), so
+       that what other programs have put into it stays. fn gives JSON text, "" to remove it, and may
+       be called more than once. A later one of the same name is given what the one before makes. */
+    using Remake = std::function<std::string(const zb_json *now)>;
+    void derive(const std::string &name, Remake fn) {
+        remakes_[name].push_back(std::move(fn));
+    }
+
     /* Makes the changes that change anything. *node becomes the changed node; after a failure it
-       has those that were made before. */
+       is what it was. */
     enum zb_code apply(NodePtr *node, zb_error *err) const;
 
   private:
+    enum zb_code apply_beside(NodePtr *node, const NodePtr &now, zb_error *err) const;
+    std::string remade(const std::vector<Remake> &steps, const zb_json *now) const;
+
     std::map<std::string, std::string> changes_; /* "": to be removed */
+    std::map<std::string, std::vector<Remake>> remakes_;
     std::vector<std::pair<std::string, std::string>> last_;
 };
 

@@ -4,27 +4,17 @@
 #include <cstring>
 
 #include "array/attributes.h"
+#include "array/hdf5_side.h"
 #include "base/json_text.h"
-#include "cpl_string.h"
 
 namespace zarr3 {
 
-static constexpr char kEntries[] = "attributes";
 /* A text of variable length in UTF-8, as h5py and the connector make it. */
 static constexpr char kTextType[] =
     R"({"class":"string","size":"variable","padding":0,"charset":1})";
 
-/* Null unless it is of the one version that there is. */
-static Json types_of(const zb_node *node) {
-    Json types = parse_json(attribute_text(node, kAttributeTypes));
-    uint64_t version = 0;
-    if (!zb_json_uint64(zb_json_get(types.get(), "version"), &version) || version != 1)
-        types.reset();
-    return types;
-}
-
 StatedTexts::StatedTexts(const zb_node *node)
-    : types_(types_of(node)), entries_(members_of(zb_json_get(types_.get(), kEntries))) {
+    : types_(hdf5_side_of(node)), entries_(members_of(zb_json_get(types_.get(), kHdf5Entries))) {
 }
 
 static bool is_all_texts(const zb_json *value) {
@@ -47,33 +37,6 @@ static bool states_text(const zb_json *entry, const zb_value &value) {
         fits = zb_json_uint64(extent, &length) && length == value.shape[d];
     }
     return fits;
-}
-
-static std::string place_from(std::string path, const char *relative) {
-    const CPLStringList parts(CSLTokenizeString2(relative, "/", 0));
-    for (const char *part : parts) {
-        if (strcmp(part, "..") == 0)
-            path = parent_path(path);
-        else if (strcmp(part, ".") != 0)
-            path = join_path(path, part);
-    }
-    return path;
-}
-
-std::vector<std::string> linked_places(const zb_node *node) {
-    const Json all = types_of(node);
-    std::vector<std::string> places;
-    const auto add = [&](const zb_json *place) {
-        if (zb_json_string(place) != nullptr)
-            places.push_back(place_from(zb_node_path(node), zb_json_string(place)));
-    };
-    const zb_json *one = zb_json_first(zb_json_get(all.get(), "names"));
-    for (; one != nullptr; one = zb_json_next(one))
-        add(one);
-    one = zb_json_first(zb_json_get(all.get(), "links"));
-    for (; one != nullptr; one = zb_json_next(one))
-        add(zb_json_get(one, "hard"));
-    return places;
 }
 
 bool StatedTexts::has(const zb_json *member, const zb_value &numbers) const {
@@ -105,40 +68,61 @@ static std::string entry_for(const std::string &text, bool is_text, const zb_jso
     return entry;
 }
 
-/* An object with a value of one member, in the place of those of both names; "" takes it out. */
-static std::string with_member(const zb_json *object, const std::string &before,
-                               const std::string &name, const std::string &value) {
-    std::vector<std::pair<std::string, std::string>> members;
-    for (const zb_json *member = zb_json_first(object); member != nullptr;
-         member = zb_json_next(member)) {
-        if (zb_json_name(member) != name && zb_json_name(member) != before)
-            members.emplace_back(zb_json_name(member), compact_json(member));
-    }
-    if (!value.empty())
-        members.emplace_back(name, value);
-    return members.empty() ? "" : json_object(members);
+TextStatements::TextStatements(const zb_node *node)
+    : side_(hdf5_side_of(node)),
+      is_foreign_(side_ == nullptr && attribute(node, kHdf5Side) != nullptr) {
 }
 
-bool state_text(const zb_node *node, const std::string &name, const std::string &value,
-                bool is_text, const std::string &before, AttributeChanges *changes) {
-    const Json types = types_of(node);
-    const zb_json *entries = zb_json_get(types.get(), kEntries);
+/* The entry of an attribute before and after; true if they differ. */
+static bool restate(const zb_json *entries, const std::string &name, const std::string &value,
+                    const std::string &before, bool is_text, std::string *entry) {
     const zb_json *old = zb_json_get(entries, before.c_str());
-    const std::string entry = entry_for(value, is_text, old);
+    *entry = entry_for(value, is_text, old);
     const bool stays = before == name || (old == nullptr && !zb_json_get(entries, name.c_str()));
-    if (stays && entry == compact_json(old))
+    return !stays || *entry != compact_json(old);
+}
+
+bool TextStatements::state(const std::string &name, const std::string &value, bool is_text,
+                           const std::string &before) {
+    std::string entry;
+    if (!restate(zb_json_get(side_.get(), kHdf5Entries), name, value, before, is_text, &entry))
         return true;
-    if (types == nullptr && attribute(node, kAttributeTypes) != nullptr)
-        return false;
-    const std::string now = with_member(entries, before, name, entry);
-    if (types == nullptr)
-        changes->set(kAttributeTypes, json_quote(json_object({{"version", "1"}, {kEntries, now}})));
-    else if (now.empty() && zb_json_count(types.get()) == 2) /* only the version is left */
-        changes->remove(kAttributeTypes);
-    else
-        changes->set(kAttributeTypes,
-                     json_quote(with_member(types.get(), kEntries, kEntries, now)));
-    return true;
+    if (!is_foreign_)
+        statements_.push_back({name, value, before, is_text});
+    return !is_foreign_;
+}
+
+/* The attribute's text with other entries; "" where only the version would be left. */
+static std::string with_entries(const zb_json *side, const std::string &entries) {
+    if (side == nullptr)
+        return entries.empty() ? "" : json_object({{"version", "1"}, {kHdf5Entries, entries}});
+    const std::string text = with_member(side, kHdf5Entries, kHdf5Entries, entries);
+    const Json left = parse_json(text);
+    return zb_json_count(left.get()) == 1 ? "" : text;
+}
+
+void TextStatements::add_to(AttributeChanges *changes) const {
+    if (statements_.empty())
+        return;
+    changes->derive(kHdf5Side, [statements = statements_](const zb_json *now) {
+        const char *text = zb_json_string(now);
+        const Json side = parse_hdf5_side(text == nullptr ? "" : text);
+        if (side == nullptr && now != nullptr)
+            return compact_json(now);
+        Json entries = parse_json(compact_json(zb_json_get(side.get(), kHdf5Entries)));
+        bool changed = false;
+        for (const Statement &one : statements) {
+            std::string entry;
+            if (!restate(entries.get(), one.name, one.value, one.before, one.is_text, &entry))
+                continue;
+            changed = true;
+            entries = parse_json(with_member(entries.get(), one.before, one.name, entry));
+        }
+        if (!changed)
+            return compact_json(now);
+        const std::string left = with_entries(side.get(), compact_json(entries.get()));
+        return left.empty() ? left : json_quote(left);
+    });
 }
 
 } // namespace zarr3

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "array/attributes.h"
+#include "array/hdf5_side.h"
 #include "base/errors.h"
 #include "base/handles.h"
 #include "base/name_values.h"
@@ -115,6 +116,8 @@ static bool copy_properties(GDALDataset *source, Zarr3Dataset *copy, bool strict
         return false;
     copy->SetSpatialRef(source->GetSpatialRef());
     CPLStringList items(CSLDuplicate(source->GetMetadata()), TRUE);
+    if (const auto *ours = dynamic_cast<const Zarr3Dataset *>(source))
+        copy->take_types_of(ours->array().shared_node());
     if (!items.empty())
         copy->SetMetadata(items.List());
     for (int i = 1; i <= source->GetRasterCount(); i++)
@@ -188,6 +191,22 @@ static void copy_side_properties(GDALDataset *source, Zarr3Dataset *copy) {
         copy_domains(source->GetRasterBand(i), copy->GetRasterBand(i));
         copy_statistics(source->GetRasterBand(i), copy->GetRasterBand(i));
     }
+}
+
+/* The copy has its attributes then; levels take over what is stored. */
+static bool copy_hdf5_side(GDALDataset *source, Zarr3Dataset *copy) {
+    const auto *ours = dynamic_cast<const Zarr3Dataset *>(source);
+    if (ours == nullptr || attribute(ours->node(), kHdf5Side) == nullptr)
+        return true;
+    if (copy->FlushCache(false) != CE_None)
+        return false;
+    AttributeChanges changes;
+    copy_hdf5_side(ours->node(), copy->node(), &changes);
+    zb_error err;
+    if (copy->array().change_attributes(changes, &err) == ZB_OK)
+        return true;
+    report(err);
+    return false;
 }
 
 /* A level that the source's bands have in common. */
@@ -294,7 +313,8 @@ static bool make_copy(GDALDataset *source, bool strict, const CreationOptions &o
     if (copy_properties(source, copy.get(), strict) &&
         copy_pixels_and_mask(source, copy.get(), GDALScaledProgress, first.get())) {
         copy_side_properties(source, copy.get());
-        if (give_overviews(source, copy.get(), options, GDALScaledProgress, second.get()))
+        if (copy_hdf5_side(source, copy.get()) &&
+            give_overviews(source, copy.get(), options, GDALScaledProgress, second.get()))
             return copy->Close(ZARR3_NO_PROGRESS) == CE_None;
     }
     copy->forget();

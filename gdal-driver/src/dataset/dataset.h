@@ -191,6 +191,11 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
        called before it is handed out. */
     void enable_side_properties();
 
+    /* New metadata items are copied from this array, and have its types. */
+    void take_types_of(const zarr3::NodePtr &source) {
+        item_source_ = source;
+    }
+
     /* The store is this dataset's: it is complete() when the dataset is closed. */
     void complete_at_close(zarr3::Consolidate wish) {
         completes_ = wish;

@@ -270,7 +270,7 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
         return code;
     const Items now = items_of(node(), &metadata());
     if (edits.metadata)
-        collect_items(node(), known_items_, now, &changes);
+        collect_items(node(), item_source_.get(), known_items_, now, &changes);
     collect_bands(this, &changes);
     if (edits.side_properties)
         collect_side_properties(&changes);

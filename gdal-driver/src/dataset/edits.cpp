@@ -6,6 +6,7 @@
 
 #include "array/attributes.h"
 #include "array/conventions.h"
+#include "array/hdf5_side.h"
 #include "array/stated_texts.h"
 #include "base/json_text.h"
 #include "base/name_values.h"
@@ -25,8 +26,11 @@ static std::string item_json(const zb_json *before, const std::string &text) {
 /* It is shown no longer, as in the store, and not told of at the next flush. */
 static void refuse_item(const std::string &name, MetadataDomains *metadata) {
     CPLError(CE_Warning, CPLE_NotSupported,
-             "metadata item %s is not stored: a convention has this name for an attribute; set the "
-             "CRS or the geotransform in place of it, or give the item another name",
+             name == kHdf5Side
+                 ? "metadata item %s is not stored: it is what HDF5 knows of another array; remove "
+                   "it from the source, or give it another name"
+                 : "metadata item %s is not stored: a convention has this name for an attribute; "
+                   "set the CRS or the geotransform in place of it, or give the item another name",
              name.c_str());
     metadata->set("", name.c_str(), nullptr);
 }
@@ -43,7 +47,8 @@ Items items_of(const zb_node *node, MetadataDomains *metadata) {
         const bool taken = EQUAL(name.c_str(), "long_name") && descriptions_there;
         if (is_item_name(name) && !taken)
             found[to_utf8(name)] = value;
-        else if (is_place_attribute(name) || name.compare(0, 11, "zarrbridge:") == 0)
+        else if (is_place_attribute(name) || name.compare(0, 11, "zarrbridge:") == 0 ||
+                 name == kHdf5Side)
             refuse_item(name, metadata);
         else
             CPLDebug("ZARR3", "metadata item %s has no place in the store", name.c_str());
@@ -51,21 +56,61 @@ Items items_of(const zb_node *node, MetadataDomains *metadata) {
     return found;
 }
 
-void collect_items(const zb_node *node, const Items &known, const Items &now,
+namespace {
+
+/* The attributes of an array, and which of them are text that reads as a number. */
+struct Attributes {
+    explicit Attributes(const zb_node *node)
+        : members(members_of(node == nullptr ? nullptr : zb_node_attributes(node))), texts(node) {
+    }
+
+    const zb_json *find(const std::string &name) const {
+        const auto found = members.find(name);
+        return found == members.end() ? nullptr : found->second;
+    }
+    bool is_text(const zb_json *member) const {
+        zb_value value = {};
+        const bool reads = member != nullptr && zb_value_parse(member, &value);
+        const bool number = reads && value.kind == ZB_VALUE_NUMBERS && !texts.has(member, value);
+        if (reads)
+            zb_value_clear(&value);
+        return !number;
+    }
+
+    std::unordered_map<std::string, const zb_json *> members;
+    StatedTexts texts;
+};
+
+} // namespace
+
+void collect_items(const zb_node *node, const zb_node *source, const Items &known, const Items &now,
                    AttributeChanges *changes) {
-    const auto present = members_of(zb_node_attributes(node));
+    const Attributes present(node), copied(source);
+    TextStatements texts(node);
+    const auto state = [&](const std::string &name, const std::string &value, bool is_text) {
+        if (!texts.state(name, value, is_text))
+            CPLError(CE_Warning, CPLE_NotSupported,
+                     "metadata item %s is a number for other programs: the attribute %s, which "
+                     "would tell that it is text, is of another program or version",
+                     name.c_str(), kHdf5Side);
+    };
     for (const auto &[name, value] : known) {
-        /* No list of items says that what only HDF5 knows of the array is to go. */
-        if (now.count(name) == 0 && name != kAttributeTypes)
-            changes->remove(name);
+        if (now.count(name) != 0)
+            continue;
+        changes->remove(name);
+        state(name, "", false);
     }
     for (const auto &[name, value] : now) {
         const auto old = known.find(name);
-        const auto before = present.find(name);
-        if (old == known.end() || old->second != value)
-            changes->set(name,
-                         item_json(before == present.end() ? nullptr : before->second, value));
+        if (old != known.end() && old->second == value)
+            continue;
+        const Attributes &types = present.find(name) != nullptr ? present : copied;
+        const zb_json *before = types.find(name);
+        const std::string json = item_json(before, value);
+        changes->set(name, json);
+        state(name, json, types.is_text(before));
     }
+    texts.add_to(changes);
 }
 
 /* One value when all bands have the same, else a list; nothing where none has any. */

@@ -34,8 +34,9 @@ using Items = std::map<std::string, std::string>;
 Items items_of(const zb_node *node, MetadataDomains *metadata);
 
 /* From the items that were `known` to those that are there `now`. Items that other programs have
-   written since stay. */
-void collect_items(const zb_node *node, const Items &known, const Items &now,
+   written since stay. New ones are text, unless they are numbers in `source` (NULL: none), an array
+   from which they have been copied. */
+void collect_items(const zb_node *node, const zb_node *source, const Items &known, const Items &now,
                    AttributeChanges *changes);
 
 /* The properties of bands, and only those that its edits have: an array may have 65536 bands. */

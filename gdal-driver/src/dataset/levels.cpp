@@ -8,7 +8,7 @@
 #include "array/attributes.h"
 #include "array/conventions.h"
 #include "array/coordinates.h"
-#include "array/stated_texts.h"
+#include "array/hdf5_side.h"
 #include "base/errors.h"
 #include "base/handles.h"
 #include "base/json_text.h"
@@ -65,6 +65,12 @@ std::vector<std::pair<std::string, std::string>> level_attributes(const zb_node 
             if (tree != nullptr)
                 keep_meanings(tree.get());
             const std::string kept = side_properties_text(tree.get());
+            if (!kept.empty())
+                attributes.emplace_back(name, json_quote(kept));
+        } else if (name == kHdf5Side) {
+            const std::string kept = hdf5_side_of_copies(raster, false, [](const zb_json *one) {
+                return !is_own_matter(zb_json_name(one));
+            });
             if (!kept.empty())
                 attributes.emplace_back(name, json_quote(kept));
         } else if (!is_own_matter(name)) {

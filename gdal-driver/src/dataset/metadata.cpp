@@ -14,6 +14,7 @@
 #include "array/conventions.h"
 #include "array/coordinates.h"
 #include "array/dimension_names.h"
+#include "array/hdf5_side.h"
 #include "array/types.h"
 #include "base/handles.h"
 #include "base/number_text.h"
@@ -63,6 +64,7 @@ static bool has_better_place(const std::string &name) {
         "scale_factor", "add_offset",   "scales",           "offsets",
         "units",        "grid_mapping", "coordinates",      "band_metadata",
         "ome",          "multiscales",  "zarr_conventions", "COLOR_INTERPRETATION",
+        kHdf5Side,
     };
     return std::any_of(std::begin(kNames), std::end(kNames),
                        [&](const char *item) { return name == item; }) ||

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "array/attributes.h"
+#include "array/hdf5_side.h"
 #include "base/handles.h"
 #include "base/json_text.h"
 #include "multidim/request.h"
@@ -175,17 +176,17 @@ bool Zarr3Attribute::add_to(const std::string &name, AttributeChanges *changes) 
     const std::string value = json();
     const bool may_be_text = is_text() && type_.GetSubType() != GEDTST_JSON;
     changes->set(name, value);
-    const zb_node *node = owner_->attributes_of();
-    const bool is_stated =
-        name == "_FillValue"
-            ? name == m_osName || state_text(node, m_osName, "", false, m_osName, changes)
-            : state_text(node, name, value, may_be_text, m_osName, changes);
+    TextStatements texts(owner_->attributes_of());
+    const bool is_stated = name == "_FillValue"
+                               ? name == m_osName || texts.state(m_osName, "", false)
+                               : texts.state(name, value, may_be_text, m_osName);
+    texts.add_to(changes);
     if (is_stated)
         return true;
     CPLError(CE_Failure, CPLE_NotSupported,
              "%s: attribute %s: the text %s reads as a number, and its type cannot be kept: the "
              "attribute %s is of another program or version; choose another text",
-             owner_->owner_name().c_str(), name.c_str(), value.c_str(), kAttributeTypes);
+             owner_->owner_name().c_str(), name.c_str(), value.c_str(), kHdf5Side);
     return false;
 }
 

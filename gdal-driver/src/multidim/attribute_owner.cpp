@@ -7,6 +7,7 @@
 #include "array/attributes.h"
 #include "array/conventions.h"
 #include "array/dimension_names.h"
+#include "array/hdf5_side.h"
 #include "base/json_text.h"
 #include "geo/crs.h"
 #include "multidim/attribute.h"
@@ -149,7 +150,8 @@ list_attributes(const std::shared_ptr<AttributeOwner> &self, bool all) {
         !all && node != nullptr && states_any_place(node) && self->place_is_carried();
     for (const zb_json *member = zb_json_first(attributes); member != nullptr;
          member = zb_json_next(member)) {
-        if (!all && has_own_call(node, member, hides_place))
+        if (!all && (strcmp(zb_json_name(member), kHdf5Side) == 0 ||
+                     has_own_call(node, member, hides_place)))
             continue;
         const bool is_partly_shown = !all && zb_node_array(node) != nullptr &&
                                      strcmp(zb_json_name(member), kSideProperties) == 0;
@@ -157,11 +159,8 @@ list_attributes(const std::shared_ptr<AttributeOwner> &self, bool all) {
             is_partly_shown
                 ? side_properties_of_views(self, member)
                 : std::shared_ptr<GDALAttribute>(Zarr3Attribute::make(self, member, texts));
-        if (shown == nullptr)
-            continue;
-        /* Copies make attributes in this order: those types are there then. */
-        const bool is_first = strcmp(zb_json_name(member), kAttributeTypes) == 0;
-        result.insert(is_first ? result.begin() : result.end(), shown);
+        if (shown != nullptr)
+            result.push_back(shown);
     }
     return result;
 }
@@ -179,14 +178,18 @@ std::shared_ptr<GDALAttribute> create_attribute(const std::shared_ptr<AttributeO
                                                 const std::string &name,
                                                 const std::vector<GUInt64> &shape,
                                                 const GDALExtendedDataType &type) {
-    if (name.empty() || self->has_created(name) ||
-        attribute(self->attributes_of(), name.c_str()) != nullptr) {
+    std::string reason;
+    if (name.empty())
+        reason = "it needs a name";
+    else if (name == kHdf5Side)
+        reason = "the name is kept for what only HDF5 knows of a node; choose another one";
+    else if (self->has_created(name) || attribute(self->attributes_of(), name.c_str()) != nullptr)
+        reason = "there is one";
+    if (!reason.empty()) {
         CPLError(CE_Failure, CPLE_AppDefined, "%s: an attribute '%s' cannot be created: %s",
-                 self->owner_name().c_str(), name.c_str(),
-                 name.empty() ? "it needs a name" : "there is one");
+                 self->owner_name().c_str(), name.c_str(), reason.c_str());
         return nullptr;
     }
-    std::string reason;
     const auto made = Zarr3Attribute::make_new(self, name, shape, type, &reason);
     if (made == nullptr)
         CPLError(CE_Failure, CPLE_NotSupported, "%s: attribute %s: %s", self->owner_name().c_str(),
@@ -204,11 +207,21 @@ bool delete_attribute(AttributeOwner &owner, const std::string &name) {
     }
     AttributeChanges changes;
     changes.remove(name);
-    state_text(owner.attributes_of(), name, "", false, name, &changes);
+    TextStatements texts(owner.attributes_of());
+    texts.state(name, "", false);
+    texts.add_to(&changes);
     if (!owner.change(changes))
         return false;
     owner.held_is_deleted(name);
     return true;
+}
+
+bool copy_hdf5_side(const AttributeOwner &from, AttributeOwner &copy) {
+    if (!copy.store_created())
+        return false;
+    AttributeChanges changes;
+    copy_hdf5_side(from.attributes_of(), copy.attributes_of(), &changes);
+    return copy.change(changes);
 }
 
 } // namespace zarr3

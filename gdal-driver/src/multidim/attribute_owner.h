@@ -60,7 +60,7 @@ class AttributeOwner {
 };
 
 /* The attributes that are not what GDAL has other calls for (unit, scale, CRS ...), without what
-   holds for all rows and columns alone (place, statistics): programs copy the list to arrays of
+   holds for all rows and columns alone (place, statistics) and what only HDF5 knows: programs copy the list to arrays of
    other shapes and from views. With `all`, every one, as it is. `self` keeps the owner for as long
    as an attribute lives. */
 std::vector<std::shared_ptr<GDALAttribute>>
@@ -79,6 +79,9 @@ std::shared_ptr<GDALAttribute> create_attribute(const std::shared_ptr<AttributeO
                                                 const GDALExtendedDataType &type);
 
 bool delete_attribute(AttributeOwner &owner, const std::string &name);
+
+/* What HDF5 knows of a copy's source and is true of the copy, too, which has its attributes. */
+bool copy_hdf5_side(const AttributeOwner &from, AttributeOwner &copy);
 
 } // namespace zarr3
 

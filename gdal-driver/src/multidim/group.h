@@ -65,6 +65,10 @@ class Zarr3Group final : public GDALGroup, public AttributeOwner {
                   const std::vector<std::shared_ptr<GDALDimension>> &dimensions,
                   const GDALExtendedDataType &type, CSLConstList options) override;
     bool DeleteMDArray(const std::string &name, CSLConstList options) override;
+    bool CopyFrom(const std::shared_ptr<GDALGroup> &root, GDALDataset *dataset,
+                  const std::shared_ptr<GDALGroup> &source, bool strict, GUInt64 &cost,
+                  const GUInt64 total_cost, GDALProgressFunc progress, void *progress_data,
+                  CSLConstList options) override;
     bool Rename(const std::string &name) override;
     void Deleted() override;
 

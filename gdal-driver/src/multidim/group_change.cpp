@@ -130,6 +130,17 @@ bool Zarr3Group::DeleteMDArray(const std::string &name, CSLConstList) {
     return delete_child(name, true);
 }
 
+bool Zarr3Group::CopyFrom(const std::shared_ptr<GDALGroup> &root, GDALDataset *dataset,
+                          const std::shared_ptr<GDALGroup> &source, bool strict, GUInt64 &cost,
+                          const GUInt64 total_cost, GDALProgressFunc progress, void *progress_data,
+                          CSLConstList options) {
+    if (!GDALGroup::CopyFrom(root, dataset, source, strict, cost, total_cost, progress,
+                             progress_data, options))
+        return false;
+    const auto ours = std::dynamic_pointer_cast<Zarr3Group>(source);
+    return ours == nullptr || copy_hdf5_side(*ours, *this);
+}
+
 bool Zarr3Group::Rename(const std::string &name) {
     if (!may_change())
         return false;

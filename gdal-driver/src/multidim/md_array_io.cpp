@@ -246,8 +246,9 @@ bool Zarr3MDArray::CopyFrom(GDALDataset *dataset, const GDALMDArray *source, boo
     written_ = 0;
     if (!GDALMDArray::CopyFrom(dataset, source, strict, cost, total_cost, progress, progress_data))
         return false;
+    const auto *ours = dynamic_cast<const Zarr3MDArray *>(source);
     if (written_ == GetTotalElementsCount())
-        return true;
+        return ours == nullptr || copy_hdf5_side(*ours, *this);
     CPLError(CE_Failure, CPLE_FileIO,
              "array %s: not all elements could be copied, as the message before says; nothing is "
              "kept of the copy: mend the source, or choose other arrays of it by -array",
