@@ -365,3 +365,135 @@ def test_control_points_keep_all_digits(tmp_path):
     assert found(dataset) == points
     del dataset
     assert "GCPList" not in (tmp_path / "x.zarr.aux.xml").read_text()
+
+
+# ---- Several handles ----
+
+def updated(path):
+    return gdal.OpenEx(path, gdal.OF_RASTER | gdal.OF_UPDATE)
+
+
+def put_bands(store, bands=2):
+    path, group = store
+    put(group, "a", np.stack([VALUES] * bands), dims=["band", "y", "x"])
+    return sub(path, "a")
+
+
+CHANGES = {
+    "points": lambda d: d.SetGCPs([gdal.GCP(1, 2, 0.5, 3, 4)], UTM),
+    "rpc": lambda d: d.SetMetadata(RPC, "RPC"),
+    "xmp": lambda d: d.SetMetadata([XMP], "xml:XMP"),
+    "one item": lambda d: d.SetMetadataItem("ONE", "1", "MINE"),
+    "another item": lambda d: d.SetMetadataItem("TWO", "2", "MINE"),
+    "colours": lambda d: d.GetRasterBand(1).SetColorTable(table()),
+    "names": lambda d: d.GetRasterBand(1).SetCategoryNames(["water", "wood"]),
+    "table": lambda d: d.GetRasterBand(1).SetDefaultRAT(attribute_table()),
+    "statistics": lambda d: d.GetRasterBand(1).SetStatistics(1.5, 9.25, 4.125, 2),
+    "histogram": lambda d: d.GetRasterBand(1).SetDefaultHistogram(-0.5, 3.5, [4, 3, 2, 1]),
+    "other band": lambda d: d.GetRasterBand(2).SetCategoryNames(["other"]),
+}
+
+
+def state_of(name):
+    with opened(name) as dataset:
+        one, two = dataset.GetRasterBand(1), dataset.GetRasterBand(2)
+        return {"points": dataset.GetGCPCount(), "rpc": dataset.GetMetadata("RPC"),
+                "xmp": bool(dataset.GetMetadata("xml:XMP")),
+                "items": dataset.GetMetadata("MINE"),
+                "colours": one.GetColorTable() is not None, "names": one.GetCategoryNames(),
+                "table": one.GetDefaultRAT() is not None,
+                "statistics": one.GetMetadataItem("STATISTICS_MINIMUM"),
+                "histogram": "Histograms" in dataset.GetMetadata_List("json:zarr.json")[0],
+                "other": two.GetCategoryNames()}
+
+
+def full_state(store):
+    name = put_bands(store)
+    with updated(name) as dataset:
+        for change in CHANGES.values():
+            change(dataset)
+    state = state_of(name)
+    assert all(state.values())
+    return state
+
+
+@pytest.mark.parametrize("first", CHANGES)
+def test_two_handles_keep_what_the_other_has_set(store, tmp_path, first):
+    """Each property by itself: one handle sets one of them, the other one all others."""
+    expected = full_state((str(tmp_path / "f.zarr"),
+                           zarr.create_group(str(tmp_path / "f.zarr"), zarr_format=3)))
+    for order in (1, -1):
+        name = put_bands((store[0], store[1].create_group("g%d" % (order + 1))))
+        name = name.replace(":/a", ":/g%d/a" % (order + 1))
+        one, other = updated(name), updated(name)
+        CHANGES[first](one)
+        for key, change in CHANGES.items():
+            if key != first:
+                change(other)
+        for handle in (one, other)[::order]:
+            handle.Close()
+        assert state_of(name) == expected
+
+
+def test_what_one_handle_unsets_stays_unset(store):
+    name = put_bands(store)
+    with updated(name) as dataset:
+        for change in CHANGES.values():
+            change(dataset)
+    one, other = updated(name), updated(name)
+    one.GetRasterBand(1).SetCategoryNames([])
+    one.SetMetadataItem("ONE", None, "MINE")
+    other.SetMetadataItem("TWO", "new", "MINE")
+    one.FlushCache()
+    other.FlushCache()
+    one.SetMetadataItem("THREE", "3", "MINE")
+    other.Close()
+    one.Close()
+    state = state_of(name)
+    assert not state["names"] and state["other"] == ["other"] and state["table"]
+    assert state["items"] == {"TWO": "new", "THREE": "3"}
+
+
+def test_of_one_property_the_last_value_counts(store):
+    name = put_bands(store)
+    one, other = updated(name), updated(name)
+    one.GetRasterBand(1).SetCategoryNames(["a"])
+    other.GetRasterBand(1).SetCategoryNames(["b"])
+    other.Close()
+    one.Close()
+    assert state_of(name)["names"] == ["a"]
+
+
+@pytest.mark.parametrize("slice_of", [False, True])
+def test_pixels_take_statistics_that_another_handle_has_set(store, slice_of):
+    """Of the pixels before: they would be wrong."""
+    name = put_bands(store)
+    writer = updated(name + ":0" if slice_of else name)
+    with updated(name) as other:
+        for key in ("statistics", "histogram", "names", "other band"):
+            CHANGES[key](other)
+        other.GetRasterBand(2).SetStatistics(1, 2, 1.5, 1)
+    writer.GetRasterBand(1).WriteArray(VALUES + 1)
+    writer.Close()
+    state = state_of(name)
+    assert not state["statistics"] and not state["histogram"]
+    assert state["names"] == ["water", "wood"] and state["other"] == ["other"]
+    with opened(name) as dataset:
+        second = dataset.GetRasterBand(2).GetMetadataItem("STATISTICS_MEAN")
+    assert second == ("1.5" if slice_of else None)
+
+
+def test_statistics_of_an_array_and_names_of_a_band_both_stay(store):
+    """By the multidimensional API and as a raster, at once."""
+    name = put_bands(store)
+    raster = updated(name)
+    with gdal.OpenEx(store[0], gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE) as tree:
+        array = tree.GetRootGroup().OpenMDArray("a")
+        raster.GetRasterBand(1).SetCategoryNames(["water"])
+        raster.FlushCache()
+        assert array.ComputeStatistics() is not None
+        del array
+    raster.GetRasterBand(2).SetCategoryNames(["more"])
+    raster.Close()
+    text = zarr.open_group(store[0])["a"].attrs[KEY]
+    assert "<Statistics>" in text and "water" in text and "more" in text

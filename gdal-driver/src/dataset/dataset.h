@@ -250,8 +250,9 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     std::vector<uint64_t> numbers_in_array() const;
     zarr3::XmlTree stored_side_properties() const;
     CPLXMLNode *serialize_exactly();
-    void keep_array_statistics(zarr3::XmlTree *tree) const;
+    zarr3::XmlTree own_side_properties();
     void collect_side_properties(zarr3::AttributeChanges *changes);
+    void note_side_properties();
     void update_sidecar();
     void forget_statistics();
 
@@ -264,6 +265,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     /* The array will not be created once more. False, with the error reported. */
     bool keep_array();
     enum zb_code commit(zb_error *err);
+    enum zb_code drop_stored_statistics(zb_error *err);
 
     /* What is shown. */
     zarr3::IndexRanges pinned_;
@@ -277,6 +279,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     int nodata_band_ = 0;                              /* the one for which it was set last */
     mutable std::optional<zarr3::Georeference> place_; /* see place() */
     mutable zarr3::BandLists band_lists_;
+    zarr3::NodePtr item_source_;
+    zarr3::XmlTree known_side_properties_{nullptr}; /* when they were last read or written */
     zarr3::Items known_items_; /* metadata items when they were last read or written */
     bool geolocation_shown_ = false;
 
@@ -285,6 +289,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     bool wrote_ = false;                          /* pixels */
     bool group_is_new_ = false;                   /* and this is its first raster */
     bool statistics_gone_ = false;                /* and none have been set since */
+    bool drops_statistics_ = false;               /* those in the store are of older pixels */
     std::optional<zarr3::Consolidate> completes_; /* the store, at the end */
 
     zarr3::RasterReader reader_;

@@ -11,11 +11,12 @@
  * - A slice shows what the array says of its band, and has a place in the sidecar file for the
  *   rest: the array's attribute is for those who see all of its bands.
  */
+#include "array/attributes.h"
 #include "cpl_conv.h"
 #include "dataset/band.h"
 #include "dataset/dataset.h"
-#include "side/array_statistics.h"
 #include "side/sidecar.h"
+#include "side/side_merge.h"
 #include "side/side_properties.h"
 
 #include "zarrbridge/json.h"
@@ -52,6 +53,7 @@ CPLErr Zarr3Dataset::TryLoadXML(CSLConstList siblings) {
     const XmlTree tree = stored_side_properties();
     if (tree != nullptr)
         XMLInit(tree.get(), "");
+    note_side_properties();
     nPamFlags &= ~GPF_DIRTY;
     if (!has_sidecars() || (nPamFlags & GPF_NOSAVE) != 0)
         return CE_None;
@@ -99,26 +101,38 @@ CPLXMLNode *Zarr3Dataset::SerializeToXML(const char *) {
     return tree;
 }
 
-/* GDAL's rasters know none of the whole array. They stay until pixels are written. */
-void Zarr3Dataset::keep_array_statistics(XmlTree *tree) const {
-    const auto known = wrote_ ? std::nullopt : array_statistics(stored_side_properties().get());
-    if (known)
-        set_array_statistics(tree, *known);
+XmlTree Zarr3Dataset::own_side_properties() {
+    XmlTree tree(serialize_exactly());
+    if (tree != nullptr)
+        keep_side_properties(tree.get(), false);
+    return tree;
 }
 
+/* What this dataset changes from now on is what it stores. The sidecar file's win over these, and
+   go to the store with them. */
+void Zarr3Dataset::note_side_properties() {
+    if (updates() && pinned_.empty())
+        known_side_properties_ = own_side_properties();
+}
+
+/* A slice only knows that the statistics of its bands are of the past. */
 void Zarr3Dataset::collect_side_properties(AttributeChanges *changes) {
-    XmlTree tree(nullptr);
-    if (pinned_.empty()) {
-        tree = XmlTree(serialize_exactly());
-        if (tree != nullptr)
-            keep_side_properties(tree.get(), false);
-        keep_array_statistics(&tree);
-    } else { /* a slice: all that it knows is that the statistics of its bands are of the past */
-        tree = side_properties_of(node());
-        if (tree != nullptr)
-            drop_statistics(tree.get(), numbers_in_array());
+    const bool drops = drops_statistics_;
+    const std::vector<uint64_t> bands =
+        pinned_.empty() ? std::vector<uint64_t>() : numbers_in_array();
+    if (!pinned_.empty() || !edits.side_properties) {
+        change_side_properties(changes, [drops, bands](XmlTree *tree) {
+            return drops && drop_statistics(tree->get(), bands);
+        });
+        return;
     }
-    set_side_properties(changes, tree.get());
+    using Shared = std::shared_ptr<CPLXMLNode>;
+    const Shared before(CPLCloneXMLTree(known_side_properties_.get()), CPLDestroyXMLNode),
+        after(own_side_properties().release(), CPLDestroyXMLNode);
+    change_side_properties(changes, [drops, before, after](XmlTree *tree) {
+        const bool dropped = drops && drop_statistics(tree->get(), {});
+        return merge_side_properties(before.get(), after.get(), tree) || dropped;
+    });
 }
 
 /* Called when the attributes have been written: a sidecar file that is there must not contradict
@@ -139,9 +153,9 @@ void Zarr3Dataset::forget_statistics() {
     if (statistics_gone_)
         return;
     statistics_gone_ = true;
-    XmlTree tree = stored_side_properties();
-    edits.side_properties =
-        edits.side_properties || (tree != nullptr && drop_statistics(tree.get(), {}));
+    /* Other programs may have set some meanwhile, of what is no new array. */
+    drops_statistics_ = !fresh_.is_fresh() || attribute(node(), kSideProperties) != nullptr;
+    drop_statistics(known_side_properties_.get(), {});
     for (int i = 1; i <= nBands; i++)
         static_cast<Zarr3RasterBand *>(GetRasterBand(i))->forget_statistics();
 }

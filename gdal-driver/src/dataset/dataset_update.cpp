@@ -272,7 +272,7 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
     if (edits.metadata)
         collect_items(node(), item_source_.get(), known_items_, now, &changes);
     collect_bands(this, &changes);
-    if (edits.side_properties)
+    if (edits.side_properties || drops_statistics_)
         collect_side_properties(&changes);
     if (edits.nodata)
         change_nodata(nodata_, node(), &changes);
@@ -283,12 +283,25 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
         code = levels_.update(err);
     if (code != ZB_OK)
         return code;
-    if (edits.side_properties)
+    if (edits.side_properties) {
         update_sidecar();
+        note_side_properties();
+    }
+    drops_statistics_ = statistics_gone_ = false;
     edits = Edits();
     known_items_ = now;
     metadata().set("json:zarr.json", nullptr);
     return ZB_OK;
+}
+
+/* Pixels alone have changed. */
+enum zb_code Zarr3Dataset::drop_stored_statistics(zb_error *err) {
+    AttributeChanges changes;
+    collect_side_properties(&changes);
+    const enum zb_code code = array_.change_attributes(changes, err);
+    if (code == ZB_OK)
+        drops_statistics_ = statistics_gone_ = false;
+    return code;
 }
 
 CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
@@ -299,7 +312,8 @@ CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
     if (mask_if_open() != nullptr && mask_if_open()->FlushCache(at_closing) != CE_None)
         result = CE_Failure;
     zb_error err;
-    if (edits.any() && commit(&err) != ZB_OK) {
+    if (edits.any() ? commit(&err) != ZB_OK
+                    : drops_statistics_ && drop_stored_statistics(&err) != ZB_OK) {
         report(err);
         result = CE_Failure;
     }
@@ -318,6 +332,7 @@ void Zarr3Dataset::forget() {
     fresh_.show();
     completes_.reset();
     edits = Edits();
+    drops_statistics_ = false;
     nPamFlags &= ~GPF_DIRTY;
 }
 

@@ -4,6 +4,7 @@
 #ifndef ZARR3_MD_ARRAY_H
 #define ZARR3_MD_ARRAY_H
 
+#include <functional>
 #include <optional>
 
 #include "array/array.h"
@@ -16,6 +17,7 @@
 #include "multidim/tree.h"
 #include "ogr_spatialref.h"
 #include "raster/layout.h"
+#include "side/xml.h"
 
 class Zarr3Dataset;
 
@@ -145,7 +147,7 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
                          const void *data);
     std::optional<zb_dtype> direct_memory(const GDALExtendedDataType &type, bool writing) const;
     bool may_change() const;
-    bool store_side_properties(const CPLXMLNode *tree);
+    bool change_statistics(const std::function<bool(XmlTree *)> &fn);
     bool forget_statistics();
     const std::vector<std::shared_ptr<GDALMDArray>> &levels() const;
     std::unique_ptr<Zarr3Dataset> as_raster(std::string *reason) const;

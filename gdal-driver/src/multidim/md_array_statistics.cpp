@@ -4,6 +4,8 @@
  * those of the bands that rasters have of the same array.
  */
 #include "multidim/md_array.h"
+
+#include "array/attributes.h"
 #include "side/array_statistics.h"
 #include "side/sidecar.h"
 #include "side/side_properties.h"
@@ -11,9 +13,9 @@
 
 namespace zarr3 {
 
-bool Zarr3MDArray::store_side_properties(const CPLXMLNode *tree) {
+bool Zarr3MDArray::change_statistics(const std::function<bool(XmlTree *)> &fn) {
     AttributeChanges changes;
-    set_side_properties(&changes, tree);
+    change_side_properties(&changes, fn);
     return change(changes);
 }
 
@@ -22,8 +24,10 @@ bool Zarr3MDArray::store_side_properties(const CPLXMLNode *tree) {
 bool Zarr3MDArray::forget_statistics() {
     if (statistics_gone_)
         return true;
-    const XmlTree tree = side_properties_of(array_.node());
-    if (tree != nullptr && drop_statistics(tree.get(), {}) && !store_side_properties(tree.get()))
+    /* Of a new array nobody has told any yet. */
+    const bool may_be_there = !fresh_ || attribute(array_.node(), kSideProperties) != nullptr;
+    if (may_be_there &&
+        !change_statistics([](XmlTree *tree) { return drop_statistics(tree->get(), {}); }))
         return false;
     if (has_place_beside(tree_->filename()))
         take_statistics_out_of_sidecar(tree_->filename() + ".aux.xml", path());
@@ -36,10 +40,12 @@ bool Zarr3MDArray::SetStatistics(bool approximate, double minimum, double maximu
     if (!IsWritable())
         return GDALMDArray::SetStatistics(approximate, minimum, maximum, mean, deviation, count,
                                           options);
-    XmlTree tree = side_properties_of(array_.node());
-    set_array_statistics(&tree, {approximate, minimum, maximum, mean, deviation, count});
+    const ArrayStatistics now = {approximate, minimum, maximum, mean, deviation, count};
     statistics_gone_ = false;
-    return store_side_properties(tree.get());
+    return change_statistics([now](XmlTree *tree) {
+        set_array_statistics(tree, now);
+        return true;
+    });
 }
 
 CPLErr Zarr3MDArray::GetStatistics(bool may_approximate, bool force, double *minimum,
@@ -63,9 +69,8 @@ CPLErr Zarr3MDArray::GetStatistics(bool may_approximate, bool force, double *min
 }
 
 void Zarr3MDArray::ClearStatistics() {
-    const XmlTree tree = side_properties_of(array_.node());
-    if (IsWritable() && drop_array_statistics(tree.get()))
-        store_side_properties(tree.get());
+    if (IsWritable())
+        change_statistics([](XmlTree *tree) { return drop_array_statistics(tree->get()); });
 }
 
 } // namespace zarr3

@@ -48,7 +48,7 @@ static bool is_statistic(const CPLXMLNode *item) {
     return is_element(item, "MDI") && is_statistic(CPLGetXMLValue(item, "key", ""));
 }
 
-static bool is_band(const CPLXMLNode *node) {
+bool is_band(const CPLXMLNode *node) {
     return is_element(node, "PAMRasterBand");
 }
 
@@ -107,12 +107,15 @@ XmlTree side_properties_of(const zb_node *array) {
     return parse_side_properties(attribute_text(array, kSideProperties));
 }
 
-void set_side_properties(AttributeChanges *changes, const CPLXMLNode *tree) {
-    const std::string text = side_properties_text(tree);
-    if (text.empty())
-        changes->remove(kSideProperties);
-    else
-        changes->set(kSideProperties, json_quote(text));
+void change_side_properties(AttributeChanges *changes, const std::function<bool(XmlTree *)> &fn) {
+    changes->derive(kSideProperties, [fn](const zb_json *now) {
+        const char *stored = zb_json_string(now);
+        XmlTree tree = parse_side_properties(stored == nullptr ? "" : stored);
+        if (!fn(&tree))
+            return compact_json(now);
+        const std::string text = side_properties_text(tree.get());
+        return text.empty() ? text : json_quote(text);
+    });
 }
 
 static void write_points(CPLXMLNode *tree, const GDAL_GCP *points, int count) {
@@ -131,12 +134,11 @@ static void write_points(CPLXMLNode *tree, const GDAL_GCP *points, int count) {
     }
 }
 
-static uint64_t band_of(const CPLXMLNode *node) {
+uint64_t band_of(const CPLXMLNode *node) {
     return strtoull(CPLGetXMLValue(node, "band", "0"), nullptr, 10);
 }
 
-/* Lists of items that are a program's own; texts (xml:, json:) have no items. */
-static bool is_item_list(const CPLXMLNode *node) {
+bool is_item_list(const CPLXMLNode *node) {
     return is_element(node, "Metadata") &&
            (is_default_metadata(node) || is_own_domain(CPLGetXMLValue(node, "domain", ""))) &&
            CPLGetXMLValue(node, "format", nullptr) == nullptr;
@@ -218,6 +220,8 @@ void keep_bands(CPLXMLNode *tree, const std::vector<uint64_t> &bands) {
 
 bool drop_statistics(CPLXMLNode *tree, const std::vector<uint64_t> &bands) {
     bool dropped = false;
+    if (tree == nullptr)
+        return false;
     prune(tree, [&](CPLXMLNode *child) {
         if (is_element(child, kArrayStatistics))
             return dropped = true;
@@ -269,25 +273,15 @@ void drop_descriptions(CPLXMLNode *tree, const std::function<bool(int)> &drop) {
     });
 }
 
-/* One element as text, without those that follow it. */
-static std::string own_text(CPLXMLNode *node) {
-    CPLXMLNode *next = node->psNext;
-    node->psNext = nullptr;
-    std::string text = xml_text(node);
-    node->psNext = next;
-    return text;
-}
-
 /* The elements of datasets and bands, each with the number of its band before it. */
 static std::set<std::string> elements_of(const CPLXMLNode *tree) {
-    const XmlTree copy(CPLCloneXMLTree(tree));
     std::set<std::string> elements;
-    for (CPLXMLNode *child = copy->psChild; child != nullptr; child = child->psNext) {
+    for (const CPLXMLNode *child = tree->psChild; child != nullptr; child = child->psNext) {
         if (!is_band(child)) {
             elements.insert("0" + own_text(child));
             continue;
         }
-        for (CPLXMLNode *part = child->psChild; part != nullptr; part = part->psNext)
+        for (const CPLXMLNode *part = child->psChild; part != nullptr; part = part->psNext)
             elements.insert(std::to_string(band_of(child)) + own_text(part));
     }
     return elements;

@@ -27,11 +27,19 @@ constexpr char kArrayStatistics[] = "Statistics";
 /* Those of an array; null where there are none. */
 XmlTree side_properties_of(const zb_node *array);
 
-/* The array gets these; without content, it has none. */
-void set_side_properties(AttributeChanges *changes, const CPLXMLNode *tree);
+/* fn changes those that the store has when the change is made (null: none), and may be called more
+   than once; without content the array then has none. False from fn: they stay as they are. */
+void change_side_properties(AttributeChanges *changes, const std::function<bool(XmlTree *)> &fn);
 
 /* A tree without any. */
 XmlTree no_side_properties();
+
+/* The element of a band, and its number, from 1. */
+bool is_band(const CPLXMLNode *node);
+uint64_t band_of(const CPLXMLNode *node);
+
+/* Lists of items that are a program's own; texts (xml:, json:) have no items. */
+bool is_item_list(const CPLXMLNode *node);
 
 /* True if the items of a metadata domain are a raster's own, and neither derived from its source
    nor kept elsewhere. Not for the default domain. */
@@ -61,7 +69,7 @@ void read_exact(const CPLXMLNode *tree, GDALDataset *dataset);
 void keep_bands(CPLXMLNode *tree, const std::vector<uint64_t> &bands);
 
 /* Takes away the array's statistics, and statistics and histograms of these bands (from 1,
-   ascending) or, where none is given, of all. True if there were any. */
+   ascending) or, where none is given, of all. True if there were any. No tree has none. */
 bool drop_statistics(CPLXMLNode *tree, const std::vector<uint64_t> &bands);
 
 /* Takes away what puts the rows and columns of a raster on the map: ground control points, rational

@@ -24,4 +24,20 @@ std::string xml_text(const CPLXMLNode *node) {
     return text == nullptr ? std::string() : text.get();
 }
 
+static CPLXMLNode alone(const CPLXMLNode *node) {
+    CPLXMLNode one = *node;
+    one.psNext = nullptr;
+    return one;
+}
+
+std::string own_text(const CPLXMLNode *node) {
+    const CPLXMLNode one = alone(node);
+    return xml_text(&one);
+}
+
+CPLXMLNode *copy_of(const CPLXMLNode *node) {
+    const CPLXMLNode one = alone(node);
+    return CPLCloneXMLTree(&one);
+}
+
 } // namespace zarr3

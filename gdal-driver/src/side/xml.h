@@ -18,6 +18,10 @@ bool has_content(const CPLXMLNode *tree);
 
 std::string xml_text(const CPLXMLNode *tree);
 
+/* One element without those that follow it. */
+std::string own_text(const CPLXMLNode *node);
+CPLXMLNode *copy_of(const CPLXMLNode *node);
+
 /* Takes away the children of which `drop` is true. */
 template <class Drop> void prune(CPLXMLNode *parent, const Drop &drop) {
     for (CPLXMLNode **link = &parent->psChild; *link != nullptr;) {

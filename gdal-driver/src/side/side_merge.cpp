@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Changes of side properties that leave others alone: see side_merge.h. */
+#include "side/side_merge.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cpl_conv.h"
+#include "side/side_properties.h"
+
+namespace zarr3 {
+
+namespace {
+
+/* A property: an element, or an item in a list of items. */
+struct Part {
+    std::string element; /* its name, of metadata with the domain */
+    std::string item;    /* the key; "" of what is no item */
+    bool is_item;
+    const CPLXMLNode *node; /* in a tree that outlives this */
+
+    bool is_same_property(const Part &other) const {
+        return element == other.element && is_item == other.is_item && item == other.item;
+    }
+};
+
+/* By the number of the band; 0 is the dataset. */
+using Parts = std::map<uint64_t, std::vector<Part>>;
+
+} // namespace
+
+/* ---- Trees taken apart ---- */
+
+static void add_parts(const CPLXMLNode *parent, std::vector<Part> *parts) {
+    for (const CPLXMLNode *child = parent->psChild; child != nullptr; child = child->psNext) {
+        if (child->eType != CXT_Element || is_band(child))
+            continue;
+        std::string element = child->pszValue;
+        if (is_element(child, "Metadata"))
+            element += std::string("\t") + CPLGetXMLValue(child, "domain", "");
+        if (!is_item_list(child)) {
+            parts->push_back({element, "", false, child});
+            continue;
+        }
+        for (const CPLXMLNode *item = child->psChild; item != nullptr; item = item->psNext) {
+            if (is_element(item, "MDI"))
+                parts->push_back({element, CPLGetXMLValue(item, "key", ""), true, item});
+        }
+    }
+}
+
+static Parts parts_of(const CPLXMLNode *tree) {
+    Parts parts;
+    if (tree == nullptr)
+        return parts;
+    add_parts(tree, &parts[0]);
+    for (const CPLXMLNode *child = tree->psChild; child != nullptr; child = child->psNext) {
+        if (is_band(child))
+            add_parts(child, &parts[band_of(child)]);
+    }
+    return parts;
+}
+
+/* ---- Changes ---- */
+
+static std::vector<Part>::const_iterator find(const std::vector<Part> &parts, const Part &wanted) {
+    return std::find_if(parts.begin(), parts.end(),
+                        [&](const Part &part) { return part.is_same_property(wanted); });
+}
+
+static bool has_same(const std::vector<Part> &parts, const Part &wanted) {
+    const auto found = find(parts, wanted);
+    return found != parts.end() && own_text(found->node) == own_text(wanted.node);
+}
+
+static void put(const Part &part, std::vector<Part> *stored) {
+    const auto found = find(*stored, part);
+    if (found == stored->end())
+        stored->push_back(part);
+    else
+        (*stored)[static_cast<size_t>(found - stored->begin())].node = part.node;
+}
+
+static bool merge_parts(const std::vector<Part> &before, const std::vector<Part> &after,
+                        std::vector<Part> *stored) {
+    bool changed = false;
+    for (const Part &part : before) {
+        if (find(after, part) != after.end())
+            continue;
+        changed = true;
+        stored->erase(std::remove_if(stored->begin(), stored->end(),
+                                     [&](const Part &one) { return one.is_same_property(part); }),
+                      stored->end());
+    }
+    for (const Part &part : after) {
+        if (has_same(before, part))
+            continue;
+        changed = true;
+        put(part, stored);
+    }
+    return changed;
+}
+
+/* ---- Trees put together ---- */
+
+/* Appends to children without a walk along them. */
+static CPLXMLNode *append(CPLXMLNode *parent, CPLXMLNode **last, CPLXMLNode *child) {
+    if (*last == nullptr)
+        CPLAddXMLChild(parent, child); /* behind the attributes */
+    else
+        (*last)->psNext = child;
+    return *last = child;
+}
+
+static void add_to(CPLXMLNode *parent, const std::vector<Part> &parts) {
+    struct List {
+        CPLXMLNode *node, *last;
+    };
+    std::map<std::string, List> lists;
+    CPLXMLNode *last = nullptr;
+    for (const Part &part : parts) {
+        if (!part.is_item) {
+            append(parent, &last, copy_of(part.node));
+            continue;
+        }
+        const auto [list, is_new] = lists.emplace(part.element, List{nullptr, nullptr});
+        if (is_new) {
+            const std::string domain = part.element.substr(part.element.find('\t') + 1);
+            list->second.node =
+                append(parent, &last, CPLCreateXMLNode(nullptr, CXT_Element, "Metadata"));
+            if (!domain.empty())
+                CPLAddXMLAttributeAndValue(list->second.node, "domain", domain.c_str());
+        }
+        append(list->second.node, &list->second.last, copy_of(part.node));
+    }
+}
+
+static XmlTree tree_of(const Parts &parts) {
+    XmlTree tree = no_side_properties();
+    CPLXMLNode *last = nullptr;
+    for (const auto &[band, own] : parts) {
+        if (band == 0) {
+            add_to(tree.get(), own);
+            for (last = tree->psChild; last != nullptr && last->psNext != nullptr;)
+                last = last->psNext;
+        } else if (!own.empty()) {
+            CPLXMLNode *node =
+                append(tree.get(), &last, CPLCreateXMLNode(nullptr, CXT_Element, "PAMRasterBand"));
+            CPLAddXMLAttributeAndValue(node, "band", std::to_string(band).c_str());
+            add_to(node, own);
+        }
+    }
+    return tree;
+}
+
+bool merge_side_properties(const CPLXMLNode *before, const CPLXMLNode *after, XmlTree *stored) {
+    const Parts old = parts_of(before), now = parts_of(after);
+    static const std::vector<Part> kNone;
+    const auto of = [](const Parts &parts, uint64_t band) -> const std::vector<Part> & {
+        const auto found = parts.find(band);
+        return found == parts.end() ? kNone : found->second;
+    };
+    Parts merged = parts_of(stored->get());
+    bool changed = false;
+    for (const auto &[band, parts] : old)
+        changed = merge_parts(parts, of(now, band), &merged[band]) || changed;
+    for (const auto &[band, parts] : now) {
+        if (old.count(band) == 0)
+            changed = merge_parts(kNone, parts, &merged[band]) || changed;
+    }
+    if (changed)
+        *stored = tree_of(merged);
+    return changed;
+}
+
+} // namespace zarr3
