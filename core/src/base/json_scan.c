@@ -168,8 +168,8 @@ static size_t plain_length(const zb__scanner *s) {
     return n;
 }
 
-/* Bytes up to the closing quote, or to the end of a text that has none. A quote is escaped by an odd
-   number of backslashes in front of it. */
+/* Bytes up to the closing quote, or to the end of a text that has none. A quote is escaped behind
+   an odd number of backslashes. */
 static size_t quoted_length(const zb__scanner *s) {
     const char *begin = s->text + s->at, *end = s->text + s->size;
     for (const char *from = begin; from < end; from++) {
@@ -185,8 +185,8 @@ static size_t quoted_length(const zb__scanner *s) {
     return s->size - s->at;
 }
 
-/* Between two escapes of a text of WKT lie a few bytes, for which a call of memcpy takes longer than
-   what it does. */
+/* Between two escapes of a text of WKT lie a few bytes, for which a call of memcpy takes longer
+   than what it does. */
 static inline void copy_run(char *to, const char *from, size_t length) {
     if (length > 2 * sizeof(uint64_t)) {
         memcpy(to, from, length);
