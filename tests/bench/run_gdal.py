@@ -7,8 +7,8 @@ later), GTiff and COG. Prints, in Markdown, each operation with its times.
 
 The rasters (0.5 GB: a terrain and the same with levels, a picture of three bands by pixel, with zstd
 and uncompressed) are made on the first run, in BUILD_DIRECTORY/bench-gdal unless --data says
-otherwise, and written anew on each. Each driver reads them with one thread and with two, in processes of their own, with a
-GDAL_CACHEMAX of 1 GiB; the least of all rounds and passes counts.
+otherwise, and written anew on each. Each driver reads them with one thread and with two, in
+processes of their own, with a GDAL_CACHEMAX of 1 GiB; the least of all rounds and passes counts.
 
 whole      all bands at once
 aligned    300 windows of 256^2 that are a block each, time for one
