@@ -295,6 +295,27 @@ def test_rename(path):
     assert found[...].tolist() == [0, 7, 2] and found.metadata.dimension_names == ("n",)
 
 
+def test_a_dimension_without_an_array_is_not_renamed(path):
+    """A program may hold it when its array has gone; one that it has made may have no array yet."""
+    dataset, group = new_mdim(path)
+    add(group, "a", np.arange(3))
+    array = add(group, "b", np.arange(4))
+    del array, group, dataset
+    dataset = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
+    group = dataset.GetRootGroup()
+    dimension = group.OpenMDArray("a").GetDimensions()[0]
+    assert group.DeleteMDArray("a") == gdal.CE_None
+    with Errors() as errors:
+        assert dimension.Rename("n") != gdal.CE_None
+    assert len(errors.failures) == 1 and "no array has it any more" in errors.failures[0]
+    assert "n" not in [one.GetName() for one in group.GetDimensions()]
+    made = group.CreateDimension("m", "", "", 2)
+    assert made.Rename("n") == gdal.CE_None
+    group.CreateMDArray("c", [made], gdal.ExtendedDataType.Create(gdal.GDT_Int16))
+    assert made.Rename("o") == gdal.CE_None
+    assert group.DeleteMDArray("c") == gdal.CE_None and made.Rename("p") == gdal.CE_None
+
+
 def test_groups_list_new_names(path):
     dataset, group = new_mdim(path)
     inner = group.CreateGroup("g")

@@ -214,6 +214,13 @@ bool Zarr3Dimension::Rename(const std::string &name) {
     std::vector<std::shared_ptr<Zarr3MDArray>> arrays;
     if (!tree->arrays_with(*this, &arrays))
         return false;
+    if (arrays.empty() && !tree->has_created(*this)) {
+        CPLError(CE_Failure, CPLE_AppDefined,
+                 "the dimension %s cannot be called '%s': no array has it any more. Rename the "
+                 "dimension of an array that is there, or make one by CreateDimension()",
+                 m_osName.c_str(), name.c_str());
+        return false;
+    }
     const bool may_change = std::all_of(arrays.begin(), arrays.end(), [](const auto &array) {
         return array->may_rename_dimensions();
     });

@@ -93,6 +93,10 @@ class Tree : public std::enable_shared_from_this<Tree> {
     /* Those of a group, as far as they are known. */
     std::vector<std::shared_ptr<Zarr3Dimension>> dimensions(const std::string &group);
     void rename_dimension(const Zarr3Dimension &dimension, const std::string &name);
+    /* True if the program has made it here: it may have no array yet. */
+    bool has_created(const Zarr3Dimension &dimension) const {
+        return created_.count(&dimension) > 0;
+    }
 
     /* All arrays that a program holds. */
     std::vector<std::shared_ptr<Zarr3MDArray>> open_arrays() const;
