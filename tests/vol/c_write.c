@@ -130,6 +130,31 @@ static void writes_several_datasets_at_once(void **state) {
     }
 }
 
+/* As in HDF5's own files: what is wrong with a later dataset keeps back the ones before. */
+static void writes_all_or_none_of_several_datasets(void **state) {
+    hid_t file = *(hid_t *)*state;
+    hid_t data[2] = {new_dataset(file, "one", H5P_DEFAULT), new_dataset(file, "two", H5P_DEFAULT)};
+    const hsize_t short_of = 119;
+    hid_t small = H5Screate_simple(1, &short_of, NULL);
+    hid_t types[2] = {H5T_NATIVE_INT, H5T_NATIVE_INT}, all[2] = {H5S_ALL, H5S_ALL};
+    hid_t memory[2] = {H5S_ALL, small};
+    int values[120], seen[120];
+    for (int i = 0; i < 120; i++)
+        values[i] = i + 1;
+    const void *buffers[2] = {values, values};
+    assert_true(H5Dwrite_multi(2, data, types, memory, all, H5P_DEFAULT, buffers) < 0);
+    types[1] = H5T_C_S1;
+    memory[1] = H5S_ALL;
+    assert_true(H5Dwrite_multi(2, data, types, memory, all, H5P_DEFAULT, buffers) < 0);
+    for (int k = 0; k < 2; k++) {
+        assert_true(H5Dread(data[k], H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, seen) >= 0);
+        for (int i = 0; i < 120; i++)
+            assert_int_equal(seen[i], 0);
+        H5Dclose(data[k]);
+    }
+    H5Sclose(small);
+}
+
 /* A block of memory, and no selection at all. */
 static void writes_special_spaces(void **state) {
     hid_t file = *(hid_t *)*state, dataset = new_dataset(file, "d", H5P_DEFAULT);
@@ -251,6 +276,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(shards_by_property, create_file, close_file),
         cmocka_unit_test_setup_teardown(refuses_bad_shards, create_file, close_file),
         cmocka_unit_test_setup_teardown(writes_several_datasets_at_once, create_file, close_file),
+        cmocka_unit_test_setup_teardown(writes_all_or_none_of_several_datasets, create_file,
+                                        close_file),
         cmocka_unit_test_setup_teardown(writes_special_spaces, create_file, close_file),
         cmocka_unit_test_setup_teardown(changes_attributes_while_it_iterates, create_file,
                                         close_file),

@@ -107,10 +107,8 @@ out:
 /* ---- All together ---- */
 
 /* Reads by pieces, or notes a direct read. */
-static herr_t read_or_note(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list,
-                           vol_request *request, zb_read *direct, size_t *direct_count) {
-    if (vol_request_make(lib, args, list, false, request) < 0)
-        return -1;
+static herr_t read_or_note(h5_lib *lib, vol_request *request, zb_read *direct,
+                           size_t *direct_count) {
     if (request->file.elements == 0)
         return 0;
     if (vol_request_settle(lib, request) < 0)
@@ -130,11 +128,12 @@ static herr_t read_all(h5_lib *lib, vol_request *requests, zb_read *direct,
                        const vol_transfer *reads, size_t count, const vol_dxpl *list) {
     size_t direct_count = 0;
     zb_error err = {0};
-    herr_t result = 0;
-    for (size_t i = 0; i < count && result >= 0; i++) {
-        result = read_or_note(lib, &reads[i], list, &requests[i], direct, &direct_count);
-        vol_request_end(lib, &requests[i]);
-    }
+    herr_t result = vol_requests_make(lib, reads, count, list, false, requests);
+    if (result < 0)
+        return -1;
+    for (size_t i = 0; i < count && result >= 0; i++)
+        result = read_or_note(lib, &requests[i], direct, &direct_count);
+    vol_requests_end(lib, requests, count);
     if (result >= 0 && direct_count > 0 && zb_array_read(direct, direct_count, &err) != ZB_OK) {
         VOL_PUSH_ZB(lib, DATASET, READERROR, &err);
         return -1;

@@ -267,11 +267,10 @@ static herr_t choose(h5_lib *lib, const vol_transfer *args, vol_request *out) {
 
 /* ---- The whole ---- */
 
-/* A type that does not serve is an error also where there is nothing to convert. `elements`: of no
-   bytes, for HDF5 to have an address. */
+/* Whether HDF5 converts between the types. `elements`: of no bytes, for HDF5 to have an address. */
 static herr_t check_types(h5_lib *lib, const vol_request *request) {
     char elements = 0;
-    if (request->file.elements > 0 || request->core_converts || request->is_text)
+    if (request->core_converts || request->is_text)
         return 0;
     return request->is_nested ? vol_nested_check(lib, request)
                               : vol_request_convert(lib, request, 0, &elements, &elements);
@@ -305,7 +304,10 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
                  (unsigned long long)out->file.elements);
         return -1;
     }
-    return choose(lib, args, out) < 0 ? -1 : check_types(lib, out);
+    if (choose(lib, args, out) < 0)
+        return -1;
+    /* A type that does not serve is an error also where there is nothing to convert. */
+    return out->file.elements == 0 ? check_types(lib, out) : 0;
 }
 
 void vol_request_end(h5_lib *lib, vol_request *request) {
@@ -315,6 +317,25 @@ void vol_request_end(h5_lib *lib, vol_request *request) {
     vol_release_id(lib, request->stored_item);
     vol_release_id(lib, request->memory_item);
     vol_shown_free(request->written);
+}
+
+herr_t vol_requests_make(h5_lib *lib, const vol_transfer *args, size_t count, const vol_dxpl *list,
+                         bool writing, vol_request *out) {
+    for (size_t i = 0; i < count; i++) {
+        if (vol_request_make(lib, &args[i], list, writing, &out[i]) >= 0 &&
+            (count == 1 || check_types(lib, &out[i]) >= 0))
+            continue;
+        hid_t saved = vol_stack_save(lib);
+        vol_requests_end(lib, out, i + 1);
+        vol_stack_restore(lib, saved);
+        return -1;
+    }
+    return 0;
+}
+
+void vol_requests_end(h5_lib *lib, vol_request *requests, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        vol_request_end(lib, &requests[i]);
 }
 
 herr_t vol_request_settle(h5_lib *lib, const vol_request *request) {

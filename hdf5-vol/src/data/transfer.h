@@ -58,6 +58,12 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
 
 void vol_request_end(h5_lib *lib, vol_request *request);
 
+/* All of a call, for which nothing is moved when one of them is not valid. A failure leaves none to
+   be ended. */
+herr_t vol_requests_make(h5_lib *lib, const vol_transfer *args, size_t count, const vol_dxpl *list,
+                         bool writing, vol_request *out);
+void vol_requests_end(h5_lib *lib, vol_request *requests, size_t count);
+
 /* Whether the core can work on the program's buffer. Then *data is where the first element lies,
    and *strides its layout (NULL: without gaps, in C order). */
 bool vol_request_is_direct(vol_request *request, char **data, const int64_t **strides);

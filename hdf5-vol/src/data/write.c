@@ -154,19 +154,30 @@ static herr_t write_request(h5_lib *lib, vol_request *request) {
     return zb_writer_write(writer, &write, &err) == ZB_OK ? 0 : push_failed(lib, &err);
 }
 
-static herr_t write_dataset(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list) {
-    vol_request request;
-    herr_t result = vol_request_make(lib, args, list, true, &request);
-    if (result >= 0)
-        result = write_request(lib, &request);
-    vol_request_end(lib, &request);
+/* ---- All together ---- */
+
+static herr_t write_all(h5_lib *lib, vol_request *requests, const vol_transfer *writes,
+                        size_t count, const vol_dxpl *list) {
+    herr_t result = vol_requests_make(lib, writes, count, list, true, requests);
+    if (result < 0)
+        return -1;
+    for (size_t i = 0; i < count && result >= 0; i++)
+        result = write_request(lib, &requests[i]);
+    vol_requests_end(lib, requests, count);
     return result;
 }
 
 herr_t vol_write_datasets(h5_lib *lib, const vol_transfer *writes, size_t count,
                           const vol_dxpl *list) {
-    herr_t result = 0;
-    for (size_t i = 0; i < count && result >= 0; i++)
-        result = write_dataset(lib, &writes[i], list);
+    vol_request one;
+    if (count == 1)
+        return write_all(lib, &one, writes, 1, list);
+    vol_request *requests = calloc(count, sizeof *requests);
+    herr_t result = -1;
+    if (requests || count == 0)
+        result = write_all(lib, requests, writes, count, list);
+    else
+        VOL_PUSH(lib, DATASET, WRITEERROR, "no memory to write %zu datasets", count);
+    free(requests);
     return result;
 }
