@@ -27,7 +27,6 @@ shim.shim_struck.restype = ctypes.c_uint64
 
 
 def make(path):
-    shutil.rmtree(path, ignore_errors=True)
     group = zarr.create_group(str(path), zarr_format=3)
     for name, more in (("whole", {"chunks": (4, 8)}), ("parts", {"chunks": (ROWS, 8)}),
                        ("shards", {"chunks": (2, 8), "shards": (6, 8)})):
@@ -43,8 +42,32 @@ def rows(name):
     return slice(0, ROWS if name == "whole" else 5)
 
 
-def content(path, name):
-    return zarr.open_array(f"{path}/{name}", mode="r")[...]
+class Stored:
+    """A store that is made anew for each call, and read by zarr-python. Most of the time of these tests
+    would go into making and opening it: it is a copy of the first one, and its arrays stay open, since their
+    documents do not change, which each look makes sure of."""
+
+    def __init__(self, folder):
+        self.path, self.model = folder / "x.zarr", folder / "model.zarr"
+        make(self.model)
+        self.documents = {name: self.document(self.model, name) for name in NAMES}
+        self.renew()
+        self.arrays = {name: zarr.open_array(f"{self.path}/{name}", mode="r") for name in NAMES}
+
+    @staticmethod
+    def document(path, name):
+        return (path / name / "zarr.json").read_bytes()
+
+    def renew(self):
+        shutil.rmtree(self.path, ignore_errors=True)
+        shutil.copytree(self.model, self.path, copy_function=shutil.copyfile)  # with times of now
+
+    def content(self, name):
+        assert self.document(self.path, name) == self.documents[name], f"{name} has another document"
+        return self.arrays[name][...]
+
+    def attribute(self):
+        return zarr.open_group(str(self.path), mode="r").attrs["n"]
 
 
 class Attempt:
@@ -83,45 +106,45 @@ class Attempt:
         file[name][rows(name)] = values(name, number)[rows(name)]
 
 
-def check_stored(path, attempt, number, struck):
+def check_stored(stored, attempt, number):
     """Data without a reported error are there; with an error at the close, each array is
     readable."""
+    found = {name: stored.content(name) for name in NAMES}
     for name in NAMES:
-        new = content(path, name)[rows(name)] == values(name, number)[rows(name)]
+        new = found[name][rows(name)] == values(name, number)[rows(name)]
         quiet = not {"open", "close", f"write {name}"} & set(attempt.told)
         assert new.all() or not quiet, f"{name} is lost without an error: {attempt.told}"
     if not {"open", "attribute", "close"} & set(attempt.told):
-        assert zarr.open_group(str(path), mode="r").attrs["n"] == number
-    assert attempt.told or struck == 0 or (content(path, "whole") >= 10000).all()
+        assert stored.attribute() == number
+    assert attempt.told or (found["whole"] >= 10000).all()
 
 
-def check_goes_on(path, number):
+def check_goes_on(stored, number):
     """The same process reads the store, and writes it anew, as after a success."""
-    with h5py.File(path, "r") as file:
+    with h5py.File(stored.path, "r") as file:
         for name in NAMES:
             assert file[name].shape == (ROWS, 8) and file[name][...].min() >= 5
     again = Attempt()
-    again.run(path, number, None)
+    again.run(stored.path, number, None)
     assert again.told == []
     for name in NAMES:
-        assert (content(path, name)[rows(name)] == values(name, number)[rows(name)]).all()
+        assert (stored.content(name)[rows(name)] == values(name, number)[rows(name)]).all()
 
 
 def main():
     folder, trouble = pathlib.Path(sys.argv[1]), sys.argv[2]
     mode = FAIL if trouble == "once" else FAIL_FROM
+    stored = Stored(folder)
     for nth in itertools.count(1):
-        path = folder / "x.zarr"
-        make(path)
+        stored.renew()
         attempt = Attempt()
-        shim.shim_begin(mode, nth, errno.EIO, str(path).encode())
-        attempt.run(path, 2 * nth, "flush" if trouble == "until-flush" else None)
-        struck = shim.shim_struck()
-        if not struck:
+        shim.shim_begin(mode, nth, errno.EIO, str(stored.path).encode())
+        attempt.run(stored.path, 2 * nth, "flush" if trouble == "until-flush" else None)
+        if not shim.shim_struck():
             break
         print(nth, ", ".join(attempt.told), flush=True)
-        check_stored(path, attempt, 2 * nth, struck)
-        check_goes_on(path, 2 * nth + 1)
+        check_stored(stored, attempt, 2 * nth)
+        check_goes_on(stored, 2 * nth + 1)
     print("end")
 
 
