@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Runs pytest for a CTest entry. The exit status is pytest's, but ALL_SKIPPED when tests were skipped
 and nothing else became of any test: CTest counts such an entry as skipped. The printed summary does
-not serve for that, since it can say "1 skipped, 1 error", and tests print what they like."""
+not serve for that, since it can say "1 skipped, 1 error", and tests print what they like.
+
+Plugins that the machine's Python happens to have are not loaded: no test needs one, and Hypothesis takes more
+time to import than pytest itself."""
+import os
 import sys
 
 import pytest
@@ -19,6 +23,7 @@ class Outcomes:
 
 
 def main(arguments):
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     outcomes = Outcomes()
     status = pytest.main(arguments, plugins=[outcomes])
     # A file that skips itself as a whole leaves no test to collect.

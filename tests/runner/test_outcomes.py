@@ -27,9 +27,11 @@ def test_tear_down(broken): pytest.skip('no such thing here')
 SPEAKS = "def test_speaks():\n    print('\\n1 skipped in 0.01s')\n    assert False\n"
 CRASHES = "def test_crashes(): os.abort()\n"
 ENDS = "def test_ends(): os._exit(1)\n"
+ALONE = "def test_alone(pytestconfig): assert not pytestconfig.pluginmanager.list_plugin_distinfo()\n"
 
 CASES = {
-    "Passed": {"passes": PASSES, "passes_and_skips": PASSES + SKIPS, "xfails": SKIPS + EXPECTED},
+    "Passed": {"passes": PASSES, "passes_and_skips": PASSES + SKIPS, "xfails": SKIPS + EXPECTED,
+               "loads_no_plugins_of_the_machine": ALONE},
     "Skipped": {"skips": SKIPS, "skips_twice": SKIPS + SKIPS.replace("skips", "again"),
                 "skips_itself": "pytest.skip('none of it', allow_module_level=True)\n" + PASSES},
     "Failed": {"fails": FAILS, "fails_and_skips": SKIPS + FAILS, "set_up": SKIPS + SET_UP,
