@@ -3,9 +3,11 @@
 #
 #   ZARRBRIDGE_PYTHON            cache variable, its path; set it to use another one. Empty where there
 #       is none: a build then has the tests in C, and one entry that is skipped and says why
-#   zarrbridge_add_pytest(NAME FILE [ENVIRONMENT VAR=VALUE ...] [ARGS ...] [LABELS ...] [TIMEOUT s])
+#   zarrbridge_add_pytest(NAME FILE [ENVIRONMENT VAR=VALUE ...] [ARGS ...] [LABELS ...] [TIMEOUT s]
+#                           [COST s])
 #       adds the CTest entry NAME, which runs one pytest file with the built plugins on the search
-#       paths of HDF5 and GDAL; nothing without that Python
+#       paths of HDF5 and GDAL; nothing without that Python. COST: CTest begins with the dearest entries,
+#       which would else be the last ones to run, alone
 
 if(NOT ZARRBRIDGE_PYTHON)
     execute_process(
@@ -79,7 +81,7 @@ endif()
 
 set(ZARRBRIDGE_RUN_PYTEST ${CMAKE_CURRENT_LIST_DIR}/run_pytest.py)
 function(zarrbridge_add_pytest name file)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT" "ENVIRONMENT;ARGS;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT;COST" "ENVIRONMENT;ARGS;LABELS")
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 1200) # ends what hangs; slow machines under sanitizers take their time
     endif()
@@ -93,4 +95,7 @@ function(zarrbridge_add_pytest name file)
                          # every test of the file was skipped, for reasons that are in the output
                          SKIP_RETURN_CODE 77
                          LABELS "pytest;${arg_LABELS}")
+    if(arg_COST)
+        set_tests_properties(${name} PROPERTIES COST ${arg_COST})
+    endif()
 endfunction()
