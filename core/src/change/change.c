@@ -91,7 +91,7 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
         return ZB_OK;
     enum zb_code code = zb__plain_group_mark(change->store, path, &mark, err);
     if (!code && zb__plain_group_is_known(mark))
-        return zb__owed_join(change->store, path, err);
+        return ZB_OK;
     if (!code)
         code = zb__node_outline(change->store, path, &document, err);
     if (code == ZB_ENOTFOUND && create) {
@@ -187,6 +187,15 @@ enum zb_code zb__change_put(zb__change *change, const char *path, const char *te
                             zb_error *err) {
     const zb_part part = {.data = text, .size = size};
     return zb__change_put_parts(change, path, &part, 1, err);
+}
+
+enum zb_code zb__change_put_first(zb__change *change, const char *path, const char *text,
+                                  size_t size, zb_error *err) {
+    if (!change->store->hints.tells_first || !*path || change->owners.count > 0 ||
+        change->missing.count > 0)
+        return ZB_EUNSUPPORTED;
+    zb__change_note(change, path);
+    return zb__node_put_first(change->store, path, text, size, err);
 }
 
 enum zb_code zb__change_put_parts(zb__change *change, const char *path, const zb_part *parts,

@@ -62,6 +62,12 @@ enum zb_code zb__change_put(zb__change *change, const char *path, const char *te
 enum zb_code zb__change_put_parts(zb__change *change, const char *path, const zb_part *parts,
                                   size_t count, zb_error *err);
 
+/* Puts the document of a node in one step with the question whether anything is at its place: then
+   ZB_ECONFLICT, and nothing is changed. ZB_EUNSUPPORTED, without an error filled in, where the
+   store cannot, or where groups above have to be changed before. */
+enum zb_code zb__change_put_first(zb__change *change, const char *path, const char *text,
+                                  size_t size, zb_error *err);
+
 /* Notes that a document comes to path without a put of ours: a move brings it there. */
 void zb__change_note(zb__change *change, const char *path);
 

@@ -51,9 +51,15 @@ static enum zb_code take_place(zb__change *change, const zb_node *node, zb_error
 static enum zb_code put(zb__change *change, const zb_node *node, const char *text, size_t size,
                         zb_error *err) {
     enum zb_code code = zb__change_above(change, node->path, true, err);
-    /* The usual case: one question instead of one for each kind of node and of left-over. Under the
-       lock, so that none of ours comes between. */
-    if (!code && !zb_store_is_absent(node->store, node->path))
+    if (code)
+        return code;
+    /* The usual case needs no question: where nothing is, there is no node and no left-over. Else
+       one question instead of one for each kind of these. Under the lock, so that none of ours
+       comes between. */
+    const enum zb_code first = zb__change_put_first(change, node->path, text, size, err);
+    if (first != ZB_EUNSUPPORTED && first != ZB_ECONFLICT)
+        return first;
+    if (first == ZB_ECONFLICT || !zb_store_is_absent(node->store, node->path))
         code = take_place(change, node, err);
     if (!code)
         code = zb__change_drop(change, err);

@@ -52,20 +52,27 @@ void zb_turn_end(zb_store *store, zb_turn *turn) {
     turn->lock = NULL;
 }
 
-static enum zb_code put_parts(zb_store *store, const char *key, const zb_part *parts, size_t count,
-                              zb_error *err) {
-    zb_put put = {.key = key,
-                  .parts = parts,
-                  .count = count,
-                  .sync = zb__store_sync(store),
-                  .in_order = true};
+/* put: with the key, the parts, and what is special. */
+static enum zb_code put_as(zb_store *store, zb_put put, zb_error *err) {
+    put.sync = zb__store_sync(store);
+    put.in_order = true;
     return zb_store_put_as(store, &put, err);
 }
 
 enum zb_code zb__document_put(zb_store *store, const char *key, const void *data, size_t size,
                               zb_error *err) {
     const zb_part part = {.data = data, .size = size};
-    return put_parts(store, key, &part, 1, err);
+    return put_as(store, (zb_put){.key = key, .parts = &part, .count = 1}, err);
+}
+
+static enum zb_code put_node(zb_store *store, const char *path, zb_put put, zb_error *err) {
+    char *key = zb__path_join(path, "zarr.json");
+    if (!key)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    put.key = key;
+    enum zb_code code = put_as(store, put, err);
+    free(key);
+    return code ? zb__node_blame(store, "node", path, code, err) : ZB_OK;
 }
 
 enum zb_code zb__node_put(zb_store *store, const char *path, const char *text, size_t size,
@@ -76,10 +83,11 @@ enum zb_code zb__node_put(zb_store *store, const char *path, const char *text, s
 
 enum zb_code zb__node_put_parts(zb_store *store, const char *path, const zb_part *parts,
                                 size_t count, zb_error *err) {
-    char *key = zb__path_join(path, "zarr.json");
-    if (!key)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = put_parts(store, key, parts, count, err);
-    free(key);
-    return code ? zb__node_blame(store, "node", path, code, err) : ZB_OK;
+    return put_node(store, path, (zb_put){.parts = parts, .count = count}, err);
+}
+
+enum zb_code zb__node_put_first(zb_store *store, const char *path, const char *text, size_t size,
+                                zb_error *err) {
+    const zb_part part = {.data = text, .size = size};
+    return put_node(store, path, (zb_put){.parts = &part, .count = 1, .is_first = true}, err);
 }

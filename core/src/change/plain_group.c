@@ -18,7 +18,7 @@ static uint64_t mark_of(const zb_store *store, const char *path, const zb_valida
     uint64_t word = zb__version_word(version);
     if (!word)
         return 0;
-    return zb__mix_text(zb__mix(word, store->id), path);
+    return zb__mix_text(zb__mix(word, store->serial), path);
 }
 
 enum zb_code zb__plain_group_mark(zb_store *store, const char *path, uint64_t *out, zb_error *err) {

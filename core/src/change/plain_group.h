@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups above a change that have been looked at and found plain: groups, without a block of
+ * Groups above a change that this store has looked at and found plain: groups, without a block of
  * consolidated metadata. As long as the version of the document is the same, a change below need
  * not read it again: that costs one question to the file system in place of four, and no parsing,
- * which for a group of many attributes takes longer than all else.
+ * which for a group of many attributes takes longer than all else. Nor need it look for a note of a
+ * block that is owed (owed.h), which this store has joined then: a note is put before a document
+ * loses its block, which makes another version of it. (Another store that joins later makes its
+ * block of all documents, and so does this one, when it finds that its note has been replaced.)
  */
 #ifndef ZB_CHANGE_PLAIN_GROUP_H
 #define ZB_CHANGE_PLAIN_GROUP_H

@@ -76,7 +76,7 @@ enum zb_code zb__node_still(const zb_node *node, zb_error *err) {
 
 void zb__node_mark_new(zb_node *node) {
     zb_object_info info = {.size = 0};
-    char *key = document_key(node);
+    char *key = node->store->hints.tells_late ? NULL : document_key(node);
     if (key)
         (void)zb_store_peek(node->store, key, &info, NULL);
     free(key);

@@ -52,6 +52,7 @@ static void fs_destroy(zb_store *store) {
     zb__fs *fs = (zb__fs *)store;
     zb__fork_guard_remove(&fs->guard);
     zb__fs_leave_no_lock(fs);
+    zb__fs_forget_left(fs);
     zb__fs_drop_waiting_below(fs, "");
     zb__fs_free_dirty(fs);
     free(fs->swept);
@@ -100,7 +101,9 @@ static const zb_store_hints fs_hints = {.gap = 4096,
                                         .is_local = true,
                                         .can_list = true,
                                         .can_change = true,
-                                        .is_watched = true};
+                                        .is_watched = true,
+                                        .tells_first = true,
+                                        .tells_late = true};
 
 /* Equal for two stores on one directory, so that they share cached chunks. */
 static uint64_t directory_id(const struct stat *st) {
@@ -108,9 +111,12 @@ static uint64_t directory_id(const struct stat *st) {
     return id | 1ull << 63; /* apart from the counted ids of other stores */
 }
 
-/* The child has no flush under way, whatever its parent was doing. */
-static void forget_flush(void *context) {
-    pthread_mutex_init(&((zb__fs *)context)->flushing, NULL);
+/* The child has no flush under way, whatever its parent was doing, and no part in the parent's
+   lock. */
+static void forget_parent(void *context) {
+    zb__fs *fs = context;
+    pthread_mutex_init(&fs->flushing, NULL);
+    zb__fs_forget_left(fs);
 }
 
 enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err) {
@@ -141,7 +147,7 @@ enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err) {
     pthread_mutex_init(&fs->lock, NULL);
     pthread_mutex_init(&fs->flushing, NULL);
     zb_batch_begin(&fs->own, &fs->base, NULL, NULL);
-    fs->guard = (zb__fork_guard){.lock = &fs->lock, .in_child = forget_flush, .context = fs};
+    fs->guard = (zb__fork_guard){.lock = &fs->lock, .in_child = forget_parent, .context = fs};
     zb__fork_guard_add(&fs->guard);
     *out = &fs->base;
     return ZB_OK;

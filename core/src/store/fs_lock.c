@@ -11,7 +11,10 @@
  *
  * The hierarchy's file stays until a store that has left it is flushed or ends: a program that
  * makes a thousand nodes would make and unlink it a thousand times, which some file systems take
- * longer for than for the nodes.
+ * longer for than for the nodes. For as long it stays open, too (zb__fs.left): the next holder
+ * locks it again, if the name still leads to it. One holder at a time takes the descriptor, as one
+ * description excludes nobody from itself; for the same reason a child forgets it. Not on the file
+ * systems of networks, where an open file without a name may keep its directory from going.
  *
  * Every user that may write in the directory may take the lock: the file gets the directory's
  * rights, whatever the umask says. A lock file that cannot be opened all the same was made by
@@ -44,7 +47,9 @@
 struct zb__fs_lock {
     zb_lock base;
     int fd, dir;       /* dir: of the key; may be the store's own */
+    struct stat file;  /* that of fd, from when it was opened */
     bool is_hierarchy; /* whose file stays */
+    unsigned forks;    /* zb__fs.forks when it was taken */
     char *key;
     char name[NAME_MAX + 1]; /* of the file in dir */
 };
@@ -108,10 +113,9 @@ bool zb__fs_is_hierarchy_lock(const char *name) {
     return strcmp(name, hierarchy) == 0;
 }
 
-static bool names_this_file(int dir, const char *name, int fd) {
-    struct stat file, named;
-    return fstat(fd, &file) == 0 && fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           zb__fs_same_file(&file, &named);
+static bool names_this_file(int dir, const char *name, const struct stat *file) {
+    struct stat named;
+    return fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && zb__fs_same_file(file, &named);
 }
 
 /* Gives a file that was just made the rights of its directory. */
@@ -158,17 +162,61 @@ static int open_lock_file(int dir, const char *name, bool stays) {
 /* Removes a lock file that we may not open, when no process has it locked. */
 static void remove_forsaken(int dir, const char *name) {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct stat file;
     int fd = zb__fs_open_name(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd < 0)
         return;
-    if (fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type == F_UNLCK &&
-        names_this_file(dir, name, fd))
+    if (fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type == F_UNLCK && fstat(fd, &file) == 0 &&
+        names_this_file(dir, name, &file))
         unlinkat(dir, name, 0);
     close(fd);
 }
 
+/* ---- The hierarchy's file between two holders ---- */
+
+/* The descriptor that was left, which is the caller's then, or -1. */
+static int take_left(zb__fs *fs, struct stat *file) {
+    pthread_mutex_lock(&fs->lock);
+    const int fd = fs->left - 1;
+    *file = fs->left_file;
+    fs->left = 0;
+    pthread_mutex_unlock(&fs->lock);
+    return fd;
+}
+
+/* Lets go of the lock, and leaves its descriptor to the next holder where it can. A child that has
+   it from its parent only closes it, as the lock may still be the parent's. */
+static void leave(zb__fs *fs, const zb__fs_lock *l) {
+    struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    bool left = !fs->is_remote && l->forks == fs->forks && fcntl(l->fd, F_OFD_SETLK, &whole) == 0;
+    pthread_mutex_lock(&fs->lock);
+    atomic_store(&fs->leaves_lock, true);
+    left = left && fs->left == 0;
+    if (left) {
+        fs->left = l->fd + 1;
+        fs->left_file = l->file;
+    }
+    pthread_mutex_unlock(&fs->lock);
+    if (!left)
+        close(l->fd);
+}
+
+static bool try_left(zb__fs *fs, zb__fs_lock *l) {
+    l->fd = take_left(fs, &l->file);
+    if (l->fd < 0)
+        return false;
+    if (zb__fs_lock_file(l->fd) == 0 && names_this_file(l->dir, l->name, &l->file))
+        return true;
+    close(l->fd);
+    return false;
+}
+
+/* ---- Taking a lock ---- */
+
 /* One try for the lock of l->name in l->dir; errno, EAGAIN when another holder has it. */
-static int try_once(zb__fs_lock *l, bool *forsaken) {
+static int try_once(zb__fs *fs, zb__fs_lock *l, bool *forsaken) {
+    if (l->is_hierarchy && try_left(fs, l))
+        return 0;
     l->fd = open_lock_file(l->dir, l->name, l->is_hierarchy);
     if (l->fd < 0 && errno == EACCES) {
         if (*forsaken) /* its maker has had a pause to give it its rights */
@@ -180,7 +228,7 @@ static int try_once(zb__fs_lock *l, bool *forsaken) {
     if (l->fd < 0)
         return errno;
     int failed = zb__fs_lock_file(l->fd);
-    if (!failed && names_this_file(l->dir, l->name, l->fd))
+    if (!failed && fstat(l->fd, &l->file) == 0 && names_this_file(l->dir, l->name, &l->file))
         return 0;
     if (zb__fs_no_locks(failed))
         unlinkat(l->dir, l->name, 0); /* no process can hold it */
@@ -188,12 +236,12 @@ static int try_once(zb__fs_lock *l, bool *forsaken) {
     return failed ? failed : EAGAIN;
 }
 
-static int acquire(zb__fs_lock *l) {
+static int acquire(zb__fs *fs, zb__fs_lock *l) {
     waiting_time waiting = begin_waiting();
     bool forsaken = false;
     int failed;
     do
-        failed = try_once(l, &forsaken);
+        failed = try_once(fs, l, &forsaken);
     while (failed == EAGAIN && wait_a_little(&waiting));
     return failed;
 }
@@ -272,7 +320,7 @@ static enum zb_code acquire_key(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
         enum zb_code code = open_directory(fs, l, err);
         if (code != ZB_OK)
             return code;
-        int failed = acquire(l);
+        int failed = acquire(fs, l);
         if (!failed)
             return ZB_OK;
         close_directory(fs, l);
@@ -294,6 +342,7 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb
                        .key = copy,
                        .fd = -1,
                        .dir = -1,
+                       .forks = fs->forks,
                        .is_hierarchy = strcmp(key, "zarr.json") == 0};
     enum zb_code code = zb__locks_are_off() ? ZB_OK : acquire_key(fs, l, err);
     if (code != ZB_OK) {
@@ -308,21 +357,21 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb
 /* The name is unlinked only while it leads to our file: the directory may have been erased and made
    anew. */
 static void unlink_own(const zb__fs_lock *l) {
-    if (names_this_file(l->dir, l->name, l->fd))
+    if (names_this_file(l->dir, l->name, &l->file))
         unlinkat(l->dir, l->name, 0);
 }
 
 void zb__fs_unlock(zb_lock *lock) {
     zb__fs_lock *l = (zb__fs_lock *)lock;
     zb__fs *fs = (zb__fs *)lock->store;
-    if (l->fd >= 0) {
-        if (l->is_hierarchy && !atomic_exchange(&fs->lost_root, false))
-            atomic_store(&fs->leaves_lock, true);
-        else
-            unlink_own(l);
+    if (l->fd >= 0 && l->is_hierarchy && !atomic_exchange(&fs->lost_root, false)) {
+        leave(fs, l);
+    } else if (l->fd >= 0) {
+        unlink_own(l);
         close(l->fd);
-        close_directory(fs, l);
     }
+    if (l->fd >= 0)
+        close_directory(fs, l);
     free(l->key);
     free(l);
 }
@@ -331,12 +380,21 @@ void zb__fs_leave_no_lock(zb__fs *fs) {
     zb__fs_lock l = {.is_hierarchy = true, .key = "zarr.json"};
     if (!atomic_exchange(&fs->leaves_lock, false) || open_directory(fs, &l, NULL) != ZB_OK)
         return;
-    l.fd = open_made(l.dir, l.name);
-    if (l.fd >= 0 && zb__fs_lock_file(l.fd) == 0)
+    l.fd = take_left(fs, &l.file);
+    if (l.fd < 0)
+        l.fd = open_made(l.dir, l.name);
+    if (l.fd >= 0 && zb__fs_lock_file(l.fd) == 0 && fstat(l.fd, &l.file) == 0)
         unlink_own(&l);
     if (l.fd >= 0)
         close(l.fd);
     close_directory(fs, &l);
+}
+
+void zb__fs_forget_left(zb__fs *fs) {
+    if (fs->left)
+        close(fs->left - 1);
+    fs->left = 0;
+    fs->forks++;
 }
 
 enum zb_code zb__fs_confirm_lock(const zb_lock *lock, zb_error *err) {

@@ -14,25 +14,34 @@
 #include "store/fs_place.h"
 #include "store/fs_store.h"
 
-/* Makes the directory `path` where only its last part is missing. Returns an O_PATH descriptor or
-   -1 with errno: ENOENT where more is missing. */
-static int make_last(zb__fs *fs, const char *path) {
+#define DIRECTORY (O_PATH | O_DIRECTORY | O_CLOEXEC)
+
+/* Makes the directory `path`, of which all but the last part is there. Returns an O_PATH descriptor
+   or -1 with errno: EEXIST where anything has its name, ENOENT where more is missing. */
+static int make_new(zb__fs *fs, const char *path) {
     char parent[PATH_MAX] = "";
     const char *name = zb__fs_name_of(path);
     if (name > path)
         memcpy(parent, path, (size_t)(name - path) - 1);
-    int above = *parent ? zb__fs_openat(fs->root, parent, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (*parent && above < 0)
+    int above = *parent ? zb__fs_openat(fs->root, parent, DIRECTORY) : fs->root;
+    if (above < 0)
         return -1;
-    bool made = mkdirat(*parent ? above : fs->root, name, 0777) == 0;
-    int saved = errno;
-    if (*parent)
-        close(above);
-    if (made)
+    int made = mkdirat(above, name, 0777);
+    if (made == 0) {
         zb__fs_mark_dirty(fs, parent);
+        made = zb__fs_open_name(above, name, DIRECTORY | O_NOFOLLOW, 0);
+    }
+    int saved = errno;
+    if (above != fs->root)
+        close(above);
     errno = saved;
-    return made || errno == EEXIST ? zb__fs_openat(fs->root, path, O_PATH | O_DIRECTORY | O_CLOEXEC)
-                                   : -1;
+    return made;
+}
+
+/* The same for a directory that may have been made meanwhile. */
+static int make_last(zb__fs *fs, const char *path) {
+    int made = make_new(fs, path);
+    return made >= 0 || errno != EEXIST ? made : zb__fs_openat(fs->root, path, DIRECTORY);
 }
 
 /* Makes the directory `path` and those above it, from the root on. Returns an O_PATH descriptor or
@@ -40,7 +49,7 @@ static int make_last(zb__fs *fs, const char *path) {
    store work. */
 static int make_directories(zb__fs *fs, const char *path) {
     char prefix[PATH_MAX] = "", parent[PATH_MAX] = "";
-    int at = zb__fs_open_name(fs->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    int at = zb__fs_open_name(fs->root, ".", DIRECTORY, 0);
     for (const char *part = path; at >= 0;) {
         size_t length = strcspn(part, "/");
         memcpy(prefix, path, (size_t)(part - path) + length);
@@ -53,7 +62,7 @@ static int make_directories(zb__fs *fs, const char *path) {
         errno = saved;
         if (!made && errno != EEXIST)
             return -1;
-        at = zb__fs_openat(fs->root, prefix, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        at = zb__fs_openat(fs->root, prefix, DIRECTORY);
         if (at < 0 || part[length] == '\0')
             break;
         strcpy(parent, prefix);
@@ -76,8 +85,8 @@ static bool has_part_of_ours(const char *key) {
     return false;
 }
 
-enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_place *place,
-                               zb_error *err) {
+/* Fills in all but the descriptor. */
+static enum zb_code name_place(const char *key, zb__fs_place *place, zb_error *err) {
     if (has_part_of_ours(key))
         return zb_fail(err, ZB_EINVAL, "'%s' has a name that is kept for temporary files", key);
     place->name = zb__fs_name_of(key);
@@ -87,9 +96,31 @@ enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_pl
         return zb__fs_fail_write(err, ENAMETOOLONG, "write", key);
     memcpy(place->path, key, length);
     place->path[length] = '\0';
-    place->dir =
-        zb__fs_openat(fs->root, length ? place->path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    for (int i = 0; place->dir < 0 && errno == ENOENT && make && length && i < ZB__FS_TRIES; i++) {
+    return ZB_OK;
+}
+
+enum zb_code zb__fs_make_place(zb__fs *fs, const char *key, zb__fs_place *place, zb_error *err) {
+    enum zb_code code = name_place(key, place, err);
+    if (code)
+        return code;
+    errno = EEXIST; /* the root is there */
+    place->dir = *place->path ? make_new(fs, place->path) : -1;
+    place->made = true;
+    if (place->dir >= 0)
+        return ZB_OK;
+    return errno == EEXIST ? zb_fail(err, ZB_ECONFLICT, "there is something at '%s'", place->path)
+                           : zb__fs_fail_write(err, errno, "make the directory of", key);
+}
+
+enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_place *place,
+                               zb_error *err) {
+    enum zb_code code = name_place(key, place, err);
+    if (code)
+        return code;
+    const bool is_below = *place->path;
+    place->dir = zb__fs_openat(fs->root, is_below ? place->path : ".", DIRECTORY);
+    for (int i = 0; place->dir < 0 && errno == ENOENT && make && is_below && i < ZB__FS_TRIES;
+         i++) {
         place->dir = make_last(fs, place->path);
         if (place->dir < 0 && errno == ENOENT)
             place->dir = make_directories(fs, place->path);

@@ -18,6 +18,10 @@ typedef struct zb__fs_place {
 enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_place *place,
                                zb_error *err);
 
+/* The same for a key whose directory is to be made, while the one above it is there. ZB_ECONFLICT
+   when anything has its name. */
+enum zb_code zb__fs_make_place(zb__fs *fs, const char *key, zb__fs_place *place, zb_error *err);
+
 /* ZB_ECONFLICT unless the path beneath the root ("" for the root) leads to the directory of this
    descriptor, which it did when the key's place was opened. */
 enum zb_code zb__fs_check_place(const zb__fs *fs, const char *path, int dir, const char *key,

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/fork.h"
@@ -66,6 +67,10 @@ typedef struct zb__fs {
     uint64_t dirty_all; /* the last change that was not remembered, there being too many; 0: none */
     uint64_t changes;
     uint64_t *swept; /* hashes of directories that were cleaned, see fs_sweep.c */
+    int left;        /* one more than the descriptor of the hierarchy's lock file, which nobody has
+                        locked through it, see fs_lock.c; 0: none */
+    struct stat left_file; /* that file */
+    unsigned forks;        /* between the process that opened the store and this one */
 } zb__fs;
 
 #endif

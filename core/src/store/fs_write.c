@@ -69,10 +69,12 @@ static bool keep_rights(int dir, const char *name, int fd) {
 }
 
 /* Opens the key's directory and a temporary file in it. *replaces: there is an object. */
-static enum zb_code begin(zb__fs *fs, const char *key, zb__fs_place *place, bool *replaces,
+static enum zb_code begin(zb__fs *fs, const zb_put *put, zb__fs_place *place, bool *replaces,
                           char temp[NAME_MAX + 1], int *fd, zb_error *err) {
+    const char *key = put->key;
     for (int tries = 0;; tries++) {
-        enum zb_code code = zb__fs_open_place(fs, key, true, place, err);
+        enum zb_code code = put->is_first ? zb__fs_make_place(fs, key, place, err)
+                                          : zb__fs_open_place(fs, key, true, place, err);
         if (code != ZB_OK)
             return code;
         if (!place->made)
@@ -207,7 +209,7 @@ enum zb_code zb__fs_put(zb_store *store, const zb_put *put, zb_error *err) {
     bool replaces = false;
     enum zb_code code = is_flushed(put) ? zb__fs_join(fs, put->batch, err) : ZB_OK;
     if (code == ZB_OK)
-        code = begin(fs, put->key, &place, &replaces, temp, &fd, err);
+        code = begin(fs, put, &place, &replaces, temp, &fd, err);
     if (code != ZB_OK)
         return code;
     code = fill(fd, put, replaces, err);

@@ -24,7 +24,7 @@ enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_store_hi
                         .sync = ZB_SYNC_NONE};
     if (!store->label)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store's label");
-    store->id = atomic_fetch_add(&next_id, 1);
+    store->id = store->serial = atomic_fetch_add(&next_id, 1);
     store->refs = 1;
     return ZB_OK;
 }

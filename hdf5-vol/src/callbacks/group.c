@@ -22,7 +22,7 @@ static enum zb_code make_at(vol_node *base, const char *name, vol_missing missin
     vol_place place;
     if (!name)
         return vol_edit_create_loose_group(base->file, attributes, out, err);
-    enum zb_code code = vol_place_find(base, name, missing, &place, err);
+    enum zb_code code = vol_place_for_new(base, name, missing, &place, err);
     if (code)
         return code;
     code = vol_edit_create_group(&place, attributes, out, err);

@@ -97,8 +97,10 @@ static enum zb_code walk_place(vol_place *place, char *rest, vol_missing missing
     return code;
 }
 
-enum zb_code vol_place_find(vol_node *base, const char *path, vol_missing missing, vol_place *out,
-                            zb_error *err) {
+/* is_free: the cheap question whether the group has no such link. */
+static enum zb_code find_place(vol_node *base, const char *path, vol_missing missing,
+                               bool (*is_free)(vol_node *group, const char *name), vol_place *out,
+                               zb_error *err) {
     vol_link *there;
     *out = (vol_place){.group = path[0] == '/' ? base->file->root : base};
     if (out->group->loose)
@@ -112,7 +114,7 @@ enum zb_code vol_place_find(vol_node *base, const char *path, vol_missing missin
         code = zb_fail(err, ZB_EINVAL, "'%s' names no new object", path);
     else if (!code && out->group->kind != VOL_GROUP)
         code = zb_fail(err, ZB_EINVAL, "'%s' is no group", out->group->path);
-    else if (!code && !vol_child_is_absent(out->group, out->name) &&
+    else if (!code && !is_free(out->group, out->name) &&
              vol_child_find(out->group, out->name, &there, NULL) == ZB_OK)
         code = zb_fail(err, ZB_ECONFLICT, "name already exists: '%s'", path);
     else if (!code && !out->group->zarr)
@@ -126,7 +128,25 @@ enum zb_code vol_place_find(vol_node *base, const char *path, vol_missing missin
     return code;
 }
 
+enum zb_code vol_place_find(vol_node *base, const char *path, vol_missing missing, vol_place *out,
+                            zb_error *err) {
+    return find_place(base, path, missing, vol_child_is_absent, out, err);
+}
+
+enum zb_code vol_place_for_new(vol_node *base, const char *path, vol_missing missing,
+                               vol_place *out, zb_error *err) {
+    return find_place(base, path, missing, vol_child_is_unknown, out, err);
+}
+
 /* ---- Creating ---- */
+
+/* What a node could not be made for. */
+static enum zb_code blame_name(const vol_place *place, enum zb_code code, zb_error *err) {
+    vol_link *there;
+    if (code != ZB_ECONFLICT || vol_child_find(place->group, place->name, &there, NULL) != ZB_OK)
+        return code;
+    return zb_fail(err, code, "name already exists: '%s'", place->name);
+}
 
 enum zb_code vol_edit_add(const vol_place *place, zb_node *made, vol_node **out, zb_error *err) {
     enum zb_code code = vol_tree_add(place->group, place->name, made, out, err);
@@ -143,7 +163,7 @@ enum zb_code vol_edit_create_group(const vol_place *place, const char *attribute
         code = zb_group_create(place->group->file->store, path, attributes, &made, err);
     free(path);
     if (code)
-        return code;
+        return blame_name(place, code, err);
     code = vol_edit_add(place, made, out, err);
     if (!code)
         vol_links_set_listed(*out, true); /* it is empty, and we shall see what is made in it */
@@ -158,7 +178,7 @@ enum zb_code vol_edit_create_array(const vol_place *place, const zb_array_spec *
     if (!code)
         code = zb_array_create(place->group->file->store, path, spec, &made, err);
     free(path);
-    return code ? code : vol_edit_add(place, made, out, err);
+    return code ? blame_name(place, code, err) : vol_edit_add(place, made, out, err);
 }
 
 /* Of an array (spec), or of a group with these attributes. */

@@ -15,6 +15,10 @@
    (ZB_ECONFLICT). ZB_ENOTFOUND for groups that are missing and not made. */
 enum zb_code vol_place_find(vol_node *base, const char *path, vol_missing missing, vol_place *out,
                             zb_error *err);
+/* The same for a node that is going to be made at once, which tells whether the store has one of
+   that name (ZB_ECONFLICT): it is not asked before. */
+enum zb_code vol_place_for_new(vol_node *base, const char *path, vol_missing missing,
+                               vol_place *out, zb_error *err);
 /* Frees the name. */
 void vol_place_clear(vol_place *place);
 

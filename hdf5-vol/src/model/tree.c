@@ -234,11 +234,15 @@ enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, z
                                 : code;
 }
 
+bool vol_child_is_unknown(vol_node *group, const char *name) {
+    return !vol_links_are_listed(group) && !vol_loose_store(group) &&
+           group->file->options.dimensions != VOL_DIMENSIONS_ON && !vol_links_find(group, name) &&
+           !vol_named_find(group, name) && !vol_name_is_reserved(name);
+}
+
 bool vol_child_is_absent(vol_node *group, const char *name) {
     char *path;
-    if (vol_links_are_listed(group) || vol_loose_store(group) ||
-        group->file->options.dimensions == VOL_DIMENSIONS_ON || vol_links_find(group, name) ||
-        vol_named_find(group, name) || vol_name_is_reserved(name) ||
+    if (!vol_child_is_unknown(group, name) ||
         vol_node_child_path(group, name, &path, NULL) != ZB_OK)
         return false;
     const bool absent = zb_store_is_absent(group->file->store, path);

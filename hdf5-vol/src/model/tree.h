@@ -107,6 +107,9 @@ enum zb_code vol_link_open(vol_link *link, zb_error *err);
 /* True if there is surely no such link: the cheap question before a new one is made. False says
    nothing. */
 bool vol_child_is_absent(vol_node *group, const char *name);
+/* True if there is none but where the store has a node of that name, which was not asked: making
+   that node tells. */
+bool vol_child_is_unknown(vol_node *group, const char *name);
 
 /* The link that is a node's place; NULL for the root and for loose nodes. */
 vol_link *vol_link_of(const vol_node *node);

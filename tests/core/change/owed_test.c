@@ -273,12 +273,50 @@ static void a_failed_flush_is_tried_again(void **state) {
     }
 }
 
+/* Makes groups by two stores in turns, both of which know the root's version, and has the first
+   settle first, or the second. */
+static void in_turns(fixture *f, bool first_settles) {
+    begin(f);
+    zb_store *other = second(f);
+    zb_store *const stores[] = {f->store, other};
+    group(f->store, "a");
+    store_let_age(f->store, "zarr.json");
+    for (int i = 0; i < 6; i++) {
+        char path[16];
+        snprintf(path, sizeof path, "%c", 'b' + i);
+        group(stores[i / 2 % 2], path);
+    }
+    for (int i = 0; i < 2; i++) {
+        settle(stores[first_settles ? i : 1 - i]);
+        for (char name = 'a'; name <= 'g'; name++)
+            expect_block(f->store, (char[]){name, '\0'});
+        assert_false(has_note(f->store));
+    }
+    zb_store_release(other);
+}
+
+/* A store that has looked at a group once does not look for notes again: what another one has made
+   meanwhile is in the block all the same. */
+static void the_first_of_two_settles_first(void **state) {
+    in_turns(*state, true);
+}
+
+static void the_second_of_two_settles_first(void **state) {
+    in_turns(*state, false);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(a_block_is_written_once),    FIXTURE_TEST(the_last_state_counts),
-        FIXTURE_TEST(the_end_of_a_store_settles), FIXTURE_TEST(two_stores_tell_the_truth),
-        FIXTURE_TEST(a_kill_leaves_no_block),     FIXTURE_TEST(others_may_have_put_a_block),
-        FIXTURE_TEST(owners_come_and_go),         cmocka_unit_test(a_failed_flush_is_tried_again),
+        FIXTURE_TEST(the_first_of_two_settles_first),
+        FIXTURE_TEST(the_second_of_two_settles_first),
+        FIXTURE_TEST(a_block_is_written_once),
+        FIXTURE_TEST(the_last_state_counts),
+        FIXTURE_TEST(the_end_of_a_store_settles),
+        FIXTURE_TEST(two_stores_tell_the_truth),
+        FIXTURE_TEST(a_kill_leaves_no_block),
+        FIXTURE_TEST(others_may_have_put_a_block),
+        FIXTURE_TEST(owners_come_and_go),
+        cmocka_unit_test(a_failed_flush_is_tried_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

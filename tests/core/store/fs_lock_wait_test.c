@@ -5,6 +5,7 @@
  */
 #include <grp.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -109,11 +110,64 @@ static void left_files_of_others(void **state) {
     assert_int_equal(fixture_files(f->root, NULL), 0);
 }
 
+/* Asks for the lock that the parent has by then: the exit code tells of a conflict. */
+static void ask_for_lock(zb_store *store, int told) {
+    char byte;
+    zb_lock *lock;
+    const bool good = read(told, &byte, 1) == 1;
+    _exit(good && zb_store_lock(store, "zarr.json", &lock, NULL) == ZB_ECONFLICT ? 0 : 1);
+}
+
+/* A store keeps the file of the hierarchy's lock open between two holders. A child inherits the
+   description, which excludes nobody from itself. */
+static void children_have_no_part_in_the_lock(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_lock *lock;
+    int told[2], status;
+    ASSERT_OK(zb_store_lock(f->store, "zarr.json", &lock, &err), err);
+    zb_store_unlock(lock);
+    assert_int_equal(pipe(told), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        ask_for_lock(f->store, told[0]);
+    ASSERT_OK(zb_store_lock(f->store, "zarr.json", &lock, &err), err);
+    assert_int_equal(write(told[1], "", 1), 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    zb_store_unlock(lock);
+    close(told[0]);
+    close(told[1]);
+}
+
+/* What another program has removed or replaced is nobody's lock. */
+static void a_file_that_was_left_may_go(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_lock *lock, *other;
+    char path[600];
+    zb_store *second = open_level(f, "");
+    for (int i = 0; i < 2; i++) {
+        ASSERT_OK(zb_store_lock(f->store, "zarr.json", &lock, &err), err);
+        zb_store_unlock(lock);
+        snprintf(path, sizeof path, "%s/.zarr.json.zb-lock", f->root);
+        assert_int_equal(unlink(path), 0);
+        if (i == 1)
+            check_write_file(f->root, ".zarr.json.zb-lock", "", 0);
+        ASSERT_OK(zb_store_lock(f->store, "zarr.json", &lock, &err), err);
+        ASSERT_FAILS(zb_store_lock(second, "zarr.json", &other, &err), ZB_ECONFLICT, err, "locked");
+        zb_store_unlock(lock);
+    }
+    zb_store_release(second);
+}
+
 int main(void) {
     setenv("ZARRBRIDGE_LOCK_SECONDS", "1", 1);
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(waiting_has_an_end),
-        FIXTURE_TEST(a_hierarchy_has_one_lock),
+        FIXTURE_TEST(waiting_has_an_end),          FIXTURE_TEST(children_have_no_part_in_the_lock),
+        FIXTURE_TEST(a_file_that_was_left_may_go), FIXTURE_TEST(a_hierarchy_has_one_lock),
         FIXTURE_TEST(left_files_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,33 @@ static void puts_and_replaces(void **state) {
     assert_int_equal(st.st_mode & 0777, 0666 & ~mask); /* as any program makes files */
 }
 
+/* A first object comes where nothing is, and touches nothing else. */
+static void first_objects_find_nothing(void **state) {
+    fixture *f = *state;
+    static const char *const taken[] = {"a/zarr.json", "empty/zarr.json", "file/zarr.json",
+                                        "dangling/zarr.json", "zarr.json"};
+    const zb_part part = {.data = "new", .size = 3};
+    zb_put put = {.key = "g/zarr.json", .parts = &part, .count = 1, .is_first = true};
+    char path[512];
+    zb_error err;
+    assert_true(f->store->hints.tells_first);
+    ASSERT_OK(zb_store_put_as(f->store, &put, &err), err);
+    put.key = "g/below/zarr.json";
+    ASSERT_OK(zb_store_put_as(f->store, &put, &err), err);
+    assert_holds(f->store, "g/below/zarr.json", "new");
+    fixture_must_put(f->store, "a/c/0", "old", PUT_NOW);
+    fixture_must_put(f->store, "file", "old", PUT_NOW);
+    snprintf(path, sizeof path, "%s/empty", f->root);
+    assert_int_equal(mkdir(path, 0777), 0);
+    fixture_link(f, "nowhere", "dangling");
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        put.key = taken[i];
+        ASSERT_FAILS(zb_store_put_as(f->store, &put, &err), ZB_ECONFLICT, err, "something");
+        assert_false(fixture_get(f->store, taken[i], &(char *){NULL}, &err) == ZB_OK);
+    }
+    assert_clean(f, 5);
+}
+
 /* Reads the whole object and compares it with the parts. */
 static void assert_is(zb_store *store, const char *key, const zb_part *parts, size_t count) {
     zb_error err;
@@ -385,6 +412,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(replaced_objects_keep_their_rights),
         FIXTURE_TEST(puts_and_replaces),
+        FIXTURE_TEST(first_objects_find_nothing),
         FIXTURE_TEST(joins_parts),
         FIXTURE_TEST(hostile_keys_are_refused),
         FIXTURE_TEST(links_lead_nowhere_outside),

@@ -14,6 +14,13 @@ zb_store *store_new(void) {
     return store;
 }
 
+void store_let_age(zb_store *store, const char *key) {
+    zb_object_info info = {.size = 0};
+    zb_error err;
+    while (!info.validator.valid)
+        ASSERT_OK(zb_store_stat(store, key, &info, &err), err);
+}
+
 char *store_text(zb_store *store, const char *key) {
     char *text = NULL;
     size_t size;

@@ -9,6 +9,9 @@
 
 zb_store *store_new(void);
 
+/* Waits until a change of the object is sure to give it another version. */
+void store_let_age(zb_store *store, const char *key);
+
 /* The object's text, or NULL when there is none. The caller frees it. */
 char *store_text(zb_store *store, const char *key);
 void store_set(zb_store *store, const char *key, const char *text);

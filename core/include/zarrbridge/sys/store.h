@@ -100,6 +100,8 @@ typedef struct zb_store_hints {
                              taken for the present one (nanoseconds); counts with submit() */
     uint64_t small;       /* shards of at most this decoded size (bytes) come faster whole than by
                              their index first; counts with submit() */
+    bool tells_first; /* put() heeds is_first, which costs less than to ask is_absent() before */
+    bool tells_late;  /* the validator of an object that was put a moment ago is never valid */
 } zb_store_hints;
 
 /* The longest range that comes as one request where others come in parts: a short rest costs more
@@ -173,6 +175,8 @@ typedef struct zb_put {
     enum zb_sync sync;
     bool waits;      /* counts with ZB_SYNC_CLOSE */
     bool in_order;   /* counts with ZB_SYNC_NONE */
+    bool is_first;   /* counts where tells_first: ZB_ECONFLICT, and nothing is touched, unless there
+                        is nothing at the key's prefix (is_absent). It never waits */
     zb_batch *batch; /* NULL: its losses are told to the caller that flushes the store as a whole */
 } zb_put;
 
@@ -335,7 +339,7 @@ typedef struct zb_store_ops {
                           void *context, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 15
+#define ZB_STORE_OPS_VERSION 16
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
@@ -375,9 +379,10 @@ struct zb_store {
     zb_later *later;  /* NULL: nothing is left; stays when there is something once */
     uint64_t changes; /* made through the store */
     int refs;
-    int sync;       /* enum zb_sync: see zb_store_set_sync */
-    bool has_older; /* a node of version 2 was found */
-    uint64_t turn;  /* the thread that has a turn (zb_turn_begin), by its number; 0: none */
+    int sync;        /* enum zb_sync: see zb_store_set_sync */
+    bool has_older;  /* a node of version 2 was found */
+    uint64_t turn;   /* the thread that has a turn (zb_turn_begin), by its number; 0: none */
+    uint64_t serial; /* of this struct: two stores at one place have one id, and two serials */
 };
 
 /* The head of every backend's own object handle. */
