@@ -63,13 +63,14 @@ enum zb_code zb__change_begin(zb_store *store, zb__change *change, zb_error *err
 
 static enum zb_code add_missing(zb__change *change, const char *path, zb_error *err) {
     zb__document document;
-    char *text;
-    size_t size;
+    zb__built built;
     if (contains(&change->missing, path))
         return ZB_OK;
-    enum zb_code code = zb__build_group(NULL, &text, &size, err);
-    if (!code)
-        code = zb__document_parse(text, size, "the new group", &document, err);
+    enum zb_code code = zb__build_group(NULL, &built, err);
+    if (code)
+        return code;
+    zb_json_free(built.json); /* without places in the text */
+    code = zb__document_parse(built.text, built.size, "the new group", &document, err);
     return code ? code : entries_add(&change->missing, path, &document, err);
 }
 

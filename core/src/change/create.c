@@ -98,11 +98,12 @@ static enum zb_code store_node(zb_node *node, const zb_node *owner, const char *
     return zb__change_end(&change, code, err);
 }
 
-/* Takes over text. */
-static enum zb_code create(zb_store *store, const char *path, const zb_node *owner, char *text,
-                           size_t size, zb_node **out, zb_error *err) {
+/* Takes over the document. */
+static enum zb_code create(zb_store *store, const char *path, const zb_node *owner, zb__built built,
+                           zb_node **out, zb_error *err) {
     zb_node *node;
-    enum zb_code code = zb__as_argument(zb__node_make(store, path, text, size, &node, err), err);
+    enum zb_code code = zb__as_argument(
+        zb__node_make_parsed(store, path, built.text, built.size, built.json, &node, err), err);
     if (!code && node->array && node->array->is_cut) {
         zb_node_release(node);
         code = zb__node_blame(store, "array", path,
@@ -117,51 +118,49 @@ static enum zb_code create(zb_store *store, const char *path, const zb_node *own
         zb_node_release(node);
     }
     if (!code) {
-        code = store_node(node, owner, text, size, err);
+        code = store_node(node, owner, built.text, built.size, err);
         if (code)
             zb_node_release(node);
         else
             *out = node;
     }
-    free(text);
+    free(built.text);
     return code;
 }
 
 enum zb_code zb_group_create(zb_store *store, const char *path, const char *attributes,
                              zb_node **out, zb_error *err) {
-    char *text = NULL;
-    size_t size = 0;
+    zb__built built;
     enum zb_code code = zb__path_check_new(path, err);
     if (!code)
-        code = zb__build_group(attributes, &text, &size, err);
+        code = zb__build_group(attributes, &built, err);
     if (code)
         return zb__node_blame(store, "group", path, code, err);
-    return create(store, path, NULL, text, size, out, err);
+    return create(store, path, NULL, built, out, err);
 }
 
 enum zb_code zb_array_create(zb_store *store, const char *path, const zb_array_spec *spec,
                              zb_node **out, zb_error *err) {
-    char *text = NULL;
-    size_t size = 0;
+    zb__built built;
     enum zb_code code = zb__path_check_new(path, err);
     if (!code)
-        code = zb__build_array(spec, &text, &size, err);
+        code = zb__build_array(spec, &built, err);
     if (code)
         return zb__node_blame(store, "array", path, code, err);
-    return create(store, path, NULL, text, size, out, err);
+    return create(store, path, NULL, built, out, err);
 }
 
 enum zb_code zb_hidden_create(const zb_node *owner, const char *name, const zb_array_spec *spec,
                               zb_node **out, zb_error *err) {
-    char *text = NULL, *path = NULL;
-    size_t size = 0;
+    zb__built built;
+    char *path = NULL;
     enum zb_code code = zb__hidden_path(owner, name, &path, err);
     if (!code)
         code = zb_node_may_change(owner, err);
     if (!code)
-        code = zb__build_array(spec, &text, &size, err);
+        code = zb__build_array(spec, &built, err);
     code = code ? zb__node_blame(owner->store, "hidden array", path ? path : owner->path, code, err)
-                : create(owner->store, path, owner, text, size, out, err);
+                : create(owner->store, path, owner, built, out, err);
     free(path);
     return code;
 }

@@ -7,8 +7,8 @@
  * them.
  *
  * The text is built without white space, parsed, and printed with indentation. The caller that
- * stores it parses it as any document from a store, so that no document is written that the reader
- * would refuse.
+ * stores it makes a node of that tree, as of any document from a store, so that no document is
+ * written that the reader would refuse.
  */
 #include "model/build.h"
 
@@ -89,28 +89,29 @@ static void print_string(zb_json_writer *w, const char *name, const char *value)
     zb_json_write_string(w, value);
 }
 
-/* Turns the compact text, which it frees, into the final one. */
-static enum zb_code indent(zb__text *compact, char **text, size_t *size, zb_error *err) {
-    zb_json *json;
-    char *source = zb__text_take(compact, size);
+/* Turns the compact text, which it frees, into the document. */
+static enum zb_code indent(zb__text *compact, zb__built *out, zb_error *err) {
+    char *source = zb__text_take(compact, &out->size);
     if (!source)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a document");
     /* Only names that are not UTF-8, and limits, make this fail. */
-    enum zb_code code = zb__as_argument(zb_json_parse(source, *size, &json, err), err);
+    enum zb_code code = zb__as_argument(zb_json_parse(source, out->size, &out->json, err), err);
     free(source);
     if (code)
         return zb_error_prefix(err, code, "the new document");
     zb_json_writer w = zb__json_indented(0);
-    zb_json_write_value(&w, json);
-    zb_json_free(json);
+    zb_json_write_value(&w, out->json);
     zb__text_add(&w.text, "\n");
-    *text = zb__text_take(&w.text, size);
-    return *text ? ZB_OK : zb_fail(err, ZB_ENOMEM, "out of memory for a document");
+    out->text = zb__text_take(&w.text, &out->size);
+    if (out->text)
+        return ZB_OK;
+    zb_json_free(out->json);
+    return zb_fail(err, ZB_ENOMEM, "out of memory for a document");
 }
 
 /* The members at the end; `code` tells whether the ones before could be written. */
-static enum zb_code finish(zb_json_writer *w, const char *type, enum zb_code code, char **text,
-                           size_t *size, zb_error *err) {
+static enum zb_code finish(zb_json_writer *w, const char *type, enum zb_code code, zb__built *out,
+                           zb_error *err) {
     zb_json_write_name(w, "zarr_format");
     zb_json_write_int64(w, 3);
     print_string(w, "node_type", type);
@@ -121,16 +122,16 @@ static enum zb_code finish(zb_json_writer *w, const char *type, enum zb_code cod
     }
     zb_json_end_object(w);
     if (!code)
-        return indent(&w->text, text, size, err);
+        return indent(&w->text, out, err);
     free(w->text.data);
     return code;
 }
 
-enum zb_code zb__build_group(const char *attributes, char **text, size_t *size, zb_error *err) {
+enum zb_code zb__build_group(const char *attributes, zb__built *out, zb_error *err) {
     zb_json_writer w = {.level = 0};
     zb_json_begin_object(&w);
     enum zb_code code = print_attributes(&w, attributes, err);
-    return finish(&w, "group", code, text, size, err);
+    return finish(&w, "group", code, out, err);
 }
 
 /* ---- Arrays ------------------------------------------------------------------------------- */
@@ -298,7 +299,7 @@ static enum zb_code check_spec(const zb_array_spec *spec, zb_error *err) {
     return ZB_OK;
 }
 
-enum zb_code zb__build_array(const zb_array_spec *spec, char **text, size_t *size, zb_error *err) {
+enum zb_code zb__build_array(const zb_array_spec *spec, zb__built *out, zb_error *err) {
     zb_json_writer w = {.level = 0};
     enum zb_code code = check_spec(spec, err);
     if (code)
@@ -320,5 +321,5 @@ enum zb_code zb__build_array(const zb_array_spec *spec, char **text, size_t *siz
         zb_json_write_name(&w, "dimension_names");
         zb__json_write_names(&w, spec->dimension_names, spec->ndim);
     }
-    return finish(&w, "array", code, text, size, err);
+    return finish(&w, "array", code, out, err);
 }

@@ -6,10 +6,18 @@
 #include "zarrbridge/array.h"
 #include "zarrbridge/json.h"
 
-/* The document of a group or an array: indented text, malloc'ed, not yet checked against the rules
-   for nodes. attributes: a JSON object as text, or NULL. */
-enum zb_code zb__build_group(const char *attributes, char **text, size_t *size, zb_error *err);
-enum zb_code zb__build_array(const zb_array_spec *spec, char **text, size_t *size, zb_error *err);
+/* A new document: its indented text, malloc'ed, and its tree, in which no value has a place in that
+   text. The owner of each part frees it. */
+typedef struct zb__built {
+    char *text;
+    size_t size;
+    zb_json *json;
+} zb__built;
+
+/* The document of a group or an array, not yet checked against the rules for nodes. attributes: a
+   JSON object as text, or NULL. */
+enum zb_code zb__build_group(const char *attributes, zb__built *out, zb_error *err);
+enum zb_code zb__build_array(const zb_array_spec *spec, zb__built *out, zb_error *err);
 
 /* A fault in a document made of arguments is the caller's fault: ZB_EFORMAT becomes ZB_EINVAL. */
 enum zb_code zb__as_argument(enum zb_code code, zb_error *err);
