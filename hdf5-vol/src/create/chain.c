@@ -236,9 +236,8 @@ static bool has_its_chunk(const vol_spec *spec, const zb_array_info *info) {
 
 /* The chunk of the list counts where it is not that of the chain: with zarr:shard_shape beside a
    chain that has shards of its own. */
-static enum zb_code check_chunk(h5_lib *lib, hid_t dcpl, const vol_spec *out,
-                                const zb_array_info *info, zb_error *err) {
-    if (out->spec.inner_shape == out->chunk || lib->H5Pget_layout(dcpl) != H5D_CHUNKED ||
+static enum zb_code check_chunk(const vol_spec *out, const zb_array_info *info, zb_error *err) {
+    if (out->spec.inner_shape == out->chunk || out->layout != H5D_CHUNKED ||
         has_its_chunk(out, info))
         return ZB_OK;
     return zb_fail(err, ZB_EINVAL,
@@ -277,7 +276,7 @@ static enum zb_code take_property(h5_lib *lib, hid_t dcpl, const char *codecs, v
         return zb_error_prefix(err, code, "property %s", VOL_CODECS_PROPERTY);
     code = check_filters(lib, dcpl, codecs, zb_node_array(trial), replaced, err);
     if (!code && !*replaced)
-        code = check_chunk(lib, dcpl, out, zb_node_array(trial), err);
+        code = check_chunk(out, zb_node_array(trial), err);
     zb_node_release(trial);
     return code;
 }

@@ -82,7 +82,7 @@ static bool fits_compact(uint32_t ndim, const uint64_t *shape, uint64_t bytes) {
 static enum zb_code layout_of(h5_lib *lib, hid_t dcpl, const vol_spec *spec, H5D_layout_t *out,
                               zb_error *err) {
     const bool has_shape = spec->spec.ndim > 0 && !is_null(spec);
-    *out = lib->H5Pget_layout(dcpl);
+    *out = spec->layout;
     if (*out != H5D_COMPACT && !has_shape)
         *out = H5D_CONTIGUOUS;
     if (*out == H5D_CHUNKED || wants_chunks(lib, dcpl, spec))

@@ -35,7 +35,7 @@ void vol_spec_clear(vol_spec *spec) {
     spec->run = NULL;
 }
 
-static enum zb_code take_space(h5_lib *lib, hid_t space, hid_t dcpl, vol_spec *out, zb_error *err) {
+static enum zb_code take_space(h5_lib *lib, hid_t space, vol_spec *out, zb_error *err) {
     hsize_t dims[ZB_MAX_NDIM];
     if (lib->H5Sget_simple_extent_type(space) == H5S_NULL) {
         out->spec.ndim = 1;
@@ -49,14 +49,15 @@ static enum zb_code take_space(h5_lib *lib, hid_t space, hid_t dcpl, vol_spec *o
     for (uint32_t d = 0; d < out->spec.ndim; d++)
         out->shape[d] = dims[d];
     return vol_max_shape_describe(out->spec.ndim, out->shape, out->max_shape,
-                                  lib->H5Pget_layout(dcpl) == H5D_CHUNKED, &out->side, err);
+                                  out->layout == H5D_CHUNKED, &out->side, err);
 }
 
 /* What HDF5's own files do not take, so that every dataset of a store copies to one: their compact
    data are in the header from the beginning, and elements of any length are not in the chunk. */
-static enum zb_code check_list(h5_lib *lib, hid_t type, hid_t dcpl, zb_error *err) {
+static enum zb_code check_list(h5_lib *lib, hid_t type, hid_t dcpl, const vol_spec *spec,
+                               zb_error *err) {
     H5D_alloc_time_t when;
-    if (lib->H5Pget_layout(dcpl) == H5D_COMPACT && lib->H5Pget_alloc_time(dcpl, &when) >= 0 &&
+    if (spec->layout == H5D_COMPACT && lib->H5Pget_alloc_time(dcpl, &when) >= 0 &&
         when != H5D_ALLOC_TIME_DEFAULT && when != H5D_ALLOC_TIME_EARLY)
         return zb_fail(
             err, ZB_EINVAL,
@@ -78,7 +79,7 @@ static enum zb_code take_chunk(h5_lib *lib, const vol_options *options, hid_t dc
                                zb_error *err) {
     const uint32_t ndim = out->spec.ndim;
     hsize_t chunk[ZB_MAX_NDIM];
-    switch (lib->H5Pget_layout(dcpl)) {
+    switch (out->layout) {
     case H5D_CHUNKED:
         if (lib->H5Pget_chunk(dcpl, ZB_MAX_NDIM, chunk) != (int)ndim)
             return zb_fail(err, ZB_EINVAL, "the chunk shape has not the dataset's %u dimensions",
@@ -292,7 +293,7 @@ enum zb_code vol_spec_make(vol_file *file, hid_t type, hid_t space, hid_t dcpl, 
                            zb_error *err) {
     h5_lib *lib = file->lib;
     const vol_options *options = &file->options;
-    *out = (vol_spec){.fill = NULL};
+    *out = (vol_spec){.layout = lib->H5Pget_layout(dcpl)};
     out->spec.shape = out->shape;
     out->spec.inner_shape = out->chunk;
     enum zb_code code = vol_element_make(lib, type, &out->element, err);
@@ -300,13 +301,13 @@ enum zb_code vol_spec_make(vol_file *file, hid_t type, hid_t space, hid_t dcpl, 
     if (!code)
         code = check_elements(file, type, dcpl, out, err);
     if (!code)
-        code = check_list(lib, type, dcpl, err);
+        code = check_list(lib, type, dcpl, out, err);
     if (!code)
         code = keep_type(lib, type, out, err);
     if (!code)
         code = keep_named(file, type, out, err);
     if (!code)
-        code = take_space(lib, space, dcpl, out, err);
+        code = take_space(lib, space, out, err);
     if (!code)
         code = take_chunk(lib, options, dcpl, out, err);
     if (!code)

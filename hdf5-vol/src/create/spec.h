@@ -21,6 +21,7 @@ typedef struct vol_spec {
     zb_chunk_runs runs[ZB_MAX_NDIM]; /* in `run` */
     zb_chunk_run *run;
     hsize_t max_shape[ZB_MAX_NDIM];
+    H5D_layout_t layout; /* of the creation list */
     vol_element element; /* what spec.dtype points into */
     void *fill;
     char *fill_text; /* of strings: what the fill value points at */
