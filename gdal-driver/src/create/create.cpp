@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A raster is a group of its own: the array of pixels, and beside it what CF readers want (grid
- * mapping, coordinates), which comes when the program says where the raster lies.
+ * mapping, coordinates), which comes when the program says where the raster lies. That group may be
+ * the first level in a group of levels (dataset/level_places.h).
  *
  * All that can be wrong with the arguments is found before anything is touched.
  */
@@ -9,8 +10,10 @@
 
 #include "base/errors.h"
 #include "create/array_plan.h"
+#include "dataset/level_places.h"
 #include "geo/group_place.h"
 #include "geo/shared_names.h"
+#include "raster/pyramid_layout.h"
 #include "store/directories.h"
 #include "store/location.h"
 #include "store/open_store.h"
@@ -44,7 +47,8 @@ bool find_destination(const char *name, const CreationOptions &options, Destinat
     if (!options.array_name.empty() && !check_array_name(options.array_name, reason))
         return false;
     if (options.append)
-        return destination->find_group(name, options.array_name, reason);
+        return options.level_groups ? destination->find_new_group(name, options.array_name, reason)
+                                    : destination->find_group(name, options.array_name, reason);
     if (!destination->find(name, reason))
         return false;
     /* An unknown option may have been meant to keep the store that is there. */
@@ -56,13 +60,41 @@ bool find_destination(const char *name, const CreationOptions &options, Destinat
     return true;
 }
 
+static std::string name_of_array(const Destination &destination, const CreationOptions &options) {
+    return options.array_name.empty() ? destination.array_name() : options.array_name;
+}
+
+/* The group of the finest level, on the list of the group above it: by that levels to come find
+   their places. */
+static enum zb_code create_first_level(zb_store *store, const std::string &path,
+                                       const RasterShape &raster, size_t ndim, zb_error *err) {
+    zb_node *made = nullptr;
+    const enum zb_code code = zb_group_create(store, path.c_str(), nullptr, &made, err);
+    zb_node_release(made);
+    NodePtr above = code == ZB_OK ? open_node(store, parent_path(path), err) : nullptr;
+    if (above == nullptr)
+        return err->code;
+    LayoutEntry entry;
+    entry.asset = last_part(path);
+    entry.scale.assign(ndim, 1);
+    entry.width = raster.width;
+    entry.height = raster.height;
+    AttributeChanges changes;
+    put_into_layout(above.get(), {entry}, &changes);
+    return changes.apply(&above, err);
+}
+
 /* In a group of its own, or beside others. */
-static enum zb_code create_array(Destination *destination, bool aside, enum zb_sync sync,
-                                 const std::string &name, NewArray *plan, NodePtr *array,
+static enum zb_code create_array(Destination *destination, bool aside, const RasterShape &raster,
+                                 const CreationOptions &options, NewArray *plan, NodePtr *array,
                                  zb_error *err) {
-    enum zb_code code = destination->make(aside, sync, err);
+    enum zb_code code = destination->make(aside, options.write.sync, err);
     zb_store *store = destination->hierarchy().store.get();
-    const std::string path = join_path(destination->node(), name);
+    const std::string group =
+        options.level_groups ? join_path(destination->node(), kFirstLevel) : destination->node();
+    if (code == ZB_OK && options.level_groups)
+        code = create_first_level(store, group, raster, plan->shape.size(), err);
+    const std::string path = join_path(group, name_of_array(*destination, options));
     if (code == ZB_OK && destination->has_company())
         code = name_dimensions(store, path, {std::nullopt, std::nullopt}, plan, err);
     const auto create = [&] { return plan->create(store, path, {}, "", array, err); };
@@ -72,6 +104,13 @@ static enum zb_code create_array(Destination *destination, bool aside, enum zb_s
     if (code == ZB_OK && destination->appends())
         destination->created_array();
     return code;
+}
+
+std::string name_in_store(const Destination &destination, const CreationOptions &options) {
+    const std::string node = destination.appends()
+                                 ? join_path(destination.node(), options.array_name)
+                                 : destination.node();
+    return subdataset_name(destination.hierarchy().root, node, {});
 }
 
 Consolidate consolidation(const Destination &destination, const CreationOptions &options) {
@@ -90,10 +129,8 @@ std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool aside
         CPLError(CE_Failure, CPLE_NotSupported, "%s", reason.c_str());
         return nullptr;
     }
-    const std::string name =
-        options.array_name.empty() ? destination->array_name() : options.array_name;
     NodePtr array;
-    if (create_array(destination, aside, options.write.sync, name, &plan, &array, &err) != ZB_OK) {
+    if (create_array(destination, aside, raster, options, &plan, &array, &err) != ZB_OK) {
         report(err);
         return nullptr;
     }
@@ -131,13 +168,11 @@ GDALDataset *create(const char *name, int width, int height, int bands, GDALData
         create_raster(&destination, false, {width, height, bands, type}, options);
     if (dataset == nullptr)
         return nullptr;
-    if (destination.node().empty() && !destination.appends())
+    if (destination.node().empty() && !options.append)
         remove_sidecars(destination.hierarchy().root);
     destination.keep();
     const std::string path = zb_node_path(dataset->node());
-    dataset->SetDescription(destination.appends()
-                                ? subdataset_name(destination.hierarchy().root, path, {}).c_str()
-                                : name);
+    dataset->SetDescription(options.append ? name_in_store(destination, options).c_str() : name);
     dataset->use_sidecar(path);
     if (options.make_overviews)
         dataset->levels().make_at_close(options.resampling);

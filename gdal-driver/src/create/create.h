@@ -22,6 +22,9 @@ std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool aside
                                             const RasterShape &raster,
                                             const CreationOptions &options);
 
+/* The name that opens the new raster and no others of its store. */
+std::string name_in_store(const Destination &destination, const CreationOptions &options);
+
 /* What the options say of consolidated metadata; where they say nothing, a hierarchy that has other
    nodes stays as it is. */
 Consolidate consolidation(const Destination &destination, const CreationOptions &options);

@@ -353,11 +353,8 @@ GDALDataset *create_copy(const char *name, GDALDataset *source, int strict, Opti
     zb_error err;
     /* The name alone would open the group with all of its arrays. */
     std::string result_name = name;
-    if (STARTS_WITH(name, "/vsi") && is_url(destination.hierarchy().root))
-        result_name = subdataset_name(destination.hierarchy().root, destination.node(), {});
-    if (destination.appends())
-        result_name = subdataset_name(destination.hierarchy().root,
-                                      join_path(destination.node(), options.array_name), {});
+    if (options.append || (STARTS_WITH(name, "/vsi") && is_url(destination.hierarchy().root)))
+        result_name = name_in_store(destination, options);
     if (destination.replace(options.write.sync != ZB_SYNC_NONE, &err) != ZB_OK) {
         report(err);
         return nullptr;

@@ -106,7 +106,8 @@ static bool is_there(zb_store *store, const std::string &path) {
     return zb_place_look(store, path.c_str(), &found, nullptr) == ZB_OK && found == ZB_PLACE_NODE;
 }
 
-bool Destination::find_group(const char *name, const std::string &array, std::string *reason) {
+/* A group that is there, without a node of that name in it. */
+bool Destination::find_room(const char *name, const std::string &node, std::string *reason) {
     if (!locate(name, reason))
         return false;
     zb_error err = {};
@@ -117,15 +118,32 @@ bool Destination::find_group(const char *name, const std::string &array, std::st
         *reason = std::string("there is no Zarr version 3 group to append to: ") + err.message;
         return false;
     }
-    zb_store *store = hierarchy_.store.get();
     if (zb_node_array(group.get()) != nullptr) {
         *reason = "it is an array, and arrays are appended to groups";
         return false;
     }
-    if (is_there(store, join_path(node_, array))) {
-        *reason = "/" + join_path(node_, array) + " exists already";
+    if (is_there(hierarchy_.store.get(), join_path(node_, node))) {
+        *reason = "/" + join_path(node_, node) + " exists already";
         return false;
     }
+    return true;
+}
+
+bool Destination::find_new_group(const char *name, const std::string &group, std::string *reason) {
+    if (!find_room(name, group, reason))
+        return false;
+    if (is_archive_) {
+        *reason = "what is in an archive is not changed";
+        return false;
+    }
+    place_ = node_ = join_path(node_, group);
+    return true;
+}
+
+bool Destination::find_group(const char *name, const std::string &array, std::string *reason) {
+    if (!find_room(name, array, reason))
+        return false;
+    zb_store *store = hierarchy_.store.get();
     for (const std::string &other : own_helpers(array)) {
         if (is_there(store, join_path(node_, other))) {
             *reason = "/" + join_path(node_, other) + " exists; another ARRAY_NAME is needed";

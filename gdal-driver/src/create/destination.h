@@ -31,6 +31,9 @@ class Destination {
        not. */
     bool find_group(const char *name, const std::string &array, std::string *reason);
 
+    /* The same for a new group in the group of that name, with the raster's name. */
+    bool find_new_group(const char *name, const std::string &group, std::string *reason);
+
     /* True if make() will take away a store, or a part of one. */
     bool replaces() const {
         return replaces_;
@@ -89,6 +92,7 @@ class Destination {
 
   private:
     bool locate(const char *name, std::string *reason);
+    bool find_room(const char *name, const std::string &node, std::string *reason);
     void take_back();
     void remember_missing();
     void remove_missing();

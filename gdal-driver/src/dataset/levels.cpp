@@ -15,19 +15,13 @@
 #include "cpl_string.h"
 #include "geo/coordinate_place.h"
 #include "geo/crs.h"
+#include "geo/group_place.h"
 #include "side/side_properties.h"
 #include "store/directories.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"
 
 namespace zarr3 {
-
-bool is_made_level(const Pyramid &pyramid, const std::string &array, const std::string &level) {
-    const std::string group = parent_path(level);
-    return pyramid.ome_axes.empty() && level != array && pyramid.group == parent_path(array) &&
-           last_part(level) == last_part(array) && parent_path(group) == parent_path(array) &&
-           group != parent_path(array) && STARTS_WITH(last_part(group).c_str(), "ovr_");
-}
 
 /* ---- Properties ---- */
 
@@ -172,15 +166,16 @@ enum zb_code copy_level_coordinates(const zb_node *raster, NearbyNodes &around, 
     return code;
 }
 
-LayoutEntry layout_entry(const zb_node *raster, const Layout &raster_layout, const zb_node *level,
+LayoutEntry layout_entry(const LevelPlaces &places, const zb_node *raster,
+                         const Layout &raster_layout, const zb_node *level,
                          const std::string &level_path, const Layout &level_layout,
                          const std::optional<GeoTransform> &transform) {
-    const std::string path = zb_node_path(raster), group = parent_path(path);
+    const std::string path = zb_node_path(raster);
     const zb_array_info *from = zb_node_array(raster), *to = zb_node_array(level);
     LayoutEntry entry;
-    entry.asset = group.empty() ? level_path : level_path.substr(group.size() + 1);
+    entry.asset = places.asset(level_path);
     if (level_path != path)
-        entry.derived_from = last_part(path);
+        entry.derived_from = places.asset(path);
     for (uint32_t d = 0; d < from->ndim; d++)
         entry.scale.push_back(static_cast<double>(from->shape[d]) /
                               static_cast<double>(to->shape[d]));
@@ -194,29 +189,6 @@ LayoutEntry layout_entry(const zb_node *raster, const Layout &raster_layout, con
 
 /* ---- Nodes ---- */
 
-static std::string mask_of(const NodePtr &array) {
-    const std::string name = attribute_text(array.get(), kMask);
-    return is_child_name(name) ? join_path(parent_path(zb_node_path(array.get())), name)
-                               : std::string();
-}
-
-std::string home_of_level(zb_store *store, const std::string &level) {
-    const std::string path = parent_path(level);
-    const NodePtr group = open_node(store, path, nullptr);
-    const NodePtr array = open_node(store, level, nullptr);
-    Children children;
-    if (group == nullptr || children.list(group.get(), nullptr) != ZB_OK)
-        return level;
-    for (const zb_child &child : children) {
-        const zb_array_info *info = child.node == nullptr ? nullptr : zb_node_array(child.node);
-        const std::string other = join_path(path, child.name);
-        const bool helps = info != nullptr && (info->ndim < 2 || other == mask_of(array));
-        if (other != level && !helps)
-            return level;
-    }
-    return path;
-}
-
 std::vector<int> usual_factors(int width, int height) {
     static constexpr int kSmall = 512;
     std::vector<int> factors;
@@ -225,102 +197,61 @@ std::vector<int> usual_factors(int width, int height) {
     return factors;
 }
 
-std::string free_level_group(zb_store *store, const std::string &array, int factor) {
-    const std::string usual = "ovr_" + std::to_string(factor) + "x";
-    for (const std::string &name : {usual, usual + "_" + last_part(array)}) {
-        const std::string path = join_path(parent_path(array), name);
-        enum zb_place found;
-        if (zb_place_look(store, path.c_str(), &found, nullptr) == ZB_OK && found == ZB_PLACE_EMPTY)
-            return path;
-    }
-    return {};
-}
-
-static enum zb_code take_out(zb_store *store, const Pyramid &pyramid,
+/* With the last level the raster's own entry goes, too, unless it has been there from the first. */
+static enum zb_code take_out(zb_store *store, const LevelPlaces &places,
                              const std::vector<std::string> &levels, zb_error *err) {
-    NodePtr group = open_node(store, pyramid.group, err);
+    NodePtr group = open_node(store, places.above(), err);
     if (group == nullptr)
         return err->code;
     std::vector<std::string> assets;
     for (const std::string &level : levels)
-        assets.push_back(pyramid.group.empty() ? level : level.substr(pyramid.group.size() + 1));
+        assets.push_back(places.asset(level));
     AttributeChanges changes;
-    take_out_of_layout(group.get(), assets, &changes);
+    take_out_of_layout(group.get(), assets, places.of_groups(), &changes);
     return changes.apply(&group, err);
 }
 
-enum zb_code remove_levels(zb_store *store, const Pyramid &pyramid,
+enum zb_code remove_levels(zb_store *store, const LevelPlaces &places,
                            const std::vector<std::string> &levels, zb_error *err) {
     enum zb_code code = ZB_OK;
+    std::vector<std::string> left; /* a group that other rasters have levels in stays on the list */
     for (size_t i = 0; i < levels.size() && code == ZB_OK; i++) {
         const std::string home = home_of_level(store, levels[i]);
         const std::string mask = mask_of(open_node(store, levels[i], nullptr));
         code = delete_node(store, home, err);
         if (code == ZB_OK && home == levels[i] && !mask.empty())
             code = delete_node(store, mask, err);
+        if (!places.of_groups() || home != levels[i])
+            left.push_back(levels[i]);
     }
-    return code == ZB_OK && !levels.empty() ? take_out(store, pyramid, levels, err) : code;
-}
-
-static bool is_raster(const zb_child &child) {
-    const zb_array_info *info = child.node == nullptr ? nullptr : zb_node_array(child.node);
-    return info != nullptr && info->ndim >= 2;
-}
-
-bool is_level_name(const std::string &name) {
-    const size_t digits = std::min(name.find_first_not_of("0123456789", 4), name.size());
-    return name.compare(0, 4, "ovr_") == 0 && digits > 4 && name.compare(digits, 1, "x") == 0;
-}
-
-std::string raster_of_level(const Children &siblings, const Children &inside) {
-    for (const zb_child &raster : siblings) {
-        for (const zb_child &level : inside) {
-            if (is_raster(raster) && is_raster(level) && strcmp(raster.name, level.name) == 0)
-                return raster.name;
-        }
-    }
-    return {};
-}
-
-/* The same for a child of the siblings' group, which may be no level. */
-static std::string raster_of_child(const Children &siblings, const zb_child &child) {
-    Children inside;
-    const bool may_be =
-        is_level_name(child.name) && child.node != nullptr && zb_node_array(child.node) == nullptr;
-    return may_be && inside.list(child.node, nullptr) == ZB_OK ? raster_of_level(siblings, inside)
-                                                               : std::string();
-}
-
-/* A group in which a program was to make a level when it was killed. */
-static bool is_begun_level(const zb_child &group) {
-    Children inside;
-    return STARTS_WITH(group.name, "ovr_") && is_abandoned(group.name) && group.node != nullptr &&
-           zb_node_array(group.node) == nullptr && inside.list(group.node, nullptr) == ZB_OK &&
-           inside.begin() == inside.end();
+    return code == ZB_OK && !left.empty() ? take_out(store, places, left, err) : code;
 }
 
 enum zb_code remove_lost_levels(zb_store *store, const std::string &array, const Pyramid &pyramid,
                                 zb_error *err) {
-    const NodePtr parent = open_node(store, parent_path(array), err);
+    const LevelPlaces places(pyramid, array);
+    const NodePtr above = open_node(store, places.above(), err);
     Children siblings;
-    enum zb_code code = parent == nullptr ? err->code : siblings.list(parent.get(), err);
+    enum zb_code code = above == nullptr ? err->code : siblings.list(above.get(), err);
     for (const zb_child &child : siblings) {
-        const std::string group = join_path(parent_path(array), child.name);
+        const std::string group = join_path(places.above(), child.name);
         const std::string level = join_path(group, last_part(array));
         const bool is_listed =
             std::find(pyramid.levels.begin(), pyramid.levels.end(), level) != pyramid.levels.end();
-        const bool is_lost = !is_listed && raster_of_child(siblings, child) == last_part(array) &&
+        const bool is_lost = !is_listed && group != parent_path(array) &&
+                             join_path(places.above(), raster_of_child(siblings, child)) == array &&
                              home_of_level(store, level) == group;
-        if (code == ZB_OK && (is_lost || is_begun_level(child)))
+        if (code == ZB_OK && (is_lost || places.is_begun(child)))
             code = delete_node(store, group, err);
     }
     return code;
 }
 
 std::vector<std::string> made_levels(const NodePtr &array, const Pyramid &pyramid) {
+    const LevelPlaces places(pyramid, zb_node_path(array.get()));
     std::vector<std::string> made;
     for (const std::string &level : pyramid.levels) {
-        if (is_made_level(pyramid, zb_node_path(array.get()), level))
+        if (places.is_made(zb_node_store(array.get()), level))
             made.push_back(level);
     }
     return made;
@@ -347,9 +278,11 @@ static bool is_listed(const zb_node *node) {
         if (group == nullptr)
             continue;
         for (const auto &list : group_pyramids(group, around)) {
+            /* What is alone in its list has a group there, and no other array of its name. */
+            const bool is_alone = list.size() == 1;
             for (const std::string &asset : list) {
                 const std::string level = join_path(zb_node_path(group), asset);
-                if (is_at_or_below(path, level) || is_at_or_below(level, path))
+                if ((!is_alone && is_at_or_below(path, level)) || is_at_or_below(level, path))
                     return true;
             }
         }
@@ -415,11 +348,24 @@ bool may_be_resized(const NodePtr &array, const std::string &name) {
     return may_change(array, name, "of its present size");
 }
 
+/* The raster that leaves, with its levels, a list of groups takes its entry along. */
+static enum zb_code leave_list(zb_store *store, const std::string &array, const Pyramid &pyramid,
+                               size_t made, zb_error *err) {
+    const LevelPlaces places(pyramid, array);
+    const bool was_all = places.of_groups() && places.leads() &&
+                         pyramid.levels.size() == made + 1 && home_of_level(store, array) != array;
+    const enum zb_code code = was_all ? take_out(store, places, {array}, err) : ZB_OK;
+    return code == ZB_OK && was_all ? repeat_place(store, places.above(), false, err) : code;
+}
+
 enum zb_code remove_companions(const NodePtr &array, zb_store *store, zb_error *err) {
-    const std::string mask = mask_of(array);
+    const std::string mask = mask_of(array), path = zb_node_path(array.get());
     NearbyNodes around(array.get());
     const Pyramid pyramid = find_pyramid(array.get(), around);
-    enum zb_code code = remove_levels(store, pyramid, made_levels(array, pyramid), err);
+    const std::vector<std::string> made = made_levels(array, pyramid);
+    enum zb_code code = remove_levels(store, LevelPlaces(pyramid, path), made, err);
+    if (code == ZB_OK)
+        code = leave_list(store, path, pyramid, made.size(), err);
     const NodePtr there = mask.empty() ? nullptr : open_node(store, mask, nullptr);
     const zb_array_info *info = there == nullptr ? nullptr : zb_node_array(there.get());
     /* Nothing is deleted that is only called a mask. */

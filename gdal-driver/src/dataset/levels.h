@@ -1,15 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The coarser levels that are made by BuildOverviews() (gdaladdo), of which each is a group beside
- * the raster:
- *
- *     x.zarr/out               the raster
- *     x.zarr/ovr_2x/out        half of its columns and rows, with coordinates and CRS beside it
- *     x.zarr/ovr_4x/out
- *
- * A group is of one raster alone. That of a second raster has its name behind it: ovr_2x_slope.
- * GDAL's own driver names its levels so, too.
- */
+/* The properties of levels that are made by BuildOverviews() (gdaladdo), and their removal. */
 #ifndef ZARR3_LEVELS_H
 #define ZARR3_LEVELS_H
 
@@ -19,24 +9,14 @@
 #include <vector>
 
 #include "array/attribute_changes.h"
+#include "dataset/level_places.h"
 #include "geo/geotransform.h"
-#include "raster/pyramid.h"
 #include "raster/pyramid_layout.h"
 
 namespace zarr3 {
 
-/* True if the array at `level` was made to be a level of the raster at `array`. */
-bool is_made_level(const Pyramid &pyramid, const std::string &array, const std::string &level);
-
-/* The node that holds all of a made level and nothing else: its group, or the array where the group
-   has other rasters. */
-std::string home_of_level(zb_store *store, const std::string &level);
-
 /* Factors of two, until a level fits into 512 x 512. */
 std::vector<int> usual_factors(int width, int height);
-
-/* The name of the group for a new level of a raster; "" where all names are taken. */
-std::string free_level_group(zb_store *store, const std::string &array, int factor);
 
 /* The attributes of a level: those of its raster that hold for another size, too. As JSON. */
 std::vector<std::pair<std::string, std::string>> level_attributes(const zb_node *raster);
@@ -60,21 +40,15 @@ enum zb_code copy_level_coordinates(const zb_node *raster, NearbyNodes &around, 
                                     const zb_node *level, zb_error *err);
 
 /* What the list of a pyramid says of a level, or of the raster itself. */
-LayoutEntry layout_entry(const zb_node *raster, const Layout &raster_layout, const zb_node *level,
+LayoutEntry layout_entry(const LevelPlaces &places, const zb_node *raster,
+                         const Layout &raster_layout, const zb_node *level,
                          const std::string &level_path, const Layout &level_layout,
                          const std::optional<GeoTransform> &transform);
 
 /* Removes made levels: first their data, then from the list. A process that is killed between
    leaves entries that lead to nothing, which readers pass over. */
-enum zb_code remove_levels(zb_store *store, const Pyramid &pyramid,
+enum zb_code remove_levels(zb_store *store, const LevelPlaces &places,
                            const std::vector<std::string> &levels, zb_error *err);
-
-/* True for the name of a group of made levels, or of levels in the making: ovr_2x. */
-bool is_level_name(const std::string &name);
-
-/* Of a group that has such a name, and inside a raster called like one beside the group: the name
-   of that raster. "" for all else. */
-std::string raster_of_level(const Children &siblings, const Children &inside);
 
 /* Removes the levels of an array that are on no list: a killed process has left them. */
 enum zb_code remove_lost_levels(zb_store *store, const std::string &array, const Pyramid &pyramid,

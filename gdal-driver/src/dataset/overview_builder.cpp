@@ -15,6 +15,7 @@
 #include "base/handles.h"
 #include "base/json_text.h"
 #include "dataset/band.h"
+#include "dataset/level_places.h"
 #include "dataset/levels.h"
 #include "store/directories.h"
 #include "zarrbridge/change.h"
@@ -46,21 +47,32 @@ bool OverviewBuilder::refuse(const std::string &reason) const {
 
 /* ---- Planning ---- */
 
-/* A level that is not there yet goes into the list of the group that holds the raster. */
+LevelPlaces OverviewBuilder::places() const {
+    return {raster_->pyramid(), zb_node_path(raster_->node())};
+}
+
+/* A level that is not there yet goes into the list of the group that holds the raster, or the
+   raster's group. */
 bool OverviewBuilder::plan_new(Level *level) const {
     const std::string path = zb_node_path(raster_->node());
-    const Pyramid &pyramid = raster_->pyramid();
-    const NodePtr group = open_node(store_, parent_path(path), nullptr);
+    const LevelPlaces where = places();
+    const NodePtr group = open_node(store_, where.above(), nullptr);
     if (group == nullptr || zb_node_array(group.get()) != nullptr ||
         !may_have_layout(group.get()) || attribute(group.get(), "ome") != nullptr)
         return refuse("its group has no place for the list of levels");
-    if (!pyramid.empty() &&
-        (pyramid.group != parent_path(path) || pyramid.self != 0 || pyramid.levels[0] != path))
+    if (!where.leads())
         return refuse(
             "it belongs to a pyramid, whose levels can be made anew, but not be added to");
-    level->target = free_level_group(store_, path, level->factor);
+    if (where.of_groups() && home_of_level(store_, path) == path)
+        return refuse("its group /" + parent_path(path) +
+                      " has other rasters, which a level on the list would need as well; move them "
+                      "to groups of their own");
+    std::vector<std::string> taken;
+    for (const Level &other : levels_)
+        taken.push_back(other.target);
+    level->target = where.free_group(store_, level->factor, taken);
     if (level->target.empty())
-        return refuse("/" + join_path(parent_path(path), "ovr_" + std::to_string(level->factor)) +
+        return refuse("/" + join_path(where.above(), "ovr_" + std::to_string(level->factor)) +
                       "x is there, and is no level of it");
     level->made = level->is_new = true;
     level->array = join_path(level->target, last_part(path));
@@ -85,7 +97,7 @@ bool OverviewBuilder::plan(int factor) {
         level.width = there->GetRasterXSize();
         level.height = there->GetRasterYSize();
         level.array = zb_node_path(there->node());
-        level.made = is_made_level(raster_->pyramid(), zb_node_path(raster_->node()), level.array);
+        level.made = places().is_made(store_, level.array);
         level.target = level.made ? home_of_level(store_, level.array) : level.array;
         break;
     }
@@ -124,7 +136,8 @@ enum zb_code OverviewBuilder::create_array(const Level &level, NodePtr *node, zb
     std::string path = level.aside;
     if (level.target != level.array) {
         zb_node *group = nullptr;
-        code = zb_group_create(store_, path.c_str(), nullptr, &group, err);
+        code =
+            zb_group_create(store_, path.c_str(), places().group_attributes().c_str(), &group, err);
         zb_node_release(group);
         path = join_path(path, last_part(level.array));
     }
@@ -310,7 +323,7 @@ enum zb_code OverviewBuilder::move(Level *level, zb_error *err) {
 enum zb_code OverviewBuilder::list(zb_error *err) {
     if (entries_.empty())
         return ZB_OK;
-    NodePtr group = open_node(store_, parent_path(zb_node_path(raster_->node())), err);
+    NodePtr group = open_node(store_, places().above(), err);
     if (group == nullptr)
         return err->code;
     AttributeChanges changes;
@@ -329,12 +342,13 @@ static std::string method_of(const std::string &resampling) {
 bool OverviewBuilder::replace() {
     const std::optional<GeoTransform> place = place_of(raster_);
     const zb_node *node = raster_->node();
+    const LevelPlaces where = places();
     for (Level &level : levels_) {
         if (level.made) {
             if (entries_.empty())
-                entries_.push_back(layout_entry(node, raster_->layout(), node, zb_node_path(node),
-                                                raster_->layout(), place));
-            entries_.push_back(layout_entry(node, raster_->layout(), level.dataset->node(),
+                entries_.push_back(layout_entry(where, node, raster_->layout(), node,
+                                                zb_node_path(node), raster_->layout(), place));
+            entries_.push_back(layout_entry(where, node, raster_->layout(), level.dataset->node(),
                                             level.array, level.dataset->layout(), place));
             entries_.back().method = method_of(resampling_);
         }

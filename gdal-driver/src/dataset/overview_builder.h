@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dataset/dataset.h"
+#include "dataset/level_places.h"
 #include "raster/pyramid_layout.h"
 
 namespace zarr3 {
@@ -42,6 +43,7 @@ class OverviewBuilder {
     };
 
     bool refuse(const std::string &reason) const;
+    LevelPlaces places() const;
     bool plan_new(Level *level) const;
     enum zb_code create_array(const Level &level, NodePtr *node, zb_error *err) const;
     bool place(Zarr3Dataset *level) const;

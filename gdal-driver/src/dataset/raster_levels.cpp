@@ -123,7 +123,7 @@ void RasterLevels::close() {
 std::vector<Zarr3Dataset *> RasterLevels::made() {
     std::vector<Zarr3Dataset *> made;
     for (Zarr3Dataset *level : list()) {
-        if (is_made_level(raster_->pyramid(), raster_->array().path(), level->array().path()))
+        if (places().is_made(raster_->hierarchy().store.get(), level->array().path()))
             made.push_back(level);
     }
     return made;
@@ -136,15 +136,19 @@ void RasterLevels::show_nodata() {
         level->take_nodata(raster_->nodata());
 }
 
+LevelPlaces RasterLevels::places() const {
+    return {raster_->pyramid(), raster_->array().path()};
+}
+
 /* What the list of the pyramid says of places, of the raster and of these levels. */
 enum zb_code RasterLevels::update_places(const std::vector<Zarr3Dataset *> &levels, zb_error *err) {
-    const std::string path = raster_->array().path();
-    NodePtr group = open_node(raster_->hierarchy().store.get(), parent_path(path), err);
+    const LevelPlaces where = places();
+    NodePtr group = open_node(raster_->hierarchy().store.get(), where.above(), err);
     if (group == nullptr)
         return err->code;
     std::vector<LayoutEntry> entries;
     const auto add = [&](Zarr3Dataset *one) {
-        entries.push_back(layout_entry(raster_->node(), raster_->layout(), one->node(),
+        entries.push_back(layout_entry(where, raster_->node(), raster_->layout(), one->node(),
                                        one->array().path(), one->layout(),
                                        raster_->place().transform));
     };
@@ -170,7 +174,8 @@ enum zb_code RasterLevels::update(zb_error *err) {
         if (code != ZB_OK)
             return code;
     }
-    return raster_->edits.place && !levels.empty() ? update_places(levels, err) : ZB_OK;
+    const bool is_listed = !levels.empty() || raster_->pyramid().is_of_one_group();
+    return raster_->edits.place && is_listed ? update_places(levels, err) : ZB_OK;
 }
 
 /* The bands of overviews that programs have are of the past, as GDAL says of BuildOverviews(). What
@@ -190,7 +195,7 @@ CPLErr RasterLevels::remove() {
     std::vector<std::string> made;
     for (Zarr3Dataset *level : list()) {
         const std::string path = level->array().path();
-        if (!is_made_level(raster_->pyramid(), raster_->array().path(), path)) {
+        if (!places().is_made(raster_->hierarchy().store.get(), path)) {
             CPLError(CE_Failure, CPLE_NotSupported,
                      "array /%s: its level /%s was made by another program as data of its own, and "
                      "is not removed",
@@ -204,16 +209,16 @@ CPLErr RasterLevels::remove() {
 
 /* With those that are of the past. */
 CPLErr RasterLevels::remove_made(std::vector<std::string> made) {
+    zb_store *store = raster_->hierarchy().store.get();
     for (const std::string &path : stale_) {
-        if (is_made_level(raster_->pyramid(), raster_->array().path(), path))
+        if (places().is_made(store, path))
             made.push_back(path);
     }
     zb_error err;
-    zb_store *store = raster_->hierarchy().store.get();
     const Pyramid pyramid = raster_->pyramid();
     enum zb_code code = reopen(&err);
     if (code == ZB_OK)
-        code = remove_levels(store, pyramid, made, &err);
+        code = remove_levels(store, {pyramid, raster_->array().path()}, made, &err);
     if (code == ZB_OK)
         code = remove_lost_levels(store, raster_->array().path(), pyramid, &err);
     zb_error again;

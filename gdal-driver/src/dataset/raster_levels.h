@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/compat.h"
+#include "dataset/level_places.h"
 #include "zarrbridge/error.h"
 
 class Zarr3Dataset;
@@ -62,6 +63,7 @@ class RasterLevels {
     void open();
     std::unique_ptr<Zarr3Dataset> open_one(const std::string &path, std::string *reason) const;
     std::vector<Zarr3Dataset *> made();
+    LevelPlaces places() const;
     bool follow_raster() const;
     enum zb_code update_places(const std::vector<Zarr3Dataset *> &levels, zb_error *err);
     enum zb_code reopen(zb_error *err);

@@ -16,7 +16,7 @@
 #include "array/attributes.h"
 #include "array/dimension_names.h"
 #include "array/types.h"
-#include "dataset/levels.h"
+#include "dataset/level_places.h"
 #include "raster/layout.h"
 #include "store/location.h"
 
@@ -83,10 +83,9 @@ class Walk {
     bool is_lost_level(const zb_node *group, const Children &siblings,
                        const Children &inside) const {
         const std::string path = zb_node_path(group);
-        const std::string raster =
-            is_level_name(last_part(path)) ? raster_of_level(siblings, inside) : std::string();
+        const std::string raster = raster_of_level(siblings, group, inside);
         return !raster.empty() && coarse_.count(path) == 0 &&
-               coarse_.count(join_path(path, raster)) == 0;
+               coarse_.count(join_path(path, last_part(raster))) == 0;
     }
 
     /* The finer levels' places for an array of a coarser level; none for others. */

@@ -4,12 +4,16 @@
  * group must not say what is true of one of its rasters alone. All rasters of the group have to say
  * the same, each by attributes of its own; the CRS and the extent are looked at separately.
  *
+ * A raster that leads a pyramid of groups (0/out, 1/out) is one of the pyramid's group, too, where
+ * programs look.
+ *
  * Transform, shape and registration are not repeated. They belong to arrays: later texts of the
  * convention forbid them on groups, and GDAL 3.13's own driver crashes where a group has a
  * transform and one of its arrays other dimensions.
  */
 #include "geo/group_place.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +21,7 @@
 #include "array/attributes.h"
 #include "array/conventions.h"
 #include "geo/geotransform.h"
+#include "raster/pyramid.h"
 
 namespace zarr3 {
 
@@ -62,26 +67,54 @@ static Statement statement_of(const zb_node *array) {
     return found;
 }
 
-/* A mask lies where its raster does. What cannot be opened may be a raster that says nothing. */
-static Statement common_statement(const Children &children) {
+/* Takes in what the rasters of a group say. A mask lies where its raster does. What cannot be
+   opened may be a raster that says nothing. */
+static void take_statements(const Children &children, std::optional<Statement> *common) {
     std::set<std::string> masks;
     for (const zb_child &child : children)
         masks.insert(attribute_text(child.node, kMask));
-    std::optional<Statement> common;
     for (const zb_child &child : children) {
         const zb_array_info *info = child.node == nullptr ? nullptr : zb_node_array(child.node);
         const bool is_raster = child.node == nullptr || (info != nullptr && info->ndim >= 2);
         if (!is_raster || masks.count(child.name) != 0)
             continue;
         const Statement one = info == nullptr ? Statement() : statement_of(child.node);
-        if (!common)
-            common = one;
-        if (common->crs != one.crs)
-            common->crs.clear();
-        if (common->extent != one.extent)
-            common->extent.clear();
+        if (!*common)
+            *common = one;
+        if ((*common)->crs != one.crs)
+            (*common)->crs.clear();
+        if ((*common)->extent != one.extent)
+            (*common)->extent.clear();
     }
-    return common.value_or(Statement());
+}
+
+/* The groups that lead the pyramids of a group. */
+static std::vector<std::string> leading_groups(const zb_node *group) {
+    NearbyNodes around(group);
+    std::vector<std::string> leading;
+    for (const std::vector<std::string> &assets : group_pyramids(group, around)) {
+        const NodePtr first =
+            open_node(zb_node_store(group), join_path(zb_node_path(group), assets[0]), nullptr);
+        if (first != nullptr && zb_node_array(first.get()) == nullptr)
+            leading.push_back(zb_node_path(first.get()));
+    }
+    return leading;
+}
+
+static enum zb_code common_statement(const zb_node *group, Statement *statement, zb_error *err) {
+    std::vector<std::string> groups = leading_groups(group);
+    groups.push_back(zb_node_path(group));
+    std::optional<Statement> common;
+    for (const std::string &path : groups) {
+        const NodePtr node = open_node(zb_node_store(group), path, err);
+        Children children;
+        const enum zb_code code = node == nullptr ? err->code : children.list(node.get(), err);
+        if (code != ZB_OK)
+            return code;
+        take_statements(children, &common);
+    }
+    *statement = common.value_or(Statement());
+    return ZB_OK;
 }
 
 template <size_t N>
@@ -128,21 +161,41 @@ static NodePtr speaking_group(zb_store *store, const std::string &path, bool is_
     return speaks ? group : nullptr;
 }
 
+/* The group, and the one above where it leads a pyramid of that. A new one is the last of them. */
+static std::vector<NodePtr> speaking_groups(zb_store *store, const std::string &path, bool is_new) {
+    const NodePtr above = path.empty() ? nullptr : open_node(store, parent_path(path), nullptr);
+    std::vector<std::string> leading;
+    if (above != nullptr && zb_node_array(above.get()) == nullptr)
+        leading = leading_groups(above.get());
+    const bool leads = std::find(leading.begin(), leading.end(), path) != leading.end();
+    std::vector<NodePtr> groups = {speaking_group(store, path, is_new && !leads)};
+    if (leads)
+        groups.push_back(speaking_group(store, parent_path(path), is_new));
+    groups.erase(std::remove(groups.begin(), groups.end(), nullptr), groups.end());
+    return groups;
+}
+
 enum zb_code repeat_place(zb_store *store, const std::string &group, bool is_new, zb_error *err) {
-    const NodePtr node = speaking_group(store, group, is_new);
-    if (node == nullptr)
-        return ZB_OK;
-    Children children;
-    const enum zb_code code = children.list(node.get(), err);
-    return code == ZB_OK ? say(node, common_statement(children), err) : code;
+    enum zb_code code = ZB_OK;
+    for (const NodePtr &node : speaking_groups(store, group, is_new)) {
+        Statement statement;
+        code = common_statement(node.get(), &statement, err);
+        if (code == ZB_OK)
+            code = say(node, statement, err);
+        if (code != ZB_OK)
+            break;
+    }
+    return code;
 }
 
 enum zb_code add_raster(zb_store *store, const std::string &group,
                         const std::function<enum zb_code()> &add, zb_error *err) {
-    const NodePtr node = speaking_group(store, group, false);
-    enum zb_code code = node == nullptr ? ZB_OK : say(node, Statement(), err);
-    if (code != ZB_OK)
-        return code;
+    enum zb_code code = ZB_OK;
+    for (const NodePtr &node : speaking_groups(store, group, false)) {
+        code = say(node, Statement(), err);
+        if (code != ZB_OK)
+            return code;
+    }
     code = add();
     if (code != ZB_OK)
         repeat_place(store, group, false, nullptr);

@@ -15,7 +15,8 @@ namespace zarr3 {
 
 /* To be called after the place of an array in the group has changed, or an array has gone or come.
    A group that repeats places says what now is the same for all of its rasters. No other group
-   changes, but that one which `is_new`: made by this driver, for this array. */
+   changes, but that one which `is_new`: made by this driver, for this array. Where the group leads
+   a pyramid of the group above, that one is meant, too. */
 enum zb_code repeat_place(zb_store *store, const std::string &group, bool is_new, zb_error *err);
 
 /* Runs `add`, which puts another raster into the group. Nothing is known of that yet, so before it

@@ -9,6 +9,7 @@
 #include "array/attributes.h"
 #include "array/dimension_names.h"
 #include "geo/cf_group.h"
+#include "raster/pyramid.h"
 #include "zarrbridge/write.h"
 
 #include "zarrbridge/change.h"
@@ -31,6 +32,7 @@ struct Use {
     bool same_extent = true;
     bool used = false;             /* as a dimension, or as a node's name */
     bool above = false;            /* by an array of a group above, whose coordinates reach down */
+    bool aligned = false;          /* where coordinates of one name have to be the same, or none */
     const zb_node *node = nullptr; /* the node of that name, if it can be opened */
 };
 
@@ -66,7 +68,7 @@ static bool can_share(const Use &use, const std::string &name, uint64_t extent,
     if (!use.used && (name == "band" || !upright))
         return !use.above;
     if (!use.used)
-        return !use.has_groups;
+        return !use.has_groups && !(use.aligned && use.above);
     if (!use.same_extent || (coordinate != nullptr && !is_coordinate(coordinate, name)))
         return false;
     if (name == "band" || !upright)
@@ -86,11 +88,17 @@ enum zb_code name_dimensions(zb_store *store, const std::string &array_path,
         return code;
     const std::string array = last_part(array_path);
     NearbyNodes around(StorePtr(zb_store_retain(store), zb_store_release), array_path);
+    /* xarray.open_datatree(), for which levels are groups, wants coordinates below to be those
+       above. */
+    const NodePtr there = open_node(store, array_path, nullptr);
+    const bool aligned = there != nullptr && zb_node_array(there.get()) != nullptr &&
+                         find_pyramid(there.get(), around).of_groups;
     for (size_t d = 0; d < plan->names.size(); d++) {
         const std::string usual = usual_name(plan->names[d], array);
         const uint64_t extent = plan->shape[d];
         Use use = use_of(children, array, usual, extent);
         use.above = around.find_array(usual) != nullptr;
+        use.aligned = aligned;
         plan->names[d] = can_share(use, usual, extent, georeference) ? usual : array + "_" + usual;
     }
     return ZB_OK;

@@ -55,10 +55,9 @@ bool Zarr3MDArray::update_levels() {
     const bool changed = changed_;
     changed_ = false;
     NearbyNodes around(array_.node());
-    const std::vector<std::string> made =
-        changed ? made_levels(array_.shared_node(), find_pyramid(array_.node(), around))
-                : std::vector<std::string>();
-    if (made.empty())
+    const Pyramid pyramid = changed ? find_pyramid(array_.node(), around) : Pyramid();
+    const std::vector<std::string> made = made_levels(array_.shared_node(), pyramid);
+    if (made.empty() && !pyramid.is_of_one_group())
         return true;
     for (const auto &array : tree_->open_arrays()) {
         if (std::find(made.begin(), made.end(), array->path()) != made.end() && !array->flush())

@@ -76,6 +76,12 @@ static const char kOptions[] =
     "    <Value>CUBICSPLINE</Value><Value>LANCZOS</Value><Value>MODE</Value><Value>RMS</Value>"
     "    <Value>GAUSS</Value>"
     "  </Option>"
+    "  <Option name='OVERVIEW_LAYOUT' type='string-select' default='BESIDE' description='Where "
+    "overviews lie, also those that are made later: in groups beside the raster (ovr_2x/NAME), or "
+    "GROUPS: each level in a group, the raster, too (0/NAME, 1/NAME), as "
+    "xarray.open_datatree() reads them'>"
+    "    <Value>BESIDE</Value><Value>GROUPS</Value>"
+    "  </Option>"
     "  <Option name='COPY_SRC_OVERVIEWS' type='boolean' default='NO' description='Copy the "
     "overviews "
     "of the source'/>"
@@ -339,8 +345,11 @@ static bool parse_overviews(CSLConstList list, CreationOptions *options, std::st
                                                        "MODE",    "RMS",         "GAUSS"};
     const int automatic = choose(list, "OVERVIEWS", {"NONE", "AUTO"}, reason);
     const int method = automatic < 0 ? -1 : choose(list, "OVERVIEW_RESAMPLING", kMethods, reason);
-    if (method < 0 || !parse_flag(list, "COPY_SRC_OVERVIEWS", &options->copy_overviews, reason))
+    const int form =
+        method < 0 ? -1 : choose(list, "OVERVIEW_LAYOUT", {"BESIDE", "GROUPS"}, reason);
+    if (form < 0 || !parse_flag(list, "COPY_SRC_OVERVIEWS", &options->copy_overviews, reason))
         return false;
+    options->level_groups = form == 1;
     options->make_overviews = automatic == 1;
     options->resampling = kMethods[static_cast<size_t>(method)];
     if (options->make_overviews && options->copy_overviews)

@@ -36,6 +36,7 @@ struct CreationOptions {
     bool make_overviews = false;
     bool copy_overviews = false; /* those of the source, in CreateCopy() */
     std::string resampling;      /* for overviews */
+    bool level_groups = false;   /* all levels are groups, the raster's own is the first of them */
     std::string unknown;         /* the first unknown option, or "" */
 };
 

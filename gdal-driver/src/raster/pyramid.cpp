@@ -80,16 +80,33 @@ static std::vector<size_t> link_entries(const std::vector<std::string> &assets,
     return heads;
 }
 
+/* True if the entry says that it is the finest level: made of none, and by the factor 1. */
+static bool states_finest(const zb_json *entry) {
+    const zb_json *scale = zb_json_get(zb_json_get(entry, "transform"), "scale");
+    if (zb_json_get(entry, "derived_from") != nullptr || zb_json_kind_of(scale) != ZB_JSON_ARRAY ||
+        zb_json_first(scale) == nullptr)
+        return false;
+    double factor = 0;
+    for (const zb_json *item = zb_json_first(scale); item != nullptr; item = zb_json_next(item)) {
+        if (!zb_json_double(item, &factor) || factor != 1)
+            return false;
+    }
+    return true;
+}
+
 /* Families in the order of their first entries. A single family takes in what belongs to none: many
-   programs leave the links out, or give some of them. */
+   programs leave the links out, or give some of them. But two entries that say of themselves that
+   they are the finest ones are of two. */
 static std::vector<std::vector<std::string>> families(const zb_json *layout) {
     std::vector<std::string> assets, sources;
+    int finest = 0;
     for (const zb_json *item = zb_json_first(layout); item != nullptr; item = zb_json_next(item)) {
         const char *asset = zb_json_string(zb_json_get(item, "asset"));
         const char *source = zb_json_string(zb_json_get(item, "derived_from"));
         if (asset != nullptr && asset[0] != '\0') {
             assets.push_back(asset);
             sources.push_back(source == nullptr ? "" : source);
+            finest += states_finest(item) ? 1 : 0;
         }
     }
     if (assets.empty())
@@ -100,7 +117,7 @@ static std::vector<std::vector<std::string>> families(const zb_json *layout) {
         found[heads[i]].push_back(assets[i]);
     const auto linked = std::count_if(found.begin(), found.end(),
                                       [](const auto &family) { return family.second.size() > 1; });
-    if (linked < 2)
+    if (linked < 2 && finest < 2)
         return {std::move(assets)};
     std::vector<std::vector<std::string>> lists;
     for (auto &family : found)
@@ -230,6 +247,7 @@ static bool pyramid_of_group(const zb_node *group, const std::string &path, Near
             continue;
         enter_groups(zb_node_store(group), path, pyramid);
         const zb_json *layout = convention_layout(group, around);
+        pyramid->of_groups = layout != nullptr && assets[pyramid->self] != relative;
         if (layout != nullptr)
             read_entry(layout, assets[pyramid->self], pyramid);
         else

@@ -21,9 +21,10 @@ namespace zarr3 {
 constexpr unsigned kPyramidReach = 3;
 
 struct Pyramid {
-    std::vector<std::string> levels;   /* paths of the arrays, as listed (finest first) */
-    std::string group;                 /* the path of the group that says so */
-    size_t self = 0;                   /* the place of the array itself among them */
+    std::vector<std::string> levels; /* paths of the arrays, as listed (finest first) */
+    std::string group;               /* the path of the group that says so */
+    size_t self = 0;                 /* the place of the array itself among them */
+    bool of_groups = false; /* the convention's list has the array's group, not the array */
     std::vector<std::string> ome_axes; /* names of the axes; empty unless OME-NGFF */
     /* Of the array's own entry: `spatial:transform`, [a, b, c, d, e, f], and
      * `spatial:registration`.
@@ -34,6 +35,10 @@ struct Pyramid {
 
     bool empty() const {
         return levels.empty();
+    }
+    /* The list is there for levels to come. */
+    bool is_of_one_group() const {
+        return of_groups && levels.size() == 1;
     }
 };
 

@@ -102,6 +102,30 @@ static void set_list(const zb_node *group, const std::vector<std::string> &list,
         changes->set("zarr_conventions", json_list(declared));
 }
 
+/* How much coarser than its finest level an entry is; 0 where it does not say. */
+static double coarseness(const zb_json *entry, size_t ndim) {
+    const zb_json *scale = zb_json_get(zb_json_get(entry, "transform"), "scale");
+    double product = 1;
+    for (const double factor : number_list(scale, ndim))
+        product *= factor;
+    return product == 1 ? 0 : product;
+}
+
+/* Readers go by the order of the list: the last level is the coarsest. */
+static size_t place_of(const LayoutEntry &entry, const std::vector<std::string> &list) {
+    double own = 1;
+    for (const double factor : entry.scale)
+        own *= factor;
+    for (size_t i = 0; i < list.size(); i++) {
+        const Json other = parse_json(list[i]);
+        if (!entry.derived_from.empty() &&
+            json_text(zb_json_get(other.get(), "derived_from")) == entry.derived_from &&
+            coarseness(other.get(), entry.scale.size()) > own)
+            return i;
+    }
+    return list.size();
+}
+
 void put_into_layout(const zb_node *group, const std::vector<LayoutEntry> &entries,
                      AttributeChanges *changes) {
     std::vector<std::string> list, known;
@@ -115,13 +139,14 @@ void put_into_layout(const zb_node *group, const std::vector<LayoutEntry> &entri
     }
     for (const LayoutEntry &entry : entries) {
         if (std::find(known.begin(), known.end(), entry.asset) == known.end())
-            list.push_back(text_of(entry, nullptr));
+            list.insert(list.begin() + static_cast<std::ptrdiff_t>(place_of(entry, list)),
+                        text_of(entry, nullptr));
     }
     set_list(group, list, changes);
 }
 
 void take_out_of_layout(const zb_node *group, const std::vector<std::string> &assets,
-                        AttributeChanges *changes) {
+                        bool finest_stays, AttributeChanges *changes) {
     std::vector<std::string> list, sources, finest;
     const auto is_in = [](const std::vector<std::string> &names, const std::string &name) {
         return std::find(names.begin(), names.end(), name) != names.end();
@@ -133,7 +158,7 @@ void take_out_of_layout(const zb_node *group, const std::vector<std::string> &as
     }
     for (const zb_json *item = first; item != nullptr; item = zb_json_next(item)) {
         const std::string asset = asset_of(item);
-        const bool is_alone = is_in(finest, asset) && !is_in(sources, asset);
+        const bool is_alone = !finest_stays && is_in(finest, asset) && !is_in(sources, asset);
         if (!is_in(assets, asset) && !is_alone)
             list.push_back(json_text(item));
     }

@@ -26,14 +26,14 @@ struct LayoutEntry {
 bool may_have_layout(const zb_node *group);
 
 /* Puts entries into the list: in the place of those with the same asset, whose other members stay,
-   else behind all. */
+   else behind those of the same finest level that are not coarser. */
 void put_into_layout(const zb_node *group, const std::vector<LayoutEntry> &entries,
                      AttributeChanges *changes);
 
-/* Takes entries out, and with the last coarser level the finest one, too. A group whose list has
-   become empty follows the convention no more. */
+/* Takes entries out, and with the last coarser level the finest one, too, unless that stays. A
+   group whose list has become empty follows the convention no more. */
 void take_out_of_layout(const zb_node *group, const std::vector<std::string> &assets,
-                        AttributeChanges *changes);
+                        bool finest_stays, AttributeChanges *changes);
 
 } // namespace zarr3
 

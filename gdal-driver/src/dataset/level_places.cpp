@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "dataset/level_places.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "array/attributes.h"
+#include "base/json_text.h"
+#include "cpl_string.h"
+#include "store/directories.h"
+#include "zarrbridge/change.h"
+
+namespace zarr3 {
+
+/* Of a level's group where levels are numbered: the raster, as a path from the group that has the
+   list. */
+static constexpr char kLevelOf[] = "zarrbridge:level_of";
+
+static bool is_group(const zb_node *node) {
+    return node != nullptr && zb_node_array(node) == nullptr;
+}
+
+/* `path` without the group above it. */
+static std::string below(const std::string &path, const std::string &group) {
+    return group.empty() ? path : path.substr(group.size() + 1);
+}
+
+LevelPlaces::LevelPlaces(const Pyramid &pyramid, std::string array)
+    : array_(std::move(array)), above_(parent_path(array_)) {
+    of_groups_ = pyramid.of_groups && pyramid.group == parent_path(above_);
+    if (of_groups_)
+        above_ = parent_path(above_);
+    has_list_ = !pyramid.empty() && pyramid.group == above_ && pyramid.ome_axes.empty();
+    leads_ = pyramid.empty() ||
+             (pyramid.group == above_ && pyramid.self == 0 && pyramid.levels[0] == array_);
+}
+
+std::string LevelPlaces::asset(const std::string &array) const {
+    return below(of_groups_ ? parent_path(array) : array, above_);
+}
+
+bool LevelPlaces::is_of_raster(const zb_node *group) const {
+    return is_group(group) && attribute_text(group, kLevelOf) == below(array_, above_);
+}
+
+bool LevelPlaces::is_made(zb_store *store, const std::string &level) const {
+    const std::string group = parent_path(level);
+    if (!has_list_ || level == array_ || last_part(level) != last_part(array_) || group == above_ ||
+        parent_path(group) != above_)
+        return false;
+    return of_groups_ ? is_of_raster(open_node(store, group, nullptr).get())
+                      : STARTS_WITH(last_part(group).c_str(), "ovr_");
+}
+
+std::string LevelPlaces::free_group(zb_store *store, int factor,
+                                    const std::vector<std::string> &taken) const {
+    static constexpr int kMostLevels = 1000;
+    const std::string beside = "ovr_" + std::to_string(factor) + "x";
+    std::vector<std::string> names = {beside, beside + "_" + last_part(array_)};
+    if (of_groups_) {
+        names.clear();
+        for (int number = 1; number < kMostLevels; number++)
+            names.push_back(std::to_string(number));
+    }
+    for (const std::string &name : names) {
+        const std::string path = join_path(above_, name);
+        enum zb_place found;
+        if (std::find(taken.begin(), taken.end(), path) == taken.end() &&
+            zb_place_look(store, path.c_str(), &found, nullptr) == ZB_OK && found == ZB_PLACE_EMPTY)
+            return path;
+    }
+    return {};
+}
+
+std::string LevelPlaces::group_attributes() const {
+    return of_groups_ ? json_object({{kLevelOf, json_quote(below(array_, above_))}}) : "{}";
+}
+
+bool LevelPlaces::is_begun(const zb_child &group) const {
+    Children inside;
+    return is_abandoned(group.name) && is_group(group.node) &&
+           (of_groups_ ? is_of_raster(group.node) : STARTS_WITH(group.name, "ovr_")) &&
+           inside.list(group.node, nullptr) == ZB_OK && inside.begin() == inside.end();
+}
+
+/* ---- Nodes ---- */
+
+std::string mask_of(const NodePtr &array) {
+    const std::string name = attribute_text(array.get(), kMask);
+    return is_child_name(name) ? join_path(parent_path(zb_node_path(array.get())), name)
+                               : std::string();
+}
+
+std::string home_of_level(zb_store *store, const std::string &level) {
+    const std::string path = parent_path(level);
+    const NodePtr group = open_node(store, path, nullptr);
+    const NodePtr array = open_node(store, level, nullptr);
+    Children children;
+    if (group == nullptr || children.list(group.get(), nullptr) != ZB_OK)
+        return level;
+    for (const zb_child &child : children) {
+        const zb_array_info *info = child.node == nullptr ? nullptr : zb_node_array(child.node);
+        const std::string other = join_path(path, child.name);
+        const bool helps = info != nullptr && (info->ndim < 2 || other == mask_of(array));
+        if (other != level && !helps)
+            return level;
+    }
+    return path;
+}
+
+/* ---- Levels on no list ---- */
+
+static bool is_raster(const zb_node *node) {
+    const zb_array_info *info = node == nullptr ? nullptr : zb_node_array(node);
+    return info != nullptr && info->ndim >= 2;
+}
+
+static bool is_named_as_level(const std::string &name) {
+    const size_t digits = std::min(name.find_first_not_of("0123456789", 4), name.size());
+    return name.compare(0, 4, "ovr_") == 0 && digits > 4 && name.compare(digits, 1, "x") == 0;
+}
+
+/* The name of a raster beside a group that has one of that name inside. */
+static std::string raster_beside(const Children &siblings, const Children &inside) {
+    for (const zb_child &raster : siblings) {
+        for (const zb_child &level : inside) {
+            if (is_raster(raster.node) && is_raster(level.node) &&
+                strcmp(raster.name, level.name) == 0)
+                return raster.name;
+        }
+    }
+    return {};
+}
+
+std::string raster_of_level(const Children &siblings, const zb_node *group,
+                            const Children &inside) {
+    const std::string own = zb_node_path(group), raster = attribute_text(group, kLevelOf);
+    if (raster.empty())
+        return is_named_as_level(last_part(own)) ? raster_beside(siblings, inside) : std::string();
+    const auto has_raster = [&](const std::string &path) {
+        return is_raster(open_node(zb_node_store(group), path, nullptr).get());
+    };
+    const bool is_level = is_child_name(parent_path(raster)) &&
+                          has_raster(join_path(parent_path(own), raster)) &&
+                          has_raster(join_path(own, last_part(raster)));
+    return is_level ? raster : std::string();
+}
+
+std::string raster_of_child(const Children &siblings, const zb_child &child) {
+    Children inside;
+    const bool may_be = is_group(child.node) && (is_named_as_level(child.name) ||
+                                                 !attribute_text(child.node, kLevelOf).empty());
+    return may_be && inside.list(child.node, nullptr) == ZB_OK
+               ? raster_of_level(siblings, child.node, inside)
+               : std::string();
+}
+
+} // namespace zarr3
