@@ -142,6 +142,21 @@ def test_families_of_one_list_are_pyramids_of_their_own(store):
     assert opened(sub(path, "c")).GetRasterBand(1).GetOverviewCount() == 0
 
 
+def test_entries_that_say_they_are_the_finest_are_of_pyramids_of_their_own(store):
+    """The one of them has no coarser level yet. Without that word the list is one pyramid."""
+    path, group = store
+    for name, size in (("a", 16), ("b", 32), ("b2", 16)):
+        put(group, name, np.zeros((size, size), "u1"), dims=("y", "x"))
+    fine = {"transform": {"scale": [1, 1]}}
+    entries = [{"asset": "b2", "derived_from": "b", "transform": {"scale": [2, 2]}}]
+    group.attrs.update(convention([{"asset": "a", **fine}, {"asset": "b", **fine}, *entries]))
+    assert [name for name, _ in opened(path).GetSubDatasets()] == [sub(path, "a"), sub(path, "b")]
+    assert opened(sub(path, "a")).GetRasterBand(1).GetOverviewCount() == 0
+    assert opened(sub(path, "b")).GetRasterBand(1).GetOverviewCount() == 1
+    group.attrs.update(convention([{"asset": "b"}, {"asset": "a", **fine}, *entries]))
+    assert opened(path).GetRasterBand(1).GetOverviewCount() == 2
+
+
 @pytest.mark.parametrize("sources", [["0", "1", "2"], ["1", "2", "0"], [None, "2", "1"],
                                      ["9", 5, ""]], ids=str)
 def test_links_that_lead_nowhere_or_round(store, sources):

@@ -194,6 +194,8 @@ common = ["CREATE_CONSOLIDATED_METADATA=YES", "BLOCKSIZE=64x64"]
 driver = gdal.GetDriverByName("Zarr3")
 driver.CreateCopy(sys.argv[1] + "/one.zarr", d, options=common).Close()
 gdal.OpenEx(sys.argv[1] + "/one.zarr", gdal.OF_UPDATE).BuildOverviews("AVERAGE", [2, 4])
+driver.CreateCopy(sys.argv[1] + "/groups.zarr", d, options=["OVERVIEW_LAYOUT=GROUPS", *common]).Close()
+gdal.OpenEx(sys.argv[1] + "/groups.zarr", gdal.OF_UPDATE).BuildOverviews("AVERAGE", [2, 4])
 driver.CreateCopy(sys.argv[1] + "/two.zarr", d, options=["ARRAY_NAME=a", *common]).Close()
 driver.CreateCopy(sys.argv[1] + "/two.zarr", d, options=["ARRAY_NAME=b", "APPEND_SUBDATASET=YES"]).Close()
 """
@@ -211,6 +213,8 @@ def test_the_roots_list_answers_for_all_that_is_below(server):
     for name, commands in {
             "one.zarr": [["gdalinfo", "{}"], ["gdalinfo", 'ZARR3:"{}":/one'], ["gdalmdiminfo", "-detailed", "{}"],
                          ["gdalinfo", "{}/ovr_2x/one"], [sys.executable, "-c", DECIMATED, "{}"]],
+            "groups.zarr": [["gdalinfo", "{}"], ["gdalinfo", 'ZARR3:"{}":/0/groups'], ["gdalinfo", "{}/1"],
+                            ["gdalmdiminfo", "{}"], [sys.executable, "-c", DECIMATED, "{}"]],
             "two.zarr": [["gdalinfo", "{}"], ["gdalinfo", 'ZARR3:"{}":/b'], ["gdalinfo", 'ZARR3:"{}":/b:1'],
                          ["gdalmdiminfo", "{}"]]}.items():
         for command in commands:

@@ -98,6 +98,17 @@ def test_a_raster_is_changed(serve, tmp_path):
     assert not [name for name in objects(server) if "ovr_" in name]
 
 
+def test_a_pyramid_of_groups(serve, tmp_path):
+    server, variables = serve
+    translate(tmp_path, NAME, variables, "-co", "OVERVIEW_LAYOUT=GROUPS")
+    output("gdaladdo", "-q", "-r", "average", NAME, "2", "4", **variables)
+    assert output("gdalinfo", NAME, **variables).count("Overviews: 48x48, 24x24") == 2
+    assert [name for name in objects(server) if "/2/" in name] and not [
+        name for name in objects(server) if "zarr3-new" in name]
+    output("gdaladdo", "-q", "-clean", NAME, **variables)
+    assert "Overviews" not in output("gdalinfo", NAME, **variables)
+
+
 SIDE = """
 import sys
 from osgeo import gdal
