@@ -323,7 +323,8 @@ def test_levels_on_no_list_stand_for_nothing(tmp_path):
     begun = pathlib.Path(path) / "3.999999999-2.zarr3-new"
     begun.mkdir()
     (begun / "zarr.json").write_text(json.dumps({
-        "zarr_format": 3, "node_type": "group", "attributes": {"zarrbridge:level_of": "0/r"}}))
+        "zarr_format": 3, "node_type": "group", "attributes": {
+            "zarrbridge:level_of": {"raster": "0/r", "group": "3"}}}))
     (pathlib.Path(path) / "4.999999999-3.zarr3-new").mkdir()
     put(zarr.open_group(path).create_group("mine"), "r", VALUES)
     lost = "".join(opened(sub(path, "0/r")).GetMetadata("ZARR3_UNREADABLE") or []) + \
@@ -334,6 +335,17 @@ def test_levels_on_no_list_stand_for_nothing(tmp_path):
     assert sizes(opened(sub(path, "0/r"))) == [(51, 35)]
     run("gdaladdo", "-q", "-clean", sub(path, "0/r"))
     assert [name for name in groups(path) if not name.startswith("4.")] == ["0", "mine"]
+
+
+def test_copies_of_levels_are_data(tmp_path):
+    path = made(tmp_path / "r.zarr", SMALL)
+    run("gdaladdo", "-q", path, "2")
+    DRIVER.CopyFiles(sub(path, "mine"), sub(path, "1"))
+    DRIVER.CopyFiles(sub(path, "7"), sub(path, "1"))
+    names = [sub(path, "0/r"), sub(path, "7/r"), sub(path, "mine/r")]
+    assert [name for name, _ in opened(path).GetSubDatasets()] == names
+    run("gdaladdo", "-q", "-clean", names[0])
+    assert groups(path) == ["0", "7", "mine"]
 
 
 def test_levels_of_other_programs_are_added_to_and_not_removed(store):

@@ -13,8 +13,9 @@
 
 namespace zarr3 {
 
-/* Of a level's group where levels are numbered: the raster, as a path from the group that has the
-   list. */
+/* Of a level's group where levels are numbered: {"raster": "0/out", "group": "1"}, a path and a name
+   in the group that has the list. A copy that a program makes of the group has another name, and is
+   none of ours. */
 static constexpr char kLevelOf[] = "zarrbridge:level_of";
 
 static bool is_group(const zb_node *node) {
@@ -24,6 +25,18 @@ static bool is_group(const zb_node *node) {
 /* `path` without the group above it. */
 static std::string below(const std::string &path, const std::string &group) {
     return group.empty() ? path : path.substr(group.size() + 1);
+}
+
+/* What the attribute says of the raster; "" without it. The group may be in the making. */
+static std::string stated_raster(const zb_node *group) {
+    const zb_json *said = attribute(group, kLevelOf);
+    const std::string name = json_text(zb_json_get(said, "group"));
+    const std::string own = is_group(group) ? last_part(zb_node_path(group)) : std::string();
+    const bool is_aside =
+        own.compare(0, name.size() + 1, name + ".") == 0 && own.size() > sizeof kAsideSuffix &&
+        own.compare(own.size() + 1 - sizeof kAsideSuffix, std::string::npos, kAsideSuffix) == 0;
+    return !name.empty() && (own == name || is_aside) ? json_text(zb_json_get(said, "raster"))
+                                                      : std::string();
 }
 
 LevelPlaces::LevelPlaces(const Pyramid &pyramid, std::string array)
@@ -41,7 +54,7 @@ std::string LevelPlaces::asset(const std::string &array) const {
 }
 
 bool LevelPlaces::is_of_raster(const zb_node *group) const {
-    return is_group(group) && attribute_text(group, kLevelOf) == below(array_, above_);
+    return stated_raster(group) == below(array_, above_);
 }
 
 bool LevelPlaces::is_made(zb_store *store, const std::string &level) const {
@@ -73,8 +86,10 @@ std::string LevelPlaces::free_group(zb_store *store, int factor,
     return {};
 }
 
-std::string LevelPlaces::group_attributes() const {
-    return of_groups_ ? json_object({{kLevelOf, json_quote(below(array_, above_))}}) : "{}";
+std::string LevelPlaces::group_attributes(const std::string &group) const {
+    const std::string said = json_object(
+        {{"raster", json_quote(below(array_, above_))}, {"group", json_quote(last_part(group))}});
+    return of_groups_ ? json_object({{kLevelOf, said}}) : "{}";
 }
 
 bool LevelPlaces::is_begun(const zb_child &group) const {
@@ -135,7 +150,7 @@ static std::string raster_beside(const Children &siblings, const Children &insid
 
 std::string raster_of_level(const Children &siblings, const zb_node *group,
                             const Children &inside) {
-    const std::string own = zb_node_path(group), raster = attribute_text(group, kLevelOf);
+    const std::string own = zb_node_path(group), raster = stated_raster(group);
     if (raster.empty())
         return is_named_as_level(last_part(own)) ? raster_beside(siblings, inside) : std::string();
     const auto has_raster = [&](const std::string &path) {
@@ -149,8 +164,8 @@ std::string raster_of_level(const Children &siblings, const zb_node *group,
 
 std::string raster_of_child(const Children &siblings, const zb_child &child) {
     Children inside;
-    const bool may_be = is_group(child.node) && (is_named_as_level(child.name) ||
-                                                 !attribute_text(child.node, kLevelOf).empty());
+    const bool may_be = is_group(child.node) &&
+                        (is_named_as_level(child.name) || !stated_raster(child.node).empty());
     return may_be && inside.list(child.node, nullptr) == ZB_OK
                ? raster_of_level(siblings, child.node, inside)
                : std::string();

@@ -60,8 +60,8 @@ class LevelPlaces {
     std::string free_group(zb_store *store, int factor,
                            const std::vector<std::string> &taken) const;
 
-    /* The attributes of a level's group, as JSON. */
-    std::string group_attributes() const;
+    /* The attributes of a level's group, by the path that it gets; as JSON. */
+    std::string group_attributes(const std::string &group) const;
 
     /* Of a child of above(): true if it has the name or the attribute of a level that is in the
        making, or was when a program was killed, and nothing in it. */

@@ -136,8 +136,8 @@ enum zb_code OverviewBuilder::create_array(const Level &level, NodePtr *node, zb
     std::string path = level.aside;
     if (level.target != level.array) {
         zb_node *group = nullptr;
-        code =
-            zb_group_create(store_, path.c_str(), places().group_attributes().c_str(), &group, err);
+        code = zb_group_create(store_, path.c_str(),
+                               places().group_attributes(level.target).c_str(), &group, err);
         zb_node_release(group);
         path = join_path(path, last_part(level.array));
     }
