@@ -13,9 +13,9 @@
 
 namespace zarr3 {
 
-/* Of a level's group where levels are numbered: {"raster": "0/out", "group": "1"}, a path and a name
-   in the group that has the list. A copy that a program makes of the group has another name, and is
-   none of ours. */
+/* Of a level's group where levels are numbered: {"raster": "0/out", "group": "1"}, a path and a
+   name in the group that has the list. A copy that a program makes of the group has another name,
+   and is none of ours. */
 static constexpr char kLevelOf[] = "zarrbridge:level_of";
 
 static bool is_group(const zb_node *node) {
