@@ -262,3 +262,136 @@ def test_what_hdf5_has_hard_links_to_keeps_its_name(store, links, names):
     with pytest.raises(RuntimeError, match="further hard links"):
         DRIVER.Rename(sub(path, "h"), sub(path, "g"))
     assert (pathlib.Path(path) / "g/within/zarr.json").exists()
+
+
+# ---- Dimensions that attributes name, of arrays that do not have them ----
+
+def rename_dimension(path, node, index, name):
+    dataset, root = opened_mdim(path, update=True)
+    assert root.OpenMDArrayFromFullname("/" + node).GetDimensions()[index].Rename(name) == \
+        gdal.CE_None
+    del root, dataset
+
+
+def put_named(group):
+    """CF's arrays that name the dimension `lat`, and have others."""
+    put(group, "point", np.zeros(3), {"compress": "lat lon"}, ("point",))
+    put(group, "count", np.zeros(3), {"sample_dimension": "lat"}, ("station",))
+    put(group, "index", np.zeros(3), {"instance_dimension": "lat"}, ("obs",))
+    put(group, "interpolation", np.float64(0),
+        {"tie_point_mapping": "lat: lat lat area  lon: lat points"})
+    put(group, "mesh", np.float64(0), {"face_dimension": "lat", "edge_dimension": "latitude"})
+
+
+RENAMED = {"point": {"compress": "north lon"}, "count": {"sample_dimension": "north"},
+           "index": {"instance_dimension": "north"},
+           "interpolation": {"tie_point_mapping": "north: lat north area  lon: lat points"},
+           "mesh": {"face_dimension": "north", "edge_dimension": "latitude"}}
+
+
+def test_attributes_name_a_renamed_dimension_that_the_array_lacks(store):
+    path, group = store
+    put(group, "a", np.zeros((2, 4)), {"cell_methods": "lat: mean"}, ("lat", "lon"))
+    put_named(group)
+    put_named(group.create_group("below"))
+    near = group.create_group("near")
+    put(near, "a", np.zeros((5, 4)), dims=("lat", "lon"))
+    put_named(near)
+    rename_dimension(path, "a", 0, "north")
+    for node, expected in RENAMED.items():
+        assert attributes(path, node) == expected
+        assert attributes(path, "below/" + node) == expected
+        assert attributes(path, "near/" + node) != expected
+    assert attributes(path, "a") == {"cell_methods": "north: mean"}
+    assert document(path, "near/a")["dimension_names"] == ["lat", "lon"]
+
+
+def test_a_list_of_dimensions_refuses_a_name_with_blanks(store):
+    path, group = store
+    put(group, "a", np.zeros((2, 4)), dims=("lat", "lon"))
+    put(group, "point", np.zeros(3), {"compress": "lat lon"}, ("point",))
+    dataset, root = opened_mdim(path, update=True)
+    with Errors() as errors:
+        assert root.OpenMDArray("a").GetDimensions()[0].Rename("two words") != gdal.CE_None
+    assert "choose a name without them" in errors.failures[0]
+    del root, dataset
+    assert document(path, "a")["dimension_names"] == ["lat", "lon"]
+
+
+def test_of_two_dimensions_of_a_name_attributes_keep_it(store):
+    path, group = store
+    put(group, "a", np.zeros((2, 4)), dims=("lat", "lon"))
+    put(group, "lat", np.arange(2.0), dims=("lat",))
+    put(group, "b", np.zeros((3, 4)), dims=("lat", "lon"))
+    put(group, "point", np.zeros(3), {"compress": "lat lon"}, ("point",))
+    dataset, root = opened_mdim(path, update=True)
+    with Errors() as errors:
+        assert root.OpenMDArray("a").GetDimensions()[0].Rename("north") == gdal.CE_None
+    del root, dataset
+    assert any("/point names a dimension 'lat'" in text for _, text in errors.seen)
+    assert attributes(path, "point") == {"compress": "lat lon"}
+
+
+# ---- Paths ----
+
+BY_PATH = {"coordinates": "/g/height ../g/height g/height", "bounds": "/g/heights",
+           "grid_mapping": "/g/height: lat lon", "cell_measures": "area: ./g/height"}
+
+
+@pytest.mark.parametrize("by_gdalmanage", [False, True])
+def test_paths_lead_to_a_renamed_array(store, by_gdalmanage):
+    """From everywhere, as CF 1.8 has them; bare names only from its group and below."""
+    path, group = store
+    put(group.create_group("g"), "height", np.float64(2))
+    put(group["g"], "in", np.zeros(3), {"coordinates": "../g/height height"})
+    put(group.create_group("h"), "a", np.zeros(3), {**BY_PATH, "ancillary_variables": "height"})
+    put(group, "a", np.zeros(3), BY_PATH)
+    if by_gdalmanage:
+        DRIVER.Rename(sub(path, "g/z"), sub(path, "g/height"))
+    else:
+        dataset, root = opened_mdim(path, update=True)
+        assert root.OpenGroup("g").OpenMDArray("height").Rename("z") == gdal.CE_None
+        del root, dataset
+    assert attributes(path, "g/in") == {"coordinates": "../g/z z"}
+    assert attributes(path, "h/a") == {
+        "coordinates": "/g/z ../g/z g/height", "bounds": "/g/heights",
+        "grid_mapping": "/g/z: lat lon", "cell_measures": "area: ./g/height",
+        "ancillary_variables": "height"}
+    assert attributes(path, "a") == {
+        "coordinates": "/g/z ../g/z g/z", "bounds": "/g/heights",
+        "grid_mapping": "/g/z: lat lon", "cell_measures": "area: ./g/z"}
+
+
+def test_paths_lead_through_a_renamed_group(store):
+    path, group = store
+    put(group.create_group("g"), "height", np.float64(2))
+    put(group["g"], "a", np.zeros(3), {"coordinates": "/g/height ../g/height height"})
+    put(group, "a", np.zeros(3), {"coordinates": "/g/height g/height g"})
+    dataset, root = opened_mdim(path, update=True)
+    held = root.OpenGroup("g")
+    assert held.Rename("n") == gdal.CE_None
+    assert held.OpenMDArray("a").GetAttribute("coordinates").Read() == \
+        "/n/height ../n/height height"
+    del held, root, dataset
+    assert attributes(path, "a") == {"coordinates": "/n/height n/height g"}
+
+
+# ---- Other lists of CF 1.11 ----
+
+def test_more_lists_name_a_renamed_array(store):
+    path, group = store
+    put(group, "height", np.float64(2))
+    put(group, "a", np.zeros(3), {
+        "climatology": "height", "coordinate_interpolation": "height: lon: height",
+        "interpolation_parameters": "ce: height height: b", "mesh": "height",
+        "tie_point_mapping": "height: height height  x: height points",
+        "face_node_connectivity": "height",
+        "cell_methods": "area: mean where height over sea", "coordinates": "height"})
+    put(group, "b", np.zeros(3), {"cell_methods": "area: mean where height"})
+    DRIVER.Rename(sub(path, "z"), sub(path, "height"))
+    assert attributes(path, "a") == {
+        "climatology": "z", "coordinate_interpolation": "z: lon: z",
+        "interpolation_parameters": "ce: z height: b", "mesh": "z",
+        "tie_point_mapping": "height: z height  x: z points", "face_node_connectivity": "z",
+        "cell_methods": "area: mean where z over sea", "coordinates": "z"}
+    assert attributes(path, "b") == {"cell_methods": "area: mean where height"}

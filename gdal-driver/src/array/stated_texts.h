@@ -3,8 +3,8 @@
  * Attributes whose texts JSON cannot tell from numbers: "NaN", "Infinity", "-Infinity".
  *
  * By themselves these are numbers, as Zarr writes them. That one is a text stands beside it, in the
- * attribute `_hdf5` (hdf5_side.h), where the HDF5 connector keeps the types of attributes (docs/hdf5.md,
- * its attributes/exact.h): so both plugins show the same, whichever has written it.
+ * attribute `_hdf5` (hdf5_side.h), where the HDF5 connector keeps the types of attributes
+ * (docs/hdf5.md, its attributes/exact.h): so both plugins show the same, whichever has written it.
  * An entry counts while the attribute is a text of its shape.
  */
 #ifndef ZARR3_STATED_TEXTS_H
@@ -37,8 +37,8 @@ class TextStatements {
   public:
     explicit TextStatements(const zb_node *node);
 
-    /* value: JSON text ("": it goes). `before`: the attribute's name until now, whose entry it takes
-       over. False, and nothing is stated, where `_hdf5` is another program's, so that a text cannot
+    /* value: JSON text ("": it goes). `before`: the attribute's name until now, whose entry it
+       takes over. False, and nothing is stated, where `_hdf5` is another program's, so that a text cannot
        be told from a number. */
     bool state(const std::string &name, const std::string &value, bool is_text,
                const std::string &before);

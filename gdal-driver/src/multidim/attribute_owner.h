@@ -60,9 +60,9 @@ class AttributeOwner {
 };
 
 /* The attributes that are not what GDAL has other calls for (unit, scale, CRS ...), without what
-   holds for all rows and columns alone (place, statistics) and what only HDF5 knows: programs copy the list to arrays of
-   other shapes and from views. With `all`, every one, as it is. `self` keeps the owner for as long
-   as an attribute lives. */
+   holds for all rows and columns alone (place, statistics) and what only HDF5 knows: programs
+   copy the list to arrays of other shapes and from views. With `all`, every one, as it is. `self`
+   keeps the owner for as long as an attribute lives. */
 std::vector<std::shared_ptr<GDALAttribute>>
 list_attributes(const std::shared_ptr<AttributeOwner> &self, bool all);
 

@@ -182,6 +182,21 @@ bool Zarr3Dimension::rename_in_group(Tree *tree, const std::string &path, const 
     return true;
 }
 
+/* Those that name it without having it. */
+bool Zarr3Dimension::find_named(Tree *tree,
+                                const std::vector<std::shared_ptr<Zarr3MDArray>> &arrays,
+                                const std::string &name, std::vector<NamedBy> *found) {
+    std::set<std::string> renamed;
+    for (const auto &array : arrays)
+        renamed.insert(array->path());
+    zb_error err;
+    if (!is_shared() || find_dimension_references(tree->store(), group_, renamed, m_osName, name,
+                                                  found, &err) == ZB_OK)
+        return true;
+    report(err);
+    return false;
+}
+
 bool Zarr3Dimension::rename_in(Tree *tree, const std::vector<std::shared_ptr<Zarr3MDArray>> &arrays,
                                const std::string &name) {
     std::set<std::string> groups;
@@ -224,11 +239,13 @@ bool Zarr3Dimension::Rename(const std::string &name) {
     const bool may_change = std::all_of(arrays.begin(), arrays.end(), [](const auto &array) {
         return array->may_rename_dimensions();
     });
-    if (!may_change || !rename_in(tree.get(), arrays, name))
+    std::vector<NamedBy> references;
+    if (!may_change || !find_named(tree.get(), arrays, name, &references) ||
+        !rename_in(tree.get(), arrays, name))
         return false;
     tree->rename_dimension(*this, name);
     BaseRename(name);
-    return true;
+    return tree->change(references);
 }
 
 } // namespace zarr3

@@ -54,6 +54,8 @@ class Zarr3Dimension final : public GDALDimension {
 
   private:
     bool rename_in_group(Tree *tree, const std::string &path, const std::string &name);
+    bool find_named(Tree *tree, const std::vector<std::shared_ptr<Zarr3MDArray>> &arrays,
+                    const std::string &name, std::vector<NamedBy> *found);
     bool rename_in(Tree *tree, const std::vector<std::shared_ptr<Zarr3MDArray>> &arrays,
                    const std::string &name);
 

@@ -153,12 +153,14 @@ bool Zarr3Group::Rename(const std::string &name) {
     }
     if (!may_be_renamed(node_, "group " + m_osFullName) || tree_->flush() != CE_None)
         return false;
-    if (zb_node_move(tree_->store(), from.c_str(), to.c_str(), &err) != ZB_OK) {
+    std::vector<NamedBy> references;
+    if (find_references(tree_->store(), from, to, &references, &err) != ZB_OK ||
+        zb_node_move(tree_->store(), from.c_str(), to.c_str(), &err) != ZB_OK) {
         report(err);
         return false;
     }
     tree_->moved(from, to);
-    return true;
+    return tree_->change(references);
 }
 
 } // namespace zarr3

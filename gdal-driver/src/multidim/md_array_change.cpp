@@ -367,10 +367,7 @@ bool Zarr3MDArray::Rename(const std::string &name) {
         return false;
     }
     tree_->moved(from, to);
-    bool done = true;
-    for (const NamedBy &by : references)
-        done = tree_->change(by.path, by.changes) && done;
-    return done;
+    return tree_->change(references);
 }
 
 void Zarr3MDArray::moved_to(const std::string &path) {

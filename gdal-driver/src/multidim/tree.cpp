@@ -332,6 +332,13 @@ bool Tree::change(const std::string &path, const AttributeChanges &changes) {
     return false;
 }
 
+bool Tree::change(const std::vector<NamedBy> &references) {
+    bool done = true;
+    for (const NamedBy &by : references)
+        done = change(by.path, by.changes) && done;
+    return done;
+}
+
 void Tree::changed_below(const std::string &group) {
     for (const auto &[path, known] : groups_) {
         const std::shared_ptr<Zarr3Group> held = known.lock();

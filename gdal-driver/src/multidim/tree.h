@@ -21,6 +21,7 @@
 #include "array/attribute_changes.h"
 #include "array/nearby_nodes.h"
 #include "base/compat.h"
+#include "multidim/references.h"
 #include "store/complete.h"
 #include "store/node.h"
 #include "zarrbridge/write.h"
@@ -112,6 +113,7 @@ class Tree : public std::enable_shared_from_this<Tree> {
     /* Changes attributes of the node at a path, for all who hold it. False, with an error
        reported, when that fails. */
     bool change(const std::string &path, const AttributeChanges &changes);
+    bool change(const std::vector<NamedBy> &references);
 
     /* The node is elsewhere, or nowhere, with all below it. */
     void moved(const std::string &from, const std::string &to);
