@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 import zarr
+from osgeo import gdal
 
 from conftest import Errors, opened
 from test_append import DRIVER, files, placed, refused
@@ -86,3 +87,18 @@ def test_a_store_is_not_replaced_on_an_option_that_nobody_knows(tmp_path):
         DRIVER.CreateCopy(str(path), placed(2), options=["TILED=YES", "BIGTIFF=IF_SAFER"]).Close()
     assert not errors.failures
     assert opened(path).RasterCount == 2
+
+
+def test_an_array_of_each_band_is_made_as_the_message_says(tmp_path):
+    """GDAL's own driver lists such arrays as subdatasets, and reads none of them as bands."""
+    path = tmp_path / "s.zarr"
+    refused(path, placed(), "APPEND_SUBDATASET=YES", ["SINGLE_ARRAY=NO"])
+    source = gdal.GetDriverByName("MEM").Create("", 6, 4, 3)
+    for band in (1, 2, 3):
+        source.GetRasterBand(band).Fill(band)
+        more = ["APPEND_SUBDATASET=YES"] if band > 1 else []
+        gdal.Translate(str(path), source, format="Zarr3", bandList=[band],
+                       creationOptions=["ARRAY_NAME=Band%d" % band, *more]).Close()
+    with opened(path) as dataset:
+        names = [name for name, _ in dataset.GetSubDatasets()]
+    assert [int(opened(name).ReadAsArray()[0, 0]) for name in names] == [1, 2, 3]

@@ -38,8 +38,8 @@ class TextStatements {
     explicit TextStatements(const zb_node *node);
 
     /* value: JSON text ("": it goes). `before`: the attribute's name until now, whose entry it
-       takes over. False, and nothing is stated, where `_hdf5` is another program's, so that a text cannot
-       be told from a number. */
+       takes over. False, and nothing is stated, where `_hdf5` is another program's, so that a text
+       cannot be told from a number. */
     bool state(const std::string &name, const std::string &value, bool is_text,
                const std::string &before);
     bool state(const std::string &name, const std::string &value, bool is_text) {

@@ -62,7 +62,9 @@ static const Accepted kAccepted[] = {
     {"GEOREFERENCING_CONVENTION", {"GDAL", "SPATIAL_PROJ"}, "all conventions are written"},
     {"SINGLE_ARRAY",
      {"YES", "TRUE", "ON", "1"},
-     "all bands are in one array; single bands can be appended by APPEND_SUBDATASET"},
+     "all bands are in one array, which opens as one raster; for an array of each band copy one "
+     "after the other: gdal_translate -b 1 -co ARRAY_NAME=Band1, and those behind the first also "
+     "with -co APPEND_SUBDATASET=YES"},
     {"CONVERT_TO_KERCHUNK_PARQUET_REFERENCE", {"NO", "FALSE", "OFF", "0"}, "-of Zarr does that"},
     {"BLOSC_NUM_THREADS", {}, ""},
 };
