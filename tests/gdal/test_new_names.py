@@ -395,3 +395,13 @@ def test_more_lists_name_a_renamed_array(store):
         "tie_point_mapping": "height: z height  x: z points", "face_node_connectivity": "z",
         "cell_methods": "area: mean where z over sea", "coordinates": "z"}
     assert attributes(path, "b") == {"cell_methods": "area: mean where height"}
+
+
+def test_hostile_lists_are_walked_once(store):
+    path, group = store
+    put(group, "height", np.float64(2))
+    many = "where height " * 100000
+    put(group, "a", np.zeros(3), {"cell_methods": many, "coordinates": "height",
+                                  "bounds": "a/" * 500000})
+    DRIVER.Rename(sub(path, "z"), sub(path, "height"))
+    assert attributes(path, "a")["cell_methods"] == many.replace("height", "z")

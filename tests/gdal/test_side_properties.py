@@ -497,3 +497,14 @@ def test_statistics_of_an_array_and_names_of_a_band_both_stay(store):
     raster.Close()
     text = zarr.open_group(store[0])["a"].attrs[KEY]
     assert "<Statistics>" in text and "water" in text and "more" in text
+
+
+def test_many_items_of_a_domain_are_merged_in_one_walk(store):
+    name = put_bands(store)
+    items = "".join('<MDI key="k%d">1</MDI>' % i for i in range(5000))
+    edit(store[0] + "/a", lambda document: document["attributes"].update(
+        {KEY: '<PAMDataset><Metadata domain="MINE">%s</Metadata></PAMDataset>' % items}))
+    with updated(name) as dataset:
+        dataset.SetMetadataItem("RATE", "2", "RPC")
+    with opened(name) as dataset:
+        assert len(dataset.GetMetadata("MINE")) == 5000 and dataset.GetMetadata("RPC")

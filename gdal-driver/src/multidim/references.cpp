@@ -266,10 +266,15 @@ struct Renaming {
 
 } // namespace
 
+/* Longer ones lead to no node, and would take long. */
+static constexpr size_t kLongestPath = 4096;
+
 /* A path to a node ("/g/a", "../a"), in attributes of a node of `group`, as it is then. */
 static std::string renamed_path(const std::string &path, std::string group,
                                 const Renaming &renaming) {
     std::string result;
+    if (path.size() > kLongestPath)
+        return path;
     if (path[0] == '/')
         group.clear();
     for (size_t at = 0; at <= path.size();) {
@@ -286,18 +291,11 @@ static std::string renamed_path(const std::string &path, std::string group,
     return result;
 }
 
-/* In "mean where type over type" types may be arrays of text that `coordinates` names, or words. */
-static bool is_area_type(const zb_node *node, const Word &word) {
-    const std::vector<std::string> named = words(attribute_text(node, "coordinates"));
-    return (word.previous == "where" || word.previous == "over") &&
-           std::find(named.begin(), named.end(), word.name) != named.end();
-}
-
-static bool may_be_array(const zb_node *node, const std::string &attribute, const Word &word) {
+static bool may_be_array(const std::string &attribute, const Word &word, bool may_be_type) {
     if (attribute == "tie_point_mapping") /* the others are dimensions */
         return word.index == 1 && !word.has_colon;
     if (attribute == "cell_methods" && !word.has_colon)
-        return is_area_type(node, word);
+        return may_be_type && (word.previous == "where" || word.previous == "over");
     return !word.has_colon || is_one_of(kWithColons, attribute);
 }
 
@@ -306,10 +304,14 @@ static bool may_be_array(const zb_node *node, const std::string &attribute, cons
 static std::string follow_list(const zb_node *node, const std::string &attribute,
                                const std::string &group, const Renaming &renaming, bool by_name) {
     const std::string from = last_part(renaming.from), to = last_part(renaming.to);
+    const bool is_methods = attribute == "cell_methods";
     /* A dimension's name is that of the dimension, which has kept it. */
-    const bool is_dimension = attribute == "cell_methods" && has_dimension(node, from);
+    const bool is_dimension = is_methods && has_dimension(node, from);
+    /* Types in "mean where type over type" are words, or arrays that `coordinates` names. */
+    const bool may_be_type =
+        is_methods && !follow_list(node, "coordinates", group, renaming, by_name).empty();
     return with_names(attribute_text(node, attribute.c_str()), [&](const Word &word) {
-        if (!may_be_array(node, attribute, word))
+        if (!may_be_array(attribute, word, may_be_type))
             return word.name;
         if (word.name.find('/') != std::string::npos)
             return renamed_path(word.name, group, renaming);

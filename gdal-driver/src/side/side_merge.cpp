@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cpl_conv.h"
@@ -20,11 +21,7 @@ struct Part {
     std::string element; /* its name, of metadata with the domain */
     std::string item;    /* the key; "" of what is no item */
     bool is_item;
-    const CPLXMLNode *node; /* in a tree that outlives this */
-
-    bool is_same_property(const Part &other) const {
-        return element == other.element && is_item == other.is_item && item == other.item;
-    }
+    const CPLXMLNode *node; /* in a tree that outlives this; null: taken away */
 };
 
 /* By the number of the band; 0 is the dataset. */
@@ -66,54 +63,47 @@ static Parts parts_of(const CPLXMLNode *tree) {
 
 /* ---- Changes ---- */
 
-static std::vector<Part>::const_iterator find(const std::vector<Part> &parts, const Part &wanted) {
-    return std::find_if(parts.begin(), parts.end(),
-                        [&](const Part &part) { return part.is_same_property(wanted); });
+/* The places of parts in a list, by what they are. A hostile store may have many. */
+using Index = std::map<std::tuple<std::string, std::string, bool>, size_t>;
+
+static Index::key_type key_of(const Part &part) {
+    return {part.element, part.item, part.is_item};
 }
 
-static bool has_same(const std::vector<Part> &parts, const Part &wanted) {
-    const auto found = find(parts, wanted);
-    return found != parts.end() && own_text(found->node) == own_text(wanted.node);
-}
-
-static void put(const Part &part, std::vector<Part> *stored) {
-    const auto found = find(*stored, part);
-    if (found == stored->end())
-        stored->push_back(part);
-    else
-        (*stored)[static_cast<size_t>(found - stored->begin())].node = part.node;
+static Index index_of(const std::vector<Part> &parts) {
+    Index index;
+    for (size_t i = 0; i < parts.size(); i++)
+        index.emplace(key_of(parts[i]), i);
+    return index;
 }
 
 static bool merge_parts(const std::vector<Part> &before, const std::vector<Part> &after,
                         std::vector<Part> *stored) {
+    const Index old = index_of(before), now = index_of(after);
+    Index places = index_of(*stored);
     bool changed = false;
-    for (const Part &part : before) {
-        if (find(after, part) != after.end())
-            continue;
-        changed = true;
-        stored->erase(std::remove_if(stored->begin(), stored->end(),
-                                     [&](const Part &one) { return one.is_same_property(part); }),
-                      stored->end());
+    for (const auto &one : old) {
+        const auto place = places.find(one.first);
+        const bool gone = now.count(one.first) == 0;
+        changed = changed || gone;
+        if (gone && place != places.end())
+            (*stored)[place->second].node = nullptr;
     }
     for (const Part &part : after) {
-        if (has_same(before, part))
+        const auto known = old.find(key_of(part));
+        if (known != old.end() && own_text(before[known->second].node) == own_text(part.node))
             continue;
         changed = true;
-        put(part, stored);
+        const auto [place, is_new] = places.emplace(key_of(part), stored->size());
+        if (is_new)
+            stored->push_back(part);
+        else
+            (*stored)[place->second].node = part.node;
     }
     return changed;
 }
 
 /* ---- Trees put together ---- */
-
-/* Appends to children without a walk along them. */
-static CPLXMLNode *append(CPLXMLNode *parent, CPLXMLNode **last, CPLXMLNode *child) {
-    if (*last == nullptr)
-        CPLAddXMLChild(parent, child); /* behind the attributes */
-    else
-        (*last)->psNext = child;
-    return *last = child;
-}
 
 static void add_to(CPLXMLNode *parent, const std::vector<Part> &parts) {
     struct List {
@@ -122,6 +112,8 @@ static void add_to(CPLXMLNode *parent, const std::vector<Part> &parts) {
     std::map<std::string, List> lists;
     CPLXMLNode *last = nullptr;
     for (const Part &part : parts) {
+        if (part.node == nullptr)
+            continue;
         if (!part.is_item) {
             append(parent, &last, copy_of(part.node));
             continue;
@@ -146,7 +138,8 @@ static XmlTree tree_of(const Parts &parts) {
             add_to(tree.get(), own);
             for (last = tree->psChild; last != nullptr && last->psNext != nullptr;)
                 last = last->psNext;
-        } else if (!own.empty()) {
+        } else if (std::any_of(own.begin(), own.end(),
+                               [](const Part &part) { return part.node != nullptr; })) {
             CPLXMLNode *node =
                 append(tree.get(), &last, CPLCreateXMLNode(nullptr, CXT_Element, "PAMRasterBand"));
             CPLAddXMLAttributeAndValue(node, "band", std::to_string(band).c_str());

@@ -164,9 +164,11 @@ static void each_item_list(Node *tree, GDALDataset *dataset, const Visit &visit)
 static void write_items(GDALMajorObject *object, CPLXMLNode *list) {
     const char *domain = CPLGetXMLValue(list, "domain", "");
     prune(list, [](const CPLXMLNode *item) { return is_element(item, "MDI"); });
+    CPLXMLNode *last = nullptr;
     /* Those that GDAL keeps, without what is derived from the store. */
     for (const auto &[name, value] : name_values(object->GDALMajorObject::GetMetadata(domain))) {
-        CPLXMLNode *item = CPLCreateXMLElementAndValue(list, "MDI", value.c_str());
+        CPLXMLNode *item =
+            append(list, &last, CPLCreateXMLElementAndValue(nullptr, "MDI", value.c_str()));
         CPLAddXMLAttributeAndValue(item, "key", name.c_str());
         if (value.empty() || isspace(static_cast<unsigned char>(value[0])) != 0)
             CPLAddXMLAttributeAndValue(item, "value", value.c_str());

@@ -35,6 +35,14 @@ std::string own_text(const CPLXMLNode *node) {
     return xml_text(&one);
 }
 
+CPLXMLNode *append(CPLXMLNode *parent, CPLXMLNode **last, CPLXMLNode *child) {
+    if (*last == nullptr)
+        CPLAddXMLChild(parent, child); /* behind the attributes */
+    else
+        (*last)->psNext = child;
+    return *last = child;
+}
+
 CPLXMLNode *copy_of(const CPLXMLNode *node) {
     const CPLXMLNode one = alone(node);
     return CPLCloneXMLTree(&one);

@@ -22,6 +22,10 @@ std::string xml_text(const CPLXMLNode *tree);
 std::string own_text(const CPLXMLNode *node);
 CPLXMLNode *copy_of(const CPLXMLNode *node);
 
+/* Appends to children without a walk along them: *last is the last one that was appended, or null
+   at first. Returns the child. */
+CPLXMLNode *append(CPLXMLNode *parent, CPLXMLNode **last, CPLXMLNode *child);
+
 /* Takes away the children of which `drop` is true. */
 template <class Drop> void prune(CPLXMLNode *parent, const Drop &drop) {
     for (CPLXMLNode **link = &parent->psChild; *link != nullptr;) {
