@@ -326,6 +326,35 @@ def test_compounds_of_numpy(kind, tmp_path):
         assert same(file["d"][...], values) and same(file["d"].fillvalue, values[1])
 
 
+@pytest.mark.parametrize("padding", [h5py.h5t.STR_NULLTERM, h5py.h5t.STR_NULLPAD, h5py.h5t.STR_SPACEPAD])
+def test_bytes_behind_a_nul(padding, tmp_path):
+    """HDF5's own files keep them in attributes of fixed length; PyTables stores bytes with NULs so."""
+    words = np.array([b"with \0 in it", b"\0abc", b"none"], "S12")
+    kind = h5py.h5t.C_S1.copy()
+    kind.set_size(12)
+    kind.set_strpad(padding)
+    pair = h5py.h5t.create(h5py.h5t.COMPOUND, 24)
+    pair.insert(b"a", 0, kind)
+    pair.insert(b"b", 12, kind)
+
+    def bytes_of(file):
+        for name, count, stored in ((b"texts", 3, kind), (b"pairs", 1, pair)):
+            got = np.zeros(count, f"V{stored.get_size()}")
+            h5py.h5a.open(file.id, name).read(got, mtype=stored)
+            yield got.tobytes()
+
+    with h5py.File(tmp_path / "x.zarr", "w") as file:
+        for name, count, stored in ((b"texts", 3, kind), (b"pairs", 1, pair)):
+            space = h5py.h5s.create_simple((count,))
+            data = words if stored is kind else words[:2].view("V24")
+            h5py.h5a.create(file.id, name, stored, space).write(data, mtype=stored)
+        assert list(bytes_of(file)) == [words.tobytes(), words[:2].tobytes()]
+    tool("h5repack", tmp_path / "x.zarr", tmp_path / "y.h5", connector="zarr")
+    for name in ("x.zarr", "y.h5"):
+        with h5py.File(tmp_path / name, "r") as file:
+            assert list(bytes_of(file)) == [words.tobytes(), words[:2].tobytes()], name
+
+
 def test_text_of_any_length(tmp_path):
     with h5py.File(tmp_path / "x.zarr", "w") as file:
         file.create_dataset("d", data=[b"a", b"bc"], dtype=h5py.string_dtype("ascii"))

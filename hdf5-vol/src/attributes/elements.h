@@ -102,10 +102,11 @@ bool vol_text_is_utf8(const char *text);
 enum zb_code vol_elements_parse(const vol_form *form, uint32_t ndim, const uint64_t *dims,
                                 size_t count, const zb_json *json, void **out);
 
-/* The bytes of `count` elements; malloc'ed. NULL when memory runs out. With `nulls` a null pointer
-   for a text is told from the empty text. */
+/* The bytes of `count` elements; malloc'ed. NULL when memory runs out. `exact`: all that files of
+   HDF5's own keep; a null pointer for a text is told from the empty text, and bytes that stand
+   behind the NUL of a text of fixed length count. */
 unsigned char *vol_elements_pack(const vol_form *form, size_t count, const void *elements,
-                                 bool nulls, size_t *size);
+                                 bool exact, size_t *size);
 
 /* Elements of such bytes, which are not trusted, malloc'ed; NULL when they are not so many. */
 void *vol_elements_unpack(const vol_form *form, size_t count, const unsigned char *bytes,

@@ -13,7 +13,7 @@
 typedef struct packed {
     unsigned char *bytes;
     size_t size, capacity;
-    bool nulls;  /* vol_elements_pack */
+    bool exact;  /* vol_elements_pack */
     bool failed; /* memory ran out */
 } packed;
 
@@ -48,10 +48,10 @@ static bool is_there(const char *element) {
     return text != NULL;
 }
 
-/* What stands behind the end of a text is no part of it. */
+/* What stands behind the end of a text is a part of it only where all is asked for. */
 static void pack_text(const vol_form *form, const char *element, packed *out) {
     const zb_slice text = vol_text_get(&form->text, element);
-    if (out->nulls && form->text.is_variable && !is_there(element)) {
+    if (out->exact && form->text.is_variable && !is_there(element)) {
         put_count(out, NO_TEXT);
         return;
     }
@@ -61,7 +61,7 @@ static void pack_text(const vol_form *form, const char *element, packed *out) {
         return;
     }
     static const char nothing[64] = {0};
-    if (form->text.padding != H5T_STR_NULLTERM) {
+    if (out->exact || form->text.padding != H5T_STR_NULLTERM) {
         put(out, element, form->size);
         return;
     }
@@ -103,8 +103,8 @@ static void pack(const vol_form *form, size_t count, const char *elements, packe
 }
 
 unsigned char *vol_elements_pack(const vol_form *form, size_t count, const void *elements,
-                                 bool nulls, size_t *size) {
-    packed out = {.bytes = malloc(1), .capacity = 1, .nulls = nulls};
+                                 bool exact, size_t *size) {
+    packed out = {.bytes = malloc(1), .capacity = 1, .exact = exact};
     out.failed = !out.bytes;
     pack(form, count, elements, &out);
     *size = out.size;
