@@ -142,6 +142,28 @@ def test_h5repack(filters, codecs, shown, before, tmp_path):
         assert file["d"].shuffle == ("SHUF" in filters) and (file["d"][...] == DATA).all()
 
 
+@pytest.mark.parametrize("shape, chunk", [((5,), (10,)), ((5,), (3,)), ((40,), (10,))])
+def test_a_list_is_used_again_for_other_chunks(shape, chunk, tmp_path, registered):
+    """The bytes of a chunk among blosc's values are those of the dataset that the list is from."""
+    chain = [codec("transpose", order=[0]), codec("bytes", endian="little"),
+             codec("blosc", cname="lz4", clevel=3, shuffle="bitshuffle", typesize=4, blocksize=512)]
+    array = {"zarr_format": 3, "node_type": "array", "shape": list(shape), "data_type": "int32", "fill_value": 0,
+             "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(chunk)}},
+             "chunk_key_encoding": {"name": "default"}, "codecs": chain}
+    path = tmp_path / "x.zarr"
+    (path / "d").mkdir(parents=True)
+    (path / "zarr.json").write_text('{"zarr_format": 3, "node_type": "group"}')
+    (path / "d" / "zarr.json").write_text(json.dumps(array))
+    with h5py.File(path, "r+") as file:
+        same, other = (file["d"].id.get_create_plist() for _ in range(2))
+        other.set_chunk((4,))
+        kind, space = h5py.h5t.NATIVE_INT32, h5py.h5s.create_simple(shape)
+        h5py.h5d.create(file.id, b"same", kind, space, same)
+        h5py.h5d.create(file.id, b"other", kind, space, other)
+    for name in ("same", "other"):
+        assert json.loads((path / name / "zarr.json").read_text())["codecs"] == chain, name
+
+
 def test_values_that_filters_set(tmp_path):
     """Blosc writes the sizes of elements and chunks into its values, where PyTables reads them."""
     done = run([build_dir() / "tests" / "vol" / "vol-c-filter_values", tmp_path], "zarr")
