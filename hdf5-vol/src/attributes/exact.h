@@ -11,8 +11,8 @@
  *
  * T is that of hdf5/type_json.h. "shape" is null for a null dataspace; "max" is there when it
  * differs (null: unlimited). "data" are the bytes of elements.h, where the plain value does not
- * give back all of them (text that is not UTF-8, null pointers for texts, bytes behind a text's NUL,
- * the payload of a NaN).
+ * give back all of them (text that is not UTF-8, null pointers for texts, bytes behind the NUL of a
+ * text, the payload of a NaN).
  * "named" is the path of the named datatype that T is. "name_charset" is 1 (UTF-8) where the
  * program said so of a name that is ASCII. "new_refs" is the type that programs see where it has
  * references of the kind H5T_STD_REF in place of the old ones of T (scales.h).
