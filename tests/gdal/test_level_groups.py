@@ -228,6 +228,23 @@ def test_a_second_raster_has_a_pyramid_of_its_own(tmp_path):
     assert opened(path).GetSubDatasets() == [] and sizes(opened(path)) == [(51, 35)]
 
 
+def test_an_appended_raster_takes_no_place_of_others(tmp_path):
+    """Nodes in a group without a document, and files of users, stay; also when the copy fails."""
+    path = made(tmp_path / "r.zarr", SMALL)
+    put(zarr.create_group(path + "/s", zarr_format=3), "a", VALUES)
+    os.remove(path + "/s/zarr.json")
+    os.mkdir(path + "/t")
+    (pathlib.Path(path) / "t" / "notes.txt").write_text("mine")
+    before = files(path)
+    for name in ("s", "t"):
+        for done in (0, 1):
+            with Errors() as errors:
+                assert DRIVER.CreateCopy(path, source(), options=SMALL + [
+                    "APPEND_SUBDATASET=YES", "ARRAY_NAME=" + name],
+                    callback=lambda *_, go=done: go) is None
+            assert "it stays as it is" in errors.failures[0] and files(path) == before
+
+
 def test_a_pyramid_below_a_raster_with_coordinates(tmp_path):
     """xarray wants coordinates of one name to be the same below: levels have names of their own."""
     path = made(tmp_path / "r.zarr", ["BLOCKSIZE=32x32"])

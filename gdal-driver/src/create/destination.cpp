@@ -106,7 +106,20 @@ static bool is_there(zb_store *store, const std::string &path) {
     return zb_place_look(store, path.c_str(), &found, nullptr) == ZB_OK && found == ZB_PLACE_NODE;
 }
 
-/* A group that is there, without a node of that name in it. */
+/* Nodes below the place, files of others and what cannot be looked at count, too. */
+static bool is_free(zb_store *store, const std::string &path, std::string *reason) {
+    zb_error err;
+    enum zb_place found = ZB_PLACE_EMPTY;
+    enum zb_code code = zb_place_look(store, path.c_str(), &found, &err);
+    if (code == ZB_OK && found == ZB_PLACE_EMPTY)
+        return true;
+    if (code == ZB_OK && found == ZB_PLACE_OTHER)
+        code = zb_destination_refuse(&err);
+    *reason = "/" + path + (code == ZB_OK ? " exists already" : std::string(": ") + err.message);
+    return false;
+}
+
+/* A group that is there, with nothing of that name in it. */
 bool Destination::find_room(const char *name, const std::string &node, std::string *reason) {
     if (!locate(name, reason))
         return false;
@@ -122,11 +135,7 @@ bool Destination::find_room(const char *name, const std::string &node, std::stri
         *reason = "it is an array, and arrays are appended to groups";
         return false;
     }
-    if (is_there(hierarchy_.store.get(), join_path(node_, node))) {
-        *reason = "/" + join_path(node_, node) + " exists already";
-        return false;
-    }
-    return true;
+    return is_free(hierarchy_.store.get(), join_path(node_, node), reason);
 }
 
 bool Destination::find_new_group(const char *name, const std::string &group, std::string *reason) {
@@ -137,6 +146,7 @@ bool Destination::find_new_group(const char *name, const std::string &group, std
         return false;
     }
     place_ = node_ = join_path(node_, group);
+    joins_ = true;
     return true;
 }
 
@@ -241,6 +251,18 @@ enum zb_code Destination::clear_place(zb_error *err) {
     return code == ZB_OK && replaces_ && place_ == node_ ? old_has_gone(err) : code;
 }
 
+/* Another program may have made what is there now; in a bucket an error does not tell. What joins
+   others found its place free, and owns nothing before the group is its own. */
+enum zb_code Destination::make_group(zb_error *err) {
+    zb_node *group = nullptr;
+    const enum zb_code code =
+        zb_group_create(hierarchy_.store.get(), place_.c_str(), nullptr, &group, err);
+    zb_node_release(group);
+    const bool may_be_others = joins_ || code == ZB_ECONFLICT || is_url(root_);
+    made_ = code == ZB_OK || aside_.path != nullptr || !may_be_others;
+    return code;
+}
+
 enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
     if (appends()) {
         zb_store_set_sync(hierarchy_.store.get(), sync);
@@ -268,18 +290,10 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
         if (code == ZB_OK) {
             remember_missing();
             zb_store_set_sync(hierarchy_.store.get(), sync);
-            code = clear_place(err);
+            code = joins_ ? ZB_OK : clear_place(err);
         }
     }
-    zb_node *group = nullptr;
-    made_ = code == ZB_OK;
-    if (code == ZB_OK)
-        code = zb_group_create(hierarchy_.store.get(), place_.c_str(), nullptr, &group, err);
-    zb_node_release(group);
-    /* Another program may have made what is there now; in a bucket an error does not tell. */
-    if (code != ZB_OK && aside_.path == nullptr && (code == ZB_ECONFLICT || is_url(root_)))
-        made_ = false;
-    return code;
+    return code == ZB_OK ? make_group(err) : code;
 }
 
 /* The array last: as long as it is there, what lies beside it has an owner. */

@@ -98,6 +98,7 @@ class Destination {
     void remove_missing();
     enum zb_code old_has_gone(zb_error *err);
     enum zb_code clear_place(zb_error *err);
+    enum zb_code make_group(zb_error *err);
     enum zb_code replace_node(bool durable, zb_error *err);
 
     std::string root_, node_;
@@ -106,6 +107,7 @@ class Destination {
     Hierarchy hierarchy_;
     bool is_archive_ = false; /* the whole store becomes a zip archive */
     bool replaces_ = false;
+    bool joins_ = false; /* a new group beside others: nothing gives way to it */
     std::vector<std::string> helpers_; /* paths beside an appended array that had no node before */
     std::vector<std::string> missing_; /* groups above that were not there, the deepest first */
     zb_aside aside_ = {nullptr, -1};   /* the directory beside */
