@@ -382,6 +382,34 @@ def test_levels_of_other_programs_are_added_to_and_not_removed(store):
     assert "is not removed" in errors.failures[0] and groups(path) == ["0", "1", "2"]
 
 
+def listed(root, *names):
+    """The list of another program."""
+    root.update_attributes({
+        "zarr_conventions": [{"uuid": "d35379db-88df-4056-af3a-620245f8e347"}],
+        "multiscales": {"layout": [{"asset": name} for name in names]}})
+
+
+@pytest.mark.parametrize("asset, arrays", [("r10m", ["r10m/b02", "r10m/b03"]), ("a/0", ["a/0/t"]),
+                                           ("0", ["0/a/t"])])
+def test_lists_of_other_programs_that_are_not_of_one_raster(store, asset, arrays):
+    """Several rasters have the entry, or the array lies deeper: nothing is said of one of them."""
+    path, root = store
+    for array in arrays:
+        group, _, name = array.rpartition("/")
+        put(root.require_group(group), name, VALUES, dims=("y", "x"))
+    listed(root, asset)
+    documents = {name: text for name, text in files(path).items() if name.endswith("zarr.json")}
+    run("gdal_edit.py", "-a_ullr", "500", "9000", "1510", "8300", sub(path, arrays[0]))
+    assert opened(sub(path, arrays[0])).GetGeoTransform() == PLACE
+    dataset, root = opened_mdim(path, update=True)
+    array = root.OpenMDArrayFromFullname("/" + arrays[0])
+    assert array.SetUnit("m") == gdal.CE_None
+    del array, root
+    dataset.Close()
+    changed = [name for name in documents if files(path)[name] != documents[name]]
+    assert changed == [os.path.join(path, arrays[0], "zarr.json")]
+
+
 def test_an_array_of_another_program_in_a_level_stays_with_it(tmp_path):
     path = made(tmp_path / "r.zarr", SMALL)
     run("gdaladdo", "-q", path, "2")

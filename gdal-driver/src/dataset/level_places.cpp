@@ -124,6 +124,11 @@ std::string home_of_level(zb_store *store, const std::string &level) {
     return path;
 }
 
+bool awaits_levels(zb_store *store, const Pyramid &pyramid, const std::string &array) {
+    return pyramid.levels.size() == 1 && LevelPlaces(pyramid, array).of_groups() &&
+           home_of_level(store, array) != array;
+}
+
 /* ---- Levels on no list ---- */
 
 static bool is_raster(const zb_node *node) {

@@ -78,6 +78,10 @@ class LevelPlaces {
    where the group has other rasters. */
 std::string home_of_level(zb_store *store, const std::string &level);
 
+/* True if the pyramid's list has the array's group alone, for levels to come, and what the list
+   says of the group is true of this array alone. */
+bool awaits_levels(zb_store *store, const Pyramid &pyramid, const std::string &array);
+
 /* Of a group that has the name or the attribute of a made level, or of one in the making, and
    inside an array called like the raster that this leads to: the path of that raster, relative to
    the group that the siblings are in. "" for all else. */

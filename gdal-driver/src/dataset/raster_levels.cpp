@@ -174,8 +174,11 @@ enum zb_code RasterLevels::update(zb_error *err) {
         if (code != ZB_OK)
             return code;
     }
-    const bool is_listed = !levels.empty() || raster_->pyramid().is_of_one_group();
-    return raster_->edits.place && is_listed ? update_places(levels, err) : ZB_OK;
+    const auto is_listed = [&] {
+        return !levels.empty() || awaits_levels(raster_->hierarchy().store.get(),
+                                                raster_->pyramid(), raster_->array().path());
+    };
+    return raster_->edits.place && is_listed() ? update_places(levels, err) : ZB_OK;
 }
 
 /* The bands of overviews that programs have are of the past, as GDAL says of BuildOverviews(). What

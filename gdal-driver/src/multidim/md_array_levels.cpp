@@ -57,7 +57,7 @@ bool Zarr3MDArray::update_levels() {
     NearbyNodes around(array_.node());
     const Pyramid pyramid = changed ? find_pyramid(array_.node(), around) : Pyramid();
     const std::vector<std::string> made = made_levels(array_.shared_node(), pyramid);
-    if (made.empty() && !pyramid.is_of_one_group())
+    if (made.empty() && !awaits_levels(tree_->store(), pyramid, path()))
         return true;
     for (const auto &array : tree_->open_arrays()) {
         if (std::find(made.begin(), made.end(), array->path()) != made.end() && !array->flush())

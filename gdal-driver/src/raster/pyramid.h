@@ -36,10 +36,6 @@ struct Pyramid {
     bool empty() const {
         return levels.empty();
     }
-    /* The list is there for levels to come. */
-    bool is_of_one_group() const {
-        return of_groups && levels.size() == 1;
-    }
 };
 
 /* The pyramids of a group, each with its assets relative to the group, finest first. A list of the
