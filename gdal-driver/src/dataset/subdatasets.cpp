@@ -83,9 +83,10 @@ class Walk {
     bool is_lost_level(const zb_node *group, const Children &siblings,
                        const Children &inside) const {
         const std::string path = zb_node_path(group);
+        if (coarse_.count(path) != 0) /* asked first: the next question opens nodes */
+            return false;
         const std::string raster = raster_of_level(siblings, group, inside);
-        return !raster.empty() && coarse_.count(path) == 0 &&
-               coarse_.count(join_path(path, last_part(raster))) == 0;
+        return !raster.empty() && coarse_.count(join_path(path, last_part(raster))) == 0;
     }
 
     /* The finer levels' places for an array of a coarser level; none for others. */
