@@ -106,6 +106,8 @@ static enum zb_code common_statement(const zb_node *group, Statement *statement,
     groups.push_back(zb_node_path(group));
     std::optional<Statement> common;
     for (const std::string &path : groups) {
+        if (common && common->crs.empty() && common->extent.empty())
+            break; /* whatever the others say */
         const NodePtr node = open_node(zb_node_store(group), path, err);
         Children children;
         const enum zb_code code = node == nullptr ? err->code : children.list(node.get(), err);
@@ -161,16 +163,23 @@ static NodePtr speaking_group(zb_store *store, const std::string &path, bool is_
     return speaks ? group : nullptr;
 }
 
-/* The group, and the one above where it leads a pyramid of that. A new one is the last of them. */
+/* By the list alone: nothing that it names is opened. */
+static bool leads_pyramid_of(const zb_node *group, const std::string &path) {
+    NearbyNodes around(group);
+    const auto lists = group_pyramids(group, around);
+    return std::any_of(lists.begin(), lists.end(), [&](const std::vector<std::string> &assets) {
+        return join_path(zb_node_path(group), assets[0]) == path;
+    });
+}
+
+/* The group, and the one above where that is ours, and the group leads a pyramid of it. A new one
+   is the last of them. */
 static std::vector<NodePtr> speaking_groups(zb_store *store, const std::string &path, bool is_new) {
-    const NodePtr above = path.empty() ? nullptr : open_node(store, parent_path(path), nullptr);
-    std::vector<std::string> leading;
-    if (above != nullptr && zb_node_array(above.get()) == nullptr)
-        leading = leading_groups(above.get());
-    const bool leads = std::find(leading.begin(), leading.end(), path) != leading.end();
+    const NodePtr above = path.empty() ? nullptr : speaking_group(store, parent_path(path), is_new);
+    const bool leads = above != nullptr && leads_pyramid_of(above.get(), path);
     std::vector<NodePtr> groups = {speaking_group(store, path, is_new && !leads)};
     if (leads)
-        groups.push_back(speaking_group(store, parent_path(path), is_new));
+        groups.push_back(above);
     groups.erase(std::remove(groups.begin(), groups.end(), nullptr), groups.end());
     return groups;
 }
