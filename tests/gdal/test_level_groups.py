@@ -329,6 +329,33 @@ def test_deleting_the_raster_takes_its_levels(tmp_path):
     assert "spatial:bbox" not in zarr.open_group(path, mode="r").attrs
 
 
+@pytest.mark.parametrize("options, names, said", [
+    (["BLOCKSIZE=32x32"], ["ovr_2x", "ovr_2x_r"], "/ovr_2x and /ovr_2x_r are there"),
+    (SMALL, [str(number) for number in range(1, 1000)], "/1 to /999 are there")])
+def test_all_names_are_taken(tmp_path, options, names, said):
+    path = made(tmp_path / "r.zarr", options)
+    for name in names:
+        os.mkdir(path + "/" + name)
+        (pathlib.Path(path) / name / "notes.txt").write_text("mine")
+    before = files(path)
+    with Errors() as errors:
+        assert update(path).BuildOverviews("NEAREST", [2]) == gdal.CE_Failure
+    assert said in errors.failures[0] and files(path) == before
+    os.remove(path + "/" + names[-1] + "/notes.txt")
+    update(path).BuildOverviews("NEAREST", [2])
+    assert assets(path)[1].split("/")[0] == names[-1]
+
+
+@pytest.mark.parametrize("options, name", [(["BLOCKSIZE=32x32"], "ovr_2x"), (SMALL, "1")])
+def test_a_name_that_cannot_be_looked_at(tmp_path, options, name):
+    path = made(tmp_path / "r.zarr", options)
+    os.symlink(name, path + "/" + name)
+    before = sorted(os.listdir(path))
+    with Errors() as errors:
+        assert update(path).BuildOverviews("NEAREST", [2]) == gdal.CE_Failure
+    assert "symbolic link" in errors.failures[0] and sorted(os.listdir(path)) == before
+
+
 def test_levels_on_no_list_stand_for_nothing(tmp_path):
     """As a killed run leaves them: in their place, in the making, and without an array."""
     path = made(tmp_path / "r.zarr", SMALL)

@@ -66,24 +66,35 @@ bool LevelPlaces::is_made(zb_store *store, const std::string &level) const {
                       : STARTS_WITH(last_part(group).c_str(), "ovr_");
 }
 
-std::string LevelPlaces::free_group(zb_store *store, int factor,
-                                    const std::vector<std::string> &taken) const {
+std::vector<std::string> LevelPlaces::names_for(int factor) const {
     static constexpr int kMostLevels = 1000;
     const std::string beside = "ovr_" + std::to_string(factor) + "x";
-    std::vector<std::string> names = {beside, beside + "_" + last_part(array_)};
-    if (of_groups_) {
-        names.clear();
-        for (int number = 1; number < kMostLevels; number++)
-            names.push_back(std::to_string(number));
-    }
+    if (!of_groups_)
+        return {beside, beside + "_" + last_part(array_)};
+    std::vector<std::string> names;
+    for (int number = 1; number < kMostLevels; number++)
+        names.push_back(std::to_string(number));
+    return names;
+}
+
+enum zb_code LevelPlaces::free_group(zb_store *store, int factor,
+                                     const std::vector<std::string> &taken, std::string *group,
+                                     zb_error *err) const {
+    const std::vector<std::string> names = names_for(factor);
     for (const std::string &name : names) {
         const std::string path = join_path(above_, name);
-        enum zb_place found;
-        if (std::find(taken.begin(), taken.end(), path) == taken.end() &&
-            zb_place_look(store, path.c_str(), &found, nullptr) == ZB_OK && found == ZB_PLACE_EMPTY)
-            return path;
+        enum zb_place found = ZB_PLACE_EMPTY;
+        if (std::find(taken.begin(), taken.end(), path) != taken.end())
+            continue;
+        const enum zb_code code = zb_place_look(store, path.c_str(), &found, err);
+        *group = path;
+        if (code != ZB_OK || found == ZB_PLACE_EMPTY)
+            return code;
     }
-    return {};
+    return zb_fail(err, ZB_ECONFLICT,
+                   "/%s %s /%s are there, and are no levels of it; delete one, or rename it",
+                   join_path(above_, names.front()).c_str(), of_groups_ ? "to" : "and",
+                   join_path(above_, names.back()).c_str());
 }
 
 std::string LevelPlaces::group_attributes(const std::string &group) const {

@@ -56,9 +56,10 @@ class LevelPlaces {
     /* True if the array at `level` was made to be a level of the raster. */
     bool is_made(zb_store *store, const std::string &level) const;
 
-    /* The path of the group for a new level, none of `taken`; "" where all names are taken. */
-    std::string free_group(zb_store *store, int factor,
-                           const std::vector<std::string> &taken) const;
+    /* The path of the group for a new level, none of `taken`. ZB_ECONFLICT where all names are
+       taken; store errors, where it cannot be told. */
+    enum zb_code free_group(zb_store *store, int factor, const std::vector<std::string> &taken,
+                            std::string *group, zb_error *err) const;
 
     /* The attributes of a level's group, by the path that it gets; as JSON. */
     std::string group_attributes(const std::string &group) const;
@@ -69,6 +70,7 @@ class LevelPlaces {
 
   private:
     bool is_of_raster(const zb_node *group) const;
+    std::vector<std::string> names_for(int factor) const;
 
     std::string array_, above_;
     bool of_groups_, has_list_, leads_;

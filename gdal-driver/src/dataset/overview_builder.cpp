@@ -70,10 +70,9 @@ bool OverviewBuilder::plan_new(Level *level) const {
     std::vector<std::string> taken;
     for (const Level &other : levels_)
         taken.push_back(other.target);
-    level->target = where.free_group(store_, level->factor, taken);
-    if (level->target.empty())
-        return refuse("/" + join_path(where.above(), "ovr_" + std::to_string(level->factor)) +
-                      "x is there, and is no level of it");
+    zb_error err;
+    if (where.free_group(store_, level->factor, taken, &level->target, &err) != ZB_OK)
+        return refuse(err.message);
     level->made = level->is_new = true;
     level->array = join_path(level->target, last_part(path));
     return true;
