@@ -381,6 +381,20 @@ def test_levels_on_no_list_stand_for_nothing(tmp_path):
     assert [name for name in groups(path) if not name.startswith("4.")] == ["0", "mine"]
 
 
+@pytest.mark.parametrize("options, name", [(["BLOCKSIZE=32x32"], "ovr_2x"), (SMALL, "1")])
+def test_levels_that_a_process_is_making_stay(tmp_path, options, name):
+    path = made(tmp_path / "r.zarr", options)
+    run("gdaladdo", "-q", path, "2")
+    raster = opened(path).GetSubDatasets()[0][0] if opened(path).GetSubDatasets() else path
+    making = f"{path}/{name}.{os.getpid()}-7.zarr3-new"
+    os.rename(path + "/" + name, making)
+    edit(path, lambda document: document.pop("consolidated_metadata", None))
+    before = files(making)
+    with update(raster) as dataset:
+        assert dataset.BuildOverviews("NEAREST", []) == gdal.CE_None
+    assert files(making) == before != {}
+
+
 def test_copies_of_levels_are_data(tmp_path):
     path = made(tmp_path / "r.zarr", SMALL)
     run("gdaladdo", "-q", path, "2")

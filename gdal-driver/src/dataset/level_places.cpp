@@ -32,11 +32,10 @@ static std::string stated_raster(const zb_node *group) {
     const zb_json *said = attribute(group, kLevelOf);
     const std::string name = json_text(zb_json_get(said, "group"));
     const std::string own = is_group(group) ? last_part(zb_node_path(group)) : std::string();
-    const bool is_aside =
-        own.compare(0, name.size() + 1, name + ".") == 0 && own.size() > sizeof kAsideSuffix &&
-        own.compare(own.size() + 1 - sizeof kAsideSuffix, std::string::npos, kAsideSuffix) == 0;
-    return !name.empty() && (own == name || is_aside) ? json_text(zb_json_get(said, "raster"))
-                                                      : std::string();
+    const bool begins = own.compare(0, name.size() + 1, name + ".") == 0;
+    return !name.empty() && (own == name || (begins && is_aside(own)))
+               ? json_text(zb_json_get(said, "raster"))
+               : std::string();
 }
 
 LevelPlaces::LevelPlaces(const Pyramid &pyramid, std::string array)

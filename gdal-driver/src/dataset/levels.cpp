@@ -238,7 +238,8 @@ enum zb_code remove_lost_levels(zb_store *store, const std::string &array, const
         const std::string level = join_path(group, last_part(array));
         const bool is_listed =
             std::find(pyramid.levels.begin(), pyramid.levels.end(), level) != pyramid.levels.end();
-        const bool is_lost = !is_listed && group != parent_path(array) &&
+        const bool is_in_work = is_aside(child.name) && !is_abandoned(child.name);
+        const bool is_lost = !is_listed && !is_in_work && group != parent_path(array) &&
                              join_path(places.above(), raster_of_child(siblings, child)) == array &&
                              home_of_level(store, level) == group;
         if (code == ZB_OK && (is_lost || places.is_begun(child)))

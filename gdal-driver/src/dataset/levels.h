@@ -50,7 +50,8 @@ LayoutEntry layout_entry(const LevelPlaces &places, const zb_node *raster,
 enum zb_code remove_levels(zb_store *store, const LevelPlaces &places,
                            const std::vector<std::string> &levels, zb_error *err);
 
-/* Removes the levels of an array that are on no list: a killed process has left them. */
+/* Removes the levels of an array that are on no list: a killed process has left them. Those that a
+   process is making stay. */
 enum zb_code remove_lost_levels(zb_store *store, const std::string &array, const Pyramid &pyramid,
                                 zb_error *err);
 

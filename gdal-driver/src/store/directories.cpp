@@ -50,10 +50,15 @@ std::string aside_suffix() {
     return std::to_string(getpid()) + "-" + std::to_string(count++) + kAsideSuffix;
 }
 
-bool is_abandoned(const std::string &name) {
+bool is_aside(const std::string &name) {
     const size_t end = name.rfind(kAsideSuffix);
-    const size_t dot = end == std::string::npos ? end : name.rfind('.', end - 1);
-    if (dot == std::string::npos || end + strlen(kAsideSuffix) != name.size())
+    return end != std::string::npos && end > 0 && end + strlen(kAsideSuffix) == name.size();
+}
+
+bool is_abandoned(const std::string &name) {
+    const size_t dot =
+        is_aside(name) ? name.rfind('.', name.rfind(kAsideSuffix) - 1) : std::string::npos;
+    if (dot == std::string::npos)
         return false;
     const pid_t process = static_cast<pid_t>(std::strtol(name.c_str() + dot + 1, nullptr, 10));
     return process > 0 && kill(process, 0) != 0 && errno == ESRCH;

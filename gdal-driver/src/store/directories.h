@@ -17,6 +17,7 @@ void remove_sidecars(const std::string &root);
    this process or another: "<process>-<number>.zarr3-new". */
 constexpr char kAsideSuffix[] = ".zarr3-new";
 std::string aside_suffix();
+bool is_aside(const std::string &name);
 
 /* True for such a name of a process that does not run on this machine: it has been killed, or is on
    another one. */
