@@ -458,6 +458,11 @@ def test_an_array_of_another_program_in_a_level_stays_with_it(tmp_path):
     run("gdaladdo", "-q", "-clean", sub(path, "0/r"))
     assert assets(path) == ["0", "1"] and "r" not in zarr.open_group(path + "/1", mode="r")
     assert zarr.open_array(path + "/1/other", mode="r").shape == (35, 51)
+    put(zarr.open_group(path + "/1"), "r", np.ones((35, 51), "u1"), dims=("y", "x"))
+    with Errors() as errors:
+        assert update(sub(path, "0/r")).BuildOverviews("NEAREST", []) == gdal.CE_Failure
+    assert "another program" in errors.failures[0]
+    assert (zarr.open_array(path + "/1/r", mode="r")[...] == 1).all()
 
 
 def test_the_multidimensional_view(tmp_path):

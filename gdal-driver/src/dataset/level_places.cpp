@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "array/attribute_changes.h"
 #include "array/attributes.h"
 #include "base/json_text.h"
 #include "cpl_string.h"
@@ -115,6 +116,15 @@ std::string mask_of(const NodePtr &array) {
     const std::string name = attribute_text(array.get(), kMask);
     return is_child_name(name) ? join_path(parent_path(zb_node_path(array.get())), name)
                                : std::string();
+}
+
+enum zb_code forget_level(zb_store *store, const std::string &group, zb_error *err) {
+    NodePtr node = open_node(store, group, err);
+    if (node == nullptr)
+        return err->code;
+    AttributeChanges changes;
+    changes.remove(kLevelOf);
+    return changes.apply(&node, err);
 }
 
 std::string home_of_level(zb_store *store, const std::string &level) {

@@ -76,6 +76,10 @@ class LevelPlaces {
     bool of_groups_, has_list_, leads_;
 };
 
+/* Takes the attribute of a level off its group, which others have nodes in: an array that gets the
+   level's name later is data. */
+enum zb_code forget_level(zb_store *store, const std::string &group, zb_error *err);
+
 /* The node that holds all of a level, or of a raster, and nothing else: its group, or the array
    where the group has other rasters. */
 std::string home_of_level(zb_store *store, const std::string &level);

@@ -221,6 +221,8 @@ enum zb_code remove_levels(zb_store *store, const LevelPlaces &places,
         code = delete_node(store, home, err);
         if (code == ZB_OK && home == levels[i] && !mask.empty())
             code = delete_node(store, mask, err);
+        if (code == ZB_OK && home == levels[i] && places.of_groups())
+            code = forget_level(store, parent_path(levels[i]), err);
         if (!places.of_groups() || home != levels[i])
             left.push_back(levels[i]);
     }
