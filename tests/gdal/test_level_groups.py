@@ -395,6 +395,22 @@ def test_levels_that_a_process_is_making_stay(tmp_path, options, name):
     assert files(making) == before != {}
 
 
+def test_the_list_has_gone(tmp_path):
+    """xarray's to_zarr(mode="a") takes the attributes of the root away."""
+    path = made(tmp_path / "r.zarr", SMALL)
+    run("gdaladdo", "-q", path, "2", "4")
+    edit(path, lambda document: document.update(attributes={}))
+    edit(path, lambda document: document.pop("consolidated_metadata", None))
+    assert "gdaladdo -clean" in opened(path).GetMetadata("ZARR3_UNREADABLE")["/1"]
+    run("gdaladdo", "-q", sub(path, "0/r"), "2")
+    assert assets(path) == ["0", "3"] and sizes(opened(sub(path, "0/r"))) == [(51, 35)]
+    assert sorted(os.listdir(path + "/0")) == ["r", "spatial_ref", "x", "y", "zarr.json"]
+    edit(path, lambda document: document.update(attributes={}))
+    edit(path, lambda document: document.pop("consolidated_metadata", None))
+    run("gdaladdo", "-q", "-clean", sub(path, "0/r"))
+    assert groups(path) == ["0"]
+
+
 def test_copies_of_levels_are_data(tmp_path):
     path = made(tmp_path / "r.zarr", SMALL)
     run("gdaladdo", "-q", path, "2")

@@ -144,6 +144,22 @@ std::string home_of_level(zb_store *store, const std::string &level) {
     return path;
 }
 
+Pyramid pyramid_for_changes(zb_store *store, const Pyramid &pyramid, const std::string &array) {
+    const std::string own = parent_path(array), above = parent_path(own);
+    const NodePtr group =
+        pyramid.empty() && !own.empty() ? open_node(store, above, nullptr) : nullptr;
+    Pyramid found = pyramid;
+    Children siblings;
+    if (group == nullptr || siblings.list(group.get(), nullptr) != ZB_OK)
+        return found;
+    found.of_groups = std::any_of(siblings.begin(), siblings.end(), [&](const zb_child &child) {
+        return stated_raster(child.node) == below(array, above);
+    });
+    if (found.of_groups)
+        found.group = above;
+    return found;
+}
+
 bool awaits_levels(zb_store *store, const Pyramid &pyramid, const std::string &array) {
     return pyramid.levels.size() == 1 && LevelPlaces(pyramid, array).of_groups() &&
            home_of_level(store, array) != array;

@@ -84,6 +84,12 @@ enum zb_code forget_level(zb_store *store, const std::string &group, zb_error *e
    where the group has other rasters. */
 std::string home_of_level(zb_store *store, const std::string &level);
 
+/* The pyramid of an array, by find_pyramid(), for changes of its levels. Where no list has the
+   array, but a group beside its own says that it is a level of it, the pyramid is empty and of
+   groups: programs that rewrite the attributes of a group take the list away. Looks at all groups
+   there. */
+Pyramid pyramid_for_changes(zb_store *store, const Pyramid &pyramid, const std::string &array);
+
 /* True if the pyramid's list has the array's group alone, for levels to come, and what the list
    says of the group is true of this array alone. */
 bool awaits_levels(zb_store *store, const Pyramid &pyramid, const std::string &array);

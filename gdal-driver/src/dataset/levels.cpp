@@ -231,7 +231,7 @@ enum zb_code remove_levels(zb_store *store, const LevelPlaces &places,
 
 enum zb_code remove_lost_levels(zb_store *store, const std::string &array, const Pyramid &pyramid,
                                 zb_error *err) {
-    const LevelPlaces places(pyramid, array);
+    const LevelPlaces places(pyramid_for_changes(store, pyramid, array), array);
     const NodePtr above = open_node(store, places.above(), err);
     Children siblings;
     enum zb_code code = above == nullptr ? err->code : siblings.list(above.get(), err);

@@ -26,7 +26,10 @@ namespace zarr3 {
 using Progress = std::unique_ptr<void, Release<GDALDestroyScaledProgress>>;
 
 OverviewBuilder::OverviewBuilder(Zarr3Dataset *raster, std::string resampling)
-    : raster_(raster), store_(raster->hierarchy().store.get()), resampling_(std::move(resampling)) {
+    : raster_(raster), store_(raster->hierarchy().store.get()),
+      places_(pyramid_for_changes(store_, raster->pyramid(), raster->array().path()),
+              raster->array().path()),
+      resampling_(std::move(resampling)) {
 }
 
 OverviewBuilder::~OverviewBuilder() {
@@ -47,23 +50,18 @@ bool OverviewBuilder::refuse(const std::string &reason) const {
 
 /* ---- Planning ---- */
 
-LevelPlaces OverviewBuilder::places() const {
-    return {raster_->pyramid(), zb_node_path(raster_->node())};
-}
-
 /* A level that is not there yet goes into the list of the group that holds the raster, or the
    raster's group. */
 bool OverviewBuilder::plan_new(Level *level) const {
     const std::string path = zb_node_path(raster_->node());
-    const LevelPlaces where = places();
-    const NodePtr group = open_node(store_, where.above(), nullptr);
+    const NodePtr group = open_node(store_, places_.above(), nullptr);
     if (group == nullptr || zb_node_array(group.get()) != nullptr ||
         !may_have_layout(group.get()) || attribute(group.get(), "ome") != nullptr)
         return refuse("its group has no place for the list of levels");
-    if (!where.leads())
+    if (!places_.leads())
         return refuse(
             "it belongs to a pyramid, whose levels can be made anew, but not be added to");
-    if (where.of_groups() && home_of_level(store_, path) == path)
+    if (places_.of_groups() && home_of_level(store_, path) == path)
         return refuse("its group /" + parent_path(path) +
                       " has other rasters, which a level on the list would need as well; move them "
                       "to groups of their own");
@@ -71,7 +69,7 @@ bool OverviewBuilder::plan_new(Level *level) const {
     for (const Level &other : levels_)
         taken.push_back(other.target);
     zb_error err;
-    if (where.free_group(store_, level->factor, taken, &level->target, &err) != ZB_OK)
+    if (places_.free_group(store_, level->factor, taken, &level->target, &err) != ZB_OK)
         return refuse(err.message);
     level->made = level->is_new = true;
     level->array = join_path(level->target, last_part(path));
@@ -96,7 +94,7 @@ bool OverviewBuilder::plan(int factor) {
         level.width = there->GetRasterXSize();
         level.height = there->GetRasterYSize();
         level.array = zb_node_path(there->node());
-        level.made = places().is_made(store_, level.array);
+        level.made = places_.is_made(store_, level.array);
         level.target = level.made ? home_of_level(store_, level.array) : level.array;
         break;
     }
@@ -135,8 +133,8 @@ enum zb_code OverviewBuilder::create_array(const Level &level, NodePtr *node, zb
     std::string path = level.aside;
     if (level.target != level.array) {
         zb_node *group = nullptr;
-        code = zb_group_create(store_, path.c_str(),
-                               places().group_attributes(level.target).c_str(), &group, err);
+        code = zb_group_create(store_, path.c_str(), places_.group_attributes(level.target).c_str(),
+                               &group, err);
         zb_node_release(group);
         path = join_path(path, last_part(level.array));
     }
@@ -322,7 +320,7 @@ enum zb_code OverviewBuilder::move(Level *level, zb_error *err) {
 enum zb_code OverviewBuilder::list(zb_error *err) {
     if (entries_.empty())
         return ZB_OK;
-    NodePtr group = open_node(store_, places().above(), err);
+    NodePtr group = open_node(store_, places_.above(), err);
     if (group == nullptr)
         return err->code;
     AttributeChanges changes;
@@ -341,13 +339,12 @@ static std::string method_of(const std::string &resampling) {
 bool OverviewBuilder::replace() {
     const std::optional<GeoTransform> place = place_of(raster_);
     const zb_node *node = raster_->node();
-    const LevelPlaces where = places();
     for (Level &level : levels_) {
         if (level.made) {
             if (entries_.empty())
-                entries_.push_back(layout_entry(where, node, raster_->layout(), node,
+                entries_.push_back(layout_entry(places_, node, raster_->layout(), node,
                                                 zb_node_path(node), raster_->layout(), place));
-            entries_.push_back(layout_entry(where, node, raster_->layout(), level.dataset->node(),
+            entries_.push_back(layout_entry(places_, node, raster_->layout(), level.dataset->node(),
                                             level.array, level.dataset->layout(), place));
             entries_.back().method = method_of(resampling_);
         }

@@ -43,7 +43,6 @@ class OverviewBuilder {
     };
 
     bool refuse(const std::string &reason) const;
-    LevelPlaces places() const;
     bool plan_new(Level *level) const;
     enum zb_code create_array(const Level &level, NodePtr *node, zb_error *err) const;
     bool place(Zarr3Dataset *level) const;
@@ -55,6 +54,7 @@ class OverviewBuilder {
 
     Zarr3Dataset *raster_;
     zb_store *store_;
+    LevelPlaces places_;
     std::string resampling_;
     std::vector<Level> levels_; /* finest first */
     std::vector<LayoutEntry> entries_;
