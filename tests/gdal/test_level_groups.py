@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 
 import numpy as np
 import pytest
@@ -465,6 +466,46 @@ def test_lists_of_other_programs_that_are_not_of_one_raster(store, asset, arrays
     dataset.Close()
     changed = [name for name in documents if files(path)[name] != documents[name]]
     assert changed == [os.path.join(path, arrays[0], "zarr.json")]
+
+
+def test_the_order_of_sizes_along_a_chain(store):
+    """Each level's scale is from the level before."""
+    path, root = store
+    entries = []
+    for i, shape in enumerate([(64, 96), (32, 48), (16, 24)]):
+        put(root.create_group(str(i)), "t", np.zeros(shape, "u1"), dims=("y", "x"))
+        entries.append({"asset": str(i), "transform": {"scale": [2.0, 2.0] if i else [1.0, 1.0]}})
+        if i:
+            entries[i]["derived_from"] = str(i - 1)
+    listed(root, "0")
+    edit(path, lambda document: document["attributes"]["multiscales"].update(layout=entries))
+    run("gdaladdo", "-q", path, "3")
+    assert assets(path) == ["0", "1", "3", "2"]
+    assert sizes(opened(path)) == [(48, 32), (32, 22), (24, 16)]
+
+
+def test_a_list_that_goes_round(store):
+    path, root = store
+    for i in range(2):
+        put(root.create_group(str(i)), "t", np.zeros((64 >> i, 96 >> i), "u1"), dims=("y", "x"))
+    listed(root, "0", "1", "a", "b")
+    edit(path, lambda document: [entry.update(derived_from=source, transform={"scale": [2.0, 2.0]})
+                                 for entry, source in zip(
+                                     document["attributes"]["multiscales"]["layout"][1:],
+                                     ["0", "b", "a"], strict=True)])
+    run("gdaladdo", "-q", path, "4")
+    assert assets(path)[:2] == ["0", "1"] and "2" in assets(path)
+
+
+def test_a_name_that_serves_again(tmp_path):
+    """Its entry was of another size."""
+    path = made(tmp_path / "r.zarr", SMALL)
+    run("gdaladdo", "-q", path, "2", "4")
+    shutil.rmtree(path + "/1")
+    edit(path, lambda document: document.pop("consolidated_metadata", None))
+    run("gdaladdo", "-q", path, "8")
+    assert assets(path) == ["0", "2", "1"] and sizes(opened(path)) == [(26, 18), (13, 9)]
+    assert layout(path)[2]["spatial:shape"] == [9, 13]
 
 
 def test_an_array_of_another_program_in_a_level_stays_with_it(tmp_path):

@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <numeric>
+#include <unordered_map>
 
 #include "array/attributes.h"
 #include "array/conventions.h"
@@ -102,46 +105,90 @@ static void set_list(const zb_node *group, const std::vector<std::string> &list,
         changes->set("zarr_conventions", json_list(declared));
 }
 
-/* How much coarser than its finest level an entry is; 0 where it does not say. */
-static double coarseness(const zb_json *entry, size_t ndim) {
+static double product_of(const std::vector<double> &factors) {
+    return std::accumulate(factors.begin(), factors.end(), 1.0, std::multiplies<>());
+}
+
+static std::string source_of(const zb_json *entry) {
+    return json_text(zb_json_get(entry, "derived_from"));
+}
+
+/* How much coarser than its source an entry is; 0 where it does not say. */
+static double factor_of(const zb_json *entry, size_t ndim) {
     const zb_json *scale = zb_json_get(zb_json_get(entry, "transform"), "scale");
-    double product = 1;
-    for (const double factor : number_list(scale, ndim))
-        product *= factor;
-    return product == 1 ? 0 : product;
+    const std::vector<double> factors = number_list(scale, ndim);
+    return factors.empty() ? 0 : product_of(factors);
+}
+
+/* How much coarser than the finest level each entry is; 0 for others, and where the list does not
+   say. A level may be made of one that is made of another one: the factors of all count. */
+static std::vector<double> coarseness(const std::vector<std::string> &list,
+                                      const std::string &finest, size_t ndim) {
+    static constexpr int kLongestChain = 64; /* as many halves are left of no size; ends circles */
+    std::vector<std::string> assets;
+    std::unordered_map<std::string, std::pair<std::string, double>> steps;
+    for (const std::string &text : list) {
+        const Json entry = parse_json(text);
+        assets.push_back(asset_of(entry.get()));
+        steps.try_emplace(assets.back(), source_of(entry.get()), factor_of(entry.get(), ndim));
+    }
+    std::vector<double> result;
+    for (std::string asset : assets) {
+        double product = 1;
+        for (int n = 0; n < kLongestChain && asset != finest && product > 0; n++) {
+            const auto step = steps.find(asset);
+            product *= step == steps.end() ? 0 : step->second.second;
+            asset = step == steps.end() ? std::string() : step->second.first;
+        }
+        result.push_back(asset == finest ? product : 0);
+    }
+    return result;
 }
 
 /* Readers go by the order of the list: the last level is the coarsest. */
-static size_t place_of(const LayoutEntry &entry, const std::vector<std::string> &list) {
-    double own = 1;
-    for (const double factor : entry.scale)
-        own *= factor;
-    for (size_t i = 0; i < list.size(); i++) {
-        const Json other = parse_json(list[i]);
-        if (!entry.derived_from.empty() &&
-            json_text(zb_json_get(other.get(), "derived_from")) == entry.derived_from &&
-            coarseness(other.get(), entry.scale.size()) > own)
-            return i;
+static void insert_by_size(const LayoutEntry &entry, const std::string &text,
+                           std::vector<std::string> *list) {
+    size_t place = list->size();
+    if (!entry.derived_from.empty()) {
+        const std::vector<double> sizes = coarseness(*list, entry.derived_from, entry.scale.size());
+        const double own = product_of(entry.scale);
+        const auto coarser =
+            std::find_if(sizes.begin(), sizes.end(), [own](double other) { return other > own; });
+        place = static_cast<size_t>(coarser - sizes.begin());
     }
-    return list.size();
+    list->insert(list->begin() + static_cast<std::ptrdiff_t>(place), text);
+}
+
+/* True if the entry stands where a level of another size did. */
+static bool changes_size(const LayoutEntry &entry, const zb_json *before) {
+    return !entry.derived_from.empty() &&
+           (source_of(before) != entry.derived_from ||
+            factor_of(before, entry.scale.size()) != product_of(entry.scale));
 }
 
 void put_into_layout(const zb_node *group, const std::vector<LayoutEntry> &entries,
                      AttributeChanges *changes) {
     std::vector<std::string> list, known;
+    std::vector<std::pair<const LayoutEntry *, std::string>> inserted;
     for (const zb_json *item = zb_json_first(list_of(group)); item != nullptr;
          item = zb_json_next(item)) {
         const auto entry =
             std::find_if(entries.begin(), entries.end(),
                          [item](const LayoutEntry &one) { return one.asset == asset_of(item); });
         known.push_back(asset_of(item));
-        list.push_back(entry == entries.end() ? json_text(item) : text_of(*entry, item));
+        if (entry == entries.end())
+            list.push_back(json_text(item));
+        else if (changes_size(*entry, item))
+            inserted.emplace_back(&*entry, text_of(*entry, item));
+        else
+            list.push_back(text_of(*entry, item));
     }
     for (const LayoutEntry &entry : entries) {
         if (std::find(known.begin(), known.end(), entry.asset) == known.end())
-            list.insert(list.begin() + static_cast<std::ptrdiff_t>(place_of(entry, list)),
-                        text_of(entry, nullptr));
+            inserted.emplace_back(&entry, text_of(entry, nullptr));
     }
+    for (const auto &[entry, text] : inserted)
+        insert_by_size(*entry, text, &list);
     set_list(group, list, changes);
 }
 
@@ -153,7 +200,7 @@ void take_out_of_layout(const zb_node *group, const std::vector<std::string> &as
     };
     const zb_json *first = zb_json_first(list_of(group));
     for (const zb_json *item = first; item != nullptr; item = zb_json_next(item)) {
-        const std::string source = json_text(zb_json_get(item, "derived_from"));
+        const std::string source = source_of(item);
         (is_in(assets, asset_of(item)) ? finest : sources).push_back(source);
     }
     for (const zb_json *item = first; item != nullptr; item = zb_json_next(item)) {

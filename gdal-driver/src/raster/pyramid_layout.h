@@ -25,8 +25,8 @@ struct LayoutEntry {
 /* True if the group has a list, or may have one: no attribute of that name means something else. */
 bool may_have_layout(const zb_node *group);
 
-/* Puts entries into the list: in the place of those with the same asset, whose other members stay,
-   else behind those of the same finest level that are not coarser. */
+/* Puts entries into the list: in the place of those with the same asset and size, whose other
+   members stay, else behind those of the same finest level that are not coarser. */
 void put_into_layout(const zb_node *group, const std::vector<LayoutEntry> &entries,
                      AttributeChanges *changes);
 
