@@ -91,6 +91,45 @@ def test_text_is_written(store, endian):
         assert read_variable(f["u"].id, memory, of_file, 3) == [b"a b", b"", b"c"]
 
 
+def test_a_nul_within_text_stays(store):
+    """As a read gives it; HDF5 ends null-padded text there where the size is another one."""
+    text_array(store)
+    with h5py.File(store, "r+") as f:
+        f["u"][0] = np.bytes_(b"a\0b")
+        f["u"][1:2] = f["u"][0:1]
+        space, one = h5py.h5s.create_simple((8,)), h5py.h5s.create_simple((1,))
+        cases = [(fixed(size, cset=cset), b"a\0b") for size in (3, 5, 12, 16, 40)
+                 for cset in (h5py.h5t.CSET_UTF8, h5py.h5t.CSET_ASCII)]
+        cases += [(fixed(5, h5py.h5t.STR_SPACEPAD), b"a\0b  "), (fixed(5, h5py.h5t.STR_NULLTERM), b"a\0b")]
+        for kind, text in cases:
+            f["u"][2] = b"?"
+            space.select_hyperslab((2,), (1,))
+            f["u"].id.write(one, space, np.array([text], f"S{kind.get_size()}"), kind)
+            ends = kind.get_strpad() == h5py.h5t.STR_NULLTERM
+            assert f["u"][2] == (b"a" if ends else b"a\0b"), kind.get_size()
+        with pytest.raises(OSError, match="has more characters"):
+            f["u"][3] = np.bytes_(b"a\0bc")
+    stored = np.frombuffer((store / "u" / "c" / "0").read_bytes(), "<U3")
+    assert list(stored) == ["a\0b", "a\0b", "a", ""]
+
+
+def test_a_nul_within_text_of_structs_stays(store):
+    struct_array(store)
+    with h5py.File(store, "r+") as f:
+        d = f["d"]
+        d[0] = np.array((5, (b"a\0", 1.5, True), 3, 4.5), d.dtype)
+        d[1] = np.array((5, (b"\0b", 1.5, True), 3, 4.5), d.dtype)
+        d[0] = d[1]
+        inner = np.zeros(1, [("in", [("u", "S9")])])  # another size, and one member of them
+        inner["in"]["u"] = b"\0c"
+        space = h5py.h5s.create_simple((4,))
+        space.select_hyperslab((1,), (1,))
+        d.id.write(h5py.h5s.create_simple((1,)), space, inner)
+        assert [d[i]["in"]["u"] for i in (0, 1)] == [b"\0b", b"\0c"]
+    stored = np.frombuffer((store / "d" / "c" / "0").read_bytes(), STORED)
+    assert list(stored["in"]["u"]) == ["\0b", "\0c"]
+
+
 REFUSED = [
     (fixed(12), [b"abc", b"abcd"], "element 1 .*has more characters"),
     (fixed(40), [b"abc", 5 * CLEF.encode()], "element 1 .*has more characters"),

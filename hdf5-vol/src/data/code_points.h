@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * H5Dwrite of text that the store has as code points (fixed_length_utf32). HDF5 sees UTF-8 in as
- * many bytes, and cuts what is longer; so what it makes of a program's text has room for one
- * character more (vol_shown_written), and is looked at before any of it is stored.
+ * many bytes, and cuts what is longer or has a NUL in it; so what it makes of a program's text has
+ * room for all of that (vol_shown_written), and is looked at before any of it is stored.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_DATA_CODE_POINTS_H
 #define ZARRBRIDGE_HDF5_VOL_DATA_CODE_POINTS_H

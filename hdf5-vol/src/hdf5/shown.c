@@ -61,6 +61,13 @@ static bool show_struct(const view *v, zb_dtype stored, zb_dtype *out) {
     return good;
 }
 
+/* HDF5 ends null-padded text at its first NUL where it goes into another size, and changes nothing
+   where the sizes are equal. */
+static bool is_padded_text(h5_lib *lib, hid_t memory) {
+    return lib->H5Tget_class(memory) == H5T_STRING && lib->H5Tis_variable_str(memory) == 0 &&
+           lib->H5Tget_strpad(memory) == H5T_STR_NULLPAD;
+}
+
 static bool show(const view *v, zb_dtype stored, zb_dtype *out) {
     if (stored.kind == ZB_KIND_STRUCT)
         return show_struct(v, stored, out);
@@ -72,6 +79,8 @@ static bool show(const view *v, zb_dtype stored, zb_dtype *out) {
         return true;
     }
     *out = (zb_dtype){.kind = ZB_KIND_CHARS, .size = stored.size, .detail = &utf8_text};
+    if (v->lib && is_padded_text(v->lib, v->memory))
+        return !__builtin_add_overflow(v->lib->H5Tget_size(v->memory), 0U, &out->size);
     return !v->lib || !__builtin_add_overflow(out->size, UTF8_MOST, &out->size);
 }
 
