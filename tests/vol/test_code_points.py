@@ -57,6 +57,8 @@ def read_variable(data, memory, of_file, count):
 @pytest.fixture(autouse=True)
 def signatures():
     library.H5Dwrite.argtypes = library.H5Dread.argtypes = [ctypes.c_int64] * 5 + [ctypes.c_void_p]
+    library.H5Dwrite_multi.argtypes = (
+        [ctypes.c_size_t] + [ctypes.c_void_p] * 4 + [ctypes.c_int64, ctypes.c_void_p])
     library.H5Dvlen_get_buf_size.argtypes = library.H5Treclaim.argtypes = (
         [ctypes.c_int64] * 3 + [ctypes.c_void_p])
 
@@ -161,6 +163,38 @@ def test_nothing_is_stored_of_text_that_does_not_fit(store, kind, data, message,
                 f["u"].id.write(memory, of_file, np.array(data, f"S{kind.get_size()}"), kind)
         assert list(f["u"].asstr()[...]) == before
     assert texts(store) == before
+
+
+@pytest.mark.parametrize("bad", range(3))
+def test_nothing_is_stored_of_several_datasets(store, bad):
+    """Of any dataset of the call: of a fixed length, of any length, in structs."""
+    text_array(store)
+    struct_array(store)
+    rows = [np.array([b"new"] * 8, "S5"), [b"new"] * 8, np.zeros(4, [("in", [("u", "S9")])])]
+    rows[2]["in"]["u"] = b"n"
+    any_length = h5py.h5t.py_create(h5py.string_dtype(), logical=True)
+    kinds = [fixed(5), any_length, h5py.h5t.py_create(rows[2].dtype)]
+    with h5py.File(store, "r+") as f:
+        f.copy("u", "v")
+
+    def write(f):
+        pointers = (ctypes.c_char_p * 8)(*rows[1])
+        buffers = (ctypes.c_void_p * 3)(rows[0].ctypes.data, ctypes.addressof(pointers),
+                                        rows[2].ctypes.data)
+        opened = [f[name].id for name in "uvd"]
+        ids = [(ctypes.c_int64 * 3)(*values) for values in
+               ([data.id for data in opened], [kind.id for kind in kinds], [0] * 3)]
+        return library.H5Dwrite_multi(3, ids[0], ids[1], ids[2], ids[2], 0, buffers)
+
+    good = rows[bad][-1].copy() if bad != 1 else rows[1][-1]
+    rows[bad][-1] = ((b"toolong",),) if bad == 2 else b"long"
+    with h5py.File(store, "r+") as f:
+        before = [f[name][...].tolist() for name in "uvd"]
+        assert write(f) < 0
+        assert [f[name][...].tolist() for name in "uvd"] == before
+        rows[bad][-1] = good
+        assert write(f) >= 0
+        assert set(f["u"][...]) == set(f["v"][...]) == {b"new"} and set(f["d"]["in"]["u"]) == {b"n"}
 
 
 def test_a_bad_text_far_behind_keeps_all_back(store):

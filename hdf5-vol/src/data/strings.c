@@ -208,21 +208,32 @@ static void take_slices(const vol_request *request, string_buffers *work, size_t
         vol_points_put(request, work->slices, count, work->fixed);
 }
 
-/* Looks at all elements before the first one is stored. */
-static herr_t check_pieces(h5_lib *lib, const vol_request *request, string_buffers *work) {
+static herr_t look_at_pieces(h5_lib *lib, const vol_request *request, string_buffers *work,
+                             vol_scatter *in) {
     const uint64_t all = request->file.elements;
-    vol_scatter in = {.iterator = -1};
-    herr_t result =
-        vol_scatter_begin(&in, lib, &request->memory, request->mem_size, request->args->buffer);
+    herr_t result = 0;
     for (uint64_t done = 0; result >= 0 && done < all; done += work->capacity) {
         const size_t count = all - done < work->capacity ? (size_t)(all - done) : work->capacity;
-        result = vol_scatter_get(&in, work->elements, count);
+        result = vol_scatter_get(in, work->elements, count);
         if (result < 0)
             break;
         take_slices(request, work, count);
         result = vol_points_check(lib, request, done, count, work->fixed);
     }
+    return result;
+}
+
+herr_t vol_look_at_strings(h5_lib *lib, const vol_request *request) {
+    string_buffers work;
+    vol_scatter in = {.iterator = -1};
+    herr_t result = make_buffers(lib, request, &work);
+    if (result >= 0)
+        result =
+            vol_scatter_begin(&in, lib, &request->memory, request->mem_size, request->args->buffer);
+    if (result >= 0)
+        result = look_at_pieces(lib, request, &work, &in);
     vol_scatter_end(&in);
+    free_buffers(&work);
     return result;
 }
 
@@ -263,8 +274,6 @@ herr_t vol_write_strings(h5_lib *lib, const vol_request *request) {
     if (vol_walk_begin(&walk, lib, request->args->node->zarr, &request->file) < 0)
         return -1;
     herr_t result = make_buffers(lib, request, &work);
-    if (result >= 0 && vol_points_checked(request))
-        result = check_pieces(lib, request, &work);
     if (result >= 0)
         result =
             vol_scatter_begin(&in, lib, &request->memory, request->mem_size, request->args->buffer);

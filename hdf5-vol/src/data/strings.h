@@ -17,6 +17,10 @@
 herr_t vol_read_strings(h5_lib *lib, const vol_request *request);
 herr_t vol_write_strings(h5_lib *lib, const vol_request *request);
 
+/* Looks at all text of a write that becomes code points (code_points.h). Pushes an error for what
+   the store does not take. */
+herr_t vol_look_at_strings(h5_lib *lib, const vol_request *request);
+
 /* Pushes an error of one element of a dataset. Always returns -1. */
 herr_t vol_push_element(const vol_node *dataset, const uint64_t *place, const zb_error *err);
 

@@ -54,27 +54,6 @@ static herr_t write_pieces(h5_lib *lib, const vol_request *request, const write_
     return more;
 }
 
-/* Looks at all elements before the first one is stored. Members that only the store has count for
-   nothing here. */
-static herr_t check_pieces(h5_lib *lib, const vol_request *request, const write_buffers *work) {
-    const uint64_t all = request->file.elements;
-    vol_scatter in = {.iterator = -1};
-    herr_t result =
-        vol_scatter_begin(&in, lib, &request->memory, request->mem_size, request->args->buffer);
-    for (uint64_t done = 0; result >= 0 && done < all; done += work->capacity) {
-        const size_t count = all - done < work->capacity ? (size_t)(all - done) : work->capacity;
-        result = vol_scatter_get(&in, work->data, count);
-        if (work->background)
-            memset(work->background, 0, count * vol_request_item(request));
-        if (result >= 0 && !request->core_converts)
-            result = vol_request_convert(lib, request, count, work->data, work->background);
-        if (result >= 0)
-            result = vol_points_check(lib, request, done, count, work->data);
-    }
-    vol_scatter_end(&in);
-    return result;
-}
-
 /* From one run of memory that the core can take: no work buffer. */
 static herr_t write_run(h5_lib *lib, const vol_request *request, vol_walk *walk, const char *in) {
     size_t got;
@@ -87,28 +66,40 @@ static herr_t write_run(h5_lib *lib, const vol_request *request, vol_walk *walk,
     return more;
 }
 
-static herr_t write_buffered(h5_lib *lib, const vol_request *request, vol_walk *walk) {
+/* Freed with free_buffers, also after a failure. */
+static herr_t make_buffers(h5_lib *lib, const vol_request *request, write_buffers *work) {
     const size_t size = vol_request_item(request);
     const enum zb_kind kind = request->dtype.kind; /* bytes may be an array of compounds */
     const bool has_members =
         kind == ZB_KIND_COMPLEX || kind == ZB_KIND_STRUCT || kind == ZB_KIND_RAW;
     const bool needs_background = !request->core_converts && has_members;
-    write_buffers work = {.capacity = vol_request_capacity(request)};
-    vol_scatter in = {.iterator = -1};
-    herr_t result = -1;
-    work.data = malloc(work.capacity * size);
+    *work = (write_buffers){.capacity = vol_request_capacity(request)};
+    work->data = malloc(work->capacity * size);
     if (needs_background)
-        work.background = malloc(work.capacity * size);
-    if (!work.data || (needs_background && !work.background))
-        VOL_PUSH(lib, DATASET, WRITEERROR, "no memory for a work buffer of %zu bytes",
-                 work.capacity * size);
-    else if ((!vol_points_checked(request) || check_pieces(lib, request, &work) >= 0) &&
-             vol_scatter_begin(&in, lib, &request->memory, request->mem_size,
-                               request->args->buffer) >= 0)
+        work->background = malloc(work->capacity * size);
+    if (work->data && (work->background || !needs_background))
+        return 0;
+    VOL_PUSH(lib, DATASET, WRITEERROR, "no memory for a work buffer of %zu bytes",
+             work->capacity * size);
+    return -1;
+}
+
+static void free_buffers(write_buffers *work) {
+    free(work->background);
+    free(work->data);
+}
+
+static herr_t write_buffered(h5_lib *lib, const vol_request *request, vol_walk *walk) {
+    write_buffers work;
+    vol_scatter in = {.iterator = -1};
+    herr_t result = make_buffers(lib, request, &work);
+    if (result >= 0)
+        result =
+            vol_scatter_begin(&in, lib, &request->memory, request->mem_size, request->args->buffer);
+    if (result >= 0)
         result = write_pieces(lib, request, &work, walk, &in);
     vol_scatter_end(&in);
-    free(work.background);
-    free(work.data);
+    free_buffers(&work);
     return result;
 }
 
@@ -118,13 +109,51 @@ static herr_t write_by_pieces(h5_lib *lib, const vol_request *request) {
     if (vol_walk_begin(&walk, lib, request->args->node->zarr, &request->file) < 0)
         return -1;
     herr_t result;
-    if (request->core_converts && vol_selection_is_run(&request->memory, &first) &&
-        !vol_points_checked(request))
+    if (request->core_converts && vol_selection_is_run(&request->memory, &first))
         result = write_run(lib, request, &walk,
                            (const char *)request->args->buffer + first * request->mem_size);
     else
         result = write_buffered(lib, request, &walk);
     vol_walk_end(&walk);
+    return result;
+}
+
+/* ---- The look at text that becomes code points ---- */
+
+/* Members that only the store has count for nothing here. */
+static herr_t look_at_pieces(h5_lib *lib, const vol_request *request, const write_buffers *work,
+                             vol_scatter *in) {
+    const uint64_t all = request->file.elements;
+    herr_t result = 0;
+    for (uint64_t done = 0; result >= 0 && done < all; done += work->capacity) {
+        const size_t count = all - done < work->capacity ? (size_t)(all - done) : work->capacity;
+        result = vol_scatter_get(in, work->data, count);
+        if (work->background)
+            memset(work->background, 0, count * vol_request_item(request));
+        if (result >= 0 && !request->core_converts)
+            result = vol_request_convert(lib, request, count, work->data, work->background);
+        if (result >= 0)
+            result = vol_points_check(lib, request, done, count, work->data);
+    }
+    return result;
+}
+
+/* Looks at all elements of a request before the first one of the call is stored. */
+static herr_t look(h5_lib *lib, const vol_request *request) {
+    write_buffers work;
+    vol_scatter in = {.iterator = -1};
+    if (request->file.elements == 0 || request->is_nested || !vol_points_checked(request))
+        return 0;
+    if (request->is_text)
+        return vol_look_at_strings(lib, request);
+    herr_t result = make_buffers(lib, request, &work);
+    if (result >= 0)
+        result =
+            vol_scatter_begin(&in, lib, &request->memory, request->mem_size, request->args->buffer);
+    if (result >= 0)
+        result = look_at_pieces(lib, request, &work, &in);
+    vol_scatter_end(&in);
+    free_buffers(&work);
     return result;
 }
 
@@ -161,6 +190,8 @@ static herr_t write_all(h5_lib *lib, vol_request *requests, const vol_transfer *
     herr_t result = vol_requests_make(lib, writes, count, list, true, requests);
     if (result < 0)
         return -1;
+    for (size_t i = 0; i < count && result >= 0; i++)
+        result = look(lib, &requests[i]);
     for (size_t i = 0; i < count && result >= 0; i++)
         result = write_request(lib, &requests[i]);
     vol_requests_end(lib, requests, count);
