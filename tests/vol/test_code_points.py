@@ -244,6 +244,44 @@ def test_structs(store, endian):
         assert d[3].item() == (78, (CLEF.encode(), 0, True), 8, 1.5)
 
 
+CONVERSION = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64,
+                              *[ctypes.c_void_p] * 3)
+
+
+@pytest.mark.parametrize("answer", [1, -1])  # H5T_CONV_HANDLED, H5T_CONV_ABORT
+@pytest.mark.parametrize("members", [["x", "in"], ["x"]])
+def test_a_callback_is_called_once_for_an_element(store, answer, members):
+    struct_array(store)
+    kinds = {"x": ("x", "i8"), "in": ("in", [("u", "S9")])}
+    rows = np.zeros(4, [kinds[name] for name in members])
+    rows["x"] = [1, 2**40, 3, 2**41]
+    calls = []
+
+    def called(what, source, target, given, made, context):
+        calls.append(ctypes.c_int64.from_address(given).value)
+        ctypes.c_int32.from_address(made).value = 7
+        return answer
+
+    callback, plist = CONVERSION(called), h5py.h5p.create(h5py.h5p.DATASET_XFER)
+    library.H5Pset_type_conv_cb.argtypes = [ctypes.c_int64, CONVERSION, ctypes.c_void_p]
+    assert library.H5Pset_type_conv_cb(plist.id, callback, None) >= 0
+    with h5py.File(store, "r+") as f:
+        before = f["d"][...].tolist()
+        if "in" in members:
+            rows["in"]["u"][3] = b"long"
+            with pytest.raises(OSError, match="element 3 .*has more characters"):
+                f["d"].id.write(ALL, ALL, rows, dxpl=plist)
+            assert f["d"][...].tolist() == before and calls == []
+            rows["in"]["u"][3] = b"lo"
+        if answer < 0:
+            with pytest.raises(OSError):
+                f["d"].id.write(ALL, ALL, rows, dxpl=plist)
+            assert f["d"][...].tolist() == before and calls == [2**40]
+        else:
+            f["d"].id.write(ALL, ALL, rows, dxpl=plist)
+            assert list(f["d"]["x"]) == [1, 7, 3, 7] and calls == [2**40, 2**41]
+
+
 def test_what_is_no_text_stays_as_it_is(store):
     """A lone surrogate, which UTF-8 does not have, in a member that is not written."""
     struct_array(store)

@@ -40,8 +40,20 @@ bool vol_points_variable(h5_lib *lib, const vol_transfer *args, vol_request *out
 
 /* ---- The look ---- */
 
+/* Members that the program does not have are code points in `from`, too (vol_shown_written). */
+static bool has_text_for(zb_dtype from, zb_dtype stored) {
+    size_t count;
+    const zb_field *fields = zb_dtype_fields(stored, &count);
+    bool has = stored.kind == ZB_KIND_UTF32 && from.kind == ZB_KIND_CHARS;
+    for (size_t i = 0; i < count && !has; i++) {
+        const zb_field *source = zb_dtype_field(from, fields[i].name);
+        has = source && has_text_for(source->dtype, fields[i].dtype);
+    }
+    return has;
+}
+
 bool vol_points_checked(const vol_request *request) {
-    return request->writing && vol_shown_has_points(stored_dtype(request));
+    return request->writing && has_text_for(request->dtype, stored_dtype(request));
 }
 
 herr_t vol_points_check(h5_lib *lib, const vol_request *request, uint64_t first, size_t count,

@@ -17,7 +17,7 @@ herr_t vol_points_choose(h5_lib *lib, const vol_transfer *args, vol_request *out
    the way of datasets of strings, and this completes it. */
 bool vol_points_variable(h5_lib *lib, const vol_transfer *args, vol_request *out);
 
-/* Whether a write needs the look that comes first. */
+/* Whether a write needs the look that comes first: the program has text for some code points. */
 bool vol_points_checked(const vol_request *request);
 
 /* The look: at `count` elements of the request's dtype, which `first` others have gone before. An

@@ -244,7 +244,8 @@ static herr_t choose_types(h5_lib *lib, const vol_transfer *args, zb_dtype store
     out->mem_size = out->core_converts ? memory.size : lib->H5Tget_size(mem_type);
     if (out->core_converts)
         return 0;
-    return vol_points_checked(out) ? vol_points_choose(lib, args, out) : take_type(args, out);
+    return out->writing && vol_shown_has_points(stored) ? vol_points_choose(lib, args, out)
+                                                        : take_type(args, out);
 }
 
 /* How the elements go from one type to the other. */

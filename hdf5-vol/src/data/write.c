@@ -120,9 +120,13 @@ static herr_t write_by_pieces(h5_lib *lib, const vol_request *request) {
 
 /* ---- The look at text that becomes code points ---- */
 
-/* Members that only the store has count for nothing here. */
+/* Members that only the store has count for nothing here. Nor does the program's list: its
+   callbacks are called by the write, once for each element, and no list changes text. */
 static herr_t look_at_pieces(h5_lib *lib, const vol_request *request, const write_buffers *work,
                              vol_scatter *in) {
+    const vol_dxpl plain = {.id = *lib->H5P_LST_DATASET_XFER_ID_g};
+    vol_request by_default = *request;
+    by_default.list = &plain;
     const uint64_t all = request->file.elements;
     herr_t result = 0;
     for (uint64_t done = 0; result >= 0 && done < all; done += work->capacity) {
@@ -131,7 +135,7 @@ static herr_t look_at_pieces(h5_lib *lib, const vol_request *request, const writ
         if (work->background)
             memset(work->background, 0, count * vol_request_item(request));
         if (result >= 0 && !request->core_converts)
-            result = vol_request_convert(lib, request, count, work->data, work->background);
+            result = vol_request_convert(lib, &by_default, count, work->data, work->background);
         if (result >= 0)
             result = vol_points_check(lib, request, done, count, work->data);
     }
