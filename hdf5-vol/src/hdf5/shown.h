@@ -22,8 +22,8 @@ bool vol_shown_has_points(zb_dtype stored);
    is that in which they are shown, with three differences. HDF5 cuts text to the size of its
    target, so text has room for one character more than the store: what is too long stays so, and
    the core refuses it. Null-padded text keeps the size that `memory` has for it, for HDF5 would end
-   it at its first NUL. Text that `memory` does not have stays as it is stored, since UTF-8 does not hold all
-   that may be there. */
+   it at its first NUL. Text that `memory` does not have stays as it is stored, since UTF-8 does not
+   hold all that may be there. */
 bool vol_shown_written(h5_lib *lib, zb_dtype stored, hid_t memory, zb_dtype *out);
 
 /* Shows text of a fixed size, in structs too, as UTF-8: an array's attribute may tell that. */
