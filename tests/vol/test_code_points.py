@@ -111,6 +111,10 @@ def test_a_nul_within_text_stays(store):
             assert f["u"][2] == (b"a" if ends else b"a\0b"), kind.get_size()
         with pytest.raises(OSError, match="has more characters"):
             f["u"][3] = np.bytes_(b"a\0bc")
+        for kind, text in ((f["u"].id.get_type(), b"a\0b"), (fixed(20), b"a")):
+            seen = np.zeros(8, f"S{kind.get_size()}")
+            f["u"].id.read(ALL, ALL, seen, kind)
+            assert seen[0] == text
     stored = np.frombuffer((store / "u" / "c" / "0").read_bytes(), "<U3")
     assert list(stored) == ["a\0b", "a\0b", "a", ""]
 
