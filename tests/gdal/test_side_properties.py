@@ -499,6 +499,57 @@ def test_statistics_of_an_array_and_names_of_a_band_both_stay(store):
     assert "<Statistics>" in text and "water" in text and "more" in text
 
 
+def test_statistics_of_two_handles_do_not_mix(store):
+    """Approximate ones would be shown as exact."""
+    name = put_bands(store)
+
+    def approximate(dataset, mean):
+        band = dataset.GetRasterBand(1)
+        band.SetStatistics(1, 9, mean, 2)
+        band.SetMetadataItem("STATISTICS_APPROXIMATE", "YES")
+        band.SetMetadataItem("STATISTICS_VALID_PERCENT", "7")
+
+    with updated(name) as dataset:
+        approximate(dataset, 4)
+    one = updated(name)
+    with updated(name) as other:
+        band = other.GetRasterBand(1)
+        band.SetMetadata({})
+        band.SetStatistics(0, 10, 5, 3)
+        band.SetMetadataItem("STATISTICS_SKEWNESS", "1")
+    with opened(name) as dataset:
+        assert dataset.GetRasterBand(1).GetStatistics(False, False) == [0, 10, 5, 3]
+    approximate(one, 4.5)
+    one.GetRasterBand(2).SetCategoryNames(["x"])
+    one.Close()
+    with opened(name) as dataset:
+        band = dataset.GetRasterBand(1)
+        assert {key: value for key, value in band.GetMetadata().items()
+                if key.startswith("STATISTICS_")} == {
+            "STATISTICS_MINIMUM": "1", "STATISTICS_MAXIMUM": "9", "STATISTICS_MEAN": "4.5",
+            "STATISTICS_STDDEV": "2", "STATISTICS_APPROXIMATE": "YES",
+            "STATISTICS_VALID_PERCENT": "7"}
+        assert band.GetStatistics(False, False) != [1, 9, 4.5, 2]
+
+
+@pytest.mark.parametrize("domain", ["RPC", "GEOLOCATION"])
+def test_sets_of_items_of_two_handles_do_not_mix(store, domain):
+    name = put_bands(store)
+    with updated(name) as dataset:
+        dataset.SetMetadata({"A": "1", "B": "1", "C": "1"}, domain)
+        dataset.SetMetadata({"A": "1", "B": "1"}, "MINE")
+    one, other = updated(name), updated(name)
+    other.SetMetadata({"A": "2", "B": "2", "D": "2"}, domain)
+    other.SetMetadataItem("A", "2", "MINE")
+    other.Close()
+    one.SetMetadataItem("B", "3", domain)
+    one.SetMetadataItem("B", "3", "MINE")
+    one.Close()
+    with opened(name) as dataset:
+        assert dataset.GetMetadata(domain) == {"A": "1", "B": "3", "C": "1"}
+        assert dataset.GetMetadata("MINE") == {"A": "2", "B": "3"}
+
+
 def test_many_items_of_a_domain_are_merged_in_one_walk(store):
     name = put_bands(store)
     items = "".join('<MDI key="k%d">1</MDI>' % i for i in range(5000))

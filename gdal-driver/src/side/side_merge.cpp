@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "cpl_conv.h"
+#include "cpl_string.h"
 #include "side/side_properties.h"
 
 namespace zarr3 {
@@ -77,30 +79,68 @@ static Index index_of(const std::vector<Part> &parts) {
     return index;
 }
 
-static bool merge_parts(const std::vector<Part> &before, const std::vector<Part> &after,
-                        std::vector<Part> *stored) {
+/* The name that items share which mean something only together; "" of a part by itself. */
+static std::string group_of(const Part &part) {
+    const size_t tab = part.element.find('\t');
+    if (tab == std::string::npos)
+        return "";
+    const std::string domain = part.element.substr(tab + 1);
+    for (const char *whole : {"RPC", "GEOLOCATION"}) {
+        if (EQUAL(domain.c_str(), whole))
+            return whole;
+    }
+    return domain.empty() && part.is_item && is_statistic(part.item.c_str()) ? "STATISTICS" : "";
+}
+
+namespace {
+
+struct Changes {
+    std::vector<Part> parts;      /* what they are now */
+    std::set<std::string> groups; /* whose parts are all among these */
+};
+
+} // namespace
+
+static Changes changes_between(const std::vector<Part> &before, const std::vector<Part> &after) {
     const Index old = index_of(before), now = index_of(after);
-    Index places = index_of(*stored);
-    bool changed = false;
-    for (const auto &one : old) {
-        const auto place = places.find(one.first);
-        const bool gone = now.count(one.first) == 0;
-        changed = changed || gone;
-        if (gone && place != places.end())
-            (*stored)[place->second].node = nullptr;
+    Changes changes;
+    for (const auto &[key, place] : old) {
+        if (now.count(key) != 0)
+            continue;
+        changes.parts.push_back(before[place]);
+        changes.parts.back().node = nullptr;
     }
     for (const Part &part : after) {
         const auto known = old.find(key_of(part));
-        if (known != old.end() && own_text(before[known->second].node) == own_text(part.node))
-            continue;
-        changed = true;
+        if (known == old.end() || own_text(before[known->second].node) != own_text(part.node))
+            changes.parts.push_back(part);
+    }
+    for (const Part &part : changes.parts)
+        changes.groups.insert(group_of(part));
+    changes.groups.erase("");
+    for (const Part &part : after) {
+        if (changes.groups.count(group_of(part)) != 0)
+            changes.parts.push_back(part);
+    }
+    return changes;
+}
+
+static bool merge_parts(const std::vector<Part> &before, const std::vector<Part> &after,
+                        std::vector<Part> *stored) {
+    const Changes changes = changes_between(before, after);
+    Index places = index_of(*stored);
+    for (Part &part : *stored) {
+        if (changes.groups.count(group_of(part)) != 0)
+            part.node = nullptr;
+    }
+    for (const Part &part : changes.parts) {
         const auto [place, is_new] = places.emplace(key_of(part), stored->size());
         if (is_new)
             stored->push_back(part);
         else
             (*stored)[place->second].node = part.node;
     }
-    return changed;
+    return !changes.parts.empty();
 }
 
 /* ---- Trees put together ---- */

@@ -6,6 +6,8 @@
  *
  * One property is: the ground control points; of a band its colour table, its names of categories,
  * its attribute table, its histograms; an item of a metadata domain, or a domain that is one text.
+ * Items that mean something only together are one property: the statistics of a band, and the
+ * domains RPC and GEOLOCATION. Parts of two such sets would be a third one that is nobody's.
  */
 #ifndef ZARR3_SIDE_MERGE_H
 #define ZARR3_SIDE_MERGE_H
