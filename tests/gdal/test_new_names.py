@@ -8,7 +8,7 @@ import pytest
 import zarr
 from osgeo import gdal, osr
 
-from conftest import Errors, edit, opened, put, sub
+from conftest import Errors, edit, opened, put, run_python, sub
 from mdim import opened_mdim
 
 DRIVER = gdal.GetDriverByName("Zarr3")
@@ -374,6 +374,64 @@ def test_paths_lead_through_a_renamed_group(store):
         "/n/height ../n/height height"
     del held, root, dataset
     assert attributes(path, "a") == {"coordinates": "/n/height n/height g"}
+
+
+RENAME = """
+import os, sys
+from osgeo import gdal
+gdal.DontUseExceptions()
+gdal.PushErrorHandler(lambda kind, number, text: print(kind, text))
+path, node, new, by_gdalmanage = sys.argv[1:]
+if by_gdalmanage == "True":
+    name = 'ZARR3:"%s":/' % path
+    done = gdal.GetDriverByName("Zarr3").Rename(name + new, name + node)
+else:
+    dataset = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
+    array = dataset.GetRootGroup().OpenMDArrayFromFullname("/" + node)
+    done = array.Rename(os.path.basename(new))
+    del array, dataset
+print("done" if done == gdal.CE_None else "failed")
+"""
+
+
+def rename_with_few_children(path, node, new, by_gdalmanage=True):
+    """The lines that tell of errors, and of the end. The limit is one of a process."""
+    return run_python(RENAME, path, node, new, by_gdalmanage,
+                      ZARRBRIDGE_CHILDREN="15").splitlines()
+
+
+@pytest.mark.parametrize("node", ["height", "g/height", "big/in/height"])
+@pytest.mark.parametrize("by_gdalmanage", [False, True])
+def test_a_group_that_cannot_be_listed_is_named(store, node, by_gdalmanage):
+    """As one without the right to. The others follow all the same."""
+    path, group = store
+    inner = group.create_group("big").create_group("in")
+    for owner in (group, group.create_group("g"), inner):
+        put(owner, "height", np.float64(2))
+        put(owner, "a", np.zeros(3), {"coordinates": "height /" + node})
+    for i in range(20):
+        put(group["big"], "n%d" % i, np.zeros(1), {"coordinates": "height"})
+    new = str(pathlib.PurePath(node).parent / "z")
+    message, end = rename_with_few_children(path, node, new, by_gdalmanage)
+    assert message.startswith("%d /big cannot be read" % gdal.CE_Warning) and "/" + node in message
+    assert end == "done"
+    for one in ("", "g", "big/in"):
+        beside = node == (one + "/height").lstrip("/")
+        follows = one != "big/in" or beside
+        assert attributes(path, (one + "/a").lstrip("/")) == {
+            "coordinates": ("z" if beside else "height") + " /" + (new if follows else node)}
+    assert attributes(path, "big/n3") == {"coordinates": "height"}
+
+
+def test_a_group_that_cannot_be_listed_keeps_the_names_in_it(store):
+    """The one of the array itself: bare names in it could not follow."""
+    path, group = store
+    g = group.create_group("g")
+    for i in range(20):
+        put(g, "n%d" % i, np.zeros(1))
+    message, end = rename_with_few_children(path, "g/n3", "g/z")
+    assert "the limit children" in message and end == "failed"
+    assert (pathlib.Path(path) / "g/n3").exists()
 
 
 # ---- Other lists of CF 1.11 ----

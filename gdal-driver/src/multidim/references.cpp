@@ -340,25 +340,76 @@ static enum zb_code follow_node(const zb_node *node, const Renaming &renaming, b
     return code;
 }
 
+static void warn_of_unread(const std::string &path, const std::string &renamed,
+                           const zb_error &reason) {
+    CPLError(CE_Warning, CPLE_AppDefined,
+             "/%s cannot be read, and what is there keeps its attributes: if they name /%s, change "
+             "them by hand: %s",
+             path.c_str(), renamed.c_str(), reason.message);
+}
+
+static int note_name(void *context, const char *name) {
+    static_cast<std::vector<std::string> *>(context)->push_back(name);
+    return 0;
+}
+
+/* The children of a group. What is below one of them is noted as a whole, or not at all: a namesake
+   that is not known of would make names lead elsewhere. */
+static enum zb_code note_children(zb_store *store, const std::string &group,
+                                  const std::string &from, Below *below, zb_error *err) {
+    std::vector<std::string> names;
+    const NodePtr node = open_node(store, group, err);
+    if (node == nullptr)
+        return err->code;
+    const enum zb_code code = zb_group_names(node.get(), note_name, &names, err);
+    if (code != ZB_OK)
+        return code;
+    below->nodes.push_back(group);
+    for (const std::string &name : names) {
+        const std::string child = join_path(group, name);
+        Below found;
+        zb_error reason = {};
+        if (child != from && is_at_or_below(from, child)) /* its children are noted by themselves */
+            continue;
+        if (zb_node_each(store, child.c_str(), note_node, &found, &reason) != ZB_OK) {
+            warn_of_unread(child, from, reason);
+            continue;
+        }
+        below->nodes.insert(below->nodes.end(), found.nodes.begin(), found.nodes.end());
+        below->arrays.insert(found.arrays.begin(), found.arrays.end());
+    }
+    return ZB_OK;
+}
+
+/* What can be read of a hierarchy of which something cannot be listed: below the groups above the
+   node. Bare names of the node stand in its own group most of all, which has to be listed. */
+static enum zb_code note_readable(zb_store *store, const std::string &from, Below *below,
+                                  zb_error *err) {
+    for (std::string group = parent_path(from); !group.empty();) {
+        group = parent_path(group);
+        zb_error reason = {};
+        const enum zb_code code = note_children(store, group, from, below, &reason);
+        if (code != ZB_OK && code != ZB_ENOTFOUND)
+            warn_of_unread(group, from, reason);
+    }
+    return note_children(store, parent_path(from), from, below, err);
+}
+
 /* All of the hierarchy: paths lead everywhere. A group without a document, above nodes that have
    one, is no node, and hides them: of these only the node itself is found then. */
 static enum zb_code note_nodes(zb_store *store, const std::string &from, Below *below,
                                zb_error *err) {
-    const enum zb_code code = zb_node_each(store, "", note_node, below, err);
+    enum zb_code code = zb_node_each(store, "", note_node, below, err);
+    if (code != ZB_OK && code != ZB_ENOTFOUND) {
+        *below = Below();
+        code = note_readable(store, from, below, err);
+    }
     if (code != ZB_OK && code != ZB_ENOTFOUND)
         return code;
     const auto end = below->nodes.end();
     return std::find(below->nodes.begin(), end, from) != end
                ? ZB_OK
                : zb_node_each(store, from.c_str(), note_node, below, err);
-}
-
-static void warn_of_unread(const std::string &path, const std::string &renamed,
-                           const zb_error &reason) {
-    CPLError(CE_Warning, CPLE_AppDefined,
-             "/%s cannot be read, and keeps what its attributes say: if they name /%s, change them "
-             "by hand: %s",
-             path.c_str(), renamed.c_str(), reason.message);
 }
 
 enum zb_code find_references(zb_store *store, const std::string &from, const std::string &to,
