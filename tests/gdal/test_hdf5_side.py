@@ -132,6 +132,24 @@ def test_no_program_of_gdal_makes_one(tmp_path):
     del group, dataset
 
 
+@pytest.mark.parametrize("change", [
+    lambda owner: owner.GetAttribute("_hdf5").Write("{}"),
+    lambda owner: owner.GetAttribute("_hdf5").Rename("other"),
+    lambda owner: owner.GetAttribute("mine").Rename("_hdf5"),
+    lambda owner: owner.DeleteAttribute("_hdf5")])
+@pytest.mark.parametrize("array", ["", "a"])
+def test_no_program_of_gdal_changes_it(path, change, array):
+    dataset, group = opened_mdim(path, update=True)
+    owner = group.OpenMDArray(array) if array else group
+    owner.CreateAttribute("mine", [], gdal.ExtendedDataType.CreateString()).Write("x")
+    before = (path / array / "zarr.json").read_text()
+    with Errors() as errors:
+        assert change(owner) != gdal.CE_None
+    assert "stays as it is: change that by HDF5" in errors.failures[0]
+    owner = group = dataset = None
+    assert (path / array / "zarr.json").read_text() == before
+
+
 def value_of(path, name):
     array = opened_mdim(path)[1].OpenMDArray("r")
     return array.GetAttribute(name).Read()

@@ -247,7 +247,7 @@ bool Zarr3Attribute::IRead(const GUInt64 *start, const size_t *count, const GInt
 bool Zarr3Attribute::IWrite(const GUInt64 *start, const size_t *count, const GInt64 *step,
                             const GPtrDiff_t *stride, const GDALExtendedDataType &type,
                             const void *data) {
-    if (!CheckValidAndErrorOutIfNot())
+    if (!CheckValidAndErrorOutIfNot() || !may_change_attribute(*owner_, m_osName))
         return false;
     is_created_only_ = false; /* what cannot be written is not stored without a value, either */
     const Request request = make_request(dimensions_.size(), start, count, step, stride);
@@ -277,7 +277,8 @@ bool Zarr3Attribute::IWrite(const GUInt64 *start, const size_t *count, const GIn
 }
 
 bool Zarr3Attribute::Rename(const std::string &name) {
-    if (!CheckValidAndErrorOutIfNot() || !store_created())
+    if (!CheckValidAndErrorOutIfNot() || !may_change_attribute(*owner_, m_osName) ||
+        !may_change_attribute(*owner_, name) || !store_created())
         return false;
     if (name.empty() || attribute(owner_->attributes_of(), name.c_str()) != nullptr) {
         CPLError(CE_Failure, CPLE_AppDefined, "%s: attribute %s cannot be called '%s'",

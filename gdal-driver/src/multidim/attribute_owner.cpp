@@ -197,8 +197,18 @@ std::shared_ptr<GDALAttribute> create_attribute(const std::shared_ptr<AttributeO
     return made;
 }
 
+bool may_change_attribute(const AttributeOwner &owner, const std::string &name) {
+    if (name != kHdf5Side)
+        return true;
+    CPLError(CE_Failure, CPLE_NotSupported,
+             "%s: the attribute %s holds what only HDF5 knows, and stays as it is: change that by "
+             "HDF5 (h5py)",
+             owner.owner_name().c_str(), kHdf5Side);
+    return false;
+}
+
 bool delete_attribute(AttributeOwner &owner, const std::string &name) {
-    if (!owner.store_created())
+    if (!may_change_attribute(owner, name) || !owner.store_created())
         return false;
     if (attribute(owner.attributes_of(), name.c_str()) == nullptr) {
         CPLError(CE_Failure, CPLE_AppDefined, "%s has no attribute %s", owner.owner_name().c_str(),

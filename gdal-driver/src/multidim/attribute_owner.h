@@ -83,6 +83,9 @@ bool delete_attribute(AttributeOwner &owner, const std::string &name);
 /* What HDF5 knows of a copy's source and is true of the copy, too, which has its attributes. */
 bool copy_hdf5_side(const AttributeOwner &from, AttributeOwner &copy);
 
+/* False, with an error reported, for `_hdf5`: a program of GDAL's does not know what it says. */
+bool may_change_attribute(const AttributeOwner &owner, const std::string &name);
+
 } // namespace zarr3
 
 #endif
