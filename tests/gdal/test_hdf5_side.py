@@ -150,6 +150,38 @@ def test_no_program_of_gdal_changes_it(path, change, array):
     assert (path / array / "zarr.json").read_text() == before
 
 
+LINK = """
+import h5py, numpy, sys
+with h5py.File(sys.argv[1], "r+") as f:
+    level = f["ovr_2x/a"]
+    f["ovr_2x"].create_dataset("scale", data=numpy.arange(2.0)).make_scale("scale")
+    level.dims[0].attach_scale(f["ovr_2x/scale"])
+    f["alias"] = level
+"""
+
+
+def test_a_level_keeps_what_hdf5_has_made_there(path, tmp_path):
+    """It takes the types of the raster's attributes, as they change."""
+    copy = tmp_path / "copy.zarr"
+    gdal.Translate(str(copy), sub(path, "a"), format="Zarr3",
+                   creationOptions=["ARRAY_NAME=a", "COMPRESS=NONE"])
+    with gdal.OpenEx(str(copy), gdal.OF_UPDATE) as raster:
+        raster.BuildOverviews("NEAREST", [2])
+    run_h5py(LINK, copy)
+    before = side(copy / "ovr_2x/a")
+    assert {"names", "scales"} <= set(before) and "text" in before["attributes"]
+    with gdal.OpenEx(str(copy), gdal.OF_UPDATE) as raster:
+        raster.SetMetadataItem("text", None)
+        raster.SetMetadataItem("new", "Infinity")
+    after = side(copy / "ovr_2x/a")
+    entries = {name: entry for name, entry in before.pop("attributes").items() if name != "text"}
+    assert after.pop("attributes") == {**entries, "new": side(copy / "a")["attributes"]["new"]}
+    assert after == before
+    assert run_h5py("import h5py, sys\nwith h5py.File(sys.argv[1]) as f:\n    a = f['alias']\n"
+                    "    print(*[scale.name for scale in a.dims[0].values()], a.attrs['new'])\n",
+                    copy) == "/ovr_2x/y /ovr_2x/scale Infinity\n"
+
+
 def value_of(path, name):
     array = opened_mdim(path)[1].OpenMDArray("r")
     return array.GetAttribute(name).Read()

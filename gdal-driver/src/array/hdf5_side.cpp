@@ -134,6 +134,38 @@ static std::string with_side(const std::string &now, const std::string &added) {
     return with_member(all.get(), kHdf5Entries, kHdf5Entries, entries);
 }
 
+/* Without what hdf5_side_of_copies() gives, but with the entries of attributes that are its own. */
+static std::string own_side(const zb_json *now,
+                            const std::function<bool(const std::string &name)> &is_own) {
+    std::vector<std::pair<std::string, std::string>> members, entries;
+    for (const zb_json *one = zb_json_first(now); one != nullptr; one = zb_json_next(one)) {
+        if (!holds_for_copies(one, false) && strcmp(zb_json_name(one), kHdf5Entries) != 0)
+            members.emplace_back(zb_json_name(one), compact_json(one));
+    }
+    const zb_json *entry = zb_json_first(zb_json_get(now, kHdf5Entries));
+    for (; entry != nullptr; entry = zb_json_next(entry)) {
+        if (is_own(zb_json_name(entry)))
+            entries.emplace_back(zb_json_name(entry), compact_json(entry));
+    }
+    if (!entries.empty())
+        members.emplace_back(kHdf5Entries, json_object(entries));
+    return members.size() < 2 ? "" : json_object(members); /* the version alone says nothing */
+}
+
+void follow_hdf5_side(const std::string &side,
+                      const std::function<bool(const std::string &name)> &is_own,
+                      AttributeChanges *changes) {
+    changes->derive(kHdf5Side, [side, is_own](const zb_json *now) {
+        const char *text = zb_json_string(now);
+        const Json known = parse_hdf5_side(text == nullptr ? "" : text);
+        if (now != nullptr && known == nullptr)
+            return compact_json(now);
+        const std::string own = own_side(known.get(), is_own);
+        const std::string all = side.empty() ? own : with_side(own, side);
+        return all.empty() ? all : json_quote(all);
+    });
+}
+
 static bool has_same_shape(const zb_node *one, const zb_node *other) {
     const zb_array_info *a = zb_node_array(one), *b = zb_node_array(other);
     return a != nullptr && b != nullptr && a->ndim == b->ndim &&

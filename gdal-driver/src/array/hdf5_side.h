@@ -39,6 +39,13 @@ std::string hdf5_side_of_copies(const zb_node *node, bool same_shape,
 /* The same for a copy that has its attributes. What its own `_hdf5` says already stays. */
 void copy_hdf5_side(const zb_node *from, const zb_node *copy, AttributeChanges *changes);
 
+/* For a node that follows another one: `side` (hdf5_side_of_copies) takes the place of what the
+   node's own `_hdf5` says of the same kind, and all else of that stays: scales, links, orders, and
+   the entries of attributes of which is_own(name) is true. */
+void follow_hdf5_side(const std::string &side,
+                      const std::function<bool(const std::string &name)> &is_own,
+                      AttributeChanges *changes);
+
 /* An object with a value of one member, in the place of those of both names; "" takes it out. "" of
    an object without members. */
 std::string with_member(const zb_json *object, const std::string &before, const std::string &name,

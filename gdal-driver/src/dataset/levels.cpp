@@ -75,10 +75,19 @@ std::vector<std::pair<std::string, std::string>> level_attributes(const zb_node 
 }
 
 void copy_attributes(const zb_node *raster, const zb_node *level, AttributeChanges *changes) {
-    for (const auto &[name, before] : level_attributes(level))
-        changes->remove(name);
-    for (const auto &[name, value] : level_attributes(raster))
-        changes->set(name, value);
+    std::string side;
+    for (const auto &[name, before] : level_attributes(level)) {
+        if (name != kHdf5Side)
+            changes->remove(name);
+    }
+    for (const auto &[name, value] : level_attributes(raster)) {
+        if (name == kHdf5Side)
+            side = zb_json_string(parse_json(value).get());
+        else
+            changes->set(name, value);
+    }
+    if (!side.empty() || attribute(level, kHdf5Side) != nullptr)
+        follow_hdf5_side(side, is_own_matter, changes);
 }
 
 std::optional<GeoTransform> level_transform(const std::optional<GeoTransform> &raster,
