@@ -581,6 +581,33 @@ def test_statistics_of_arrays_are_kept_until_elements_are_written(path):
     assert as_raster(path, 2) == (None, ["x"])
 
 
+def test_statistics_that_another_program_stores_between_two_writes_go(path):
+    """Before a flush and after it."""
+    dataset, group = new_mdim(path)
+    add(group, "a", np.arange(6.0).reshape(2, 3))
+    del group, dataset
+
+    def others_store():
+        other = gdal.OpenEx(str(path), gdal.OF_RASTER | gdal.OF_UPDATE)
+        other.GetRasterBand(1).SetStatistics(0, 5, 2.5, 1)
+        other.Close()
+        assert as_raster(path) == ("2.5", None)
+
+    dataset, group = opened_mdim(path, update=True)
+    array = group.OpenMDArray("a")
+    array.Write(np.full((2, 3), 7.0))
+    others_store()
+    dataset.FlushCache()
+    assert as_raster(path) == (None, None)
+    others_store()
+    array.Write(np.full((2, 3), 9.0))
+    dataset.FlushCache()
+    assert as_raster(path) == (None, None)
+    others_store()
+    del array, group, dataset
+    assert as_raster(path) == ("2.5", None)
+
+
 def test_attributes_of_json_are_json(path):
     dataset, group = new_mdim(path)
     json_text = gdal.ExtendedDataType.CreateString(0, gdal.GEDTST_JSON)

@@ -149,6 +149,7 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     bool may_change() const;
     bool change_statistics(const std::function<bool(XmlTree *)> &fn);
     bool forget_statistics();
+    enum zb_code drop_late_statistics(zb_error *err);
     const std::vector<std::shared_ptr<GDALMDArray>> &levels() const;
     std::unique_ptr<Zarr3Dataset> as_raster(std::string *reason) const;
     bool update_levels();
@@ -168,7 +169,7 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     std::unique_ptr<ElementType> type_;
     std::vector<std::shared_ptr<GDALDimension>> dimensions_;
     std::optional<NewArray> fresh_;
-    bool statistics_gone_ = false; /* and none have been set since */
+    bool statistics_gone_ = false; /* none have been set, nor elements flushed, since */
     bool made_ = false;            /* created by this object */
     bool changed_ = false;         /* attributes, since the levels have been told */
     uint64_t written_ = 0;         /* elements, since the last copy into this array began */

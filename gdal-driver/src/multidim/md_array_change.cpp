@@ -52,6 +52,8 @@ bool Zarr3MDArray::flush() {
     kept_up = kept_up && update_levels();
     zb_error err;
     enum zb_code code = array_.flush(&err);
+    if (code == ZB_OK)
+        code = drop_late_statistics(&err);
     if (code == ZB_OK && may_have_moved)
         code = repeat_place(tree_->store(), parent_path(path()), false, &err);
     if (code == ZB_OK)

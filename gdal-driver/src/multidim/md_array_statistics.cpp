@@ -35,6 +35,18 @@ bool Zarr3MDArray::forget_statistics() {
     return true;
 }
 
+/* Those that another program has stored since the first write are of the elements before, too. The
+   next write forgets anew. */
+enum zb_code Zarr3MDArray::drop_late_statistics(zb_error *err) {
+    AttributeChanges changes;
+    change_side_properties(&changes,
+                           [](XmlTree *tree) { return drop_statistics(tree->get(), {}); });
+    const enum zb_code code = statistics_gone_ ? array_.change_attributes(changes, err) : ZB_OK;
+    if (code == ZB_OK)
+        statistics_gone_ = false;
+    return code;
+}
+
 bool Zarr3MDArray::SetStatistics(bool approximate, double minimum, double maximum, double mean,
                                  double deviation, GUInt64 count, CSLConstList options) {
     if (!IsWritable())
