@@ -201,7 +201,11 @@ enum zb_code zb_store_put_as(zb_store *store, const zb_put *put, zb_error *err) 
     if (!store->ops->put)
         return zb__store_fail_read_only(store, err);
     enum zb_code code = check_key(put->key, false, err);
-    return code ? code : changed(store, store->ops->put(store, put, err));
+    if (code)
+        return code;
+    code = store->ops->put(store, put, err);
+    const bool is_refused = code == ZB_ECONFLICT && put->is_first && store->hints.tells_first;
+    return is_refused ? code : changed(store, code); /* refused: nothing was touched */
 }
 
 enum zb_code zb_store_put(zb_store *store, const char *key, const zb_part *parts, size_t count,

@@ -66,11 +66,13 @@ static void first_objects_find_nothing(void **state) {
     snprintf(path, sizeof path, "%s/empty", f->root);
     assert_int_equal(mkdir(path, 0777), 0);
     fixture_link(f, "nowhere", "dangling");
+    const uint64_t changes = zb_store_changes(f->store);
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
         put.key = taken[i];
         ASSERT_FAILS(zb_store_put_as(f->store, &put, &err), ZB_ECONFLICT, err, "something");
         assert_false(fixture_get(f->store, taken[i], &(char *){NULL}, &err) == ZB_OK);
     }
+    assert_int_equal(zb_store_changes(f->store), changes);
     assert_clean(f, 5);
 }
 
