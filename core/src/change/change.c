@@ -14,7 +14,9 @@
 #include "node/document.h"
 #include "node/edit.h"
 #include "node/node.h"
+#include "node/open.h"
 #include "node/path.h"
+#include "node/served.h"
 #include "node/v2.h"
 #include "store/state.h"
 #include "zarrbridge/json.h"
@@ -74,6 +76,38 @@ static enum zb_code add_missing(zb__change *change, const char *path, zb_error *
     return code ? code : entries_add(&change->missing, path, &document, err);
 }
 
+/* Where a group above has a block and no node below it has a document (node/bare.h), the block is
+   all that describes a node. It is read anew: what was read before may be outdated. */
+static enum zb_code refuse_described(const zb__change *change, const char *path, zb_error *err) {
+    char *text = NULL;
+    for (size_t i = 0; i < change->owners.count && !text && change->store->hints.is_local; i++) {
+        zb_node *group;
+        size_t size;
+        int format;
+        enum zb_code code =
+            zb__node_open_own(change->store, change->owners.entry[i].path, &group, err);
+        if (code == ZB_EIO || code == ZB_ENOMEM)
+            return code;
+        if (code) /* what cannot be opened describes nothing */
+            continue;
+        text = zb__served_text(change->store, path, &size, &format);
+        zb_node_release(group);
+    }
+    if (!text)
+        return ZB_OK;
+    free(text);
+    return zb_fail(err, ZB_ECONFLICT,
+                   "store %s: there is a node at /%s already, which only consolidated metadata "
+                   "describe: change a copy of the store, which `zarrbridge copy` makes",
+                   change->store->label, path);
+}
+
+/* Nodes that have no document of version 3. */
+static enum zb_code refuse_others(const zb__change *change, const char *path, zb_error *err) {
+    enum zb_code code = zb__v2_refuse_older(change->store, path, err);
+    return code ? code : refuse_described(change, path, err);
+}
+
 /* A change that moves looks at the groups above both paths, under one lock. */
 static bool is_sound(const zb__change *change, const char *path) {
     for (size_t i = 0; i < change->sound.count; i++) {
@@ -96,7 +130,7 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
     if (!code)
         code = zb__node_outline(change->store, path, &document, err);
     if (code == ZB_ENOTFOUND && create) {
-        code = zb__v2_refuse_older(change->store, path, err);
+        code = refuse_others(change, path, err);
         return code ? code : add_missing(change, path, err);
     }
     if (code == ZB_ENOTFOUND)
@@ -150,11 +184,15 @@ enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_err
     enum zb_code code = zb_store_stat(change->store, key, &info, err);
     free(key);
     if (code == ZB_ENOTFOUND)
-        return zb__v2_refuse_older(change->store, path, err);
+        return refuse_others(change, path, err);
     if (!code)
         return zb_fail(err, ZB_ECONFLICT, "store %s: there is a node at /%s already",
                        change->store->label, path);
     return zb__node_blame(change->store, "node", path, code, err);
+}
+
+bool zb__change_finds_nothing(const zb__change *change, const char *path) {
+    return change->owners.count == 0 && zb_store_is_absent(change->store, path);
 }
 
 /* ---- Changing ----------------------------------------------------------------------------- */

@@ -53,6 +53,10 @@ enum zb_code zb__change_above(zb__change *change, const char *path, bool create,
 /* ZB_ECONFLICT when there is a node at path. */
 enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_error *err);
 
+/* True if there is neither a node nor anything else at path, which groups above with a block may
+   describe: one question in place of zb__change_expect_none and those for left-overs. */
+bool zb__change_finds_nothing(const zb__change *change, const char *path);
+
 enum zb_code zb__change_drop(zb__change *change, zb_error *err);
 enum zb_code zb__change_put_missing(zb__change *change, zb_error *err);
 

@@ -188,7 +188,7 @@ static enum zb_code copy_nodes(zb__copying *c, zb__change *change, zb_error *err
         code = zb_fail(err, ZB_ENOTFOUND, "store %s has no node /%s", c->from->label, c->from_path);
     if (!code)
         code = zb__change_above(change, c->to_path, true, err);
-    if (!code && !zb_store_is_absent(c->to, c->to_path))
+    if (!code && !zb__change_finds_nothing(change, c->to_path))
         code = take_place(c, change, &nodes, err);
     if (!code)
         code = zb__change_drop(change, err);

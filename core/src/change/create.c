@@ -59,7 +59,7 @@ static enum zb_code put(zb__change *change, const zb_node *node, const char *tex
     const enum zb_code first = zb__change_put_first(change, node->path, text, size, err);
     if (first != ZB_EUNSUPPORTED && first != ZB_ECONFLICT)
         return first;
-    if (first == ZB_ECONFLICT || !zb_store_is_absent(node->store, node->path))
+    if (first == ZB_ECONFLICT || !zb__change_finds_nothing(change, node->path))
         code = take_place(change, node, err);
     if (!code)
         code = zb__change_drop(change, err);

@@ -2,6 +2,7 @@
 /* Creating nodes: the documents, refused specifications, the groups above, and leftovers. */
 #include "support/store.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
 
 static const char golden_array[] = "{\n"
                                    "  \"shape\": [10, 20],\n"
@@ -242,6 +243,41 @@ static void test_leftovers(void **state) {
     zb_store_release(store);
 }
 
+/* Without a document, in a store where only consolidated metadata describe nodes. */
+static void test_described_nodes(void **state) {
+    (void)state;
+    zb_store *store = store_tree(true), *from = store_tree(false);
+    zb_error err;
+    zb_node *root, *other;
+    static const char *const own[] = {"a/zarr.json", "b/zarr.json", "b/c/zarr.json",
+                                      "b/D/zarr.json", "b/D/e/zarr.json"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        ASSERT_OK(zb_store_erase(store, own[i], &err), err);
+    store_set(store, "a/c/0/0", "chunk");
+    char *before = store_dump(store);
+    for (int opened = 0; opened < 2; opened++) {
+        if (opened)
+            ASSERT_OK(zb_node_open(store, "", &root, &err), err);
+        ASSERT_FAILS(zb_array_create(store, "b/c", &store_spec, &other, &err), ZB_ECONFLICT, err,
+                     "node at /b already, which only consolidated metadata describe");
+        ASSERT_FAILS(zb_array_create(store, "a", &store_spec, &other, &err), ZB_ECONFLICT, err,
+                     "node at /a already, which only consolidated metadata describe");
+        ASSERT_FAILS(zb_group_create(store, "a", NULL, &other, &err), ZB_ECONFLICT, err,
+                     "node at /a already");
+        ASSERT_FAILS(zb_group_create(store, "b/new", NULL, &other, &err), ZB_ECONFLICT, err,
+                     "node at /b already");
+        ASSERT_FAILS(zb_node_copy(from, "b/c", store, "a", &err), ZB_ECONFLICT, err,
+                     "node at /a already");
+    }
+    char *after = store_dump(store);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    zb_node_release(root);
+    zb_store_release(from);
+    zb_store_release(store);
+}
+
 static void test_root_array(void **state) {
     (void)state;
     zb_store *store = store_new();
@@ -256,10 +292,11 @@ static void test_root_array(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),         cmocka_unit_test(test_codecs),
-        cmocka_unit_test(test_names_and_keys), cmocka_unit_test(test_refused_specs),
-        cmocka_unit_test(test_refused_names),  cmocka_unit_test(test_groups_above),
-        cmocka_unit_test(test_leftovers),      cmocka_unit_test(test_root_array),
+        cmocka_unit_test(test_golden),          cmocka_unit_test(test_codecs),
+        cmocka_unit_test(test_names_and_keys),  cmocka_unit_test(test_refused_specs),
+        cmocka_unit_test(test_refused_names),   cmocka_unit_test(test_groups_above),
+        cmocka_unit_test(test_leftovers),       cmocka_unit_test(test_root_array),
+        cmocka_unit_test(test_described_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
