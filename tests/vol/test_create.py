@@ -147,6 +147,27 @@ def test_a_group_inside_a_store_as_file(tmp_path):
     assert group["sub"].attrs["n"] == 1
 
 
+def test_nodes_of_consolidated_metadata_alone_are_in_the_way(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as f:
+        f["a"] = np.arange(3)
+        f["g/b"] = np.arange(4)
+    zarr.consolidate_metadata(str(path))
+    for document in sorted(path.glob("*/**/zarr.json")):
+        document.unlink()
+    for listed in (False, True):
+        with h5py.File(path, "r+") as f:
+            assert not listed or sorted(f) == ["a", "g"]
+            f.attrs["n"] = 1  # what was read of the root before is outdated
+            for name in "a", "g", "g/b":
+                with pytest.raises(ValueError, match=f"name already exists: '/{name}'"):
+                    f.create_dataset(name, data=np.arange(2))
+                with pytest.raises(ValueError, match=f"name already exists: '/{name}'"):
+                    f.create_group(name)
+    with h5py.File(path, "r") as f:
+        assert list(f["a"]) == [0, 1, 2] and list(f["g/b"]) == [0, 1, 2, 3]
+
+
 def test_groups(tmp_path):
     path = tmp_path / "x.zarr"
     with h5py.File(path, "w") as f:
@@ -154,7 +175,7 @@ def test_groups(tmp_path):
         g = f.require_group("a/b")
         g.create_group("d")
         f["a"].require_group("b/d/e")
-        with pytest.raises(ValueError, match="name already exists"):
+        with pytest.raises(ValueError, match="name already exists: '/a/b'"):
             f.create_group("a/b")
         with pytest.raises(KeyError):
             f["nope"]

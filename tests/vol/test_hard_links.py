@@ -455,7 +455,7 @@ def test_no_move_to_a_name_that_another_program_has_linked(tmp_path, source):
     with h5py.File(path, "w") as f:
         put_and_list(f)
         run_python(LINKS.replace('f["g/sub"]', f'f["{source}"]'), path, connector="zarr")
-        with pytest.raises(ValueError, match="name already exists: 'sub'"):
+        with pytest.raises(ValueError, match="name already exists: '/h/sub'"):
             f.move(source, "h/sub")
         assert sorted(f["h"]) == ["new", "other", "sub"]
         f["h"]["more"] = 2
