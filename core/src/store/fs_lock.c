@@ -184,11 +184,12 @@ static int take_left(zb__fs *fs, struct stat *file) {
     return fd;
 }
 
-/* Lets go of the lock, and leaves its descriptor to the next holder where it can. A child that has
-   it from its parent only closes it, as the lock may still be the parent's. */
+/* Lets go of the lock, and leaves its descriptor to the next holder where it can. To close it would
+   not do: a child that lives on has its copy of the description. A child that has it from its
+   parent only closes it, as the lock may still be the parent's. */
 static void leave(zb__fs *fs, const zb__fs_lock *l) {
     struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
-    bool left = !fs->is_remote && l->forks == fs->forks && fcntl(l->fd, F_OFD_SETLK, &whole) == 0;
+    bool left = l->forks == fs->forks && fcntl(l->fd, F_OFD_SETLK, &whole) == 0 && !fs->is_remote;
     pthread_mutex_lock(&fs->lock);
     atomic_store(&fs->leaves_lock, true);
     left = left && fs->left == 0;

@@ -4,12 +4,14 @@
  * read once.
  */
 #include <grp.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "store/fixture.h"
+#include "store/fs_store.h"
 #include "zarrbridge/sys/store.h"
 
 /* A holder that never lets go does not hold up others for ever. */
@@ -142,6 +144,30 @@ static void children_have_no_part_in_the_lock(void **state) {
     close(told[1]);
 }
 
+/* A child that lives on has its copy of the description; on a network's file system nothing stays
+   open that the next holder could use. */
+static void a_child_that_lives_on_keeps_no_lock(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_lock *lock;
+    int status;
+    for (int is_remote = 0; is_remote < 2; is_remote++) {
+        ((zb__fs *)f->store)->is_remote = is_remote;
+        ASSERT_OK(zb_store_lock(f->store, "zarr.json", &lock, &err), err);
+        fflush(NULL);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        while (child == 0)
+            pause();
+        zb_store_unlock(lock);
+        enum zb_code code = zb_store_lock(f->store, "zarr.json", &lock, &err);
+        assert_int_equal(kill(child, SIGKILL), 0);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        ASSERT_OK(code, err);
+        zb_store_unlock(lock);
+    }
+}
+
 /* What another program has removed or replaced is nobody's lock. */
 static void a_file_that_was_left_may_go(void **state) {
     fixture *f = *state;
@@ -166,9 +192,12 @@ static void a_file_that_was_left_may_go(void **state) {
 int main(void) {
     setenv("ZARRBRIDGE_LOCK_SECONDS", "1", 1);
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(waiting_has_an_end),          FIXTURE_TEST(children_have_no_part_in_the_lock),
-        FIXTURE_TEST(a_file_that_was_left_may_go), FIXTURE_TEST(a_hierarchy_has_one_lock),
+        FIXTURE_TEST(waiting_has_an_end),
+        FIXTURE_TEST(children_have_no_part_in_the_lock),
+        FIXTURE_TEST(a_file_that_was_left_may_go),
+        FIXTURE_TEST(a_hierarchy_has_one_lock),
         FIXTURE_TEST(left_files_of_others),
+        FIXTURE_TEST(a_child_that_lives_on_keeps_no_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
