@@ -382,6 +382,10 @@ void zb__fs_leave_no_lock(zb__fs *fs) {
     if (!atomic_exchange(&fs->leaves_lock, false) || open_directory(fs, &l, NULL) != ZB_OK)
         return;
     l.fd = take_left(fs, &l.file);
+    if (l.fd >= 0 && !names_this_file(l.dir, l.name, &l.file)) {
+        close(l.fd);
+        l.fd = -1;
+    }
     if (l.fd < 0)
         l.fd = open_made(l.dir, l.name);
     if (l.fd >= 0 && zb__fs_lock_file(l.fd) == 0 && fstat(l.fd, &l.file) == 0)

@@ -168,6 +168,21 @@ static void a_child_that_lives_on_keeps_no_lock(void **state) {
     }
 }
 
+/* The file that is there is removed, whether the one that stayed open is that one or not. */
+static void no_file_of_the_lock_stays(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_lock *lock;
+    char path[600];
+    snprintf(path, sizeof path, "%s/.zarr.json.zb-lock", f->root);
+    ASSERT_OK(zb_store_lock(f->store, "zarr.json", &lock, &err), err);
+    zb_store_unlock(lock);
+    assert_int_equal(unlink(path), 0);
+    check_write_file(f->root, ".zarr.json.zb-lock", "", 0);
+    ASSERT_OK(zb_store_flush(f->store, &err), err);
+    assert_int_equal(fixture_files(f->root, NULL), 0);
+}
+
 /* What another program has removed or replaced is nobody's lock. */
 static void a_file_that_was_left_may_go(void **state) {
     fixture *f = *state;
@@ -197,6 +212,7 @@ int main(void) {
         FIXTURE_TEST(a_file_that_was_left_may_go),
         FIXTURE_TEST(a_hierarchy_has_one_lock),
         FIXTURE_TEST(left_files_of_others),
+        FIXTURE_TEST(no_file_of_the_lock_stays),
         FIXTURE_TEST(a_child_that_lives_on_keeps_no_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
