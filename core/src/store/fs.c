@@ -117,6 +117,7 @@ static void forget_parent(void *context) {
     zb__fs *fs = context;
     pthread_mutex_init(&fs->flushing, NULL);
     zb__fs_forget_left(fs);
+    fs->forks++;
 }
 
 enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err) {

@@ -4,10 +4,10 @@
  * The kernel drops it with the last descriptor, so that no killed holder leaves it behind; and
  * since each lock opens its own description, threads exclude each other as processes do.
  *
- * The file is there only while a thread holds the lock or waits for it. The holder unlinks it
- * before letting go; a waiter that gets the lock after that has one of a file without a name, which
- * the next waiter would not see. So the winner checks whether the name still leads to its file, and
- * else begins anew.
+ * Except for the hierarchy's, the file is there only while a thread holds the lock or waits for it.
+ * The holder unlinks it before letting go; a waiter that gets the lock after that has one of a file
+ * without a name, which the next waiter would not see. So the winner checks whether the name still
+ * leads to its file, and else begins anew.
  *
  * The hierarchy's file stays until a store that has left it is flushed or ends: a program that
  * makes a thousand nodes would make and unlink it a thousand times, which some file systems take
@@ -47,7 +47,7 @@
 struct zb__fs_lock {
     zb_lock base;
     int fd, dir;       /* dir: of the key; may be the store's own */
-    struct stat file;  /* that of fd, from when it was opened */
+    struct stat file;  /* that of fd, from when its lock was got; known then only */
     bool is_hierarchy; /* whose file stays */
     unsigned forks;    /* zb__fs.forks when it was taken */
     char *key;
@@ -399,7 +399,6 @@ void zb__fs_forget_left(zb__fs *fs) {
     if (fs->left)
         close(fs->left - 1);
     fs->left = 0;
-    fs->forks++;
 }
 
 enum zb_code zb__fs_confirm_lock(const zb_lock *lock, zb_error *err) {

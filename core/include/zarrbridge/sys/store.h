@@ -101,7 +101,8 @@ typedef struct zb_store_hints {
     uint64_t small;       /* shards of at most this decoded size (bytes) come faster whole than by
                              their index first; counts with submit() */
     bool tells_first; /* put() heeds is_first, which costs less than to ask is_absent() before */
-    bool tells_late;  /* the validator of an object that was put a moment ago is never valid */
+    bool tells_late;  /* the validator of an object that was put a moment ago is hardly ever valid:
+                         asking for it is worth nothing, except on slow disks */
 } zb_store_hints;
 
 /* The longest range that comes as one request where others come in parts: a short rest costs more
