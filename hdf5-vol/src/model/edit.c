@@ -116,7 +116,7 @@ static enum zb_code find_place(vol_node *base, const char *path, vol_missing mis
         code = zb_fail(err, ZB_EINVAL, "'%s' is no group", out->group->path);
     else if (!code && !is_free(out->group, out->name) &&
              vol_child_find(out->group, out->name, &there, NULL) == ZB_OK)
-        code = vol_child_fail_exists(out->group, out->name, err);
+        code = vol_place_fail_taken(out->group, out->name, err);
     else if (!code && !out->group->zarr)
         code = zb_fail(err, ZB_EINVAL,
                        "the store '%s' is a single array: nothing else can be made in it",
@@ -145,7 +145,7 @@ static enum zb_code blame_name(const vol_place *place, enum zb_code code, zb_err
     vol_link *there;
     if (code != ZB_ECONFLICT || vol_child_find(place->group, place->name, &there, NULL) != ZB_OK)
         return code;
-    return vol_child_fail_exists(place->group, place->name, err);
+    return vol_place_fail_taken(place->group, place->name, err);
 }
 
 enum zb_code vol_edit_add(const vol_place *place, zb_node *made, vol_node **out, zb_error *err) {

@@ -152,7 +152,7 @@ static enum zb_code read_before_move(vol_node *node, const vol_place *place, zb_
     enum zb_code code = vol_aliases_read_anew(node, err);
     if (!code &&
         (vol_links_find(place->group, place->name) || vol_named_find(place->group, place->name)))
-        code = vol_child_fail_exists(place->group, place->name, err);
+        code = vol_place_fail_taken(place->group, place->name, err);
     return code;
 }
 

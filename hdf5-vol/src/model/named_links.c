@@ -156,7 +156,7 @@ static enum zb_code check_new(vol_node *group, const vol_link *link, zb_error *e
     if (vol_side_check(group, err) != ZB_OK)
         return ZB_EUNSUPPORTED;
     if (find_any(group, link->name))
-        return vol_child_fail_exists(group, link->name, err);
+        return vol_place_fail_taken(group, link->name, err);
     if (!can_be_found(link->name) || !is_text(link->name) || !is_text(link->target) ||
         (link->external && !is_text(link->external)))
         return zb_fail(err, ZB_EINVAL, "the name or the value of a link is no UTF-8 text");

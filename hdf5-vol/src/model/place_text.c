@@ -11,6 +11,11 @@ bool vol_place_is_below(const vol_node *node, const vol_node *above) {
     return node != NULL;
 }
 
+enum zb_code vol_place_fail_taken(const vol_node *group, const char *name, zb_error *err) {
+    return zb_fail(err, ZB_ECONFLICT, "name already exists: '%s%s%s'", group->path,
+                   group->parent ? "/" : "", name);
+}
+
 /* ---- Making ---- */
 
 /* The length of what two paths have in common: whole parts, with the slash that ends them. */

@@ -13,6 +13,9 @@ char *vol_place_text(const vol_node *from, const vol_node *to, const char *name)
 char *vol_place_relative(const char *from, const char *to);
 char *vol_place_resolve(const char *base, const char *text);
 
+/* The error of a place that a new link cannot have: ZB_ECONFLICT. */
+enum zb_code vol_place_fail_taken(const vol_node *group, const char *name, zb_error *err);
+
 /* Whether a node is `above` or lies below it. */
 bool vol_place_is_below(const vol_node *node, const vol_node *above);
 

@@ -234,11 +234,6 @@ enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, z
                                 : code;
 }
 
-enum zb_code vol_child_fail_exists(const vol_node *group, const char *name, zb_error *err) {
-    return zb_fail(err, ZB_ECONFLICT, "name already exists: '%s%s%s'", group->path,
-                   group->parent ? "/" : "", name);
-}
-
 bool vol_child_is_unknown(vol_node *group, const char *name) {
     return !vol_links_are_listed(group) && !vol_loose_store(group) &&
            group->file->options.dimensions != VOL_DIMENSIONS_ON && !vol_links_find(group, name) &&

@@ -110,8 +110,6 @@ bool vol_child_is_absent(vol_node *group, const char *name);
 /* True if there is none but where the store has a node of that name, which was not asked: making
    that node tells. */
 bool vol_child_is_unknown(vol_node *group, const char *name);
-/* The error of a name that a new link cannot get, ZB_ECONFLICT. */
-enum zb_code vol_child_fail_exists(const vol_node *group, const char *name, zb_error *err);
 
 /* The link that is a node's place; NULL for the root and for loose nodes. */
 vol_link *vol_link_of(const vol_node *node);
