@@ -11,6 +11,7 @@
 #include "change/plain_group.h"
 #include "model/block.h"
 #include "model/build.h"
+#include "node/bare.h"
 #include "node/document.h"
 #include "node/edit.h"
 #include "node/node.h"
@@ -211,8 +212,30 @@ static enum zb_code drop_block(zb_store *store, zb__entry *owner, zb_error *err)
     return code;
 }
 
+/* Where a block is all that describes the nodes below its group, they would go with it. */
+static enum zb_code refuse_bare(const zb__change *change, zb_error *err) {
+    for (size_t i = 0; i < change->owners.count && change->store->hints.is_local; i++) {
+        const char *path = change->owners.entry[i].path;
+        zb_node *group;
+        enum zb_code code = zb__node_open_own(change->store, path, &group, err);
+        if (code == ZB_EIO || code == ZB_ENOMEM)
+            return code;
+        if (code) /* what cannot be opened describes nothing */
+            continue;
+        const bool says_all = zb__group_says_all(group);
+        zb_node_release(group);
+        if (says_all)
+            return zb_fail(err, ZB_EUNSUPPORTED,
+                           "store %s: only the consolidated metadata of /%s describe the nodes "
+                           "below it, and a change there would take them out: change a copy of the "
+                           "store, which `zarrbridge copy` makes",
+                           change->store->label, path);
+    }
+    return ZB_OK;
+}
+
 enum zb_code zb__change_drop(zb__change *change, zb_error *err) {
-    enum zb_code code = ZB_OK;
+    enum zb_code code = refuse_bare(change, err);
     for (size_t i = 0; i < change->owners.count && !code; i++)
         code = drop_block(change->store, &change->owners.entry[i], err);
     return code;

@@ -107,7 +107,7 @@ class Destination {
     Hierarchy hierarchy_;
     bool is_archive_ = false; /* the whole store becomes a zip archive */
     bool replaces_ = false;
-    bool joins_ = false; /* a new group beside others: nothing gives way to it */
+    bool joins_ = false;               /* a new group beside others: nothing gives way to it */
     std::vector<std::string> helpers_; /* paths beside an appended array that had no node before */
     std::vector<std::string> missing_; /* groups above that were not there, the deepest first */
     zb_aside aside_ = {nullptr, -1};   /* the directory beside */

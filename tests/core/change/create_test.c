@@ -268,6 +268,10 @@ static void test_described_nodes(void **state) {
                      "node at /b already");
         ASSERT_FAILS(zb_node_copy(from, "b/c", store, "a", &err), ZB_ECONFLICT, err,
                      "node at /a already");
+        ASSERT_FAILS(zb_group_create(store, "new", NULL, &other, &err), ZB_EUNSUPPORTED, err,
+                     "only the consolidated metadata of / describe the nodes below it");
+        ASSERT_FAILS(zb_node_copy(from, "b/c", store, "new", &err), ZB_EUNSUPPORTED, err,
+                     "change a copy of the store");
     }
     char *after = store_dump(store);
     assert_string_equal(before, after);
