@@ -77,12 +77,13 @@ def test_parts_are_of_one_version(server, folder, remote):
 
 
 def test_bytes_under_way_are_bounded(server, folder, remote):
-    """32 MiB, in parts of 2 MiB."""
+    """32 MiB, in parts of 2 MiB. A busy machine's server may not have ended some whose bytes have come; without a
+    bound there would be 50."""
     (folder / "k").write_bytes(bytes(100 * MIB))
     handle = remote.open_object("k")
     server.rtt = 0.1
     assert remote.fetch("", 0, WHOLE, handle).got == 100 * MIB
-    assert 8 <= server.most_busy <= 17
+    assert 8 <= server.most_busy <= 25
     remote.close_object(handle)
 
 
