@@ -77,21 +77,34 @@ static enum zb_code add_missing(zb__change *change, const char *path, zb_error *
     return code ? code : entries_add(&change->missing, path, &document, err);
 }
 
-/* Where a group above has a block and no node below it has a document (node/bare.h), the block is
-   all that describes a node. It is read anew: what was read before may be outdated. */
+/* Opens a group above that has a block, as it is in the store: what was read before may be
+   outdated. *out is NULL for one that cannot be opened, and describes nothing. Only where the store
+   is local does a block describe what has no document (node/bare.h). */
+static enum zb_code open_owner(const zb__change *change, size_t number, zb_node **out,
+                               zb_error *err) {
+    *out = NULL;
+    if (!change->store->hints.is_local)
+        return ZB_OK;
+    enum zb_code code =
+        zb__node_open_own(change->store, change->owners.entry[number].path, out, err);
+    if (code)
+        *out = NULL;
+    return code == ZB_EIO || code == ZB_ENOMEM ? code : ZB_OK;
+}
+
+/* Where a group above has a block and no node below it has a document, the block is all that
+   describes a node. */
 static enum zb_code refuse_described(const zb__change *change, const char *path, zb_error *err) {
     char *text = NULL;
-    for (size_t i = 0; i < change->owners.count && !text && change->store->hints.is_local; i++) {
+    for (size_t i = 0; i < change->owners.count && !text; i++) {
         zb_node *group;
         size_t size;
         int format;
-        enum zb_code code =
-            zb__node_open_own(change->store, change->owners.entry[i].path, &group, err);
-        if (code == ZB_EIO || code == ZB_ENOMEM)
+        enum zb_code code = open_owner(change, i, &group, err);
+        if (code)
             return code;
-        if (code) /* what cannot be opened describes nothing */
-            continue;
-        text = zb__served_text(change->store, path, &size, &format);
+        if (group)
+            text = zb__served_text(change->store, path, &size, &format);
         zb_node_release(group);
     }
     if (!text)
@@ -214,22 +227,19 @@ static enum zb_code drop_block(zb_store *store, zb__entry *owner, zb_error *err)
 
 /* Where a block is all that describes the nodes below its group, they would go with it. */
 static enum zb_code refuse_bare(const zb__change *change, zb_error *err) {
-    for (size_t i = 0; i < change->owners.count && change->store->hints.is_local; i++) {
-        const char *path = change->owners.entry[i].path;
+    for (size_t i = 0; i < change->owners.count; i++) {
         zb_node *group;
-        enum zb_code code = zb__node_open_own(change->store, path, &group, err);
-        if (code == ZB_EIO || code == ZB_ENOMEM)
+        enum zb_code code = open_owner(change, i, &group, err);
+        if (code)
             return code;
-        if (code) /* what cannot be opened describes nothing */
-            continue;
-        const bool says_all = zb__group_says_all(group);
+        const bool says_all = group && zb__group_says_all(group);
         zb_node_release(group);
         if (says_all)
             return zb_fail(err, ZB_EUNSUPPORTED,
                            "store %s: only the consolidated metadata of /%s describe the nodes "
                            "below it, and a change there would take them out: change a copy of the "
                            "store, which `zarrbridge copy` makes",
-                           change->store->label, path);
+                           change->store->label, change->owners.entry[i].path);
     }
     return ZB_OK;
 }
