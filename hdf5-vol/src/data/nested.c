@@ -213,8 +213,7 @@ static herr_t to_memory(work *w) {
 static herr_t scatter(const work *w, bool put) {
     const vol_request *request = w->request;
     vol_scatter places = {.iterator = -1};
-    herr_t result = vol_scatter_begin(&places, w->lib, &request->memory, request->mem_size,
-                                      request->args->buffer);
+    herr_t result = vol_request_scatter(w->lib, request, &places);
     if (result >= 0)
         result = put ? vol_scatter_put(&places, w->memory, w->count)
                      : vol_scatter_get(&places, w->memory, w->count);

@@ -90,10 +90,8 @@ static herr_t read_by_pieces(h5_lib *lib, const vol_request *request) {
                  work.capacity * size);
         goto out;
     }
-    if (vol_scatter_begin(&out, lib, &request->memory, request->mem_size, request->args->buffer) >=
-            0 &&
-        vol_scatter_begin(&before, lib, &request->memory, request->mem_size,
-                          request->args->buffer) >= 0)
+    if (vol_request_scatter(lib, request, &out) >= 0 &&
+        vol_request_scatter(lib, request, &before) >= 0)
         result = read_pieces(lib, request, &work, &walk, &out, &before);
 out:
     vol_scatter_end(&before);

@@ -160,11 +160,8 @@ static void take_back(h5_lib *lib, const vol_request *request, uint64_t done) {
     char element[sizeof(hvl_t)]; /* the longest form of variable length */
     hid_t saved = vol_stack_save(lib);
     vol_scatter from, to;
-    bool good = vol_scatter_begin(&from, lib, &request->memory, request->mem_size,
-                                  request->args->buffer) >= 0;
-    good = vol_scatter_begin(&to, lib, &request->memory, request->mem_size,
-                             request->args->buffer) >= 0 &&
-           good;
+    bool good = vol_request_scatter(lib, request, &from) >= 0;
+    good = vol_request_scatter(lib, request, &to) >= 0 && good;
     for (; good && done > 0; done--) {
         good = vol_scatter_get(&from, element, 1) >= 0;
         if (good)
@@ -186,8 +183,7 @@ herr_t vol_read_strings(h5_lib *lib, const vol_request *request) {
         return -1;
     herr_t result = make_buffers(lib, request, &work);
     if (result >= 0)
-        result = vol_scatter_begin(&out, lib, &request->memory, request->mem_size,
-                                   request->args->buffer);
+        result = vol_request_scatter(lib, request, &out);
     if (result >= 0)
         result = read_pieces(lib, request, &walk, &out, &work, &done);
     if (result < 0 && done > 0 && request->text.is_variable)
@@ -228,8 +224,7 @@ herr_t vol_look_at_strings(h5_lib *lib, const vol_request *request) {
     vol_scatter in = {.iterator = -1};
     herr_t result = make_buffers(lib, request, &work);
     if (result >= 0)
-        result =
-            vol_scatter_begin(&in, lib, &request->memory, request->mem_size, request->args->buffer);
+        result = vol_request_scatter(lib, request, &in);
     if (result >= 0)
         result = look_at_pieces(lib, request, &work, &in);
     vol_scatter_end(&in);
@@ -275,8 +270,7 @@ herr_t vol_write_strings(h5_lib *lib, const vol_request *request) {
         return -1;
     herr_t result = make_buffers(lib, request, &work);
     if (result >= 0)
-        result =
-            vol_scatter_begin(&in, lib, &request->memory, request->mem_size, request->args->buffer);
+        result = vol_request_scatter(lib, request, &in);
     if (result >= 0)
         result = write_pieces(lib, request, &walk, &in, &work);
     vol_scatter_end(&in);

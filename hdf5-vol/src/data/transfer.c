@@ -416,6 +416,10 @@ size_t vol_request_item(const vol_request *request) {
     return size > request->mem_size ? size : request->mem_size;
 }
 
+herr_t vol_request_scatter(h5_lib *lib, const vol_request *request, vol_scatter *out) {
+    return vol_scatter_begin(out, lib, &request->memory, request->mem_size, request->args->buffer);
+}
+
 size_t vol_request_capacity(const vol_request *request) {
     const size_t capacity = WORK_BYTES / vol_request_item(request);
     if (capacity > request->file.elements)

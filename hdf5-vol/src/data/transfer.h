@@ -68,6 +68,9 @@ void vol_requests_end(h5_lib *lib, vol_request *requests, size_t count);
    and *strides its layout (NULL: without gaps, in C order). */
 bool vol_request_is_direct(vol_request *request, char **data, const int64_t **strides);
 
+/* Begins to go through the places of a request in the program's buffer (vol_scatter_begin). */
+herr_t vol_request_scatter(h5_lib *lib, const vol_request *request, vol_scatter *out);
+
 /* Stores waiting data of the chunks that the file selection (of some elements) may touch: before
    they are read. */
 herr_t vol_request_settle(h5_lib *lib, const vol_request *request);

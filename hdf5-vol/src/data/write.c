@@ -94,8 +94,7 @@ static herr_t write_buffered(h5_lib *lib, const vol_request *request, vol_walk *
     vol_scatter in = {.iterator = -1};
     herr_t result = make_buffers(lib, request, &work);
     if (result >= 0)
-        result =
-            vol_scatter_begin(&in, lib, &request->memory, request->mem_size, request->args->buffer);
+        result = vol_request_scatter(lib, request, &in);
     if (result >= 0)
         result = write_pieces(lib, request, &work, walk, &in);
     vol_scatter_end(&in);
@@ -152,8 +151,7 @@ static herr_t look(h5_lib *lib, const vol_request *request) {
         return vol_look_at_strings(lib, request);
     herr_t result = make_buffers(lib, request, &work);
     if (result >= 0)
-        result =
-            vol_scatter_begin(&in, lib, &request->memory, request->mem_size, request->args->buffer);
+        result = vol_request_scatter(lib, request, &in);
     if (result >= 0)
         result = look_at_pieces(lib, request, &work, &in);
     vol_scatter_end(&in);
