@@ -28,10 +28,19 @@ SPEAKS = "def test_speaks():\n    print('\\n1 skipped in 0.01s')\n    assert Fal
 CRASHES = "def test_crashes(): os.abort()\n"
 ENDS = "def test_ends(): os._exit(1)\n"
 ALONE = "def test_alone(pytestconfig): assert not pytestconfig.pluginmanager.list_plugin_distinfo()\n"
+FOLDERS = """
+made = []
+def test_passes(tmp_path): made.append(tmp_path)
+@pytest.mark.xfail(strict=True)
+def test_known(tmp_path):
+    made.append(tmp_path)
+    assert False
+def test_folders(): assert [path.exists() for path in made] == [False, True]
+"""
 
 CASES = {
     "Passed": {"passes": PASSES, "passes_and_skips": PASSES + SKIPS, "xfails": SKIPS + EXPECTED,
-               "loads_no_plugins_of_the_machine": ALONE},
+               "loads_no_plugins_of_the_machine": ALONE, "keeps_folders_of_failures": FOLDERS},
     "Skipped": {"skips": SKIPS, "skips_twice": SKIPS + SKIPS.replace("skips", "again"),
                 "skips_itself": "pytest.skip('none of it', allow_module_level=True)\n" + PASSES},
     "Failed": {"fails": FAILS, "fails_and_skips": SKIPS + FAILS, "set_up": SKIPS + SET_UP,
