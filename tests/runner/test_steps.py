@@ -2,9 +2,12 @@
 """tools/test: a step that cannot be taken on a machine is counted and says why; one that can be taken
 and fails ends the run. The programs that the steps call are stand-ins here."""
 
+import fcntl
 import os
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -30,6 +33,7 @@ class Machine:
         self.program("id", "echo 0")
         self.program("python", "exit 0")
         self.program("clang-format-19", "[ $1 != --version ] || echo version 19.1.7")
+        self.program("unshare", 'while [[ $1 = -* ]]; do shift; done; exec "$@"')
 
     def tool(self, name, text):
         self._script(self.root / "tools" / name, text)
@@ -41,14 +45,18 @@ class Machine:
         path.write_text(f"#!/bin/bash\n{text}\n")
         path.chmod(0o755)
 
-    def test(self, *steps):
-        """The exit status and the output, its last lines apart from the rest."""
+    def start(self, *steps):
         environment = {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}",
                        "ZARRBRIDGE_PYTHON": "python", "CC": str(self.bin / "compiler")}
-        done = subprocess.run([self.root / "tools" / "test", *steps], env=environment, check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        head, _, tail = done.stdout.partition("\n== Steps: ")
-        return done.returncode, head, tail.splitlines()
+        return subprocess.Popen([self.root / "tools" / "test", *steps], env=environment, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def test(self, *steps):
+        """The exit status and the output, its last lines apart from the rest."""
+        with self.start(*steps) as running:
+            output = running.communicate()[0]
+        head, _, tail = output.partition("\n== Steps: ")
+        return running.returncode, head, tail.splitlines()
 
 
 @pytest.fixture
@@ -71,11 +79,15 @@ NO_FORMATTER = "echo version 20.1.0"
     ("forky", "test-in", FAILS, "no chroot: E: no network"),
     ("forky", "test-in", '[ "$2" = true ] || { ' + FAILS + "; }",
      "its packages cannot be had: E: no network"),
+    ("forky", "unshare", FAILS, "no chroot: E: no network"),
 ])
 def test_what_cannot_be_had_is_skipped(machine, step, name, text, reason):
     machine.program("clang-format-19", NO_FORMATTER)
     machine.program("clang-format", NO_FORMATTER)
-    machine.tool(name, f"[ $# -gt 0 ] || exit 0\n{text}")  # the list of packages itself is there
+    if name == "unshare":
+        machine.program(name, text)
+    else:
+        machine.tool(name, f"[ $# -gt 0 ] || exit 0\n{text}")  # the list of packages itself is there
     status, _, end = machine.test(step)
     assert status == 0 and end == ["0 of 1 passed, 1 skipped", f"{step}: {reason}"]
 
@@ -100,6 +112,67 @@ def test_tests_that_fail_in_the_chroot_fail(machine):
     machine.tool("test-in", '[ "$3" != plugins ]')
     status, head, end = machine.test("forky", "format")
     assert status != 0 and "== Format" not in head and end == []
+
+
+WAITS = "for i in {{1..1000}}; do [ ! -e {0} ] || break; sleep 0.05; done"
+FORMATS = "[ $1 != --version ] || {{ echo version 19.1.7; exit; }}\n{0}"
+
+
+def test_the_chroot_is_made_beside_the_steps_before(machine):
+    log = machine.root / "log"
+    machine.tool("install-deps", f'echo "packages $*" >>{log}')
+    machine.tool("test-in", f'echo noise; [ "$2" != true ] || {WAITS.format("formatted")}\n'
+                            f'echo "$*" >>{log}')
+    machine.program("clang-format-19", FORMATS.format(f"echo format >>{log}; touch formatted"))
+    status, head, end = machine.test("format", "forky")
+    assert status == 0 and end == ["2 of 2 passed, 0 skipped"]
+    assert log.read_text().splitlines() == [
+        "packages ", "packages debootstrap debian-archive-keyring 2025.1", "format", "forky true",
+        "forky tools/install-deps", "forky tools/test plugins"]
+    # That of the tests alone.
+    assert head.count("noise") == 1 and head.index("== Format") < head.index("noise")
+
+
+def test_steps_without_a_chroot_make_none(machine):
+    machine.tool("test-in", "touch called")
+    assert machine.test("format")[0] == 0 and not (machine.root / "called").exists()
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def is_free(lock):
+    with lock.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("how", ["a step fails", signal.SIGTERM, signal.SIGKILL])
+def test_no_chroot_is_made_when_the_run_has_ended(machine, how):
+    """The stand-in for debootstrap holds a lock for as long as one of its processes lives."""
+    (machine.bin / "unshare").unlink()
+    if subprocess.run(["unshare", "--mount-proc", "--pid", "--fork", "true"], check=False).returncode:
+        pytest.skip("no namespaces here")
+    lock, held, end = (machine.root / name for name in ("lock", "held", "end"))
+    machine.tool("test-in", f"exec 9>{lock}; flock 9; touch {held}; sleep 1000")
+    machine.program("clang-format-19", FORMATS.format(WAITS.format(end) + "; exit 1"))
+    with machine.start("format", "forky") as running:
+        wait_until(held.exists)
+        assert not is_free(lock)
+        if how == "a step fails":
+            end.touch()
+        else:
+            running.send_signal(how)
+        assert running.wait(60) != 0
+        end.touch()  # the formatter goes on, as a child of nobody
+        wait_until(lambda: is_free(lock))
 
 
 def test_what_is_not_formatted_fails(machine):
