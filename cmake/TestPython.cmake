@@ -8,7 +8,7 @@
 #       adds the CTest entry NAME, which runs one pytest file with the built plugins on the search
 #       paths of HDF5 and GDAL; nothing without that Python. COST: CTest begins with the dearest entries,
 #       which would else be the last ones to run, alone. The folder of a test (tmp_path) that passes is
-#       removed at its end: hundreds of MB in some files, which else stay until three later sessions
+#       removed at its end
 
 if(NOT ZARRBRIDGE_PYTHON)
     execute_process(
@@ -89,8 +89,7 @@ function(zarrbridge_add_pytest name file)
     cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
     add_test(NAME ${name}
              COMMAND ${ZARRBRIDGE_PYTHON} ${ZARRBRIDGE_RUN_PYTEST} -q -ra -p no:cacheprovider
-                     -o faulthandler_timeout=900 -o tmp_path_retention_policy=failed
-                     ${file} ${arg_ARGS})
+                     -o faulthandler_timeout=900 ${file} ${arg_ARGS})
     set_tests_properties(${name} PROPERTIES
                          ENVIRONMENT "${ZARRBRIDGE_TEST_ENVIRONMENT};${arg_ENVIRONMENT}"
                          TIMEOUT ${arg_TIMEOUT}

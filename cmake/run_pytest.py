@@ -4,9 +4,15 @@ and nothing else became of any test: CTest counts such an entry as skipped. The 
 not serve for that, since it can say "1 skipped, 1 error", and tests print what they like.
 
 Plugins that the machine's Python happens to have are not loaded: no test needs one, and Hypothesis takes more
-time to import than pytest itself."""
+time to import than pytest itself.
+
+Each run has a folder of its own for its tests' folders (tmp_path). Those of tests that pass are removed: hundreds
+of MB in some files. Pytest's own numbered folders would not serve: where they are removed, the number and the lock
+of one run can become those of another that goes on. What failed leaves its folder, and its name."""
 import os
+import shutil
 import sys
+import tempfile
 
 import pytest
 
@@ -25,9 +31,15 @@ class Outcomes:
 def main(arguments):
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     outcomes = Outcomes()
-    status = pytest.main(arguments, plugins=[outcomes])
+    folder = tempfile.mkdtemp(prefix="zarrbridge-")
+    kept = ["--basetemp", folder, "-o", "tmp_path_retention_policy=failed"]
+    status = pytest.main(arguments + kept, plugins=[outcomes])
     # A file that skips itself as a whole leaves no test to collect.
     harmless = status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    if harmless or not os.listdir(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+    else:
+        print("The folders of tests that failed are in", folder)
     return ALL_SKIPPED if harmless and outcomes.only_skipped else int(status)
 
 

@@ -37,22 +37,29 @@ def test_known(tmp_path):
     assert False
 def test_folders(): assert [path.exists() for path in made] == [False, True]
 """
+LEAVES = "def test_leaves(tmp_path):\n    (tmp_path / 'left').touch()\n    assert False\n"
 
 CASES = {
     "Passed": {"passes": PASSES, "passes_and_skips": PASSES + SKIPS, "xfails": SKIPS + EXPECTED,
-               "loads_no_plugins_of_the_machine": ALONE, "keeps_folders_of_failures": FOLDERS},
+               "loads_no_plugins_of_the_machine": ALONE, "removes_what_passed": FOLDERS},
     "Skipped": {"skips": SKIPS, "skips_twice": SKIPS + SKIPS.replace("skips", "again"),
                 "skips_itself": "pytest.skip('none of it', allow_module_level=True)\n" + PASSES},
     "Failed": {"fails": FAILS, "fails_and_skips": SKIPS + FAILS, "set_up": SKIPS + SET_UP,
                "tear_down": TEAR_DOWN, "collection": SKIPS + "raise OSError\n",
                "mended": SKIPS + UNEXPECTED, "says_skipped": SKIPS + SPEAKS,
-               "crashes": SKIPS + CRASHES, "ends": SKIPS + ENDS, "empty": ""},
+               "crashes": SKIPS + CRASHES, "ends": SKIPS + ENDS, "empty": "", "leaves": FOLDERS + LEAVES},
 }
 EXPECTATIONS = {name: outcome for outcome, files in CASES.items() for name in files}
 
 
 @pytest.fixture(scope="module")
-def outcomes(tmp_path_factory):
+def folders(tmp_path_factory):
+    """Where the tests of all cases have their folders."""
+    return tmp_path_factory.mktemp("folders")
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory, folders):
     """What CTest says of each case, by name."""
     project, build = tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("build")
     lines = ["cmake_minimum_required(VERSION 3.25)", "project(cases NONE)", "enable_testing()",
@@ -66,7 +73,7 @@ def outcomes(tmp_path_factory):
     subprocess.run(["cmake", "-S", project, "-B", build, f"-DZARRBRIDGE_PYTHON={sys.executable}"],
                    check=True, capture_output=True)
     subprocess.run(["ctest", "--test-dir", build, "--output-junit", "said.xml"], check=False,
-                   capture_output=True)
+                   capture_output=True, env=os.environ | {"TMPDIR": str(folders)})
     return {case.get("name"): outcome_of(case)
             for case in ElementTree.parse(build / "said.xml").iter("testcase")}
 
@@ -84,6 +91,10 @@ def test_outcome(outcomes, name):
 
 def test_every_case_ran(outcomes):
     assert outcomes.keys() == EXPECTATIONS.keys()
+
+
+def test_what_failed_alone_leaves_files(outcomes, folders):
+    assert [path.name for path in folders.rglob("*") if path.is_file()] == ["left"]
 
 
 def test_a_build_without_that_python_has_no_tests_of_programs(tmp_path):
