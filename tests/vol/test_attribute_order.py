@@ -45,6 +45,18 @@ def make(f, count=3, **options):
     return group
 
 
+def test_the_native_order_is_that_of_creation(path):
+    with h5py.File(path, "w") as f:
+        group = f.create_group("g", track_order=False)
+        for name in "cab":
+            group.attrs.create(name, 1)
+    with h5py.File(path) as f:
+        names = []
+        h5py.h5a.iterate(f["g"].id, names.append, index_type=NAME, order=h5py.h5.ITER_NATIVE)
+        assert names == [b"c", b"a", b"b"]
+        assert list(f["g"].attrs) == ["a", "b", "c"]
+
+
 @pytest.mark.parametrize("count", [3, 13])  # HDF5 stores few and many of them in different ways
 def test_numbers_have_gaps(path, count):
     with h5py.File(path, "w") as f:

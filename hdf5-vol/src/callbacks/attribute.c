@@ -15,14 +15,15 @@
 /* ---- Finding ---- */
 
 /* Number n of the attributes in the order that an index stands for: the document's for the order
-   of creation, strcmp's for names (h5diff and h5dump pair attributes by it). */
+   of creation, and for the native one, in which HDF5 gives few attributes as they were made (hdf5r
+   lists by it); strcmp's for names (h5diff and h5dump pair attributes by it). */
 static const vol_attr *attr_at(vol_attrs *attrs, H5_index_t index, H5_iter_order_t order,
                                hsize_t n) {
     const size_t listed = vol_attrs_listed(attrs);
     if (n >= listed)
         return NULL;
     const size_t i = order == H5_ITER_DEC ? listed - 1 - (size_t)n : (size_t)n;
-    return vol_attrs_at(attrs, index != H5_INDEX_CRT_ORDER, i);
+    return vol_attrs_at(attrs, index == H5_INDEX_NAME && order != H5_ITER_NATIVE, i);
 }
 
 /* The object that has the attributes: an index location names it, and counts in its attributes. */
