@@ -156,6 +156,34 @@ def test_tools_keep_them(tmp_path):
     assert said["back.h5"][1] == said["back.h5"][3] == b"g/d"
 
 
+def test_tools_show_them(path):
+    with h5py.File(path, "r+") as f:
+        of = f["g/d"]
+        assert set_comment(of, b"a remark") >= 0
+    for command in (["h5dump", "-A"], ["h5ls", "-r", "-v"]):
+        assert '"a remark"' in tool(*command, path)
+
+
+def test_objects_tell_what_they_can_do(path):
+    """H5VLquery_optional: subclasses and operations of H5VLconnector.h and H5VLnative.h."""
+    query = library.H5VLquery_optional
+    query.argtypes = [ctypes.c_int64, ctypes.c_int, ctypes.c_int, ctypes.c_void_p]
+    dataset, group, of_object = 4, 7, 9
+
+    def can(of, subclass, operation):
+        flags = ctypes.c_uint64()
+        assert query(of.id.id, subclass, operation, ctypes.byref(flags)) >= 0
+        return bool(flags.value & 1)
+
+    with h5py.File(path) as f:
+        of = f["g/d"]
+        chunks, get_offset = range(1, 8), 9
+        assert all(can(of, dataset, operation) for operation in chunks)
+        assert can(of, dataset, get_offset) == (path.suffix == ".h5")
+        assert all(can(of, of_object, comments) for comments in (0, 1))
+        assert all(can(f["g"], group, of_groups) for of_groups in (0, 1))
+
+
 def test_named_types_are_counted(path):
     with h5py.File(path, "r") as f:
         kind, group = f["t"], f["g"]

@@ -5,6 +5,7 @@
  * Each libhdf5 in the process gets a class of its own. It differs only in the callbacks that
  * arrive without an object of ours and so could not tell which library calls.
  */
+#include "callbacks/chunks.h"
 #include "callbacks/classes.h"
 
 #include <string.h>
@@ -148,15 +149,40 @@ static herr_t introspect_get_class(void *obj, H5VL_get_conn_lvl_t level,
     return 0;
 }
 
+/* The operations beyond HDF5's connector interface that stores have, as they promise them. Others
+   that they answer concern HDF5's file format, and stay untold: h5dump would print what a store
+   does not have. */
+static const struct ability {
+    H5VL_subclass_t subclass;
+    int op;
+    uint64_t flags;
+} abilities[] = {
+    {H5VL_SUBCLS_ATTR, H5VL_NATIVE_ATTR_ITERATE_OLD, H5VL_OPT_QUERY_NO_ASYNC},
+    {H5VL_SUBCLS_DATASET, H5VL_NATIVE_DATASET_CHUNK_READ, H5VL_OPT_QUERY_READ_DATA},
+    {H5VL_SUBCLS_DATASET, H5VL_NATIVE_DATASET_CHUNK_WRITE, H5VL_OPT_QUERY_WRITE_DATA},
+    /* Otherwise HDF5 reads the elements one by one to find their sizes. */
+    {H5VL_SUBCLS_DATASET, H5VL_NATIVE_DATASET_GET_VLEN_BUF_SIZE, H5VL_OPT_QUERY_READ_DATA},
+    {H5VL_SUBCLS_FILE, H5VL_NATIVE_FILE_GET_SIZE, H5VL_OPT_QUERY_QUERY_METADATA},
+    {H5VL_SUBCLS_FILE, H5VL_NATIVE_FILE_START_SWMR_WRITE,
+     H5VL_OPT_QUERY_MODIFY_METADATA | H5VL_OPT_QUERY_WRITE_DATA | H5VL_OPT_QUERY_NO_ASYNC},
+    {H5VL_SUBCLS_GROUP, H5VL_NATIVE_GROUP_ITERATE_OLD, H5VL_OPT_QUERY_NO_ASYNC},
+    {H5VL_SUBCLS_GROUP, H5VL_NATIVE_GROUP_GET_OBJINFO, H5VL_OPT_QUERY_QUERY_METADATA},
+    /* h5dump and h5ls show no comments otherwise. */
+    {H5VL_SUBCLS_OBJECT, H5VL_NATIVE_OBJECT_GET_COMMENT, H5VL_OPT_QUERY_QUERY_METADATA},
+    {H5VL_SUBCLS_OBJECT, H5VL_NATIVE_OBJECT_SET_COMMENT, H5VL_OPT_QUERY_MODIFY_METADATA},
+};
+
 static herr_t introspect_opt_query(void *obj, H5VL_subclass_t subclass, int op, uint64_t *flags) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
     if (object->under)
         return lib->H5VLintrospect_opt_query(object->under, lib->native, subclass, op, flags);
     *flags = 0;
-    /* Otherwise HDF5 reads the elements one by one to find their sizes. */
-    if (subclass == H5VL_SUBCLS_DATASET && op == H5VL_NATIVE_DATASET_GET_VLEN_BUF_SIZE)
-        *flags = H5VL_OPT_QUERY_SUPPORTED | H5VL_OPT_QUERY_READ_DATA;
+    for (size_t i = 0; i < sizeof abilities / sizeof *abilities; i++)
+        if (abilities[i].subclass == subclass && abilities[i].op == op)
+            *flags = H5VL_OPT_QUERY_SUPPORTED | abilities[i].flags;
+    if (!*flags && subclass == H5VL_SUBCLS_DATASET && vol_is_about_chunks(op))
+        *flags = H5VL_OPT_QUERY_SUPPORTED | H5VL_OPT_QUERY_QUERY_METADATA;
     return 0;
 }
 
