@@ -221,6 +221,22 @@ def test_tools(path, tmp_path):
     assert done.returncode == 1
 
 
+@pytest.mark.parametrize("names", [("x.h5", "y.zarr"), ("x.zarr", "y.h5"), ("x.zarr", "y.zarr"), ("x.h5", "y.h5")])
+def test_links_that_lead_nowhere_are_copied_as_they_are(tmp_path, names):
+    source, target = (tmp_path / name for name in names)
+    with h5py.File(source, "w") as f, h5py.File(target, "w") as other:
+        f["g/lost"] = h5py.SoftLink("/not there")
+        f["g/away"] = h5py.ExternalLink("none.h5", "/x")
+        f["g/d"] = 5
+        f["g/near"] = h5py.SoftLink("d")
+        f.copy("g", other, expand_soft=True, expand_external=source.suffix == ".h5")
+        kinds = {name: type(other["g"].get(name, getlink=True)) for name in other["g"]}
+        assert kinds == {"d": h5py.HardLink, "near": h5py.HardLink, "lost": h5py.SoftLink,
+                         "away": h5py.ExternalLink}
+        assert other["g"].get("lost", getlink=True).path == "/not there"
+        assert other["g"].get("away", getlink=True).filename == "none.h5"
+
+
 @pytest.mark.parametrize("to", ["other.h5", "other.zarr"])
 def test_copies_to_other_files(path, to, tmp_path):
     with h5py.File(path, "w") as f, h5py.File(tmp_path / to, "w") as other:

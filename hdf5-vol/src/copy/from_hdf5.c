@@ -258,7 +258,8 @@ static herr_t import_value_link(const import_job *job, hid_t source, const char 
     return code ? vol_import_failed(job->lib, name, &err) : 0;
 }
 
-/* Links other than hard ones are followed only when the caller asked for that. */
+/* Links other than hard ones are followed only when the caller asked for that and they lead to an
+   object. */
 static herr_t import_link(hid_t source, const char *name, const H5L_info2_t *info, void *context) {
     const link_visit *visit = context;
     h5_lib *lib = visit->job->lib;
@@ -267,6 +268,8 @@ static herr_t import_link(hid_t source, const char *name, const H5L_info2_t *inf
     bool follow = info->type == H5L_TYPE_HARD ||
                   (info->type == H5L_TYPE_SOFT && (flags & H5O_COPY_EXPAND_SOFT_LINK_FLAG)) ||
                   (info->type == H5L_TYPE_EXTERNAL && (flags & H5O_COPY_EXPAND_EXT_LINK_FLAG));
+    if (follow && info->type != H5L_TYPE_HARD)
+        follow = lib->H5Oexists_by_name(source, name, H5P_DEFAULT) > 0;
     if (!follow)
         return import_value_link(visit->job, source, name, info, &place);
     hid_t child = lib->H5Oopen(source, name, H5P_DEFAULT);
