@@ -241,3 +241,17 @@ def test_programs_of_netcdf_write_stores(tmp_path, monkeypatch, program):
     assert told[0] == told[1] and "v:_DeflateLevel = 4" in told[0]
     array = zarr.open_array(f"{store}/v", mode="r")
     assert array.metadata.dimension_names == ("time", "x") and array[:].tolist() == [[1, 2, 3], [4, 5, 6]]
+
+
+def test_a_coordinate_of_several_dimensions_serves_groups_below(tmp_path):
+    if not shutil.which("ncgen"):
+        pytest.skip("netcdf-bin is not installed: no ncgen")
+    (tmp_path / "t.cdl").write_text("""netcdf t {
+        dimensions: x = 2 ; y = 3 ; variables: float x(x, y) ; group: g { variables: int w(y, x) ; } }""")
+    found = []
+    for name in ("a.nc", "a.zarr"):
+        tool("ncgen", "-4", "-o", tmp_path / name, tmp_path / "t.cdl", connector="zarr")
+        with h5py.File(tmp_path / name, "r") as f:
+            f.visit(found.append)
+            found.append([[scale.name for scale in dim.values()] for dim in f["g/w"].dims])
+    assert found == 2 * ["g", "g/w", "x", "y", [["/y"], ["/x"]]]

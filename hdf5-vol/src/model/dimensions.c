@@ -229,6 +229,13 @@ static enum zb_code add_dimension(vol_node *group, vol_node *array, uint32_t d, 
     return code;
 }
 
+/* Whether an HDF5 program has given a dimension a scale. That may be any dataset of the file, as a
+   variable of netCDF that is called like its first dimension and has more of them. */
+static bool is_given_scale(vol_node *array, uint32_t d) {
+    const zb_json *scales = vol_scales_get(array);
+    return scales && zb_json_count(vol_scales_names(array, scales, d, array->name).list) > 0;
+}
+
 enum zb_code vol_dims_complete(vol_node *group, zb_error *err) {
     enum zb_code code = ZB_OK;
     if (group->file->options.dimensions != VOL_DIMENSIONS_ON)
@@ -246,7 +253,8 @@ enum zb_code vol_dims_complete(vol_node *group, zb_error *err) {
             continue;
         for (uint32_t d = 0; d < info->ndim && !code; d++) {
             const char *name = info->dimension_names[d];
-            if (is_link_name(name) && !find_scale(array, d) && !vol_links_find(group, name))
+            if (is_link_name(name) && !find_scale(array, d) && !is_given_scale(array, d) &&
+                !vol_links_find(group, name))
                 code = add_dimension(group, link->node, d, err);
         }
         /* Children are sorted by name: those just added may have moved this array. */
