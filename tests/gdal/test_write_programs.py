@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
 """GDAL's programs and rasterio writing stores; xarray, rioxarray and GDAL's own driver reading
 these stores."""
-import functools
 import json
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
@@ -16,6 +14,9 @@ import zarr
 from osgeo import gdal
 
 from conftest import DATA, opened, run, run_python
+
+sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/interop")
+from venvs import venv  # noqa: E402
 
 LANDSAT = DATA / "L7_ETMs.tif"
 ELEVATION = DATA / "olinda_dem_utm25s.tif"
@@ -241,30 +242,6 @@ def test_rasterio_with_the_profile_of_a_tiled_raster(tmp_path):
     assert run_python(TILED, tmp_path / "tiled.tif", tmp_path / "w.zarr").endswith("ok\n")
 
 
-@functools.cache
-def venv(name, *packages):
-    """A Python with packages from an index, made once under the build directory; skips without."""
-    folder = pathlib.Path(os.environ["ZARRBRIDGE_BUILD_DIR"]) / "tests" / "gdal" / ("venv-" + name)
-    python = folder / "bin" / "python"
-    marker = folder / "installed"
-    if marker.exists() and marker.read_text().split() == list(packages):
-        return str(python)
-    site = ["--system-site-packages"] if name == "rioxarray" else []
-    for command in ([sys.executable, "-m", "venv", *site, str(folder)],
-                    [str(python), "-m", "pip", "install", "-q", "--retries", "1", "--timeout", "10",
-                     *packages]):
-        try:
-            result = subprocess.run(command, capture_output=True, text=True, timeout=240,
-                                    env={**os.environ, "LD_PRELOAD": ""})
-        except subprocess.TimeoutExpired:
-            pytest.skip("installing %s took too long" % " ".join(packages))
-        if result.returncode != 0:
-            pytest.skip("%s cannot be installed here: %s" % (" ".join(packages),
-                                                             result.stderr.strip()[-200:]))
-    marker.write_text(" ".join(packages))
-    return str(python)
-
-
 RIOXARRAY = r"""
 import sys, rasterio, rioxarray, xarray
 for source, path, name in zip(sys.argv[1::3], sys.argv[2::3], sys.argv[3::3]):
@@ -279,7 +256,7 @@ print("ok")
 
 
 def test_rioxarray(tmp_path):
-    python = venv("rioxarray", "rioxarray==0.23.0")
+    python = venv("rioxarray", "rioxarray==0.23.0", system=True)
     arguments = []
     for name, file in (("l7", LANDSAT), ("dem", ELEVATION)):
         path = str(tmp_path / (name + ".zarr"))
@@ -308,7 +285,7 @@ print("ok")
 
 
 def test_rioxarray_writes_a_tiled_raster(tmp_path):
-    python = venv("rioxarray", "rioxarray==0.23.0")
+    python = venv("rioxarray", "rioxarray==0.23.0", system=True)
     run("gdal_translate", "-q", "-co", "TILED=YES", LANDSAT, tmp_path / "tiled.tif")
     told = run(python, "-c", TO_RASTER, tmp_path / "tiled.tif", tmp_path / "w.zarr")
     assert told.strip() == "ok"

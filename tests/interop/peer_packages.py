@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Other libraries' packages, installed in the build directory at their first use. Each function
+"""Other libraries' packages, installed in build/packages at their first use. Each function
 raises Missing, with the reason, where they cannot be had: that skips a test, and fails none."""
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
 
+from venvs import ENVIRONMENT, PACKAGES, alone
+
 HERE = Path(__file__).parent
 TOOLS = HERE.parents[1] / "tools"
-PACKAGES = Path(os.environ["ZARRBRIDGE_BUILD_DIR"]) / "tests" / "interop" / "packages"
 NPM = ["zarrita@0.7", "@zarrita/storage@0.2"]
-# The preloaded runtime of the sanitizers, if any, is for the core.
-ENVIRONMENT = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "ASAN_OPTIONS")}
 
 
 class Missing(Exception):
@@ -38,20 +36,22 @@ def zarrita(script):
     folder = PACKAGES / "npm"
     if not shutil.which("node") or not shutil.which("npm"):
         raise Missing("zarrita.js: no node or npm")
-    if not (folder / "node_modules" / "zarrita").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        if installs("npm", "install", "--no-audit", "--no-fund", "--fetch-retries=1",
-                    "--fetch-timeout=20000", "--prefix", folder, *NPM, cwd=folder) is None:
-            shutil.rmtree(folder)
-            raise Missing("zarrita.js cannot be installed")
-    shutil.copy(HERE / script, folder)
+    with alone(folder):
+        if not (folder / "node_modules" / "zarrita").exists():
+            folder.mkdir(exist_ok=True)
+            if installs("npm", "install", "--no-audit", "--no-fund", "--fetch-retries=1",
+                        "--fetch-timeout=20000", "--prefix", folder, *NPM, cwd=folder) is None:
+                shutil.rmtree(folder)
+                raise Missing("zarrita.js cannot be installed")
+        shutil.copy(HERE / script, folder)
     return ["node", str(folder / script)], str(folder)
 
 
 def python_with_zarrs(zarr=None):
     """A Python with zarrs, TensorStore and that zarr-python."""
-    folder = PACKAGES / (f"venv-{zarr}" if zarr else "venv")
-    python = installs(TOOLS / "bench-venv", folder, *([zarr] if zarr else []))
+    folder = PACKAGES / (f"venv-peers-{zarr}" if zarr else "venv-peers")
+    with alone(folder):
+        python = installs(TOOLS / "bench-venv", folder, *([zarr] if zarr else []))
     if python is None:
         raise Missing("zarrs and TensorStore cannot be installed")
     return python

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Programs that keep their data in HDF5, unchanged, on stores: each script runs on an HDF5 file, too, and prints the
-same. Their packages are installed once, under the build directory; without a package index these tests are skipped
+same. Their packages are installed once, under build/packages; without a package index these tests are skipped
 and say so."""
+
+import os
+import sys
 
 import h5py
 import numpy as np
 import pytest
 import zarr
 from conftest import run_python
-from venvs import install
+
+sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/interop")
+from venvs import venv  # noqa: E402
 
 PACKAGES = ("anndata==0.13.4", "mat73==0.65", "nexusformat==2.1.0", "pandas==3.1.1", "pynwb==4.2.0", "tables==3.11.1")
 
@@ -158,17 +163,12 @@ VIEWERS = {"silx": SILX, "h5glance": H5GLANCE}
 
 @pytest.fixture(scope="module")
 def python():
-    interpreter, problem = install("programs", *PACKAGES, system=True)
-    if problem:
-        pytest.skip(f"{' '.join(PACKAGES)} could not be installed: {problem}")
-    return interpreter
+    return venv("programs", *PACKAGES, system=True)
 
 
 @pytest.mark.parametrize("name", VIEWERS)
 def test_viewers_show_what_a_path_to_a_file_leads_to(tmp_path, name):
-    python, problem = install("viewers", *VIEWER_PACKAGES, system=True)
-    if problem:
-        pytest.skip(f"{' '.join(VIEWER_PACKAGES)} could not be installed: {problem}")
+    python = venv("viewers", *VIEWER_PACKAGES, system=True)
     for path in ("x.h5", "x.zarr", "x.zarr.zip"):
         with h5py.File(tmp_path / path, "w") as f:
             f["g/d"] = np.arange(4)
@@ -189,9 +189,7 @@ def test_the_same_as_on_an_hdf5_file(python, tmp_path, name):
 
 
 def test_keras_keeps_weights_and_models_in_stores(tmp_path):
-    python, problem = install("keras", *KERAS_PACKAGES, system=True)
-    if problem:
-        pytest.skip(f"{' '.join(KERAS_PACKAGES)} could not be installed: {problem}")
+    python = venv("keras", *KERAS_PACKAGES, system=True)
     code = KERAS.replace("import keras", "import logging; logging.disable(); import keras")  # it calls .h5 legacy
     native, stored = (run_python(code, tmp_path / name, python=python, connector=connector)
                       for name, connector in (("native", None), ("stored", "zarr store=all")))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The same plugin with other libhdf5: those inside the wheels of h5py (1.14.6 and 2.0.0), and two
-of them in one process. The wheels are installed once, under the build directory; without a package
-index these tests are skipped and say so."""
+of them in one process. The wheels are installed once, under build/packages; without a package index
+these tests are skipped and say so."""
 
 import os
 import re
@@ -14,11 +14,11 @@ from conftest import run, run_python
 from test_passthrough import WRITE, same_outcomes
 from test_safety import HAZARD, LEFT_OPEN, THREADS
 from test_search import SEARCH_IS_DECLINED
-from venvs import install
 
-sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/remote")
+sys.path += [os.environ["ZARRBRIDGE_SOURCE_DIR"] + folder for folder in ("/tests/remote", "/tests/interop")]
 from simserver import SimServer, make_certificate  # noqa: E402
 from sims3 import S3  # noqa: E402
+from venvs import venv  # noqa: E402
 
 WHEELS = {
     "h5py_3_14": (["h5py==3.14.0", "numpy==2.5.5", "pytest==9.2.0"], "1.14.6"),
@@ -116,10 +116,8 @@ print("done")
 @pytest.fixture(params=WHEELS)
 def wheel(request):
     """(name, interpreter, version of its libhdf5); installs the wheels on first use."""
-    python, problem = install(request.param, *WHEELS[request.param][0])
-    if problem:
-        pytest.skip(f"{' '.join(WHEELS[request.param][0])} could not be installed: {problem}")
-    return request.param, python, WHEELS[request.param][1]
+    packages, version = WHEELS[request.param]
+    return request.param, venv(request.param, *packages), version
 
 
 def test_by_variable(wheel, tree):
