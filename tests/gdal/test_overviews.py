@@ -284,6 +284,25 @@ def test_colour_tables(tmp_path):
         assert level.GetRasterBand(1).GetColorTable().GetColorEntry(3) == (255, 255, 0, 255)
 
 
+@pytest.mark.parametrize("stated", [gdal.GCI_GrayIndex, gdal.GCI_PaletteIndex])
+def test_colour_tables_of_floats_are_no_palettes(tmp_path, stated):
+    """GRASS exports elevations so. Each level had numbers of table entries in place of averages."""
+    values = VALUES.astype("f4") + 0.25
+    path = made(tmp_path / "r.zarr", values=values)
+    colours = gdal.ColorTable()
+    colours.CreateColorRamp(0, (0, 0, 0), 255, (255, 0, 0))
+    dataset = update(path)
+    dataset.GetRasterBand(1).SetColorInterpretation(stated)
+    dataset.GetRasterBand(1).SetColorTable(colours)
+    dataset.BuildOverviews("AVERAGE", [2])
+    dataset.Close()
+    assert np.array_equal(levels_of(path)[0], expected(source(values), "AVERAGE", [2])[0])
+    dataset = opened(path)
+    band = dataset.GetRasterBand(1)
+    assert band.GetColorInterpretation() == gdal.GCI_GrayIndex
+    assert band.GetColorTable().GetColorEntry(255) == (255, 0, 0, 255)
+
+
 def test_two_rasters_of_a_group(tmp_path):
     path = made(tmp_path / "r.zarr")
     other = (VALUES[:40, :60] + 1).copy()

@@ -198,7 +198,7 @@ const char *Zarr3RasterBand::GetUnitType() {
     return unit_->empty() ? GDALPamRasterBand::GetUnitType() : unit_->c_str();
 }
 
-GDALColorInterp Zarr3RasterBand::GetColorInterpretation() {
+GDALColorInterp Zarr3RasterBand::told_colour() {
     if (new_colour_)
         return *new_colour_;
     const zb_json *stated = attribute(owner()->node(), "COLOR_INTERPRETATION");
@@ -210,6 +210,15 @@ GDALColorInterp Zarr3RasterBand::GetColorInterpretation() {
         return GCI_PaletteIndex; /* the table is in the sidecar */
     const GDALColorInterp colour = default_colour(owner()->node(), owner()->layout(), nBand - 1);
     return colour == GCI_Undefined ? GDALPamRasterBand::GetColorInterpretation() : colour;
+}
+
+/* GRASS gives elevations a colour table. Of indices GDAL averages the colours, and takes for the
+   level the index of the nearest one: numbers that are no integers are no indices. */
+GDALColorInterp Zarr3RasterBand::GetColorInterpretation() {
+    const GDALColorInterp told = told_colour();
+    return told == GCI_PaletteIndex && !GDALDataTypeIsInteger(eDataType)
+               ? default_colour(owner()->node(), owner()->layout(), nBand - 1)
+               : told;
 }
 
 std::string Zarr3RasterBand::own_description() const {

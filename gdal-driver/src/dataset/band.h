@@ -71,6 +71,7 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     }
     const CPLStringList &position();
     void show_items();
+    GDALColorInterp told_colour();
     std::optional<double> number(const char *single, const char *list) const;
 
     /* Found at the first question, or set. */
