@@ -33,7 +33,9 @@ typedef struct zb_turn {
 } zb_turn;
 
 ZB_API enum zb_code zb_turn_begin(zb_store *store, zb_turn *turn, zb_error *err);
-ZB_API void zb_turn_end(zb_store *store, zb_turn *turn);
+/* code: of what was done in the turn. It is returned; where it is ZB_OK, the error of removing the
+   files of nodes that were deleted in the turn, which others do not wait for. */
+ZB_API enum zb_code zb_turn_end(zb_store *store, zb_turn *turn, enum zb_code code, zb_error *err);
 
 /* Creates a group, and groups at all ancestors that have no document. ZB_ECONFLICT when the node,
    or an array above it, exists. attributes: a JSON object as text, or NULL (ZB_EINVAL for anything

@@ -326,7 +326,7 @@ enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb
 
 enum zb_code zb__change_end(zb__change *change, enum zb_code code, zb_error *err) {
     zb_store *store = change->store;
-    zb_store_unlock(change->lock);
+    code = zb__hierarchy_unlock(change->lock, code, err);
     entries_free(&change->owners);
     entries_free(&change->missing);
     zb__names_free(&change->sound);

@@ -429,8 +429,7 @@ static enum zb_code take_over(zb__draft *d, zb_error *err) {
     if (code)
         return code;
     code = zb__left_overs_erase(d->inner, "", err);
-    zb_store_unlock(lock);
-    return code;
+    return zb__hierarchy_unlock(lock, code, err);
 }
 
 static enum zb_code draft_new(zb_store *inner, zb__draft **out, zb_error *err) {

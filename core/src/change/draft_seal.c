@@ -108,7 +108,7 @@ static enum zb_code store_documents(zb__draft *d, zb_error *err) {
         qsort(keys.name, keys.count, sizeof *keys.name, deepest_first);
     if (!code)
         code = store_by_depth(d, &keys, err);
-    zb_store_unlock(lock);
+    code = zb__hierarchy_unlock(lock, code, err);
     zb__names_free(&keys);
     return code;
 }

@@ -2,7 +2,8 @@
 /*
  * One lock for the whole hierarchy, that of the root's document, keeps changes in line: an
  * operation looks at groups above, puts or erases several documents, and a finer lock would have to
- * cover all of those. Changes are short, except for those that erase many chunks.
+ * cover all of those. Changes are short, except for those that erase many chunks where a tree cannot
+ * be moved out of sight; where it can, its files are unlinked when the lock has gone.
  *
  * A turn holds the lock over several operations of a thread, each of which finds that it is held.
  *
@@ -30,6 +31,16 @@ enum zb_code zb__hierarchy_lock(zb_store *store, zb_lock **out, zb_error *err) {
     return code ? zb_error_prefix(err, code, "store %s", store->label) : ZB_OK;
 }
 
+/* A store around another one has erased in the one that the lock is of. */
+enum zb_code zb__hierarchy_unlock(zb_lock *lock, enum zb_code code, zb_error *err) {
+    if (!lock)
+        return code;
+    zb_store *store = lock->store;
+    zb_store_unlock(lock);
+    const enum zb_code finished = zb_store_finish_erasing(store, code ? NULL : err);
+    return code ? code : finished;
+}
+
 /* A store around another one has that one's lock: both know of the turn. */
 enum zb_code zb_turn_begin(zb_store *store, zb_turn *turn, zb_error *err) {
     zb_lock *lock;
@@ -42,14 +53,14 @@ enum zb_code zb_turn_begin(zb_store *store, zb_turn *turn, zb_error *err) {
     return ZB_OK;
 }
 
-void zb_turn_end(zb_store *store, zb_turn *turn) {
+enum zb_code zb_turn_end(zb_store *store, zb_turn *turn, enum zb_code code, zb_error *err) {
     zb_lock *lock = turn->lock;
     if (!lock)
-        return;
+        return code;
     zb__store_set_turn(lock->store, false);
     zb__store_set_turn(store, false);
-    zb_store_unlock(lock);
     turn->lock = NULL;
+    return zb__hierarchy_unlock(lock, code, err);
 }
 
 /* put: with the key, the parts, and what is special. */

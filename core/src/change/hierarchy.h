@@ -10,6 +10,10 @@
    cannot be written, or locks cannot be had. */
 enum zb_code zb__hierarchy_lock(zb_store *store, zb_lock **out, zb_error *err);
 
+/* Lets go of that lock, NULL or not, and frees what was erased under it. Returns code, or the error
+   of freeing where that is ZB_OK. */
+enum zb_code zb__hierarchy_unlock(zb_lock *lock, enum zb_code code, zb_error *err);
+
 /* Puts a document, or an object that goes with one, as durably as zb_store_set_sync says. */
 enum zb_code zb__document_put(zb_store *store, const char *key, const void *data, size_t size,
                               zb_error *err);

@@ -367,6 +367,5 @@ enum zb_code zb__owed_settle(zb_store *store, const char *path, zb_error *err) {
         else
             debt_free(d);
     }
-    zb_store_unlock(lock);
-    return code;
+    return zb__hierarchy_unlock(lock, code, err);
 }

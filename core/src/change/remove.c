@@ -95,7 +95,7 @@ enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, cons
 
 enum zb_code zb__left_overs_erase(zb_store *store, const char *path, zb_error *err) {
     zb__names there;
-    enum zb_code code = zb__nodes_owned(store, path, &there, err);
+    enum zb_code code = zb__nodes_owned(store, path, true, &there, err);
     if (!code)
         code = zb__nodes_erase_below(store, &there, path, err);
     zb__names_free(&there);
@@ -121,10 +121,11 @@ static enum zb_code erase_hidden(zb_store *store, zb_error *err) {
 }
 
 /* The root's directory stays, and may hold files that are not the store's: only chunks and nodes
-   below are erased, not all names. Documents go before chunks, the root's own first of all: a
-   reader meanwhile finds a node or does not, but never an array that has lost some of its
-   chunks. On a network, where each is a request, the note tells the next process that what a kill
-   has left are left-overs and no other files. */
+   below are erased, not all names. Documents go before chunks, the root's own first of all, and
+   the others where they do not go in one step with all else: a reader meanwhile finds a node or
+   does not, but never an array that has lost some of its chunks. On a network, where each is a
+   request, the note tells the next process that what a kill has left are left-overs and no other
+   files. */
 static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_error *err) {
     zb_store *store = change->store;
     zb_node *root = NULL; /* if it is an array: its document tells which keys are chunks */
@@ -136,7 +137,7 @@ static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_er
     if (!code)
         code = zb__change_erase(change, "", true, err);
     erasing e = {.store = store, .change = change, .nodes = nodes};
-    if (!code)
+    if (!code && !store->hints.erases_whole)
         code = each_node(&e, erase_document, "", false, err);
     if (!code)
         code = root ? zb__chunks_erase(root, err) : zb__nodes_erase_below(store, nodes, "", err);
@@ -181,7 +182,8 @@ enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err)
     enum zb_code code = look(change->store, path, &kind, err);
     if (code || kind)
         return code ? code : zb__node_erase_found(change, path, err);
-    code = zb__nodes_owned(change->store, path, &nodes, err);
+    const bool tops = *path || change->store->hints.erases_whole;
+    code = zb__nodes_owned(change->store, path, tops, &nodes, err);
     if (!code && nodes.count == 0)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no node");
     if (!code)

@@ -103,14 +103,22 @@ static bool may_be_node(const zb__name *name) {
     return name->is_prefix && !zb__name_is_hidden(name->text);
 }
 
-static enum zb_code add_nodes(zb_store *store, const char *path, const zb__early_document *read,
-                              zb__links *links, zb__names *out, zb_error *err);
+typedef struct node_walk {
+    zb_store *store;
+    zb__links *links; /* NULL to go through none */
+    bool tops;        /* nodes below those that it finds below its start are not wanted */
+    zb__names *out;
+} node_walk;
 
-static enum zb_code add_below(zb_store *store, const char *path, const zb__names *names,
-                              zb__links *links, zb__names *out, zb_error *err) {
+static enum zb_code add_nodes(const node_walk *walk, const char *path,
+                              const zb__early_document *read, bool is_start, zb_error *err);
+
+static enum zb_code add_below(const node_walk *walk, const char *path, const zb__names *names,
+                              zb_error *err) {
+    zb__links *const links = walk->links;
     enum zb_code code = ZB_OK;
     /* Of a moment before the nodes are looked at, as each is of the moment before the next. */
-    zb__early_children early = {.store = store, .path = path, .names = names, .is_own = true};
+    zb__early_children early = {.store = walk->store, .path = path, .names = names, .is_own = true};
     zb__early_document *read;
     for (size_t i = 0; i < names->count && !code; i++) {
         const zb__name *name = &names->name[i];
@@ -121,11 +129,11 @@ static enum zb_code add_below(zb_store *store, const char *path, const zb__names
         if (!below)
             code = zb_fail(err, ZB_ENOMEM, "out of memory for a path");
         else if (name->is_link && !links)
-            code = add_link(store, below, out, err);
+            code = add_link(walk->store, below, walk->out, err);
         else if (links)
             code = zb__links_count(links, name, below, err);
         if (!code && !(name->is_link && !links))
-            code = add_nodes(store, below, read, links, out, err);
+            code = add_nodes(walk, below, read, false, err);
         free(below);
     }
     zb__early_children_free(&early);
@@ -143,43 +151,46 @@ static void keep_nodes(zb__names *names) {
     names->count = kept;
 }
 
-/* links: NULL to go through none. Recursion is as deep as names in the store are nested. Hidden and
-   reserved names are not nodes. */
-static enum zb_code add_nodes(zb_store *store, const char *path, const zb__early_document *read,
-                              zb__links *links, zb__names *out, zb_error *err) {
+/* Recursion is as deep as names in the store are nested. Hidden and reserved names are not
+   nodes. */
+static enum zb_code add_nodes(const node_walk *walk, const char *path,
+                              const zb__early_document *read, bool is_start, zb_error *err) {
     bool enter;
-    zb__names names = {.count = 0};
+    zb__names names = {.count = 0}, *out = walk->out;
     const size_t own = out->count;
-    enum zb_code code = add_node(store, path, read, out, &enter, err);
+    enum zb_code code = add_node(walk->store, path, read, out, &enter, err);
     zb__name *const group = !code && out->count > own ? &out->name[own] : NULL;
-    if (!code && enter)
-        code = zb__list(store, path, &names, err);
+    if (!code && enter && !(walk->tops && group && !is_start))
+        code = zb__list(walk->store, path, &names, err);
     for (size_t i = 0; group && i < names.count; i++)
         group->has_hidden |= names.name[i].is_prefix && strncmp(names.name[i].text, "__", 2) == 0;
     keep_nodes(&names);
     if (!code)
-        code = add_below(store, path, &names, links, out, err);
+        code = add_below(walk, path, &names, err);
     zb__names_free(&names);
     return code;
 }
 
-enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_error *err) {
-    *out = (zb__names){.count = 0};
-    zb__links links = {.count = 0};
-    enum zb_code code = add_nodes(store, path, NULL, &links, out, err);
+static enum zb_code walk_nodes(const node_walk *walk, const char *path, zb_error *err) {
+    *walk->out = (zb__names){.count = 0};
+    enum zb_code code = !walk->links && zb_store_is_link(walk->store, path)
+                            ? add_link(walk->store, path, walk->out, err)
+                            : add_nodes(walk, path, NULL, true, err);
     if (code)
-        zb__names_free(out);
+        zb__names_free(walk->out);
     return code;
 }
 
-enum zb_code zb__nodes_owned(zb_store *store, const char *path, zb__names *out, zb_error *err) {
-    *out = (zb__names){.count = 0};
-    enum zb_code code = zb_store_is_link(store, path)
-                            ? add_link(store, path, out, err)
-                            : add_nodes(store, path, NULL, NULL, out, err);
-    if (code)
-        zb__names_free(out);
-    return code;
+enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_error *err) {
+    zb__links links = {.count = 0};
+    const node_walk walk = {.store = store, .links = &links, .out = out};
+    return walk_nodes(&walk, path, err);
+}
+
+enum zb_code zb__nodes_owned(zb_store *store, const char *path, bool tops, zb__names *out,
+                             zb_error *err) {
+    const node_walk walk = {.store = store, .tops = tops, .out = out};
+    return walk_nodes(&walk, path, err);
 }
 
 enum zb_code zb__hidden_at(zb_store *store, const char *path, zb__names *out, zb_error *err) {

@@ -32,8 +32,10 @@ enum zb_code zb__node_kind_of(zb_store *store, const char *path, char *kind, boo
 enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_error *err);
 
 /* The same for erasing them: a link that leads to a node is in the list as a link, with nothing
-   below it. The node behind the link may lie elsewhere, and belong to another store. */
-enum zb_code zb__nodes_owned(zb_store *store, const char *path, zb__names *out, zb_error *err);
+   below it. The node behind the link may lie elsewhere, and belong to another store. tops: the node
+   at path and, of those below, the ones that are below no other. */
+enum zb_code zb__nodes_owned(zb_store *store, const char *path, bool tops, zb__names *out,
+                             zb_error *err);
 
 /* The paths of the hidden arrays of the node at path (zarrbridge/change.h); the caller frees them,
    after an error, too. */

@@ -15,6 +15,7 @@
 #include "base/mix.h"
 #include "store/foreign.h"
 #include "store/fs_dirty.h"
+#include "store/fs_discard.h"
 #include "store/fs_flush.h"
 #include "store/fs_kept.h"
 #include "store/fs_list.h"
@@ -51,6 +52,7 @@ static bool fs_is_absent(zb_store *store, const char *prefix) {
 static void fs_destroy(zb_store *store) {
     zb__fs *fs = (zb__fs *)store;
     zb__fork_guard_remove(&fs->guard);
+    (void)zb__fs_finish_erasing(store, NULL);
     zb__fs_leave_no_lock(fs);
     zb__fs_forget_left(fs);
     zb__fs_drop_waiting_below(fs, "");
@@ -92,6 +94,7 @@ static const zb_store_ops fs_ops = {
     .truncate = zb__fs_truncate,
     .rename = zb__fs_rename,
     .sweep = zb__fs_sweep_all,
+    .finish_erasing = zb__fs_finish_erasing,
 };
 
 /* A request costs about a microsecond locally: merge across gaps of a page, and keep merged reads
@@ -102,6 +105,7 @@ static const zb_store_hints fs_hints = {.gap = 4096,
                                         .can_list = true,
                                         .can_change = true,
                                         .is_watched = true,
+                                        .erases_whole = true,
                                         .tells_first = true,
                                         .tells_late = true};
 
@@ -112,11 +116,12 @@ static uint64_t directory_id(const struct stat *st) {
 }
 
 /* The child has no flush under way, whatever its parent was doing, and no part in the parent's
-   lock. */
+   lock, nor in what the parent takes apart. */
 static void forget_parent(void *context) {
     zb__fs *fs = context;
     pthread_mutex_init(&fs->flushing, NULL);
     zb__fs_forget_left(fs);
+    zb__fs_forget_discarded(fs);
     fs->forks++;
 }
 

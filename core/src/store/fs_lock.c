@@ -330,6 +330,13 @@ static enum zb_code acquire_key(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
     }
 }
 
+/* Known while others cannot have the lock: from after it was got until before it goes. */
+static void set_has_hierarchy(zb__fs *fs, bool has) {
+    pthread_mutex_lock(&fs->lock);
+    fs->has_hierarchy = has;
+    pthread_mutex_unlock(&fs->lock);
+}
+
 enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
     zb__fs_lock *l = malloc(sizeof *l);
@@ -351,6 +358,8 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb
         free(l);
         return code;
     }
+    if (l->is_hierarchy && l->fd >= 0)
+        set_has_hierarchy(fs, true);
     *out = &l->base;
     return ZB_OK;
 }
@@ -365,6 +374,8 @@ static void unlink_own(const zb__fs_lock *l) {
 void zb__fs_unlock(zb_lock *lock) {
     zb__fs_lock *l = (zb__fs_lock *)lock;
     zb__fs *fs = (zb__fs *)lock->store;
+    if (l->fd >= 0 && l->is_hierarchy)
+        set_has_hierarchy(fs, false);
     if (l->fd >= 0 && l->is_hierarchy && !atomic_exchange(&fs->lost_root, false)) {
         leave(fs, l);
     } else if (l->fd >= 0) {

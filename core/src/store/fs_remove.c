@@ -3,7 +3,8 @@
  * Removing objects and trees from the directory store.
  *
  * A tree is first renamed to a temporary name, in one step that no reader and no kill can see half
- * done, and then taken apart. Where it was killed in between, the next writer goes on with it.
+ * done, and then taken apart (fs_tree.c): where the hierarchy's lock is held, when it has gone
+ * (fs_discard.c). Where it was killed in between, the next writer goes on with it (fs_sweep.c).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,104 +17,17 @@
 #include <unistd.h>
 
 #include "store/fs_dirty.h"
+#include "store/fs_discard.h"
 #include "store/fs_flush.h"
 #include "store/fs_kept.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
 #include "store/fs_remove.h"
 #include "store/fs_store.h"
+#include "store/fs_tree.h"
 #include "zarrbridge/sys/store.h"
 
-/* ---- Trees ---- */
-
-/* Unlinks anything but a directory; links are not followed. 0, EISDIR, or another errno. */
-static int unlink_file(int dir, const char *name) {
-    if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
-        return 0;
-    if (errno != EPERM) /* the errno that POSIX prescribes for directories */
-        return errno;
-    struct stat st;
-    bool is_directory = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
-    return is_directory ? EISDIR : EPERM;
-}
-
-/* The document of a node goes before all else in its directory: a reader that still has the
-   directory open, and misses chunks from now on, can find out why. */
-static void unlink_document(DIR *dir) {
-    (void)unlinkat(dirfd(dir), "zarr.json", 0);
-}
-
-/* Removes a directory in `top`, its own directories having been moved up into `top`. So trees of
-   any depth come apart with two open descriptors. *progress: something was moved or removed. */
-static int lift(int top, const char *name, bool *progress) {
-    DIR *dir = zb__fs_open_dir(top, name);
-    if (!dir)
-        return errno == ENOENT ? 0 : errno;
-    const struct dirent *entry;
-    int failed = 0;
-    unlink_document(dir);
-    for (errno = 0; !failed && (entry = readdir(dir)) != NULL; errno = 0) {
-        if (zb__fs_is_dots(entry->d_name))
-            continue;
-        failed = unlink_file(dirfd(dir), entry->d_name);
-        if (failed != EISDIR)
-            continue;
-        char unique[NAME_MAX + 1];
-        zb__fs_temp_name("d", unique);
-        failed =
-            renameat(dirfd(dir), entry->d_name, top, unique) == 0 || errno == ENOENT ? 0 : errno;
-        *progress = true;
-    }
-    if (!failed)
-        failed = errno;
-    closedir(dir);
-    if (!failed && unlinkat(top, name, AT_REMOVEDIR) == 0)
-        *progress = true;
-    return failed;
-}
-
-/* Unlinks the files in a directory and lifts its directories' content into it. */
-static int take_apart(int at, const char *name, bool *progress) {
-    DIR *dir = zb__fs_open_dir(at, name);
-    if (!dir)
-        return errno == ENOENT ? 0 : errno;
-    const struct dirent *entry;
-    int failed = 0;
-    unlink_document(dir);
-    for (errno = 0; !failed && (entry = readdir(dir)) != NULL; errno = 0) {
-        if (zb__fs_is_dots(entry->d_name))
-            continue;
-        failed = unlink_file(dirfd(dir), entry->d_name);
-        if (failed == EISDIR)
-            failed = lift(dirfd(dir), entry->d_name, progress);
-    }
-    if (!failed)
-        failed = errno;
-    closedir(dir);
-    return failed;
-}
-
-/* Removes a file, a link or a whole directory; errno. A missing one is not an error: another
-   process was faster. */
-int zb__fs_remove_tree(int at, const char *name) {
-    int failed = unlink_file(at, name);
-    if (failed != EISDIR)
-        return failed;
-    /* Files that come back as often as they go (network file systems keep open ones by another
-       name) must not keep us here for ever. */
-    for (int idle = 0; idle < 4;) {
-        if (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
-            return 0;
-        if (errno != ENOTEMPTY && errno != EEXIST)
-            return errno;
-        bool progress = false;
-        failed = take_apart(at, name, &progress);
-        if (failed)
-            return failed;
-        idle = progress ? 0 : idle + 1;
-    }
-    return ENOTEMPTY;
-}
+/* ---- Erasing ---- */
 
 /* Renames an entry to a name of ours, then removes it; errno. *gone: the first step was done. */
 static int remove_at_once(int at, const char *name, bool *gone) {
@@ -124,8 +38,6 @@ static int remove_at_once(int at, const char *name, bool *gone) {
     *gone = true;
     return zb__fs_remove_tree(at, trash);
 }
-
-/* ---- Erasing ---- */
 
 /* The root itself stays: its entries are removed one by one, the document before all else. */
 static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
@@ -145,7 +57,7 @@ static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
         /* Names of ours belong to writers that are at work, or to the next sweep. */
         if (zb__fs_is_dots(entry->d_name) || zb__fs_is_ours(entry->d_name))
             continue;
-        failed = unlink_file(fs->root, entry->d_name);
+        failed = zb__fs_unlink_file(fs->root, entry->d_name);
         if (failed == EISDIR)
             failed = remove_at_once(fs->root, entry->d_name, &gone);
     }
@@ -181,15 +93,14 @@ enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *e
     code = zb__fs_open_place(fs, prefix, false, &place, err);
     if (code != ZB_OK)
         return code == ZB_ENOTFOUND ? ZB_OK : code;
-    char trash[NAME_MAX + 1];
-    zb__fs_temp_name(place.name, trash);
+    char discarded[NAME_MAX + 1];
     pthread_mutex_lock(&fs->lock); /* no flush may rename anything into it in between */
     zb__fs_drop_waiting_below(fs, prefix);
-    int failed = renameat(place.dir, place.name, place.dir, trash) == 0 ? 0 : errno;
+    int failed = zb__fs_discard(fs, place.dir, place.name, discarded);
     pthread_mutex_unlock(&fs->lock);
     if (!failed) {
         zb__fs_mark_dirty(fs, place.path);
-        failed = zb__fs_remove_tree(place.dir, trash);
+        failed = *discarded ? zb__fs_remove_tree(place.dir, discarded) : 0;
     }
     close(place.dir);
     if (failed == EXDEV)

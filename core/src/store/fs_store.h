@@ -45,6 +45,12 @@ typedef struct zb__fs_dirty {
 typedef struct zb__fs_waiting zb__fs_waiting;
 typedef struct zb__fs_lock zb__fs_lock;
 
+/* A tree out of sight that is taken apart later: see fs_discard.c. */
+typedef struct zb__fs_tree {
+    int fd;                  /* one more than its directory's descriptor; 0: none */
+    char name[NAME_MAX + 1]; /* in the directory above it */
+} zb__fs_tree;
+
 typedef struct zb__fs {
     zb_store base;
     int root;       /* descriptor of the directory */
@@ -69,8 +75,10 @@ typedef struct zb__fs {
     uint64_t *swept; /* hashes of directories that were cleaned, see fs_sweep.c */
     int left;        /* one more than the descriptor of the hierarchy's lock file, which nobody has
                         locked through it, see fs_lock.c; 0: none */
-    struct stat left_file; /* that file */
-    unsigned forks;        /* between the process that opened the store and this one */
+    struct stat left_file;         /* that file */
+    bool has_hierarchy;            /* a thread holds the hierarchy's lock through this store */
+    zb__fs_tree erased, left_over; /* they wait until it has let go */
+    unsigned forks;                /* between the process that opened the store and this one */
 } zb__fs;
 
 #endif

@@ -6,9 +6,10 @@
  * a free lock tells that it is gone; but only among processes on one kernel, since some network
  * file systems grant locks to each machine by itself. The kernel is part of the name: files of
  * another one, and files whose lock cannot be asked for, are taken for left over after a day. A
- * lock file of a key that no process holds is left over at once, except on file systems that other
- * machines may write as well. That of the hierarchy, which a store leaves between two changes, is
- * removed like the others, but nobody is told before it is a day old.
+ * tree that was erased is left over when nobody takes it apart, which its lock tells likewise
+ * (fs_discard.c). A lock file of a key that no process holds is left over at once, except on file
+ * systems that other machines may write as well. That of the hierarchy, which a store leaves
+ * between two changes, is removed like the others, but nobody is told before it is a day old.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,10 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/fs_discard.h"
 #include "store/fs_lock.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
-#include "store/fs_remove.h"
 #include "store/fs_store.h"
 #include "store/fs_sweep.h"
 
@@ -60,10 +61,21 @@ static bool sweep_file(const zb__fs *fs, int dir, const char *name, bool remove)
     return left_over;
 }
 
-/* The same for any entry of our names. A directory or link gets such a name only to be erased: a
-   process that is erasing it does not mind help. On another machine it may belong to a process that
-   we do not know. */
-static bool sweep_entry(const zb__fs *fs, int dir, const char *name, bool remove) {
+/* The same for a tree, which gets such a name only to be erased. */
+static bool sweep_tree(zb__fs *fs, int dir, const char *name, bool remove) {
+    const int claim = zb__fs_claim_tree(dir, name);
+    if (claim < 0 && errno == EAGAIN)
+        return false;
+    if (remove)
+        zb__fs_remove_left_tree(fs, dir, name, claim);
+    else if (claim >= 0)
+        close(claim);
+    return true;
+}
+
+/* The same for any entry of our names. On another machine it may belong to a process that we do not
+   know. */
+static bool sweep_entry(zb__fs *fs, int dir, const char *name, bool remove) {
     struct stat st;
     if (!zb__fs_is_ours(name) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return false;
@@ -71,8 +83,10 @@ static bool sweep_entry(const zb__fs *fs, int dir, const char *name, bool remove
         return sweep_file(fs, dir, name, remove);
     if (!zb__fs_is_local_temp(name) && !is_old(&st))
         return false;
+    if (S_ISDIR(st.st_mode))
+        return sweep_tree(fs, dir, name, remove);
     if (remove)
-        zb__fs_remove_tree(dir, name);
+        (void)unlinkat(dir, name, 0);
     return true;
 }
 
@@ -108,7 +122,7 @@ void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place) {
 
 enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                               void *context, zb_error *err) {
-    const zb__fs *fs = (const zb__fs *)store;
+    zb__fs *fs = (zb__fs *)store;
     int fd = zb__fs_openat(fs->root, *prefix ? prefix : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return ZB_OK;

@@ -355,6 +355,10 @@ enum zb_code zb_store_sweep(zb_store *store, const char *prefix, bool remove, zb
                                       : store->ops->sweep(store, prefix, remove, fn, context, err);
 }
 
+enum zb_code zb_store_finish_erasing(zb_store *store, zb_error *err) {
+    return store->ops->finish_erasing ? store->ops->finish_erasing(store, err) : ZB_OK;
+}
+
 /* ---- Whole objects ---- */
 
 /* Reads exactly size bytes of an open object into a new, NUL-terminated block. */

@@ -349,6 +349,7 @@ enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store
     if (code == ZB_OK) {
         w->microseconds = microseconds;
         w->base.hints.is_local = w->base.hints.is_watched = w->base.hints.can_change = false;
+        w->base.hints.erases_whole = false;
         *out = &w->base;
     }
     return code;

@@ -10,6 +10,5 @@ enum zb_code vol_in_turn(const vol_file *file, vol_turn_act *act, void *context,
     if (code)
         return code;
     code = act(context, err);
-    zb_turn_end(file->store, &turn);
-    return code;
+    return zb_turn_end(file->store, &turn, code, err);
 }

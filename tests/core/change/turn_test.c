@@ -34,13 +34,13 @@ static void others_wait(void **state) {
     expect_refused(other, "b");
     ASSERT_OK(zb_turn_begin(f->store, &inner, &err), err);
     expect_group(f->store, "c");
-    zb_turn_end(f->store, &inner);
+    ASSERT_OK(zb_turn_end(f->store, &inner, ZB_OK, &err), err);
     expect_refused(other, "b"); /* the turn goes on */
     expect_group(f->store, "d");
     ASSERT_OK(zb_node_delete(f->store, "d", &err), err);
     ASSERT_OK(zb_node_move(f->store, "c", "e", &err), err);
     ASSERT_OK(zb_store_settle(f->store, &err), err);
-    zb_turn_end(f->store, &turn);
+    ASSERT_OK(zb_turn_end(f->store, &turn, ZB_OK, &err), err);
     expect_group(other, "b");
     expect_group(f->store, "g");
     zb_store_release(other);
@@ -63,7 +63,7 @@ static void other_threads_wait(void **state) {
     assert_int_equal(pthread_create(&thread, NULL, try_in_a_thread, f->store), 0);
     assert_int_equal(pthread_join(thread, &was_refused), 0);
     assert_ptr_equal(was_refused, f->store);
-    zb_turn_end(f->store, &turn);
+    ASSERT_OK(zb_turn_end(f->store, &turn, ZB_OK, &err), err);
     expect_group(f->store, "thread");
 }
 
@@ -79,8 +79,7 @@ static void *hold_a_turn(void *context) {
     t->failed = zb_turn_begin(t->store, &turn, NULL) != ZB_OK;
     pthread_barrier_wait(&t->steps);
     pthread_barrier_wait(&t->steps);
-    if (!t->failed)
-        zb_turn_end(t->store, &turn);
+    t->failed = t->failed || zb_turn_end(t->store, &turn, ZB_OK, NULL) != ZB_OK;
     return NULL;
 }
 
@@ -121,7 +120,7 @@ static void stores_around_others_have_turns(void **state) {
     ASSERT_OK(zb_turn_begin(outer, &turn, &err), err);
     expect_group(outer, "a");
     expect_group(f->store, "b");
-    zb_turn_end(outer, &turn);
+    ASSERT_OK(zb_turn_end(outer, &turn, ZB_OK, &err), err);
     zb_store_release(outer);
 }
 
@@ -133,7 +132,7 @@ static void stores_in_memory_have_turns(void **state) {
     ASSERT_OK(zb_store_new_mem("memory", &store, &err), err);
     ASSERT_OK(zb_turn_begin(store, &turn, &err), err);
     expect_group(store, "a");
-    zb_turn_end(store, &turn);
+    ASSERT_OK(zb_turn_end(store, &turn, ZB_OK, &err), err);
     zb_store_release(store);
 }
 

@@ -4,15 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 char calls_log[4096];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
 static enum call failing;
-static int countdown, failure;
+static int countdown, failure; /* failure: errno, 0: stop */
 static bool has_failed;
 static unsigned long write_limit;
 static bool interrupted;
@@ -26,6 +28,10 @@ void calls_fail(enum call kind, int nth, int error) {
     countdown = nth;
     failure = error;
     has_failed = false;
+}
+
+void calls_stop(enum call kind, int nth) {
+    calls_fail(kind, nth, 0);
 }
 
 bool calls_failed(void) {
@@ -68,9 +74,11 @@ static bool fails(enum call kind) {
     bool now = kind == failing && countdown > 0 && --countdown == 0;
     has_failed |= now;
     release_lock();
-    if (now)
+    if (now && failure == 0)
+        kill(getpid(), SIGSTOP);
+    else if (now)
         errno = failure;
-    return now;
+    return now && failure != 0;
 }
 
 #define DECLARE(result, name, ...)                                                                 \
@@ -83,6 +91,7 @@ DECLARE(ssize_t, writev, int fd, const struct iovec *vectors, int count)
 DECLARE(int, fdatasync, int fd)
 DECLARE(int, close, int fd)
 DECLARE(int, renameat, int from_at, const char *from, int to_at, const char *to)
+DECLARE(int, unlinkat, int at, const char *path, int flags)
 DECLARE(int, fsync, int fd)
 DECLARE(int, syncfs, int fd)
 
@@ -141,6 +150,10 @@ int __wrap_close(int fd) {
 
 int __wrap_renameat(int from_at, const char *from, int to_at, const char *to) {
     return fails(CALL_RENAMEAT) ? -1 : __real_renameat(from_at, from, to_at, to);
+}
+
+int __wrap_unlinkat(int at, const char *path, int flags) {
+    return fails(CALL_UNLINKAT) ? -1 : __real_unlinkat(at, path, flags);
 }
 
 int __wrap_fsync(int fd) {

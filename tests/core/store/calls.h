@@ -16,6 +16,7 @@ enum call {
     CALL_RENAMEAT,
     CALL_FSYNC,
     CALL_SYNCFS,
+    CALL_UNLINKAT,
     CALL_KINDS
 };
 
@@ -27,6 +28,8 @@ void calls_clear(void);
 /* The nth call of this kind fails with the errno value; none when nth is 0. */
 void calls_fail(enum call kind, int nth, int error);
 bool calls_failed(void); /* it failed */
+/* Before the nth call of this kind the process stops itself. */
+void calls_stop(enum call kind, int nth);
 
 /* From now on no file can be locked, for this errno value; 0: as it is. */
 void calls_refuse_locks(int error);

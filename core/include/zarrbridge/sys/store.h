@@ -100,6 +100,9 @@ typedef struct zb_store_hints {
                              taken for the present one (nanoseconds); counts with submit() */
     uint64_t small;       /* shards of at most this decoded size (bytes) come faster whole than by
                              their index first; counts with submit() */
+    bool
+        erases_whole; /* erase_below() takes away all below a prefix in one step for readers and for
+                          a kill */
     bool tells_first; /* put() heeds is_first, which costs less than to ask is_absent() before */
     bool tells_late;  /* the validator of an object that was put a moment ago is hardly ever valid:
                          asking for it is worth nothing, except on slow disks */
@@ -270,8 +273,8 @@ typedef struct zb_store_ops {
        erase_below. */
     enum zb_code (*erase)(zb_store *store, const char *key, zb_error *err);
     /* Removes everything below prefix ("a/b"; "" empties the store), directories too. With a prefix
-       no reader and no kill sees it half done where the backend can (fs does); with "" the root's
-       zarr.json goes first. */
+       no reader and no kill sees it half done where the backend can (erases_whole); with "" the
+       root's zarr.json goes first. */
     enum zb_code (*erase_below)(zb_store *store, const char *prefix, zb_error *err);
     /* Makes all waiting objects of the batch (NULL: of all batches) visible, in the order of the
        puts, and durable; and durable all that was put with `in_order` or ZB_SYNC_CLOSE and all
@@ -338,9 +341,14 @@ typedef struct zb_store_ops {
        prefix "", with all of their keys. */
     enum zb_code (*sweep)(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                           void *context, zb_error *err);
+    /* Frees what erase_below() has only moved out of sight, as it may where the hierarchy's lock is
+       held through this store. Called when the lock has been let go of, so that others need not
+       wait for it. An error: everything is erased, but something of it stays in a place that list()
+       hides. NULL where erase_below() leaves nothing. */
+    enum zb_code (*finish_erasing)(zb_store *store, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 16
+#define ZB_STORE_OPS_VERSION 17
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
@@ -480,6 +488,7 @@ ZB_API enum zb_code zb_store_copy(zb_store *store, const char *key, zb_store *fr
                                   const char *from_key, zb_error *err);
 ZB_API enum zb_code zb_store_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                                    void *context, zb_error *err);
+ZB_API enum zb_code zb_store_finish_erasing(zb_store *store, zb_error *err);
 
 /* Reads a whole object of at most `limit` bytes (ZB_ELIMIT above, naming limit_name). *data is
    malloc'ed with a NUL after its *size bytes; the caller frees. info may be NULL. */

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Deleting nodes with many files: other programs change the hierarchy while the files go, and go on
+   with them when the program that deletes is killed. The limit lock_seconds is short, so that who
+   would wait fails soon. */
+#include <limits.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/calls.h"
+#include "store/fixture.h"
+#include "zarrbridge/change.h"
+
+enum { GROUPS = 40 };
+
+static void create(zb_store *store, const char *path) {
+    zb_error err;
+    zb_node *node;
+    ASSERT_OK(zb_group_create(store, path, NULL, &node, &err), err);
+    zb_node_release(node);
+}
+
+/* "g" and "h" have two levels below them. */
+static void make_nodes(zb_store *store) {
+    char path[40];
+    create(store, "");
+    for (int i = 0; i < GROUPS; i++) {
+        snprintf(path, sizeof path, "%c/x%d/y", i % 2 ? 'g' : 'h', i);
+        create(store, path);
+    }
+}
+
+/* The ways to delete: one call, or a turn. */
+static enum zb_code delete_at_once(zb_store *store, const char *path, zb_error *err) {
+    return zb_node_delete(store, path, err);
+}
+
+static enum zb_code delete_in_a_turn(zb_store *store, const char *path, zb_error *err) {
+    zb_turn turn;
+    enum zb_code code = zb_turn_begin(store, &turn, err);
+    if (!code)
+        code = zb_turn_end(store, &turn, zb_node_delete(store, path, err), err);
+    return code;
+}
+
+/* Forks a process that deletes the node, and stops with most of its files still there. */
+static pid_t stop_in_the_middle(const fixture *f, const char *path,
+                                enum zb_code (*delete)(zb_store *, const char *, zb_error *)) {
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        zb_store *store;
+        zb_error err;
+        CHILD_CHECK(zb_store_open_fs(f->root, &store, &err) == ZB_OK, "%s", err.message);
+        calls_stop(CALL_UNLINKAT, 8);
+        CHILD_CHECK(delete (store, path, &err) == ZB_OK, "%s", err.message);
+        _Exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+    assert_true(WIFSTOPPED(status));
+    return child;
+}
+
+static void end(pid_t child, int signal) {
+    int status;
+    assert_int_equal(kill(child, signal), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(signal == SIGCONT ? WIFEXITED(status) && WEXITSTATUS(status) == 0
+                                  : WIFSIGNALED(status));
+}
+
+static void others_change_meanwhile(void **state) {
+    const fixture *f = *state;
+    zb_error err;
+    make_nodes(f->store);
+    for (int turn = 0; turn < 2; turn++) {
+        const char *path = turn ? "h" : "g";
+        const pid_t child = stop_in_the_middle(f, path, turn ? delete_in_a_turn : delete_at_once);
+        const int files = fixture_files(f->root, NULL);
+        assert_in_range(files, GROUPS / 2, INT_MAX);
+        create(f->store, path); /* in its place, where one would sweep */
+        create(f->store, "other/group");
+        ASSERT_OK(zb_node_delete(f->store, "other", &err), err);
+        assert_int_equal(fixture_files(f->root, NULL), files + 1);
+        end(child, SIGCONT);
+        assert_holds(f->store, turn ? "h/x0/zarr.json" : "g/x1/zarr.json", NULL);
+        ASSERT_OK(zb_node_delete(f->store, path, &err), err);
+    }
+    ASSERT_OK(zb_store_flush(f->store, &err), err);
+    assert_int_equal(fixture_files(f->root, NULL), 1);
+}
+
+/* All of a store goes by the same way. */
+static void others_change_what_was_a_store(void **state) {
+    const fixture *f = *state;
+    make_nodes(f->store);
+    const pid_t child = stop_in_the_middle(f, "", delete_at_once);
+    create(f->store, "");
+    create(f->store, "new");
+    end(child, SIGCONT);
+    zb_error err;
+    ASSERT_OK(zb_store_flush(f->store, &err), err);
+    assert_int_equal(fixture_files(f->root, NULL), 2);
+}
+
+static void the_next_program_goes_on(void **state) {
+    const fixture *f = *state;
+    zb_store *next;
+    zb_node *root, *changed;
+    zb_error err;
+    make_nodes(f->store);
+    end(stop_in_the_middle(f, "g", delete_at_once), SIGKILL);
+    ASSERT_OK(zb_store_open_fs(f->root, &next, &err), err);
+    ASSERT_OK(zb_node_open(next, "", &root, &err), err);
+    ASSERT_OK(zb_node_delete(next, "h", &err), err);
+    ASSERT_OK(zb_node_set_attribute(root, "writes", "\"here\"", &changed, &err), err);
+    zb_node_release(changed);
+    zb_node_release(root);
+    zb_store_release(next);
+    ASSERT_OK(zb_store_flush(f->store, &err), err);
+    int ours;
+    assert_int_equal(fixture_files(f->root, &ours), 1);
+    assert_int_equal(ours, 0);
+}
+
+int main(void) {
+    setenv("ZARRBRIDGE_LOCK_SECONDS", "1", 1); /* before the limits are read */
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(others_change_meanwhile),
+        FIXTURE_TEST(others_change_what_was_a_store),
+        FIXTURE_TEST(the_next_program_goes_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* Trees that are erased under the hierarchy's lock: they are out of sight at once, and taken apart
+   when the lock has gone, by one process at a time, or by the next one when that was killed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/calls.h"
+#include "store/fixture.h"
+#include "store/fs_path.h"
+
+enum { CHUNKS = 20 };
+
+static void make_tree(zb_store *store, const char *root) {
+    char key[200];
+    for (int i = 0; i < CHUNKS; i++) {
+        snprintf(key, sizeof key, "%s/a/c/%d", root, i);
+        fixture_must_put(store, key, "chunk", PUT_LATER);
+    }
+    snprintf(key, sizeof key, "%s/zarr.json", root);
+    fixture_must_put(store, key, "{}", PUT_LATER);
+}
+
+static zb_lock *lock_hierarchy(zb_store *store) {
+    zb_error err;
+    zb_lock *lock;
+    ASSERT_OK(zb_store_lock(store, "zarr.json", &lock, &err), err);
+    return lock;
+}
+
+static void erase(zb_store *store, const char *prefix) {
+    zb_error err;
+    ASSERT_OK(zb_store_erase_below(store, prefix, &err), err);
+}
+
+static void finish(zb_store *store) {
+    zb_error err;
+    ASSERT_OK(zb_store_finish_erasing(store, &err), err);
+}
+
+static void set_up_trees(zb_store *store) {
+    make_tree(store, "g/x");
+    make_tree(store, "g/y");
+    make_tree(store, "h");
+    fixture_must_put(store, "g/zarr.json", "{}", PUT_LATER);
+}
+
+/* Files that are there but the lock's. */
+static int files_in(const fixture *f) {
+    char lock[PATH_MAX];
+    snprintf(lock, sizeof lock, "%s/.zarr.json.zb-lock", f->root);
+    return fixture_files(f->root, NULL) - (access(lock, F_OK) == 0);
+}
+
+static int count(void *context, const zb_list_entry *entry) {
+    (void)entry;
+    ++*(int *)context;
+    return 0;
+}
+
+static int left_overs(zb_store *store, bool remove) {
+    zb_error err;
+    int found = 0;
+    ASSERT_OK(zb_store_sweep(store, "g", remove, count, &found, &err), err);
+    return found;
+}
+
+static void trees_wait_for_the_lock(void **state) {
+    const fixture *f = *state;
+    set_up_trees(f->store);
+    const int descriptors = check_descriptors();
+    zb_lock *lock = lock_hierarchy(f->store);
+    erase(f->store, "g/x");
+    erase(f->store, "g/y");
+    erase(f->store, "h"); /* from another directory */
+    assert_holds(f->store, "g/x/a/c/0", NULL);
+    assert_holds(f->store, "h/zarr.json", NULL);
+    /* One of them has lost its document, which no other library may find. */
+    assert_int_equal(files_in(f), 3 * CHUNKS + 2 + 1);
+    zb_store_unlock(lock);
+    assert_int_equal(files_in(f), 3 * CHUNKS + 2 + 1);
+    finish(f->store);
+    assert_int_equal(files_in(f), 1);
+    finish(f->store); /* nothing is left to do */
+    make_tree(f->store, "h");
+    erase(f->store, "h"); /* nobody holds the lock */
+    assert_int_equal(files_in(f), 1);
+    zb_store_release(f->store); /* with the descriptor of the lock's file */
+    assert_in_range(check_descriptors(), 0, descriptors);
+    zb_error err;
+    ASSERT_OK(zb_store_open_fs(f->root, &((fixture *)*state)->store, &err), err);
+}
+
+/* Neither another writer, which may hold the lock itself, nor a check of the store touches what is
+   waiting, and neither does anything in a child. */
+static void others_leave_trees_alone(void **state) {
+    const fixture *f = *state;
+    zb_error err;
+    zb_store *other;
+    set_up_trees(f->store);
+    zb_lock *lock = lock_hierarchy(f->store);
+    erase(f->store, "g/x");
+    zb_store_unlock(lock);
+    const int files = files_in(f);
+    ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
+    lock = lock_hierarchy(other);
+    fixture_must_put(other, "g/zarr.json", "{}", PUT_LATER);
+    zb_store_unlock(lock);
+    finish(other);
+    assert_int_equal(left_overs(other, false), 0);
+    assert_int_equal(left_overs(other, true), 0);
+    zb_store_release(other);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        CHILD_CHECK(zb_store_finish_erasing(f->store, &err) == ZB_OK, "%s", err.message);
+        zb_store_release(f->store);
+        _Exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(files_in(f), files);
+    finish(f->store);
+    assert_int_equal(files_in(f), CHUNKS + 1 + CHUNKS + 1 + 1);
+}
+
+static void erase_and_die(const fixture *f) {
+    zb_error err;
+    zb_lock *lock;
+    CHILD_CHECK(zb_store_lock(f->store, "zarr.json", &lock, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_store_erase_below(f->store, "g/x", &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_store_erase_below(f->store, "g/y", &err) == ZB_OK, "%s", err.message);
+    kill(getpid(), SIGKILL);
+}
+
+/* What a killed process has left waits as well where its finder holds the lock. */
+static void the_next_writer_goes_on(void **state) {
+    const fixture *f = *state;
+    zb_error err;
+    zb_store *next;
+    set_up_trees(f->store);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0)
+        erase_and_die(f);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    const int files = files_in(f);
+    assert_int_equal(files, 3 * CHUNKS + 1 + 1 + 1);
+    ASSERT_OK(zb_store_open_fs(f->root, &next, &err), err);
+    assert_int_equal(left_overs(next, false), 1);
+    zb_lock *lock = lock_hierarchy(next);
+    fixture_must_put(next, "g/zarr.json", "{}", PUT_LATER);
+    assert_int_equal(files_in(f), files);
+    zb_store_unlock(lock);
+    finish(next);
+    assert_int_equal(files_in(f), CHUNKS + 1 + 1);
+    zb_store_release(next);
+}
+
+/* Trees that cannot wait are taken apart at once, and those that cannot be moved stay as they
+   are. */
+static void every_tree_goes_or_stays_whole(void **state) {
+    const fixture *f = *state;
+    zb_error err;
+    set_up_trees(f->store);
+    const int files = files_in(f);
+    zb_lock *lock = lock_hierarchy(f->store);
+    calls_fail(CALL_RENAMEAT, 1, EBUSY); /* as that of a mount point */
+    ASSERT_FAILS(zb_store_erase_below(f->store, "g/x", &err), ZB_EIO, err, "g/x");
+    calls_fail(CALL_RENAMEAT, 1, EXDEV);
+    ASSERT_FAILS(zb_store_erase_below(f->store, "g/x", &err), ZB_EUNSUPPORTED, err, "overlay");
+    assert_int_equal(files_in(f), files);
+    assert_holds(f->store, "g/x/a/c/0", "chunk");
+    erase(f->store, "g/x");
+    calls_fail(CALL_RENAMEAT, 1, EXDEV); /* the first tree is on another file system */
+    erase(f->store, "g/y");
+    assert_true(calls_failed());
+    assert_int_equal(files_in(f), CHUNKS + CHUNKS + 1 + 1);
+    zb_store_unlock(lock);
+    finish(f->store);
+    lock = lock_hierarchy(f->store);
+    calls_fail(CALL_OPENAT, 1, EMFILE);
+    erase(f->store, "h");
+    assert_true(calls_failed());
+    assert_int_equal(files_in(f), 1);
+    fixture_must_put(f->store, "h/zarr.json", "{}", PUT_LATER);
+    fixture_link(f, "../h", "g/link");
+    erase(f->store, "g/link");
+    erase(f->store, "g"); /* the directory of a tree that waits */
+    erase(f->store, "h");
+    zb_store_unlock(lock);
+    finish(f->store);
+    assert_int_equal(files_in(f), 0);
+}
+
+/* The group that holds the tree, and the tree itself, may have gone meanwhile. */
+static void trees_are_found_where_they_are(void **state) {
+    const fixture *f = *state;
+    zb_error err;
+    set_up_trees(f->store);
+    zb_lock *lock = lock_hierarchy(f->store);
+    erase(f->store, "g/x");
+    ASSERT_OK(zb_store_rename(f->store, "g", "k", &err), err);
+    zb_store_unlock(lock);
+    finish(f->store);
+    assert_int_equal(files_in(f), 2 * (CHUNKS + 1) + 1);
+    lock = lock_hierarchy(f->store);
+    erase(f->store, "k/y");
+    erase(f->store, "k"); /* which cannot be moved into a tree that it holds */
+    assert_int_equal(files_in(f), CHUNKS + 1);
+    zb_store_unlock(lock);
+    finish(f->store);
+    assert_int_equal(files_in(f), CHUNKS + 1);
+}
+
+static void failures_are_told(void **state) {
+    const fixture *f = *state;
+    zb_error err;
+    set_up_trees(f->store);
+    const int descriptors = check_descriptors();
+    zb_lock *lock = lock_hierarchy(f->store);
+    erase(f->store, "g/x");
+    zb_store_unlock(lock);
+    calls_fail(CALL_UNLINKAT, 10, EACCES);
+    ASSERT_FAILS(zb_store_finish_erasing(f->store, &err), ZB_EIO, err, "repair");
+    assert_true(calls_failed());
+    assert_in_range(check_descriptors(), 0, descriptors + 1); /* that of the lock's file */
+    assert_holds(f->store, "g/x/zarr.json", NULL);
+    assert_int_equal(left_overs(f->store, true), 1);
+    assert_int_equal(files_in(f), 2 * (CHUNKS + 1) + 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(trees_wait_for_the_lock),        FIXTURE_TEST(others_leave_trees_alone),
+        FIXTURE_TEST(the_next_writer_goes_on),        FIXTURE_TEST(every_tree_goes_or_stays_whole),
+        FIXTURE_TEST(trees_are_found_where_they_are), FIXTURE_TEST(failures_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
