@@ -4,6 +4,7 @@
    would wait fails soon. */
 #include <limits.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +52,7 @@ static pid_t stop_in_the_middle(const fixture *f, const char *path,
     if (child == 0) {
         zb_store *store;
         zb_error err;
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails lets nobody go on */
         CHILD_CHECK(zb_store_open_fs(f->root, &store, &err) == ZB_OK, "%s", err.message);
         calls_stop(CALL_UNLINKAT, 8);
         CHILD_CHECK(delete (store, path, &err) == ZB_OK, "%s", err.message);
