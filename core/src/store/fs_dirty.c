@@ -24,39 +24,60 @@ bool zb__fs_is_below(const char *key, const char *prefix) {
     return length == 0 || (strncmp(key, prefix, length) == 0 && key[length] == '/');
 }
 
-static zb__fs_dirty *find_dirty(const zb__fs *fs, const char *path, bool is_file) {
-    uint64_t hash = zb__fs_hash(path);
-    for (size_t i = 0; i < fs->dirty_count; i++) {
-        const zb__fs_dirty *entry = &fs->dirty[i];
+static unsigned *chain_of(zb__fs *fs, uint64_t hash) {
+    return &fs->dirty_chain[hash % ZB__FS_DIRTY_CHAINS];
+}
+
+static zb__fs_dirty *find_dirty(zb__fs *fs, const char *path, uint64_t hash, bool is_file) {
+    for (unsigned i = *chain_of(fs, hash); i > 0; i = fs->dirty[i - 1].next) {
+        zb__fs_dirty *entry = &fs->dirty[i - 1];
         if (entry->hash == hash && entry->is_file == is_file && strcmp(entry->path, path) == 0)
-            return &fs->dirty[i];
+            return entry;
     }
     return NULL;
 }
 
+/* Where its chain tells the index of an entry. */
+static unsigned *link_to(zb__fs *fs, const zb__fs_dirty *entry) {
+    unsigned *link = chain_of(fs, entry->hash);
+    while (&fs->dirty[*link - 1] != entry)
+        link = &fs->dirty[*link - 1].next;
+    return link;
+}
+
 /* Room for one more; NULL when there are too many, or memory runs out. */
-static zb__fs_dirty *add_dirty(zb__fs *fs, const char *path, bool is_file) {
+static zb__fs_dirty *add_dirty(zb__fs *fs, const char *path, uint64_t hash, bool is_file) {
     if (fs->dirty_count >= DIRTY_MAX ||
         !zb__list_grow(&fs->dirty, fs->dirty_count, &fs->dirty_capacity, sizeof *fs->dirty))
         return NULL;
     char *copy = strdup(path);
     if (!copy)
         return NULL;
-    fs->dirty[fs->dirty_count] =
-        (zb__fs_dirty){.path = copy, .hash = zb__fs_hash(path), .is_file = is_file};
-    return &fs->dirty[fs->dirty_count++];
+    unsigned *chain = chain_of(fs, hash);
+    zb__fs_dirty *added = &fs->dirty[fs->dirty_count++];
+    *added = (zb__fs_dirty){.path = copy, .hash = hash, .next = *chain, .is_file = is_file};
+    *chain = (unsigned)fs->dirty_count;
+    return added;
 }
 
+/* The last one takes its place. */
 static void remove_dirty(zb__fs *fs, zb__fs_dirty *entry) {
+    zb__fs_dirty *last = &fs->dirty[fs->dirty_count - 1];
     free(entry->path);
-    *entry = fs->dirty[--fs->dirty_count];
+    *link_to(fs, entry) = entry->next;
+    if (last != entry) {
+        *link_to(fs, last) = (unsigned)(entry - fs->dirty) + 1;
+        *entry = *last;
+    }
+    fs->dirty_count--;
 }
 
 static void mark(zb__fs *fs, const char *path, bool is_file) {
     pthread_mutex_lock(&fs->lock);
-    zb__fs_dirty *entry = fs->dirty_all ? NULL : find_dirty(fs, path, is_file);
+    const uint64_t hash = fs->dirty_all ? 0 : zb__fs_hash(path);
+    zb__fs_dirty *entry = fs->dirty_all ? NULL : find_dirty(fs, path, hash, is_file);
     if (!entry && !fs->dirty_all)
-        entry = add_dirty(fs, path, is_file);
+        entry = add_dirty(fs, path, hash, is_file);
     *(entry ? &entry->change : &fs->dirty_all) = ++fs->changes;
     pthread_mutex_unlock(&fs->lock);
 }
@@ -165,7 +186,7 @@ enum zb_code zb__fs_sync_names(zb__fs *fs, const char *key, zb_error *err) {
         if (failed)
             code = zb__fs_fail_write(err, failed, is_file ? "sync" : "sync the directory", path);
         pthread_mutex_lock(&fs->lock);
-        entry = failed ? NULL : find_dirty(fs, path, is_file);
+        entry = failed ? NULL : find_dirty(fs, path, zb__fs_hash(path), is_file);
         if (entry && entry->change == change)
             remove_dirty(fs, entry);
     }

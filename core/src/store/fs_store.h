@@ -39,8 +39,12 @@ typedef struct zb__fs_dirty {
     char *path; /* beneath the root, "" for the root itself, ".." for the root's own name */
     uint64_t hash;
     uint64_t change; /* grows with each change: an entry changed during its sync stays */
+    unsigned next;   /* one more than the index of the next one in its chain; 0: none */
     bool is_file;
 } zb__fs_dirty;
+
+/* Chains by hash, in which an entry is found. */
+#define ZB__FS_DIRTY_CHAINS 256
 
 typedef struct zb__fs_waiting zb__fs_waiting;
 typedef struct zb__fs_lock zb__fs_lock;
@@ -70,6 +74,7 @@ typedef struct zb__fs {
     uint64_t losses;     /* and how many there were: each batch is told those since its puts */
     zb__fs_dirty *dirty;
     size_t dirty_count, dirty_capacity;
+    unsigned dirty_chain[ZB__FS_DIRTY_CHAINS]; /* where each begins, as `next` says it */
     uint64_t dirty_all; /* the last change that was not remembered, there being too many; 0: none */
     uint64_t changes;
     uint64_t *swept; /* hashes of directories that were cleaned, see fs_sweep.c */

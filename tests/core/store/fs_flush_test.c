@@ -332,6 +332,41 @@ static void visible_objects_are_synced_by_the_flush(void **state) {
     must_flush(f->store);
 }
 
+static size_t count_calls(char letter) {
+    size_t count = 0;
+    for (const char *at = calls_log; (at = strchr(at, letter)); at++)
+        count++;
+    return count;
+}
+
+static void put_documents(zb_store *store, int from, int count) {
+    for (int i = from; i < from + count; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "g%d/zarr.json", i);
+        fixture_must_put(store, key, "{}", PUT_IN_ORDER);
+    }
+}
+
+/* However many wait and however often they change: each file and each directory once. Those that a
+   put makes durable go out of the midst of the others. */
+static void each_change_is_synced_once(void **state) {
+    fixture *f = *state;
+    enum { COUNT = 300 };
+    must_flush(f->store);
+    put_documents(f->store, 0, COUNT);
+    put_documents(f->store, 0, COUNT);
+    fixture_must_put(f->store, "g7/k", "1", PUT_NOW); /* with g7 and the root */
+    fixture_must_put(f->store, "g99/k", "1", PUT_NOW);
+    put_documents(f->store, COUNT / 2, COUNT / 2);
+    calls_clear();
+    must_flush(f->store);
+    assert_int_equal(count_calls('s'), COUNT);
+    assert_int_equal(count_calls('d'), COUNT - 2);
+    calls_clear();
+    must_flush(f->store);
+    assert_log("");
+}
+
 static enum zb_code refuse(void *context, const char *key, zb_error *err) {
     (*(int *)context)++;
     return strcmp(key, "bad") == 0 ? zb_fail(err, ZB_ECONFLICT, "not '%s'", key) : ZB_OK;
@@ -456,6 +491,7 @@ int main(void) {
         FIXTURE_TEST(each_batch_hears_of_its_own_losses),
         FIXTURE_TEST(losses_in_between_are_told_to_their_batch),
         FIXTURE_TEST(lost_names_are_told_to_all),
+        FIXTURE_TEST(each_change_is_synced_once),
         FIXTURE_TEST(visible_objects_are_synced_by_the_flush),
         FIXTURE_TEST(checks_come_last),
         FIXTURE_TEST(unflushed_objects_go_with_the_store),
