@@ -205,8 +205,10 @@ bool zb__fs_is_ours(const char *name) {
 #define NAME_KEPT 200
 
 static void begin_name(const char *name, char out[NAME_MAX + 1]) {
-    if (strlen(name) <= NAME_KEPT)
-        snprintf(out, NAME_MAX + 1, ".%s", name);
+    const size_t length = strlen(name);
+    out[0] = '.';
+    if (length <= NAME_KEPT)
+        memcpy(out + 1, name, length + 1);
     else
         snprintf(out, NAME_MAX + 1, ".%016llx", (unsigned long long)zb__fs_hash(name));
 }
@@ -243,13 +245,22 @@ static uint64_t next_unique(void) {
 }
 
 /* .NAME.KERNEL.UNIQUE.zb-tmp, the two numbers with 16 hexadecimal digits. */
-#define TEMP_TAIL_LENGTH (2 * 17 + sizeof ZB__FS_TEMP - 1)
+#define NUMBER_LENGTH 17
+#define TEMP_TAIL_LENGTH (2 * NUMBER_LENGTH + sizeof ZB__FS_TEMP - 1)
+
+/* A dot and the digits: each object that is put has such a name, and printf takes long. */
+static void put_number(char *out, uint64_t number) {
+    out[0] = '.';
+    for (int i = NUMBER_LENGTH - 1; i > 0; i--, number >>= 4)
+        out[i] = "0123456789abcdef"[number & 15];
+}
 
 void zb__fs_temp_name(const char *name, char out[NAME_MAX + 1]) {
     begin_name(name, out);
-    size_t used = strlen(out);
-    snprintf(out + used, NAME_MAX + 1 - used, ".%016llx.%016llx" ZB__FS_TEMP,
-             (unsigned long long)get_kernel_id(), (unsigned long long)next_unique());
+    char *tail = out + strlen(out);
+    put_number(tail, get_kernel_id());
+    put_number(tail + NUMBER_LENGTH, next_unique());
+    memcpy(tail + 2 * NUMBER_LENGTH, ZB__FS_TEMP, sizeof ZB__FS_TEMP);
 }
 
 void zb__fs_lock_name(const char *name, char out[NAME_MAX + 1]) {
@@ -258,11 +269,11 @@ void zb__fs_lock_name(const char *name, char out[NAME_MAX + 1]) {
 }
 
 bool zb__fs_is_local_temp(const char *name) {
-    char expected[18];
+    char expected[NUMBER_LENGTH];
     size_t length = strlen(name);
-    snprintf(expected, sizeof expected, ".%016llx", (unsigned long long)get_kernel_id());
+    put_number(expected, get_kernel_id());
     return get_kernel_id() != 0 && length > TEMP_TAIL_LENGTH &&
-           memcmp(name + length - TEMP_TAIL_LENGTH, expected, 17) == 0;
+           memcmp(name + length - TEMP_TAIL_LENGTH, expected, sizeof expected) == 0;
 }
 
 const char *zb__fs_name_of(const char *key) {

@@ -8,7 +8,6 @@
 #include "model/stored_names.h"
 #include "model/tree.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,10 +45,22 @@ enum zb_code vol_node_each_below(vol_node *node, enum zb_code (*act)(vol_node *,
 
 /* ---- Paths ---- */
 
+/* malloc'ed, or NULL. Each new node has two, and printf takes long. */
+static char *join(const char *above, const char *between, const char *name) {
+    const size_t front = strlen(above), middle = strlen(between), back = strlen(name) + 1;
+    char *path = malloc(front + middle + back);
+    if (!path)
+        return NULL;
+    memcpy(path, above, front);
+    memcpy(path + front, between, middle);
+    memcpy(path + front + middle, name, back);
+    return path;
+}
+
 bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name) {
     const bool below_root = !parent || !parent->parent;
-    char *path = NULL;
-    if (asprintf(&path, "%s/%s", below_root ? "" : parent->path, name) < 0)
+    char *path = join(below_root ? "" : parent->path, "/", name);
+    if (!path)
         return false;
     free(node->path);
     node->path = path;
@@ -62,10 +73,9 @@ enum zb_code vol_node_child_path(const vol_node *group, const char *name, char *
                                  zb_error *err) {
     const char *above = group->zarr ? zb_node_path(group->zarr) : "";
     char *stored = vol_name_stored(name);
-    const bool good = stored && asprintf(out, "%s%s%s", above, *above ? "/" : "", stored) >= 0;
+    *out = stored ? join(above, *above ? "/" : "", stored) : NULL;
     free(stored);
-    if (good)
+    if (*out)
         return ZB_OK;
-    *out = NULL;
     return zb_fail(err, ZB_ENOMEM, "no memory for the path of %s", name);
 }
