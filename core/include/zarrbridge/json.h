@@ -35,8 +35,10 @@ typedef struct zb_json zb_json;
    line and column, ZB_ELIMIT (json_depth, json_values), or ZB_ENOMEM. The caller bounds `size`. */
 ZB_API enum zb_code zb_json_parse(const char *text, size_t size, zb_json **out, zb_error *err);
 
-/* Frees a document by its root value, with all of its values; NULL is allowed. */
+/* Frees a document by its root value, with all of its values; NULL is allowed. A document that was
+   retained has one more owner for each time, and goes with the last one that frees it. */
 ZB_API void zb_json_free(zb_json *root);
+ZB_API zb_json *zb_json_retain(zb_json *root);
 
 /* NULL counts as ZB_JSON_NULL here, so that a missing member can be asked for its kind. */
 ZB_API enum zb_json_kind zb_json_kind_of(const zb_json *value);

@@ -10,6 +10,7 @@
  * Members that stand twice are found by sorting an object's members: n log n for n of them. Of a
  * large object the sorted members are kept, as its index.
  */
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@
 /* The root, and the memory of all values but itself. */
 typedef struct document {
     zb__json_container root; /* first, so that a pointer to one is a pointer to the other */
+    atomic_size_t more;      /* owners besides the first */
     zb__arena arena;
     zb__json_places left_out; /* of an outline */
 } document;
@@ -383,9 +385,14 @@ const zb_json_place *zb__json_left_out(const zb_json *root, size_t *count) {
     return left_out->place;
 }
 
+zb_json *zb_json_retain(zb_json *root) {
+    atomic_fetch_add_explicit(&((document *)root)->more, 1, memory_order_relaxed);
+    return root;
+}
+
 void zb_json_free(zb_json *root) {
     document *d = (document *)root;
-    if (!d)
+    if (!d || atomic_fetch_sub_explicit(&d->more, 1, memory_order_acq_rel) > 0)
         return;
     zb__arena_free(&d->arena);
     free(d->left_out.place);

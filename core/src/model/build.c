@@ -23,6 +23,7 @@
 #include "codec/codecs_print.h"
 #include "kernel/dtype.h"
 #include "kernel/texts.h"
+#include "model/built_lately.h"
 #include "model/dtype.h"
 #include "model/fill_bytes.h"
 #include "model/fill_print.h"
@@ -67,21 +68,25 @@ enum zb_code zb__argument_parse(const char *text, const char *what, zb_json **ou
     return code;
 }
 
-/* Writes `"attributes":{...}`, empty when there are none: zarr-python writes them always. */
-static enum zb_code print_attributes(zb_json_writer *w, const char *attributes, zb_error *err) {
+/* By itself: within a document a text could be more than one value. */
+static enum zb_code check_attributes(const char *attributes, zb_error *err) {
     zb_json *value;
     char brief[ZB__BRIEF_SIZE];
-    enum zb_code code =
-        zb__argument_parse(attributes ? attributes : "{}", "attributes", &value, err);
+    enum zb_code code = zb__argument_parse(attributes, "attributes", &value, err);
     if (code)
         return code;
     if (zb_json_kind_of(value) != ZB_JSON_OBJECT)
         code = zb_fail(err, ZB_EINVAL, "attributes is %s, expected an object",
                        zb__json_brief(value, brief));
-    zb_json_write_name(w, "attributes");
-    zb_json_write_value(w, value);
     zb_json_free(value);
     return code;
+}
+
+/* Writes `"attributes":{...}`, empty when there are none: zarr-python writes them always. Not
+   checked yet. */
+static void print_attributes(zb_json_writer *w, const char *attributes) {
+    zb_json_write_name(w, "attributes");
+    zb_json_write_raw(w, attributes ? attributes : "{}");
 }
 
 static void print_string(zb_json_writer *w, const char *name, const char *value) {
@@ -89,14 +94,11 @@ static void print_string(zb_json_writer *w, const char *name, const char *value)
     zb_json_write_string(w, value);
 }
 
-/* Turns the compact text, which it frees, into the document. */
-static enum zb_code indent(zb__text *compact, zb__built *out, zb_error *err) {
-    char *source = zb__text_take(compact, &out->size);
-    if (!source)
-        return zb_fail(err, ZB_ENOMEM, "out of memory for a document");
+/* Turns the text without indentation into the document. */
+static enum zb_code indent(zb__source source, zb__built *out, zb_error *err) {
     /* Only names that are not UTF-8, and limits, make this fail. */
-    enum zb_code code = zb__as_argument(zb_json_parse(source, out->size, &out->json, err), err);
-    free(source);
+    enum zb_code code =
+        zb__as_argument(zb_json_parse(source.text, source.size, &out->json, err), err);
     if (code)
         return zb_error_prefix(err, code, "the new document");
     zb_json_writer w = zb__json_indented(0);
@@ -109,9 +111,22 @@ static enum zb_code indent(zb__text *compact, zb__built *out, zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "out of memory for a document");
 }
 
+/* That of the same source as lately is at hand, and was checked. */
+static enum zb_code document_of(zb__source source, const char *attributes, zb__built *out,
+                                zb_error *err) {
+    if (zb__built_find(source, out))
+        return ZB_OK;
+    enum zb_code code = attributes ? check_attributes(attributes, err) : ZB_OK;
+    if (!code)
+        code = indent(source, out, err);
+    if (!code)
+        zb__built_keep(source, out);
+    return code;
+}
+
 /* The members at the end; `code` tells whether the ones before could be written. */
-static enum zb_code finish(zb_json_writer *w, const char *type, enum zb_code code, zb__built *out,
-                           zb_error *err) {
+static enum zb_code finish(zb_json_writer *w, const char *type, const char *attributes,
+                           enum zb_code code, zb__built *out, zb_error *err) {
     zb_json_write_name(w, "zarr_format");
     zb_json_write_int64(w, 3);
     print_string(w, "node_type", type);
@@ -121,17 +136,22 @@ static enum zb_code finish(zb_json_writer *w, const char *type, enum zb_code cod
         zb_json_end_array(w);
     }
     zb_json_end_object(w);
+    zb__source source = {.attributes = attributes ? strlen(attributes) : 0};
+    char *text = zb__text_take(&w->text, &source.size);
+    source.text = text;
+    if (!text)
+        code = zb_fail(err, ZB_ENOMEM, "out of memory for a document");
     if (!code)
-        return indent(&w->text, out, err);
-    free(w->text.data);
+        code = document_of(source, attributes, out, err);
+    free(text);
     return code;
 }
 
 enum zb_code zb__build_group(const char *attributes, zb__built *out, zb_error *err) {
     zb_json_writer w = {.level = 0};
     zb_json_begin_object(&w);
-    enum zb_code code = print_attributes(&w, attributes, err);
-    return finish(&w, "group", code, out, err);
+    print_attributes(&w, attributes);
+    return finish(&w, "group", attributes, ZB_OK, out, err);
 }
 
 /* ---- Arrays ------------------------------------------------------------------------------- */
@@ -315,11 +335,10 @@ enum zb_code zb__build_array(const zb_array_spec *spec, zb__built *out, zb_error
         code = print_fill(&w, spec, err);
     if (!code)
         code = print_codecs(&w, spec, err);
-    if (!code)
-        code = print_attributes(&w, spec->attributes, err);
+    print_attributes(&w, spec->attributes);
     if (spec->dimension_names) {
         zb_json_write_name(&w, "dimension_names");
         zb__json_write_names(&w, spec->dimension_names, spec->ndim);
     }
-    return finish(&w, "array", code, out, err);
+    return finish(&w, "array", spec->attributes, code, out, err);
 }

@@ -422,6 +422,21 @@ static void passes_any_indentation(void **state) {
     }
 }
 
+/* The document goes with the last of its owners. */
+static void owners_share_a_document(void **state) {
+    (void)state;
+    static const char text[] = "{\"a\": [\"text\", 1]}";
+    zb_json *json;
+    zb_error err;
+    assert_int_equal(zb_json_parse(text, sizeof text - 1, &json, &err), ZB_OK);
+    zb_json *second = zb_json_retain(json), *third = zb_json_retain(json);
+    assert_ptr_equal(second, json);
+    zb_json_free(json);
+    zb_json_free(third);
+    assert_string_equal(zb_json_string(zb_json_first(zb_json_get(second, "a"))), "text");
+    zb_json_free(second);
+}
+
 int main(void) {
     setenv("ZARRBRIDGE_JSON_VALUES", "200000", 1);
     const struct CMUnitTest tests[] = {
@@ -439,6 +454,7 @@ int main(void) {
         cmocka_unit_test(checks_many_members),
         cmocka_unit_test(finds_each_of_many_members),
         cmocka_unit_test(tells_where_values_stand),
+        cmocka_unit_test(owners_share_a_document),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

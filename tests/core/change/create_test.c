@@ -294,13 +294,70 @@ static void test_root_array(void **state) {
     zb_store_release(store);
 }
 
+/* Nodes that differ by their names alone share a document in memory, whichever store they are in,
+   and each has all of it in its store. */
+static void test_equal_documents(void **state) {
+    (void)state;
+    static const char one[] = "{\"a\": 1}", other[] = "{\"a\": 2}";
+    zb_store *store = store_new(), *second = store_new();
+    zb_node *first = store_group(store, "g", one), *differs = store_group(store, "h", other);
+    zb_node *again = store_group(second, "i", one), *array = store_array(second, "j");
+    assert_ptr_equal(zb_node_attributes(first), zb_node_attributes(again));
+    assert_ptr_not_equal(zb_node_attributes(first), zb_node_attributes(differs));
+    assert_string_equal(zb_json_number(zb_json_get(zb_node_attributes(differs), "a")), "2");
+    zb_node_release(first);
+    zb_store_release(store);
+    assert_string_equal(zb_json_number(zb_json_get(zb_node_attributes(again), "a")), "1");
+    store_expect(second, "j/zarr.json", golden_array);
+    zb_node_release(store_array(second, "k"));
+    store_expect(second, "k/zarr.json", golden_array);
+    zb_node_release(differs);
+    zb_node_release(again);
+    zb_node_release(array);
+    zb_store_release(second);
+}
+
+/* Attributes that are a whole object only together with the text around them, each time. */
+static void test_attributes_out_of_bounds(void **state) {
+    (void)state;
+    static const char *const texts[] = {"{},\"x\":{}", "{}}", "{\"a\": NaN}", "[]", ""};
+    zb_store *store = store_new();
+    for (size_t i = 0; i < 2 * sizeof texts / sizeof *texts; i++) {
+        zb_node *node;
+        zb_error err;
+        zb_array_spec spec = store_spec;
+        spec.attributes = texts[i / 2];
+        ASSERT_FAILS(zb_group_create(store, "g", texts[i / 2], &node, &err), ZB_EINVAL, err,
+                     "attributes");
+        ASSERT_FAILS(zb_array_create(store, "a", &spec, &node, &err), ZB_EINVAL, err, "attributes");
+    }
+    /* Not even where the text would be that of another array. */
+    zb_node *node;
+    zb_error err;
+    zb_array_spec spec = store_spec;
+    spec.attributes = "{}";
+    spec.dimension_names = (const char *const[]){"x", "y"};
+    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    zb_node_release(node);
+    spec.attributes = "{},\"dimension_names\":[\"x\",\"y\"]";
+    spec.dimension_names = NULL;
+    ASSERT_FAILS(zb_array_create(store, "b", &spec, &node, &err), ZB_EINVAL, err, "attributes");
+    zb_store_release(store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),          cmocka_unit_test(test_codecs),
-        cmocka_unit_test(test_names_and_keys),  cmocka_unit_test(test_refused_specs),
-        cmocka_unit_test(test_refused_names),   cmocka_unit_test(test_groups_above),
-        cmocka_unit_test(test_leftovers),       cmocka_unit_test(test_root_array),
+        cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_codecs),
+        cmocka_unit_test(test_names_and_keys),
+        cmocka_unit_test(test_refused_specs),
+        cmocka_unit_test(test_refused_names),
+        cmocka_unit_test(test_groups_above),
+        cmocka_unit_test(test_leftovers),
+        cmocka_unit_test(test_root_array),
         cmocka_unit_test(test_described_nodes),
+        cmocka_unit_test(test_equal_documents),
+        cmocka_unit_test(test_attributes_out_of_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
