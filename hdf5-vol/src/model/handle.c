@@ -13,6 +13,7 @@
 #include "model/loose.h"
 #include "model/names.h"
 #include "model/node_life.h"
+#include "model/side.h"
 #include "zarrbridge/change.h"
 
 #include <stdlib.h>
@@ -80,6 +81,7 @@ static void file_release(vol_file *file) {
         vol_loose_take(node);
         vol_node_free(node);
     }
+    vol_side_forget_last(file);
     vol_map_clear(&file->type_users);
     zb_store_release(file->dimensions);
     zb_store_release(file->store);

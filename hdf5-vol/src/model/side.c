@@ -3,12 +3,16 @@
 #include "model/side.h"
 
 #include "model/merge_names.h"
+#include "model/tree.h"
 #include "model/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define VERSION 1
+
+/* Bytes of a text that is kept for further nodes: those of large groups are their own. */
+#define LAST_MAX 4096
 
 /* ---- What is stored ---- */
 
@@ -29,10 +33,31 @@ static const zb_json *value_of(const vol_node *node) {
     return node->zarr ? zb_json_get(zb_node_attributes(node->zarr), VOL_SIDE) : NULL;
 }
 
+/* Many nodes of a file have the same text: they share what was parsed of it. */
+static zb_json *parse_in(vol_file *file, const zb_json *value) {
+    vol_side_last *last = &file->side_last;
+    const char *text = zb_json_string(value);
+    if (text && last->text && strcmp(text, last->text) == 0)
+        return zb_json_retain(last->object);
+    zb_json *object = parse(value);
+    char *copy = object && strlen(text) < LAST_MAX ? strdup(text) : NULL;
+    if (copy) {
+        vol_side_forget_last(file);
+        *last = (vol_side_last){.text = copy, .object = zb_json_retain(object)};
+    }
+    return object;
+}
+
 static const zb_json *stored(vol_node *node) {
     if (!node->side)
-        node->side = parse(value_of(node));
+        node->side = parse_in(node->file, value_of(node));
     return node->side;
+}
+
+void vol_side_forget_last(vol_file *file) {
+    free(file->side_last.text);
+    zb_json_free(file->side_last.object);
+    file->side_last = (vol_side_last){.text = NULL};
 }
 
 zb_json *vol_side_of(const zb_node *zarr) {

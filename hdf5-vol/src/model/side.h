@@ -23,6 +23,12 @@
 
 #define VOL_SIDE "_hdf5"
 
+/* Of a file: the text of an attribute, and what was parsed of it; NULL before the first one. */
+typedef struct vol_side_last {
+    char *text;
+    zb_json *object;
+} vol_side_last;
+
 /* Members of which another program may change a part at the same time: named_links.h,
    link_order.h and aliases.h. What it has added or removed since the document was read is kept. */
 #define VOL_SIDE_LINKS "links"
@@ -78,7 +84,9 @@ char *vol_side_print_new(const vol_changes *members);
    none. */
 zb_json *vol_side_of(const zb_node *zarr);
 
-/* Forgets what was parsed; called with each change of the node's document. */
+/* Forgets what was parsed; called with each change of the node's document. The second forgets what
+   the file keeps for further nodes. */
 void vol_side_forget(vol_node *node);
+void vol_side_forget_last(vol_file *file);
 
 #endif
