@@ -160,6 +160,22 @@ def test_a_store_keeps_them(folder, given):
         assert (f["d/all"][:2] == 1).all() and (f["d/five"][2:] == 5).all()
 
 
+def test_lists_that_change_between_two_groups(tmp_path):
+    """What was made of one list is of no other one, though it be the same list, or HDF5's own."""
+    changes = list(GROUPS.values())
+    plist, said = h5py.h5p.create(h5py.h5p.GROUP_CREATE), {}
+    with h5py.File(tmp_path / "x.zarr", "w") as f:
+        for i, change in enumerate([*changes, *changes[::-1]]):
+            fresh = h5py.h5p.create(h5py.h5p.GROUP_CREATE)
+            change(plist)
+            change(fresh)
+            for name, one in (("a", plist), ("b", plist), ("c", fresh), ("d", fresh), ("e", None)):
+                h5py.h5g.create(f.id, f"{i}{name}".encode(), None, one)
+                said[f"{i}{name}"] = describe(one or h5py.h5p.create(h5py.h5p.GROUP_CREATE))
+    with h5py.File(tmp_path / "x.zarr") as f:
+        assert {name: describe(f[name].id.get_create_plist()) for name in said} == said
+
+
 def test_there_and_back(folder, given):
     """As HDF5's own copy of the file, which h5repack makes, too."""
     tool("h5repack", folder / "a.h5", folder / "n.h5", connector=None)

@@ -31,7 +31,7 @@ static enum zb_code create_node(vol_node *base, const char *name, hid_t lcpl, co
     vol_place place;
     if (!name)
         return vol_edit_create_loose(base->file, &spec->spec, out, err);
-    const vol_missing missing = vol_missing_groups(base->file->lib, lcpl, &spec->side);
+    const vol_missing missing = vol_missing_groups(base->file->lib, lcpl, name, &spec->side);
     enum zb_code code = vol_place_for_new(base, name, missing, &place, err);
     if (code)
         return code;

@@ -13,7 +13,7 @@ static enum zb_code make(vol_node *base, const char *name, hid_t type, hid_t lcp
     vol_place place;
     if (!name)
         return vol_datatype_make(base->file, type, tcpl, NULL, out, err);
-    const vol_missing missing = vol_missing_groups(base->file->lib, lcpl, NULL);
+    const vol_missing missing = vol_missing_groups(base->file->lib, lcpl, name, NULL);
     enum zb_code code = vol_place_find(base, name, missing, &place, err);
     if (code)
         return code;

@@ -42,11 +42,9 @@ static void *object_of_handle(h5_lib *lib, vol_handle *handle) {
 
 static enum zb_code create_store(h5_lib *lib, const char *name, bool truncate, hid_t fcpl,
                                  const vol_options *options, vol_handle **out, zb_error *err) {
-    vol_changes members = {.count = 0};
     char *attributes;
     unsigned order = 0;
-    enum zb_code code = vol_list_member_attributes(lib, fcpl, &members, &attributes, err);
-    vol_changes_clear(&members);
+    enum zb_code code = vol_list_member_attributes(lib, fcpl, &attributes, err);
     if (!code)
         code = vol_store_create(lib, name, options, truncate, attributes, out, err);
     free(attributes);

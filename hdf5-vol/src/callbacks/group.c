@@ -33,12 +33,15 @@ static enum zb_code make_at(vol_node *base, const char *name, vol_missing missin
 static enum zb_code make(vol_node *base, const char *name, hid_t lcpl, hid_t gcpl, vol_node **out,
                          zb_error *err) {
     h5_lib *lib = base->file->lib;
-    vol_changes members = {.count = 0};
+    vol_changes members = {.count = 0}; /* those on the way have some, too */
+    const vol_missing missing = vol_missing_groups(lib, lcpl, name, &members);
     char *attributes;
     unsigned order = 0;
-    enum zb_code code = vol_list_member_attributes(lib, gcpl, &members, &attributes, err);
+    enum zb_code code = vol_list_member_attributes(lib, gcpl, &attributes, err);
+    if (!code && missing.make)
+        code = vol_list_member_add(lib, gcpl, &members, err);
     if (!code)
-        code = make_at(base, name, vol_missing_groups(lib, lcpl, &members), attributes, out, err);
+        code = make_at(base, name, missing, attributes, out, err);
     vol_changes_clear(&members);
     free(attributes);
     if (!code && lib->H5Pget_link_creation_order(gcpl, &order) >= 0)

@@ -94,7 +94,7 @@ static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *loc,
         node = vol_locate_name(from, loc, name, 0);
     if (native < 0 && !node)
         return -1;
-    const vol_missing missing = vol_missing_groups(lib, request->lcpl, NULL);
+    const vol_missing missing = vol_missing_groups(lib, request->lcpl, request->name, NULL);
     if (vol_place_find(base, request->name, missing, &place, &err) == ZB_OK) {
         result = node ? copy_from_zarr(node, &place, request->ocpypl)
                       : import_object(native, &place, request);

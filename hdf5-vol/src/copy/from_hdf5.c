@@ -284,13 +284,11 @@ static herr_t import_link(hid_t source, const char *name, const H5L_info2_t *inf
 static enum zb_code make_group(const import_job *job, hid_t source, const vol_place *place,
                                vol_node **out, unsigned *order, zb_error *err) {
     h5_lib *lib = job->lib;
-    vol_changes members = {.count = 0};
     char *attributes;
     hid_t list = lib->H5Gget_create_plist(source);
     if (lib->H5Pget_link_creation_order(list, order) < 0)
         *order = 0;
-    enum zb_code code = vol_list_member_attributes(lib, list, &members, &attributes, err);
-    vol_changes_clear(&members);
+    enum zb_code code = vol_list_member_attributes(lib, list, &attributes, err);
     vol_release_id(lib, list);
     if (!code)
         code = vol_edit_create_group(place, attributes, out, err);

@@ -15,7 +15,9 @@ static enum zb_code print_attributes(h5_lib *lib, const char *type, hid_t tcpl, 
     *out = NULL;
     enum zb_code code = vol_changes_set(&members, VOL_SIDE_DATATYPE, type, err);
     if (!code)
-        code = vol_list_member_attributes(lib, tcpl, &members, out, err);
+        code = vol_list_member_add(lib, tcpl, &members, err);
+    if (!code && !(*out = vol_side_print_new(&members)))
+        code = zb_fail(err, ZB_ENOMEM, "no memory for the attributes of a named datatype");
     vol_changes_clear(&members);
     return code;
 }

@@ -291,12 +291,17 @@ enum zb_code vol_list_member_of_dataset(h5_lib *lib, hid_t type, hid_t dcpl, vol
     if (layout == H5D_CHUNKED)
         print_filters(lib, type, dcpl, out->spec.dtype, object, &any);
     const enum vol_list_kind kind = (enum vol_list_kind)(VOL_LIST_DATASET + (int)layout);
-    code = vol_list_properties_print(lib, dcpl, kind, object, &any, err);
+    vol_list_numbers numbers;
+    code = vol_list_properties_get(lib, dcpl, kind, &numbers, err);
+    if (!code)
+        vol_list_properties_print(&numbers, object, &any);
     return end(object, code, any, &out->side, err);
 }
 
 /* The kind of a list among those that have the member. */
 static enum vol_list_kind kind_of(h5_lib *lib, hid_t list) {
+    if (list == *lib->H5P_LST_GROUP_CREATE_ID_g) /* the commonest one, without a call */
+        return VOL_LIST_GROUP;
     if (lib->H5Pisa_class(list, *lib->H5P_CLS_FILE_CREATE_ID_g) > 0)
         return VOL_LIST_FILE;
     return lib->H5Pisa_class(list, *lib->H5P_CLS_GROUP_CREATE_ID_g) > 0 ? VOL_LIST_GROUP
@@ -315,25 +320,70 @@ static enum zb_code print_of_group(h5_lib *lib, hid_t list, enum vol_list_kind k
     return ZB_OK;
 }
 
-static enum zb_code add_member(h5_lib *lib, hid_t list, vol_changes *members, zb_error *err) {
+static enum zb_code add_numbers(h5_lib *lib, hid_t list, const vol_list_numbers *numbers,
+                                vol_changes *members, zb_error *err) {
     bool any = false;
-    const enum vol_list_kind kind = kind_of(lib, list);
     zb_json_writer *object = zb_json_writer_new();
     zb_json_begin_object(object);
-    enum zb_code code = print_of_group(lib, list, kind, object, &any, err);
+    enum zb_code code =
+        print_of_group(lib, list, (enum vol_list_kind)numbers->kind, object, &any, err);
     if (!code)
-        code = vol_list_properties_print(lib, list, kind, object, &any, err);
+        vol_list_properties_print(numbers, object, &any);
     return end(object, code, any, members, err);
 }
 
-enum zb_code vol_list_member_attributes(h5_lib *lib, hid_t list, vol_changes *members, char **out,
-                                        zb_error *err) {
+enum zb_code vol_list_member_add(h5_lib *lib, hid_t list, vol_changes *members, zb_error *err) {
+    vol_list_numbers numbers;
+    enum zb_code code = vol_list_properties_get(lib, list, kind_of(lib, list), &numbers, err);
+    return code ? code : add_numbers(lib, list, &numbers, members, err);
+}
+
+/* What the attributes of the last group were made of. Programs make many groups by equal lists. */
+struct h5_last_list {
+    vol_list_numbers numbers;
+    char attributes[]; /* empty for none */
+};
+
+static void remember(h5_lib *lib, const vol_list_numbers *numbers, const char *attributes) {
+    const size_t size = attributes ? strlen(attributes) + 1 : 1;
+    struct h5_last_list *last = malloc(sizeof *last + size);
+    if (!last)
+        return;
+    last->numbers = *numbers;
+    memcpy(last->attributes, attributes ? attributes : "", size);
+    free(lib->last_list);
+    lib->last_list = last;
+}
+
+static enum zb_code fail_memory(zb_error *err) {
+    return zb_fail(err, ZB_ENOMEM, "no memory for attributes");
+}
+
+/* Lists that say no more than their numbers: filters and messages are looked at each time. */
+static bool is_numbers(h5_lib *lib, hid_t list, const vol_list_numbers *numbers) {
+    return numbers->kind == VOL_LIST_GROUP && lib->H5Pget_nfilters(list) == 0;
+}
+
+enum zb_code vol_list_member_attributes(h5_lib *lib, hid_t list, char **out, zb_error *err) {
+    vol_list_numbers numbers;
+    const struct h5_last_list *last = lib->last_list;
     *out = NULL;
-    enum zb_code code = add_member(lib, list, members, err);
-    if (code || members->count == 0)
+    enum zb_code code = vol_list_properties_get(lib, list, kind_of(lib, list), &numbers, err);
+    if (code)
         return code;
-    *out = vol_side_print_new(members);
-    return *out ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for attributes");
+    const bool is_plain = is_numbers(lib, list, &numbers);
+    if (is_plain && last && memcmp(&numbers, &last->numbers, sizeof numbers) == 0) {
+        *out = *last->attributes ? strdup(last->attributes) : NULL;
+        return *out || !*last->attributes ? ZB_OK : fail_memory(err);
+    }
+    vol_changes members = {.count = 0};
+    code = add_numbers(lib, list, &numbers, &members, err);
+    if (!code && members.count > 0 && !(*out = vol_side_print_new(&members)))
+        code = fail_memory(err);
+    vol_changes_clear(&members);
+    if (!code && is_plain)
+        remember(lib, &numbers, *out);
+    return code;
 }
 
 static void show_of_group(vol_node *node, hid_t list) {

@@ -19,10 +19,12 @@
 enum zb_code vol_list_member_of_dataset(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out,
                                         zb_error *err);
 
-/* The attributes (a JSON object as text, malloc'ed) of a new group, file or named datatype with
-   that creation list and further members of side.h; *out is NULL when there are none. */
-enum zb_code vol_list_member_attributes(h5_lib *lib, hid_t list, vol_changes *members, char **out,
-                                        zb_error *err);
+/* The same for a new group, file or named datatype with that creation list. */
+enum zb_code vol_list_member_add(h5_lib *lib, hid_t list, vol_changes *members, zb_error *err);
+
+/* The attributes (a JSON object as text, malloc'ed) of a new group or file that has no other
+   members; *out is NULL when there are none. */
+enum zb_code vol_list_member_attributes(h5_lib *lib, hid_t list, char **out, zb_error *err);
 
 /* The layout that a dataset shows: H5D_CHUNKED, H5D_CONTIGUOUS or H5D_COMPACT. */
 H5D_layout_t vol_list_member_layout(vol_node *dataset);

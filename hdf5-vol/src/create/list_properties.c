@@ -238,6 +238,7 @@ static const property properties[] = {
 };
 
 #define PROPERTIES (sizeof properties / sizeof properties[0])
+_Static_assert(PROPERTIES == VOL_LIST_PROPERTIES, "each property has its number");
 
 /* The lists of files are lists of groups. */
 static bool kind_has(enum vol_list_kind list, enum list_kind of) {
@@ -339,16 +340,27 @@ static bool can_print(const property *of, const pair value) {
     return true;
 }
 
-enum zb_code vol_list_properties_print(h5_lib *lib, hid_t list, enum vol_list_kind kind,
-                                       zb_json_writer *out, bool *any, zb_error *err) {
+enum zb_code vol_list_properties_get(h5_lib *lib, hid_t list, enum vol_list_kind kind,
+                                     vol_list_numbers *out, zb_error *err) {
     const struct h5_bare_lists *bare = bare_lists(lib, kind);
     if (!bare)
         return zb_fail(err, ZB_ENOMEM, "no memory for a creation list");
+    *out = (vol_list_numbers){.kind = kind};
     for (size_t p = 0; p < PROPERTIES; p++) {
         const property *one = &properties[p];
-        pair value = {0, 0};
-        if (!bare->of[kind][p].has || !one->get(lib, list, value) ||
-            memcmp(value, bare->of[kind][p].value, sizeof value) == 0 || !can_print(one, value))
+        uint64_t *value = out->value[p];
+        out->differs[p] = bare->of[kind][p].has && one->get(lib, list, value) &&
+                          memcmp(value, bare->of[kind][p].value, sizeof(pair)) != 0 &&
+                          can_print(one, value);
+    }
+    return ZB_OK;
+}
+
+void vol_list_properties_print(const vol_list_numbers *numbers, zb_json_writer *out, bool *any) {
+    for (size_t p = 0; p < PROPERTIES; p++) {
+        const property *one = &properties[p];
+        const uint64_t *value = numbers->value[p];
+        if (!numbers->differs[p])
             continue;
         *any = true;
         zb_json_write_name(out, one->name);
@@ -359,7 +371,6 @@ enum zb_code vol_list_properties_print(h5_lib *lib, hid_t list, enum vol_list_ki
         if (one->count == TWO)
             zb_json_end_array(out);
     }
-    return ZB_OK;
 }
 
 static bool parse_number(const property *of, const zb_json *json, uint64_t *out) {

@@ -23,10 +23,19 @@ enum vol_list_kind {
    failure. */
 hid_t vol_list_bare(h5_lib *lib, hid_t list_class);
 
-/* Writes those of `list` that differ from those of a bare one, as members of an object; *any
-   becomes true when there is one. */
-enum zb_code vol_list_properties_print(h5_lib *lib, hid_t list, enum vol_list_kind kind,
-                                       zb_json_writer *out, bool *any, zb_error *err);
+/* The numbers of a list, for memcmp, too. Those that differ from a bare list's are kept. */
+#define VOL_LIST_PROPERTIES 15
+typedef struct vol_list_numbers {
+    uint64_t kind; /* enum vol_list_kind */
+    uint64_t differs[VOL_LIST_PROPERTIES];
+    uint64_t value[VOL_LIST_PROPERTIES][2];
+} vol_list_numbers;
+
+enum zb_code vol_list_properties_get(h5_lib *lib, hid_t list, enum vol_list_kind kind,
+                                     vol_list_numbers *out, zb_error *err);
+
+/* Writes those that differ as members of an object; *any becomes true when there is one. */
+void vol_list_properties_print(const vol_list_numbers *numbers, zb_json_writer *out, bool *any);
 
 /* Sets those of the object on a list. What has no value of the property is left alone. */
 void vol_list_properties_set(h5_lib *lib, hid_t list, const zb_json *object);

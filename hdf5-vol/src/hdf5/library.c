@@ -128,6 +128,8 @@ static void drop_made(h5_lib *lib) {
     lib->numbers = NULL;
     free(lib->bare_lists);
     lib->bare_lists = NULL;
+    free(lib->last_list);
+    lib->last_list = NULL;
 }
 
 void h5_lib_stop(h5_lib *lib) {

@@ -146,6 +146,7 @@ struct vol_shadows;
 struct vol_file;
 struct h5_numbers;
 struct h5_bare_lists;
+struct h5_last_list;
 
 /* See held_types.h. */
 typedef struct vol_held_type {
@@ -205,6 +206,7 @@ typedef struct h5_lib {
     vol_held_type cached_types[H5_CACHED_COUNT];
     struct h5_numbers *numbers;       /* number_ids.c; NULL where not made yet. Owned */
     struct h5_bare_lists *bare_lists; /* create/list_properties.c; likewise */
+    struct h5_last_list *last_list;   /* create/list_member.c; likewise */
 } h5_lib;
 
 #define H5_LIB_MAX 4

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-vol_missing vol_missing_groups(h5_lib *lib, hid_t lcpl, const vol_changes *members) {
+vol_missing vol_missing_groups(h5_lib *lib, hid_t lcpl, const char *path,
+                               const vol_changes *members) {
     unsigned makes = 0;
-    const bool make = lib->H5Pget_create_intermediate_group(lcpl, &makes) >= 0 && makes != 0;
+    const bool make = path && strchr(path, '/') &&
+                      lib->H5Pget_create_intermediate_group(lcpl, &makes) >= 0 && makes != 0;
     return (vol_missing){.make = make, .members = members};
 }
 

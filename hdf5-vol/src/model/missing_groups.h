@@ -13,8 +13,10 @@ typedef struct vol_missing {
                                    list says. Borrowed */
 } vol_missing;
 
-/* As a link creation list asks for it. */
-vol_missing vol_missing_groups(h5_lib *lib, hid_t lcpl, const vol_changes *members);
+/* As a link creation list asks for it. path: of the new object, which may be on no way; NULL for
+   one without a name. */
+vol_missing vol_missing_groups(h5_lib *lib, hid_t lcpl, const char *path,
+                               const vol_changes *members);
 
 /* The attributes of one in the group `above`: a JSON object as text (malloc'ed), NULL without
    memory. */

@@ -183,8 +183,8 @@ bool vol_locate_place(const vol_object *object, const H5VL_loc_params_t *loc, hi
     vol_node *base = vol_locate(object, &self);
     if (!base)
         return false;
-    const vol_missing missing = vol_missing_groups(lib, lcpl, NULL);
-    if (vol_place_find(base, loc->loc_data.loc_by_name.name, missing, out, &err) == ZB_OK)
+    const char *path = loc->loc_data.loc_by_name.name;
+    if (vol_place_find(base, path, vol_missing_groups(lib, lcpl, path, NULL), out, &err) == ZB_OK)
         return true;
     vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err);
     return false;
