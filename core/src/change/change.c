@@ -44,6 +44,7 @@ static void entries_free(zb__entries *entries) {
     for (size_t i = 0; i < entries->count; i++) {
         free(entries->entry[i].path);
         zb__document_free(&entries->entry[i].document);
+        zb_node_release(entries->entry[i].group);
     }
     free(entries->entry);
     *entries = (zb__entries){.count = 0};
@@ -77,43 +78,34 @@ static enum zb_code add_missing(zb__change *change, const char *path, zb_error *
     return code ? code : entries_add(&change->missing, path, &document, err);
 }
 
-/* Opens a group above that has a block, as it is in the store: what was read before may be
-   outdated. *out is NULL for one that cannot be opened, and describes nothing. Only where the store
-   is local does a block describe what has no document (node/bare.h). */
-static enum zb_code open_owner(const zb__change *change, size_t number, zb_node **out,
-                               zb_error *err) {
-    *out = NULL;
-    if (!change->store->hints.is_local)
+/* Opens a group above that has a block, once and as it is in the store: what was read before may be
+   outdated. One that cannot be opened describes nothing. Only where the store is local does a block
+   describe what has no document (node/bare.h). */
+static enum zb_code open_owner(const zb__change *change, zb__entry *owner, zb_error *err) {
+    if (owner->group || !change->store->hints.is_local)
         return ZB_OK;
-    enum zb_code code =
-        zb__node_open_own(change->store, change->owners.entry[number].path, out, err);
+    enum zb_code code = zb__node_open_own(change->store, owner->path, &owner->group, err);
     if (code)
-        *out = NULL;
+        owner->group = NULL;
     return code == ZB_EIO || code == ZB_ENOMEM ? code : ZB_OK;
 }
 
 /* Where a group above has a block and no node below it has a document, the block is all that
    describes a node. */
 static enum zb_code refuse_described(const zb__change *change, const char *path, zb_error *err) {
-    char *text = NULL;
-    for (size_t i = 0; i < change->owners.count && !text; i++) {
-        zb_node *group;
-        size_t size;
-        int format;
-        enum zb_code code = open_owner(change, i, &group, err);
+    for (size_t i = 0; i < change->owners.count; i++) {
+        zb__entry *owner = &change->owners.entry[i];
+        enum zb_code code = open_owner(change, owner, err);
         if (code)
             return code;
-        if (group)
-            text = zb__served_text(change->store, path, &size, &format);
-        zb_node_release(group);
+        if (owner->group && zb__served_names(owner->group, path))
+            return zb_fail(err, ZB_ECONFLICT,
+                           "store %s: there is a node at /%s already, which only consolidated "
+                           "metadata describe: change a copy of the store, which `zarrbridge copy` "
+                           "makes",
+                           change->store->label, path);
     }
-    if (!text)
-        return ZB_OK;
-    free(text);
-    return zb_fail(err, ZB_ECONFLICT,
-                   "store %s: there is a node at /%s already, which only consolidated metadata "
-                   "describe: change a copy of the store, which `zarrbridge copy` makes",
-                   change->store->label, path);
+    return ZB_OK;
 }
 
 /* Nodes that have no document of version 3. */
@@ -228,18 +220,16 @@ static enum zb_code drop_block(zb_store *store, zb__entry *owner, zb_error *err)
 /* Where a block is all that describes the nodes below its group, they would go with it. */
 static enum zb_code refuse_bare(const zb__change *change, zb_error *err) {
     for (size_t i = 0; i < change->owners.count; i++) {
-        zb_node *group;
-        enum zb_code code = open_owner(change, i, &group, err);
+        zb__entry *owner = &change->owners.entry[i];
+        enum zb_code code = open_owner(change, owner, err);
         if (code)
             return code;
-        const bool says_all = group && zb__group_says_all(group);
-        zb_node_release(group);
-        if (says_all)
+        if (owner->group && zb__group_says_all(owner->group))
             return zb_fail(err, ZB_EUNSUPPORTED,
                            "store %s: only the consolidated metadata of /%s describe the nodes "
                            "below it, and a change there would take them out: change a copy of the "
                            "store, which `zarrbridge copy` makes",
-                           change->store->label, change->owners.entry[i].path);
+                           change->store->label, owner->path);
     }
     return ZB_OK;
 }

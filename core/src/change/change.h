@@ -21,11 +21,13 @@
 #include "base/names.h"
 #include "change/hierarchy.h"
 #include "node/edit.h"
+#include "zarrbridge/node.h"
 
 /* A group above, and its document. */
 typedef struct zb__entry {
     char *path;
     zb__document document;
+    zb_node *group; /* of one that has a block, as soon as that was asked for more; or NULL */
 } zb__entry;
 
 /* A growing list of entries. */

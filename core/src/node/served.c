@@ -126,13 +126,22 @@ const zb_json *zb__served_map(zb_store *store, const char *path, const char **re
     return (*hold)->map;
 }
 
-/* A name alone is none that could serve. */
-char *zb__served_text(zb_store *store, const char *path, size_t *size, int *format) {
-    zb__served *served = find(store, path);
+/* The document at path in the block (NULL: none). A name alone is none that could serve. */
+static const zb_json *document_in(const zb__served *served, const char *path) {
     const char *relative = served ? zb__path_below(path, served->owner) : NULL;
     const zb_json *entry =
         relative ? zb__block_find(served->entries, served->count, relative) : NULL;
-    char *text = zb_json_get(entry, "zarr_format") ? zb_json_print(entry) : NULL;
+    return zb_json_get(entry, "zarr_format") ? entry : NULL;
+}
+
+bool zb__served_names(const zb_node *group, const char *path) {
+    return document_in(group->served, path) != NULL;
+}
+
+char *zb__served_text(zb_store *store, const char *path, size_t *size, int *format) {
+    zb__served *served = find(store, path);
+    const zb_json *entry = document_in(served, path);
+    char *text = entry ? zb_json_print(entry) : NULL;
     if (text) {
         *size = strlen(text);
         *format = served->format;

@@ -29,6 +29,10 @@ void zb__served_keep(zb_node *group, bool is_bare, uint64_t changes);
    documents; NULL where it is not served. */
 char *zb__served_text(zb_store *store, const char *path, size_t *size, int *format);
 
+/* True if the block of this group, which has it and was remembered with it, describes a node at
+   path. */
+bool zb__served_names(const zb_node *group, const char *path);
+
 /* The document of the group at path, where that is the owner of the block; NULL where it is not.
    The caller releases *hold, which keeps the document. */
 zb_json *zb__served_owner(zb_store *store, const char *path, int *format, zb__served **hold);

@@ -61,6 +61,19 @@ static void begin(fixture *f) {
     store_consolidate(f->store);
 }
 
+/* By the change that takes the block out: once in outline, and once as a node, for the two questions
+   whether only the block describes what is there. */
+static void the_group_above_is_opened_once(void **state) {
+    fixture *f = *state;
+    zb_store *counted;
+    zb_error err;
+    begin(f);
+    ASSERT_OK(zb_store_new_count(f->store, &counted, &err), err);
+    group(counted, "new");
+    assert_int_equal(zb_store_count_take(counted).opens, 2);
+    zb_store_release(counted);
+}
+
 static void a_block_is_written_once(void **state) {
     fixture *f = *state;
     begin(f);
@@ -310,6 +323,7 @@ int main(void) {
         FIXTURE_TEST(the_first_of_two_settles_first),
         FIXTURE_TEST(the_second_of_two_settles_first),
         FIXTURE_TEST(a_block_is_written_once),
+        FIXTURE_TEST(the_group_above_is_opened_once),
         FIXTURE_TEST(the_last_state_counts),
         FIXTURE_TEST(the_end_of_a_store_settles),
         FIXTURE_TEST(two_stores_tell_the_truth),
