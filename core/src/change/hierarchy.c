@@ -2,8 +2,8 @@
 /*
  * One lock for the whole hierarchy, that of the root's document, keeps changes in line: an
  * operation looks at groups above, puts or erases several documents, and a finer lock would have to
- * cover all of those. Changes are short, except for those that erase many chunks where a tree cannot
- * be moved out of sight; where it can, its files are unlinked when the lock has gone.
+ * cover all of those. Changes are short, except for those that erase many chunks where a tree
+ * cannot be moved out of sight; where it can, its files are unlinked when the lock has gone.
  *
  * A turn holds the lock over several operations of a thread, each of which finds that it is held.
  *

@@ -61,8 +61,8 @@ static void begin(fixture *f) {
     store_consolidate(f->store);
 }
 
-/* By the change that takes the block out: once in outline, and once as a node, for the two questions
-   whether only the block describes what is there. */
+/* By the change that takes the block out: once in outline, and once as a node, for the two
+   questions whether only the block describes what is there. */
 static void the_group_above_is_opened_once(void **state) {
     fixture *f = *state;
     zb_store *counted;

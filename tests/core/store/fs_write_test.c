@@ -290,8 +290,8 @@ static void any_call_may_fail(void **state) {
                 nth = 1, d++;
         }
     }
-    /* Only many directories are synced by syncing everything, and what cannot be unlinked is not the
-       object; all other failures must have been noticed. */
+    /* Only many directories are synced by syncing everything, and what cannot be unlinked is not
+       the object; all other failures must have been noticed. */
     for (enum call kind = 0; kind < CALL_SYNCFS; kind++) {
         if (failures[kind] == 0)
             fail_msg("no failure of call kind %d was noticed", (int)kind);
