@@ -8,7 +8,8 @@ prints the tables of docs/performance.md, "Calls": microseconds for each call, o
 of the clock, the least of some rounds. Both kinds take turns, each in a process of its own. The
 first table is h5py's; its last row is what the file system alone takes for a new node: a directory
 with a document in it. The second one is of calls on ordinary HDF5 files, without the connector,
-with its directory in HDF5_PLUGIN_PATH, and with HDF5_VOL_CONNECTOR as well."""
+with its directory in HDF5_PLUGIN_PATH, and with HDF5_VOL_CONNECTOR as well. The third one puts the
+system calls of a new group, without any work between them, beside a group in an HDF5 file."""
 import argparse
 import json
 import os
@@ -160,6 +161,19 @@ def measure_native(build, args):
         print(f"| {what} | {number:.6g} | {best[1][what][0]:.6g} | {best[2][what][0]:.6g} |")
 
 
+def measure_floor(build, args):
+    best = {}
+    for _ in range(args.rounds):
+        with tempfile.TemporaryDirectory(dir=args.scratch) as place:
+            lines = run([build / "tests/bench/zb-node-calls", place, args.count],
+                        environment(build, place, False, None))
+        rows = [line.split("\t") for line in lines.splitlines()]
+        keep_least(best, {name: [float(number)] for name, number in rows})
+    print("\n| a loop of C, µs of processor a group | |\n|---|---|")
+    for what, (number,) in best.items():
+        print(f"| {what} | {number:.1f} |")
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("build", type=Path)
@@ -171,6 +185,7 @@ def main():
     build = args.build.resolve()
     measure_python(build, args)
     measure_native(build, args)
+    measure_floor(build, args)
 
 
 if __name__ == "__main__":

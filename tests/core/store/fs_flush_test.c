@@ -351,12 +351,12 @@ static void put_documents(zb_store *store, int from, int count) {
    put makes durable go out of the midst of the others. */
 static void each_change_is_synced_once(void **state) {
     fixture *f = *state;
-    enum { COUNT = 300 };
+    enum { COUNT = 100 };
     must_flush(f->store);
     put_documents(f->store, 0, COUNT);
     put_documents(f->store, 0, COUNT);
     fixture_must_put(f->store, "g7/k", "1", PUT_NOW); /* with g7 and the root */
-    fixture_must_put(f->store, "g99/k", "1", PUT_NOW);
+    fixture_must_put(f->store, "g42/k", "1", PUT_NOW);
     put_documents(f->store, COUNT / 2, COUNT / 2);
     calls_clear();
     must_flush(f->store);
