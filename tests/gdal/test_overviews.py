@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Overviews that GDAL makes are levels in the store, on the list of the convention "multiscales"."""
+import ctypes
 import json
 import os
+import struct
 import subprocess
 
 import numpy as np
@@ -77,6 +79,23 @@ def files(path):
             if not name.endswith(".zb-lock")}
 
 
+class Opens:
+    """Counts how often a file is opened. The system joins events that are alike and follow one another,
+    so that closing is watched, too."""
+    OPEN, CLOSE = 0x20, 0x10  # IN_OPEN, IN_CLOSE_NOWRITE
+
+    def __init__(self, path):
+        libc = ctypes.CDLL(None)
+        self.queue = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        assert libc.inotify_add_watch(self.queue, os.fsencode(path), self.OPEN | self.CLOSE) > 0
+
+    def count(self):
+        events = os.read(self.queue, 1 << 16)
+        os.close(self.queue)
+        return sum(mask & self.OPEN != 0 for _, mask, _, length in struct.iter_unpack("iIII", events)
+                   if length == 0)
+
+
 @pytest.mark.parametrize("method", ["NEAREST", "AVERAGE", "BILINEAR", "CUBIC", "MODE", "RMS"])
 @pytest.mark.parametrize("options", [["BLOCKSIZE=32x32"], ["BLOCKSIZE=16x16", "SHARD=32x64"],
                                      ["INTERLEAVE=PIXEL", "COMPRESS=BLOSC", "BLOCKSIZE=32x32"]],
@@ -106,6 +125,15 @@ def test_gdaladdo(tmp_path):
     assert sizes(opened(path)) == [(51, 35), (26, 18), (13, 9)]
     assert [entry.get("resampling_method") for entry in layout(path)] == [
         None, "average", "average", "nearest"]
+
+
+def test_a_raster_with_levels_is_opened_by_one_look_at_its_document(tmp_path):
+    """Neither the search for other rasters nor the list of levels, on which it is the first, takes another."""
+    path = made(tmp_path / "r.zarr")
+    run("gdaladdo", "-q", path, "2", "4")
+    opens = Opens(tmp_path / "r.zarr" / "r" / "zarr.json")
+    assert sizes(opened(path)) == [(51, 35), (26, 18)]
+    assert opens.count() == 1
 
 
 def test_clean_leaves_the_store_as_it_was(tmp_path):

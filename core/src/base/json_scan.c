@@ -128,19 +128,19 @@ static enum zb_code scan_unicode_escape(zb__scanner *s, size_t start, char **to)
 }
 
 static enum zb_code scan_escape(zb__scanner *s, char **to) {
-    static const char letters[] = "\"\\/bfnrt";
-    static const char meaning[] = "\"\\/\b\f\n\r\t";
+    static const char meaning[256] = {['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+                                      ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t'};
     size_t start = s->at++;
     char c = zb__scan_peek(s);
     if (c == 'u') {
         s->at++;
         return scan_unicode_escape(s, start, to);
     }
-    const char *found = s->at < s->size ? memchr(letters, c, sizeof letters - 1) : NULL;
-    if (!found)
+    const char character = meaning[(unsigned char)c];
+    if (!character)
         return zb__scan_expected(s, "one of \"\\/bfnrtu behind a backslash");
     s->at++;
-    *(*to)++ = meaning[found - letters];
+    *(*to)++ = character;
     return ZB_OK;
 }
 

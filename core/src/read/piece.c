@@ -65,7 +65,8 @@ void zb__cells_next(zb__cells *cells) {
             enter_cell(cells, d, first);
             return;
         }
-        enter_cell(cells, d, 0);
+        if (cells->first[d] > 0) /* else this is the first cell, and the only one */
+            enter_cell(cells, d, 0);
     }
     cells->done = true;
 }

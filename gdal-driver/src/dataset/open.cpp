@@ -99,27 +99,24 @@ static void refuse(const Hierarchy &hierarchy, const zb_node *node, const std::s
              zb_node_path(node), reason.c_str());
 }
 
-/* Listing reads the document of each node. On a network that is left out. */
-static bool has_other_rasters(const Hierarchy &hierarchy, const NodePtr &group) {
-    if (!is_local_place(hierarchy.root))
-        return false;
-    Listing listing;
-    return list_arrays(group, &listing, nullptr) == ZB_OK && listing.rasters.size() > 1;
-}
-
 /* A group whose children are all coarse or fine versions of one image stands for the finest. So
-   does an OME-NGFF group, whatever else it has. */
+   does an OME-NGFF group, whatever else it has. Listing reads the document of each node: on a
+   network that is left out. */
 static NodePtr enter_pyramid(const Hierarchy &hierarchy, const NodePtr &group) {
     NearbyNodes around(group.get());
     const std::vector<std::vector<std::string>> pyramids = group_pyramids(group.get(), around);
     if (pyramids.size() != 1)
         return group;
-    NodePtr finest = open_node(hierarchy.store.get(),
-                               join_path(zb_node_path(group.get()), pyramids[0][0]), nullptr);
-    const bool enter =
-        finest != nullptr && zb_node_array(finest.get()) != nullptr &&
-        (attribute(group.get(), "ome") != nullptr || !has_other_rasters(hierarchy, group));
-    return enter ? finest : group;
+    const std::string path = join_path(zb_node_path(group.get()), pyramids[0][0]);
+    Listing listing;
+    if (attribute(group.get(), "ome") == nullptr && is_local_place(hierarchy.root) &&
+        list_arrays(group, &listing, nullptr) == ZB_OK && listing.rasters.size() > 1)
+        return group;
+    const bool is_listed =
+        listing.rasters.size() == 1 && zb_node_path(listing.rasters[0].get()) == path;
+    const NodePtr finest =
+        is_listed ? listing.rasters[0] : open_node(hierarchy.store.get(), path, nullptr);
+    return finest != nullptr && zb_node_array(finest.get()) != nullptr ? finest : group;
 }
 
 /* Statistics of slices are statistics of different pixels. */

@@ -31,9 +31,8 @@ static bool is_stale(Zarr3Dataset *raster, Zarr3Dataset *level) {
     const zb_array_info *info = raster->array().info(), *other = level->array().info();
     const int width = raster->GetRasterXSize(), height = raster->GetRasterYSize();
     return is_of_other_shape(raster->pyramid(), width, height) ||
-           (info->ndim == other->ndim && level->array().path() != raster->array().path() &&
-            level->GetRasterXSize() <= width && level->GetRasterYSize() <= height &&
-            !may_be_level(info, other));
+           (info->ndim == other->ndim && level->GetRasterXSize() <= width &&
+            level->GetRasterYSize() <= height && !may_be_level(info, other));
 }
 
 /* GDAL takes overviews for smaller versions of one picture with the same bands. Levels of another
@@ -60,6 +59,8 @@ std::unique_ptr<Zarr3Dataset> RasterLevels::open_one(const std::string &path,
 
 void RasterLevels::open() {
     for (const std::string &path : raster_->pyramid().levels) {
+        if (path == raster_->array().path())
+            continue; /* the raster is on the list, too */
         std::string reason;
         std::unique_ptr<Zarr3Dataset> level = open_one(path, &reason);
         if (level == nullptr) {

@@ -32,7 +32,7 @@ const Layout &RasterReader::layout() const {
 }
 
 uint64_t RasterReader::block_bytes(const Window &window, int band_count) const {
-    uint64_t bytes = bytes_of_block(layout(), pixel_type(raster_->node()));
+    uint64_t bytes = bytes_of_block(layout(), raster_->GetRasterBand(1)->GetRasterDataType());
     if (__builtin_mul_overflow(bytes, blocks_of(layout(), window).count(), &bytes) ||
         __builtin_mul_overflow(
             bytes, static_cast<uint64_t>(std::max(layout().chunk_bands, band_count)), &bytes))
@@ -41,8 +41,6 @@ uint64_t RasterReader::block_bytes(const Window &window, int band_count) const {
 }
 
 bool RasterReader::prefers_direct(const PixelRequest &request) const {
-    if (!reads_exactly(raster_->node(), request.type))
-        return false;
     const Window &w = request.window;
     const uint64_t limit = cache_limit();
     const uint64_t need = block_bytes(w, request.band_count);
@@ -60,7 +58,8 @@ bool RasterReader::prefers_direct(const PixelRequest &request) const {
 }
 
 CPLErr RasterReader::read(const PixelRequest &request, bool *done) {
-    *done = prefers_direct(request);
+    /* GDAL asks for each block of each band, so that what looks into attributes comes last. */
+    *done = prefers_direct(request) && reads_exactly(raster_->node(), request.type);
     if (!*done)
         return CE_None;
     zb_error err;
