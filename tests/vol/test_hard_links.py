@@ -660,3 +660,23 @@ except Exception as e:
     assert finish(child).count("\n") == 2
     with h5py.File(path, "r") as f:
         assert list(f) == ["g", "h"]
+
+
+@pytest.mark.parametrize("target", ["y.h5", "y.zarr", None])
+def test_copies_have_what_waits_for_objects_elsewhere(tmp_path, target):
+    """Links lead out of the group that is copied: what a program has just written there waits in memory."""
+    with h5py.File(tmp_path / "x.zarr", "w") as f:
+        f.create_group("g")
+        for name in ("hard", "soft"):
+            d = f.create_dataset(name, (6,), "i4")
+            f["g/" + name] = d if name == "hard" else h5py.SoftLink("/soft")
+            d[1] = 5
+            d.attrs["a"] = 7
+            h5py.h5a.create(d.id, b"unwritten", h5py.h5t.NATIVE_INT32, h5py.h5s.create(h5py.h5s.SCALAR))
+        to = h5py.File(tmp_path / target, "w") if target else f
+        f.copy("g", to, "copy", expand_soft=True)
+        for name in ("hard", "soft"):
+            assert to["copy"][name][:].tolist() == [0, 5, 0, 0, 0, 0]
+            assert to["copy"][name].attrs["a"] == 7 and "unwritten" in to["copy"][name].attrs
+        if target:
+            to.close()

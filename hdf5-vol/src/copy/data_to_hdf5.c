@@ -10,6 +10,7 @@
 #include "hdf5/types.h"
 #include "model/dataset.h"
 #include "model/token_search.h"
+#include "model/writers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,11 @@ static herr_t copy_nested(const vol_copies *copies, bool expands, vol_node *node
 herr_t vol_data_to_hdf5(const vol_copies *copies, bool expands, vol_node *node, void *dataset,
                         hid_t space) {
     vol_pieces pieces;
+    zb_error err = {0};
+    if (vol_writer_flush(node, &err) != ZB_OK) {
+        VOL_PUSH_ZB(copies->lib, DATASET, CANTFLUSH, &err);
+        return -1;
+    }
     vol_pieces_begin(&pieces, node->zarr);
     if (pieces.done)
         return 0; /* an empty array */
