@@ -238,6 +238,22 @@ def test_links_that_lead_nowhere_are_copied_as_they_are(tmp_path, names):
 
 
 @pytest.mark.parametrize("to", ["other.h5", "other.zarr"])
+def test_expanded_links_that_lead_in_a_circle_have_an_end(tmp_path, to):
+    """Each object is copied once, also out of a file that an external link leads to."""
+    with h5py.File(tmp_path / "far.h5", "w") as far:
+        far["there/round"] = h5py.SoftLink("/there")
+        far["there/back"] = h5py.ExternalLink("x.h5", "/g")
+    with h5py.File(tmp_path / "x.h5", "w") as f, h5py.File(tmp_path / to, "w") as other:
+        f["g/d"] = 5
+        f["g/again"] = h5py.SoftLink("/g/d")
+        f["g/below/up"] = h5py.SoftLink("/g")
+        f["g/away"] = h5py.ExternalLink("far.h5", "/there")
+        f.copy("g", other, expand_soft=True, expand_external=True)
+        assert other["g/again"] == other["g/d"] and other["g/below/up"] == other["g"]
+        assert other["g/away/round"] == other["g/away"] and other["g/away/back"] == other["g"]
+
+
+@pytest.mark.parametrize("to", ["other.h5", "other.zarr"])
 def test_copies_to_other_files(path, to, tmp_path):
     with h5py.File(path, "w") as f, h5py.File(tmp_path / to, "w") as other:
         fill(f)

@@ -15,6 +15,7 @@
 #include "hdf5/errors.h"
 #include "copy/comments.h"
 #include "copy/data_from_hdf5.h"
+#include "copy/imported.h"
 #include "copy/links.h"
 #include "copy/references.h"
 #include "copy/scales_from_hdf5.h"
@@ -36,7 +37,7 @@ typedef struct import_job {
     unsigned flags;     /* H5O_COPY_... */
     unsigned long file; /* the number of the source's file */
     const vol_reference_map *references;
-    vol_map *made; /* from addresses in that file to nodes: of objects with several hard links */
+    vol_imported *made; /* of objects that may be met again */
     vol_scales_import *scales;
 } import_job;
 
@@ -196,10 +197,10 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
     return code ? vol_import_failed(job->lib, place->name, &err) : 0;
 }
 
-/* A node that may be met again. */
+/* Keeps a node that may be met again. Without, links that lead in a circle would have no end. */
 static herr_t remember(const import_job *job, const H5O_info2_t *info, vol_node *node) {
-    if (info->rc < 2 || info->fileno != job->file ||
-        vol_map_set(job->made, vol_token_get(&info->token), node))
+    const unsigned expands = H5O_COPY_EXPAND_SOFT_LINK_FLAG | H5O_COPY_EXPAND_EXT_LINK_FLAG;
+    if ((info->rc < 2 && !(job->flags & expands)) || vol_imported_set(job->made, info, node))
         return 0;
     VOL_PUSH(job->lib, SYM, CANTCOPY, "no memory for the links of '%s'", node->path);
     return -1;
@@ -331,8 +332,7 @@ static herr_t import_object(const import_job *job, hid_t source, const vol_place
     zb_error err = {0};
     if (job->lib->H5Oget_info3(source, &info, H5O_INFO_BASIC) < 0)
         return -1;
-    vol_node *made =
-        info.fileno == job->file ? vol_map_get(job->made, vol_token_get(&info.token)) : NULL;
+    vol_node *made = vol_imported_get(job->made, &info);
     if (made)
         return vol_alias_create(place, made, &err) == ZB_OK
                    ? 0
@@ -375,9 +375,9 @@ static herr_t import_top(import_job *job, hid_t source, const vol_object *to,
 
 herr_t vol_import_object(hid_t source, const vol_place *place, const vol_copy_request *request) {
     const vol_object *to = request->to;
-    vol_map made = {.count = 0};
     H5O_info2_t info;
     vol_scales_import scales = {.lib = to->lib, .dxpl = request->dxpl};
+    vol_imported made = {.next = NULL};
     import_job job = {.lib = to->lib,
                       .handle = to->handle,
                       .dxpl = request->dxpl,
@@ -386,10 +386,10 @@ herr_t vol_import_object(hid_t source, const vol_place *place, const vol_copy_re
     if (job.lib->H5Pget_copy_object(request->ocpypl, &job.flags) < 0 ||
         job.lib->H5Oget_info3(source, &info, H5O_INFO_BASIC) < 0)
         return -1;
-    job.file = info.fileno;
+    job.file = made.file = info.fileno;
     herr_t result = import_top(&job, source, to, place);
     if (vol_scales_import_end(&scales, result >= 0) < 0)
         result = -1;
-    vol_map_clear(&made);
+    vol_imported_clear(&made);
     return result;
 }
