@@ -254,6 +254,15 @@ def test_expanded_links_that_lead_in_a_circle_have_an_end(tmp_path, to):
 
 
 @pytest.mark.parametrize("to", ["other.h5", "other.zarr"])
+def test_a_copied_group_is_met_again_from_the_group_above(tmp_path, to):
+    with h5py.File(tmp_path / "x.h5", "w") as f, h5py.File(tmp_path / to, "w") as other:
+        f["above/g/d"] = 5
+        f["above/g/up"] = f["above"]
+        f.copy("above/g", other, "copy")
+        assert other["copy/up/g"] == other["copy"] and list(other["copy/up"]) == ["g"]
+
+
+@pytest.mark.parametrize("to", ["other.h5", "other.zarr"])
 def test_copies_to_other_files(path, to, tmp_path):
     with h5py.File(path, "w") as f, h5py.File(tmp_path / to, "w") as other:
         fill(f)

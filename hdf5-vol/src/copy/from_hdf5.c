@@ -37,7 +37,7 @@ typedef struct import_job {
     unsigned flags;     /* H5O_COPY_... */
     unsigned long file; /* the number of the source's file */
     const vol_reference_map *references;
-    vol_imported *made; /* of objects that may be met again */
+    vol_imported *made;
     vol_scales_import *scales;
 } import_job;
 
@@ -197,10 +197,10 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
     return code ? vol_import_failed(job->lib, place->name, &err) : 0;
 }
 
-/* Keeps a node that may be met again. Without, links that lead in a circle would have no end. */
+/* Any object may be met again: by another hard link, by one that is expanded, and the top by its
+   own, from a group above. Without, links that lead in a circle would have no end. */
 static herr_t remember(const import_job *job, const H5O_info2_t *info, vol_node *node) {
-    const unsigned expands = H5O_COPY_EXPAND_SOFT_LINK_FLAG | H5O_COPY_EXPAND_EXT_LINK_FLAG;
-    if ((info->rc < 2 && !(job->flags & expands)) || vol_imported_set(job->made, info, node))
+    if (vol_imported_set(job->made, info, node))
         return 0;
     VOL_PUSH(job->lib, SYM, CANTCOPY, "no memory for the links of '%s'", node->path);
     return -1;
