@@ -64,3 +64,20 @@ def test_damage_is_left_to_reading(store):
         file.seek(-2, 2)
         file.write(b"xx")
     assert status(opened(path), 0, 0, 8, 8)[0] == UNKNOWN
+
+
+def test_a_store_that_was_replaced_is_not_empty(tmp_path):
+    """gdal_translate asks before it reads. Of a store that another process had replaced it took all
+    blocks for empty, and wrote nodata in silence."""
+    path = str(tmp_path / "r.zarr")
+    source = gdal.GetDriverByName("MEM").Create("", 30, 20)
+    source.WriteArray(np.ones((20, 30), "u1"))
+    driver = gdal.GetDriverByName("Zarr3")
+    driver.CreateCopy(path, source).Close()
+    old = opened(path)
+    assert status(old, 0, 0, 30, 20) == [DATA, 100]
+    driver.CreateCopy(path, source).Close()
+    assert status(old, 0, 0, 30, 20)[0] == UNKNOWN
+    with pytest.raises(RuntimeError, match="open it again"):
+        gdal.Translate(str(tmp_path / "r.tif"), old)
+    assert status(opened(path), 0, 0, 30, 20) == [DATA, 100]

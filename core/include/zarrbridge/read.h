@@ -72,7 +72,8 @@ ZB_API enum zb_code zb_array_read_points(const zb_points *points, zb_error *err)
 /* Sets *bytes to the stored size of one innermost chunk (index[ndim] as ZB_GRID_INNER counts), 0
    when it is not stored. The chunk itself is not read, only indexes of shards. ZB_EINVAL for a
    group, and for a chunk that the array does not have; ZB_EUNSUPPORTED where codecs lie around a
-   shard, whose inner chunks then have no bytes of their own; chunk errors. */
+   shard, whose inner chunks then have no bytes of their own; ZB_ECONFLICT as of zb_array_read;
+   chunk errors. */
 ZB_API enum zb_code zb_array_chunk_stored(const zb_node *array, const uint64_t *index,
                                           uint64_t *bytes, zb_error *err);
 

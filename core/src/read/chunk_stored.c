@@ -5,10 +5,12 @@
 
 #include "codec/inner_chunks.h"
 #include "model/chunk_form.h"
+#include "node/current.h"
 #include "node/node.h"
 #include "read/expand.h"
 #include "read/index.h"
 #include "read/leaf.h"
+#include "read/missing.h"
 #include "zarrbridge/read.h"
 
 /* A chunk on the way down from the object: its form and place, and where in it the inner chunk
@@ -80,6 +82,13 @@ static enum zb_code locate(const zb__array *array, const uint64_t *inner, uint64
     return zb__chunk_form(array, outer, &p->form, err);
 }
 
+/* An answer counts while the array is there: where it has gone, no chunk is stored, and programs
+   would take all of its elements for fill values. */
+static enum zb_code confirm(const zb__stored_chunk *chunk, zb_error *err) {
+    const zb_node *doubtful = zb__missing_doubt(chunk, 1);
+    return doubtful ? zb__array_gone(doubtful, err) : zb__array_still(chunk->node, err);
+}
+
 enum zb_code zb_array_chunk_place(const zb_node *node, const uint64_t *index, zb_chunk_place *out,
                                   zb_error *err) {
     uint64_t outer[ZB_MAX_NDIM];
@@ -100,6 +109,8 @@ enum zb_code zb_array_chunk_place(const zb_node *node, const uint64_t *index, zb
         if (code)
             zb__stored_chunk_blame(&chunk, code, err);
     }
+    if (!code)
+        code = confirm(&chunk, err);
     if (!code && stored) {
         *out = (zb_chunk_place){.key = zb__array_chunk_key(node, outer),
                                 .offset = p.source.offset,

@@ -7,6 +7,7 @@
  */
 #include "codec/inner_chunks.h"
 #include "model/chunk_form.h"
+#include "node/current.h"
 #include "node/node.h"
 #include "node/walk.h"
 #include "read/expand.h"
@@ -206,5 +207,6 @@ static enum zb_code run(walk *w, zb_error *err) {
 enum zb_code zb_array_stored_each(const zb_node *array, enum zb_grid_level level, zb_chunk_fn fn,
                                   void *context, zb_error *err) {
     walk w = {.node = array, .fn = fn, .context = context, .inner = level == ZB_GRID_INNER};
-    return run(&w, err);
+    const enum zb_code code = run(&w, err);
+    return code || w.stopped ? code : zb__array_still(array, err);
 }

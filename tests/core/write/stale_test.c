@@ -172,6 +172,13 @@ static void stale_writers_are_refused(void **state) {
     in_all_stores(state, write_behind_all);
 }
 
+static int ignore(void *context, const uint64_t *index, uint64_t bytes) {
+    (void)context;
+    (void)index;
+    (void)bytes;
+    return 0;
+}
+
 static void read_behind_all(zb_store *store, zb_store *actor) {
     zb_error err;
     int32_t values[COUNT];
@@ -187,6 +194,11 @@ static void read_behind_all(zb_store *store, zb_store *actor) {
                                   .count = 1,
                                   .view = {.data = values, .dtype = int_type}};
         ASSERT_FAILS(zb_array_read_points(&points, &err), ZB_ECONFLICT, err, "open it again");
+        uint64_t bytes;
+        ASSERT_FAILS(zb_array_chunk_stored(node, (const uint64_t[]){1}, &bytes, &err), ZB_ECONFLICT,
+                     err, "open it again");
+        ASSERT_FAILS(zb_array_stored_each(node, ZB_GRID_CHUNKS, ignore, NULL, &err), ZB_ECONFLICT,
+                     err, "open it again");
         zb_node_release(node);
         zb_node_delete(store, "a", NULL);
         zb_node_delete(store, "b", NULL);
