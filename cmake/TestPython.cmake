@@ -7,8 +7,8 @@
 #                           [COST s])
 #       adds the CTest entry NAME, which runs one pytest file with the built plugins on the search
 #       paths of HDF5 and GDAL; nothing without that Python. COST: CTest begins with the dearest entries,
-#       which would else be the last ones to run, alone. The folder of a test (tmp_path) that passes is
-#       removed at its end
+#       which would else be the last ones to run, alone. What a test that passes leaves in its
+#       tmp_path is removed
 
 if(NOT ZARRBRIDGE_PYTHON)
     execute_process(

@@ -28,12 +28,24 @@ class Outcomes:
         self.only_skipped = "skipped" in stats and not any(stats.get(kind) for kind in OTHER)
 
 
+class Folders:
+    """The path of a test's folder is that of no later test, also where the folder was removed: what GDAL
+    caches by path, size and second of an archive would be taken for the later test's."""
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_teardown(self, item):
+        yield
+        folder = item.funcargs.get("tmp_path")
+        if folder:
+            folder.mkdir(exist_ok=True)
+
+
 def main(arguments):
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     outcomes = Outcomes()
     folder = tempfile.mkdtemp(prefix="zarrbridge-")
     kept = ["--basetemp", folder, "-o", "tmp_path_retention_policy=failed"]
-    status = pytest.main(arguments + kept, plugins=[outcomes])
+    status = pytest.main(arguments + kept, plugins=[outcomes, Folders()])
     # A file that skips itself as a whole leaves no test to collect.
     harmless = status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
     if harmless or not os.listdir(folder):

@@ -30,12 +30,17 @@ ENDS = "def test_ends(): os._exit(1)\n"
 ALONE = "def test_alone(pytestconfig): assert not pytestconfig.pluginmanager.list_plugin_distinfo()\n"
 FOLDERS = """
 made = []
-def test_passes(tmp_path): made.append(tmp_path)
+def fill(folder):
+    assert folder not in made
+    made.append(folder)
+    (folder / "file").touch()
+@pytest.mark.parametrize("n", range(3))
+def test_with_a_name_that_pytest_cuts(n, tmp_path): fill(tmp_path)
 @pytest.mark.xfail(strict=True)
 def test_known(tmp_path):
-    made.append(tmp_path)
+    fill(tmp_path)
     assert False
-def test_folders(): assert [path.exists() for path in made] == [False, True]
+def test_folders(): assert [(path / "file").exists() for path in made] == 3 * [False] + [True]
 """
 LEAVES = "def test_leaves(tmp_path):\n    (tmp_path / 'left').touch()\n    assert False\n"
 
@@ -94,7 +99,7 @@ def test_every_case_ran(outcomes):
 
 
 def test_what_failed_alone_leaves_files(outcomes, folders):
-    assert [path.name for path in folders.rglob("*") if path.is_file()] == ["left"]
+    assert sorted(path.name for path in folders.rglob("*") if path.is_file()) == ["file", "left"]
 
 
 def test_a_build_without_that_python_has_no_tests_of_programs(tmp_path):
