@@ -8,7 +8,7 @@
 #       adds the CTest entry NAME, which runs one pytest file with the built plugins on the search
 #       paths of HDF5 and GDAL; nothing without that Python. COST: CTest begins with the dearest entries,
 #       which would else be the last ones to run, alone. What a test that passes leaves in its
-#       tmp_path is removed
+#       tmp_path is removed at once, what one that fails leaves at the next run of the entry
 
 if(NOT ZARRBRIDGE_PYTHON)
     execute_process(
@@ -91,7 +91,8 @@ function(zarrbridge_add_pytest name file)
              COMMAND ${ZARRBRIDGE_PYTHON} ${ZARRBRIDGE_RUN_PYTEST} -q -ra -p no:cacheprovider
                      -o faulthandler_timeout=900 ${file} ${arg_ARGS})
     set_tests_properties(${name} PROPERTIES
-                         ENVIRONMENT "${ZARRBRIDGE_TEST_ENVIRONMENT};${arg_ENVIRONMENT}"
+                         ENVIRONMENT
+                         "${ZARRBRIDGE_TEST_ENVIRONMENT};ZARRBRIDGE_TEST=${name};${arg_ENVIRONMENT}"
                          TIMEOUT ${arg_TIMEOUT}
                          # every test of the file was skipped, for reasons that are in the output
                          SKIP_RETURN_CODE 77

@@ -6,9 +6,13 @@ not serve for that, since it can say "1 skipped, 1 error", and tests print what 
 Plugins that the machine's Python happens to have are not loaded: no test needs one, and Hypothesis takes more
 time to import than pytest itself.
 
-Each run has a folder of its own for its tests' folders (tmp_path). Those of tests that pass are removed: hundreds
-of MB in some files. Pytest's own numbered folders would not serve: where they are removed, the number and the lock
-of one run can become those of another that goes on. What failed leaves its folder, and its name."""
+Each run has a folder of its own for its tests' folders (tmp_path). What tests that pass leave there is removed:
+hundreds of MB in some files. Pytest's own numbered folders would not serve: where they are removed, the number and
+the lock of one run can become those of another that goes on. A run that fails, or is killed, leaves its folder until
+the same entry of the same build runs again."""
+import fcntl
+import glob
+import hashlib
 import os
 import shutil
 import sys
@@ -29,26 +33,56 @@ class Outcomes:
 
 
 class Folders:
-    """The path of a test's folder is that of no later test, also where the folder was removed: what GDAL
-    caches by path, size and second of an archive would be taken for the later test's."""
+    """Empties the folder of each test whose setup, call and teardown passed. The path stays, and so is that of
+    no later test: what GDAL caches by path, size and second of an archive would be taken for the later test's."""
+
+    passed = False
 
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_teardown(self, item):
-        yield
+    def pytest_runtest_makereport(self, item, call):
+        report = (yield).get_result()
+        self.passed = report.passed and (self.passed or report.when == "setup")
         folder = item.funcargs.get("tmp_path")
-        if folder:
+        if report.when == "teardown" and self.passed and folder:
+            shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(exist_ok=True)
+
+
+def lock(folder):
+    """Locks the folder until this process ends; false where another run has it."""
+    try:
+        fcntl.flock(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def make_folder(arguments):
+    """A new folder, in place of those that runs of the same entry left. It gets its name when it is locked."""
+    names = (os.environ.get(name, "") for name in ("ZARRBRIDGE_BUILD_DIR", "ZARRBRIDGE_TEST"))
+    entry = "\0".join([*names, *arguments])
+    start = os.path.join(tempfile.gettempdir(), f"zarrbridge-{hashlib.sha256(entry.encode()).hexdigest()[:8]}-")
+    for old in glob.glob(glob.escape(start) + "*"):
+        if lock(old):
+            shutil.rmtree(old, ignore_errors=True)
+    made = tempfile.mkdtemp(prefix="zarrbridge-new-")
+    lock(made)
+    folder = start + made.rpartition("-")[2]
+    os.rename(made, folder)
+    return folder
 
 
 def main(arguments):
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     outcomes = Outcomes()
-    folder = tempfile.mkdtemp(prefix="zarrbridge-")
-    kept = ["--basetemp", folder, "-o", "tmp_path_retention_policy=failed"]
-    status = pytest.main(arguments + kept, plugins=[outcomes, Folders()])
+    folder = make_folder(arguments)
+    # Pytest makes its base anew, which would end the lock.
+    base = os.path.join(folder, "t")
+    status = pytest.main([*arguments, "--basetemp", base, "-o", "tmp_path_retention_policy=all"],
+                         plugins=[outcomes, Folders()])
     # A file that skips itself as a whole leaves no test to collect.
     harmless = status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-    if harmless or not os.listdir(folder):
+    if harmless or not any(files for _, _, files in os.walk(folder)):
         shutil.rmtree(folder, ignore_errors=True)
     else:
         print("The folders of tests that failed are in", folder)

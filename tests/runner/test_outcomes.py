@@ -2,9 +2,12 @@
 """zarrbridge_add_pytest (cmake/TestPython.cmake): what CTest says of a pytest file. An entry counts as
 skipped when each of its tests was; anything that went wrong fails it, whatever was skipped besides."""
 
+import fcntl
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -25,7 +28,11 @@ def broken():
 def test_tear_down(broken): pytest.skip('no such thing here')
 """
 SPEAKS = "def test_speaks():\n    print('\\n1 skipped in 0.01s')\n    assert False\n"
-CRASHES = "def test_crashes(): os.abort()\n"
+CRASHES = """
+def test_crashes(tmp_path):
+    (tmp_path / "crashed").touch()
+    os.abort()
+"""
 ENDS = "def test_ends(): os._exit(1)\n"
 ALONE = "def test_alone(pytestconfig): assert not pytestconfig.pluginmanager.list_plugin_distinfo()\n"
 FOLDERS = """
@@ -42,6 +49,24 @@ def test_known(tmp_path):
     assert False
 def test_folders(): assert [(path / "file").exists() for path in made] == 3 * [False] + [True]
 """
+SETS_UP = """
+@pytest.fixture
+def broken(tmp_path):
+    (tmp_path / "set_up").touch()
+    made.append(tmp_path)
+    raise OSError
+def test_set_up(broken): pass
+@pytest.mark.parametrize("n", range(2))
+def test_set_up_(n, tmp_path): fill(tmp_path)
+"""
+TEARS_DOWN = """
+@pytest.fixture
+def broken(tmp_path):
+    yield
+    (tmp_path / "torn_down").touch()
+    raise OSError
+def test_tears_down(broken): pass
+"""
 LEAVES = "def test_leaves(tmp_path):\n    (tmp_path / 'left').touch()\n    assert False\n"
 
 CASES = {
@@ -52,7 +77,9 @@ CASES = {
     "Failed": {"fails": FAILS, "fails_and_skips": SKIPS + FAILS, "set_up": SKIPS + SET_UP,
                "tear_down": TEAR_DOWN, "collection": SKIPS + "raise OSError\n",
                "mended": SKIPS + UNEXPECTED, "says_skipped": SKIPS + SPEAKS,
-               "crashes": SKIPS + CRASHES, "ends": SKIPS + ENDS, "empty": "", "leaves": FOLDERS + LEAVES},
+               "crashes": SKIPS + CRASHES, "ends": SKIPS + ENDS, "empty": "",
+               "leaves": FOLDERS + LEAVES, "leaves_set_up": FOLDERS + SETS_UP,
+               "leaves_torn_down": TEARS_DOWN},
 }
 EXPECTATIONS = {name: outcome for outcome, files in CASES.items() for name in files}
 
@@ -63,9 +90,14 @@ def folders(tmp_path_factory):
     return tmp_path_factory.mktemp("folders")
 
 
+def run(build, folders, *options):
+    subprocess.run(["ctest", "--test-dir", build, *options], check=False, capture_output=True,
+                   env=os.environ | {"TMPDIR": str(folders)})
+
+
 @pytest.fixture(scope="module")
-def outcomes(tmp_path_factory, folders):
-    """What CTest says of each case, by name."""
+def build(tmp_path_factory, folders):
+    """The build directory, in which CTest has run all cases."""
     project, build = tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("build")
     lines = ["cmake_minimum_required(VERSION 3.25)", "project(cases NONE)", "enable_testing()",
              f'list(APPEND CMAKE_MODULE_PATH "{SOURCE}/cmake")',
@@ -77,8 +109,13 @@ def outcomes(tmp_path_factory, folders):
     (project / "CMakeLists.txt").write_text("\n".join(lines))
     subprocess.run(["cmake", "-S", project, "-B", build, f"-DZARRBRIDGE_PYTHON={sys.executable}"],
                    check=True, capture_output=True)
-    subprocess.run(["ctest", "--test-dir", build, "--output-junit", "said.xml"], check=False,
-                   capture_output=True, env=os.environ | {"TMPDIR": str(folders)})
+    run(build, folders, "--output-junit", "said.xml")
+    return build
+
+
+@pytest.fixture(scope="module")
+def outcomes(build):
+    """What CTest says of each case, by name."""
     return {case.get("name"): outcome_of(case)
             for case in ElementTree.parse(build / "said.xml").iter("testcase")}
 
@@ -98,8 +135,34 @@ def test_every_case_ran(outcomes):
     assert outcomes.keys() == EXPECTATIONS.keys()
 
 
-def test_what_failed_alone_leaves_files(outcomes, folders):
-    assert sorted(path.name for path in folders.rglob("*") if path.is_file()) == ["file", "left"]
+LEFT = ["crashed", "file", "file", "left", "set_up", "torn_down"]
+
+
+def files_in(folder):
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def test_what_failed_alone_leaves_files(build, folders):
+    assert files_in(folders) == LEFT
+    log = (build / "Testing" / "Temporary" / "LastTest.log").read_text()
+    said = re.findall("^The folders of tests that failed are in (.*)$", log, re.MULTILINE)
+    assert len(said) == 3 and {Path(path).parent for path in said} == {folders}
+    assert all(set(files_in(Path(path))) & set(LEFT) - {"crashed"} for path in said)
+
+
+def test_the_next_run_replaces_what_the_last_one_left(build, folders):
+    before = set(folders.iterdir())
+    run(build, folders)
+    assert files_in(folders) == LEFT and before.isdisjoint(folders.iterdir())
+
+
+def test_the_folder_of_a_run_that_goes_on_stays(build, folders):
+    going_on = next(path for path in folders.iterdir() if "torn_down" in files_in(path))
+    descriptor = os.open(going_on, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    run(build, folders, "-R", "leaves_torn_down")
+    assert files_in(going_on) == ["torn_down"] and files_in(folders).count("torn_down") == 2
+    os.close(descriptor)
 
 
 def test_a_build_without_that_python_has_no_tests_of_programs(tmp_path):
