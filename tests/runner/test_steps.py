@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """tools/test: a step that cannot be taken on a machine is counted and says why; one that can be taken
-and fails ends the run. The programs that the steps call are stand-ins here."""
+and fails ends the run. tools/test-in: when a chroot is made. The programs that these call are stand-ins here."""
 
 import fcntl
 import os
@@ -77,7 +77,8 @@ NO_FORMATTER = "echo version 20.1.0"
     ("format", "install-deps", FAILS, "no clang-format 19: E: no network"),
     ("forky", "install-deps", FAILS, "no debootstrap: E: no network"),
     ("forky", "test-in", FAILS, "no chroot: E: no network"),
-    ("forky", "test-in", '[ "$2" = true ] || { ' + FAILS + "; }",
+    ("forky", "test-in", '[ "$2" = true ] || { ' + FAILS + "; }", "no chroot: E: no network"),
+    ("forky", "test-in", f"echo '{FAILS}' >tools/install-deps; shift; exec \"$@\"",
      "its packages cannot be had: E: no network"),
     ("forky", "unshare", FAILS, "no chroot: E: no network"),
 ])
@@ -128,7 +129,7 @@ def test_the_chroot_is_made_beside_the_steps_before(machine):
     assert status == 0 and end == ["2 of 2 passed, 0 skipped"]
     assert log.read_text().splitlines() == [
         "packages ", "packages debootstrap debian-archive-keyring 2025.1", "format", "forky true",
-        "forky tools/install-deps", "forky tools/test plugins"]
+        "forky bash -c tools/install-deps || exit 3", "forky tools/test plugins"]
     # That of the tests alone.
     assert head.count("noise") == 1 and head.index("== Format") < head.index("noise")
 
@@ -173,6 +174,55 @@ def test_no_chroot_is_made_when_the_run_has_ended(machine, how):
         assert running.wait(60) != 0
         end.touch()  # the formatter goes on, as a child of nobody
         wait_until(lambda: is_free(lock))
+
+
+@pytest.fixture
+def chroot(machine):
+    """The real tools/test-in; the log has a line for each chroot that is made, and for each command."""
+    shutil.copy(TOOLS / "test-in", machine.root / "tools")
+    machine.program("apt-get", "echo mirror")
+    machine.program("git", r"printf 'tools/test\0'")
+    machine.program("debootstrap", """
+mkdir -p $3/etc/apt/apt.conf.d $3/etc/dpkg/dpkg.cfg.d $3/var/lib/dpkg/updates
+echo installed >$3/var/lib/dpkg/states
+echo make >>log""")
+    machine.program("dpkg-query", 'cat "${1#--admindir=}/states"')
+    machine.program("unshare", "echo run >>log")
+    return machine
+
+
+def enter(machine):
+    environment = {**os.environ, "PATH": f"{machine.bin}:{os.environ['PATH']}"}
+    return subprocess.Popen([machine.root / "tools" / "test-in", "forky", "true"], env=environment)
+
+
+@pytest.mark.parametrize("change, made", [
+    ("true", []),
+    ("rm complete", ["make"]),
+    ("touch var/lib/dpkg/updates/0001", ["make"]),
+    ("echo half-installed >>var/lib/dpkg/states", ["make"]),
+    ("echo triggers-pending >>var/lib/dpkg/states", ["make"]),
+    ("echo config-files >>var/lib/dpkg/states", []),
+    ("rm var/lib/dpkg/states", ["make"]),
+])
+def test_a_chroot_that_is_not_whole_is_made_anew(chroot, change, made):
+    assert enter(chroot).wait(60) == 0
+    subprocess.run(change, shell=True, check=True, cwd=chroot.root / "build" / "in-forky")
+    assert enter(chroot).wait(60) == 0
+    assert (chroot.root / "log").read_text().split() == ["make", "run", *made, "run"]
+
+
+def test_runs_in_one_chroot_wait_for_each_other(chroot):
+    lock, end = chroot.root / "build" / "in-forky.lock", chroot.root / "end"
+    chroot.program("unshare", f"echo run >>log; touch runs; {WAITS.format(end)}; echo end >>log")
+    with enter(chroot) as one:
+        wait_until((chroot.root / "runs").exists)
+        assert not is_free(lock)
+        with enter(chroot) as two:
+            time.sleep(0.2)
+            end.touch()
+            assert one.wait(60) == two.wait(60) == 0
+    assert (chroot.root / "log").read_text().split() == ["make", "run", "end", "run", "end"]
 
 
 def test_what_is_not_formatted_fails(machine):
