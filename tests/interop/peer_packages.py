@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from venvs import ENVIRONMENT, PACKAGES, alone
+from venvs import ENVIRONMENT, PACKAGES, alone, run_installer
 
 HERE = Path(__file__).parent
 TOOLS = HERE.parents[1] / "tools"
@@ -22,10 +22,10 @@ def run(*command, **options):
                           env=ENVIRONMENT, **options)
 
 
-def installs(*command, **options):
+def installs(lock, *command, **options):
     """The output of the command; None where it fails, or waits in vain for a package index."""
     try:
-        done = run(*command, timeout=120, **options)
+        done = run_installer(lock, command, 120, **options)
     except subprocess.TimeoutExpired:
         return None
     return None if done.returncode else done.stdout.strip()
@@ -36,13 +36,16 @@ def zarrita(script):
     folder = PACKAGES / "npm"
     if not shutil.which("node") or not shutil.which("npm"):
         raise Missing("zarrita.js: no node or npm")
-    with alone(folder):
-        if not (folder / "node_modules" / "zarrita").exists():
-            folder.mkdir(exist_ok=True)
-            if installs("npm", "install", "--no-audit", "--no-fund", "--fetch-retries=1",
+    marker, content = folder / "installed", "\n".join(NPM)
+    with alone(folder) as lock:
+        if not marker.exists() or marker.read_text() != content:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            if installs(lock, "npm", "install", "--no-audit", "--no-fund", "--fetch-retries=1",
                         "--fetch-timeout=20000", "--prefix", folder, *NPM, cwd=folder) is None:
                 shutil.rmtree(folder)
                 raise Missing("zarrita.js cannot be installed")
+            marker.write_text(content)
         shutil.copy(HERE / script, folder)
     return ["node", str(folder / script)], str(folder)
 
@@ -50,8 +53,8 @@ def zarrita(script):
 def python_with_zarrs(zarr=None):
     """A Python with zarrs, TensorStore and that zarr-python."""
     folder = PACKAGES / (f"venv-peers-{zarr}" if zarr else "venv-peers")
-    with alone(folder):
-        python = installs(TOOLS / "bench-venv", folder, *([zarr] if zarr else []))
+    with alone(folder) as lock:
+        python = installs(lock, TOOLS / "bench-venv", folder, *([zarr] if zarr else []))
     if python is None:
         raise Missing("zarrs and TensorStore cannot be installed")
     return python
