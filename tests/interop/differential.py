@@ -20,13 +20,14 @@ MEMORY = "/dev/shm"
 def gdal_of_forky(folder):
     """GDAL's driver in the chroot that tools/test-in has made, which sees the folder as /mnt."""
     root = Path(os.environ.get("ZARRBRIDGE_FORKY") or TOOLS.parent / "build" / "in-forky")
-    installed = subprocess.run(  # tools/test makes the chroot while this test may run
+    if os.geteuid() != 0 or not shutil.which("unshare") or not shutil.which("dpkg-query"):
+        raise Missing("GDAL 3.13: a chroot needs root, unshare and dpkg-query")
+    # tools/test makes the chroot while this test may run: the first run may go without.
+    installed = subprocess.run(
         ["dpkg-query", f"--admindir={root}/var/lib/dpkg", "-W", "-f", "${Status}", "python3-gdal"],
         capture_output=True, text=True, check=False).stdout
     if installed != "install ok installed":
         raise Missing("GDAL 3.13: no chroot; `tools/test-in forky tools/install-deps` makes it")
-    if os.geteuid() != 0 or not shutil.which("unshare"):
-        raise Missing("GDAL 3.13: a chroot needs root")
     script = ("mount --make-rprivate / && mount -t tmpfs tmpfs \"$1/mnt\" && mkdir \"$1/mnt/t\" "
               "\"$1/mnt/s\" && mount --bind \"$2\" \"$1/mnt/t\" && mount --bind \"$3\" \"$1/mnt/s\" "
               "&& exec chroot \"$1\" env -i LANG=C.UTF-8 PATH=/usr/bin:/bin "

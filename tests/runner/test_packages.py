@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/interop")
+import differential  # noqa: E402
 import peer_packages  # noqa: E402
 import venvs  # noqa: E402
 
@@ -101,3 +102,9 @@ def test_packages_of_a_read_only_checkout_are_in_the_build(tmp_path, monkeypatch
     monkeypatch.setenv("ZARRBRIDGE_BUILD_DIR", str(tmp_path))
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert venvs.place() == tmp_path / "packages"
+
+
+def test_a_machine_without_dpkg_has_no_chroot(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(peer_packages.Missing, match="dpkg-query"):
+        differential.gdal_of_forky(tmp_path)
