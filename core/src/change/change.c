@@ -316,13 +316,16 @@ enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb
 
 enum zb_code zb__change_end(zb__change *change, enum zb_code code, zb_error *err) {
     zb_store *store = change->store;
-    code = zb__hierarchy_unlock(change->lock, code, err);
+    const enum zb_code unlocked = zb__hierarchy_unlock(change->lock, code, err);
     entries_free(&change->owners);
     entries_free(&change->missing);
     zb__names_free(&change->sound);
     free(change->erased);
     *change = (zb__change){.store = NULL};
-    /* Erasing and moving become durable with a flush only. */
-    bool at_once = zb__store_sync(store) == ZB_SYNC_ALWAYS;
-    return code == ZB_OK && at_once ? zb_store_flush_batch(store, NULL, err) : code;
+    /* Erasing and moving become durable with a flush only, also where files of what was erased
+       stay. */
+    const bool at_once = code == ZB_OK && zb__store_sync(store) == ZB_SYNC_ALWAYS;
+    const enum zb_code flushed =
+        at_once ? zb_store_flush_batch(store, NULL, unlocked ? NULL : err) : ZB_OK;
+    return unlocked ? unlocked : flushed;
 }

@@ -30,6 +30,8 @@ typedef struct repairing {
     const char *prefix; /* of the directory that is swept */
     bool has_found;     /* something that was mended */
     bool stopped;       /* the caller has seen enough */
+    enum zb_code code;  /* of the first left-over that could not be removed, told at the end: */
+    zb_error error;     /* all else is mended before */
     zb__names groups;   /* groups whose block is out of date */
     zb__names unnamed;  /* hidden arrays that no attribute names */
 } repairing;
@@ -52,8 +54,14 @@ static int on_left_over(void *context, const zb_list_entry *entry) {
 static enum zb_code on_directory(void *context, const char *prefix, zb_error *err) {
     repairing *r = context;
     r->prefix = prefix;
-    enum zb_code code = zb_store_sweep(r->store, prefix, true, on_left_over, r, err);
-    return code ? code : r->stopped ? ZB_ECANCELLED : ZB_OK;
+    zb_error error;
+    (void)err;
+    enum zb_code code = zb_store_sweep(r->store, prefix, true, on_left_over, r, &error);
+    if (code && !r->code) {
+        r->code = code;
+        r->error = error;
+    }
+    return r->stopped ? ZB_ECANCELLED : ZB_OK;
 }
 
 static enum zb_code on_array(repairing *r, const zb_node *array, zb_error *err) {
@@ -198,5 +206,8 @@ enum zb_code zb_store_repair(zb_store *store, zb_finding_fn fn, void *context, z
         code = refresh_blocks(&r, err);
     zb__names_free(&r.unnamed);
     zb__names_free(&r.groups);
+    if (!code && r.code && err)
+        *err = r.error;
+    code = code ? code : r.code;
     return r.stopped && code == ZB_ECANCELLED ? ZB_OK : code;
 }

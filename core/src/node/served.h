@@ -29,8 +29,8 @@ void zb__served_keep(zb_node *group, bool is_bare, uint64_t changes);
    documents; NULL where it is not served. */
 char *zb__served_text(zb_store *store, const char *path, size_t *size, int *format);
 
-/* True if the block of this group, which has it and was remembered with it, describes a node at
-   path. */
+/* True if a block was remembered with this group, by zb__served_keep, and describes a node at path.
+   Other blocks are not asked. */
 bool zb__served_names(const zb_node *group, const char *path);
 
 /* The document of the group at path, where that is the owner of the block; NULL where it is not.

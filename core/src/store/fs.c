@@ -52,7 +52,7 @@ static bool fs_is_absent(zb_store *store, const char *prefix) {
 static void fs_destroy(zb_store *store) {
     zb__fs *fs = (zb__fs *)store;
     zb__fork_guard_remove(&fs->guard);
-    (void)zb__fs_finish_erasing(store, NULL);
+    zb__fs_finish_all(fs);
     zb__fs_leave_no_lock(fs);
     zb__fs_forget_left(fs);
     zb__fs_drop_waiting_below(fs, "");

@@ -9,15 +9,23 @@
  * the other kind wants files that can be written): sweeps take only trees whose lock is free, since
  * they may hold the hierarchy's lock themselves. Of those that are erased under one lock, the first
  * takes in the others, so that they take one descriptor, however many they are.
+ *
+ * Each tree belongs to one thread: to that which held the hierarchy's lock when it was erased. So
+ * a call that has deleted a node returns when its files are gone, whatever other threads do.
+ *
+ * The descriptors are known to the store until their trees are gone: a child that is forked
+ * meanwhile closes its copies, with which it would hold the locks for as long as it lives.
  */
 #include "store/fs_discard.h"
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "store/fs_path.h"
 #include "store/fs_tree.h"
 
@@ -30,91 +38,177 @@ int zb__fs_claim_tree(int at, const char *name) {
     return -1;
 }
 
-/* Called with fs->lock. True if somebody will let go of the hierarchy's lock, and no other tree is
-   in this place. */
-static bool can_wait(const zb__fs *fs, const zb__fs_tree *place) {
-    return fs->has_hierarchy && !place->fd;
+int zb__fs_ask_tree(zb__fs *fs, int at, const char *name) {
+    pthread_mutex_lock(&fs->lock);
+    const int claim = zb__fs_claim_tree(at, name);
+    const int failed = claim < 0 ? errno : 0;
+    if (claim >= 0)
+        close(claim);
+    pthread_mutex_unlock(&fs->lock);
+    return failed;
 }
 
-/* Takes over the claim. Called with fs->lock. */
-static void wait_in(zb__fs_tree *place, int claim, const char *name) {
-    place->fd = claim + 1;
-    strcpy(place->name, name);
+/* ---- Trees that the store knows ---- */
+
+/* NULL where the lock cannot be had. Called with fs->lock, and put into one of the store's places
+   before that goes. */
+static zb__fs_tree *claim(int at, const char *name, const char *key) {
+    zb__fs_tree *tree = malloc(sizeof *tree + strlen(key) + 1);
+    if (!tree)
+        return NULL;
+    *tree = (zb__fs_tree){.fd = zb__fs_claim_tree(at, name)};
+    if (tree->fd < 0) {
+        free(tree);
+        return NULL;
+    }
+    strcpy(tree->name, name);
+    strcpy(tree->key, key);
+    return tree;
+}
+
+static void release(zb__fs_tree *tree) {
+    if (tree)
+        close(tree->fd);
+    free(tree);
+}
+
+/* Gives the tree to the calling thread. Called with fs->lock. */
+static void take(zb__fs *fs, zb__fs_tree *tree) {
+    if (!tree)
+        return;
+    tree->thread = zb__thread_id();
+    tree->next = fs->going;
+    fs->going = tree;
+}
+
+void zb__fs_take_discarded(zb__fs *fs) {
+    take(fs, fs->left_over);
+    take(fs, fs->erased);
+    fs->left_over = fs->erased = NULL;
+}
+
+/* ---- Out of sight ---- */
+
+/* False for a directory whose entries cannot be unlinked, for want of rights: out of sight it would
+   stay for ever. */
+static bool can_be_emptied(const zb__fs_place *place) {
+    struct stat st;
+    return faccessat(place->dir, place->name, R_OK | W_OK | X_OK, AT_EACCESS) == 0 ||
+           errno != EACCES || fstatat(place->dir, place->name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+           !S_ISDIR(st.st_mode);
 }
 
 /* The document goes at once: programs that know none of our names would take it for a node's. */
-static bool lets_wait(zb__fs *fs, int at, const char *name) {
-    const int claim = can_wait(fs, &fs->erased) ? zb__fs_claim_tree(at, name) : -1;
-    if (claim < 0)
-        return false;
-    (void)unlinkat(claim, "zarr.json", 0);
-    wait_in(&fs->erased, claim, name);
-    return true;
+static bool lets_wait(zb__fs *fs, int at, const char *name, const char *key) {
+    if (fs->has_hierarchy && !fs->erased) {
+        fs->erased = claim(at, name, key);
+        if (fs->erased)
+            (void)unlinkat(fs->erased->fd, "zarr.json", 0);
+        return fs->erased != NULL;
+    }
+    return false;
 }
 
-int zb__fs_discard(zb__fs *fs, int at, const char *name, char discarded[NAME_MAX + 1]) {
-    zb__fs_temp_name(name, discarded);
-    const bool joins = fs->erased.fd && renameat(at, name, fs->erased.fd - 1, discarded) == 0;
-    if (!joins && renameat(at, name, at, discarded) != 0)
+int zb__fs_discard(zb__fs *fs, const zb__fs_place *place, const char *key,
+                   char discarded[NAME_MAX + 1]) {
+    const int at = place->dir;
+    if (!can_be_emptied(place))
+        return EACCES;
+    zb__fs_temp_name(place->name, discarded);
+    const bool joins = fs->erased && renameat(at, place->name, fs->erased->fd, discarded) == 0;
+    const bool holds_erased = fs->erased && !joins && errno == EINVAL; /* the first is inside */
+    if (!joins && renameat(at, place->name, at, discarded) != 0)
         return errno;
-    if (joins || lets_wait(fs, at, discarded))
+    if (holds_erased) { /* and goes with it */
+        release(fs->erased);
+        fs->erased = NULL;
+    }
+    if (joins || lets_wait(fs, at, discarded, key))
         *discarded = '\0';
     return 0;
 }
 
-void zb__fs_remove_left_tree(zb__fs *fs, int at, const char *name, int claim) {
-    pthread_mutex_lock(&fs->lock);
-    const bool waits = claim >= 0 && can_wait(fs, &fs->left_over);
-    if (waits)
-        wait_in(&fs->left_over, claim, name);
-    pthread_mutex_unlock(&fs->lock);
-    if (waits)
-        return;
-    (void)zb__fs_remove_tree(at, name);
-    if (claim >= 0)
-        close(claim);
-}
+/* ---- Taking apart ---- */
 
-/* Removes the tree, wherever its directory is by now; errno. */
-static int remove_tree(const zb__fs_tree *tree) {
-    if (!tree->fd)
-        return 0;
-    const int claim = tree->fd - 1;
-    const int above = zb__fs_open_name(claim, "..", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+/* Removes a tree in `going`, wherever its directory is by now, and forgets it; errno. Another
+   machine may have removed it. */
+static int take_apart(zb__fs *fs, zb__fs_tree *tree) {
+    const int above = zb__fs_open_name(tree->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     const int failed = above >= 0 ? zb__fs_remove_tree(above, tree->name) : errno;
     if (above >= 0)
         close(above);
-    close(claim);
-    return failed == ENOENT ? 0 : failed;
+    pthread_mutex_lock(&fs->lock);
+    zb__fs_tree **at = &fs->going;
+    while (*at != tree)
+        at = &(*at)->next;
+    *at = tree->next;
+    (void)flock(tree->fd, LOCK_UN); /* a child without our handlers may have a copy */
+    close(tree->fd);
+    pthread_mutex_unlock(&fs->lock);
+    return failed == ENOENT || failed == ESTALE ? 0 : failed;
 }
 
-static zb__fs_tree take(zb__fs *fs, zb__fs_tree *place) {
+int zb__fs_remove_discarded(zb__fs *fs, int at, const char *name) {
     pthread_mutex_lock(&fs->lock);
-    const zb__fs_tree tree = *place;
-    place->fd = 0;
+    zb__fs_tree *tree = claim(at, name, "");
+    take(fs, tree);
+    pthread_mutex_unlock(&fs->lock);
+    const int failed = tree ? take_apart(fs, tree) : zb__fs_remove_tree(at, name);
+    free(tree);
+    return failed;
+}
+
+int zb__fs_remove_left_tree(zb__fs *fs, int at, const char *name) {
+    pthread_mutex_lock(&fs->lock);
+    const bool can_wait = fs->has_hierarchy && !fs->left_over;
+    if (can_wait)
+        fs->left_over = claim(at, name, "");
+    const bool waits = can_wait && fs->left_over;
+    pthread_mutex_unlock(&fs->lock);
+    return waits ? 0 : zb__fs_remove_discarded(fs, at, name);
+}
+
+static zb__fs_tree *next_of(zb__fs *fs, uint64_t thread) {
+    pthread_mutex_lock(&fs->lock);
+    zb__fs_tree *tree = fs->going;
+    while (tree && tree->thread != thread)
+        tree = tree->next;
     pthread_mutex_unlock(&fs->lock);
     return tree;
 }
 
+static enum zb_code fail(const zb_store *store, const zb__fs_tree *tree, int failed,
+                         zb_error *err) {
+    const int length = (int)(zb__fs_name_of(tree->key) - tree->key);
+    return zb_fail_errno(err, failed,
+                         "store %s: '%s' is deleted, but its files stay on the disk, as '%.*s%s': "
+                         "`zarrbridge repair` tries again to remove them",
+                         store->label, tree->key, length, tree->key, tree->name);
+}
+
 enum zb_code zb__fs_finish_erasing(zb_store *store, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
-    const zb__fs_tree erased = take(fs, &fs->erased), left_over = take(fs, &fs->left_over);
-    const int failed = remove_tree(&erased);
-    (void)remove_tree(&left_over);
-    if (!failed)
-        return ZB_OK;
-    return zb_fail_errno(err, failed,
-                         "store %s: a node is deleted, but its files stay on the disk as '%s': "
-                         "`zarrbridge repair` tries again to remove them",
-                         store->label, erased.name);
+    const uint64_t thread = zb__thread_id();
+    enum zb_code code = ZB_OK;
+    for (zb__fs_tree *tree; (tree = next_of(fs, thread)) != NULL; free(tree)) {
+        const int failed = take_apart(fs, tree);
+        if (failed && *tree->key && !code)
+            code = fail(store, tree, failed, err);
+    }
+    return code;
+}
+
+void zb__fs_finish_all(zb__fs *fs) {
+    zb__fs_take_discarded(fs);
+    for (zb__fs_tree *tree; (tree = fs->going) != NULL; free(tree))
+        (void)take_apart(fs, tree);
 }
 
 void zb__fs_forget_discarded(zb__fs *fs) {
-    zb__fs_tree *const places[] = {&fs->erased, &fs->left_over};
-    for (size_t i = 0; i < 2; i++) {
-        if (places[i]->fd)
-            close(places[i]->fd - 1);
-        places[i]->fd = 0;
+    zb__fs_take_discarded(fs);
+    for (zb__fs_tree *tree; (tree = fs->going) != NULL;) {
+        fs->going = tree->next;
+        release(tree);
     }
     fs->has_hierarchy = false;
 }

@@ -37,6 +37,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "store/fs_discard.h"
 #include "store/fs_lock.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
@@ -330,10 +331,13 @@ static enum zb_code acquire_key(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
     }
 }
 
-/* Known while others cannot have the lock: from after it was got until before it goes. */
+/* Known while others cannot have the lock: from after it was got until before it goes. What waits
+   for that is this thread's, and nothing of the next holder's joins it. */
 static void set_has_hierarchy(zb__fs *fs, bool has) {
     pthread_mutex_lock(&fs->lock);
     fs->has_hierarchy = has;
+    if (!has)
+        zb__fs_take_discarded(fs);
     pthread_mutex_unlock(&fs->lock);
 }
 

@@ -29,14 +29,13 @@
 
 /* ---- Erasing ---- */
 
-/* Renames an entry to a name of ours, then removes it; errno. *gone: the first step was done. */
-static int remove_at_once(int at, const char *name, bool *gone) {
+/* Renames an entry to a name of ours, then removes it; errno. */
+static int remove_at_once(zb__fs *fs, int at, const char *name) {
     char trash[NAME_MAX + 1];
     zb__fs_temp_name(name, trash);
     if (renameat(at, name, at, trash) != 0)
         return errno == ENOENT ? 0 : errno;
-    *gone = true;
-    return zb__fs_remove_tree(at, trash);
+    return zb__fs_remove_discarded(fs, at, trash);
 }
 
 /* The root itself stays: its entries are removed one by one, the document before all else. */
@@ -52,14 +51,13 @@ static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
         return zb_fail_errno(err, errno, "cannot empty the store '%s'", fs->base.label);
     const struct dirent *entry;
     int failed = 0;
-    bool gone = false;
     for (errno = 0; !failed && (entry = readdir(dir)) != NULL; errno = 0) {
         /* Names of ours belong to writers that are at work, or to the next sweep. */
         if (zb__fs_is_dots(entry->d_name) || zb__fs_is_ours(entry->d_name))
             continue;
         failed = zb__fs_unlink_file(fs->root, entry->d_name);
         if (failed == EISDIR)
-            failed = remove_at_once(fs->root, entry->d_name, &gone);
+            failed = remove_at_once(fs, fs->root, entry->d_name);
     }
     if (!failed)
         failed = errno;
@@ -96,11 +94,11 @@ enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *e
     char discarded[NAME_MAX + 1];
     pthread_mutex_lock(&fs->lock); /* no flush may rename anything into it in between */
     zb__fs_drop_waiting_below(fs, prefix);
-    int failed = zb__fs_discard(fs, place.dir, place.name, discarded);
+    int failed = zb__fs_discard(fs, &place, prefix, discarded);
     pthread_mutex_unlock(&fs->lock);
     if (!failed) {
         zb__fs_mark_dirty(fs, place.path);
-        failed = *discarded ? zb__fs_remove_tree(place.dir, discarded) : 0;
+        failed = *discarded ? zb__fs_remove_discarded(fs, place.dir, discarded) : 0;
     }
     close(place.dir);
     if (failed == EXDEV)
@@ -114,7 +112,7 @@ enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *e
 
 /* ---- Directories without objects ---- */
 
-/* True if it holds nothing but directories and files of ours. */
+/* True if it holds nothing but directories and files of ours; what was erased counts as nothing. */
 static bool holds_nothing(int at, const char *name) {
     DIR *dir = zb__fs_open_dir(at, name);
     const struct dirent *entry;
@@ -124,8 +122,8 @@ static bool holds_nothing(int at, const char *name) {
         if (zb__fs_is_dots(entry->d_name))
             continue;
         nothing = fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-                  (S_ISDIR(st.st_mode) ? holds_nothing(dirfd(dir), entry->d_name)
-                                       : zb__fs_is_ours(entry->d_name));
+                  (zb__fs_is_ours(entry->d_name) ||
+                   (S_ISDIR(st.st_mode) && holds_nothing(dirfd(dir), entry->d_name)));
     }
     if (dir)
         closedir(dir);
@@ -134,7 +132,7 @@ static bool holds_nothing(int at, const char *name) {
 
 /* The directory is checked under a name that no other process finds: an object that came in between
    is seen, and put back. */
-int zb__fs_remove_empty(int at, const char *name) {
+static int remove_if_empty(int at, const char *name) {
     char trash[NAME_MAX + 1];
     zb__fs_temp_name(name, trash);
     if (renameat(at, name, at, trash) != 0)
@@ -145,6 +143,15 @@ int zb__fs_remove_empty(int at, const char *name) {
                    renameat(at, trash, at, name) == 0
                ? EEXIST
                : errno;
+}
+
+/* No sweep takes it for a tree that was erased: its lock is had before it gets such a name. */
+int zb__fs_remove_empty(int at, const char *name) {
+    const int claim = zb__fs_claim_tree(at, name);
+    const int failed = remove_if_empty(at, name);
+    if (claim >= 0)
+        close(claim);
+    return failed;
 }
 
 /* ---- Objects ---- */

@@ -51,8 +51,11 @@ typedef struct zb__fs_lock zb__fs_lock;
 
 /* A tree out of sight that is taken apart later: see fs_discard.c. */
 typedef struct zb__fs_tree {
-    int fd;                  /* one more than its directory's descriptor; 0: none */
+    struct zb__fs_tree *next;
+    uint64_t thread;         /* that takes it apart, in zb__fs.going; see zb__thread_id */
+    int fd;                  /* of its directory, with the lock */
     char name[NAME_MAX + 1]; /* in the directory above it */
+    char key[];              /* of what was erased; "": not known */
 } zb__fs_tree;
 
 typedef struct zb__fs {
@@ -80,10 +83,11 @@ typedef struct zb__fs {
     uint64_t *swept; /* hashes of directories that were cleaned, see fs_sweep.c */
     int left;        /* one more than the descriptor of the hierarchy's lock file, which nobody has
                         locked through it, see fs_lock.c; 0: none */
-    struct stat left_file;         /* that file */
-    bool has_hierarchy;            /* a thread holds the hierarchy's lock through this store */
-    zb__fs_tree erased, left_over; /* they wait until it has let go */
-    unsigned forks;                /* between the process that opened the store and this one */
+    struct stat left_file;           /* that file */
+    bool has_hierarchy;              /* a thread holds the hierarchy's lock through this store */
+    zb__fs_tree *erased, *left_over; /* they wait until it lets go; NULL: none */
+    zb__fs_tree *going;              /* those that threads take apart, or are about to */
+    unsigned forks;                  /* between the process that opened the store and this one */
 } zb__fs;
 
 #endif

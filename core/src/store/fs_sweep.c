@@ -26,6 +26,7 @@
 #include "store/fs_place.h"
 #include "store/fs_store.h"
 #include "store/fs_sweep.h"
+#include "store/fs_tree.h"
 
 #define LEFT_OVER_SECONDS (24 * 60 * 60)
 
@@ -40,8 +41,8 @@ static bool lock_tells(const zb__fs *fs, const char *name) {
 }
 
 /* True if the file of ours is left over. The check, and with `remove` the unlinking, hold its
-   lock. */
-static bool sweep_file(const zb__fs *fs, int dir, const char *name, bool remove) {
+   lock. *failed: errno, where it stays all the same. */
+static bool sweep_file(const zb__fs *fs, int dir, const char *name, bool remove, int *failed) {
     int fd = zb__fs_open_name(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
     if (fd < 0)
         return false; /* gone, or another user's */
@@ -55,38 +56,39 @@ static bool sweep_file(const zb__fs *fs, int dir, const char *name, bool remove)
         bool is_free = is_same && !refused && lock_tells(fs, name);
         left_over = is_same && (is_old(&st) || (is_free && !zb__fs_is_hierarchy_lock(name)));
         if (remove && (left_over || is_free))
-            unlinkat(dir, name, 0);
+            *failed = zb__fs_unlink_file(dir, name);
     }
     close(fd);
     return left_over;
 }
 
-/* The same for a tree, which gets such a name only to be erased. */
-static bool sweep_tree(zb__fs *fs, int dir, const char *name, bool remove) {
-    const int claim = zb__fs_claim_tree(dir, name);
-    if (claim < 0 && errno == EAGAIN)
+/* The same for a tree. Its lock is held by whoever gave it such a name, to erase it or to look into
+   it. That of another user, who may be at work, cannot be asked for. */
+static bool sweep_tree(zb__fs *fs, int dir, const char *name, bool remove, bool is_old,
+                       int *failed) {
+    const int refused = zb__fs_ask_tree(fs, dir, name);
+    if (refused == EAGAIN || refused == ENOENT || (refused == EACCES && !is_old))
         return false;
     if (remove)
-        zb__fs_remove_left_tree(fs, dir, name, claim);
-    else if (claim >= 0)
-        close(claim);
+        *failed = zb__fs_remove_left_tree(fs, dir, name);
     return true;
 }
 
 /* The same for any entry of our names. On another machine it may belong to a process that we do not
    know. */
-static bool sweep_entry(zb__fs *fs, int dir, const char *name, bool remove) {
+static bool sweep_entry(zb__fs *fs, int dir, const char *name, bool remove, int *failed) {
     struct stat st;
+    *failed = 0;
     if (!zb__fs_is_ours(name) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return false;
     if (!S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode))
-        return sweep_file(fs, dir, name, remove);
+        return sweep_file(fs, dir, name, remove, failed);
     if (!zb__fs_is_local_temp(name) && !is_old(&st))
         return false;
     if (S_ISDIR(st.st_mode))
-        return sweep_tree(fs, dir, name, remove);
+        return sweep_tree(fs, dir, name, remove, is_old(&st), failed);
     if (remove)
-        (void)unlinkat(dir, name, 0);
+        *failed = zb__fs_unlink_file(dir, name);
     return true;
 }
 
@@ -114,12 +116,20 @@ void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place) {
         return;
     DIR *dir = zb__fs_open_dir(place->dir, ".");
     const struct dirent *entry;
+    int failed;
     while (dir && (entry = readdir(dir)) != NULL)
-        sweep_entry(fs, dirfd(dir), entry->d_name, true);
+        sweep_entry(fs, dirfd(dir), entry->d_name, true, &failed);
     if (dir)
         closedir(dir);
 }
 
+static enum zb_code fail(int failed, const char *prefix, const char *name, zb_error *err) {
+    return zb_fail_errno(err, failed,
+                         "'%s%s%s', left by a writer that was killed, cannot be removed", prefix,
+                         *prefix ? "/" : "", name);
+}
+
+/* What cannot be removed is told at the end: it keeps nothing else from going. */
 enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                               void *context, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
@@ -127,17 +137,20 @@ enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, 
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return ZB_OK;
     DIR *dir = fd >= 0 ? zb__fs_open_dir(fd, ".") : NULL;
-    int failed = dir ? 0 : errno, stop = 0;
+    enum zb_code code = dir ? ZB_OK : zb__fs_fail(err, errno, "list", prefix);
     const struct dirent *entry;
+    int stop = 0, failed;
     while (dir && !stop && (entry = readdir(dir)) != NULL) {
-        if (sweep_entry(fs, dirfd(dir), entry->d_name, remove)) {
-            zb_list_entry swept = {.name = entry->d_name};
+        const bool left_over = sweep_entry(fs, dirfd(dir), entry->d_name, remove, &failed);
+        zb_list_entry swept = {.name = entry->d_name};
+        if (left_over && !failed)
             stop = fn(context, &swept);
-        }
+        if (left_over && failed && !code)
+            code = fail(failed, prefix, entry->d_name, err);
     }
     if (dir)
         closedir(dir);
     if (fd >= 0)
         close(fd);
-    return failed ? zb__fs_fail(err, failed, "list", prefix) : ZB_OK;
+    return code;
 }

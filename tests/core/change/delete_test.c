@@ -48,11 +48,13 @@ static enum zb_code delete_in_a_turn(zb_store *store, const char *path, zb_error
 static pid_t stop_in_the_middle(const fixture *f, const char *path,
                                 enum zb_code (*delete)(zb_store *, const char *, zb_error *)) {
     fflush(NULL);
+    const pid_t parent = getpid();
     const pid_t child = fork();
     if (child == 0) {
         zb_store *store;
         zb_error err;
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails lets nobody go on */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails lets nobody go on, */
+        CHILD_CHECK(getppid() == parent, "the test has ended"); /* nor one that failed before */
         CHILD_CHECK(zb_store_open_fs(f->root, &store, &err) == ZB_OK, "%s", err.message);
         calls_stop(CALL_UNLINKAT, 8);
         CHILD_CHECK(delete (store, path, &err) == ZB_OK, "%s", err.message);

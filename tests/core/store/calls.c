@@ -14,7 +14,8 @@
 char calls_log[4096];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
 static enum call failing;
-static int countdown, failure; /* failure: errno, 0: stop */
+static int countdown, failure; /* failure: errno, 0: a call of `interrupt` */
+static void (*interrupt)(void);
 static bool has_failed;
 static unsigned long write_limit;
 static bool interrupted;
@@ -30,8 +31,17 @@ void calls_fail(enum call kind, int nth, int error) {
     has_failed = false;
 }
 
-void calls_stop(enum call kind, int nth) {
+void calls_interrupt(enum call kind, int nth, void (*fn)(void)) {
+    interrupt = fn;
     calls_fail(kind, nth, 0);
+}
+
+static void stop(void) {
+    kill(getpid(), SIGSTOP);
+}
+
+void calls_stop(enum call kind, int nth) {
+    calls_interrupt(kind, nth, stop);
 }
 
 bool calls_failed(void) {
@@ -75,7 +85,7 @@ static bool fails(enum call kind) {
     has_failed |= now;
     release_lock();
     if (now && failure == 0)
-        kill(getpid(), SIGSTOP);
+        interrupt();
     else if (now)
         errno = failure;
     return now && failure != 0;

@@ -30,6 +30,8 @@ void calls_fail(enum call kind, int nth, int error);
 bool calls_failed(void); /* it failed */
 /* Before the nth call of this kind the process stops itself. */
 void calls_stop(enum call kind, int nth);
+/* Before the nth call of this kind fn is called. */
+void calls_interrupt(enum call kind, int nth, void (*fn)(void));
 
 /* From now on no file can be locked, for this errno value; 0: as it is. */
 void calls_refuse_locks(int error);

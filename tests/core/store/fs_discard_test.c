@@ -3,8 +3,10 @@
    when the lock has gone, by one process at a time, or by the next one when that was killed. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -212,8 +214,8 @@ static void trees_are_found_where_they_are(void **state) {
     assert_int_equal(files_in(f), 2 * (CHUNKS + 1) + 1);
     lock = lock_hierarchy(f->store);
     erase(f->store, "k/y");
-    erase(f->store, "k"); /* which cannot be moved into a tree that it holds */
-    assert_int_equal(files_in(f), CHUNKS + 1);
+    erase(f->store, "k"); /* which cannot be moved into a tree that it holds, and waits with it */
+    assert_int_equal(files_in(f), 2 * CHUNKS + 1);
     zb_store_unlock(lock);
     finish(f->store);
     assert_int_equal(files_in(f), CHUNKS + 1);
@@ -229,18 +231,137 @@ static void failures_are_told(void **state) {
     zb_store_unlock(lock);
     calls_fail(CALL_UNLINKAT, 10, EACCES);
     ASSERT_FAILS(zb_store_finish_erasing(f->store, &err), ZB_EIO, err, "repair");
+    assert_non_null(strstr(err.message, "'g/x' is deleted"));
+    assert_non_null(strstr(err.message, "'g/.x."));
     assert_true(calls_failed());
     assert_in_range(check_descriptors(), 0, descriptors + 1); /* that of the lock's file */
     assert_holds(f->store, "g/x/zarr.json", NULL);
+    int found = 0;
+    calls_fail(CALL_UNLINKAT, 8, EACCES);
+    ASSERT_FAILS(zb_store_sweep(f->store, "g", true, count, &found, &err), ZB_EIO, err,
+                 "cannot be removed");
+    assert_true(calls_failed());
+    assert_int_equal(found, 0);
     assert_int_equal(left_overs(f->store, true), 1);
     assert_int_equal(files_in(f), 2 * (CHUNKS + 1) + 1);
 }
 
+/* A directory that holds files of ours alone gives way to a tree that is moved there. */
+static void erased_trees_are_nothing_to_a_move(void **state) {
+    const fixture *f = *state;
+    zb_error err;
+    set_up_trees(f->store);
+    fixture_must_put(f->store, "t/x/zarr.json", "{}", PUT_LATER);
+    zb_lock *lock = lock_hierarchy(f->store);
+    erase(f->store, "t/x");
+    ASSERT_OK(zb_store_rename(f->store, "h", "t", &err), err);
+    zb_store_unlock(lock);
+    finish(f->store);
+    assert_holds(f->store, "t/zarr.json", "{}");
+    assert_holds(f->store, "h/zarr.json", NULL);
+}
+
+/* What another user owns stays where it is: out of sight it would stay for ever. */
+static void what_cannot_be_emptied_stays(void **state) {
+    const fixture *f = *state;
+    zb_error err;
+    char path[PATH_MAX];
+    set_up_trees(f->store);
+    snprintf(path, sizeof path, "%s/g", f->root);
+    assert_int_equal(chmod(f->root, 0777), 0);
+    assert_int_equal(chmod(path, 0777), 0);
+    snprintf(path, sizeof path, "%s/g/x", f->root);
+    assert_int_equal(chmod(path, 0555), 0);
+    const bool is_root = geteuid() == 0;
+    if (is_root)
+        assert_int_equal(seteuid(65534), 0);
+    const enum zb_code code = zb_store_erase_below(f->store, "g/x", &err);
+    if (is_root)
+        assert_int_equal(seteuid(0), 0);
+    assert_int_equal(chmod(path, 0755), 0);
+    assert_int_equal(code, ZB_EIO);
+    assert_holds(f->store, "g/x/a/c/0", "chunk");
+}
+
+static void *erase_in_a_thread(void *context) {
+    zb_store *store = context;
+    zb_lock *lock = lock_hierarchy(store);
+    erase(store, "g/y");
+    zb_store_unlock(lock);
+    finish(store);
+    return NULL;
+}
+
+/* Who has deleted a node waits for its own files, and for nobody else's. */
+static void each_thread_takes_apart_its_own(void **state) {
+    const fixture *f = *state;
+    pthread_t thread;
+    set_up_trees(f->store);
+    zb_lock *lock = lock_hierarchy(f->store);
+    erase(f->store, "g/x");
+    zb_store_unlock(lock);
+    assert_int_equal(pthread_create(&thread, NULL, erase_in_a_thread, f->store), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(files_in(f), CHUNKS + CHUNKS + 1 + 1);
+    finish(f->store);
+    assert_int_equal(files_in(f), CHUNKS + 1 + 1);
+}
+
+static int alive[2]; /* a pipe: who reads from it lives until its other end is closed */
+
+/* Leaves a child that lives on, and is killed. */
+static void fork_and_die(void) {
+    const pid_t child = fork();
+    if (child == 0) {
+        char end;
+        close(alive[1]);
+        _Exit(read(alive[0], &end, 1) != 0);
+    }
+    kill(getpid(), SIGKILL);
+}
+
+static void finish_half(const fixture *f) {
+    zb_error err;
+    zb_lock *lock;
+    CHILD_CHECK(zb_store_lock(f->store, "zarr.json", &lock, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_store_erase_below(f->store, "g/x", &err) == ZB_OK, "%s", err.message);
+    zb_store_unlock(lock);
+    calls_interrupt(CALL_UNLINKAT, 8, fork_and_die);
+    (void)zb_store_finish_erasing(f->store, &err);
+    _Exit(1);
+}
+
+/* A child that was forked while its parent took a tree apart has no part in that. */
+static void children_hold_no_trees(void **state) {
+    const fixture *f = *state;
+    int status;
+    set_up_trees(f->store);
+    assert_int_equal(pipe(alive), 0);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0)
+        finish_half(f);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(left_overs(f->store, false), 1);
+    assert_int_equal(left_overs(f->store, true), 1);
+    close(alive[1]);
+    close(alive[0]);
+    assert_int_equal(left_overs(f->store, false), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(trees_wait_for_the_lock),        FIXTURE_TEST(others_leave_trees_alone),
-        FIXTURE_TEST(the_next_writer_goes_on),        FIXTURE_TEST(every_tree_goes_or_stays_whole),
-        FIXTURE_TEST(trees_are_found_where_they_are), FIXTURE_TEST(failures_are_told),
+        FIXTURE_TEST(trees_wait_for_the_lock),
+        FIXTURE_TEST(others_leave_trees_alone),
+        FIXTURE_TEST(the_next_writer_goes_on),
+        FIXTURE_TEST(every_tree_goes_or_stays_whole),
+        FIXTURE_TEST(trees_are_found_where_they_are),
+        FIXTURE_TEST(failures_are_told),
+        FIXTURE_TEST(erased_trees_are_nothing_to_a_move),
+        FIXTURE_TEST(what_cannot_be_emptied_stays),
+        FIXTURE_TEST(each_thread_takes_apart_its_own),
+        FIXTURE_TEST(children_hold_no_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
