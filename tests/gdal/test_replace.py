@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A raster that takes the place of another one while programs read it: they see the old one, the new
 one, or an error, and never fill values."""
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -72,3 +77,79 @@ def test_readers_of_a_raster_that_is_replaced(tmp_path, node, reading):
         seen.update(out.split())
     assert (gdal.OpenEx(path).ReadAsArray() == 100 + ROUNDS).all()
     assert np.all([100 <= int(value) <= 100 + ROUNDS for value in seen]) and seen
+
+
+@pytest.fixture
+def store_of_a_deleter(tmp_path):
+    """A store in which another process, for another half second, takes the tree of a deleted node
+    apart."""
+    path = tmp_path / "x.zarr"
+    gdal.GetDriverByName("Zarr3").CreateCopy(str(path), raster(100)).Close()
+    name = f".t.{'a' * 16}.{'b' * 16}.zb-tmp"
+    (path / name / "c").mkdir(parents=True)
+    (path / name / "c" / "0").write_bytes(b"chunk")
+    root = os.open(path, os.O_RDONLY)
+
+    def take_apart():
+        time.sleep(0.5)
+        shutil.rmtree(name, dir_fd=root)
+
+    thread = threading.Thread(target=take_apart)
+    thread.start()
+    yield str(path), name
+    thread.join()
+    os.close(root)
+
+
+def test_a_deletion_waits_for_what_others_delete_there(store_of_a_deleter):
+    path, _ = store_of_a_deleter
+    gdal.GetDriverByName("Zarr3").Delete(path)
+    assert not os.path.exists(path)
+
+
+def test_what_others_delete_does_not_come_into_the_new_raster(store_of_a_deleter):
+    path, name = store_of_a_deleter
+    gdal.GetDriverByName("Zarr3").CreateCopy(path, raster(7)).Close()
+    assert not os.path.exists(os.path.join(path, name))
+    assert os.listdir(os.path.dirname(path)) == ["x.zarr"]
+
+
+REPLACER = r"""
+import os, sys
+from osgeo import gdal
+gdal.UseExceptions()
+driver = gdal.GetDriverByName("Zarr3")
+source = gdal.GetDriverByName("MEM").Create("", 200, 160, 1, gdal.GDT_Int16)
+source.GetRasterBand(1).Fill(7)
+os.setegid(65534)
+os.seteuid(65534)
+try:
+    driver.CreateCopy(sys.argv[1], source).Close()
+except RuntimeError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user's files take root to make")
+@pytest.mark.parametrize("closed, value", [("g/t", 100), ("g/t/c", 7)])
+def test_a_raster_of_another_user(closed, value):
+    """Either raster is there: the old one where it cannot be deleted, else the new one, though the
+    other user's files stay."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = os.path.join(folder, "x.zarr")
+        zarr.create_group(root, zarr_format=3).create_group("g")
+        path = f'ZARR3:"{root}":/g/t'
+        gdal.GetDriverByName("Zarr3").CreateCopy(path, raster(100)).Close()
+        os.chmod(folder, 0o755)
+        for where, _, _ in os.walk(root):
+            os.chmod(where, 0o777)
+        for where, _, _ in os.walk(os.path.join(root, closed)):
+            os.chmod(where, 0o555)
+        done = subprocess.run([sys.executable, "-c", REPLACER, path], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=True)
+        assert ("ermission" in done.stdout) == (value == 100), done
+        for where, _, _ in os.walk(root):
+            os.chmod(where, 0o777)
+        dataset = gdal.OpenEx(path, allowed_drivers=["Zarr3"])
+        assert (dataset.ReadAsArray() == value).all()
+        assert not [name for name in os.listdir(os.path.join(root, "g")) if "zarr3-new" in name]

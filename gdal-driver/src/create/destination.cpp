@@ -394,12 +394,23 @@ static enum zb_code take_place(const std::string &aside, const std::string &root
                                               : fail_to_replace(aside, root, errno, err);
 }
 
+/* A node that others see no more is deleted, even where files of it stay on the disk. */
+static enum zb_code clear_node(zb_store *store, const std::string &path, zb_error *err) {
+    const enum zb_code code = delete_node(store, path, err);
+    enum zb_place found;
+    if (code == ZB_OK || zb_place_look(store, path.c_str(), &found, nullptr) != ZB_OK ||
+        found != ZB_PLACE_EMPTY)
+        return code;
+    CPLError(CE_Warning, CPLE_FileIO, "%s", err->message);
+    return ZB_OK;
+}
+
 /* The new group is complete: from here on it is not taken away any more. */
 enum zb_code Destination::replace_node(bool durable, zb_error *err) {
     zb_store *store = hierarchy_.store.get();
     enum zb_code code = durable ? zb_store_flush(store, err) : ZB_OK;
     if (code == ZB_OK)
-        code = delete_node(store, node_, err);
+        code = clear_node(store, node_, err);
     if (code != ZB_OK)
         return code;
     made_ = false;

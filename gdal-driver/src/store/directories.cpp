@@ -16,6 +16,8 @@
 #include "store/location.h"
 #include "store/network.h"
 #include "store/node.h"
+#include "store/open_store.h"
+#include "zarrbridge/sys/store.h"
 
 namespace zarr3 {
 
@@ -64,12 +66,13 @@ bool is_abandoned(const std::string &name) {
     return process > 0 && kill(process, 0) != 0 && errno == ESRCH;
 }
 
-/* The core keeps locks of keys in files of such names. */
-static bool is_lock(const std::string &name) {
-    static const std::string kTail = ".zb-lock";
-    return name[0] == '.' && name.size() > kTail.size() &&
-           name.compare(name.size() - kTail.size(), kTail.size(), kTail) == 0;
+static bool is_hidden(const std::string &name, const std::string &tail) {
+    return name[0] == '.' && name.size() > tail.size() &&
+           name.compare(name.size() - tail.size(), tail.size(), tail) == 0;
 }
+
+/* The core keeps locks of keys in files, and writes and deletes by way of names, that end so. */
+static const char kLockTail[] = ".zb-lock", kTemporaryTail[] = ".zb-tmp";
 
 std::string remove_empty(const std::string &directory) {
     if (is_url(directory)) /* there are no directories */
@@ -77,12 +80,14 @@ std::string remove_empty(const std::string &directory) {
     const CPLStringList names(VSIReadDir(directory.c_str()), TRUE);
     std::string other;
     for (const char *name : names) {
-        if (is_lock(name))
+        if (is_hidden(name, kLockTail))
             VSIUnlink(file_in(directory, name).c_str());
-        else if (!EQUAL(name, ".") && !EQUAL(name, ".."))
+        else if (!EQUAL(name, ".") && !EQUAL(name, "..") && !is_hidden(name, kTemporaryTail))
             other = name;
     }
-    if (other.empty())
+    if (other.empty() && is_on_disk(directory))
+        zb_store_remove_directory(directory.c_str());
+    else if (other.empty())
         VSIRmdir(directory.c_str());
     return other;
 }

@@ -6,6 +6,7 @@
 #include "model/names.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"
+#include "zarrbridge/sys/store.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -122,6 +123,6 @@ enum zb_code vol_store_delete(h5_lib *lib, const char *path, const vol_options *
         code = delete_node(&where, &settings, err);
     vol_location_clear(&where);
     if (!code && !is_zip)
-        rmdir(path); /* foreign files stay, and the directory with them */
+        zb_store_remove_directory(path); /* foreign files stay, and the directory with them */
     return code;
 }

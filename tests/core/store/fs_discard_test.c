@@ -309,14 +309,17 @@ static void each_thread_takes_apart_its_own(void **state) {
 
 static int alive[2]; /* a pipe: who reads from it lives until its other end is closed */
 
-/* Leaves a child that lives on, and is killed. */
+/* Leaves a child that lives on, and is killed when that has begun. */
 static void fork_and_die(void) {
-    const pid_t child = fork();
-    if (child == 0) {
-        char end;
+    int begun[2];
+    char byte = 0;
+    CHILD_CHECK(pipe(begun) == 0, "no pipe");
+    if (fork() == 0) {
         close(alive[1]);
-        _Exit(read(alive[0], &end, 1) != 0);
+        CHILD_CHECK(write(begun[1], &byte, 1) == 1, "no write");
+        _Exit(read(alive[0], &byte, 1) != 0);
     }
+    CHILD_CHECK(read(begun[0], &byte, 1) == 1, "no read");
     kill(getpid(), SIGKILL);
 }
 
@@ -350,6 +353,30 @@ static void children_hold_no_trees(void **state) {
     assert_int_equal(left_overs(f->store, false), 0);
 }
 
+/* What killed processes have left does not keep the directory of a store that is deleted; files of
+   the user do. */
+static void directories_go_with_left_overs(void **state) {
+    const fixture *f = *state;
+    char path[PATH_MAX];
+    zb_error err;
+    int status;
+    set_up_trees(f->store);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0)
+        erase_and_die(f);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    check_write_file(f->root, "notes.txt", "mine", 4);
+    snprintf(path, sizeof path, "%s/g", f->root);
+    assert_false(zb_store_remove_directory(path)); /* it has nodes */
+    ASSERT_OK(zb_store_erase(f->store, "g/zarr.json", &err), err);
+    assert_int_equal(left_overs(f->store, false), 1);
+    assert_true(zb_store_remove_directory(path));
+    assert_int_equal(access(path, F_OK), -1);
+    assert_false(zb_store_remove_directory(f->root));
+    assert_int_equal(access(f->root, F_OK), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(trees_wait_for_the_lock),
@@ -362,6 +389,7 @@ int main(void) {
         FIXTURE_TEST(what_cannot_be_emptied_stays),
         FIXTURE_TEST(each_thread_takes_apart_its_own),
         FIXTURE_TEST(children_hold_no_trees),
+        FIXTURE_TEST(directories_go_with_left_overs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -490,6 +490,11 @@ ZB_API enum zb_code zb_store_sweep(zb_store *store, const char *prefix, bool rem
                                    void *context, zb_error *err);
 ZB_API enum zb_code zb_store_finish_erasing(zb_store *store, zb_error *err);
 
+/* Removes the local directory of a store that was deleted, where it holds nothing but files of
+   ours: what killed processes have left goes with it, and for what a live one still takes apart
+   there the limit lock_seconds is waited. False: the directory stays. */
+ZB_API bool zb_store_remove_directory(const char *path);
+
 /* Reads a whole object of at most `limit` bytes (ZB_ELIMIT above, naming limit_name). *data is
    malloc'ed with a NUL after its *size bytes; the caller frees. info may be NULL. */
 ZB_API enum zb_code zb_store_get(zb_store *store, const char *key, uint64_t limit,
