@@ -4,6 +4,7 @@ takes `path` runs on a .h5 file and on a store."""
 
 import ctypes
 import json
+import re
 from pathlib import Path
 
 import h5py
@@ -251,6 +252,78 @@ def test_expanded_links_that_lead_in_a_circle_have_an_end(tmp_path, to):
         f.copy("g", other, expand_soft=True, expand_external=True)
         assert other["g/again"] == other["g/d"] and other["g/below/up"] == other["g"]
         assert other["g/away/round"] == other["g/away"] and other["g/away/back"] == other["g"]
+
+
+@pytest.mark.parametrize("order", [False, True])
+def test_an_expanded_link_takes_the_place_of_no_object(tmp_path, order):
+    """Other Zarr programs find each object where its hard link is, also when a link to it comes first."""
+    with h5py.File(tmp_path / "x.h5", "w") as f, h5py.File(tmp_path / "x.zarr", "w") as other:
+        g = f.create_group("g", track_order=order)
+        g["a"] = h5py.SoftLink("/g/z")
+        g["data/inner/latest"] = h5py.SoftLink("/g/runs")
+        g["axis"] = h5py.SoftLink("/g/x")
+        g["z"] = [1, 2, 3]
+        g["runs/one"] = [4]
+        g["x"] = [1.0, 2.0]
+        g["x"].make_scale()
+        g["field"] = [5, 6]
+        g["field"].dims[0].attach_scale(g["x"])
+        g["out"] = h5py.SoftLink("/outside")
+        f["outside/back"] = h5py.SoftLink("/outside")
+        f["outside/z"] = h5py.SoftLink("/g/z")
+        f["outside/deep/d"] = [7]
+        f["outside/a"] = h5py.SoftLink("/outside/deep")
+        f.copy("g", other, expand_soft=True)
+        names = list(g)
+        assert list(other["g"]) == names
+    for form in ("r", "r+"):
+        with h5py.File(tmp_path / "x.zarr", form) as other:
+            assert list(other["g"]) == names
+            for link, place in {"a": "z", "data/inner/latest": "runs", "axis": "x", "out/back": "out",
+                                "out/z": "z", "out/a": "out/deep"}.items():
+                assert other["g"][link] == other["g"][place] and other["g"][link].name == f"/g/{place}"
+    group = zarr.open_group(tmp_path / "x.zarr", mode="r", use_consolidated=False)["g"]
+    nodes = {name for name, _ in group.members(max_depth=None)}
+    assert nodes == {"z", "data", "data/inner", "runs", "runs/one", "x", "field", "out", "out/deep", "out/deep/d"}
+    assert list(group["z"][:]) == [1, 2, 3] and list(group["out/deep/d"][:]) == [7]
+    assert group["x"].metadata.dimension_names == group["field"].metadata.dimension_names == ("x",)
+
+
+def test_expanded_external_links_lead_to_one_copy_of_each_object(tmp_path):
+    """Also when the file is opened anew for each of them, under another path, and in a circle of files."""
+    (tmp_path / "again.h5").symlink_to("far0.h5")
+    for i in range(40):
+        with h5py.File(tmp_path / f"far{i}.h5", "w") as far:
+            far["top/d"] = [i]
+            far["top/next"] = h5py.ExternalLink(f"far{(i + 1) % 40}.h5", "/top")
+            far["lone"] = [i]
+    with h5py.File(tmp_path / "x.h5", "w") as f, h5py.File(tmp_path / "x.zarr", "w") as other:
+        f["g/circle"] = h5py.ExternalLink("far0.h5", "/top")
+        for i in range(4):
+            f[f"g/many{i}"] = h5py.ExternalLink(f"far{i % 2}.h5", "/lone")
+        f["g/other"] = h5py.ExternalLink("again.h5", "/lone")
+        f.copy("g", other, expand_external=True)
+        last = "g/circle" + "/next" * 39
+        assert other[last + "/d"][0] == 39 and other[last + "/next"] == other["g/circle"]
+    group = zarr.open_group(tmp_path / "x.zarr", mode="r", use_consolidated=False)["g"]
+    assert {name for name, _ in group.members()} == {"circle", "many0", "many1"}
+    assert [group[f"many{i}"][0] for i in range(2)] == [0, 1]
+
+
+def test_links_that_HDF5_cannot_follow_are_copied_as_they_are(tmp_path):
+    """In silence, also for programs that want each failure of HDF5 printed."""
+    links = {"l1": "/g/l2", "l2": "/g/l1", "deep": "/none/x/y", "through": "/g/d/x", "self": "/g/self"}
+    with h5py.File(tmp_path / "x.h5", "w") as f:
+        f["g/d"] = 5
+        f["g/to"] = h5py.SoftLink("/g/d")
+        for name, to in links.items():
+            f[f"g/{name}"] = h5py.SoftLink(to)
+    done = run(["h5copy", "--enable-error-stack", "-f", "soft", "-i", tmp_path / "x.h5", "-o", tmp_path / "y.zarr",
+                "-s", "/g", "-d", "/g"], connector="zarr")
+    assert done.returncode == 0 and not re.search("H5[AOLR]|H5VL", done.stderr), done.stderr
+    with h5py.File(tmp_path / "y.zarr", "r") as other:
+        assert {name: other["g"].get(name, getlink=True).path for name in links} == links
+        assert other["g/to"] == other["g/d"]
 
 
 @pytest.mark.parametrize("to", ["other.h5", "other.zarr"])

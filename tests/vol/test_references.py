@@ -280,3 +280,31 @@ def test_references_are_no_numbers(tmp_path, name):
         library.H5Awrite.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p]
         assert library.H5Awrite(attribute.id, h5py.h5t.NATIVE_UINT64.id, zero.ctypes.data) < 0
         assert file[one[0]] == file and file[rows[0]["to"]] == file and file[file.attrs["a"]] == file
+
+
+@pytest.mark.parametrize("expand", [False, True])
+def test_references_behind_external_links_are_those_of_their_own_file(tmp_path, expand):
+    """They led to what has the same address in the file that is copied."""
+    for name, letter in (("far.h5", "f"), ("c.h5", "c")):
+        with h5py.File(tmp_path / name, "w") as f:
+            f[f"g/{letter}d"] = [1, 2]
+            ref = f[f"g/{letter}d"].ref
+            f[f"g/{letter}refs"] = np.array([ref], h5py.ref_dtype)
+            f[f"g/{letter}refs"].attrs["to"] = ref
+            f[f"lone/{letter}refs"] = np.array([ref], h5py.ref_dtype)
+    with h5py.File(tmp_path / "c.h5", "r+") as f, h5py.File(tmp_path / "x.zarr", "w") as other:
+        f["g/zz"] = h5py.ExternalLink("far.h5", "/g")
+        f.copy("g", other, expand_external=True, expand_refs=expand)
+        for group, letter in ("g", "c"), ("g/zz", "f"):
+            refs = other[f"{group}/{letter}refs"]
+            for ref in refs[0], refs.attrs["to"]:
+                # The path of the source's own objects stays.
+                assert bool(ref) == (expand or letter == "c")
+                assert not ref or other[ref] == other[f"{group}/{letter}d"]
+        f["h/zz"] = h5py.ExternalLink("far.h5", "/lone")
+        if expand:
+            with pytest.raises((RuntimeError, OSError), match="far.h5', which an external link leads to"):
+                f.copy("h", other, expand_external=True, expand_refs=True)
+        else:
+            f.copy("h", other, expand_external=True)
+            assert not other["h/zz/frefs"][0]

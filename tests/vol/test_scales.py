@@ -535,3 +535,28 @@ def test_random_changes(tmp_path, seed):
         assert native == ours, n
     store = zarr.open_group(paths[1], mode="r")
     assert all(array.shape for _, array in store.arrays())
+
+
+def test_scales_behind_external_links_are_those_of_their_own_file(tmp_path):
+    """Also where another object has the address of the scale, or of the dataset, in the file that is copied."""
+    for name, letter in (("far.h5", "f"), ("c.h5", "c")):
+        with h5py.File(tmp_path / name, "w") as f:
+            f[f"g/{letter}d"] = np.zeros((2, 3), "i4")
+            f[f"g/{letter}y"] = [1.0, 2.0]
+            f[f"g/{letter}y"].make_scale()
+            f[f"g/{letter}d"].dims[0].attach_scale(f[f"g/{letter}y"])
+    with h5py.File(tmp_path / "c.h5", "r+") as f, h5py.File(tmp_path / "x.zarr", "w") as other:
+        f["g/zz"] = h5py.ExternalLink("far.h5", "/g/fd")
+        f["whole/zz"] = h5py.ExternalLink("far.h5", "/g")
+        f.copy("g", other, expand_external=True)
+        f.copy("whole", other, expand_external=True)
+    with h5py.File(tmp_path / "x.zarr", "r") as other:
+        assert len(other["g/zz"].dims[0]) == 0 and "DIMENSION_LIST" not in other["g/zz"].attrs
+        assert other["g/cd"].dims[0][0] == other["g/cy"]
+        assert list(other["g/cy"].attrs["REFERENCE_LIST"]["dimension"]) == [0]
+        assert other[other["g/cy"].attrs["REFERENCE_LIST"]["dataset"][0]] == other["g/cd"]
+        assert other["whole/zz/fd"].dims[0][0] == other["whole/zz/fy"]
+    group = zarr.open_group(tmp_path / "x.zarr", mode="r", use_consolidated=False)
+    assert group["g/zz"].metadata.dimension_names == ("fy", None)
+    assert group["g/cd"].metadata.dimension_names == ("cy", None)
+    assert group["whole/zz/fd"].metadata.dimension_names == ("fy", None)

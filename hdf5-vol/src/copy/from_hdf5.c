@@ -17,6 +17,7 @@
 #include "copy/data_from_hdf5.h"
 #include "copy/imported.h"
 #include "copy/links.h"
+#include "copy/put_off.h"
 #include "copy/references.h"
 #include "copy/scales_from_hdf5.h"
 #include "copy/zarr_types.h"
@@ -34,12 +35,20 @@ typedef struct import_job {
     h5_lib *lib;
     vol_handle *handle; /* of the target */
     hid_t dxpl;
-    unsigned flags;     /* H5O_COPY_... */
-    unsigned long file; /* the number of the source's file */
+    unsigned flags; /* H5O_COPY_... */
     const vol_reference_map *references;
+    vol_import_references *paths; /* what `references` asks */
     vol_imported *made;
+    vol_put_offs *later;
     vol_scales_import *scales;
 } import_job;
+
+/* An object of the source, or of a file that an external link leads to. */
+typedef struct import_source {
+    hid_t id;
+    vol_imported_file *file; /* what has been made of the objects of its file */
+    uint64_t address;        /* there */
+} import_source;
 
 /* ---- Attributes ---- */
 
@@ -92,6 +101,7 @@ static herr_t import_value(const import_job *job, hid_t attr, hid_t type, hid_t 
 /* The context of an iteration over attributes. */
 typedef struct attr_visit {
     const import_job *job;
+    const import_source *from;
     vol_node *owner;
 } attr_visit;
 
@@ -106,7 +116,7 @@ static herr_t import_attr(hid_t source, const char *name, const H5A_info_t *info
     hid_t type = lib->H5Aget_type(attr), space = lib->H5Aget_space(attr);
     herr_t result;
     if (vol_scales_import_takes(node, name))
-        result = vol_scales_import_attr(job->scales, attr, name, node);
+        result = vol_scales_import_attr(job->scales, attr, name, node, visit->from->file);
     else
         result = import_value(job, attr, type, space, node, name, info->cset);
     vol_release_id(lib, type);
@@ -129,13 +139,14 @@ static bool tracks_attributes(h5_lib *lib, hid_t source) {
 }
 
 /* And the comment. */
-static herr_t import_attrs(const import_job *job, hid_t source, vol_node *node) {
+static herr_t import_attrs(const import_job *job, const import_source *from, vol_node *node) {
     h5_lib *lib = job->lib;
+    const hid_t source = from->id;
     if (vol_comment_from_hdf5(source, node) < 0)
         return -1;
     if (job->flags & H5O_COPY_WITHOUT_ATTR_FLAG)
         return 0;
-    attr_visit visit = {.job = job, .owner = node};
+    attr_visit visit = {.job = job, .from = from, .owner = node};
     const H5_index_t index = tracks_attributes(lib, source) ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
     return lib->H5Aiterate2(source, index, H5_ITER_INC, NULL, import_attr, &visit);
 }
@@ -199,36 +210,35 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
 
 /* Any object may be met again: by another hard link, by one that is expanded, and the top by its
    own, from a group above. Without, links that lead in a circle would have no end. */
-static herr_t remember(const import_job *job, const H5O_info2_t *info, vol_node *node) {
-    if (vol_imported_set(job->made, info, node))
+static herr_t remember(const import_job *job, const import_source *from, vol_node *node) {
+    if (vol_map_set(&from->file->by_address, from->address, node))
         return 0;
     VOL_PUSH(job->lib, SYM, CANTCOPY, "no memory for the links of '%s'", node->path);
     return -1;
 }
 
-static herr_t import_dataset(const import_job *job, hid_t source, const H5O_info2_t *info,
+static herr_t import_dataset(const import_job *job, const import_source *from,
                              const vol_place *place) {
     h5_lib *lib = job->lib;
     vol_node *node = NULL;
+    const hid_t source = from->id;
     hid_t space = lib->H5Dget_space(source);
     vol_import_form form;
     const vol_import data = {.lib = lib, .dxpl = job->dxpl, .references = job->references};
     herr_t result = make_dataset(job, source, space, place, &node, &form);
     if (result >= 0)
-        result = remember(job, info, node);
-    if (result >= 0 && info->fileno == job->file &&
-        !vol_scales_import_node(job->scales, vol_token_get(&info->token), node))
-        result = -1;
+        result = remember(job, from, node);
     if (result >= 0)
         result = vol_data_from_hdf5(&data, source, &form, space, node);
     vol_release_id(lib, form.type);
     vol_release_id(lib, space);
-    return result < 0 ? -1 : import_attrs(job, source, node);
+    return result < 0 ? -1 : import_attrs(job, from, node);
 }
 
 /* The context of an iteration over links. */
 typedef struct link_visit {
     const import_job *job;
+    hid_t source;    /* the group that holds them */
     vol_node *group; /* of the target */
 } link_visit;
 
@@ -259,25 +269,75 @@ static herr_t import_value_link(const import_job *job, hid_t source, const char 
     return code ? vol_import_failed(job->lib, name, &err) : 0;
 }
 
-/* Links other than hard ones are followed only when the caller asked for that and they lead to an
-   object. */
+/* Links other than hard ones are copied as they are at first. Those that the caller wants expanded
+   are, in the end, where they lead to an object. */
 static herr_t import_link(hid_t source, const char *name, const H5L_info2_t *info, void *context) {
     const link_visit *visit = context;
-    h5_lib *lib = visit->job->lib;
-    const unsigned flags = visit->job->flags;
+    const import_job *job = visit->job;
+    h5_lib *lib = job->lib;
     vol_place place = {.group = visit->group, .name = (char *)(uintptr_t)name};
-    bool follow = info->type == H5L_TYPE_HARD ||
-                  (info->type == H5L_TYPE_SOFT && (flags & H5O_COPY_EXPAND_SOFT_LINK_FLAG)) ||
-                  (info->type == H5L_TYPE_EXTERNAL && (flags & H5O_COPY_EXPAND_EXT_LINK_FLAG));
-    if (follow && info->type != H5L_TYPE_HARD)
-        follow = lib->H5Oexists_by_name(source, name, H5P_DEFAULT) > 0;
-    if (!follow)
-        return import_value_link(visit->job, source, name, info, &place);
+    if (info->type != H5L_TYPE_HARD) {
+        const unsigned expand = info->type == H5L_TYPE_SOFT       ? H5O_COPY_EXPAND_SOFT_LINK_FLAG
+                                : info->type == H5L_TYPE_EXTERNAL ? H5O_COPY_EXPAND_EXT_LINK_FLAG
+                                                                  : 0;
+        if (import_value_link(job, source, name, info, &place) < 0)
+            return -1;
+        if (!(job->flags & expand) ||
+            vol_put_off_add(lib, job->later, visit->source, visit->group, name))
+            return 0;
+        VOL_PUSH(lib, SYM, CANTCOPY, "no memory for link '%s'", name);
+        return -1;
+    }
     hid_t child = lib->H5Oopen(source, name, H5P_DEFAULT);
     if (child < 0)
         return -1;
-    herr_t result = import_object(visit->job, child, &place, false);
+    herr_t result = import_object(job, child, &place, false);
     vol_release_id(lib, child);
+    return result;
+}
+
+/* Whether a link leads to an object. HDF5 says so of one whose last part is missing, and calls all
+   else an error: missing groups on its way, and links in a circle. */
+static bool leads_somewhere(h5_lib *lib, const vol_put_off *link) {
+    vol_silence silence;
+    vol_silence_begin(lib, &silence);
+    const htri_t there = lib->H5Oexists_by_name(link->source, link->name, H5P_DEFAULT);
+    vol_silence_end(lib, &silence);
+    return there > 0;
+}
+
+/* Puts an object where the link stands that leads there. It keeps the link's number. */
+static herr_t expand_link(const import_job *job, vol_put_off *put_off) {
+    h5_lib *lib = job->lib;
+    const vol_place place = {.group = put_off->group, .name = put_off->name};
+    zb_error err = {0};
+    if (!leads_somewhere(lib, put_off))
+        return 0;
+    hid_t child = lib->H5Oopen(put_off->source, put_off->name, H5P_DEFAULT);
+    if (child < 0)
+        return -1;
+    vol_link *link = vol_links_find(place.group, place.name);
+    const uint64_t order = link ? link->order : 0;
+    herr_t result = 0;
+    if (link && vol_edit_delete_link(link, &err) != ZB_OK)
+        result = vol_import_failed(lib, place.name, &err);
+    if (result >= 0)
+        result = import_object(job, child, &place, false);
+    if (result >= 0)
+        vol_order_replace(vol_links_find(place.group, place.name), order);
+    vol_release_id(lib, child);
+    return result;
+}
+
+/* The first of the links that have been put off. Those in what is copied for it come before the
+   others, so that the files that external links lead to are soon closed. */
+static herr_t expand_first(const import_job *job) {
+    vol_put_off *link = vol_put_off_take(job->later);
+    vol_put_offs others = *job->later;
+    *job->later = (vol_put_offs){.first = NULL};
+    const herr_t result = expand_link(job, link);
+    vol_put_off_append(job->later, &others);
+    vol_put_off_free(job->lib, link);
     return result;
 }
 
@@ -297,16 +357,17 @@ static enum zb_code make_group(const import_job *job, hid_t source, const vol_pl
     return code ? code : vol_order_begin(*out, *order, err);
 }
 
-static herr_t import_group(const import_job *job, hid_t source, const H5O_info2_t *info,
-                           const vol_place *place, bool top) {
+static herr_t import_group(const import_job *job, const import_source *from, const vol_place *place,
+                           bool top) {
     h5_lib *lib = job->lib;
+    const hid_t source = from->id;
     vol_node *node;
     zb_error err = {0};
     unsigned order = 0;
     if (make_group(job, source, place, &node, &order, &err) != ZB_OK)
         return vol_import_failed(job->lib, place->name, &err);
-    link_visit visit = {.job = job, .group = node};
-    if (remember(job, info, node) < 0 || import_attrs(job, source, node) < 0)
+    link_visit visit = {.job = job, .source = source, .group = node};
+    if (remember(job, from, node) < 0 || import_attrs(job, from, node) < 0)
         return -1;
     if (!top && (job->flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG))
         return 0;
@@ -314,9 +375,10 @@ static herr_t import_group(const import_job *job, hid_t source, const H5O_info2_
                             import_link, &visit);
 }
 
-static herr_t import_datatype(const import_job *job, hid_t source, const H5O_info2_t *info,
+static herr_t import_datatype(const import_job *job, const import_source *from,
                               const vol_place *place) {
     h5_lib *lib = job->lib;
+    const hid_t source = from->id;
     vol_node *node;
     zb_error err = {0};
     hid_t list = lib->H5Tget_create_plist(source);
@@ -324,7 +386,7 @@ static herr_t import_datatype(const import_job *job, hid_t source, const H5O_inf
     vol_release_id(lib, list);
     if (code)
         return vol_import_failed(job->lib, place->name, &err);
-    return remember(job, info, node) < 0 ? -1 : import_attrs(job, source, node);
+    return remember(job, from, node) < 0 ? -1 : import_attrs(job, from, node);
 }
 
 static herr_t import_object(const import_job *job, hid_t source, const vol_place *place, bool top) {
@@ -332,18 +394,24 @@ static herr_t import_object(const import_job *job, hid_t source, const vol_place
     zb_error err = {0};
     if (job->lib->H5Oget_info3(source, &info, H5O_INFO_BASIC) < 0)
         return -1;
-    vol_node *made = vol_imported_get(job->made, &info);
+    const import_source from = {.id = source,
+                                .file = vol_imported_in(job->made, source, info.fileno),
+                                .address = vol_token_get(&info.token)};
+    if (!from.file)
+        return -1;
+    vol_import_references_of(job->paths, from.file);
+    vol_node *made = vol_map_get(&from.file->by_address, from.address);
     if (made)
         return vol_alias_create(place, made, &err) == ZB_OK
                    ? 0
                    : vol_import_failed(job->lib, place->name, &err);
     switch (job->lib->H5Iget_type(source)) {
     case H5I_GROUP:
-        return import_group(job, source, &info, place, top);
+        return import_group(job, &from, place, top);
     case H5I_DATASET:
-        return import_dataset(job, source, &info, place);
+        return import_dataset(job, &from, place);
     default:
-        return import_datatype(job, source, &info, place);
+        return import_datatype(job, &from, place);
     }
 }
 
@@ -367,29 +435,33 @@ static herr_t import_top(import_job *job, hid_t source, const vol_object *to,
     herr_t result = vol_import_references_begin(&references, source, to->file, place, job->flags);
     const vol_reference_map map = {.visit = vol_import_reference, .context = &references};
     job->references = &map;
+    job->paths = &references;
     if (result >= 0)
         result = import_object(job, source, place, true);
+    while (result >= 0 && job->later->first)
+        result = expand_first(job);
     vol_import_references_end(&references);
     return result;
 }
 
 herr_t vol_import_object(hid_t source, const vol_place *place, const vol_copy_request *request) {
     const vol_object *to = request->to;
-    H5O_info2_t info;
     vol_scales_import scales = {.lib = to->lib, .dxpl = request->dxpl};
-    vol_imported made = {.next = NULL};
+    vol_imported made = {.lib = to->lib};
+    vol_put_offs later = {.first = NULL};
     import_job job = {.lib = to->lib,
                       .handle = to->handle,
                       .dxpl = request->dxpl,
                       .made = &made,
+                      .later = &later,
                       .scales = &scales};
-    if (job.lib->H5Pget_copy_object(request->ocpypl, &job.flags) < 0 ||
-        job.lib->H5Oget_info3(source, &info, H5O_INFO_BASIC) < 0)
+    if (job.lib->H5Pget_copy_object(request->ocpypl, &job.flags) < 0)
         return -1;
-    job.file = made.file = info.fileno;
     herr_t result = import_top(&job, source, to, place);
     if (vol_scales_import_end(&scales, result >= 0) < 0)
         result = -1;
+    for (vol_put_off *link; (link = vol_put_off_take(&later));)
+        vol_put_off_free(job.lib, link);
     vol_imported_clear(&made);
     return result;
 }

@@ -2,37 +2,66 @@
 /* Objects that have been copied: see imported.h. */
 #include "copy/imported.h"
 
-#include "objects/object.h"
+#include "hdf5/errors.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-vol_node *vol_imported_get(const vol_imported *first, const H5O_info2_t *info) {
-    for (const vol_imported *one = first; one; one = one->next)
-        if (one->file == info->fileno)
-            return vol_map_get(&one->by_address, vol_token_get(&info->token));
-    return NULL;
+/* The path of the file that holds an object: malloc'ed. Files of some drivers have a name that is
+   no path; that one then. */
+static char *path_of(h5_lib *lib, hid_t object) {
+    const ssize_t length = lib->H5Fget_name(object, NULL, 0);
+    char *name = length > 0 ? malloc((size_t)length + 1) : NULL;
+    if (!name || lib->H5Fget_name(object, name, (size_t)length + 1) < 0) {
+        free(name);
+        return NULL;
+    }
+    char *real = realpath(name, NULL);
+    if (real)
+        free(name);
+    return real ? real : name;
 }
 
-bool vol_imported_set(vol_imported *first, const H5O_info2_t *info, vol_node *node) {
-    vol_imported *of = first;
-    while (of->file != info->fileno && of->next)
-        of = of->next;
-    if (of->file != info->fileno) {
-        of->next = calloc(1, sizeof *of);
-        if (!of->next)
-            return false;
-        of = of->next;
-        of->file = info->fileno;
-    }
-    return vol_map_set(&of->by_address, vol_token_get(&info->token), node);
+static void keep_open(vol_imported *all, hid_t object) {
+    if (all->kept > 0)
+        vol_release_id(all->lib, all->kept);
+    all->kept = all->lib->H5Iinc_ref(object) < 0 ? 0 : object;
 }
 
-void vol_imported_clear(vol_imported *first) {
-    for (vol_imported *one = first->next, *next; one; one = next) {
-        next = one->next;
-        vol_map_clear(&one->by_address);
-        free(one);
+vol_imported_file *vol_imported_in(vol_imported *all, hid_t object, unsigned long number) {
+    vol_imported_file *of = all->first;
+    while (of && of->number != number)
+        of = of->next;
+    if (of)
+        return of;
+    char *path = path_of(all->lib, object);
+    for (of = path ? all->first : NULL; of && strcmp(of->path, path) != 0;)
+        of = of->next;
+    if (!of && path && (of = calloc(1, sizeof *of))) {
+        of->next = all->first;
+        of->path = path;
+        all->first = of;
+        path = NULL;
     }
-    vol_map_clear(&first->by_address);
-    first->next = NULL;
+    free(path);
+    if (!of) {
+        VOL_PUSH(all->lib, SYM, CANTCOPY, "cannot tell the file of an object, or have no memory");
+        return NULL;
+    }
+    of->number = number;
+    keep_open(all, object);
+    return of;
+}
+
+void vol_imported_clear(vol_imported *all) {
+    for (vol_imported_file *of = all->first, *next; of; of = next) {
+        next = of->next;
+        vol_map_clear(&of->by_address);
+        free(of->path);
+        free(of);
+    }
+    if (all->kept > 0)
+        vol_release_id(all->lib, all->kept);
+    all->first = NULL;
+    all->kept = 0;
 }

@@ -8,20 +8,26 @@
 #include "model/map.h"
 #include "model/node.h"
 
-/* Those of one file. The first one is the caller's, with the number of the source's file. */
+/* Those of one file. HDF5 numbers a file anew when it opens it again, as happens between two
+   external links, so that files are known by their paths. Only a few are kept open: a file of links
+   may lead to more files than a process can open. */
+typedef struct vol_imported_file {
+    struct vol_imported_file *next;
+    unsigned long number; /* H5O_info2_t.fileno: the last one */
+    char *path;           /* the real one, where there is one */
+    vol_map by_address;   /* from addresses there to nodes */
+} vol_imported_file;
+
 typedef struct vol_imported {
-    struct vol_imported *next; /* of another file, which an expanded external link leads to */
-    unsigned long file;        /* its number */
-    vol_map by_address;        /* from addresses there to nodes */
+    h5_lib *lib;
+    vol_imported_file *first;
+    hid_t kept; /* an object of the file that was opened last, which keeps it open; 0: none */
 } vol_imported;
 
-/* NULL when nothing has been made of the object. */
-vol_node *vol_imported_get(const vol_imported *first, const H5O_info2_t *info);
+/* Those of the file with that number, which an object in it has told; NULL, with an error pushed,
+   when its path is not to be had. */
+vol_imported_file *vol_imported_in(vol_imported *all, hid_t object, unsigned long number);
 
-/* False when memory runs out. */
-bool vol_imported_set(vol_imported *first, const H5O_info2_t *info, vol_node *node);
-
-/* Frees all but the first. */
-void vol_imported_clear(vol_imported *first);
+void vol_imported_clear(vol_imported *all);
 
 #endif

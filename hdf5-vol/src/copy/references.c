@@ -25,7 +25,8 @@ static char *name_of(const vol_import_references *all, uint64_t address) {
                                    .loc_data.loc_by_token.token = &token};
     H5VL_object_get_args_t args = {.op_type = H5VL_OBJECT_GET_NAME,
                                    .args.get_name = {.name_len = &length}};
-    hid_t saved = vol_stack_save(lib);
+    vol_silence silence;
+    vol_silence_begin(lib, &silence);
     if (lib->H5VLobject_get(all->source, &loc, lib->native, &args, all->dxpl, NULL) >= 0 &&
         length > 0)
         name = calloc(1, length + 1);
@@ -35,7 +36,7 @@ static char *name_of(const vol_import_references *all, uint64_t address) {
         free(name);
         name = NULL;
     }
-    vol_stack_restore(lib, saved);
+    vol_silence_end(lib, &silence);
     return name;
 }
 
@@ -131,14 +132,35 @@ static const char *find_path(vol_import_references *all, uint64_t address, bool 
     return *good ? path : NULL;
 }
 
+void vol_import_references_of(vol_import_references *all, const vol_imported_file *file) {
+    if (!all->own)
+        all->own = file;
+    all->now = file;
+}
+
+/* In a file that an external link leads to. */
+static bool find_copied(const vol_import_references *all, uint64_t address, uint64_t *token) {
+    const vol_node *node = vol_map_get(&all->now->by_address, address);
+    if (node)
+        *token = node->token;
+    else
+        VOL_PUSH(all->lib, SYM, CANTCOPY,
+                 "a reference in '%s', which an external link leads to, leads to an object that "
+                 "has not been copied before: copy from that file itself",
+                 all->now->path);
+    return node != NULL;
+}
+
 bool vol_import_reference(const vol_form *form, uint64_t *token, void *references) {
     vol_import_references *all = references;
     const uint64_t address = *token;
     bool good = true;
     (void)form;
     *token = 0;
-    if (!all->expand && !stays(all))
+    if (!all->expand && (all->now != all->own || !stays(all)))
         return true;
+    if (all->now != all->own)
+        return find_copied(all, address, token);
     const char *path = vol_map_get(&all->tokens, address);
     if (!path)
         path = find_path(all, address, &good);

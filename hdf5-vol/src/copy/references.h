@@ -6,12 +6,14 @@
  * refused.
  *
  * An object that keeps its path in the other file (h5repack copies one by one so) keeps references
- * to all that keep theirs.
+ * to all that keep theirs. In other files, which external links lead to, references know only what
+ * has been copied before.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_REFERENCES_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_REFERENCES_H
 
 #include "attributes/elements.h"
+#include "copy/imported.h"
 #include "model/map.h"
 
 /* References of one copy. */
@@ -23,9 +25,10 @@ typedef struct vol_import_references {
     vol_file *file;
     char *from, *to; /* the paths of what is copied: in the HDF5 file, and of the copy */
     bool expand;
-    vol_map tokens;  /* from addresses to the members of `path` */
-    vol_map to_come; /* paths by tokens, for the file */
-    char **path;     /* owned; as many as `count` */
+    const vol_imported_file *own, *now; /* the source's file, and that of the references met now */
+    vol_map tokens;                     /* from addresses to the members of `path` */
+    vol_map to_come;                    /* paths by tokens, for the file */
+    char **path;                        /* owned; as many as `count` */
     size_t count;
 } vol_import_references;
 
@@ -33,6 +36,9 @@ typedef struct vol_import_references {
 herr_t vol_import_references_begin(vol_import_references *out, hid_t source, vol_file *file,
                                    const vol_place *place, unsigned flags);
 void vol_import_references_end(vol_import_references *references);
+
+/* The references that come next are of an object in that file. The first one is the source's. */
+void vol_import_references_of(vol_import_references *references, const vol_imported_file *file);
 
 /* A vol_reference_visit: from an address in the HDF5 file to a token in the store. Pushes
    errors. */

@@ -16,6 +16,7 @@
 struct vol_scales_read {
     struct vol_scales_read *next;
     vol_node *node;
+    const vol_map *made; /* of the objects of its file */
     char *name;
     hid_t type, space;
     size_t count;
@@ -24,10 +25,6 @@ struct vol_scales_read {
     void *old;      /* block; what else they point at is that of `elements`. NULL: none */
     char *target[ZB_MAX_NDIM]; /* of DIMENSION_LIST: the name of each dimension's first scale */
 };
-
-bool vol_scales_import_node(vol_scales_import *import, uint64_t address, vol_node *node) {
-    return vol_map_set(&import->nodes, address, node);
-}
 
 bool vol_scales_import_takes(const vol_node *node, const char *name) {
     return node->kind == VOL_DATASET &&
@@ -39,9 +36,10 @@ bool vol_scales_import_takes(const vol_node *node, const char *name) {
 /* The last part of the path that a reference leads to; malloc'ed, NULL when it leads nowhere. */
 static char *name_of_target(h5_lib *lib, H5R_ref_t *reference) {
     char path[4096];
-    hid_t saved = vol_stack_save(lib);
+    vol_silence silence;
+    vol_silence_begin(lib, &silence);
     ssize_t length = lib->H5Rget_obj_name(reference, H5P_DEFAULT, path, sizeof path);
-    vol_stack_restore(lib, saved);
+    vol_silence_end(lib, &silence);
     const char *slash = length > 0 ? strrchr(path, '/') : NULL;
     return slash ? strdup(slash + 1) : NULL;
 }
@@ -68,17 +66,27 @@ static herr_t read_elements(h5_lib *lib, hid_t attr, struct vol_scales_read *one
     return -1;
 }
 
-/* The address of what a reference of the new kind leads to; of no object where it leads nowhere. */
+/* The file of the references that are read. */
+typedef struct from_file {
+    h5_lib *lib;
+    unsigned long number;
+} from_file;
+
+/* The address of what a reference of the new kind leads to; of no object where it leads nowhere, or
+   into another file. */
 static uint64_t address_of(void *context, const void *reference) {
-    h5_lib *lib = context;
+    const from_file *from = context;
+    h5_lib *lib = from->lib;
     H5R_ref_t copy;
     H5O_info2_t info;
     memcpy(&copy, reference, sizeof copy);
-    hid_t stack = vol_stack_save(lib);
+    vol_silence silence;
+    vol_silence_begin(lib, &silence);
     hid_t object = lib->H5Ropen_object(&copy, H5P_DEFAULT, H5P_DEFAULT);
-    const bool there = object >= 0 && lib->H5Oget_info3(object, &info, H5O_INFO_BASIC) >= 0;
+    const bool there = object >= 0 && lib->H5Oget_info3(object, &info, H5O_INFO_BASIC) >= 0 &&
+                       info.fileno == from->number;
     vol_release_id(lib, object);
-    vol_stack_restore(lib, stack);
+    vol_silence_end(lib, &silence);
     return there ? vol_token_get(&info.token) : UINT64_MAX;
 }
 
@@ -93,9 +101,10 @@ static void free_elements(h5_lib *lib, struct vol_scales_read *one) {
 }
 
 /* Of both kinds the old one is kept. Attributes of other types are left out. */
-static herr_t read_new(h5_lib *lib, hid_t attr, struct vol_scales_read *one) {
+static herr_t read_new(h5_lib *lib, hid_t attr, struct vol_scales_read *one, unsigned long file) {
+    from_file from = {.lib = lib, .number = file};
     if (read_elements(lib, attr, one) < 0 ||
-        vol_refs_convert_to_old(lib, one->type, one->count, one->elements, address_of, lib,
+        vol_refs_convert_to_old(lib, one->type, one->count, one->elements, address_of, &from,
                                 &one->old_type, &one->old) < 0)
         return -1;
     if (!vol_scale_refs_are(lib, one->name, one->old_type))
@@ -104,7 +113,7 @@ static herr_t read_new(h5_lib *lib, hid_t attr, struct vol_scales_read *one) {
 }
 
 herr_t vol_scales_import_attr(vol_scales_import *import, hid_t attr, const char *name,
-                              vol_node *node) {
+                              vol_node *node, const vol_imported_file *file) {
     h5_lib *lib = import->lib;
     const bool is_list = strcmp(name, VOL_SCALE_LIST) == 0;
     struct vol_scales_read *one = calloc(1, sizeof *one);
@@ -116,6 +125,7 @@ herr_t vol_scales_import_attr(vol_scales_import *import, hid_t attr, const char 
     one->next = import->first;
     import->first = one;
     one->node = node;
+    one->made = &file->by_address;
     one->type = lib->H5Aget_type(attr);
     one->space = lib->H5Aget_space(attr);
     const hssize_t count = lib->H5Sget_select_npoints(one->space);
@@ -129,16 +139,16 @@ herr_t vol_scales_import_attr(vol_scales_import *import, hid_t attr, const char 
     if (is_list && read_targets(lib, attr, one) < 0)
         return -1;
     if (vol_refs_are_new(lib, one->type))
-        return read_new(lib, attr, one);
+        return read_new(lib, attr, one, file->number);
     return vol_scale_refs_are(lib, name, one->type) ? read_elements(lib, attr, one) : 0;
 }
 
 /* ---- Storing ---- */
 
 static uint64_t token_of_copy(void *context, uint64_t address) {
-    const vol_scales_import *import = context;
-    const vol_node *node = address ? vol_map_get(&import->nodes, address) : NULL;
-    return node ? node->token : 0;
+    const vol_map *made = context;
+    const vol_node *node = address ? vol_map_get(made, address) : NULL;
+    return node && node->kind == VOL_DATASET ? node->token : 0;
 }
 
 static herr_t store_elements(vol_scales_import *import, const struct vol_scales_read *one) {
@@ -146,7 +156,8 @@ static herr_t store_elements(vol_scales_import *import, const struct vol_scales_
     const hid_t type = one->old ? one->old_type : one->type;
     const void *elements = one->old ? one->old : one->elements;
     size_t count = one->count;
-    void *data = vol_scale_refs_convert(lib, type, &count, elements, token_of_copy, import);
+    void *data = vol_scale_refs_convert(lib, type, &count, elements, token_of_copy,
+                                        (void *)(uintptr_t)one->made);
     const hsize_t extent = count;
     herr_t result = data ? 0 : -1;
     if (data && vol_scale_refs_any(lib, type, count, data)) {
@@ -200,6 +211,5 @@ herr_t vol_scales_import_end(vol_scales_import *import, bool good) {
         read_free(import->lib, one);
         vol_stack_restore(import->lib, saved);
     }
-    vol_map_clear(&import->nodes);
     return result;
 }

@@ -7,26 +7,23 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_SCALES_FROM_HDF5_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_SCALES_FROM_HDF5_H
 
-#include "model/map.h"
+#include "copy/imported.h"
 #include "model/tree.h"
 
 /* Begins with all zeros, but for these. */
 typedef struct vol_scales_import {
     h5_lib *lib;
     hid_t dxpl;
-    vol_map nodes; /* from addresses in the source's file to the copies */
     struct vol_scales_read *first;
 } vol_scales_import;
-
-/* Notes the copy of what has that address. False when memory runs out. */
-bool vol_scales_import_node(vol_scales_import *import, uint64_t address, vol_node *node);
 
 /* Whether an attribute of a dataset has references of scales. */
 bool vol_scales_import_takes(const vol_node *node, const char *name);
 
-/* Reads one. Pushes errors. */
+/* Reads one. `file`: what is made of the objects of its file, until all are stored. Pushes
+   errors. */
 herr_t vol_scales_import_attr(vol_scales_import *import, hid_t attr, const char *name,
-                              vol_node *node);
+                              vol_node *node, const vol_imported_file *file);
 
 /* Stores all, unless the copy has failed already (`good`), and frees what has been read. */
 herr_t vol_scales_import_end(vol_scales_import *import, bool good);

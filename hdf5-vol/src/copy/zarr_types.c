@@ -51,13 +51,14 @@ static bool parse(const char *name, zb_dtype_detail *detail, zb_dtype *out) {
 
 bool vol_zarr_type_of(h5_lib *lib, hid_t source, hid_t type, zb_dtype_detail *detail,
                       zb_dtype *out) {
-    hid_t stack = vol_stack_save(lib);
+    vol_silence silence;
+    vol_silence_begin(lib, &silence);
     hid_t attr = lib->H5Aopen(source, VOL_DATA_TYPE, H5P_DEFAULT); /* most have none */
     char *name = attr >= 0 ? text_of(lib, attr) : NULL;
     const bool good = name && parse(name, detail, out) && vol_type_shows(lib, type, *out);
     free(name);
     vol_release_id(lib, attr);
-    vol_stack_restore(lib, stack);
+    vol_silence_end(lib, &silence);
     return good;
 }
 

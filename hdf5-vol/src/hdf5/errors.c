@@ -98,6 +98,19 @@ void vol_stack_restore(h5_lib *lib, hid_t saved) {
         lib->H5Eset_current_stack(saved); /* closes `saved` as well */
 }
 
+void vol_silence_begin(h5_lib *lib, vol_silence *silence) {
+    silence->stack = vol_stack_save(lib);
+    silence->known = lib->H5Eget_auto2(H5E_DEFAULT, &silence->print, &silence->context) >= 0;
+    if (silence->known)
+        lib->H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+void vol_silence_end(h5_lib *lib, const vol_silence *silence) {
+    if (silence->known)
+        lib->H5Eset_auto2(H5E_DEFAULT, silence->print, silence->context);
+    vol_stack_restore(lib, silence->stack);
+}
+
 void vol_release_id(h5_lib *lib, hid_t id) {
     if (id < 0)
         return;

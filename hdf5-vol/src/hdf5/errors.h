@@ -50,6 +50,16 @@ herr_t vol_refuse(h5_lib *lib, const char *what);
 hid_t vol_stack_save(h5_lib *lib);
 void vol_stack_restore(h5_lib *lib, hid_t saved);
 
+/* The same around calls whose failure is an answer: HDF5 prints no stack for them. Due in pairs. */
+typedef struct vol_silence {
+    hid_t stack;
+    H5E_auto2_t print; /* what the program wants printed */
+    void *context;
+    bool known;
+} vol_silence;
+void vol_silence_begin(h5_lib *lib, vol_silence *silence);
+void vol_silence_end(h5_lib *lib, const vol_silence *silence);
+
 /* Closes an id of any kind (negative: none) and keeps the error stack. */
 void vol_release_id(h5_lib *lib, hid_t id);
 
