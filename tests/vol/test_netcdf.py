@@ -255,3 +255,24 @@ def test_a_coordinate_of_several_dimensions_serves_groups_below(tmp_path):
             f.visit(found.append)
             found.append([[scale.name for scale in dim.values()] for dim in f["g/w"].dims])
     assert found == 2 * ["g", "g/w", "x", "y", [["/y"], ["/x"]]]
+
+
+@pytest.mark.parametrize("scale", ["s/x", "g/below/x", "gone"])
+def test_a_scale_that_netcdf_does_not_find_takes_no_dimension_away(tmp_path, scale):
+    """netCDF looks for the dimensions of a variable in its group and in those above."""
+    path = tmp_path / "a.zarr"
+    with h5py.File(path, "w") as f:
+        place = "g/below/x" if scale == "gone" else scale
+        f["g/d"] = np.arange(3)
+        f[place] = [1.0, 2.0, 3.0]
+        f[place].make_scale()
+        f["g/d"].dims[0].attach_scale(f[place])
+    if scale == "gone":
+        shutil.rmtree(path / place)
+    assert zarr.open_array(path / "g" / "d", mode="r").metadata.dimension_names == ("x",)
+    run_python("""
+import sys, h5netcdf
+with h5netcdf.File(sys.argv[1], "r") as f:
+    assert f["g"].dimensions["x"].size == 3
+    assert sys.argv[2] == "gone" or f["g/d"].dimensions == ("x",)
+""", path, scale, connector="zarr netcdf_dimensions=1")

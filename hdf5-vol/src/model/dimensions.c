@@ -229,11 +229,26 @@ static enum zb_code add_dimension(vol_node *group, vol_node *array, uint32_t d, 
     return code;
 }
 
-/* Whether an HDF5 program has given a dimension a scale. That may be any dataset of the file, as a
-   variable of netCDF that is called like its first dimension and has more of them. */
+/* Whether such a path (places.h) from an array leads to a dataset in its group, or in one above.
+   That is where netCDF looks for dimensions. */
+static bool leads_up(const vol_node *array, const char *path) {
+    unsigned ups = 0;
+    for (; path && strncmp(path, "../", 3) == 0; path += 3)
+        ups++;
+    return path && ups > 0 && !strchr(path, '/') && vol_namesake_at(array, ups - 1, path);
+}
+
+/* Whether an HDF5 program has given a dimension a scale that netCDF finds. That may be any dataset,
+   as a variable that is called like its first dimension and has more of them. */
 static bool is_given_scale(vol_node *array, uint32_t d) {
     const zb_json *scales = vol_scales_get(array);
-    return scales && zb_json_count(vol_scales_names(array, scales, d, array->name).list) > 0;
+    if (!scales)
+        return false;
+    const zb_json *list = vol_scales_names(array, scales, d, array->name).list;
+    for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one))
+        if (leads_up(array, zb_json_string(one)))
+            return true;
+    return false;
 }
 
 enum zb_code vol_dims_complete(vol_node *group, zb_error *err) {
