@@ -95,7 +95,7 @@ static void print_string(zb_json_writer *w, const char *name, const char *value)
 }
 
 /* Turns the text without indentation into the document. */
-static enum zb_code indent(zb__source source, zb__built *out, zb_error *err) {
+static enum zb_code indent(zb__build_source source, zb__built *out, zb_error *err) {
     /* Only names that are not UTF-8, and limits, make this fail. */
     enum zb_code code =
         zb__as_argument(zb_json_parse(source.text, source.size, &out->json, err), err);
@@ -112,7 +112,7 @@ static enum zb_code indent(zb__source source, zb__built *out, zb_error *err) {
 }
 
 /* That of the same source as lately is at hand, and was checked. */
-static enum zb_code document_of(zb__source source, const char *attributes, zb__built *out,
+static enum zb_code document_of(zb__build_source source, const char *attributes, zb__built *out,
                                 zb_error *err) {
     if (zb__built_find(source, out))
         return ZB_OK;
@@ -136,7 +136,7 @@ static enum zb_code finish(zb_json_writer *w, const char *type, const char *attr
         zb_json_end_array(w);
     }
     zb_json_end_object(w);
-    zb__source source = {.attributes = attributes ? strlen(attributes) : 0};
+    zb__build_source source = {.attributes = attributes ? strlen(attributes) : 0};
     char *text = zb__text_take(&w->text, &source.size);
     source.text = text;
     if (!text)

@@ -9,7 +9,8 @@
 
 enum { PLACES = 8 };
 
-/* Bytes of the document's text: what is kept for the life of the process has a bound. */
+/* Bytes of the document's text, and of the source: attributes may come with any number of blanks.
+   What is kept for the life of the process has a bound. */
 #define LARGEST ((size_t)8 << 10)
 
 typedef struct kept {
@@ -43,19 +44,19 @@ static char *copy(const char *text, size_t size) {
     return made;
 }
 
-static bool is_same(const kept *k, zb__source source) {
+static bool is_same(const kept *k, zb__build_source source) {
     return k->text && k->size == source.size && k->attributes == source.attributes &&
            memcmp(k->text, source.text, source.size) == 0;
 }
 
-static const zb__built *find(zb__source source) {
+static const zb__built *find(zb__build_source source) {
     for (const kept *k = lately; k < lately + PLACES; k++)
         if (is_same(k, source))
             return &k->built;
     return NULL;
 }
 
-bool zb__built_find(zb__source source, zb__built *out) {
+bool zb__built_find(zb__build_source source, zb__built *out) {
     take_lock();
     const zb__built *found = find(source);
     char *text = found ? copy(found->text, found->size) : NULL;
@@ -65,8 +66,8 @@ bool zb__built_find(zb__source source, zb__built *out) {
     return text;
 }
 
-void zb__built_keep(zb__source source, const zb__built *built) {
-    if (built->size > LARGEST)
+void zb__built_keep(zb__build_source source, const zb__built *built) {
+    if (built->size > LARGEST || source.size > LARGEST)
         return;
     kept made = {.text = copy(source.text, source.size),
                  .size = source.size,

@@ -10,18 +10,18 @@
 #include "model/build.h"
 
 /* What a document is built of. */
-typedef struct zb__source {
+typedef struct zb__build_source {
     const char *text; /* without indentation */
     size_t size;
     size_t attributes; /* bytes of it that are the attributes, as the program gave them: a text of
                           another division is another source */
-} zb__source;
+} zb__build_source;
 
 /* The document that was built of the same source, if it is kept and memory suffices: the caller's,
    like one that it builds. */
-bool zb__built_find(zb__source source, zb__built *out);
+bool zb__built_find(zb__build_source source, zb__built *out);
 
 /* Keeps a document for others of the same source, unless it is large. */
-void zb__built_keep(zb__source source, const zb__built *built);
+void zb__built_keep(zb__build_source source, const zb__built *built);
 
 #endif
