@@ -103,6 +103,26 @@ def test_requests_of_a_walk_and_of_one_chunk(server, store):
     assert asked(server) == ["/s.zarr/zarr.json", "/s.zarr/plain/c/0"]
 
 
+GONE = r"""
+import os, sys, h5py
+name, folder = sys.argv[1:]
+data = h5py.File(name, "r")["plain"]
+print(data.id.get_chunk_info_by_coord((4,)).size)
+os.rename(folder, folder + ".away")
+for ask in (lambda: data.id.get_chunk_info_by_coord((4,)), data.id.get_num_chunks,
+            lambda: data.id.chunk_iter(print)):
+    try: print("said", ask())
+    except Exception as error: print("deleted or moved" in str(error))
+"""
+
+
+def test_no_chunk_is_missing_where_the_store_has_gone(server, store):
+    """As of reads: a server that has lost the store says of each chunk that it is missing."""
+    said = python(GONE, store, server.folder / "s.zarr", HDF5_VOL_CONNECTOR="zarr",
+                  ZARRBRIDGE_REMOTE_FRESH_SECONDS="0")
+    assert said.splitlines() == ["32"] + 3 * ["True"]
+
+
 @pytest.mark.parametrize("tool", ["h5ls -r", "h5dump -d /below/deep", "h5dump -H"])
 def test_tools(server, store, tool):
     text = output(*tool.split(), store, HDF5_VOL_CONNECTOR=FINDS)

@@ -44,6 +44,23 @@ def test_a_node_opens(s3):
     assert "(0): 1, 2, 3" in output("h5dump", "-d", "/deep", FOR_TOOLS + "/below", **s3)
 
 
+GONE = r"""
+import os, sys, h5py
+name, folder = sys.argv[1:]
+data = h5py.File(name, "r")["plain"]
+print(data[4])
+os.rename(folder, folder + ".away")
+try: print("said", data.id.get_num_chunks())
+except Exception as error: print("deleted or moved" in str(error))
+"""
+
+
+def test_no_chunks_are_listed_where_the_store_has_gone(s3, tmp_path):
+    said = python(GONE, NAME, tmp_path / "served/bucket/a b/s.zarr",
+                  **s3 | {"HDF5_VOL_CONNECTOR": "zarr", "ZARRBRIDGE_REMOTE_FRESH_SECONDS": "0"})
+    assert said.split() == ["2.0", "True"]
+
+
 def test_h5repack_copies(s3, tmp_path):
     output("h5repack", NAME, tmp_path / "copy.h5", **s3 | {"HDF5_VOL_CONNECTOR": "zarr"})
     assert "{64, 64}" in output("h5ls", tmp_path / "copy.h5", **s3)

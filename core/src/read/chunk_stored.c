@@ -85,6 +85,8 @@ static enum zb_code locate(const zb__array *array, const uint64_t *inner, uint64
 /* An answer counts while the array is there: where it has gone, no chunk is stored, and programs
    would take all of its elements for fill values. */
 static enum zb_code confirm(const zb__stored_chunk *chunk, zb_error *err) {
+    if (chunk->is_missing)
+        zb__array_note_missing(chunk->node);
     const zb_node *doubtful = zb__missing_doubt(chunk, 1);
     return doubtful ? zb__array_gone(doubtful, err) : zb__array_still(chunk->node, err);
 }

@@ -13,6 +13,7 @@
 #include "read/expand.h"
 #include "read/index.h"
 #include "read/leaf.h"
+#include "read/missing.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/store.h"
 
@@ -29,6 +30,7 @@ typedef struct walk {
     bool inner; /* inner chunks are told, not objects */
     bool stopped;
     bool is_named;          /* the message of an error tells array and chunk already */
+    uint64_t found;         /* objects */
     zb__stored_chunk chunk; /* the object that the walk is in */
     zb__scratch *scratch;
 } walk;
@@ -113,7 +115,8 @@ static shard shard_of_object(const walk *w) {
     return s;
 }
 
-/* An object that is not there, or has gone since it was listed, holds none. */
+/* An object that is not there, or has gone since it was listed, holds none. One that cannot be
+   found because its array was moved away for a moment fails. */
 static enum zb_code open_object(walk *w, uint64_t *index, zb_error *err) {
     w->chunk = (zb__stored_chunk){.node = w->node, .index = index, .number = UINT64_MAX};
     enum zb_code code = zb__chunk_form(w->node->array, index, &w->chunk.form, err);
@@ -126,6 +129,10 @@ static enum zb_code open_object(walk *w, uint64_t *index, zb_error *err) {
         if (code)
             zb__stored_chunk_blame(&w->chunk, code, err);
     }
+    if (!code && w->chunk.is_missing) {
+        zb__array_note_missing(w->node);
+        code = zb__missing_doubt(&w->chunk, 1) ? zb__array_gone(w->node, err) : ZB_OK;
+    }
     w->is_named = code != ZB_OK;
     zb_object_close(w->chunk.object);
     zb__chunk_form_end(w->node->array, w->chunk.form);
@@ -135,6 +142,7 @@ static enum zb_code open_object(walk *w, uint64_t *index, zb_error *err) {
 /* ---- Objects ------------------------------------------------------------------------------ */
 
 static enum zb_code take_object(walk *w, uint64_t *index, zb_error *err) {
+    w->found++;
     return w->inner ? open_object(w, index, err) : tell(w, index, 0);
 }
 
@@ -208,5 +216,9 @@ enum zb_code zb_array_stored_each(const zb_node *array, enum zb_grid_level level
                                   void *context, zb_error *err) {
     walk w = {.node = array, .fn = fn, .context = context, .inner = level == ZB_GRID_INNER};
     const enum zb_code code = run(&w, err);
-    return code || w.stopped ? code : zb__array_still(array, err);
+    if (code || w.stopped)
+        return code;
+    if (w.found < zb__array_count_chunks(array->array))
+        zb__array_note_missing(array);
+    return zb__array_still(array, err);
 }
