@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "model/array.h"
 #include "model/keys.h"
+#include "node/current.h"
 #include "node/document.h"
 #include "node/documents.h"
 #include "node/node.h"
@@ -212,7 +213,8 @@ typedef struct key_walk {
     zb_store *store;
     zb__key_fn fn;
     void *context;
-    bool with_prefixes; /* fn is called for prefixes, too */
+    bool with_prefixes;   /* fn is called for prefixes, too */
+    const zb_node *array; /* what is below belongs to it; or NULL */
     zb__links links;
 } key_walk;
 
@@ -240,10 +242,36 @@ static enum zb_code list_keys(const key_walk *walk, const char *prefix, zb__list
     return code == ZB_EUNSUPPORTED ? zb__list_apart(walk->store, prefix, listing, err) : code;
 }
 
+/* An array that another program moves away and back has no names below its path for a moment. So
+   where nothing was found, *again tells whether something may be there. */
+static enum zb_code doubt_empty(const zb_node *array, const char *prefix, bool *again,
+                                zb_error *err) {
+    const size_t names = strcmp(prefix, array->path) != 0;
+    *again = !names || !zb_store_lacks(array->store, array->path, array->home, &prefix, 1);
+    return *again && !zb_store_lacks(array->store, array->path, array->home, NULL, 0)
+               ? zb__array_gone(array, err)
+               : ZB_OK;
+}
+
+/* A directory that is found empty by the last look is empty. */
+static enum zb_code list_surely(const key_walk *walk, const char *prefix, zb__listing *listing,
+                                zb_error *err) {
+    enum zb_code code = ZB_OK;
+    bool again = true;
+    for (int looks = 0; looks < 3 && again && !code; looks++) {
+        code = list_keys(walk, prefix, listing, err);
+        again = !code && walk->array && walk->array->home && listing->prefixes.count == 0 &&
+                listing->objects.size == 0;
+        if (again)
+            code = doubt_empty(walk->array, prefix, &again, err);
+    }
+    return code;
+}
+
 /* Objects come before those below prefixes. */
 static enum zb_code walk_keys(key_walk *walk, const char *prefix, const char *skip, zb_error *err) {
     zb__listing listing;
-    enum zb_code code = list_keys(walk, prefix, &listing, err);
+    enum zb_code code = list_surely(walk, prefix, &listing, err);
     if (code)
         return code;
     for (const char *name = NULL; !code && (name = zb__listing_next(&listing, name));) {
@@ -290,24 +318,26 @@ static enum zb_code take_key(void *context, const char *key, zb_error *err) {
 }
 
 /* All below a name in the array's directory that chunk keys begin with. */
-static enum zb_code walk_prefix(chunk_walk *walk, const char *name, bool with_prefixes,
-                                zb_error *err) {
-    key_walk keys = {.store = walk->node->store,
-                     .fn = take_key,
-                     .context = walk,
-                     .with_prefixes = with_prefixes};
-    char *key = zb__path_join(walk->node->path, name);
+static enum zb_code walk_prefix(key_walk *keys, const char *path, const char *name, zb_error *err) {
+    char *key = zb__path_join(path, name);
     enum zb_code code =
-        key ? walk_keys(&keys, key, NULL, err) : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+        key ? walk_keys(keys, key, NULL, err) : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     free(key);
     return code;
 }
 
+/* The directory of the array itself is never listed with all levels: others may lie in it. */
 static enum zb_code each_chunk(const zb_node *node, bool with_prefixes, zb__chunk_fn fn,
                                void *context, zb_error *err) {
     chunk_walk walk = {.node = node, .fn = fn, .context = context};
+    key_walk keys = {.store = node->store,
+                     .fn = take_key,
+                     .context = &walk,
+                     .with_prefixes = with_prefixes,
+                     .array = with_prefixes ? node : NULL};
     zb__listing listing;
-    enum zb_code code = zb__list_apart(node->store, node->path, &listing, err);
+    enum zb_code code = with_prefixes ? list_surely(&keys, node->path, &listing, err)
+                                      : zb__list_apart(node->store, node->path, &listing, err);
     if (code)
         return code;
     for (const char *name = NULL; !code && (name = zb__listing_next(&listing, name));)
@@ -317,7 +347,7 @@ static enum zb_code each_chunk(const zb_node *node, bool with_prefixes, zb__chun
         if (with_prefixes)
             code = call_with_key(node->path, name, take_key, &walk, err);
         if (!code && zb__chunk_key_enters(&node->array->keys, name))
-            code = walk_prefix(&walk, name, with_prefixes, err);
+            code = walk_prefix(&keys, node->path, name, err);
     }
     zb__listing_free(&listing);
     return code;

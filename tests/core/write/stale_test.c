@@ -366,8 +366,8 @@ static void directories_that_change_places(void **state) {
 static struct {
     const zb_store_ops *ops; /* the store's own */
     zb_store *actor;
-    unsigned locks, opens; /* of chunks: the next so many calls come upon it */
-    bool moves;            /* a move is going on, whose own calls have better luck */
+    unsigned locks, opens, lists; /* of chunks: the next so many calls come upon it */
+    bool moves;                   /* a move is going on, whose own calls have better luck */
 } away;
 
 /* A move that waits for a lock gives up, as it would go on waiting for a writer at work. */
@@ -380,15 +380,15 @@ static bool moved(const char *from, const char *to) {
     return code == ZB_OK;
 }
 
-static bool leaves(const char *key, unsigned *left) {
-    if (away.moves || !strstr(key, "a/c/") || *left == 0)
+static bool leaves(const char *key, const char *among, unsigned *left) {
+    if (away.moves || strncmp(key, among, strlen(among)) != 0 || *left == 0)
         return false;
     --*left;
     return moved("a", "b");
 }
 
 static enum zb_code lock_away(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
-    const bool gone = leaves(key, &away.locks);
+    const bool gone = leaves(key, "a/c/", &away.locks);
     const enum zb_code code = away.ops->lock(store, key, out, err);
     assert_true(!gone || moved("b", "a"));
     return code;
@@ -396,8 +396,16 @@ static enum zb_code lock_away(zb_store *store, const char *key, zb_lock **out, z
 
 static enum zb_code open_away(zb_store *store, const char *key, zb_object **out,
                               zb_object_info *info, zb_error *err) {
-    const bool gone = leaves(key, &away.opens);
+    const bool gone = leaves(key, "a/c/", &away.opens);
     const enum zb_code code = away.ops->open(store, key, out, info, err);
+    assert_true(!gone || moved("b", "a"));
+    return code;
+}
+
+static enum zb_code list_away(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                              zb_error *err) {
+    const bool gone = leaves(prefix, "a", &away.lists);
+    const enum zb_code code = away.ops->list(store, prefix, fn, context, err);
     assert_true(!gone || moved("b", "a"));
     return code;
 }
@@ -413,9 +421,10 @@ static void with_unlucky_store(zb_store *store, zb_store *actor,
     away.actor = actor;
     ops.lock = lock_away;
     ops.open = open_away;
+    ops.list = list_away;
     store->ops = &ops;
     fn(store, node);
-    away.locks = away.opens = 0;
+    away.locks = away.opens = away.lists = 0;
     store->ops = away.ops;
     zb_node_release(node);
     ASSERT_OK(zb_node_delete(store, "a", &err), err);
@@ -432,6 +441,29 @@ static void read_unluckily(zb_store *store, const zb_node *node) {
     assert_int_equal(away.opens, 0);
     away.opens = 1000;
     ASSERT_FAILS(read_values(node, values, &err), ZB_ECONFLICT, err, "open it again");
+}
+
+static int count_chunk(void *context, const uint64_t *index, uint64_t bytes) {
+    (void)index;
+    (void)bytes;
+    ++*(unsigned *)context;
+    return 0;
+}
+
+static void walk_unluckily(zb_store *store, const zb_node *node) {
+    zb_error err;
+    (void)store;
+    for (unsigned lists = 1; lists <= 2; lists++) {
+        unsigned chunks = 0;
+        away.lists = lists;
+        ASSERT_OK(zb_array_stored_each(node, ZB_GRID_CHUNKS, count_chunk, &chunks, &err), err);
+        assert_int_equal(chunks, COUNT / CHUNK);
+        assert_int_equal(away.lists, 0);
+    }
+    unsigned chunks = 0;
+    away.opens = 1;
+    ASSERT_FAILS(zb_array_stored_each(node, ZB_GRID_INNER, count_chunk, &chunks, &err),
+                 ZB_ECONFLICT, err, "open it again");
 }
 
 static void write_unluckily(zb_store *store, const zb_node *node) {
@@ -452,6 +484,11 @@ static void read_while_it_is_away(zb_store *store, zb_store *actor) {
         with_unlucky_store(store, actor, read_unluckily);
 }
 
+static void walk_while_it_is_away(zb_store *store, zb_store *actor) {
+    if (strcmp(store->ops->name, "fs") == 0)
+        with_unlucky_store(store, actor, walk_unluckily);
+}
+
 static void write_while_it_is_away(zb_store *store, zb_store *actor) {
     if (strcmp(store->ops->name, "fs") == 0)
         with_unlucky_store(store, actor, write_unluckily);
@@ -459,6 +496,10 @@ static void write_while_it_is_away(zb_store *store, zb_store *actor) {
 
 static void arrays_that_come_back_are_read(void **state) {
     in_all_stores(state, read_while_it_is_away);
+}
+
+static void arrays_that_come_back_are_walked(void **state) {
+    in_all_stores(state, walk_while_it_is_away);
 }
 
 static void arrays_that_come_back_keep_their_elements(void **state) {
@@ -500,6 +541,7 @@ int main(void) {
         FIXTURE_TEST(appends_lose_nothing),
         FIXTURE_TEST(directories_that_change_places),
         FIXTURE_TEST(arrays_that_come_back_are_read),
+        FIXTURE_TEST(arrays_that_come_back_are_walked),
         FIXTURE_TEST(arrays_that_come_back_keep_their_elements),
         FIXTURE_TEST(killed_deletions_leave_no_way_in),
     };
