@@ -20,7 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "store/fs_discard.h"
 #include "store/fs_lock.h"
 #include "store/fs_path.h"
@@ -28,7 +27,6 @@
 #include "store/fs_store.h"
 #include "store/fs_sweep.h"
 #include "store/fs_tree.h"
-#include "zarrbridge/limits.h"
 
 #define LEFT_OVER_SECONDS (24 * 60 * 60)
 
@@ -155,45 +153,4 @@ enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, 
     if (fd >= 0)
         close(fd);
     return code;
-}
-
-/* ---- The directory of a store that was deleted ---- */
-
-static bool has_ours_alone(const char *path) {
-    DIR *dir = zb__fs_open_dir(AT_FDCWD, path);
-    bool ours = dir != NULL;
-    const struct dirent *entry;
-    while (ours && (entry = readdir(dir)) != NULL)
-        ours = zb__fs_is_dots(entry->d_name) || zb__fs_is_ours(entry->d_name);
-    if (dir)
-        closedir(dir);
-    return ours;
-}
-
-static int pass_over(void *context, const zb_list_entry *entry) {
-    (void)context;
-    (void)entry;
-    return 0;
-}
-
-static bool sweep_root(const char *path) {
-    zb_store *store;
-    if (zb_store_open_fs(path, &store, NULL) != ZB_OK)
-        return false;
-    const enum zb_code code = zb_store_sweep(store, "", true, pass_over, NULL, NULL);
-    zb_store_release(store);
-    return code == ZB_OK;
-}
-
-bool zb_store_remove_directory(const char *path) {
-    const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
-    const int64_t begin = zb__now();
-    while (rmdir(path) != 0) {
-        const uint64_t seconds = (uint64_t)(zb__now() - begin) / 1000000000;
-        if ((errno != ENOTEMPTY && errno != EEXIST) || seconds > zb_limits_get()->lock_seconds ||
-            !has_ours_alone(path) || !sweep_root(path))
-            return false;
-        nanosleep(&pause, NULL);
-    }
-    return true;
 }

@@ -16,7 +16,6 @@
 #include "store/location.h"
 #include "store/network.h"
 #include "store/node.h"
-#include "store/open_store.h"
 #include "zarrbridge/sys/store.h"
 
 namespace zarr3 {
@@ -85,7 +84,7 @@ std::string remove_empty(const std::string &directory) {
         else if (!EQUAL(name, ".") && !EQUAL(name, "..") && !is_hidden(name, kTemporaryTail))
             other = name;
     }
-    if (other.empty() && is_on_disk(directory))
+    if (other.empty() && !STARTS_WITH(directory.c_str(), "/vsi"))
         zb_store_remove_directory(directory.c_str());
     else if (other.empty())
         VSIRmdir(directory.c_str());

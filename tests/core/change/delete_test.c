@@ -2,6 +2,7 @@
 /* Deleting nodes with many files: other programs change the hierarchy while the files go, and go on
    with them when the program that deletes is killed. The limit lock_seconds is short, so that who
    would wait fails soon. */
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -128,12 +129,29 @@ static void the_next_program_goes_on(void **state) {
     assert_int_equal(ours, 0);
 }
 
+/* Others see it, and may build on it. */
+static void a_deletion_lasts_though_files_stay(void **state) {
+    const fixture *f = *state;
+    zb_error err;
+    make_nodes(f->store);
+    create(f->store, "leaf");
+    ASSERT_OK(zb_store_flush(f->store, &err), err);
+    zb_store_set_sync(f->store, ZB_SYNC_ALWAYS);
+    calls_clear();
+    calls_fail(CALL_UNLINKAT, 3, EACCES);
+    ASSERT_FAILS(zb_node_delete(f->store, "leaf", &err), ZB_EIO, err, "repair");
+    assert_true(calls_failed());
+    assert_non_null(strpbrk(calls_log, "da"));
+    assert_holds(f->store, "leaf/zarr.json", NULL);
+}
+
 int main(void) {
     setenv("ZARRBRIDGE_LOCK_SECONDS", "1", 1); /* before the limits are read */
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(others_change_meanwhile),
         FIXTURE_TEST(others_change_what_was_a_store),
         FIXTURE_TEST(the_next_program_goes_on),
+        FIXTURE_TEST(a_deletion_lasts_though_files_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
