@@ -131,7 +131,7 @@ except RuntimeError as error:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="another user's files take root to make")
-@pytest.mark.parametrize("closed, value", [("g/t", 100), ("g/t/c", 7)])
+@pytest.mark.parametrize("closed, value", [("g/t", 100), ("g/t/t/c", 7)])
 def test_a_raster_of_another_user(closed, value):
     """Either raster is there: the old one where it cannot be deleted, else the new one, though the
     other user's files stay."""
