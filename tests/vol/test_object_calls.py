@@ -170,15 +170,21 @@ def test_objects_tell_what_they_can_do(path):
     query.argtypes = [ctypes.c_int64, ctypes.c_int, ctypes.c_int, ctypes.c_void_p]
     dataset, group, of_object = 4, 7, 9
 
-    def can(of, subclass, operation):
+    def told(of, subclass, operation):
         flags = ctypes.c_uint64()
         assert query(of.id.id, subclass, operation, ctypes.byref(flags)) >= 0
-        return bool(flags.value & 1)
+        return flags.value
+
+    def can(of, subclass, operation):
+        return bool(told(of, subclass, operation) & 1)
 
     with h5py.File(path) as f:
         of = f["g/d"]
-        chunks, get_offset = range(1, 8), 9
+        chunks, get_vlen_size, get_offset = range(1, 8), 8, 9
+        supported, read_data, query_metadata = 1, 2, 8
         assert all(can(of, dataset, operation) for operation in chunks)
+        kinds = supported | read_data | query_metadata
+        assert told(of, dataset, get_vlen_size) & kinds == supported | query_metadata
         assert can(of, dataset, get_offset) == (path.suffix == ".h5")
         assert all(can(of, of_object, comments) for comments in (0, 1))
         assert all(can(f["g"], group, of_groups) for of_groups in (0, 1))

@@ -16,7 +16,8 @@
 
 /* Number n of the attributes in the order that an index stands for: the document's for the order
    of creation, and for the native one, in which HDF5 gives few attributes as they were made (hdf5r
-   lists by it); strcmp's for names (h5diff and h5dump pair attributes by it). */
+   lists by it; one that is renamed may keep its place there, and is the last one here, unless the
+   order is tracked); strcmp's for names (h5diff and h5dump pair attributes by it). */
 static const vol_attr *attr_at(vol_attrs *attrs, H5_index_t index, H5_iter_order_t order,
                                hsize_t n) {
     const size_t listed = vol_attrs_listed(attrs);

@@ -74,7 +74,7 @@ struct vol_file {
     uint64_t links_left;        /* forget.c: link_count likewise */
     size_t holds;               /* forget.c: callers that keep nodes */
     uint64_t last_loose_token;  /* tokens.c */
-    vol_side_last side_last;    /* side.c: of the node that was asked for its own last */
+    vol_side_last side_last;    /* side.c: the text of its kind that was parsed last, if short */
     vol_map type_users;         /* attributes/type_users.c: numbers, by the hash of a type's path */
     uint64_t type_users_change; /* attributes/type_users.c: see there; 0 before the first count */
     vol_node *by_token[VOL_TOKEN_BUCKETS]; /* tokens.c */
