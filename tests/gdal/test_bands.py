@@ -90,6 +90,20 @@ def test_colour_interpretation_attribute(store):
     assert colours == [gdal.GCI_AlphaBand, gdal.GCI_BlueBand, gdal.GCI_Undefined]
 
 
+@pytest.mark.parametrize("given", [["Palette", "Undefined"], None])
+def test_a_palette_of_floats_is_kept(store, given):
+    """It is not shown, as floats are no indices."""
+    path, root = store
+    put(root, "t", CUBE[:2].astype("f4"), given and {"COLOR_INTERPRETATION": given})
+    with gdal.OpenEx(sub(path, "t"), gdal.OF_UPDATE) as dataset:
+        if not given:
+            dataset.GetRasterBand(1).SetColorInterpretation(gdal.GCI_PaletteIndex)
+        dataset.GetRasterBand(2).SetColorInterpretation(gdal.GCI_AlphaBand)
+        shown = [dataset.GetRasterBand(i).GetColorInterpretation() for i in (1, 2)]
+    assert shown == [gdal.GCI_Undefined, gdal.GCI_AlphaBand]
+    assert zarr.open_group(path, mode="r")["t"].attrs["COLOR_INTERPRETATION"] == ["Palette", "Alpha"]
+
+
 def test_slices_by_index(store):
     path, root = store
     put(root, "t", CUBE, chunks=(2, 8, 8))

@@ -51,6 +51,9 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     std::string own_description() const;
     const CPLStringList &own_metadata();
 
+    /* What the store or the program says, a palette of numbers that are no integers, too. */
+    GDALColorInterp told_colour();
+
     void forget_statistics();
 
     /* True if the store has a description of the band. */
@@ -71,7 +74,6 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     }
     const CPLStringList &position();
     void show_items();
-    GDALColorInterp told_colour();
     std::optional<double> number(const char *single, const char *list) const;
 
     /* Found at the first question, or set. */

@@ -153,7 +153,7 @@ static bool all_are(const std::vector<std::string> &values, const char *value) {
 static void collect_colours(Zarr3Dataset *raster, AttributeChanges *changes) {
     bool usual = true;
     const auto values = each_band(raster, [&](auto *band) {
-        const GDALColorInterp colour = band->GetColorInterpretation();
+        const GDALColorInterp colour = band->told_colour();
         usual = usual &&
                 colour == default_colour(raster->node(), raster->layout(), band->GetBand() - 1);
         return json_quote(GDALGetColorInterpretationName(colour));
