@@ -82,15 +82,6 @@ static enum zb_code locate(const zb__array *array, const uint64_t *inner, uint64
     return zb__chunk_form(array, outer, &p->form, err);
 }
 
-/* An answer counts while the array is there: where it has gone, no chunk is stored, and programs
-   would take all of its elements for fill values. */
-static enum zb_code confirm(const zb__stored_chunk *chunk, zb_error *err) {
-    if (chunk->is_missing)
-        zb__array_note_missing(chunk->node);
-    const zb_node *doubtful = zb__missing_doubt(chunk, 1);
-    return doubtful ? zb__array_gone(doubtful, err) : zb__array_still(chunk->node, err);
-}
-
 enum zb_code zb_array_chunk_place(const zb_node *node, const uint64_t *index, zb_chunk_place *out,
                                   zb_error *err) {
     uint64_t outer[ZB_MAX_NDIM];
@@ -104,15 +95,17 @@ enum zb_code zb_array_chunk_place(const zb_node *node, const uint64_t *index, zb
     if (code)
         return zb_error_prefix(err, code, "array /%s", node->path);
     chunk.form = p.form;
-    code = zb__stored_chunk_open(&chunk, err);
+    code = zb__missing_open(&chunk, err);
     if (!code && chunk.object) {
         p.source = (zb__source){.object = chunk.object, .size = chunk.info.size};
         code = find(&chunk, &p, &stored, err);
         if (code)
             zb__stored_chunk_blame(&chunk, code, err);
     }
+    /* Where the array has gone, no chunk is stored, and programs would take all elements for fill
+       values. */
     if (!code)
-        code = confirm(&chunk, err);
+        code = zb__array_still(node, err);
     if (!code && stored) {
         *out = (zb_chunk_place){.key = zb__array_chunk_key(node, outer),
                                 .offset = p.source.offset,

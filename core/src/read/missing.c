@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
+#include "node/current.h"
 #include "node/node.h"
+#include "read/expand.h"
 #include "zarrbridge/sys/store.h"
 
 /* Chunks that one question is about. */
@@ -36,4 +38,16 @@ const zb_node *zb__missing_doubt(const zb__stored_chunk *chunks, size_t count) {
         n = 0;
     }
     return NULL;
+}
+
+enum zb_code zb__missing_open(zb__stored_chunk *chunk, zb_error *err) {
+    for (int tries = 1;; tries++) {
+        const enum zb_code code = zb__stored_chunk_open(chunk, err);
+        if (code || !chunk->is_missing)
+            return code;
+        zb__array_note_missing(chunk->node);
+        const zb_node *doubtful = zb__missing_doubt(chunk, 1);
+        if (!doubtful || tries == ZB__MISSING_TRIES)
+            return doubtful ? zb__array_gone(doubtful, err) : ZB_OK;
+    }
 }

@@ -31,8 +31,6 @@
 #define WAVE_PIECES 16384
 /* Keys expanded and run together: bounds open files. */
 #define BATCH_KEYS 128
-/* Reads of chunks whose array is not in its place, until it counts as gone. */
-#define MISSING_TRIES 8
 
 typedef struct wave {
     bool is_fresh;
@@ -135,7 +133,7 @@ static enum zb_code try_surely(wave *w, zb__stored_chunk *chunks, size_t count, 
     for (int tries = 1;; tries++) {
         enum zb_code code = try_bundle(w, chunks, count, err);
         const zb_node *array = code ? NULL : zb__missing_doubt(chunks, count);
-        if (!array || tries == MISSING_TRIES)
+        if (!array || tries == ZB__MISSING_TRIES)
             return array ? zb__array_gone(array, err) : code;
     }
 }

@@ -122,16 +122,12 @@ static enum zb_code open_object(walk *w, uint64_t *index, zb_error *err) {
     enum zb_code code = zb__chunk_form(w->node->array, index, &w->chunk.form, err);
     if (code)
         return code;
-    code = zb__stored_chunk_open(&w->chunk, err);
+    code = zb__missing_open(&w->chunk, err);
     if (!code && w->chunk.object) {
         const shard s = shard_of_object(w);
         code = go_below(w, &s, err);
         if (code)
             zb__stored_chunk_blame(&w->chunk, code, err);
-    }
-    if (!code && w->chunk.is_missing) {
-        zb__array_note_missing(w->node);
-        code = zb__missing_doubt(&w->chunk, 1) ? zb__array_gone(w->node, err) : ZB_OK;
     }
     w->is_named = code != ZB_OK;
     zb_object_close(w->chunk.object);

@@ -461,9 +461,20 @@ static void walk_unluckily(zb_store *store, const zb_node *node) {
         assert_int_equal(away.lists, 0);
     }
     unsigned chunks = 0;
-    away.opens = 1;
+    away.opens = 2;
+    ASSERT_OK(zb_array_stored_each(node, ZB_GRID_INNER, count_chunk, &chunks, &err), err);
+    assert_int_equal(chunks, COUNT / CHUNK);
+    away.opens = 1000;
     ASSERT_FAILS(zb_array_stored_each(node, ZB_GRID_INNER, count_chunk, &chunks, &err),
                  ZB_ECONFLICT, err, "open it again");
+    const uint64_t first = 0;
+    uint64_t bytes = 0;
+    away.opens = 2;
+    ASSERT_OK(zb_array_chunk_stored(node, &first, &bytes, &err), err);
+    assert_int_equal(bytes, CHUNK * sizeof(int32_t));
+    away.opens = 1000;
+    ASSERT_FAILS(zb_array_chunk_stored(node, &first, &bytes, &err), ZB_ECONFLICT, err,
+                 "open it again");
 }
 
 static void write_unluckily(zb_store *store, const zb_node *node) {
