@@ -13,8 +13,8 @@
    which that is not sure. Where the store cannot tell, it is believed. */
 const zb_node *zb__missing_doubt(const zb__stored_chunk *chunks, size_t count);
 
-/* Looks for chunks that are in doubt, until their array counts as gone: a chunk that another program
-   stores between two looks is in doubt as well. */
+/* Looks for chunks that are in doubt, until their array counts as gone: a chunk that another
+   program stores between two looks is in doubt as well. */
 #define ZB__MISSING_TRIES 8
 
 /* zb__stored_chunk_open, after which a chunk that is missing is not stored. ZB_ECONFLICT where its
