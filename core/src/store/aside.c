@@ -175,7 +175,7 @@ bool zb_store_remove_directory(const char *path) {
     const int64_t begin = zb__now();
     while (rmdir(path) != 0) {
         const uint64_t seconds = (uint64_t)(zb__now() - begin) / 1000000000;
-        if ((errno != ENOTEMPTY && errno != EEXIST) || seconds > zb_limits_get()->lock_seconds ||
+        if ((errno != ENOTEMPTY && errno != EEXIST) || seconds >= zb_limits_get()->lock_seconds ||
             !has_ours_alone(path) || !sweep_root(path))
             return false;
         nanosleep(&pause, NULL);

@@ -34,8 +34,10 @@ vol_imported_file *vol_imported_in(vol_imported *all, hid_t object, unsigned lon
         of = of->next;
     if (of)
         return of;
+    /* The file that is copied, the list's last, stays open and keeps its number. Its path may be
+       another file's by now: relative ones are told as they were given. */
     char *path = path_of(all->lib, object);
-    for (of = path ? all->first : NULL; of && strcmp(of->path, path) != 0;)
+    for (of = path ? all->first : NULL; of && (!of->next || strcmp(of->path, path) != 0);)
         of = of->next;
     if (!of && path && (of = calloc(1, sizeof *of))) {
         of->next = all->first;
