@@ -238,14 +238,15 @@ def test_links_that_lead_nowhere_are_copied_as_they_are(tmp_path, names):
         assert other["g"].get("away", getlink=True).filename == "none.h5"
 
 
-@pytest.mark.parametrize("to", ["other.h5", "other.zarr"])
+HDF5_2_FAILS = pytest.mark.skipif(h5py.version.hdf5_version_tuple >= (2,), reason="HDF5 2 itself fails")
+
+
+@pytest.mark.parametrize("to", [pytest.param("other.h5", marks=HDF5_2_FAILS), "other.zarr"])
 def test_expanded_links_that_lead_in_a_circle_have_an_end(tmp_path, to):
     """Each object is copied once, also out of a file that an external link leads to."""
-    has_way_back = to == "other.zarr" or h5py.version.hdf5_version_tuple < (2,)  # later, HDF5 itself fails
     with h5py.File(tmp_path / "far.h5", "w") as far:
         far["there/round"] = h5py.SoftLink("/there")
-        if has_way_back:
-            far["there/back"] = h5py.ExternalLink("x.h5", "/g")
+        far["there/back"] = h5py.ExternalLink("x.h5", "/g")
     with h5py.File(tmp_path / "x.h5", "w") as f, h5py.File(tmp_path / to, "w") as other:
         f["g/d"] = 5
         f["g/again"] = h5py.SoftLink("/g/d")
@@ -253,8 +254,7 @@ def test_expanded_links_that_lead_in_a_circle_have_an_end(tmp_path, to):
         f["g/away"] = h5py.ExternalLink("far.h5", "/there")
         f.copy("g", other, expand_soft=True, expand_external=True)
         assert other["g/again"] == other["g/d"] and other["g/below/up"] == other["g"]
-        assert other["g/away/round"] == other["g/away"]
-        assert not has_way_back or other["g/away/back"] == other["g"]
+        assert other["g/away/round"] == other["g/away"] and other["g/away/back"] == other["g"]
 
 
 @pytest.mark.parametrize("order", [False, True])
