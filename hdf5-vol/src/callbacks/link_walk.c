@@ -9,6 +9,7 @@
 #include "model/link_order.h"
 #include "model/links.h"
 #include "model/map.h"
+#include "model/node.h"
 #include "model/tokens.h"
 #include "objects/locate.h"
 #include "objects/open_ids.h"
@@ -63,31 +64,19 @@ static enum zb_code node_of(const link_walk *walk, vol_link *link, vol_node **ou
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
-/* Three texts as one; malloc'ed. */
-static char *joined(const char *first, const char *second, const char *third) {
-    const size_t a = strlen(first), b = strlen(second), c = strlen(third) + 1;
-    char *text = malloc(a + b + c);
-    if (!text)
-        return NULL;
-    memcpy(text, first, a);
-    memcpy(text + a, second, b);
-    memcpy(text + a + b, third, c);
-    return text;
-}
-
 /* Calls the operator for one link, and for those below it, whose group is `node` where it is
    one. */
 static herr_t iterate_from(link_walk *walk, vol_link *link, vol_node *node, const char *prefix) {
     const H5VL_link_iterate_args_t *args = walk->args;
     H5L_info2_t info;
     hsize_t start = 0;
-    char *name = joined(prefix, link->name, "");
+    char *name = vol_path_join(prefix, link->name, "");
     if (!name)
         return -1;
     vol_link_tell(&(vol_found){.node = node, .link = link}, &info);
     herr_t result = args->op(walk->id, name, &info, args->op_data);
     if (result == 0 && args->recursive && node && node->kind == VOL_GROUP && enter(walk, node)) {
-        char *below = joined(name, "/", ""); /* the link may have gone */
+        char *below = vol_path_join(name, "/", ""); /* the link may have gone */
         result = below ? iterate(walk, node, below, &start) : -1;
         free(below);
     }

@@ -45,8 +45,7 @@ enum zb_code vol_node_each_below(vol_node *node, enum zb_code (*act)(vol_node *,
 
 /* ---- Paths ---- */
 
-/* malloc'ed, or NULL. Each new node has two, and printf takes long. */
-static char *join(const char *above, const char *between, const char *name) {
+char *vol_path_join(const char *above, const char *between, const char *name) {
     const size_t front = strlen(above), middle = strlen(between), back = strlen(name) + 1;
     char *path = malloc(front + middle + back);
     if (!path)
@@ -59,7 +58,7 @@ static char *join(const char *above, const char *between, const char *name) {
 
 bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name) {
     const bool below_root = !parent || !parent->parent;
-    char *path = join(below_root ? "" : parent->path, "/", name);
+    char *path = vol_path_join(below_root ? "" : parent->path, "/", name);
     if (!path)
         return false;
     free(node->path);
@@ -73,7 +72,7 @@ enum zb_code vol_node_child_path(const vol_node *group, const char *name, char *
                                  zb_error *err) {
     const char *above = group->zarr ? zb_node_path(group->zarr) : "";
     char *stored = vol_name_stored(name);
-    *out = stored ? join(above, *above ? "/" : "", stored) : NULL;
+    *out = stored ? vol_path_join(above, *above ? "/" : "", stored) : NULL;
     free(stored);
     if (*out)
         return ZB_OK;

@@ -83,6 +83,10 @@ enum zb_code vol_node_each_below(vol_node *node, enum zb_code (*act)(vol_node *,
    node has its old path then. */
 bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name);
 
+/* Three parts of a path as one text; malloc'ed, or NULL. Each node has several paths, and printf
+   takes long. */
+char *vol_path_join(const char *above, const char *between, const char *name);
+
 /* The store's path of a child called `name` (stored_names.h); malloc'ed. */
 enum zb_code vol_node_child_path(const vol_node *group, const char *name, char **out,
                                  zb_error *err);
