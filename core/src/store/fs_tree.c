@@ -32,37 +32,11 @@ static void unlink_document(DIR *dir) {
     (void)unlinkat(dirfd(dir), "zarr.json", 0);
 }
 
-/* Removes a directory in `top`, its own directories having been moved up into `top`. So trees of
-   any depth come apart with two open descriptors. *progress: something was moved or removed. */
-static int lift(int top, const char *name, bool *progress) {
-    DIR *dir = zb__fs_open_dir(top, name);
-    if (!dir)
-        return errno == ENOENT ? 0 : errno;
-    const struct dirent *entry;
-    int failed = 0;
-    unlink_document(dir);
-    for (errno = 0; !failed && (entry = readdir(dir)) != NULL; errno = 0) {
-        if (zb__fs_is_dots(entry->d_name))
-            continue;
-        failed = zb__fs_unlink_file(dirfd(dir), entry->d_name);
-        if (failed != EISDIR)
-            continue;
-        char unique[NAME_MAX + 1];
-        zb__fs_temp_name("d", unique);
-        failed =
-            renameat(dirfd(dir), entry->d_name, top, unique) == 0 || errno == ENOENT ? 0 : errno;
-        *progress = true;
-    }
-    if (!failed)
-        failed = errno;
-    closedir(dir);
-    if (!failed && unlinkat(top, name, AT_REMOVEDIR) == 0)
-        *progress = true;
-    return failed;
-}
+/* What becomes of a directory `name` in `dir`; errno. *progress: something was moved or removed. */
+typedef int directory_act(int dir, const char *name, int top, bool *progress);
 
-/* Unlinks the files in a directory and lifts its directories' content into it. */
-static int take_apart(int at, const char *name, bool *progress) {
+/* Unlinks the files in a directory, and gives its directories to act, with `top`. */
+static int empty(int at, const char *name, directory_act *act, int top, bool *progress) {
     DIR *dir = zb__fs_open_dir(at, name);
     if (!dir)
         return errno == ENOENT ? 0 : errno;
@@ -74,11 +48,28 @@ static int take_apart(int at, const char *name, bool *progress) {
             continue;
         failed = zb__fs_unlink_file(dirfd(dir), entry->d_name);
         if (failed == EISDIR)
-            failed = lift(dirfd(dir), entry->d_name, progress);
+            failed = act(dirfd(dir), entry->d_name, top, progress);
     }
     if (!failed)
         failed = errno;
     closedir(dir);
+    return failed;
+}
+
+static int move_up(int dir, const char *name, int top, bool *progress) {
+    char unique[NAME_MAX + 1];
+    zb__fs_temp_name("d", unique);
+    *progress = true;
+    return renameat(dir, name, top, unique) == 0 || errno == ENOENT ? 0 : errno;
+}
+
+/* Removes a directory in `dir`, its own directories having been moved up into that. So trees of any
+   depth come apart with two open descriptors. */
+static int lift(int dir, const char *name, int top, bool *progress) {
+    (void)top;
+    const int failed = empty(dir, name, move_up, dir, progress);
+    if (!failed && unlinkat(dir, name, AT_REMOVEDIR) == 0)
+        *progress = true;
     return failed;
 }
 
@@ -94,7 +85,7 @@ int zb__fs_remove_tree(int at, const char *name) {
         if (errno != ENOTEMPTY && errno != EEXIST)
             return errno;
         bool progress = false;
-        failed = take_apart(at, name, &progress);
+        failed = empty(at, name, lift, -1, &progress);
         if (failed)
             return failed;
         idle = progress ? 0 : idle + 1;
