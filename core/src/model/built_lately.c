@@ -35,15 +35,6 @@ static void take_lock(void) {
     pthread_mutex_lock(&lock);
 }
 
-static char *copy(const char *text, size_t size) {
-    char *made = malloc(size + 1);
-    if (made) {
-        memcpy(made, text, size);
-        made[size] = '\0';
-    }
-    return made;
-}
-
 static bool is_same(const kept *k, zb__build_source source) {
     return k->text && k->size == source.size && k->attributes == source.attributes &&
            memcmp(k->text, source.text, source.size) == 0;
@@ -59,7 +50,7 @@ static const zb__built *find(zb__build_source source) {
 bool zb__built_find(zb__build_source source, zb__built *out) {
     take_lock();
     const zb__built *found = find(source);
-    char *text = found ? copy(found->text, found->size) : NULL;
+    char *text = found ? strndup(found->text, found->size) : NULL;
     if (text)
         *out = (zb__built){.text = text, .size = found->size, .json = zb_json_retain(found->json)};
     pthread_mutex_unlock(&lock);
@@ -69,10 +60,10 @@ bool zb__built_find(zb__build_source source, zb__built *out) {
 void zb__built_keep(zb__build_source source, const zb__built *built) {
     if (built->size > LARGEST || source.size > LARGEST)
         return;
-    kept made = {.text = copy(source.text, source.size),
+    kept made = {.text = strndup(source.text, source.size),
                  .size = source.size,
                  .attributes = source.attributes,
-                 .built = {.text = copy(built->text, built->size), .size = built->size}};
+                 .built = {.text = strndup(built->text, built->size), .size = built->size}};
     if (made.text && made.built.text) {
         made.built.json = zb_json_retain(built->json);
         take_lock();

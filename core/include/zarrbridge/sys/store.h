@@ -100,9 +100,8 @@ typedef struct zb_store_hints {
                              taken for the present one (nanoseconds); counts with submit() */
     uint64_t small;       /* shards of at most this decoded size (bytes) come faster whole than by
                              their index first; counts with submit() */
-    bool
-        erases_whole; /* erase_below() takes away all below a prefix in one step for readers and for
-                          a kill */
+    bool erases_whole;    /* erase_below() takes away all below a prefix in one step, for readers
+                             and for a kill */
     bool tells_first; /* put() heeds is_first, which costs less than to ask is_absent() before */
     bool tells_late;  /* the validator of an object that was put a moment ago is hardly ever valid:
                          asking for it is worth nothing, except on slow disks */
