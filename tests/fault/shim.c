@@ -281,28 +281,25 @@ WRAP(int, fallocate, (int fd, int how, off_t at, off_t size), (fd, how, at, size
 
 /* ---- Syncing ------------------------------------------------------------------------------ */
 
-/* A sync counts, fails and takes time, but is not done: written data outlive their process without
-   it, and a disk takes its own time. */
+/* A sync counts and fails, but is not done: written data outlive their process without it, and a
+   disk takes its own time. */
 #define WRAP_SYNC(name, types, counts, side)                                                       \
-    WRAP_AS(int, name, types, ((void)real, shim_take_time(fd), 0), counts, side)
+    WRAP_AS(int, name, types, ((void)real, 0), counts, side)
 WRAP_SYNC(fsync, (int fd), counts_fd(fd), WRITES | SYNCS | INTERRUPTIBLE)
 WRAP_SYNC(fdatasync, (int fd), counts_fd(fd), WRITES | SYNCS | INTERRUPTIBLE)
 WRAP_SYNC(syncfs, (int fd), counts_fd(fd), WRITES | SYNCS)
-/* Without one of the two flags it waits for nothing. */
 WRAP_AS(int, sync_file_range, (int fd, off64_t at, off64_t size, unsigned flags),
-        ((void)real, (void)at, (void)size,
-         flags &(SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER) ? shim_take_time(fd)
-                                                                           : (void)0,
-         0),
-        counts_fd(fd), WRITES)
+        ((void)real, (void)at, (void)size, (void)flags, 0), counts_fd(fd), WRITES)
 
 /* ---- Names -------------------------------------------------------------------------------- */
 
-WRAP(int, rename, (const char *from, const char *to), (from, to), counts_at(AT_FDCWD, from), WRITES)
-WRAP(int, renameat, (int from_at, const char *from, int to_at, const char *to),
-     (from_at, from, to_at, to), counts_at(from_at, from), WRITES)
-WRAP(int, renameat2, (int from_at, const char *from, int to_at, const char *to, unsigned flags),
-     (from_at, from, to_at, to, flags), counts_at(from_at, from), WRITES)
+WRAP_AS(int, rename, (const char *from, const char *to), (shim_await(AT_FDCWD, to), real(from, to)),
+        counts_at(AT_FDCWD, from), WRITES)
+WRAP_AS(int, renameat, (int from_at, const char *from, int to_at, const char *to),
+        (shim_await(to_at, to), real(from_at, from, to_at, to)), counts_at(from_at, from), WRITES)
+WRAP_AS(int, renameat2, (int from_at, const char *from, int to_at, const char *to, unsigned flags),
+        (shim_await(to_at, to), real(from_at, from, to_at, to, flags)), counts_at(from_at, from),
+        WRITES)
 WRAP(int, link, (const char *from, const char *to), (from, to), counts_at(AT_FDCWD, from), WRITES)
 WRAP(int, linkat, (int from_at, const char *from, int to_at, const char *to, int flags),
      (from_at, from, to_at, to, flags), counts_at(from_at, from), WRITES)

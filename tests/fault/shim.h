@@ -10,7 +10,7 @@
  * report gets the line "CALLS STRUCK". Calls on other files pass by uncounted. A preloaded library
  * has the functions, too, for programs that know of it.
  *
- * shim_conditions.h has the lasting faults: coarse clocks, locks, slow syncs.
+ * shim_conditions.h has the lasting faults: coarse clocks, locks, renames that wait.
  */
 #ifndef ZB_TEST_FAULT_SHIM_H
 #define ZB_TEST_FAULT_SHIM_H

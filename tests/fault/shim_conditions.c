@@ -178,15 +178,29 @@ int shim_open_instead(const char *path) {
     return fd;
 }
 
-/* ---- Syncs -------------------------------------------------------------------------------- */
+/* ---- Renames ------------------------------------------------------------------------------ */
 
-void shim_take_time(int fd) {
-    if (now.sync_ms == 0 || !shim_fd_is_below(root, fd))
-        return;
-    struct timespec left = {.tv_sec = now.sync_ms / 1000,
-                            .tv_nsec = (long)(now.sync_ms % 1000) * 1000000};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
-        continue;
+static bool is_root(int at, const char *path) {
+    if (path[0] == '/')
+        return strcmp(path, root) == 0;
+    /* The root's directory and its name, as the directory `at` and a name have been seen. */
+    size_t length = strlen(root), name = strlen(path);
+    if (length <= name || strcmp(root + length - name, path) != 0 || root[length - name - 1] != '/')
+        return false;
+    char directory[PATH_MAX];
+    snprintf(directory, sizeof directory, "%.*s", (int)(length - name - 1), root);
+    struct stat seen, wanted;
+    return fstatat(at, "", &seen, AT_EMPTY_PATH) == 0 && stat(directory, &wanted) == 0 &&
+           seen.st_dev == wanted.st_dev && seen.st_ino == wanted.st_ino;
+}
+
+void shim_await(int at, const char *path) {
+    int saved = errno;
+    if (now.until && is_root(at, path)) {
+        while (access(now.until, F_OK) != 0)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    errno = saved;
 }
 
 /* ---- Preloaded ---------------------------------------------------------------------------- */
@@ -231,11 +245,11 @@ __attribute__((constructor)) static void begin_from_environment(void) {
         mode = mode ? mode + 1 : NULL;
     }
     shim_conditions conditions = {.clock_seconds = read_number("ZB_SHIM_CLOCK", 3600),
-                                  .sync_ms = read_number("ZB_SHIM_SYNC_MS", 3600000)};
+                                  .until = getenv("ZB_SHIM_UNTIL")};
     read_locks(&conditions);
     if (below || mode)
         shim_set_conditions(&conditions, below ? below : mode);
-    else if (conditions.clock_seconds || conditions.sync_ms || conditions.lock_error ||
+    else if (conditions.clock_seconds || conditions.until || conditions.lock_error ||
              conditions.lock_node)
         refuse("ZB_SHIM_ROOT", "");
 }

@@ -10,7 +10,8 @@
  *     ZB_SHIM_LOCKS=node:3    locks keep out processes of the same node only, as where each machine
  *                             of a network file system has its own; the process is told a boot id
  *                             of its node's
- *     ZB_SHIM_SYNC_MS=2000    each sync takes that long
+ *     ZB_SHIM_UNTIL=/tmp/go   a rename onto ZB_SHIM_ROOT itself, a file then, waits until there is
+ *                             that file
  */
 #ifndef ZB_TEST_FAULT_SHIM_CONDITIONS_H
 #define ZB_TEST_FAULT_SHIM_CONDITIONS_H
@@ -23,7 +24,7 @@ typedef struct shim_conditions {
     unsigned clock_seconds; /* 0: as they are */
     int lock_error;         /* errno, 0: none */
     unsigned lock_node;     /* from 1; 0: all are one machine */
-    unsigned sync_ms;
+    const char *until;      /* NULL: no rename waits; lives as long as the condition */
 } shim_conditions;
 
 /* From now on. below: an absolute path without links. */
@@ -43,8 +44,8 @@ bool shim_name_is_below(const char *root, int at, const char *path);
 
 /* The fate of a lock: an errno to fail with, or 0, perhaps with another range in *lock. */
 int shim_adjust_lock(int fd, struct flock *lock);
-/* Waits for as long as a sync of fd takes. */
-void shim_take_time(int fd);
+/* Called before `path`, as seen from the directory `at`, is replaced: waits if it has to. */
+void shim_await(int at, const char *path);
 /* A descriptor in the place of a file of the system's, or -1: open it as usual. */
 int shim_open_instead(const char *path);
 

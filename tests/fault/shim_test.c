@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The conditions of the shim themselves, on which other tests rely. */
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -149,24 +150,41 @@ static void test_nodes(void **state) {
     close(distant);
 }
 
-/* ---- Syncs -------------------------------------------------------------------------------- */
+/* ---- Renames ------------------------------------------------------------------------------ */
 
-static long milliseconds_of(int (*sync)(int), int fd) {
-    struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    assert_int_equal(sync(fd), 0);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    return (end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000;
+/* Makes the file that is awaited, when the other thread has had time to do what it must not. */
+static void *let_go(void *state) {
+    (void)state;
+    usleep(20000);
+    assert_int_not_equal(access(outside, F_OK), 0);
+    assert_int_equal(access(inside, F_OK), 0); /* not yet renamed */
+    close(open_file(outside));
+    return NULL;
 }
 
-static void test_slow_syncs(void **state) {
+static void test_renames_wait(void **state) {
     (void)state;
-    int in = open_file(inside);
-    set((shim_conditions){.sync_ms = 60});
-    assert_true(milliseconds_of(fsync, in) >= 60);
-    assert_true(milliseconds_of(fdatasync, in) >= 60);
-    assert_true(milliseconds_of(syncfs, in) >= 60);
-    close(in);
+    char below[256], target[256];
+    snprintf(below, sizeof below, "%s/d", place);
+    snprintf(target, sizeof target, "%s/d/target", place);
+    int directory = open(below, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int form = 0; form < 3; form++) {
+        pthread_t thread;
+        make_files(NULL);
+        unlink(outside);
+        shim_set_conditions(&(shim_conditions){.until = outside}, target);
+        assert_int_equal(pthread_create(&thread, NULL, let_go, NULL), 0);
+        assert_int_equal(form == 0   ? rename(inside, target)
+                         : form == 1 ? renameat(directory, "file", directory, "target")
+                                     : renameat2(directory, "file", directory, "target", 0),
+                         0);
+        assert_int_equal(access(outside, F_OK), 0);
+        pthread_join(thread, NULL);
+        unlink(outside);
+        /* Onto another name it does not wait. */
+        assert_int_equal(renameat(directory, "target", directory, "file"), 0);
+    }
+    close(directory);
 }
 
 int main(void) {
@@ -176,7 +194,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_setting_times, make_files, reset),
         cmocka_unit_test_setup_teardown(test_refused_locks, make_files, reset),
         cmocka_unit_test_setup_teardown(test_nodes, make_files, reset),
-        cmocka_unit_test_setup_teardown(test_slow_syncs, make_files, reset)};
+        cmocka_unit_test_setup_teardown(test_renames_wait, make_files, reset)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (!failed)
         check_remove_directory(place);

@@ -608,8 +608,8 @@ with h5py.File(sys.argv[1], "r+") as f:
 
 @pytest.mark.parametrize("change", CHANGE)
 def test_a_change_does_not_come_between_the_two_ends_of_a_link(tmp_path, change):
-    """Syncs of the program that makes the link are slow, so that its documents come one by one."""
-    path = tmp_path / "x.zarr"
+    """The program that makes the link has stored one of its two documents when another one changes it."""
+    path, go = tmp_path / "x.zarr", tmp_path / "go"
     with h5py.File(path, "w") as f:
         put_and_list(f)
     node = path / "g/d/zarr.json"
@@ -621,17 +621,22 @@ f = h5py.File(sys.argv[1], "r+")
 f["theirs"] = f["g/d"]
 print("ready", flush=True)
 f.close()
-""", path, HDF5_VOL_CONNECTOR="zarr sync=always", LD_PRELOAD=preload(shim), ZB_SHIM_ROOT=str(path),
-                  ZB_SHIM_SYNC_MS="700")
+""", path, LD_PRELOAD=preload(shim), ZB_SHIM_ROOT=str(path / "zarr.json"), ZB_SHIM_UNTIL=str(go))
     while node.read_text() == before:
+        assert child.poll() is None
         time.sleep(0.01)
     assert side(path).get("links") is None
-    run_python(f"""
+    other = start(f"""
 import sys, h5py
 with h5py.File(sys.argv[1], "r+") as f:
+    print("ready", flush=True)
     {CHANGE[change]}
-""", path, connector="zarr")
+""", path)
+    time.sleep(0.1)  # it has begun
+    assert side(path).get("links") is None
+    go.touch()
     finish(child)
+    finish(other)
     with h5py.File(path, "r") as f:
         assert list(f["theirs"]) == [0, 1, 2]
 
