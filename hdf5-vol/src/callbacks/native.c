@@ -9,7 +9,7 @@
 #include "callbacks/classes.h"
 #include "callbacks/old_walks.h"
 #include "create/list_member.h"
-#include "data/strings.h"
+#include "data/transfer.h"
 #include "hdf5/errors.h"
 #include "model/changed.h"
 #include "model/comment.h"
@@ -143,8 +143,8 @@ herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, v
     H5VL_native_dataset_optional_args_t *native = args->args;
     switch (args->op_type) {
     case H5VL_NATIVE_DATASET_GET_VLEN_BUF_SIZE:
-        return vol_strings_size(lib, object->node, native->get_vlen_buf_size.type_id,
-                                native->get_vlen_buf_size.space_id, native->get_vlen_buf_size.size);
+        return vol_read_size(lib, object->node, native->get_vlen_buf_size.type_id,
+                             native->get_vlen_buf_size.space_id, native->get_vlen_buf_size.size);
     case H5VL_NATIVE_DATASET_GET_OFFSET:
         *native->get_offset.offset = HADDR_UNDEF;
         return 0;

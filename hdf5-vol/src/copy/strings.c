@@ -2,7 +2,7 @@
 /* Strings on their way between a store and an HDF5 file: see strings.h. */
 #include "copy/strings.h"
 
-#include "data/strings.h"
+#include "data/transfer.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 #include "model/dataset.h"

@@ -5,7 +5,6 @@
 #include "attributes/convert.h"
 #include "attributes/elements.h"
 #include "attributes/references.h"
-#include "data/strings.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 

@@ -17,7 +17,7 @@ herr_t vol_write_nested(h5_lib *lib, const vol_request *request);
 /* Whether the types of a request of no elements convert. Pushes errors. */
 herr_t vol_nested_check(h5_lib *lib, const vol_request *request);
 
-/* The bytes at which the elements of a read point (H5Dvlen_get_buf_size). Pushes errors. */
+/* Adds the bytes at which the elements of a read point (H5Dvlen_get_buf_size). Pushes errors. */
 herr_t vol_nested_size(h5_lib *lib, const vol_request *request, hsize_t *bytes);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "data/transfer.h"
 #include "data/nested.h"
+#include "data/requests.h"
 #include "data/strings.h"
 
 #include "hdf5/errors.h"
@@ -155,5 +156,32 @@ herr_t vol_read_datasets(h5_lib *lib, const vol_transfer *reads, size_t count,
         VOL_PUSH(lib, DATASET, READERROR, "no memory to read %zu datasets", count);
     free(requests);
     free(direct);
+    return result;
+}
+
+/* ---- Sizes ---- */
+
+static herr_t add_size(h5_lib *lib, const vol_request *request, hsize_t *bytes) {
+    if (request->file.elements == 0)
+        return 0;
+    if (request->is_nested)
+        return vol_nested_size(lib, request, bytes);
+    return request->is_text && request->text.is_variable ? vol_strings_size(lib, request, bytes)
+                                                         : 0;
+}
+
+herr_t vol_read_size(h5_lib *lib, vol_node *dataset, hid_t type, hid_t space, hsize_t *bytes) {
+    const vol_dxpl plain = {.id = *lib->H5P_LST_DATASET_XFER_ID_g};
+    const vol_transfer args = {.node = dataset,
+                               .mem_type = type,
+                               .mem_space = H5S_BLOCK,
+                               .file_space = space,
+                               .buffer = bytes}; /* not used: nothing is moved */
+    vol_request request;
+    *bytes = 0;
+    if (vol_requests_make(lib, &args, 1, &plain, false, &request) < 0)
+        return -1;
+    const herr_t result = add_size(lib, &request, bytes);
+    vol_request_end(lib, &request);
     return result;
 }

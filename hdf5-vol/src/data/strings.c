@@ -4,14 +4,12 @@
 
 #include "data/code_points.h"
 #include "data/items.h"
-#include "data/nested.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 
 #include "zarrbridge/values.h"
 #include "zarrbridge/write.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,17 +52,6 @@ static herr_t make_buffers(h5_lib *lib, const vol_request *request, string_buffe
 }
 
 /* ---- Reading ---- */
-
-herr_t vol_push_element(const vol_node *dataset, const uint64_t *place, const zb_error *err) {
-    char text[ZB_MAX_NDIM * 22 + 1] = "";
-    size_t used = 0;
-    for (uint32_t d = 0; d < zb_node_array(dataset->zarr)->ndim; d++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu", d > 0 ? ", " : "",
-                                 (unsigned long long)place[d]);
-    VOL_PUSH(dataset->file->lib, DATASET, READERROR, "dataset '%s', element [%s]: " VOL_ZB_FORMAT,
-             dataset->path, text, VOL_ZB_ARGS(err));
-    return -1;
-}
 
 /* The elements of a piece in HDF5's form. */
 static herr_t put_texts(h5_lib *lib, const vol_request *request, const vol_walk *walk,
@@ -299,7 +286,7 @@ static herr_t add_sizes(h5_lib *lib, const vol_request *request, vol_walk *walk,
     return more;
 }
 
-static herr_t measure(h5_lib *lib, const vol_request *request, hsize_t *bytes) {
+herr_t vol_strings_size(h5_lib *lib, const vol_request *request, hsize_t *bytes) {
     string_buffers work;
     vol_walk walk;
     if (vol_request_settle(lib, request) < 0 ||
@@ -310,24 +297,5 @@ static herr_t measure(h5_lib *lib, const vol_request *request, hsize_t *bytes) {
         result = add_sizes(lib, request, &walk, &work, bytes);
     vol_walk_end(&walk);
     free_buffers(&work);
-    return result;
-}
-
-herr_t vol_strings_size(h5_lib *lib, vol_node *dataset, hid_t type, hid_t space, hsize_t *bytes) {
-    const vol_dxpl plain = {.id = *lib->H5P_LST_DATASET_XFER_ID_g};
-    const vol_transfer args = {.node = dataset,
-                               .mem_type = type,
-                               .mem_space = H5S_BLOCK,
-                               .file_space = space,
-                               .buffer = bytes}; /* not used: nothing is moved */
-    vol_request request;
-    *bytes = 0;
-    herr_t result = vol_request_make(lib, &args, &plain, false, &request);
-    if (result >= 0 && request.is_nested && request.file.elements > 0)
-        result = vol_nested_size(lib, &request, bytes);
-    else if (result >= 0 && request.is_text && request.text.is_variable &&
-             request.file.elements > 0)
-        result = measure(lib, &request, bytes);
-    vol_request_end(lib, &request);
     return result;
 }

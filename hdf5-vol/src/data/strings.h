@@ -21,11 +21,7 @@ herr_t vol_write_strings(h5_lib *lib, const vol_request *request);
    the store does not take. */
 herr_t vol_look_at_strings(h5_lib *lib, const vol_request *request);
 
-/* Pushes an error of one element of a dataset. Always returns -1. */
-herr_t vol_push_element(const vol_node *dataset, const uint64_t *place, const zb_error *err);
-
-/* H5Dvlen_get_buf_size: the bytes that a read of the selection in `space` into `type` allocates.
-   Pushes errors. */
-herr_t vol_strings_size(h5_lib *lib, vol_node *dataset, hid_t type, hid_t space, hsize_t *bytes);
+/* Adds the bytes at which the elements of a read point (H5Dvlen_get_buf_size). Pushes errors. */
+herr_t vol_strings_size(h5_lib *lib, const vol_request *request, hsize_t *bytes);
 
 #endif

@@ -3,7 +3,6 @@
 #include "data/transfer.h"
 
 #include "data/code_points.h"
-#include "data/nested.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
 #include "hdf5/number_ids.h"
@@ -14,6 +13,8 @@
 #include "model/loose.h"
 #include "model/unreadable.h"
 #include "model/writers.h"
+
+#include <stdio.h>
 
 #define WORK_BYTES ((size_t)4 << 20) /* of a piece: large enough to keep the pool busy */
 
@@ -268,15 +269,6 @@ static herr_t choose(h5_lib *lib, const vol_transfer *args, vol_request *out) {
 
 /* ---- The whole ---- */
 
-/* Whether HDF5 converts between the types. `elements`: of no bytes, for HDF5 to have an address. */
-static herr_t check_types(h5_lib *lib, const vol_request *request) {
-    char elements = 0;
-    if (request->core_converts || request->is_text)
-        return 0;
-    return request->is_nested ? vol_nested_check(lib, request)
-                              : vol_request_convert(lib, request, 0, &elements, &elements);
-}
-
 herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list, bool writing,
                         vol_request *out) {
     const vol_node *node = args->node;
@@ -305,10 +297,7 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
                  (unsigned long long)out->file.elements);
         return -1;
     }
-    if (choose(lib, args, out) < 0)
-        return -1;
-    /* A type that does not serve is an error also where there is nothing to convert. */
-    return out->file.elements == 0 ? check_types(lib, out) : 0;
+    return choose(lib, args, out);
 }
 
 void vol_request_end(h5_lib *lib, vol_request *request) {
@@ -318,25 +307,6 @@ void vol_request_end(h5_lib *lib, vol_request *request) {
     vol_release_id(lib, request->stored_item);
     vol_release_id(lib, request->memory_item);
     vol_shown_free(request->written);
-}
-
-herr_t vol_requests_make(h5_lib *lib, const vol_transfer *args, size_t count, const vol_dxpl *list,
-                         bool writing, vol_request *out) {
-    for (size_t i = 0; i < count; i++) {
-        if (vol_request_make(lib, &args[i], list, writing, &out[i]) >= 0 &&
-            (count == 1 || check_types(lib, &out[i]) >= 0))
-            continue;
-        hid_t saved = vol_stack_save(lib);
-        vol_requests_end(lib, out, i + 1);
-        vol_stack_restore(lib, saved);
-        return -1;
-    }
-    return 0;
-}
-
-void vol_requests_end(h5_lib *lib, vol_request *requests, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        vol_request_end(lib, &requests[i]);
 }
 
 herr_t vol_request_settle(h5_lib *lib, const vol_request *request) {
@@ -382,6 +352,17 @@ herr_t vol_request_converted(h5_lib *lib, const vol_request *request, herr_t res
     VOL_PUSH(
         lib, DATASET, CANTCONVERT, "dataset '%s' cannot be converted %s", request->args->node->path,
         request->writing ? "from the type that the data have" : "to the type that was asked for");
+    return -1;
+}
+
+herr_t vol_push_element(const vol_node *dataset, const uint64_t *place, const zb_error *err) {
+    char text[ZB_MAX_NDIM * 22 + 1] = "";
+    size_t used = 0;
+    for (uint32_t d = 0; d < zb_node_array(dataset->zarr)->ndim; d++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu", d > 0 ? ", " : "",
+                                 (unsigned long long)place[d]);
+    VOL_PUSH(dataset->file->lib, DATASET, READERROR, "dataset '%s', element [%s]: " VOL_ZB_FORMAT,
+             dataset->path, text, VOL_ZB_ARGS(err));
     return -1;
 }
 

@@ -26,11 +26,14 @@ typedef struct vol_transfer {
     void *buffer; /* of a write: only read from */
 } vol_transfer;
 
-/* Serves `count` transfers. They push errors. */
+/* Serves `count` transfers. All of these push errors. */
 herr_t vol_read_datasets(h5_lib *lib, const vol_transfer *reads, size_t count,
                          const vol_dxpl *list);
 herr_t vol_write_datasets(h5_lib *lib, const vol_transfer *writes, size_t count,
                           const vol_dxpl *list);
+
+/* H5Dvlen_get_buf_size: the bytes that a read of the selection in `space` into `type` allocates. */
+herr_t vol_read_size(h5_lib *lib, vol_node *dataset, hid_t type, hid_t space, hsize_t *bytes);
 
 /* ---- Shared by all ---- */
 
@@ -52,17 +55,12 @@ typedef struct vol_request {
     int64_t strides[ZB_MAX_NDIM];
 } vol_request;
 
-/* HDF5 checks nothing for connectors: this does. vol_request_end is due also after a failure. */
+/* HDF5 checks nothing for connectors: this does, but for the conversion of the types (requests.h).
+   vol_request_end is due also after a failure. */
 herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *list, bool writing,
                         vol_request *out);
 
 void vol_request_end(h5_lib *lib, vol_request *request);
-
-/* All of a call, for which nothing is moved when one of them is not valid. A failure leaves none to
-   be ended. */
-herr_t vol_requests_make(h5_lib *lib, const vol_transfer *args, size_t count, const vol_dxpl *list,
-                         bool writing, vol_request *out);
-void vol_requests_end(h5_lib *lib, vol_request *requests, size_t count);
 
 /* Whether the core can work on the program's buffer. Then *data is where the first element lies,
    and *strides its layout (NULL: without gaps, in C order). */
@@ -74,6 +72,9 @@ herr_t vol_request_scatter(h5_lib *lib, const vol_request *request, vol_scatter 
 /* Stores waiting data of the chunks that the file selection (of some elements) may touch: before
    they are read. */
 herr_t vol_request_settle(h5_lib *lib, const vol_request *request);
+
+/* Pushes an error of one element of a dataset. Always returns -1. */
+herr_t vol_push_element(const vol_node *dataset, const uint64_t *place, const zb_error *err);
 
 /* Lets HDF5 convert `count` elements in place, with those at their target as background (NULL:
    nothing is kept of that). */

@@ -7,6 +7,7 @@
 #include "data/transfer.h"
 #include "data/code_points.h"
 #include "data/nested.h"
+#include "data/requests.h"
 #include "data/strings.h"
 
 #include "hdf5/errors.h"
