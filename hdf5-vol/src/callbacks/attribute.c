@@ -4,6 +4,7 @@
 #include "callbacks/classes.h"
 #include "attributes/ids.h"
 #include "attributes/write.h"
+#include "callbacks/attribute_walk.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
 #include "model/forget.h"
@@ -13,19 +14,6 @@
 #include <string.h>
 
 /* ---- Finding ---- */
-
-/* Number n of the attributes in the order that an index stands for: the document's for the order
-   of creation, and for the native one, in which HDF5 gives few attributes as they were made (hdf5r
-   lists by it; one that is renamed may keep its place there, and is the last one here, unless the
-   order is tracked); strcmp's for names (h5diff and h5dump pair attributes by it). */
-static const vol_attr *attr_at(vol_attrs *attrs, H5_index_t index, H5_iter_order_t order,
-                               hsize_t n) {
-    const size_t listed = vol_attrs_listed(attrs);
-    if (n >= listed)
-        return NULL;
-    const size_t i = order == H5_ITER_DEC ? listed - 1 - (size_t)n : (size_t)n;
-    return vol_attrs_at(attrs, index == H5_INDEX_NAME && order != H5_ITER_NATIVE, i);
-}
 
 /* The object that has the attributes: an index location names it, and counts in its attributes. */
 static vol_node *locate_owner(const vol_object *object, const H5VL_loc_params_t *loc) {
@@ -46,7 +34,7 @@ static const vol_attr *find_in(vol_node *owner, const H5VL_loc_params_t *loc, co
     if (!attrs)
         return NULL;
     const vol_attr *attr = loc->type == H5VL_OBJECT_BY_IDX
-                               ? attr_at(attrs, at->idx_type, at->order, at->n)
+                               ? vol_attrs_in_order(attrs, at->idx_type, at->order, at->n)
                                : vol_attrs_find(attrs, name);
     if (!attr)
         VOL_PUSH(owner->file->lib, ATTR, NOTFOUND, "can't locate attribute: '%s'",
@@ -198,18 +186,6 @@ static herr_t vol_attr_write(void *obj, hid_t mem_type, const void *buffer, hid_
 
 /* ---- Information ---- */
 
-/* The order is that in which H5_INDEX_CRT_ORDER goes. HDF5 tells the place of one of few attributes
-   also where their order is not tracked. */
-static void fill_info(vol_node *owner, const vol_attr *attr, H5A_info_t *info) {
-    vol_attrs *attrs = vol_node_attrs(owner);
-    size_t order = 0;
-    memset(info, 0, sizeof *info);
-    info->cset = vol_attr_cset(attr);
-    info->data_size = vol_attr_size(owner->file->lib, attr);
-    info->corder_valid = attrs && vol_attrs_order(attrs, attr, &order);
-    info->corder = info->corder_valid ? (H5O_msg_crt_idx_t)order : 0;
-}
-
 static hid_t get_type(const vol_object *object, const vol_attr *attr) {
     hid_t type = vol_attr_shown_type(object->lib, attr);
     if (type < 0 || !attr->named)
@@ -230,7 +206,7 @@ static herr_t get_info(const vol_object *object, const H5VL_attr_get_info_args_t
     vol_node *owner;
     const vol_attr *attr = locate_attr(object, &args->loc_params, args->attr_name, &owner);
     if (attr)
-        fill_info(owner, attr, args->ainfo);
+        vol_attr_tell(owner, attr, args->ainfo);
     return attr ? 0 : -1;
 }
 
@@ -272,57 +248,7 @@ static herr_t vol_attr_get(void *obj, H5VL_attr_get_args_t *args, hid_t dxpl, vo
     return vol_refuse(lib, "this question about an attribute");
 }
 
-/* ---- Existence and iteration ---- */
-
-/* The operator may do what it likes, also change attributes: nothing is held across its calls. */
-static herr_t call_operator(vol_node *owner, hid_t id, const H5VL_attr_iterate_args_t *args,
-                            hsize_t n, bool *more) {
-    vol_attrs *attrs = vol_node_attrs(owner);
-    const vol_attr *attr = attrs ? attr_at(attrs, args->idx_type, args->order, n) : NULL;
-    H5A_info_t info;
-    *more = attr != NULL;
-    if (!attr)
-        return attrs ? 0 : -1;
-    char *name = strdup(attr->name);
-    if (!name)
-        return -1;
-    fill_info(owner, attr, &info);
-    herr_t result = args->op(id, name, &info, args->op_data);
-    free(name);
-    return result;
-}
-
-/* Whether a walk can begin at a place: the first one serves also where there is no attribute. */
-static bool is_in(vol_node *owner, hsize_t place) {
-    vol_attrs *attrs = vol_node_attrs(owner);
-    if (!attrs)
-        return false;
-    const size_t listed = vol_attrs_listed(attrs);
-    if (place == 0 || place < listed)
-        return true;
-    VOL_PUSH(owner->file->lib, ATTR, BADVALUE, "'%s' has %zu attributes, and none at %llu",
-             owner->path, listed, (unsigned long long)place);
-    return false;
-}
-
-static herr_t vol_attr_iterate(const vol_object *object, const H5VL_loc_params_t *loc,
-                               const H5VL_attr_iterate_args_t *args) {
-    vol_node *owner = vol_locate(object, loc);
-    hsize_t n = args->idx ? *args->idx : 0;
-    herr_t result = 0;
-    bool more = true;
-    hid_t id = owner && is_in(owner, n) ? vol_node_register(object->handle, owner) : -1;
-    if (id < 0)
-        return -1;
-    while (more && result == 0) {
-        result = call_operator(owner, id, args, n, &more);
-        n += more;
-    }
-    if (args->idx)
-        *args->idx = n;
-    vol_release_id(object->lib, id);
-    return result;
-}
+/* ---- Existence and changes ---- */
 
 /* Deletes the attribute of that name, or (name NULL) the one at an index. */
 static herr_t delete_attr(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
@@ -331,8 +257,8 @@ static herr_t delete_attr(const vol_object *object, const H5VL_loc_params_t *loc
     vol_attrs *attrs = owner ? vol_node_attrs(owner) : NULL;
     if (!attrs)
         return -1;
-    const vol_attr *attr =
-        name ? vol_attrs_find(attrs, name) : attr_at(attrs, at->idx_type, at->order, at->n);
+    const vol_attr *attr = name ? vol_attrs_find(attrs, name)
+                                : vol_attrs_in_order(attrs, at->idx_type, at->order, at->n);
     if (!attr) {
         VOL_PUSH(object->lib, ATTR, NOTFOUND, "can't locate attribute: '%s'",
                  name ? name : "(by index)");
@@ -373,7 +299,7 @@ static herr_t vol_attr_specific(void *obj, const H5VL_loc_params_t *loc,
         return 0;
     }
     case H5VL_ATTR_ITER:
-        return vol_attr_iterate(object, loc, &args->args.iterate);
+        return vol_attrs_iterate(object, loc, &args->args.iterate);
     }
     return vol_refuse(lib, "this operation on an attribute");
 }

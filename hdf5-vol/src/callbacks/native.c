@@ -119,7 +119,7 @@ static herr_t get_objinfo(const vol_object *object, const H5VL_native_group_get_
 }
 
 herr_t vol_group_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req) {
-    vol_object *object = obj;
+    const vol_object *object = obj;
     h5_lib *lib = object->lib;
     if (object->under)
         return lib->H5VLgroup_optional(object->under, lib->native, args, dxpl, req);
@@ -127,7 +127,7 @@ herr_t vol_group_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, voi
     if (args->op_type == H5VL_NATIVE_GROUP_GET_OBJINFO)
         return get_objinfo(object, &native->get_objinfo);
     if (args->op_type == H5VL_NATIVE_GROUP_ITERATE_OLD)
-        return vol_walk_links_old(object, &native->iterate_old, dxpl);
+        return vol_walk_links_old(object, &native->iterate_old);
     return vol_refuse(lib, "this operation of the native file format");
 }
 
@@ -154,13 +154,13 @@ herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, v
 }
 
 herr_t vol_attr_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req) {
-    vol_object *object = obj;
+    const vol_object *object = obj;
     h5_lib *lib = object->lib;
     if (object->under)
         return lib->H5VLattr_optional(object->under, lib->native, args, dxpl, req);
     const H5VL_native_attr_optional_args_t *native = args->args;
     if (args->op_type == H5VL_NATIVE_ATTR_ITERATE_OLD)
-        return vol_walk_attributes_old(object, &native->iterate_old, dxpl);
+        return vol_walk_attributes_old(object, &native->iterate_old);
     return vol_refuse(lib, "this operation of the native file format");
 }
 

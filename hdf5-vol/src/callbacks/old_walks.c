@@ -2,7 +2,9 @@
 /* H5Giterate and H5Aiterate1 by way of the present walks: see old_walks.h. */
 #include "callbacks/old_walks.h"
 
-#include "callbacks/classes.h"
+#include "callbacks/attribute_walk.h"
+#include "callbacks/link_walk.h"
+#include "model/forget.h"
 
 /* HDF5 tells where the walk has stopped also after an error of the operator, unlike H5Literate. */
 typedef struct link_walk {
@@ -17,18 +19,17 @@ static herr_t visit_link(hid_t group, const char *name, const H5L_info2_t *info,
     return walk->args->op(group, name, walk->args->op_data);
 }
 
-herr_t vol_walk_links_old(vol_object *group, const H5VL_native_group_iterate_old_t *args,
-                          hid_t dxpl) {
+herr_t vol_walk_links_old(const vol_object *group, const H5VL_native_group_iterate_old_t *args) {
     hsize_t start = args->idx;
     link_walk context = {.args = args, .place = start};
-    H5VL_link_specific_args_t walk = {.op_type = H5VL_LINK_ITER};
-    walk.args.iterate = (H5VL_link_iterate_args_t){.recursive = false,
-                                                   .idx_type = H5_INDEX_NAME,
-                                                   .order = H5_ITER_INC,
-                                                   .idx_p = &start,
-                                                   .op = visit_link,
-                                                   .op_data = &context};
-    const herr_t result = vol_link_class.specific(group, &args->loc_params, &walk, dxpl, NULL);
+    const H5VL_link_iterate_args_t walk = {.recursive = false,
+                                           .idx_type = H5_INDEX_NAME,
+                                           .order = H5_ITER_INC,
+                                           .idx_p = &start,
+                                           .op = visit_link,
+                                           .op_data = &context};
+    vol_file_tidy_all(group->file);
+    const herr_t result = vol_links_iterate(group, &args->loc_params, &walk);
     if (args->last_obj)
         *args->last_obj = context.place;
     return result;
@@ -41,17 +42,16 @@ static herr_t visit_attribute(hid_t owner, const char *name, const H5A_info_t *i
     return args->op(owner, name, args->op_data);
 }
 
-herr_t vol_walk_attributes_old(vol_object *owner, const H5VL_native_attr_iterate_old_t *args,
-                               hid_t dxpl) {
+herr_t vol_walk_attributes_old(const vol_object *owner,
+                               const H5VL_native_attr_iterate_old_t *args) {
     hsize_t place = args->attr_num ? *args->attr_num : 0;
     const H5VL_loc_params_t self = vol_self(owner->type);
-    H5VL_attr_specific_args_t walk = {.op_type = H5VL_ATTR_ITER};
-    walk.args.iterate = (H5VL_attr_iterate_args_t){.idx_type = H5_INDEX_CRT_ORDER,
-                                                   .order = H5_ITER_INC,
-                                                   .idx = &place,
-                                                   .op = visit_attribute,
-                                                   .op_data = (void *)(uintptr_t)args};
-    const herr_t result = vol_attr_class.specific(owner, &self, &walk, dxpl, NULL);
+    const H5VL_attr_iterate_args_t walk = {.idx_type = H5_INDEX_CRT_ORDER,
+                                           .order = H5_ITER_INC,
+                                           .idx = &place,
+                                           .op = visit_attribute,
+                                           .op_data = (void *)(uintptr_t)args};
+    const herr_t result = vol_attrs_iterate(owner, &self, &walk);
     if (args->attr_num)
         *args->attr_num = (unsigned)place;
     return result;

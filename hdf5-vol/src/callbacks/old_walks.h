@@ -6,11 +6,9 @@
 #include "objects/locate.h"
 
 /* In the order of the names; *args->last_obj is the place where the walk has stopped. */
-herr_t vol_walk_links_old(vol_object *group, const H5VL_native_group_iterate_old_t *args,
-                          hid_t dxpl);
+herr_t vol_walk_links_old(const vol_object *group, const H5VL_native_group_iterate_old_t *args);
 
 /* In the order of creation. */
-herr_t vol_walk_attributes_old(vol_object *owner, const H5VL_native_attr_iterate_old_t *args,
-                               hid_t dxpl);
+herr_t vol_walk_attributes_old(const vol_object *owner, const H5VL_native_attr_iterate_old_t *args);
 
 #endif
