@@ -3,11 +3,9 @@
 #include "attributes/attributes.h"
 
 #include "attributes/exact.h"
-#include "attributes/scales.h"
+#include "attributes/scales_shown.h"
 #include "hdf5/errors.h"
-#include "hdf5/held_types.h"
 #include "hdf5/shown.h"
-#include "hdf5/types.h"
 #include "model/attribute_order.h"
 #include "model/dataset.h"
 #include "model/dimensions.h"
@@ -15,7 +13,6 @@
 #include "model/scales.h"
 #include "model/side.h"
 #include "model/waiting.h"
-#include "objects/object.h"
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
@@ -64,13 +61,6 @@ static bool add_type_texts(vol_attrs *attrs, vol_node *node) {
         free(text);
     }
     return good;
-}
-
-bool vol_attrs_add_plain(vol_attrs *attrs, const vol_node *node, const zb_json *value) {
-    if (!vol_attrs_add_json(attrs, value))
-        return false;
-    return node->kind != VOL_DATASET || strcmp(zb_json_name(value), "_FillValue") != 0 ||
-           vol_attrs_add_fill_value(attrs, value, zb_node_array(node->zarr)->dtype);
 }
 
 /* The document's attributes come first, then those of dimension scales and those made of other
@@ -201,74 +191,4 @@ const vol_attr *vol_node_unwritten(const vol_node *node, const char *name) {
         if (list->attr[i].place == VOL_ATTR_UNWRITTEN)
             return &list->attr[i];
     return NULL;
-}
-
-/* ---- HDF5's view ---- */
-
-/* The caller closes both. */
-hid_t vol_attr_type(h5_lib *lib, const vol_attr *attr) {
-    if (attr->type.bytes)
-        return vol_held_new(lib, &attr->type);
-    switch (attr->kind) {
-    case VOL_ATTR_NUMBER:
-        return vol_type_new(lib, attr->dtype);
-    case VOL_ATTR_TEXT:
-        return vol_type_text(lib);
-    case VOL_ATTR_FIXED:
-        return vol_type_fixed_text(lib, attr->dtype.size);
-    case VOL_ATTR_BYTES: /* has a type */
-    case VOL_ATTR_REFS:
-        break;
-    }
-    return lib->H5Tvlen_create(*lib->H5T_STD_REF_OBJ_g);
-}
-
-hid_t vol_attr_shown_type(h5_lib *lib, const vol_attr *attr) {
-    return attr->new_refs.bytes ? vol_held_new(lib, &attr->new_refs) : vol_attr_type(lib, attr);
-}
-
-hid_t vol_attr_space(h5_lib *lib, const vol_attr *attr) {
-    if (attr->space > 0)
-        return lib->H5Scopy(attr->space);
-    if (attr->is_null)
-        return lib->H5Screate(H5S_NULL);
-    return attr->ndim == 0 ? lib->H5Screate(H5S_SCALAR)
-                           : lib->H5Screate_simple((int)attr->ndim, attr->dims, NULL);
-}
-
-H5T_cset_t vol_attr_cset(const vol_attr *attr) {
-    return attr->is_utf8 ? H5T_CSET_UTF8 : vol_name_cset(attr->name);
-}
-
-hid_t vol_attr_list(h5_lib *lib, H5T_cset_t cset) {
-    hid_t list = lib->H5Pcreate(*lib->H5P_CLS_ATTRIBUTE_CREATE_ID_g);
-    if (list >= 0 && lib->H5Pset_char_encoding(list, cset) >= 0)
-        return list;
-    vol_release_id(lib, list);
-    return -1;
-}
-
-const void *vol_attr_data(const vol_attr *attr, hvl_t *lists) {
-    uint64_t *tokens = attr->data;
-    if (attr->kind != VOL_ATTR_REFS)
-        return attr->data;
-    for (size_t i = 0; i < attr->count; i++)
-        lists[i] = (hvl_t){.len = tokens[i] != 0, .p = &tokens[i]};
-    return lists;
-}
-
-/* Whether one that is not written yet has texts of variable length. */
-static bool has_text(h5_lib *lib, const vol_attr *attr) {
-    hid_t type = attr->type.class == H5T_STRING ? vol_held_new(lib, &attr->type) : -1;
-    const bool has = type >= 0 && lib->H5Tis_variable_str(type) > 0;
-    vol_release_id(lib, type);
-    return has;
-}
-
-size_t vol_attr_size(h5_lib *lib, const vol_attr *attr) {
-    /* Variable-length elements count as HDF5's own files store them: length, address and index. */
-    const size_t reference_size = 16;
-    const bool varies =
-        attr->kind == VOL_ATTR_TEXT || attr->kind == VOL_ATTR_REFS || has_text(lib, attr);
-    return attr->count * (varies ? reference_size : attr->dtype.size);
 }

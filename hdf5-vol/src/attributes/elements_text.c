@@ -2,78 +2,10 @@
 /* Elements of datasets as texts: see elements.h. */
 #include "attributes/elements.h"
 
-#include "model/map.h"
-#include "model/paths.h"
-#include "model/token_search.h"
-#include "model/tokens.h"
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- References ---- */
-
-/* The path of an object that is still to come. */
-static const char *path_to_come(const vol_form *form, uint64_t token) {
-    return form->file->to_come ? vol_map_get(form->file->to_come, token) : NULL;
-}
-
-const char *vol_reference_path(const vol_form *form, const void *element) {
-    uint64_t token;
-    memcpy(&token, element, sizeof token);
-    const char *path = token ? path_to_come(form, token) : NULL;
-    if (path || !token)
-        return path;
-    const vol_node *node = vol_node_by_token(form->file, token, NULL);
-    return node && !node->loose ? node->path : NULL;
-}
-
-/* A path that leads nowhere is a null reference; one that cannot be followed for another reason, as
-   a limit, is none. */
-bool vol_reference_parse(const vol_form *form, const char *path, void *element) {
-    zb_error err = {0};
-    const vol_node *node = vol_node_find(form->file->root, path, &err);
-    const uint64_t to_come = vol_token_of_path(path);
-    const uint64_t token = node ? node->token : path_to_come(form, to_come) ? to_come : 0;
-    memcpy(element, &token, sizeof token);
-    return node || (err.code != ZB_ELIMIT && err.code != ZB_ENOMEM);
-}
-
-static bool visit_one(const vol_form *form, char *element, vol_reference_visit visit,
-                      void *context) {
-    uint64_t token, before;
-    hvl_t list;
-    if (form->kind == VOL_FORM_REFERENCE) {
-        memcpy(&before, element, sizeof before); /* in a packed compound it lies anywhere */
-        token = before;
-        if (token && !visit(form, &token, context))
-            return false;
-        if (token != before) /* the program's memory may be one that cannot be written */
-            memcpy(element, &token, sizeof token);
-        return true;
-    }
-    if (form->kind == VOL_FORM_VLEN) {
-        memcpy(&list, element, sizeof list);
-        return !list.p || vol_elements_references(form->base, list.len, list.p, visit, context);
-    }
-    if (form->kind == VOL_FORM_ARRAY)
-        return vol_elements_references(form->base, form->count, element, visit, context);
-    for (size_t m = 0; form->member && m < form->count; m++)
-        if (!vol_elements_references(form->member[m].form, 1, element + form->member[m].offset,
-                                     visit, context))
-            return false;
-    return true;
-}
-
-bool vol_elements_references(const vol_form *form, size_t count, void *elements,
-                             vol_reference_visit visit, void *context) {
-    bool going = true;
-    if (!vol_form_has(form, VOL_FORM_REFERENCE))
-        return true;
-    for (size_t i = 0; i < count && going; i++)
-        going = visit_one(form, (char *)elements + i * form->size, visit, context);
-    return going;
-}
 
 /* ---- Into texts ---- */
 

@@ -3,7 +3,7 @@
  * Types and dataspaces of attributes, where JSON alone would show others.
  *
  * The plain value of an attribute stands under its name, for all programs. Where the plain
- * translation of attributes.h would not give back the type, the dataspace and each element, the
+ * translation of attribute.h would not give back the type, the dataspace and each element, the
  * attribute has an entry beside it (model/side.h):
  *
  *     {"type": T, "shape": [...], "max": [...], "data": base64, "named": path, "name_charset": 1,
@@ -24,7 +24,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_EXACT_H
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_EXACT_H
 
-#include "attributes/attributes.h"
+#include "attributes/attribute.h"
 #include "attributes/elements.h"
 
 #define VOL_EXACT_NEW_REFS "new_refs" /* the member */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* From JSON to HDF5's attributes: see attributes.h for the types, zarrbridge/conventions.h for the
+/* From JSON to HDF5's attributes: see attribute.h for the types, zarrbridge/conventions.h for the
    rules. */
-#include "attributes/attributes.h"
+#include "attributes/attribute.h"
 
 #include "zarrbridge/conventions.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Any value becomes exactly one attribute, so that nothing of the document is hidden. */
-bool vol_attrs_add_json(vol_attrs *attrs, const zb_json *json) {
+static bool add_json(vol_attrs *attrs, const zb_json *json) {
     zb_value value;
     if (!zb_value_parse(json, &value))
         return false;
@@ -35,9 +35,10 @@ bool vol_attrs_add_json(vol_attrs *attrs, const zb_json *json) {
     return true;
 }
 
-/* A list of one element keeps its dimension, as netCDF writes it; longer ones stay what they
+/* Replaces the plain translation of _FillValue by one element of the array's type, where that
+   works. A list of one element keeps its dimension, as netCDF writes it; longer ones stay what they
    are. */
-bool vol_attrs_add_fill_value(vol_attrs *attrs, const zb_json *value, zb_dtype dtype) {
+static bool add_fill_value(vol_attrs *attrs, const zb_json *value, zb_dtype dtype) {
     unsigned char element[sizeof(uint64_t)];
     const bool is_list = zb_json_kind_of(value) == ZB_JSON_ARRAY;
     if ((is_list && zb_json_count(value) != 1) || !zb_fill_attribute_parse(value, dtype, element))
@@ -50,4 +51,11 @@ bool vol_attrs_add_fill_value(vol_attrs *attrs, const zb_json *value, zb_dtype d
     attr->dtype = dtype;
     memcpy(attr->data, element, dtype.size);
     return true;
+}
+
+bool vol_attrs_add_plain(vol_attrs *attrs, const vol_node *node, const zb_json *value) {
+    if (!add_json(attrs, value))
+        return false;
+    return node->kind != VOL_DATASET || strcmp(zb_json_name(value), "_FillValue") != 0 ||
+           add_fill_value(attrs, value, zb_node_array(node->zarr)->dtype);
 }

@@ -11,10 +11,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_SCALES_H
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_SCALES_H
 
-#include "attributes/write.h"
-
-/* Adds those that an HDF5 program has stated. False when memory runs out. */
-bool vol_scale_apply(vol_attrs *attrs, vol_node *node, const zb_json *scales);
+#include "attributes/attribute.h"
 
 /* Whether `name` may be one of those with references. */
 bool vol_scale_knows(const vol_node *owner, const char *name);

@@ -5,7 +5,6 @@
 #include "attributes/attributes.h"
 #include "attributes/convert.h"
 #include "attributes/exact.h"
-#include "attributes/ids.h"
 #include "attributes/large.h"
 #include "attributes/references.h"
 #include "attributes/scales.h"
@@ -14,7 +13,6 @@
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
 #include "model/edit_attributes.h"
-#include "model/links.h"
 #include "model/node_attrs.h"
 #include "model/side.h"
 #include "model/waiting.h"
@@ -22,13 +20,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-herr_t vol_attr_push_failed(h5_lib *lib, const char *what, const char *name, const zb_error *err) {
-    zb_error named = *err;
-    zb_error_prefix(&named, err->code, "cannot %s attribute '%s'", what, name);
-    VOL_PUSH_ZB(lib, ATTR, WRITEERROR, &named);
-    return -1;
-}
 
 /* The elements as JSON, and the entry where they need one, unless both are too large for the
    document. */
@@ -129,26 +120,6 @@ herr_t vol_attr_check(vol_node *owner, const char *name, hid_t type, hid_t space
 }
 
 /* ---- Attributes kept beside the document ---- */
-
-bool vol_attr_describe(h5_lib *lib, const char *name, hid_t type, hid_t space, vol_attr *out) {
-    const hssize_t count = lib->H5Sget_select_npoints(space);
-    const size_t size = lib->H5Tget_size(type);
-    int ndim = lib->H5Sget_simple_extent_ndims(space);
-    *out = (vol_attr){.kind = VOL_ATTR_BYTES, .dtype = {.size = (uint32_t)size}};
-    if (count < 0 || ndim < 0 || ndim > ZB_MAX_NDIM || size == 0 || size > UINT32_MAX ||
-        lib->H5Sget_simple_extent_dims(space, out->dims, NULL) < 0)
-        return false;
-    out->count = (size_t)count;
-    out->ndim = (uint32_t)ndim;
-    out->name = strdup(name);
-    out->space = lib->H5Scopy(space);
-    return vol_type_hold(lib, type, &out->type) && out->name && out->space > 0;
-}
-
-herr_t vol_attr_push_no_memory(h5_lib *lib, const char *name) {
-    VOL_PUSH(lib, ATTR, CANTCREATE, "no memory for attribute '%s'", name);
-    return -1;
-}
 
 /* Takes `attr` over, complete or not. */
 static herr_t keep(vol_node *owner, const char *name, vol_attr *attr, bool complete) {
@@ -392,59 +363,4 @@ herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown)
     }
     return vol_scale_knows(owner, value->name) ? store_references(owner, value, shown)
                                                : store(owner, value, shown);
-}
-
-/* ---- Unwritten attributes ---- */
-
-/* The value is zeros, as HDF5 would show it. */
-herr_t vol_attr_store_unwritten(vol_node *owner, const char *name) {
-    h5_lib *lib = owner->file->lib;
-    const vol_attr *attr = vol_node_unwritten(owner, name);
-    void *zeros = NULL;
-    if (!attr)
-        return 0;
-    hid_t type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
-    char *copy = strdup(attr->name); /* attr goes when it is stored */
-    char *named = attr->named ? strdup(attr->named) : NULL;
-    herr_t result = -1;
-    if (copy && type >= 0 && space >= 0 && vol_attr_zeros(lib, type, space, &zeros) >= 0) {
-        const vol_attr_value value = {.name = copy,
-                                      .type = type,
-                                      .space = space,
-                                      .dxpl = *lib->H5P_LST_DATASET_XFER_ID_g,
-                                      .data = zeros,
-                                      .named = named,
-                                      .is_utf8 = attr->is_utf8};
-        result = vol_attr_store(owner, &value, type);
-    }
-    vol_release_id(lib, type);
-    vol_release_id(lib, space);
-    free(zeros);
-    free(named);
-    free(copy);
-    return result;
-}
-
-/* Stores the attributes of a node until one fails, and those of other nodes all the same. */
-herr_t vol_attr_store_unwritten_below(vol_node *node) {
-    herr_t result = 0;
-    while (result >= 0 && vol_node_unwritten(node, NULL))
-        result = vol_attr_store_unwritten(node, NULL);
-    for (size_t i = 0; i < vol_links_count(node); i++) {
-        vol_node *child = vol_links_at(node, i)->node;
-        if (child && vol_attr_store_unwritten_below(child) < 0)
-            result = -1;
-    }
-    return result;
-}
-
-void vol_attr_abandon_unwritten_below(vol_node *node) {
-    const vol_attr *attr;
-    while ((attr = vol_node_unwritten(node, NULL))) {
-        vol_attr_ids_orphan(node, attr->name);
-        vol_node_drop_attr(node, attr->name, VOL_ATTR_UNWRITTEN);
-    }
-    for (size_t i = 0; i < vol_links_count(node); i++)
-        if (vol_links_at(node, i)->node)
-            vol_attr_abandon_unwritten_below(vol_links_at(node, i)->node);
 }
