@@ -64,10 +64,10 @@ static bool sweep_file(const zb__fs *fs, int dir, const char *name, bool remove,
 
 /* The same for a tree. Its lock is held by whoever gave it such a name, to erase it or to look into
    it. That of another user, who may be at work, cannot be asked for. */
-static bool sweep_tree(zb__fs *fs, int dir, const char *name, bool remove, bool is_old,
+static bool sweep_tree(zb__fs *fs, int dir, const char *name, bool remove, bool may_be_at_work,
                        int *failed) {
     const int refused = zb__fs_ask_tree(fs, dir, name);
-    if (refused == EAGAIN || refused == ENOENT || (refused == EACCES && !is_old))
+    if (refused == EAGAIN || refused == ENOENT || (refused == EACCES && may_be_at_work))
         return false;
     if (remove)
         *failed = zb__fs_remove_left_tree(fs, dir, name);
@@ -83,10 +83,11 @@ static bool sweep_entry(zb__fs *fs, int dir, const char *name, bool remove, int 
         return false;
     if (!S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode))
         return sweep_file(fs, dir, name, remove, failed);
-    if (!zb__fs_is_local_temp(name) && !is_old(&st))
+    const bool may_be_at_work = !is_old(&st);
+    if (may_be_at_work && !zb__fs_is_local_temp(name))
         return false;
     if (S_ISDIR(st.st_mode))
-        return sweep_tree(fs, dir, name, remove, is_old(&st), failed);
+        return sweep_tree(fs, dir, name, remove, may_be_at_work, failed);
     if (remove)
         *failed = zb__fs_unlink_file(dir, name);
     return true;
