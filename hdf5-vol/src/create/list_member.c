@@ -6,6 +6,7 @@
 #include "create/chunk_runs.h"
 #include "create/creation_list.h"
 #include "create/filters.h"
+#include "create/list_filters.h"
 #include "create/list_messages.h"
 #include "create/list_properties.h"
 #include "hdf5/errors.h"
@@ -19,7 +20,6 @@
 #define MEMBER VOL_SIDE_CREATION
 #define LAYOUT "layout"
 #define FILL "fill"
-#define FILTERS "filters"
 #define TRACK_TIMES "track_times"
 
 static const char contiguous[] = "contiguous", compact[] = "compact";
@@ -160,114 +160,19 @@ bool vol_list_member_has_no_fill(vol_node *dataset, hid_t dcpl) {
 
 /* ---- Filters ---- */
 
-static bool is_optional(const vol_filter *f, H5Z_filter_t id) {
-    return f->id == id && f->flags == H5Z_FLAG_OPTIONAL;
-}
-
-static bool is_shown_deflate(const vol_filter *f) {
-    return is_optional(f, H5Z_FILTER_DEFLATE) && f->count == 1;
-}
-
-/* Whether the filters that vol_filters_add shows are certainly the same ones: none, deflate, and
-   shuffle with deflate where blosc can shuffle the elements. */
-static bool shows_as_is(h5_lib *lib, hid_t dcpl, zb_dtype dtype) {
-    const int count = lib->H5Pget_nfilters(dcpl);
-    if (count < 1 || count > 2)
-        return count < 1;
-    const vol_filter first = vol_filter_at(lib, dcpl, 0);
-    if (count == 1)
-        return is_shown_deflate(&first);
-    const vol_filter second = vol_filter_at(lib, dcpl, 1);
-    return is_optional(&first, H5Z_FILTER_SHUFFLE) && is_shown_deflate(&second) && dtype.size > 1 &&
-           dtype.size <= UINT8_MAX && !zb_dtype_is_variable(dtype);
-}
-
-static void print_filter(const vol_filter *f, zb_json_writer *out) {
-    zb_json_begin_array(out);
-    zb_json_write_int64(out, f->id);
-    zb_json_write_uint64(out, f->flags);
-    zb_json_begin_array(out);
-    for (size_t i = 0; i < f->count; i++)
-        zb_json_write_uint64(out, f->values[i]);
-    zb_json_end_array(out);
-    zb_json_end_array(out);
-}
-
-/* Each one as [number, flags, [value, ...]]. False, and nothing, when one has too many values. */
-static bool print_all_filters(h5_lib *lib, hid_t list, zb_json_writer *out, bool *any) {
-    const int count = lib->H5Pget_nfilters(list);
-    for (int i = 0; i < count; i++)
-        if (vol_filter_at(lib, list, (unsigned)i).is_cut)
-            return false;
-    if (count <= 0)
-        return true;
-    *any = true;
-    zb_json_write_name(out, FILTERS);
-    zb_json_begin_array(out);
-    for (int i = 0; i < count; i++) {
-        const vol_filter f = vol_filter_at(lib, list, (unsigned)i);
-        print_filter(&f, out);
-    }
-    zb_json_end_array(out);
-    return true;
-}
-
 static void print_filters(h5_lib *lib, hid_t type, hid_t dcpl, zb_dtype dtype, zb_json_writer *out,
                           bool *any) {
-    if (shows_as_is(lib, dcpl, dtype) || lib->H5Pexist(dcpl, VOL_CODECS_PROPERTY) > 0)
+    if (vol_list_filters_are_shown(lib, dcpl, dtype) ||
+        lib->H5Pexist(dcpl, VOL_CODECS_PROPERTY) > 0)
         return;
     hid_t made = vol_filters_of_made(lib, type, dcpl);
-    print_all_filters(lib, made < 0 ? dcpl : made, out, any);
+    vol_list_filters_print(lib, made < 0 ? dcpl : made, out, any);
     vol_release_id(lib, made);
-}
-
-static bool parse_values(const zb_json *list, vol_filter *out) {
-    uint64_t value;
-    if (zb_json_kind_of(list) != ZB_JSON_ARRAY || zb_json_count(list) > VOL_FILTER_VALUES)
-        return false;
-    for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one)) {
-        if (!zb_json_uint64(one, &value) || value > UINT32_MAX)
-            return false;
-        out->values[out->count++] = (unsigned)value;
-    }
-    return true;
-}
-
-static bool parse_filter(const zb_json *json, vol_filter *out) {
-    uint64_t id, flags;
-    const zb_json *first = zb_json_first(json), *second = first ? zb_json_next(first) : NULL;
-    *out = (vol_filter){.count = 0};
-    if (zb_json_kind_of(json) != ZB_JSON_ARRAY || zb_json_count(json) != 3 ||
-        !zb_json_uint64(first, &id) || id == 0 || id > H5Z_FILTER_MAX ||
-        !zb_json_uint64(second, &flags) || flags > H5Z_FLAG_OPTIONAL)
-        return false;
-    out->id = (H5Z_filter_t)id;
-    out->flags = (unsigned)flags;
-    return parse_values(zb_json_next(second), out);
-}
-
-static bool add_filter(h5_lib *lib, hid_t dcpl, const zb_json *json) {
-    vol_filter f;
-    return parse_filter(json, &f) && lib->H5Zfilter_avail(f.id) > 0 &&
-           lib->H5Pset_filter(dcpl, f.id, f.flags, f.count, f.values) >= 0;
-}
-
-/* All that are kept, or none of them (false). */
-static bool add_filters(h5_lib *lib, hid_t list, const zb_json *kept) {
-    if (zb_json_kind_of(kept) != ZB_JSON_ARRAY || zb_json_count(kept) == 0 ||
-        zb_json_count(kept) > H5Z_MAX_NFILTERS)
-        return false;
-    bool good = true;
-    for (const zb_json *one = zb_json_first(kept); good && one; one = zb_json_next(one))
-        good = add_filter(lib, list, one);
-    if (!good)
-        lib->H5Premove_filter(list, H5Z_FILTER_ALL);
-    return good;
 }
 
 bool vol_list_member_filters(vol_node *dataset, hid_t dcpl) {
     h5_lib *lib = dataset->file->lib;
-    if (!add_filters(lib, dcpl, member_of(dataset, FILTERS)))
+    if (!vol_list_filters_add(lib, dcpl, member_of(dataset, VOL_LIST_FILTERS)))
         return false;
     if (vol_chain_is_of_filters(dataset, dcpl))
         return true;
@@ -311,7 +216,7 @@ static enum vol_list_kind kind_of(h5_lib *lib, hid_t list) {
 /* The filters of a group work on its links in an HDF5 file. */
 static enum zb_code print_of_group(h5_lib *lib, hid_t list, enum vol_list_kind kind,
                                    zb_json_writer *out, bool *any, zb_error *err) {
-    if (kind != VOL_LIST_DATATYPE && !print_all_filters(lib, list, out, any))
+    if (kind != VOL_LIST_DATATYPE && !vol_list_filters_print(lib, list, out, any))
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "a filter of a group has at most %d values: leave it out of the list",
                        VOL_FILTER_VALUES);
@@ -389,7 +294,7 @@ enum zb_code vol_list_member_attributes(h5_lib *lib, hid_t list, char **out, zb_
 static void show_of_group(vol_node *node, hid_t list) {
     h5_lib *lib = node->file->lib;
     hid_t saved = vol_stack_save(lib);
-    add_filters(lib, list, member_of(node, FILTERS));
+    vol_list_filters_add(lib, list, member_of(node, VOL_LIST_FILTERS));
     if (lib->H5Pisa_class(list, *lib->H5P_CLS_FILE_CREATE_ID_g) > 0)
         vol_list_messages_set(lib, list, vol_side_get(node, MEMBER));
     vol_stack_restore(lib, saved);
