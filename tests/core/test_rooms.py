@@ -37,7 +37,7 @@ INTRINSIC = [{"read/expand", "read/leaf"}, {"codec/chain_bind", "codec/shard", "
              {"kernel/convert", "kernel/convert_special"}]
 
 # The rooms of the GDAL driver whose sources call each other in no circle.
-GDAL_LAYERED = {"base", "store", "options", "array", "raster", "side", "create", "driver"}
+GDAL_LAYERED = {"base", "store", "options", "array", "raster", "geo", "side", "create", "driver"}
 
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
 

@@ -30,6 +30,7 @@
 #include "cpl_string.h"
 #include "cpl_vsi.h"
 #include "dataset/levels.h"
+#include "geo/cf_group.h"
 #include "geo/group_place.h"
 #include "geo/shared_names.h"
 #include "store/directories.h"

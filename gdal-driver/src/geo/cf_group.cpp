@@ -17,12 +17,21 @@
 #include "base/number_text.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
-#include "geo/shared_names.h"
+#include "geo/crs.h"
+#include "geo/grid_mapping.h"
 #include "geo/units.h"
 #include "raster/pyramid.h"
 #include "zarrbridge/change.h"
 
 namespace zarr3 {
+
+std::vector<std::string> own_helpers(const std::string &array) {
+    return {array + "_x", array + "_y", array + "_band", "spatial_ref_" + array};
+}
+
+std::vector<std::string> shared_helpers() {
+    return {"x", "y", "spatial_ref"};
+}
 
 enum zb_code CfGroup::open(const NodePtr &array, zb_error *err) {
     array_ = array;

@@ -6,11 +6,16 @@
 #include <vector>
 
 #include "array/attribute_changes.h"
-#include "geo/crs.h"
-#include "geo/geotransform.h"
+#include "geo/affine.h"
 #include "geo/uses_below.h"
+#include "ogr_spatialref.h"
 
 namespace zarr3 {
+
+/* The names of arrays that are written beside an array: those that no other array has a use for,
+   and those that the first array that needs them brings along. */
+std::vector<std::string> own_helpers(const std::string &array);
+std::vector<std::string> shared_helpers();
 
 /* Upright rasters have coordinates of columns ('X') and rows ('Y'). */
 bool has_coordinates(const GeoTransform &transform);

@@ -3,7 +3,9 @@
 #ifndef ZARR3_COORDINATE_PLACE_H
 #define ZARR3_COORDINATE_PLACE_H
 
-#include "geo/geotransform.h"
+#include "array/nearby_nodes.h"
+#include "geo/affine.h"
+#include "ogr_spatialref.h"
 
 namespace zarr3 {
 
@@ -11,12 +13,6 @@ namespace zarr3 {
    elsewhere in spite of them: [a, b, c, d, e, f], as `spatial:transform`. Coordinates that say
    another place by now were changed later, and count. */
 constexpr char kOverruledCoordinates[] = "zarrbridge:overruled_coordinates";
-
-/* Moves the origin from the centre of the first pixel to its outer corner. */
-GeoTransform centre_to_corner(GeoTransform transform);
-
-/* True if both put every corner of the raster within half a pixel of the same place. */
-bool agree(const GeoTransform &a, const GeoTransform &b, const Layout &layout);
 
 /* Where regular coordinates put the raster, in the units of `srs` (or NULL). A damaged coordinate
    array costs the place, with a warning, but not the pixels. */

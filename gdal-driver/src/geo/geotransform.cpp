@@ -18,7 +18,7 @@
 #include "array/conventions.h"
 #include "cpl_conv.h"
 #include "geo/coordinate_place.h"
-#include "geo/crs.h"
+#include "geo/grid_mapping.h"
 
 namespace zarr3 {
 
@@ -26,19 +26,6 @@ namespace zarr3 {
    f. */
 static GeoTransform from_affine(const std::vector<double> &v) {
     return {v[2], v[0], v[1], v[5], v[3], v[4]};
-}
-
-/* GDAL and its callers invert these numbers; a transform that cannot be inverted is not used. */
-bool is_usable(const GeoTransform &t) {
-    for (const double value : t) {
-        if (!std::isfinite(value))
-            return false;
-    }
-    return t[1] * t[5] - t[2] * t[4] != 0;
-}
-
-std::optional<GeoTransform> usable(const GeoTransform &t) {
-    return is_usable(t) ? std::optional<GeoTransform>(t) : std::nullopt;
 }
 
 /* True if the list states rows and columns, and the raster has others. */

@@ -4,23 +4,14 @@
 #ifndef ZARR3_GEOTRANSFORM_H
 #define ZARR3_GEOTRANSFORM_H
 
-#include <array>
 #include <optional>
 
 #include "array/nearby_nodes.h"
+#include "geo/affine.h"
 #include "ogr_spatialref.h"
-#include "raster/layout.h"
 #include "raster/pyramid.h"
 
 namespace zarr3 {
-
-/* In GDAL's order: x = t[0] + col * t[1] + row * t[2], y = t[3] + col * t[4] + row * t[5], with col
-   and row at the corners of pixels. Rows are never turned round: a south-up array has t[5] > 0. */
-using GeoTransform = std::array<double, 6>;
-
-/* Finite, and it can be inverted. */
-bool is_usable(const GeoTransform &transform);
-std::optional<GeoTransform> usable(const GeoTransform &transform);
 
 /* By, in order: the spatial: convention (the array, its entry in a pyramid, the parent group, the
    pyramid's group), GeoTransform of the CF grid mapping, regular 1-D coordinate arrays. A place

@@ -16,14 +16,6 @@
 
 namespace zarr3 {
 
-std::vector<std::string> own_helpers(const std::string &array) {
-    return {array + "_x", array + "_y", array + "_band", "spatial_ref_" + array};
-}
-
-std::vector<std::string> shared_helpers() {
-    return {"x", "y", "spatial_ref"};
-}
-
 namespace {
 
 /* The use that a group makes of a name. */

@@ -11,11 +11,6 @@
 
 namespace zarr3 {
 
-/* The names of arrays that are written beside an array: those that no other array has a use for,
-   and those that the first array that needs them brings along. */
-std::vector<std::string> own_helpers(const std::string &array);
-std::vector<std::string> shared_helpers();
-
 /* The names of a new array's dimensions, as far as they can be known while it lies where
    `georeference` says. A dimension has the usual name ("x") where that gives the array the place
    that it has by itself: no other array of the group uses it, or all do for the same coordinates,

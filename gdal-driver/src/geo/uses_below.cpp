@@ -3,7 +3,7 @@
 
 #include "array/attributes.h"
 #include "array/dimension_names.h"
-#include "geo/crs.h"
+#include "geo/grid_mapping.h"
 
 namespace zarr3 {
 

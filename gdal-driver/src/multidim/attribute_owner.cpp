@@ -10,6 +10,7 @@
 #include "array/hdf5_side.h"
 #include "base/json_text.h"
 #include "geo/crs.h"
+#include "geo/grid_mapping.h"
 #include "multidim/attribute.h"
 #include "raster/axes.h"
 #include "side/side_properties.h"

@@ -7,7 +7,7 @@
 #include "array/attributes.h"
 #include "array/dimension_names.h"
 #include "base/errors.h"
-#include "geo/crs.h"
+#include "geo/grid_mapping.h"
 #include "multidim/dimension.h"
 #include "multidim/md_array.h"
 
