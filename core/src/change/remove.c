@@ -13,6 +13,8 @@
 #include "change/change.h"
 #include "change/copy_note.h"
 #include "change/owed.h"
+#include "model/block.h"
+#include "node/document.h"
 #include "node/node.h"
 #include "node/path.h"
 #include "node/v2.h"
@@ -120,6 +122,55 @@ static enum zb_code erase_hidden(zb_store *store, zb_error *err) {
     return code;
 }
 
+/* What the root is, before it goes. */
+typedef struct root_before {
+    zb_node *array;        /* its document tells which keys are chunks; NULL for a group */
+    zb__document document; /* of a group in a local store, without consolidated metadata */
+} root_before;
+
+static enum zb_code look_at_root(zb_store *store, const zb__name *first, root_before *out,
+                                 zb_error *err) {
+    zb__document outline;
+    *out = (root_before){.array = NULL};
+    if (*first->text)
+        return ZB_OK; /* none */
+    if (first->is_prefix)
+        return zb_node_open(store, "", &out->array, err);
+    if (!store->hints.is_local)
+        return ZB_OK;
+    enum zb_code code = zb__node_outline(store, "", &outline, err);
+    if (code) /* a document that is none, or has just gone, goes for good */
+        return code == ZB_ENOTFOUND || code == ZB_EFORMAT ? ZB_OK : code;
+    code = zb__document_without(&outline, ZB__CONSOLIDATED, &out->document, err);
+    zb__document_free(&outline);
+    return code;
+}
+
+/* Nodes that could not be erased stay nodes of a store: a root group comes back, without the block,
+   which describes what has gone. Of an array no more than the chunks could. */
+static enum zb_code put_back(zb__change *change, const root_before *root, enum zb_code code,
+                             zb_error *err) {
+    zb_error second = {0};
+    if (root->document.text &&
+        zb__change_put(change, "", root->document.text, root->document.size, &second) == ZB_OK)
+        return zb_error_prefix(err, code, "the store stays, with what could not be deleted");
+    return zb_error_prefix(err, code,
+                           "the document of the store has gone, and other files stay%s%s",
+                           root->document.text ? "; it cannot be put back: " : "", second.message);
+}
+
+static enum zb_code erase_nodes(zb__change *change, const zb__names *nodes, zb_node *array,
+                                zb_error *err) {
+    erasing e = {.store = change->store, .change = change, .nodes = nodes};
+    enum zb_code code = ZB_OK;
+    if (!e.store->hints.erases_whole)
+        code = each_node(&e, erase_document, "", false, err);
+    if (!code)
+        code =
+            array ? zb__chunks_erase(array, err) : zb__nodes_erase_below(e.store, nodes, "", err);
+    return code ? code : erase_hidden(e.store, err);
+}
+
 /* The root's directory stays, and may hold files that are not the store's: only chunks and nodes
    below are erased, not all names. Documents go before chunks, the root's own first of all, and
    the others where they do not go in one step with all else: a reader meanwhile finds a node or
@@ -128,26 +179,20 @@ static enum zb_code erase_hidden(zb_store *store, zb_error *err) {
    files. */
 static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_error *err) {
     zb_store *store = change->store;
-    zb_node *root = NULL; /* if it is an array: its document tells which keys are chunks */
-    enum zb_code code = ZB_OK;
-    if (*nodes->name[0].text == '\0' && nodes->name[0].is_prefix)
-        code = zb_node_open(store, "", &root, err);
+    root_before root;
+    enum zb_code code = look_at_root(store, &nodes->name[0], &root, err);
     if (!code && !store->hints.is_local)
         code = zb__copy_note(store, "", true, err);
     if (!code)
         code = zb__change_erase(change, "", true, err);
-    erasing e = {.store = store, .change = change, .nodes = nodes};
-    if (!code && !store->hints.erases_whole)
-        code = each_node(&e, erase_document, "", false, err);
-    if (!code)
-        code = root ? zb__chunks_erase(root, err) : zb__nodes_erase_below(store, nodes, "", err);
-    if (!code)
-        code = erase_hidden(store, err);
+    if (!code && (code = erase_nodes(change, nodes, root.array, err)))
+        code = put_back(change, &root, code, err);
     if (!code)
         code = zb__owed_forget(store, "", err);
     if (!code && !store->hints.is_local)
         code = zb__copy_note(store, "", false, err);
-    zb_node_release(root);
+    zb_node_release(root.array);
+    zb__document_free(&root.document);
     return code;
 }
 

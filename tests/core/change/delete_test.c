@@ -145,6 +145,33 @@ static void a_deletion_lasts_though_files_stay(void **state) {
     assert_holds(f->store, "leaf/zarr.json", NULL);
 }
 
+/* A store that cannot be deleted as a whole stays one, with the nodes that could not. Its
+   consolidated metadata are not brought back: they describe nodes that have gone. */
+static void a_store_stays_with_what_could_not_go(void **state) {
+    const fixture *f = *state;
+    zb_node *root, *changed;
+    zb_error err;
+    make_nodes(f->store);
+    ASSERT_OK(zb_node_open(f->store, "", &root, &err), err);
+    ASSERT_OK(zb_node_set_attribute(root, "title", "\"kept\"", &changed, &err), err);
+    zb_node_release(changed);
+    zb_node_release(root);
+    ASSERT_OK(zb_group_consolidate(f->store, "", &err), err);
+    calls_clear();
+    calls_fail(CALL_RENAMEAT, 1, EXDEV);
+    ASSERT_FAILS(zb_node_delete(f->store, "", &err), ZB_EUNSUPPORTED, err, "the store stays");
+    assert_true(calls_failed());
+    char *document;
+    ASSERT_OK(fixture_get(f->store, "zarr.json", &document, &err), err);
+    assert_non_null(strstr(document, "kept"));
+    assert_null(strstr(document, "consolidated_metadata"));
+    free(document);
+    ASSERT_OK(zb_node_open(f->store, "g/x1", &changed, &err), err);
+    zb_node_release(changed);
+    ASSERT_OK(zb_node_delete(f->store, "", &err), err);
+    assert_int_equal(fixture_files(f->root, NULL), 0);
+}
+
 int main(void) {
     setenv("ZARRBRIDGE_LOCK_SECONDS", "1", 1); /* before the limits are read */
     const struct CMUnitTest tests[] = {
@@ -152,6 +179,7 @@ int main(void) {
         FIXTURE_TEST(others_change_what_was_a_store),
         FIXTURE_TEST(the_next_program_goes_on),
         FIXTURE_TEST(a_deletion_lasts_though_files_stay),
+        FIXTURE_TEST(a_store_stays_with_what_could_not_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
