@@ -327,20 +327,79 @@ def test_a_file_that_is_copied_is_not_known_by_its_path(tmp_path, monkeypatch):
         assert list(other["top/z"]) == [0, 1] and list(other["top/far"]) == [100, 101]
 
 
-def test_links_that_HDF5_cannot_follow_are_copied_as_they_are(tmp_path):
+def test_links_that_lead_nowhere_are_copied_as_they_are(tmp_path):
     """In silence, also for programs that want each failure of HDF5 printed."""
-    links = {"l1": "/g/l2", "l2": "/g/l1", "deep": "/none/x/y", "through": "/g/d/x", "self": "/g/self"}
+    with h5py.File(tmp_path / "far.h5", "w") as f:
+        f["d"] = 5
+        f["gone"] = h5py.SoftLink("/none/x")
+    soft = {"deep": "/none/x/y", "through": "/g/d/x", "twice": "deep", "over": "/g/e0/x"}
+    external = [("none.h5", "/d"), ("none/far.h5", "/d"), ("far.h5", "/x"), ("far.h5", "/x/y"), ("far.h5", "/d/x"),
+                ("far.h5", "/gone")]
     with h5py.File(tmp_path / "x.h5", "w") as f:
         f["g/d"] = 5
         f["g/to"] = h5py.SoftLink("/g/d")
-        for name, to in links.items():
+        for name, to in soft.items():
             f[f"g/{name}"] = h5py.SoftLink(to)
-    done = run(["h5copy", "--enable-error-stack", "-f", "soft", "-i", tmp_path / "x.h5", "-o", tmp_path / "y.zarr",
-                "-s", "/g", "-d", "/g"], connector="zarr")
-    assert done.returncode == 0 and not re.search("H5[AOLR]|H5VL", done.stderr), done.stderr
+        for i, to in enumerate(external):
+            f[f"g/e{i}"] = h5py.ExternalLink(*to)
+    done = run(["h5copy", "--enable-error-stack", "-f", "soft", "-f", "ext", "-i", tmp_path / "x.h5",
+                "-o", tmp_path / "y.zarr", "-s", "/g", "-d", "/g"], connector="zarr")
+    assert done.returncode == 0 and not re.search("H5[AOLR]|H5F_|H5Fopen|H5VL", done.stderr), done.stderr
     with h5py.File(tmp_path / "y.zarr", "r") as other:
-        assert {name: other["g"].get(name, getlink=True).path for name in links} == links
+        assert {name: other["g"].get(name, getlink=True).path for name in soft} == soft
+        links = [other["g"].get(f"e{i}", getlink=True) for i in range(len(external))]
+        assert [(link.filename, link.path) for link in links] == external
         assert other["g/to"] == other["g/d"]
+
+
+@pytest.mark.parametrize("link", [
+    h5py.SoftLink("/g/link"), h5py.SoftLink("/circle/x"), h5py.SoftLink("/bad/x"), h5py.ExternalLink("damaged.h5", "/d"),
+    h5py.ExternalLink("empty.h5", "/d"), h5py.ExternalLink("directory", "/d"), h5py.ExternalLink("store.zarr", "/d"),
+    h5py.ExternalLink("round.h5", "/d"), h5py.ExternalLink("far.h5", "/circle"), h5py.ExternalLink("far.h5", "/other")],
+    ids=lambda link: getattr(link, "filename", "") + link.path)
+def test_what_is_there_and_cannot_be_opened_is_an_error_of_a_copy(tmp_path, link):
+    """HDF5 copies an external link whenever it cannot follow it. A copy that fails leaves nothing."""
+    (tmp_path / "damaged.h5").write_bytes(b"no file of HDF5's" * 100)
+    (tmp_path / "empty.h5").touch()
+    (tmp_path / "directory").mkdir()
+    (tmp_path / "round.h5").symlink_to("round.h5")
+    with h5py.File(tmp_path / "store.zarr", "w") as f:
+        f["d"] = 1
+    with h5py.File(tmp_path / "far.h5", "w") as f:
+        f["circle"], f["other"] = h5py.SoftLink("/circle"), h5py.ExternalLink("damaged.h5", "/d")
+    with h5py.File(tmp_path / "x.h5", "w") as f, h5py.File(tmp_path / "y.zarr", "w") as other:
+        f["g/a/d"] = [1]
+        f["g/again"] = f["g/a"]
+        f["g/link"] = link
+        f["circle"], f["bad"] = h5py.SoftLink("circle"), h5py.ExternalLink("damaged.h5", "/d")
+    with h5py.File(tmp_path / "x.h5") as f, h5py.File(tmp_path / "y.zarr", "r+") as other:
+        with pytest.raises((OSError, RuntimeError, KeyError)):
+            f.copy("g", other, "new/g", expand_soft=True, expand_external=True)
+        assert list(other) == []
+        f.copy("g", other)
+        assert list(other["g"]) == ["a", "again", "link"] and other["g/again"] == other["g/a"]
+    assert (tmp_path / "y.zarr/g/a/d/zarr.json").exists() and not (tmp_path / "y.zarr/new").exists()
+
+
+@pytest.mark.parametrize("source, target", [("x.h5", "y.zarr"), ("x.zarr", "y.zarr"), ("x.zarr", "y.h5")])
+def test_a_copy_that_fails_leaves_nothing(tmp_path, source, target):
+    """The last object cannot be copied: a filter without a codec, a link to a group above, a damaged chunk."""
+    with h5py.File(tmp_path / source, "w") as f:
+        f["g/a/d"], f["g/b"], f["g/link"] = [1, 2], np.arange(9), h5py.SoftLink("a")
+        f["g"].attrs["title"], f["g/again"] = "x" * 2000, f["g/a"]
+        last = f.create_dataset("g/y", (9,), "i4", chunks=(9,), compression="lzf" if source == "x.h5" else "gzip")
+        last[...] = 7
+        if target == "y.zarr" and source == "x.zarr":
+            f["g/z"] = f["/"]
+    if target == "y.h5":
+        (tmp_path / source / "g/y/c/0").write_bytes(b"damaged")
+    with h5py.File(tmp_path / source) as f, h5py.File(tmp_path / target, "w") as other:
+        other["before"] = 1
+        with pytest.raises((OSError, RuntimeError)):
+            f.copy("g", other, "h")
+        assert list(other) == ["before"]
+        f.copy("g/a", other, "h")
+        assert list(other["h/d"]) == [1, 2]
 
 
 @pytest.mark.parametrize("to", ["other.h5", "other.zarr"])

@@ -303,8 +303,37 @@ def test_references_behind_external_links_are_those_of_their_own_file(tmp_path, 
                 assert not ref or other[ref] == other[f"{group}/{letter}d"]
         f["h/zz"] = h5py.ExternalLink("far.h5", "/lone")
         if expand:
-            with pytest.raises((RuntimeError, OSError), match="far.h5', which an external link leads to"):
-                f.copy("h", other, expand_external=True, expand_refs=True)
+            with pytest.raises((RuntimeError, OSError), match="far.h5' leads to an object elsewhere, which is not"):
+                f.copy("h", other, "new/h", expand_external=True, expand_refs=True)
+            assert "h" not in other and "new" not in other
         else:
             f.copy("h", other, expand_external=True)
             assert not other["h/zz/frefs"][0]
+
+
+def test_references_lead_forward_to_what_expanded_links_lead_to(tmp_path):
+    """In the file behind an external link, and in the source: what they lead to has its place only later."""
+    with h5py.File(tmp_path / "far.h5", "w") as f:
+        f["g/zz"], f["g/sub/deep"], f["out"] = [1, 2], [3], [4]
+        f["g/aa"] = np.array([f["g/zz"].ref, f["g/sub/deep"].ref, f["g"].ref], h5py.ref_dtype)
+        f["g"].attrs["to"], f["g/aa"].attrs["to"] = f["g/zz"].ref, f["g/sub"].ref
+        rows = f.create_dataset("g/rows", (2,), ROW)
+        rows[0], rows[1] = (1, f["g/zz"].ref), (2, rows.ref)
+        f["lone/refs"] = np.array([f["out"].ref, None], h5py.ref_dtype)
+    with h5py.File(tmp_path / "c.h5", "w") as f, h5py.File(tmp_path / "x.zarr", "w") as other:
+        f["c/a"], f["c/b"] = h5py.ExternalLink("far.h5", "/lone"), h5py.ExternalLink("far.h5", "/out")
+        f["c/g"] = h5py.ExternalLink("far.h5", "/g")
+        f["outside/y"] = [9]
+        f["c/own"] = np.array([f["outside/y"].ref, f["c"].ref], h5py.ref_dtype)
+        f["c/z"] = h5py.SoftLink("/outside")
+        f.copy("c", other, expand_soft=True, expand_external=True, expand_refs=True)
+    with h5py.File(tmp_path / "x.zarr") as f:
+        c = f["c"]
+
+        def lead(refs):
+            return [f[ref].name if ref else None for ref in refs]
+
+        assert lead(c["g/aa"]) == ["/c/g/zz", "/c/g/sub/deep", "/c/g"] and lead(c["a/refs"]) == ["/c/b", None]
+        assert lead([c["g"].attrs["to"], c["g/aa"].attrs["to"]]) == ["/c/g/zz", "/c/g/sub"]
+        assert lead(c["g/rows"]["to"]) == ["/c/g/zz", "/c/g/rows"] and plain(c["g/rows"]["n"]) == [1, 2]
+        assert lead(c["own"]) == ["/c/z/y", "/c"]

@@ -25,14 +25,17 @@ const char *vol_reference_path(const vol_form *form, const void *element) {
 }
 
 /* A path that leads nowhere is a null reference; one that cannot be followed for another reason, as
-   a limit, is none. */
+   a limit, is none. Paths to come are not looked for: some of them stand for no node of the
+   store. */
 bool vol_reference_parse(const vol_form *form, const char *path, void *element) {
     zb_error err = {0};
-    const vol_node *node = vol_node_find(form->file->root, path, &err);
-    const uint64_t to_come = vol_token_of_path(path);
-    const uint64_t token = node ? node->token : path_to_come(form, to_come) ? to_come : 0;
+    uint64_t token = vol_token_of_path(path);
+    const bool comes = path_to_come(form, token) != NULL;
+    const vol_node *node = comes ? NULL : vol_node_find(form->file->root, path, &err);
+    if (!comes)
+        token = node ? node->token : 0;
     memcpy(element, &token, sizeof token);
-    return node || (err.code != ZB_ELIMIT && err.code != ZB_ENOMEM);
+    return comes || node || (err.code != ZB_ELIMIT && err.code != ZB_ENOMEM);
 }
 
 static bool visit_one(const vol_form *form, char *element, vol_reference_visit visit,

@@ -5,68 +5,15 @@
 #include "callbacks/classes.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
+#include "model/linked_file.h"
 #include "model/names.h"
 #include "zarrbridge/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- The file ---- */
-
-/* A path made of a directory (of `size` bytes) and a name, if there is such a file; malloc'ed. */
-static char *existing(const char *directory, size_t size, const char *name) {
-    char *path = NULL;
-    if (asprintf(&path, "%.*s%s%s", (int)size, directory, size > 0 ? "/" : "", name) < 0)
-        return NULL;
-    if (access(path, F_OK) == 0)
-        return path;
-    free(path);
-    return NULL;
-}
-
-/* In a list of directories, as HDF5_EXT_PREFIX is. ${ORIGIN} is the directory of the store. */
-static char *find_in_list(const char *list, const char *origin, size_t origin_size,
-                          const char *name) {
-    static const char word[] = "${ORIGIN}";
-    char *found = NULL;
-    while (list && *list && !found) {
-        const size_t size = strcspn(list, ":");
-        char *directory = NULL;
-        const bool relative = strncmp(list, word, sizeof word - 1) == 0;
-        const int cut = relative ? (int)sizeof word - 1 : 0;
-        if (asprintf(&directory, "%.*s%.*s", relative ? (int)origin_size : 0, origin,
-                     (int)size - cut, list + cut) >= 0)
-            found = existing(directory, strlen(directory), name);
-        free(directory);
-        list += size;
-        list += *list == ':';
-    }
-    return found;
-}
-
-char *vol_find_file(const char *variable, const char *prefix, const char *holder,
-                    const char *name) {
-    size_t size = strlen(holder);
-    while (size > 1 && holder[size - 1] == '/')
-        size--;
-    while (size > 0 && holder[size - 1] != '/')
-        size--;
-    const char *directory = size > 0 ? holder : ".";
-    size = size > 1 ? size - 1 : 1;
-    if (*name == '/' && access(name, F_OK) == 0)
-        return strdup(name);
-    const char *base = strrchr(name, '/');
-    if (*name == '/')
-        name = base + 1; /* HDF5 looks for the last part of a path that is not there */
-    char *found = find_in_list(getenv(variable), directory, size, name);
-    if (!found)
-        found = find_in_list(prefix, directory, size, name);
-    if (!found)
-        found = existing(directory, size, name);
-    return found ? found : existing("", 0, name);
-}
 
 /* The list that the link's access list names; else that of the file that holds the link, which is
    closed only after its objects. */
@@ -116,7 +63,7 @@ static char *file_of(const vol_object *object, const vol_link *link, hid_t lapl)
     char prefix[4096] = "";
     if (lapl > 0 && lib->H5Pget_elink_prefix(lapl, prefix, sizeof prefix) <= 0)
         *prefix = '\0';
-    char *path = vol_find_file("HDF5_EXT_PREFIX", prefix, object->file->path, link->external);
+    char *path = vol_linked_file("HDF5_EXT_PREFIX", prefix, object->file->path, link->external);
     if (!path)
         VOL_PUSH(lib, SYM, NOTFOUND,
                  "the external link '%s' in %s leads to the file '%s', which does not exist",

@@ -23,11 +23,6 @@ vol_object *vol_open_elsewhere(const vol_object *object, const H5VL_loc_params_t
 vol_object *vol_open_holder(const vol_object *object, const H5VL_loc_params_t *loc, hid_t dxpl,
                             H5VL_loc_params_t *in_it);
 
-/* The file that a name in another file (`holder`) means. HDF5's order: the environment variable,
-   the access list's prefix (NULL: none), the directory of the holder, the current directory.
-   malloc'ed; NULL when there is no such file. */
-char *vol_find_file(const char *variable, const char *prefix, const char *holder, const char *name);
-
 /* Closes an object of any kind that has no id. */
 void vol_close_any(vol_object *object, hid_t dxpl);
 

@@ -18,6 +18,7 @@
 #include "model/changed.h"
 #include "model/copy_nodes.h"
 #include "model/edit.h"
+#include "model/edit_links.h"
 #include "model/forget.h"
 #include "model/links.h"
 #include "model/map.h"
@@ -45,8 +46,24 @@ static void *vol_object_open(void *obj, const H5VL_loc_params_t *loc, H5I_type_t
     return opened;
 }
 
+/* Removes what a copy that has failed had begun to make. The error that has been pushed stays,
+   below one that says what could not be removed. */
+static void remove_begun(h5_lib *lib, vol_node *begun) {
+    zb_error err = {0};
+    char *path = strdup(begun->path);
+    hid_t saved = vol_stack_save(lib);
+    const enum zb_code code = vol_edit_discard(begun, &err);
+    vol_stack_restore(lib, saved);
+    if (code)
+        VOL_PUSH(lib, SYM, CANTCOPY,
+                 "'%s' is not complete, and could not be removed: delete it. %s",
+                 path ? path : "the copy", err.message);
+    free(path);
+}
+
 /* From a store: chunks are copied as they are. */
-static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpypl) {
+static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpypl,
+                             vol_node **begun) {
     h5_lib *lib = node->file->lib;
     zb_error err = {0};
     unsigned flags = 0;
@@ -59,7 +76,7 @@ static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpyp
     vol_file *files[] = {node->file, place->group->file};
     vol_file_hold(files[0]);
     vol_file_hold(files[1]);
-    enum zb_code code = vol_edit_copy(node, place, &how, &err);
+    enum zb_code code = vol_edit_copy(node, place, &how, begun, &err);
     herr_t result = code ? vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err)
                          : vol_references_copied(node, place);
     vol_file_let_go(files[1]);
@@ -68,10 +85,34 @@ static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpyp
 }
 
 /* HDF5 reads the source, and may come back. */
-static herr_t import_object(hid_t source, const vol_place *place, const vol_copy_request *request) {
+static herr_t import_object(hid_t source, const vol_place *place, const vol_copy_request *request,
+                            vol_node **begun) {
     vol_file_hold(request->to->file);
-    const herr_t result = vol_import_object(source, place, request);
+    const herr_t result = vol_import_object(source, place, request, begun);
     vol_file_let_go(request->to->file);
+    return result;
+}
+
+/* Of an object that has been found in a store (`node`) or in an HDF5 file (`native`). What a copy
+   has begun to make when it fails goes again, with the groups on the way. */
+static herr_t copy_found(vol_node *node, hid_t native, vol_node *base,
+                         const vol_copy_request *request) {
+    h5_lib *lib = request->to->lib;
+    vol_place place;
+    zb_error err = {0};
+    vol_node *begun = NULL, *first = NULL;
+    herr_t result = -1;
+    vol_missing missing = vol_missing_groups(lib, request->lcpl, request->name, NULL);
+    missing.first = &first;
+    if (vol_place_find(base, request->name, missing, &place, &err) == ZB_OK) {
+        result = node ? copy_from_zarr(node, &place, request->ocpypl, &begun)
+                      : import_object(native, &place, request, &begun);
+        vol_place_clear(&place);
+    } else {
+        vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err);
+    }
+    if (result < 0 && (first || begun))
+        remove_begun(lib, first ? first : begun);
     return result;
 }
 
@@ -79,12 +120,8 @@ static herr_t import_object(hid_t source, const vol_place *place, const vol_copy
 static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *loc, const char *name,
                            const vol_copy_request *request) {
     const vol_object *to = request->to;
-    h5_lib *lib = to->lib;
-    vol_place place;
-    zb_error err = {0};
     vol_node *node = NULL;
     hid_t native = -1;
-    herr_t result = -1;
     vol_node *base = vol_may_write(to, "copy an object") ? vol_locate(to, request->loc) : NULL;
     if (!base)
         return -1;
@@ -94,16 +131,9 @@ static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *loc,
         node = vol_locate_name(from, loc, name, 0);
     if (native < 0 && !node)
         return -1;
-    const vol_missing missing = vol_missing_groups(lib, request->lcpl, request->name, NULL);
-    if (vol_place_find(base, request->name, missing, &place, &err) == ZB_OK) {
-        result = node ? copy_from_zarr(node, &place, request->ocpypl)
-                      : import_object(native, &place, request);
-        vol_place_clear(&place);
-    } else {
-        vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err);
-    }
+    herr_t result = copy_found(node, native, base, request);
     if (native >= 0)
-        vol_release_id(lib, native);
+        vol_release_id(to->lib, native);
     return result;
 }
 

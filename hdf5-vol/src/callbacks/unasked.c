@@ -2,9 +2,9 @@
 /* Stores that HDF5 would have to open by itself: see unasked.h. */
 #include "callbacks/unasked.h"
 
-#include "callbacks/elsewhere.h"
 #include "copy/links.h"
 #include "hdf5/errors.h"
+#include "model/linked_file.h"
 #include "model/names.h"
 
 #include <stdatomic.h>
@@ -31,7 +31,7 @@ static char *holder_of(const vol_object *object, hid_t dxpl) {
 
 static bool is_store(const vol_object *object, const char *variable, const char *name, hid_t dxpl) {
     char *holder = holder_of(object, dxpl);
-    char *path = holder ? vol_find_file(variable, NULL, holder, name) : NULL;
+    char *path = holder ? vol_linked_file(variable, NULL, holder, name) : NULL;
     const bool found = path && vol_name_is_zarr(path);
     free(path);
     free(holder);

@@ -14,6 +14,7 @@
 #include "create/spec.h"
 #include "hdf5/errors.h"
 #include "copy/comments.h"
+#include "copy/dangling.h"
 #include "copy/data_from_hdf5.h"
 #include "copy/imported.h"
 #include "copy/links.h"
@@ -41,6 +42,7 @@ typedef struct import_job {
     vol_imported *made;
     vol_put_offs *later;
     vol_scales_import *scales;
+    vol_node **top; /* the copy, as soon as it is there */
 } import_job;
 
 /* An object of the source, or of a file that an external link leads to. */
@@ -151,6 +153,13 @@ static herr_t import_attrs(const import_job *job, const import_source *from, vol
     return lib->H5Aiterate2(source, index, H5_ITER_INC, NULL, import_attr, &visit);
 }
 
+/* Of an object whose elements, if any, are there. */
+static herr_t complete(const import_job *job, const import_source *from, vol_node *node) {
+    if (import_attrs(job, from, node) < 0)
+        return -1;
+    return vol_import_references_met(job->paths, node);
+}
+
 /* ---- Objects ---- */
 
 static herr_t import_object(const import_job *job, hid_t source, const vol_place *place, bool top);
@@ -186,6 +195,11 @@ static enum zb_code take_zarr_type(h5_lib *lib, hid_t source, hid_t type, zb_dty
     return good ? ZB_OK : vol_fail_narrow(err);
 }
 
+static void note_top(const import_job *job, vol_node *made) {
+    if (!*job->top)
+        *job->top = made;
+}
+
 static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, const vol_place *place,
                            vol_node **out, vol_import_form *form) {
     h5_lib *lib = job->lib;
@@ -199,6 +213,8 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
         code = take_zarr_type(lib, source, form->type, &detail, &spec, &err);
     if (!code)
         code = vol_edit_create_array(place, &spec.spec, out, &err);
+    if (!code)
+        note_top(job, *out);
     if (!code)
         code = vol_max_shape_show(*out, spec.max_shape, &err);
     if (!code)
@@ -232,7 +248,7 @@ static herr_t import_dataset(const import_job *job, const import_source *from,
         result = vol_data_from_hdf5(&data, source, &form, space, node);
     vol_release_id(lib, form.type);
     vol_release_id(lib, space);
-    return result < 0 ? -1 : import_attrs(job, from, node);
+    return result < 0 ? -1 : complete(job, from, node);
 }
 
 /* The context of an iteration over links. */
@@ -296,14 +312,23 @@ static herr_t import_link(hid_t source, const char *name, const H5L_info2_t *inf
     return result;
 }
 
-/* Whether a link leads to an object. HDF5 says so of one whose last part is missing, and calls all
-   else an error: missing groups on its way, and links in a circle. */
-static bool leads_somewhere(h5_lib *lib, const vol_put_off *link) {
+/* The object that a link leads to; -1 when it leads nowhere (*dangles), or, with an error pushed,
+   when that cannot be opened. */
+static hid_t follow_link(h5_lib *lib, const vol_put_off *link, bool *dangles) {
     vol_silence silence;
     vol_silence_begin(lib, &silence);
-    const htri_t there = lib->H5Oexists_by_name(link->source, link->name, H5P_DEFAULT);
+    hid_t child = lib->H5Oopen(link->source, link->name, H5P_DEFAULT);
     vol_silence_end(lib, &silence);
-    return there > 0;
+    *dangles = child < 0 && vol_link_dangles(lib, link->source, link->name);
+    if (child >= 0 || *dangles)
+        return child;
+    child = lib->H5Oopen(link->source, link->name, H5P_DEFAULT); /* for the reason */
+    if (child < 0)
+        VOL_PUSH(lib, SYM, CANTCOPY,
+                 "what the link '%s' leads to is there and cannot be opened: mend that, or copy "
+                 "without expanding such links",
+                 link->name);
+    return child;
 }
 
 /* Puts an object where the link stands that leads there. It keeps the link's number. */
@@ -311,11 +336,10 @@ static herr_t expand_link(const import_job *job, vol_put_off *put_off) {
     h5_lib *lib = job->lib;
     const vol_place place = {.group = put_off->group, .name = put_off->name};
     zb_error err = {0};
-    if (!leads_somewhere(lib, put_off))
-        return 0;
-    hid_t child = lib->H5Oopen(put_off->source, put_off->name, H5P_DEFAULT);
+    bool dangles;
+    hid_t child = follow_link(lib, put_off, &dangles);
     if (child < 0)
-        return -1;
+        return dangles ? 0 : -1;
     vol_link *link = vol_links_find(place.group, place.name);
     const uint64_t order = link ? link->order : 0;
     herr_t result = 0;
@@ -354,6 +378,8 @@ static enum zb_code make_group(const import_job *job, hid_t source, const vol_pl
     if (!code)
         code = vol_edit_create_group(place, attributes, out, err);
     free(attributes);
+    if (!code)
+        note_top(job, *out);
     return code ? code : vol_order_begin(*out, *order, err);
 }
 
@@ -367,7 +393,7 @@ static herr_t import_group(const import_job *job, const import_source *from, con
     if (make_group(job, source, place, &node, &order, &err) != ZB_OK)
         return vol_import_failed(job->lib, place->name, &err);
     link_visit visit = {.job = job, .source = source, .group = node};
-    if (remember(job, from, node) < 0 || import_attrs(job, from, node) < 0)
+    if (remember(job, from, node) < 0 || complete(job, from, node) < 0)
         return -1;
     if (!top && (job->flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG))
         return 0;
@@ -386,7 +412,8 @@ static herr_t import_datatype(const import_job *job, const import_source *from,
     vol_release_id(lib, list);
     if (code)
         return vol_import_failed(job->lib, place->name, &err);
-    return remember(job, from, node) < 0 ? -1 : import_attrs(job, from, node);
+    note_top(job, node);
+    return remember(job, from, node) < 0 ? -1 : complete(job, from, node);
 }
 
 static herr_t import_object(const import_job *job, hid_t source, const vol_place *place, bool top) {
@@ -440,11 +467,14 @@ static herr_t import_top(import_job *job, hid_t source, const vol_object *to,
         result = import_object(job, source, place, true);
     while (result >= 0 && job->later->first)
         result = expand_first(job);
+    if (result >= 0)
+        result = vol_import_references_settle(&references);
     vol_import_references_end(&references);
     return result;
 }
 
-herr_t vol_import_object(hid_t source, const vol_place *place, const vol_copy_request *request) {
+herr_t vol_import_object(hid_t source, const vol_place *place, const vol_copy_request *request,
+                         vol_node **begun) {
     const vol_object *to = request->to;
     vol_scales_import scales = {.lib = to->lib, .dxpl = request->dxpl};
     vol_imported made = {.lib = to->lib};
@@ -454,7 +484,8 @@ herr_t vol_import_object(hid_t source, const vol_place *place, const vol_copy_re
                       .dxpl = request->dxpl,
                       .made = &made,
                       .later = &later,
-                      .scales = &scales};
+                      .scales = &scales,
+                      .top = begun};
     if (job.lib->H5Pget_copy_object(request->ocpypl, &job.flags) < 0)
         return -1;
     herr_t result = import_top(&job, source, to, place);

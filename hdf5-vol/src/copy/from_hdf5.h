@@ -11,7 +11,9 @@ hid_t vol_import_open(const vol_object *from, const H5VL_loc_params_t *from_loc,
                       hid_t dxpl);
 
 /* H5Ocopy of such an object to a place in a store, which has been found for the request. Pushes
-   errors; nodes made before one stay. */
-herr_t vol_import_object(hid_t source, const vol_place *place, const vol_copy_request *request);
+   errors. *begun (NULL before) is the copy; after an error it is what there is of it, for
+   vol_edit_discard, or NULL. */
+herr_t vol_import_object(hid_t source, const vol_place *place, const vol_copy_request *request,
+                         vol_node **begun);
 
 #endif

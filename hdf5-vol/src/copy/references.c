@@ -2,10 +2,12 @@
 /* See references.h. */
 #include "copy/references.h"
 
+#include "copy/store_references.h"
 #include "hdf5/errors.h"
 #include "model/tokens.h"
 #include "objects/object.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,19 +78,18 @@ void vol_import_references_end(vol_import_references *all) {
     all->file->to_come = NULL;
     vol_map_clear(&all->tokens);
     vol_map_clear(&all->to_come);
+    vol_map_clear(&all->later);
+    for (vol_reference_later *one = all->first, *next; one; one = next) {
+        next = one->next;
+        free(one->path);
+        free(one);
+    }
+    free(all->node);
     for (size_t i = 0; i < all->count; i++)
         free(all->path[i]);
     free(all->path);
     free(all->from);
     free(all->to);
-}
-
-static bool push_outside(const vol_import_references *all, const char *path) {
-    VOL_PUSH(all->lib, SYM, CANTCOPY,
-             "a reference in what is copied leads to '%s', which is not copied: copy a group that "
-             "holds both",
-             path ? path : "an object without a name");
-    return false;
 }
 
 /* Whether what is copied keeps its path. */
@@ -118,12 +119,13 @@ static bool remember(vol_import_references *all, uint64_t address, char *path) {
            vol_map_set(&all->to_come, vol_token_of_path(path), path);
 }
 
-/* The path for an address that is met for the first time: owned by `all`. *good is false after an
-   error; without one NULL stands for no object. */
-static const char *find_path(vol_import_references *all, uint64_t address, bool *good) {
+/* The path for an address that is met for the first time: owned by `all`. NULL for no object, for
+   one that lies outside (*outside), and after an error, when *good is false. */
+static const char *find_path(vol_import_references *all, uint64_t address, bool *outside,
+                             bool *good) {
     char *name = all->source ? name_of(all, address) : NULL;
     char *path = name ? translate(all, name) : NULL;
-    *good = path || (!name && !all->expand) || push_outside(all, name);
+    *outside = !path && (name || all->expand);
     if (path && !remember(all, address, path)) {
         VOL_PUSH(all->lib, SYM, CANTCOPY, "no memory for a reference");
         *good = false;
@@ -132,39 +134,106 @@ static const char *find_path(vol_import_references *all, uint64_t address, bool 
     return *good ? path : NULL;
 }
 
+/* ---- Objects that have no copy yet ---- */
+
+/* Takes the path over. */
+static bool add_later(vol_import_references *all, uint64_t address, char *path) {
+    const uint64_t token = vol_token_of_path(path);
+    vol_reference_later *one = malloc(sizeof *one);
+    if (!one) {
+        free(path);
+        return false;
+    }
+    *one = (vol_reference_later){
+        .next = all->first, .file = all->now, .address = address, .path = path};
+    all->first = one;
+    return vol_map_set(&all->later, token, one) && vol_map_set(&all->to_come, token, path);
+}
+
+/* The token that stands for an object of the file of `now`; without `make`, 0 where there is none
+   yet. */
+static bool find_later(vol_import_references *all, uint64_t address, bool make, uint64_t *token) {
+    char *path;
+    if (asprintf(&path, "%s#%" PRIu64, all->now->path, address) < 0)
+        path = NULL;
+    const uint64_t found = path ? vol_token_of_path(path) : 0;
+    const bool known = path && vol_map_get(&all->later, found) != NULL;
+    const bool good = path && (known || !make || add_later(all, address, path));
+    if (known || !make)
+        free(path);
+    if (!good)
+        VOL_PUSH(all->lib, SYM, CANTCOPY, "no memory for a reference");
+    all->met_later |= known || make;
+    *token = known || make ? found : 0;
+    return good;
+}
+
+herr_t vol_import_references_met(vol_import_references *all, vol_node *node) {
+    if (!all->met_later)
+        return 0;
+    vol_node **more = realloc(all->node, (all->nodes + 1) * sizeof(vol_node *));
+    if (!more) {
+        VOL_PUSH(all->lib, SYM, CANTCOPY, "no memory for the references of '%s'", node->path);
+        return -1;
+    }
+    all->node = more;
+    more[all->nodes++] = node;
+    all->met_later = false;
+    return 0;
+}
+
+/* A vol_reference_visit. */
+static bool settle(const vol_form *form, uint64_t *token, void *references) {
+    const vol_import_references *all = references;
+    const vol_reference_later *later = vol_map_get(&all->later, *token);
+    const vol_node *node = later ? vol_map_get(&later->file->by_address, later->address) : NULL;
+    (void)form;
+    if (node)
+        *token = node->token;
+    if (node || !later)
+        return true;
+    char *name = later->file == all->own && all->source ? name_of(all, later->address) : NULL;
+    VOL_PUSH(all->lib, SYM, CANTCOPY,
+             "a reference in what is copied from '%s' leads to %s%s%s, which is not copied: copy a "
+             "group that holds both",
+             later->file->path, name ? "'" : "", name ? name : "an object elsewhere",
+             name ? "'" : "");
+    free(name);
+    return false;
+}
+
+herr_t vol_import_references_settle(vol_import_references *all) {
+    const vol_reference_map map = {.visit = settle, .context = all};
+    herr_t result = 0;
+    for (size_t i = 0; i < all->nodes && result >= 0; i++)
+        result = vol_references_change(all->node[i], &map);
+    return result;
+}
+
+/* ---- All ---- */
+
 void vol_import_references_of(vol_import_references *all, const vol_imported_file *file) {
     if (!all->own)
         all->own = file;
     all->now = file;
 }
 
-/* In a file that an external link leads to. */
-static bool find_copied(const vol_import_references *all, uint64_t address, uint64_t *token) {
-    const vol_node *node = vol_map_get(&all->now->by_address, address);
-    if (node)
-        *token = node->token;
-    else
-        VOL_PUSH(all->lib, SYM, CANTCOPY,
-                 "a reference in '%s', which an external link leads to, leads to an object that "
-                 "has not been copied before: copy from that file itself",
-                 all->now->path);
-    return node != NULL;
-}
-
 bool vol_import_reference(const vol_form *form, uint64_t *token, void *references) {
     vol_import_references *all = references;
     const uint64_t address = *token;
-    bool good = true;
+    bool good = true, outside = all->now != all->own;
     (void)form;
     *token = 0;
-    if (!all->expand && (all->now != all->own || !stays(all)))
+    if (!all->expand && (outside || !stays(all)))
         return true;
-    if (all->now != all->own)
-        return find_copied(all, address, token);
+    if (!find_later(all, address, outside, token))
+        return false;
+    if (*token)
+        return true;
     const char *path = vol_map_get(&all->tokens, address);
     if (!path)
-        path = find_path(all, address, &good);
+        path = find_path(all, address, &outside, &good);
     if (path)
         *token = vol_token_of_path(path);
-    return good;
+    return outside ? find_later(all, address, true, token) : good;
 }

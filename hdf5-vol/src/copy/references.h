@@ -6,8 +6,9 @@
  * refused.
  *
  * An object that keeps its path in the other file (h5repack copies one by one so) keeps references
- * to all that keep theirs. In other files, which external links lead to, references know only what
- * has been copied before.
+ * to all that keep theirs. Where the copy of an object will lie is not known before it is there of
+ * objects in other files, which external links lead to, and of those that expanded links lead to:
+ * references to such get a path that stands for the object (`later`), and the right one in the end.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_REFERENCES_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_REFERENCES_H
@@ -15,6 +16,14 @@
 #include "attributes/elements.h"
 #include "copy/imported.h"
 #include "model/map.h"
+
+/* An object whose copy is not there yet. */
+typedef struct vol_reference_later {
+    struct vol_reference_later *next;
+    const vol_imported_file *file;
+    uint64_t address; /* there */
+    char *path;       /* names both, and no node of the store; owned */
+} vol_reference_later;
 
 /* References of one copy. */
 typedef struct vol_import_references {
@@ -30,6 +39,11 @@ typedef struct vol_import_references {
     vol_map to_come;                    /* paths by tokens, for the file */
     char **path;                        /* owned; as many as `count` */
     size_t count;
+    vol_map later;              /* vol_reference_later by their tokens */
+    vol_reference_later *first; /* all of them */
+    bool met_later;             /* by the object that is copied now */
+    vol_node **node;            /* objects that have met one; as many as `nodes` */
+    size_t nodes;
 } vol_import_references;
 
 /* Both due in pairs, also after a failure. Pushes errors. */
@@ -39,6 +53,13 @@ void vol_import_references_end(vol_import_references *references);
 
 /* The references that come next are of an object in that file. The first one is the source's. */
 void vol_import_references_of(vol_import_references *references, const vol_imported_file *file);
+
+/* All references of an object have been met. */
+herr_t vol_import_references_met(vol_import_references *references, vol_node *node);
+
+/* All objects have been copied: references get their right paths. An error where one leads to an
+   object that was not copied. */
+herr_t vol_import_references_settle(vol_import_references *references);
 
 /* A vol_reference_visit: from an address in the HDF5 file to a token in the store. Pushes
    errors. */

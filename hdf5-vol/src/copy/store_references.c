@@ -12,6 +12,7 @@
 #include "model/dataset.h"
 #include "model/links.h"
 #include "model/side.h"
+#include "model/waiting_store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static bool has_references(vol_node *dataset) {
     return has;
 }
 
-static herr_t forget_in_data(vol_node *node) {
+static herr_t change_in_data(vol_node *node, const vol_reference_map *map) {
     vol_pieces pieces;
     herr_t result = 0;
     if (node->kind != VOL_DATASET || !vol_node_is_nested(node) || !has_references(node))
@@ -39,7 +40,7 @@ static herr_t forget_in_data(vol_node *node) {
     if (!pieces.done && !buffer)
         return -1;
     for (; !pieces.done && result >= 0; vol_pieces_next(&pieces))
-        result = vol_nested_change(&pieces, node, &vol_references_null, buffer);
+        result = vol_nested_change(&pieces, node, map, buffer);
     free(buffer);
     return result;
 }
@@ -52,7 +53,8 @@ static bool may_refer(const vol_attr *attr) {
 }
 
 /* `copy` are its elements, of that form. */
-static herr_t store_null(vol_node *node, const vol_attr *attr, const vol_form *form, void *copy) {
+static herr_t store_changed(vol_node *node, const vol_attr *attr, const vol_form *form, void *copy,
+                            const vol_reference_map *map) {
     h5_lib *lib = node->file->lib;
     hid_t type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
     char *name = strdup(attr->name), *named = attr->named ? strdup(attr->named) : NULL;
@@ -63,8 +65,10 @@ static herr_t store_null(vol_node *node, const vol_attr *attr, const vol_form *f
                                   .data = copy,
                                   .named = named,
                                   .is_utf8 = attr->is_utf8};
-    vol_elements_references(form, attr->count, copy, vol_references_null.visit, NULL);
-    herr_t result = name && type >= 0 && space >= 0 ? vol_attr_store(node, &value, type) : -1;
+    herr_t result = -1;
+    if (name && type >= 0 && space >= 0 &&
+        vol_elements_references(form, attr->count, copy, map->visit, map->context))
+        result = vol_attr_store(node, &value, type);
     vol_release_id(lib, type);
     vol_release_id(lib, space);
     free(named);
@@ -72,7 +76,8 @@ static herr_t store_null(vol_node *node, const vol_attr *attr, const vol_form *f
     return result;
 }
 
-static herr_t forget_in_elements(vol_node *node, const vol_attr *attr, const vol_form *form) {
+static herr_t change_in_elements(vol_node *node, const vol_attr *attr, const vol_form *form,
+                                 const vol_reference_map *map) {
     size_t size;
     if (vol_large_read(node, attr) < 0)
         return -1;
@@ -80,13 +85,13 @@ static herr_t forget_in_elements(vol_node *node, const vol_attr *attr, const vol
     void *copy = bytes ? vol_elements_unpack(form, attr->count, bytes, size) : NULL;
     free(bytes);
     const size_t count = attr->count; /* the attribute goes when it is stored */
-    herr_t result = copy ? store_null(node, attr, form, copy)
+    herr_t result = copy ? store_changed(node, attr, form, copy, map)
                          : vol_attr_push_no_memory(node->file->lib, attr->name);
     vol_elements_free(form, count, copy);
     return result;
 }
 
-static herr_t forget_in_attribute(vol_node *node, const char *name) {
+static herr_t change_in_attribute(vol_node *node, const char *name, const vol_reference_map *map) {
     h5_lib *lib = node->file->lib;
     vol_attrs *attrs = vol_node_attrs(node);
     const vol_attr *attr = attrs ? vol_attrs_find(attrs, name) : NULL;
@@ -97,22 +102,24 @@ static herr_t forget_in_attribute(vol_node *node, const char *name) {
     herr_t result = 0;
     if (vol_form_new(node->file, type, &form, NULL) == ZB_OK &&
         vol_form_has(form, VOL_FORM_REFERENCE))
-        result = forget_in_elements(node, attr, form);
+        result = change_in_elements(node, attr, form, map);
+    hid_t saved = vol_stack_save(lib);
     vol_form_free(form);
+    vol_stack_restore(lib, saved);
     vol_release_id(lib, type);
     return result;
 }
 
 /* The names of the entries that may tell of references, from a copy of the member: storing one
    changes it. */
-static herr_t forget_in_attributes(vol_node *node) {
+static herr_t change_in_attributes(vol_node *node, const vol_reference_map *map) {
     zb_json *side = vol_side_of(node->zarr);
     const zb_json *entry = zb_json_first(zb_json_get(side, VOL_SIDE_ENTRIES));
     herr_t result = 0;
     for (; entry && result >= 0; entry = zb_json_next(entry)) {
         char *text = zb_json_print(entry);
         if (!text || strstr(text, "\"reference\""))
-            result = forget_in_attribute(node, zb_json_name(entry));
+            result = change_in_attribute(node, zb_json_name(entry), map);
         free(text);
     }
     zb_json_free(side);
@@ -121,11 +128,20 @@ static herr_t forget_in_attributes(vol_node *node) {
 
 /* ---- All ---- */
 
+herr_t vol_references_change(vol_node *node, const vol_reference_map *map) {
+    zb_error err = {0};
+    if (vol_waiting_flush(node, &err) != ZB_OK) { /* the entries are looked for in the document */
+        VOL_PUSH_ZB(node->file->lib, SYM, CANTCOPY, &err);
+        return -1;
+    }
+    return change_in_attributes(node, map) < 0 || change_in_data(node, map) < 0 ? -1 : 0;
+}
+
 static herr_t forget_below(vol_node *node) {
     zb_error err = {0};
     if (!node->zarr || node->is_dimension || node->is_unreadable)
         return 0;
-    if (forget_in_attributes(node) < 0 || forget_in_data(node) < 0)
+    if (vol_references_change(node, &vol_references_null) < 0)
         return -1;
     enum zb_code code = node->kind == VOL_GROUP ? vol_node_list(node, &err) : ZB_OK;
     for (size_t i = 0; i < vol_links_count(node) && !code; i++) {

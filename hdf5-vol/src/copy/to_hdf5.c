@@ -276,9 +276,32 @@ static herr_t copy_references(const copy_job *job) {
     return result;
 }
 
+/* The link to the copy: whether it is there, or deleted. */
+static bool ask_link(const vol_copy_request *request, H5VL_link_specific_t what) {
+    h5_lib *lib = request->to->lib;
+    const H5VL_loc_params_t loc = vol_named_in(lib, request->loc->obj_type, request->name);
+    bool there = false;
+    H5VL_link_specific_args_t args = {.op_type = what, .args.exists.exists = &there};
+    vol_silence silence;
+    vol_silence_begin(lib, &silence);
+    const herr_t done =
+        lib->H5VLlink_specific(request->to->under, &loc, lib->native, &args, request->dxpl, NULL);
+    vol_silence_end(lib, &silence);
+    return done >= 0 && (there || what == H5VL_LINK_DELETE);
+}
+
+/* What a copy has begun when it fails goes again, as HDF5 itself links a copy that is complete. */
+static herr_t remove_begun(const vol_copy_request *request) {
+    if (ask_link(request, H5VL_LINK_EXISTS) && !ask_link(request, H5VL_LINK_DELETE))
+        VOL_PUSH(request->to->lib, SYM, CANTCOPY,
+                 "'%s' is not complete, and could not be removed: delete it", request->name);
+    return -1;
+}
+
 herr_t vol_copy_node(vol_node *node, const vol_copy_request *request) {
     h5_lib *lib = request->to->lib;
     zb_error err = {0};
+    const bool is_taken = ask_link(request, H5VL_LINK_EXISTS);
     if (vol_writer_flush_below(node, &err) != ZB_OK) {
         VOL_PUSH_ZB(lib, SYM, CANTFLUSH, &err);
         return -1;
@@ -297,5 +320,5 @@ herr_t vol_copy_node(vol_node *node, const vol_copy_request *request) {
         result = copy_references(&job);
     vol_copies_end(&job.copies);
     vol_file_let_go(node->file);
-    return result;
+    return result < 0 && !is_taken ? remove_begun(request) : result;
 }

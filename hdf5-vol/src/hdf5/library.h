@@ -76,8 +76,9 @@
     F(H5Pget_elink_fapl) F(H5Pget_elink_cb) F(H5Pget_elink_acc_flags)                              \
     F(H5Pget_create_intermediate_group) F(H5Sget_simple_extent_type) F(H5Scopy) F(H5Tget_strpad)   \
     F(H5Sselect_copy)                                                                              \
-    F(H5Rget_obj_name) F(H5Ropen_object) F(H5Literate2) F(H5Lget_val) F(H5Oget_info3) F(H5Oopen)   \
-    F(H5Oexists_by_name) F(H5Rdestroy) F(H5Fget_name) F(H5Eget_auto2) F(H5Eset_auto2)              \
+    F(H5Rget_obj_name) F(H5Ropen_object) F(H5Literate2) F(H5Lget_val) F(H5Lget_info2)              \
+    F(H5Oget_info3) F(H5Oopen) F(H5Lexists) F(H5Fget_access_plist) F(H5Rdestroy) F(H5Fget_name)    \
+    F(H5Eget_auto2) F(H5Eset_auto2)                                                                \
     F(H5Iget_type) F(H5Iget_file_id) F(H5Iinc_ref) F(H5Pset_elink_cb)                             \
     F(H5Dget_type) F(H5Dget_space) F(H5Dget_create_plist) F(H5Dread) F(H5Aiterate2) F(H5Aopen)     \
     F(H5Aget_type) F(H5Aget_space) F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check)        \

@@ -70,8 +70,7 @@ static enum zb_code remove_attributes(vol_node *node, zb_error *err) {
 }
 
 enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, const vol_copying *how,
-                           zb_error *err) {
-    vol_node *made;
+                           vol_node **made, zb_error *err) {
     if (!node->zarr || node->is_dimension)
         return zb_fail(err, ZB_EINVAL, "'%s' is not in the store", node->path);
     if (vol_place_is_below(place->group, node))
@@ -79,17 +78,17 @@ enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, const vol_cop
     const bool shallow = how->shallow && node->kind == VOL_GROUP;
     enum zb_code code = vol_unreadable_refuse(node, err);
     if (!code)
-        code = shallow ? copy_shallow(node, place, &made, err)
-                       : vol_copy_stored(node, place, true, &made, err);
+        code = shallow ? copy_shallow(node, place, made, err)
+                       : vol_copy_stored(node, place, true, made, err);
     if (!code)
-        code = vol_copy_links(node, made, how, err);
+        code = vol_copy_links(node, *made, how, err);
     if (!code && shallow) /* nodes have been copied before the other links */
-        vol_links_copy_order(node, made);
+        vol_links_copy_order(node, *made);
     if (!code)
-        code = vol_scales_copied(node, made, err);
+        code = vol_scales_copied(node, *made, err);
     if (!code)
-        code = vol_named_paths_copied(made, node->path, err);
+        code = vol_named_paths_copied(*made, node->path, err);
     if (!code)
-        code = vol_reference_copied(made, err);
-    return !code && how->without_attributes ? remove_attributes(made, err) : code;
+        code = vol_reference_copied(*made, err);
+    return !code && how->without_attributes ? remove_attributes(*made, err) : code;
 }

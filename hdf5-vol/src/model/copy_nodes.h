@@ -13,8 +13,9 @@ typedef struct vol_copying {
     bool expand_external; /* likewise; refused where there are external links */
 } vol_copying;
 
-/* Copies node with all below it; the file of `place` may be another one. */
+/* Copies node with all below it; the file of `place` may be another one. *made (NULL before) is the
+   copy; after an error it is what there is of it, for vol_edit_discard, or NULL. */
 enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, const vol_copying *how,
-                           zb_error *err);
+                           vol_node **made, zb_error *err);
 
 #endif

@@ -26,6 +26,7 @@
 #include "model/writers_below.h"
 
 #include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,15 +45,17 @@ static enum zb_code prepare_order(vol_node *group, const char *name, zb_error *e
 }
 
 /* A group on the way to a new object keeps the order of its links if the one above does. */
-static enum zb_code make_on_the_way(const vol_place *place, const vol_changes *members,
-                                    vol_node **out, zb_error *err) {
+static enum zb_code make_on_the_way(const vol_place *place, vol_missing missing, vol_node **out,
+                                    zb_error *err) {
     enum zb_code code = prepare_order(place->group, place->name, err);
-    char *attributes = vol_missing_attributes(place->group, members);
+    char *attributes = vol_missing_attributes(place->group, missing.members);
     if (!code && !attributes)
         code = zb_fail(err, ZB_ENOMEM, "no memory for the attributes of a group");
     if (!code)
         code = vol_edit_create_group(place, attributes, out, err);
     free(attributes);
+    if (!code && missing.first && !*missing.first)
+        *missing.first = *out;
     return code ? code : vol_order_begin(*out, vol_order_flags(place->group), err);
 }
 
@@ -65,7 +68,7 @@ static enum zb_code enter(vol_place *place, vol_missing missing, zb_error *err) 
     if (is_there)
         code = vol_path_enter(&route, &next, err);
     if (code == ZB_ENOTFOUND && missing.make && !is_there)
-        code = make_on_the_way(place, missing.members, &next.node, err);
+        code = make_on_the_way(place, missing, &next.node, err);
     else if (code == ZB_ENOTFOUND && !is_there)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no group '%s' in %s", place->name,
                        place->group->path);
@@ -241,6 +244,16 @@ static bool is_dimension(const vol_link *link) {
     return link->node && link->node->is_dimension;
 }
 
+/* Whether a deletion that has failed has taken the node away all the same, and left files. */
+static bool has_gone(const vol_link *link, const char *path) {
+    zb_object_info info;
+    char *key = vol_path_join(path, "/", "zarr.json");
+    const bool gone =
+        key && zb_store_peek(link->group->file->store, key, &info, NULL) == ZB_ENOTFOUND;
+    free(key);
+    return gone;
+}
+
 enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
     if (!link)
         return zb_fail(err, ZB_EINVAL, "the root group cannot be deleted");
@@ -253,12 +266,13 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
     vol_deleted *copies = !code && link->node ? vol_deleted_keep(link->node) : NULL;
     if (!code && !is_dimension(link)) /* those are not in the store */
         code = zb_node_delete(group->file->store, path, err);
+    const bool gone = !code || (path && !is_dimension(link) && has_gone(link, path));
     free(path);
-    if (!code && link->node)
+    if (gone && link->node)
         vol_writer_abandon_below(link->node);
-    if (!code)
+    if (gone)
         vol_tree_remove(link);
-    vol_deleted_end(copies, !code);
+    vol_deleted_end(copies, gone);
     return !code && vol_links_are_listed(group)
                ? vol_named_show(group, err) /* one that the node has hidden */
                : code;

@@ -139,6 +139,12 @@ enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err) {
                                                            : vol_edit_delete(link, err);
 }
 
+enum zb_code vol_edit_discard(vol_node *node, zb_error *err) {
+    vol_writer_abandon_below(node);
+    vol_alias_drop_below(node);
+    return vol_edit_delete(vol_link_of(node), err);
+}
+
 /* ---- Moving ---- */
 
 /* A node that has other names may get one below itself, where it cannot have its place. */

@@ -21,4 +21,8 @@ enum zb_code vol_edit_move_link(vol_link *link, const vol_place *place, zb_error
    no use. */
 enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err);
 
+/* Deletes a node that a call had begun to make and could not complete; all links to it are below
+   it. Nothing is stored for that, so that it works on a full disk, too. */
+enum zb_code vol_edit_discard(vol_node *node, zb_error *err);
+
 #endif
