@@ -7,9 +7,10 @@
  * among processes on one kernel, since some network file systems grant locks to each machine by
  * itself. The kernel is part of the name: files of another one, and files whose lock cannot be
  * asked for, are taken for left over after a day. A tree that was erased is left over when nobody
- * takes it apart, which its lock tells likewise (fs_discard.c). A lock file of a key that no process holds is left over at once, except on file
- * systems that other machines may write as well. That of the hierarchy, which a store leaves
- * between two changes, is removed like the others, but nobody is told before it is a day old.
+ * takes it apart, which its lock tells likewise (fs_discard.c). A lock file of a key that no
+ * process holds is left over at once, except on file systems that other machines may write as well.
+ * That of the hierarchy, which a store leaves between two changes, is removed like the others, but
+ * nobody is told before it is a day old.
  */
 #include <dirent.h>
 #include <errno.h>
