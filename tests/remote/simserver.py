@@ -68,6 +68,39 @@ class Fault:
     options: dict
 
 
+class Gate:
+    """Holds replies back until `count` of them wait at once, or until it is opened; from then on they pass. What
+    begins together is seen by that, however late a thread or a process comes to its turn. A wait ends by itself
+    after minutes, and `was_met` says that so many never came."""
+
+    SECONDS = 300  # of a server or a client that is waited for, on the slowest machine
+
+    def __init__(self, chooses, count):
+        self.chooses, self.count = chooses, count  # chooses: whether a request is held back
+        self.inside, self.most, self.is_open, self.was_met = 0, 0, False, False
+        self.changed = threading.Condition()
+
+    def enter(self):
+        with self.changed:
+            self.inside += 1
+            self.most = max(self.most, self.inside)
+            self.was_met = self.was_met or self.inside >= self.count
+            self.is_open = self.is_open or self.was_met
+            self.changed.notify_all()
+            self.changed.wait_for(lambda: self.is_open, self.SECONDS)
+            self.inside -= 1
+
+    def wait(self, count=1):
+        """Until so many are held back."""
+        with self.changed:
+            assert self.changed.wait_for(lambda: self.inside >= count, self.SECONDS), f"{self.inside} of {count} came"
+
+    def open(self):
+        with self.changed:
+            self.is_open = True
+            self.changed.notify_all()
+
+
 class Link:
     """One direction, shared by all replies or requests: hands out the moments at which bytes have gone through."""
 
@@ -149,6 +182,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             sim.log.append(request)
             sim.busy += 1
             sim.most_busy = max(sim.most_busy, sim.busy)
+            gates = [gate for gate in sim.gates if gate.chooses(request)]
+        for gate in gates:
+            gate.enter()
         if sim.rtt:
             time.sleep(sim.rtt * trips)
         try:
@@ -356,7 +392,7 @@ class SimServer:
             self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self.context.load_cert_chain(*map(str, certificate))
         self.lock = threading.Lock()
-        self.log, self.faults, self.connections = [], [], 0
+        self.log, self.faults, self.gates, self.connections = [], [], [], 0
         self.busy = self.most_busy = 0  # requests at once
         self.random = random.Random(1)
         self.server = self.thread = None
@@ -392,6 +428,8 @@ class SimServer:
         self.thread.start()
 
     def stop(self):
+        for gate in self.gates:
+            gate.open()
         self.server.shutdown()
         self.thread.join()
         self.server.server_close()
@@ -431,6 +469,13 @@ class SimServer:
     def heal(self):
         with self.lock:
             self.faults.clear()
+
+    def hold(self, pattern="", method="GET", count=float("inf")):
+        """A gate for requests in whose path the pattern is found."""
+        gate = Gate(lambda asked: asked.method == method and re.search(pattern, asked.path), count)
+        with self.lock:
+            self.gates.append(gate)
+        return gate
 
     def take_fault(self, request):
         with self.lock:

@@ -2,7 +2,6 @@
 """Stores behind URLs in programs that use HDF5."""
 
 import sys
-import time
 
 import h5py
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 import zarr
 
 from conftest import make_store
-from programs import HASTY, asked, output, python, run
+from programs import HASTY, IMPATIENT, asked, output, python, run
 
 # HDF5 2.x finds no connector by itself: see docs/hdf5.md.
 SEARCHES = h5py.version.hdf5_version_tuple < (2,)
@@ -161,7 +160,7 @@ def test_https(tls_server, certificate):
     make_store(tls_server.folder / "s.zarr")
     url = tls_server.url + "/s.zarr"
     python(CONTENT, url, SSL_CERT_FILE=certificate[0], HDF5_VOL_CONNECTOR=FINDS)
-    said, _ = failure(url)
+    said = failure(url)
     assert "certificate" in said
 
 
@@ -255,22 +254,21 @@ def test_deleting_is_refused(server, store):
 # ---- Faults: an error with the host and what it said, never other data
 
 def failure(url, *steps, **environment):
-    """The last line that a program says when a step fails, and the seconds that it took."""
-    begun = time.monotonic()
+    """The last line that a program says when a step fails."""
     done = run(sys.executable, "-W", "ignore", "-c", OPEN, url, *steps, HDF5_VOL_CONNECTOR=FINDS, **(HASTY | environment))
     assert done.returncode == 1, done.stdout + done.stderr
-    return done.stderr.strip().splitlines()[-1], time.monotonic() - begun
+    return done.stderr.strip().splitlines()[-1]
 
 
 def test_no_such_store(server):
-    said, _ = failure(server.url + "/no.zarr")
+    said = failure(server.url + "/no.zarr")
     assert said.startswith("FileNotFoundError") and "127.0.0.1" in said and "no.zarr" in said
 
 
 def test_a_server_that_fails_for_good(server, store):
     server.fault("/s.zarr/zarr.json", "status", code=503)
-    said, seconds = failure(store)
-    assert "503" in said and "127.0.0.1" in said and seconds < 30
+    said = failure(store)
+    assert "503" in said and "127.0.0.1" in said
     assert len(server.take_log()) == 2
 
 
@@ -281,8 +279,8 @@ def test_a_server_that_fails_once(server, store):
 
 
 def test_a_refused_connection():
-    said, seconds = failure("http://127.0.0.1:1/x.zarr")
-    assert "127.0.0.1" in said and "onnect" in said and seconds < 30
+    said = failure("http://127.0.0.1:1/x.zarr")
+    assert "127.0.0.1" in said and "onnect" in said and "after 2 tries" in said
 
 
 @pytest.mark.parametrize("kind, options, words", [
@@ -290,9 +288,10 @@ def test_a_refused_connection():
     ("cut", {"after": 7}, "plain/c/0"), ("hang", {}, "plain/c/0")])
 def test_a_chunk_that_cannot_be_had_is_an_error(server, store, kind, options, words):
     server.fault("/s.zarr/plain/c/0", kind, **options)
-    said, seconds = failure(store, "f['plain'][...]")
+    said = failure(store, "f['plain'][...]", **IMPATIENT if kind == "hang" else {})
     assert said.startswith("OSError") and words in said and "plain/c/0" in said
-    assert "127.0.0.1" in said and seconds < 60
+    assert "127.0.0.1" in said
+    assert len([path for path in asked(server) if path.endswith("plain/c/0")]) == (1 if "403" in words else 2)
 
 
 def test_no_query_in_messages(server, store):
@@ -301,7 +300,7 @@ def test_no_query_in_messages(server, store):
     server.fault("/s.zarr/plain/c/0", "status", code=403)
     for url, steps in [(store, ["f['plain'][...]"]), (server.url + "/no.zarr", []),
                        ("http://127.0.0.1:1/x.zarr", []), (store, ["f.create_group('g')"])]:
-        said, _ = failure(f"{url}?{canary}", *steps)
+        said = failure(f"{url}?{canary}", *steps)
         assert "canary" not in said
     assert {request.query for request in server.take_log()} == {canary}
     for mode in "r+", "w":
