@@ -70,6 +70,6 @@ def store(server):
 def run(*arguments, **environment):
     """The program zarrbridge: status, lines, standard error."""
     done = subprocess.run([os.environ["ZARRBRIDGE_PROGRAM"], *map(str, arguments)],
-                          capture_output=True, text=True, timeout=120,
+                          capture_output=True, text=True, timeout=600,
                           env=os.environ | {k: str(v) for k, v in environment.items()})
     return done.returncode, done.stdout.splitlines(), done.stderr

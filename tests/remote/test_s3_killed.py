@@ -311,7 +311,7 @@ def kill_program(server, command, variables, skip, method="PUT"):
     process = subprocess.Popen(list(map(str, command)), env=variables, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
     started.put(process.pid)
-    status = process.wait(timeout=120)
+    status = process.wait()
     server.heal()
     while server.busy:
         time.sleep(0.001)
