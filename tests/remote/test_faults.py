@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Servers and links that fail: right bytes or an error that names what went wrong, never others.
 
-The times are small ones, by the environment (CMakeLists.txt): 4 tries, 1 s to connect, 1 s without
-progress."""
+The environment (CMakeLists.txt) gives 4 tries, and to each all the time that it may need. Replies that make no
+progress are in test_stalls.py."""
 
 import os
 import re
@@ -46,11 +46,9 @@ WAYS = pytest.mark.parametrize("how", ["whole", "range", "suffix"])
 @pytest.mark.parametrize("fault", [
     ("status", {"code": 500}), ("status", {"code": 502}), ("status", {"code": 503}),
     ("status", {"code": 504}), ("status", {"code": 429}), ("status", {"code": 408}),
-    ("reset", {}), ("cut", {"after": 0}), ("cut", {"after": 70_000}), ("hang", {"seconds": 3}),
-    ("raw", {"pieces": [b""]}), ("slow", {"rate": 400})], ids=str)
+    ("reset", {}), ("cut", {"after": 0}), ("cut", {"after": 70_000}), ("raw", {"pieces": [b""]})], ids=str)
 def test_what_passes_is_tried_again(server, remote, how, fault):
-    server.fault("/s.zarr/k", fault[0], times=2 if fault[0] not in ("hang", "slow") else 1,
-                 **fault[1])
+    server.fault("/s.zarr/k", fault[0], times=2, **fault[1])
     answer, right = ask(remote, how)
     assert (answer.code, answer.data == right, answer.size) == ("OK", True, len(DATA)), answer.message
 
