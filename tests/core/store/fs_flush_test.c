@@ -457,7 +457,7 @@ static void use_store(void *context) {
     const busy *b = context;
     zb_error err = {.code = ZB_OK};
     zb_object_info info;
-    alarm(30); /* ends a child that waits for a lock that its parent's threads held */
+    alarm(300); /* ends a child that waits for a lock that its parent's threads held */
     (void)zb_store_stat(b->f->store, "k1", &info, &err);
     CHILD_CHECK(fixture_put(b->f->store, "child", "1", PUT_WAITS, &err) == ZB_OK, "%s",
                 err.message);

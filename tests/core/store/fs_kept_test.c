@@ -184,7 +184,7 @@ static void *clear_again_and_again(void *unused) {
 
 static void put_in_child(void *context) {
     const fixture *f = context;
-    alarm(20); /* ends the child where it waits for ever */
+    alarm(300); /* ends the child where it waits for ever */
     fixture_must_put(f->store, "c/0", "put", PUT_LATER);
 }
 

@@ -121,7 +121,7 @@ static void killed_holders_leave_no_lock(void **state) {
         ASSERT_OK(zb_store_erase(f->store, "held", &err), err);
         pid_t child = start(hold_until_killed, f);
         zb_object_info info;
-        alarm(20);
+        alarm(300);
         while (zb_store_stat(f->store, "held", &info, &err) != ZB_OK)
             usleep(500);
         int ours;

@@ -97,7 +97,7 @@ static void *work_again_and_again(void *unused) {
 static void check_changes(void *unused) {
     (void)unused;
     pthread_t threads[3];
-    alarm(60); /* accounts that are wrong make all wait */
+    alarm(600); /* accounts that are wrong make all wait */
     CHILD_CHECK(pthread_create(&threads[0], NULL, change_waiting, NULL) == 0, "no thread");
     for (int i = 1; i < 3; i++)
         CHILD_CHECK(pthread_create(&threads[i], NULL, work_again_and_again, NULL) == 0,
