@@ -4,7 +4,7 @@
 
     attributes.py BUILD_DIRECTORY [N]
 
-Opening, listing and reading have to grow with the number; writing one by one (an eighth of them)
+Opening, listing, iterating and reading have to grow with the number; writing one by one (an eighth of them)
 with its square, as each one writes the document anew. A ratio above its bound in the table points
 to a step that searches where it should look up, or that makes something anew for each attribute;
 the exit status is 1 then. The compared times are those of the processor, the least of three runs.
@@ -37,6 +37,7 @@ names = [f"attribute {i}" for i in range(count)]
     "zarr_format": 3, "node_type": "group", "attributes": {name: 1 for name in names}}))
 f = timed("open", lambda: h5py.File(place / "many.zarr"))
 timed("list", lambda: list(f.attrs))
+timed("iterate over", lambda: h5py.h5a.iterate(f.id, lambda name: None))
 timed("read each by its name", lambda: [f.attrs[name] for name in names])
 with h5py.File(place / "new.zarr", "w") as f:
     def write():
@@ -47,7 +48,7 @@ print(json.dumps(times))
 """
 
 # step -> the largest ratio of the times for four times as many attributes
-BOUNDS = {"open": 8, "list": 8, "read each by its name": 8, "write one by one": 32}
+BOUNDS = {"open": 8, "list": 8, "iterate over": 8, "read each by its name": 8, "write one by one": 32}
 
 
 def measure(build, count):

