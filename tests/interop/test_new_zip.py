@@ -202,18 +202,19 @@ def test_gdal_copies_renames_and_deletes_it(path, tmp_path):
 
 
 KILLED = """
-import sys, time, h5py, numpy
+import sys, h5py, numpy
 f = h5py.File(sys.argv[1], "w")
 f["g/d"] = -numpy.arange(64 * 48, dtype="i4").reshape(64, 48)
 print("ready", flush=True)
-time.sleep(60)
+sys.stdin.read()
 """
 
 
 def test_a_kill_leaves_the_old_one(path):
     """And the next program removes what it has left, unless it is young or its maker lives."""
     write_h5py(path)
-    makers = [subprocess.Popen([sys.executable, "-c", KILLED, path], stdout=subprocess.PIPE) for _ in range(2)]
+    makers = [subprocess.Popen([sys.executable, "-c", KILLED, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+              for _ in range(2)]
     for maker in makers:
         assert maker.stdout.readline() == b"ready\n"
     makers[0].send_signal(signal.SIGKILL)
