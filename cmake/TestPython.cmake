@@ -84,7 +84,7 @@ set(ZARRBRIDGE_RUN_PYTEST ${CMAKE_CURRENT_LIST_DIR}/run_pytest.py)
 function(zarrbridge_add_pytest name file)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT;COST" "ENVIRONMENT;ARGS;LABELS")
     if(NOT arg_TIMEOUT)
-        set(arg_TIMEOUT 1200) # ends what hangs; slow machines under sanitizers take their time
+        set(arg_TIMEOUT 3600) # ends what hangs; slow machines under sanitizers take their time
     endif()
     cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
     add_test(NAME ${name}

@@ -87,7 +87,7 @@ class Actor:
         except BrokenPipeError:
             raise Gone(f"{self.kind} actor {self.process.pid} is gone: {self.said()}") from None
 
-    def receive(self, seconds=60):
+    def receive(self, seconds=300):
         until = time.monotonic() + seconds
         while b"\n" not in self.buffer:
             self._more(until)
@@ -104,7 +104,7 @@ class Actor:
         data, self.buffer = self.buffer[:size], self.buffer[size:]
         return Answer(True, data=data)
 
-    def ask(self, *words, seconds=60):
+    def ask(self, *words, seconds=300):
         begin = time.monotonic()
         self.send(*words)
         answer = self.receive(seconds)
@@ -125,7 +125,7 @@ class Actor:
         """Closes its input, so that it ends; returns its exit status."""
         self.process.stdin.close()
         try:
-            return self.process.wait(60)
+            return self.process.wait(300)
         except subprocess.TimeoutExpired:
             self.kill()
             raise Hangs(f"{self.kind} actor does not end") from None

@@ -14,7 +14,7 @@ import zarr
 
 def run(*arguments, user=None, **environment):
     done = subprocess.run([os.environ["ZARRBRIDGE_PROGRAM"], *map(str, arguments)], user=user,
-                          env={**os.environ, **environment}, capture_output=True, text=True, timeout=60)
+                          env={**os.environ, **environment}, capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout.splitlines(), done.stderr
 
 

@@ -11,7 +11,7 @@ import zarr
 
 def run(*arguments, **environment):
     done = subprocess.run([os.environ["ZARRBRIDGE_PROGRAM"], *map(str, arguments)], text=True,
-                          capture_output=True, timeout=60, env=os.environ | environment)
+                          capture_output=True, timeout=600, env=os.environ | environment)
     return done.returncode, done.stderr
 
 

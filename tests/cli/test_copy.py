@@ -13,7 +13,7 @@ import zarr
 
 def run(*arguments):
     done = subprocess.run([os.environ["ZARRBRIDGE_PROGRAM"], *map(str, arguments)],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout.splitlines(), done.stderr
 
 

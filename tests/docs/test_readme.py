@@ -66,7 +66,7 @@ class Reader:
 
     def run(self, *command):
         done = subprocess.run([str(word) for word in command], cwd=self.folder, check=False,
-                              env=self.environment, capture_output=True, text=True, timeout=300)
+                              env=self.environment, capture_output=True, text=True, timeout=1200)
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
         return done.stdout
 

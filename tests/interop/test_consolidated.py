@@ -47,7 +47,7 @@ def has_block(path):
 def run(code, path, killed=False):
     environment = {**os.environ, "HDF5_VOL_CONNECTOR": "zarr"}
     done = subprocess.run([sys.executable, "-c", code, path], env=environment, text=True,
-                          capture_output=True, timeout=300)
+                          capture_output=True, timeout=600)
     assert done.returncode == (-9 if killed else 0), done.stderr
     return done.stdout
 

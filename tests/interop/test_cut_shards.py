@@ -39,7 +39,7 @@ def document(name):
 
 def program(*arguments):
     done = subprocess.run([os.environ["ZARRBRIDGE_PROGRAM"], *map(str, arguments)],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout
 
 

@@ -88,7 +88,7 @@ def test_the_lock_is_that_of_the_installer_when_the_test_is_killed(packages):
             "    venvs.run_installer(lock, ['sh', '-c', sys.argv[3]], 100)")
     with subprocess.Popen([sys.executable, "-c", code, Path(venvs.__file__).parent,
                            packages / "slow", waits]) as test:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not started.exists():
             assert time.monotonic() < deadline
             time.sleep(0.05)

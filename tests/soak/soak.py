@@ -91,7 +91,7 @@ class Round:
             self.profile.trouble(place, self.random)
         self.over.set()
         for worker in self.workers:
-            worker.join(150)
+            worker.join(600)
             if worker.is_alive():
                 self.account.find("hang", worker.name, "does not come to its end")
                 worker.kill()

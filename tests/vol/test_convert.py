@@ -140,6 +140,6 @@ def test_xarray_writes_with_h5netcdf(tmp_path):
     done = subprocess.run(
         [os.environ.get("PYTHON", "/usr/bin/python3"), "-W", "ignore", "-c", XARRAY,
          str(tmp_path / "x.zarr")], env=environment("zarr"), capture_output=True, text=True,
-        timeout=120, check=False)
+        timeout=600, check=False)
     assert done.stdout == "done\n", done.stderr
     assert not (tmp_path / "x.zarr" / "band").exists()

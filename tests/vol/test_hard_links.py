@@ -563,7 +563,7 @@ def start(code, *arguments, **more):
 
 
 def finish(child):
-    output, errors = child.communicate(timeout=100)
+    output, errors = child.communicate(timeout=600)
     assert child.returncode == 0, errors
     return output
 
