@@ -97,10 +97,17 @@ typedef int (*zb_chunk_fn)(void *context, const uint64_t *index, uint64_t bytes)
    shape; a store that cannot list is asked for each object, for at most 2^24 of them. What is
    stored behind the array's edge is left out. ZB_OK also when fn stops it. ZB_EINVAL for a group;
    ZB_EUNSUPPORTED where codecs lie around a shard, and for a larger grid in a store that cannot
-   list; ZB_ECONFLICT as of zb_array_read, unless fn stopped it; chunk errors; errors of
-   listings. */
+   list; ZB_ECONFLICT as of zb_array_read: then what fn was told, and what not, does not count;
+   chunk errors; errors of listings. */
 ZB_API enum zb_code zb_array_stored_each(const zb_node *array, enum zb_grid_level level,
                                          zb_chunk_fn fn, void *context, zb_error *err);
+
+/* The same for the innermost chunks that hold elements of a box: start and count [ndim], as in
+   zb_read. The store is asked for each object, or from 2^24 objects on for its listing. ZB_EINVAL
+   also for a box that leaves the array. */
+ZB_API enum zb_code zb_array_stored_in(const zb_node *array, const uint64_t *start,
+                                       const uint64_t *count, zb_chunk_fn fn, void *context,
+                                       zb_error *err);
 
 #ifdef __cplusplus
 }

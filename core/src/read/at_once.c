@@ -90,6 +90,7 @@ static bool take_unopened(zb__stored_chunk *chunk, zb__leaf *leaf) {
         return false;
     char *name = zb__array_chunk_key(chunk->node, chunk->index);
     if (name && zb_store_peek(store, name, &chunk->info, NULL) == ZB_OK) {
+        chunk->is_missing = false;
         leaf->size = chunk->info.size;
         zb__leaf_look_up(leaf);
     }

@@ -9,16 +9,17 @@
 
 #include "read/leaf.h"
 
-/* After a read of these chunks: NULL when each that was not found is not stored, else an array of
-   which that is not sure. Where the store cannot tell, it is believed. */
-const zb_node *zb__missing_doubt(const zb__stored_chunk *chunks, size_t count);
+/* Chunks that one question is about. */
+#define ZB__MISSING_TOGETHER 64
 
-/* Looks for chunks that are in doubt, until their array counts as gone: a chunk that another
-   program stores between two looks is in doubt as well. */
-#define ZB__MISSING_TRIES 8
+/* Looks for chunks in the store, and says of each whether it is_missing. */
+typedef enum zb_code (*zb__look_fn)(void *context, zb__stored_chunk *chunks, size_t count,
+                                    zb_error *err);
 
-/* zb__stored_chunk_open, after which a chunk that is missing is not stored. ZB_ECONFLICT where its
-   array may have gone. */
-enum zb_code zb__missing_open(zb__stored_chunk *chunk, zb_error *err);
+/* Looks, and again while some chunk that is missing may be stored after all. On success those that
+   are missing are not stored; where the store cannot tell, it is believed. ZB_ECONFLICT where an
+   array may have gone; errors of the look. */
+enum zb_code zb__missing_surely(zb__stored_chunk *chunks, size_t count, zb__look_fn look,
+                                void *context, zb_error *err);
 
 #endif

@@ -121,21 +121,12 @@ static bool flows(const zb_store *store) {
     return !store->hints.is_local && zb_store_can_submit(store);
 }
 
-static enum zb_code try_bundle(wave *w, zb__stored_chunk *chunks, size_t count, zb_error *err) {
+static enum zb_code look(void *context, zb__stored_chunk *chunks, size_t count, zb_error *err) {
+    wave *w = context;
     enum zb_code code = flows(chunks->node->store) ? zb__flow_run(chunks, count, w->progress, err)
                                                    : zb__at_once_run(chunks, count, &w->tasks, err);
     release_bundle(chunks, count);
     return code;
-}
-
-/* What the read takes for missing is missing. */
-static enum zb_code try_surely(wave *w, zb__stored_chunk *chunks, size_t count, zb_error *err) {
-    for (int tries = 1;; tries++) {
-        enum zb_code code = try_bundle(w, chunks, count, err);
-        const zb_node *array = code ? NULL : zb__missing_doubt(chunks, count);
-        if (!array || tries == ZB__MISSING_TRIES)
-            return array ? zb__array_gone(array, err) : code;
-    }
 }
 
 static bool lacks_descriptors(const zb_error *error) {
@@ -147,10 +138,10 @@ static bool lacks_descriptors(const zb_error *error) {
 static enum zb_code run_bundle(wave *w, zb__stored_chunk *chunks, size_t count, zb_error *err) {
     zb__retry retry = {0};
     zb_error error = {.code = ZB_OK};
-    enum zb_code code = try_surely(w, chunks, count, &error);
+    enum zb_code code = zb__missing_surely(chunks, count, look, w, &error);
     while (code != ZB_OK && !lacks_descriptors(&error) &&
            zb__retry_pays(&retry, chunks, count, code))
-        code = try_surely(w, chunks, count, &error);
+        code = zb__missing_surely(chunks, count, look, w, &error);
     if (code != ZB_OK && lacks_descriptors(&error) && count > 1) {
         code = run_bundle(w, chunks, count / 2, err);
         return code ? code : run_bundle(w, chunks + count / 2, count - count / 2, err);

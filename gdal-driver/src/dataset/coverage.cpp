@@ -23,47 +23,25 @@ static bool knows_coverage(const Array &array) {
 
 namespace {
 
-/* The innermost chunks along the rows or columns of a window. */
-class ChunkRow {
-  public:
-    ChunkRow(const zb_node *array, int axis, int start, int count)
-        : array_(array), axis_(axis), start_(static_cast<uint64_t>(start)),
-          end_(static_cast<uint64_t>(start) + static_cast<uint64_t>(count)) {
-        first();
-    }
-
-    void first() {
-        if (axis_ >= 0)
-            span_ = zb_array_chunk_of(array_, ZB_GRID_INNER, static_cast<uint32_t>(axis_), start_);
-        past_ = false;
-    }
-    void next() {
-        past_ = axis_ < 0 || span_.start + span_.extent >= end_;
-        if (!past_)
-            span_ = zb_array_chunk_at(array_, ZB_GRID_INNER, static_cast<uint32_t>(axis_),
-                                      span_.index + 1);
-    }
-    bool past() const {
-        return past_;
-    }
-    /* Elements of the window in the chunk. */
-    uint64_t inside() const {
-        return axis_ < 0
-                   ? 1
-                   : std::min(end_, span_.start + span_.extent) - std::max(start_, span_.start);
-    }
-    void put(std::vector<uint64_t> *index) const {
-        if (axis_ >= 0)
-            (*index)[static_cast<size_t>(axis_)] = span_.index;
-    }
-
-  private:
-    const zb_node *array_;
-    int axis_; /* -1: the raster has but one row */
-    uint64_t start_, end_;
-    zb_chunk_span span_ = {};
-    bool past_ = false;
+/* What a walk over the stored chunks of a window finds. */
+struct Found {
+    const zb_node *array;
+    const uint64_t *start, *count; /* of the window, along the array's dimensions */
+    bool stops;                    /* at the first one */
+    uint64_t elements;             /* of the window, in stored chunks */
 };
+
+int take(void *context, const uint64_t *index, uint64_t /* bytes */) {
+    auto *found = static_cast<Found *>(context);
+    uint64_t inside = 1;
+    for (uint32_t d = 0; d < zb_node_array(found->array)->ndim; d++) {
+        const zb_chunk_span span = zb_array_chunk_at(found->array, ZB_GRID_INNER, d, index[d]);
+        inside *= std::min(found->start[d] + found->count[d], span.start + span.extent) -
+                  std::max(found->start[d], span.start);
+    }
+    found->elements += inside;
+    return found->stops ? 1 : 0;
+}
 
 } // namespace
 
@@ -71,40 +49,33 @@ int coverage(const Array &array, const Layout &layout, int band, const Window &w
              double *percent) {
     static constexpr int kUnknown =
         GDAL_DATA_COVERAGE_STATUS_UNIMPLEMENTED | GDAL_DATA_COVERAGE_STATUS_DATA;
-    const zb_node *node = array.node();
     if (!knows_coverage(array))
         return kUnknown;
-    std::vector<uint64_t> index(array.info()->ndim);
+    std::vector<uint64_t> start(array.info()->ndim), count(array.info()->ndim, 1);
     const std::vector<uint64_t> place = layout.band_index(band);
-    for (size_t i = 0; i < place.size(); i++) {
-        const uint32_t dim = layout.extra[i].dim;
-        index[dim] = zb_array_chunk_of(node, ZB_GRID_INNER, dim, place[i]).index;
-    }
-    int status = 0;
-    uint64_t stored = 0;
-    ChunkRow rows(node, layout.axes.y, window.y, window.height);
-    ChunkRow columns(node, layout.axes.x, window.x, window.width);
-    for (; !rows.past(); rows.next()) {
-        rows.put(&index);
-        for (columns.first(); !columns.past(); columns.next()) {
-            zb_error err;
-            uint64_t bytes = 0;
-            columns.put(&index);
-            if (zb_array_chunk_stored(node, index.data(), &bytes, &err) != ZB_OK)
-                return kUnknown; /* reading will tell what is wrong */
-            stored += bytes > 0 ? rows.inside() * columns.inside() : 0;
-            status |= bytes > 0 ? GDAL_DATA_COVERAGE_STATUS_DATA : GDAL_DATA_COVERAGE_STATUS_EMPTY;
-            if ((status & stop) != 0) {
-                if (percent != nullptr)
-                    *percent = -1;
-                return status;
-            }
-        }
-    }
+    for (size_t i = 0; i < place.size(); i++)
+        start[layout.extra[i].dim] = place[i];
+    const auto put = [&](int axis, int first, int extent) {
+        if (axis < 0) /* a raster of one row */
+            return;
+        start[static_cast<size_t>(axis)] = static_cast<uint64_t>(first);
+        count[static_cast<size_t>(axis)] = static_cast<uint64_t>(extent);
+    };
+    put(layout.axes.y, window.y, window.height);
+    put(layout.axes.x, window.x, window.width);
+
+    Found found = {array.node(), start.data(), count.data(),
+                   (stop & GDAL_DATA_COVERAGE_STATUS_DATA) != 0, 0};
+    zb_error err;
+    if (zb_array_stored_in(array.node(), start.data(), count.data(), take, &found, &err) != ZB_OK)
+        return kUnknown; /* reading will tell what is wrong */
+    const uint64_t all = static_cast<uint64_t>(window.width) * static_cast<uint64_t>(window.height);
+    const bool is_early = found.elements > 0 && found.stops;
     if (percent != nullptr)
-        *percent = 100.0 * static_cast<double>(stored) /
-                   (static_cast<double>(window.width) * window.height);
-    return status;
+        *percent =
+            is_early ? -1 : 100.0 * static_cast<double>(found.elements) / static_cast<double>(all);
+    return (found.elements > 0 ? GDAL_DATA_COVERAGE_STATUS_DATA : 0) |
+           (found.elements < all && !is_early ? GDAL_DATA_COVERAGE_STATUS_EMPTY : 0);
 }
 
 } // namespace zarr3

@@ -72,6 +72,34 @@ static size_t check_inner(const zb_node *node, const seen *s) {
     return stored;
 }
 
+/* A random box, of the chunks that hold elements of which the walk over it tells the same. */
+static void check_box(const zb_node *node, const seen *all, check_random *random) {
+    const zb_array_info *info = zb_node_array(node);
+    uint64_t start[ARRAYS_NDIM], count[ARRAYS_NDIM];
+    seen in = {.node = node, .level = ZB_GRID_INNER};
+    zb_error err;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        start[d] = check_random_in(random, 0, info->shape[d]);
+        count[d] = check_random_in(random, 0, info->shape[d] - start[d]);
+    }
+    ASSERT_OK(zb_array_stored_in(node, start, count, take, &in, &err), err);
+    size_t expected = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        uint64_t rest = all->number[i];
+        bool inside = true;
+        for (uint32_t d = info->ndim; d-- > 0;) {
+            const uint64_t chunks = zb_array_chunk_count(node, ZB_GRID_INNER, d);
+            const zb_chunk_span span = zb_array_chunk_at(node, ZB_GRID_INNER, d, rest % chunks);
+            inside = inside && count[d] > 0 && span.start < start[d] + count[d] &&
+                     start[d] < span.start + span.extent;
+            rest /= chunks;
+        }
+        expected += inside;
+        assert_int_equal(bytes_of(&in, all->number[i]), inside ? all->bytes[i] : 0);
+    }
+    assert_int_equal(in.count, expected);
+}
+
 static bool is_small(const zb_node *node) {
     uint64_t chunks = 1;
     for (uint32_t d = 0; d < zb_node_array(node)->ndim; d++)
@@ -95,6 +123,8 @@ static void tells_what_is_stored(void **state) {
             const seen inner = walk(node, ZB_GRID_INNER, 0), again = walk(asked, ZB_GRID_INNER, 0);
             assert_int_equal(inner.count, check_inner(node, &inner));
             assert_int_equal(again.count, check_inner(asked, &again));
+            for (int i = 0; i < 5; i++)
+                check_box(i % 2 ? node : asked, &inner, &random);
             assert_int_equal(walk(node, ZB_GRID_CHUNKS, 0).count,
                              walk(asked, ZB_GRID_CHUNKS, 0).count);
         }
@@ -143,6 +173,18 @@ static void content_decides_the_time(void **state) {
     assert_int_equal(zb_store_count_take(count).opens, 4);
     assert_int_equal(walk(node, ZB_GRID_INNER, 2).count, 2);
     assert_int_equal(walk(node, ZB_GRID_CHUNKS, 1).count, 1);
+    const uint64_t start[2] = {7, 999980}, row[2] = {1, 20}, most[2] = {999993, 20};
+    seen box = {.node = node, .level = ZB_GRID_INNER};
+    (void)zb_store_count_take(count);
+    ASSERT_OK(zb_array_stored_in(node, start, row, take, &box, &err), err);
+    assert_int_equal(box.count, 1);
+    calls = zb_store_count_take(count);
+    assert_int_equal(calls.opens, 20);
+    assert_int_equal(calls.lists, 0);
+    ASSERT_OK(zb_array_stored_in(node, start, most, take, &box, &err), err);
+    assert_int_equal(box.count, 3); /* the first one again */
+    ASSERT_FAILS(zb_array_stored_in(node, start, (const uint64_t[]){1, 21}, take, &box, &err),
+                 ZB_EINVAL, err, "the box leaves dimension 1");
     count->hints.can_list = false;
     seen none = {.node = node};
     ASSERT_FAILS(zb_array_stored_each(node, ZB_GRID_CHUNKS, take, &none, &err), ZB_EUNSUPPORTED,

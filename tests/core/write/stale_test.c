@@ -199,6 +199,9 @@ static void read_behind_all(zb_store *store, zb_store *actor) {
                      err, "open it again");
         ASSERT_FAILS(zb_array_stored_each(node, ZB_GRID_CHUNKS, ignore, NULL, &err), ZB_ECONFLICT,
                      err, "open it again");
+        const uint64_t start = 3, count = 30;
+        ASSERT_FAILS(zb_array_stored_in(node, &start, &count, ignore, NULL, &err), ZB_ECONFLICT,
+                     err, "open it again");
         zb_node_release(node);
         zb_node_delete(store, "a", NULL);
         zb_node_delete(store, "b", NULL);
@@ -367,6 +370,7 @@ static struct {
     const zb_store_ops *ops; /* the store's own */
     zb_store *actor;
     unsigned locks, opens, lists; /* of chunks: the next so many calls come upon it */
+    unsigned lacks;               /* such questions of the store */
     bool moves;                   /* a move is going on, whose own calls have better luck */
 } away;
 
@@ -467,7 +471,14 @@ static void walk_unluckily(zb_store *store, const zb_node *node) {
     away.opens = 1000;
     ASSERT_FAILS(zb_array_stored_each(node, ZB_GRID_INNER, count_chunk, &chunks, &err),
                  ZB_ECONFLICT, err, "open it again");
-    const uint64_t first = 0;
+    const uint64_t first = 0, count = COUNT;
+    chunks = 0;
+    away.opens = 2;
+    ASSERT_OK(zb_array_stored_in(node, &first, &count, count_chunk, &chunks, &err), err);
+    assert_int_equal(chunks, COUNT / CHUNK);
+    away.opens = 1000;
+    ASSERT_FAILS(zb_array_stored_in(node, &first, &count, count_chunk, &chunks, &err), ZB_ECONFLICT,
+                 err, "open it again");
     uint64_t bytes = 0;
     away.opens = 2;
     ASSERT_OK(zb_array_chunk_stored(node, &first, &bytes, &err), err);
@@ -487,6 +498,33 @@ static void write_unluckily(zb_store *store, const zb_node *node) {
     ASSERT_FAILS(write_values(node, 3, 2, 2, ZB_SYNC_NONE, &err), ZB_ECONFLICT, err, "moved");
     away.locks = away.opens = 0;
     assert_all(store, "a", 1);
+}
+
+static bool count_lacks(zb_store *store, const char *prefix, uint64_t identity,
+                        const char *const *keys, size_t count) {
+    away.lacks++;
+    return away.ops->lacks(store, prefix, identity, keys, count);
+}
+
+/* Of 100 chunks, of which one is stored, 99 are missing: two questions make sure of them. */
+static void questions_are_for_many_chunks(void **state) {
+    const fixture *f = *state;
+    const uint64_t start = 0, count = 100 * CHUNK;
+    zb_error err;
+    unsigned chunks = 0;
+    zb_node *node = create(f->store, "a", int_type, count);
+    ASSERT_OK(write_values(node, 80, 8, 1, ZB_SYNC_NONE, &err), err);
+    zb_store_ops ops = *f->store->ops;
+    away.ops = f->store->ops;
+    away.lacks = 0;
+    ops.lacks = count_lacks;
+    f->store->ops = &ops;
+    ASSERT_OK(zb_array_stored_in(node, &start, &count, count_chunk, &chunks, &err), err);
+    f->store->ops = away.ops;
+    assert_int_equal(chunks, 1);
+    assert_int_equal(away.lacks, 2);
+    zb_node_release(node);
+    ASSERT_OK(zb_node_delete(f->store, "a", &err), err);
 }
 
 /* In memory an array that is moved is another one from then on. */
@@ -553,6 +591,7 @@ int main(void) {
         FIXTURE_TEST(directories_that_change_places),
         FIXTURE_TEST(arrays_that_come_back_are_read),
         FIXTURE_TEST(arrays_that_come_back_are_walked),
+        FIXTURE_TEST(questions_are_for_many_chunks),
         FIXTURE_TEST(arrays_that_come_back_keep_their_elements),
         FIXTURE_TEST(killed_deletions_leave_no_way_in),
     };
