@@ -106,21 +106,38 @@ def test_coordinate_epoch(tmp_path, definition, bands):
 
 
 @pytest.mark.parametrize("code", [2154, 3035, 3413, 3857, 4326, 4979, 9000, 27700, 32633, 32725])
-@pytest.mark.parametrize("by_text", [False, True])
-def test_a_copy_has_the_codes_of_the_crs_and_of_its_parts(tmp_path, code, by_text):
+@pytest.mark.parametrize("form", [None, "DEFAULT", "WKT2_2015"])
+def test_a_copy_has_the_codes_of_the_crs_and_of_its_parts(tmp_path, code, form):
     """GDAL 3.10's gdalcompare.py goes by these codes. Programs like rasterio set CRSs as WKT 1,
-    which knows no ensembles of datums."""
+    which knows no ensembles of datums, and neither does WKT 2:2015."""
     srs = osr.SpatialReference()
     srs.ImportFromEPSG(code)
-    if by_text:
-        srs.ImportFromWkt(srs.ExportToWkt())
+    if form:
+        srs.ImportFromWkt(srs.ExportToWkt(["FORMAT=" + form]))
     source = raster(2)
     source.SetSpatialRef(srs)
     source.SetGeoTransform(UPRIGHT)
+    whole = osr.SpatialReference()
+    whole.ImportFromEPSG(code)
     for _ in range(2):
         result = copy(source, tmp_path / "r.zarr")
-        assert result.GetProjection() == source.GetProjection()
+        assert result.GetProjection() == whole.ExportToWkt()
         source = gdal.GetDriverByName("MEM").CreateCopy("", result)
+
+
+@pytest.mark.parametrize("base", ["WGS84", "NAD83", "EPSG:4258", "NAD27"])
+def test_a_copy_has_the_codes_of_parts_where_the_crs_has_none(tmp_path, base):
+    srs = osr.SpatialReference()
+    srs.SetProjCS("mine")
+    srs.SetWellKnownGeogCS(base)
+    srs.SetTM(0, 9.5, 1, 100, 0)
+    source = raster(2)
+    source.SetSpatialRef(srs)
+    source.SetGeoTransform(UPRIGHT)
+    result = copy(source, tmp_path / "r.zarr")
+    assert 'AUTHORITY["EPSG","9122"]' in source.GetProjection()
+    assert result.GetProjection() == source.GetProjection()
+    assert result.GetSpatialRef().IsSame(srs)
 
 
 def test_a_changed_definition_keeps_its_changes(tmp_path):

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <memory>
 
 #include "array/attributes.h"
 #include "array/conventions.h"
@@ -189,18 +190,48 @@ static bool is_definition_of(const OGRSpatialReference &known, const OGRSpatialR
     return import_text(crs_text(known), &as_text) && crs_text(as_text) == crs_text(srs);
 }
 
-static void complete_codes(OGRSpatialReference *srs) {
+/* Of a CRS that has a code. */
+static void complete_known(OGRSpatialReference *srs) {
     OGRSpatialReference known, simple;
     if (!import_by_code(*srs, &known))
         return;
-    /* In WKT 1, which many programs set, a datum stands for the database's ensemble of datums. */
-    if (!is_definition_of(known, *srs)) {
+    /* In WKT 1 and WKT 2:2015, which many programs set, a datum stands for the database's ensemble
+       of datums. All else of the database's definition is in the latter. */
+    static const char *const kOlder[] = {"FORMAT=WKT2_2015", nullptr};
+    if (!is_definition_of(known, *srs) &&
+        !(import_text(known.exportToWkt(kOlder), &simple) && is_definition_of(simple, *srs))) {
         if (!import_text(known.exportToWkt(), &simple) || !is_definition_of(simple, *srs))
             return;
         known = simple;
     }
     known.SetCoordinateEpoch(srs->GetCoordinateEpoch());
     *srs = known;
+}
+
+/* A projected CRS of a program's own is mostly on a geographic one that has a code. That one is
+   taken from the database where the text stays the same. */
+static void complete_base(OGRSpatialReference *srs) {
+    const std::unique_ptr<OGRSpatialReference> base(srs->CloneGeogCS());
+    OGRSpatialReference known, simple;
+    if (base == nullptr || !import_by_code(*base, &known) ||
+        !import_text(known.exportToWkt(), &simple))
+        return;
+    for (const OGRSpatialReference *candidate : {&known, &simple}) {
+        OGRSpatialReference completed = *srs;
+        if (completed.CopyGeogCSFrom(candidate) == OGRERR_NONE &&
+            crs_text(completed) == crs_text(*srs)) {
+            completed.SetCoordinateEpoch(srs->GetCoordinateEpoch());
+            *srs = completed;
+            return;
+        }
+    }
+}
+
+static void complete_codes(OGRSpatialReference *srs) {
+    if (srs->GetAuthorityCode(nullptr) == nullptr && srs->IsProjected() && !srs->IsCompound())
+        complete_base(srs);
+    else
+        complete_known(srs);
 }
 
 const char *const kEpochAttribute = "zarrbridge:coordinate_epoch";
