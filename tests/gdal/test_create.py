@@ -237,7 +237,8 @@ def test_every_option_is_declared():
     ("SHARD=100x100", "multiple"),
     ("SHARD=many", "WIDTHxHEIGHT"), ("BLOCKSIZE=0x5", "'0'"), ("BLOCKSIZE=5", "ROWS,COLUMNS"),
     ("BLOCKSIZE=1,2,3,4", "4 extents"), ("BLOCKSIZE=99999x99999", "chunk_bytes"),
-    ("INTERLEAVE=LINE", "LINE"), ("SYNC=SOON", "SOON"), ("BLOSC_CNAME=LZ4", "COMPRESS=BLOSC"),
+    ("INTERLEAVE=LINE", "LINE"), ("PHOTOMETRIC=MINISWHITE", "MINISBLACK, RGB"),
+    ("ALPHA=PREMULTIPLIED", "PREMULTIPLIED is none of"), ("SYNC=SOON", "SOON"), ("BLOSC_CNAME=LZ4", "COMPRESS=BLOSC"),
     ("CHECKSUM=MAYBE", "MAYBE"), ("ARRAY_NAME=y", "names of other arrays"),
     ("CODECS=[", "codecs"), ('CODECS=["lzma"]', "lzma"), ('CODECS=["bitround"]', "keepbits"),
     ("ARRAY_NAME=a/b", "no slash"), ("DIM_SEPARATOR=-", "DIM_SEPARATOR")])
@@ -259,8 +260,93 @@ def test_blocks_of_the_source_give_way_to_those_asked_for(tmp_path):
 
 def test_unknown_options_are_gdals_warning(tmp_path):
     with Errors() as errors:
-        assert create(tmp_path / "r.zarr", options=["TILED=YES"]) is not None
-    assert not errors.failures and "TILED" in errors.seen[0][1]
+        assert create(tmp_path / "r.zarr", options=["PREDICTOR=2"]) is not None
+    assert not errors.failures and "PREDICTOR" in errors.seen[0][1]
+
+
+def test_tiles_and_strips(tmp_path):
+    """Profiles of GeoTIFFs have TILED, with the width of the raster as BLOCKXSIZE where it is NO."""
+    with Errors() as errors:
+        create(tmp_path / "t.zarr", 1, options=["TILED=YES"]).Close()
+        create(tmp_path / "s.zarr", 1, options=["TILED=NO", "BLOCKXSIZE=700", "BLOCKYSIZE=9"]).Close()
+        assert errors.seen == []
+        create(tmp_path / "r.zarr", 1, options=["TILED=NO"]).Close()
+    assert shapes(tmp_path / "s.zarr", "s")[0] == [9, 700]
+    assert len(errors.seen) == 1 and "as BLOCKXSIZE" in errors.seen[0][1] and not errors.failures
+
+
+def colours(dataset):
+    return [band.GetColorInterpretation() for band in
+            (dataset.GetRasterBand(i + 1) for i in range(dataset.RasterCount))]
+
+
+def picture(bands, type, interpretations=()):
+    source = gdal.GetDriverByName("MEM").Create("", 8, 8, bands, type)
+    for i, colour in enumerate(interpretations):
+        source.GetRasterBand(i + 1).SetColorInterpretation(colour)
+    return source
+
+
+RGB = [gdal.GCI_RedBand, gdal.GCI_GreenBand, gdal.GCI_BlueBand]
+
+
+@pytest.mark.parametrize("layout", [[], ["INTERLEAVE=PIXEL"]])
+@pytest.mark.parametrize("bands,type,options", [
+    (3, gdal.GDT_UInt16, ["PHOTOMETRIC=RGB"]), (3, gdal.GDT_Byte, ["PHOTOMETRIC=MINISBLACK"]),
+    (4, gdal.GDT_Byte, ["PHOTOMETRIC=RGB", "ALPHA=YES"]), (4, gdal.GDT_Byte, ["ALPHA=YES"]),
+    (4, gdal.GDT_Byte, ["ALPHA=NO", "PHOTOMETRIC=RGB"]), (2, gdal.GDT_Byte, ["ALPHA=YES"]),
+    (5, gdal.GDT_UInt16, ["PHOTOMETRIC=RGB", "ALPHA=NON-PREMULTIPLIED"]),
+    (4, gdal.GDT_UInt16, ["PHOTOMETRIC=CMYK"]),
+    (2, gdal.GDT_Byte, ["PHOTOMETRIC=MINISBLACK", "ALPHA=YES"]),
+    (1, gdal.GDT_Byte, ["PHOTOMETRIC=PALETTE"])])
+def test_colours_are_those_of_a_geotiff(tmp_path, layout, bands, type, options):
+    """PHOTOMETRIC and ALPHA were ignored, with a warning."""
+    gdal.GetDriverByName("GTiff").Create(str(tmp_path / "r.tif"), 8, 8, bands, type, options).Close()
+    expected = colours(gdal.Open(str(tmp_path / "r.tif")))
+    if options == ["ALPHA=YES"] and bands == 2:
+        expected[0] = gdal.GCI_Undefined  # said by nobody
+    with Errors() as errors:
+        create(tmp_path / "r.zarr", bands, type, options + layout, 8, 8).Close()
+        DRIVER.CreateCopy(str(tmp_path / "c.zarr"), picture(bands, type),
+                          options=options + layout).Close()
+    assert errors.seen == []
+    assert colours(opened(tmp_path / "r.zarr")) == expected
+    assert colours(opened(tmp_path / "c.zarr")) == expected
+
+
+def test_colours_of_copies(tmp_path):
+    alpha = RGB + [gdal.GCI_AlphaBand]
+
+    def copied(source, *options):
+        DRIVER.CreateCopy(str(tmp_path / "c.zarr"), source, options=list(options)).Close()
+        return colours(opened(tmp_path / "c.zarr"))
+
+    assert copied(picture(4, gdal.GDT_UInt16, RGB), "ALPHA=YES") == alpha
+    assert copied(picture(4, gdal.GDT_UInt16, alpha), "PHOTOMETRIC=RGB") == alpha
+    assert copied(picture(4, gdal.GDT_UInt16, alpha), "ALPHA=NO") == RGB + [gdal.GCI_Undefined]
+    assert copied(picture(4, gdal.GDT_UInt16, alpha), "PHOTOMETRIC=YCBCR") == alpha
+
+
+@pytest.mark.parametrize("bands,options,word,expected", [
+    (1, ["PHOTOMETRIC=RGB"], "they get no colours", [gdal.GCI_GrayIndex]),
+    (3, ["PHOTOMETRIC=RGB", "ALPHA=YES"], "none is alpha", RGB)])
+def test_too_few_bands_for_colours(tmp_path, bands, options, word, expected):
+    with Errors() as errors:
+        create(tmp_path / "r.zarr", bands, gdal.GDT_Byte, options, 8, 8).Close()
+    assert len(errors.seen) == 1 and word in errors.seen[0][1] and not errors.failures
+    assert colours(opened(tmp_path / "r.zarr")) == expected
+
+
+def test_arrays_have_no_colours(tmp_path):
+    with Errors() as errors:
+        assert DRIVER.CreateMultiDimensional(str(tmp_path / "r.zarr"), [], ["PHOTOMETRIC=RGB"]) is None
+    assert "for rasters" in errors.failures[0] and os.listdir(tmp_path) == []
+
+
+def test_deflate_is_gzip(tmp_path):
+    create(tmp_path / "r.zarr", options=["COMPRESS=DEFLATE", "ZLEVEL=9"]).Close()
+    assert json.load(open(tmp_path / "r.zarr/r/zarr.json"))["codecs"][1:] == [
+        {"name": "gzip", "configuration": {"level": 9}}]
 
 
 def test_no_bands(tmp_path):

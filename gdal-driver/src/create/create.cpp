@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "create/array_plan.h"
+#include "create/colours.h"
 #include "dataset/level_places.h"
 #include "geo/group_place.h"
 #include "geo/shared_names.h"
@@ -168,6 +169,7 @@ GDALDataset *create(const char *name, int width, int height, int bands, GDALData
         create_raster(&destination, false, {width, height, bands, type}, options);
     if (dataset == nullptr)
         return nullptr;
+    set_colours(dataset.get(), options);
     if (destination.node().empty() && !options.append)
         remove_sidecars(destination.hierarchy().root);
     destination.keep();

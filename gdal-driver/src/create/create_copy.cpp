@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "base/handles.h"
 #include "base/name_values.h"
+#include "create/colours.h"
 #include "create/copy_pixels.h"
 #include "create/create.h"
 #include "dataset/band.h"
@@ -109,7 +110,8 @@ static bool keeps_mask(GDALDataset *source) {
            (source->GetRasterBand(1)->GetMaskFlags() & GMF_PER_DATASET) != 0;
 }
 
-static bool copy_properties(GDALDataset *source, Zarr3Dataset *copy, bool strict) {
+static bool copy_properties(GDALDataset *source, Zarr3Dataset *copy, bool strict,
+                            const CreationOptions &options) {
     GeoTransform transform;
     if (GDALGetGeoTransform(GDALDataset::ToHandle(source), transform.data()) == CE_None &&
         copy->place_at(transform) != CE_None)
@@ -122,6 +124,7 @@ static bool copy_properties(GDALDataset *source, Zarr3Dataset *copy, bool strict
         copy->SetMetadata(items.List());
     for (int i = 1; i <= source->GetRasterCount(); i++)
         copy_band(source->GetRasterBand(i), copy->GetRasterBand(i));
+    set_colours(copy, options);
     return (!has_mask(source) || keeps_mask(source) || lose(strict, "masks of single bands")) &&
            copy_nodata(source, copy, strict);
 }
@@ -310,7 +313,7 @@ static bool make_copy(GDALDataset *source, bool strict, const CreationOptions &o
     const double pixels = options.make_overviews ? 0.75 : 1;
     const Progress first(GDALCreateScaledProgress(0, pixels, progress, progress_data));
     const Progress second(GDALCreateScaledProgress(pixels, 1, progress, progress_data));
-    if (copy_properties(source, copy.get(), strict) &&
+    if (copy_properties(source, copy.get(), strict, options) &&
         copy_pixels_and_mask(source, copy.get(), GDALScaledProgress, first.get())) {
         copy_side_properties(source, copy.get());
         if (copy_hdf5_side(source, copy.get()) &&

@@ -47,7 +47,8 @@ struct NewDataset {
 bool NewDataset::make(const char *name, CSLConstList list, bool aside) {
     const CPLStringList own = dataset_options(list);
     std::string reason;
-    const bool parsed = parse_creation_options(own.List(), &options, &reason);
+    const bool parsed =
+        parse_creation_options(own.List(), &options, &reason) && check_for_arrays(options, &reason);
     if (options.append)
         reason =
             "APPEND_SUBDATASET is for rasters; open the dataset for updating and create arrays "

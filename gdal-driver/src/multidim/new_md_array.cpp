@@ -96,6 +96,7 @@ create_md_array(const std::shared_ptr<Tree> &tree, const std::string &group,
                  "-array name=/group/array,dstname=array)";
     if (stored == nullptr || !reason.empty() ||
         !parse_creation_options(all.List(), &options, &reason) ||
+        !check_for_arrays(options, &reason) ||
         !plan(dimensions, *stored, options, &array, &reason)) {
         CPLError(CE_Failure, CPLE_NotSupported, "array %s cannot be created: %s", name.c_str(),
                  reason.c_str());

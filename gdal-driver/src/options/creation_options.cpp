@@ -19,6 +19,7 @@ static const char kOptions[] =
     "  <Option name='COMPRESS' type='string-select' default='ZSTD' description='Compression of "
     "blocks'>"
     "    <Value>NONE</Value><Value>ZSTD</Value><Value>GZIP</Value><Value>BLOSC</Value>"
+    "    <Value>DEFLATE</Value>"
     "  </Option>"
     "  <Option name='LEVEL' type='int' description='Compression level: ZSTD 0 to 22 (3), GZIP 1 to "
     "9 (6), BLOSC 0 to 9 (5)'/>"
@@ -41,11 +42,22 @@ static const char kOptions[] =
     "in place of a number'/>"
     "  <Option name='BLOCKXSIZE' type='int' description='Width of a block'/>"
     "  <Option name='BLOCKYSIZE' type='int' description='Height of a block'/>"
+    "  <Option name='TILED' type='boolean' default='YES' description='Rasters always have "
+    "blocks'/>"
     "  <Option name='SHARD' type='string' default='AUTO' description='Shard, in multiples of the "
     "block, written as BLOCKSIZE; AUTO (about 64 MiB for rasters above 256 MiB) or OFF'/>"
     "  <Option name='INTERLEAVE' type='string-select' default='BAND' description='Order of the "
     "dimensions: bands first or bands last'>"
     "    <Value>BAND</Value><Value>PIXEL</Value>"
+    "  </Option>"
+    "  <Option name='PHOTOMETRIC' type='string-select' description='Colours of the first bands'>"
+    "    <Value>MINISBLACK</Value><Value>RGB</Value><Value>YCBCR</Value><Value>CMYK</Value>"
+    "    <Value>PALETTE</Value>"
+    "  </Option>"
+    "  <Option name='ALPHA' type='string-select' description='Whether the band behind the colours "
+    "is alpha'>"
+    "    <Value>NO</Value><Value>YES</Value><Value>UNSPECIFIED</Value>"
+    "    <Value>NON-PREMULTIPLIED</Value>"
     "  </Option>"
     "  <Option name='ARRAY_NAME' type='string' description='Name of the array in its group "
     "(default: the name of the file)'/>"
@@ -174,6 +186,12 @@ static bool parse_block(CSLConstList list, CreationOptions *options, std::string
     const char *both = CSLFetchNameValue(list, "BLOCKSIZE");
     const char *x = CSLFetchNameValue(list, "BLOCKXSIZE");
     const char *y = CSLFetchNameValue(list, "BLOCKYSIZE");
+    bool tiled;
+    if (!parse_flag(list, "TILED", &tiled, reason))
+        return false;
+    if (CSLFetchNameValue(list, "TILED") != nullptr && !tiled && both == nullptr && x == nullptr)
+        CPLError(CE_Warning, CPLE_AppDefined,
+                 "TILED=NO: the raster has blocks; give its width as BLOCKXSIZE for whole rows");
     if (both != nullptr && (x != nullptr || y != nullptr))
         CPLError(CE_Warning, CPLE_AppDefined,
                  "BLOCKSIZE=%s is taken, and not BLOCKXSIZE and BLOCKYSIZE", both);
@@ -275,15 +293,16 @@ static bool parse_gzip(CSLConstList list, std::string *text, std::string *reason
     return true;
 }
 
-/* "" for none. */
+/* "" for none. Gzip is the form in which Zarr has DEFLATE. */
 static bool parse_compressor(CSLConstList list, std::string *text, std::string *reason) {
-    static const std::vector<const char *> kCompressors = {"ZSTD", "NONE", "GZIP", "BLOSC"};
+    static const std::vector<const char *> kCompressors = {"ZSTD", "NONE", "GZIP", "BLOSC",
+                                                           "DEFLATE"};
     const int compress = choose(list, "COMPRESS", kCompressors, reason);
     if (compress < 0 || !goes_with(list, kCompressors[static_cast<size_t>(compress)], reason))
         return false;
     if (compress == 0)
         return parse_zstd(list, text, reason);
-    if (compress == 2)
+    if (compress == 2 || compress == 4)
         return parse_gzip(list, text, reason);
     if (compress == 3)
         return parse_blosc(list, text, reason);
@@ -320,9 +339,9 @@ bool parse_sync(CSLConstList list, zb_write_options *write, std::string *reason)
 /* Options without a meaning here: programs hand them on from the profile of another raster, and
    GDAL to each driver. */
 static bool is_harmless(const std::string &name) {
-    static constexpr const char *kNames[] = {
-        "TILED",     "BIGTIFF",    "PHOTOMETRIC",  "PREDICTOR", "NUM_THREADS",
-        "SPARSE_OK", "ENDIANNESS", "COPY_SRC_MDD", "SRC_MDD",   "SKIP_HOLES"};
+    static constexpr const char *kNames[] = {"BIGTIFF",   "PREDICTOR",  "NUM_THREADS",
+                                             "SPARSE_OK", "ENDIANNESS", "COPY_SRC_MDD",
+                                             "SRC_MDD",   "SKIP_HOLES"};
     return name[0] == '@' || name[0] == '_' ||
            std::any_of(std::begin(kNames), std::end(kNames),
                        [&](const char *known) { return EQUAL(known, name.c_str()); });
@@ -392,6 +411,31 @@ static bool parse_order(CSLConstList list, CreationOptions *options, std::string
     return order >= 0;
 }
 
+/* YCBCR is a way in which files hold red, green and blue. */
+static bool parse_colours(CSLConstList list, CreationOptions *options, std::string *reason) {
+    static const std::vector<const char *> kNames = {"MINISBLACK", "RGB", "YCBCR", "CMYK",
+                                                     "PALETTE"};
+    static const std::vector<GDALColorInterp> kColours[] = {
+        {GCI_GrayIndex},
+        {GCI_RedBand, GCI_GreenBand, GCI_BlueBand},
+        {GCI_RedBand, GCI_GreenBand, GCI_BlueBand},
+        {GCI_CyanBand, GCI_MagentaBand, GCI_YellowBand, GCI_BlackBand},
+        {GCI_PaletteIndex}};
+    const int colours = choose(list, "PHOTOMETRIC", kNames, reason);
+    const int alpha = colours < 0 ? -1
+                                  : choose(list, "ALPHA",
+                                           {"NO", "YES", "UNSPECIFIED", "NON-PREMULTIPLIED",
+                                            "FALSE", "TRUE", "OFF", "ON", "0", "1"},
+                                           reason);
+    if (alpha < 0)
+        return false;
+    if (CSLFetchNameValue(list, "PHOTOMETRIC") != nullptr)
+        options->colours = kColours[colours];
+    if (CSLFetchNameValue(list, "ALPHA") != nullptr)
+        options->alpha = alpha % 2 == 1;
+    return true;
+}
+
 static bool parse_consolidated(CSLConstList list, CreationOptions *options, std::string *reason) {
     constexpr char name[] = "CREATE_CONSOLIDATED_METADATA";
     bool given = false;
@@ -400,6 +444,13 @@ static bool parse_consolidated(CSLConstList list, CreationOptions *options, std:
     if (CSLFetchNameValue(list, name) != nullptr)
         options->consolidated = given;
     return true;
+}
+
+bool check_for_arrays(const CreationOptions &options, std::string *reason) {
+    const bool has_colours = !options.colours.empty() || options.alpha;
+    if (has_colours)
+        *reason = "PHOTOMETRIC and ALPHA are for rasters, which have bands";
+    return !has_colours;
 }
 
 bool parse_creation_options(CSLConstList given, CreationOptions *options, std::string *reason) {
@@ -416,10 +467,10 @@ bool parse_creation_options(CSLConstList given, CreationOptions *options, std::s
     const int interleave = choose(list, "INTERLEAVE", {"BAND", "PIXEL"}, reason);
     options->pixel_interleave = interleave == 1;
     options->array_name = CSLFetchNameValueDef(list, "ARRAY_NAME", "");
-    return interleave >= 0 && parse_keys(list, options, reason) &&
-           parse_order(list, options, reason) && parse_block(list, options, reason) &&
-           parse_shard(list, options, reason) && parse_compression(list, options, reason) &&
-           parse_overviews(list, options, reason) &&
+    return interleave >= 0 && parse_colours(list, options, reason) &&
+           parse_keys(list, options, reason) && parse_order(list, options, reason) &&
+           parse_block(list, options, reason) && parse_shard(list, options, reason) &&
+           parse_compression(list, options, reason) && parse_overviews(list, options, reason) &&
            parse_flag(list, "STORE_EMPTY", &options->write.store_empty, reason) &&
            parse_consolidated(list, options, reason) && parse_sync(list, &options->write, reason);
 }

@@ -22,6 +22,8 @@ struct CreationOptions {
     bool append = false;    /* to the store that is there; array_name is given then */
     std::string array_name; /* "": by the file's name */
     bool pixel_interleave = false;
+    std::vector<GDALColorInterp> colours; /* of the first bands, if PHOTOMETRIC is given */
+    std::optional<bool> alpha;            /* of the band behind the colours, if ALPHA is given */
     std::vector<uint64_t> block; /* rows and columns, or one extent for each dimension; or empty */
     ChunkRuns block_runs;        /* of the same dimensions, where BLOCKSIZE has lists */
     Sharding sharding = Sharding::Auto;
@@ -42,6 +44,9 @@ struct CreationOptions {
 
 /* False, with *reason set, when a value is none of those that the list allows. */
 bool parse_creation_options(CSLConstList list, CreationOptions *options, std::string *reason);
+
+/* False, with *reason set, when the options have some that only rasters can have. */
+bool check_for_arrays(const CreationOptions &options, std::string *reason);
 
 /* SYNC, which is an open option as well. */
 bool parse_sync(CSLConstList list, zb_write_options *write, std::string *reason);

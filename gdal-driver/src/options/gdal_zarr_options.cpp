@@ -37,6 +37,8 @@ const char *const kOwnOptions =
     "  <Option name='ZSTD_CHECKSUM' type='boolean' default='NO' description='In the format of "
     "zstd itself; CHECKSUM adds one of Zarr'/>"
     "  <Option name='GZIP_LEVEL' type='int' description='LEVEL where COMPRESS=GZIP'/>"
+    "  <Option name='ZLEVEL' type='int' description='LEVEL where COMPRESS=DEFLATE, as the GeoTIFF "
+    "driver has it'/>"
     "  <Option name='BLOSC_CLEVEL' type='int' description='LEVEL where COMPRESS=BLOSC'/>"
     "  <Option name='BLOSC_BLOCKSIZE' type='int' default='0' description='Bytes; 0: chosen "
     "by blosc'/>"
@@ -102,7 +104,7 @@ static void translate_level(CPLStringList *list) {
     };
     const std::string compressor = list->FetchNameValueDef("COMPRESS", "ZSTD");
     for (const Level &level : {Level{"ZSTD_LEVEL", "ZSTD"}, Level{"GZIP_LEVEL", "GZIP"},
-                               Level{"BLOSC_CLEVEL", "BLOSC"}}) {
+                               Level{"BLOSC_CLEVEL", "BLOSC"}, Level{"ZLEVEL", "DEFLATE"}}) {
         const char *value = list->FetchNameValue(level.name);
         if (value != nullptr && EQUAL(compressor.c_str(), level.compressor) &&
             list->FetchNameValue("LEVEL") == nullptr)
