@@ -4,6 +4,7 @@ and fails ends the run. tools/test-in: when a chroot is made. The programs that 
 
 import fcntl
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -45,15 +46,15 @@ class Machine:
         path.write_text(f"#!/bin/bash\n{text}\n")
         path.chmod(0o755)
 
-    def start(self, *steps):
-        environment = {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}",
+    def start(self, *steps, environment=os.environ):
+        environment = {**environment, "PATH": f"{self.bin}:{os.environ['PATH']}",
                        "ZARRBRIDGE_PYTHON": "python", "CC": str(self.bin / "compiler")}
         return subprocess.Popen([self.root / "tools" / "test", *steps], env=environment, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
-    def test(self, *steps):
+    def test(self, *steps, **options):
         """The exit status and the output, its last lines apart from the rest."""
-        with self.start(*steps) as running:
+        with self.start(*steps, **options) as running:
             output = running.communicate()[0]
         head, _, tail = output.partition("\n== Steps: ")
         return running.returncode, head, tail.splitlines()
@@ -129,9 +130,41 @@ def test_the_chroot_is_made_beside_the_steps_before(machine):
     assert status == 0 and end == ["2 of 2 passed, 0 skipped"]
     assert log.read_text().splitlines() == [
         "packages ", "packages debootstrap debian-archive-keyring 2025.1", "format", "forky true",
-        "forky bash -c tools/install-deps || exit 3", "forky tools/test plugins"]
+        "forky bash -c tools/install-deps || exit 3; tools/test build-plugins || true", "forky tools/test plugins"]
     # That of the tests alone.
     assert head.count("noise") == 1 and head.index("== Format") < head.index("noise")
+
+
+CONFIGURES = "for name in release asan; do\nmkdir -p build/$name/Testing/Temporary; touch $_/LastTest.log\ndone\n"
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_later_steps_are_built_beside_the_tests(machine, status):
+    """A step builds again what could not be built ahead of it."""
+    log = machine.root / "log"
+    machine.program("cmake", CONFIGURES + f'''
+[ $1 = --preset ] && echo "configure $2" >>{log} || echo "build $3" >>{log}''')
+    machine.program("ninja", f'echo "build ahead: $2" >>{log}; touch ahead; exit {status}')
+    machine.program("ctest", f'{WAITS.format("ahead")}; echo "test $2" >>{log}')
+    done, _, end = machine.test("release", "asan")
+    assert done == 0 and end == ["2 of 2 passed, 0 skipped"]
+    assert log.read_text().splitlines() == [
+        "configure release", "build release", "configure asan", "build ahead: build/asan", "test release",
+        "configure asan", "build asan", "test asan"]
+
+
+@pytest.mark.parametrize("free, mount, places", [
+    (1 << 40, "exit 1", ["", "/dev/shm"]), (1000, "exit 0", ["", "/dev/shm"]), (1000, "exit 1", ["", ""])])
+def test_files_are_in_memory_where_there_is_room(machine, free, mount, places):
+    """Of all steps but the release; in a file system of their own where that of the machine is small."""
+    machine.program("df", f"echo Avail; echo {free}")
+    machine.program("mount", mount)
+    for name in ("cmake", "ninja"):
+        machine.program(name, CONFIGURES)
+    machine.program("ctest", 'echo "place=${TMPDIR-}"')
+    environment = {name: value for name, value in os.environ.items() if name != "TMPDIR"}
+    status, head, _ = machine.test("release", "asan", environment=environment)
+    assert status == 0 and re.findall("^place=(.*)$", head, re.MULTILINE) == places
 
 
 def test_steps_without_a_chroot_make_none(machine):
