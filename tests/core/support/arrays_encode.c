@@ -17,12 +17,14 @@ static void append(arrays_bytes *to, const void *data, size_t size) {
 /* ---- Bytes→bytes codecs ---- */
 
 static uint32_t crc32c(const unsigned char *data, size_t size) {
-    uint32_t crc = 0xffffffff;
-    for (size_t i = 0; i < size; i++) {
-        crc ^= data[i];
+    uint32_t table[256], crc = 0xffffffff;
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        table[byte] = byte;
         for (int bit = 0; bit < 8; bit++)
-            crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78 : 0);
+            table[byte] = table[byte] >> 1 ^ (table[byte] & 1 ? 0x82f63b78 : 0);
     }
+    for (size_t i = 0; i < size; i++)
+        crc = crc >> 8 ^ table[(crc ^ data[i]) & 0xff];
     return ~crc;
 }
 

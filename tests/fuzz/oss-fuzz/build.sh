@@ -13,7 +13,8 @@ cd "$(dirname "$0")"
 [ -d ../corpus ] || cd "${SRC:?}/zarrbridge/tests/fuzz/oss-fuzz"
 cd ../../..
 
-cmake -S . -B "$WORK/zarrbridge" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+# No build type adds options to CFLAGS.
+cmake -S . -B "$WORK/zarrbridge" -G Ninja -DCMAKE_BUILD_TYPE=None \
     -DZARRBRIDGE_FUZZING_ENGINE="$LIB_FUZZING_ENGINE" \
     -DCMAKE_BUILD_RPATH='$ORIGIN/lib' -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags \
     -DZARRBRIDGE_BUILD_HDF5_VOL=OFF -DZARRBRIDGE_BUILD_GDAL_DRIVER=OFF \
