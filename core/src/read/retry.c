@@ -12,10 +12,12 @@
 
 /* A chunk that a writer is changing in place is read again every RETRY_NS, for at most
    RETRY_MOST_NS; for RETRY_QUIET_NS when nothing changes and no journal tells of a change, but its
-   time stamps are not sure (they may lie in the future). Nanoseconds. */
+   time stamps are not sure (they may lie in the future). Nanoseconds.
+   RETRY_TRIES count whatever time they take: a process may stand still for longer. */
 #define RETRY_NS 1000000
 #define RETRY_QUIET_NS 100000000
 #define RETRY_MOST_NS 1000000000
+#define RETRY_TRIES 20
 
 enum { UNCHANGED, UNSURE, CHANGING };
 
@@ -59,7 +61,8 @@ bool zb__retry_pays(zb__retry *r, const zb__stored_chunk *chunks, size_t count, 
     r->first = r->first ? r->first : now;
     if (change == CHANGING || !r->changed)
         r->changed = now;
-    if (change == UNCHANGED || now - r->first > RETRY_MOST_NS || now - r->changed > RETRY_QUIET_NS)
+    const bool in_time = now - r->first <= RETRY_MOST_NS && now - r->changed <= RETRY_QUIET_NS;
+    if (change == UNCHANGED || (r->tries++ >= RETRY_TRIES && !in_time))
         return false;
     struct timespec pause = {.tv_nsec = RETRY_NS};
     nanosleep(&pause, NULL);

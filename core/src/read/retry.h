@@ -12,6 +12,7 @@
 /* All zeros before the first failure. */
 typedef struct zb__retry {
     int64_t first, changed; /* times of the first failure, and when a change was seen last */
+    unsigned tries;         /* that failed */
 } zb__retry;
 
 /* After a failure, waits a moment before the next try: a writer at work in an object can make it

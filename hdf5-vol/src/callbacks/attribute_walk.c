@@ -44,8 +44,10 @@ static herr_t call_operator(vol_node *owner, hid_t id, const H5VL_attr_iterate_a
     if (!attr)
         return attrs ? 0 : -1;
     char *name = strdup(attr->name);
-    if (!name)
+    if (!name) {
+        VOL_PUSH(owner->file->lib, ATTR, CANTGET, "no memory for the name of '%s'", attr->name);
         return -1;
+    }
     vol_attr_tell(owner, attr, &info);
     herr_t result = args->op(id, name, &info, args->op_data);
     free(name);
