@@ -78,16 +78,15 @@ def test_includes_look_down():
 def calls(objects):
     """Which source uses a symbol of which other source: {user: {owner: [symbols]}}."""
     owners, uses = {}, {}
-    for line in objects.read_text().split():
-        unit = re.sub(r"^.*\.dir/(?:\./)?(?:src/)?([\w/]+)\.c(?:pp)?\.o$", r"\1", line)
-        listing = subprocess.run(["nm", line], check=True, capture_output=True, text=True).stdout
-        uses[unit] = set()
-        for entry in listing.splitlines():
-            kind, symbol = entry.split()[-2:]
-            if kind == "U":
-                uses[unit].add(symbol)
-            elif kind in "TDBRC":
-                owners[symbol] = unit
+    listing = subprocess.run(["nm", "-A", *objects.read_text().split()], check=True, capture_output=True, text=True)
+    for line in listing.stdout.splitlines():
+        path, entry = line.split(":", 1)
+        unit = re.sub(r"^.*\.dir/(?:\./)?(?:src/)?([\w/]+)\.c(?:pp)?\.o$", r"\1", path)
+        kind, symbol = entry.split()[-2:]
+        if kind == "U":
+            uses.setdefault(unit, set()).add(symbol)
+        elif kind in "TDBRC":
+            owners[symbol] = unit
     graph = {}
     for unit, symbols in uses.items():
         for symbol in sorted(symbols):
