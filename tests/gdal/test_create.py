@@ -337,9 +337,11 @@ def test_too_few_bands_for_colours(tmp_path, bands, options, word, expected):
     assert colours(opened(tmp_path / "r.zarr")) == expected
 
 
-def test_arrays_have_no_colours(tmp_path):
+@pytest.mark.parametrize("option", ["PHOTOMETRIC=RGB", "ALPHA=NO", "INTERLEAVE=PIXEL", "OVERVIEWS=AUTO",
+                                    "COPY_SRC_OVERVIEWS=YES"])
+def test_arrays_refuse_what_is_for_rasters(tmp_path, option):
     with Errors() as errors:
-        assert DRIVER.CreateMultiDimensional(str(tmp_path / "r.zarr"), [], ["PHOTOMETRIC=RGB"]) is None
+        assert DRIVER.CreateMultiDimensional(str(tmp_path / "r.zarr"), [], [option]) is None
     assert "for rasters" in errors.failures[0] and os.listdir(tmp_path) == []
 
 

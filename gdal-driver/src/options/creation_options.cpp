@@ -447,10 +447,14 @@ static bool parse_consolidated(CSLConstList list, CreationOptions *options, std:
 }
 
 bool check_for_arrays(const CreationOptions &options, std::string *reason) {
-    const bool has_colours = !options.colours.empty() || options.alpha;
-    if (has_colours)
+    if (!options.colours.empty() || options.alpha)
         *reason = "PHOTOMETRIC and ALPHA are for rasters, which have bands";
-    return !has_colours;
+    else if (options.pixel_interleave)
+        *reason = "INTERLEAVE=PIXEL is for rasters; arrays have the order of their dimensions";
+    else if (options.make_overviews || options.copy_overviews)
+        *reason = "OVERVIEWS and COPY_SRC_OVERVIEWS are for rasters; make those of an array by "
+                  "gdaladdo or BuildOverviews()";
+    return reason->empty();
 }
 
 bool parse_creation_options(CSLConstList given, CreationOptions *options, std::string *reason) {
