@@ -40,13 +40,15 @@ static int lock_whole(int file, short kind) {
 static void put_document(int directory, int number) {
     static char text[150]; /* bytes of a group's */
     struct iovec part = {.iov_base = text, .iov_len = sizeof text};
+    struct stat st;
     char temp[64];
     snprintf(temp, sizeof temp, ".zarr.json.%016x.%016x.zb-tmp", (unsigned)getpid(), number);
     const int file = openat(directory, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    check(file >= 0, "temporary file");
+    check(file >= 0 && lock_whole(file, F_WRLCK) == 0 && fstat(file, &st) == 0, "temporary file");
     check(writev(file, &part, 1) == sizeof text, "writev");
-    check(close(file) == 0, "close");
+    check(close(fcntl(file, F_DUPFD_CLOEXEC, 0)) == 0, "dup");
     check(renameat(directory, temp, directory, "zarr.json") == 0, "renameat");
+    close(file);
 }
 
 static void make_group(int root, int lock, int number) {

@@ -100,7 +100,7 @@ static bool can_be_emptied(const zb__fs_place *place) {
 
 /* The document goes at once: programs that know none of our names would take it for a node's. */
 static bool lets_wait(zb__fs *fs, int at, const char *name, const char *key) {
-    if (fs->holder && !fs->erased) {
+    if (fs->has_hierarchy && !fs->erased) {
         fs->erased = claim(at, name, key);
         if (fs->erased)
             (void)unlinkat(fs->erased->fd, "zarr.json", 0);
@@ -160,7 +160,7 @@ int zb__fs_remove_discarded(zb__fs *fs, int at, const char *name) {
 
 int zb__fs_remove_left_tree(zb__fs *fs, int at, const char *name) {
     pthread_mutex_lock(&fs->lock);
-    const bool can_wait = fs->holder && !fs->left_over;
+    const bool can_wait = fs->has_hierarchy && !fs->left_over;
     if (can_wait)
         fs->left_over = claim(at, name, "");
     const bool waits = can_wait && fs->left_over;
@@ -210,5 +210,5 @@ void zb__fs_forget_discarded(zb__fs *fs) {
         fs->going = tree->next;
         release(tree);
     }
-    fs->holder = 0;
+    fs->has_hierarchy = false;
 }

@@ -37,7 +37,6 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "base/thread.h"
 #include "store/fs_discard.h"
 #include "store/fs_lock.h"
 #include "store/fs_path.h"
@@ -251,18 +250,6 @@ static int acquire(zb__fs *fs, zb__fs_lock *l) {
 
 /* ---- Locks of keys ---- */
 
-/* The directory above; -1 with errno, ENOENT where there is none. */
-static int open_above(int at) {
-    struct stat here, there;
-    const int above = zb__fs_open_name(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-    if (above < 0 ||
-        (fstat(at, &here) == 0 && fstat(above, &there) == 0 && !zb__fs_same_file(&here, &there)))
-        return above;
-    close(above);
-    errno = ENOENT;
-    return -1;
-}
-
 /* The directory whose "zarr.json" stands for the whole hierarchy: from the store's own upwards as
    long as there is a document. It may be the store's own descriptor. -1 with errno. */
 static int open_hierarchy(const zb__fs *fs) {
@@ -272,13 +259,17 @@ static int open_hierarchy(const zb__fs *fs) {
         return fs->root;
     int at = zb__fs_open_name(fs->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     for (int levels = 0; at >= 0 && levels < PATH_MAX / 2; levels++) {
-        const int above = open_above(at);
-        if (above < 0)
+        int above = zb__fs_open_name(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+        struct stat here;
+        bool is_node = above >= 0 && fstat(above, &st) == 0 && fstat(at, &here) == 0 &&
+                       !zb__fs_same_file(&st, &here) && fstatat(above, "zarr.json", &st, 0) == 0 &&
+                       S_ISREG(st.st_mode);
+        if (!is_node) {
+            if (above >= 0)
+                close(above);
             break;
-        const bool is_node = fstatat(above, "zarr.json", &st, 0) == 0 && S_ISREG(st.st_mode);
-        close(is_node ? at : above);
-        if (!is_node)
-            break;
+        }
+        close(at);
         at = above;
     }
     return at;
@@ -342,18 +333,12 @@ static enum zb_code acquire_key(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
 
 /* Known while others cannot have the lock: from after it was got until before it goes. What waits
    for that is this thread's, and nothing of the next holder's joins it. */
-static void set_holder(zb__fs *fs, const zb__fs_lock *l) {
+static void set_has_hierarchy(zb__fs *fs, bool has) {
     pthread_mutex_lock(&fs->lock);
-    fs->holder = l ? zb__thread_id() : 0;
-    if (l)
-        fs->held_file = l->file;
-    else
+    fs->has_hierarchy = has;
+    if (!has)
         zb__fs_take_discarded(fs);
     pthread_mutex_unlock(&fs->lock);
-}
-
-bool zb__fs_is_holder(const zb__fs *fs) {
-    return fs->holder == zb__thread_id();
 }
 
 enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
@@ -378,7 +363,7 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb
         return code;
     }
     if (l->is_hierarchy && l->fd >= 0)
-        set_holder(fs, l);
+        set_has_hierarchy(fs, true);
     *out = &l->base;
     return ZB_OK;
 }
@@ -394,7 +379,7 @@ void zb__fs_unlock(zb_lock *lock) {
     zb__fs_lock *l = (zb__fs_lock *)lock;
     zb__fs *fs = (zb__fs *)lock->store;
     if (l->fd >= 0 && l->is_hierarchy)
-        set_holder(fs, NULL);
+        set_has_hierarchy(fs, false);
     if (l->fd >= 0 && l->is_hierarchy && !atomic_exchange(&fs->lost_root, false)) {
         leave(fs, l);
     } else if (l->fd >= 0) {
@@ -446,43 +431,20 @@ enum zb_code zb__fs_confirm_lock(const zb_lock *lock, zb_error *err) {
 /* ---- Waiting for the locks of others ---- */
 
 /* Whether a process holds the lock of this file, or may hold it: another user's cannot be opened
-   in the moment in which it is made. own: the file of a lock that the caller holds, or NULL. */
-static bool may_be_held(int dir, const char *name, const struct stat *own) {
+   in the moment in which it is made. */
+static bool may_be_held(int dir, const char *name) {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    struct stat file;
     int fd = zb__fs_open_name(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd < 0)
         return errno == EACCES;
     bool held = fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
-    if (held && own)
-        held = fstat(fd, &file) != 0 || !zb__fs_same_file(&file, own);
     close(fd);
     return held;
 }
 
-/* The lock of a hierarchy is in the directory of a store, or above; and others may have opened
-   stores at any level. */
-bool zb__fs_is_being_changed(zb__fs *fs, int dir) {
-    const struct stat *own = zb__fs_is_holder(fs) ? &fs->held_file : NULL;
-    char name[NAME_MAX + 1];
-    zb__fs_lock_name("zarr.json", name);
-    int at = zb__fs_open_name(dir, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-    bool held = at < 0;
-    for (int levels = 0; at >= 0 && levels < PATH_MAX / 2; levels++) {
-        held = held || may_be_held(at, name, own);
-        const int above = held ? -1 : open_above(at);
-        held = held || (above < 0 && errno != ENOENT);
-        close(at);
-        at = above;
-    }
-    if (at >= 0)
-        close(at);
-    return held || at >= 0;
-}
-
 /* False when the time is up. A file that is made anew meanwhile is waited for as well. */
 static bool await_file(int dir, const char *name, waiting_time *waiting) {
-    while (may_be_held(dir, name, NULL)) {
+    while (may_be_held(dir, name)) {
         if (!wait_a_little(waiting))
             return false;
     }

@@ -15,11 +15,6 @@ void zb__fs_leave_no_lock(zb__fs *fs);
    the parent's. Called with fs->lock, or without other threads. */
 void zb__fs_forget_left(zb__fs *fs);
 enum zb_code zb__fs_confirm_lock(const zb_lock *lock, zb_error *err);
-/* True of the thread that holds the hierarchy's lock through this store. */
-bool zb__fs_is_holder(const zb__fs *fs);
-/* True if another thread or process holds, or may hold, the lock of a hierarchy that the directory
-   is in. */
-bool zb__fs_is_being_changed(zb__fs *fs, int dir);
 /* Locks behind links are not waited for. */
 enum zb_code zb__fs_await_locks(zb_store *store, const char *prefix, zb_error *err);
 /* True of the name of the hierarchy's lock file. */

@@ -276,12 +276,6 @@ bool zb__fs_is_local_temp(const char *name) {
            memcmp(name + length - TEMP_TAIL_LENGTH, expected, sizeof expected) == 0;
 }
 
-bool zb__fs_is_document_temp(const char *name) {
-    static const char head[] = ".zarr.json";
-    return strncmp(name, head, sizeof head - 1) == 0 &&
-           strlen(name) == sizeof head - 1 + TEMP_TAIL_LENGTH && zb__fs_is_ours(name);
-}
-
 const char *zb__fs_name_of(const char *key) {
     const char *slash = strrchr(key, '/');
     return slash ? slash + 1 : key;

@@ -19,11 +19,10 @@
 /* Makes the directory `path`, of which all but the last part is there. Returns an O_PATH descriptor
    or -1 with errno: EEXIST where anything has its name, ENOENT where more is missing. */
 static int make_new(zb__fs *fs, const char *path) {
-    char parent[PATH_MAX];
+    char parent[PATH_MAX] = "";
     const char *name = zb__fs_name_of(path);
-    const size_t length = name > path ? (size_t)(name - path) - 1 : 0;
-    memcpy(parent, path, length);
-    parent[length] = '\0';
+    if (name > path)
+        memcpy(parent, path, (size_t)(name - path) - 1);
     int above = *parent ? zb__fs_openat(fs->root, parent, DIRECTORY) : fs->root;
     if (above < 0)
         return -1;

@@ -84,9 +84,7 @@ typedef struct zb__fs {
     int left;        /* one more than the descriptor of the hierarchy's lock file, which nobody has
                         locked through it, see fs_lock.c; 0: none */
     struct stat left_file;           /* that file */
-    atomic_uint_fast64_t holder;     /* the thread that holds the hierarchy's lock through this
-                                        store, by its number; 0: none */
-    struct stat held_file;           /* the file of that lock */
+    bool has_hierarchy;              /* a thread holds the hierarchy's lock through this store */
     zb__fs_tree *erased, *left_over; /* they wait until it lets go; NULL: none */
     zb__fs_tree *going;              /* those that threads take apart, or are about to */
     unsigned forks;                  /* between the process that opened the store and this one */

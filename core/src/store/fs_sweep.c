@@ -2,15 +2,14 @@
 /*
  * Removing the leftovers of killed writers from the directory store.
  *
- * A temporary file is left over when its writer is gone. Each writer holds the lock of its file, or
- * makes a document and holds the hierarchy's lock, so free locks tell that it is gone; but only
- * among processes on one kernel, since some network file systems grant locks to each machine by
- * itself. The kernel is part of the name: files of another one, and files whose lock cannot be
- * asked for, are taken for left over after a day. A tree that was erased is left over when nobody
- * takes it apart, which its lock tells likewise (fs_discard.c). A lock file of a key that no
- * process holds is left over at once, except on file systems that other machines may write as well.
- * That of the hierarchy, which a store leaves between two changes, is removed like the others, but
- * nobody is told before it is a day old.
+ * A temporary file is left over when its writer is gone. Each writer holds the lock of its file, so
+ * a free lock tells that it is gone; but only among processes on one kernel, since some network
+ * file systems grant locks to each machine by itself. The kernel is part of the name: files of
+ * another one, and files whose lock cannot be asked for, are taken for left over after a day. A
+ * tree that was erased is left over when nobody takes it apart, which its lock tells likewise
+ * (fs_discard.c). A lock file of a key that no process holds is left over at once, except on file
+ * systems that other machines may write as well. That of the hierarchy, which a store leaves
+ * between two changes, is removed like the others, but nobody is told before it is a day old.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -36,18 +35,14 @@ static bool is_old(const struct stat *st) {
 }
 
 /* True if a free lock tells that no process holds it, on any machine. The name of a temporary file
-   tells which kernel it was made on. A document's is nobody's when no other one changes the
-   hierarchy after it was opened. */
-static bool lock_tells(zb__fs *fs, int dir, const char *name) {
-    if (zb__fs_is_lock(name))
-        return !fs->is_remote;
-    return zb__fs_is_local_temp(name) &&
-           (!zb__fs_is_document_temp(name) || !zb__fs_is_being_changed(fs, dir));
+   tells which kernel it was made on. */
+static bool lock_tells(const zb__fs *fs, const char *name) {
+    return zb__fs_is_lock(name) ? !fs->is_remote : zb__fs_is_local_temp(name);
 }
 
 /* True if the file of ours is left over. The check, and with `remove` the unlinking, hold its
    lock. *failed: errno, where it stays all the same. */
-static bool sweep_file(zb__fs *fs, int dir, const char *name, bool remove, int *failed) {
+static bool sweep_file(const zb__fs *fs, int dir, const char *name, bool remove, int *failed) {
     int fd = zb__fs_open_name(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
     if (fd < 0)
         return false; /* gone, or another user's */
@@ -55,13 +50,12 @@ static bool sweep_file(zb__fs *fs, int dir, const char *name, bool remove, int *
     bool left_over = false;
     int refused = zb__fs_lock_file(fd);
     if (refused != EAGAIN && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        bool is_free = !refused && lock_tells(fs, dir, name);
-        /* The lock of a key may have gone and come again before we had it; and the writer of a
-           document may have let go of its own when the file had its place. */
+        /* The lock of a key may have gone and come again before we had it. */
         bool is_same =
             fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && zb__fs_same_file(&now, &st);
+        bool is_free = is_same && !refused && lock_tells(fs, name);
         left_over = is_same && (is_old(&st) || (is_free && !zb__fs_is_hierarchy_lock(name)));
-        if (remove && is_same && (left_over || is_free))
+        if (remove && (left_over || is_free))
             *failed = zb__fs_unlink_file(dir, name);
     }
     close(fd);

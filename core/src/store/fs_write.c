@@ -3,12 +3,10 @@
  * Writing to the directory store: an object is written under a temporary name in the directory
  * where it belongs, closed, and renamed. A writer that is killed meanwhile leaves the old object
  * and a temporary file, which the next writer removes: the writer holds a lock of the file for as
- * long as it lives, so that a free lock means that the writer is gone (fs_sweep.c). For a document
- * the hierarchy's lock says the same, where the writer holds that: its file needs no other one.
+ * long as it lives, so that a free lock means that the writer is gone (fs_sweep.c).
  *
  * All that can fail fails before the rename: writing, syncing, and closing too, where network file
- * systems report the data that they could not write. To close a file is to let go of its lock, so
- * that one with a lock of its own has a copy of its descriptor closed.
+ * systems report the data that they could not write.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,36 +27,26 @@
 #include "store/fs_write.h"
 #include "zarrbridge/sys/store.h"
 
-typedef struct temp_file {
-    char name[NAME_MAX + 1];
-    int fd;          /* -1: closed */
-    bool is_covered; /* it has no lock: its writer has the hierarchy's, as long as it has this */
-    bool replaces;   /* there is an object in its place */
-} temp_file;
-
-#define TEMP_FLAGS (O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-
-/* Locks a new file; errno. A sweep may have come between creation and lock: it has the lock, or the
-   file has gone. Where there are no locks at all, sweeps only take files that are a day old. */
-static int lock_temp(int fd) {
-    struct stat st;
-    const int refused = zb__fs_lock_file(fd);
-    return refused != EAGAIN && fstat(fd, &st) == 0 && st.st_nlink > 0 ? 0 : EEXIST;
-}
-
-/* Creates a temporary file for `name`; errno. */
-static int create_temp(int dir, const char *name, temp_file *temp) {
+/* Creates a temporary file for `name` and locks it; its descriptor, or -1 with errno. */
+static int create_temp(int dir, const char *name, char temp[NAME_MAX + 1]) {
     for (int tries = 0; tries < ZB__FS_TRIES; tries++) {
-        zb__fs_temp_name(name, temp->name);
-        temp->fd = zb__fs_open_name(dir, temp->name, TEMP_FLAGS | O_CREAT | O_EXCL, 0666);
-        if (temp->fd < 0 && errno != EEXIST)
-            return errno;
-        if (temp->fd >= 0 && (temp->is_covered || lock_temp(temp->fd) == 0))
-            return 0;
-        if (temp->fd >= 0)
-            close(temp->fd);
+        zb__fs_temp_name(name, temp);
+        int fd =
+            zb__fs_open_name(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (fd < 0 && errno != EEXIST)
+            return -1;
+        if (fd < 0)
+            continue;
+        int refused = zb__fs_lock_file(fd);
+        struct stat st;
+        /* A sweep may have come between creation and lock: it has the lock, or the file has gone.
+           Where there are no locks at all, sweeps only take files that are a day old. */
+        if (refused != EAGAIN && fstat(fd, &st) == 0 && st.st_nlink > 0)
+            return fd;
+        close(fd);
     }
-    return EEXIST;
+    errno = EEXIST;
+    return -1;
 }
 
 /* Lets the new file have the rights of the one that it is going to replace: rewriting a chunk must
@@ -80,12 +68,10 @@ static bool keep_rights(int dir, const char *name, int fd) {
     return true;
 }
 
-/* Opens the key's directory and a temporary file in it. */
-static enum zb_code begin(zb__fs *fs, const zb_put *put, zb__fs_place *place, temp_file *temp,
-                          zb_error *err) {
+/* Opens the key's directory and a temporary file in it. *replaces: there is an object. */
+static enum zb_code begin(zb__fs *fs, const zb_put *put, zb__fs_place *place, bool *replaces,
+                          char temp[NAME_MAX + 1], int *fd, zb_error *err) {
     const char *key = put->key;
-    temp->is_covered =
-        !zb_put_waits(put) && zb__fs_is_holder(fs) && strcmp(zb__fs_name_of(key), "zarr.json") == 0;
     for (int tries = 0;; tries++) {
         enum zb_code code = put->is_first ? zb__fs_make_place(fs, key, place, err)
                                           : zb__fs_open_place(fs, key, true, place, err);
@@ -93,11 +79,12 @@ static enum zb_code begin(zb__fs *fs, const zb_put *put, zb__fs_place *place, te
             return code;
         if (!place->made)
             zb__fs_sweep(fs, place);
-        const int failed = create_temp(place->dir, place->name, temp);
-        if (!failed) {
-            temp->replaces = !place->made && keep_rights(place->dir, place->name, temp->fd);
+        *fd = create_temp(place->dir, place->name, temp);
+        if (*fd >= 0) {
+            *replaces = !place->made && keep_rights(place->dir, place->name, *fd);
             return ZB_OK;
         }
+        int failed = errno;
         close(place->dir);
         if (failed != ENOENT || tries == ZB__FS_TRIES)
             return zb__fs_fail_write(err, failed, "create a temporary file for", key);
@@ -149,20 +136,6 @@ int zb__fs_check_close(int fd) {
     }
 }
 
-/* Closes a file that has no lock, and asks likewise; errno. */
-static int close_covered(int dir, temp_file *temp) {
-    const int done = close(temp->fd);
-    temp->fd = -1;
-    if (done == 0 || errno != EINTR)
-        return done == 0 ? 0 : errno;
-    /* The descriptor is gone with its report: another one asks again. */
-    const int fd = zb__fs_open_name(dir, temp->name, TEMP_FLAGS, 0);
-    const int failed = fd >= 0 ? zb__fs_check_close(fd) : errno;
-    if (fd >= 0)
-        close(fd);
-    return failed;
-}
-
 /* True if its name leads to the content in the order of time, without being safe before a flush. */
 static bool is_in_order(const zb_put *put) {
     return put->in_order && put->sync == ZB_SYNC_NONE;
@@ -174,8 +147,7 @@ static bool is_flushed(const zb_put *put) {
 }
 
 /* Fills a temporary file up to the point where it only has to be renamed. */
-static enum zb_code fill(int dir, temp_file *temp, const zb_put *put, zb_error *err) {
-    const int fd = temp->fd;
+static enum zb_code fill(int fd, const zb_put *put, bool replaces, zb_error *err) {
     int failed = zb__fs_write_parts(fd, put->parts, put->count);
     if (failed)
         return zb__fs_fail_write(err, failed, "write", put->key);
@@ -183,7 +155,7 @@ static enum zb_code fill(int dir, temp_file *temp, const zb_put *put, zb_error *
         /* Only a hint: when the batch is synced, most of it is then on disk already, and one commit
            of the file system's journal serves all its files. */
         sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-    } else if (is_in_order(put) && temp->replaces) {
+    } else if (is_in_order(put) && replaces) {
         /* The data are on the disk before the name leads to them, so that no loss of power leaves
            an empty object in the place of one that was durable. The disk's own cache and the file
            system's journal keep that order; neither has to be flushed for it. */
@@ -193,7 +165,7 @@ static enum zb_code fill(int dir, temp_file *temp, const zb_put *put, zb_error *
     } else if (put->sync != ZB_SYNC_NONE && ZB__UNINTERRUPTED(fdatasync(fd)) != 0) {
         return zb__fs_fail_write(err, errno, "sync", put->key);
     }
-    failed = temp->is_covered ? close_covered(dir, temp) : zb__fs_check_close(fd);
+    failed = zb__fs_check_close(fd);
     return failed ? zb__fs_fail_write(err, failed, "close", put->key) : ZB_OK;
 }
 
@@ -232,21 +204,23 @@ enum zb_code zb__fs_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
     bool later = zb_put_waits(put);
     zb__fs_place place;
-    temp_file temp;
+    char temp[NAME_MAX + 1];
+    int fd;
+    bool replaces = false;
     enum zb_code code = is_flushed(put) ? zb__fs_join(fs, put->batch, err) : ZB_OK;
     if (code == ZB_OK)
-        code = begin(fs, put, &place, &temp, err);
+        code = begin(fs, put, &place, &replaces, temp, &fd, err);
     if (code != ZB_OK)
         return code;
-    code = fill(place.dir, &temp, put, err);
+    code = fill(fd, put, replaces, err);
     if (code == ZB_OK && !later)
-        code = replace(fs, put, &place, temp.name, err);
+        code = replace(fs, put, &place, temp, err);
     if (code != ZB_OK)
-        unlinkat(place.dir, temp.name, 0);
+        unlinkat(place.dir, temp, 0);
     if (code == ZB_OK && later)
-        code = zb__fs_wait(fs, put, &place, temp.name, temp.fd, err);
-    else if (temp.fd >= 0)
-        close(temp.fd);
+        code = zb__fs_wait(fs, put, &place, temp, fd, err);
+    else
+        close(fd);
     close(place.dir);
     zb__fs_kept_forget(fs, put->key);
     return code == ZB_OK && !later ? remember(fs, put, &place, err) : code;

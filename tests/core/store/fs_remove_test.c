@@ -213,36 +213,6 @@ static void live_files_stay(void **state) {
     assert_holds(f->store, "waits", "1");
 }
 
-/* A document's temporary file has no lock of its own where its writer holds the hierarchy's. */
-static void documents_of_live_writers_stay(void **state) {
-    fixture *f = *state;
-    zb_error err;
-    zb_store *above, *below;
-    zb_lock *lock;
-    char temp[NAME_MAX + 1], path[PATH_MAX + 300], name[NAME_MAX + 8];
-    fixture_must_put(f->store, "a/k", "1", PUT_LATER);
-    zb__fs_temp_name("zarr.json", temp);
-    snprintf(name, sizeof name, "a/%s", temp);
-    check_write_file(f->root, name, "x", 1);
-    snprintf(path, sizeof path, "%s/a", f->root);
-    ASSERT_OK(zb_store_open_fs(f->root, &above, &err), err);
-    ASSERT_OK(zb_store_open_fs(path, &below, &err), err);
-    ASSERT_OK(zb_store_lock(f->store, "zarr.json", &lock, &err), err);
-    fixture_must_put(above, "a/k", "2", PUT_LATER);
-    fixture_must_put(below, "k", "3", PUT_LATER);
-    assert_true(exists(f, name));
-    fixture_must_put(f->store, "a/zarr.json", "{}", PUT_LATER); /* the holder's file it is not */
-    assert_false(exists(f, name));
-    zb_store_unlock(lock);
-    zb_store_release(above);
-    zb_store_release(below);
-    check_write_file(f->root, name, "x", 1);
-    ASSERT_OK(zb_store_open_fs(f->root, &above, &err), err);
-    fixture_must_put(above, "a/k", "4", PUT_LATER); /* nobody holds it */
-    assert_false(exists(f, name));
-    zb_store_release(above);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(erases_trees),
@@ -250,7 +220,6 @@ int main(void) {
         FIXTURE_TEST(links_are_erased_not_followed),
         FIXTURE_TEST(next_writers_tidy_up),
         FIXTURE_TEST(live_files_stay),
-        FIXTURE_TEST(documents_of_live_writers_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -300,43 +300,6 @@ static void any_call_may_fail(void **state) {
     assert_clean(f, rounds + 1);
 }
 
-/* A document whose writer holds the hierarchy's lock, of a node that is new or not: without a lock
-   of its own, and closed before it has its name, so that nothing fails after that. An interrupted
-   close has told nothing. */
-static void documents_may_fail_likewise(void **state) {
-    fixture *f = *state;
-    zb_error err;
-    zb_lock *lock;
-    const int descriptors = check_descriptors() + 1; /* that of the lock stays */
-    fixture_must_put(f->store, "zarr.json", "old", PUT_LATER);
-    ASSERT_OK(zb_store_lock(f->store, "zarr.json", &lock, &err), err);
-    for (int interrupted = 0; interrupted < 2; interrupted++) {
-        static const enum call kinds[] = {CALL_OPENAT, CALL_WRITEV, CALL_CLOSE, CALL_RENAMEAT};
-        for (int i = interrupted ? 2 : 0; i < (interrupted ? 3 : 4); i++) {
-            char *data = NULL;
-            calls_fail(kinds[i], 1, interrupted ? EINTR : EIO);
-            const enum zb_code code = fixture_put(f->store, "zarr.json", "new", PUT_IN_ORDER, &err);
-            assert_true(calls_failed());
-            calls_fail(kinds[i], 0, 0);
-            assert_int_equal(code, interrupted ? ZB_OK : ZB_EIO);
-            ASSERT_OK(fixture_get(f->store, "zarr.json", &data, &err), err);
-            assert_string_equal(data, interrupted ? "new" : "old");
-            free(data);
-            int ours;
-            assert_int_equal(fixture_files(f->root, &ours), 2);
-            assert_int_equal(ours, 1); /* the lock's */
-        }
-    }
-    calls_fail(CALL_FCNTL, 1, EIO);
-    fixture_must_put(f->store, "g/zarr.json", "1", PUT_IN_ORDER);
-    assert_false(calls_failed());
-    fixture_must_put(f->store, "g/k", "2", PUT_IN_ORDER);
-    assert_true(calls_failed());
-    calls_fail(CALL_FCNTL, 0, 0);
-    zb_store_unlock(lock);
-    assert_int_equal(check_descriptors(), descriptors);
-}
-
 /* The store on a file system of 1 MB. */
 static void fill_the_disk(zb_store *store) {
     zb_error err = {.code = ZB_OK};
@@ -458,7 +421,6 @@ int main(void) {
         FIXTURE_TEST(what_is_in_the_way_stays),
         FIXTURE_TEST(creates_stores),
         FIXTURE_TEST(any_call_may_fail),
-        FIXTURE_TEST(documents_may_fail_likewise),
         FIXTURE_TEST(full_disks_keep_the_old_object),
         FIXTURE_TEST(readers_see_old_or_new),
     };
