@@ -28,9 +28,9 @@ typedef struct walk {
     zb_chunk_fn fn;
     void *context;
     bool inner; /* inner chunks are told, not objects */
-    bool lists; /* all of the array is walked, by the listing where there is one */
+    bool lists; /* the walk is over all of the array: the store lists it where it can */
     bool stopped;
-    bool is_named;                                 /* an error's message tells array and chunk */
+    bool is_named; /* an error's message tells the array, and the chunk */
     uint64_t start[ZB_MAX_NDIM], end[ZB_MAX_NDIM]; /* elements: chunks that hold some are told */
     zb__stored_chunk *object;                      /* the one that the walk is in */
     zb__source told;                               /* the bytes of the inner chunk that is told */
@@ -178,7 +178,8 @@ static enum zb_code tell_object(walk *w, zb__stored_chunk *object, zb_error *err
     return code ? zb__stored_chunk_blame(object, code, err) : ZB_OK;
 }
 
-/* Tells of those that are there, and leaves the others missing. Fails where the walk is stopped. */
+/* Tells of those that are there, and leaves the others missing. Fails, without a message, where the
+   walk is stopped. */
 static enum zb_code look(void *context, zb__stored_chunk *objects, size_t count, zb_error *err) {
     walk *w = context;
     enum zb_code code = ZB_OK;
@@ -188,10 +189,16 @@ static enum zb_code look(void *context, zb__stored_chunk *objects, size_t count,
         code = zb__stored_chunk_open(&objects[i], err);
         if (!code && objects[i].object)
             code = tell_object(w, &objects[i], err);
-        w->is_named = code != ZB_OK;
         zb_object_close(objects[i].object);
     }
     return w->stopped && !code ? ZB_EINVAL : code;
+}
+
+/* Tells of those that are stored. Errors name the array. */
+static enum zb_code look_surely(walk *w, zb__stored_chunk *objects, size_t count, zb_error *err) {
+    const enum zb_code code = zb__missing_surely(objects, count, look, w, err);
+    w->is_named = code != ZB_OK;
+    return code;
 }
 
 /* An object that is in doubt until a look has found it. */
@@ -228,7 +235,7 @@ static enum zb_code take_listed(void *context, const char *key, const uint64_t *
         return w->stopped ? ZB_EINVAL : ZB_OK;
     }
     zb__stored_chunk object = object_at(w, own);
-    return zb__missing_surely(&object, 1, look, w, err);
+    return look_surely(w, &object, 1, err);
 }
 
 static enum zb_code list(walk *w, const cells *wanted, uint64_t count, zb_error *err) {
@@ -257,7 +264,7 @@ static enum zb_code ask_for_inner(walk *w, cells *c, zb_error *err) {
             b->object[count] = object_at(w, b->index[count]);
             count++;
         }
-        code = zb__missing_surely(b->object, count, look, w, err);
+        code = look_surely(w, b->object, count, err);
     }
     free(b);
     return code;
@@ -316,7 +323,7 @@ static enum zb_code go(walk *w, zb_error *err) {
     if (count > MOST_QUESTIONS)
         return zb_fail(
             err, ZB_EUNSUPPORTED,
-            "the store cannot list names, and the array has more than %llu chunks to ask for",
+            "the store cannot list names, and there are more than %llu chunks to ask for",
             (unsigned long long)MOST_QUESTIONS);
     return w->inner ? ask_for_inner(w, &c, err) : ask_for_objects(w, &c, err);
 }
