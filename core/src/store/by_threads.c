@@ -3,7 +3,7 @@
  * Requests for backends that answer only while one waits: threads of the core's own wait in their
  * place. They are not the pool's, which are as many as processors and decode meanwhile.
  *
- * Threads are started when there are more requests than idle ones, and stay for the life of the
+ * Threads are started when there are more requests than free ones, and stay for the life of the
  * process. A child of a fork has none, and none of its parent's requests.
  */
 #include "store/by_threads.h"
@@ -32,13 +32,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 static pthread_cond_t work_came = PTHREAD_COND_INITIALIZER,
                       submission_ended = PTHREAD_COND_INITIALIZER;
 static submission *submissions; /* in the order in which they came */
-static size_t threads, idle;
+static size_t waiting;          /* requests that are not begun */
+static size_t threads, busy;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void forget_threads(void *unused) {
     (void)unused;
     submissions = NULL;
-    threads = idle = 0;
+    waiting = threads = busy = 0;
     pthread_cond_init(&work_came, NULL);
     pthread_cond_init(&submission_ended, NULL);
 }
@@ -120,32 +121,40 @@ static void *thread_main(void *unused) {
     for (;;) {
         submission *b = find_work();
         if (!b) {
-            idle++;
             pthread_cond_wait(&work_came, &lock);
-            idle--;
             continue;
         }
         zb_fetch *fetch = b->left;
         b->left = fetch->next;
         b->running++;
+        waiting--;
+        busy++;
         pthread_mutex_unlock(&lock);
         fetch->code = zb__fetch_serve(b->store, fetch);
         b->done(b->context, fetch);
         pthread_mutex_lock(&lock);
+        busy--;
         b->running--;
         end_submission(b);
     }
     return NULL;
 }
 
-/* Starts threads for so many requests more than the idle ones can serve. Called with the lock;
-   false when there is no thread at all. */
+/* Starts threads where the free ones are too few for all that waits and for these requests: one
+   that was woken is free until it takes a request. Called with the lock; false when there is no
+   thread at all. */
 static bool start_threads(size_t requests) {
-    for (size_t n = idle; n < requests && threads < MOST_THREADS; n++, threads++) {
-        if (zb__thread_start(NULL, thread_main, NULL) != 0)
-            break;
-    }
+    while (threads - busy < waiting + requests && threads < MOST_THREADS &&
+           zb__thread_start(NULL, thread_main, NULL) == 0)
+        threads++;
     return threads > 0;
+}
+
+static size_t count(const zb_fetch *list) {
+    size_t n = 0;
+    for (; list; list = list->next)
+        n++;
+    return n;
 }
 
 /* ---- The interface ---- */
@@ -153,9 +162,7 @@ static bool start_threads(size_t requests) {
 enum zb_code zb_store_submit_by_threads(zb_store *store, zb_fetch *list, zb_fetch_fn done,
                                         void *context, zb_error *err) {
     pthread_once(&once, init);
-    size_t requests = 0;
-    for (const zb_fetch *fetch = list; fetch; fetch = fetch->next)
-        requests++;
+    const size_t requests = count(list);
     if (requests == 0)
         return ZB_OK;
     submission *b = calloc(1, sizeof *b);
@@ -169,6 +176,7 @@ enum zb_code zb_store_submit_by_threads(zb_store *store, zb_fetch *list, zb_fetc
         while (*end)
             end = &(*end)->next;
         *end = b;
+        waiting += requests;
         pthread_cond_broadcast(&work_came);
     }
     pthread_mutex_unlock(&lock);
@@ -190,6 +198,7 @@ void zb_store_cancel_by_threads(zb_store *store, void *context) {
     for (submission *b = submissions, *next; b; b = next) {
         next = b->next;
         if (b->store == store && b->context == context) {
+            waiting -= count(b->left);
             b->left = NULL;
             end_submission(b);
         }
