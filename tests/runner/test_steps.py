@@ -260,6 +260,33 @@ def test_runs_in_one_chroot_wait_for_each_other(chroot):
     assert (chroot.root / "log").read_text().split() == ["make", "run", "end", "run", "end"]
 
 
+# The programs of this machine are in the chroot, by a mount.
+DEBOOTSTRAP = """
+mkdir -p $3/{dev,proc,run,sys,usr,etc/{apt/apt.conf.d,dpkg/dpkg.cfg.d},var/lib/dpkg/updates}
+cp -P /bin /sbin /lib* $3
+echo installed >$3/var/lib/dpkg/states"""
+CHROOT = 'mount --rbind /usr "$1/usr"; exec /usr/sbin/chroot "$@"'
+
+
+def test_a_command_in_a_chroot_can_mount_what_ends_with_it(chroot):
+    """As tools/test does to have memory of its own."""
+    (chroot.bin / "unshare").unlink()
+    if subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], check=False).returncode:
+        pytest.skip("no namespaces here")
+    if not Path("/bin").is_symlink():
+        pytest.skip("the stand-in for debootstrap links /bin to /usr/bin")
+    chroot.program("debootstrap", DEBOOTSTRAP)
+    chroot.program("chroot", CHROOT)
+    own = "mount -t tmpfs tmpfs /dev/shm; touch /dev/shm/mine; [ -e /sys/kernel ]"
+    done = subprocess.run(
+        [chroot.root / "tools" / "test-in", "forky", "unshare", "--mount", "bash", "-euc", own],
+        env=os.environ | {"PATH": f"{chroot.bin}:{os.environ['PATH']}"}, check=False)
+    assert done.returncode == 0 and not Path("/dev/shm/mine").exists()
+    root = chroot.root / "build" / "in-forky"
+    assert str(root) not in Path("/proc/self/mounts").read_text()
+    assert not any(list((root / name).iterdir()) for name in ("dev", "proc", "run", "sys", "usr"))
+
+
 def test_what_is_not_formatted_fails(machine):
     machine.program("clang-format-19", "[ $1 != --version ] || { echo version 19.1.7; exit; }\n"
                     "[[ $* = *--dry-run*core/a.c*gdal-driver/a.c*hdf5-vol/a.c*tests/a.c* ]] && exit 1")
