@@ -110,6 +110,13 @@ cp {machine.bin}/program $2''')
         "tsan: programs with the thread sanitizer do not start: FATAL: unexpected memory mapping"]
 
 
+def test_the_compiler_may_lack_the_thread_sanitizer(machine):
+    machine.program("compiler", 'echo "cannot find -ltsan" >&2; exit 1')
+    assert machine.test("tsan")[2] == [
+        "0 of 1 passed, 1 skipped",
+        "tsan: the compiler makes no programs with the thread sanitizer: cannot find -ltsan"]
+
+
 def test_tests_that_fail_in_the_chroot_fail(machine):
     machine.tool("test-in", '[ "$3" != plugins ]')
     status, head, end = machine.test("forky", "format")
@@ -153,6 +160,21 @@ def test_later_steps_are_built_beside_the_tests(machine, status):
         "configure asan", "build asan", "test asan"]
 
 
+@pytest.mark.parametrize("rest, ended", [("exit 0", 0), ("exec sleep 1000", 1)])
+def test_a_build_is_ended_once_and_only_while_it_runs(machine, rest, ended):
+    """Its process id may be that of another program later."""
+    log, ahead = machine.root / "log", machine.root / "ahead"
+    log.touch()
+    machine.program("cmake", CONFIGURES)
+    machine.program("ninja", f"echo $$ >{ahead}.new; mv {ahead}.new {ahead}; {rest}")
+    gone = f"{WAITS.format(ahead)}; for i in {{1..6000}}; do [ -e /proc/$(<{ahead}) ] || break; sleep 0.05; done"
+    machine.program("ctest", WAITS.format(ahead) if ended else gone)
+    kill = {"BASH_FUNC_kill%%": f'() {{ echo "$*" >>{log}; builtin kill "$@"; }}'}
+    status, _, end = machine.test("release", "asan", "asan", environment=os.environ | kill)
+    assert status == 0 and end == ["3 of 3 passed, 0 skipped"]
+    assert log.read_text() == ahead.read_text() * ended
+
+
 @pytest.mark.parametrize("free, mount, place", [
     (1 << 40, "exit 1", "/dev/shm"), (1000, "exit 0", "/dev/shm"), (1000, "exit 1", "")])
 def test_files_are_in_memory_where_there_is_room(machine, free, mount, place):
@@ -167,6 +189,33 @@ def test_files_are_in_memory_where_there_is_room(machine, free, mount, place):
     environment = {name: value for name, value in os.environ.items() if name != "TMPDIR"}
     status, head, _ = machine.test("release", "asan", environment=environment)
     assert status == 0 and re.findall("^place=(.*)$", head, re.MULTILINE) == ["", place, place]
+
+
+MUCH = 1 << 40  # KiB
+
+
+@pytest.mark.parametrize("limit, room", [
+    ([], True),
+    (["max", 1 << 30], True),
+    ([1 << 40, 1 << 30], True),
+    ([1 << 30, 1 << 29], False),
+    ([1 << 40, 1 << 40], False),
+    (["inactive_file 4096", f"total_inactive_file {1 << 39}", 1 << 40, 1 << 40], True),
+])
+def test_the_limit_of_a_container_bounds_the_memory(machine, limit, room):
+    """As its control group has it: the limit, and what is used. What is cached of the disk can be dropped."""
+    machine.program("nproc", "echo 1")
+    machine.program("df", "echo Avail; echo $((1 << 40))")
+    lines = [f"MemAvailable: {MUCH} kB", "HugePages_Total: 0", *map(str, limit)]
+    machine.program("cat", "\n".join(f"echo {line}" for line in lines))
+    machine.program("cmake", CONFIGURES)
+    machine.program("ctest", 'echo "place=${TMPDIR-}"')
+    memory, disk = str(machine.root / "memory"), str(machine.root)
+    os.mkdir(memory)
+    status, head, _ = machine.test(
+        "asan", environment=os.environ | {"TMPDIR": disk, "ZARRBRIDGE_MEMORY": memory})
+    assert status == 0 and re.findall("^place=(.*)$", head, re.MULTILINE) == [memory if room else disk]
+    assert f"\nTemporary files: {f'in memory, in {memory}' if room else f'on the disk, in {disk}'}\n" in head
 
 
 def test_steps_without_a_chroot_make_none(machine):
