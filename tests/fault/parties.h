@@ -10,7 +10,7 @@
 typedef void (*party_fn)(int party);
 
 /* Runs fn in a process, or a thread, for each number below count (at most PARTIES), all at once;
-   all must come to their end. */
+   all must come to their end. A process that fails ends the others. */
 void parties_run_processes(int count, party_fn fn);
 void parties_run_threads(int count, party_fn fn);
 

@@ -13,8 +13,8 @@
 typedef struct tally {
     atomic_int sent[ITEMS];
     atomic_int inside, most;
-    size_t fails; /* this item; ITEMS: none */
-    int patience; /* milliseconds */
+    size_t fails;        /* this item; ITEMS: none */
+    atomic_int patience; /* milliseconds, of all items together */
 } tally;
 
 static enum zb_code count(void *context, size_t item, zb__scratch *scratch, zb_error *err) {
@@ -26,7 +26,7 @@ static enum zb_code count(void *context, size_t item, zb__scratch *scratch, zb_e
     }
     assert_non_null(scratch);
     /* Until a second thread has come: a busy machine may start it late. */
-    for (int i = 0; i < t->patience && atomic_load(&t->most) < 2; i++)
+    while (atomic_load(&t->most) < 2 && atomic_fetch_sub(&t->patience, 1) > 0)
         nanosleep(&moment, NULL);
     atomic_fetch_add(&t->sent[item], 1);
     atomic_fetch_sub(&t->inside, 1);
