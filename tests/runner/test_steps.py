@@ -175,18 +175,24 @@ def test_a_build_is_ended_once_and_only_while_it_runs(machine, rest, ended):
     assert log.read_text() == ahead.read_text() * ended
 
 
-@pytest.mark.parametrize("free, mount, place", [
-    (1 << 40, "exit 1", "/dev/shm"), (1000, "exit 0", "/dev/shm"), (1000, "exit 1", "")])
-def test_files_are_in_memory_where_there_is_room(machine, free, mount, place):
+@pytest.mark.parametrize("available, free, mount, there", [
+    (1 << 40, 1 << 40, "exit 1", True), (1 << 40, 1000, "exit 0", True), (1 << 40, 1000, "exit 1", False),
+    (1000, 1 << 40, "exit 0", False)])
+def test_files_are_in_memory_where_there_is_room(machine, available, free, mount, there):
     """Of all steps but the release, and of a part of that; in a file system of their own where that of the machine
     is small."""
+    memory = machine.root / "memory"
+    memory.mkdir()
+    place = str(memory) if there else ""
     machine.program("nproc", "echo 1")  # what is needed grows with it
+    machine.program("awk", f"[[ $1 = *MemAvailable* ]] && echo {available}")  # in KiB
     machine.program("df", f"echo Avail; echo {free}")
     machine.program("mount", mount)
     for name in ("cmake", "ninja"):
         machine.program(name, CONFIGURES)
     machine.program("ctest", 'echo "place=${TMPDIR-}"')
     environment = {name: value for name, value in os.environ.items() if name != "TMPDIR"}
+    environment["ZARRBRIDGE_MEMORY"] = str(memory)
     status, head, _ = machine.test("release", "asan", environment=environment)
     assert status == 0 and re.findall("^place=(.*)$", head, re.MULTILINE) == ["", place, place]
 
