@@ -9,9 +9,14 @@ import numpy
 import pytest
 import zarr
 
-from simserver import SimServer, make_certificate
+from simserver import Gate, SimServer, make_certificate
 
 PROXIES = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
+
+
+# A process that stands still on a busy machine is no server that hangs, and a request that a gate holds back is not
+# to be given up. The library reads it when a test file loads it.
+os.environ.setdefault("ZARRBRIDGE_REMOTE_STALL_SECONDS", str(2 * Gate.SECONDS))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -70,24 +70,26 @@ class Fault:
 
 class Gate:
     """Holds replies back until `count` of them wait at once, or until it is opened; from then on they pass. What
-    begins together is seen by that, however late a thread or a process comes to its turn. A wait ends by itself
-    after minutes, and `was_met` says that so many never came."""
+    begins together is seen by that, however late a thread or a process comes to its turn. The first wait that is
+    too long opens it, and `was_met` says that so many never came. A client must have more patience: a request that
+    it gives up and sends again counts twice."""
 
     SECONDS = 300  # of a server or a client that is waited for, on the slowest machine
 
     def __init__(self, chooses, count):
         self.chooses, self.count = chooses, count  # chooses: whether a request is held back
         self.inside, self.most, self.is_open, self.was_met = 0, 0, False, False
-        self.changed = threading.Condition()
+        self.changed = threading.Condition()  # its lock can be taken again by the thread that has it
 
     def enter(self):
         with self.changed:
             self.inside += 1
             self.most = max(self.most, self.inside)
-            self.was_met = self.was_met or self.inside >= self.count
-            self.is_open = self.is_open or self.was_met
+            if not self.is_open:
+                self.is_open = self.was_met = self.inside >= self.count
             self.changed.notify_all()
-            self.changed.wait_for(lambda: self.is_open, self.SECONDS)
+            if not self.changed.wait_for(lambda: self.is_open, self.SECONDS):
+                self.open()
             self.inside -= 1
 
     def wait(self, count=1):
