@@ -27,7 +27,7 @@ namespace {
 struct Found {
     const zb_node *array;
     const uint64_t *start, *count; /* of the window, along the array's dimensions */
-    bool stops;                    /* at the first one */
+    bool stops_at_data;            /* at the first stored chunk */
     uint64_t elements;             /* of the window, in stored chunks */
 };
 
@@ -40,13 +40,13 @@ int take(void *context, const uint64_t *index, uint64_t /* bytes */) {
                   std::max(found->start[d], span.start);
     }
     found->elements += inside;
-    return found->stops ? 1 : 0;
+    return found->stops_at_data ? 1 : 0;
 }
 
 } // namespace
 
-int coverage(const Array &array, const Layout &layout, int band, const Window &window, int stop,
-             double *percent) {
+int coverage(const Array &array, const Layout &layout, int band, const Window &window,
+             int stop_flags, double *percent) {
     static constexpr int kUnknown =
         GDAL_DATA_COVERAGE_STATUS_UNIMPLEMENTED | GDAL_DATA_COVERAGE_STATUS_DATA;
     if (!knows_coverage(array))
@@ -65,17 +65,18 @@ int coverage(const Array &array, const Layout &layout, int band, const Window &w
     put(layout.axes.x, window.x, window.width);
 
     Found found = {array.node(), start.data(), count.data(),
-                   (stop & GDAL_DATA_COVERAGE_STATUS_DATA) != 0, 0};
+                   (stop_flags & GDAL_DATA_COVERAGE_STATUS_DATA) != 0, 0};
     zb_error err;
     if (zb_array_stored_in(array.node(), start.data(), count.data(), take, &found, &err) != ZB_OK)
         return kUnknown; /* reading will tell what is wrong */
     const uint64_t all = static_cast<uint64_t>(window.width) * static_cast<uint64_t>(window.height);
-    const bool is_early = found.elements > 0 && found.stops;
+    const bool was_stopped = found.elements > 0 && found.stops_at_data;
     if (percent != nullptr)
-        *percent =
-            is_early ? -1 : 100.0 * static_cast<double>(found.elements) / static_cast<double>(all);
+        *percent = was_stopped
+                       ? -1
+                       : 100.0 * static_cast<double>(found.elements) / static_cast<double>(all);
     return (found.elements > 0 ? GDAL_DATA_COVERAGE_STATUS_DATA : 0) |
-           (found.elements < all && !is_early ? GDAL_DATA_COVERAGE_STATUS_EMPTY : 0);
+           (found.elements < all && !was_stopped ? GDAL_DATA_COVERAGE_STATUS_EMPTY : 0);
 }
 
 } // namespace zarr3

@@ -192,17 +192,18 @@ static bool is_definition_of(const OGRSpatialReference &known, const OGRSpatialR
 
 /* Of a CRS that has a code. */
 static void complete_known(OGRSpatialReference *srs) {
-    OGRSpatialReference known, simple;
+    OGRSpatialReference known, as_wkt_2015, as_wkt_1;
     if (!import_by_code(*srs, &known))
         return;
     /* In WKT 1 and WKT 2:2015, which many programs set, a datum stands for the database's ensemble
        of datums. All else of the database's definition is in the latter. */
-    static const char *const kOlder[] = {"FORMAT=WKT2_2015", nullptr};
+    static const char *const kWkt2015[] = {"FORMAT=WKT2_2015", nullptr};
     if (!is_definition_of(known, *srs) &&
-        !(import_text(known.exportToWkt(kOlder), &simple) && is_definition_of(simple, *srs))) {
-        if (!import_text(known.exportToWkt(), &simple) || !is_definition_of(simple, *srs))
+        !(import_text(known.exportToWkt(kWkt2015), &as_wkt_2015) &&
+          is_definition_of(as_wkt_2015, *srs))) {
+        if (!import_text(known.exportToWkt(), &as_wkt_1) || !is_definition_of(as_wkt_1, *srs))
             return;
-        known = simple;
+        known = as_wkt_1;
     }
     known.SetCoordinateEpoch(srs->GetCoordinateEpoch());
     *srs = known;
@@ -212,11 +213,11 @@ static void complete_known(OGRSpatialReference *srs) {
    taken from the database where the text stays the same. */
 static void complete_base(OGRSpatialReference *srs) {
     const std::unique_ptr<OGRSpatialReference> base(srs->CloneGeogCS());
-    OGRSpatialReference known, simple;
+    OGRSpatialReference known, as_wkt_1;
     if (base == nullptr || !import_by_code(*base, &known) ||
-        !import_text(known.exportToWkt(), &simple))
+        !import_text(known.exportToWkt(), &as_wkt_1))
         return;
-    for (const OGRSpatialReference *candidate : {&known, &simple}) {
+    for (const OGRSpatialReference *candidate : {&known, &as_wkt_1}) {
         OGRSpatialReference completed = *srs;
         if (completed.CopyGeogCSFrom(candidate) == OGRERR_NONE &&
             crs_text(completed) == crs_text(*srs)) {
