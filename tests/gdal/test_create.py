@@ -307,24 +307,49 @@ def test_colours_are_those_of_a_geotiff(tmp_path, layout, bands, type, options):
         expected[0] = gdal.GCI_Undefined  # said by nobody
     with Errors() as errors:
         create(tmp_path / "r.zarr", bands, type, options + layout, 8, 8).Close()
-        DRIVER.CreateCopy(str(tmp_path / "c.zarr"), picture(bands, type),
-                          options=options + layout).Close()
     assert errors.seen == []
     assert colours(opened(tmp_path / "r.zarr")) == expected
-    assert colours(opened(tmp_path / "c.zarr")) == expected
+    if options[0].startswith("PHOTOMETRIC"):
+        assert copied(tmp_path, picture(bands, type), *options, *layout) == (expected, [])
 
 
-def test_colours_of_copies(tmp_path):
-    alpha = RGB + [gdal.GCI_AlphaBand]
+Y, R, G, B, A, U = (gdal.GCI_GrayIndex, gdal.GCI_RedBand, gdal.GCI_GreenBand, gdal.GCI_BlueBand,
+                    gdal.GCI_AlphaBand, gdal.GCI_Undefined)
 
-    def copied(source, *options):
+
+def copied(tmp_path, source, *options):
+    """The colours of a copy, and the texts of warnings."""
+    with Errors() as errors:
         DRIVER.CreateCopy(str(tmp_path / "c.zarr"), source, options=list(options)).Close()
-        return colours(opened(tmp_path / "c.zarr"))
+    assert errors.failures == []
+    return colours(opened(tmp_path / "c.zarr")), [text for _, text in errors.seen]
 
-    assert copied(picture(4, gdal.GDT_UInt16, RGB), "ALPHA=YES") == alpha
-    assert copied(picture(4, gdal.GDT_UInt16, alpha), "PHOTOMETRIC=RGB") == alpha
-    assert copied(picture(4, gdal.GDT_UInt16, alpha), "ALPHA=NO") == RGB + [gdal.GCI_Undefined]
-    assert copied(picture(4, gdal.GDT_UInt16, alpha), "PHOTOMETRIC=YCBCR") == alpha
+
+@pytest.mark.parametrize("option", ["ALPHA=YES", "ALPHA=NO", "PHOTOMETRIC=RGB"])
+@pytest.mark.parametrize("type", [gdal.GDT_Byte, gdal.GDT_UInt16])
+@pytest.mark.parametrize("before", [
+    [B, G, R], [B, G, R, U], [B, G, R, A], [R, G, B], [R, G, B, U], [R, G, B, A], [R, G, B, U, U],
+    [R, G, B, U, A], [R, G, B, A, A], [Y, U], [Y, A], [Y, U, U], [Y, U, U, U], [Y, U, A], [Y, U, U, U, U]])
+def test_colours_of_copies_are_those_of_geotiffs(tmp_path, before, type, option):
+    """ALPHA alone exchanged red and blue."""
+    source = picture(len(before), type, before)
+    if option == "PHOTOMETRIC=RGB" and len(before) < 3:
+        assert copied(tmp_path, source, option)[0] == before
+        return
+    gdal.GetDriverByName("GTiff").CreateCopy(str(tmp_path / "c.tif"), source, options=[option]).Close()
+    found, warnings = copied(tmp_path, source, option)
+    assert found == colours(gdal.Open(str(tmp_path / "c.tif")))
+    lost = option.startswith("ALPHA") and (A in found) != (option == "ALPHA=YES")
+    assert [option in text and "keep the colours of the source" in text for text in warnings] == [True] * lost
+
+
+def test_where_copies_differ_from_geotiffs(tmp_path):
+    """The options count where GeoTIFFs' do not: gray and alpha for colours, an alpha band that is not the last."""
+    assert copied(tmp_path, picture(3, gdal.GDT_Byte, RGB), "PHOTOMETRIC=MINISBLACK") == ([Y, U, U], [])
+    assert copied(tmp_path, picture(4, gdal.GDT_Byte, RGB + [A]), "PHOTOMETRIC=MINISBLACK") == ([Y, U, U, A], [])
+    assert copied(tmp_path, picture(4, gdal.GDT_Byte, [B, G, R, A]), "PHOTOMETRIC=YCBCR") == (RGB + [A], [])
+    assert copied(tmp_path, picture(5, gdal.GDT_Byte, RGB + [A, U]), "ALPHA=NO") == (RGB + [U, U], [])
+    assert copied(tmp_path, picture(2, gdal.GDT_UInt16, [U, U]), "ALPHA=YES") == ([U, A], [])
 
 
 @pytest.mark.parametrize("bands,options,word,expected", [

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The colours of a new raster's bands, as the creation options PHOTOMETRIC and ALPHA name them. */
+/* The colours of bands, as the creation options PHOTOMETRIC and ALPHA name them. */
 #ifndef ZARR3_COLOURS_H
 #define ZARR3_COLOURS_H
 
@@ -8,9 +8,16 @@
 
 namespace zarr3 {
 
-/* Sets the colour interpretations that the options name, and leaves the others as they are. Warns
-   where there are too few bands. */
-void set_colours(GDALDataset *raster, const CreationOptions &options);
+/* Both do nothing without the options, and warn where there is no band for what they name. Bands
+   behind the colours that PHOTOMETRIC names have none, but may be alpha. */
+
+/* Of a raster without content. With ALPHA alone three or four bands of bytes become red, green and
+   blue, too, as in a new GeoTIFF. */
+void set_new_colours(GDALDataset *raster, const CreationOptions &options);
+
+/* Of a copy, which has the colours of its source. ALPHA alone changes no band but those that are or
+   become alpha. */
+void change_copied_colours(GDALDataset *copy, const CreationOptions &options);
 
 } // namespace zarr3
 

@@ -169,7 +169,7 @@ GDALDataset *create(const char *name, int width, int height, int bands, GDALData
         create_raster(&destination, false, {width, height, bands, type}, options);
     if (dataset == nullptr)
         return nullptr;
-    set_colours(dataset.get(), options);
+    set_new_colours(dataset.get(), options);
     if (destination.node().empty() && !options.append)
         remove_sidecars(destination.hierarchy().root);
     destination.keep();

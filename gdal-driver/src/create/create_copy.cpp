@@ -124,7 +124,7 @@ static bool copy_properties(GDALDataset *source, Zarr3Dataset *copy, bool strict
         copy->SetMetadata(items.List());
     for (int i = 1; i <= source->GetRasterCount(); i++)
         copy_band(source->GetRasterBand(i), copy->GetRasterBand(i));
-    set_colours(copy, options);
+    change_copied_colours(copy, options);
     return (!has_mask(source) || keeps_mask(source) || lose(strict, "masks of single bands")) &&
            copy_nodata(source, copy, strict);
 }
