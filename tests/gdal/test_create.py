@@ -269,6 +269,7 @@ def test_tiles_and_strips(tmp_path):
     with Errors() as errors:
         create(tmp_path / "t.zarr", 1, options=["TILED=YES"]).Close()
         create(tmp_path / "s.zarr", 1, options=["TILED=NO", "BLOCKXSIZE=700", "BLOCKYSIZE=9"]).Close()
+        create(tmp_path / "b.zarr", 1, options=["TILED=NO", "BLOCKSIZE=700x9"]).Close()
         assert errors.seen == []
         create(tmp_path / "r.zarr", 1, options=["TILED=NO"]).Close()
     assert shapes(tmp_path / "s.zarr", "s")[0] == [9, 700]
@@ -370,10 +371,42 @@ def test_arrays_refuse_what_is_for_rasters(tmp_path, option):
     assert "for rasters" in errors.failures[0] and os.listdir(tmp_path) == []
 
 
-def test_deflate_is_gzip(tmp_path):
-    create(tmp_path / "r.zarr", options=["COMPRESS=DEFLATE", "ZLEVEL=9"]).Close()
+@pytest.mark.parametrize("compressor", ["DEFLATE", "GZIP"])
+@pytest.mark.parametrize("level", ["LEVEL", "ZLEVEL", "GZIP_LEVEL"])
+def test_deflate_is_gzip(tmp_path, compressor, level):
+    with Errors() as errors:
+        create(tmp_path / "r.zarr", options=["COMPRESS=" + compressor, level + "=9"]).Close()
+    assert errors.seen == []
     assert json.load(open(tmp_path / "r.zarr/r/zarr.json"))["codecs"][1:] == [
         {"name": "gzip", "configuration": {"level": 9}}]
+
+
+@pytest.mark.parametrize("options,warning,level", [
+    (["ZLEVEL=9"], "ZLEVEL has no effect without COMPRESS=GZIP", 3),
+    (["COMPRESS=GZIP", "ZSTD_LEVEL=9"], "ZSTD_LEVEL has no effect without COMPRESS=ZSTD", 6),
+    (["COMPRESS=NONE", "BLOSC_CLEVEL=9"], "BLOSC_CLEVEL has no effect without COMPRESS=BLOSC", None),
+    (["COMPRESS=GZIP", "LEVEL=2", "ZLEVEL=9"], "LEVEL=2 is taken, and not ZLEVEL", 2)])
+def test_levels_that_do_not_count_give_a_warning(tmp_path, options, warning, level):
+    with Errors() as errors:
+        create(tmp_path / "r.zarr", options=options).Close()
+    assert [text for _, text in errors.seen] == [warning] and not errors.failures
+    codecs = json.load(open(tmp_path / "r.zarr/r/zarr.json"))["codecs"]
+    assert [codec["configuration"]["level"] for codec in codecs[1:]] == ([] if level is None else [level])
+
+
+@pytest.mark.parametrize("level", ["ZLEVEL", "GZIP_LEVEL", "ZSTD_LEVEL", "BLOSC_CLEVEL"])
+def test_levels_of_other_drivers_beside_codecs(tmp_path, level):
+    with Errors() as errors:
+        assert create(tmp_path / "r.zarr", options=["CODECS=[]", level + "=3"]) is None
+    assert level + " and CODECS exclude each other" in errors.failures[0]
+
+
+@pytest.mark.parametrize("compressor,option", [
+    ("GZIP", "ZLEVEL=12"), ("DEFLATE", "GZIP_LEVEL=12"), ("ZSTD", "ZSTD_LEVEL=23"), ("BLOSC", "BLOSC_CLEVEL=10")])
+def test_wrong_levels_are_told_by_their_own_names(tmp_path, compressor, option):
+    with Errors() as errors:
+        assert create(tmp_path / "r.zarr", options=["COMPRESS=" + compressor, option]) is None
+    assert "%s is '%s'" % tuple(option.split("=")) in errors.failures[0]
 
 
 def test_no_bands(tmp_path):

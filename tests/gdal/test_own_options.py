@@ -81,10 +81,14 @@ def test_a_store_is_not_replaced_on_an_option_that_nobody_knows(tmp_path):
     DRIVER.CreateCopy(str(path), placed()).Close()
     for option in ("APPEND_SUBDATASETS=YES", "ARAY_NAME=two", "OVERWRITE=NO"):
         refused(path, placed(), option.split("=")[0], [option])
+    for option in ("NBITS=1", "DISCARD_LSB=2", "PIXELTYPE=SIGNEDBYTE", "SOURCE_ICC_PROFILE=AA=="):
+        refused(path, placed(), "no option " + option.split("=")[0], [option])  # what is stored would be another
     # Where nothing is there it remains GDAL's warning, and profiles of GeoTIFFs remain usable.
     with Errors() as errors:
         DRIVER.CreateCopy(str(tmp_path / "t.zarr"), placed(), options=["ARAY_NAME=two"]).Close()
-        DRIVER.CreateCopy(str(path), placed(2), options=["TILED=YES", "BIGTIFF=IF_SAFER"]).Close()
+        DRIVER.CreateCopy(str(path), placed(2), options=[
+            "TILED=YES", "BIGTIFF=IF_SAFER", "PREDICTOR=2", "PROFILE=BASELINE", "TFW=YES", "GEOTIFF_VERSION=1.1",
+            "JPEG_QUALITY=80", "jxl_effort=3", "MAX_Z_ERROR=0.1"]).Close()
     assert not errors.failures
     assert opened(path).RasterCount == 2
 

@@ -148,10 +148,35 @@ static bool parse_number(const std::string &what, const std::string &text, uint6
     return false;
 }
 
-static bool parse_level(CSLConstList list, uint64_t lowest, uint64_t highest, uint64_t *level,
-                        std::string *reason) {
-    const char *text = CSLFetchNameValue(list, "LEVEL");
-    return text == nullptr || parse_number("LEVEL", text, lowest, highest, level, reason);
+/* The names that other drivers have for LEVEL, and the compressor of each. */
+static constexpr const char *kLevelNames[][2] = {
+    {"ZSTD_LEVEL", "ZSTD"}, {"GZIP_LEVEL", "GZIP"}, {"ZLEVEL", "GZIP"}, {"BLOSC_CLEVEL", "BLOSC"}};
+
+/* The option that counts, LEVEL before the others; nullptr: none. Programs hand on the levels of
+   other compressors from the file that the pixels come from, so that these are no errors. */
+static const char *level_option(CSLConstList list, const char *compressor) {
+    const char *counts = CSLFetchNameValue(list, "LEVEL") != nullptr ? "LEVEL" : nullptr;
+    for (const auto &[name, owner] : kLevelNames) {
+        const char *value = CSLFetchNameValue(list, name);
+        if (value == nullptr)
+            continue;
+        if (!EQUAL(owner, compressor))
+            CPLError(CE_Warning, CPLE_AppDefined, "%s has no effect without COMPRESS=%s", name,
+                     owner);
+        else if (counts == nullptr)
+            counts = name;
+        else if (!EQUAL(value, CSLFetchNameValue(list, counts)))
+            CPLError(CE_Warning, CPLE_AppDefined, "%s=%s is taken, and not %s", counts,
+                     CSLFetchNameValue(list, counts), name);
+    }
+    return counts;
+}
+
+static bool parse_level(CSLConstList list, const char *compressor, uint64_t lowest,
+                        uint64_t highest, uint64_t *level, std::string *reason) {
+    const char *name = level_option(list, compressor);
+    return name == nullptr ||
+           parse_number(name, CSLFetchNameValue(list, name), lowest, highest, level, reason);
 }
 
 /* "256x512" is width and height, as everywhere in GDAL; with commas it is the order of the array's
@@ -233,7 +258,7 @@ static bool parse_blosc(CSLConstList list, std::string *text, std::string *reaso
     const char *given = CSLFetchNameValue(list, "BLOSC_BLOCKSIZE");
     const int shuffle =
         name < 0 ? -1 : choose(list, "BLOSC_SHUFFLE", {"BYTE", "NONE", "BIT"}, reason);
-    if (shuffle < 0 || !parse_level(list, 0, 9, &level, reason) ||
+    if (shuffle < 0 || !parse_level(list, "BLOSC", 0, 9, &level, reason) ||
         (given != nullptr && !parse_number("BLOSC_BLOCKSIZE", given, 0, INT_MAX, &block, reason)))
         return false;
     *text = codec("blosc", "\"cname\":\"" + std::string(kZarrNames[name]) +
@@ -246,7 +271,7 @@ static bool parse_blosc(CSLConstList list, std::string *text, std::string *reaso
 static bool parse_zstd(CSLConstList list, std::string *text, std::string *reason) {
     uint64_t level = 3;
     bool checksum;
-    if (!parse_level(list, 0, 22, &level, reason) || /* 0 is zstd's own default, 3 */
+    if (!parse_level(list, "ZSTD", 0, 22, &level, reason) || /* 0 is zstd's own default, 3 */
         !parse_flag(list, "ZSTD_CHECKSUM", &checksum, reason))
         return false;
     *text = codec("zstd", "\"level\":" + std::to_string(level) +
@@ -272,10 +297,12 @@ static bool goes_with(CSLConstList list, const char *compressor, std::string *re
 /* The list goes to the core as it is, which checks it. */
 static bool parse_codecs(CSLConstList list, const char *codecs, CreationOptions *options,
                          std::string *reason) {
-    static constexpr const char *kOthers[] = {"COMPRESS",      "LEVEL",           "BLOSC_CNAME",
-                                              "BLOSC_SHUFFLE", "BLOSC_BLOCKSIZE", "ZSTD_CHECKSUM",
-                                              "CHECKSUM"};
-    for (const char *other : kOthers) {
+    std::vector<const char *> others = {"COMPRESS",      "LEVEL",           "BLOSC_CNAME",
+                                        "BLOSC_SHUFFLE", "BLOSC_BLOCKSIZE", "ZSTD_CHECKSUM",
+                                        "CHECKSUM"};
+    for (const auto &[name, compressor] : kLevelNames)
+        others.push_back(name);
+    for (const char *other : others) {
         if (CSLFetchNameValue(list, other) != nullptr) {
             *reason = std::string(other) + " and CODECS exclude each other";
             return false;
@@ -287,7 +314,7 @@ static bool parse_codecs(CSLConstList list, const char *codecs, CreationOptions 
 
 static bool parse_gzip(CSLConstList list, std::string *text, std::string *reason) {
     uint64_t level = 6;
-    if (!parse_level(list, 1, 9, &level, reason))
+    if (!parse_level(list, "GZIP", 1, 9, &level, reason))
         return false;
     *text = codec("gzip", "\"level\":" + std::to_string(level));
     return true;
@@ -307,7 +334,7 @@ static bool parse_compressor(CSLConstList list, std::string *text, std::string *
     if (compress == 3)
         return parse_blosc(list, text, reason);
     text->clear();
-    if (CSLFetchNameValue(list, "LEVEL") == nullptr)
+    if (level_option(list, "NONE") == nullptr)
         return true;
     *reason = "LEVEL has no meaning with COMPRESS=NONE";
     return false;
@@ -337,14 +364,18 @@ bool parse_sync(CSLConstList list, zb_write_options *write, std::string *reason)
 }
 
 /* Options without a meaning here: programs hand them on from the profile of another raster, and
-   GDAL to each driver. */
+   GDAL to each driver. Those of GeoTIFFs say how a file holds the pixels and their place, or are of
+   a compressor that COMPRESS cannot be. Not among them are options that would change the pixels
+   (NBITS, DISCARD_LSB, PIXELTYPE) or add to what is stored (SOURCE_ICC_PROFILE). */
+static const char kHarmless[] =
+    " BIGTIFF SPARSE_OK ENDIANNESS STREAMABLE_OUTPUT NUM_THREADS COPY_SRC_MDD SRC_MDD SKIP_HOLES "
+    "PROFILE GEOTIFF_VERSION GEOTIFF_KEYS_FLAVOR TFW RPB RPCTXT COLOR_TABLE_MULTIPLIER "
+    "PREDICTOR LZMA_PRESET JPEG_QUALITY JPEGTABLESMODE WEBP_LEVEL WEBP_LOSSLESS MAX_Z_ERROR "
+    "MAX_Z_ERROR_OVERVIEW JXL_LOSSLESS JXL_EFFORT JXL_DISTANCE JXL_ALPHA_DISTANCE ";
+
 static bool is_harmless(const std::string &name) {
-    static constexpr const char *kNames[] = {"BIGTIFF",   "PREDICTOR",  "NUM_THREADS",
-                                             "SPARSE_OK", "ENDIANNESS", "COPY_SRC_MDD",
-                                             "SRC_MDD",   "SKIP_HOLES"};
     return name[0] == '@' || name[0] == '_' ||
-           std::any_of(std::begin(kNames), std::end(kNames),
-                       [&](const char *known) { return EQUAL(known, name.c_str()); });
+           strstr(kHarmless, (" " + CPLString(name).toupper() + " ").c_str()) != nullptr;
 }
 
 static std::string first_unknown(CSLConstList list) {

@@ -37,8 +37,9 @@ const char *const kOwnOptions =
     "  <Option name='ZSTD_CHECKSUM' type='boolean' default='NO' description='In the format of "
     "zstd itself; CHECKSUM adds one of Zarr'/>"
     "  <Option name='GZIP_LEVEL' type='int' description='LEVEL where COMPRESS=GZIP'/>"
-    "  <Option name='ZLEVEL' type='int' description='LEVEL where COMPRESS=DEFLATE, as the GeoTIFF "
-    "driver has it'/>"
+    "  <Option name='ZLEVEL' type='int' description='LEVEL where COMPRESS=GZIP, as the GeoTIFF "
+    "driver "
+    "has it'/>"
     "  <Option name='BLOSC_CLEVEL' type='int' description='LEVEL where COMPRESS=BLOSC'/>"
     "  <Option name='BLOSC_BLOCKSIZE' type='int' default='0' description='Bytes; 0: chosen "
     "by blosc'/>"
@@ -97,22 +98,6 @@ static void drop_defaults(CPLStringList *list) {
         list->SetNameValue("BLOSC_BLOCKSIZE", nullptr);
 }
 
-/* Each compressor has a name for its level there. */
-static void translate_level(CPLStringList *list) {
-    struct Level {
-        const char *name, *compressor;
-    };
-    const std::string compressor = list->FetchNameValueDef("COMPRESS", "ZSTD");
-    for (const Level &level : {Level{"ZSTD_LEVEL", "ZSTD"}, Level{"GZIP_LEVEL", "GZIP"},
-                               Level{"BLOSC_CLEVEL", "BLOSC"}, Level{"ZLEVEL", "DEFLATE"}}) {
-        const char *value = list->FetchNameValue(level.name);
-        if (value != nullptr && EQUAL(compressor.c_str(), level.compressor) &&
-            list->FetchNameValue("LEVEL") == nullptr)
-            list->SetNameValue("LEVEL", std::string(value).c_str());
-        list->SetNameValue(level.name, nullptr);
-    }
-}
-
 /* The older name of the same option. */
 static void translate_consolidated(CPLStringList *list) {
     const char *older = list->FetchNameValue("CREATE_ZMETADATA");
@@ -139,7 +124,6 @@ static bool translate_shards(CPLStringList *list, std::string *reason) {
 
 bool translate_own_options(CSLConstList list, CPLStringList *ours, std::string *reason) {
     *ours = CPLStringList(CSLDuplicate(list), TRUE);
-    translate_level(ours);
     drop_defaults(ours);
     translate_consolidated(ours);
     return drop_accepted(ours, reason) && translate_shards(ours, reason);
