@@ -124,6 +124,7 @@ static enum zb_code erase_hidden(zb_store *store, zb_error *err) {
 
 /* What the root is, before it goes. */
 typedef struct root_before {
+    bool is_there;         /* none is after a deletion that was killed */
     zb_node *array;        /* its document tells which keys are chunks; NULL for a group */
     zb__document document; /* of a group in a local store, without consolidated metadata */
 } root_before;
@@ -131,18 +132,23 @@ typedef struct root_before {
 static enum zb_code look_at_root(zb_store *store, const zb__name *first, root_before *out,
                                  zb_error *err) {
     zb__document outline;
-    *out = (root_before){.array = NULL};
-    if (*first->text)
-        return ZB_OK; /* none */
+    zb_error own;
+    *out = (root_before){.is_there = *first->text == '\0'};
+    if (!out->is_there)
+        return ZB_OK;
     if (first->is_prefix)
         return zb_node_open(store, "", &out->array, err);
     if (!store->hints.is_local)
         return ZB_OK;
-    enum zb_code code = zb__node_outline(store, "", &outline, err);
-    if (code) /* a document that is none, or has just gone, goes for good */
-        return code == ZB_ENOTFOUND || code == ZB_EFORMAT ? ZB_OK : code;
-    code = zb__document_without(&outline, ZB__CONSOLIDATED, &out->document, err);
-    zb__document_free(&outline);
+    enum zb_code code = zb__node_outline(store, "", &outline, &own);
+    if (!code) {
+        code = zb__document_without(&outline, ZB__CONSOLIDATED, &out->document, &own);
+        zb__document_free(&outline);
+    }
+    if (code != ZB_EIO && code != ZB_ENOMEM)
+        return ZB_OK; /* one that has just gone, is none or is beyond a limit goes for good */
+    if (err)
+        *err = own;
     return code;
 }
 
@@ -151,6 +157,8 @@ static enum zb_code look_at_root(zb_store *store, const zb__name *first, root_be
 static enum zb_code put_back(zb__change *change, const root_before *root, enum zb_code code,
                              zb_error *err) {
     zb_error second = {0};
+    if (!root->is_there)
+        return zb_error_prefix(err, code, "other files of the store stay");
     if (root->document.text &&
         zb__change_put(change, "", root->document.text, root->document.size, &second) == ZB_OK)
         return zb_error_prefix(err, code, "the store stays, with what could not be deleted");

@@ -172,6 +172,42 @@ static void a_store_stays_with_what_could_not_go(void **state) {
     assert_int_equal(fixture_files(f->root, NULL), 0);
 }
 
+/* A document that no program can read keeps no store from being deleted. */
+static void a_store_whose_root_is_nested_too_deep_goes(void **state) {
+    enum { DEPTH = 5000 };
+    const fixture *f = *state;
+    zb_error err;
+    char *text = NULL;
+    make_nodes(f->store);
+    char *brackets = malloc(2 * DEPTH + 1);
+    assert_non_null(brackets);
+    memset(brackets, '[', DEPTH);
+    memset(brackets + DEPTH, ']', DEPTH);
+    brackets[2 * DEPTH] = '\0';
+    assert_true(asprintf(&text,
+                         "{\"zarr_format\":3,\"node_type\":\"group\",\"attributes\":{\"deep\":%s}}",
+                         brackets) > 0);
+    free(brackets);
+    fixture_must_put(f->store, "zarr.json", text, PUT_LATER);
+    free(text);
+    ASSERT_OK(zb_node_delete(f->store, "", &err), err);
+    assert_int_equal(fixture_files(f->root, NULL), 0);
+}
+
+/* A deletion that was killed has left no document at the root. */
+static void what_is_left_of_a_store_has_no_document_to_lose(void **state) {
+    const fixture *f = *state;
+    zb_error err;
+    make_nodes(f->store);
+    ASSERT_OK(zb_store_erase(f->store, "zarr.json", &err), err);
+    calls_clear();
+    calls_fail(CALL_RENAMEAT, 1, EXDEV);
+    ASSERT_FAILS(zb_node_delete(f->store, "", &err), ZB_EUNSUPPORTED, err,
+                 "other files of the store stay");
+    assert_true(calls_failed());
+    assert_null(strstr(err.message, "document"));
+}
+
 int main(void) {
     setenv("ZARRBRIDGE_LOCK_SECONDS", "1", 1); /* before the limits are read */
     const struct CMUnitTest tests[] = {
@@ -180,6 +216,8 @@ int main(void) {
         FIXTURE_TEST(the_next_program_goes_on),
         FIXTURE_TEST(a_deletion_lasts_though_files_stay),
         FIXTURE_TEST(a_store_stays_with_what_could_not_go),
+        FIXTURE_TEST(a_store_whose_root_is_nested_too_deep_goes),
+        FIXTURE_TEST(what_is_left_of_a_store_has_no_document_to_lose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
