@@ -120,7 +120,7 @@ static bool remember(vol_import_references *all, uint64_t address, char *path) {
 }
 
 /* The path for an address that is met for the first time: owned by `all`. NULL for no object, for
-   one that lies outside (*outside), and after an error, when *good is false. */
+   one outside of what is copied (*outside), and after an error, when *good is false. */
 static const char *find_path(vol_import_references *all, uint64_t address, bool *outside,
                              bool *good) {
     char *name = all->source ? name_of(all, address) : NULL;
@@ -150,22 +150,41 @@ static bool add_later(vol_import_references *all, uint64_t address, char *path) 
     return vol_map_set(&all->later, token, one) && vol_map_set(&all->to_come, token, path);
 }
 
-/* The token that stands for an object of the file of `now`; without `make`, 0 where there is none
-   yet. */
-static bool find_later(vol_import_references *all, uint64_t address, bool make, uint64_t *token) {
+/* The path that stands for an object of the file of `now`; malloc'ed. NULL with an error pushed. */
+static char *path_of_later(const vol_import_references *all, uint64_t address) {
     char *path;
-    if (asprintf(&path, "%s#%" PRIu64, all->now->path, address) < 0)
-        path = NULL;
-    const uint64_t found = path ? vol_token_of_path(path) : 0;
-    const bool known = path && vol_map_get(&all->later, found) != NULL;
-    const bool good = path && (known || !make || add_later(all, address, path));
-    if (known || !make)
-        free(path);
-    if (!good)
-        VOL_PUSH(all->lib, SYM, CANTCOPY, "no memory for a reference");
-    all->met_later |= known || make;
-    *token = known || make ? found : 0;
-    return good;
+    if (asprintf(&path, "%s#%" PRIu64, all->now->path, address) >= 0)
+        return path;
+    VOL_PUSH(all->lib, SYM, CANTCOPY, "no memory for a reference");
+    return NULL;
+}
+
+/* The token of that path, if the path stands for the object already; else 0. */
+static bool find_later(const vol_import_references *all, uint64_t address, uint64_t *token) {
+    char *path = path_of_later(all, address);
+    if (!path)
+        return false;
+    const uint64_t found = vol_token_of_path(path);
+    *token = vol_map_get(&all->later, found) ? found : 0;
+    free(path);
+    return true;
+}
+
+/* The token of that path, which stands for the object from now on. */
+static bool make_later(vol_import_references *all, uint64_t address, uint64_t *token) {
+    if (!find_later(all, address, token))
+        return false;
+    all->met_later = true;
+    if (*token)
+        return true;
+    char *path = path_of_later(all, address);
+    if (!path)
+        return false;
+    *token = vol_token_of_path(path);
+    if (add_later(all, address, path))
+        return true;
+    VOL_PUSH(all->lib, SYM, CANTCOPY, "no memory for a reference");
+    return false;
 }
 
 herr_t vol_import_references_met(vol_import_references *all, vol_node *node) {
@@ -221,19 +240,24 @@ void vol_import_references_of(vol_import_references *all, const vol_imported_fil
 bool vol_import_reference(const vol_form *form, uint64_t *token, void *references) {
     vol_import_references *all = references;
     const uint64_t address = *token;
-    bool good = true, outside = all->now != all->own;
+    const bool in_other_file = all->now != all->own;
+    bool good = true, outside = false;
     (void)form;
     *token = 0;
-    if (!all->expand && (outside || !stays(all)))
+    if (!all->expand && (in_other_file || !stays(all)))
         return true;
-    if (!find_later(all, address, outside, token))
+    if (in_other_file)
+        return make_later(all, address, token);
+    if (!find_later(all, address, token))
         return false;
-    if (*token)
+    if (*token) { /* a link that is expanded may bring it */
+        all->met_later = true;
         return true;
+    }
     const char *path = vol_map_get(&all->tokens, address);
     if (!path)
         path = find_path(all, address, &outside, &good);
     if (path)
         *token = vol_token_of_path(path);
-    return outside ? find_later(all, address, true, token) : good;
+    return outside ? make_later(all, address, token) : good;
 }
