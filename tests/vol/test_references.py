@@ -305,7 +305,7 @@ def test_references_behind_external_links_are_those_of_their_own_file(tmp_path, 
         if expand:
             with pytest.raises((RuntimeError, OSError), match="far.h5' leads to an object elsewhere, which is not"):
                 f.copy("h", other, "new/h", expand_external=True, expand_refs=True)
-            assert "h" not in other and "new" not in other
+            assert "h" not in other and list(other["new"]) == []
         else:
             f.copy("h", other, expand_external=True)
             assert not other["h/zz/frefs"][0]

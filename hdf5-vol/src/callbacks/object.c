@@ -47,7 +47,8 @@ static void *vol_object_open(void *obj, const H5VL_loc_params_t *loc, H5I_type_t
 }
 
 /* Removes what a copy that has failed had begun to make. The error that has been pushed stays,
-   below one that says what could not be removed. */
+   below one that says what could not be removed. Groups that were made on the way stay: another
+   program may have made something in them. */
 static void remove_begun(h5_lib *lib, vol_node *begun) {
     zb_error err = {0};
     char *path = strdup(begun->path);
@@ -93,17 +94,15 @@ static herr_t import_object(hid_t source, const vol_place *place, const vol_copy
     return result;
 }
 
-/* Of an object that has been found in a store (`node`) or in an HDF5 file (`native`). What a copy
-   has begun to make when it fails goes again, with the groups on the way. */
+/* Of an object that has been found in a store (`node`) or in an HDF5 file (`native`). */
 static herr_t copy_found(vol_node *node, hid_t native, vol_node *base,
                          const vol_copy_request *request) {
     h5_lib *lib = request->to->lib;
     vol_place place;
     zb_error err = {0};
-    vol_node *begun = NULL, *first = NULL;
+    vol_node *begun = NULL;
     herr_t result = -1;
-    vol_missing missing = vol_missing_groups(lib, request->lcpl, request->name, NULL);
-    missing.first = &first;
+    const vol_missing missing = vol_missing_groups(lib, request->lcpl, request->name, NULL);
     if (vol_place_find(base, request->name, missing, &place, &err) == ZB_OK) {
         result = node ? copy_from_zarr(node, &place, request->ocpypl, &begun)
                       : import_object(native, &place, request, &begun);
@@ -111,8 +110,8 @@ static herr_t copy_found(vol_node *node, hid_t native, vol_node *base,
     } else {
         vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err);
     }
-    if (result < 0 && (first || begun))
-        remove_begun(lib, first ? first : begun);
+    if (result < 0 && begun)
+        remove_begun(lib, begun);
     return result;
 }
 

@@ -45,17 +45,15 @@ static enum zb_code prepare_order(vol_node *group, const char *name, zb_error *e
 }
 
 /* A group on the way to a new object keeps the order of its links if the one above does. */
-static enum zb_code make_on_the_way(const vol_place *place, vol_missing missing, vol_node **out,
-                                    zb_error *err) {
+static enum zb_code make_on_the_way(const vol_place *place, const vol_changes *members,
+                                    vol_node **out, zb_error *err) {
     enum zb_code code = prepare_order(place->group, place->name, err);
-    char *attributes = vol_missing_attributes(place->group, missing.members);
+    char *attributes = vol_missing_attributes(place->group, members);
     if (!code && !attributes)
         code = zb_fail(err, ZB_ENOMEM, "no memory for the attributes of a group");
     if (!code)
         code = vol_edit_create_group(place, attributes, out, err);
     free(attributes);
-    if (!code && missing.first && !*missing.first)
-        *missing.first = *out;
     return code ? code : vol_order_begin(*out, vol_order_flags(place->group), err);
 }
 
@@ -68,7 +66,7 @@ static enum zb_code enter(vol_place *place, vol_missing missing, zb_error *err) 
     if (is_there)
         code = vol_path_enter(&route, &next, err);
     if (code == ZB_ENOTFOUND && missing.make && !is_there)
-        code = make_on_the_way(place, missing, &next.node, err);
+        code = make_on_the_way(place, missing.members, &next.node, err);
     else if (code == ZB_ENOTFOUND && !is_there)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no group '%s' in %s", place->name,
                        place->group->path);

@@ -11,7 +11,6 @@ typedef struct vol_missing {
     bool make;
     const vol_changes *members; /* of side.h, which the object will have; NULL: what HDF5's default
                                    list says. Borrowed */
-    vol_node **first;           /* gets the first one that is made; NULL: nobody asks */
 } vol_missing;
 
 /* As a link creation list asks for it. path: of the new object, which may be on no way; NULL for

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Copies and deletions that fail: what they leave in the store, in the open file, and of other programs.
+
+test_links.py has the reasons why copies fail.
+"""
+
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import zarr
+from conftest import build_dir, run, run_python
+from test_hard_links import preload
+
+
+@pytest.fixture
+def source(tmp_path):
+    """Its group g cannot be copied into a store: Zarr has no codec for the last object."""
+    path = tmp_path / "x.h5"
+    with h5py.File(path, "w") as f:
+        f["g/d"] = np.arange(200_000)
+        f.create_dataset("g/y", (9,), "i4", chunks=(9,), compression="lzf")[...] = 7
+    return path
+
+
+class Meanwhile:
+    """A file that HDF5 reads. A read calls `act` once `path` is there."""
+
+    def __init__(self, source, path, act):
+        self.file, self.path, self.act = open(source, "rb"), path, act  # noqa: SIM115
+
+    def __getattr__(self, name):
+        return getattr(self.file, name)
+
+    def readinto(self, buffer):
+        if self.act and self.path.exists():
+            act, self.act = self.act, None
+            act()
+        return self.file.readinto(buffer)
+
+
+def test_a_copy_that_fails_leaves_the_nodes_of_other_programs(tmp_path, source):
+    """Another program has stored a dataset in a group that the copy has made on its way."""
+    path = tmp_path / "y.zarr"
+    with h5py.File(path, "w"):
+        pass
+    meanwhile = Meanwhile(source, path / "on/the/zarr.json", lambda: run_python("""
+import sys, h5py
+with h5py.File(sys.argv[1], "r+") as f:
+    f["on/the/theirs"] = [1, 2]
+""", path, connector="zarr"))
+    with h5py.File(meanwhile, "r") as f, h5py.File(path, "r+") as other:
+        with pytest.raises(RuntimeError, match="lzf"):
+            f.copy("g", other, "on/the/way")
+    assert not meanwhile.act
+    with h5py.File(path, "r") as other:
+        assert list(other["on/the"]) == ["theirs"] and list(other["on/the/theirs"]) == [1, 2]
