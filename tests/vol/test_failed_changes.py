@@ -57,3 +57,33 @@ with h5py.File(sys.argv[1], "r+") as f:
     assert not meanwhile.act
     with h5py.File(path, "r") as other:
         assert list(other["on/the"]) == ["theirs"] and list(other["on/the/theirs"]) == [1, 2]
+
+
+def test_a_node_that_cannot_be_deleted_stays_in_the_file(tmp_path):
+    """It is of version 2, and has no zarr.json."""
+    path = tmp_path / "x.zarr"
+    zarr.open_group(path, mode="w", zarr_format=3).create_group("g")
+    zarr.create_array(path / "old", shape=(3,), dtype="i4", zarr_format=2)[...] = [1, 2, 3]
+    with h5py.File(path, "r+") as f:
+        assert sorted(f) == ["g", "old"]  # it knows them all
+        with pytest.raises(KeyError, match="version 2"):
+            del f["old"]
+        assert "old" in f and list(f["old"]) == [1, 2, 3]
+        del f["g"]
+        assert list(f) == ["old"]
+
+
+@pytest.mark.filterwarnings("ignore:Consolidated metadata")
+def test_data_of_a_node_that_cannot_be_deleted_are_not_lost_in_silence(tmp_path):
+    """Consolidated metadata alone describe it, so that they cannot be stored."""
+    path = tmp_path / "x.zarr"
+    zarr.open_group(path, mode="w", zarr_format=3).create_array("y", shape=(9,), chunks=(9,), dtype="i4")
+    zarr.consolidate_metadata(path)
+    (path / "y/zarr.json").unlink()
+    f = h5py.File(path, "r+")
+    f["y"][0] = 99
+    with pytest.raises(KeyError, match="only the consolidated metadata"):
+        del f["y"]
+    assert "y" in f
+    with pytest.raises(RuntimeError, match="array /y, chunk c/0"):
+        f.close()

@@ -242,14 +242,14 @@ static bool is_dimension(const vol_link *link) {
     return link->node && link->node->is_dimension;
 }
 
-/* Whether a deletion that has failed has taken the node away all the same, and left files. */
-static bool has_gone(const vol_link *link, const char *path) {
+/* Whether the node has a document: ZB_OK or ZB_ENOTFOUND; anything else where nobody knows. */
+static enum zb_code ask_document(const vol_link *link, const char *path) {
     zb_object_info info;
     char *key = vol_path_join(path, "/", "zarr.json");
-    const bool gone =
-        key && zb_store_peek(link->group->file->store, key, &info, NULL) == ZB_ENOTFOUND;
+    const enum zb_code code =
+        key ? zb_store_peek(link->group->file->store, key, &info, NULL) : ZB_ENOMEM;
     free(key);
-    return gone;
+    return code;
 }
 
 enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
@@ -262,9 +262,13 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
     char *path;
     enum zb_code code = vol_node_child_path(group, link->name, &path, err);
     vol_deleted *copies = !code && link->node ? vol_deleted_keep(link->node) : NULL;
-    if (!code && !is_dimension(link)) /* those are not in the store */
+    const bool stored = !code && !is_dimension(link);
+    /* Nodes of version 2, and those that a block in a group above describes, have none. */
+    const bool has_document = stored && ask_document(link, path) == ZB_OK;
+    if (stored)
         code = zb_node_delete(group->file->store, path, err);
-    const bool gone = !code || (path && !is_dimension(link) && has_gone(link, path));
+    /* A deletion that fails may have taken the node away all the same, and left files. */
+    const bool gone = !code || (has_document && ask_document(link, path) == ZB_ENOTFOUND);
     free(path);
     if (gone && link->node)
         vol_writer_abandon_below(link->node);
