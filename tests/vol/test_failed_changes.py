@@ -87,3 +87,27 @@ def test_data_of_a_node_that_cannot_be_deleted_are_not_lost_in_silence(tmp_path)
     assert "y" in f
     with pytest.raises(RuntimeError, match="array /y, chunk c/0"):
         f.close()
+
+
+COPY = """
+import sys, h5py
+with h5py.File(sys.argv[1], "r") as f, h5py.File(sys.argv[2], "r+") as other:
+    kept = other["kept"]
+    try:
+        f.copy(sys.argv[3], other, "copy")
+    except Exception as e:
+        print(e)
+"""
+
+
+@pytest.mark.parametrize("kind", ["d.zarr", "g.zarr", "d.h5", "g.h5"])
+def test_a_copy_without_room_in_memory_leaves_nothing(tmp_path, monkeypatch, kind):
+    """The root and another node fill what there is in the target."""
+    source, path = tmp_path / f"x{Path(kind).suffix}", tmp_path / "y.zarr"
+    with h5py.File(source, "w") as f, h5py.File(path, "w"):
+        f["d"], f["g/below"] = [1, 2], 5
+    zarr.open_group(path).create_group("kept")
+    monkeypatch.setenv("ZARRBRIDGE_OPEN_NODES", "2")
+    done = run_python(COPY, source, path, Path(kind).stem, connector="zarr")
+    assert "y.zarr needs more than 2 nodes at once" in done
+    assert sorted(one.name for one in path.iterdir() if not one.name.startswith(".")) == ["kept", "zarr.json"]

@@ -21,6 +21,7 @@
 #include "model/scale_names.h"
 #include "model/scales.h"
 #include "model/side.h"
+#include "model/turn.h"
 #include "model/waiting_store.h"
 #include "model/writers.h"
 #include "model/writers_below.h"
@@ -155,6 +156,60 @@ enum zb_code vol_edit_add(const vol_place *place, zb_node *made, vol_node **out,
     return code;
 }
 
+/* A node that has just been made in the store, and has found no place in the tree. */
+typedef struct new_node {
+    zb_store *store;
+    const char *path;
+    bool is_whole; /* what lies below it has been made with it */
+    size_t nodes;  /* at the path and below, as far as they were counted */
+    bool has_gone; /* whatever may stay of its files */
+} new_node;
+
+static int count_two(void *context, const zb_entry *entry) {
+    new_node *made = context;
+    (void)entry;
+    return ++made->nodes > 1;
+}
+
+static enum zb_code delete_new(void *context, zb_error *err) {
+    new_node *made = context;
+    enum zb_code code =
+        made->is_whole ? ZB_OK : zb_node_each(made->store, made->path, count_two, made, err);
+    if (!code && made->nodes > 1)
+        code = zb_fail(err, ZB_ECONFLICT, "another program has made something in it");
+    if (!code)
+        code = zb_node_delete(made->store, made->path, err);
+    made->has_gone = !code || code == ZB_ENOTFOUND;
+    return code;
+}
+
+enum zb_code vol_edit_take_back(vol_file *file, const char *path, bool whole, enum zb_code code,
+                                zb_error *err) {
+    new_node made = {.store = file->store, .path = path, .is_whole = whole};
+    zb_error why = {0};
+    const enum zb_code done = vol_in_turn(file, delete_new, &made, &why);
+    if (!made.has_gone)
+        return zb_error_prefix(err, code, "'/%s' has been made, and could not be removed: %s", path,
+                               why.message);
+    return !done || done == ZB_ENOTFOUND ? code : zb_error_prefix(err, code, "%s", why.message);
+}
+
+/* Takes the path over. */
+static enum zb_code add_made(const vol_place *place, char *path, zb_node *made, vol_node **out,
+                             zb_error *err) {
+    enum zb_code code = vol_edit_add(place, made, out, err);
+    if (code)
+        code = vol_edit_take_back(place->group->file, path, false, code, err);
+    free(path);
+    return code;
+}
+
+/* As add_made, of what could not be made. */
+static enum zb_code add_none(const vol_place *place, char *path, enum zb_code code, zb_error *err) {
+    free(path);
+    return blame_name(place, code, err);
+}
+
 enum zb_code vol_edit_create_group(const vol_place *place, const char *attributes, vol_node **out,
                                    zb_error *err) {
     zb_node *made;
@@ -162,10 +217,7 @@ enum zb_code vol_edit_create_group(const vol_place *place, const char *attribute
     enum zb_code code = vol_node_child_path(place->group, place->name, &path, err);
     if (!code)
         code = zb_group_create(place->group->file->store, path, attributes, &made, err);
-    free(path);
-    if (code)
-        return blame_name(place, code, err);
-    code = vol_edit_add(place, made, out, err);
+    code = code ? add_none(place, path, code, err) : add_made(place, path, made, out, err);
     if (!code)
         vol_links_set_listed(*out, true); /* it is empty, and we shall see what is made in it */
     return code;
@@ -178,8 +230,7 @@ enum zb_code vol_edit_create_array(const vol_place *place, const zb_array_spec *
     enum zb_code code = vol_node_child_path(place->group, place->name, &path, err);
     if (!code)
         code = zb_array_create(place->group->file->store, path, spec, &made, err);
-    free(path);
-    return code ? blame_name(place, code, err) : vol_edit_add(place, made, out, err);
+    return code ? add_none(place, path, code, err) : add_made(place, path, made, out, err);
 }
 
 /* Of an array (spec), or of a group with these attributes. */

@@ -29,8 +29,14 @@ enum zb_code vol_edit_create_array(const vol_place *place, const zb_array_spec *
                                    vol_node **out, zb_error *err);
 
 /* Puts a node that has been made in the store into the tree; takes over `made`. A node without a
-   place in the tree is in the store all the same, and shows when the file is opened again. */
+   place in the tree is in the store all the same: vol_edit_take_back. */
 enum zb_code vol_edit_add(const vol_place *place, zb_node *made, vol_node **out, zb_error *err);
+
+/* Deletes a node that has just been made in the store, and for which there is no place in the tree.
+   whole: with what lies below it; else it stays where another program has made something there.
+   Returns `code`, the reason, whose message tells of a node that stays. */
+enum zb_code vol_edit_take_back(vol_file *file, const char *path, bool whole, enum zb_code code,
+                                zb_error *err);
 
 /* An array without a name, in memory until vol_edit_link gives it one. */
 enum zb_code vol_edit_create_loose(vol_file *file, const zb_array_spec *spec, vol_node **out,
