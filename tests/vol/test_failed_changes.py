@@ -111,3 +111,50 @@ def test_a_copy_without_room_in_memory_leaves_nothing(tmp_path, monkeypatch, kin
     done = run_python(COPY, source, path, Path(kind).stem, connector="zarr")
     assert "y.zarr needs more than 2 nodes at once" in done
     assert sorted(one.name for one in path.iterdir() if not one.name.startswith(".")) == ["kept", "zarr.json"]
+
+
+FAULTS = """
+import ctypes, os, sys, h5py
+shim = ctypes.CDLL(None)
+FAIL, EIO = 4, 5
+source, path = sys.argv[1:]
+nth = struck = 1
+with h5py.File(source, "r") as f:
+    while struck:
+        name = f"h{nth}"
+        with h5py.File(path, "r+") as other:
+            shim.shim_begin(FAIL, ctypes.c_uint64(nth), EIO, path.encode())
+            try:
+                f.copy("g", other, name)
+            except RuntimeError:
+                pass
+            shim.shim_end()
+            struck = shim.shim_struck()
+            sys.stderr.write(f"{name} {name in other} {os.path.exists(f'{path}/{name}/zarr.json')}\\nEND\\n")
+            sys.stderr.flush()
+        nth += 1
+"""
+
+
+@pytest.mark.parametrize("kind", ["h5", "zarr"])
+def test_the_error_of_a_copy_names_what_stays(tmp_path, monkeypatch, source, kind):
+    """A call of the system fails besides, each in turn."""
+    path = tmp_path / "y.zarr"
+    with h5py.File(path, "w"):
+        pass
+    with h5py.File(tmp_path / "x.zarr", "w") as f:
+        f["g/d"] = [1, 2]
+        f["g/above"] = f["/"]  # which no copy of g can hold
+    monkeypatch.setenv("LD_PRELOAD", preload(build_dir() / "tests/fault/libzb-fault-shim.so"))
+    monkeypatch.setenv("ZARRBRIDGE_VERBOSE", "1")
+    done = run([sys.executable, "-W", "ignore", "-c", FAULTS, source.with_suffix(f".{kind}"), path], connector="zarr")
+    assert done.returncode == 0, done.stderr
+    incomplete = deleted = 0
+    for messages in done.stderr.split("END\n")[:-1]:
+        name, in_file, in_store = messages.split("\n")[-2].split()
+        is_named = f"'/{name}' is not complete, and could not be removed: delete it" in messages
+        assert (in_file == "True") == (in_store == "True") == is_named, messages
+        incomplete += is_named
+        deleted += f"'{name}' is deleted, but its files stay" in messages
+        assert not (is_named and "its files stay" in messages), messages
+    assert incomplete > 0 and deleted > 0

@@ -51,15 +51,11 @@ static void *vol_object_open(void *obj, const H5VL_loc_params_t *loc, H5I_type_t
    program may have made something in them. */
 static void remove_begun(h5_lib *lib, vol_node *begun) {
     zb_error err = {0};
-    char *path = strdup(begun->path);
     hid_t saved = vol_stack_save(lib);
     const enum zb_code code = vol_edit_discard(begun, &err);
     vol_stack_restore(lib, saved);
     if (code)
-        VOL_PUSH(lib, SYM, CANTCOPY,
-                 "'%s' is not complete, and could not be removed: delete it. %s",
-                 path ? path : "the copy", err.message);
-    free(path);
+        VOL_PUSH_ZB(lib, SYM, CANTCOPY, &err);
 }
 
 /* From a store: chunks are copied as they are. */

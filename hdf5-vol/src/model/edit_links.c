@@ -142,7 +142,14 @@ enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err) {
 enum zb_code vol_edit_discard(vol_node *node, zb_error *err) {
     vol_writer_abandon_below(node);
     vol_alias_drop_below(node);
-    return vol_edit_delete(vol_link_of(node), err);
+    const vol_node *group = node->parent;
+    const size_t links = vol_links_count(group);
+    enum zb_code code = vol_edit_delete(vol_link_of(node), err);
+    return code && vol_links_count(group) == links /* else it has gone, and files stay */
+               ? zb_error_prefix(err, code,
+                                 "'%s' is not complete, and could not be removed: delete it",
+                                 node->path)
+               : code;
 }
 
 /* ---- Moving ---- */

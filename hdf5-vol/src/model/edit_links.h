@@ -21,8 +21,9 @@ enum zb_code vol_edit_move_link(vol_link *link, const vol_place *place, zb_error
    no use. */
 enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err);
 
-/* Deletes a node that a call had begun to make and could not complete; all links to it are below
-   it. Nothing is stored for that, so that it works on a full disk, too. */
+/* Deletes a node that a call had begun to make and could not complete. No link to it may lie
+   elsewhere than in its own place and below it: such a link would lead nowhere then. Nothing is
+   stored for that, so that it works on a full disk, too. The error names what stays. */
 enum zb_code vol_edit_discard(vol_node *node, zb_error *err);
 
 #endif
