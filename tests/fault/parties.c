@@ -10,21 +10,33 @@ int parties_rounds(int usual) {
     return getenv("ZB_FAULT_FULL") ? 5 * usual : usual;
 }
 
+/* Waits for one of them, whose place in `child` becomes 0; whether it has succeeded. What an
+   earlier test that failed has left is none of them. */
+static bool one_succeeds(pid_t *child, int count) {
+    for (;;) {
+        int status;
+        const pid_t ended = waitpid(-1, &status, 0);
+        assert_true(ended > 0);
+        for (int i = 0; i < count; i++) {
+            if (child[i] != ended)
+                continue;
+            child[i] = 0;
+            return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        }
+    }
+}
+
 /* Waits for all. The first that fails ends the others, which may wait for what it has not done. */
 static bool all_succeed(pid_t *child, int count) {
     bool good = true;
     for (int ended = 0; ended < count; ended++) {
-        int status;
-        const pid_t last = waitpid(-1, &status, 0);
-        assert_true(last > 0);
-        const bool failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+        if (one_succeeds(child, count) || !good)
+            continue;
+        good = false;
         for (int i = 0; i < count; i++) {
-            if (child[i] == last)
-                child[i] = 0;
-            else if (failed && good && child[i])
+            if (child[i])
                 kill(child[i], SIGKILL);
         }
-        good = good && !failed;
     }
     return good;
 }
