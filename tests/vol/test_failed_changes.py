@@ -4,6 +4,7 @@
 test_links.py has the reasons why copies fail.
 """
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -87,6 +88,54 @@ def test_data_of_a_node_that_cannot_be_deleted_are_not_lost_in_silence(tmp_path)
     assert "y" in f
     with pytest.raises(RuntimeError, match="array /y, chunk c/0"):
         f.close()
+
+
+def touch(f, name):
+    """Data and an attribute that wait."""
+    f[name][0] = 9
+    f[name].attrs["a"] = 1
+
+
+KNOWN = {
+    "open": lambda f, name: f[name],
+    "closed": lambda f, name: f[name] and None,
+    "waiting": touch,
+}
+
+
+@pytest.mark.parametrize("name", ["d", "g/d"])
+@pytest.mark.parametrize("known", KNOWN)
+def test_a_node_that_another_program_has_deleted_can_be_deleted(tmp_path, known, name):
+    """Its place is free for another one."""
+    path, top = tmp_path / "x.zarr", name.split("/")[0]
+    with h5py.File(path, "w") as f:
+        f[name] = [1, 2, 3]
+        f["kept"] = 5
+    with h5py.File(path, "r+") as f:
+        held = KNOWN[known](f, name)
+        shutil.rmtree(path / top)
+        del f[top]
+        assert top not in f and list(f) == ["kept"]
+        f[name] = [4]
+        assert list(f[name]) == [4]
+        del held
+    with h5py.File(path, "r") as f:
+        assert list(f[name]) == [4] and f[name].attrs.keys() == set()
+
+
+def test_a_copy_that_fails_has_gone_where_another_program_deletes_it(tmp_path, source):
+    path = tmp_path / "y.zarr"
+    with h5py.File(path, "w"):
+        pass
+    meanwhile = Meanwhile(source, path / "copy/d/zarr.json", lambda: shutil.rmtree(path / "copy"))
+    with h5py.File(meanwhile, "r") as f, h5py.File(path, "r+") as other:
+        with pytest.raises(RuntimeError) as e:
+            f.copy("g", other, "copy")
+        assert not meanwhile.act and "could not be removed" not in str(e.value)
+        assert list(other) == []
+        other["copy"] = 5
+    with h5py.File(path, "r") as other:
+        assert other["copy"][()] == 5
 
 
 COPY = """

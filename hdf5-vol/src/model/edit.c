@@ -318,6 +318,8 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
     const bool has_document = stored && ask_document(link, path) == ZB_OK;
     if (stored)
         code = zb_node_delete(group->file->store, path, err);
+    if (code == ZB_ENOTFOUND && stored)
+        code = ZB_OK; /* another program has deleted it */
     /* A deletion that fails may have taken the node away all the same, and left files. */
     const bool gone = !code || (has_document && ask_document(link, path) == ZB_ENOTFOUND);
     free(path);

@@ -48,7 +48,8 @@ enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *er
 
 /* Deletes the node whose place a link is (NULL: that of the root), with all below it; see
    edit_links.h for nodes that have other names. Its ids stay valid; datasets with ids live on in
-   memory (model/deleted.h), and data that wait for others are forgotten. */
+   memory (model/deleted.h), and data that wait for others are forgotten. ZB_OK also where another
+   program has deleted it. */
 enum zb_code vol_edit_delete(vol_link *link, zb_error *err);
 
 enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err);
