@@ -4,6 +4,7 @@
 test_links.py has the reasons why copies fail.
 """
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -207,3 +208,55 @@ def test_the_error_of_a_copy_names_what_stays(tmp_path, monkeypatch, source, kin
         deleted += f"'{name}' is deleted, but its files stay" in messages
         assert not (is_named and "its files stay" in messages), messages
     assert incomplete > 0 and deleted > 0
+
+
+# Each call of the deletion of y fails in turn. Prints the hard links as lists of names of one object, with their number
+# and the object's value: before, after, and when the file is opened again.
+DELETIONS = """
+import ctypes, json, shutil, sys, h5py
+shim = ctypes.CDLL(None)
+FAIL, EIO = 4, 5
+path, nth, struck = sys.argv[1], 1, 1
+
+def links(f):
+    sets = {}
+    def see(name):
+        info, one = h5py.h5o.get_info(f.id, name.encode()), f[name]
+        value = int(one[0]) if isinstance(one, h5py.Dataset) else None
+        sets.setdefault((info.addr, info.rc, value), []).append(name)
+    f.visit_links(see)
+    return sorted([names, *key[1:]] for key, names in sets.items())
+
+while struck:
+    shutil.rmtree(path, ignore_errors=True)
+    with h5py.File(path, "w") as f:
+        f["y/a"], f["y/g/d"], f["w"] = [1], [2], [3]
+        f["y/b"], f["y/g/e"] = f["y/a"], f["w"]
+    with h5py.File(path, "r+") as f:
+        all = [links(f)]
+        shim.shim_begin(FAIL, ctypes.c_uint64(nth), EIO, path.encode())
+        try:
+            del f["y"]
+        except KeyError:
+            pass
+        shim.shim_end()
+        struck = shim.shim_struck()
+        all.append(links(f))
+    with h5py.File(path, "r") as f:
+        print(json.dumps([*all, links(f)]))
+    nth += 1
+"""
+
+
+def test_a_deletion_that_fails_keeps_all_hard_links(tmp_path, monkeypatch):
+    """All or none of a group have gone."""
+    monkeypatch.setenv("LD_PRELOAD", preload(build_dir() / "tests/fault/libzb-fault-shim.so"))
+    done = run_python(DELETIONS, tmp_path / "x.zarr", connector="zarr")
+    gone = [[["w"], 1, 3]]
+    kept = deleted = 0
+    for before, after, again in map(json.loads, done.splitlines()):
+        assert [["y/a", "y/b"], 2, 1] in before and [["w", "y/g/e"], 2, 3] in before
+        assert again == after and after in (before, gone)
+        kept += after == before
+        deleted += after == gone
+    assert kept > 10 and deleted > 10

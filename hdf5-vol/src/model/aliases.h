@@ -48,7 +48,7 @@ enum zb_code vol_alias_gather(vol_node *top, zb_error *err);
 /* After it was moved: marks all of them to be stored. Whether there are any. */
 bool vol_alias_moved(vol_node *top);
 
-/* Before it is deleted: its aliases of other nodes go. */
+/* After it was deleted, while it still is in the tree: its aliases of other nodes go. */
 void vol_alias_drop_below(vol_node *top);
 
 /* Stores a changed list of a node's aliases. */

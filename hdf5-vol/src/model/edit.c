@@ -323,8 +323,10 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
     /* A deletion that fails may have taken the node away all the same, and left files. */
     const bool gone = !code || (has_document && ask_document(link, path) == ZB_ENOTFOUND);
     free(path);
-    if (gone && link->node)
+    if (gone && link->node) {
         vol_writer_abandon_below(link->node);
+        vol_alias_drop_below(link->node);
+    }
     if (gone)
         vol_tree_remove(link);
     vol_deleted_end(copies, gone);

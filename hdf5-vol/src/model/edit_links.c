@@ -109,10 +109,7 @@ static enum zb_code delete_in_turn(void *context, zb_error *err) {
         any = false;
         code = rescue_below(node, node, &any, err);
     }
-    if (code)
-        return code;
-    vol_alias_drop_below(node);
-    return vol_edit_delete(link, err);
+    return code ? code : vol_edit_delete(link, err);
 }
 
 /* Data of a node that may stay under another name. What goes is not stored. */
@@ -141,7 +138,6 @@ enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err) {
 
 enum zb_code vol_edit_discard(vol_node *node, zb_error *err) {
     vol_writer_abandon_below(node);
-    vol_alias_drop_below(node);
     const vol_node *group = node->parent;
     const size_t links = vol_links_count(group);
     enum zb_code code = vol_edit_delete(vol_link_of(node), err);
