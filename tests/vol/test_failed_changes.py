@@ -139,6 +139,24 @@ def test_a_copy_that_fails_has_gone_where_another_program_deletes_it(tmp_path, s
         assert other["copy"][()] == 5
 
 
+@pytest.mark.parametrize("make", ["dataset", "group"])
+def test_a_node_without_a_token_leaves_no_link(tmp_path, make):
+    """Its path has the same hash as another one."""
+    path = tmp_path / "x.zarr"
+    first, second = "mOQNSZ96zA9rQS", "cP-D651juBHYQ6"
+    with h5py.File(path, "w") as f:
+        f[first] = 1
+        with pytest.raises(ValueError, match="same hash"):
+            f.create_group(second) if make == "group" else f.create_dataset(second, data=2)
+        assert second not in f and list(f) == [first]
+        assert f.get(second, getlink=True, default=None) is None
+        assert not (path / second).exists()
+        del f[first]
+        f[second] = 2
+    with h5py.File(path, "r") as f:
+        assert list(f) == [second] and f[second][()] == 2
+
+
 COPY = """
 import sys, h5py
 with h5py.File(sys.argv[1], "r") as f, h5py.File(sys.argv[2], "r+") as other:

@@ -116,10 +116,13 @@ enum zb_code vol_tree_add(vol_node *group, const char *name, zb_node *zarr, vol_
                           zb_error *err) {
     vol_link *link;
     enum zb_code code = add_link(group, name, (entry){.zarr = zarr}, &link, err);
-    if (!code && !link->node)
-        code = vol_link_blame(link, err);
-    if (!code)
-        *out = link->node;
+    if (code)
+        return code;
+    *out = link->node;
+    if (*out)
+        return ZB_OK;
+    code = vol_link_blame(link, err);
+    vol_tree_remove(link);
     return code;
 }
 
