@@ -228,53 +228,76 @@ def test_the_error_of_a_copy_names_what_stays(tmp_path, monkeypatch, source, kin
     assert incomplete > 0 and deleted > 0
 
 
-# Each call of the deletion of y fails in turn. Prints the hard links as lists of names of one object, with their number
-# and the object's value: before, after, and when the file is opened again.
-DELETIONS = """
+# Each call of a change fails in turn. Prints the change's error and all objects, as lists of their hard links with the
+# number of these and the object's values: before, after, and when the file is opened again.
+CHANGES = """
 import ctypes, json, shutil, sys, h5py
 shim = ctypes.CDLL(None)
 FAIL, EIO = 4, 5
-path, nth, struck = sys.argv[1], 1, 1
+path, prepare, change = sys.argv[1:]
+nth = struck = 1
 
-def links(f):
+def objects(f):
     sets = {}
     def see(name):
         info, one = h5py.h5o.get_info(f.id, name.encode()), f[name]
-        value = int(one[0]) if isinstance(one, h5py.Dataset) else None
-        sets.setdefault((info.addr, info.rc, value), []).append(name)
+        values = tuple(one[...].tolist()) if isinstance(one, h5py.Dataset) else None
+        sets.setdefault((info.addr, info.rc, values), []).append(name)
     f.visit_links(see)
     return sorted([names, *key[1:]] for key, names in sets.items())
 
 while struck:
     shutil.rmtree(path, ignore_errors=True)
     with h5py.File(path, "w") as f:
-        f["y/a"], f["y/g/d"], f["w"] = [1], [2], [3]
-        f["y/b"], f["y/g/e"] = f["y/a"], f["w"]
+        exec(prepare)
+    error = None
     with h5py.File(path, "r+") as f:
-        all = [links(f)]
+        before = objects(f)
         shim.shim_begin(FAIL, ctypes.c_uint64(nth), EIO, path.encode())
         try:
-            del f["y"]
-        except KeyError:
-            pass
+            exec(change)
+        except Exception as e:
+            error = str(e)
         shim.shim_end()
         struck = shim.shim_struck()
-        all.append(links(f))
+        after = objects(f)
     with h5py.File(path, "r") as f:
-        print(json.dumps([*all, links(f)]))
+        print(json.dumps([error, before, after, objects(f)]))
     nth += 1
 """
 
 
-def test_a_deletion_that_fails_keeps_all_hard_links(tmp_path, monkeypatch):
-    """All or none of a group have gone."""
+@pytest.fixture
+def faults(tmp_path, monkeypatch):
     monkeypatch.setenv("LD_PRELOAD", preload(build_dir() / "tests/fault/libzb-fault-shim.so"))
-    done = run_python(DELETIONS, tmp_path / "x.zarr", connector="zarr")
-    gone = [[["w"], 1, 3]]
-    kept = deleted = 0
-    for before, after, again in map(json.loads, done.splitlines()):
-        assert [["y/a", "y/b"], 2, 1] in before and [["w", "y/g/e"], 2, 3] in before
-        assert again == after and after in (before, gone)
-        kept += after == before
-        deleted += after == gone
-    assert kept > 10 and deleted > 10
+
+    def check(prepare, change, done):
+        """After each error all is as it was, or done."""
+        kept = made = 0
+        for line in run_python(CHANGES, tmp_path / "x.zarr", prepare, change, connector="zarr").splitlines():
+            error, before, after, again = json.loads(line)
+            assert again == after and after in (before, done), line
+            assert error or after == done, line
+            kept += after == before
+            made += after == done
+        assert kept > 10 and made > 0
+
+    return check
+
+
+def test_a_deletion_that_fails_keeps_all_hard_links(faults):
+    """All or none of a group have gone. An object that has a name elsewhere is moved there before."""
+    faults("""
+f["y/a"], f["y/c"], f["y/g/d"], f["w"] = [1], [2], [3], [4]
+f["y/b"], f["z"], f["y/g/e"] = f["y/a"], f["y/c"], f["w"]
+""", "del f['y']", [[["w"], 1, [4]], [["z"], 1, [2]]])
+
+
+def test_a_new_dataset_that_cannot_be_opened_is_not_made(faults):
+    """It is made without a name, and copied into the store."""
+    faults("f['d'] = [0]", "f['new'] = [1, 2, 3]", [[["d"], 1, [0]], [["new"], 1, [1, 2, 3]]])
+
+
+def test_objects_that_cannot_be_opened_at_a_new_place_return(faults):
+    faults("f['g/d'], f['g/h/e'] = [1], [2]", "f.move('g', 'new')",
+           [[["new"], 1, None], [["new/d"], 1, [1]], [["new/h"], 1, None], [["new/h/e"], 1, [2]]])

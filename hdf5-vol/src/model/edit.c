@@ -276,8 +276,8 @@ enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *er
         code = vol_waiting_flush(loose, err);
     if (!code)
         code = zb_node_copy(vol_loose_store(loose), "", file->store, path, err);
-    if (!code)
-        code = vol_tree_place(loose, place->group, place->name, err);
+    if (!code && (code = vol_tree_place(loose, place->group, place->name, err)))
+        code = vol_edit_take_back(file, path, true, code, err);
     if (!code && !loose->loose) {
         vol_loose_set_store(loose, NULL);
         file->links_changed |= vol_order_is_changed(loose);
@@ -337,8 +337,10 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
 
 /* The old paths of a node that moves, and who knows it by them. */
 typedef struct movement {
-    char *from;  /* in the store */
-    char *shown; /* in the open file; NULL where there is no node */
+    char *name;     /* of the link */
+    uint64_t order; /* likewise */
+    char *from;     /* in the store */
+    char *shown;    /* in the open file; NULL where there is no node */
     vol_path_users users;
 } movement;
 
@@ -364,6 +366,28 @@ static enum zb_code follow(vol_node *node, const movement *old, zb_error *err) {
     return code ? code : vol_named_paths_moved(&old->users, old->shown, node->path, err);
 }
 
+/* A node that could not be opened where it has been moved to returns. */
+static enum zb_code move_back(vol_link *link, vol_node *group, const movement *old, const char *to,
+                              enum zb_code code, zb_error *err) {
+    zb_error why = {0};
+    if (zb_node_move(group->file->store, to, old->from, &why) == ZB_OK &&
+        vol_tree_move(link, group, old->name, &why) == ZB_OK) {
+        vol_order_replace(link, old->order);
+        return code;
+    }
+    vol_tree_close(link);
+    return zb_error_prefix(err, code,
+                           "moving '/%s' to '/%s' could not be undone (%s): open what is there now",
+                           old->from, to, why.message);
+}
+
+static void clear(movement *old) {
+    vol_path_users_clear(&old->users);
+    free(old->shown);
+    free(old->from);
+    free(old->name);
+}
+
 enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err) {
     if (!link)
         return zb_fail(err, ZB_EINVAL, "the root group cannot be moved");
@@ -372,24 +396,23 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
         return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved", link->name);
     if (node && vol_place_is_below(place->group, node))
         return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved into itself", link->name);
-    movement old = {.from = NULL};
+    movement old = {.name = strdup(link->name), .order = link->order};
     char *to = NULL;
-    enum zb_code code = vol_node_child_path(group, link->name, &old.from, err);
+    enum zb_code code = old.name ? vol_node_child_path(group, link->name, &old.from, err)
+                                 : zb_fail(err, ZB_ENOMEM, "no memory for a name");
     if (!code)
         code = vol_node_child_path(place->group, place->name, &to, err);
     if (!code && node)
         code = prepare(node, &old, err);
     if (!code)
         code = zb_node_move(group->file->store, old.from, to, err);
-    if (!code)
-        code = vol_tree_move(link, place->group, place->name, err);
+    if (!code && (code = vol_tree_move(link, place->group, place->name, err)))
+        code = move_back(link, group, &old, to, code, err);
     if (!code && node)
         code = follow(node, &old, err);
     if (!code && vol_links_are_listed(group))
         code = vol_named_show(group, err); /* one that the node has hidden */
-    vol_path_users_clear(&old.users);
-    free(old.shown);
-    free(old.from);
+    clear(&old);
     free(to);
     return code;
 }

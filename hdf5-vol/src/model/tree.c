@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SAME_HASH "has the same hash as another node's"
+
 /* ---- Adding ---- */
 
 /* A node with a place in the hierarchy. *reason is set, and *out NULL, when it cannot have one.
@@ -37,7 +39,7 @@ static enum zb_code new_placed(vol_file *file, vol_node *parent, const char *nam
         *out = node;
     } else {
         vol_node_free(node);
-        *reason = "its path has the same hash as another node's";
+        *reason = "its path " SAME_HASH;
     }
     return ZB_OK;
 }
@@ -325,56 +327,89 @@ static void loosen(vol_node *node) {
             loosen(vol_links_at(node, i)->node);
 }
 
+/* A node that has lost its link, with all below it. */
+static void set_loose(vol_node *node) {
+    loosen(node);
+    node->parent = NULL;
+    vol_loose_add(node);
+}
+
 void vol_tree_remove(vol_link *link) {
     vol_node *node = link->node;
     vol_file *file = link->group->file;
     vol_links_take(link);
     vol_link_free(link);
-    if (node) {
-        loosen(node);
-        node->parent = NULL;
-        vol_loose_add(node);
-    }
+    if (node)
+        set_loose(node);
     file->changes++;
 }
 
-/* Gives a node that no token leads to the place `name` of its parent. */
-static void place_again(vol_node *node, const char *name) {
+void vol_tree_close(vol_link *link) {
+    vol_node *node = link->node;
+    vol_link_unset_node(link);
+    if (node)
+        set_loose(node);
+    link->group->file->changes++;
+}
+
+/* One that is not in the store is where it is, if its own store fails. */
+static void move_dimension(vol_node *node, const char *path) {
+    zb_store *store = node->file->dimensions;
+    zb_node *zarr;
+    if (strcmp(zb_node_path(node->zarr), path) != 0 &&
+        zb_node_move(store, zb_node_path(node->zarr), path, NULL) == ZB_OK &&
+        zb_node_open(store, path, &zarr, NULL) == ZB_OK)
+        vol_node_replace(node, zarr);
+}
+
+/* Gives a node that no token leads to the place `name` of its parent; it is loose after an
+   error. */
+static enum zb_code place_one(vol_node *node, const char *name, zb_error *err) {
     zb_node *zarr = NULL;
     char *path;
-    bool placed = vol_node_child_path(node->parent, name, &path, NULL) == ZB_OK &&
-                  vol_node_set_path(node, node->parent, name);
-    bool stored = node->zarr && !node->is_dimension && !node->is_unreadable;
+    enum zb_code code = vol_node_child_path(node->parent, name, &path, err);
+    if (!code && !vol_node_set_path(node, node->parent, name))
+        code = zb_fail(err, ZB_ENOMEM, "no memory for node %s", name);
+    if (!code && node->is_dimension)
+        move_dimension(node, path);
+    else if (!code && node->zarr && !node->is_unreadable)
+        code = zb_node_open(node->file->store, path, &zarr, err);
+    if (!code && !vol_token_register(node))
+        code = zb_fail(err, ZB_EUNSUPPORTED, "'%s' " SAME_HASH, node->path);
     node->loose = false;
-    if (placed && node->is_dimension && strcmp(zb_node_path(node->zarr), path) != 0 &&
-        zb_node_move(node->file->dimensions, zb_node_path(node->zarr), path, NULL) == ZB_OK &&
-        zb_node_open(node->file->dimensions, path, &zarr, NULL) == ZB_OK) {
-        vol_node_replace(node, zarr);
-        zarr = NULL;
-    }
-    if (!placed || !vol_token_register(node) ||
-        (stored && zb_node_open(node->file->store, path, &zarr, NULL) != ZB_OK))
+    if (code)
         vol_token_loosen(node);
+    if (code)
+        zb_node_release(zarr);
     else if (zarr)
         vol_node_replace(node, zarr);
     free(path);
+    return code;
+}
+
+/* The same with all below it. What another program has deleted below becomes loose. */
+static enum zb_code place_again(vol_node *node, const char *name, zb_error *err) {
+    enum zb_code code = place_one(node, name, err);
     for (size_t i = 0; i < vol_links_count(node); i++) {
         vol_node *child = vol_links_at(node, i)->node;
         if (!child)
             continue;
         vol_token_unregister(child);
-        place_again(child, vol_links_at(node, i)->name);
+        const enum zb_code below =
+            place_again(child, vol_links_at(node, i)->name, code ? NULL : err);
+        code = code || below == ZB_ENOTFOUND ? code : below;
     }
+    return code;
 }
 
 /* The link is in no group; `group` has memory for it. */
-static void put_link(vol_link *link, vol_node *group) {
+static enum zb_code put_link(vol_link *link, vol_node *group, zb_error *err) {
     vol_links_insert(group, link);
-    if (link->node) {
-        link->node->parent = group;
-        place_again(link->node, link->name);
-    }
     group->file->changes++;
+    if (!link->node)
+        return ZB_OK;
+    link->node->parent = group;
+    return place_again(link->node, link->name, err);
 }
 
 enum zb_code vol_tree_move(vol_link *link, vol_node *group, const char *name, zb_error *err) {
@@ -390,8 +425,7 @@ enum zb_code vol_tree_move(vol_link *link, vol_node *group, const char *name, zb
     vol_link_set_name(link, copy);
     if (link->node)
         vol_token_unregister(link->node);
-    put_link(link, group);
-    return ZB_OK;
+    return put_link(link, group, err);
 }
 
 /* Out of the list of those without a group, or out of the group with which it was deleted. */
@@ -413,6 +447,8 @@ enum zb_code vol_tree_place(vol_node *loose, vol_node *group, const char *name, 
     if (code)
         return code;
     take_loose(loose);
-    put_link(link, group);
-    return ZB_OK;
+    code = put_link(link, group, err);
+    if (code)
+        vol_tree_remove(link);
+    return code;
 }

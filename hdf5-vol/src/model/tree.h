@@ -143,11 +143,16 @@ enum zb_code vol_tree_add_loose(vol_file *file, zb_node *zarr, vol_node **out, z
    below it, becomes loose. */
 void vol_tree_remove(vol_link *link);
 
+/* Forgets the node of a link, which is opened anew when it is needed. The node, with all below it,
+   becomes loose. */
+void vol_tree_close(vol_link *link);
+
 /* Gives a link another place: its node, with all below it, lies at `name` of `group` in the store
-   now. Nodes that cannot be opened there become loose. */
+   now. After an error but ZB_ENOMEM it has that place, and nodes that could not be opened there are
+   loose. Nodes below that have been deleted are so, too. */
 enum zb_code vol_tree_move(vol_link *link, vol_node *group, const char *name, zb_error *err);
 
-/* Gives a loose node a place likewise. */
+/* Gives a loose node a place likewise. After an error it has none. */
 enum zb_code vol_tree_place(vol_node *loose, vol_node *group, const char *name, zb_error *err);
 
 #endif
