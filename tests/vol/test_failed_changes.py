@@ -293,6 +293,11 @@ f["y/b"], f["z"], f["y/g/e"] = f["y/a"], f["y/c"], f["w"]
 """, "del f['y']", [[["w"], 1, [4]], [["z"], 1, [2]]])
 
 
+def test_a_deletion_that_fails_keeps_objects_with_three_names(faults):
+    """That one has moved, and its third name is not stored, is no reason to forget the first one."""
+    faults("f['y/c'] = [1]; f['z1'] = f['z2'] = f['y/c']", "del f['y']", [[["z1", "z2"], 2, [1]]])
+
+
 def test_a_new_dataset_that_cannot_be_opened_is_not_made(faults):
     """It is made without a name, and copied into the store."""
     faults("f['d'] = [0]", "f['new'] = [1, 2, 3]", [[["d"], 1, [0]], [["new"], 1, [1, 2, 3]]])

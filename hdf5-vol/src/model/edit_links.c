@@ -47,7 +47,12 @@ enum zb_code vol_edit_copy_link(vol_link *link, const vol_place *place, zb_error
 
 /* ---- Deleting ---- */
 
-/* A node takes the place of one of its aliases. */
+static bool is_at(const vol_node *node, const vol_place *place) {
+    return node->parent == place->group && strcmp(node->name, place->name) == 0;
+}
+
+/* A node takes the place of one of its aliases. After an error it may be there all the same, and
+   what leads to it is not stored yet. */
 static enum zb_code take_place(vol_node *node, vol_link *alias, zb_error *err) {
     const vol_place place = {.group = alias->group, .name = strdup(alias->name)};
     if (!place.name)
@@ -55,9 +60,9 @@ static enum zb_code take_place(vol_node *node, vol_link *alias, zb_error *err) {
     const uint64_t order = alias->order;
     vol_alias_remove(alias);
     enum zb_code code = vol_edit_move(vol_link_of(node), &place, err);
-    if (!code)
+    if (is_at(node, &place))
         vol_order_replace(vol_link_of(node), order);
-    if (code)
+    else
         vol_alias_create(&place, node, NULL); /* as it was */
     free(place.name);
     return code;
@@ -68,12 +73,14 @@ static enum zb_code take_place(vol_node *node, vol_link *alias, zb_error *err) {
 static enum zb_code change_places(vol_node *node, vol_link *alias, zb_error *err) {
     const vol_place old = {.group = node->parent, .name = strdup(node->name)};
     const uint64_t order = vol_link_of(node)->order;
-    enum zb_code code =
-        old.name ? take_place(node, alias, err) : zb_fail(err, ZB_ENOMEM, "no memory for a name");
-    if (!code)
-        code = vol_alias_create(&old, node, err);
-    if (!code)
+    if (!old.name)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a name");
+    enum zb_code code = take_place(node, alias, err);
+    if (!is_at(node, &old)) {
+        const enum zb_code made = vol_alias_create(&old, node, code ? NULL : err);
+        code = code ? code : made;
         vol_order_replace(vol_named_find(old.group, old.name), order);
+    }
     free(old.name);
     return code;
 }
