@@ -293,14 +293,17 @@ static bool is_dimension(const vol_link *link) {
     return link->node && link->node->is_dimension;
 }
 
-/* Whether the node has a document: ZB_OK or ZB_ENOTFOUND; anything else where nobody knows. */
-static enum zb_code ask_document(const vol_link *link, const char *path) {
-    zb_object_info info;
-    char *key = vol_path_join(path, "/", "zarr.json");
-    const enum zb_code code =
-        key ? zb_store_peek(link->group->file->store, key, &info, NULL) : ZB_ENOMEM;
-    free(key);
-    return code;
+/* True if there surely is no node: those of version 2 and those that a block in a group above describes
+   are there, and cannot be deleted. One that is open has its path: it may be under a reserved
+   name, which `path` has in another form. */
+static bool has_gone(const vol_link *link, const char *path) {
+    const zb_node *open = link->node ? link->node->zarr : NULL;
+    zb_node *node;
+    const enum zb_code code = zb_node_open(open ? zb_node_store(open) : link->group->file->store,
+                                           open ? zb_node_path(open) : path, &node, NULL);
+    if (!code)
+        zb_node_release(node);
+    return code == ZB_ENOTFOUND;
 }
 
 enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
@@ -314,14 +317,12 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
     enum zb_code code = vol_node_child_path(group, link->name, &path, err);
     vol_deleted *copies = !code && link->node ? vol_deleted_keep(link->node) : NULL;
     const bool stored = !code && !is_dimension(link);
-    /* Nodes of version 2, and those that a block in a group above describes, have none. */
-    const bool has_document = stored && ask_document(link, path) == ZB_OK;
     if (stored)
         code = zb_node_delete(group->file->store, path, err);
-    if (code == ZB_ENOTFOUND && stored)
-        code = ZB_OK; /* another program has deleted it */
     /* A deletion that fails may have taken the node away all the same, and left files. */
-    const bool gone = !code || (has_document && ask_document(link, path) == ZB_ENOTFOUND);
+    const bool gone = !code || (stored && has_gone(link, path));
+    if (code == ZB_ENOTFOUND && gone)
+        code = ZB_OK; /* another program has deleted it */
     free(path);
     if (gone && link->node) {
         vol_writer_abandon_below(link->node);
