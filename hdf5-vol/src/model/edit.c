@@ -293,9 +293,9 @@ static bool is_dimension(const vol_link *link) {
     return link->node && link->node->is_dimension;
 }
 
-/* True if there surely is no node: those of version 2 and those that a block in a group above describes
-   are there, and cannot be deleted. One that is open has its path: it may be under a reserved
-   name, which `path` has in another form. */
+/* True if there surely is no node: those of version 2 and those that a block in a group above
+   describes are there, and cannot be deleted. One that is open has its path: it may be under a
+   reserved name, which `path` has in another form. */
 static bool has_gone(const vol_link *link, const char *path) {
     const zb_node *open = link->node ? link->node->zarr : NULL;
     zb_node *node;
