@@ -569,6 +569,7 @@ def finish(child):
 
 
 def preload(library):
+    assert library.exists(), "the loader goes on without it"
     return " ".join(filter(None, [os.environ.get("LD_PRELOAD"), str(library)]))
 
 
