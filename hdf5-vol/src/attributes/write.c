@@ -364,3 +364,29 @@ herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown)
     return vol_scale_knows(owner, value->name) ? store_references(owner, value, shown)
                                                : store(owner, value, shown);
 }
+
+herr_t vol_attr_store_elements(vol_node *owner, const vol_attr *attr, const void *elements) {
+    h5_lib *lib = owner->file->lib;
+    hid_t type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
+    char *name = strdup(attr->name); /* attr goes when it is stored */
+    char *named = attr->named ? strdup(attr->named) : NULL;
+    void *zeros = NULL;
+    herr_t result = -1;
+    if (name && type >= 0 && space >= 0 &&
+        (elements || vol_attr_zeros(lib, type, space, &zeros) >= 0)) {
+        const vol_attr_value value = {.name = name,
+                                      .type = type,
+                                      .space = space,
+                                      .dxpl = *lib->H5P_LST_DATASET_XFER_ID_g,
+                                      .data = elements ? elements : zeros,
+                                      .named = named,
+                                      .is_utf8 = attr->is_utf8};
+        result = vol_attr_store(owner, &value, type);
+    }
+    vol_release_id(lib, type);
+    vol_release_id(lib, space);
+    free(zeros);
+    free(named);
+    free(name);
+    return result;
+}

@@ -21,6 +21,10 @@ herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, H5T_cset_t c
    that type makes of the elements, which may well be their own type. */
 herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown);
 
+/* Stores other elements of an attribute, in its own type (NULL: zeros); all else of it stays as it
+   is. `attr` itself goes. */
+herr_t vol_attr_store_elements(vol_node *owner, const vol_attr *attr, const void *elements);
+
 /* unwritten.c: stores attributes that are not written yet: that one, or those of a node and all
    below it. */
 herr_t vol_attr_store_unwritten(vol_node *owner, const char *name);

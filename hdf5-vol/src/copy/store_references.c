@@ -52,30 +52,6 @@ static bool may_refer(const vol_attr *attr) {
     return attr->kind == VOL_ATTR_BYTES && attr->place != VOL_ATTR_STATED && !attr->derived;
 }
 
-/* `copy` are its elements, of that form. */
-static herr_t store_changed(vol_node *node, const vol_attr *attr, const vol_form *form, void *copy,
-                            const vol_reference_map *map) {
-    h5_lib *lib = node->file->lib;
-    hid_t type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
-    char *name = strdup(attr->name), *named = attr->named ? strdup(attr->named) : NULL;
-    const vol_attr_value value = {.name = name,
-                                  .type = type,
-                                  .space = space,
-                                  .dxpl = *lib->H5P_LST_DATASET_XFER_ID_g,
-                                  .data = copy,
-                                  .named = named,
-                                  .is_utf8 = attr->is_utf8};
-    herr_t result = -1;
-    if (name && type >= 0 && space >= 0 &&
-        vol_elements_references(form, attr->count, copy, map->visit, map->context))
-        result = vol_attr_store(node, &value, type);
-    vol_release_id(lib, type);
-    vol_release_id(lib, space);
-    free(named);
-    free(name);
-    return result;
-}
-
 static herr_t change_in_elements(vol_node *node, const vol_attr *attr, const vol_form *form,
                                  const vol_reference_map *map) {
     size_t size;
@@ -85,8 +61,9 @@ static herr_t change_in_elements(vol_node *node, const vol_attr *attr, const vol
     void *copy = bytes ? vol_elements_unpack(form, attr->count, bytes, size) : NULL;
     free(bytes);
     const size_t count = attr->count; /* the attribute goes when it is stored */
-    herr_t result = copy ? store_changed(node, attr, form, copy, map)
-                         : vol_attr_push_no_memory(node->file->lib, attr->name);
+    herr_t result = copy ? -1 : vol_attr_push_no_memory(node->file->lib, attr->name);
+    if (copy && vol_elements_references(form, count, copy, map->visit, map->context))
+        result = vol_attr_store_elements(node, attr, copy);
     vol_elements_free(form, count, copy);
     return result;
 }
