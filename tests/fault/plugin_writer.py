@@ -35,16 +35,20 @@ def by_gdal(path, array, rows, values):
     close(dataset)
 
 
+def obey(library, line):
+    write = {"h5py": by_h5py, "gdal": by_gdal}[library]
+    path, array, value, *rows = line.split()
+    rows = [int(row) for row in rows]
+    if value == "each":  # a file of its own for each row
+        for row in rows:
+            write(path, array, [row], [100 + row])
+    else:  # all rows by one file
+        write(path, array, rows, [int(value) + row for row in rows])
+
+
 def main():
-    write = {"h5py": by_h5py, "gdal": by_gdal}[sys.argv[1]]
     for line in sys.stdin:
-        path, array, value, *rows = line.split()
-        rows = [int(row) for row in rows]
-        if value == "each":  # a file of its own for each row
-            for row in rows:
-                write(path, array, [row], [100 + row])
-        else:  # all rows by one file
-            write(path, array, rows, [int(value) + row for row in rows])
+        obey(sys.argv[1], line)
         print("done", flush=True)
 
 

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 import zarr
 
+import forked
+
 HERE = pathlib.Path(__file__).resolve().parent
 SHIM = "libzb-fault-shim.so"
 SHIM_PLACE = os.path.join(os.environ["ZARRBRIDGE_BUILD_DIR"], "tests", "fault")
@@ -91,20 +93,29 @@ def joined(variable, entry):
     return ":".join(filter(None, [os.environ.get(variable, ""), entry]))
 
 
-def overwrite(library, path, shim=None, report=None):
-    """Runs the writer under the shim; returns its exit status and its output."""
-    more = {}
-    if shim:
+# The shim is told by the program itself: one that is in its environment would begin in the server, too.
+OBEY = """
+import ctypes, sys
+sys.path.insert(0, sys.argv[1])
+import plugin_writer  # with numpy, and h5py or osgeo
+if len(sys.argv) > 4:
+    ctypes.CDLL(None).shim_begin(int(sys.argv[4]), ctypes.c_uint64(int(sys.argv[5])), 5, sys.argv[6].encode())
+plugin_writer.obey(*sys.argv[2:4])
+"""
+MODES = {"count": 1, "kill-before": 2, "kill-after": 3, "fail": 4, "fail-from": 5, "full": 6}  # shim.h
+
+
+def overwrite(library, path, mode=None, nth=0, report=None):
+    """Runs the writer, under the shim where it has a mode; returns its exit status and its errors."""
+    more, words = {}, []
+    if mode:
         # By its name: a space in a path would end an entry of LD_PRELOAD.
         more = {"LD_PRELOAD": joined("LD_PRELOAD", SHIM),
-                "LD_LIBRARY_PATH": joined("LD_LIBRARY_PATH", SHIM_PLACE),
-                "ZB_SHIM": f"{shim}:{path}"}
-    if report:
-        more["ZB_SHIM_REPORT"] = str(report)
-    writer = start(library, **more)
+                "LD_LIBRARY_PATH": joined("LD_LIBRARY_PATH", SHIM_PLACE), "ZB_SHIM_REPORT": str(report)}
+        words = [MODES[mode], nth, path]
     rows = " ".join(str(row) for row in range(WRITTEN))
-    said = writer.communicate(f"{path} a {NEW} {rows}\n")
-    return writer.returncode, said[1]
+    done = forked.run(OBEY, HERE, library, f"{path} a {NEW} {rows}", *words, env=environment(**more))
+    return done.returncode, done.stderr
 
 
 def check(path, finished):
@@ -135,7 +146,7 @@ def test_trouble(place, library, trouble):
     path, report = place / "x.zarr", place / "report"
     make(path, ROWS, SHARD, value=OLD)
     mode = "count" if trouble.startswith("kill") else trouble
-    status, said = overwrite(library, path, f"{mode}:{2**63}:5", report)
+    status, said = overwrite(library, path, mode, 2**63, report)
     assert status == 0, said
     check(path, finished=True)
     calls, struck = map(int, report.read_text().split())
@@ -143,7 +154,7 @@ def test_trouble(place, library, trouble):
     surfaced = 0
     for nth in points(calls, 4):
         make(path, ROWS, SHARD, value=OLD)
-        status, said = overwrite(library, path, f"{trouble}:{nth}:5", report)
+        status, said = overwrite(library, path, trouble, nth, report)
         if trouble.startswith("kill"):
             killed(status, nth, calls)
         else:

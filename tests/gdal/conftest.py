@@ -12,6 +12,9 @@ import pytest
 import zarr
 from osgeo import gdal
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import forked  # noqa: E402
+
 gdal.UseExceptions()
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
@@ -71,10 +74,8 @@ def run_h5py(program, path, *arguments):
     pytest.importorskip("h5py")
     if not os.path.isdir(os.environ.get("HDF5_PLUGIN_PATH", "")):
         pytest.skip("the HDF5 connector is not built")
-    result = subprocess.run([sys.executable, "-c", program, str(path), *arguments],
-                            check=True, text=True,
-                            capture_output=True,
-                            env={**os.environ, "HDF5_VOL_CONNECTOR": "zarr"})
+    result = forked.run(program, path, *arguments, env={**os.environ, "HDF5_VOL_CONNECTOR": "zarr"})
+    assert result.returncode == 0, result.stderr
     return result.stdout
 
 
@@ -96,13 +97,22 @@ class Errors:
         return [text for kind, text in self.seen if kind >= gdal.CE_Failure]
 
 
-def run(*command, **environment):
-    """Runs a GDAL program, which must not tell of an error, though some of them go on; returns its output."""
-    result = subprocess.run([str(part) for part in command], capture_output=True, text=True,
-                            env={**os.environ, **environment})
+def succeeded(result):
+    """What a GDAL program printed, which must not tell of an error, though some of them go on."""
     assert result.returncode == 0 and "ERROR" not in result.stderr, result.stderr
     return result.stdout
 
 
+def run(*command, **environment):
+    return succeeded(subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                                    env={**os.environ, **environment}))
+
+
 def run_python(script, *arguments, **environment):
+    """In a process of its own, which loads GDAL and its drivers itself."""
+    return succeeded(forked.run(script, *arguments, env={**os.environ, **environment}))
+
+
+def run_new_python(script, *arguments, **environment):
+    """In a new interpreter."""
     return run(sys.executable, "-c", script, *arguments, **environment)

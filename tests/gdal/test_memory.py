@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from osgeo import gdal
 
-from conftest import Errors, opened, run_python, sub
+from conftest import Errors, opened, run_new_python, sub
 
 MIB = 2**20
 # GDAL's block cache and the core's chunk cache, the threads' scratch, and room for the heap.
@@ -25,7 +25,7 @@ def peak(*command):
     script = ("import resource, subprocess, sys\n"
               "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
               "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
-    return int(run_python(script, *command, GDAL_CACHEMAX="64", ZARRBRIDGE_NUM_THREADS=THREADS,
+    return int(run_new_python(script, *command, GDAL_CACHEMAX="64", ZARRBRIDGE_NUM_THREADS=THREADS,
                           OPENBLAS_NUM_THREADS="1")) * 1024
 
 

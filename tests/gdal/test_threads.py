@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from osgeo import gdal
 
-from conftest import opened, put, run_python
+from conftest import opened, put, run_new_python
 
 CUBE = np.random.default_rng(2).integers(0, 60000, (3, 300, 400)).astype("uint16")
 
@@ -75,7 +75,7 @@ def test_thread_count(store):
     put(root, "t", np.tile(CUBE, (1, 8, 8)), chunks=(1, 256, 256))
 
     def threads(**environment):
-        return int(run_python(COUNT, path, OPENBLAS_NUM_THREADS="1", **environment))
+        return int(run_new_python(COUNT, path, OPENBLAS_NUM_THREADS="1", **environment))
     assert threads(GDAL_NUM_THREADS="1") == 1
     assert threads(GDAL_NUM_THREADS="4") == 4
     assert threads(GDAL_NUM_THREADS="4", ZARRBRIDGE_NUM_THREADS="2") == 2
@@ -92,7 +92,7 @@ print(subprocess.run(["printenv", "ZARRBRIDGE_NUM_THREADS"], capture_output=True
 
 def test_the_environment_stays_the_programs_own(path):
     """Other threads may read it meanwhile, and its children inherit it."""
-    assert run_python(INHERIT, path, GDAL_NUM_THREADS="4").strip() == ""
+    assert run_new_python(INHERIT, path, GDAL_NUM_THREADS="4").strip() == ""
 
 
 def test_small_cache(path):

@@ -496,11 +496,11 @@ def test_sidecars_of_a_store_on_a_server_have_a_place_in_a_directory(server, tmp
     code = ("import sys; from osgeo import gdal; gdal.UseExceptions(); d = gdal.Open(sys.argv[1]);"
             "print(d.GetRasterBand(1).GetStatistics(False, len(sys.argv) > 2))")
     name = "ZARR3:" + root + "/t"
-    computed = run(sys.executable, "-c", code, name, "yes", GDAL_PAM_PROXY_DIR=tmp_path / "pam")
-    again = run(sys.executable, "-c", code, name, GDAL_PAM_PROXY_DIR=tmp_path / "pam")
+    computed = run_python(code, name, "yes", GDAL_PAM_PROXY_DIR=tmp_path / "pam")
+    again = run_python(code, name, GDAL_PAM_PROXY_DIR=tmp_path / "pam")
     most = str(float(PLANE.max()))
     assert most in computed and most in again and os.listdir(tmp_path / "pam")
-    assert most not in run(sys.executable, "-c", code, name)
+    assert most not in run_python(code, name)
 
 
 def test_options_of_the_opening_thread_hold_in_all(many):

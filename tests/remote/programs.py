@@ -3,8 +3,12 @@
 in the HDF5 library would hold the lock that the test's server needs."""
 
 import os
+import pathlib
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import forked  # noqa: E402
 
 # Of a failure that tests wait for. A server that answers gets all the time that it needs: this process and
 # that of a test may stand still for seconds on a busy machine.
@@ -13,25 +17,39 @@ HASTY = {"ZARRBRIDGE_REMOTE_TRIES": "2"}
 IMPATIENT = HASTY | {"ZARRBRIDGE_REMOTE_STALL_SECONDS": "5"}
 
 
-def run(*command, cwd=None, **environment):
-    """The result of subprocess.run; a variable that is None is taken out of the environment."""
-    env = os.environ | {k: str(v) for k, v in environment.items()}
-    for name in [name for name, value in environment.items() if value is None]:
+def changed(variables):
+    """The environment with these; one that is None is taken out of it."""
+    env = os.environ | {k: str(v) for k, v in variables.items()}
+    for name in [name for name, value in variables.items() if value is None]:
         del env[name]
-    return subprocess.run([str(word) for word in command], env=env, cwd=cwd, timeout=600,
+    return env
+
+
+def run(*command, cwd=None, **variables):
+    """The result of subprocess.run."""
+    return subprocess.run([str(word) for word in command], env=changed(variables), cwd=cwd, timeout=600,
                           capture_output=True, text=True, check=False)
+
+
+def run_python(code, *arguments, cwd=None, **variables):
+    """The same of Python code, in a process that is forked from one that has loaded neither plugin."""
+    return forked.run(code, *arguments, env=changed(variables), cwd=cwd, timeout=600)
+
+
+def succeeded(done):
+    """Its output."""
+    assert done.returncode == 0, f"{done.args}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout
 
 
 def output(*command, **options):
     """Of a program that must succeed."""
-    done = run(*command, **options)
-    assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
-    return done.stdout
+    return succeeded(run(*command, **options))
 
 
 def python(code, *arguments, **options):
     """The output of Python code that must succeed."""
-    return output(sys.executable, "-W", "ignore", "-c", code, *arguments, **options)
+    return succeeded(run_python(code, *arguments, **options))
 
 
 def asked(server):

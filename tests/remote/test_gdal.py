@@ -10,7 +10,7 @@ import pytest
 import zarr
 
 from conftest import make_store
-from programs import HASTY, IMPATIENT, asked, output, python, run
+from programs import HASTY, IMPATIENT, asked, output, python, run, run_python
 
 PLANE = np.arange(60 * 80, dtype="u2").reshape(60, 80)
 
@@ -213,14 +213,15 @@ def test_the_roots_list_answers_for_all_that_is_below(server):
     python(WITH_LEVELS, server.folder)
     for name, commands in {
             "one.zarr": [["gdalinfo", "{}"], ["gdalinfo", 'ZARR3:"{}":/one'], ["gdalmdiminfo", "-detailed", "{}"],
-                         ["gdalinfo", "{}/ovr_2x/one"], [sys.executable, "-c", DECIMATED, "{}"]],
+                         ["gdalinfo", "{}/ovr_2x/one"], [DECIMATED, "{}"]],
             "groups.zarr": [["gdalinfo", "{}"], ["gdalinfo", 'ZARR3:"{}":/0/groups'], ["gdalinfo", "{}/1"],
-                            ["gdalmdiminfo", "{}"], [sys.executable, "-c", DECIMATED, "{}"]],
+                            ["gdalmdiminfo", "{}"], [DECIMATED, "{}"]],
             "two.zarr": [["gdalinfo", "{}"], ["gdalinfo", 'ZARR3:"{}":/b'], ["gdalinfo", 'ZARR3:"{}":/b:1'],
                          ["gdalmdiminfo", "{}"]]}.items():
         for command in commands:
             server.take_log()
-            output(*[word.replace("{}", f"{server.url}/{name}") for word in command])
+            program = python if command[0] == DECIMATED else output
+            program(*[word.replace("{}", f"{server.url}/{name}") for word in command])
             documents = [path for path in asked(server) if "/c/" not in path and not path.endswith("/c")]
             assert documents == [f"/{name}/zarr.json"], (command, documents)
 
@@ -446,7 +447,7 @@ def test_a_chunk_that_gdal_cannot_get_is_an_error(server, chunks, array, fault):
     kind, options = FAULTS[fault]
     server.fault(path + array + "/c/1/0", kind, **options)
     patience = 5 if kind == "hang" else 60  # seconds: a server on a busy machine may stand still for one
-    done = run(sys.executable, "-W", "ignore", "-c", PIXELS, name + array, GDAL_HTTP_TIMEOUT=patience)
+    done = run_python(PIXELS, name + array, GDAL_HTTP_TIMEOUT=patience)
     assert done.stdout == "OPEN\n" and "c/1/0" in done.stderr, done.stdout + done.stderr
 
 
@@ -496,7 +497,7 @@ def test_systems_that_gdal_alone_knows(server, raster, system, form):
     log = server.take_log()
     assert any("/bucket/r.zarr/t/c/" in request.path for request in log)
     server.fault("/bucket/r.zarr/t/c/1/1", "status", code=403)
-    done = run(sys.executable, "-W", "ignore", "-c", READ, name, **settings)
+    done = run_python(READ, name, **settings)
     assert done.returncode == 1 and "c/1/1" in done.stderr and "canary" not in done.stderr
 
 
@@ -509,7 +510,7 @@ def test_headers_go_to_the_named_host_alone(server, raster):
         assert request.headers["authorization"] == "Bearer canary"
     away = server.url.replace("127.0.0.1", "localhost")
     server.fault("/r.zarr/t/c", "status", code=302, times=1, headers={"Location": away + "/r.zarr/t/c/0/0"})
-    run(sys.executable, "-c", READ, raster, GDAL_HTTP_BEARER="canary")
+    run_python(READ, raster, GDAL_HTTP_BEARER="canary")
     led = [request for request in server.take_log() if request.headers["host"].startswith("localhost")]
     assert led and not any("authorization" in request.headers for request in led)
 
@@ -578,7 +579,7 @@ def test_writing_is_refused(server, raster, command, query, tmp_path):
 # ---- Faults: an error with the host and what it said, never other data
 
 def failure(code, url, **environment):
-    done = run(sys.executable, "-W", "ignore", "-c", code, url, **(HASTY | environment))
+    done = run_python(code, url, **(HASTY | environment))
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stderr.strip().splitlines()[-1]
 

@@ -9,7 +9,7 @@ import pytest
 import zarr
 
 from conftest import make_store
-from programs import HASTY, IMPATIENT, asked, output, python, run
+from programs import HASTY, IMPATIENT, asked, output, python, run_python
 
 # HDF5 2.x finds no connector by itself: see docs/hdf5.md.
 SEARCHES = h5py.version.hdf5_version_tuple < (2,)
@@ -255,7 +255,7 @@ def test_deleting_is_refused(server, store):
 
 def failure(url, *steps, **environment):
     """The last line that a program says when a step fails."""
-    done = run(sys.executable, "-W", "ignore", "-c", OPEN, url, *steps, HDF5_VOL_CONNECTOR=FINDS, **(HASTY | environment))
+    done = run_python(OPEN, url, *steps, HDF5_VOL_CONNECTOR=FINDS, **(HASTY | environment))
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stderr.strip().splitlines()[-1]
 

@@ -4,12 +4,13 @@ much of it there is. Peak resident sizes of whole processes."""
 
 import os
 import shutil
+import sys
 
 import numpy as np
 import pytest
 import zarr
 
-from programs import python
+from programs import output
 
 MIB = 2**20
 SIDE = 2048  # a shard has 4 MiB, decoded and stored
@@ -89,6 +90,6 @@ def url(server):
 def test_a_whole_read_stays_within_cache_and_window(server, url, reader):
     stored = sum(path.stat().st_size for path in server.folder.rglob("*") if path.is_file())
     assert stored > 2 * BOUND
-    peak = int(python(BEGIN + READERS[reader] + END, url, SIDE, SHARDS,
+    peak = int(output(sys.executable, "-c", BEGIN + READERS[reader] + END, url, SIDE, SHARDS,
                       HDF5_VOL_CONNECTOR="zarr", **LIMITS))
     assert peak < BOUND, f"{peak / MIB:.0f} MiB"

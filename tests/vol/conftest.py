@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 import zarr
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import forked  # noqa: E402
+
 RAMP = (np.arange(512 * 512) % 30000).astype("i2").reshape(512, 512)
 CUBE = (np.arange(6000) * 0.5).astype("f4").reshape(10, 20, 30)
 NUMERIC = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16")
@@ -118,11 +121,21 @@ def run(command, connector=FINDS, plugins=True, cwd=None, timeout=1200):
                           capture_output=True, text=True, check=False)
 
 
-def run_python(code, *arguments, python=sys.executable, **options):
-    """Runs code in a new interpreter, where it must succeed in silence; returns its output."""
-    done = run([python, "-W", "ignore", "-c", code, *arguments], **options)
+def output(done):
+    """Of code that must succeed in silence."""
     assert done.returncode == 0 and not done.stderr, f"{done.returncode}\n{done.stderr}"
     return done.stdout
+
+
+def run_python(code, *arguments, connector=FINDS, plugins=True, cwd=None, timeout=1200):
+    """Runs code in a process of its own, forked from an interpreter in which HDF5 has never been started; returns its
+    output."""
+    return output(forked.run(code, *arguments, env=environment(connector, plugins), cwd=cwd, timeout=timeout))
+
+
+def run_new_python(code, *arguments, python=sys.executable, **options):
+    """The same in a new interpreter."""
+    return output(run([python, "-W", "ignore", "-c", code, *arguments], **options))
 
 
 def tool(*command, connector=FINDS, **options):

@@ -8,7 +8,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from conftest import run, run_python
+from conftest import run, run_new_python
 
 WRITE = r"""
 import sys, h5py, numpy as np
@@ -97,15 +97,15 @@ left = h5py.File(store)["a"]    # left open at exit
 
 
 def test_everything_that_h5py_does(tmp_path):
-    run_python(WRITE, tmp_path, connector="zarr")
+    run_new_python(WRITE, tmp_path, connector="zarr")
     with h5py.File(tmp_path / "n.h5", "r") as f:  # with the native connector, in this process
         assert f["vs"][1] == b"changed" and list(f["vl"][0]) == [1, 2, 3]
         assert f["ch"][110, 5] == 7 and f["ch"].compression == "gzip" and f["ext"][()] == 5
 
 
 def test_both_kinds_in_one_process(tmp_path, tree):
-    run_python(WRITE, tmp_path, connector="zarr")
-    run_python(BOTH, tmp_path, tree, connector="zarr")
+    run_new_python(WRITE, tmp_path, connector="zarr")
+    run_new_python(BOTH, tmp_path, tree, connector="zarr")
     with h5py.File(tmp_path / "n.h5", "r") as f:
         assert f["from_zarr"].shape == (512, 512)
     with h5py.File(tmp_path / "cp.h5", "r") as f:
@@ -145,8 +145,8 @@ def test_h5pys_own_suite_gives_the_same_results(tmp_path):
 
 def test_options_of_the_connector(tree):
     code = "import sys, h5py; f = h5py.File(sys.argv[1]); print(len(f), f['a'][1, 1])"
-    assert run_python(code, tree, connector="zarr native_compat=1") == "6 513\n"
-    assert run_python("import sys, h5py; print(h5py.File(sys.argv[1])['a'][1, 1])", tree,
+    assert run_new_python(code, tree, connector="zarr native_compat=1") == "6 513\n"
+    assert run_new_python("import sys, h5py; print(h5py.File(sys.argv[1])['a'][1, 1])", tree,
                       connector="zarr native_compat=0") == "513\n"
     listing = "import sys, h5py; list(h5py.File(sys.argv[1]))"
     done = run([sys.executable, "-c", listing, tree], connector="zarr native_compat=0")

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pytest
 import zarr
-from conftest import run_python
+from conftest import run_new_python
 
 sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/interop")
 from venvs import venv  # noqa: E402
@@ -174,7 +174,7 @@ def test_viewers_show_what_a_path_to_a_file_leads_to(tmp_path, name):
             f["g/d"] = np.arange(4)
             f["g/text"] = "words"
             f["g"].attrs["a"] = 3
-    shown = [run_python(VIEWERS[name], tmp_path / path, python=python, connector="zarr").replace(str(tmp_path), "")
+    shown = [run_new_python(VIEWERS[name], tmp_path / path, python=python, connector="zarr").replace(str(tmp_path), "")
              for path in ("x.h5", "x.zarr/zarr.json", "x.zarr.zip")]
     assert "[0, 1, 2, 3]" in shown[0] or "[0 1 2 3]" in shown[0]
     assert [text.replace("x.zarr.zip", "x.h5").replace("x.zarr", "x.h5") for text in shown] == 3 * shown[:1]
@@ -182,7 +182,7 @@ def test_viewers_show_what_a_path_to_a_file_leads_to(tmp_path, name):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_same_as_on_an_hdf5_file(python, tmp_path, name):
-    printed = [run_python(PROGRAMS[name], tmp_path / path, python=python, connector="zarr")
+    printed = [run_new_python(PROGRAMS[name], tmp_path / path, python=python, connector="zarr")
                for path in ("x.h5", "x.zarr")]
     assert printed[0] and printed[0] == printed[1]
     assert (tmp_path / "x.h5").is_file() and (tmp_path / "x.zarr" / "zarr.json").is_file()
@@ -191,7 +191,7 @@ def test_the_same_as_on_an_hdf5_file(python, tmp_path, name):
 def test_keras_keeps_weights_and_models_in_stores(tmp_path):
     python = venv("keras", *KERAS_PACKAGES, system=True)
     code = KERAS.replace("import keras", "import logging; logging.disable(); import keras")  # it calls .h5 legacy
-    native, stored = (run_python(code, tmp_path / name, python=python, connector=connector)
+    native, stored = (run_new_python(code, tmp_path / name, python=python, connector=connector)
                       for name, connector in (("native", None), ("stored", "zarr store=all")))
     assert native.split(" ", 1) == ["False", stored.split(" ", 1)[1]] and stored.startswith("True ")
     group = zarr.open_group(str(tmp_path / "stored.weights.h5"), mode="r")
@@ -199,6 +199,6 @@ def test_keras_keeps_weights_and_models_in_stores(tmp_path):
 
 
 def test_other_programs_read_a_table_of_pandas(python, tmp_path):
-    run_python(PANDAS, tmp_path / "x.zarr", python=python, connector="zarr")
+    run_new_python(PANDAS, tmp_path / "x.zarr", python=python, connector="zarr")
     array = zarr.open_group(str(tmp_path / "x.zarr"), mode="r")["series/values"]
     assert np.array_equal(array[...], np.linspace(0, 1, 5))

@@ -2,7 +2,7 @@
 """Lifetimes and threads: uses that would crash a process if we held our objects the wrong way."""
 
 import pytest
-from conftest import WAYS, run_python
+from conftest import WAYS, run_new_python
 
 HAZARD = r"""
 import sys, h5py, numpy as np
@@ -90,18 +90,18 @@ print("done")
 
 @pytest.mark.parametrize("connector", [*WAYS, "zarr native_compat=0"])
 def test_native_files_while_ours_are_open(tmp_path, tree, connector):
-    assert run_python(HAZARD, tmp_path, tree, connector=connector) == "done\n"
+    assert run_new_python(HAZARD, tmp_path, tree, connector=connector) == "done\n"
 
 
 @pytest.mark.parametrize("connector", WAYS)
 def test_objects_left_open_at_exit(tree, connector):
-    assert run_python(LEFT_OPEN, tree, connector=connector) == "513\n"
+    assert run_new_python(LEFT_OPEN, tree, connector=connector) == "513\n"
 
 
 @pytest.mark.parametrize("code", [THREADS, FORK, RECREATE], ids=["threads", "fork", "recreate"])
 def test_threads_and_processes(tree, code):
-    assert run_python(code, tree) == "done\n"
+    assert run_new_python(code, tree) == "done\n"
 
 
 def test_processes_after_the_pool_has_started(tmp_path):
-    assert run_python(LARGE, tmp_path) == "done\n"
+    assert run_new_python(LARGE, tmp_path) == "done\n"

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from conftest import run_python
+from conftest import run_new_python, run_python
 
 GROUP = '{"zarr_format":3,"node_type":"group"}'
 ARRAY = ('{"zarr_format":3,"node_type":"array","shape":[2,3],"data_type":"int8","chunk_grid":'
@@ -55,7 +55,7 @@ with h5py.File(sys.argv[1], "r") as f:
                     reason="sanitizers use several times the memory")
 def test_walks_forget_what_they_have_left(large):
     """10 020 nodes of about 9 KiB; 2000 may stay, and the 500 of a group."""
-    assert run_python(MEMORY, large) == f"{2 * GROUPS * (ARRAYS + 1)} True\n"
+    assert run_new_python(MEMORY, large) == f"{2 * GROUPS * (ARRAYS + 1)} True\n"
 
 
 SAME = """
@@ -321,4 +321,4 @@ with h5py.File(sys.argv[1], "r") as f:
 def test_members_of_one_group_are_forgotten_in_turn(flat, monkeypatch):
     """3000 nodes of about 9 KiB would be 27 MB; half of 1000 may stay."""
     monkeypatch.setenv("ZARRBRIDGE_OPEN_NODES", "1000")
-    assert run_python(FLAT_MEMORY, flat) == f"{2 * MEMBERS} True\n"
+    assert run_new_python(FLAT_MEMORY, flat) == f"{2 * MEMBERS} True\n"

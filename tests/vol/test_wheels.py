@@ -10,7 +10,7 @@ import sys
 
 import pytest
 import zarr
-from conftest import run, run_python
+from conftest import run, run_new_python
 from test_passthrough import WRITE, same_outcomes
 from test_safety import HAZARD, LEFT_OPEN, THREADS
 from test_search import SEARCH_IS_DECLINED
@@ -122,16 +122,16 @@ def wheel(request):
 
 def test_by_variable(wheel, tree):
     _, python, version = wheel
-    assert run_python(CHECK, tree, version, python=python, connector="zarr") == "done\n"
+    assert run_new_python(CHECK, tree, version, python=python, connector="zarr") == "done\n"
 
 
 def test_by_search(wheel, tree, tmp_path):
     """HDF5 1.14 finds the store; on 2.x the connector keeps out of a search that would crash."""
     _, python, version = wheel
     if version.startswith("1."):
-        assert run_python(CHECK, tree, version, python=python, connector=None) == "done\n"
+        assert run_new_python(CHECK, tree, version, python=python, connector=None) == "done\n"
     else:
-        assert run_python(SEARCH_IS_DECLINED, tree, tmp_path, python=python,
+        assert run_new_python(SEARCH_IS_DECLINED, tree, tmp_path, python=python,
                           connector=None) == "done\n"
 
 
@@ -139,7 +139,7 @@ def test_writing(wheel, tmp_path):
     """Stores written with another libhdf5 are read by zarr-python here."""
     _, python, version = wheel
     path = tmp_path / "w.zarr"
-    assert run_python(WRITING, path, version, python=python, connector="zarr") == "done\n"
+    assert run_new_python(WRITING, path, version, python=python, connector="zarr") == "done\n"
     group = zarr.open_group(str(path), mode="r")
     array = group["h/d"]
     attributes = {name: value for name, value in array.attrs.items() if name != "_hdf5"}
@@ -152,7 +152,7 @@ def test_writing(wheel, tmp_path):
 def test_direct_chunks(wheel, tmp_path):
     """HDF5 2 lays the arguments of these calls out in another way."""
     _, python, version = wheel
-    assert run_python(CHUNKS, tmp_path, version, python=python, connector="zarr") == "done\n"
+    assert run_new_python(CHUNKS, tmp_path, version, python=python, connector="zarr") == "done\n"
 
 
 def ways_of(version):
@@ -171,7 +171,7 @@ def test_by_https(wheel, tree, tmp_path, monkeypatch):
     monkeypatch.setenv("AWS_CA_BUNDLE", str(certificate[0]))
     with SimServer(tmp_path / "served", certificate=certificate) as server:
         for way in ways_of(version):
-            said = run_python(CHECK, server.url + "/z.zarr", version, python=python, connector=way)
+            said = run_new_python(CHECK, server.url + "/z.zarr", version, python=python, connector=way)
             assert said == "done\n" and server.take_log()
 
 
@@ -186,20 +186,20 @@ def test_by_s3(wheel, tree, tmp_path, monkeypatch):
                             "AWS_SECRET_ACCESS_KEY": "secret", "HOME": str(tmp_path)}.items():
             monkeypatch.setenv(name, value)
         for way in ways_of(version):
-            said = run_python(CHECK, "s3://bucket/z.zarr", version, python=python, connector=way)
+            said = run_new_python(CHECK, "s3://bucket/z.zarr", version, python=python, connector=way)
             assert said == "done\n" and s3.verified
 
 
 def test_safety(wheel, tree, tmp_path):
     _, python, _ = wheel
-    assert run_python(HAZARD, tmp_path, tree, python=python, connector="zarr") == "done\n"
-    assert run_python(LEFT_OPEN, tree, python=python, connector="zarr") == "513\n"
-    assert run_python(THREADS, tree, python=python, connector="zarr") == "done\n"
+    assert run_new_python(HAZARD, tmp_path, tree, python=python, connector="zarr") == "done\n"
+    assert run_new_python(LEFT_OPEN, tree, python=python, connector="zarr") == "513\n"
+    assert run_new_python(THREADS, tree, python=python, connector="zarr") == "done\n"
 
 
 def test_pass_through(wheel, tmp_path):
     _, python, _ = wheel
-    run_python(WRITE, tmp_path, python=python, connector="zarr")
+    run_new_python(WRITE, tmp_path, python=python, connector="zarr")
 
 
 @pytest.mark.parametrize("wheel", ["h5py_3_14", "h5py_3_16"], indirect=True)
@@ -250,4 +250,4 @@ f.close(); keep = h5py.File(store)["g/b"]; print("done")
 @pytest.mark.parametrize("order", ["h5py,netCDF4", "netCDF4,h5py"])
 def test_two_in_one_process(wheel, tree, tmp_path, order):
     _, python, _ = wheel
-    assert run_python(TWO, order, tree, tmp_path, python=python, connector="zarr") == "done\n"
+    assert run_new_python(TWO, order, tree, tmp_path, python=python, connector="zarr") == "done\n"
