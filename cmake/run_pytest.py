@@ -13,6 +13,7 @@ the same entry of the same build runs again."""
 import fcntl
 import glob
 import hashlib
+import importlib
 import os
 import shutil
 import sys
@@ -21,6 +22,7 @@ import tempfile
 import pytest
 
 ALL_SKIPPED = 77  # SKIP_RETURN_CODE in TestPython.cmake
+SUPPORT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "support")
 OTHER = ("passed", "failed", "error", "xfailed", "xpassed")
 
 
@@ -30,6 +32,15 @@ class Outcomes:
     def pytest_terminal_summary(self, terminalreporter):
         stats = terminalreporter.stats
         self.only_skipped = "skipped" in stats and not any(stats.get(kind) for kind in OTHER)
+
+
+class Threadless:
+    """Tests that use zarr-python do so without its threads, which would take most of the time."""
+
+    def pytest_collection_finish(self):
+        if "zarr" in sys.modules:
+            sys.path.append(SUPPORT)
+            importlib.import_module("threadless")
 
 
 class Folders:
@@ -79,7 +90,7 @@ def main(arguments):
     # Pytest makes its base anew, which would end the lock.
     base = os.path.join(folder, "t")
     status = pytest.main([*arguments, "--basetemp", base, "-o", "tmp_path_retention_policy=all"],
-                         plugins=[outcomes, Folders()])
+                         plugins=[outcomes, Threadless(), Folders()])
     # A file that skips itself as a whole leaves no test to collect.
     harmless = status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
     if harmless or not any(files for _, _, files in os.walk(folder)):

@@ -6,7 +6,6 @@ import os
 import pathlib
 import re
 import shutil
-import sys
 import tarfile
 import threading
 import warnings
@@ -17,7 +16,7 @@ import pytest
 import zarr
 from osgeo import gdal
 
-from conftest import Errors, opened, put, run, run_python, sub
+from conftest import Errors, opened, put, run_python, sub
 
 PLANE = np.arange(60 * 80, dtype="uint16").reshape(60, 80)
 

@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 import zarr
 
+sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/support")
+import forked  # noqa: E402
+
 NOTE = ".zarrbridge-consolidated"
 H5PY = "import h5py, numpy as np, os, signal, sys; f = h5py.File(sys.argv[1], 'r+')\n"
 GDAL = """
@@ -46,8 +49,7 @@ def has_block(path):
 
 def run(code, path, killed=False):
     environment = {**os.environ, "HDF5_VOL_CONNECTOR": "zarr"}
-    done = subprocess.run([sys.executable, "-c", code, path], env=environment, text=True,
-                          capture_output=True, timeout=600)
+    done = forked.run(code, path, env=environment, timeout=600)
     assert done.returncode == (-9 if killed else 0), done.stderr
     return done.stdout
 

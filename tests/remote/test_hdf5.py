@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Stores behind URLs in programs that use HDF5."""
 
-import sys
-
 import h5py
 import numpy as np
 import pytest

@@ -2,7 +2,6 @@
 """Stores in S3 by their names in programs that use HDF5 or GDAL."""
 
 import os
-import sys
 
 import h5py
 import pytest

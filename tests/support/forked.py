@@ -71,7 +71,8 @@ class Server:
 
 def run(code, *arguments, python=sys.executable, options=("-W", "ignore"), env=None, cwd=None, timeout=None):
     """As subprocess.run([python, *options, "-c", code, *arguments], capture_output=True, text=True, ...)."""
-    command, environment = (str(python), *options), dict(os.environ if env is None else env)
+    command = (str(python), *options)
+    environment = {name: os.fspath(value) for name, value in (os.environ if env is None else env).items()}
     request = {"code": code, "arguments": [str(word) for word in arguments], "environment": environment,
                "folder": os.path.abspath(cwd or ".")}
     idle = Server.idle[command, tuple(sorted(pair for pair in environment.items() if pair[0].startswith(AT_START)))]

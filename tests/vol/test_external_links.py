@@ -3,12 +3,11 @@
 in a store."""
 
 import ctypes
-import sys
 
 import h5py
 import numpy as np
 import pytest
-from conftest import run, tool
+from conftest import environment, forked, run, tool
 from test_links import side
 
 LIBRARY = ctypes.CDLL(h5py.h5p.__file__)
@@ -370,7 +369,7 @@ with h5py.File("x.h5", sys.argv[1]) as f:
 def told(folder, *arguments, verbose="1"):
     """What the names in x.h5 say on stderr when they are opened and read."""
     code = f"import os; os.environ['ZARRBRIDGE_VERBOSE'] = {verbose!r}\n" + TELLS
-    done = run([sys.executable, "-c", code, *arguments], connector="zarr", cwd=folder)
+    done = forked.run(code, *arguments, env=environment("zarr"), cwd=folder)
     assert done.returncode == 0
     return done.stderr.splitlines()
 

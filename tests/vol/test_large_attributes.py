@@ -4,14 +4,13 @@
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 import zarr
-from conftest import build_dir, environment, run, tool
+from conftest import build_dir, environment, forked, run, tool
 
 SMALL = 64 * 1024  # a limit that keeps these tests fast
 NUMBERS = np.arange(20000.).reshape(100, 200)
@@ -26,16 +25,14 @@ def hidden(path):
     return sorted(str(p.relative_to(path)) for p in Path(path).rglob("__attribute.*"))
 
 
-def python(code, *arguments, limit=SMALL, document=16 << 20, **options):
+def python(code, *arguments, limit=SMALL, document=16 << 20):
     """Runs code with h5py, numpy and this module's values in a process with those limits."""
-    prelude = ("import h5py, numpy as np, sys, os, signal\n"
+    prelude = ("import h5py, numpy as np, sys, os, signal, zarr\n"
                "from test_large_attributes import NUMBERS, TEXTS, RECORDS, hidden\n")
     env = environment("zarr") | {"ZARRBRIDGE_ATTRIBUTE_BYTES": str(limit),
                                  "ZARRBRIDGE_DOCUMENT_BYTES": str(document),
                                  "PYTHONPATH": str(Path(__file__).parent)}
-    return subprocess.run([sys.executable, "-W", "ignore", "-c", prelude + code,
-                           *map(str, arguments)], env=env, capture_output=True, text=True,
-                          check=False, timeout=1200, **options)
+    return forked.run(prelude + code, *arguments, env=env, timeout=1200)
 
 
 def succeed(code, *arguments, **options):

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Programs that write and read at the same time in SWMR mode (single writer, multiple readers)."""
 
-import sys
-
 import h5py
 import numpy as np
 import pytest
-from conftest import run
+from conftest import run_python
 
 KINDS = ("h5", "zarr")
 READER = """
@@ -70,8 +68,7 @@ def test_readers_see_what_was_flushed(tmp_path, kind):
         data.resize((length,))
         data[:] = np.arange(length)
         data.flush()
-        done = run([sys.executable, "-c", READER, str(path)])
-        assert done.stdout.split() == f"{length} {list(range(length))}".split()
+        assert run_python(READER, path).split() == f"{length} {list(range(length))}".split()
         data.refresh()
         assert list(data) == list(range(length))
     file.close()
