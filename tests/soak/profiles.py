@@ -275,3 +275,4 @@ def need_mounts():
 ALL = {"plain": Plain(), "strategies": Strategies(), "kills": Kills(), "full": Full(),
        "users": Users(), "users-killed": UsersKilled(), "clocks": Clocks(), "locks": Locks(),
        "overlay": Overlay()}
+SHORT = ("kills",)

@@ -230,9 +230,9 @@ static void what_converts(void **state) {
 }
 
 int main(void) {
-    const char *seed = getenv("ZB_TEST_SEED");
+    const char *seed = getenv("ZARRBRIDGE_SEED");
     random_state = seed != NULL ? strtoull(seed, NULL, 0) : 20240229;
-    printf("seed %llu (ZB_TEST_SEED)\n", (unsigned long long)random_state);
+    printf("seed %llu (ZARRBRIDGE_SEED)\n", (unsigned long long)random_state);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pair_in_both_byte_orders),
         cmocka_unit_test(every_16_bit_value),

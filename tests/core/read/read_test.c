@@ -196,8 +196,7 @@ static void read_points(const arrays_sample *a, const zb_node *node, check_rando
 static void random_arrays(void **state) {
     (void)state;
     check_random random = check_random_new();
-    const char *rounds = getenv("ZB_TEST_ROUNDS");
-    int count = rounds ? atoi(rounds) : 400;
+    const int count = (int[]){200, 400, 40000}[check_test_length()];
     for (int round = 0; round < count; round++) {
         zb_store *mem = stores_new_mem();
         arrays_spec spec = arrays_random_spec(&random);

@@ -44,12 +44,18 @@ bool check_in_child(void (*fn)(void *context), void *context, const char *variab
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+check_length check_test_length(void) {
+    const char *text = getenv("ZARRBRIDGE_TEST_LENGTH");
+    if (!text || strcmp(text, "short") == 0)
+        return CHECK_SHORT;
+    assert_true(strcmp(text, "long") == 0 || strcmp(text, "full") == 0);
+    return text[0] == 'l' ? CHECK_LONG : CHECK_FULL;
+}
+
 check_random check_random_new(void) {
-    const char *text = getenv("ZB_TEST_SEED");
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)now.tv_sec ^ (uint64_t)now.tv_nsec;
-    print_message("ZB_TEST_SEED=%llu\n", (unsigned long long)seed);
+    const char *text = getenv("ZARRBRIDGE_SEED");
+    const uint64_t seed = text ? strtoull(text, NULL, 0) : 1;
+    print_message("ZARRBRIDGE_SEED=%llu\n", (unsigned long long)seed);
     return (check_random){.state = seed};
 }
 
