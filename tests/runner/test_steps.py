@@ -8,10 +8,14 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
+
+sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/support")
+from waiting import await_call  # noqa: E402
 
 TOOLS = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"]) / "tools"
 
@@ -339,7 +343,7 @@ def test_runs_in_one_chroot_wait_for_each_other(chroot):
         wait_until((chroot.root / "runs").exists)
         assert not is_free(lock)
         with enter(chroot) as two:
-            time.sleep(0.2)
+            await_call("flock", two)
             end.touch()
             assert one.wait(300) == two.wait(300) == 0
     assert (chroot.root / "log").read_text().split() == ["make", "run", "end", "run", "end"]

@@ -45,12 +45,14 @@ with futures.ThreadPoolExecutor(4) as pool:
 print("done")
 """
 
+IMPORT_WAITING = 'import os, sys; sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/support"); import waiting'
+
 # GCC's AddressSanitizer does not guard its locks at a fork: a child inherits them held when a thread
-# of the pool is just starting, and hangs. The pool's threads get a second to start there.
-FORK = r"""
-import os, sys, h5py, time
+# of the pool is just starting, and hangs. There the fork comes when all have started.
+FORK = IMPORT_WAITING + r"""
+import os, sys, h5py
 f = h5py.File(sys.argv[1]); before = f["a"][...]
-if "libasan" in os.environ.get("LD_PRELOAD", ""): time.sleep(1)
+if "libasan" in os.environ.get("LD_PRELOAD", ""): waiting.await_idle_threads()
 child = os.fork()
 if child == 0:
     same = (f["a"][...] == before).all() and h5py.File(sys.argv[1])["a"][1, 1] == 513
@@ -59,15 +61,15 @@ assert os.waitpid(child, 0)[1] == 0 and (f["a"][...] == before).all()
 print("done")
 """
 
-LARGE = r"""
-import os, sys, time, h5py, zarr, numpy as np
+LARGE = IMPORT_WAITING + r"""
+import os, sys, h5py, zarr, numpy as np
 path = sys.argv[1] + "/l.zarr"
 a = zarr.create_array(path, shape=(64, 256, 256), chunks=(8, 64, 64), dtype="u4")
 a[...] = np.arange(64 * 65536, dtype="u4").reshape(64, 256, 256)
 def total(i):
     with h5py.File(path) as f: return int(f["l"][i * 16:(i + 1) * 16].sum(dtype="u8"))
 with h5py.File(path) as f: whole = int(f["l"][...].sum(dtype="u8"))    # starts the pool
-if "libasan" in os.environ.get("LD_PRELOAD", ""): time.sleep(1)
+if "libasan" in os.environ.get("LD_PRELOAD", ""): waiting.await_idle_threads()
 pipes = [os.pipe() for _ in range(4)]
 for i, (_, end) in enumerate(pipes):
     if os.fork() == 0:

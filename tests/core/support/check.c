@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -50,6 +51,34 @@ check_length check_test_length(void) {
         return CHECK_SHORT;
     assert_true(strcmp(text, "long") == 0 || strcmp(text, "full") == 0);
     return text[0] == 'l' ? CHECK_LONG : CHECK_FULL;
+}
+
+/* The thread's times of having slept, with the one that lasts; 0: it does not sleep, -1: it has
+   ended. Allocates nothing, which might have it wait for us. */
+static long count_sleeps(int thread) {
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", thread);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (length <= 0)
+        return -1;
+    text[length] = '\0';
+    const char *sleeps = strstr(text, "\nvoluntary_ctxt_switches:");
+    return sleeps && strstr(text, "\nState:\tS") ? 1 + strtol(strchr(sleeps, ':') + 1, NULL, 10)
+                                                 : 0;
+}
+
+bool check_await_sleep(const atomic_int *thread) {
+    const struct timespec pause = {.tv_nsec = 200000};
+    for (long before = 0, now;; before = now) {
+        const int id = atomic_load(thread);
+        now = id ? count_sleeps(id) : 0;
+        if (now < 0 || (now > 0 && now == before))
+            return now > 0;
+        nanosleep(&pause, NULL);
+    }
 }
 
 check_random check_random_new(void) {
