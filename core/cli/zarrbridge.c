@@ -248,7 +248,7 @@ typedef struct listed {
 static int print_entry(void *context, const zb_entry *entry) {
     listed *sum = context;
     const zb_array_info *array = entry->array;
-    char name[24];
+    char name[ZB_DTYPE_NAME_SIZE];
     sum->nodes++;
     sum->unreadable += entry->reason != NULL;
     printf("%-10s /", entry->reason ? "unreadable" : array ? "array" : "group");

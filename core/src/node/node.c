@@ -105,7 +105,7 @@ static zb_node *new_node(zb_store *store, const char *path) {
 }
 
 static enum zb_code check_kind(const zb_store *store, zb_dtype dtype, zb_error *err) {
-    char name[24];
+    char name[ZB_DTYPE_NAME_SIZE];
     if (store->kinds >> dtype.kind & 1)
         return ZB_OK;
     return zb_fail(err, ZB_EUNSUPPORTED, "data_type \"%s\" is not supported here",
