@@ -38,9 +38,9 @@ enum zb_code zb__json_parse_document(const char *text, size_t size, zb_json **ou
 /* A text that users have put there as a whole is read like these members. */
 enum zb_code zb__json_parse_users(const char *text, size_t size, zb_json **out, zb_error *err);
 
-/* Like zb__json_parse_document, without the entries of consolidated metadata: they are checked, apart from members that
-   stand twice, and their map is an object without members in the tree. Its place is that of the
-   whole map. The entries do not count as values. */
+/* Like zb__json_parse_document, without the entries of consolidated metadata: they are checked,
+   apart from members that stand twice, and their map is an object without members in the tree. Its
+   place is that of the whole map. The entries do not count as values. */
 enum zb_code zb__json_parse_outline(const char *text, size_t size, zb_json **out, zb_error *err);
 
 /* The places of these entries, in the order of the text: they live as long as the tree. So nobody

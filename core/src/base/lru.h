@@ -59,7 +59,8 @@ zb__lru_item *zb__lru_get(zb__lru *lru, const zb__lru_key *key, const uint64_t *
 bool zb__lru_has_like(zb__lru *lru, const zb__lru_key *key);
 
 /* A new item of `size` bytes with one reference, not in the table yet: fill data, lo and hi, then
-   put it. NULL when it would not fit or memory runs out, or the key has no kind or a larger size. */
+   put it. NULL when it would not fit or memory runs out, or the key has no kind or a larger
+   size. */
 zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const uint64_t *version,
                           size_t size);
 

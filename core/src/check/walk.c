@@ -68,8 +68,8 @@ static enum zb_code visit_journal(const walk *w, const zb_node *array, const cha
     return code;
 }
 
-/* An object that is neither a document nor a chunk. One that is called like a chunk would become one
-   of an array that is made or copied there. */
+/* An object that is neither a document nor a chunk. One that is called like a chunk would become
+   one of an array that is made or copied there. */
 static enum zb_code visit_unknown(const walk *w, const char *key, const char *message,
                                   zb_error *err) {
     if (zb__chunk_key_is_like(zb__path_name(key)))

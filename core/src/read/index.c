@@ -106,16 +106,28 @@ static uint64_t *make_room(const zb__stored_chunk *chunk, const zb__shard *shard
     return out->own = malloc(bytes);
 }
 
+/* A shard may have gaps of any size, unless all of it is made in memory for the sake of the
+   index. */
+static enum zb_code check_packed(const zb__stored_chunk *chunk, const zb__source *source,
+                                 zb_error *err) {
+    return source->object && chunk->info.is_packed
+               ? zb__form_check_stored(chunk->form, chunk->info.size, err)
+               : ZB_OK;
+}
+
 /* encoded: NULL to read them. */
 static enum zb_code make(const zb__stored_chunk *chunk, const zb__shard *shard,
                          const zb__source *source, const uint8_t *encoded, size_t size,
                          zb__scratch *scratch, zb__index *out, zb_error *err) {
     *out = (zb__index){0};
+    enum zb_code code = encoded ? ZB_OK : check_packed(chunk, source, err);
+    if (code != ZB_OK)
+        return code;
     uint64_t *entries = make_room(chunk, shard, source, out);
     if (!entries)
         return zb_fail(err, ZB_ENOMEM, "no memory for a shard index of %zu bytes", bytes_of(shard));
-    enum zb_code code = encoded ? decode(shard, encoded, size, scratch, entries, err)
-                                : zb__index_read(shard, source, scratch, entries, err);
+    code = encoded ? decode(shard, encoded, size, scratch, entries, err)
+                   : zb__index_read(shard, source, scratch, entries, err);
     if (code != ZB_OK) {
         zb__index_release(out);
         return code;

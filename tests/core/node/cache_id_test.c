@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What caches call an array: the same for what is opened again, never for something else, even where
-   somebody chooses documents whose hashes are the same. */
+/* What caches call an array: the same for what is opened again, never for something else, even
+   where somebody chooses documents whose hashes are the same. */
 #include "node/cache_id.h"
 #include "base/mix.h"
 #include "support/stores.h"
