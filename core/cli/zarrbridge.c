@@ -37,7 +37,7 @@ static void print_line(const zb_finding *finding) {
 }
 
 static int print_finding(void *context, const zb_finding *finding) {
-    ++*(uint64_t *)context;
+    (void)context;
     printf("%-9s ", zb_finding_name(finding->kind));
     print_line(finding);
     return 0;
@@ -63,21 +63,23 @@ static int verify(const char *path) {
     zb_store *store;
     zb_error err;
     zb_verify_summary sum;
-    uint64_t findings = 0;
     if (open_store(path, &store, &err))
         return fail(&err);
-    enum zb_code code = zb_store_verify(store, print_finding, &findings, &sum, &err);
+    enum zb_code code = zb_store_verify(store, print_finding, NULL, &sum, &err);
     zb_store_release(store);
     if (code)
         return fail(&err);
     fprintf(stderr,
             "%" PRIu64 " nodes, %" PRIu64 " chunks or shards with %" PRIu64
-            " encoded chunks in %" PRIu64 " bytes: %" PRIu64 " findings\n",
-            sum.nodes, sum.objects, sum.inner_chunks, sum.bytes, findings);
+            " encoded chunks in %" PRIu64 " bytes: %" PRIu64 " findings",
+            sum.nodes, sum.objects, sum.inner_chunks, sum.bytes, sum.findings);
+    if (sum.foreign > 0)
+        fprintf(stderr, ", %" PRIu64 " foreign files", sum.foreign);
+    fprintf(stderr, "\n");
     if (sum.nodes == 0)
-        fprintf(stderr, "zarrbridge: no group and no array of Zarr could be checked at '%s'\n",
+        fprintf(stderr, "zarrbridge: '%s' is not a store: no group and no array could be checked\n",
                 path);
-    return findings ? FOUND : sum.nodes == 0 ? FAILED : FINE;
+    return sum.findings ? FOUND : sum.nodes == 0 ? FAILED : FINE;
 }
 
 static int print_mended(void *context, const zb_finding *finding) {
@@ -248,7 +250,7 @@ typedef struct listed {
 static int print_entry(void *context, const zb_entry *entry) {
     listed *sum = context;
     const zb_array_info *array = entry->array;
-    char name[24];
+    char name[ZB_DTYPE_NAME_SIZE];
     sum->nodes++;
     sum->unreadable += entry->reason != NULL;
     printf("%-10s /", entry->reason ? "unreadable" : array ? "array" : "group");
@@ -304,7 +306,7 @@ static int usage(FILE *out, int status) {
     fputs("usage: zarrbridge ls STORE[/NODE]      list the node and all below it\n"
           "       zarrbridge info STORE[/NODE]    describe one node\n"
           "       zarrbridge verify STORE         decode every chunk; list what is damaged,\n"
-          "                                       truncated, orphaned or stale\n"
+          "                                       truncated, orphaned or stale, and foreign files\n"
           "       zarrbridge repair STORE         remove what killed writers left, undo by their\n"
           "                                       journals, refresh consolidated metadata\n"
           "       zarrbridge compact STORE/ARRAY  rewrite shards that carry garbage\n"

@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Lifetimes and threads: uses that would crash a process if we held our objects the wrong way."""
 
+import os
+import sys
+from pathlib import Path
+
 import pytest
 from conftest import WAYS, run_python
+
+sys.path.append(str(Path(__file__).parents[1] / "fuzz"))
+from collision import collision  # noqa: E402
 
 HAZARD = r"""
 import sys, h5py, numpy as np
@@ -107,3 +114,28 @@ def test_threads_and_processes(tree, code):
 
 def test_processes_after_the_pool_has_started(tmp_path):
     assert run_python(LARGE, tmp_path) == "done\n"
+
+
+COLLISION = r"""
+import sys, h5py
+f = h5py.File(sys.argv[1])
+assert f["a"][0:16].tobytes() == (16).to_bytes(8, "little") + (1 << 20).to_bytes(8, "little")
+try:
+    print(f["b"][0:1])
+except OSError as error:
+    print("16 elements" in str(error) or str(error))
+"""
+
+
+def test_documents_that_collide(tmp_path):
+    """Two arrays that caches must not take for one, whoever has chosen their documents: the numbers of one would be
+    pointers of the other."""
+    a, b, chunk = collision(16, 1 << 20)
+    (tmp_path / "zarr.json").write_text('{"zarr_format":3,"node_type":"group"}')
+    for name, document in ("a", a), ("b", b):
+        (tmp_path / name / "c").mkdir(parents=True)
+        (tmp_path / name / "zarr.json").write_bytes(document)
+    (tmp_path / "a/c/0").write_bytes(chunk)
+    os.link(tmp_path / "a/c/0", tmp_path / "b/c/0")  # of one version
+    os.utime(tmp_path / "a/c/0", (1e9, 1e9))
+    assert run_python(COLLISION, tmp_path, connector="zarr") == "True\n"

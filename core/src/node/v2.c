@@ -54,7 +54,8 @@ static enum zb_code read_json(zb_store *store, const char *path, const char *nam
     if (code == ZB_ENOTFOUND)
         return code;
     if (!code) {
-        code = zb__json_parse_document(text, size, out, &own);
+        code = block || name == zattrs ? zb__json_parse_users(text, size, out, &own)
+                                       : zb__json_parse_document(text, size, out, &own);
         free(text);
     }
     if (code)

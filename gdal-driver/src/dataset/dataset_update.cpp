@@ -87,7 +87,7 @@ bool Zarr3Dataset::may_edit_bands() const {
 /* One for all bands, as the array has it. */
 CPLErr Zarr3Dataset::set_nodata(const NoData &nodata, const char *text, int band) {
     if (nodata.kind == NoData::None) {
-        char name[24];
+        char name[ZB_DTYPE_NAME_SIZE];
         CPLError(CE_Failure, CPLE_NotSupported, "array /%s: %s is no value of the type %s",
                  zb_node_path(node()), text, zb_dtype_name(pixel_dtype(node()), name));
         return CE_Failure;

@@ -157,8 +157,12 @@ static herr_t wrap_get_context(const void *p, void **context_out) {
     if (!context)
         return -1;
     context->lib = object->lib;
+    if (object->lib->H5VLget_wrap_ctx(object->under, object->lib->native, &context->under) < 0) {
+        free(context); /* HDF5 frees none that it did not get */
+        return -1;
+    }
     *context_out = context;
-    return object->lib->H5VLget_wrap_ctx(object->under, object->lib->native, &context->under);
+    return 0;
 }
 
 /* HDF5 hands over a native object to be given an id; it needs our head in front. */

@@ -62,7 +62,7 @@ static void check_element(zb_dtype from, const unsigned char *src, zb_dtype to,
         return;
     if (is_nan_element(to, expected) && is_nan_element(to, got))
         return;
-    char from_name[24], to_name[24];
+    char from_name[ZB_DTYPE_NAME_SIZE], to_name[ZB_DTYPE_NAME_SIZE];
     uint64_t a = 0, b = 0, c = 0;
     memcpy(&a, src, from.size);
     memcpy(&b, expected, to.size);

@@ -76,7 +76,7 @@ static void reference_copy(const zb__box_copy *copy, const char *src, char *dst)
 }
 
 static void print_box(const zb__box_copy *copy) {
-    char from[24], to[24];
+    char from[ZB_DTYPE_NAME_SIZE], to[ZB_DTYPE_NAME_SIZE];
     print_message("%s%s -> %s%s%s\n", zb_dtype_name(copy->src_dtype, from),
                   copy->src_dtype.swapped ? " swapped" : "", zb_dtype_name(copy->dst_dtype, to),
                   copy->dst_dtype.swapped ? " swapped" : "", copy->stream ? ", stream" : "");

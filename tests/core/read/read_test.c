@@ -134,7 +134,7 @@ static bool is_right(request *r, const arrays_sample *a) {
 }
 
 static void fail_for(const arrays_sample *a, const request *r, const char *what) {
-    char *text = arrays_describe(&a->spec), name[24];
+    char *text = arrays_describe(&a->spec), name[ZB_DTYPE_NAME_SIZE];
     print_error("%s: %s\n", what, text);
     for (uint32_t d = 0; r && d < a->spec.ndim; d++)
         print_error("  dimension %u: start %llu count %llu step %llu stride %lld\n", d,

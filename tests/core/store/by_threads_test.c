@@ -25,6 +25,7 @@ typedef struct gate {
     size_t inside, most_inside, awaited; /* a read goes on when `awaited` were inside at once */
     bool is_open;                        /* from then on */
     atomic_int canceller;                /* the thread that open_gate() waits for */
+    bool packs;                          /* its objects say that they are packed */
 } gate;
 
 typedef struct gate_object {
@@ -37,6 +38,7 @@ static enum zb_code gate_open(zb_store *store, const char *key, zb_object **out,
     gate_object *object = calloc(1, sizeof *object);
     object->base.store = store;
     enum zb_code code = zb_object_open(((gate *)store)->mem, key, &object->inner, info, err);
+    info->is_packed = ((gate *)store)->packs;
     if (code)
         free(object);
     else
@@ -179,6 +181,31 @@ static void answers_are_right(void **state) {
         zb_object_close(fetches[i].object);
         if (i > 0)
             free(fetches[i].range.buffer);
+    }
+    zb_store_release(&g->base);
+}
+
+/* A range of a packed object would make all of it in memory. */
+static void packed_objects_have_a_bound(void **state) {
+    (void)state;
+    zb_error err;
+    gate *g = new_gate(1000);
+    answers a = new_answers();
+    g->packs = g->is_open = true;
+    zb_fetch fetches[] = {
+        {.key = "k", .range = {.offset = 10, .length = 64}, .most = 1000},
+        {.key = "k", .range = {.offset = 10, .length = 64}, .most = 999},
+        {.key = "k", .range = {.offset = ZB_FROM_END, .length = 64}, .most = 999},
+    };
+    link_all(fetches, 3);
+    ASSERT_OK(zb_store_submit(&g->base, fetches, note, &a, &err), err);
+    await(&a, 3);
+    assert_true(has_bytes(&fetches[0], 10, 64));
+    assert_int_equal(g->most_inside, 1);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(fetches[i].code, i ? ZB_ELIMIT : ZB_OK);
+        zb_object_close(fetches[i].object);
+        free(fetches[i].range.buffer);
     }
     zb_store_release(&g->base);
 }
@@ -343,6 +370,7 @@ static void a_child_has_threads_of_its_own(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_right),
+        cmocka_unit_test(packed_objects_have_a_bound),
         cmocka_unit_test(sixteen_of_single_ones_go_on_at_once),
         cmocka_unit_test(sixteen_go_on_at_once),
         cmocka_unit_test(cancelled_requests_are_left_alone),
