@@ -22,6 +22,9 @@ enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enu
                              zb_error *err) {
     char text[ZB__CHUNK_KEY_MAX];
     const zb_node *node = writer->node;
+    unsigned tries = 0;
+    if (err && code == ZB_ECONFLICT) /* an array that has gone is better news than its chunk */
+        (void)zb__node_is_back(node, &tries, err);
     zb__chunk_key(&node->array->keys, node->array->info.ndim, index, text);
     return zb_error_prefix(err, code, "store %s, array /%s, %s %s", node->store->label, node->path,
                            node->array->form->shard ? "shard" : "chunk", text);

@@ -210,6 +210,20 @@ static void come_back(void) {
     move("away", "u");
 }
 
+/* To a place where a file of the user's is. */
+static void go_beside(void) {
+    const zb_part part = {.data = "notes", .size = 5};
+    zb_error err;
+    ASSERT_OK(zb_store_put(now.actor, "away/README", &part, 1, ZB_SYNC_NONE, &err), err);
+    go_away();
+}
+
+static void come_back_alone(void) {
+    zb_error err;
+    ASSERT_OK(zb_store_erase(now.actor, "away/README", &err), err);
+    come_back();
+}
+
 static void swap_in(void) {
     move("u", "away");
     move("other", "u");
@@ -306,6 +320,10 @@ static void arrays_that_are_away_for_a_while(void **state) {
     for_a_while(state, go_away, come_back);
 }
 
+static void arrays_that_are_beside_files_for_a_while(void **state) {
+    for_a_while(state, go_beside, come_back_alone);
+}
+
 static void arrays_that_stand_in_for_a_while(void **state) {
     for_a_while(state, swap_in, swap_out);
 }
@@ -388,6 +406,7 @@ static void writers_that_are_killed_after_a_move(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(arrays_that_are_away_for_a_while),
+        FIXTURE_TEST(arrays_that_are_beside_files_for_a_while),
         FIXTURE_TEST(arrays_that_stand_in_for_a_while),
         FIXTURE_TEST(arrays_that_go_for_good),
         FIXTURE_TEST(arrays_that_are_made_anew),

@@ -347,8 +347,8 @@ typedef struct zb_store_ops {
     /* ---- Housekeeping; NULL where there is nothing of the kind ---- */
 
     /* Moves all below the prefix `from` to `to`, in one step for readers and for a kill; durable
-       after flush(). ZB_ECONFLICT when something is at `to`, ZB_EUNSUPPORTED when it cannot be done
-       in one step. */
+       after flush(). Objects at `to` stay there, beside those that come; ZB_ECONFLICT, and nothing
+       is moved, when one is in the way. ZB_EUNSUPPORTED when it cannot be done in one step. */
     enum zb_code (*rename)(zb_store *store, const char *from, const char *to, zb_error *err);
     /* Makes the object at `key` a copy of that at from_key in `from`, which is this store or
        another one of the same kind, without passing its bytes through the program. All of them are
