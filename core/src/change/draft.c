@@ -342,8 +342,8 @@ static enum zb_code draft_flush(zb_store *store, zb_batch *batch, zb_error *err)
 }
 
 /* The lock is the inner store's, which ends it. */
-static enum zb_code draft_lock(zb_store *store, const char *key, const zb_home *home,
-                               zb_lock **out, zb_error *err) {
+static enum zb_code draft_lock(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
+                               zb_error *err) {
     return zb_store_lock_in(draft_of(store)->inner, key, home, out, err);
 }
 

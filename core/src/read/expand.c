@@ -261,8 +261,8 @@ static enum zb_code open_fresh(zb__stored_chunk *chunk, const char *name, zb_err
     enum zb_code code;
     unsigned tries = 0;
     do
-        code = zb_object_open_in(chunk->node->store, name, &home, &chunk->object, &chunk->info,
-                                 &why);
+        code =
+            zb_object_open_in(chunk->node->store, name, &home, &chunk->object, &chunk->info, &why);
     while (code == ZB_ECONFLICT && zb__node_is_back(chunk->node, &tries, &why));
     if (code && err)
         *err = why;
@@ -273,10 +273,9 @@ enum zb_code zb__stored_chunk_open(zb__stored_chunk *chunk, zb_error *err) {
     char *name = zb__array_chunk_key(chunk->node, chunk->index);
     if (!name)
         return no_memory(err);
-    enum zb_code code =
-        chunk->is_fresh
-            ? open_fresh(chunk, name, err)
-            : zb_object_open(chunk->node->store, name, &chunk->object, &chunk->info, err);
+    enum zb_code code = chunk->is_fresh ? open_fresh(chunk, name, err)
+                                        : zb_object_open(chunk->node->store, name, &chunk->object,
+                                                         &chunk->info, err);
     free(name);
     chunk->is_missing = code == ZB_ENOTFOUND;
     if (chunk->is_missing) {

@@ -233,9 +233,8 @@ static enum zb_code publish(zb__fs *fs, zb__fs_waiting *w, zb_error *err) {
     zb_lock *lock = NULL;
     zb__fs_place place = {.dir = -1};
     zb_error error;
-    enum zb_code code = w->failed
-                            ? zb__fs_fail_write(&error, w->failed, "sync", w->key)
-                            : zb__fs_lock_key(&fs->base, w->key, &w->home, &lock, &error);
+    enum zb_code code = w->failed ? zb__fs_fail_write(&error, w->failed, "sync", w->key)
+                                  : zb__fs_lock_key(&fs->base, w->key, &w->home, &lock, &error);
     code = code == ZB_EUNSUPPORTED ? ZB_OK : code;
     if (code == ZB_OK)
         code = zb__fs_open_place_in(fs, w->key, &w->home, false, &place, &error);
@@ -307,12 +306,11 @@ enum zb_code zb__fs_wait(zb__fs *fs, const zb_put *put, const zb__fs_place *plac
         close(fd);
         return zb_fail(err, ZB_ENOMEM, "no memory to let '%s' wait for a flush", put->key);
     }
-    *w = (zb__fs_waiting){
-        .batch = put->batch ? put->batch : &fs->own,
-        .key = own_key,
-        .home = put->home,
-        .path = path,
-        .fd = fd};
+    *w = (zb__fs_waiting){.batch = put->batch ? put->batch : &fs->own,
+                          .key = own_key,
+                          .home = put->home,
+                          .path = path,
+                          .fd = fd};
     pthread_mutex_lock(&fs->lock);
     keep_to_own(fs);
     zb__fs_drop_waiting(fs, put->key);

@@ -413,7 +413,8 @@ static enum zb_code mem_await_locks(zb_store *store, const char *prefix, zb_erro
    visible. */
 static enum zb_code mem_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb_lock *lock = NULL;
-    enum zb_code code = zb_put_waits(put) ? mem_lock_key(store, put->key, &put->home, &lock, err) : ZB_OK;
+    enum zb_code code =
+        zb_put_waits(put) ? mem_lock_key(store, put->key, &put->home, &lock, err) : ZB_OK;
     if (code == ZB_OK)
         code = zb_put_check(put, err);
     if (code == ZB_OK)

@@ -223,9 +223,9 @@ static enum zb_code append(const appending *a, const zb_node *array, const char 
     return code ? code : zb__journal_erase(array, key, err);
 }
 
-static enum zb_code put_appended(zb_writer *writer, const char *key,
-                                 const zb__open_chunk *chunk, const zb__live *live,
-                                 const zb__encoded *units, zb__scratch *scratch, zb_error *err) {
+static enum zb_code put_appended(zb_writer *writer, const char *key, const zb__open_chunk *chunk,
+                                 const zb__live *live, const zb__encoded *units,
+                                 zb__scratch *scratch, zb_error *err) {
     const zb__layout *layout = chunk->layout;
     size_t n = (size_t)layout->units, index_size = layout->shard->index_size;
     appending a = {.layout = layout,

@@ -413,7 +413,7 @@ int main(void) {
         FIXTURE_TEST(writers_that_are_killed_after_a_move),
     };
     if (access("/dev/shm", R_OK | W_OK | X_OK) == 0)
-        setenv("TMPDIR", "/dev/shm", 0); /* a sync costs nothing there */
+        setenv("TMPDIR", "/dev/shm", 0);      /* a sync costs nothing there */
     setenv("ZARRBRIDGE_NUM_THREADS", "1", 1); /* the calls come in one order */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
