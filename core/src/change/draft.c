@@ -316,7 +316,7 @@ static enum zb_code draft_erase(zb_store *store, const zb_erase *erase, zb_error
             return code;
     }
     if (is_untouched(d, key))
-        return ZB_OK;
+        return zb_erase_check(erase, err);
     code = may_erase(d, err);
     return code ? code : zb_store_erase_as(d->inner, erase, err);
 }

@@ -180,7 +180,7 @@ enum zb_code zb__fs_erase(zb_store *store, const zb_erase *erase, zb_error *err)
     bool is_gone = false;
     enum zb_code code = zb__fs_open_place_in(fs, erase->key, &erase->home, false, &place, err);
     if (code != ZB_OK)
-        return code == ZB_ENOTFOUND ? ZB_OK : code;
+        return code == ZB_ENOTFOUND ? zb_erase_check(erase, err) : code;
     code = zb__fs_join(fs, erase->batch, err);
     if (code == ZB_OK)
         code = unlink_object(fs, erase, &place, &is_gone, err);

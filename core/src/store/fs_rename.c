@@ -73,8 +73,8 @@ static int each_entry(int at, const char *name, int to_at, const char *to,
     return failed;
 }
 
-/* *beside: the target holds both. The tree is there when the two have changed places. Files that cannot be moved then,
-   which has been asked before, stay where the tree was. */
+/* The two change places; *beside: they have, and the target holds both. Files that cannot be moved
+   then, which has been asked before, stay where the tree was. */
 static int exchange(const zb__fs_place *from, const zb__fs_place *to, bool *beside) {
     int failed = each_entry(to->dir, to->name, from->dir, from->name, may_move);
     if (failed)

@@ -122,6 +122,29 @@ static void the_same_home_is_as_without_one(void **state) {
     }
 }
 
+static enum zb_code refuse(void *context, const char *key, zb_error *err) {
+    ++*(int *)context;
+    return zb_fail(err, ZB_ECONFLICT, "'%s' is refused", key);
+}
+
+/* Also where there is nothing to erase: the caller is told what a put would tell. */
+static void erasures_are_checked(void **state) {
+    const fixture *f = *state;
+    const char *const keys[] = {"u/c/0", "u/c/1", "u/none/0"};
+    zb_batch batch;
+    zb_error err;
+    int asked = 0;
+    fixture_must_put(f->store, "u/c/0", "stays", PUT_LATER);
+    zb_batch_begin(&batch, f->store, refuse, &asked);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const zb_erase erase = {.key = keys[i], .home = home_of(f->store, "u"), .batch = &batch};
+        ASSERT_FAILS(zb_store_erase_as(f->store, &erase, &err), ZB_ECONFLICT, err, "refused");
+        assert_int_equal(asked, (int)i + 1);
+    }
+    zb_batch_end(&batch);
+    assert_holds(f->store, "u/c/0", "stays");
+}
+
 /* What waits for a flush and has no home any more is lost, and that is told. */
 static void waiting_objects_stay_in_their_home(void **state) {
     const fixture *f = *state;
@@ -180,11 +203,9 @@ static void links_out_of_the_store_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(another_home_is_not_touched),
-        FIXTURE_TEST(the_same_home_is_as_without_one),
-        FIXTURE_TEST(waiting_objects_stay_in_their_home),
-        FIXTURE_TEST(links_in_a_home_work),
-        FIXTURE_TEST(links_out_of_the_store_are_refused),
+        FIXTURE_TEST(another_home_is_not_touched), FIXTURE_TEST(the_same_home_is_as_without_one),
+        FIXTURE_TEST(erasures_are_checked),        FIXTURE_TEST(waiting_objects_stay_in_their_home),
+        FIXTURE_TEST(links_in_a_home_work),        FIXTURE_TEST(links_out_of_the_store_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

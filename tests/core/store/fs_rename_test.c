@@ -154,7 +154,7 @@ static void nodes_move_by_their_directory(void **state) {
     free(text);
 }
 
-/* A file that belongs to no node is at the target. A copy would lose what others write meanwhile. */
+/* A file of no node is at the target. A copy would lose what others write meanwhile. */
 static void nodes_move_in_one_step_beside_files(void **state) {
     fixture *f = *state;
     zb_error err;
