@@ -76,11 +76,13 @@ static enum zb_code erase_keys(zb__remote *store, char *const *keys, size_t coun
     return code;
 }
 
-enum zb_code zb__s3_erase(zb_store *store, const char *key, zb_error *err) {
-    char *name = strdup(key);
+enum zb_code zb__s3_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
+    char *name = strdup(erase->key);
     if (!name)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
-    enum zb_code code = erase_keys((zb__remote *)store, &name, 1, err);
+    enum zb_code code = zb_erase_check(erase, err);
+    if (!code)
+        code = erase_keys((zb__remote *)store, &name, 1, err);
     free(name);
     return code;
 }
@@ -140,7 +142,7 @@ enum zb_code zb__s3_erase_below(zb_store *store, const char *prefix, zb_error *e
     char *document;
     if (asprintf(&document, "%s%szarr.json", prefix, *prefix ? "/" : "") < 0)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
-    enum zb_code code = zb__s3_erase(store, document, err);
+    enum zb_code code = zb__s3_erase(store, &(zb_erase){.key = document}, err);
     free(document);
     return code ? code : erase_tree((zb__remote *)store, prefix, err);
 }

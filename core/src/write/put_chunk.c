@@ -18,36 +18,28 @@
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
-/* An array that is moved away and back all the time is not written. */
-#define LOCK_TRIES 16
-
 enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enum zb_code code,
                              zb_error *err) {
     char text[ZB__CHUNK_KEY_MAX];
     const zb_node *node = writer->node;
+    unsigned tries = 0;
+    if (err && code == ZB_ECONFLICT) /* an array that has gone is better news than its chunk */
+        (void)zb__node_is_back(node, &tries, err);
     zb__chunk_key(&node->array->keys, node->array->info.ndim, index, text);
     return zb_error_prefix(err, code, "store %s, array /%s, %s %s", node->store->label, node->path,
                            node->array->form->shard ? "shard" : "chunk", text);
 }
 
-/* Where the array has just been moved away the lock may be one of a place that goes when the array
-   comes back. So the array is seen first, and then the lock in its place: from then on the array is
-   not moved before the lock is let go. */
+/* The lock is that of the chunk in the array's home. */
 static enum zb_code lock_in_place(const zb_node *node, const char *key, zb_lock **lock,
                                   zb_error *err) {
-    for (int tries = 1;; tries++) {
-        enum zb_code code = zb_store_lock(node->store, key, lock, err);
-        if (code)
-            return code;
-        code = zb__node_still(node, err);
-        const bool again = !code && zb_lock_confirm(*lock, err) != ZB_OK;
-        if (!code && !again)
-            return ZB_OK;
-        zb_store_unlock(*lock);
-        *lock = NULL;
-        if (!again || tries == LOCK_TRIES)
-            return again ? ZB_ECONFLICT : code;
-    }
+    const zb_home home = zb__node_home(node);
+    enum zb_code code;
+    unsigned tries = 0;
+    do
+        code = zb_store_lock_in(node->store, key, &home, lock, err);
+    while (code == ZB_ECONFLICT && zb__node_is_back(node, &tries, err));
+    return code;
 }
 
 enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole, zb_lock **lock,
@@ -110,11 +102,23 @@ static enum zb_code shard_parts(const zb__layout *layout, const zb__encoded *uni
     return code;
 }
 
-enum zb_code zb__object_put(const zb__layout *layout, zb_batch *batch, const char *key,
-                            const zb__encoded *units, enum zb_sync sync, bool waits,
-                            zb__scratch *scratch, zb_error *err) {
+enum zb_code zb__chunk_erase(zb_writer *writer, const char *key, zb_error *err) {
+    const zb_erase erase = {.key = key,
+                            .sync = writer->options.sync,
+                            .home = zb__node_home(writer->node),
+                            .batch = &writer->batch};
+    return zb_store_erase_as(writer->node->store, &erase, err);
+}
+
+enum zb_code zb__chunk_put(zb_writer *writer, const zb__layout *layout, const char *key,
+                           const zb__encoded *units, bool waits, zb__scratch *scratch,
+                           zb_error *err) {
     parts p = {0};
-    zb_put put = {.key = key, .sync = sync, .waits = waits, .batch = batch};
+    zb_put put = {.key = key,
+                  .sync = writer->options.sync,
+                  .waits = waits,
+                  .home = zb__node_home(writer->node),
+                  .batch = &writer->batch};
     zb_part single = {.data = units[0].data, .size = units[0].size};
     enum zb_code code = ZB_OK;
     if (layout->shard)
@@ -124,12 +128,12 @@ enum zb_code zb__object_put(const zb__layout *layout, zb_batch *batch, const cha
     put.parts = layout->shard ? p.part : &single;
     put.count = p.count;
     if (code == ZB_OK && p.count > 0)
-        code = zb_store_put_as(batch->store, &put, err);
-    else if (code == ZB_OK && (code = zb_put_check(&put, err)) == ZB_OK)
-        code = zb_store_erase(batch->store, key, err);
+        code = zb_store_put_as(writer->node->store, &put, err);
+    else if (code == ZB_OK)
+        code = zb__chunk_erase(writer, key, err);
     /* A journal of an older object could be taken for ours: inner chunks are at the same places. */
     if (code == ZB_OK && layout->fixed)
-        code = zb__journal_erase(batch->store, key, err);
+        code = zb__journal_erase(writer->node, key, err);
     free_parts(&p);
     return code;
 }
