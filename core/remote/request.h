@@ -136,6 +136,8 @@ struct zb__request {
     bool started;     /* bytes of an earlier try are in the buffer */
     bool renewed;     /* has had its ZB__RENEW */
     unsigned tries, redirects, at_once;
+    unsigned sendings; /* in all tries. More than tries: libcurl sends a request again by itself
+                          when a connection that has served others is closed without a reply */
     int64_t begun, try_begun, due; /* monotonic nanoseconds: first try, last try, next try */
     int64_t waited;                /* of the last try: for the first byte, once connected; ns */
     char *moved_to; /* the target of the redirect that a try has ended with, or NULL */

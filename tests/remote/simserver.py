@@ -300,6 +300,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 reply.headers.pop(name, None)
                 if value is not None:
                     reply.headers[name] = value
+        elif fault.kind == "lost":  # it was carried out, and the connection ends without a word
+            self.close_connection = True
+            return None
         elif fault.kind == "cut":
             reply.cut = options.get("after", 0)
         elif fault.kind == "slow":

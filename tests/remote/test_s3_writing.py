@@ -194,6 +194,16 @@ def test_in_a_turn_a_node_that_another_has_made_can_be_changed(serve):
     assert attributes(server, "g") == {"whose": "theirs", "ours": 1}
 
 
+def set_attribute(path, value):
+    with RemoteStore(NAME) as store:
+        store.set_attribute(path, "ours", value)
+
+
+def make_group(path):
+    with RemoteStore(NAME) as store:
+        store.create_group(path)
+
+
 @pytest.mark.parametrize("fault", [dict(kind="status", code=503), dict(kind="cut", after=0),
                                    dict(kind="reset")])
 def test_a_lost_reply_is_settled(serve, fault):
@@ -206,6 +216,32 @@ def test_a_lost_reply_is_settled(serve, fault):
     write(5, 2)
     assert len([r for r in changes(server) if "/c/" in r.path]) >= 2 - (fault["kind"] == "cut")
     assert array(server)[:, 0].tolist() == [1, 0, 0, 0, 0, 2, 0, 0]
+
+
+@pytest.mark.parametrize("change, key", [
+    (lambda: write(5, 2), "a/c/0/0"),
+    (lambda: set_attribute("a", 1), "a/zarr.json"), (lambda: make_group("g"), "g/zarr.json")],
+    ids=["chunk", "document", "new_document"])
+def test_a_reply_that_is_lost_with_its_connection_is_settled(serve, change, key):
+    """libcurl sends a request again by itself whose connection has served others, and is closed without a reply: the
+    second one finds the condition broken, by the first."""
+    server = serve()
+    create(shards=(8, 8))
+    write(0, 1)
+    server.take_log()
+    server.fault("/bucket/a b/x.zarr/" + key, "lost", method="PUT", times=1)
+    change()
+    assert [r.status for r in changes(server) if r.path.endswith(key)] == [0, 412]
+
+
+def test_a_lost_reply_is_no_excuse_for_what_another_has_put(serve):
+    server = serve()
+    create()
+    server.fault("/bucket/a b/x.zarr/a/zarr.json", "reset", method="PUT", times=1)
+    let_another_set(server, server.bucket / "a b/x.zarr/a")
+    with pytest.raises(ZarrbridgeError, match="another program"):
+        set_attribute("a", 1)
+    assert dict(array(server).attrs) == {"theirs": 1}
 
 
 def test_a_put_that_fails_is_an_error_and_leaves_the_old_object(serve, monkeypatch):
