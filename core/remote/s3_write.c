@@ -85,6 +85,20 @@ enum zb_code zb__s3_erase(zb_store *store, const char *key, zb_error *err) {
     return code;
 }
 
+/* No service but the newest keeps to conditions of a DELETE, and the others carry it out. Where
+   nothing was read (a whole chunk is written) there is no condition, as with puts. */
+enum zb_code zb__s3_erase_read(zb_store *store, const char *key, zb_error *err) {
+    zb__version version;
+    switch (zb__s3_seen((zb__remote *)store, key, &version)) {
+    case ZB__ABSENT:
+        return ZB_OK;
+    case ZB__PRESENT:
+        return ZB_EUNSUPPORTED;
+    default:
+        return zb__s3_erase(store, key, err);
+    }
+}
+
 /* Keys below a prefix. */
 typedef struct keys {
     const char *prefix;

@@ -482,6 +482,15 @@ class SimServer:
             self.gates.append(gate)
         return gate
 
+    def hold_first(self, pattern, methods):
+        """A gate that holds back one request alone: the first of these methods in whose path the pattern is."""
+        left = iter([True])
+        gate = Gate(lambda asked: asked.method in methods and re.search(pattern, asked.path) and next(left, False),
+                    float("inf"))
+        with self.lock:
+            self.gates.append(gate)
+        return gate
+
     def take_fault(self, request):
         with self.lock:
             for fault in self.faults:

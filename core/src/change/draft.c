@@ -320,6 +320,18 @@ static enum zb_code draft_erase(zb_store *store, const char *key, zb_error *err)
     return code ? code : zb_store_erase(d->inner, key, err);
 }
 
+/* Chunks have locks of their own, and no document is erased so. */
+static enum zb_code draft_erase_read(zb_store *store, const char *key, zb_error *err) {
+    zb__draft *d = draft_of(store);
+    enum zb_code code = ZB_OK;
+    if (!zb__draft_passes(d)) {
+        if (is_untouched(d, key))
+            return ZB_OK;
+        code = may_erase(d, err);
+    }
+    return code ? code : zb_store_erase_read(d->inner, key, err);
+}
+
 static enum zb_code draft_erase_below(zb_store *store, const char *prefix, zb_error *err) {
     zb__draft *d = draft_of(store);
     if (zb__draft_passes(d))
@@ -396,6 +408,7 @@ static const zb_store_ops ops = {
     .destroy = draft_destroy,
     .put = draft_put,
     .erase = draft_erase,
+    .erase_read = draft_erase_read,
     .erase_below = draft_erase_below,
     .flush = draft_flush,
     .lock = draft_lock,

@@ -221,6 +221,13 @@ enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err) {
     return code ? code : changed(store, store->ops->erase(store, key, err));
 }
 
+enum zb_code zb_store_erase_read(zb_store *store, const char *key, zb_error *err) {
+    if (!store->ops->erase_read)
+        return zb_store_erase(store, key, err);
+    enum zb_code code = check_key(key, false, err);
+    return code ? code : changed(store, store->ops->erase_read(store, key, err));
+}
+
 enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error *err) {
     if (!store->ops->erase_below)
         return zb__store_fail_read_only(store, err);

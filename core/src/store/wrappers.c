@@ -168,6 +168,12 @@ static enum zb_code wrapper_erase(zb_store *store, const char *key, zb_error *er
     return code ? code : zb_store_erase(w->inner, key, err);
 }
 
+static enum zb_code wrapper_erase_read(zb_store *store, const char *key, zb_error *err) {
+    wrapper *w = (wrapper *)store;
+    enum zb_code code = before(w, CALL_ERASE, err);
+    return code ? code : zb_store_erase_read(w->inner, key, err);
+}
+
 static enum zb_code wrapper_erase_below(zb_store *store, const char *prefix, zb_error *err) {
     wrapper *w = (wrapper *)store;
     enum zb_code code = before(w, CALL_ERASE, err);
@@ -262,6 +268,7 @@ static const zb_store_ops wrapper_ops = {
     .destroy = wrapper_destroy,
     .put = wrapper_put,
     .erase = wrapper_erase,
+    .erase_read = wrapper_erase_read,
     .erase_below = wrapper_erase_below,
     .flush = wrapper_flush,
     .forget = wrapper_forget,

@@ -74,6 +74,7 @@ typedef struct parts {
     size_t count;
     uint64_t *entries;
     uint8_t *index;
+    bool has_units; /* or the index alone */
 } parts;
 
 static void free_parts(parts *p) {
@@ -105,8 +106,34 @@ static enum zb_code shard_parts(const zb__layout *layout, const zb__encoded *uni
     enum zb_code code = zb__shard_index_encode(shard, scratch, p->entries, p->index, err);
     size_t place = first ? 0 : p->count;
     p->part[place] = (zb_part){.data = p->index, .size = shard->index_size};
-    bool any = p->count > first;
-    p->count = !any ? 0 : first ? p->count : p->count + 1;
+    p->has_units = p->count > first;
+    p->count += first ? 0 : 1;
+    return code;
+}
+
+/* A chunk of fill values is an object that is not there. Where that cannot be had without taking
+   away what another program has put since the object was read, one is put that says the same: a
+   shard's index alone, or a chunk of fill values. */
+static enum zb_code put_nothing(const zb__layout *layout, const zb_put *put, const parts *p,
+                                zb__scratch *scratch, zb_error *err) {
+    zb_put said = *put;
+    zb_part single;
+    uint8_t *fill = NULL;
+    enum zb_code code = zb_put_check(put, err);
+    if (code)
+        return code;
+    code = zb_store_erase_read(put->batch->store, put->key, err);
+    if (code != ZB_EUNSUPPORTED)
+        return code;
+    code = layout->shard ? ZB_OK
+                         : zb__unit_encode_fill(layout, scratch, &fill, &single.size, err);
+    single.data = fill;
+    said.parts = layout->shard ? p->part : &single;
+    said.count = 1;
+    said.batch = NULL; /* its check has just been made */
+    if (!code)
+        code = zb_store_put_as(put->batch->store, &said, err);
+    free(fill);
     return code;
 }
 
@@ -119,14 +146,12 @@ enum zb_code zb__object_put(const zb__layout *layout, zb_batch *batch, const cha
     enum zb_code code = ZB_OK;
     if (layout->shard)
         code = shard_parts(layout, units, &p, scratch, err);
-    else
-        p.count = single.size > 0 ? 1 : 0;
     put.parts = layout->shard ? p.part : &single;
-    put.count = p.count;
-    if (code == ZB_OK && p.count > 0)
-        code = zb_store_put_as(batch->store, &put, err);
-    else if (code == ZB_OK && (code = zb_put_check(&put, err)) == ZB_OK)
-        code = zb_store_erase(batch->store, key, err);
+    put.count = layout->shard ? p.count : 1;
+    if (code == ZB_OK)
+        code = (layout->shard ? p.has_units : single.size > 0)
+                   ? zb_store_put_as(batch->store, &put, err)
+                   : put_nothing(layout, &put, &p, scratch, err);
     /* A journal of an older object could be taken for ours: inner chunks are at the same places. */
     if (code == ZB_OK && layout->fixed)
         code = zb__journal_erase(batch->store, key, err);

@@ -271,6 +271,11 @@ typedef struct zb_store_ops {
     /* Removes an object; a missing one is not an error. Durable after flush(), as with
        erase_below. */
     enum zb_code (*erase)(zb_store *store, const char *key, zb_error *err);
+    /* Removes an object as the holder of the key's lock has read it: what another program has put
+       there since stays. ZB_EUNSUPPORTED, with no error filled in, where that cannot be told in
+       the same step: the caller puts an object that says as much. ZB_OK without a look where the holder has read that nothing is
+       there. NULL: under the lock erase() does that. */
+    enum zb_code (*erase_read)(zb_store *store, const char *key, zb_error *err);
     /* Removes everything below prefix ("a/b"; "" empties the store), directories too. With a prefix
        no reader and no kill sees it half done where the backend can (erases_whole); with "" the
        root's zarr.json goes first. */
@@ -347,7 +352,7 @@ typedef struct zb_store_ops {
     enum zb_code (*finish_erasing)(zb_store *store, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 17
+#define ZB_STORE_OPS_VERSION 18
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
@@ -427,6 +432,7 @@ ZB_API enum zb_code zb_store_put(zb_store *store, const char *key, const zb_part
                                  size_t count, enum zb_sync sync, zb_error *err);
 ZB_API enum zb_code zb_store_put_as(zb_store *store, const zb_put *put, zb_error *err);
 ZB_API enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err);
+ZB_API enum zb_code zb_store_erase_read(zb_store *store, const char *key, zb_error *err);
 ZB_API enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error *err);
 /* Flushes one batch; the second one flushes all, and each batch is told its own losses, too. */
 ZB_API enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err);
