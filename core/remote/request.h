@@ -134,6 +134,7 @@ struct zb__request {
     char *location;   /* where a redirect leads, for this try and the next ones */
     zb__version seen; /* the version that has sent the bytes so far, when `started` */
     bool started;     /* bytes of an earlier try are in the buffer */
+    bool asks_all;    /* ZB__SUFFIX: of a server that takes none longer than the object */
     bool renewed;     /* has had its ZB__RENEW */
     unsigned tries, redirects, at_once;
     unsigned sendings; /* in all tries. More than tries: libcurl sends a request again by itself

@@ -125,8 +125,7 @@ static enum zb_code put_nothing(const zb__layout *layout, const zb_put *put, con
     code = zb_store_erase_read(put->batch->store, put->key, err);
     if (code != ZB_EUNSUPPORTED)
         return code;
-    code = layout->shard ? ZB_OK
-                         : zb__unit_encode_fill(layout, scratch, &fill, &single.size, err);
+    code = layout->shard ? ZB_OK : zb__unit_encode_fill(layout, scratch, &fill, &single.size, err);
     single.data = fill;
     said.parts = layout->shard ? p->part : &single;
     said.count = 1;
