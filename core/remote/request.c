@@ -2,6 +2,7 @@
 /* A request from try to try: what goes out, and what follows from the end of a try. */
 #include "request.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,6 +167,7 @@ static enum zb__next pause_or_fail(zb__request *request, const char *why) {
     zb__request_fail(request, ZB_EIO, "%s, after %u %s in %.1f s", why, request->tries,
                      request->tries == 1 ? "try" : "tries",
                      (double)(now - request->begun) / ZB__SECOND);
+    request->error.sys_errno = ETIMEDOUT;
     return ZB__DONE;
 }
 
