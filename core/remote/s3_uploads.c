@@ -111,8 +111,6 @@ static enum zb_code get_page(sweeping *s, bool *goes_on, zb_error *err) {
 }
 
 static enum zb_code sweep_uploads(sweeping *s, zb_error *err) {
-    if (strchr(s->prefix, '+') && !zb__s3_can_sign(s->store->state, "+"))
-        return ZB_OK; /* nor are its names listed */
     enum zb_code code = ZB_OK;
     for (bool goes_on = true; goes_on && !code && !s->is_ended;)
         code = get_page(s, &goes_on, err);
@@ -166,6 +164,8 @@ enum zb_code zb__s3_sweep(zb_store *store, const char *prefix, bool remove, zb_l
     enum zb_code code = remote->protocol->prepare(remote, err);
     s.prefix = s3->name.prefix;
     s.length = strlen(s.prefix);
+    if (!code && strchr(s.prefix, '+') && !zb__s3_can_sign(remote->state, "+"))
+        return ZB_OK; /* nor are its names listed */
     if (!code)
         code = sweep_uploads(&s, err);
     return code || s.is_ended ? code : sweep_tests(&s, err);

@@ -16,8 +16,8 @@ typedef struct zb__encoded {
 } zb__encoded;
 
 /* Puts a chunk made of its units (one for each of layout->units) under the key, or erases the key
-   when none is stored (see erase_read in zb_store_ops), if the batch's check allows it. waits: as in zb_put; else the caller has the
-   key's lock. */
+   when none is stored (see erase_read in zb_store_ops), if the batch's check allows it. waits: as
+   in zb_put; else the caller has the key's lock. */
 enum zb_code zb__object_put(const zb__layout *layout, zb_batch *batch, const char *key,
                             const zb__encoded *units, enum zb_sync sync, bool waits,
                             zb__scratch *scratch, zb_error *err);

@@ -352,7 +352,7 @@ static NodePtr find_node(GDALOpenInfo *info, Location *location, Hierarchy *hier
     if (node != nullptr && (certain || !is_for_own_driver(info, *hierarchy, node.get())))
         return node;
     *silent = node != nullptr ||
-              (!certain && (code != ZB_OK ||
+              (!certain && (code != ZB_OK || has_given_up(err) ||
                             !zb_place_claims_v3(hierarchy->store.get(), location->node.c_str())));
     if (!*silent)
         report(err);

@@ -272,9 +272,9 @@ typedef struct zb_store_ops {
        erase_below. */
     enum zb_code (*erase)(zb_store *store, const char *key, zb_error *err);
     /* Removes an object as the holder of the key's lock has read it: what another program has put
-       there since stays. ZB_EUNSUPPORTED, with no error filled in, where that cannot be told in
-       the same step: the caller puts an object that says as much. ZB_OK without a look where the holder has read that nothing is
-       there. NULL: under the lock erase() does that. */
+       there since stays. ZB_OK without a look where the holder has read that nothing is there.
+       ZB_EUNSUPPORTED, with no error filled in, where the object cannot be compared and removed in
+       one step: the caller puts one that says as much. NULL: under the lock erase() does that. */
     enum zb_code (*erase_read)(zb_store *store, const char *key, zb_error *err);
     /* Removes everything below prefix ("a/b"; "" empties the store), directories too. With a prefix
        no reader and no kill sees it half done where the backend can (erases_whole); with "" the
