@@ -167,7 +167,7 @@ static enum zb__next pause_or_fail(zb__request *request, const char *why) {
     zb__request_fail(request, ZB_EIO, "%s, after %u %s in %.1f s", why, request->tries,
                      request->tries == 1 ? "try" : "tries",
                      (double)(now - request->begun) / ZB__SECOND);
-    request->error.sys_errno = ETIMEDOUT;
+    request->error.sys_errno = EREMOTEIO;
     return ZB__DONE;
 }
 

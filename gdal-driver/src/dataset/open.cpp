@@ -247,7 +247,7 @@ static bool has_slices(const zb_node *node, size_t count) {
 /* A server that has not answered a request in all of its tries and its time would not answer the
    next one: an opening waits for it once. */
 static bool has_given_up(const zb_error &err) {
-    return err.code == ZB_EIO && err.sys_errno == ETIMEDOUT;
+    return err.code == ZB_EIO && err.sys_errno == EREMOTEIO;
 }
 
 /* "t:1" may be an array of that name, and a slice of the array "t". The one that is there is meant;
