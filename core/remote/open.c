@@ -141,7 +141,6 @@ static const zb_store_ops *ops_of(zb__remote *remote) {
         remote->ops.peek = writing->peek;
         remote->ops.put = writing->put;
         remote->ops.erase = writing->erase;
-        remote->ops.erase_read = writing->erase_read;
         remote->ops.erase_below = writing->erase_below;
         remote->ops.flush = writing->flush;
         remote->ops.lock = writing->lock;

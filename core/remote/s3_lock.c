@@ -80,7 +80,9 @@ static enum zb_code wait_and_enter(held *lock, zb_error *err) {
                              lock->key);
 }
 
-enum zb_code zb__s3_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
+enum zb_code zb__s3_lock(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
+                         zb_error *err) {
+    (void)home; /* a prefix has no identity: what is put depends on what was seen */
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, prepare);
     enum zb_code code = zb__s3_check_conditions((zb__remote *)store, err);

@@ -14,7 +14,6 @@
 #include "s3.h"
 #include "s3_list.h"
 #include "s3_parts.h"
-#include "s3_write.h"
 #include "s3_xml.h"
 
 /* A page has 1000 of them, whose texts XML may write six times as long. */
@@ -136,7 +135,7 @@ static enum zb_code sweep_test(sweeping *s, const char *key, zb_error *err) {
     enum zb_code code = zb_store_stat(&s->store->base, key, &info, err);
     if (code || info.age / ZB__SECOND < OLD_SECONDS)
         return code == ZB_ENOTFOUND ? ZB_OK : code;
-    if (s->removes && (code = zb__s3_erase(&s->store->base, key, err)))
+    if (s->removes && (code = zb_store_erase(&s->store->base, key, err)))
         return code;
     const zb_list_entry entry = {.name = key};
     s->is_ended = s->fn(s->context, &entry) != 0;

@@ -88,6 +88,8 @@ class Round:
             time.sleep(0.15)
             if self.profile.kills and self.random.random() < 0.5:
                 self.account.counts["kills"] += self.random.choice(self.workers).kill()
+            if self.profile.stops:
+                self.random.choice(self.workers).stand_still(self.random.random() / 5)
             self.profile.trouble(place, self.random)
         self.over.set()
         for worker in self.workers:

@@ -140,8 +140,11 @@ ZB_API enum zb_code zb_group_consolidate(zb_store *store, const char *path, zb_e
 ZB_API enum zb_code zb_store_pack(zb_store *store, const char *path, zb_error *err);
 
 /* Moves a node with all below it within a store. Directories are renamed, in one step and with all
-   that lies in them. Where a store cannot do that, the node is copied and the source deleted; a
-   process that is killed between leaves both. */
+   that lies in them, whoever writes there meanwhile; files at the target stay there. ZB_ECONFLICT
+   where one is in the way, ZB_EUNSUPPORTED where a directory cannot be renamed. Where a store
+   renames nothing (in memory, in S3), and behind a symbolic link, the node is copied and the source
+   deleted: what others write meanwhile is not in the copy, and a process that is killed between
+   leaves both. */
 ZB_API enum zb_code zb_node_move(zb_store *store, const char *from, const char *to, zb_error *err);
 
 #ifdef __cplusplus

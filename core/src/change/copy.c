@@ -115,6 +115,12 @@ static enum zb_code note_documents(const zb__copying *c, zb__change *change, con
     return ZB_OK;
 }
 
+/* What is copied and then deleted loses what others write meanwhile. So that is done only where a
+   store moves nothing in one step, and for links, behind which all that is written stays. */
+static bool may_copy(const zb__copying *c) {
+    return !c->from->hints.erases_whole || zb_store_is_link(c->from, c->from_path);
+}
+
 /* Renames where the store can; else c->moved stays false, and everything has to be copied. */
 static enum zb_code rename_nodes(zb__copying *c, zb__change *change, const zb__names *nodes,
                                  zb_error *err) {
@@ -126,7 +132,13 @@ static enum zb_code rename_nodes(zb__copying *c, zb__change *change, const zb__n
     code = zb_store_rename(c->from, c->from_path, c->to_path, err);
     if (code) {
         zb__change_not_erased(change);
-        return code == ZB_EUNSUPPORTED || code == ZB_ECONFLICT ? ZB_OK : code;
+        if (code == ZB_EUNSUPPORTED && may_copy(c))
+            return ZB_OK;
+        return code != ZB_EUNSUPPORTED
+                   ? code
+                   : zb_error_prefix(err, code,
+                                     "it cannot be moved in one step, and others may write it "
+                                     "meanwhile: copy it, and then delete it");
     }
     c->moved = true;
     return ZB_OK;

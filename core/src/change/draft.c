@@ -302,11 +302,12 @@ static enum zb_code may_erase(zb__draft *d, zb_error *err) {
     return code || is_there == is_ours ? code : zb__draft_lose(d, err);
 }
 
-static enum zb_code draft_erase(zb_store *store, const char *key, zb_error *err) {
+static enum zb_code draft_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
     zb__draft *d = draft_of(store);
+    const char *key = erase->key;
     enum zb_code code = ZB_OK;
     if (zb__draft_passes(d))
-        return zb_store_erase(d->inner, key, err);
+        return zb_store_erase_as(d->inner, erase, err);
     if (is_own_note(d, key))
         return ZB_OK;
     if (is_document(key)) {
@@ -315,21 +316,9 @@ static enum zb_code draft_erase(zb_store *store, const char *key, zb_error *err)
             return code;
     }
     if (is_untouched(d, key))
-        return ZB_OK;
+        return zb_erase_check(erase, err);
     code = may_erase(d, err);
-    return code ? code : zb_store_erase(d->inner, key, err);
-}
-
-/* Chunks have locks of their own, and no document is erased so. */
-static enum zb_code draft_erase_read(zb_store *store, const char *key, zb_error *err) {
-    zb__draft *d = draft_of(store);
-    enum zb_code code = ZB_OK;
-    if (!zb__draft_passes(d)) {
-        if (is_untouched(d, key))
-            return ZB_OK;
-        code = may_erase(d, err);
-    }
-    return code ? code : zb_store_erase_read(d->inner, key, err);
+    return code ? code : zb_store_erase_as(d->inner, erase, err);
 }
 
 static enum zb_code draft_erase_below(zb_store *store, const char *prefix, zb_error *err) {
@@ -353,8 +342,9 @@ static enum zb_code draft_flush(zb_store *store, zb_batch *batch, zb_error *err)
 }
 
 /* The lock is the inner store's, which ends it. */
-static enum zb_code draft_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
-    return zb_store_lock(draft_of(store)->inner, key, out, err);
+static enum zb_code draft_lock(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
+                               zb_error *err) {
+    return zb_store_lock_in(draft_of(store)->inner, key, home, out, err);
 }
 
 static enum zb_code draft_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
@@ -408,7 +398,6 @@ static const zb_store_ops ops = {
     .destroy = draft_destroy,
     .put = draft_put,
     .erase = draft_erase,
-    .erase_read = draft_erase_read,
     .erase_below = draft_erase_below,
     .flush = draft_flush,
     .lock = draft_lock,

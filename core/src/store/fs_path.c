@@ -164,9 +164,13 @@ enum zb_code zb__fs_fail(zb_error *err, int sys_errno, const char *what, const c
             err, ZB_EINVAL,
             "'%s' is behind a symbolic link that leads out of the store or cannot be followed",
             key);
-    if (sys_errno == ESTALE)
-        return zb_fail(err, ZB_ECONFLICT,
-                       "cannot %s '%s': its directory was erased or moved meanwhile", what, key);
+    if (sys_errno == ESTALE) {
+        zb_fail(err, ZB_ECONFLICT, "cannot %s '%s': its directory was erased or moved meanwhile",
+                what, key);
+        if (err)
+            err->sys_errno = ESTALE;
+        return ZB_ECONFLICT;
+    }
     return zb_fail_errno(err, sys_errno, "cannot %s '%s'", what, key);
 }
 

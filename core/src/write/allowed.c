@@ -9,7 +9,9 @@
  *
  * So before a chunk becomes visible, in its place and under its lock, the array's document is
  * looked at: it must be the same array, and must hold as much of the chunk as the writer believes.
- * (A process that changes the array after that finds the chunk, or waits for its lock.)
+ * (A process that changes the array's shape after that finds the chunk, or waits for its lock. One
+ * that moves or deletes the array does not wait; but the chunk is put in the array's home, or not
+ * at all.)
  */
 #include "write/allowed.h"
 

@@ -95,7 +95,8 @@ enum zb_code zb__kept_units_read(const zb_writer *writer, const zb__open_chunk *
         t->kept && scratch ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
     t->key = (zb__stored_chunk){.node = writer->node,
                                 .index = (uint64_t *)chunk->index,
-                                .number = UINT64_MAX}; /* past the cache: about to change */
+                                .number = UINT64_MAX, /* past the cache: about to change */
+                                .is_fresh = true};
     if (code == ZB_OK)
         code = zb__stored_chunk_open(&t->key, err);
     if (code == ZB_OK && t->key.object) {

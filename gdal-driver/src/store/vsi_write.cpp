@@ -48,12 +48,13 @@ bool is_gone(const std::string &path) {
     return VSIStatExL(path.c_str(), &stat, VSI_STAT_EXISTS_FLAG) != 0;
 }
 
-enum zb_code vsi_erase(zb_store *store, const char *key, zb_error *err) {
+enum zb_code vsi_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
     CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
-    const std::string path = path_of(store, key);
-    if (VSIUnlink(path.c_str()) == 0 || is_gone(path))
-        return ZB_OK;
-    return zb_fail(err, ZB_EIO, "cannot erase '%s'", key);
+    const std::string path = path_of(store, erase->key);
+    const enum zb_code code = zb_erase_check(erase, err);
+    if (code != ZB_OK || VSIUnlink(path.c_str()) == 0 || is_gone(path))
+        return code;
+    return zb_fail(err, ZB_EIO, "cannot erase '%s'", erase->key);
 }
 
 enum zb_code vsi_erase_below(zb_store *store, const char *prefix, zb_error *err) {
@@ -79,7 +80,8 @@ std::mutex lock_table;
 std::condition_variable lock_released;
 std::set<std::string> locked_paths;
 
-enum zb_code vsi_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
+enum zb_code vsi_lock(zb_store *store, const char *key, const zb_home *, zb_lock **out,
+                      zb_error *err) {
     std::unique_ptr<VsiLock> lock(new VsiLock{{store}, path_of(store, key)});
     const std::chrono::seconds limit(std::min<uint64_t>(zb_limits_get()->lock_seconds, 1u << 30));
     std::unique_lock<std::mutex> guard(lock_table);
