@@ -100,7 +100,7 @@ REQUESTS = [("POST", 0), ("PUT", 2), ("POST", 1)]  # and how many of its method 
 
 
 @pytest.mark.parametrize("method, skip", REQUESTS)
-@pytest.mark.parametrize("fault", [dict(kind="status", code=503), dict(kind="cut", after=0),
+@pytest.mark.parametrize("fault", [dict(kind="status", code=503), dict(kind="cut", after=0), dict(kind="lost"),
                                    dict(kind="reset")])
 def test_a_fault_that_passes(serve, method, skip, fault):
     """But for "reset" the request was carried out, and its reply is lost."""

@@ -26,7 +26,8 @@
 #define ZB__NOTE_CONSOLIDATED ".zarrbridge-consolidated"
 
 /* Names in a store begin so whose objects are put to learn whether the service keeps to conditions,
-   and erased at once (remote/s3_write.c). One stays where the writer was killed between. */
+   and erased at once (remote/s3_ability.c). One stays where the writer was killed between: no
+   listing of names shows it, and sweep() tells of it. */
 #define ZB__TEST_OBJECT "zarrbridge-test-"
 
 /* What the note of this key says. *is_there: there is one; *is_ours: it holds this token and

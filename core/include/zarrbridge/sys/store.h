@@ -203,6 +203,10 @@ typedef struct zb_erase {
     const char *key;
     enum zb_sync sync;
     zb_home home;    /* what it has to lie in */
+    bool as_read;    /* the caller has the key's lock, and may have read the object under it: what
+                        another program has put there since stays. Where a lock keeps no program
+                        out, and an object cannot be compared and removed in one step, the caller
+                        has to put one that says as much (ZB_EUNSUPPORTED) */
     zb_batch *batch; /* whose check is called as before a put, and which is told when names are
                         lost; NULL: as of a put */
 } zb_erase;
@@ -297,7 +301,7 @@ typedef struct zb_store_ops {
        ZB_ECONFLICT also when the key's place was moved or erased meanwhile. */
     enum zb_code (*put)(zb_store *store, const zb_put *put, zb_error *err);
     /* Removes an object; a missing one is not an error. With a batch that checks, ZB_ECONFLICT as
-       with put. */
+       with put. ZB_EUNSUPPORTED, with no error filled in, where as_read cannot be kept to. */
     enum zb_code (*erase)(zb_store *store, const zb_erase *erase, zb_error *err);
     /* Removes everything below prefix ("a/b"; "" empties the store), directories too. With a prefix
        no reader and no kill sees it half done where the backend can (erases_whole); with "" the
