@@ -225,6 +225,11 @@ static enum zb_code copy_node(const char *source, const char *target, zb_error *
         code = zb_store_seal(to.store, err);
     if (!code)
         code = zb_store_flush(to.store, err);
+    if (!code && !from.store->hints.can_list)
+        fprintf(stderr,
+                "zarrbridge: %s cannot be listed: files besides nodes and chunks are not "
+                "known, and not copied\n",
+                source);
     if (code)
         place_take_back(&to, is_new);
     place_clear(&to);

@@ -137,8 +137,8 @@ static enum zb_code visit_entry(walk *w, const char *key, const zb__name *entry,
     const char *name = zb__path_name(key);
     if (entry->is_prefix) { /* a hidden array is a node of its own, also below an array */
         enum zb_code code = zb__links_count(&w->links, entry, key, err);
-        const bool hidden = strncmp(name, "__", 2) == 0;
-        return code ? code : walk_directory(w, key, hidden ? NULL : array, err);
+        const bool is_hidden = zb__hidden_is_name(name);
+        return code ? code : walk_directory(w, key, is_hidden ? NULL : array, err);
     }
     if (zb__v2_is_metadata(name) && !zb__v2_is_document(name))
         return ZB_OK;

@@ -21,6 +21,7 @@
 #include "node/bare.h"
 #include "node/documents.h"
 #include "node/lately.h"
+#include "node/notes.h"
 #include "node/node.h"
 #include "node/open.h"
 #include "node/path.h"
@@ -45,7 +46,7 @@ typedef struct search {
 /* Objects directly below a group are not nodes: a node's document lies one level deeper. */
 static int take_listed(void *context, const zb_list_entry *entry) {
     search *s = context;
-    if (entry->is_prefix && !zb__name_is_hidden(entry->name))
+    if (entry->is_prefix && !zb__name_is_ours(entry->name))
         s->code = zb__names_add_listed(&s->names,
                                        (zb__name){.text = strdup(entry->name),
                                                   .is_link = entry->is_link,
@@ -98,7 +99,7 @@ static enum zb_code take_consolidated(const zb_json *map, const char *relative, 
         if (skip > 0 && (strncmp(path, relative, skip - 1) != 0 || path[skip - 1] != '/'))
             continue;
         const char *name = path + skip;
-        if (zb__name_is_hidden(name))
+        if (zb__name_is_ours(name))
             continue;
         enum zb_code code = zb__names_add_listed(
             &s->names, (zb__name){.text = strndup(name, strcspn(name, "/"))}, s->err);

@@ -201,6 +201,10 @@ bool zb__fs_is_ours(const char *name) {
     return name[0] == '.' && (ends_with(name, ZB__FS_TEMP) || ends_with(name, ZB__FS_LOCK));
 }
 
+bool zb__fs_is_aside(const char *name) {
+    return name[0] == '.' && ends_with(name, ZB__FS_ASIDE);
+}
+
 /* Names up to this long appear in names of ours as they are, longer ones by their hash. */
 #define NAME_KEPT 200
 
