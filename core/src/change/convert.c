@@ -5,9 +5,9 @@
  * that readers of version 3 share. zstd, gzip and blosc stay as they are; all others, filters
  * included, make place for the default. Nodes of version 3 are copied as they are.
  *
- * The walk goes by the chunks that are stored, and by the grid where the store cannot list. Files of
- * other programs are copied as they are, but not where they would be chunks of version 3. After a
- * failure the nodes of the copy are deleted, and no others; a kill leaves it half made.
+ * The walk goes by the chunks that are stored, and by the grid where the store cannot list. Files
+ * of other programs are copied as they are, but not where they would be chunks of version 3. After
+ * a failure the nodes of the copy are deleted, and no others; a kill leaves it half made.
  */
 #include <stdlib.h>
 #include <string.h>

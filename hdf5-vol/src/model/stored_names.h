@@ -3,8 +3,8 @@
  * Names of nodes in the store, for names of HDF5 that a Zarr node cannot have.
  *
  * Such names are reserved (zb_name_is_reserved), consist of dots, or have control characters or
- * backslashes. Their offending characters, and each "%", are stored as "%" and two upper-case hexadecimal
- * digits:
+ * backslashes. Their offending characters, and each "%", are stored as "%" and two upper-case
+ * hexadecimal digits:
  *
  *     ".."        %2E.
  *     "__x"       %5F_x

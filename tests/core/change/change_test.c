@@ -326,8 +326,8 @@ static void test_copy(void **state) {
     assert_string_equal(a, b);
     free(a);
     free(b);
-    /* Chunks without a document at the target do not become the copy's, and are erased where a killed
-       copy has left them. */
+    /* Chunks without a document at the target do not become the copy's, and are erased where a
+       killed copy has left them. */
     store_set(to, "n/a/c/1/0", "old");
     ASSERT_FAILS(zb_node_copy(from, "a", to, "n/a", &err), ZB_ECONFLICT, err, "no node");
     store_set(to, "n/a/.zarrbridge-copy", "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of version 2 that fail delete their own nodes, and no others: while a copy is at work, other
-   programs change the hierarchy that it comes to. */
+/* Copies of version 2 that fail delete their own nodes, and no others: while a copy is at work,
+   other programs change the hierarchy that it comes to. */
 #include "store/fixture.h"
 #include "support/store.h"
 #include "zarrbridge/change.h"
