@@ -5,6 +5,7 @@
  * Findings go to standard output, one a line; what it did in all, and errors, to standard error. It
  * uses the public headers alone.
  */
+#include <ftw.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -152,12 +153,19 @@ static void place_clear(place *where) {
     free(where->node);
 }
 
-/* The directory that was made for a store goes with the failure; one with content stays. */
-static void place_take_back(place *where, bool is_new) {
+static int remove_if_empty(const char *path, const struct stat *info, int type, struct FTW *at) {
+    (void)info, (void)at;
+    if (type == FTW_DP)
+        (void)rmdir(path);
+    return 0;
+}
+
+/* Directories that were made for a copy go with the failure; those with content stay. */
+static void place_take_back(place *where, const char *target, bool is_new) {
     zb_store_release(where->store);
     where->store = NULL;
-    if (is_new && where->root)
-        (void)rmdir(where->root);
+    if (is_new)
+        (void)nftw(target, remove_if_empty, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* other: a place whose store is shared when it is the same; NULL opens the store and creates
@@ -227,8 +235,13 @@ static enum zb_code copy_node(const char *source, const char *target, zb_error *
         code = zb_store_seal(to.store, err);
     if (!code)
         code = zb_store_flush(to.store, err);
+    if (!code && !from.store->hints.can_list)
+        fprintf(stderr,
+                "zarrbridge: %s cannot be listed: files besides nodes and chunks are not "
+                "known, and not copied\n",
+                source);
     if (code)
-        place_take_back(&to, is_new);
+        place_take_back(&to, target, is_new);
     place_clear(&to);
     place_clear(&from);
     return code;

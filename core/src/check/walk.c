@@ -154,10 +154,10 @@ static enum zb_code visit_entry(walk *w, const char *key, const zb__name *entry,
     if (entry->is_prefix) { /* a hidden array is a node of its own, also below an array */
         uint64_t index[ZB_MAX_NDIM];
         enum zb_code code = zb__links_count(&w->links, entry, key, err);
-        const bool hidden = strncmp(name, "__", 2) == 0;
         if (!code && array && parse_key(array, key, index) && is_in_grid(array, index))
             code = other(w, ZB_FINDING_DAMAGED, key, "a directory in the place of a chunk", err);
-        return code ? code : walk_directory(w, key, hidden ? NULL : array, err);
+        const bool is_hidden = zb__hidden_is_name(name);
+        return code ? code : walk_directory(w, key, is_hidden ? NULL : array, err);
     }
     if (zb__v2_is_metadata(name) && !zb__v2_is_document(name))
         return ZB_OK;

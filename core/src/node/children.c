@@ -21,6 +21,7 @@
 #include "node/bare.h"
 #include "node/documents.h"
 #include "node/lately.h"
+#include "node/notes.h"
 #include "node/node.h"
 #include "node/open.h"
 #include "node/path.h"
@@ -45,7 +46,7 @@ typedef struct search {
 /* Objects directly below a group are not nodes: a node's document lies one level deeper. */
 static int take_listed(void *context, const zb_list_entry *entry) {
     search *s = context;
-    if (entry->is_prefix && !zb__name_is_hidden(entry->name))
+    if (entry->is_prefix && !zb__name_is_ours(entry->name))
         s->code = zb__names_add_listed(&s->names,
                                        (zb__name){.text = strdup(entry->name),
                                                   .is_link = entry->is_link,
@@ -96,7 +97,7 @@ static enum zb_code take_consolidated(const zb_json *const *entries, size_t coun
         const char *path = zb_json_name(entries[i]), *name = zb__path_below(path, relative);
         if (!name && *relative)
             break;
-        if (name && !zb__path_check(path, NULL) && !zb__name_is_hidden(name))
+        if (name && !zb__path_check(path, NULL) && !zb__name_is_ours(name))
             code = zb__names_add_listed(
                 &s->names, (zb__name){.text = strndup(name, strcspn(name, "/"))}, s->err);
     }

@@ -137,16 +137,19 @@ enum zb_code Zarr3Dataset::settle_fresh(zb_error *err) {
 }
 
 enum zb_code Zarr3Dataset::prepare_read(zb_error *err) {
+    const auto lock = lock_first_write();
     return fresh_.has_stale_fill(nodata_) ? settle_fresh(err) : ZB_OK;
 }
 
 bool Zarr3Dataset::prepare_first_write() {
+    const auto lock = lock_first_write();
     (masked_ != nullptr ? masked_ : this)->forget_statistics();
     wrote_ = true;
     return keep_array();
 }
 
 bool Zarr3Dataset::keep_array() {
+    const auto lock = lock_first_write();
     fresh_.show();
     if (!fresh_.is_fresh())
         return true;

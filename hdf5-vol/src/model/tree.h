@@ -147,6 +147,9 @@ void vol_tree_remove(vol_link *link);
    becomes loose. */
 void vol_tree_close(vol_link *link);
 
+/* Whether this is the name in the store of what a link is the place of. */
+bool vol_link_is_stored_as(const vol_link *link, const char *stored);
+
 /* Gives a link another place: its node, with all below it, lies at `name` of `group` in the store
    now. After an error but ZB_ENOMEM it has that place, and nodes that could not be opened there are
    loose. Nodes below that have been deleted are so, too. */

@@ -76,6 +76,33 @@ size_t vol_object_ids(const vol_object *object, unsigned types, size_t max, hid_
     return query.count;
 }
 
+/* ---- Files ---- */
+
+typedef struct file_query {
+    h5_lib *lib;
+    const vol_object *object;
+    bool found;
+} file_query;
+
+static bool can_write(h5_lib *lib, hid_t file) {
+    unsigned flags = 0;
+    return lib->H5Fget_intent(file, &flags) >= 0 && (flags & H5_ACC_RDWR);
+}
+
+static herr_t match_file(hid_t id, void *context) {
+    file_query *query = context;
+    const vol_object *other = vol_object_of_id(query->lib, id);
+    const bool is_own = other && other->file && other->file->number == query->object->file->number;
+    query->found = !is_own && can_write(query->lib, id);
+    return query->found;
+}
+
+bool vol_object_another_is_written(const vol_object *object) {
+    file_query query = {.lib = object->lib, .object = object};
+    object->lib->H5Iiterate(H5I_FILE, match_file, &query);
+    return query.found;
+}
+
 /* ---- Closing ---- */
 
 /* Of all stores, or of the handle of an object. */
@@ -170,7 +197,7 @@ static void *wrap_object(void *p, H5I_type_t type, void *context_in) {
     const wrap_context *context = context_in;
     if (!context || vol_is_ours(p))
         return p;
-    return vol_object_pass(context->lib, type, p);
+    return vol_object_wrap(context->lib, type, p);
 }
 
 /* The reverse, for good: our head goes. */
