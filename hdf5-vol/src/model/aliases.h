@@ -64,5 +64,7 @@ void vol_alias_forget_names(vol_node *node);
 /* Whether a node has aliases, or has had some since its list was stored: neither of both ends is
    freed then. */
 bool vol_alias_holds(const vol_node *node);
+/* Whether they have changed since they were stored. */
+bool vol_alias_is_changed(const vol_node *node);
 
 #endif

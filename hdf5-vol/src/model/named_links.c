@@ -3,6 +3,7 @@
 #include "model/named_links.h"
 
 #include "model/links.h"
+#include "model/owners.h"
 #include "model/place_text.h"
 #include "model/side.h"
 
@@ -169,7 +170,8 @@ static enum zb_code check_new(vol_node *group, const vol_link *link, zb_error *e
 }
 
 void vol_named_change(vol_link *link) {
-    link->changed = link->group->named->changed = link->group->file->links_changed = true;
+    vol_owners_note_links(link->group);
+    link->changed = link->group->named->changed = true;
 }
 
 enum zb_code vol_named_add(vol_node *group, vol_link *link, zb_error *err) {
@@ -204,7 +206,8 @@ void vol_named_remove(vol_link *link) {
     }
     vol_link_list_take(&named->list, link->name);
     named->bytes -= bytes_of(link);
-    named->changed = group->file->links_changed = true;
+    vol_owners_note_links(group);
+    named->changed = true;
     link->next_gone = named->gone;
     named->gone = link;
 }

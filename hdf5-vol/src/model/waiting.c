@@ -3,6 +3,7 @@
 #include "model/waiting.h"
 
 #include "model/changed.h"
+#include "model/owners.h"
 #include "model/tree.h"
 #include "model/unreadable.h"
 
@@ -21,6 +22,7 @@ enum zb_code vol_waiting_check(const vol_node *node, zb_error *err) {
 }
 
 vol_waiting *vol_waiting_get(vol_node *node) {
+    vol_owners_note(node);
     if (!node->waiting)
         node->waiting = calloc(1, sizeof *node->waiting);
     return node->waiting;
@@ -28,6 +30,10 @@ vol_waiting *vol_waiting_get(vol_node *node) {
 
 vol_waiting *vol_waiting_now(const vol_node *node) {
     return node->waiting;
+}
+
+bool vol_waiting_has_links(const vol_node *node) {
+    return node->waiting && (node->waiting->links.count > 0 || node->waiting->members.count > 0);
 }
 
 void vol_waiting_free_arrays(char **arrays, size_t count) {

@@ -52,6 +52,9 @@ enum zb_code vol_waiting_check(const vol_node *node, zb_error *err);
 vol_waiting *vol_waiting_get(vol_node *node);
 vol_waiting *vol_waiting_now(const vol_node *node);
 
+/* Whether changes of what `_hdf5` says of the node itself, or of links, are among them. */
+bool vol_waiting_has_links(const vol_node *node);
+
 /* Whether the document, with all that waits and so many bytes of JSON text more, would be nearly as
    large as one may be (the limit document_bytes). */
 bool vol_waiting_crowds(vol_node *node, size_t bytes);

@@ -9,6 +9,7 @@
 #include "hdf5/shadows.h"
 #include "model/dataset.h"
 #include "model/loose.h"
+#include "model/owners.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -76,6 +77,8 @@ bool vol_may_write(const vol_object *object, const char *what) {
                  object->node->path);
         return false;
     }
+    vol_owners_act(object->file,
+                   object->handle->files > 0 ? object->handle->owner : VOL_OWNERS_EVERYONE);
     return true;
 }
 

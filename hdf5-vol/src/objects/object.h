@@ -45,7 +45,7 @@ vol_object *vol_object_of_node(vol_handle *handle, vol_node *node);
 vol_object *vol_node_attr_ids(const vol_node *node);
 
 /* Whether the object's file may be changed and its node is still there. Pushes an error when not;
-   `what` is e.g. "create a group". */
+   `what` is e.g. "create a group". From then on the changes are those of the object's handle. */
 bool vol_may_write(const vol_object *object, const char *what);
 
 /* Wraps a native object. NULL without memory, and the object stays the caller's. */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whose data wait. All handles of a store that is written share its nodes, and so what waits in
+ * them: data, attributes, links. Each node knows the handles that have changed it since all of it
+ * was stored, its owners. When something of it cannot be stored, they are told, and no others. A
+ * handle whose close has failed takes what is its own alone with it; all else goes on waiting for
+ * the others.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_MODEL_OWNERS_H
+#define ZARRBRIDGE_HDF5_VOL_MODEL_OWNERS_H
+
+#include "model/structs.h"
+
+#include "zarrbridge/zarrbridge.h"
+
+/* A set of handles. None: everyone, as for what no handle has asked for. */
+typedef uint64_t vol_owners;
+/* What waits concerns everyone: the changes through objects whose own file id is closed, of which
+   no later close could tell; and those of handles that are too many for a set. */
+#define VOL_OWNERS_EVERYONE ((vol_owners)1)
+#define VOL_OWNERS_ALL UINT64_MAX
+
+/* A new handle of a file as a set; and its end. */
+vol_owners vol_owners_enter(vol_file *file);
+void vol_owners_leave(vol_file *file, vol_owners handle);
+
+/* From now on changes of the file's nodes are those of a handle; VOL_OWNERS_EVERYONE, or none (0):
+   they do not change who owns what waits. */
+void vol_owners_act(vol_file *file, vol_owners handle);
+
+/* Called before a node gets a change that waits. */
+void vol_owners_note(vol_node *node);
+/* The same for changes of links, which also tells link_store.h of them. */
+void vol_owners_note_links(vol_node *node);
+
+/* Stores data and attributes that wait below a node (links: link_store.h). All are tried. The error
+   is the first one of a node that concerns the handle. */
+enum zb_code vol_owners_flush_below(vol_node *node, vol_owners handle, zb_error *err);
+
+/* Whether anything that concerns the handle waits below a node, links included. */
+bool vol_owners_wait_below(vol_node *node, vol_owners handle);
+
+/* Whether all that waits in a node belongs to these handles (VOL_OWNERS_ALL: always). */
+bool vol_owners_alone(const vol_node *node, vol_owners handles);
+
+/* These handles own nothing below a node any more. Data and attributes that were theirs alone are
+   forgotten. Changed links of a group have others that lead to them: they go on waiting, and with
+   them what else waits in their node, for everyone. */
+void vol_owners_abandon_below(vol_node *node, vol_owners handles);
+
+#endif
