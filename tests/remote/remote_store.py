@@ -25,7 +25,7 @@ class Range(c.Structure):
 
 class Info(c.Structure):
     _fields_ = [("size", c.c_uint64), ("word", c.c_uint64 * 4), ("valid", c.c_bool),
-                ("age", c.c_int64)]
+                ("age", c.c_int64), ("is_packed", c.c_bool)]
 
 
 class Fetch(c.Structure):
