@@ -199,8 +199,8 @@ static void *flush_each_round(void *context) {
     return NULL;
 }
 
-/* The flush of a store asks each object that waits whether it still may be stored, which the writer's node
-   tells, while that writer gets another node. */
+/* The flush of a store asks each object that waits whether it still may be stored, which the
+   writer's node tells, while that writer gets another node. */
 static void another_threads_flush_meets_a_writer_that_grows(void **state) {
     (void)state;
     char *root = check_new_directory();
