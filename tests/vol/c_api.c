@@ -297,7 +297,8 @@ static void prints_all_options(void **state) {
                                         "chunk_keys=slashes;unreadable=error",
                                         "native_compat=0;store=all;netcdf_dimensions=1;sync=close;"
                                         "strategy=inplace;shards=8x4;chunks=auto;"
-                                        "chunk_keys=dots;unreadable=text;remote=region=auto&anon=1"};
+                                        "chunk_keys=dots;unreadable=text;"
+                                        "remote=region=auto&anon=1"};
     hid_t connector = H5VLregister_connector_by_name("zarr", H5P_DEFAULT);
     void *info[2] = {NULL};
     int order = 0;
