@@ -49,10 +49,10 @@ struct vol_node {
     vol_node *next_by_token;     /* tokens.c */
     struct vol_aliases *aliases; /* aliases.c; NULL until asked for */
     struct vol_waiting *waiting; /* waiting.c; NULL when nothing waits */
-    vol_owners owners;         /* owners.c: of what waits here; old ones when nothing does */
-    uint64_t document_bytes;   /* waiting.c: of the stored document, about; 0 until needed */
-    zb_json *side;             /* side.c: parsed; NULL until asked for, or when there is none */
-    vol_node_attributes attrs; /* node_attrs.c */
+    vol_owners owners;           /* owners.c: of what waits here; old ones when nothing does */
+    uint64_t document_bytes;     /* waiting.c: of the stored document, about; 0 until needed */
+    zb_json *side;               /* side.c: parsed; NULL until asked for, or when there is none */
+    vol_node_attributes attrs;   /* node_attrs.c */
     struct vol_object *attr_ids; /* objects/object.c: open ids of its attributes */
     vol_loose outside;           /* loose.c: while it is loose */
     uint64_t deleted_bytes;      /* deleted.c: what a deleted one takes of the memory for such */
