@@ -126,13 +126,6 @@ static void long_lists_are_cut(void **state) {
     free(list);
 }
 
-static void check_limit(void *unused) {
-    (void)unused;
-    struct rlimit limit = {.rlim_cur = 64 * MIB, .rlim_max = RLIM_INFINITY};
-    CHILD_CHECK(setrlimit(RLIMIT_AS, &limit) == 0, "no limit");
-    CHILD_CHECK(zb__machine_memory() <= 64 * MIB, "more");
-}
-
 /* ---- A machine of many processors ---- */
 
 static size_t processors; /* of the machine; 0: of this one */
@@ -167,12 +160,26 @@ static void all_processors_count(void **state) {
     processors = 0;
 }
 
+/* ---- The limit of this process. A real one would keep the thread sanitizer from its memory. ---- */
+
+static rlim_t address_space = RLIM_INFINITY;
+
+int __wrap_getrlimit(__rlimit_resource_t resource, struct rlimit *limit);
+
+int __wrap_getrlimit(__rlimit_resource_t resource, struct rlimit *limit) {
+    assert_int_equal(resource, RLIMIT_AS);
+    *limit = (struct rlimit){.rlim_cur = address_space, .rlim_max = RLIM_INFINITY};
+    return 0;
+}
+
 static void the_machine_and_limits_count(void **state) {
     (void)state;
     uint64_t physical = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     assert_true(zb__machine_memory() > 0 && zb__machine_memory() <= physical);
     assert_true(zb__machine_processors() > 0);
-    assert_true(check_in_child(check_limit, NULL, NULL, NULL));
+    address_space = 64 * MIB;
+    assert_true(zb__machine_memory() <= 64 * MIB);
+    address_space = RLIM_INFINITY;
 }
 
 int main(void) {
