@@ -17,6 +17,7 @@
 #include "model/names.h"
 #include "model/new_store.h"
 #include "model/owners.h"
+#include "model/owners_below.h"
 
 #include <stdlib.h>
 #include <string.h>

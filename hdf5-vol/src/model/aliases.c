@@ -185,10 +185,6 @@ void vol_alias_forget_names(vol_node *node) {
     node->aliases = NULL;
 }
 
-bool vol_alias_is_changed(const vol_node *node) {
-    return node->aliases && node->aliases->changed;
-}
-
 bool vol_alias_holds(const vol_node *node) {
     const vol_aliases *aliases = node->aliases;
     return aliases && (aliases->changed || aliases->list.count > 0);

@@ -16,6 +16,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_ALIASES_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_ALIASES_H
 
+#include "model/alias_list.h"
 #include "model/named_links.h"
 
 /* The node behind a hard link of either kind, which is opened; *out is NULL when there is none, and
@@ -65,6 +66,8 @@ void vol_alias_forget_names(vol_node *node);
    freed then. */
 bool vol_alias_holds(const vol_node *node);
 /* Whether they have changed since they were stored. */
-bool vol_alias_is_changed(const vol_node *node);
+static inline bool vol_alias_is_changed(const vol_node *node) {
+    return node->aliases && node->aliases->changed;
+}
 
 #endif

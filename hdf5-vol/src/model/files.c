@@ -6,6 +6,7 @@
 #include "model/loose.h"
 #include "model/names.h"
 #include "model/owners.h"
+#include "model/owners_below.h"
 
 #include <stdio.h>
 

@@ -15,13 +15,6 @@
 /* Quotes, braces, colons and the kind of an entry, each quote with its escape. */
 #define ENTRY_BYTES 64
 
-typedef struct vol_named {
-    vol_link_list list;
-    uint64_t bytes; /* what they take in the document, at most */
-    bool changed;   /* since they were stored */
-    vol_link *gone; /* removed since then: a list */
-} vol_named;
-
 /* ---- Reading ---- */
 
 /* A path has no part of such a name. */
@@ -261,10 +254,6 @@ static void free_gone(vol_named *named) {
         vol_link_free(link);
     }
     named->gone = NULL;
-}
-
-bool vol_named_is_changed(const vol_node *group) {
-    return group->named && group->named->changed;
 }
 
 enum zb_code vol_named_store(vol_node *group, zb_error *err) {

@@ -33,19 +33,11 @@ void vol_owners_note(vol_node *node);
 /* The same for changes of links, which also tells link_store.h of them. */
 void vol_owners_note_links(vol_node *node);
 
-/* Stores data and attributes that wait below a node (links: link_store.h). All are tried. The error
-   is the first one of a node that concerns the handle. */
-enum zb_code vol_owners_flush_below(vol_node *node, vol_owners handle, zb_error *err);
-
-/* Whether anything that concerns the handle waits below a node, links included. */
-bool vol_owners_wait_below(vol_node *node, vol_owners handle);
+/* Whether anything waits in a node; and whether links are among it. */
+bool vol_owners_wait(const vol_node *node);
+bool vol_owners_links_changed(const vol_node *node);
 
 /* Whether all that waits in a node belongs to these handles (VOL_OWNERS_ALL: always). */
 bool vol_owners_alone(const vol_node *node, vol_owners handles);
-
-/* These handles own nothing below a node any more. Data and attributes that were theirs alone are
-   forgotten. Changed links of a group have others that lead to them: they go on waiting, and with
-   them what else waits in their node, for everyone. */
-void vol_owners_abandon_below(vol_node *node, vol_owners handles);
 
 #endif

@@ -28,14 +28,6 @@ vol_waiting *vol_waiting_get(vol_node *node) {
     return node->waiting;
 }
 
-vol_waiting *vol_waiting_now(const vol_node *node) {
-    return node->waiting;
-}
-
-bool vol_waiting_has_links(const vol_node *node) {
-    return node->waiting && (node->waiting->links.count > 0 || node->waiting->members.count > 0);
-}
-
 void vol_waiting_free_arrays(char **arrays, size_t count) {
     for (size_t i = 0; i < count && arrays; i++)
         free(arrays[i]);
