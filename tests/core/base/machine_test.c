@@ -160,8 +160,9 @@ static void all_processors_count(void **state) {
     processors = 0;
 }
 
-/* ---- The limit of this process. A real one would keep the thread sanitizer from its memory. ---- */
+/* ---- The limit of this process ---- */
 
+/* A real limit would keep the thread sanitizer from its memory. */
 static rlim_t address_space = RLIM_INFINITY;
 
 int __wrap_getrlimit(__rlimit_resource_t resource, struct rlimit *limit);
