@@ -169,10 +169,6 @@ uint64_t vol_order_last(const vol_node *group) {
     return group->order.last;
 }
 
-bool vol_order_is_changed(const vol_node *group) {
-    return group->order.changed;
-}
-
 void vol_order_forget(vol_node *group) {
     group->order.known = false;
 }

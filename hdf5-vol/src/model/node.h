@@ -98,4 +98,13 @@ enum zb_code vol_node_child_path(const vol_node *group, const char *name, char *
 #define VOL_SIDE_DATATYPE "datatype"
 hid_t vol_node_datatype(vol_node *node);
 
+/* What waits in a node, for all who ask before they change it: data in its writer (writers.c), and
+   a changed order of its links (link_order.c). */
+static inline bool vol_writer_is_dirty(const vol_node *dataset) {
+    return dataset->writing.dirty;
+}
+static inline bool vol_order_is_changed(const vol_node *group) {
+    return group->order.changed;
+}
+
 #endif

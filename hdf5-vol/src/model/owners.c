@@ -28,11 +28,11 @@ void vol_owners_act(vol_file *file, vol_owners handle) {
 /* ---- Nodes ---- */
 
 bool vol_owners_links_changed(const vol_node *node) {
-    return vol_named_is_changed(node) || node->order.changed || vol_alias_is_changed(node);
+    return vol_named_is_changed(node) || vol_order_is_changed(node) || vol_alias_is_changed(node);
 }
 
 bool vol_owners_wait(const vol_node *node) {
-    return node->writing.dirty || vol_waiting_now(node) || vol_owners_links_changed(node) ||
+    return vol_writer_is_dirty(node) || vol_waiting_now(node) || vol_owners_links_changed(node) ||
            vol_node_attrs_wait(node);
 }
 
@@ -50,4 +50,12 @@ void vol_owners_note_links(vol_node *node) {
 
 bool vol_owners_alone(const vol_node *node, vol_owners handles) {
     return handles == VOL_OWNERS_ALL || (node->owners && !(node->owners & ~handles));
+}
+
+bool vol_owners_concern(const vol_node *node, vol_owners handle) {
+    return !node->owners || node->owners & (handle | VOL_OWNERS_EVERYONE);
+}
+
+void vol_owners_drop(vol_node *node, vol_owners handles) {
+    node->owners = vol_owners_alone(node, handles) ? 0 : node->owners & ~handles;
 }

@@ -33,6 +33,12 @@ void vol_owners_note(vol_node *node);
 /* The same for changes of links, which also tells link_store.h of them. */
 void vol_owners_note_links(vol_node *node);
 
+/* Whether what waits in a node concerns a handle, so that it is told of errors. */
+bool vol_owners_concern(const vol_node *node, vol_owners handle);
+
+/* These handles own nothing of a node any more. */
+void vol_owners_drop(vol_node *node, vol_owners handles);
+
 /* Whether anything waits in a node; and whether links are among it. */
 bool vol_owners_wait(const vol_node *node);
 bool vol_owners_links_changed(const vol_node *node);

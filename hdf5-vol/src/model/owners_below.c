@@ -14,13 +14,9 @@ static bool has_links_waiting(const vol_node *node) {
     return vol_owners_links_changed(node) || vol_waiting_has_links(node);
 }
 
-static bool concerns(const vol_node *node, vol_owners handle) {
-    return !node->owners || node->owners & (handle | VOL_OWNERS_EVERYONE);
-}
-
 enum zb_code vol_owners_flush_below(vol_node *node, vol_owners handle, zb_error *err) {
     zb_error unheard;
-    zb_error *heard = concerns(node, handle) ? err : &unheard;
+    zb_error *heard = vol_owners_concern(node, handle) ? err : &unheard;
     enum zb_code data = vol_writer_flush(node, heard);
     enum zb_code first = vol_waiting_flush(node, data ? &unheard : heard);
     first = heard == err ? (data ? data : first) : ZB_OK;
@@ -34,7 +30,7 @@ enum zb_code vol_owners_flush_below(vol_node *node, vol_owners handle, zb_error 
 }
 
 bool vol_owners_wait_below(vol_node *node, vol_owners handle) {
-    bool any = vol_owners_wait(node) && concerns(node, handle);
+    bool any = vol_owners_wait(node) && vol_owners_concern(node, handle);
     for (size_t i = 0; i < vol_links_count(node) && !any; i++)
         any = vol_links_at(node, i)->node &&
               vol_owners_wait_below(vol_links_at(node, i)->node, handle);
@@ -48,7 +44,7 @@ void vol_owners_abandon_below(vol_node *node, vol_owners handles) {
         vol_writer_abandon(node);
         vol_node_attrs_outdate(node);
     }
-    node->owners = alone ? 0 : node->owners & ~handles;
+    vol_owners_drop(node, handles);
     for (size_t i = 0; i < vol_links_count(node); i++)
         if (vol_links_at(node, i)->node)
             vol_owners_abandon_below(vol_links_at(node, i)->node, handles);

@@ -28,10 +28,6 @@ bool vol_writer_is_open(const vol_node *dataset) {
     return dataset->writing.writer != NULL;
 }
 
-bool vol_writer_is_dirty(const vol_node *dataset) {
-    return dataset->writing.dirty;
-}
-
 enum zb_code vol_writer_settle(vol_node *dataset, const uint64_t *start, const uint64_t *count,
                                zb_error *err) {
     return dataset->writing.dirty ? zb_writer_store_box(dataset->writing.writer, start, count, err)
