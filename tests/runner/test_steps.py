@@ -74,6 +74,27 @@ def test_what_passes_is_counted(machine):
     assert status == 0 and end == ["2 of 2 passed, 0 skipped"]
 
 
+def test_ten_of_many_entries_are_shown(machine):
+    """More lines than a pipe takes: a reader that leaves after ten ends the writer, and the script with 141."""
+    machine.program("cmake", "mkdir -p build/release/Testing/Temporary; : >build/release/Testing/Temporary/LastTest.log")
+    entries = "".join(f'<testcase name="entry/{number}" time="{number}.5">\n' for number in range(9000))
+    (machine.root / "entries").write_text(entries)
+    machine.program("ctest", 'while [ $# -gt 0 ]; do [ "$1" != --output-junit ] || cp entries "$2"; shift; done')
+    status, head, end = machine.test("release")
+    slowest = re.findall(r"^ +([0-9.]+) s  release +entry/(\d+)$", head, re.MULTILINE)
+    assert status == 0 and slowest == [(f"{number}.5", str(number)) for number in range(8999, 8989, -1)]
+
+
+def test_no_reader_of_a_pipe_leaves_early():
+    """head, grep -q and sed's q end the program that writes, and pipefail makes that a failure, now and then."""
+    scripts = [path for path in [*TOOLS.iterdir(), *(TOOLS.parent / "tests").rglob("*.sh"), TOOLS.parent / ".ci" / "run"]
+               if path.is_file() and "pipefail" in path.read_text(encoding="utf-8", errors="replace")]
+    assert TOOLS / "test" in scripts
+    early = re.compile(r"\|\s*(head|grep -[a-zA-Z]*[qm]|sed [^|]*\bq\b)")
+    assert not [(path.name, line) for path in scripts for line in path.read_text(encoding="utf-8").splitlines()
+                if early.search(line)]
+
+
 FAILS = 'echo "E: no network" >&2; exit 1'
 NO_FORMATTER = "echo version 20.1.0"
 
