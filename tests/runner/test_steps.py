@@ -210,7 +210,7 @@ def test_files_are_in_memory_where_there_is_room(machine, available, free, mount
     memory.mkdir()
     place = str(memory) if there else ""
     machine.program("nproc", "echo 1")  # what is needed grows with it
-    machine.program("awk", f"[[ $1 = *MemAvailable* ]] && echo {available}")  # in KiB
+    machine.program("awk", f"[[ $1 != *MemAvailable* ]] || echo {available}")  # in KiB
     machine.program("df", f"echo Avail; echo {free}")
     machine.program("mount", mount)
     for name in ("cmake", "ninja"):
