@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Lets the tests here import the modules of tests/actors and tests/support."""
+"""Lets the tests here import the modules of tests/actors."""
 import pathlib
 import sys
 
-sys.path += [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("actors", "support")]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "actors"))

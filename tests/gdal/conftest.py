@@ -12,8 +12,7 @@ import pytest
 import zarr
 from osgeo import gdal
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-import forked  # noqa: E402
+import forked
 
 gdal.UseExceptions()
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 import zarr
 
-sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/support")
-import forked  # noqa: E402
+import forked
 
 NOTE = ".zarrbridge-consolidated"
 H5PY = "import h5py, numpy as np, os, signal, sys; f = h5py.File(sys.argv[1], 'r+')\n"

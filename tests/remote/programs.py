@@ -3,12 +3,10 @@
 in the HDF5 library would hold the lock that the test's server needs."""
 
 import os
-import pathlib
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import forked  # noqa: E402
+import forked
 
 # Of a failure that tests wait for. A server that answers gets all the time that it needs: this process and
 # that of a test may stand still for seconds on a busy machine.

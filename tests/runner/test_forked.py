@@ -9,8 +9,7 @@ import threading
 
 import pytest
 
-sys.path.insert(0, os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/support")
-import forked  # noqa: E402
+import forked
 
 PROGRAMS = {
     "argv": "import sys; print(sys.argv, sys.path, sys.flags, __name__, '__file__' in globals())",

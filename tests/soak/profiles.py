@@ -7,7 +7,7 @@ import shutil
 import tempfile
 
 import filesystems
-from trades import Changer, Reader, Writer
+from trades import Changer, Mover, Reader, Writer
 
 PLAIN, SHARD, CRC = "a/plain", "a/shard", "a/crc"
 STEADY = (PLAIN, SHARD, CRC)
@@ -31,6 +31,7 @@ class Lacks(Exception):
 class Profile:
     steady, moving = STEADY, MOVING
     kills = False
+    stops = False
 
     @property
     def paths(self):
@@ -128,6 +129,24 @@ class Kills(Profile):
         hire(Writer, "gdal", paths=self.steady)
         hire(Changer, "c")
         hire(Changer, "h5py")
+        hire(Reader, "c")
+        hire(Reader, "h5py")
+
+
+class Moves(Profile):
+    """Arrays are moved, deleted and made anew all the time, while processes stand still for a moment
+    wherever they are: between a check of a writer and its put, say."""
+    steady = ()
+    stops = True
+
+    def crew(self, hire):
+        hire(Writer, "c", sync="none")
+        hire(Writer, "c", sync="close")
+        hire(Writer, "c", sync="none", strategy="append")
+        hire(Writer, "h5py", sync="none")
+        hire(Mover, "c")
+        hire(Mover, "c")
+        hire(Mover, "h5py")
         hire(Reader, "c")
         hire(Reader, "h5py")
 
@@ -272,6 +291,7 @@ def need_mounts():
         raise Lacks(filesystems.why_no_mounts())
 
 
-ALL = {"plain": Plain(), "strategies": Strategies(), "kills": Kills(), "full": Full(),
+ALL = {"plain": Plain(), "strategies": Strategies(), "kills": Kills(), "moves": Moves(), "full": Full(),
        "users": Users(), "users-killed": UsersKilled(), "clocks": Clocks(), "locks": Locks(),
        "overlay": Overlay()}
+SHORT = ("kills", "moves")

@@ -151,11 +151,16 @@ class Changer(Worker):
         elif chance < 0.35:
             self.do(lambda now: world.delete(self, path, now), "delete", path)
         elif chance < 0.6 and there is None:
-            self.do(lambda now: world.move(self, path, other, now), "move", path, other)
-            if chance < 0.45 and self.actor and world.at(other).latest is node:  # and back at once
-                self.do(lambda now: world.move(self, other, path, now), "move", other, path)
+            self.move(node, path, other, chance < 0.45)
         elif chance < 0.9:
             self.do(lambda now: world.resize(self, node, (side, side), now), "resize", path, shape)
+
+    def move(self, node, path, other, back):
+        """Moves the array, and perhaps back at once."""
+        world = self.account.world
+        self.do(lambda now: world.move(self, path, other, now), "move", path, other)
+        if back and self.actor and world.at(other).latest is node:
+            self.do(lambda now: world.move(self, other, path, now), "move", other, path)
 
     def do(self, begin, command, *words):
         with self.account.lock:
@@ -177,3 +182,16 @@ class Changer(Worker):
             self.account.look(self.name, begun, command, path, other)
         # The next change has to see the state after this one.
         self.close() if self.kind == "h5py" else self.ask("forget", path)
+
+
+class Mover(Changer):
+    """Moves arrays all the time, mostly back at once."""
+
+    def change(self, path, other):
+        with self.account.lock:
+            node = self.account.world.at(path).latest
+            there = self.account.world.at(other).latest
+        if node and there is None and self.random.random() < 0.8:
+            self.move(node, path, other, self.random.random() < 0.8)
+        else:
+            super().change(path, other)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The common part of threads that control one actor each."""
 import random
+import signal
 import threading
+import time
 
 from actors import Actor, Gone, Hangs
 
@@ -77,6 +79,14 @@ class Worker(threading.Thread):
                 self.actor.process.kill()
                 return True
         return False
+
+    def stand_still(self, seconds):
+        """Called by another thread: the actor stops wherever it is, and goes on later."""
+        with self.killing:
+            if self.actor and not self.was_killed:
+                self.actor.process.send_signal(signal.SIGSTOP)
+                time.sleep(seconds)
+                self.actor.process.send_signal(signal.SIGCONT)
 
     def let_go(self):
         """The end of an actor that cannot close its handles."""

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 import zarr
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-import forked  # noqa: E402
+import forked
 
 RAMP = (np.arange(512 * 512) % 30000).astype("i2").reshape(512, 512)
 CUBE = (np.arange(6000) * 0.5).astype("f4").reshape(10, 20, 30)

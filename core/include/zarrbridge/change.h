@@ -39,8 +39,8 @@ ZB_API enum zb_code zb_turn_end(zb_store *store, zb_turn *turn, enum zb_code cod
 
 /* Creates a group, and groups at all ancestors that have no document. ZB_ECONFLICT when the node,
    or an array above it, exists. attributes: a JSON object as text, or NULL (ZB_EINVAL for anything
-   else). Names are UTF-8 without control characters and backslashes; they do not begin with "." or
-   "__" and are not "zarr.json" (core specification, "Node names"); else ZB_EINVAL. */
+   else). Names are UTF-8 without control characters and backslashes, not of dots alone, and not
+   reserved (zb_name_is_reserved); else ZB_EINVAL. */
 ZB_API enum zb_code zb_group_create(zb_store *store, const char *path, const char *attributes,
                                     zb_node **out, zb_error *err);
 
@@ -91,7 +91,7 @@ ZB_API enum zb_code zb_array_resize(const zb_node *array, const uint64_t *shape,
 
 /* A hidden array belongs to one node, group or array, and is no node of the hierarchy: it holds
    what the owner's document cannot hold, as a large attribute. It lies right below its owner under
-   a name that begins with "__", which the specification reserves: no listing, walk or block of
+   a name that is "__attribute." and 16 hexadecimal digits: no listing, walk or block of
    consolidated metadata has it. It is copied, moved, deleted and verified with its owner.
 
    Creates one. ZB_EINVAL for another name; ZB_ECONFLICT when it exists. Otherwise as
@@ -140,8 +140,11 @@ ZB_API enum zb_code zb_group_consolidate(zb_store *store, const char *path, zb_e
 ZB_API enum zb_code zb_store_pack(zb_store *store, const char *path, zb_error *err);
 
 /* Moves a node with all below it within a store. Directories are renamed, in one step and with all
-   that lies in them. Where a store cannot do that, the node is copied and the source deleted; a
-   process that is killed between leaves both. */
+   that lies in them, whoever writes there meanwhile; files at the target stay there. ZB_ECONFLICT
+   where one is in the way, ZB_EUNSUPPORTED where a directory cannot be renamed. Where a store
+   renames nothing (in memory, in S3), and behind a symbolic link, the node is copied and the source
+   deleted: what others write meanwhile is not in the copy, and a process that is killed between
+   leaves both. */
 ZB_API enum zb_code zb_node_move(zb_store *store, const char *from, const char *to, zb_error *err);
 
 #ifdef __cplusplus

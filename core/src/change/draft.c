@@ -95,8 +95,10 @@ static zb_store *place_of(const zb__draft *d, const char *key) {
         return d->inner;
     if (is_document(key) && has(d->held, key))
         return d->held;
-    const bool is_absent = is_document(key) ? atomic_load(&d->state) == ZB__HOLDS
-                                            : is_own_note(d, key) || is_untouched(d, key);
+    if (is_own_note(d, key))
+        return atomic_load(&d->has_left) ? d->inner : NULL;
+    const bool is_absent =
+        is_document(key) ? atomic_load(&d->state) == ZB__HOLDS : is_untouched(d, key);
     return is_absent ? NULL : d->inner;
 }
 
@@ -240,7 +242,8 @@ static enum zb_code check_put(void *context, const char *key, zb_error *err) {
 }
 
 /* What lies at the node may have come before its document. */
-static enum zb_code hold(const zb__draft *d, const zb_put *put, zb_error *err) {
+static enum zb_code hold(zb__draft *d, const zb_put *put, zb_error *err) {
+    atomic_store(&d->has_left, false);
     enum zb_code code =
         is_untouched(d, put->key) ? ZB_OK : zb_store_mem_set(d->touched, put->key, "", 0, err);
     return code ? code : zb_store_put(d->held, put->key, put->parts, put->count, ZB_SYNC_NONE, err);
@@ -302,11 +305,12 @@ static enum zb_code may_erase(zb__draft *d, zb_error *err) {
     return code || is_there == is_ours ? code : zb__draft_lose(d, err);
 }
 
-static enum zb_code draft_erase(zb_store *store, const char *key, zb_error *err) {
+static enum zb_code draft_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
     zb__draft *d = draft_of(store);
+    const char *key = erase->key;
     enum zb_code code = ZB_OK;
     if (zb__draft_passes(d))
-        return zb_store_erase(d->inner, key, err);
+        return zb_store_erase_as(d->inner, erase, err);
     if (is_own_note(d, key))
         return ZB_OK;
     if (is_document(key)) {
@@ -315,9 +319,9 @@ static enum zb_code draft_erase(zb_store *store, const char *key, zb_error *err)
             return code;
     }
     if (is_untouched(d, key))
-        return ZB_OK;
+        return zb_erase_check(erase, err);
     code = may_erase(d, err);
-    return code ? code : zb_store_erase(d->inner, key, err);
+    return code ? code : zb_store_erase_as(d->inner, erase, err);
 }
 
 static enum zb_code draft_erase_below(zb_store *store, const char *prefix, zb_error *err) {
@@ -341,8 +345,9 @@ static enum zb_code draft_flush(zb_store *store, zb_batch *batch, zb_error *err)
 }
 
 /* The lock is the inner store's, which ends it. */
-static enum zb_code draft_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
-    return zb_store_lock(draft_of(store)->inner, key, out, err);
+static enum zb_code draft_lock(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
+                               zb_error *err) {
+    return zb_store_lock_in(draft_of(store)->inner, key, home, out, err);
 }
 
 static enum zb_code draft_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
@@ -429,6 +434,7 @@ static enum zb_code take_over(zb__draft *d, zb_error *err) {
     if (code)
         return code;
     code = zb__left_overs_erase(d->inner, "", err);
+    atomic_store(&d->has_left, true);
     return zb__hierarchy_unlock(lock, code, err);
 }
 

@@ -11,6 +11,7 @@
 #include "check/unnamed.h"
 #include "check/walk.h"
 #include "model/chunk_form.h"
+#include "node/current.h"
 #include "node/node.h"
 #include "node/path.h"
 #include "store/state.h"
@@ -120,10 +121,11 @@ static enum zb_code on_journal(void *context, const zb_node *array, const char *
     bool known = code != ZB_EINVAL; /* else the grid has no such chunk: nothing can be undone */
     if (code && known)
         return code;
-    code = zb_store_lock(r->store, key, &lock, err);
+    const zb_home home = zb__node_home(array);
+    code = zb_store_lock_in(r->store, key, &home, &lock, err);
     if (!code)
-        code = known ? zb__journal_replay(r->store, &layout, key, &undone, err)
-                     : zb__journal_erase(r->store, key, err);
+        code = known ? zb__journal_replay(array, &layout, key, &undone, err)
+                     : zb__journal_erase(array, key, err);
     zb_store_unlock(lock);
     if (known) {
         zb__chunk_form_end(array->array, form);

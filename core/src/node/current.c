@@ -3,6 +3,7 @@
 
 #include "kernel/values.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,25 @@ static enum zb_code replaced(const zb_node *node, zb_error *err) {
                    "store %s: another node has taken the place of /%s since it was opened; open it "
                    "again",
                    node->store->label, node->path);
+}
+
+zb_home zb__node_home(const zb_node *node) {
+    return (zb_home){.identity = node->home, .length = strlen(node->path)};
+}
+
+/* One that is moved away and back all the time counts as gone. */
+bool zb__node_is_back(const zb_node *node, unsigned *tries, zb_error *err) {
+    enum { TRIES = 16 };
+    if (err->sys_errno != ESTALE)
+        return false;
+    const uint64_t home = zb_store_identify(node->store, node->path);
+    if (home == node->home && ++*tries < TRIES)
+        return true;
+    if (home && home != node->home)
+        replaced(node, err);
+    else
+        zb__array_gone(node, err);
+    return false;
 }
 
 enum zb_code zb__node_still(const zb_node *node, zb_error *err) {

@@ -36,6 +36,14 @@ void zb__array_note_missing(const zb_node *node);
 /* Fails with the error for an array that is not at its path any more. */
 enum zb_code zb__array_gone(const zb_node *node, zb_error *err);
 
+/* What the node's objects have to lie in, for operations of the store. */
+zb_home zb__node_home(const zb_node *node);
+
+/* After an operation in the node's home has failed with ZB_ECONFLICT: true if the node was away for
+   a moment, so that it pays to try again. Otherwise, where it is not at its path, *err says so.
+   *tries begins with 0. */
+bool zb__node_is_back(const zb_node *node, unsigned *tries, zb_error *err);
+
 /* Before a change of the document, under the hierarchy's lock: ZB_ECONFLICT when another node has
    taken its place. */
 enum zb_code zb__node_still(const zb_node *node, zb_error *err);

@@ -11,6 +11,7 @@
 #include "base/scratch.h"
 #include "codec/inner_chunks.h"
 #include "model/chunk_form.h"
+#include "node/current.h"
 #include "node/node.h"
 #include "read/expand.h"
 #include "read/index.h"
@@ -216,7 +217,7 @@ static enum zb_code wait_for_index(expansion *x, const zb__leaf *leaf, zb_error 
 static enum zb_code expand_shard(expansion *x, const zb__leaf *leaf, const zb__source *source,
                                  zb_error *err) {
     zb__index index;
-    if (x->waits && !zb__index_find(x->chunk, source, &index))
+    if (x->waits && !zb__index_find(x->chunk, leaf->form->shard, source, &index))
         return wait_for_index(x, leaf, err);
     enum zb_code code =
         x->waits ? ZB_OK
@@ -253,11 +254,28 @@ enum zb_code zb__shard_expand(const zb__leaf *shard, const zb__source *source, z
 
 /* ---- Keys ---- */
 
+/* That it is missing is sure then, and no other array's chunk is taken for it. */
+static enum zb_code open_fresh(zb__stored_chunk *chunk, const char *name, zb_error *err) {
+    const zb_home home = zb__node_home(chunk->node);
+    zb_error why;
+    enum zb_code code;
+    unsigned tries = 0;
+    do
+        code =
+            zb_object_open_in(chunk->node->store, name, &home, &chunk->object, &chunk->info, &why);
+    while (code == ZB_ECONFLICT && zb__node_is_back(chunk->node, &tries, &why));
+    if (code && err)
+        *err = why;
+    return code;
+}
+
 enum zb_code zb__stored_chunk_open(zb__stored_chunk *chunk, zb_error *err) {
     char *name = zb__array_chunk_key(chunk->node, chunk->index);
     if (!name)
         return no_memory(err);
-    enum zb_code code = zb_object_open(chunk->node->store, name, &chunk->object, &chunk->info, err);
+    enum zb_code code = chunk->is_fresh ? open_fresh(chunk, name, err)
+                                        : zb_object_open(chunk->node->store, name, &chunk->object,
+                                                         &chunk->info, err);
     free(name);
     chunk->is_missing = code == ZB_ENOTFOUND;
     if (chunk->is_missing) {

@@ -45,6 +45,7 @@ typedef struct zb__stored_chunk {
     const zb__form *form; /* while its leaves are there: of this chunk (model/chunk_form.h) */
     zb_object *object;    /* open while its wave runs, or NULL */
     bool is_missing;      /* when it was opened last, there was no object */
+    bool is_fresh;        /* for a writer: what is read has to lie in the array's home */
     zb_object_info info;
     zb__leaf *leaves; /* after expanding; by offset, missing ones first */
     size_t leaf_count;

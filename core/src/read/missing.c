@@ -30,7 +30,7 @@ static const zb_node *doubt(const zb__stored_chunk *chunks, size_t count) {
         bool known = true;
         if (chunks[i].is_missing)
             zb__array_note_missing(node);
-        if (chunks[i].is_missing && node->home) {
+        if (chunks[i].is_missing && node->home && !chunks[i].is_fresh) {
             names[n] = zb__array_chunk_key(node, chunks[i].index);
             known = names[n] != NULL;
             n += known;

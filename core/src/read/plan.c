@@ -71,6 +71,7 @@ static enum zb_code add_chunk(wave *w, const zb_node *node, const zb__cells *cel
         (zb__stored_chunk){.node = node,
                            .index = index,
                            .number = w->is_fresh ? UINT64_MAX : number_of(node->array, index),
+                           .is_fresh = w->is_fresh,
                            .pieces = piece};
     return ZB_OK;
 }

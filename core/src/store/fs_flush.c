@@ -38,7 +38,8 @@ struct zb__fs_waiting {
     zb__fs_waiting *next;
     zb_batch *batch; /* not owned; only as long as it is not dropped */
     char *key;
-    char *path; /* of the temporary file beneath the root: directory, '/', name */
+    zb_home home; /* of the put */
+    char *path;   /* of the temporary file beneath the root: directory, '/', name */
     int fd;
     int failed;   /* errno of its sync */
     bool busy;    /* in the hands of a flush, which frees it */
@@ -210,7 +211,7 @@ static enum zb_code check_waiting(zb__fs *fs, const zb__fs_waiting *w, zb_error 
 static enum zb_code move_in(const zb__fs_waiting *w, int dir, const char *temp, zb_error *err) {
     if (renameat(dir, temp, dir, zb__fs_name_of(w->key)) == 0)
         return ZB_OK;
-    return zb__fs_fail_write(err, errno, "replace", w->key);
+    return zb__fs_fail_write(err, errno == ENOENT ? ESTALE : errno, "replace", w->key);
 }
 
 /* Records the outcome for an object that waited. Called with fs->lock. */
@@ -227,33 +228,29 @@ static void end_wait(zb__fs *fs, zb__fs_waiting *w, enum zb_code code, const zb_
 }
 
 /* Renames one object unless it was replaced or erased meanwhile, and frees it. Under the key's
-   lock: a merge must not read the old object and replace ours. Its directory is opened before the
-   check, so that an array which comes to its place after that is not touched. */
+   lock: a merge must not read the old object and replace ours. */
 static enum zb_code publish(zb__fs *fs, zb__fs_waiting *w, zb_error *err) {
     zb_lock *lock = NULL;
+    zb__fs_place place = {.dir = -1};
     zb_error error;
-    const char *temp;
     enum zb_code code = w->failed ? zb__fs_fail_write(&error, w->failed, "sync", w->key)
-                                  : zb__fs_lock_key(&fs->base, w->key, &lock, &error);
+                                  : zb__fs_lock_key(&fs->base, w->key, &w->home, &lock, &error);
     code = code == ZB_EUNSUPPORTED ? ZB_OK : code;
-    int dir = code ? -1 : open_directory_of(fs, w, &temp);
-    int missing = dir < 0 ? errno : 0;
+    if (code == ZB_OK)
+        code = zb__fs_open_place_in(fs, w->key, &w->home, false, &place, &error);
+    code = code == ZB_ENOTFOUND ? zb__fs_fail(&error, ESTALE, "replace", w->key) : code;
     if (code == ZB_OK)
         code = check_waiting(fs, w, &error);
-    if (code == ZB_OK)
-        code = zb_lock_confirm(lock, &error);
-    if (code == ZB_OK && missing)
-        code = zb__fs_fail_write(&error, missing, "replace", w->key);
     pthread_mutex_lock(&fs->lock);
     bool dropped = w->dropped;
     if (!dropped) {
         if (code == ZB_OK)
-            code = move_in(w, dir, temp, &error);
+            code = move_in(w, place.dir, zb__fs_name_of(w->path), &error);
         end_wait(fs, w, code, &error);
     }
     pthread_mutex_unlock(&fs->lock);
-    if (dir >= 0)
-        close(dir);
+    if (place.dir >= 0)
+        close(place.dir);
     zb_store_unlock(lock);
     code = dropped ? ZB_OK : code;
     if (code != ZB_OK && err)
@@ -309,8 +306,11 @@ enum zb_code zb__fs_wait(zb__fs *fs, const zb_put *put, const zb__fs_place *plac
         close(fd);
         return zb_fail(err, ZB_ENOMEM, "no memory to let '%s' wait for a flush", put->key);
     }
-    *w = (zb__fs_waiting){
-        .batch = put->batch ? put->batch : &fs->own, .key = own_key, .path = path, .fd = fd};
+    *w = (zb__fs_waiting){.batch = put->batch ? put->batch : &fs->own,
+                          .key = own_key,
+                          .home = put->home,
+                          .path = path,
+                          .fd = fd};
     pthread_mutex_lock(&fs->lock);
     keep_to_own(fs);
     zb__fs_drop_waiting(fs, put->key);

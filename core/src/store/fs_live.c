@@ -21,9 +21,10 @@
 #include "zarrbridge/sys/store.h"
 
 /* Opens the key's own file; -1 with errno. */
-static int open_own(zb__fs *fs, const char *key, zb_error *err, enum zb_code *code) {
+static int open_own(zb__fs *fs, const char *key, const zb_home *home, zb_error *err,
+                    enum zb_code *code) {
     zb__fs_place place;
-    *code = zb__fs_open_place(fs, key, false, &place, err);
+    *code = zb__fs_open_place_in(fs, key, home, false, &place, err);
     if (*code != ZB_OK)
         return -1;
     int fd = zb__fs_open_name(place.dir, place.name,
@@ -37,8 +38,8 @@ static int open_own(zb__fs *fs, const char *key, zb_error *err, enum zb_code *co
     return fd;
 }
 
-enum zb_code zb__fs_open_live(zb_store *store, const char *key, zb_object **out,
-                              zb_object_info *info, zb_error *err) {
+enum zb_code zb__fs_open_live(zb_store *store, const char *key, const zb_home *home,
+                              zb_object **out, zb_object_info *info, zb_error *err) {
     char path[PATH_MAX];
     enum zb_code code;
     if (zb__fs_find_waiting((zb__fs *)store, key, path)) {
@@ -47,7 +48,7 @@ enum zb_code zb__fs_open_live(zb_store *store, const char *key, zb_object **out,
             err->sys_errno = EBUSY;
         return code;
     }
-    int fd = open_own((zb__fs *)store, key, err, &code);
+    int fd = open_own((zb__fs *)store, key, home, err, &code);
     if (fd < 0)
         return code;
     struct stat st;

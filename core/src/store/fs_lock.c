@@ -21,9 +21,8 @@
  * another user a moment ago, or left by a kill in that moment; when no process has it locked it is
  * removed.
  *
- * A waiter may make the directory of a key whose node has just been moved away, and get a lock in
- * there. When the node comes back it takes the place of that directory, and nobody else sees the
- * lock. So a holder asks, once it has seen its node, whether the lock is where the node is.
+ * The file lies in the directory of the key, and moves with it: so the lock of a chunk is that of
+ * the array in whose home it was asked for, by whatever path others come to that array.
  *
  * Waiting is asking again after a pause, since a wait in the kernel has no time limit.
  */
@@ -51,6 +50,7 @@ struct zb__fs_lock {
     struct stat file;  /* that of fd, from when its lock was got; known then only */
     bool is_hierarchy; /* whose file stays */
     unsigned forks;    /* zb__fs.forks when it was taken */
+    zb_home home;      /* that the key has to lie in */
     char *key;
     char name[NAME_MAX + 1]; /* of the file in dir */
 };
@@ -283,7 +283,7 @@ static void close_directory(const zb__fs *fs, const zb__fs_lock *l) {
 static enum zb_code open_directory(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
     zb__fs_place place;
     if (!l->is_hierarchy) {
-        enum zb_code code = zb__fs_open_place(fs, l->key, true, &place, err);
+        enum zb_code code = zb__fs_open_place_in(fs, l->key, &l->home, true, &place, err);
         l->dir = place.dir;
         if (code == ZB_OK)
             zb__fs_lock_name(place.name, l->name);
@@ -341,7 +341,8 @@ static void set_has_hierarchy(zb__fs *fs, bool has) {
     pthread_mutex_unlock(&fs->lock);
 }
 
-enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
+enum zb_code zb__fs_lock_key(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
+                             zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
     zb__fs_lock *l = malloc(sizeof *l);
     char *copy = strdup(key);
@@ -352,6 +353,7 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb
     }
     *l = (zb__fs_lock){.base.store = store,
                        .key = copy,
+                       .home = *home,
                        .fd = -1,
                        .dir = -1,
                        .forks = fs->forks,
@@ -414,18 +416,6 @@ void zb__fs_forget_left(zb__fs *fs) {
     if (fs->left)
         close(fs->left - 1);
     fs->left = 0;
-}
-
-enum zb_code zb__fs_confirm_lock(const zb_lock *lock, zb_error *err) {
-    const zb__fs_lock *l = (const zb__fs_lock *)lock;
-    const zb__fs *fs = (const zb__fs *)lock->store;
-    char path[PATH_MAX] = "";
-    const size_t length = (size_t)(zb__fs_name_of(l->key) - l->key);
-    if (l->fd < 0 || l->is_hierarchy) /* alone, or in the hierarchy's directory */
-        return ZB_OK;
-    if (length > 0)
-        memcpy(path, l->key, length - 1);
-    return zb__fs_check_place(fs, path, l->dir, l->key, err);
 }
 
 /* ---- Waiting for the locks of others ---- */

@@ -6,7 +6,8 @@
 #include "store/fs_store.h"
 #include "zarrbridge/sys/store.h"
 
-enum zb_code zb__fs_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err);
+enum zb_code zb__fs_lock_key(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
+                             zb_error *err);
 void zb__fs_unlock(zb_lock *lock);
 /* Removes the file of the hierarchy's lock, if this store has left it. A holder, or a store that
    waits for it, leaves it again, and removes it in turn. */
@@ -14,7 +15,6 @@ void zb__fs_leave_no_lock(zb__fs *fs);
 /* Closes the descriptor that is kept for the next holder: at the end, and in a child, since it is
    the parent's. Called with fs->lock, or without other threads. */
 void zb__fs_forget_left(zb__fs *fs);
-enum zb_code zb__fs_confirm_lock(const zb_lock *lock, zb_error *err);
 /* Locks behind links are not waited for. */
 enum zb_code zb__fs_await_locks(zb_store *store, const char *prefix, zb_error *err);
 /* True of the name of the hierarchy's lock file. */

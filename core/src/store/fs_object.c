@@ -13,6 +13,7 @@
 #include "store/fs_flush.h"
 #include "store/fs_object.h"
 #include "store/fs_path.h"
+#include "store/fs_place.h"
 #include "store/fs_store.h"
 #include "store/fs_version.h"
 
@@ -34,7 +35,7 @@ static int open_key(zb__fs *fs, const char *key, int flags) {
     for (int tries = 0;; tries++) {
         char path[PATH_MAX];
         bool waits = zb__fs_find_waiting(fs, key, path);
-        int fd = zb__fs_openat(fs->root, waits ? path : key, flags);
+        int fd = zb__fs_open_read(fs->root, waits ? path : key, flags);
         if (fd >= 0 || errno != ENOENT)
             return fd;
         /* A flush may have renamed it in between. Else its directory has gone, and the object with
@@ -102,6 +103,46 @@ enum zb_code zb__fs_open(zb_store *store, const char *key, zb_object **out, zb_o
     if (code == ZB_OK)
         ((zb__fs_object *)*out)->kept = zb__fs_keep(fs, key, fd, info);
     return code;
+}
+
+/* The object that a link in the home leads to: as open, and by a path that still leads to the
+   home. */
+static enum zb_code open_link_in(zb__fs *fs, const char *key, const zb__fs_place *place,
+                                 zb_object **out, zb_object_info *info, zb_error *err) {
+    enum zb_code code = zb__fs_open(&fs->base, key, out, info, err);
+    if (code != ZB_OK)
+        return code == ZB_ENOTFOUND ? zb__fs_fail(err, ESTALE, "open", key) : code;
+    code = zb__fs_check_place(fs, place->path, place->dir, key, err);
+    if (code != ZB_OK)
+        zb__fs_close(*out);
+    return code;
+}
+
+/* Files that are kept open between reads are known by their paths, and not taken here. */
+enum zb_code zb__fs_open_in(zb_store *store, const char *key, const zb_home *home, zb_object **out,
+                            zb_object_info *info, zb_error *err) {
+    zb__fs *fs = (zb__fs *)store;
+    zb__fs_place place;
+    for (int tries = 0;; tries++) {
+        char path[PATH_MAX];
+        bool waits = zb__fs_find_waiting(fs, key, path);
+        enum zb_code code = zb__fs_open_place_in(fs, key, home, false, &place, err);
+        if (code != ZB_OK)
+            return code;
+        int fd = zb__fs_open_name(place.dir, waits ? zb__fs_name_of(path) : place.name,
+                                  O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0);
+        int failed = fd < 0 ? errno : 0;
+        if (failed == ELOOP)
+            code = open_link_in(fs, key, &place, out, info, err);
+        close(place.dir);
+        if (failed == ELOOP)
+            return code;
+        if (!failed)
+            return zb__fs_new_object(store, key, fd, out, info, err);
+        /* A flush may have renamed it in between. */
+        if (failed != ENOENT || !waits || tries == ZB__FS_TRIES)
+            return zb__fs_fail(err, waits ? ESTALE : failed, "open", key);
+    }
 }
 
 static enum zb_code read_range(const zb__fs_object *object, zb_range *range, zb_error *err) {

@@ -2,6 +2,11 @@
 /*
  * Places to write: the descriptor of a directory, opened beneath the root and made where it is
  * missing, and a single name in it. Creating, renaming and unlinking a name never follow a link.
+ *
+ * A path may lead to another directory at any moment, as nodes are moved and deleted. Where the
+ * caller names a home, the directory is asked for its identity by its descriptor: from a key's
+ * directory the home is so many steps up ("../.."), wherever both are by now. So one system call
+ * proves that what is done through the descriptor is done in the home.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +18,7 @@
 #include "store/fs_path.h"
 #include "store/fs_place.h"
 #include "store/fs_store.h"
+#include "store/fs_version.h"
 
 #define DIRECTORY (O_PATH | O_DIRECTORY | O_CLOEXEC)
 
@@ -112,24 +118,142 @@ enum zb_code zb__fs_make_place(zb__fs *fs, const char *key, zb__fs_place *place,
                            : zb__fs_fail_write(err, errno, "make the directory of", key);
 }
 
+/* The directory that the path leads to; -1 with errno. */
+static int open_there(const zb__fs *fs, const zb__fs_place *place) {
+    return zb__fs_openat(fs->root, *place->path ? place->path : ".", DIRECTORY);
+}
+
+static int open_or_make(zb__fs *fs, bool make, zb__fs_place *place) {
+    int dir = open_there(fs, place);
+    for (int i = 0; dir < 0 && errno == ENOENT && make && *place->path && i < ZB__FS_TRIES; i++) {
+        dir = make_last(fs, place->path);
+        if (dir < 0 && errno == ENOENT)
+            dir = make_directories(fs, place->path);
+        place->made = true;
+    }
+    return dir;
+}
+
+/* After a call that has failed. */
+static enum zb_code fail_place(bool make, const char *key, zb_error *err) {
+    return make ? zb__fs_fail_write(err, errno, "make the directory of", key)
+                : zb__fs_fail(err, errno, "find the directory of", key);
+}
+
 enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_place *place,
                                zb_error *err) {
     enum zb_code code = name_place(key, place, err);
     if (code)
         return code;
-    const bool is_below = *place->path;
-    place->dir = zb__fs_openat(fs->root, is_below ? place->path : ".", DIRECTORY);
-    for (int i = 0; place->dir < 0 && errno == ENOENT && make && is_below && i < ZB__FS_TRIES;
-         i++) {
-        place->dir = make_last(fs, place->path);
-        if (place->dir < 0 && errno == ENOENT)
-            place->dir = make_directories(fs, place->path);
-        place->made = true;
+    place->dir = open_or_make(fs, make, place);
+    return place->dir >= 0 ? ZB_OK : fail_place(make, key, err);
+}
+
+/* ---- In a home ---- */
+
+/* The path of the key's directory from its home on: "" for the home itself. Into place->path. */
+static const char *path_below(const zb__fs_place *place, const zb_home *home) {
+    const char *below = place->path + home->length;
+    return *below == '/' ? below + 1 : below;
+}
+
+/* True if the directory lies so many levels below its home as the path has parts. */
+static bool is_in_home(int dir, const char *below, const zb_home *home) {
+    char up[PATH_MAX] = "";
+    size_t length = 0;
+    for (; *below; below += strcspn(below, "/"), below += *below == '/', length += 3) {
+        if (length + 4 > sizeof up)
+            return false;
+        memcpy(up + length, "../", 4);
     }
-    if (place->dir >= 0)
+    return zb__fs_identify_at(dir, up) == home->identity;
+}
+
+/* Makes the directories below the home that are missing; a descriptor of the last one, or -1 with
+   errno, ENOTDIR at a link. */
+static int make_below(zb__fs *fs, int home, const char *below, zb__fs_place *place) {
+    int at = zb__fs_open_name(home, ".", DIRECTORY, 0);
+    for (size_t length; at >= 0 && *below; below += length + (below[length] == '/')) {
+        char part[NAME_MAX + 1] = "", parent[PATH_MAX] = "";
+        length = strcspn(below, "/");
+        if (length <= NAME_MAX)
+            memcpy(part, below, length);
+        if (below > place->path)
+            memcpy(parent, place->path, (size_t)(below - place->path) - 1);
+        place->made = mkdirat(at, part, 0777) == 0;
+        int next = place->made || errno == EEXIST
+                       ? zb__fs_open_name(at, part, DIRECTORY | O_NOFOLLOW, 0)
+                       : -1;
+        int saved = errno;
+        close(at);
+        if (place->made)
+            zb__fs_mark_dirty(fs, parent);
+        errno = saved;
+        at = next;
+    }
+    return at;
+}
+
+/* A link below the home leads out of it: what the path leads to from the root, and so beneath that,
+   has to be what it leads to from the home. */
+static int open_linked(zb__fs *fs, int home, const char *below, bool make, zb__fs_place *place) {
+    struct stat from_home, from_root;
+    const int dir = open_or_make(fs, make, place);
+    if (dir < 0 ||
+        (fstat(dir, &from_root) == 0 && fstatat(home, below, &from_home, AT_NO_AUTOMOUNT) == 0 &&
+         zb__fs_same_file(&from_home, &from_root)))
+        return dir;
+    close(dir);
+    errno = ESTALE;
+    return -1;
+}
+
+static int open_from_home(zb__fs *fs, int home, const char *below, bool make, zb__fs_place *place) {
+    int dir = zb__fs_openat(home, *below ? below : ".", DIRECTORY);
+    if (dir < 0 && errno == ENOENT && make)
+        dir = make_below(fs, home, below, place);
+    const bool is_linked = dir < 0 && (errno == EXDEV || errno == ELOOP || errno == ENOTDIR);
+    return is_linked ? open_linked(fs, home, below, make, place) : dir;
+}
+
+/* By the home: it is opened first, and all else from there. -1 with errno, ESTALE where the home is
+   not at its path. */
+static int open_by_home(zb__fs *fs, const zb_home *home, bool make, zb__fs_place *place) {
+    char prefix[PATH_MAX] = ".";
+    if (home->length > 0) {
+        memcpy(prefix, place->path, home->length);
+        prefix[home->length] = '\0';
+    }
+    const int at = zb__fs_openat(fs->root, prefix, DIRECTORY);
+    const bool is_gone = at < 0 && (errno == ENOENT || errno == ENOTDIR);
+    if (at < 0 && !is_gone)
+        return -1;
+    int dir = -1;
+    if (!is_gone && zb__fs_identify_at(at, "") == home->identity)
+        dir = open_from_home(fs, at, path_below(place, home), make, place);
+    else
+        errno = ESTALE;
+    const int saved = errno;
+    if (at >= 0)
+        close(at);
+    errno = saved;
+    return dir;
+}
+
+enum zb_code zb__fs_open_place_in(zb__fs *fs, const char *key, const zb_home *home, bool make,
+                                  zb__fs_place *place, zb_error *err) {
+    if (!home->identity)
+        return zb__fs_open_place(fs, key, make, place, err);
+    enum zb_code code = name_place(key, place, err);
+    if (code)
+        return code;
+    place->dir = open_there(fs, place);
+    if (place->dir >= 0 && is_in_home(place->dir, path_below(place, home), home))
         return ZB_OK;
-    return make ? zb__fs_fail_write(err, errno, "make the directory of", key)
-                : zb__fs_fail(err, errno, "find the directory of", key);
+    if (place->dir >= 0)
+        close(place->dir);
+    place->dir = open_by_home(fs, home, make, place);
+    return place->dir >= 0 ? ZB_OK : fail_place(make, key, err);
 }
 
 enum zb_code zb__fs_check_place(const zb__fs *fs, const char *path, int dir, const char *key,
@@ -139,5 +263,5 @@ enum zb_code zb__fs_check_place(const zb__fs *fs, const char *path, int dir, con
         fstatat(fs->root, *path ? path : ".", &now, AT_NO_AUTOMOUNT) == 0 &&
         zb__fs_same_file(&ours, &now))
         return ZB_OK;
-    return zb_fail(err, ZB_ECONFLICT, "the directory of '%s' was erased or moved meanwhile", key);
+    return zb__fs_fail(err, ESTALE, "write", key);
 }

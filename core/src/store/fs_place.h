@@ -17,6 +17,11 @@ typedef struct zb__fs_place {
    when there is none, ZB_EINVAL for names that we keep for ourselves. Close place->dir. */
 enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_place *place,
                                zb_error *err);
+/* The same in a home: the directory is surely within the one of that identity, and stays there
+   whatever becomes of the path; ZB_ECONFLICT where another one, or none, is at the prefix, and
+   nothing is made then. */
+enum zb_code zb__fs_open_place_in(zb__fs *fs, const char *key, const zb_home *home, bool make,
+                                  zb__fs_place *place, zb_error *err);
 
 /* The same for a key whose directory is to be made, while the one above it is there. ZB_ECONFLICT
    when anything has its name. */

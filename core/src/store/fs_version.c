@@ -132,8 +132,7 @@ static uint64_t identify_by_number(int at, const char *path, int flags) {
     return hash;
 }
 
-/* What a path leads to, or with "" the directory of the descriptor. */
-static uint64_t identify(int at, const char *path) {
+uint64_t zb__fs_identify_at(int at, const char *path) {
     const int flags = *path ? AT_SYMLINK_FOLLOW : AT_EMPTY_PATH;
     uint64_t id = identify_by_handle(at, path, flags);
     if (!id && (errno == EOPNOTSUPP || errno == EOVERFLOW)) /* overlayfs */
@@ -143,7 +142,7 @@ static uint64_t identify(int at, const char *path) {
 }
 
 uint64_t zb__fs_identify(zb_store *store, const char *prefix) {
-    return identify(((const zb__fs *)store)->root, *prefix ? prefix : ".");
+    return zb__fs_identify_at(((const zb__fs *)store)->root, *prefix ? prefix : ".");
 }
 
 /* Whatever happens to its path, the descriptor stays with the directory whose identity it has. */
@@ -153,8 +152,8 @@ bool zb__fs_lacks(zb_store *store, const char *prefix, uint64_t identity, const 
     const size_t above = *prefix ? strlen(prefix) + 1 : 0;
     struct stat st;
     const int dir =
-        zb__fs_openat(fs->root, *prefix ? prefix : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    bool all = dir >= 0 && identify(dir, "") == identity;
+        zb__fs_open_read(fs->root, *prefix ? prefix : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool all = dir >= 0 && zb__fs_identify_at(dir, "") == identity;
     for (size_t i = 0; i < count && all; i++)
         all = fstatat(dir, keys[i] + above, &st, AT_NO_AUTOMOUNT) != 0;
     if (dir >= 0)

@@ -73,8 +73,9 @@ static enum zb_code begin(zb__fs *fs, const zb_put *put, zb__fs_place *place, bo
                           char temp[NAME_MAX + 1], int *fd, zb_error *err) {
     const char *key = put->key;
     for (int tries = 0;; tries++) {
-        enum zb_code code = put->is_first ? zb__fs_make_place(fs, key, place, err)
-                                          : zb__fs_open_place(fs, key, true, place, err);
+        enum zb_code code = put->is_first
+                                ? zb__fs_make_place(fs, key, place, err)
+                                : zb__fs_open_place_in(fs, key, &put->home, true, place, err);
         if (code != ZB_OK)
             return code;
         if (!place->made)
@@ -181,8 +182,8 @@ static enum zb_code replace(zb__fs *fs, const zb_put *put, const zb__fs_place *p
     if (!failed)
         zb__fs_drop_waiting(fs, put->key);
     pthread_mutex_unlock(&fs->lock);
-    if (failed)
-        return zb__fs_fail_write(err, failed, "replace", put->key);
+    if (failed) /* ENOENT: the file has gone with its directory */
+        return zb__fs_fail_write(err, failed == ENOENT ? ESTALE : failed, "replace", put->key);
     if (!put->batch || !put->batch->check)
         return ZB_OK;
     /* When the directory was erased or moved away meanwhile, the object went with it. */

@@ -3,6 +3,7 @@
  * A store in memory: a sorted table of keys. Objects are immutable and reference-counted, so that
  * an open handle keeps its version when the key is set again.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -41,7 +42,8 @@ typedef struct mem_store {
 typedef struct mem_object {
     zb_object base;
     blob *blob;
-    char *key; /* of a live one, else NULL */
+    char *key;    /* of a live one, else NULL */
+    zb_home home; /* of a live one */
 } mem_object;
 
 static void blob_release(blob *b) {
@@ -163,22 +165,39 @@ static enum zb_code mem_list(zb_store *store, const char *prefix, zb_list_fn fn,
     return code;
 }
 
-/* The holder of a node's objects comes and goes with its document. */
-static uint64_t mem_identify(zb_store *store, const char *prefix) {
-    mem_store *mem = (mem_store *)store;
+/* The holder of a node's objects comes and goes with its document. Called with the lock. */
+static uint64_t identity_of(const mem_store *mem, const char *prefix, size_t length) {
     char *key = NULL;
-    if (asprintf(&key, "%s%szarr.json", prefix, *prefix ? "/" : "") < 0)
+    if (asprintf(&key, "%.*s%szarr.json", (int)length, prefix, length ? "/" : "") < 0)
         return 0;
-    pthread_mutex_lock(&mem->lock);
     size_t i = lower_bound(mem, key);
     bool found = i < mem->count && strcmp(mem->entries[i].key, key) == 0;
-    uint64_t birth = found ? mem->entries[i].birth : 0;
-    pthread_mutex_unlock(&mem->lock);
     free(key);
+    return found ? mem->entries[i].birth : 0;
+}
+
+static uint64_t mem_identify(zb_store *store, const char *prefix) {
+    mem_store *mem = (mem_store *)store;
+    pthread_mutex_lock(&mem->lock);
+    uint64_t birth = identity_of(mem, prefix, strlen(prefix));
+    pthread_mutex_unlock(&mem->lock);
     return birth;
 }
 
+/* Called with the lock. */
+static enum zb_code check_home(const mem_store *mem, const char *key, const zb_home *home,
+                               zb_error *err) {
+    if (!home->identity || identity_of(mem, key, home->length) == home->identity)
+        return ZB_OK;
+    zb_fail(err, ZB_ECONFLICT, "'%s' is in another node by now", key);
+    if (err)
+        err->sys_errno = ESTALE;
+    return ZB_ECONFLICT;
+}
+
 /* ---- Writing ---- */
+
+static const zb_home any_home;
 
 /* Makes room for one more entry at place i. Called with the lock. */
 static bool insert_place(mem_store *mem, size_t i) {
@@ -209,34 +228,40 @@ static blob *blob_of(const zb_part *parts, size_t count) {
     return b;
 }
 
-static enum zb_code put_now(zb_store *store, const char *key, const zb_part *parts, size_t count,
-                            zb_error *err) {
-    mem_store *mem = (mem_store *)store;
-    blob *b = blob_of(parts, count);
-    char *copy = strdup(key);
-    if (!b || !copy) {
-        free(b);
-        free(copy);
-        return zb_fail(err, ZB_ENOMEM, "no memory for '%s'", key);
-    }
-    pthread_mutex_lock(&mem->lock);
+/* Takes over both; false where memory runs out. Called with the lock. */
+static bool set_entry(mem_store *mem, char *key, blob *b) {
     b->version = ++mem->versions;
     size_t i = lower_bound(mem, key);
-    bool ok = true;
     if (i < mem->count && strcmp(mem->entries[i].key, key) == 0) {
         blob_release(mem->entries[i].blob);
         mem->entries[i].blob = b;
-        free(copy);
-    } else if ((ok = insert_place(mem, i))) {
-        mem->entries[i] = (entry){.key = copy, .blob = b, .birth = b->version};
+        free(key);
+        return true;
     }
-    pthread_mutex_unlock(&mem->lock);
-    if (!ok) {
+    if (!insert_place(mem, i))
+        return false;
+    mem->entries[i] = (entry){.key = key, .blob = b, .birth = b->version};
+    return true;
+}
+
+static enum zb_code put_now(zb_store *store, const char *key, const zb_home *home,
+                            const zb_part *parts, size_t count, zb_error *err) {
+    mem_store *mem = (mem_store *)store;
+    blob *b = blob_of(parts, count);
+    char *copy = strdup(key);
+    enum zb_code code = b && copy ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for '%s'", key);
+    if (!code) {
+        pthread_mutex_lock(&mem->lock);
+        code = check_home(mem, key, home, err);
+        if (!code && !set_entry(mem, copy, b))
+            code = zb_fail(err, ZB_ENOMEM, "no memory for '%s'", key);
+        pthread_mutex_unlock(&mem->lock);
+    }
+    if (code) {
         free(b);
         free(copy);
-        return zb_fail(err, ZB_ENOMEM, "no memory for '%s'", key);
     }
-    return ZB_OK;
+    return code;
 }
 
 /* Called with the lock. */
@@ -253,23 +278,26 @@ static enum zb_code mem_copy(zb_store *store, const char *key, zb_store *from, c
     if (!b)
         return zb_fail(err, ZB_ENOTFOUND, "no object '%s'", from_key);
     const zb_part part = {.data = b->data, .size = b->size};
-    enum zb_code code = put_now(store, key, &part, 1, err);
+    enum zb_code code = put_now(store, key, &any_home, &part, 1, err);
     blob_release(b);
     return code;
 }
 
-static enum zb_code mem_erase(zb_store *store, const char *key, zb_error *err) {
-    (void)err;
+static enum zb_code mem_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
     mem_store *mem = (mem_store *)store;
+    enum zb_code code = zb_erase_check(erase, err);
+    if (code)
+        return code;
     pthread_mutex_lock(&mem->lock);
-    size_t i = lower_bound(mem, key);
-    if (i < mem->count && strcmp(mem->entries[i].key, key) == 0) {
+    code = check_home(mem, erase->key, &erase->home, err);
+    size_t i = lower_bound(mem, erase->key);
+    if (!code && i < mem->count && strcmp(mem->entries[i].key, erase->key) == 0) {
         free_entry(&mem->entries[i]);
         mem->count--;
         memmove(&mem->entries[i], &mem->entries[i + 1], (mem->count - i) * sizeof(entry));
     }
     pthread_mutex_unlock(&mem->lock);
-    return ZB_OK;
+    return code;
 }
 
 static enum zb_code mem_erase_below(zb_store *store, const char *prefix, zb_error *err) {
@@ -298,16 +326,19 @@ static enum zb_code mem_flush(zb_store *store, zb_batch *batch, zb_error *err) {
 
 /* ---- Live objects: blobs stay immutable, so a change makes a new one ---- */
 
-static enum zb_code mem_open_live(zb_store *store, const char *key, zb_object **out,
-                                  zb_object_info *info, zb_error *err) {
+/* Each change of it is a put in the same home. */
+static enum zb_code mem_open_live(zb_store *store, const char *key, const zb_home *home,
+                                  zb_object **out, zb_object_info *info, zb_error *err) {
     char *copy = strdup(key);
     if (!copy)
         return zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
     enum zb_code code = mem_open(store, key, out, info, err);
-    if (code == ZB_OK)
+    if (code == ZB_OK) {
         ((mem_object *)*out)->key = copy;
-    else
+        ((mem_object *)*out)->home = *home;
+    } else {
         free(copy);
+    }
     return code;
 }
 
@@ -316,7 +347,7 @@ static enum zb_code replace_live(zb_object *live, const zb_part *parts, size_t c
                                  zb_error *err) {
     mem_object *object = (mem_object *)live;
     mem_store *mem = (mem_store *)live->store;
-    enum zb_code code = put_now(live->store, object->key, parts, count, err);
+    enum zb_code code = put_now(live->store, object->key, &object->home, parts, count, err);
     if (code == ZB_OK) {
         blob_release(object->blob);
         object->blob = find(mem, object->key); /* it is there: its lock is held */
@@ -363,7 +394,10 @@ static enum zb_code mem_write_at(zb_object *live, uint64_t offset, const zb_part
 
 /* ---- Locks ---- */
 
-static enum zb_code mem_lock_key(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
+/* Locks are of keys, whatever node has them. */
+static enum zb_code mem_lock_key(zb_store *store, const char *key, const zb_home *home,
+                                 zb_lock **out, zb_error *err) {
+    (void)home;
     return zb__key_locks_take(&((mem_store *)store)->locks, store, key, out, err);
 }
 
@@ -379,11 +413,12 @@ static enum zb_code mem_await_locks(zb_store *store, const char *prefix, zb_erro
    visible. */
 static enum zb_code mem_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb_lock *lock = NULL;
-    enum zb_code code = zb_put_waits(put) ? mem_lock_key(store, put->key, &lock, err) : ZB_OK;
+    enum zb_code code =
+        zb_put_waits(put) ? mem_lock_key(store, put->key, &put->home, &lock, err) : ZB_OK;
     if (code == ZB_OK)
         code = zb_put_check(put, err);
     if (code == ZB_OK)
-        code = put_now(store, put->key, put->parts, put->count, err);
+        code = put_now(store, put->key, &put->home, put->parts, put->count, err);
     zb_store_unlock(lock);
     return code;
 }

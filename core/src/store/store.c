@@ -90,6 +90,14 @@ enum zb_code zb_object_open(zb_store *store, const char *key, zb_object **out, z
     return code ? code : store->ops->open(store, key, out, info, err);
 }
 
+enum zb_code zb_object_open_in(zb_store *store, const char *key, const zb_home *home,
+                               zb_object **out, zb_object_info *info, zb_error *err) {
+    if (!home->identity || !store->ops->open_in)
+        return zb_object_open(store, key, out, info, err);
+    enum zb_code code = check_key(key, false, err);
+    return code ? code : store->ops->open_in(store, key, home, out, info, err);
+}
+
 enum zb_code zb_object_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err) {
     return object->store->ops->read(object, ranges, count, err);
 }
@@ -214,11 +222,15 @@ enum zb_code zb_store_put(zb_store *store, const char *key, const zb_part *parts
     return zb_store_put_as(store, &put, err);
 }
 
-enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err) {
+enum zb_code zb_store_erase_as(zb_store *store, const zb_erase *erase, zb_error *err) {
     if (!store->ops->erase)
         return zb__store_fail_read_only(store, err);
-    enum zb_code code = check_key(key, false, err);
-    return code ? code : changed(store, store->ops->erase(store, key, err));
+    enum zb_code code = check_key(erase->key, false, err);
+    return code ? code : changed(store, store->ops->erase(store, erase, err));
+}
+
+enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err) {
+    return zb_store_erase_as(store, &(zb_erase){.key = key, .sync = ZB_SYNC_NONE}, err);
 }
 
 enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error *err) {
@@ -275,29 +287,36 @@ void zb_batch_end(zb_batch *batch) {
     batch->store = NULL;
 }
 
+static enum zb_code check(const zb_batch *batch, const char *key, zb_error *err) {
+    return batch && batch->check ? batch->check(batch->context, key, err) : ZB_OK;
+}
+
 enum zb_code zb_put_check(const zb_put *put, zb_error *err) {
-    const zb_batch *batch = put->batch;
-    return batch && batch->check ? batch->check(batch->context, put->key, err) : ZB_OK;
+    return check(put->batch, put->key, err);
+}
+
+enum zb_code zb_erase_check(const zb_erase *erase, zb_error *err) {
+    return check(erase->batch, erase->key, err);
 }
 
 /* ---- Locks ---- */
 
 enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
+    return zb_store_lock_in(store, key, &(zb_home){.identity = 0}, out, err);
+}
+
+enum zb_code zb_store_lock_in(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
+                              zb_error *err) {
     if (!store->ops->lock)
         return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) has no locks", store->label,
                        store->ops->name);
     enum zb_code code = check_key(key, false, err);
-    return code ? code : store->ops->lock(store, key, out, err);
+    return code ? code : store->ops->lock(store, key, home, out, err);
 }
 
 void zb_store_unlock(zb_lock *lock) {
     if (lock)
         lock->store->ops->unlock(lock);
-}
-
-enum zb_code zb_lock_confirm(const zb_lock *lock, zb_error *err) {
-    return lock && lock->store->ops->confirm_lock ? lock->store->ops->confirm_lock(lock, err)
-                                                  : ZB_OK;
 }
 
 enum zb_code zb_store_await_locks(zb_store *store, const char *prefix, zb_error *err) {
@@ -307,13 +326,13 @@ enum zb_code zb_store_await_locks(zb_store *store, const char *prefix, zb_error 
 
 /* ---- Live objects ---- */
 
-enum zb_code zb_object_open_live(zb_store *store, const char *key, zb_object **out,
-                                 zb_object_info *info, zb_error *err) {
+enum zb_code zb_object_open_live(zb_store *store, const char *key, const zb_home *home,
+                                 zb_object **out, zb_object_info *info, zb_error *err) {
     if (!store->ops->open_live)
         return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) cannot change objects in place",
                        store->label, store->ops->name);
     enum zb_code code = check_key(key, false, err);
-    return code ? code : store->ops->open_live(store, key, out, info, err);
+    return code ? code : store->ops->open_live(store, key, home, out, info, err);
 }
 
 enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
@@ -383,9 +402,16 @@ static enum zb_code read_all(zb_object *object, uint64_t size, char **data, zb_e
 
 enum zb_code zb_store_get(zb_store *store, const char *key, uint64_t limit, const char *limit_name,
                           char **data, size_t *size, zb_object_info *info, zb_error *err) {
+    return zb_store_get_in(store, key, &(zb_home){.identity = 0}, limit, limit_name, data, size,
+                           info, err);
+}
+
+enum zb_code zb_store_get_in(zb_store *store, const char *key, const zb_home *home, uint64_t limit,
+                             const char *limit_name, char **data, size_t *size,
+                             zb_object_info *info, zb_error *err) {
     zb_object *object;
     zb_object_info local;
-    enum zb_code code = zb_object_open(store, key, &object, &local, err);
+    enum zb_code code = zb_object_open_in(store, key, home, &object, &local, err);
     if (code != ZB_OK)
         return code;
     if (local.size > limit)

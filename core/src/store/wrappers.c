@@ -64,11 +64,11 @@ static enum zb_code before(wrapper *w, enum call call, zb_error *err) {
     return is_struck(w) ? zb_fail_errno(err, EIO, "injected fault") : ZB_OK;
 }
 
-typedef enum zb_code (*open_fn)(zb_store *store, const char *key, zb_object **out,
-                                zb_object_info *info, zb_error *err);
+typedef enum zb_code (*open_fn)(zb_store *store, const char *key, const zb_home *home,
+                                zb_object **out, zb_object_info *info, zb_error *err);
 
-static enum zb_code open_by(open_fn open, zb_store *store, const char *key, zb_object **out,
-                            zb_object_info *info, zb_error *err) {
+static enum zb_code open_by(open_fn open, zb_store *store, const char *key, const zb_home *home,
+                            zb_object **out, zb_object_info *info, zb_error *err) {
     wrapper *w = (wrapper *)store;
     enum zb_code code = before(w, CALL_OPEN, err);
     if (code != ZB_OK)
@@ -77,7 +77,7 @@ static enum zb_code open_by(open_fn open, zb_store *store, const char *key, zb_o
     if (!object)
         return zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
     object->base.store = store;
-    code = open(w->inner, key, &object->inner, info, err);
+    code = open(w->inner, key, home, &object->inner, info, err);
     if (code != ZB_OK) {
         free(object);
         return code;
@@ -88,12 +88,17 @@ static enum zb_code open_by(open_fn open, zb_store *store, const char *key, zb_o
 
 static enum zb_code wrapper_open(zb_store *store, const char *key, zb_object **out,
                                  zb_object_info *info, zb_error *err) {
-    return open_by(zb_object_open, store, key, out, info, err);
+    return open_by(zb_object_open_in, store, key, &(zb_home){.identity = 0}, out, info, err);
 }
 
-static enum zb_code wrapper_open_live(zb_store *store, const char *key, zb_object **out,
-                                      zb_object_info *info, zb_error *err) {
-    return open_by(zb_object_open_live, store, key, out, info, err);
+static enum zb_code wrapper_open_in(zb_store *store, const char *key, const zb_home *home,
+                                    zb_object **out, zb_object_info *info, zb_error *err) {
+    return open_by(zb_object_open_in, store, key, home, out, info, err);
+}
+
+static enum zb_code wrapper_open_live(zb_store *store, const char *key, const zb_home *home,
+                                      zb_object **out, zb_object_info *info, zb_error *err) {
+    return open_by(zb_object_open_live, store, key, home, out, info, err);
 }
 
 static enum zb_code wrapper_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err) {
@@ -162,10 +167,10 @@ static enum zb_code wrapper_put(zb_store *store, const zb_put *put, zb_error *er
     return code;
 }
 
-static enum zb_code wrapper_erase(zb_store *store, const char *key, zb_error *err) {
+static enum zb_code wrapper_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
     wrapper *w = (wrapper *)store;
     enum zb_code code = before(w, CALL_ERASE, err);
-    return code ? code : zb_store_erase(w->inner, key, err);
+    return code ? code : zb_store_erase_as(w->inner, erase, err);
 }
 
 static enum zb_code wrapper_erase_below(zb_store *store, const char *prefix, zb_error *err) {
@@ -187,10 +192,11 @@ static void wrapper_forget(zb_store *store, zb_batch *batch) {
 }
 
 /* The lock is the inner store's own: unlocking it does not come back here. */
-static enum zb_code wrapper_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
+static enum zb_code wrapper_lock(zb_store *store, const char *key, const zb_home *home,
+                                 zb_lock **out, zb_error *err) {
     wrapper *w = (wrapper *)store;
     enum zb_code code = before(w, CALL_LOCK, err);
-    return code ? code : zb_store_lock(w->inner, key, out, err);
+    return code ? code : zb_store_lock_in(w->inner, key, home, out, err);
 }
 
 static enum zb_code wrapper_await_locks(zb_store *store, const char *prefix, zb_error *err) {
@@ -250,6 +256,7 @@ static const zb_store_ops wrapper_ops = {
     .version = ZB_STORE_OPS_VERSION,
     .name = "wrapper",
     .open = wrapper_open,
+    .open_in = wrapper_open_in,
     .read = wrapper_read,
     .close = wrapper_close,
     .stat = wrapper_stat,

@@ -5,6 +5,7 @@
 
 #include "base/scratch.h"
 #include "codec/inner_chunks.h"
+#include "node/current.h"
 #include "node/node.h"
 #include "node/walk.h"
 #include "read/index.h"
@@ -63,8 +64,7 @@ static enum zb_code replace(const compaction *c, zb_object *object, const char *
     if (code == ZB_OK)
         code = zb__units_read(object, c->entries, c->units, layout->units, bytes, err);
     if (code == ZB_OK)
-        code = zb__object_put(layout, &c->writer->batch, key, c->units, c->writer->options.sync,
-                              false, c->scratch, err);
+        code = zb__chunk_put(c->writer, layout, key, c->units, false, c->scratch, err);
     free(bytes);
     return code;
 }
@@ -72,13 +72,14 @@ static enum zb_code replace(const compaction *c, zb_object *object, const char *
 /* Called under the key's lock. */
 static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err) {
     const zb__layout *layout = c->layout;
-    zb_store *store = c->writer->node->store;
+    const zb_node *node = c->writer->node;
+    const zb_home home = zb__node_home(node);
     zb_object *object;
     zb_object_info info;
     uint64_t live;
-    enum zb_code code = zb__journal_replay(store, layout, key, NULL, err);
+    enum zb_code code = zb__journal_replay(node, layout, key, NULL, err);
     if (code == ZB_OK)
-        code = zb_object_open(store, key, &object, &info, err);
+        code = zb_object_open_in(node->store, key, &home, &object, &info, err);
     if (code != ZB_OK)
         return code == ZB_ENOTFOUND ? ZB_OK : code; /* the shard was erased meanwhile */
     zb__source source = {.object = object, .size = info.size};
@@ -87,7 +88,8 @@ static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err)
         code = add_up(c, info.size, &live, err);
     if (code == ZB_OK && live < info.size) {
         code = replace(c, object, key, live, err);
-        c->reclaimed += code ? 0 : info.size - (live > layout->shard->index_size ? live : 0);
+        const bool stays = live > layout->shard->index_size || !node->store->hints.is_local;
+        c->reclaimed += code ? 0 : info.size - (stays ? live : 0);
     }
     zb_object_close(object);
     return code;

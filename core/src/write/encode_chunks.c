@@ -279,8 +279,7 @@ static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratc
     if (code == ZB_OK && job->live)
         code = zb__live_put(writer, key, job->open, job->live, units, scratch, err);
     else if (code == ZB_OK)
-        code = zb__object_put(job->layout, &writer->batch, key, units, writer->options.sync, waits,
-                              scratch, err);
+        code = zb__chunk_put(writer, job->layout, key, units, waits, scratch, err);
     job->stored = code == ZB_OK;
     if (waits && job->stored)
         atomic_store(&writer->waits, true);

@@ -7,6 +7,8 @@
 #include "codec/chain.h"
 #include "codec/inner_chunks.h"
 #include "kernel/crc32c.h"
+#include "node/current.h"
+#include "node/node.h"
 #include "node/notes.h"
 #include "read/index.h"
 #include "read/leaf.h"
@@ -79,7 +81,7 @@ void zb__journal_note(zb__journal *journal, uint64_t number, uint64_t unit, uint
     }
 }
 
-enum zb_code zb__journal_put(zb_store *store, const char *key, zb__journal *journal,
+enum zb_code zb__journal_put(const zb_node *array, const char *key, zb__journal *journal,
                              enum zb_sync sync, zb_error *err) {
     size_t size;
     char *name = zb__journal_key(key);
@@ -90,14 +92,17 @@ enum zb_code zb__journal_put(zb_store *store, const char *key, zb__journal *jour
     checksum crc = zb__crc32c(journal, size);
     memcpy((uint8_t *)journal + size, &crc, sizeof crc);
     zb_part part = {.data = journal, .size = size + sizeof crc};
-    enum zb_code code = zb_store_put(store, name, &part, 1, sync, err);
+    const zb_put put = {
+        .key = name, .parts = &part, .count = 1, .sync = sync, .home = zb__node_home(array)};
+    enum zb_code code = zb_store_put_as(array->store, &put, err);
     free(name);
     return code;
 }
 
-enum zb_code zb__journal_erase(zb_store *store, const char *key, zb_error *err) {
+enum zb_code zb__journal_erase(const zb_node *array, const char *key, zb_error *err) {
     char *name = zb__journal_key(key);
-    enum zb_code code = name ? zb_store_erase(store, name, err) : no_memory(err);
+    const zb_erase erase = {.key = name, .sync = ZB_SYNC_NONE, .home = zb__node_home(array)};
+    enum zb_code code = name ? zb_store_erase_as(array->store, &erase, err) : no_memory(err);
     free(name);
     return code;
 }
@@ -320,10 +325,12 @@ static size_t check_journal(const zb__journal *journal, size_t size) {
                                                                                               : 0;
 }
 
-static enum zb_code undo(zb_store *store, const char *key, replay *r, size_t room, zb_error *err) {
+static enum zb_code undo(const zb_node *array, const char *key, replay *r, size_t room,
+                         zb_error *err) {
+    const zb_home home = zb__node_home(array);
     zb_object_info info;
     zb_error error;
-    enum zb_code code = zb_object_open_live(store, key, &r->live, &info, &error);
+    enum zb_code code = zb_object_open_live(array->store, key, &home, &r->live, &info, &error);
     /* The object that waits is whole, and not the one of the journal. That one is still there, and
        needs its journal until it is replaced. */
     r->waits = code == ZB_EUNSUPPORTED && error.sys_errno == EBUSY;
@@ -353,8 +360,9 @@ static enum zb_code undo(zb_store *store, const char *key, replay *r, size_t roo
     return code;
 }
 
-enum zb_code zb__journal_replay(zb_store *store, const zb__layout *layout, const char *key,
+enum zb_code zb__journal_replay(const zb_node *array, const zb__layout *layout, const char *key,
                                 bool *undone, zb_error *err) {
+    const zb_home home = zb__node_home(array);
     char *text = NULL, *name = zb__journal_key(key);
     size_t size;
     if (undone)
@@ -363,17 +371,17 @@ enum zb_code zb__journal_replay(zb_store *store, const zb__layout *layout, const
         free(name);
         return layout->shard ? no_memory(err) : ZB_OK;
     }
-    enum zb_code code = zb_store_get(store, name, 2 * zb_limits_get()->shard_bytes, "shard_bytes",
-                                     &text, &size, NULL, err);
+    enum zb_code code = zb_store_get_in(array->store, name, &home, 2 * zb_limits_get()->shard_bytes,
+                                        "shard_bytes", &text, &size, NULL, err);
     free(name);
     if (code != ZB_OK)
         return code == ZB_ENOTFOUND ? ZB_OK : zb_error_prefix(err, code, "its journal");
     replay r = {.layout = layout, .journal = (const zb__journal *)(const void *)text};
     size_t room = check_journal(r.journal, size);
     if (room > 0)
-        code = undo(store, key, &r, room, err);
+        code = undo(array, key, &r, room, err);
     if (code == ZB_OK && !r.waits)
-        code = zb__journal_erase(store, key, err);
+        code = zb__journal_erase(array, key, err);
     if (undone)
         *undone = r.undone;
     free(text);

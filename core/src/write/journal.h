@@ -2,7 +2,8 @@
 /*
  * Journals: a journal is put beside a shard before it is changed in place, so that a change that
  * was killed can be undone. It is an object of its own (zb__journal_key), and erased when the
- * change is complete.
+ * change is complete. It lies in the home of the shard's array, as the shard does, by whatever path
+ * others come to that array.
  *
  * Undoing trusts the shard more than the journal: it only takes back bytes that can be shown to be
  * the journal's own unfinished work. For that the journal keeps a checksum of each block that is
@@ -16,6 +17,7 @@
 #define ZB_WRITE_JOURNAL_H
 
 #include "write/layout.h"
+#include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
 /* The least that a disk writes in one go, in bytes: blocks begin at its multiples in the shard. */
@@ -54,9 +56,9 @@ void zb__journal_note(zb__journal *journal, uint64_t number, uint64_t unit, uint
                       const uint8_t *data, uint64_t size);
 
 /* Puts a journal whose pieces, sizes and old bytes are filled in. */
-enum zb_code zb__journal_put(zb_store *store, const char *key, zb__journal *journal,
+enum zb_code zb__journal_put(const zb_node *array, const char *key, zb__journal *journal,
                              enum zb_sync sync, zb_error *err);
-enum zb_code zb__journal_erase(zb_store *store, const char *key, zb_error *err);
+enum zb_code zb__journal_erase(const zb_node *array, const char *key, zb_error *err);
 
 /* In place: writes the old bytes of all pieces back. */
 enum zb_code zb__journal_restore(const zb__journal *journal, zb_object *live, enum zb_sync sync,
@@ -64,7 +66,7 @@ enum zb_code zb__journal_restore(const zb__journal *journal, zb_object *live, en
 
 /* Undoes an unfinished change of the key's object and erases the journal, if there is one. *undone
    (may be NULL): true when something was taken back. Called under the key's lock. */
-enum zb_code zb__journal_replay(zb_store *store, const zb__layout *layout, const char *key,
+enum zb_code zb__journal_replay(const zb_node *array, const zb__layout *layout, const char *key,
                                 bool *undone, zb_error *err);
 
 #endif

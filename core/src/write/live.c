@@ -28,6 +28,7 @@
 #include "codec/chain.h"
 #include "codec/inner_chunks.h"
 #include "kernel/crc32c.h"
+#include "node/current.h"
 #include "node/node.h"
 #include "read/index.h"
 #include "read/leaf.h"
@@ -106,7 +107,9 @@ enum zb_code zb__live_begin(const zb_writer *writer, const char *key, const zb__
     *live = (zb__live){.object = NULL};
     if (writer->options.strategy == ZB_REWRITE)
         return ZB_OK;
-    enum zb_code code = zb_object_open_live(writer->node->store, key, &live->object, &info, err);
+    const zb_home home = zb__node_home(writer->node);
+    enum zb_code code =
+        zb_object_open_live(writer->node->store, key, &home, &live->object, &info, err);
     if (code != ZB_OK)
         return code == ZB_ENOTFOUND || code == ZB_EUNSUPPORTED ? ZB_OK : code;
     live->size = info.size;
@@ -203,28 +206,28 @@ static enum zb_code extend(const appending *a, zb_error *err) {
     return code ? code : zb_object_write_at(live->object, a->end, &index, 1, ZB_SYNC_NONE, err);
 }
 
-static enum zb_code append(const appending *a, zb_store *store, const char *key, zb_error *err) {
-    enum zb_code code = zb__journal_put(store, key, a->journal, a->sync, err);
+static enum zb_code append(const appending *a, const zb_node *array, const char *key,
+                           zb_error *err) {
+    enum zb_code code = zb__journal_put(array, key, a->journal, a->sync, err);
     if (code != ZB_OK)
         return code;
     code = extend(a, err);
     if (code != ZB_OK) {
         /* The change is undone as the next writer would do it, which also does it when this fails.
            An index that is complete all the same stays: other processes may have read it. */
-        (void)zb__journal_replay(store, a->layout, key, NULL, NULL);
+        (void)zb__journal_replay(array, a->layout, key, NULL, NULL);
         return code;
     }
     if (a->sync != ZB_SYNC_NONE)
         code = zb_object_write_at(a->live->object, a->end, NULL, 0, a->sync, err);
-    return code ? code : zb__journal_erase(store, key, err);
+    return code ? code : zb__journal_erase(array, key, err);
 }
 
-static enum zb_code put_appended(const zb_writer *writer, const char *key,
-                                 const zb__open_chunk *chunk, const zb__live *live,
-                                 const zb__encoded *units, zb__scratch *scratch, zb_error *err) {
+static enum zb_code put_appended(zb_writer *writer, const char *key, const zb__open_chunk *chunk,
+                                 const zb__live *live, const zb__encoded *units,
+                                 zb__scratch *scratch, zb_error *err) {
     const zb__layout *layout = chunk->layout;
     size_t n = (size_t)layout->units, index_size = layout->shard->index_size;
-    zb_store *store = writer->node->store;
     appending a = {.layout = layout,
                    .live = live,
                    .sync = step_sync(writer),
@@ -245,7 +248,7 @@ static enum zb_code put_appended(const zb_writer *writer, const char *key,
     if (code == ZB_OK && a.changed)
         code = make_journal(&a, err);
     if (code == ZB_OK && a.changed)
-        code = a.any ? append(&a, store, key, err) : zb_store_erase(store, key, err);
+        code = a.any ? append(&a, writer->node, key, err) : zb__chunk_erase(writer, key, err);
     free(a.entries);
     free(a.parts);
     free(a.units);
@@ -312,7 +315,6 @@ static enum zb_code put_in_place(const zb_writer *writer, const char *key,
                                  const zb__open_chunk *chunk, const zb__live *live,
                                  const zb__encoded *units, zb_error *err) {
     const zb__layout *layout = chunk->layout;
-    zb_store *store = writer->node->store;
     enum zb_sync sync = step_sync(writer);
     zb__journal *journal = NULL;
     zb_part *parts = NULL;
@@ -320,20 +322,20 @@ static enum zb_code put_in_place(const zb_writer *writer, const char *key,
     if (code == ZB_OK && !(parts = malloc((size_t)journal->count * sizeof *parts + 1)))
         code = no_memory(err);
     if (code == ZB_OK)
-        code = zb__journal_put(store, key, journal, sync, err);
+        code = zb__journal_put(writer->node, key, journal, sync, err);
     if (code == ZB_OK) {
         code = overwrite(journal, live, units, parts, sync, err);
         if (code == ZB_OK)
-            code = zb__journal_erase(store, key, err);
+            code = zb__journal_erase(writer->node, key, err);
         else if (zb__journal_restore(journal, live->object, sync, NULL) == ZB_OK)
-            (void)zb__journal_erase(store, key, NULL);
+            (void)zb__journal_erase(writer->node, key, NULL);
     }
     free(parts);
     free(journal);
     return code;
 }
 
-enum zb_code zb__live_put(const zb_writer *writer, const char *key, const zb__open_chunk *chunk,
+enum zb_code zb__live_put(zb_writer *writer, const char *key, const zb__open_chunk *chunk,
                           const zb__live *live, const zb__encoded *units, zb__scratch *scratch,
                           zb_error *err) {
     if (writer->options.strategy == ZB_APPEND)

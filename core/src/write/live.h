@@ -28,7 +28,7 @@ enum zb_code zb__live_begin(const zb_writer *writer, const char *key, const zb__
 void zb__live_end(zb__live *live);
 
 /* Puts the encoded units of the open chunk into the shard. */
-enum zb_code zb__live_put(const zb_writer *writer, const char *key, const zb__open_chunk *chunk,
+enum zb_code zb__live_put(zb_writer *writer, const char *key, const zb__open_chunk *chunk,
                           const zb__live *live, const zb__encoded *units, zb__scratch *scratch,
                           zb_error *err);
 

@@ -268,7 +268,7 @@ static enum zb_code begin(zb_writer *writer, merging *m, zb_error *err) {
     if (code == ZB_OK && writer->batch.check)
         code = writer->batch.check(writer, m->key, err);
     if (code == ZB_OK && !whole)
-        code = zb__journal_replay(writer->node->store, layout, m->key, NULL, err);
+        code = zb__journal_replay(writer->node, layout, m->key, NULL, err);
     if (code == ZB_OK && !whole && layout->shard)
         code = zb__live_begin(writer, m->key, m->chunk, &m->live, err);
     if (code != ZB_OK)

@@ -18,36 +18,28 @@
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
-/* An array that is moved away and back all the time is not written. */
-#define LOCK_TRIES 16
-
 enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enum zb_code code,
                              zb_error *err) {
     char text[ZB__CHUNK_KEY_MAX];
     const zb_node *node = writer->node;
+    unsigned tries = 0;
+    if (err && code == ZB_ECONFLICT) /* an array that has gone is better news than its chunk */
+        (void)zb__node_is_back(node, &tries, err);
     zb__chunk_key(&node->array->keys, node->array->info.ndim, index, text);
     return zb_error_prefix(err, code, "store %s, array /%s, %s %s", node->store->label, node->path,
                            node->array->form->shard ? "shard" : "chunk", text);
 }
 
-/* Where the array has just been moved away the lock may be one of a place that goes when the array
-   comes back. So the array is seen first, and then the lock in its place: from then on the array is
-   not moved before the lock is let go. */
+/* The lock is that of the chunk in the array's home. */
 static enum zb_code lock_in_place(const zb_node *node, const char *key, zb_lock **lock,
                                   zb_error *err) {
-    for (int tries = 1;; tries++) {
-        enum zb_code code = zb_store_lock(node->store, key, lock, err);
-        if (code)
-            return code;
-        code = zb__node_still(node, err);
-        const bool again = !code && zb_lock_confirm(*lock, err) != ZB_OK;
-        if (!code && !again)
-            return ZB_OK;
-        zb_store_unlock(*lock);
-        *lock = NULL;
-        if (!again || tries == LOCK_TRIES)
-            return again ? ZB_ECONFLICT : code;
-    }
+    const zb_home home = zb__node_home(node);
+    enum zb_code code;
+    unsigned tries = 0;
+    do
+        code = zb_store_lock_in(node->store, key, &home, lock, err);
+    while (code == ZB_ECONFLICT && zb__node_is_back(node, &tries, err));
+    return code;
 }
 
 enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole, zb_lock **lock,
@@ -74,6 +66,7 @@ typedef struct parts {
     size_t count;
     uint64_t *entries;
     uint8_t *index;
+    bool has_units; /* or the index alone */
 } parts;
 
 static void free_parts(parts *p) {
@@ -105,31 +98,64 @@ static enum zb_code shard_parts(const zb__layout *layout, const zb__encoded *uni
     enum zb_code code = zb__shard_index_encode(shard, scratch, p->entries, p->index, err);
     size_t place = first ? 0 : p->count;
     p->part[place] = (zb_part){.data = p->index, .size = shard->index_size};
-    bool any = p->count > first;
-    p->count = !any ? 0 : first ? p->count : p->count + 1;
+    p->has_units = p->count > first;
+    p->count += first ? 0 : 1;
     return code;
 }
 
-enum zb_code zb__object_put(const zb__layout *layout, zb_batch *batch, const char *key,
-                            const zb__encoded *units, enum zb_sync sync, bool waits,
-                            zb__scratch *scratch, zb_error *err) {
+enum zb_code zb__chunk_erase(zb_writer *writer, const char *key, zb_error *err) {
+    const zb_erase erase = {.key = key,
+                            .sync = writer->options.sync,
+                            .home = zb__node_home(writer->node),
+                            .as_read = true,
+                            .batch = &writer->batch};
+    return zb_store_erase_as(writer->node->store, &erase, err);
+}
+
+/* A chunk of fill values is an object that is not there. Where that cannot be had without taking
+   away what another program has put since the object was read, one is put that says the same: a
+   shard's index alone, or a chunk of fill values. */
+static enum zb_code put_nothing(zb_writer *writer, const zb__layout *layout, const zb_put *put,
+                                const parts *p, zb__scratch *scratch, zb_error *err) {
+    zb_put said = *put;
+    zb_part single;
+    uint8_t *fill = NULL;
+    enum zb_code code = zb__chunk_erase(writer, put->key, err);
+    if (code != ZB_EUNSUPPORTED)
+        return code;
+    code = layout->shard ? ZB_OK : zb__unit_encode_fill(layout, scratch, &fill, &single.size, err);
+    single.data = fill;
+    said.parts = layout->shard ? p->part : &single;
+    said.count = 1;
+    said.batch = NULL; /* its check has just been made */
+    if (!code)
+        code = zb_store_put_as(writer->node->store, &said, err);
+    free(fill);
+    return code;
+}
+
+enum zb_code zb__chunk_put(zb_writer *writer, const zb__layout *layout, const char *key,
+                           const zb__encoded *units, bool waits, zb__scratch *scratch,
+                           zb_error *err) {
     parts p = {0};
-    zb_put put = {.key = key, .sync = sync, .waits = waits, .batch = batch};
+    zb_put put = {.key = key,
+                  .sync = writer->options.sync,
+                  .waits = waits,
+                  .home = zb__node_home(writer->node),
+                  .batch = &writer->batch};
     zb_part single = {.data = units[0].data, .size = units[0].size};
     enum zb_code code = ZB_OK;
     if (layout->shard)
         code = shard_parts(layout, units, &p, scratch, err);
-    else
-        p.count = single.size > 0 ? 1 : 0;
     put.parts = layout->shard ? p.part : &single;
-    put.count = p.count;
-    if (code == ZB_OK && p.count > 0)
-        code = zb_store_put_as(batch->store, &put, err);
-    else if (code == ZB_OK && (code = zb_put_check(&put, err)) == ZB_OK)
-        code = zb_store_erase(batch->store, key, err);
+    put.count = layout->shard ? p.count : 1;
+    if (code == ZB_OK)
+        code = (layout->shard ? p.has_units : single.size > 0)
+                   ? zb_store_put_as(writer->node->store, &put, err)
+                   : put_nothing(writer, layout, &put, &p, scratch, err);
     /* A journal of an older object could be taken for ours: inner chunks are at the same places. */
     if (code == ZB_OK && layout->fixed)
-        code = zb__journal_erase(batch->store, key, err);
+        code = zb__journal_erase(writer->node, key, err);
     free_parts(&p);
     return code;
 }

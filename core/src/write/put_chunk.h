@@ -18,9 +18,13 @@ typedef struct zb__encoded {
 /* Puts a chunk made of its units (one for each of layout->units) under the key, or erases the key
    when none is stored, if the batch's check allows it. waits: as in zb_put; else the caller has the
    key's lock. */
-enum zb_code zb__object_put(const zb__layout *layout, zb_batch *batch, const char *key,
-                            const zb__encoded *units, enum zb_sync sync, bool waits,
-                            zb__scratch *scratch, zb_error *err);
+enum zb_code zb__chunk_put(zb_writer *writer, const zb__layout *layout, const char *key,
+                           const zb__encoded *units, bool waits, zb__scratch *scratch,
+                           zb_error *err);
+
+/* Erases the chunk as it was read (zb_erase), if the batch's check allows it, as safe as the
+   writer's puts are. The caller has the key's lock. */
+enum zb_code zb__chunk_erase(zb_writer *writer, const char *key, zb_error *err);
 
 /* Takes the key's lock. *lock stays NULL where none can be had and that is allowed: for whole
    chunks, or when the writer promised to be alone. */

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/guard.h"
 #include "cpl_conv.h"
 #include "cpl_error.h"
 #include "cpl_vsi.h"
@@ -48,12 +49,13 @@ bool is_gone(const std::string &path) {
     return VSIStatExL(path.c_str(), &stat, VSI_STAT_EXISTS_FLAG) != 0;
 }
 
-enum zb_code vsi_erase(zb_store *store, const char *key, zb_error *err) {
+enum zb_code vsi_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
     CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
-    const std::string path = path_of(store, key);
-    if (VSIUnlink(path.c_str()) == 0 || is_gone(path))
-        return ZB_OK;
-    return zb_fail(err, ZB_EIO, "cannot erase '%s'", key);
+    const std::string path = path_of(store, erase->key);
+    const enum zb_code code = zb_erase_check(erase, err);
+    if (code != ZB_OK || VSIUnlink(path.c_str()) == 0 || is_gone(path))
+        return code;
+    return zb_fail(err, ZB_EIO, "cannot erase '%s'", erase->key);
 }
 
 enum zb_code vsi_erase_below(zb_store *store, const char *prefix, zb_error *err) {
@@ -79,7 +81,8 @@ std::mutex lock_table;
 std::condition_variable lock_released;
 std::set<std::string> locked_paths;
 
-enum zb_code vsi_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
+enum zb_code vsi_lock(zb_store *store, const char *key, const zb_home *, zb_lock **out,
+                      zb_error *err) {
     std::unique_ptr<VsiLock> lock(new VsiLock{{store}, path_of(store, key)});
     const std::chrono::seconds limit(std::min<uint64_t>(zb_limits_get()->lock_seconds, 1u << 30));
     std::unique_lock<std::mutex> guard(lock_table);
@@ -104,12 +107,12 @@ void vsi_unlock(zb_lock *base) {
 } // namespace
 
 void add_vsi_writing(zb_store_ops *ops) {
-    ops->put = vsi_put;
-    ops->erase = vsi_erase;
-    ops->erase_below = vsi_erase_below;
-    ops->flush = vsi_flush;
-    ops->lock = vsi_lock;
-    ops->unlock = vsi_unlock;
+    ops->put = guarded<vsi_put>;
+    ops->erase = guarded<vsi_erase>;
+    ops->erase_below = guarded<vsi_erase_below>;
+    ops->flush = guarded<vsi_flush>;
+    ops->lock = guarded<vsi_lock>;
+    ops->unlock = guarded<vsi_unlock>;
 }
 
 } // namespace zarr3

@@ -9,12 +9,13 @@
 
 #include "store/calls.h"
 #include "store/fixture.h"
+#include "support/clocks.h"
 #include "zarrbridge/sys/store.h"
 
 static zb_object *open_live(const fixture *f, const char *key, zb_object_info *info) {
     zb_object *live = NULL;
     zb_error err;
-    ASSERT_OK(zb_object_open_live(f->store, key, &live, info, &err), err);
+    ASSERT_OK(zb_object_open_live(f->store, key, &(zb_home){0}, &live, info, &err), err);
     return live;
 }
 
@@ -44,11 +45,12 @@ static void writes_and_truncates(void **state) {
     assert_int_equal(range.got, 3);
     assert_memory_equal(bytes, "b\0\0", 3);
     zb_object_close(live);
-    ASSERT_FAILS(zb_object_open_live(f->store, "a/d", &live, &info, &err), ZB_ENOTFOUND, err,
-                 "a/d");
-    ASSERT_FAILS(zb_object_open_live(f->store, "x/y", &live, &info, &err), ZB_ENOTFOUND, err,
-                 "x/y");
-    ASSERT_FAILS(zb_object_open_live(f->store, "a", &live, &info, &err), ZB_EIO, err, "directory");
+    ASSERT_FAILS(zb_object_open_live(f->store, "a/d", &(zb_home){0}, &live, &info, &err),
+                 ZB_ENOTFOUND, err, "a/d");
+    ASSERT_FAILS(zb_object_open_live(f->store, "x/y", &(zb_home){0}, &live, &info, &err),
+                 ZB_ENOTFOUND, err, "x/y");
+    ASSERT_FAILS(zb_object_open_live(f->store, "a", &(zb_home){0}, &live, &info, &err), ZB_EIO, err,
+                 "directory");
 }
 
 static void shared_files_are_left_alone(void **state) {
@@ -59,16 +61,16 @@ static void shared_files_are_left_alone(void **state) {
     char from[512], to[512];
     fixture_must_put(f->store, "file", "text", PUT_LATER);
     fixture_link(f, "file", "link");
-    ASSERT_FAILS(zb_object_open_live(f->store, "link", &live, &info, &err), ZB_EUNSUPPORTED, err,
-                 "cannot be opened");
+    ASSERT_FAILS(zb_object_open_live(f->store, "link", &(zb_home){0}, &live, &info, &err),
+                 ZB_EUNSUPPORTED, err, "cannot be opened");
     snprintf(from, sizeof from, "%s/file", f->root);
     snprintf(to, sizeof to, "%s/copy", f->root);
     assert_int_equal(link(from, to), 0);
-    ASSERT_FAILS(zb_object_open_live(f->store, "file", &live, &info, &err), ZB_EUNSUPPORTED, err,
-                 "several names");
+    ASSERT_FAILS(zb_object_open_live(f->store, "file", &(zb_home){0}, &live, &info, &err),
+                 ZB_EUNSUPPORTED, err, "several names");
     fixture_must_put(f->store, "later", "text", PUT_WAITS);
-    ASSERT_FAILS(zb_object_open_live(f->store, "later", &live, &info, &err), ZB_EUNSUPPORTED, err,
-                 "waits");
+    ASSERT_FAILS(zb_object_open_live(f->store, "later", &(zb_home){0}, &live, &info, &err),
+                 ZB_EUNSUPPORTED, err, "waits");
 }
 
 /* A version that was seen before a change, or while it went on, is another one afterwards. */
@@ -79,7 +81,7 @@ static void each_change_makes_a_version(void **state) {
     fixture_must_put(f->store, "k", "0123456789", PUT_LATER);
     zb_object *live = open_live(f, "k", &before);
     for (int i = 0; i < 3; i++) {
-        usleep(120000); /* from now on a version is valid */
+        clocks_let_files_age(); /* from now on a version is valid */
         ASSERT_OK(zb_store_stat(f->store, "k", &before, &err), err);
         assert_true(before.validator.valid);
         if (i == 0)
@@ -92,6 +94,7 @@ static void each_change_makes_a_version(void **state) {
         assert_memory_not_equal(before.validator.word, now.validator.word,
                                 sizeof now.validator.word);
     }
+    clocks_reset();
     zb_object_close(live);
 }
 

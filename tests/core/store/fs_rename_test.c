@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Moving trees by renaming: all or nothing, never over something, and copied where renaming is not
-   possible. */
+/* Moving trees by renaming: in one step or not at all, and never over something. */
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -72,9 +71,32 @@ static void waiting_objects_are_moved_too(void **state) {
     int ours;
     assert_int_equal(fixture_files(f->root, &ours), 1);
     assert_int_equal(ours, 0);
+}
+
+/* Those of the user stay where they are, beside what comes there, unless they are in its way. */
+static void files_at_the_target_stay(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    int ours;
+    fixture_must_put(f->store, "v/c/0/k", "chunk", PUT_LATER);
     fixture_must_put(f->store, "u/c/0/README", "1", PUT_LATER);
-    ASSERT_FAILS(zb_store_rename(f->store, "v", "u", &err), ZB_ECONFLICT, err, "something at 'u'");
+    fixture_must_put(f->store, "u/notes/a/b", "2", PUT_LATER);
+    fixture_must_put(f->store, "u/c/1/k", "3", PUT_LATER);
+    ASSERT_OK(zb_store_erase(f->store, "u/c/1/k", &err), err);
+    ASSERT_OK(zb_store_rename(f->store, "v", "u", &err), err);
+    assert_holds(f->store, "u/c/0/k", "chunk");
     assert_holds(f->store, "u/c/0/README", "1");
+    assert_holds(f->store, "u/notes/a/b", "2");
+    assert_true(zb_store_is_absent(f->store, "v"));
+    assert_int_equal(fixture_files(f->root, &ours), 3);
+    assert_int_equal(ours, 0);
+    fixture_must_put(f->store, "w/x", "1", PUT_LATER);
+    fixture_must_put(f->store, "w/notes/a", "a file", PUT_LATER);
+    ASSERT_FAILS(zb_store_rename(f->store, "u", "w", &err), ZB_ECONFLICT, err, "in the way");
+    assert_holds(f->store, "w/x", "1");
+    assert_holds(f->store, "w/notes/a", "a file");
+    assert_holds(f->store, "u/c/0/k", "chunk");
+    assert_holds(f->store, "u/notes/a/b", "2");
 }
 
 static uint64_t inode_of(const fixture *f, const char *key) {
@@ -132,18 +154,28 @@ static void nodes_move_by_their_directory(void **state) {
     free(text);
 }
 
-/* A file that belongs to no node is at the target: the node is copied into it, chunk by chunk. */
-static void nodes_are_copied_where_renaming_cannot_be(void **state) {
+/* A file of no node is at the target. A copy would lose what others write meanwhile. */
+static void nodes_move_in_one_step_beside_files(void **state) {
     fixture *f = *state;
     zb_error err;
     zb_node_release(create(f, "a"));
     fixture_must_put(f->store, "b/stray", "file", PUT_LATER);
     uint64_t inode = inode_of(f, "a/c/0");
     ASSERT_OK(zb_node_move(f->store, "a", "b", &err), err);
-    assert_int_not_equal(inode_of(f, "b/c/0"), 0);
-    assert_int_not_equal(inode_of(f, "b/c/0"), inode);
+    assert_int_equal(inode_of(f, "b/c/0"), inode);
     assert_int_equal(inode_of(f, "a/zarr.json"), 0);
     assert_holds(f->store, "b/stray", "file");
+}
+
+static void nodes_that_cannot_be_moved_in_one_step_stay(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_node_release(create(f, "a"));
+    const uint64_t inode = inode_of(f, "a/c/0");
+    calls_fail(CALL_RENAMEAT, 1, EXDEV);
+    ASSERT_FAILS(zb_node_move(f->store, "a", "b", &err), ZB_EUNSUPPORTED, err, "copy it");
+    assert_int_equal(inode_of(f, "a/c/0"), inode);
+    assert_int_equal(inode_of(f, "b"), 0);
 }
 
 int main(void) {
@@ -152,7 +184,9 @@ int main(void) {
         FIXTURE_TEST(what_cannot_be_renamed_stays),
         FIXTURE_TEST(waiting_objects_are_moved_too),
         FIXTURE_TEST(nodes_move_by_their_directory),
-        FIXTURE_TEST(nodes_are_copied_where_renaming_cannot_be),
+        FIXTURE_TEST(files_at_the_target_stay),
+        FIXTURE_TEST(nodes_move_in_one_step_beside_files),
+        FIXTURE_TEST(nodes_that_cannot_be_moved_in_one_step_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,10 +126,10 @@ static const char *held_key;
 static int asked; /* for its lock */
 
 /* As the store's own, after lock_seconds. */
-static enum zb_code lock_unless_held(zb_store *store, const char *key, zb_lock **out,
-                                     zb_error *err) {
+static enum zb_code lock_unless_held(zb_store *store, const char *key, const zb_home *home,
+                                     zb_lock **out, zb_error *err) {
     if (!held_key || strcmp(key, held_key) != 0)
-        return mem_ops->lock(store, key, out, err);
+        return mem_ops->lock(store, key, home, out, err);
     asked++;
     return zb_fail(err, ZB_ECONFLICT, "'%s' is locked", key);
 }

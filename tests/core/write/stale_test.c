@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "store/fixture.h"
+#include "support/clocks.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/wrappers.h"
@@ -345,7 +346,7 @@ static void directories_that_change_places(void **state) {
     other = create(f->store, "b", float_type, COUNT);
     ASSERT_OK(write_values(old, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
     ASSERT_OK(write_values(other, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
-    usleep(150000);
+    clocks_let_files_age();
     int32_t values[COUNT];
     ASSERT_OK(read_values(old, values, &err), err);
     char a[600], b[600], c[600];
@@ -358,6 +359,7 @@ static void directories_that_change_places(void **state) {
                  "has taken the place");
     assert_int_equal(rename(a, b) | rename(c, a), 0);
     ASSERT_OK(read_values(old, values, &err), err);
+    clocks_reset();
     zb_node_release(old);
     zb_node_release(other);
 }
@@ -391,9 +393,10 @@ static bool leaves(const char *key, const char *among, unsigned *left) {
     return moved("a", "b");
 }
 
-static enum zb_code lock_away(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
+static enum zb_code lock_away(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
+                              zb_error *err) {
     const bool gone = leaves(key, "a/c/", &away.locks);
-    const enum zb_code code = away.ops->lock(store, key, out, err);
+    const enum zb_code code = away.ops->lock(store, key, home, out, err);
     assert_true(!gone || moved("b", "a"));
     return code;
 }
@@ -402,6 +405,14 @@ static enum zb_code open_away(zb_store *store, const char *key, zb_object **out,
                               zb_object_info *info, zb_error *err) {
     const bool gone = leaves(key, "a/c/", &away.opens);
     const enum zb_code code = away.ops->open(store, key, out, info, err);
+    assert_true(!gone || moved("b", "a"));
+    return code;
+}
+
+static enum zb_code open_in_away(zb_store *store, const char *key, const zb_home *home,
+                                 zb_object **out, zb_object_info *info, zb_error *err) {
+    const bool gone = leaves(key, "a/c/", &away.opens);
+    const enum zb_code code = away.ops->open_in(store, key, home, out, info, err);
     assert_true(!gone || moved("b", "a"));
     return code;
 }
@@ -425,6 +436,7 @@ static void with_unlucky_store(zb_store *store, zb_store *actor,
     away.actor = actor;
     ops.lock = lock_away;
     ops.open = open_away;
+    ops.open_in = open_in_away;
     ops.list = list_away;
     store->ops = &ops;
     fn(store, node);
@@ -494,6 +506,7 @@ static void write_unluckily(zb_store *store, const zb_node *node) {
     away.locks = away.opens = 1;
     ASSERT_OK(write_values(node, 3, 2, 1, ZB_SYNC_NONE, &err), err);
     assert_int_equal(away.locks, 0);
+    assert_int_equal(away.opens, 0);
     assert_all(store, "a", 1);
     away.locks = 1000;
     ASSERT_FAILS(write_values(node, 3, 2, 2, ZB_SYNC_NONE, &err), ZB_ECONFLICT, err, "moved");

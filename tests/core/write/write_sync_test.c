@@ -30,11 +30,16 @@ static zb_node *create(const fixture *f, bool sharded) {
     return node;
 }
 
-static enum zb_code write_bytes(zb_writer *writer, uint64_t start, uint64_t count, zb_error *err) {
+static enum zb_code write_value(zb_writer *writer, uint64_t start, uint64_t count,
+                                unsigned char value, zb_error *err) {
     static unsigned char bytes[CHUNKS * SIDE];
-    memset(bytes, 7, sizeof bytes);
+    memset(bytes, value, sizeof bytes);
     zb_write write = {.start = &start, .count = &count, .data = bytes, .dtype = byte_type};
     return zb_writer_write(writer, &write, err);
+}
+
+static enum zb_code write_bytes(zb_writer *writer, uint64_t start, uint64_t count, zb_error *err) {
+    return write_value(writer, start, count, 7, err);
 }
 
 /* The number of times that the letter is in the log of calls. */
@@ -200,6 +205,42 @@ static void losses_are_told_by_all_flushes(void **state) {
     zb_node_release(node);
 }
 
+/* A chunk or shard that becomes all fill is erased: as safely as others are put, and a failure is
+   told to its writer. */
+static void erased_chunks_are_as_safe_as_others(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    for (int sharded = 0; sharded < 2; sharded++) {
+        zb_node *node = create(f, sharded);
+        const uint64_t count = sharded ? SIDE * SIDE : SIDE;
+        zb_writer *writer = open_writer(node, ZB_SYNC_ALWAYS, false);
+        ASSERT_OK(write_bytes(writer, 0, 2 * count, &err), err);
+        ASSERT_OK(zb_writer_flush(writer, &err), err);
+        calls_clear();
+        ASSERT_OK(write_value(writer, 0, count, 0, &err), err);
+        assert_holds(f->store, "a/c/0", NULL);
+        assert_string_equal(calls_log, "d");
+        calls_fail(CALL_FSYNC, 1, EIO);
+        ASSERT_FAILS(write_value(writer, count, count, 0, &err), ZB_EIO, err, "sync the directory");
+        zb_writer_abandon(writer);
+
+        writer = open_writer(node, ZB_SYNC_CLOSE, false);
+        ASSERT_OK(write_bytes(writer, 0, 2 * count, &err), err);
+        ASSERT_OK(zb_writer_flush(writer, &err), err);
+        calls_clear();
+        ASSERT_OK(write_value(writer, 0, 2 * count, 0, &err), err);
+        assert_holds(f->store, "a/c/0", NULL);
+        assert_string_equal(calls_log, "");
+        calls_fail(CALL_FSYNC, 1, EIO);
+        (void)zb_store_flush_batch(f->store, NULL, NULL); /* somebody else's */
+        ASSERT_FAILS(zb_writer_flush(writer, &err), ZB_EIO, err, "sync the directory");
+        ASSERT_OK(zb_writer_close(writer, &err), err);
+        assert_int_equal(logged('d'), 2);
+        zb_node_release(node);
+        ASSERT_OK(zb_node_delete(f->store, "a", &err), err);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(whole_chunks_are_synced_in_batches),
@@ -209,6 +250,7 @@ int main(void) {
         FIXTURE_TEST(parts_need_locks),
         FIXTURE_TEST(parts_that_fail_lose_nothing),
         FIXTURE_TEST(losses_are_told_by_all_flushes),
+        FIXTURE_TEST(erased_chunks_are_as_safe_as_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

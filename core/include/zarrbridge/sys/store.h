@@ -38,8 +38,10 @@ static inline bool zb_validator_same(const zb_validator *a, const zb_validator *
 typedef struct zb_object_info {
     uint64_t size; /* bytes */
     zb_validator validator;
-    int64_t age; /* nanoseconds since the last change, by this machine's clock, so that it can be
+    int64_t age;    /* nanoseconds since the last change, by this machine's clock, so that it can be
                     negative; 0 where that is not known */
+    bool is_packed; /* a compressed entry of an archive: its first read makes all of it in memory,
+                       so that its size is compared before with what it may be */
 } zb_object_info;
 
 #define ZB_FROM_END UINT64_MAX
@@ -69,7 +71,8 @@ struct zb_fetch {
     zb_range range;      /* with a NULL buffer the store sets one of malloc, which the caller frees,
                             also when code is an error. Length ZB_WHOLE: from offset 0 to the end,
                             and the buffer is always the store's */
-    uint64_t most;       /* with ZB_WHOLE: a larger object is ZB_ELIMIT. Bytes */
+    uint64_t most;       /* with ZB_WHOLE, and of an object that is packed: a larger one that the
+                            store opens is ZB_ELIMIT. Bytes */
     zb_object_info info; /* set where the store opened the object */
     enum zb_code code;   /* set: ZB_ENOTFOUND without an object, ZB_ECONFLICT when the object is not
                             the version any more that the handle pins; ZB_EIO, ZB_ENOMEM,
@@ -155,6 +158,15 @@ struct zb_batch {
     bool at_stake;   /* something was put since the last flush */
 };
 
+/* What an object has to lie in: the holder (identify()) that was at the first `length` bytes of its
+   key when the caller looked. An operation that is given a home works in that holder or not at all:
+   where another one is at that prefix, or none, it fails with ZB_ECONFLICT and sys_errno ESTALE.
+   A node may be moved, deleted and made anew between any two calls, but never within one. */
+typedef struct zb_home {
+    uint64_t identity; /* 0: the holder that is there */
+    size_t length;     /* of the prefix; counts with an identity */
+} zb_home;
+
 /* An object to put.
  *
  * Unless it waits it is visible when the call returns. `sync` says when it is safe from a loss of
@@ -180,8 +192,24 @@ typedef struct zb_put {
     bool in_order;   /* counts with ZB_SYNC_NONE */
     bool is_first;   /* counts where tells_first: ZB_ECONFLICT, and nothing is touched, unless there
                         is nothing at the key's prefix (is_absent). It never waits */
+    zb_home home;    /* what it has to lie in. One that waits is put there by the flush, or lost */
     zb_batch *batch; /* NULL: its losses are told to the caller that flushes the store as a whole */
 } zb_put;
+
+/* An object to erase. It is gone when the call returns; `sync` says when that is safe from a loss
+   of power: ZB_SYNC_NONE and ZB_SYNC_CLOSE with the next flush(), ZB_SYNC_ALWAYS when the call
+   returns. */
+typedef struct zb_erase {
+    const char *key;
+    enum zb_sync sync;
+    zb_home home;    /* what it has to lie in */
+    bool as_read;    /* the caller has the key's lock, and may have read the object under it: what
+                        another program has put there since stays. Where a lock keeps no program
+                        out, and an object cannot be compared and removed in one step, the caller
+                        has to put one that says as much (ZB_EUNSUPPORTED) */
+    zb_batch *batch; /* whose check is called as before a put, and which is told when names are
+                        lost; NULL: as of a put */
+} zb_erase;
 
 /* True if the object is left to a flush, to become visible and durable. */
 static inline bool zb_put_waits(const zb_put *put) {
@@ -201,6 +229,10 @@ typedef struct zb_store_ops {
     /* Opens an object and fills info. ZB_ENOTFOUND when there is none. */
     enum zb_code (*open)(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
                          zb_error *err);
+    /* As open, of the object in this home, of which ZB_ENOTFOUND is then true as well. NULL where a
+       holder cannot be moved away and come back: open does. */
+    enum zb_code (*open_in)(zb_store *store, const char *key, const zb_home *home, zb_object **out,
+                            zb_object_info *info, zb_error *err);
     /* Reads all ranges of one call; fills each range's `got`. */
     enum zb_code (*read)(zb_object *object, zb_range *ranges, size_t count, zb_error *err);
     void (*close)(zb_object *object);
@@ -268,9 +300,9 @@ typedef struct zb_store_ops {
        last step, making the name durable, the new one stands already. With a batch that checks,
        ZB_ECONFLICT also when the key's place was moved or erased meanwhile. */
     enum zb_code (*put)(zb_store *store, const zb_put *put, zb_error *err);
-    /* Removes an object; a missing one is not an error. Durable after flush(), as with
-       erase_below. */
-    enum zb_code (*erase)(zb_store *store, const char *key, zb_error *err);
+    /* Removes an object; a missing one is not an error. With a batch that checks, ZB_ECONFLICT as
+       with put. ZB_EUNSUPPORTED, with no error filled in, where as_read cannot be kept to. */
+    enum zb_code (*erase)(zb_store *store, const zb_erase *erase, zb_error *err);
     /* Removes everything below prefix ("a/b"; "" empties the store), directories too. With a prefix
        no reader and no kill sees it half done where the backend can (erases_whole); with "" the
        root's zarr.json goes first. */
@@ -292,13 +324,11 @@ typedef struct zb_store_ops {
        hierarchy of nodes that the store is in, whatever level of it the store was opened at. The
        lock goes with its process (and, where it is one of the system, with the children that it
        forked meanwhile; where it is one of the process, a child has those of the thread that forked
-       alone). */
-    enum zb_code (*lock)(zb_store *store, const char *key, zb_lock **out, zb_error *err);
+       alone). With a home it is the lock of the object there, wherever the holder is moved while it
+       is held, for those who ask with the same home. */
+    enum zb_code (*lock)(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
+                         zb_error *err);
     void (*unlock)(zb_lock *lock);
-    /* ZB_ECONFLICT where the place of the lock's key is another one than when the lock was taken:
-       it was erased, or moved, or what is there now was moved there. The lock then keeps nobody
-       from the object that is there. NULL in a backend whose locks do not hang on places. */
-    enum zb_code (*confirm_lock)(const zb_lock *lock, zb_error *err);
     /* Waits until the locks of the key `prefix`, and of all keys below it, that are held now have
        been let go, up to the limit lock_seconds: then ZB_ECONFLICT. Not the lock of "zarr.json",
        which the caller may hold. Locks that are taken meanwhile need not be waited for. NULL in a
@@ -311,8 +341,8 @@ typedef struct zb_store_ops {
        other, and sees its own changes; handles that other users have open may see them, too.
        ZB_EUNSUPPORTED for an object that has to be replaced whole: one that waits for a flush
        (sys_errno is EBUSY), or that other names lead to as well. */
-    enum zb_code (*open_live)(zb_store *store, const char *key, zb_object **out,
-                              zb_object_info *info, zb_error *err);
+    enum zb_code (*open_live)(zb_store *store, const char *key, const zb_home *home,
+                              zb_object **out, zb_object_info *info, zb_error *err);
     /* Writes the parts in order from offset on. Nothing of it is undone on error. The object's
        validator is another one afterwards, and as long as it lasts. Never waits for a flush:
        unless ZB_SYNC_NONE, all of the object is durable when this returns. */
@@ -324,8 +354,8 @@ typedef struct zb_store_ops {
     /* ---- Housekeeping; NULL where there is nothing of the kind ---- */
 
     /* Moves all below the prefix `from` to `to`, in one step for readers and for a kill; durable
-       after flush(). ZB_ECONFLICT when something is at `to`, ZB_EUNSUPPORTED when it cannot be done
-       in one step. */
+       after flush(). Objects at `to` stay there, beside those that come; ZB_ECONFLICT, and nothing
+       is moved, when one is in the way. ZB_EUNSUPPORTED when it cannot be done in one step. */
     enum zb_code (*rename)(zb_store *store, const char *from, const char *to, zb_error *err);
     /* Makes the object at `key` a copy of that at from_key in `from`, which is this store or
        another one of the same kind, without passing its bytes through the program. All of them are
@@ -347,7 +377,7 @@ typedef struct zb_store_ops {
     enum zb_code (*finish_erasing)(zb_store *store, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 17
+#define ZB_STORE_OPS_VERSION 18
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
@@ -406,6 +436,8 @@ ZB_API enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_s
    in zb_store_ops; a bad key is ZB_EINVAL. */
 ZB_API enum zb_code zb_object_open(zb_store *store, const char *key, zb_object **out,
                                    zb_object_info *info, zb_error *err);
+ZB_API enum zb_code zb_object_open_in(zb_store *store, const char *key, const zb_home *home,
+                                      zb_object **out, zb_object_info *info, zb_error *err);
 ZB_API enum zb_code zb_object_read(zb_object *object, zb_range *ranges, size_t count,
                                    zb_error *err);
 ZB_API void zb_object_close(zb_object *object); /* NULL is allowed */
@@ -421,18 +453,20 @@ ZB_API enum zb_code zb_store_list_holding(zb_store *store, const char *prefix,
 ZB_API enum zb_code zb_store_list_below(zb_store *store, const char *prefix, zb_list_fn fn,
                                         void *context, zb_error *err);
 
-/* The same for writing; ZB_EUNSUPPORTED for a read-only backend. The first one puts an object that
-   neither waits nor goes in order, and belongs to no batch. */
+/* The same for writing; ZB_EUNSUPPORTED for a read-only backend. Those without "_as" put an object
+   that neither waits nor goes in order, and erase one, of no batch and in any home. */
 ZB_API enum zb_code zb_store_put(zb_store *store, const char *key, const zb_part *parts,
                                  size_t count, enum zb_sync sync, zb_error *err);
 ZB_API enum zb_code zb_store_put_as(zb_store *store, const zb_put *put, zb_error *err);
 ZB_API enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err);
+ZB_API enum zb_code zb_store_erase_as(zb_store *store, const zb_erase *erase, zb_error *err);
 ZB_API enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error *err);
 /* Flushes one batch; the second one flushes all, and each batch is told its own losses, too. */
 ZB_API enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err);
 ZB_API enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err);
-ZB_API void zb_store_unlock(zb_lock *lock);                              /* NULL is allowed */
-ZB_API enum zb_code zb_lock_confirm(const zb_lock *lock, zb_error *err); /* NULL is confirmed */
+ZB_API enum zb_code zb_store_lock_in(zb_store *store, const char *key, const zb_home *home,
+                                     zb_lock **out, zb_error *err);
+ZB_API void zb_store_unlock(zb_lock *lock); /* NULL is allowed */
 ZB_API enum zb_code zb_store_await_locks(zb_store *store, const char *prefix, zb_error *err);
 
 /* 0 where the backend cannot tell. */
@@ -470,10 +504,11 @@ ZB_API void zb_batch_begin(zb_batch *batch, zb_store *store, zb_batch_check_fn c
 ZB_API void zb_batch_end(zb_batch *batch);
 /* For backends: calls the check of the put's batch, if there is one. */
 ZB_API enum zb_code zb_put_check(const zb_put *put, zb_error *err);
+ZB_API enum zb_code zb_erase_check(const zb_erase *erase, zb_error *err);
 
 /* The same for live objects; ZB_EUNSUPPORTED where they cannot be changed. */
-ZB_API enum zb_code zb_object_open_live(zb_store *store, const char *key, zb_object **out,
-                                        zb_object_info *info, zb_error *err);
+ZB_API enum zb_code zb_object_open_live(zb_store *store, const char *key, const zb_home *home,
+                                        zb_object **out, zb_object_info *info, zb_error *err);
 ZB_API enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
                                        size_t count, enum zb_sync sync, zb_error *err);
 ZB_API enum zb_code zb_object_truncate(zb_object *live, uint64_t size, enum zb_sync sync,
@@ -499,6 +534,10 @@ ZB_API bool zb_store_remove_directory(const char *path);
 ZB_API enum zb_code zb_store_get(zb_store *store, const char *key, uint64_t limit,
                                  const char *limit_name, char **data, size_t *size,
                                  zb_object_info *info, zb_error *err);
+/* The same of the object in a home. */
+ZB_API enum zb_code zb_store_get_in(zb_store *store, const char *key, const zb_home *home,
+                                    uint64_t limit, const char *limit_name, char **data,
+                                    size_t *size, zb_object_info *info, zb_error *err);
 
 #ifdef __cplusplus
 }
