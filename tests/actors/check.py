@@ -57,7 +57,7 @@ class Verified:
 
     def __init__(self, root):
         done = subprocess.run([PROGRAM, "verify", root], capture_output=True, text=True)
-        is_empty = "no group and no array of Zarr" in done.stderr  # Check.nodes() tells whether it may be
+        is_empty = "no group and no array" in done.stderr  # Check.nodes() tells whether it may be
         failed = (done.returncode > 1 or done.returncode < 0) and not is_empty
         self.failed = done.stderr.strip() if failed else None
         self.found = []
