@@ -35,14 +35,6 @@ class Outcomes:
         self.only_skipped = "skipped" in stats and not any(stats.get(kind) for kind in OTHER)
 
 
-class Threadless:
-    """Tests that use zarr-python do so without its threads, which would take most of the time."""
-
-    def pytest_collection_finish(self):
-        if "zarr" in sys.modules:
-            import threadless
-
-
 class Folders:
     """Empties the folder of each test whose setup, call and teardown passed. The path stays, and so is that of
     no later test: what GDAL caches by path, size and second of an archive would be taken for the later test's."""
@@ -108,7 +100,7 @@ def main(arguments):
     # Pytest makes its base anew, which would end the lock.
     base = os.path.join(folder, "t")
     status = pytest.main([*arguments, "--basetemp", base, "-o", "tmp_path_retention_policy=all"],
-                         plugins=[outcomes, Threadless(), Folders()])
+                         plugins=[outcomes, Folders()])
     # A file that skips itself as a whole leaves no test to collect.
     harmless = status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
     if harmless or not any(files for _, _, files in os.walk(folder)):

@@ -26,7 +26,7 @@ def peak(*command):
               "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
               "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
     return int(run_new_python(script, *command, GDAL_CACHEMAX="64", ZARRBRIDGE_NUM_THREADS=THREADS,
-                          OPENBLAS_NUM_THREADS="1")) * 1024
+                              OPENBLAS_NUM_THREADS="1")) * 1024
 
 
 @pytest.fixture(scope="module")

@@ -179,8 +179,7 @@ def test_options_of_the_connector(bare):
     assert [line.split()[0] for line in lines] == MEMBERS
     for wrong, why in ("&no=canary", "'no' is no option"), ("&anon=canary", "neither yes nor no"):
         code = "import sys, h5py; h5py.File(sys.argv[1], 'r')"
-        done = run_python(code, NAME,
-                   **variables | {"HDF5_VOL_CONNECTOR": words + wrong})
+        done = run_python(code, NAME, **variables | {"HDF5_VOL_CONNECTOR": words + wrong})
         assert done.returncode == 1 and why in done.stderr and "canary" not in done.stderr
 
 
