@@ -4,7 +4,6 @@ in the HDF5 library would hold the lock that the test's server needs."""
 
 import os
 import subprocess
-import sys
 
 import forked
 
