@@ -2,6 +2,7 @@
 """Attributes above the limit attribute_bytes: hidden arrays, which go where their attribute goes."""
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -31,7 +32,7 @@ def python(code, *arguments, limit=SMALL, document=16 << 20):
                "from test_large_attributes import NUMBERS, TEXTS, RECORDS, hidden\n")
     env = environment("zarr") | {"ZARRBRIDGE_ATTRIBUTE_BYTES": str(limit),
                                  "ZARRBRIDGE_DOCUMENT_BYTES": str(document),
-                                 "PYTHONPATH": str(Path(__file__).parent)}
+                                 "PYTHONPATH": f"{Path(__file__).parent}:{os.environ['PYTHONPATH']}"}
     return forked.run(prelude + code, *arguments, env=env, timeout=1200)
 
 
