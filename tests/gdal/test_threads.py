@@ -162,4 +162,4 @@ print("failed" if failed else "good", *(str(f.exc_value) for f in failed))
 
 
 def test_blocks_that_other_threads_write(tmp_path):
-    assert run_python(FLUSHED, str(tmp_path), GDAL_NUM_THREADS="4").split()[0] == "good"
+    assert run_new_python(FLUSHED, str(tmp_path), GDAL_NUM_THREADS="4").split()[0] == "good"

@@ -138,4 +138,4 @@ def test_documents_that_collide(tmp_path):
     (tmp_path / "a/c/0").write_bytes(chunk)
     os.link(tmp_path / "a/c/0", tmp_path / "b/c/0")  # of one version
     os.utime(tmp_path / "a/c/0", (1e9, 1e9))
-    assert run_python(COLLISION, tmp_path, connector="zarr") == "True\n"
+    assert run_new_python(COLLISION, tmp_path, connector="zarr") == "True\n"
