@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mix.h"
 #include "base/pages.h"
 
 void zb__lru_init(zb__lru *lru, uint64_t budget, uint64_t most) {
@@ -12,20 +11,23 @@ void zb__lru_init(zb__lru *lru, uint64_t budget, uint64_t most) {
     pthread_mutex_init(&lru->lock, NULL);
 }
 
-/* The words of a key that its bucket depends on. */
-#define BUCKET_WORDS 3
+/* The words of a key that its hash depends on. */
+#define HASH_WORDS 3
 
-static size_t bucket_of(const zb__lru *lru, const zb__lru_key *key) {
-    const uint64_t hash = zb__mix(zb__mix(key->word[0], key->word[1]), key->word[2]);
-    return (size_t)hash & (lru->bucket_count - 1);
+static uint64_t hash_of(const zb__lru_key *key) {
+    return zb__hash(key->word, HASH_WORDS * sizeof *key->word);
 }
 
-/* The link that points to the item of this key, or to the NULL at its bucket's end. */
-static zb__lru_item **find(zb__lru *lru, const zb__lru_key *key) {
-    zb__lru_item **link = &lru->buckets[bucket_of(lru, key)];
-    while (*link && memcmp(&(*link)->key, key, sizeof *key) != 0)
-        link = &(*link)->chain;
-    return link;
+static zb__lru_item *item_of(zb__map_link *link) {
+    return (zb__lru_item *)(void *)link;
+}
+
+/* The item of this key, or NULL. */
+static zb__lru_item *find(const zb__lru *lru, const zb__lru_key *key) {
+    zb__map_link *link = zb__map_first(&lru->table, hash_of(key));
+    while (link && memcmp(&item_of(link)->key, key, sizeof *key) != 0)
+        link = zb__map_next(link);
+    return item_of(link);
 }
 
 static void unlink_by_use(zb__lru *lru, zb__lru_item *item) {
@@ -46,13 +48,11 @@ static uint64_t weight(size_t size) {
     return sizeof(zb__lru_item) + (uint64_t)size;
 }
 
-/* Takes the item at *link out of the table; its reference passes to the caller. */
-static zb__lru_item *take_out(zb__lru *lru, zb__lru_item **link) {
-    zb__lru_item *item = *link;
-    *link = item->chain;
+/* Takes an item out of the table; its reference passes to the caller. */
+static zb__lru_item *take_out(zb__lru *lru, zb__lru_item *item) {
+    zb__map_remove(&lru->table, &item->link);
     unlink_by_use(lru, item);
     lru->bytes -= weight(item->size);
-    lru->count--;
     return item;
 }
 
@@ -96,18 +96,17 @@ void zb__lru_release(zb__lru_item *item) {
 zb__lru_item *zb__lru_get(zb__lru *lru, const zb__lru_key *key, const uint64_t *version) {
     if (!version || lru->budget == 0)
         return NULL;
-    zb__lru_item *found = NULL, *stale = NULL;
+    zb__lru_item *stale = NULL;
     pthread_mutex_lock(&lru->lock);
-    zb__lru_item **link = lru->buckets ? find(lru, key) : NULL;
-    if (link && *link) {
-        if (memcmp((*link)->version, version, sizeof(*link)->version) == 0) {
-            found = *link;
-            atomic_fetch_add_explicit(&found->refs, 1, memory_order_relaxed);
-            unlink_by_use(lru, found);
-            link_newest(lru, found);
-        } else {
-            stale = take_out(lru, link);
-        }
+    zb__lru_item *found = find(lru, key);
+    if (found && memcmp(found->version, version, sizeof found->version) != 0) {
+        stale = take_out(lru, found);
+        found = NULL;
+    }
+    if (found) {
+        atomic_fetch_add_explicit(&found->refs, 1, memory_order_relaxed);
+        unlink_by_use(lru, found);
+        link_newest(lru, found);
     }
     pthread_mutex_unlock(&lru->lock);
     zb__lru_release(stale);
@@ -116,11 +115,11 @@ zb__lru_item *zb__lru_get(zb__lru *lru, const zb__lru_key *key, const uint64_t *
 
 bool zb__lru_has_like(zb__lru *lru, const zb__lru_key *key) {
     pthread_mutex_lock(&lru->lock);
-    const zb__lru_item *item = lru->buckets ? lru->buckets[bucket_of(lru, key)] : NULL;
-    while (item && memcmp(&item->key, key, BUCKET_WORDS * sizeof *key->word) != 0)
-        item = item->chain;
+    zb__map_link *link = zb__map_first(&lru->table, hash_of(key));
+    while (link && memcmp(&item_of(link)->key, key, HASH_WORDS * sizeof *key->word) != 0)
+        link = zb__map_next(link);
     pthread_mutex_unlock(&lru->lock);
-    return item != NULL;
+    return link != NULL;
 }
 
 /* Takes the least recently used out of the table until `size` more bytes fit the budget. Returns
@@ -128,8 +127,8 @@ bool zb__lru_has_like(zb__lru *lru, const zb__lru_key *key) {
 static zb__lru_item *evict(zb__lru *lru, size_t size) {
     zb__lru_item *evicted = NULL;
     while (lru->bytes + weight(size) > lru->budget && lru->oldest) {
-        zb__lru_item *item = take_out(lru, find(lru, &lru->oldest->key));
-        item->chain = evicted;
+        zb__lru_item *item = take_out(lru, lru->oldest);
+        item->older = evicted;
         evicted = item;
     }
     return evicted;
@@ -141,7 +140,7 @@ static zb__lru_item *evict(zb__lru *lru, size_t size) {
 static zb__lru_item *free_chain(zb__lru_item *chain, size_t size) {
     zb__lru_item *reusable = NULL;
     while (chain) {
-        zb__lru_item *next = chain->chain;
+        zb__lru_item *next = chain->older;
         if (!reusable && chain->size == size && atomic_load(&chain->refs) == 1)
             reusable = chain;
         else
@@ -172,40 +171,18 @@ zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const uint64_t *
     return item;
 }
 
-/* Doubles the table when it is full. False when there is none and none can be had. */
-static bool grow(zb__lru *lru) {
-    if (lru->count < lru->bucket_count)
-        return true;
-    size_t bucket_count = lru->bucket_count ? lru->bucket_count * 2 : 64;
-    zb__lru_item **buckets = calloc(bucket_count, sizeof(zb__lru_item *));
-    if (!buckets)
-        return lru->buckets != NULL;
-    free(lru->buckets);
-    lru->buckets = buckets;
-    lru->bucket_count = bucket_count;
-    for (zb__lru_item *item = lru->newest; item; item = item->older) {
-        zb__lru_item **head = &buckets[bucket_of(lru, &item->key)];
-        item->chain = *head;
-        *head = item;
-    }
-    return true;
-}
-
 void zb__lru_put(zb__lru *lru, zb__lru_item *item) {
     zb__lru_item *replaced = NULL, *evicted = NULL;
     pthread_mutex_lock(&lru->lock);
-    if (grow(lru)) {
-        zb__lru_item **link = find(lru, &item->key);
-        if (*link)
-            replaced = take_out(lru, link);
+    if (zb__map_reserve(&lru->table)) {
+        replaced = find(lru, &item->key);
+        if (replaced)
+            take_out(lru, replaced);
         /* zb__lru_new made room, but other threads may have put their items since. */
         evicted = evict(lru, item->size);
-        zb__lru_item **head = &lru->buckets[bucket_of(lru, &item->key)];
-        item->chain = *head;
-        *head = item;
+        zb__map_add(&lru->table, &item->link, hash_of(&item->key));
         link_newest(lru, item);
         lru->bytes += weight(item->size);
-        lru->count++;
         atomic_fetch_add_explicit(&item->refs, 1, memory_order_relaxed);
     }
     pthread_mutex_unlock(&lru->lock);
@@ -216,10 +193,9 @@ void zb__lru_put(zb__lru *lru, zb__lru_item *item) {
 void zb__lru_clear(zb__lru *lru) {
     pthread_mutex_lock(&lru->lock);
     zb__lru_item *list = lru->newest;
-    for (size_t i = 0; i < lru->bucket_count; i++)
-        lru->buckets[i] = NULL;
+    zb__map_free(&lru->table);
     lru->newest = lru->oldest = NULL;
-    lru->bytes = lru->count = 0;
+    lru->bytes = 0;
     pthread_mutex_unlock(&lru->lock);
     while (list) {
         zb__lru_item *older = list->older;

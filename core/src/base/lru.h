@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "base/slab.h"
 
 /* What an item is called, and what its data are: an item of another kind or size is never found,
@@ -26,6 +27,7 @@ typedef struct zb__lru_key {
 #define ZB__LRU_VERSION_WORDS 4
 
 typedef struct zb__lru_item {
+    zb__map_link link;   /* by its key */
     struct zb__lru *lru; /* the cache that it came from */
     bool in_slab;
     zb__lru_key key;
@@ -33,8 +35,7 @@ typedef struct zb__lru_item {
     size_t size;   /* of data, bytes */
     size_t lo, hi; /* the bytes of data that are valid */
     atomic_int refs;
-    struct zb__lru_item *chain;         /* in its bucket */
-    struct zb__lru_item *newer, *older; /* by last use */
+    struct zb__lru_item *newer, *older; /* by last use; older: also of what is evicted */
     _Alignas(64) unsigned char data[];
 } zb__lru_item;
 
@@ -42,8 +43,7 @@ typedef struct zb__lru {
     pthread_mutex_t lock;
     uint64_t budget, bytes; /* bytes: of the items in the table */
     uint64_t most;          /* one item alone may have this many, even if it is more than budget */
-    size_t count, bucket_count;
-    zb__lru_item **buckets;
+    zb__map table;
     zb__lru_item *newest, *oldest;
     zb__slabs slabs; /* memory of the items that fit */
 } zb__lru;

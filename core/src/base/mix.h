@@ -12,11 +12,4 @@ static inline uint64_t zb__mix(uint64_t hash, uint64_t word) {
     return hash ^ hash >> 32;
 }
 
-/* The same with each byte of a text. */
-static inline uint64_t zb__mix_text(uint64_t hash, const char *text) {
-    for (; *text; text++)
-        hash = zb__mix(hash, (unsigned char)*text);
-    return hash;
-}
-
 #endif

@@ -3,8 +3,9 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/mix.h"
+#include "base/map.h"
 #include "node/path.h"
 #include "node/version.h"
 #include "zarrbridge/sys/store.h"
@@ -18,7 +19,8 @@ static uint64_t mark_of(const zb_store *store, const char *path, const zb_valida
     uint64_t word = zb__version_word(version);
     if (!word)
         return 0;
-    return zb__mix_text(zb__mix(word, store->serial), path);
+    const uint64_t parts[3] = {word, store->serial, zb__hash(path, strlen(path))};
+    return zb__hash(parts, sizeof parts);
 }
 
 enum zb_code zb__plain_group_mark(zb_store *store, const char *path, uint64_t *out, zb_error *err) {

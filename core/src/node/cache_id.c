@@ -7,7 +7,7 @@
 
 #include "base/fork.h"
 #include "base/lru.h"
-#include "base/mix.h"
+#include "base/map.h"
 
 /* Bytes of documents and paths that are kept: those of some five thousand arrays. A larger document
    gets a number each time that it is opened, which costs more than its chunks by far. */
@@ -32,24 +32,14 @@ static void init(void) {
     zb__fork_guard_add(&guard);
 }
 
-/* By eight bytes: a document is hashed each time that its node is opened. */
-static uint64_t hash_bytes(uint64_t hash, const char *byte, size_t size) {
-    for (uint64_t eight; size >= sizeof eight; size -= sizeof eight, byte += sizeof eight) {
-        memcpy(&eight, byte, sizeof eight);
-        hash = zb__mix(hash, eight);
-    }
-    for (; size > 0; size--, byte++)
-        hash = zb__mix(hash, (unsigned char)*byte);
-    return hash;
-}
-
 /* Arrays whose keys are the same push each other out of the table, and no more: the store is in the
    key as it is, path and document are compared. */
 static zb__lru_key key_of(const zb_store *store, const char *path, size_t path_size,
                           const char *document, size_t size) {
-    const uint64_t hash = hash_bytes(hash_bytes(0, path, path_size), document, size);
-    return (zb__lru_key){
-        .word = {store->id, hash, path_size, size}, .kind = 1, .size = sizeof(given)};
+    const uint64_t hashes[2] = {zb__hash(path, path_size), zb__hash(document, size)};
+    return (zb__lru_key){.word = {store->id, zb__hash(hashes, sizeof hashes), path_size, size},
+                         .kind = 1,
+                         .size = sizeof(given)};
 }
 
 /* The sizes are the same, for they are in the key. */

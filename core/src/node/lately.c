@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fork.h"
-#include "base/mix.h"
+#include "base/map.h"
 #include "model/block.h"
 #include "node/notes.h"
 #include "node/path.h"
@@ -15,7 +15,6 @@
 /* Bytes of a store's documents and names: some ten thousand nodes. */
 #define MOST_BYTES ((size_t)16 << 20)
 
-#define BUCKETS 1024
 #define DEPTHS 16 /* of groups that are counted: deeper ones together */
 
 /* An answer counts from its time on, as long as the store has seen so many changes. */
@@ -26,7 +25,7 @@ typedef struct age {
 } age;
 
 typedef struct told {
-    struct told *next; /* in its bucket */
+    zb__map_link link; /* by its path */
     char *path;
     age document, listing;
     char *text; /* NULL: there is none */
@@ -41,7 +40,7 @@ typedef struct told {
 
 typedef struct lately {
     zb_attachment base;
-    told *bucket[BUCKETS];
+    zb__map nodes;
     size_t bytes;
     size_t listed[DEPTHS]; /* groups that a program has listed, by their depth */
     int64_t listed_last[DEPTHS];
@@ -61,6 +60,10 @@ bool zb__lately_pays(const zb_store *store) {
     return !store->hints.is_local && store->hints.fresh > 0 && zb_store_can_submit(store);
 }
 
+static told *after(const lately *l, const told *t) {
+    return (told *)(void *)zb__map_after(&l->nodes, t ? &t->link : NULL);
+}
+
 static void free_told(told *t) {
     zb__names_free(&t->names);
     free(t->text);
@@ -70,12 +73,11 @@ static void free_told(told *t) {
 
 static void release(zb_attachment *attached) {
     lately *l = (lately *)attached;
-    for (size_t i = 0; i < BUCKETS; i++) {
-        for (told *t = l->bucket[i], *next; t; t = next) {
-            next = t->next;
-            free_told(t);
-        }
+    for (told *t = after(l, NULL), *next; t; t = next) {
+        next = after(l, t);
+        free_told(t);
     }
+    zb__map_free(&l->nodes);
     free(l);
 }
 
@@ -110,11 +112,11 @@ static bool is_fresh(zb_store *store, const age *a) {
            a->changes == zb_store_changes(store);
 }
 
-static told **place_of(lately *l, const char *path) {
-    told **place = &l->bucket[zb__mix_text(0, path) % BUCKETS];
-    while (*place && strcmp((*place)->path, path) != 0)
-        place = &(*place)->next;
-    return place;
+static told *find(const lately *l, const char *path) {
+    zb__map_link *link = zb__map_first(&l->nodes, zb__hash(path, strlen(path)));
+    while (link && strcmp(((told *)(void *)link)->path, path) != 0)
+        link = zb__map_next(link);
+    return (told *)(void *)link;
 }
 
 void zb__lately_forget(zb_store *store) {
@@ -129,17 +131,13 @@ void zb__lately_forget(zb_store *store) {
 /* ---- Room --------------------------------------------------------------------------------- */
 
 static void drop_old(zb_store *store, lately *l) {
-    for (size_t i = 0; i < BUCKETS; i++) {
-        for (told **place = &l->bucket[i]; *place;) {
-            told *t = *place;
-            if (is_fresh(store, &t->document) || is_fresh(store, &t->listing)) {
-                place = &t->next;
-                continue;
-            }
-            l->bytes -= t->own_bytes + t->text_bytes + t->names_bytes;
-            *place = t->next;
-            free_told(t);
-        }
+    for (told *t = after(l, NULL), *next; t; t = next) {
+        next = after(l, t);
+        if (is_fresh(store, &t->document) || is_fresh(store, &t->listing))
+            continue;
+        l->bytes -= t->own_bytes + t->text_bytes + t->names_bytes;
+        zb__map_remove(&l->nodes, &t->link);
+        free_told(t);
     }
 }
 
@@ -152,14 +150,14 @@ static told *make_room(zb_store *store, lately *l, const char *path, size_t more
         drop_old(store, l);
     if (l->bytes + own + more > MOST_BYTES)
         return NULL;
-    told **place = place_of(l, path), *t = *place;
+    told *t = find(l, path);
     if (!t) {
-        t = calloc(1, sizeof *t);
+        t = zb__map_reserve(&l->nodes) ? calloc(1, sizeof *t) : NULL;
         if (!t || !(t->path = strdup(path))) {
             free(t);
             return NULL;
         }
-        *place = t;
+        zb__map_add(&l->nodes, &t->link, zb__hash(path, strlen(path)));
         t->own_bytes = own;
         l->bytes += own;
     }
@@ -218,7 +216,7 @@ void zb__lately_keep(zb_store *store, const zb__early_document *document, uint64
         t->has_block = text && tells_block(text);
         t->document = (age){.time = zb__now(), .changes = changes, .is_ahead = is_ahead};
         text = old;
-    } else if (l && (t = *place_of(l, document->path))) {
+    } else if (l && (t = find(l, document->path))) {
         t->document.time = 0;
     }
     if (l)
@@ -229,7 +227,7 @@ void zb__lately_keep(zb_store *store, const zb__early_document *document, uint64
 static bool get(zb_store *store, const char *path, bool takes, zb__early_document *document) {
     bool found = false;
     lately *l = enter(store, false);
-    told *t = l ? *place_of(l, path) : NULL;
+    told *t = l ? find(l, path) : NULL;
     if (t && is_fresh(store, &t->document) &&
         (takes ? t->document.is_ahead : t->text && !t->has_block)) {
         document->text = t->text ? copy_text(t->text, t->size) : NULL;
@@ -287,7 +285,7 @@ void zb__lately_keep_names(zb_store *store, const char *path, const zb__names *n
         t->is_whole = is_whole;
         t->listing = (age){.time = zb__now(), .changes = changes, .is_ahead = is_ahead};
         copy = old;
-    } else if (l && (t = *place_of(l, path))) {
+    } else if (l && (t = find(l, path))) {
         t->listing.time = 0;
     }
     if (l)
@@ -301,7 +299,7 @@ static bool has_ahead(zb_store *store, const told *t) {
 
 bool zb__lately_has_names(zb_store *store, const char *path) {
     lately *l = enter(store, false);
-    const bool has = l && has_ahead(store, *place_of(l, path));
+    const bool has = l && has_ahead(store, find(l, path));
     if (l)
         leave();
     return has;
@@ -310,7 +308,7 @@ bool zb__lately_has_names(zb_store *store, const char *path) {
 bool zb__lately_take_names(zb_store *store, const char *path, zb__names *out) {
     size_t bytes;
     lately *l = enter(store, false);
-    told *t = l ? *place_of(l, path) : NULL;
+    told *t = l ? find(l, path) : NULL;
     const bool found = has_ahead(store, t) && copy_names(&t->names, out, &bytes);
     if (found)
         t->listing.is_ahead = false;
@@ -329,7 +327,7 @@ bool zb__lately_lacks(zb_store *store, const char *path, bool *knows) {
     bool lacks = false;
     *knows = false;
     lately *l = group && *path ? enter(store, false) : NULL;
-    told *t = l ? *place_of(l, group) : NULL;
+    told *t = l ? find(l, group) : NULL;
     if (t && is_fresh(store, &t->listing) && !zb__name_is_ours(name)) {
         *knows = true;
         lacks = t->is_whole && t->names.count &&
@@ -357,12 +355,10 @@ enum zb_code zb__lately_groups(zb_store *store, const char *path, size_t most, z
     enum zb_code code;
     *out = (zb__names){.count = 0};
     code = zb__names_add(out, (zb__name){.text = strdup(path)}, err);
-    for (size_t i = 0; l && i < BUCKETS; i++) {
-        for (const told *t = l->bucket[i]; t && !code; t = t->next) {
-            if (t->is_group && is_fresh(store, &t->document) && !is_fresh(store, &t->listing) &&
-                depth_of(t->path) == depth && strcmp(t->path, path) > 0)
-                code = zb__names_add(out, (zb__name){.text = strdup(t->path)}, err);
-        }
+    for (const told *t = l ? after(l, NULL) : NULL; t && !code; t = after(l, t)) {
+        if (t->is_group && is_fresh(store, &t->document) && !is_fresh(store, &t->listing) &&
+            depth_of(t->path) == depth && strcmp(t->path, path) > 0)
+            code = zb__names_add(out, (zb__name){.text = strdup(t->path)}, err);
     }
     if (l)
         leave();

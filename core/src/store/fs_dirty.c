@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/list.h"
 #include "store/fs_dirty.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
@@ -19,65 +18,57 @@
 
 #define DIRTY_MAX 1024
 
+/* A directory whose entries changed, or a file that was put to be durable with the next flush. */
+typedef struct dirty {
+    zb__map_link link; /* by its path */
+    uint64_t change;   /* grows with each change: an entry changed during its sync stays */
+    bool is_file;
+    char path[]; /* beneath the root, "" for the root itself, ".." for the root's own name */
+} dirty;
+
 bool zb__fs_is_below(const char *key, const char *prefix) {
     size_t length = strlen(prefix);
     return length == 0 || (strncmp(key, prefix, length) == 0 && key[length] == '/');
 }
 
-static unsigned *chain_of(zb__fs *fs, uint64_t hash) {
-    return &fs->dirty_chain[hash % ZB__FS_DIRTY_CHAINS];
+static dirty *after(const zb__fs *fs, const dirty *entry) {
+    return (dirty *)(void *)zb__map_after(&fs->dirty, entry ? &entry->link : NULL);
 }
 
-static zb__fs_dirty *find_dirty(zb__fs *fs, const char *path, uint64_t hash, bool is_file) {
-    for (unsigned i = *chain_of(fs, hash); i > 0; i = fs->dirty[i - 1].next) {
-        zb__fs_dirty *entry = &fs->dirty[i - 1];
-        if (entry->hash == hash && entry->is_file == is_file && strcmp(entry->path, path) == 0)
+static dirty *find(const zb__fs *fs, const char *path, bool is_file) {
+    zb__map_link *link = zb__map_first(&fs->dirty, zb__hash(path, strlen(path)));
+    for (; link; link = zb__map_next(link)) {
+        dirty *entry = (dirty *)(void *)link;
+        if (entry->is_file == is_file && strcmp(entry->path, path) == 0)
             return entry;
     }
     return NULL;
 }
 
-/* Where its chain tells the index of an entry. */
-static unsigned *link_to(zb__fs *fs, const zb__fs_dirty *entry) {
-    unsigned *link = chain_of(fs, entry->hash);
-    while (&fs->dirty[*link - 1] != entry)
-        link = &fs->dirty[*link - 1].next;
-    return link;
-}
-
-/* Room for one more; NULL when there are too many, or memory runs out. */
-static zb__fs_dirty *add_dirty(zb__fs *fs, const char *path, uint64_t hash, bool is_file) {
-    if (fs->dirty_count >= DIRTY_MAX ||
-        !zb__list_grow(&fs->dirty, fs->dirty_count, &fs->dirty_capacity, sizeof *fs->dirty))
+/* NULL when there are too many, or memory runs out. */
+static dirty *add(zb__fs *fs, const char *path, bool is_file) {
+    const size_t length = strlen(path);
+    if (fs->dirty.count >= DIRTY_MAX || !zb__map_reserve(&fs->dirty))
         return NULL;
-    char *copy = strdup(path);
-    if (!copy)
+    dirty *added = malloc(sizeof *added + length + 1);
+    if (!added)
         return NULL;
-    unsigned *chain = chain_of(fs, hash);
-    zb__fs_dirty *added = &fs->dirty[fs->dirty_count++];
-    *added = (zb__fs_dirty){.path = copy, .hash = hash, .next = *chain, .is_file = is_file};
-    *chain = (unsigned)fs->dirty_count;
+    added->is_file = is_file;
+    memcpy(added->path, path, length + 1);
+    zb__map_add(&fs->dirty, &added->link, zb__hash(path, length));
     return added;
 }
 
-/* The last one takes its place. */
-static void remove_dirty(zb__fs *fs, zb__fs_dirty *entry) {
-    zb__fs_dirty *last = &fs->dirty[fs->dirty_count - 1];
-    free(entry->path);
-    *link_to(fs, entry) = entry->next;
-    if (last != entry) {
-        *link_to(fs, last) = (unsigned)(entry - fs->dirty) + 1;
-        *entry = *last;
-    }
-    fs->dirty_count--;
+static void drop(zb__fs *fs, dirty *entry) {
+    zb__map_remove(&fs->dirty, &entry->link);
+    free(entry);
 }
 
 static void mark(zb__fs *fs, const char *path, bool is_file) {
     pthread_mutex_lock(&fs->lock);
-    const uint64_t hash = fs->dirty_all ? 0 : zb__fs_hash(path);
-    zb__fs_dirty *entry = fs->dirty_all ? NULL : find_dirty(fs, path, hash, is_file);
+    dirty *entry = fs->dirty_all ? NULL : find(fs, path, is_file);
     if (!entry && !fs->dirty_all)
-        entry = add_dirty(fs, path, hash, is_file);
+        entry = add(fs, path, is_file);
     *(entry ? &entry->change : &fs->dirty_all) = ++fs->changes;
     pthread_mutex_unlock(&fs->lock);
 }
@@ -92,17 +83,16 @@ void zb__fs_mark_file(zb__fs *fs, const char *key) {
 
 void zb__fs_mark_moved(zb__fs *fs, const char *from) {
     pthread_mutex_lock(&fs->lock);
-    for (size_t i = 0; i < fs->dirty_count; i++) {
-        if (zb__fs_is_below(fs->dirty[i].path, from))
+    for (const dirty *entry = after(fs, NULL); entry; entry = after(fs, entry))
+        if (zb__fs_is_below(entry->path, from))
             fs->dirty_all = ++fs->changes;
-    }
     pthread_mutex_unlock(&fs->lock);
 }
 
 void zb__fs_free_dirty(zb__fs *fs) {
-    for (size_t i = 0; i < fs->dirty_count; i++)
-        free(fs->dirty[i].path);
-    free(fs->dirty);
+    for (dirty *entry; (entry = after(fs, NULL)) != NULL;)
+        drop(fs, entry);
+    zb__map_free(&fs->dirty);
 }
 
 /* Syncs a directory; errno. A directory that is gone has nothing to keep; its removal is an entry
@@ -134,9 +124,10 @@ static enum zb_code sync_all(zb__fs *fs, zb_error *err) {
     pthread_mutex_lock(&fs->lock);
     if (fs->dirty_all == change)
         fs->dirty_all = 0;
-    for (size_t i = fs->dirty_count; i-- > 0;) {
-        if (fs->dirty[i].change <= until)
-            remove_dirty(fs, &fs->dirty[i]);
+    for (dirty *entry = after(fs, NULL), *next; entry; entry = next) {
+        next = after(fs, entry);
+        if (entry->change <= until)
+            drop(fs, entry);
     }
     pthread_mutex_unlock(&fs->lock);
     return ZB_OK;
@@ -154,20 +145,19 @@ static int sync_file(const zb__fs *fs, const char *path) {
     return failed;
 }
 
-static bool concerns(const zb__fs_dirty *entry, const char *key) {
+static bool concerns(const dirty *entry, const char *key) {
     return !key || (!entry->is_file &&
                     (strcmp(entry->path, "..") == 0 || zb__fs_is_below(key, entry->path)));
 }
 
 /* The next one that changed up to `until`: files before directories, so that no name is made to
    last before its file. Called with fs->lock. */
-static zb__fs_dirty *next_dirty(const zb__fs *fs, const char *key, uint64_t until) {
-    zb__fs_dirty *found = NULL;
-    for (size_t i = 0; i < fs->dirty_count && !(found && found->is_file); i++) {
-        zb__fs_dirty *entry = &fs->dirty[i];
+static const dirty *next_of(const zb__fs *fs, const char *key, uint64_t until) {
+    const dirty *found = NULL;
+    for (const dirty *entry = after(fs, NULL); entry && !(found && found->is_file);
+         entry = after(fs, entry))
         if (entry->change <= until && concerns(entry, key) && (!found || entry->is_file))
             found = entry;
-    }
     return found;
 }
 
@@ -175,20 +165,20 @@ enum zb_code zb__fs_sync_names(zb__fs *fs, const char *key, zb_error *err) {
     enum zb_code code = sync_all(fs, err);
     pthread_mutex_lock(&fs->lock);
     uint64_t until = fs->changes;
-    zb__fs_dirty *entry;
-    while (code == ZB_OK && (entry = next_dirty(fs, key, until)) != NULL) {
+    const dirty *next;
+    while (code == ZB_OK && (next = next_of(fs, key, until)) != NULL) {
         char path[PATH_MAX];
-        snprintf(path, sizeof path, "%s", entry->path);
-        uint64_t change = entry->change;
-        bool is_file = entry->is_file;
+        snprintf(path, sizeof path, "%s", next->path);
+        uint64_t change = next->change;
+        bool is_file = next->is_file;
         pthread_mutex_unlock(&fs->lock);
         int failed = is_file ? sync_file(fs, path) : sync_directory(fs, path);
         if (failed)
             code = zb__fs_fail_write(err, failed, is_file ? "sync" : "sync the directory", path);
         pthread_mutex_lock(&fs->lock);
-        entry = failed ? NULL : find_dirty(fs, path, zb__fs_hash(path), is_file);
+        dirty *entry = failed ? NULL : find(fs, path, is_file);
         if (entry && entry->change == change)
-            remove_dirty(fs, entry);
+            drop(fs, entry);
     }
     pthread_mutex_unlock(&fs->lock);
     return code;

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mix.h"
+#include "base/map.h"
 
 /* A window lies in a few shards. */
 #define SLOTS 16
@@ -101,7 +101,7 @@ static zb__fs_kept *make_room(int *fd) {
 /* ---- Any thread ----------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const zb__fs *fs, const char *key) {
-    return zb__mix_text(zb__mix(0, (uintptr_t)fs), key);
+    return zb__hash(key, strlen(key)) ^ (uintptr_t)fs;
 }
 
 /* What another thread keeps at the same moment may be missed: a version tells whether it serves. */

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/fork.h"
+#include "base/map.h"
 #include "zarrbridge/sys/store.h"
 
 #define ZB__FS_TEMP ".zb-tmp"
@@ -33,19 +34,6 @@
         while (result_ < 0 && errno == EINTR);                                                     \
         (int)result_;                                                                              \
     })
-
-/* A change that is not on disk yet: a directory whose entries changed, or a file that was put to be
-   durable with the next flush. */
-typedef struct zb__fs_dirty {
-    char *path; /* beneath the root, "" for the root itself, ".." for the root's own name */
-    uint64_t hash;
-    uint64_t change; /* grows with each change: an entry changed during its sync stays */
-    unsigned next;   /* one more than the index of the next one in its chain; 0: none */
-    bool is_file;
-} zb__fs_dirty;
-
-/* Chains by hash, in which an entry is found. */
-#define ZB__FS_DIRTY_CHAINS 256
 
 typedef struct zb__fs_waiting zb__fs_waiting;
 typedef struct zb__fs_lock zb__fs_lock;
@@ -76,9 +64,7 @@ typedef struct zb__fs {
     zb_batch own;        /* of puts without a batch */
     zb_error loss;       /* the last failure of making names and visible objects durable, */
     uint64_t losses;     /* and how many there were: each batch is told those since its puts */
-    zb__fs_dirty *dirty;
-    size_t dirty_count, dirty_capacity;
-    unsigned dirty_chain[ZB__FS_DIRTY_CHAINS]; /* where each begins, as `next` says it */
+    zb__map dirty;       /* changes that are not on disk yet, by path: fs_dirty.c */
     uint64_t dirty_all; /* the last change that was not remembered, there being too many; 0: none */
     uint64_t changes;
     uint64_t *swept; /* hashes of directories that were cleaned, see fs_sweep.c */

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "store/fs_discard.h"
 #include "store/fs_lock.h"
 #include "store/fs_path.h"
@@ -97,7 +98,7 @@ static bool sweep_entry(zb__fs *fs, int dir, const char *name, bool remove, int 
    it, which only costs a second look. */
 static bool is_first_time(zb__fs *fs, const char *path) {
     enum { PLACES = 4096 };
-    uint64_t hash = zb__fs_hash(path) | 1;
+    uint64_t hash = zb__hash(path, strlen(path)) | 1;
     bool first = true;
     pthread_mutex_lock(&fs->lock);
     if (!fs->swept)

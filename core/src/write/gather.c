@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mix.h"
 #include "base/pages.h"
 #include "base/slab.h"
 #include "kernel/move.h"
@@ -41,37 +40,19 @@ static void link_newest(zb_writer *writer, zb__open_chunk *chunk) {
 
 /* ---- The table of open chunks, by index ---- */
 
-/* The link that leads to the chunk of this index, or to the NULL where it would be. */
-static zb__open_chunk **find_link(const zb_writer *writer, const uint64_t *index) {
-    uint64_t hash = 0;
-    for (uint32_t d = 0; d < writer->layout.ndim; d++)
-        hash = zb__mix(hash, index[d]);
-    zb__open_chunk **link = &writer->buckets[hash & (writer->bucket_count - 1)];
-    while (*link && memcmp((*link)->index, index, writer->layout.ndim * sizeof *index) != 0)
-        link = &(*link)->chain;
-    return link;
+static uint64_t hash_of(const zb_writer *writer, const uint64_t *index) {
+    return zb__hash(index, writer->layout.ndim * sizeof *index);
+}
+
+static zb__open_chunk *chunk_of(zb__map_link *link) {
+    return (zb__open_chunk *)(void *)link;
 }
 
 zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *index) {
-    return writer->bucket_count ? *find_link(writer, index) : NULL;
-}
-
-/* Makes room for one more chunk in the table. False when there is no memory. */
-static bool reserve_place(zb_writer *writer) {
-    if (writer->open_count < writer->bucket_count)
-        return true;
-    size_t count = writer->bucket_count ? 2 * writer->bucket_count : 64;
-    zb__open_chunk **buckets = calloc(count, sizeof(zb__open_chunk *));
-    if (!buckets)
-        return false;
-    free(writer->buckets);
-    writer->buckets = buckets;
-    writer->bucket_count = count;
-    for (zb__open_chunk *chunk = writer->newest; chunk; chunk = chunk->older) {
-        chunk->chain = NULL;
-        *find_link(writer, chunk->index) = chunk;
-    }
-    return true;
+    zb__map_link *link = zb__map_first(&writer->open, hash_of(writer, index));
+    while (link && memcmp(chunk_of(link)->index, index, writer->layout.ndim * sizeof *index) != 0)
+        link = zb__map_next(link);
+    return chunk_of(link);
 }
 
 /* ---- Memory of units: the elements, and behind them their bits ---- */
@@ -183,8 +164,7 @@ void zb__spare_free(zb_writer *writer) {
 /* ---- Open chunks ---- */
 
 void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk) {
-    *find_link(writer, chunk->index) = chunk->chain;
-    writer->open_count--;
+    zb__map_remove(&writer->open, &chunk->link);
     unlink_chunk(writer, chunk);
     for (uint64_t i = 0; i < chunk->layout->units; i++) {
         if (chunk->units[i].elements)
@@ -206,7 +186,7 @@ static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index,
                                   const zb__layout *layout) {
     zb__open_chunk *chunk = calloc(1, sizeof *chunk);
     zb__open_unit *units = calloc((size_t)layout->units, sizeof *units);
-    if (!chunk || !units || !reserve_place(writer)) {
+    if (!chunk || !units || !zb__map_reserve(&writer->open)) {
         free(chunk);
         free(units);
         return NULL;
@@ -225,8 +205,7 @@ static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index,
     chunk->bytes = chunk_bytes(layout);
     zb__waiting_bytes((int64_t)chunk->bytes);
     link_newest(writer, chunk);
-    *find_link(writer, index) = chunk;
-    writer->open_count++;
+    zb__map_add(&writer->open, &chunk->link, hash_of(writer, index));
     return chunk;
 }
 

@@ -67,7 +67,7 @@ static bool has_more_than(const region *r, uint32_t ndim, uint64_t most) {
 /* By the shorter way: through the chunks of the region, or through the open ones. */
 static bool has_open(const zb_writer *writer, const region *r) {
     const uint32_t ndim = writer->node->array->info.ndim;
-    if (has_more_than(r, ndim, writer->open_count)) {
+    if (has_more_than(r, ndim, writer->open.count)) {
         const zb__open_chunk *open = writer->newest;
         while (open && !touches(r, ndim, open))
             open = open->older;
@@ -91,7 +91,7 @@ bool zb_writer_waits(const zb_writer *writer, const uint64_t *start, const uint6
     region touched;
     if (writer->lost)
         return true;
-    return writer->open_count > 0 && find_region(writer->node->array, start, count, &touched) &&
+    return writer->open.count > 0 && find_region(writer->node->array, start, count, &touched) &&
            has_open(writer, &touched);
 }
 
@@ -100,9 +100,9 @@ enum zb_code zb_writer_store_box(zb_writer *writer, const uint64_t *start, const
     region touched;
     if (writer->lost)
         return zb__fail_lost(writer, err);
-    if (writer->open_count == 0 || !find_region(writer->node->array, start, count, &touched))
+    if (writer->open.count == 0 || !find_region(writer->node->array, start, count, &touched))
         return ZB_OK;
-    zb__open_chunk **list = malloc(writer->open_count * sizeof(zb__open_chunk *));
+    zb__open_chunk **list = malloc(writer->open.count * sizeof(zb__open_chunk *));
     if (!list)
         return zb_fail(err, ZB_ENOMEM, "no memory for a list of chunks");
     const size_t found = list_open(writer, &touched, list);

@@ -117,7 +117,7 @@ static enum zb_code run_jobs(zb_writer *writer, plan *p, zb_error *err) {
 
 /* Stores open chunks, the least recently used first, until `excess` bytes or all are free. */
 static enum zb_code store_oldest(zb_writer *writer, uint64_t excess, zb_error *err) {
-    zb__open_chunk **list = malloc((writer->open_count + 1) * sizeof(zb__open_chunk *));
+    zb__open_chunk **list = malloc((writer->open.count + 1) * sizeof(zb__open_chunk *));
     if (!list)
         return zb_fail(err, ZB_ENOMEM, "no memory for a list of chunks");
     size_t count = 0;
@@ -299,7 +299,7 @@ void zb_writer_abandon(zb_writer *writer) {
     zb_batch_end(&writer->batch);
     zb__block_pool_free(&writer->blocks);
     zb__chunk_layouts_free(writer);
-    free(writer->buckets);
+    zb__map_free(&writer->open);
     free(writer->layout.fill);
     pthread_mutex_destroy(&writer->document_lock);
     zb_node_release(writer->first);

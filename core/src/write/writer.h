@@ -19,6 +19,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/map.h"
 #include "base/slab.h"
 #include "write/layout.h"
 #include "write/unit_blocks.h"
@@ -37,8 +38,8 @@ typedef struct zb__open_unit {
 } zb__open_unit;
 
 typedef struct zb__open_chunk {
+    zb__map_link link;                    /* by its index */
     struct zb__open_chunk *newer, *older; /* in the order of last use */
-    struct zb__open_chunk *chain;         /* the next in its bucket */
     uint64_t index[ZB_MAX_NDIM];          /* in the array's grid, the array's dimension order */
     uint64_t origin[ZB_MAX_NDIM];         /* its first element, in stored dimensions */
     uint64_t missing;                     /* of all units */
@@ -57,10 +58,9 @@ struct zb_writer {
     struct zb__shaped_layout *shaped; /* those of chunks of other shapes (chunk_layout.h) */
     zb__block_pool blocks;            /* for encoded units; guarded by the run that encodes */
     zb__open_chunk *newest, *oldest;
-    zb__slabs slabs;          /* memory of open units */
-    struct zb__spare *spare;  /* memory of units that are no longer open: idle memory */
-    zb__open_chunk **buckets; /* by hash of the index; as many as open chunks, or more */
-    size_t bucket_count, open_count;
+    zb__slabs slabs;                 /* memory of open units */
+    struct zb__spare *spare;         /* memory of units that are no longer open: idle memory */
+    zb__map open;                    /* chunks by their index */
     zb_batch batch;                  /* of the objects that are put */
     pthread_mutex_t document_lock;   /* guards the two below, and `node` from other threads */
     zb_validator document;           /* version of the array's document that was last looked at */

@@ -294,16 +294,16 @@ static void roomy(void *unused) {
     (void)unused;
     uint64_t reads = read_rows();
     CHILD_CHECK(reads == 4 + 64, "%" PRIu64 " reads", reads); /* each index and chunk once */
-    CHILD_CHECK(zb__chunk_cache()->count == 64, "%zu chunks", zb__chunk_cache()->count);
-    CHILD_CHECK(zb__index_cache()->count == 4, "%zu indexes", zb__index_cache()->count);
+    CHILD_CHECK(zb__chunk_cache()->table.count == 64, "%zu chunks", zb__chunk_cache()->table.count);
+    CHILD_CHECK(zb__index_cache()->table.count == 4, "%zu indexes", zb__index_cache()->table.count);
 }
 
 static void small_cache(void *unused) {
     (void)unused;
     uint64_t reads = read_rows();
     CHILD_CHECK(reads == 4 + 128, "%" PRIu64 " reads", reads);
-    CHILD_CHECK(zb__chunk_cache()->count > 0 && zb__chunk_cache()->count < 20, "%zu chunks",
-                zb__chunk_cache()->count);
+    CHILD_CHECK(zb__chunk_cache()->table.count > 0 && zb__chunk_cache()->table.count < 20,
+                "%zu chunks", zb__chunk_cache()->table.count);
 }
 
 static void no_cache(void *unused) {
