@@ -74,6 +74,19 @@ def test_what_passes_is_counted(machine):
     assert status == 0 and end == ["2 of 2 passed, 0 skipped"]
 
 
+@pytest.mark.parametrize("name, step", [("ctest", "release"), ("test-in", "forky")])
+def test_with_all_the_steps_behind_one_that_fails_are_taken(machine, name, step):
+    for program in ("cmake", "ninja", "ctest"):
+        machine.program(program, CONFIGURES)
+    place = machine.tool if name == "test-in" else machine.program
+    place(name, '[[ $* != *" plugins" && $* != *"preset release -j"* ]]')
+    status, head, end = machine.test("--all", "release", "format", "forky", "asan")
+    assert status == 1 and "All files are formatted" in head and "\n== Tests: asan" in head
+    assert end == ["3 of 4 passed, 0 skipped", f"Failed: {step}"]
+    status, head, end = machine.test(step, "format")
+    assert status != 0 and "All files are formatted" not in head and not end
+
+
 def test_ten_of_many_entries_are_shown(machine):
     """More lines than a pipe takes: a reader that leaves after ten ends the writer, and the script with 141."""
     machine.program("cmake", "mkdir -p build/release/Testing/Temporary; : >build/release/Testing/Temporary/LastTest.log")
