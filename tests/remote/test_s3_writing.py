@@ -4,6 +4,7 @@
 import contextlib
 import ctypes
 import hashlib
+import itertools
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 import zarr
 
 from conftest import make_store, run
+from length import SEED, by_length
 from remote_store import TEXT, RemoteStore, Writer, ZarrbridgeError, call, lib
 from simserver import SimServer
 from sims3 import S3
@@ -325,6 +327,52 @@ def test_a_merge_of_fill_values_takes_nothing_from_others(serve, form):
     assert not array(server)[...].any()
     with RemoteStore(NAME) as store:
         assert not store.read("a", (8, 8), "<i4").any()
+
+
+RACER = """
+import json, random, sys
+sys.path.insert(0, sys.argv[1])
+from test_s3_writing import ZarrbridgeError, write
+own, draw = range(int(sys.argv[2]), 8, 3), random.Random(sys.argv[2] + sys.argv[3])
+for line in sys.stdin:
+    done = []
+    for _ in range(8):
+        row, value = draw.choice(own), draw.choice([0, draw.randrange(1, 1000)])
+        try:
+            write(row, value)
+            done.append((row, value, None))
+        except ZarrbridgeError as refused:
+            done.append((row, value, str(refused)))
+    print(json.dumps(done), flush=True)
+"""
+
+
+@pytest.mark.parametrize("form", [dict(shards=(8, 8)), dict(codecs=INDEX_FIRST, chunks=(8, 8)), dict()],
+                         ids=["shard", "index_at_the_start", "chunk"])
+def test_programs_that_set_and_clear_rows_of_one_shard_lose_none(serve, form):
+    """Three at once, each with rows of its own. What is there is what was acknowledged last, or refused since."""
+    server = serve()
+    create(**form)
+    here, may_be = os.path.dirname(os.path.abspath(__file__)), {row: {0} for row in range(8)}
+    refusals, racers = [], []
+    for number in range(3):
+        racers.append(subprocess.Popen([sys.executable, "-c", RACER, here, str(number), str(SEED)], text=True,
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+    for _ in range(by_length(2, 30, 200)):
+        for racer in racers:
+            racer.stdin.write("go\n")
+            racer.stdin.flush()
+        for row, value, refusal in itertools.chain(*(json.loads(racer.stdout.readline()) for racer in racers)):
+            may_be[row] = may_be[row] | {value} if refusal else {value}
+            refusals += [refusal] if refusal else []
+        found = array(server)[...]
+        wrong = {row: (values.tolist(), may_be[row]) for row, values in enumerate(found)
+                 if len(set(values.tolist())) != 1 or values[0] not in may_be[row]}
+        assert not wrong, f"ZARRBRIDGE_SEED={SEED}"
+    for racer in racers:
+        racer.stdin.close()
+        assert racer.wait() == 0
+    assert all("ECONFLICT" in refusal for refusal in refusals), refusals
 
 
 @pytest.mark.parametrize("shards", [None, (4,)])
