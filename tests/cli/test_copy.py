@@ -94,6 +94,20 @@ def test_texts(tmp_path, order, fill):
     assert made[2:].tolist() == [[fill or ""] * 3] * 2
 
 
+def test_structs_of_both_byte_orders(tmp_path):
+    values = np.array([(i, i / 2) for i in range(5)], dtype=[("a", ">i4"), ("b", "<f8")])
+    array = zarr.create_array(tmp_path / "s.zarr", shape=(5,), chunks=(2,), dtype=values.dtype,
+                              zarr_format=2, filters=None, compressors=None)
+    array[...] = values
+    assert run("verify", tmp_path / "s.zarr")[0] == 0
+    assert "zarrbridge.bytes" in "".join(run("info", tmp_path / "s.zarr")[1])
+    assert run("copy", tmp_path / "s.zarr", tmp_path / "new.zarr")[0] == 0
+    made = json.loads((tmp_path / "new.zarr/zarr.json").read_text())
+    assert made["codecs"] == [{"name": "bytes", "configuration": {"endian": "little"}}]
+    stored = b"".join((tmp_path / f"new.zarr/c/{i}").read_bytes() for i in range(3))
+    assert np.frombuffer(stored, "<i4,<f8")[:5].tolist() == values.tolist()
+
+
 def test_an_array_and_a_group_by_themselves(old, tmp_path):
     folder, values = old
     assert run("copy", folder / "g" / "zlib", tmp_path / "a.zarr")[0] == 0

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import h5py
+import numcodecs
 import numpy as np
 import pytest
 import zarr
@@ -68,6 +69,8 @@ TYPES = {
     "spans": np.array([1, -2, 3], dtype=">m8[s]"),
     "raw": np.array([b"\1\2\3", b"", b"\xff"], dtype="V3"),
     "struct": np.array([(1, 2.5), (-3, 0.0), (7, np.inf)], dtype=[("a", "<i2"), ("b", "<f8")]),
+    "both_orders": np.array([(1, 2.5, (3, 4)), (-3, 0.0, (5, 6)), (7, np.inf, (8, -9))],
+                            dtype=[("a", ">i4"), ("b", "<f8"), ("in", [("c", "|u1"), ("d", ">i2")])]),
 }
 
 
@@ -86,11 +89,34 @@ def test_types_that_are_no_numbers(tmp_path, name):
             native = values.astype(values.dtype.newbyteorder("="))
             assert got.dtype == "i8" and np.array_equal(got, native.view("i8"))
         else:
-            assert np.array_equal(got, values) and got.dtype == values.dtype
+            native = values.astype(values.dtype.newbyteorder("="))
+            assert np.array_equal(got, native) and got.dtype == native.dtype
 
 
 def change(path, **members):
     path.write_text(json.dumps(json.loads(path.read_text()) | members))
+
+
+@pytest.mark.parametrize("compressor", [None, numcodecs.Blosc("lz4"), numcodecs.Zlib()])
+@pytest.mark.parametrize("order", "CF")
+def test_structs_whose_fields_have_both_byte_orders(tmp_path, order, compressor):
+    dtype = np.dtype([("a", ">i4"), ("b", "<f8"), ("c", ">U2"), ("d", "<u2")])
+    values = np.array([[(i, j / 2, f"{i}{j}", i * j) for j in range(7)] for i in range(5)], dtype)
+    fill = np.array((9, 0.5, "é", 1), dtype)[()]
+    array = zarr.create_array(tmp_path / "x.zarr", shape=(6, 7), chunks=(2, 3), dtype=dtype, order=order,
+                              zarr_format=2, filters=None, compressors=compressor, fill_value=fill)
+    array[:4] = values[:4]
+    with h5py.File(tmp_path / "x.zarr", "r") as file:
+        (dataset,) = file.values()
+        got, part = dataset[...], dataset[1:4:2, 2:6]
+        assert dataset["a"][3].tolist() == [3] * 7
+        assert dataset.fillvalue[0] == 9
+    for name in "abd":
+        assert np.array_equal(got[name][:4], values[name][:4])
+        assert np.array_equal(part[name], values[name][1:4:2, 2:6])
+        assert (got[name][4:] == fill[name]).all()
+    assert [text.decode() for text in got["c"][:4].flat] == values["c"][:4].flatten().tolist()
+    assert {text.decode() for text in got["c"][4:].flat} == {"é"}
 
 
 @pytest.mark.parametrize("members, reason", [

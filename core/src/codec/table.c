@@ -18,6 +18,7 @@
     line(numcodecs_astype) \
     line(numcodecs_packbits) \
     line(bytes) \
+    line(field_bytes) \
     line(packbits) \
     line(vlen_utf8) \
     line(vlen_bytes) \

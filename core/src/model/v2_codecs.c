@@ -124,7 +124,7 @@ static const codec_row rows[] = {
 typedef struct chain {
     zb_json_writer *w;
     const zb__v2_dtype *dtype;
-    char order; /* of the elements behind the codecs of arrays */
+    char order; /* of the elements behind the codecs of arrays, as of a zb__v2_dtype */
     bool transposed, serialised;
 } chain;
 
@@ -183,12 +183,15 @@ static void write_codec(chain *c, const codec_row *row, const char *name, const 
 static void write_bytes(chain *c) {
     zb_json_begin_object(c->w);
     zb_json_write_name(c->w, "name");
-    zb_json_write_string(c->w, "bytes");
+    zb_json_write_string(c->w, c->order == ZB__V2_BOTH ? "zarrbridge.bytes" : "bytes");
     if (c->order != '|') {
         zb_json_write_name(c->w, "configuration");
         zb_json_begin_object(c->w);
         zb_json_write_name(c->w, "endian");
-        zb_json_write_string(c->w, c->order == '>' ? "big" : "little");
+        if (c->order == ZB__V2_BOTH)
+            zb__v2_orders_write(c->w, c->dtype);
+        else
+            zb_json_write_string(c->w, c->order == '>' ? "big" : "little");
         zb_json_end_object(c->w);
     }
     zb_json_end_object(c->w);

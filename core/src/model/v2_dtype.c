@@ -4,8 +4,8 @@
  * and for times a unit; structs are lists of fields. The table has a line for each type; whether
  * the type of version 3 can be read is the affair of its parser, which has the last word.
  *
- * Version 3 keeps the byte order of a whole array in its codec, so that a struct whose fields
- * differ in it has no translation.
+ * Version 3 keeps the byte order of a whole array in its codec. That of a struct whose fields
+ * differ in it becomes a codec of our own (codec/field_bytes.c).
  */
 #include "model/v2_dtype.h"
 
@@ -153,10 +153,10 @@ static enum zb_code add_field(const zb_json *field, zb__v2_dtype *out, zb_error 
     enum zb_code code = zb__v2_dtype_parse(value, NULL, &type, err);
     if (code)
         return code;
-    if (type.order != '|' && out->order != '|' && type.order != out->order)
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "dtype has fields of both byte orders, which is not supported");
-    out->order = type.order != '|' ? type.order : out->order;
+    if (out->order == '|')
+        out->order = type.order;
+    else if (type.order != '|' && type.order != out->order)
+        out->order = ZB__V2_BOTH;
     out->size += type.size; /* fewer than 2^32 fields of less than 2^34 bytes */
     return ZB_OK;
 }
@@ -195,6 +195,18 @@ static void write_fields(zb_json_writer *w, const zb_json *fields) {
         zb_json_write_name(w, "data_type");
         zb__v2_dtype_write(w, &type);
         zb_json_end_object(w);
+    }
+    zb_json_end_array(w);
+}
+
+void zb__v2_orders_write(zb_json_writer *w, const zb__v2_dtype *dtype) {
+    zb_json_begin_array(w);
+    for (const zb_json *f = zb_json_first(dtype->fields); f; f = zb_json_next(f)) {
+        const zb__v2_dtype type = zb__v2_field(f);
+        if (type.form == ZB__V2_STRUCT)
+            zb__v2_orders_write(w, &type);
+        else
+            zb_json_write_string(w, type.order == '>' ? "big" : "little");
     }
     zb_json_end_array(w);
 }

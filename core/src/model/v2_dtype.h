@@ -16,13 +16,16 @@ enum zb__v2_form {
     ZB__V2_STRUCT  /* a list of fields */
 };
 
+#define ZB__V2_BOTH '*'
+
 /* A type. Points into the document that it was parsed from. */
 typedef struct zb__v2_dtype {
     enum zb__v2_form form;
     const char *name; /* of the type in version 3; NULL for raw bytes, whose size is in it */
     uint64_t size;    /* bytes of an element; 0 for objects */
     char letter;      /* of numpy: 'i', 'f', ...; 0 for a struct */
-    char order;       /* '<' or '>', or '|' where no component has several bytes */
+    char order;       /* '<' or '>', or '|' where no component has several bytes; of a struct whose
+                         fields differ ZB__V2_BOTH */
     char unit[8];     /* of a time */
     uint32_t scale;   /* of a time: units in one count */
     const zb_json *fields;
@@ -35,6 +38,9 @@ enum zb_code zb__v2_dtype_parse(const zb_json *value, const char *serial, zb__v2
 
 /* The type of a field of a struct that was parsed. */
 zb__v2_dtype zb__v2_field(const zb_json *field);
+
+/* Writes the byte order of each field of a struct, as a list: "little", "big", or such a list. */
+void zb__v2_orders_write(zb_json_writer *w, const zb__v2_dtype *dtype);
 
 /* Writes the `data_type` of version 3. */
 void zb__v2_dtype_write(zb_json_writer *w, const zb__v2_dtype *dtype);

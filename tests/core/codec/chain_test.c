@@ -86,6 +86,53 @@ static void byte_order(void **state) {
                    "\"order\"");
 }
 
+/* Of arrays of version 2: codec/field_bytes.c. */
+static void byte_orders_of_fields(void **state) {
+    (void)state;
+    static const zb_dtype int32_type = {.kind = ZB_KIND_INT, .size = 4};
+    static const zb_field inner[] = {{"c", 0, {.kind = ZB_KIND_INT, .size = 4}},
+                                     {"d", 4, {.kind = ZB_KIND_UINT, .size = 1}}};
+    static const zb_dtype_detail inner_detail = {.fields = inner, .field_count = 2};
+    static const zb_field outer[] = {
+        {"a", 0, {.kind = ZB_KIND_FLOAT, .size = 8}},
+        {"b", 8, {.kind = ZB_KIND_STRUCT, .size = 5, .detail = &inner_detail}}};
+    static const zb_dtype_detail detail = {.fields = outer, .field_count = 2};
+    static const struct {
+        const char *endian, *message; /* NULL: right */
+    } cases[] = {{"[\"little\",[\"big\",\"big\"]]", NULL},
+                 {"[\"little\",[\"big\"]]", "expected a list for a struct of 2 fields"},
+                 {"[\"little\",\"big\"]", "expected a list for a struct of 2 fields"},
+                 {"[[\"little\"],[\"big\",\"big\"]]", "endian of the field \"a\" is [\"little\"]"},
+                 {"[\"little\",[\"big\",null]]", "endian of the field \"d\" is null"},
+                 {"\"big\"", "endian is \"big\", expected a list for a struct of 2 fields"},
+                 {"[]", "endian is []"}};
+    const bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    zb_dtype type = {.kind = ZB_KIND_STRUCT, .size = 13, .detail = &detail};
+    char text[200];
+    zb_error err;
+    const zb__form *form;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text,
+                 "[{\"name\":\"zarrbridge.bytes\",\"configuration\":{\"endian\":%s}}]",
+                 cases[i].endian);
+        const enum zb_code code = bind_text(text, type, 2, (const uint64_t[]){6, 4}, &form, &err);
+        if (code && (!cases[i].message || !strstr(err.message, cases[i].message)))
+            fail_msg("%s: %s", text, err.message);
+        assert_int_equal(code, cases[i].message ? ZB_EFORMAT : ZB_OK);
+        if (code)
+            continue;
+        const zb_field *fields = form->chain->dtype.detail->fields;
+        assert_int_equal(fields[0].dtype.swapped, host_is_big);
+        assert_int_equal(fields[1].dtype.detail->fields[0].dtype.swapped, !host_is_big);
+        assert_false(fields[1].dtype.detail->fields[1].dtype.swapped);
+        assert_non_null(strstr(zb__form_read_only(form), "both byte orders"));
+        free_form(form);
+    }
+    ASSERT_FAILS(
+        bind_text("[\"zarrbridge.bytes\"]", int32_type, 2, (const uint64_t[]){6, 4}, &form, &err),
+        ZB_EFORMAT, err, "endian is missing");
+}
+
 static void transposes(void **state) {
     (void)state;
     static const uint64_t shape[] = {2, 3, 5};
@@ -402,11 +449,17 @@ static void bounds_and_parts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_of_codecs), cmocka_unit_test(names),
-        cmocka_unit_test(byte_order),      cmocka_unit_test(transposes),
-        cmocka_unit_test(configurations),  cmocka_unit_test(limits),
-        cmocka_unit_test(through_several), cmocka_unit_test(wrong_sizes),
-        cmocka_unit_test(bombs_in_chains), cmocka_unit_test(bounds_and_parts),
+        cmocka_unit_test(order_of_codecs),
+        cmocka_unit_test(names),
+        cmocka_unit_test(byte_order),
+        cmocka_unit_test(transposes),
+        cmocka_unit_test(byte_orders_of_fields),
+        cmocka_unit_test(configurations),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(through_several),
+        cmocka_unit_test(wrong_sizes),
+        cmocka_unit_test(bombs_in_chains),
+        cmocka_unit_test(bounds_and_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
