@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Stores behind URLs in programs that use HDF5."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import h5py
 import numpy as np
 import pytest
@@ -321,3 +327,48 @@ def test_copies_of_what_a_web_server_has(store, suffix, tmp_path):
     python(COPY, store, tmp_path / f"x.{suffix}", HDF5_VOL_CONNECTOR="zarr")
     output("h5repack", store, tmp_path / f"y.{suffix}", HDF5_VOL_CONNECTOR="zarr")
     output("h5diff", store, tmp_path / f"y.{suffix}", HDF5_VOL_CONNECTOR="zarr")
+
+
+INTERRUPTED = r"""
+import signal, sys, h5py
+told = []
+if sys.argv[2] == "own": signal.signal(signal.SIGINT, lambda number, frame: told.append(number))
+handler = signal.getsignal(signal.SIGINT)
+with h5py.File(sys.argv[1], "r") as f:
+    try: f["plain"][...]
+    except BaseException as error: print(type(error).__name__, error)
+    assert signal.getsignal(signal.SIGINT) is handler
+    try: signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt: told.append("raised")
+    print(told, f["below/deep"][0])
+"""
+
+
+def interrupt(server, handler, **environment):
+    """What a program says whose read of a chunk that never comes gets SIGINT."""
+    make_store(server.folder / "s.zarr")
+    server.fault("/s.zarr/plain/c", "hang")
+    program = subprocess.Popen([sys.executable, "-W", "ignore", "-c", INTERRUPTED, f"{server.url}/s.zarr", handler],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               env=os.environ | {"HDF5_VOL_CONNECTOR": "zarr"} | environment)
+    while program.poll() is None and not any("/plain/c" in request.path for request in list(server.log)):
+        time.sleep(0.01)
+    program.send_signal(signal.SIGINT)
+    return program.communicate(timeout=600)[0].splitlines()
+
+
+def test_sigint_ends_a_read(server):
+    error, then = interrupt(server, "own")
+    assert error.startswith("OSError") and "the read was interrupted by SIGINT" in error
+    assert then == "[2, 2] 1", "the program's handler is called once for each signal"
+
+
+def test_sigint_is_a_keyboard_interrupt_of_python(server):
+    assert interrupt(server, "pythons") == ["KeyboardInterrupt ", "['raised'] 1"]
+
+
+def test_signals_can_be_left_alone(server):
+    error, then = interrupt(server, "own", ZARRBRIDGE_INTERRUPT="no", ZARRBRIDGE_REMOTE_TRIES="1",
+                            ZARRBRIDGE_REMOTE_STALL_SECONDS="1")
+    assert error.startswith("OSError") and "after 1 try" in error and "SIGINT" not in error
+    assert then == "[2, 2] 1"

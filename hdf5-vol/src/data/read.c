@@ -4,6 +4,7 @@
  * side.
  */
 #include "data/transfer.h"
+#include "data/interrupt.h"
 #include "data/nested.h"
 #include "data/requests.h"
 #include "data/strings.h"
@@ -11,6 +12,7 @@
 #include "hdf5/errors.h"
 
 #include "zarrbridge/read.h"
+#include "zarrbridge/sys/store.h"
 
 #include <stdlib.h>
 
@@ -122,6 +124,21 @@ static herr_t read_or_note(h5_lib *lib, vol_request *request, zb_read *direct,
     return 0;
 }
 
+/* A read of that many bytes from a disk takes some milliseconds. */
+#define LASTING_BYTES (16U << 20)
+
+/* Watching for interrupts takes a microsecond, which reads of single chunks do not have. */
+static bool may_last(const vol_request *requests, size_t count) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!requests[i].args->node->file->store->hints.is_local)
+            return true;
+        const uint64_t elements = requests[i].file.elements, size = requests[i].dtype.size;
+        bytes += elements < LASTING_BYTES ? elements * size : LASTING_BYTES;
+    }
+    return bytes >= LASTING_BYTES;
+}
+
 /* Direct reads need no dataspace any more, only numbers of the request. */
 static herr_t read_all(h5_lib *lib, vol_request *requests, zb_read *direct,
                        const vol_transfer *reads, size_t count, const vol_dxpl *list) {
@@ -130,13 +147,16 @@ static herr_t read_all(h5_lib *lib, vol_request *requests, zb_read *direct,
     herr_t result = vol_requests_make(lib, reads, count, list, false, requests);
     if (result < 0)
         return -1;
+    const bool watches = may_last(requests, count) && vol_interrupt_watch();
     for (size_t i = 0; i < count && result >= 0; i++)
         result = read_or_note(lib, &requests[i], direct, &direct_count);
     vol_requests_end(lib, requests, count);
-    if (result >= 0 && direct_count > 0 && zb_array_read(direct, direct_count, &err) != ZB_OK) {
+    if (result >= 0 && direct_count > 0 && vol_array_read(direct, direct_count, &err) != ZB_OK) {
         VOL_PUSH_ZB(lib, DATASET, READERROR, &err);
-        return -1;
+        result = -1;
     }
+    if (watches)
+        vol_interrupt_end();
     return result;
 }
 

@@ -8,6 +8,7 @@
  * boxes.
  */
 #include "data/selection.h"
+#include "data/interrupt.h"
 
 #include "zarrbridge/read.h"
 #include "zarrbridge/write.h"
@@ -173,7 +174,7 @@ static enum zb_code read_boxes(const vol_walk *walk, const vol_runs *runs, char 
         code = zb_fail(err, ZB_ENOMEM, "no memory for a selection of %zu runs", runs->count);
     if (!code) {
         fill_reads(walk, &boxes, reads, out, dtype);
-        code = zb_array_read(reads, boxes.count, err);
+        code = vol_array_read(reads, boxes.count, err);
     }
     free(reads);
     free(boxes.position);

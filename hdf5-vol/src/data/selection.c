@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Describing selections, and walking boxes; irregular ones are in runs.c. */
 #include "data/selection.h"
+#include "data/interrupt.h"
 
 #include "hdf5/errors.h"
 
@@ -273,7 +274,7 @@ static enum zb_code read_part(const vol_walk *walk, void *out, zb_dtype dtype, z
                           .count = walk->count,
                           .step = walk->file->step,
                           .view = {.data = out, .dtype = dtype, .values = walk->values}};
-    return zb_array_read(&read, 1, err);
+    return vol_array_read(&read, 1, err);
 }
 
 static enum zb_code write_part(const vol_walk *walk, zb_writer *writer, const void *data,
