@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"])
-PAGES = ["writing.md", "security.md", "correctness-issues.md", "format-checklist.md"]
+PAGES = ["writing.md", "security.md", "remote.md", "correctness-issues.md", "format-checklist.md"]
 
 
 @pytest.fixture(scope="module")
