@@ -189,6 +189,22 @@ def test_in_a_turn_a_change_that_another_has_overtaken_can_be_made_again(serve):
     assert attributes(server) == {"before": 1, "theirs": 1, "ours": 1}
 
 
+def test_a_shrink_that_another_has_overtaken_erases_nothing(serve):
+    """The document, under its condition, goes before the chunks, which have none."""
+    server = serve()
+    create()
+    write(6, 7)
+    chunk = server.bucket / "a b/x.zarr/a/c/3/0"
+    with RemoteStore(NAME) as store:
+        let_another_set(server, server.bucket / "a b/x.zarr/a")
+        with pytest.raises(ZarrbridgeError, match="another program"):
+            store.resize("a", (2, 8))
+    assert chunk.is_file() and array(server)[:, 0].tolist() == [0, 0, 0, 0, 0, 0, 7, 0]
+    with RemoteStore(NAME) as store:
+        store.resize("a", (2, 8))
+    assert not chunk.exists() and array(server).shape == (2, 8)
+
+
 def test_in_a_turn_a_node_that_another_has_made_can_be_changed(serve):
     server = serve()
     create()
