@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 # The system calls in which a wait is: for a lock of flock(); for another thread; between two looks at what another
-# process does, a lock of the directory store among them.
-NUMBERS = {"x86_64": {"flock": 73, "futex": 202, "clock_nanosleep": 230},
-           "aarch64": {"flock": 32, "futex": 98, "clock_nanosleep": 115}}
+# process does, a lock of the directory store among them; for events, as asyncio does.
+NUMBERS = {"x86_64": {"flock": 73, "futex": 202, "clock_nanosleep": 230, "epoll": 232},
+           "aarch64": {"flock": 32, "futex": 98, "clock_nanosleep": 115, "epoll": 22}}
 SECONDS = 300  # on the slowest machine
 
 
@@ -62,10 +62,12 @@ def await_call(call, where):
 
 
 def await_idle_threads():
-    """Returns when all threads of this process but the one that calls have been seen to wait for another one."""
-    number, until = NUMBERS[platform.machine()]["futex"], time.monotonic() + SECONDS
+    """Returns when all threads of this process but the one that calls have been seen to wait for another one, or for
+    events."""
+    numbers, until = NUMBERS[platform.machine()], time.monotonic() + SECONDS
+    idle = numbers["futex"], numbers["epoll"]
     left = {folder for folder in Path("/proc/self/task").iterdir() if int(folder.name) != threading.get_native_id()}
     while left:
-        left = {folder for folder in left if folder.exists() and not look(folder, number)}
-        assert time.monotonic() < until, "a thread is never idle"
+        left = {folder for folder in left if folder.exists() and not any(look(folder, number) for number in idle)}
+        assert time.monotonic() < until, f"never idle: {[(one / 'syscall').read_text() for one in left]}"
         time.sleep(0.001)
