@@ -122,8 +122,8 @@ ZB_API bool zb_writer_can_grow(const zb_writer *writer, const uint64_t *shape);
 
 /* Lets a writer go on with `grown`, the array as it is now, which it keeps alive. Elements that
    wait stay; new ones count as not written. Nothing changes on error: ZB_ECONFLICT for another
-   array, ZB_EINVAL for a shape that zb_writer_can_grow refuses. Boxes beyond the shape of before can
-   be written from then on. */
+   array, ZB_EINVAL for a shape that zb_writer_can_grow refuses. Boxes beyond the shape of before
+   can be written from then on. */
 ZB_API enum zb_code zb_writer_grow(zb_writer *writer, const zb_node *grown, zb_error *err);
 
 /* Flushes and frees the writer, also when flushing fails. Errors as zb_writer_flush. NULL is
