@@ -314,11 +314,12 @@ static void test_stale_shape(void **state) {
         enum zb_code code = zb_writer_write(writer, &write, &err);
         if (code == ZB_OK)
             code = zb_writer_flush(writer, &err);
-        assert_int_equal(code, ZB_ECONFLICT);
-        assert_non_null(strstr(err.message, "shape has changed"));
+        assert_int_equal(code, ZB_OK);
         zb_writer_abandon(writer);
         int32_t now[STRIPS * 16];
         ASSERT_OK(read_rows(grown, STRIPS, now, &err), err);
+        for (int i = (KEPT - 8) * 16; i < (KEPT - partly) * 16; i++)
+            assert_int_equal(now[i], 0);
         for (int i = KEPT * 16; i < (KEPT + 8) * 16; i++)
             assert_int_equal(now[i], 7);
         zb_node_release(old);

@@ -443,6 +443,27 @@ def test_growing_from_nothing(path):
     assert t.GetSize() == 3 and array.ReadAsArray().tolist() == [0, 1, 2]
 
 
+def test_another_program_makes_the_array_larger(path):
+    """What has been written stays. A new size that goes by the old one is refused, and the other's rows stay."""
+    dataset, group = new_mdim(path)
+    add(group, "a", np.ones(3, "i2"), [group.CreateDimension("t", None, None, 3)])
+    del dataset, group
+    dataset, group = opened_mdim(path, update=True)
+    array = group.OpenMDArray("a")
+    array.Write(np.array([7], "i2").tobytes(), array_start_idx=[1], count=[1])
+    other = zarr.open_array(str(path / "a"), mode="r+")
+    other.resize((5,))
+    other[3:] = 9
+    with Errors() as errors:
+        assert array.Resize([4]) != gdal.CE_None
+    assert "its shape has changed" in errors.failures[0]
+    del array, group, dataset
+    assert zarr.open_array(str(path / "a"))[...].tolist() == [1, 7, 1, 9, 9]
+    array = opened_mdim(path, update=True)[1].OpenMDArray("a")
+    assert array.Resize([6]) == gdal.CE_None
+    assert array.ReadAsArray().tolist() == [1, 7, 1, 9, 9, 0]
+
+
 def test_one_dimension_twice(path):
     _, group = new_mdim(path)
     n = group.CreateDimension("n", None, None, 3)

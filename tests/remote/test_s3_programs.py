@@ -2,6 +2,8 @@
 """Stores in S3 by their names in programs that use HDF5 or GDAL."""
 
 import os
+import re
+from pathlib import Path
 
 import h5py
 import pytest
@@ -214,6 +216,38 @@ with h5py.File(sys.argv[1], "w") as f:
 with h5py.File(sys.argv[1]) as f:
     print(list(f), list(f.attrs))
 """
+
+
+APPENDS = """
+with h5py.File(sys.argv[1], "w") as f:
+    d = f.create_dataset("d", data=[1, 2], maxshape=(None,), chunks=(4,), dtype="<i4")
+    try:
+        append((d, [3]))
+    except OSError:
+        print(d.shape)
+    f.flush()
+with h5py.File(sys.argv[1], "r+") as f:
+    d = f["d"]
+    try:
+        append((d, [3]))
+    except OSError:
+        print(d.shape)
+    for i in range(2, 6):
+        d.resize(i + 1, axis=0)
+        d[i] = i + 1
+with h5py.File(sys.argv[1]) as f:
+    print(f["d"][:].tolist())
+"""
+
+
+def test_one_program_alone_appends(s3):
+    """No lock keeps others out, so that the operation for many programs is refused."""
+    page = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"], "docs/hdf5.md").read_text()
+    recipe = re.search(r"### Appending.*?```python\n(.*?)```", page, re.DOTALL)[1]
+    done = run_python(f"import sys\n{recipe}{APPENDS}", "s3://bucket/new.zarr",
+                      **s3 | {"HDF5_VOL_CONNECTOR": "zarr"})
+    assert done.stdout.splitlines() == ["(2,)", "(2,)", "[1, 2, 3, 4, 5, 6]"], done.stderr
+    assert done.stderr.count("has no locks, so that programs cannot append at once") == 2
 
 
 @pytest.mark.parametrize("name", ["s3://bucket/new.zarr", "zarr:s3://bucket/deep/er/new.zarr"])

@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "zarrbridge/hdf5.h"
+
 static const char *folder;
 
 static const char *path_of(const char *name) {
@@ -251,6 +253,77 @@ static void deletes_nothing_else(hid_t fapl) {
     free(notes);
 }
 
+/* ---- Appending ---------------------------------------------------------------------------- */
+
+static hid_t new_growing(hid_t file, const char *name, hsize_t rows, hsize_t columns) {
+    const hsize_t dims[] = {rows, columns}, most[] = {H5S_UNLIMITED, columns};
+    hid_t space = H5Screate_simple(2, dims, most), dcpl = new_chunked_list(NULL);
+    hid_t dataset = H5Dcreate2(file, name, H5T_NATIVE_INT, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
+    H5Pclose(dcpl);
+    H5Sclose(space);
+    return dataset;
+}
+
+/* As zarrbridge/hdf5.h has it. */
+static herr_t append(hid_t dataset, zb_hdf5_append *what) {
+    int op = 0;
+    H5VL_optional_args_t args = {.args = what};
+    assert_true(H5VLfind_opt_operation(H5VL_SUBCLS_DATASET, ZB_HDF5_APPEND, &op) >= 0);
+    args.op_type = op;
+    return H5VLdataset_optional_op(dataset, &args, H5P_DEFAULT, H5ES_NONE);
+}
+
+static void assert_shape(hid_t dataset, hsize_t rows, hsize_t columns) {
+    hsize_t dims[2];
+    hid_t space = H5Dget_space(dataset);
+    assert_int_equal(H5Sget_simple_extent_dims(space, dims, NULL), 2);
+    assert_int_equal(dims[0], rows);
+    assert_int_equal(dims[1], columns);
+    H5Sclose(space);
+}
+
+static void appends_to_datasets_together(void **state) {
+    hid_t file = *(hid_t *)*state;
+    hid_t wide = new_growing(file, "wide", 3, 2), narrow = new_growing(file, "narrow", 5, 1);
+    hid_t fixed = new_dataset(file, "fixed", H5P_DEFAULT);
+    int values[4] = {1, 2, 3, 4}, back[4] = {0};
+    zb_hdf5_append what = {.count = 2, .with_count = 1, .with = &narrow};
+    assert_true(append(wide, &what) >= 0);
+    assert_int_equal(what.start, 5);
+    assert_shape(wide, 7, 2);
+    assert_shape(narrow, 7, 1);
+    const hsize_t start[] = {what.start, 0}, count[] = {2, 2};
+    hid_t space = H5Dget_space(wide), memory = H5Screate_simple(2, count, NULL);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
+    assert_true(H5Dwrite(wide, H5T_NATIVE_INT, memory, space, H5P_DEFAULT, values) >= 0);
+    assert_true(H5Dread(wide, H5T_NATIVE_INT, memory, space, H5P_DEFAULT, back) >= 0);
+    assert_memory_equal(values, back, sizeof back);
+    H5E_BEGIN_TRY {
+        const hid_t wrong[] = {fixed, file, space, 12345};
+        for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+            zb_hdf5_append with_wrong = {.count = 1, .with_count = 1, .with = &wrong[i]};
+            assert_true(append(wide, &with_wrong) < 0);
+        }
+        const unsigned dims[] = {2};
+        zb_hdf5_append no_dimension = {.count = 1, .dim = 2};
+        zb_hdf5_append other_none = {
+            .count = 1, .with_count = 1, .with = &narrow, .with_dim = dims};
+        zb_hdf5_append beyond = {.count = 1, .dim = 1}, nothing = {.count = 0};
+        assert_true(append(wide, &no_dimension) < 0);
+        assert_true(append(wide, &other_none) < 0);
+        assert_true(append(wide, &beyond) < 0);
+        assert_true(append(wide, &nothing) < 0);
+    }
+    H5E_END_TRY
+    assert_shape(wide, 7, 2);
+    assert_shape(narrow, 7, 1);
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Dclose(fixed);
+    H5Dclose(narrow);
+    H5Dclose(wide);
+}
+
 /* With the connector in the access list and no variable, every new file is a store. */
 static void creates_by_access_list(void **state) {
     (void)state;
@@ -281,6 +354,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(writes_special_spaces, create_file, close_file),
         cmocka_unit_test_setup_teardown(changes_attributes_while_it_iterates, create_file,
                                         close_file),
+        cmocka_unit_test_setup_teardown(appends_to_datasets_together, create_file, close_file),
         cmocka_unit_test(survives_the_file),
         cmocka_unit_test(creates_by_access_list),
     };

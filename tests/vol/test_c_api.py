@@ -12,7 +12,7 @@ def test_c_program(tree, connector):
     assert "11 test(s) run" in done.stderr + done.stdout
 
 
-@pytest.mark.parametrize("connector, count", [(None, 1), ("zarr", 8)])
+@pytest.mark.parametrize("connector, count", [(None, 1), ("zarr", 9)])
 def test_c_program_that_writes(tmp_path, connector, count):
     done = run([build_dir() / "tests" / "vol" / "vol-c-write", tmp_path], connector)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -55,8 +55,7 @@ def test_another_type(opened):
 
 
 def test_writing_goes_on(new_store):
-    """After another program has resized, the stale dataset refuses to write its edge; the refreshed
-    one does it."""
+    """After another program has resized, the refreshed dataset writes its edge."""
     path, group = new_store()
     put(group, "d", np.arange(10), chunks=(8,))
     with h5py.File(path, "r+") as file:
@@ -77,12 +76,12 @@ def test_what_cannot_be_stored_is_told(new_store):
     file = h5py.File(path, "r+")
     dataset = file["d"]
     dataset[9] = 99
-    group["d"].resize((20,))
+    group["d"].resize((9,))
     with pytest.raises(RuntimeError, match="shape"):
         dataset.id.refresh()
     with pytest.raises(RuntimeError, match="shape"):
         file.close()
-    assert zarr.open_array(f"{path}/d", mode="r")[9] == 9
+    assert list(zarr.open_array(f"{path}/d", mode="r")[...]) == list(range(9))
 
 
 def test_attributes(opened):

@@ -98,6 +98,22 @@ def test_all_kinds_of_scales_are_kept(both):
     assert names(both[1], "h/u") == ["y2", None] and names(both[1], "x") == ["x"]
 
 
+def test_scales_of_names_that_no_zarr_node_can_have_are_kept(both):
+    """The store has them under other names; dimensions are called as HDF5 calls the scales."""
+    odd = [".x", "__x", "zarr.json", "o/.h", "a\\b", "p%2Eq", "c\x01"]
+    for path in both:
+        with h5py.File(path, "w") as f:
+            d = f.create_dataset("d", data=np.ones((3,) * len(odd)))
+            for i, name in enumerate(odd):
+                f.create_dataset(name, data=np.ones(3)).make_scale(f"scale {i}")
+                d.dims[i].attach_scale(f[name])
+            f.create_dataset("e", data=np.ones(3)).dims[0].attach_scale(f["__x"])
+            state = seen(f)
+    assert state == same_in(both)
+    assert [dim[1] for dim in state["d"]["dims"]] == [[(f"scale {i}", f"/{n}")] for i, n in enumerate(odd)]
+    assert names(both[1], "e") == ["__x"]
+
+
 def test_scales_are_detached_and_labels_replaced(both):
     for path in both:
         with h5py.File(path, "w") as f:

@@ -9,6 +9,7 @@
 #define ZARRBRIDGE_CHANGE_H
 
 #include "zarrbridge/node.h"
+#include "zarrbridge/write.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -79,15 +80,45 @@ ZB_API enum zb_code zb_array_set_dimension_names(const zb_node *array, const cha
                                                  zb_node **out, zb_error *err);
 
 /* Changes an array's shape, from the node's own to this one: ZB_ECONFLICT when the array has
-   another shape by now, or another node is there. (Appending beside other writers is a loop:
-   resize, on ZB_ECONFLICT zb_node_refresh and again, then write.) Chunks that lie beyond the new
-   shape are erased; those cut by it are refilled with the fill value there, so that growing again
-   does not bring old elements back. Growing clears elements that other programs have left there.
-   When erasing or refilling fails, the array has the new shape already; resizing it again, also to
-   the same shape, does the rest. Chunks that a writer still holds are not seen: flush first.
-   ZB_EINVAL for a group; chunk errors of the chunks that are refilled. */
+   another shape by now, or another node is there. (Of several programs that append, each calls
+   zb_array_append.) Chunks that lie beyond the new shape are erased; those cut by it are refilled
+   with the fill value there, so that growing again does not bring old elements back. Growing clears
+   elements that other programs have left there. When erasing or refilling fails, the array has the
+   new shape already; resizing it again, also to the same shape, does the rest. Chunks that a writer
+   still holds are not seen: flush first. ZB_EINVAL for a group; chunk errors of the chunks that are
+   refilled. */
 ZB_API enum zb_code zb_array_resize(const zb_node *array, const uint64_t *shape, zb_node **out,
                                     zb_error *err);
+
+/* One array of an append. */
+typedef struct zb_append {
+    const zb_node *array;
+    uint32_t dim;     /* the dimension along which it gets longer */
+    const void *data; /* its new elements: `count` along dim, all along the others, as in zb_write;
+                         NULL: they are fill values, until the caller writes them */
+    zb_dtype dtype;
+    const int64_t *strides; /* bytes, [ndim]; NULL for C order without gaps */
+} zb_append;
+
+/* Makes arrays longer, all by the same number of elements along a dimension, and writes the new
+   elements, in one turn: programs that append at once each get a place of their own, in any order,
+   whatever length the nodes have that they hold. Several arrays (data and their time) are those of
+   one store, and grow together: *start, the place of the new elements in all of them, is the length
+   of the longest in the store, which a killed append may have left. `options` are those of the
+   writers; NULL for the defaults. `grown` ([n], or NULL) gets the arrays as they are now, which the
+   caller releases.
+
+   Nobody else changes the hierarchy meanwhile. For data that take long to write, reserve the place
+   (data: NULL), and write it by a writer of *grown; others may append behind it by then. A process
+   that is killed leaves fill values in what it had reserved and not written.
+
+   After an error the arrays are as before, or the message tells which one is longer. ZB_EINVAL for
+   a count of 0, groups, arrays of two stores or named twice, and dimensions that there are not;
+   ZB_EUNSUPPORTED in a store without locks (S3), where one program alone may append, by
+   zb_array_resize; errors of zb_array_resize and of zb_writer_write. */
+ZB_API enum zb_code zb_array_append(const zb_append *appends, size_t n, uint64_t count,
+                                    const zb_write_options *options, uint64_t *start,
+                                    zb_node **grown, zb_error *err);
 
 /* A hidden array belongs to one node, group or array, and is no node of the hierarchy: it holds
    what the owner's document cannot hold, as a large attribute. It lies right below its owner under

@@ -84,8 +84,9 @@ typedef struct zb_write {
    that was written of it before (nothing more of that chunk waits then); chunk errors of stored
    chunks that are merged; ZB_ECONFLICT when another process holds a lock for longer
    than lock_seconds, when the array has been deleted, moved or made anew since the writer's node
-   was opened, and for chunks of which another part lies within its shape now than then: they may
-   hold elements that the writer does not know of. */
+   was opened, and for chunks of which less lies within its shape now than then. (Where another
+   program has made the array larger, chunks on the old edge are merged with what that has written
+   there, unless they have several extents: then that is ZB_ECONFLICT, too.) */
 ZB_API enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error *err);
 
 /* Stores all that waits: parts are merged with the stored object under the key's lock. Parts that
@@ -121,8 +122,8 @@ ZB_API bool zb_writer_can_grow(const zb_writer *writer, const uint64_t *shape);
 
 /* Lets a writer go on with `grown`, the array as it is now, which it keeps alive. Elements that
    wait stay; new ones count as not written. Nothing changes on error: ZB_ECONFLICT for another
-   array, ZB_EINVAL for a shape that zb_writer_can_grow refuses. Between the resize and this call
-   chunks on the old edge cannot be stored (ZB_ECONFLICT). */
+   array, ZB_EINVAL for a shape that zb_writer_can_grow refuses. Boxes beyond the shape of before
+   can be written from then on. */
 ZB_API enum zb_code zb_writer_grow(zb_writer *writer, const zb_node *grown, zb_error *err);
 
 /* Flushes and frees the writer, also when flushing fails. Errors as zb_writer_flush. NULL is

@@ -55,13 +55,14 @@ typedef struct merging {
     zb__live live;
     zb__kept_units taken;
     uint64_t reserved; /* for work, see below; 0: nothing was granted */
-    bool lacks_lock;   /* it could not be had, in all of lock_seconds */
+    bool is_refused;   /* nobody gave the lock in all of lock_seconds, or the array is another one,
+                          or has another shape: to try again at once is no use */
 } merging;
 
 /* What has become of a bundle. */
 typedef struct outcome {
     size_t done;     /* chunks that it worked on */
-    bool lacks_lock; /* the last of them does, so that it ended there */
+    bool is_refused; /* the last of them is, so that it ended there */
 } outcome;
 
 typedef struct bundle {
@@ -263,10 +264,10 @@ static enum zb_code begin(zb_writer *writer, merging *m, zb_error *err) {
     m->key = zb__array_chunk_key(writer->node, m->chunk->index);
     enum zb_code code = m->key ? zb__chunk_lock(writer, m->key, whole, &m->lock, err)
                                : zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
-    m->lacks_lock = code == ZB_ECONFLICT;
     /* The check comes before bytes of the stored object are taken for the array's. */
     if (code == ZB_OK && writer->batch.check)
         code = writer->batch.check(writer, m->key, err);
+    m->is_refused = code == ZB_ECONFLICT;
     if (code == ZB_OK && !whole)
         code = zb__journal_replay(writer->node, layout, m->key, NULL, err);
     if (code == ZB_OK && !whole && layout->shard)
@@ -317,7 +318,7 @@ static enum zb_code merge_some(zb_writer *writer, zb__open_chunk **chunks, size_
             chunks[i] = NULL;
         }
     }
-    *out = (outcome){.done = b.count, .lacks_lock = b.item[b.count - 1].lacks_lock};
+    *out = (outcome){.done = b.count, .is_refused = b.item[b.count - 1].is_refused};
     return code;
 }
 
@@ -337,7 +338,7 @@ static enum zb_code merge_one(zb_writer *writer, zb__open_chunk **chunk, zb_erro
     for (unsigned tries = 1;; tries++) {
         outcome o;
         enum zb_code code = merge_some(writer, chunk, 1, &o, err);
-        if (code != ZB_ECONFLICT || o.lacks_lock || writer->node->store->hints.is_local ||
+        if (code != ZB_ECONFLICT || o.is_refused || writer->node->store->hints.is_local ||
             tries == MOST_MERGES)
             return code;
         unsigned random = tries;
@@ -364,15 +365,16 @@ static enum zb_code merge_one_by_one(zb_writer *writer, zb__open_chunk **chunks,
     return first;
 }
 
-/* Stores chunks as merge_some, and those of a bundle that failed one by one. A chunk whose lock was
-   waited for is not tried again: that would take lock_seconds once more. */
+/* Stores chunks as merge_some, and those of a bundle that failed one by one. A chunk that was
+   refused is not tried again: where its lock was waited for, that would take lock_seconds once
+   more. */
 static enum zb_code merge_bundle(zb_writer *writer, zb__open_chunk **chunks, size_t most,
                                  size_t *done, zb_error *err) {
     outcome o;
     enum zb_code code = merge_some(writer, chunks, most, &o, err);
     const bool was_replaced = code == ZB_ECONFLICT && !writer->node->store->hints.is_local;
     *done = o.done;
-    if (code != ZB_OK && o.lacks_lock)
+    if (code != ZB_OK && o.is_refused)
         (void)merge_one_by_one(writer, chunks, o.done - 1, NULL);
     else if (code != ZB_OK && (o.done > 1 || was_replaced))
         code = merge_one_by_one(writer, chunks, o.done, err);

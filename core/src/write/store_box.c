@@ -105,8 +105,11 @@ enum zb_code zb_writer_store_box(zb_writer *writer, const uint64_t *start, const
     zb__open_chunk **list = malloc(writer->open.count * sizeof(zb__open_chunk *));
     if (!list)
         return zb_fail(err, ZB_ENOMEM, "no memory for a list of chunks");
-    const size_t found = list_open(writer, &touched, list);
-    enum zb_code code = found > 0 ? zb__merge(writer, list, found, err) : ZB_OK;
+    enum zb_code code;
+    do {
+        const size_t found = list_open(writer, &touched, list);
+        code = found > 0 ? zb__merge(writer, list, found, err) : ZB_OK;
+    } while (zb__writer_follows(writer, code));
     free(list);
     return code;
 }

@@ -56,6 +56,8 @@ static enum zb_code open_writer(const zb_node *node, const zb_write_options *opt
     pthread_mutex_init(&writer->document_lock, NULL);
     zb__block_pool_init(&writer->blocks, writer->layout.units, writer->layout.unit_bound);
     writer->node = zb_node_retain((zb_node *)node);
+    writer->known = zb_node_retain(writer->node);
+    writer->first = zb_node_retain(writer->node);
     zb_batch_begin(&writer->batch, node->store, check, writer);
     zb_store_set_sync(node->store, writer->options.sync);
     *out = writer;
@@ -234,7 +236,7 @@ enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error 
     zb__piece *box;
     bool empty;
     uint64_t bytes;
-    zb__selection selection = {.node = writer->node,
+    zb__selection selection = {.node = writer->known,
                                .start = write->start,
                                .count = write->count,
                                .step = write->step,
@@ -250,11 +252,14 @@ enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error 
             zb_error_prefix(err, code, "array /%s", writer->node->path);
         p.piece = zb__piece_new(&memory, info->ndim);
         p.part = zb__piece_new(&memory, info->ndim);
+        if (code == ZB_OK && !(p.piece && p.part))
+            code = zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
         if (code == ZB_OK)
-            code = p.piece && p.part ? write_box(writer, &p, box, err)
-                                     : zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
+            do {
+                code = write_box(writer, &p, box, err);
+                end_jobs(writer, &p);
+            } while (zb__writer_follows(writer, code));
     }
-    end_jobs(writer, &p);
     zb__arena_free(&memory);
     return code;
 }
@@ -282,8 +287,11 @@ static enum zb_code flush_store(zb_writer *writer, zb_error *err) {
 enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err) {
     zb_error second;
     const bool had_lost = writer->lost;
+    enum zb_code code;
     /* Chunks that cannot be stored go on waiting in memory; that keeps back no others. */
-    enum zb_code code = writer->oldest ? store_oldest(writer, UINT64_MAX, err) : ZB_OK;
+    do
+        code = writer->oldest ? store_oldest(writer, UINT64_MAX, err) : ZB_OK;
+    while (zb__writer_follows(writer, code));
     free_idle(writer);
     const enum zb_code flushed = flush_store(writer, code ? &second : err);
     code = code ? code : flushed;
@@ -303,6 +311,7 @@ void zb_writer_abandon(zb_writer *writer) {
     free(writer->layout.fill);
     pthread_mutex_destroy(&writer->document_lock);
     zb_node_release(writer->first);
+    zb_node_release(writer->known);
     zb_node_release(writer->node);
     free(writer);
 }

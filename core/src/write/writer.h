@@ -51,8 +51,10 @@ typedef struct zb__open_chunk {
 } zb__open_chunk;
 
 struct zb_writer {
-    zb_node *node;  /* one reference; replaced under document_lock */
-    zb_node *first; /* the one before the array has grown (grow.c); NULL: node. Owned */
+    /* The array. All three are owned, and the same one until it grows (grow.c). */
+    zb_node *node;  /* as it is now; replaced under document_lock */
+    zb_node *known; /* as the caller knows it */
+    zb_node *first; /* as it was at first: the layout, and fill values that wait, point into it */
     zb_write_options options;
     zb__layout layout;                /* of the largest chunk */
     struct zb__shaped_layout *shaped; /* those of chunks of other shapes (chunk_layout.h) */
@@ -72,6 +74,10 @@ struct zb_writer {
 /* Opens a writer without the check of allowed.h, as durable as documents are: for a caller that
    holds the hierarchy's lock and reaches beyond the array's shape. */
 enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_error *err);
+
+/* After a call that has failed: true where another program has changed the array's shape and the
+   writer now goes on with that one, so that the call may be made again. grow.c. */
+bool zb__writer_follows(zb_writer *writer, enum zb_code code);
 
 /* The error of a writer whose flush has lost something. */
 enum zb_code zb__fail_lost(const zb_writer *writer, zb_error *err);

@@ -261,6 +261,14 @@ bool Zarr3MDArray::find_sharers(size_t d, std::vector<std::shared_ptr<Zarr3MDArr
         sharers->push_back(std::dynamic_pointer_cast<Zarr3MDArray>(self()));
     else if (!tree_->arrays_with(*dimension, sharers))
         return false;
+    /* The tree looks at the store of now. */
+    if (std::none_of(sharers->begin(), sharers->end(),
+                     [this](const auto &array) { return array.get() == this; })) {
+        CPLError(CE_Failure, CPLE_AppDefined,
+                 "array %s: its shape has changed since it was opened; open it again",
+                 m_osFullName.c_str());
+        return false;
+    }
     return std::all_of(sharers->begin(), sharers->end(), [](const auto &array) {
         return may_be_resized(array->array_.shared_node(), "array " + array->m_osFullName);
     });

@@ -7,6 +7,7 @@
  * to the native connector, so that with HDF5_VOL_CONNECTOR=zarr one program can use both kinds.
  */
 #include "callbacks/classes.h"
+#include "callbacks/append.h"
 #include "attributes/write.h"
 #include "create/creation_list.h"
 #include "create/list_member.h"
@@ -34,6 +35,7 @@ static hid_t native_fapl(h5_lib *lib, hid_t fapl) {
    an object without one would be a danger to native code. */
 static void *object_of_handle(h5_lib *lib, vol_handle *handle) {
     vol_object *object = NULL;
+    vol_append_register(lib);
     if (vol_shadows_make(lib) >= 0)
         object = vol_object_new(handle, handle->file->root, H5I_FILE);
     vol_handle_release(handle); /* the object holds it now */

@@ -5,6 +5,7 @@
  * are refused with an error.
  */
 #include "attributes/type_users.h"
+#include "callbacks/append.h"
 #include "callbacks/chunks.h"
 #include "callbacks/classes.h"
 #include "callbacks/old_walks.h"
@@ -140,6 +141,8 @@ herr_t vol_dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, v
         return lib->H5VLdataset_optional(object->under, lib->native, args, dxpl, req);
     if (vol_is_about_chunks(args->op_type))
         return vol_chunks_optional(object, args);
+    if (vol_is_append(lib, args->op_type))
+        return vol_append_optional(object, args);
     H5VL_native_dataset_optional_args_t *native = args->args;
     switch (args->op_type) {
     case H5VL_NATIVE_DATASET_GET_VLEN_BUF_SIZE:

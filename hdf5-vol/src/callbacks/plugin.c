@@ -5,6 +5,7 @@
  * Each libhdf5 in the process gets a class of its own. It differs only in the callbacks that
  * arrive without an object of ours and so could not tell which library calls.
  */
+#include "callbacks/append.h"
 #include "callbacks/chunks.h"
 #include "callbacks/classes.h"
 
@@ -183,6 +184,8 @@ static herr_t introspect_opt_query(void *obj, H5VL_subclass_t subclass, int op, 
             *flags = H5VL_OPT_QUERY_SUPPORTED | abilities[i].flags;
     if (!*flags && subclass == H5VL_SUBCLS_DATASET && vol_is_about_chunks(op))
         *flags = H5VL_OPT_QUERY_SUPPORTED | H5VL_OPT_QUERY_QUERY_METADATA;
+    if (!*flags && subclass == H5VL_SUBCLS_DATASET && vol_is_append(lib, op))
+        *flags = H5VL_OPT_QUERY_SUPPORTED | H5VL_OPT_QUERY_MODIFY_METADATA;
     return 0;
 }
 

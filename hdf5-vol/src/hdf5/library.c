@@ -135,6 +135,7 @@ static void drop_made(h5_lib *lib) {
 void h5_lib_stop(h5_lib *lib) {
     drop_made(lib);
     lib->watching = false; /* HDF5 forgets what it has called */
+    lib->append = 0;       /* likewise */
     lib->stale = true;
 }
 

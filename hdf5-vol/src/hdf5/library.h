@@ -105,7 +105,7 @@
     F(H5Pget_file_space_page_size) F(H5Pset_file_space_page_size) F(H5Pget_file_space_strategy)    \
     F(H5Pset_file_space_strategy) F(H5Pget_shared_mesg_nindexes) F(H5Pset_shared_mesg_nindexes)    \
     F(H5Pget_shared_mesg_index) F(H5Pset_shared_mesg_index) F(H5Pget_virtual_count)                \
-    F(H5Pget_virtual_filename) F(H5Pget_char_encoding)
+    F(H5Pget_virtual_filename) F(H5Pget_char_encoding) F(H5VLregister_opt_operation)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. First
    those of numbers (number_ids.h). */
@@ -200,6 +200,7 @@ typedef struct h5_lib {
     bool watching; /* HDF5 will call at_close when it shuts down */
     bool stopping; /* it has called it; its own closing of what is still open comes next */
     hid_t native;  /* the native connector, or 0 */
+    int append;    /* callbacks/append.c: the number of the operation; 0 until HDF5 knows it */
     const H5VL_class_t *native_cls;
     size_t live;            /* open objects of Zarr stores */
     struct vol_file *files; /* open stores, the newest first */

@@ -101,25 +101,41 @@ bool vol_node_is_null(vol_node *dataset) {
 
 /* Zarr keeps no largest shape: an array that was not made just now shows as fixed, though it can be
    resized. */
-void vol_node_tell_shape(vol_node *dataset) {
+static void keep_shape(const vol_node *dataset, uint64_t **in) {
     const zb_array_info *info = zb_node_array(dataset->zarr);
-    if (!dataset->dataset.told)
-        dataset->dataset.told = calloc(info->ndim + 1, sizeof *dataset->dataset.told);
-    if (dataset->dataset.told && info->ndim > 0)
-        memcpy(dataset->dataset.told, info->shape, info->ndim * sizeof *info->shape);
+    if (!*in)
+        *in = calloc(info->ndim + 1, sizeof **in);
+    if (*in && info->ndim > 0)
+        memcpy(*in, info->shape, info->ndim * sizeof *info->shape);
+}
+
+static bool has_shape(const vol_node *dataset, const uint64_t *shape) {
+    const zb_array_info *info = zb_node_array(dataset->zarr);
+    return shape &&
+           (info->ndim == 0 || memcmp(shape, info->shape, info->ndim * sizeof *info->shape) == 0);
+}
+
+void vol_node_tell_shape(vol_node *dataset) {
+    keep_shape(dataset, &dataset->dataset.told);
 }
 
 bool vol_node_shape_is_told(const vol_node *dataset) {
-    const zb_array_info *info = zb_node_array(dataset->zarr);
-    return dataset->dataset.told &&
-           (info->ndim == 0 ||
-            memcmp(dataset->dataset.told, info->shape, info->ndim * sizeof *info->shape) == 0);
+    return has_shape(dataset, dataset->dataset.told);
+}
+
+void vol_node_know_shape(vol_node *dataset) {
+    keep_shape(dataset, &dataset->dataset.known);
+}
+
+bool vol_node_shape_is_known(const vol_node *dataset) {
+    return has_shape(dataset, dataset->dataset.known);
 }
 
 /* ---- Ids ---- */
 
 void vol_node_add_id(vol_node *dataset) {
-    dataset->dataset.ids++;
+    if (dataset->dataset.ids++ == 0)
+        vol_node_know_shape(dataset);
     if (!dataset->dataset.told)
         vol_node_tell_shape(dataset);
 }
@@ -149,4 +165,5 @@ void vol_node_forget_type(vol_node *dataset) {
 void vol_node_free_dataset(vol_node *dataset) {
     vol_node_forget_type(dataset);
     free(dataset->dataset.told);
+    free(dataset->dataset.known);
 }

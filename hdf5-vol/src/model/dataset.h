@@ -15,6 +15,7 @@ typedef struct vol_dataset {
     struct vol_element *element; /* of the type that side.h keeps, where it fits; else NULL */
     vol_held_type type;          /* of hdf5/types.c; none until asked for */
     uint64_t *told;              /* the shape that the program knows, [ndim]; NULL until opened */
+    uint64_t *known;             /* the one by which it resizes, likewise */
     size_t ids;                  /* that are open */
 } vol_dataset;
 
@@ -50,6 +51,12 @@ zb_dtype vol_node_shown(vol_node *dataset);
    shape. The first id tells it, too. */
 void vol_node_tell_shape(vol_node *dataset);
 bool vol_node_shape_is_told(const vol_node *dataset);
+
+/* The same of the shape from which the program resizes: that of its opening, its last refresh or
+   its last resize. One that came with a change of the document may be shown before the program has
+   looked at it. */
+void vol_node_know_shape(vol_node *dataset);
+bool vol_node_shape_is_known(const vol_node *dataset);
 
 /* An id of the dataset is opened, or closed; the number of those that are open. */
 void vol_node_add_id(vol_node *dataset);

@@ -496,6 +496,7 @@ enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
     vol_node_attrs_unnumber(node);
     if (node->kind == VOL_DATASET) {
         vol_node_tell_shape(node);
+        vol_node_know_shape(node);
     } else {
         vol_alias_forget(node);
         remove_gone(node);

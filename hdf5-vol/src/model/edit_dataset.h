@@ -10,4 +10,15 @@ enum zb_code vol_edit_dimension_names(vol_node *dataset, const char *const *name
 
 enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error *err);
 
+/* A dataset that grows along a dimension. */
+typedef struct vol_growth {
+    vol_node *dataset;
+    uint32_t dim;
+} vol_growth;
+
+/* Makes datasets longer by the same count, whatever shapes they show: see zb_array_append. Data
+   that wait go on waiting. */
+enum zb_code vol_edit_append(const vol_growth *all, size_t n, uint64_t count, uint64_t *start,
+                             zb_error *err);
+
 #endif

@@ -3,7 +3,9 @@
 #include "model/scales.h"
 
 #include "model/side.h"
+#include "model/stored_names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool vol_scales_refers(const zb_json *entry) {
@@ -25,9 +27,14 @@ static const zb_json *element(const zb_json *list, uint32_t d) {
     return one;
 }
 
+/* Paths have the names of the store, and dimensions those that HDF5 programs see. */
 static bool is_last_part(const char *path, const char *name) {
     const char *slash = strrchr(path, '/');
-    return strcmp(slash ? slash + 1 : path, name) == 0;
+    const char *last = slash ? slash + 1 : path;
+    char *shown = vol_name_is_plain(last) ? NULL : vol_name_shown(last);
+    const bool is_it = strcmp(shown ? shown : last, name) == 0;
+    free(shown);
+    return is_it;
 }
 
 vol_scale_names vol_scales_names(const vol_node *dataset, const zb_json *scales, uint32_t d,

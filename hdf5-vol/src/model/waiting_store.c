@@ -6,6 +6,7 @@
 #include "model/large_attributes.h"
 #include "model/node_life.h"
 #include "model/side.h"
+#include "model/writers.h"
 
 #include "zarrbridge/change.h"
 
@@ -87,8 +88,12 @@ static enum zb_code store(vol_node *node, zb_error *err) {
     size_t count;
     char **arrays = vol_waiting_take_arrays(node, &count);
     vol_waiting_forget(node);
-    if (changed)
+    /* Another program may have made a dataset larger. A writer that cannot go on with the shape of
+       now keeps its data, and says so when it is flushed. */
+    if (changed) {
+        (void)vol_writer_after_resize(node, changed, NULL);
         vol_node_replace(node, changed);
+    }
     vol_large_sweep(node, arrays, count);
     vol_waiting_free_arrays(arrays, count);
     return ZB_OK;

@@ -129,8 +129,8 @@ static void complete_chunks_that_wait_get_an_edge(void **state) {
     end(&w);
 }
 
-/* What waits for the edge is refused after another program's resize; with the array of now it is
-   merged with what that has written. */
+/* What waits for the edge is merged with what a program has written that has made the array larger.
+   The program of the writer, which does not know of that, writes no more than the array had. */
 static void a_writer_follows_another_programs_resize(void **state) {
     (void)state;
     written w;
@@ -138,16 +138,67 @@ static void a_writer_follows_another_programs_resize(void **state) {
     begin(&w, count);
     assert_int_equal(write_row(w.writer, 9, 9), ZB_OK);
     zb_node *other;
-    zb_writer *writer;
     ASSERT_OK(zb_node_open(w.store, "a", &other, &err), err);
     other = store_resize(other, 11, 20);
-    ASSERT_OK(zb_writer_open(other, NULL, &writer, &err), err);
-    assert_int_equal(write_row(writer, 10, 10), ZB_OK);
-    ASSERT_OK(zb_writer_close(writer, &err), err);
-    ASSERT_FAILS(zb_writer_flush(w.writer, &err), ZB_ECONFLICT, err, "shape");
-    ASSERT_OK(zb_writer_grow(w.writer, other, &err), err);
+    store_write_all(other, 5);
     ASSERT_OK(zb_writer_flush(w.writer, &err), err);
-    assert_rows(other, 11, (int16_t[]){7, 7, 7, 7, 7, 7, 7, 7, 7, 9, 10});
+    assert_rows(other, 11, (int16_t[]){5, 5, 5, 5, 5, 5, 5, 5, 5, 9, 5});
+    assert_int_equal(write_row(w.writer, 10, 10), ZB_EINVAL);
+    ASSERT_OK(zb_writer_grow(w.writer, other, &err), err);
+    assert_int_equal(write_row(w.writer, 10, 10), ZB_OK);
+    ASSERT_OK(zb_writer_flush(w.writer, &err), err);
+    assert_rows(other, 11, (int16_t[]){5, 5, 5, 5, 5, 5, 5, 5, 5, 9, 10});
+    zb_node_release(other);
+    end(&w);
+}
+
+/* Rows that are the whole chunk of the old edge are no longer that. */
+static void whole_chunks_become_parts(void **state) {
+    (void)state;
+    written w;
+    zb_error err;
+    begin(&w, count);
+    zb_node *other;
+    ASSERT_OK(zb_node_open(w.store, "a", &other, &err), err);
+    other = store_resize(other, 12, 20);
+    store_write_all(other, 5);
+    const int16_t value = 9;
+    const uint64_t start[2] = {8, 0}, rows[2] = {2, 20};
+    static const int64_t strides[2];
+    const zb_write write = {.start = start,
+                            .count = rows,
+                            .data = &value,
+                            .dtype = zb_node_array(other)->dtype,
+                            .strides = strides};
+    ASSERT_OK(zb_writer_write(w.writer, &write, &err), err);
+    ASSERT_OK(zb_writer_store_box(w.writer, start, rows, &err), err);
+    assert_rows(other, 12, (int16_t[]){5, 5, 5, 5, 5, 5, 5, 5, 9, 9, 5, 5});
+    zb_node_release(other);
+    end(&w);
+}
+
+/* An array that has become larger and then smaller again, but not too small for the writer. */
+static void a_writer_follows_back(void **state) {
+    (void)state;
+    written w;
+    zb_error err;
+    begin(&w, count);
+    zb_node *other;
+    ASSERT_OK(zb_node_open(w.store, "a", &other, &err), err);
+    static const uint64_t rows[] = {12, 11, 10, 13};
+    for (int16_t i = 0; i < 4; i++) {
+        assert_int_equal(write_row(w.writer, 9, i), ZB_OK);
+        other = store_resize(other, rows[i], 20);
+        ASSERT_OK(zb_writer_flush(w.writer, &err), err);
+    }
+    assert_rows(other, 13, (int16_t[]){7, 7, 7, 7, 7, 7, 7, 7, 7, 3, 7, 7, 7});
+    assert_int_equal(write_row(w.writer, 9, 9), ZB_OK);
+    assert_int_equal(write_row(w.writer, 7, 9), ZB_OK);
+    other = store_resize(other, 9, 20);
+    ASSERT_FAILS(zb_writer_flush(w.writer, &err), ZB_ECONFLICT, err, "shape");
+    assert_rows(other, 9, (int16_t[]){7, 7, 7, 7, 7, 7, 7, 9, 7});
+    ASSERT_OK(zb_node_delete(w.store, "a", &err), err);
+    ASSERT_FAILS(zb_writer_flush(w.writer, &err), ZB_ECONFLICT, err, "deleted");
     zb_node_release(other);
     end(&w);
 }
@@ -365,6 +416,8 @@ int main(void) {
         cmocka_unit_test(rows_that_are_appended_wait),
         cmocka_unit_test(complete_chunks_that_wait_get_an_edge),
         cmocka_unit_test(a_writer_follows_another_programs_resize),
+        cmocka_unit_test(whole_chunks_become_parts),
+        cmocka_unit_test(a_writer_follows_back),
         cmocka_unit_test(other_changes_are_refused),
         cmocka_unit_test(another_threads_flush_meets_a_writer_that_grows),
         cmocka_unit_test(random_arrays_read_the_same),
