@@ -24,7 +24,17 @@
  * The file lies in the directory of the key, and moves with it: so the lock of a chunk is that of
  * the array in whose home it was asked for, by whatever path others come to that array.
  *
- * Waiting is asking again after a pause, since a wait in the kernel has no time limit.
+ * Waiting is asking again after a pause, since a wait in the kernel has no time limit, and one at a
+ * server takes seconds to hear that it is over.
+ *
+ * Where several machines take locks (ZB__FS_SHARED), each of them answers from its memory whether
+ * the name still leads to the file: two could hold locks of two files. There no lock file is ever
+ * unlinked but with its directory, or by a user who is alone, and each has one for as long as its
+ * key's directory is there. The holder looks up the names in its directory anew before it goes on:
+ * the lock keeps others from changing them from now on, and not from having changed them.
+ *
+ * Where locks keep out the processes of one machine alone (ZB__FS_NODE), and several are said to
+ * write, the lock of a chunk is worth nothing, and none is given.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -35,8 +45,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/limits.h"
+#include "base/locks.h"
 #include "store/fs_discard.h"
+#include "store/fs_fresh.h"
 #include "store/fs_lock.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
@@ -78,14 +89,21 @@ bool zb__fs_no_locks(int failed) {
 
 #define FIRST_PAUSE_NS 20000
 #define LONGEST_PAUSE_NS 5000000
+/* Where a server is asked. */
+#define FIRST_PAUSE_SHARED_NS 2000000
+#define LONGEST_PAUSE_SHARED_NS 50000000
 
 typedef struct waiting_time {
     struct timespec end;
-    long pause; /* nanoseconds */
+    bool is_shared;
+    long pause, longest; /* nanoseconds */
 } waiting_time;
 
-static waiting_time begin_waiting(void) {
-    waiting_time w = {.pause = FIRST_PAUSE_NS};
+static waiting_time begin_waiting(const zb__fs *fs) {
+    const bool is_shared = fs->reach == ZB__FS_SHARED;
+    waiting_time w = {.is_shared = is_shared,
+                      .pause = is_shared ? FIRST_PAUSE_SHARED_NS : FIRST_PAUSE_NS,
+                      .longest = is_shared ? LONGEST_PAUSE_SHARED_NS : LONGEST_PAUSE_NS};
     clock_gettime(CLOCK_MONOTONIC, &w.end);
     uint64_t seconds = zb_limits_get()->lock_seconds;
     w.end.tv_sec += (time_t)(seconds < INT32_MAX ? seconds : INT32_MAX);
@@ -99,8 +117,11 @@ static bool wait_a_little(waiting_time *w) {
     if (now.tv_sec > w->end.tv_sec ||
         (now.tv_sec == w->end.tv_sec && now.tv_nsec >= w->end.tv_nsec))
         return false;
-    nanosleep(&pause, NULL);
-    w->pause = w->pause < LONGEST_PAUSE_NS / 2 ? 2 * w->pause : LONGEST_PAUSE_NS;
+    if (w->is_shared)
+        zb__fs_pause(w->pause);
+    else
+        nanosleep(&pause, NULL);
+    w->pause = w->pause < w->longest / 2 ? 2 * w->pause : w->longest;
     return true;
 }
 
@@ -192,7 +213,7 @@ static void leave(zb__fs *fs, const zb__fs_lock *l) {
     struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
     bool left = l->forks == fs->forks && fcntl(l->fd, F_OFD_SETLK, &whole) == 0 && !fs->is_remote;
     pthread_mutex_lock(&fs->lock);
-    atomic_store(&fs->leaves_lock, true);
+    atomic_store(&fs->leaves_lock, fs->reach != ZB__FS_SHARED);
     left = left && fs->left == 0;
     if (left) {
         fs->left = l->fd + 1;
@@ -215,13 +236,24 @@ static bool try_left(zb__fs *fs, zb__fs_lock *l) {
 
 /* ---- Taking a lock ---- */
 
+/* Locks the open file, of which others wait for the lock as well. A file that stays is asked for its
+   lock until the time is up: to open it again would be two requests more for each try. */
+static int lock_open_file(const zb__fs *fs, int fd, waiting_time *waiting) {
+    int failed;
+    do
+        failed = zb__fs_lock_file(fd);
+    while (failed == EAGAIN && fs->reach == ZB__FS_SHARED && wait_a_little(waiting));
+    return failed;
+}
+
 /* One try for the lock of l->name in l->dir; errno, EAGAIN when another holder has it. */
-static int try_once(zb__fs *fs, zb__fs_lock *l, bool *forsaken) {
+static int try_once(zb__fs *fs, zb__fs_lock *l, waiting_time *waiting, bool *forsaken) {
+    const bool stays = fs->reach == ZB__FS_SHARED;
     if (l->is_hierarchy && try_left(fs, l))
         return 0;
-    l->fd = open_lock_file(l->dir, l->name, l->is_hierarchy);
+    l->fd = open_lock_file(l->dir, l->name, l->is_hierarchy || stays);
     if (l->fd < 0 && errno == EACCES) {
-        if (*forsaken) /* its maker has had a pause to give it its rights */
+        if (*forsaken && !stays) /* its maker has had a pause to give it its rights */
             remove_forsaken(l->dir, l->name);
         *forsaken = faccessat(l->dir, ".", W_OK, AT_EACCESS) == 0;
         return *forsaken ? EAGAIN : EACCES;
@@ -229,7 +261,9 @@ static int try_once(zb__fs *fs, zb__fs_lock *l, bool *forsaken) {
     *forsaken = false;
     if (l->fd < 0)
         return errno;
-    int failed = zb__fs_lock_file(l->fd);
+    int failed = lock_open_file(fs, l->fd, waiting);
+    if (!failed)
+        zb__fs_refresh(fs, l->dir);
     if (!failed && fstat(l->fd, &l->file) == 0 && names_this_file(l->dir, l->name, &l->file))
         return 0;
     if (zb__fs_no_locks(failed))
@@ -239,11 +273,11 @@ static int try_once(zb__fs *fs, zb__fs_lock *l, bool *forsaken) {
 }
 
 static int acquire(zb__fs *fs, zb__fs_lock *l) {
-    waiting_time waiting = begin_waiting();
+    waiting_time waiting = begin_waiting(fs);
     bool forsaken = false;
     int failed;
     do
-        failed = try_once(fs, l, &forsaken);
+        failed = try_once(fs, l, &waiting, &forsaken);
     while (failed == EAGAIN && wait_a_little(&waiting));
     return failed;
 }
@@ -254,6 +288,7 @@ static int acquire(zb__fs *fs, zb__fs_lock *l) {
    long as there is a document. It may be the store's own descriptor. -1 with errno. */
 static int open_hierarchy(const zb__fs *fs) {
     struct stat st;
+    zb__fs_refresh_way(fs, fs->root, "../", "");
     /* The usual case: the store is a hierarchy's root. */
     if (fstatat(fs->root, "../zarr.json", &st, 0) != 0 && errno == ENOENT)
         return fs->root;
@@ -261,6 +296,8 @@ static int open_hierarchy(const zb__fs *fs) {
     for (int levels = 0; at >= 0 && levels < PATH_MAX / 2; levels++) {
         int above = zb__fs_open_name(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
         struct stat here;
+        if (above >= 0)
+            zb__fs_refresh(fs, above);
         bool is_node = above >= 0 && fstat(above, &st) == 0 && fstat(at, &here) == 0 &&
                        !zb__fs_same_file(&st, &here) && fstatat(above, "zarr.json", &st, 0) == 0 &&
                        S_ISREG(st.st_mode);
@@ -316,6 +353,20 @@ static enum zb_code fail(const zb__fs_lock *l, int failed, zb_error *err) {
                                  "ZARRBRIDGE_LOCKS=none where nobody else writes the store)");
 }
 
+/* True if other machines write, whom the locks of the file system do not keep out. */
+static bool keeps_out_no_other(const zb__fs *fs) {
+    return fs->reach == ZB__FS_NODE && zb__nodes_are_many();
+}
+
+static enum zb_code fail_alone(const char *key, zb_error *err) {
+    return zb_fail(
+        err, ZB_EUNSUPPORTED,
+        "cannot lock '%s': the locks of this file system hold on one machine, and several "
+        "write (start the program with ZARRBRIDGE_NODES=one where no other does, or with "
+        "ZARRBRIDGE_LOCKS=shared where the locks do hold on all machines)",
+        key);
+}
+
 /* Opens the key's directory, which may be erased at any time, and gets the lock. */
 static enum zb_code acquire_key(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
     for (int tries = 0;; tries++) {
@@ -358,7 +409,9 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, const zb_home *ho
                        .dir = -1,
                        .forks = fs->forks,
                        .is_hierarchy = strcmp(key, "zarr.json") == 0};
-    enum zb_code code = zb__locks_are_off() ? ZB_OK : acquire_key(fs, l, err);
+    enum zb_code code = !l->is_hierarchy && keeps_out_no_other(fs) ? fail_alone(key, err)
+                        : zb__locks_stated() == ZB__LOCKS_NONE     ? ZB_OK
+                                                                   : acquire_key(fs, l, err);
     if (code != ZB_OK) {
         free(copy);
         free(l);
@@ -385,7 +438,8 @@ void zb__fs_unlock(zb_lock *lock) {
     if (l->fd >= 0 && l->is_hierarchy && !atomic_exchange(&fs->lost_root, false)) {
         leave(fs, l);
     } else if (l->fd >= 0) {
-        unlink_own(l);
+        if (l->is_hierarchy || fs->reach != ZB__FS_SHARED)
+            unlink_own(l);
         close(l->fd);
     }
     if (l->fd >= 0)
@@ -447,16 +501,18 @@ static bool is_waited_for(const char *name) {
 }
 
 /* All lock files in a directory and below, if it is one. As deep as the keys in the store. */
-static bool await_below(int at, const char *name, waiting_time *waiting) {
+static bool await_below(const zb__fs *fs, int at, const char *name, waiting_time *waiting) {
     DIR *dir = zb__fs_open_dir(at, name);
     const struct dirent *entry;
     bool free_now = true;
+    if (dir)
+        zb__fs_refresh(fs, dirfd(dir));
     while (dir && free_now && (entry = readdir(dir)) != NULL) {
         bool is_file = entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN;
         if (is_waited_for(entry->d_name))
             free_now = await_file(dirfd(dir), entry->d_name, waiting);
         else if (!is_file && !zb__fs_is_dots(entry->d_name))
-            free_now = await_below(dirfd(dir), entry->d_name, waiting);
+            free_now = await_below(fs, dirfd(dir), entry->d_name, waiting);
     }
     if (dir)
         closedir(dir);
@@ -466,18 +522,19 @@ static bool await_below(int at, const char *name, waiting_time *waiting) {
 enum zb_code zb__fs_await_locks(zb_store *store, const char *prefix, zb_error *err) {
     zb__fs_place place;
     char name[NAME_MAX + 1];
-    if (zb__locks_are_off())
-        return ZB_OK;
     zb__fs *fs = (zb__fs *)store;
+    if (zb__locks_stated() == ZB__LOCKS_NONE)
+        return ZB_OK;
     enum zb_code code = zb__fs_open_place(fs, prefix, false, &place, err);
     if (code)
         return code == ZB_ENOTFOUND ? ZB_OK : code;
-    waiting_time waiting = begin_waiting();
+    waiting_time waiting = begin_waiting(fs);
+    zb__fs_refresh(fs, place.dir);
     zb__fs_lock_name(place.name, name);
     bool free_now = await_file(place.dir, name, &waiting);
     close(place.dir);
     int below = zb__fs_openat(fs->root, *prefix ? prefix : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    free_now = free_now && (below < 0 || await_below(below, ".", &waiting));
+    free_now = free_now && (below < 0 || await_below(fs, below, ".", &waiting));
     if (below >= 0)
         close(below);
     return free_now ? ZB_OK : fail_held(prefix, err);

@@ -20,6 +20,7 @@
 #include "store/fs_discard.h"
 #include "store/fs_flush.h"
 #include "store/fs_kept.h"
+#include "store/fs_lock.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
 #include "store/fs_remove.h"
@@ -38,6 +39,14 @@ static int remove_at_once(zb__fs *fs, int at, const char *name) {
     return zb__fs_remove_discarded(fs, at, trash);
 }
 
+/* Names of ours belong to writers that are at work, or to the next sweep. Where no sweep takes the
+   locks of keys, they go with the keys; that of the hierarchy is held. */
+static bool stays_in_root(const zb__fs *fs, const char *name) {
+    const bool goes =
+        fs->reach == ZB__FS_SHARED && zb__fs_is_lock(name) && !zb__fs_is_hierarchy_lock(name);
+    return zb__fs_is_ours(name) && !goes;
+}
+
 /* The root itself stays: its entries are removed one by one, the document before all else. */
 static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
     enum zb_code code = zb__fs_erase(&fs->base, &(zb_erase){.key = "zarr.json"}, err);
@@ -52,8 +61,7 @@ static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
     const struct dirent *entry;
     int failed = 0;
     for (errno = 0; !failed && (entry = readdir(dir)) != NULL; errno = 0) {
-        /* Names of ours belong to writers that are at work, or to the next sweep. */
-        if (zb__fs_is_dots(entry->d_name) || zb__fs_is_ours(entry->d_name))
+        if (zb__fs_is_dots(entry->d_name) || stays_in_root(fs, entry->d_name))
             continue;
         failed = zb__fs_unlink_file(fs->root, entry->d_name);
         if (failed == EISDIR)

@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file system that several machines use, of which this one keeps in mind what it has seen. The
+ * program is linked with --wrap for the calls by which names are looked up: a name that is hidden
+ * is not found, and a file that is kept has its old size, until AT_STATX_FORCE_SYNC asks for the
+ * directory, or the file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/fixture.h"
+#include "store/fs_path.h"
+#include "store/fs_store.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/sys/store.h"
+#include "zarrbridge/write.h"
+
+/* ---- The machine's memory ---- */
+
+static struct {
+    ino_t directory; /* 0: no name is hidden */
+    char name[100];
+    ino_t file; /* that has its old size, 0: none */
+    off_t old_size;
+    unsigned forced; /* questions to the server */
+    char log[200];   /* L: a lock was got, F: a directory was asked for, U: a name was unlinked */
+    int denials;     /* of the next locks */
+    int rename_error, rename_failures;
+    long pauses[100];
+    unsigned paused;
+} now;
+
+static void note(char letter) {
+    const size_t length = strlen(now.log);
+    if (length + 1 < sizeof now.log)
+        now.log[length] = letter;
+}
+
+#define REAL(type, name, ...) type __real_##name(__VA_ARGS__)
+REAL(int, fstatat, int at, const char *path, struct stat *out, int flags);
+REAL(int, fstat, int fd, struct stat *out);
+REAL(int, statx, int at, const char *path, int flags, unsigned mask, struct statx *out);
+REAL(int, faccessat, int at, const char *path, int mode, int flags);
+REAL(int, openat, int at, const char *path, int flags, ...);
+REAL(long, syscall, long number, long a, long b, long c, long d);
+REAL(int, fcntl, int fd, int command, ...);
+REAL(int, renameat, int a, const char *from, int b, const char *to);
+REAL(int, unlinkat, int at, const char *path, int flags);
+REAL(int, nanosleep, const struct timespec *pause, struct timespec *left);
+int __wrap_fstatat(int at, const char *path, struct stat *out, int flags);
+int __wrap_fstat(int fd, struct stat *out);
+int __wrap_statx(int at, const char *path, int flags, unsigned mask, struct statx *out);
+int __wrap_faccessat(int at, const char *path, int mode, int flags);
+int __wrap_openat(int at, const char *path, int flags, ...);
+long __wrap_syscall(long number, long a, long b, long c, long d);
+int __wrap_fcntl(int fd, int command, ...);
+int __wrap_renameat(int a, const char *from, int b, const char *to);
+int __wrap_unlinkat(int at, const char *path, int flags);
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
+
+/* True if the path leads through the hidden name, or to it. */
+static bool is_hidden(int at, const char *path) {
+    char above[PATH_MAX];
+    struct stat st;
+    for (size_t i = 0, length; now.directory && path[i]; i += length + (path[i + length] == '/')) {
+        length = strcspn(path + i, "/");
+        snprintf(above, sizeof above, "%.*s", i ? (int)i : 1, i ? path : ".");
+        if (length == strlen(now.name) && memcmp(path + i, now.name, length) == 0 &&
+            __real_fstatat(at, above, &st, 0) == 0 && st.st_ino == now.directory) {
+            errno = ENOENT;
+            return true;
+        }
+    }
+    return false;
+}
+
+int __wrap_fstatat(int at, const char *path, struct stat *out, int flags) {
+    return is_hidden(at, path) ? -1 : __real_fstatat(at, path, out, flags);
+}
+
+int __wrap_fstat(int fd, struct stat *out) {
+    const int result = __real_fstat(fd, out);
+    if (result == 0 && now.file && out->st_ino == now.file)
+        out->st_size = now.old_size;
+    return result;
+}
+
+int __wrap_statx(int at, const char *path, int flags, unsigned mask, struct statx *out) {
+    if (is_hidden(at, path))
+        return -1;
+    const int result = __real_statx(at, path, flags, mask, out);
+    if (result != 0 || !(flags & AT_STATX_FORCE_SYNC))
+        return result;
+    now.forced++;
+    if (S_ISDIR(out->stx_mode))
+        note('F');
+    now.directory = out->stx_ino == now.directory ? 0 : now.directory;
+    now.file = out->stx_ino == now.file ? 0 : now.file;
+    return result;
+}
+
+int __wrap_faccessat(int at, const char *path, int mode, int flags) {
+    return is_hidden(at, path) ? -1 : __real_faccessat(at, path, mode, flags);
+}
+
+int __wrap_openat(int at, const char *path, int flags, ...) {
+    va_list args;
+    va_start(args, flags);
+    const mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    return is_hidden(at, path) ? -1 : __real_openat(at, path, flags, mode);
+}
+
+long __wrap_syscall(long number, long a, long b, long c, long d) {
+    const bool looks_up = number == SYS_openat2 && is_hidden((int)a, (const char *)(uintptr_t)b);
+    return looks_up ? -1 : __real_syscall(number, a, b, c, d);
+}
+
+int __wrap_fcntl(int fd, int command, ...) {
+    va_list args;
+    va_start(args, command);
+    void *argument = va_arg(args, void *);
+    va_end(args);
+    assert_true(command != F_OFD_SETLKW && command != F_SETLKW);
+    const bool locks = command == F_OFD_SETLK && ((struct flock *)argument)->l_type == F_WRLCK;
+    if (locks && now.denials > 0) {
+        now.denials--;
+        errno = EAGAIN;
+        return -1;
+    }
+    const int result = __real_fcntl(fd, command, argument);
+    if (locks && result == 0)
+        note('L');
+    return result;
+}
+
+int __wrap_renameat(int a, const char *from, int b, const char *to) {
+    if (now.rename_failures > 0) {
+        now.rename_failures--;
+        errno = now.rename_error;
+        return -1;
+    }
+    return __real_renameat(a, from, b, to);
+}
+
+int __wrap_unlinkat(int at, const char *path, int flags) {
+    note('U');
+    return __real_unlinkat(at, path, flags);
+}
+
+/* Nobody waits here. */
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left) {
+    (void)left;
+    if (now.paused < sizeof now.pauses / sizeof *now.pauses)
+        now.pauses[now.paused++] = pause->tv_nsec;
+    return 0;
+}
+
+/* ---- Stores ---- */
+
+static void set_reach(const fixture *f, enum zb__fs_reach reach) {
+    ((zb__fs *)f->store)->reach = reach;
+}
+
+static int set_up(void **state) {
+    memset(&now, 0, sizeof now);
+    fixture_set_up(state);
+    set_reach(*state, ZB__FS_SHARED);
+    return 0;
+}
+
+#define SHARED_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, fixture_tear_down)
+
+static ino_t number_of(const fixture *f, const char *path) {
+    char whole[600];
+    struct stat st;
+    snprintf(whole, sizeof whole, "%s/%s", f->root, path);
+    assert_int_equal(stat(whole, &st), 0);
+    return st.st_ino;
+}
+
+/* The name in the directory was made by another machine, and this one does not know. */
+static void hide(const fixture *f, const char *directory, const char *name) {
+    now.directory = number_of(f, directory);
+    snprintf(now.name, sizeof now.name, "%s", name);
+}
+
+static bool exists(const fixture *f, const char *path) {
+    char whole[600];
+    snprintf(whole, sizeof whole, "%s/%s", f->root, path);
+    return access(whole, F_OK) == 0;
+}
+
+static zb_home home_of(const fixture *f, const char *prefix) {
+    return (zb_home){.identity = zb_store_identify(f->store, prefix), .length = strlen(prefix)};
+}
+
+/* ---- Reading ---- */
+
+static int note_holds(void *context, const zb_list_entry *entry) {
+    *(bool *)context |= entry->holds;
+    return 0;
+}
+
+/* What is asked of an object of the array at "a/b": true if it is found. */
+static bool is_opened(const fixture *f) {
+    zb_object *object;
+    zb_object_info info;
+    zb_error err;
+    const enum zb_code code = zb_object_open(f->store, "a/b/c/0", &object, &info, &err);
+    if (!code)
+        zb_object_close(object);
+    return !code;
+}
+
+static bool is_opened_in(const fixture *f) {
+    const ino_t hidden = now.directory;
+    now.directory = 0;
+    const zb_home home = home_of(f, "a/b");
+    now.directory = hidden;
+    zb_object *object;
+    zb_object_info info;
+    zb_error err;
+    const enum zb_code code = zb_object_open_in(f->store, "a/b/c/0", &home, &object, &info, &err);
+    if (!code)
+        zb_object_close(object);
+    return !code;
+}
+
+static bool has_stat(const fixture *f) {
+    zb_object_info info;
+    return zb_store_stat(f->store, "a/b/c/0", &info, NULL) == ZB_OK;
+}
+
+static bool is_peeked(const fixture *f) {
+    return zb_store_peek(f->store, "a/b/c/0", NULL, NULL) == ZB_OK;
+}
+
+static bool is_not_lacked(const fixture *f) {
+    const ino_t hidden = now.directory;
+    now.directory = 0;
+    const zb_home home = home_of(f, "a/b");
+    now.directory = hidden;
+    const char *const keys[] = {"a/b/none/0", "a/b/none/1", "a/b/c/0"};
+    return !zb_store_lacks(f->store, "a/b", home.identity, keys, 3);
+}
+
+static bool is_there(const fixture *f) {
+    return !zb_store_is_absent(f->store, "a/b/c/0");
+}
+
+static bool is_held(const fixture *f) {
+    static const char *const objects[] = {"0", NULL};
+    bool holds = false;
+    zb_error err;
+    ASSERT_OK(zb_store_list_holding(f->store, "a/b", objects, note_holds, &holds, &err), err);
+    return holds;
+}
+
+typedef bool (*question)(const fixture *f);
+static const question questions[] = {is_opened, is_opened_in,  has_stat, is_peeked,
+                                     is_there,  is_not_lacked, is_held};
+#define QUESTIONS (sizeof questions / sizeof *questions)
+
+/* A name that is not known of is looked for at the server before it counts as missing: it must not
+   become fill values. */
+static void missing_names_are_looked_for_again(void **state) {
+    const fixture *f = *state;
+    static const char *const hidden[][2] = {{"a/b/c", "0"}, {"a/b", "c"}};
+    fixture_must_put(f->store, "a/b/c/0", "1", PUT_LATER);
+    for (size_t i = 0; i < QUESTIONS; i++) {
+        for (int h = 0; h < 2; h++) {
+            if (questions[i] == is_held && h == 1)
+                continue; /* listings come from the directory itself */
+            hide(f, hidden[h][0], hidden[h][1]);
+            assert_true(questions[i](f));
+            assert_int_equal(now.directory, 0);
+        }
+    }
+    fixture_must_put(f->store, "a/b/c/1", "1", PUT_LATER);
+    zb_error err;
+    ASSERT_OK(zb_store_erase(f->store, "a/b/c/0", &err), err);
+    for (size_t i = 0; i < QUESTIONS; i++)
+        assert_false(questions[i](f));
+}
+
+/* Where names are as they are seen, the server is not asked, by nobody. */
+static void local_stores_ask_nothing_more(void **state) {
+    const fixture *f = *state;
+    zb_error err;
+    zb_lock *lock;
+    for (int reach = ZB__FS_LOCAL; reach <= ZB__FS_NODE; reach++) {
+        set_reach(f, (enum zb__fs_reach)reach);
+        fixture_must_put(f->store, "a/b/c/0", "1", PUT_NOW);
+        now.forced = 0;
+        for (size_t i = 0; i < QUESTIONS; i++) {
+            hide(f, "a/b/c", "0");
+            assert_false(questions[i](f)); /* the seam works */
+            now.directory = 0;
+        }
+        ASSERT_OK(zb_store_lock(f->store, "a/b/c/0", &lock, &err), err);
+        fixture_must_put(f->store, "a/b/c/0", "2", PUT_WAITS);
+        zb_store_unlock(lock);
+        ASSERT_OK(zb_store_lock(f->store, "zarr.json", &lock, &err), err);
+        fixture_must_put(f->store, "a/zarr.json", "{}", PUT_LATER);
+        zb_store_unlock(lock);
+        ASSERT_OK(zb_store_flush(f->store, &err), err);
+        assert_int_equal(now.forced, 0);
+        int ours;
+        fixture_files(f->root, &ours);
+        assert_int_equal(ours, 0);
+    }
+}
+
+/* What is known of a file is asked for again where a version is compared. */
+static void stats_are_new(void **state) {
+    const fixture *f = *state;
+    zb_object_info info;
+    zb_error err;
+    fixture_must_put(f->store, "zarr.json", "{}", PUT_LATER);
+    for (int peeks = 0; peeks < 2; peeks++) {
+        now.file = number_of(f, "zarr.json");
+        now.old_size = 17;
+        ASSERT_OK(peeks ? zb_store_peek(f->store, "zarr.json", &info, &err)
+                        : zb_store_stat(f->store, "zarr.json", &info, &err),
+                  err);
+        assert_int_equal(info.size, 2);
+    }
+}
+
+/* ---- Locks ---- */
+
+/* A lock file stays, and with the lock comes what others have done in its directory. */
+static void lock_files_stay(void **state) {
+    const fixture *f = *state;
+    zb_error err;
+    zb_lock *lock;
+    for (int i = 0; i < 3; i++) {
+        memset(now.log, 0, sizeof now.log);
+        ASSERT_OK(zb_store_lock(f->store, "a/k", &lock, &err), err);
+        assert_non_null(strstr(now.log, "LF"));
+        zb_store_unlock(lock);
+        ASSERT_OK(zb_store_lock(f->store, "zarr.json", &lock, &err), err);
+        zb_store_unlock(lock);
+        ASSERT_OK(zb_store_flush(f->store, &err), err);
+        assert_null(strchr(now.log, 'U'));
+        assert_true(exists(f, "a/.k.zb-lock"));
+        assert_true(exists(f, ".zarr.json.zb-lock"));
+    }
+    zb_store *other;
+    ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
+    ((zb__fs *)other)->reach = ZB__FS_SHARED;
+    ASSERT_OK(zb_store_lock(other, "zarr.json", &lock, &err), err);
+    zb_store_unlock(lock);
+    zb_store_release(other);
+    assert_true(exists(f, ".zarr.json.zb-lock"));
+}
+
+static int count_one(void *context, const zb_list_entry *entry) {
+    (void)entry;
+    ++*(int *)context;
+    return 0;
+}
+
+/* Neither repair nor verify takes them for left over, however old they are. They go with their
+   directories, and with a store that is deleted. */
+static void lock_files_go_with_their_directory(void **state) {
+    const fixture *f = *state;
+    static const char *const keys[] = {"a/k", "0.0", "zarr.json"};
+    const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    zb_error err;
+    zb_lock *lock;
+    int found = 0, ours;
+    fixture_must_put(f->store, "zarr.json", "{}", PUT_LATER);
+    fixture_must_put(f->store, "a/k", "1", PUT_LATER);
+    for (int i = 0; i < 3; i++) {
+        ASSERT_OK(zb_store_lock(f->store, keys[i], &lock, &err), err);
+        zb_store_unlock(lock);
+    }
+    char path[600];
+    snprintf(path, sizeof path, "%s/a/.k.zb-lock", f->root);
+    assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+    ASSERT_OK(zb_store_sweep(f->store, "a", true, count_one, &found, &err), err);
+    ASSERT_OK(zb_store_sweep(f->store, "", true, count_one, &found, &err), err);
+    assert_int_equal(found, 0);
+    fixture_files(f->root, &ours);
+    assert_int_equal(ours, 3);
+    ASSERT_OK(zb_store_erase_below(f->store, "a", &err), err);
+    fixture_files(f->root, &ours);
+    assert_int_equal(ours, 2);
+    ASSERT_OK(zb_store_lock(f->store, "zarr.json", &lock, &err), err);
+    ASSERT_OK(zb_store_erase_below(f->store, "", &err), err);
+    zb_store_unlock(lock);
+    assert_int_equal(fixture_files(f->root, &ours), 0);
+}
+
+/* Those who wait ask in turns of their own: nobody is told by the server that the lock is free. */
+static void waiting_is_asking_again(void **state) {
+    const fixture *f = *state;
+    enum { DENIALS = 40 };
+    zb_error err;
+    zb_lock *lock;
+    now.denials = DENIALS;
+    ASSERT_OK(zb_store_lock(f->store, "a/k", &lock, &err), err);
+    zb_store_unlock(lock);
+    assert_int_equal(now.paused, DENIALS);
+    unsigned differ = 0;
+    for (int i = 0; i < DENIALS; i++) {
+        assert_in_range(now.pauses[i], 1000000, 50000000);
+        differ += i > 10 && now.pauses[i] != now.pauses[i - 1];
+    }
+    assert_true(differ > DENIALS / 2);
+}
+
+/* Whoever changes documents sees all of them as they are, also in directories that were moved. */
+static void changes_see_what_is_there(void **state) {
+    const fixture *f = *state;
+    zb_error err;
+    zb_lock *lock;
+    fixture_must_put(f->store, "g/a/zarr.json", "{}", PUT_LATER);
+    ASSERT_OK(zb_store_lock(f->store, "zarr.json", &lock, &err), err);
+    now.forced = 0;
+    assert_holds(f->store, "g/a/zarr.json", "{}");
+    assert_int_equal(now.forced, 3); /* root, g, a: though nothing was missed */
+    now.forced = 0;
+    fixture_must_put(f->store, "g/a/zarr.json", "[]", PUT_LATER);
+    assert_true(now.forced >= 2);
+    zb_store_unlock(lock);
+    now.forced = 0;
+    assert_holds(f->store, "g/a/zarr.json", "[]");
+    assert_int_equal(now.forced, 0); /* reading alone does not ask for what it finds */
+}
+
+/* ---- Putting ---- */
+
+static void renames_are_tried_again(void **state) {
+    const fixture *f = *state;
+    static const int errors[] = {ETXTBSY, EBUSY, ESTALE};
+    zb_error err;
+    for (int i = 0; i < 3; i++) {
+        now.rename_error = errors[i];
+        now.rename_failures = 9;
+        ASSERT_OK(fixture_put(f->store, "a/k", "1", PUT_LATER, &err), err);
+        now.rename_failures = 9;
+        ASSERT_OK(fixture_put(f->store, "a/k", "2", PUT_WAITS, &err), err);
+        ASSERT_OK(zb_store_flush(f->store, &err), err);
+        assert_int_equal(now.rename_failures, 0);
+        assert_holds(f->store, "a/k", "2");
+        /* An end, of which the writer is told. */
+        now.rename_failures = 1000;
+        assert_int_not_equal(fixture_put(f->store, "a/k", "3", PUT_LATER, &err), ZB_OK);
+        assert_int_equal(now.rename_failures, 990);
+        now.rename_failures = 0;
+        assert_holds(f->store, "a/k", "2");
+    }
+    now.rename_error = EIO; /* that is no reason */
+    now.rename_failures = 1;
+    ASSERT_FAILS(fixture_put(f->store, "a/k", "3", PUT_LATER, &err), ZB_EIO, err, "a/k");
+    set_reach(f, ZB__FS_LOCAL);
+    now.rename_error = EBUSY;
+    now.rename_failures = 2;
+    assert_int_not_equal(fixture_put(f->store, "a/k", "3", PUT_LATER, &err), ZB_OK);
+    assert_int_equal(now.rename_failures, 1);
+    now.rename_failures = 0;
+}
+
+/* Temporary files are neither locked nor swept by writers; repair takes old ones. */
+static void temporary_files_are_left_to_repair(void **state) {
+    const fixture *f = *state;
+    const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    zb_error err;
+    char name[NAME_MAX + 1], key[300], left[600];
+    fixture_must_put(f->store, "a/k", "1", PUT_LATER);
+    zb__fs_temp_name("k", name); /* of this kernel */
+    snprintf(key, sizeof key, "a/%s", name);
+    snprintf(left, sizeof left, "%s/%s", f->root, key);
+    memset(now.log, 0, sizeof now.log);
+    fixture_must_put(f->store, "a/k", "2", PUT_LATER);
+    assert_null(strchr(now.log, 'L'));
+    check_write_file(f->root, key, "x", 1); /* left by a process that was killed */
+    fixture_must_put(f->store, "a/k", "3", PUT_LATER);
+    int found = 0;
+    ASSERT_OK(zb_store_sweep(f->store, "a", true, count_one, &found, &err), err);
+    assert_int_equal(found, 0); /* its writer may be alive, here as elsewhere */
+    assert_int_equal(utimensat(AT_FDCWD, left, old, 0), 0);
+    fixture_must_put(f->store, "a/k", "4", PUT_LATER);
+    assert_int_equal(access(left, F_OK), 0);
+    ASSERT_OK(zb_store_sweep(f->store, "a", true, count_one, &found, &err), err);
+    assert_int_equal(found, 1);
+    assert_int_not_equal(access(left, F_OK), 0);
+}
+
+/* ---- Locks that keep out one machine alone ---- */
+
+static const zb_dtype byte_type = {.kind = ZB_KIND_UINT, .size = 1};
+
+static enum zb_code store_elements(const zb_node *node, uint64_t count, bool without_lock,
+                                   zb_error *err) {
+    const uint64_t start = 0;
+    const int64_t stride = 0;
+    const uint8_t value = 7;
+    const zb_write_options options = {.without_lock = without_lock};
+    zb_write write = {
+        .start = &start, .count = &count, .data = &value, .dtype = byte_type, .strides = &stride};
+    zb_writer *writer;
+    ASSERT_OK(zb_writer_open(node, &options, &writer, err), *err);
+    enum zb_code code = zb_writer_write(writer, &write, err);
+    code = code ? code : zb_writer_flush(writer, err);
+    zb_error other;
+    (void)zb_writer_close(writer, &other);
+    return code;
+}
+
+/* Whole chunks and documents are written; parts of chunks are refused, with a way out. */
+static void write_on_a_node(void *context) {
+    const uint64_t shape = 8, chunk = 4;
+    const uint8_t fill = 0;
+    const zb_array_spec spec = {.ndim = 1,
+                                .shape = &shape,
+                                .inner_shape = &chunk,
+                                .dtype = byte_type,
+                                .fill_value = &fill,
+                                .codecs = "[]"};
+    const bool many = context != NULL;
+    char *root = check_new_directory();
+    zb_store *store;
+    zb_node *node;
+    zb_error err;
+    ASSERT_OK(zb_store_open_fs(root, &store, &err), err);
+    assert_int_equal(((zb__fs *)store)->reach, ZB__FS_NODE);
+    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    ASSERT_OK(store_elements(node, 4, false, &err), err);
+    if (many) {
+        ASSERT_FAILS(store_elements(node, 3, false, &err), ZB_ECONFLICT, err,
+                     "ZARRBRIDGE_NODES=one");
+        ASSERT_FAILS(store_elements(node, 3, false, &err), ZB_ECONFLICT, err, "write whole chunks");
+        ASSERT_OK(store_elements(node, 3, true, &err), err);
+    } else {
+        ASSERT_OK(store_elements(node, 3, false, &err), err);
+    }
+    zb_node_release(node);
+    zb_store_release(store);
+    check_remove_directory(root);
+}
+
+static void write_on_one(void *context) {
+    (void)context;
+    setenv("ZARRBRIDGE_LOCKS", "node", 1);
+    write_on_a_node(NULL);
+}
+
+static void write_on_many(void *context) {
+    setenv("ZARRBRIDGE_LOCKS", "node", 1);
+    write_on_a_node(context);
+}
+
+static void locks_of_one_machine_keep_out_no_other(void **state) {
+    (void)state;
+    unsetenv("ZARRBRIDGE_NODES");
+    assert_true(check_in_child(write_on_one, NULL, "SLURM_JOB_NUM_NODES", "1"));
+    assert_true(check_in_child(write_on_many, &now, "SLURM_JOB_NUM_NODES", "2"));
+    assert_true(check_in_child(write_on_many, &now, "ZARRBRIDGE_NODES", "many"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        /* before this process reads the environment */
+        cmocka_unit_test(locks_of_one_machine_keep_out_no_other),
+        SHARED_TEST(missing_names_are_looked_for_again),
+        SHARED_TEST(local_stores_ask_nothing_more),
+        SHARED_TEST(stats_are_new),
+        SHARED_TEST(lock_files_stay),
+        SHARED_TEST(lock_files_go_with_their_directory),
+        SHARED_TEST(waiting_is_asking_again),
+        SHARED_TEST(changes_see_what_is_there),
+        SHARED_TEST(renames_are_tried_again),
+        SHARED_TEST(temporary_files_are_left_to_repair),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
