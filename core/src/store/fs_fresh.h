@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names as other machines have left them, on file systems whose clients keep what they have seen. */
+/* Names as other machines have left them, where a machine keeps in mind what it has seen. */
 #ifndef ZB_STORE_FS_FRESH_H
 #define ZB_STORE_FS_FRESH_H
 

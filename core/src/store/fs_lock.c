@@ -236,8 +236,8 @@ static bool try_left(zb__fs *fs, zb__fs_lock *l) {
 
 /* ---- Taking a lock ---- */
 
-/* Locks the open file, of which others wait for the lock as well. A file that stays is asked for its
-   lock until the time is up: to open it again would be two requests more for each try. */
+/* Locks the open file; errno. A file that stays is asked for its lock until the time is up: to open
+   it again would be two requests more for each try. */
 static int lock_open_file(const zb__fs *fs, int fd, waiting_time *waiting) {
     int failed;
     do

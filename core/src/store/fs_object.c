@@ -31,8 +31,8 @@ static enum zb_code stat_regular(int fd, const char *key, struct stat *st, zb_er
 /* ---- Operations ---- */
 
 /* Opens the file that holds the key's object as this store sees it. A link to nothing on the way is
-   not a missing object, which would read as fill values: ELOOP. Nor is one that this machine has not
-   heard of yet: is_sure tells that its way has been looked up anew. */
+   not a missing object, which would read as fill values: ELOOP. Nor is one of which this machine
+   has not heard yet; is_sure: its way has been looked up anew. */
 static int open_key(zb__fs *fs, const char *key, bool is_sure, int flags) {
     for (int tries = 0;; tries++) {
         char path[PATH_MAX];
