@@ -66,7 +66,7 @@ write() { # NAME SECONDS CLIENTS...: a writer for each
     local name=$1 seconds=$2 writer=0 pids='' failed=0
     shift 2
     nfs-actor make "/srv/x/$name" 6000
-    rm -f /run/ack*
+    rm -f /run/ack* /run/err*
     for client in "$@"; do
         on "$client" nfs-actor write "/mnt/n/$name" a $((writer * 1000)) 1000 "$seconds" \
             >"/run/ack$writer" 2>"/run/err$writer" &
