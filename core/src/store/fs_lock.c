@@ -152,6 +152,13 @@ static void share(const struct stat *above, int fd) {
         (void)fchmod(fd, mode | 0600);
 }
 
+/* The same for one that stays, while its directory may have got other rights. */
+static void share_again(int dir, int fd) {
+    struct stat above;
+    if (fstatat(dir, "", &above, AT_EMPTY_PATH) == 0)
+        share(&above, fd);
+}
+
 /* Makes the file, which nobody has made yet: a descriptor, or -1 with errno. The rights that the
    umask leaves of the directory's are often all of them. */
 static int make_lock_file(int dir, const char *name) {
@@ -264,8 +271,11 @@ static int try_once(zb__fs *fs, zb__fs_lock *l, waiting_time *waiting, bool *for
     int failed = lock_open_file(fs, l->fd, waiting);
     if (!failed)
         zb__fs_refresh(fs, l->dir);
-    if (!failed && fstat(l->fd, &l->file) == 0 && names_this_file(l->dir, l->name, &l->file))
+    if (!failed && fstat(l->fd, &l->file) == 0 && names_this_file(l->dir, l->name, &l->file)) {
+        if (stays)
+            share_again(l->dir, l->fd);
         return 0;
+    }
     if (zb__fs_no_locks(failed))
         unlinkat(l->dir, l->name, 0); /* no process can hold it */
     close(l->fd);
@@ -279,7 +289,8 @@ static int acquire(zb__fs *fs, zb__fs_lock *l) {
     do
         failed = try_once(fs, l, &waiting, &forsaken);
     while (failed == EAGAIN && wait_a_little(&waiting));
-    return failed;
+    const bool is_refused = failed == EAGAIN && forsaken && fs->reach == ZB__FS_SHARED;
+    return is_refused ? EACCES : failed;
 }
 
 /* ---- Locks of keys ---- */

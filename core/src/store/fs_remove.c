@@ -39,11 +39,11 @@ static int remove_at_once(zb__fs *fs, int at, const char *name) {
     return zb__fs_remove_discarded(fs, at, trash);
 }
 
-/* Names of ours belong to writers that are at work, or to the next sweep. Where no sweep takes the
-   locks of keys, they go with the keys; that of the hierarchy is held. */
-static bool stays_in_root(const zb__fs *fs, const char *name) {
-    const bool goes =
-        fs->reach == ZB__FS_SHARED && zb__fs_is_lock(name) && !zb__fs_is_hierarchy_lock(name);
+/* Names of ours belong to writers that are at work, or to the next sweep. Where no sweep takes lock
+   files they go with the store; that of the hierarchy when its lock, if it is held here, goes. */
+static bool stays_in_root(const zb__fs *fs, const char *name, bool has_hierarchy) {
+    const bool goes = fs->reach == ZB__FS_SHARED && zb__fs_is_lock(name) &&
+                      !(has_hierarchy && zb__fs_is_hierarchy_lock(name));
     return zb__fs_is_ours(name) && !goes;
 }
 
@@ -54,6 +54,7 @@ static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
         return code;
     pthread_mutex_lock(&fs->lock);
     zb__fs_drop_waiting_below(fs, "");
+    const bool has_hierarchy = fs->has_hierarchy;
     pthread_mutex_unlock(&fs->lock);
     DIR *dir = zb__fs_open_dir(fs->root, ".");
     if (!dir)
@@ -61,7 +62,7 @@ static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
     const struct dirent *entry;
     int failed = 0;
     for (errno = 0; !failed && (entry = readdir(dir)) != NULL; errno = 0) {
-        if (zb__fs_is_dots(entry->d_name) || stays_in_root(fs, entry->d_name))
+        if (zb__fs_is_dots(entry->d_name) || stays_in_root(fs, entry->d_name, has_hierarchy))
             continue;
         failed = zb__fs_unlink_file(fs->root, entry->d_name);
         if (failed == EISDIR)

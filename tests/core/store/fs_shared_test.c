@@ -17,6 +17,7 @@
 #include "store/fs_path.h"
 #include "store/fs_store.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/sys/aside.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
@@ -403,6 +404,44 @@ static void lock_files_go_with_their_directory(void **state) {
     assert_int_equal(fixture_files(f->root, &ours), 0);
 }
 
+/* A store that nobody else knows is removed without its lock, as that of a new archive. */
+static void stores_aside_leave_nothing(void **state) {
+    const fixture *f = *state;
+    char path[600];
+    zb_aside aside;
+    zb_store *store;
+    zb_lock *lock;
+    zb_error err;
+    snprintf(path, sizeof path, "%s/x", f->root);
+    ASSERT_OK(zb_aside_make(path, true, &aside, &err), err);
+    ASSERT_OK(zb_store_open_fs(aside.path, &store, &err), err);
+    ((zb__fs *)store)->reach = ZB__FS_SHARED;
+    ASSERT_OK(zb_store_lock(store, "zarr.json", &lock, &err), err);
+    zb_store_unlock(lock);
+    ASSERT_OK(zb_store_erase_below(store, "", &err), err);
+    zb_store_release(store);
+    assert_int_equal(rmdir(aside.path), 0);
+    zb_aside_close(&aside);
+}
+
+/* A lock file follows the rights of its directory: it is there when they change. */
+static void lock_files_follow_rights(void **state) {
+    const fixture *f = *state;
+    static const mode_t rows[][2] = {{0700, 0600}, {0775, 0664}, {0755, 0644}};
+    char path[600];
+    struct stat st;
+    zb_lock *lock;
+    zb_error err;
+    snprintf(path, sizeof path, "%s/.k.zb-lock", f->root);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(chmod(f->root, rows[i][0]), 0);
+        ASSERT_OK(zb_store_lock(f->store, "k", &lock, &err), err);
+        zb_store_unlock(lock);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 07777, rows[i][1]);
+    }
+}
+
 /* Those who wait ask in turns of their own: nobody is told by the server that the lock is free. */
 static void waiting_is_asking_again(void **state) {
     const fixture *f = *state;
@@ -602,6 +641,8 @@ int main(void) {
         SHARED_TEST(stats_are_new),
         SHARED_TEST(lock_files_stay),
         SHARED_TEST(lock_files_go_with_their_directory),
+        SHARED_TEST(stores_aside_leave_nothing),
+        SHARED_TEST(lock_files_follow_rights),
         SHARED_TEST(waiting_is_asking_again),
         SHARED_TEST(changes_see_what_is_there),
         SHARED_TEST(renames_are_tried_again),
