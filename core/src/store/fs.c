@@ -14,6 +14,7 @@
 
 #include "base/mix.h"
 #include "store/foreign.h"
+#include "store/fs_await.h"
 #include "store/fs_dirty.h"
 #include "store/fs_discard.h"
 #include "store/fs_flush.h"

@@ -36,13 +36,11 @@
  * Where locks keep out the processes of one machine alone (ZB__FS_NODE), and several are said to
  * write, the lock of a chunk is worth nothing, and none is given.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/locks.h"
@@ -50,9 +48,9 @@
 #include "store/fs_fresh.h"
 #include "store/fs_lock.h"
 #include "store/fs_path.h"
+#include "store/fs_patience.h"
 #include "store/fs_place.h"
 #include "store/fs_store.h"
-#include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
 struct zb__fs_lock {
@@ -83,46 +81,6 @@ bool zb__fs_no_locks(int failed) {
     }; /* the kernel's own number, which leaks out of network file systems */
     return failed == ENOLCK || failed == EOPNOTSUPP || failed == ENOSYS || failed == EINVAL ||
            failed == NFS_ENOTSUPP;
-}
-
-/* ---- Pauses between two tries ---- */
-
-#define FIRST_PAUSE_NS 20000
-#define LONGEST_PAUSE_NS 5000000
-/* Where a server is asked. */
-#define FIRST_PAUSE_SHARED_NS 2000000
-#define LONGEST_PAUSE_SHARED_NS 50000000
-
-typedef struct waiting_time {
-    struct timespec end;
-    bool is_shared;
-    long pause, longest; /* nanoseconds */
-} waiting_time;
-
-static waiting_time begin_waiting(const zb__fs *fs) {
-    const bool is_shared = fs->reach == ZB__FS_SHARED;
-    waiting_time w = {.is_shared = is_shared,
-                      .pause = is_shared ? FIRST_PAUSE_SHARED_NS : FIRST_PAUSE_NS,
-                      .longest = is_shared ? LONGEST_PAUSE_SHARED_NS : LONGEST_PAUSE_NS};
-    clock_gettime(CLOCK_MONOTONIC, &w.end);
-    uint64_t seconds = zb_limits_get()->lock_seconds;
-    w.end.tv_sec += (time_t)(seconds < INT32_MAX ? seconds : INT32_MAX);
-    return w;
-}
-
-/* False when the time is up. */
-static bool wait_a_little(waiting_time *w) {
-    struct timespec now, pause = {.tv_nsec = w->pause};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec > w->end.tv_sec ||
-        (now.tv_sec == w->end.tv_sec && now.tv_nsec >= w->end.tv_nsec))
-        return false;
-    if (w->is_shared)
-        zb__fs_pause(w->pause);
-    else
-        nanosleep(&pause, NULL);
-    w->pause = w->pause < w->longest / 2 ? 2 * w->pause : w->longest;
-    return true;
 }
 
 /* ---- Lock files ---- */
@@ -245,16 +203,16 @@ static bool try_left(zb__fs *fs, zb__fs_lock *l) {
 
 /* Locks the open file; errno. A file that stays is asked for its lock until the time is up: to open
    it again would be two requests more for each try. */
-static int lock_open_file(const zb__fs *fs, int fd, waiting_time *waiting) {
+static int lock_open_file(const zb__fs *fs, int fd, zb__fs_patience *patience) {
     int failed;
     do
         failed = zb__fs_lock_file(fd);
-    while (failed == EAGAIN && fs->reach == ZB__FS_SHARED && wait_a_little(waiting));
+    while (failed == EAGAIN && fs->reach == ZB__FS_SHARED && zb__fs_has_patience(patience));
     return failed;
 }
 
 /* One try for the lock of l->name in l->dir; errno, EAGAIN when another holder has it. */
-static int try_once(zb__fs *fs, zb__fs_lock *l, waiting_time *waiting, bool *forsaken) {
+static int try_once(zb__fs *fs, zb__fs_lock *l, zb__fs_patience *patience, bool *forsaken) {
     const bool stays = fs->reach == ZB__FS_SHARED;
     if (l->is_hierarchy && try_left(fs, l))
         return 0;
@@ -268,7 +226,7 @@ static int try_once(zb__fs *fs, zb__fs_lock *l, waiting_time *waiting, bool *for
     *forsaken = false;
     if (l->fd < 0)
         return errno;
-    int failed = lock_open_file(fs, l->fd, waiting);
+    int failed = lock_open_file(fs, l->fd, patience);
     if (!failed)
         zb__fs_refresh(fs, l->dir);
     if (!failed && fstat(l->fd, &l->file) == 0 && names_this_file(l->dir, l->name, &l->file)) {
@@ -283,12 +241,12 @@ static int try_once(zb__fs *fs, zb__fs_lock *l, waiting_time *waiting, bool *for
 }
 
 static int acquire(zb__fs *fs, zb__fs_lock *l) {
-    waiting_time waiting = begin_waiting(fs);
+    zb__fs_patience patience = zb__fs_be_patient(fs);
     bool forsaken = false;
     int failed;
     do
-        failed = try_once(fs, l, &waiting, &forsaken);
-    while (failed == EAGAIN && wait_a_little(&waiting));
+        failed = try_once(fs, l, &patience, &forsaken);
+    while (failed == EAGAIN && zb__fs_has_patience(&patience));
     const bool is_refused = failed == EAGAIN && forsaken && fs->reach == ZB__FS_SHARED;
     return is_refused ? EACCES : failed;
 }
@@ -342,16 +300,9 @@ static enum zb_code open_directory(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
     return l->dir >= 0 ? ZB_OK : zb__fs_fail_write(err, errno, "find the directory of", l->key);
 }
 
-static enum zb_code fail_held(const char *key, zb_error *err) {
-    return zb_fail(err, ZB_ECONFLICT,
-                   "'%s' is locked by another writer for longer than %llu seconds, the limit "
-                   "lock_seconds",
-                   key, (unsigned long long)zb_limits_get()->lock_seconds);
-}
-
 static enum zb_code fail(const zb__fs_lock *l, int failed, zb_error *err) {
     if (failed == EAGAIN)
-        return fail_held(l->key, err);
+        return zb__fs_fail_held(l->key, err);
     enum zb_code code = zb__fs_fail_write(err, failed, "lock", l->key);
     if (!zb__fs_no_locks(failed) && failed != EROFS)
         return code;
@@ -481,72 +432,4 @@ void zb__fs_forget_left(zb__fs *fs) {
     if (fs->left)
         close(fs->left - 1);
     fs->left = 0;
-}
-
-/* ---- Waiting for the locks of others ---- */
-
-/* Whether a process holds the lock of this file, or may hold it: another user's cannot be opened
-   in the moment in which it is made. */
-static bool may_be_held(int dir, const char *name) {
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int fd = zb__fs_open_name(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
-    if (fd < 0)
-        return errno == EACCES;
-    bool held = fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
-    close(fd);
-    return held;
-}
-
-/* False when the time is up. A file that is made anew meanwhile is waited for as well. */
-static bool await_file(int dir, const char *name, waiting_time *waiting) {
-    while (may_be_held(dir, name)) {
-        if (!wait_a_little(waiting))
-            return false;
-    }
-    return true;
-}
-
-/* A chunk's lock, and not the hierarchy's. */
-static bool is_waited_for(const char *name) {
-    return zb__fs_is_lock(name) && !zb__fs_is_hierarchy_lock(name);
-}
-
-/* All lock files in a directory and below, if it is one. As deep as the keys in the store. */
-static bool await_below(const zb__fs *fs, int at, const char *name, waiting_time *waiting) {
-    DIR *dir = zb__fs_open_dir(at, name);
-    const struct dirent *entry;
-    bool free_now = true;
-    if (dir)
-        zb__fs_refresh(fs, dirfd(dir));
-    while (dir && free_now && (entry = readdir(dir)) != NULL) {
-        bool is_file = entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN;
-        if (is_waited_for(entry->d_name))
-            free_now = await_file(dirfd(dir), entry->d_name, waiting);
-        else if (!is_file && !zb__fs_is_dots(entry->d_name))
-            free_now = await_below(fs, dirfd(dir), entry->d_name, waiting);
-    }
-    if (dir)
-        closedir(dir);
-    return free_now;
-}
-
-enum zb_code zb__fs_await_locks(zb_store *store, const char *prefix, zb_error *err) {
-    zb__fs_place place;
-    char name[NAME_MAX + 1];
-    zb__fs *fs = (zb__fs *)store;
-    if (zb__locks_stated() == ZB__LOCKS_NONE)
-        return ZB_OK;
-    enum zb_code code = zb__fs_open_place(fs, prefix, false, &place, err);
-    if (code)
-        return code == ZB_ENOTFOUND ? ZB_OK : code;
-    waiting_time waiting = begin_waiting(fs);
-    zb__fs_refresh(fs, place.dir);
-    zb__fs_lock_name(place.name, name);
-    bool free_now = await_file(place.dir, name, &waiting);
-    close(place.dir);
-    int below = zb__fs_openat(fs->root, *prefix ? prefix : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    free_now = free_now && (below < 0 || await_below(fs, below, ".", &waiting));
-    if (below >= 0)
-        close(below);
-    return free_now ? ZB_OK : fail_held(prefix, err);
 }

@@ -13,20 +13,6 @@
  * stay (ZB__FS_SHARED) it never is. That of the hierarchy, which a store leaves between two
  * changes, is removed like the others, but nobody is told before it is a day old.
  */
-/*
- * Removing the leftovers of killed writers from the directory store.
- *
- * A temporary file is left over when its writer is gone. Each writer holds the lock of its file, so
- * a free lock tells that it is gone; but only among processes on one kernel, since some network
- * file systems grant locks to each machine by itself. The kernel is part of the name: files of
- * another one, and files whose lock cannot be asked for, are taken for left over after a day, and so
- * are all of them where writers take no such locks (ZB__FS_SHARED: see fs_write.c). A
- * tree that was erased is left over when nobody takes it apart, which its lock tells likewise
- * (fs_discard.c). A lock file of a key that no process holds is left over at once, except on file
- * systems that other machines may write as well: there it is once it is old, or where the user is
- * alone, and where lock files stay (ZB__FS_SHARED) it never is. That of the hierarchy, which a store leaves
- * between two changes, is removed like the others, but nobody is told before it is a day old.
- */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

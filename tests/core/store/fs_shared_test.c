@@ -1,170 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A file system that several machines use, of which this one keeps in mind what it has seen. The
- * program is linked with --wrap for the calls by which names are looked up: a name that is hidden
- * is not found, and a file that is kept has its old size, until AT_STATX_FORCE_SYNC asks for the
- * directory, or the file.
- */
+/* A file system that several machines use, of which this one knows what it has seen lately. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "store/fixture.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
+#include "store/outdated.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/aside.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
-
-/* ---- The machine's memory ---- */
-
-static struct {
-    ino_t directory; /* 0: no name is hidden */
-    char name[100];
-    ino_t file; /* that has its old size, 0: none */
-    off_t old_size;
-    unsigned forced; /* questions to the server */
-    char log[200];   /* L: a lock was got, F: a directory was asked for, R: renamed, U: unlinked */
-    int denials;     /* of the next locks */
-    int rename_error, rename_failures;
-    long pauses[100];
-    unsigned paused;
-} now;
-
-static void note(char letter) {
-    const size_t length = strlen(now.log);
-    if (length + 1 < sizeof now.log)
-        now.log[length] = letter;
-}
-
-#define REAL(type, name, ...) type __real_##name(__VA_ARGS__)
-REAL(int, fstatat, int at, const char *path, struct stat *out, int flags);
-REAL(int, fstat, int fd, struct stat *out);
-REAL(int, statx, int at, const char *path, int flags, unsigned mask, struct statx *out);
-REAL(int, faccessat, int at, const char *path, int mode, int flags);
-REAL(int, openat, int at, const char *path, int flags, ...);
-REAL(long, syscall, long number, long a, long b, long c, long d);
-REAL(int, fcntl, int fd, int command, ...);
-REAL(int, renameat, int a, const char *from, int b, const char *to);
-REAL(int, unlinkat, int at, const char *path, int flags);
-REAL(int, nanosleep, const struct timespec *pause, struct timespec *left);
-int __wrap_fstatat(int at, const char *path, struct stat *out, int flags);
-int __wrap_fstat(int fd, struct stat *out);
-int __wrap_statx(int at, const char *path, int flags, unsigned mask, struct statx *out);
-int __wrap_faccessat(int at, const char *path, int mode, int flags);
-int __wrap_openat(int at, const char *path, int flags, ...);
-long __wrap_syscall(long number, long a, long b, long c, long d);
-int __wrap_fcntl(int fd, int command, ...);
-int __wrap_renameat(int a, const char *from, int b, const char *to);
-int __wrap_unlinkat(int at, const char *path, int flags);
-int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
-
-/* True if the path leads through the hidden name, or to it. */
-static bool is_hidden(int at, const char *path) {
-    char above[PATH_MAX];
-    struct stat st;
-    for (size_t i = 0, length; now.directory && path[i]; i += length + (path[i + length] == '/')) {
-        length = strcspn(path + i, "/");
-        snprintf(above, sizeof above, "%.*s", i ? (int)i : 1, i ? path : ".");
-        if (length == strlen(now.name) && memcmp(path + i, now.name, length) == 0 &&
-            __real_fstatat(at, above, &st, 0) == 0 && st.st_ino == now.directory) {
-            errno = ENOENT;
-            return true;
-        }
-    }
-    return false;
-}
-
-static int recall(int result, struct stat *out) {
-    if (result == 0 && now.file && out->st_ino == now.file)
-        out->st_size = now.old_size;
-    return result;
-}
-
-int __wrap_fstatat(int at, const char *path, struct stat *out, int flags) {
-    return is_hidden(at, path) ? -1 : recall(__real_fstatat(at, path, out, flags), out);
-}
-
-int __wrap_fstat(int fd, struct stat *out) {
-    return recall(__real_fstat(fd, out), out);
-}
-
-int __wrap_statx(int at, const char *path, int flags, unsigned mask, struct statx *out) {
-    if (is_hidden(at, path))
-        return -1;
-    const int result = __real_statx(at, path, flags, mask, out);
-    if (result != 0 || !(flags & AT_STATX_FORCE_SYNC))
-        return result;
-    now.forced++;
-    if (S_ISDIR(out->stx_mode))
-        note('F');
-    now.directory = out->stx_ino == now.directory ? 0 : now.directory;
-    now.file = out->stx_ino == now.file ? 0 : now.file;
-    return result;
-}
-
-int __wrap_faccessat(int at, const char *path, int mode, int flags) {
-    return is_hidden(at, path) ? -1 : __real_faccessat(at, path, mode, flags);
-}
-
-int __wrap_openat(int at, const char *path, int flags, ...) {
-    va_list args;
-    va_start(args, flags);
-    const mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
-    va_end(args);
-    return is_hidden(at, path) ? -1 : __real_openat(at, path, flags, mode);
-}
-
-long __wrap_syscall(long number, long a, long b, long c, long d) {
-    const bool looks_up = number == SYS_openat2 && is_hidden((int)a, (const char *)(uintptr_t)b);
-    return looks_up ? -1 : __real_syscall(number, a, b, c, d);
-}
-
-int __wrap_fcntl(int fd, int command, ...) {
-    va_list args;
-    va_start(args, command);
-    void *argument = va_arg(args, void *);
-    va_end(args);
-    assert_true(command != F_OFD_SETLKW && command != F_SETLKW);
-    const bool locks = command == F_OFD_SETLK && ((struct flock *)argument)->l_type == F_WRLCK;
-    if (locks && now.denials > 0) {
-        now.denials--;
-        errno = EAGAIN;
-        return -1;
-    }
-    const int result = __real_fcntl(fd, command, argument);
-    if (locks && result == 0)
-        note('L');
-    return result;
-}
-
-int __wrap_renameat(int a, const char *from, int b, const char *to) {
-    if (now.rename_failures > 0) {
-        now.rename_failures--;
-        errno = now.rename_error;
-        return -1;
-    }
-    note('R');
-    return __real_renameat(a, from, b, to);
-}
-
-int __wrap_unlinkat(int at, const char *path, int flags) {
-    note('U');
-    return __real_unlinkat(at, path, flags);
-}
-
-/* Nobody waits here. */
-int __wrap_nanosleep(const struct timespec *pause, struct timespec *left) {
-    (void)left;
-    if (now.paused < sizeof now.pauses / sizeof *now.pauses)
-        now.pauses[now.paused++] = pause->tv_nsec;
-    return 0;
-}
 
 /* ---- Stores ---- */
 
@@ -173,7 +21,7 @@ static void set_reach(const fixture *f, enum zb__fs_reach reach) {
 }
 
 static int set_up(void **state) {
-    memset(&now, 0, sizeof now);
+    memset(&outdated_now, 0, sizeof outdated_now);
     fixture_set_up(state);
     set_reach(*state, ZB__FS_SHARED);
     return 0;
@@ -191,8 +39,8 @@ static ino_t number_of(const fixture *f, const char *path) {
 
 /* The name in the directory was made by another machine, and this one does not know. */
 static void hide(const fixture *f, const char *directory, const char *name) {
-    now.directory = number_of(f, directory);
-    snprintf(now.name, sizeof now.name, "%s", name);
+    outdated_now.directory = number_of(f, directory);
+    snprintf(outdated_now.name, sizeof outdated_now.name, "%s", name);
 }
 
 static bool exists(const fixture *f, const char *path) {
@@ -224,10 +72,10 @@ static bool is_opened(const fixture *f) {
 }
 
 static bool is_opened_in(const fixture *f) {
-    const ino_t hidden = now.directory;
-    now.directory = 0;
+    const ino_t hidden = outdated_now.directory;
+    outdated_now.directory = 0;
     const zb_home home = home_of(f, "a/b");
-    now.directory = hidden;
+    outdated_now.directory = hidden;
     zb_object *object;
     zb_object_info info;
     zb_error err;
@@ -247,10 +95,10 @@ static bool is_peeked(const fixture *f) {
 }
 
 static bool is_not_lacked(const fixture *f) {
-    const ino_t hidden = now.directory;
-    now.directory = 0;
+    const ino_t hidden = outdated_now.directory;
+    outdated_now.directory = 0;
     const zb_home home = home_of(f, "a/b");
-    now.directory = hidden;
+    outdated_now.directory = hidden;
     const char *const keys[] = {"a/b/none/0", "a/b/none/1", "a/b/c/0"};
     return !zb_store_lacks(f->store, "a/b", home.identity, keys, 3);
 }
@@ -284,7 +132,7 @@ static void missing_names_are_looked_for_again(void **state) {
                 continue; /* listings come from the directory itself */
             hide(f, hidden[h][0], hidden[h][1]);
             assert_true(questions[i](f));
-            assert_int_equal(now.directory, 0);
+            assert_int_equal(outdated_now.directory, 0);
         }
     }
     fixture_must_put(f->store, "a/b/c/1", "1", PUT_LATER);
@@ -302,11 +150,11 @@ static void local_stores_ask_nothing_more(void **state) {
     for (int reach = ZB__FS_LOCAL; reach <= ZB__FS_NODE; reach++) {
         set_reach(f, (enum zb__fs_reach)reach);
         fixture_must_put(f->store, "a/b/c/0", "1", PUT_NOW);
-        now.forced = 0;
+        outdated_now.forced = 0;
         for (size_t i = 0; i < QUESTIONS; i++) {
             hide(f, "a/b/c", "0");
             assert_false(questions[i](f)); /* the seam works */
-            now.directory = 0;
+            outdated_now.directory = 0;
         }
         ASSERT_OK(zb_store_lock(f->store, "a/b/c/0", &lock, &err), err);
         fixture_must_put(f->store, "a/b/c/0", "2", PUT_WAITS);
@@ -315,7 +163,7 @@ static void local_stores_ask_nothing_more(void **state) {
         fixture_must_put(f->store, "a/zarr.json", "{}", PUT_LATER);
         zb_store_unlock(lock);
         ASSERT_OK(zb_store_flush(f->store, &err), err);
-        assert_int_equal(now.forced, 0);
+        assert_int_equal(outdated_now.forced, 0);
         int ours;
         fixture_files(f->root, &ours);
         assert_int_equal(ours, 0);
@@ -329,8 +177,8 @@ static void stats_are_new(void **state) {
     zb_error err;
     fixture_must_put(f->store, "zarr.json", "{}", PUT_LATER);
     for (int peeks = 0; peeks < 2; peeks++) {
-        now.file = number_of(f, "zarr.json");
-        now.old_size = 17;
+        outdated_now.file = number_of(f, "zarr.json");
+        outdated_now.old_size = 17;
         ASSERT_OK(peeks ? zb_store_peek(f->store, "zarr.json", &info, &err)
                         : zb_store_stat(f->store, "zarr.json", &info, &err),
                   err);
@@ -346,14 +194,14 @@ static void lock_files_stay(void **state) {
     zb_error err;
     zb_lock *lock;
     for (int i = 0; i < 3; i++) {
-        memset(now.log, 0, sizeof now.log);
+        memset(outdated_now.log, 0, sizeof outdated_now.log);
         ASSERT_OK(zb_store_lock(f->store, "a/k", &lock, &err), err);
-        assert_non_null(strstr(now.log, "LF"));
+        assert_non_null(strstr(outdated_now.log, "LF"));
         zb_store_unlock(lock);
         ASSERT_OK(zb_store_lock(f->store, "zarr.json", &lock, &err), err);
         zb_store_unlock(lock);
         ASSERT_OK(zb_store_flush(f->store, &err), err);
-        assert_null(strchr(now.log, 'U'));
+        assert_null(strchr(outdated_now.log, 'U'));
         assert_true(exists(f, "a/.k.zb-lock"));
         assert_true(exists(f, ".zarr.json.zb-lock"));
     }
@@ -448,14 +296,14 @@ static void waiting_is_asking_again(void **state) {
     enum { DENIALS = 40 };
     zb_error err;
     zb_lock *lock;
-    now.denials = DENIALS;
+    outdated_now.denials = DENIALS;
     ASSERT_OK(zb_store_lock(f->store, "a/k", &lock, &err), err);
     zb_store_unlock(lock);
-    assert_int_equal(now.paused, DENIALS);
+    assert_int_equal(outdated_now.paused, DENIALS);
     unsigned differ = 0;
     for (int i = 0; i < DENIALS; i++) {
-        assert_in_range(now.pauses[i], 1000000, 50000000);
-        differ += i > 10 && now.pauses[i] != now.pauses[i - 1];
+        assert_in_range(outdated_now.pauses[i], 1000000, 50000000);
+        differ += i > 10 && outdated_now.pauses[i] != outdated_now.pauses[i - 1];
     }
     assert_true(differ > DENIALS / 2);
 }
@@ -467,16 +315,16 @@ static void changes_see_what_is_there(void **state) {
     zb_lock *lock;
     fixture_must_put(f->store, "g/a/zarr.json", "{}", PUT_LATER);
     ASSERT_OK(zb_store_lock(f->store, "zarr.json", &lock, &err), err);
-    now.forced = 0;
+    outdated_now.forced = 0;
     assert_holds(f->store, "g/a/zarr.json", "{}");
-    assert_int_equal(now.forced, 3); /* root, g, a: though nothing was missed */
-    now.forced = 0;
+    assert_int_equal(outdated_now.forced, 3); /* root, g, a: though nothing was missed */
+    outdated_now.forced = 0;
     fixture_must_put(f->store, "g/a/zarr.json", "[]", PUT_LATER);
-    assert_true(now.forced >= 2);
+    assert_true(outdated_now.forced >= 2);
     zb_store_unlock(lock);
-    now.forced = 0;
+    outdated_now.forced = 0;
     assert_holds(f->store, "g/a/zarr.json", "[]");
-    assert_int_equal(now.forced, 0); /* reading alone does not ask for what it finds */
+    assert_int_equal(outdated_now.forced, 0); /* reading alone does not ask for what it finds */
 }
 
 /* ---- Putting ---- */
@@ -486,30 +334,30 @@ static void renames_are_tried_again(void **state) {
     static const int errors[] = {ETXTBSY, EBUSY, ESTALE};
     zb_error err;
     for (int i = 0; i < 3; i++) {
-        now.rename_error = errors[i];
-        now.rename_failures = 9;
+        outdated_now.rename_error = errors[i];
+        outdated_now.rename_failures = 9;
         ASSERT_OK(fixture_put(f->store, "a/k", "1", PUT_LATER, &err), err);
-        now.rename_failures = 9;
+        outdated_now.rename_failures = 9;
         ASSERT_OK(fixture_put(f->store, "a/k", "2", PUT_WAITS, &err), err);
         ASSERT_OK(zb_store_flush(f->store, &err), err);
-        assert_int_equal(now.rename_failures, 0);
+        assert_int_equal(outdated_now.rename_failures, 0);
         assert_holds(f->store, "a/k", "2");
         /* An end, of which the writer is told. */
-        now.rename_failures = 1000;
+        outdated_now.rename_failures = 1000;
         assert_int_not_equal(fixture_put(f->store, "a/k", "3", PUT_LATER, &err), ZB_OK);
-        assert_int_equal(now.rename_failures, 990);
-        now.rename_failures = 0;
+        assert_int_equal(outdated_now.rename_failures, 990);
+        outdated_now.rename_failures = 0;
         assert_holds(f->store, "a/k", "2");
     }
-    now.rename_error = EIO; /* that is no reason */
-    now.rename_failures = 1;
+    outdated_now.rename_error = EIO; /* that is no reason */
+    outdated_now.rename_failures = 1;
     ASSERT_FAILS(fixture_put(f->store, "a/k", "3", PUT_LATER, &err), ZB_EIO, err, "a/k");
     set_reach(f, ZB__FS_LOCAL);
-    now.rename_error = EBUSY;
-    now.rename_failures = 2;
+    outdated_now.rename_error = EBUSY;
+    outdated_now.rename_failures = 2;
     assert_int_not_equal(fixture_put(f->store, "a/k", "3", PUT_LATER, &err), ZB_OK);
-    assert_int_equal(now.rename_failures, 1);
-    now.rename_failures = 0;
+    assert_int_equal(outdated_now.rename_failures, 1);
+    outdated_now.rename_failures = 0;
 }
 
 static enum zb_code allow(void *context, const char *key, zb_error *err) {
@@ -527,7 +375,7 @@ static void the_last_look_is_new(void **state) {
     zb_batch_begin(&batch, f->store, allow, NULL);
     ASSERT_OK(fixture_put_as(f->store, &batch, "a/k", "1", PUT_LATER, &err), err);
     zb_batch_end(&batch);
-    assert_non_null(strstr(now.log, "RF"));
+    assert_non_null(strstr(outdated_now.log, "RF"));
 }
 
 /* Temporary files are neither locked nor swept by writers; repair takes old ones. */
@@ -540,9 +388,9 @@ static void temporary_files_are_left_to_repair(void **state) {
     zb__fs_temp_name("k", name); /* of this kernel */
     snprintf(key, sizeof key, "a/%s", name);
     snprintf(left, sizeof left, "%s/%s", f->root, key);
-    memset(now.log, 0, sizeof now.log);
+    memset(outdated_now.log, 0, sizeof outdated_now.log);
     fixture_must_put(f->store, "a/k", "2", PUT_LATER);
-    assert_null(strchr(now.log, 'L'));
+    assert_null(strchr(outdated_now.log, 'L'));
     check_write_file(f->root, key, "x", 1); /* left by a process that was killed */
     fixture_must_put(f->store, "a/k", "3", PUT_LATER);
     int found = 0;
@@ -628,8 +476,8 @@ static void locks_of_one_machine_keep_out_no_other(void **state) {
     (void)state;
     unsetenv("ZARRBRIDGE_NODES");
     assert_true(check_in_child(write_on_one, NULL, "SLURM_JOB_NUM_NODES", "1"));
-    assert_true(check_in_child(write_on_many, &now, "SLURM_JOB_NUM_NODES", "2"));
-    assert_true(check_in_child(write_on_many, &now, "ZARRBRIDGE_NODES", "many"));
+    assert_true(check_in_child(write_on_many, &outdated_now, "SLURM_JOB_NUM_NODES", "2"));
+    assert_true(check_in_child(write_on_many, &outdated_now, "ZARRBRIDGE_NODES", "many"));
 }
 
 int main(void) {
