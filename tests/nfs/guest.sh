@@ -93,16 +93,20 @@ write local "$seconds" 1 2 3 1 2 3
 unset ZARRBRIDGE_LOCKS
 
 # ---- A client that has seen that there is no chunk, before another one stores it
-nfs-actor make /srv/x/fresh 200
-missed=0
-rounds=0
-while [ $rounds -lt 20 ]; do
-    on 2 nfs-actor read /mnt/n/fresh c >/dev/null
-    on 1 nfs-actor fill /mnt/n/fresh $((rounds * 10)) 10
-    rounds=$((rounds + 1))
-    [ "$(on 2 nfs-actor read /mnt/n/fresh c | wc -l)" = $((rounds * 10)) ] || missed=$((missed + 1))
-done
-echo "RESULT fresh rounds=$rounds missed=$missed"
+look() { # NAME
+    local missed=0 rounds=0
+    nfs-actor make "/srv/x/$1" 200
+    while [ $rounds -lt 10 ]; do
+        on 2 nfs-actor read "/mnt/n/$1" c >/dev/null
+        on 1 nfs-actor fill "/mnt/n/$1" $((rounds * 10)) 10
+        rounds=$((rounds + 1))
+        [ "$(on 2 nfs-actor read "/mnt/n/$1" c | wc -l)" = $((rounds * 10)) ] ||
+            missed=$((missed + 1))
+    done
+    echo "RESULT $1 rounds=$rounds missed=$missed"
+}
+look fresh
+ZARRBRIDGE_LOCKS=local look stale
 say done
 sync
 echo o >/proc/sysrq-trigger

@@ -52,4 +52,4 @@ def test_writers_on_one_client_lose_nothing(results):
 
 
 def test_a_chunk_of_another_client_is_no_fill_value(results):
-    assert results["fresh"] == {"rounds": 20, "missed": 0}
+    assert results["fresh"] == {"rounds": 10, "missed": 0}

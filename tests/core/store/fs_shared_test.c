@@ -290,6 +290,30 @@ static void lock_files_follow_rights(void **state) {
     }
 }
 
+static void sweep_alone(void *context) {
+    zb_store *store;
+    zb_error err;
+    int found = 0;
+    CHILD_CHECK(zb_store_open_fs(context, &store, &err) == ZB_OK, "%s", err.message);
+    ((zb__fs *)store)->is_remote = true;
+    CHILD_CHECK(zb_store_sweep(store, "a", true, count_one, &found, &err) == ZB_OK, "%s",
+                err.message);
+    CHILD_CHECK(found == 1, "%d", found);
+    zb_store_release(store);
+}
+
+/* A user who is alone gets rid of them. */
+static void who_is_alone_removes_lock_files(void **state) {
+    (void)state;
+    char *root = check_new_directory();
+    int ours;
+    check_write_file(root, "a/.k.zb-lock", "", 0);
+    assert_true(check_in_child(sweep_alone, root, "ZARRBRIDGE_LOCKS", "none"));
+    fixture_files(root, &ours);
+    assert_int_equal(ours, 0);
+    check_remove_directory(root);
+}
+
 /* Those who wait ask in turns of their own: nobody is told by the server that the lock is free. */
 static void waiting_is_asking_again(void **state) {
     const fixture *f = *state;
@@ -484,6 +508,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         /* before this process reads the environment */
         cmocka_unit_test(locks_of_one_machine_keep_out_no_other),
+        cmocka_unit_test(who_is_alone_removes_lock_files),
         SHARED_TEST(missing_names_are_looked_for_again),
         SHARED_TEST(local_stores_ask_nothing_more),
         SHARED_TEST(stats_are_new),
