@@ -3,8 +3,6 @@
  * The one table of limits: name, environment variable, default. Everything that is sized by
  * untrusted content is bounded by a row of it, and every ZB_ELIMIT message names the row.
  */
-#include "base/limits.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -90,9 +88,8 @@ static const limit_def table[] = {
 #define ROWS (sizeof table / sizeof *table)
 
 static zb_limits limits;
-static uint64_t defaults[ROWS]; /* on this machine */
-static bool ignored[ROWS];      /* the variable is neither a number nor "inf" */
-static bool locks_are_off;
+static uint64_t defaults[ROWS];             /* on this machine */
+static bool ignored[ROWS];                  /* the variable is neither a number nor "inf" */
 static atomic_uint_fast64_t threads_wanted; /* by the program; 0: the usable processors */
 static pthread_once_t limits_once = PTHREAD_ONCE_INIT;
 
@@ -134,18 +131,11 @@ static void load_limits(void) {
         defaults[i] = default_of(i, memory);
         *field_of(i) = value_from_environment(i);
     }
-    const char *locks = getenv("ZARRBRIDGE_LOCKS");
-    locks_are_off = locks && strcmp(locks, "none") == 0;
 }
 
 const zb_limits *zb_limits_get(void) {
     pthread_once(&limits_once, load_limits);
     return &limits;
-}
-
-bool zb__locks_are_off(void) {
-    zb_limits_get();
-    return locks_are_off;
 }
 
 void zb_threads_set(uint64_t threads) {

@@ -14,13 +14,16 @@
 
 #include "base/mix.h"
 #include "store/foreign.h"
+#include "store/fs_await.h"
 #include "store/fs_dirty.h"
 #include "store/fs_discard.h"
 #include "store/fs_flush.h"
+#include "store/fs_fresh.h"
 #include "store/fs_kept.h"
 #include "store/fs_list.h"
 #include "store/fs_live.h"
 #include "store/fs_lock.h"
+#include "store/fs_mount.h"
 #include "store/fs_object.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
@@ -44,7 +47,9 @@ static bool fs_is_link(zb_store *store, const char *prefix) {
 }
 
 static bool fs_is_absent(zb_store *store, const char *prefix) {
-    return zb__fs_is_absent(((zb__fs *)store)->root, prefix);
+    const zb__fs *fs = (const zb__fs *)store;
+    zb__fs_refresh_way(fs, fs->root, prefix, NULL);
+    return zb__fs_is_absent(fs->root, prefix);
 }
 
 /* ---- The store ---- */

@@ -23,6 +23,7 @@
 
 #include "store/fs_dirty.h"
 #include "store/fs_flush.h"
+#include "store/fs_fresh.h"
 #include "store/fs_lock.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
@@ -207,11 +208,22 @@ static enum zb_code check_waiting(zb__fs *fs, const zb__fs_waiting *w, zb_error 
     return zb_put_check(&put, err);
 }
 
-/* Renames an object in its directory (dir, a descriptor). Called with fs->lock. */
-static enum zb_code move_in(const zb__fs_waiting *w, int dir, const char *temp, zb_error *err) {
-    if (renameat(dir, temp, dir, zb__fs_name_of(w->key)) == 0)
-        return ZB_OK;
-    return zb__fs_fail_write(err, errno == ENOENT ? ESTALE : errno, "replace", w->key);
+/* Renames an object in its directory (dir, a descriptor); errno. Called with fs->lock, which is let
+   go of between two tries. */
+static int move_in(zb__fs *fs, const zb__fs_waiting *w, int dir) {
+    for (int tries = 0;;) {
+        int failed =
+            w->dropped || renameat(dir, zb__fs_name_of(w->path), dir, zb__fs_name_of(w->key)) == 0
+                ? 0
+                : errno;
+        if (!failed)
+            return 0;
+        pthread_mutex_unlock(&fs->lock);
+        const bool again = zb__fs_rename_again(fs, failed, &tries);
+        pthread_mutex_lock(&fs->lock);
+        if (!again)
+            return failed == ENOENT ? ESTALE : failed;
+    }
 }
 
 /* Records the outcome for an object that waited. Called with fs->lock. */
@@ -242,12 +254,12 @@ static enum zb_code publish(zb__fs *fs, zb__fs_waiting *w, zb_error *err) {
     if (code == ZB_OK)
         code = check_waiting(fs, w, &error);
     pthread_mutex_lock(&fs->lock);
-    bool dropped = w->dropped;
-    if (!dropped) {
-        if (code == ZB_OK)
-            code = move_in(w, place.dir, zb__fs_name_of(w->path), &error);
+    const int failed = code == ZB_OK ? move_in(fs, w, place.dir) : 0;
+    const bool dropped = w->dropped;
+    if (failed && !dropped)
+        code = zb__fs_fail_write(&error, failed, "replace", w->key);
+    if (!dropped)
         end_wait(fs, w, code, &error);
-    }
     pthread_mutex_unlock(&fs->lock);
     if (place.dir >= 0)
         close(place.dir);

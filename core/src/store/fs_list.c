@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/pool.h"
+#include "store/fs_fresh.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
 
@@ -90,13 +91,14 @@ static block *take_block(listing *l) {
 
 /* ---- Questions ---- */
 
-static bool holds_any(int dir, const char *name, const char *const *objects) {
+static bool holds_any(const zb__fs *fs, int dir, const char *name, const char *const *objects) {
     char path[2 * NAME_MAX + 2];
     const size_t length = strlen(name);
     if (length > NAME_MAX)
         return false;
     memcpy(path, name, length);
-    path[length] = '/';
+    strcpy(path + length, "/");
+    zb__fs_refresh_way(fs, dir, path, "");
     for (; *objects; objects++) {
         const size_t size = strlen(*objects) + 1;
         if (size > NAME_MAX)
@@ -114,7 +116,7 @@ static void ask_about(const listing *l, int dir, block *b) {
     for (size_t at = 0; at < b->size; at += entry_at(b, at)->d_reclen, i++) {
         const struct dirent64 *entry = entry_at(b, at);
         b->holds[i] = l->objects && entry->d_type == DT_DIR && !zb__fs_is_dots(entry->d_name) &&
-                      holds_any(dir, entry->d_name, l->objects);
+                      holds_any(l->fs, dir, entry->d_name, l->objects);
     }
 }
 
@@ -230,11 +232,13 @@ enum zb_code zb__fs_list_holding(zb_store *store, const char *prefix, const char
                                  zb_list_fn fn, void *context, zb_error *err) {
     const zb__fs *fs = (const zb__fs *)store;
     listing l = {.fs = fs, .prefix = prefix, .objects = objects};
+    zb__fs_refresh_way(fs, fs->root, prefix, NULL);
     l.dir = zb__fs_open_read(fs->root, *prefix ? prefix : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (l.dir < 0 && (errno == ENOENT || errno == ENOTDIR))
         return ZB_OK;
     if (l.dir < 0)
         return zb__fs_fail(err, errno, "list", prefix);
+    zb__fs_refresh(fs, l.dir);
     pthread_mutex_init(&l.lock, NULL);
     enum zb_code code = ZB_OK;
     for (bool more = true; more && !code && !l.is_over;) {

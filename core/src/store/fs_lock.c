@@ -24,24 +24,33 @@
  * The file lies in the directory of the key, and moves with it: so the lock of a chunk is that of
  * the array in whose home it was asked for, by whatever path others come to that array.
  *
- * Waiting is asking again after a pause, since a wait in the kernel has no time limit.
+ * Waiting is asking again after a pause, since a wait in the kernel has no time limit, and one at a
+ * server takes seconds to hear that it is over.
+ *
+ * Where several machines take locks (ZB__FS_SHARED), each of them answers from its memory whether
+ * the name still leads to the file: two could hold locks of two files. There no lock file is ever
+ * unlinked but with its directory, or by a user who is alone, and each has one for as long as its
+ * key's directory is there. The holder looks up the names in its directory anew before it goes on:
+ * the lock keeps others from changing them from now on, and not from having changed them.
+ *
+ * Where locks keep out the processes of one machine alone (ZB__FS_NODE), and several are said to
+ * write, the lock of a chunk is worth nothing, and none is given.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/limits.h"
+#include "base/locks.h"
 #include "store/fs_discard.h"
+#include "store/fs_fresh.h"
 #include "store/fs_lock.h"
 #include "store/fs_path.h"
+#include "store/fs_patience.h"
 #include "store/fs_place.h"
 #include "store/fs_store.h"
-#include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
 struct zb__fs_lock {
@@ -74,36 +83,6 @@ bool zb__fs_no_locks(int failed) {
            failed == NFS_ENOTSUPP;
 }
 
-/* ---- Pauses between two tries ---- */
-
-#define FIRST_PAUSE_NS 20000
-#define LONGEST_PAUSE_NS 5000000
-
-typedef struct waiting_time {
-    struct timespec end;
-    long pause; /* nanoseconds */
-} waiting_time;
-
-static waiting_time begin_waiting(void) {
-    waiting_time w = {.pause = FIRST_PAUSE_NS};
-    clock_gettime(CLOCK_MONOTONIC, &w.end);
-    uint64_t seconds = zb_limits_get()->lock_seconds;
-    w.end.tv_sec += (time_t)(seconds < INT32_MAX ? seconds : INT32_MAX);
-    return w;
-}
-
-/* False when the time is up. */
-static bool wait_a_little(waiting_time *w) {
-    struct timespec now, pause = {.tv_nsec = w->pause};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec > w->end.tv_sec ||
-        (now.tv_sec == w->end.tv_sec && now.tv_nsec >= w->end.tv_nsec))
-        return false;
-    nanosleep(&pause, NULL);
-    w->pause = w->pause < LONGEST_PAUSE_NS / 2 ? 2 * w->pause : LONGEST_PAUSE_NS;
-    return true;
-}
-
 /* ---- Lock files ---- */
 
 #define LOCK_FLAGS (O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -129,6 +108,13 @@ static void share(const struct stat *above, int fd) {
         mode |= (mode & 020) >> 3; /* the group is "others" of this file */
     if (mode != (own.st_mode & 0777))
         (void)fchmod(fd, mode | 0600);
+}
+
+/* The same for one that stays, while its directory may have got other rights. */
+static void share_again(int dir, int fd) {
+    struct stat above;
+    if (fstatat(dir, "", &above, AT_EMPTY_PATH) == 0)
+        share(&above, fd);
 }
 
 /* Makes the file, which nobody has made yet: a descriptor, or -1 with errno. The rights that the
@@ -192,7 +178,7 @@ static void leave(zb__fs *fs, const zb__fs_lock *l) {
     struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
     bool left = l->forks == fs->forks && fcntl(l->fd, F_OFD_SETLK, &whole) == 0 && !fs->is_remote;
     pthread_mutex_lock(&fs->lock);
-    atomic_store(&fs->leaves_lock, true);
+    atomic_store(&fs->leaves_lock, fs->reach != ZB__FS_SHARED);
     left = left && fs->left == 0;
     if (left) {
         fs->left = l->fd + 1;
@@ -215,13 +201,24 @@ static bool try_left(zb__fs *fs, zb__fs_lock *l) {
 
 /* ---- Taking a lock ---- */
 
+/* Locks the open file; errno. A file that stays is asked for its lock until the time is up: to open
+   it again would be two requests more for each try. */
+static int lock_open_file(const zb__fs *fs, int fd, zb__fs_patience *patience) {
+    int failed;
+    do
+        failed = zb__fs_lock_file(fd);
+    while (failed == EAGAIN && fs->reach == ZB__FS_SHARED && zb__fs_has_patience(patience));
+    return failed;
+}
+
 /* One try for the lock of l->name in l->dir; errno, EAGAIN when another holder has it. */
-static int try_once(zb__fs *fs, zb__fs_lock *l, bool *forsaken) {
+static int try_once(zb__fs *fs, zb__fs_lock *l, zb__fs_patience *patience, bool *forsaken) {
+    const bool stays = fs->reach == ZB__FS_SHARED;
     if (l->is_hierarchy && try_left(fs, l))
         return 0;
-    l->fd = open_lock_file(l->dir, l->name, l->is_hierarchy);
+    l->fd = open_lock_file(l->dir, l->name, l->is_hierarchy || stays);
     if (l->fd < 0 && errno == EACCES) {
-        if (*forsaken) /* its maker has had a pause to give it its rights */
+        if (*forsaken && !stays) /* its maker has had a pause to give it its rights */
             remove_forsaken(l->dir, l->name);
         *forsaken = faccessat(l->dir, ".", W_OK, AT_EACCESS) == 0;
         return *forsaken ? EAGAIN : EACCES;
@@ -229,9 +226,14 @@ static int try_once(zb__fs *fs, zb__fs_lock *l, bool *forsaken) {
     *forsaken = false;
     if (l->fd < 0)
         return errno;
-    int failed = zb__fs_lock_file(l->fd);
-    if (!failed && fstat(l->fd, &l->file) == 0 && names_this_file(l->dir, l->name, &l->file))
+    int failed = lock_open_file(fs, l->fd, patience);
+    if (!failed)
+        zb__fs_refresh(fs, l->dir);
+    if (!failed && fstat(l->fd, &l->file) == 0 && names_this_file(l->dir, l->name, &l->file)) {
+        if (stays)
+            share_again(l->dir, l->fd);
         return 0;
+    }
     if (zb__fs_no_locks(failed))
         unlinkat(l->dir, l->name, 0); /* no process can hold it */
     close(l->fd);
@@ -239,13 +241,14 @@ static int try_once(zb__fs *fs, zb__fs_lock *l, bool *forsaken) {
 }
 
 static int acquire(zb__fs *fs, zb__fs_lock *l) {
-    waiting_time waiting = begin_waiting();
+    zb__fs_patience patience = zb__fs_be_patient(fs);
     bool forsaken = false;
     int failed;
     do
-        failed = try_once(fs, l, &forsaken);
-    while (failed == EAGAIN && wait_a_little(&waiting));
-    return failed;
+        failed = try_once(fs, l, &patience, &forsaken);
+    while (failed == EAGAIN && zb__fs_has_patience(&patience));
+    const bool is_refused = failed == EAGAIN && forsaken && fs->reach == ZB__FS_SHARED;
+    return is_refused ? EACCES : failed;
 }
 
 /* ---- Locks of keys ---- */
@@ -254,6 +257,7 @@ static int acquire(zb__fs *fs, zb__fs_lock *l) {
    long as there is a document. It may be the store's own descriptor. -1 with errno. */
 static int open_hierarchy(const zb__fs *fs) {
     struct stat st;
+    zb__fs_refresh_way(fs, fs->root, "../", "");
     /* The usual case: the store is a hierarchy's root. */
     if (fstatat(fs->root, "../zarr.json", &st, 0) != 0 && errno == ENOENT)
         return fs->root;
@@ -261,6 +265,8 @@ static int open_hierarchy(const zb__fs *fs) {
     for (int levels = 0; at >= 0 && levels < PATH_MAX / 2; levels++) {
         int above = zb__fs_open_name(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
         struct stat here;
+        if (above >= 0)
+            zb__fs_refresh(fs, above);
         bool is_node = above >= 0 && fstat(above, &st) == 0 && fstat(at, &here) == 0 &&
                        !zb__fs_same_file(&st, &here) && fstatat(above, "zarr.json", &st, 0) == 0 &&
                        S_ISREG(st.st_mode);
@@ -294,16 +300,9 @@ static enum zb_code open_directory(zb__fs *fs, zb__fs_lock *l, zb_error *err) {
     return l->dir >= 0 ? ZB_OK : zb__fs_fail_write(err, errno, "find the directory of", l->key);
 }
 
-static enum zb_code fail_held(const char *key, zb_error *err) {
-    return zb_fail(err, ZB_ECONFLICT,
-                   "'%s' is locked by another writer for longer than %llu seconds, the limit "
-                   "lock_seconds",
-                   key, (unsigned long long)zb_limits_get()->lock_seconds);
-}
-
 static enum zb_code fail(const zb__fs_lock *l, int failed, zb_error *err) {
     if (failed == EAGAIN)
-        return fail_held(l->key, err);
+        return zb__fs_fail_held(l->key, err);
     enum zb_code code = zb__fs_fail_write(err, failed, "lock", l->key);
     if (!zb__fs_no_locks(failed) && failed != EROFS)
         return code;
@@ -314,6 +313,20 @@ static enum zb_code fail(const zb__fs_lock *l, int failed, zb_error *err) {
                : zb_error_prefix(err, ZB_EUNSUPPORTED,
                                  "the file system gives no locks (start the program with "
                                  "ZARRBRIDGE_LOCKS=none where nobody else writes the store)");
+}
+
+/* True if other machines write, whom the locks of the file system do not keep out. */
+static bool keeps_out_no_other(const zb__fs *fs) {
+    return fs->reach == ZB__FS_NODE && zb__nodes_are_many();
+}
+
+static enum zb_code fail_alone(const char *key, zb_error *err) {
+    return zb_fail(
+        err, ZB_EUNSUPPORTED,
+        "cannot lock '%s': the locks of this file system hold on one machine, and several "
+        "write (start the program with ZARRBRIDGE_NODES=one where no other does, or with "
+        "ZARRBRIDGE_LOCKS=shared where the locks do hold on all machines)",
+        key);
 }
 
 /* Opens the key's directory, which may be erased at any time, and gets the lock. */
@@ -358,7 +371,9 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, const zb_home *ho
                        .dir = -1,
                        .forks = fs->forks,
                        .is_hierarchy = strcmp(key, "zarr.json") == 0};
-    enum zb_code code = zb__locks_are_off() ? ZB_OK : acquire_key(fs, l, err);
+    enum zb_code code = !l->is_hierarchy && keeps_out_no_other(fs) ? fail_alone(key, err)
+                        : zb__locks_stated() == ZB__LOCKS_NONE     ? ZB_OK
+                                                                   : acquire_key(fs, l, err);
     if (code != ZB_OK) {
         free(copy);
         free(l);
@@ -385,7 +400,8 @@ void zb__fs_unlock(zb_lock *lock) {
     if (l->fd >= 0 && l->is_hierarchy && !atomic_exchange(&fs->lost_root, false)) {
         leave(fs, l);
     } else if (l->fd >= 0) {
-        unlink_own(l);
+        if (l->is_hierarchy || fs->reach != ZB__FS_SHARED)
+            unlink_own(l);
         close(l->fd);
     }
     if (l->fd >= 0)
@@ -416,69 +432,4 @@ void zb__fs_forget_left(zb__fs *fs) {
     if (fs->left)
         close(fs->left - 1);
     fs->left = 0;
-}
-
-/* ---- Waiting for the locks of others ---- */
-
-/* Whether a process holds the lock of this file, or may hold it: another user's cannot be opened
-   in the moment in which it is made. */
-static bool may_be_held(int dir, const char *name) {
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int fd = zb__fs_open_name(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
-    if (fd < 0)
-        return errno == EACCES;
-    bool held = fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
-    close(fd);
-    return held;
-}
-
-/* False when the time is up. A file that is made anew meanwhile is waited for as well. */
-static bool await_file(int dir, const char *name, waiting_time *waiting) {
-    while (may_be_held(dir, name)) {
-        if (!wait_a_little(waiting))
-            return false;
-    }
-    return true;
-}
-
-/* A chunk's lock, and not the hierarchy's. */
-static bool is_waited_for(const char *name) {
-    return zb__fs_is_lock(name) && !zb__fs_is_hierarchy_lock(name);
-}
-
-/* All lock files in a directory and below, if it is one. As deep as the keys in the store. */
-static bool await_below(int at, const char *name, waiting_time *waiting) {
-    DIR *dir = zb__fs_open_dir(at, name);
-    const struct dirent *entry;
-    bool free_now = true;
-    while (dir && free_now && (entry = readdir(dir)) != NULL) {
-        bool is_file = entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN;
-        if (is_waited_for(entry->d_name))
-            free_now = await_file(dirfd(dir), entry->d_name, waiting);
-        else if (!is_file && !zb__fs_is_dots(entry->d_name))
-            free_now = await_below(dirfd(dir), entry->d_name, waiting);
-    }
-    if (dir)
-        closedir(dir);
-    return free_now;
-}
-
-enum zb_code zb__fs_await_locks(zb_store *store, const char *prefix, zb_error *err) {
-    zb__fs_place place;
-    char name[NAME_MAX + 1];
-    if (zb__locks_are_off())
-        return ZB_OK;
-    zb__fs *fs = (zb__fs *)store;
-    enum zb_code code = zb__fs_open_place(fs, prefix, false, &place, err);
-    if (code)
-        return code == ZB_ENOTFOUND ? ZB_OK : code;
-    waiting_time waiting = begin_waiting();
-    zb__fs_lock_name(place.name, name);
-    bool free_now = await_file(place.dir, name, &waiting);
-    close(place.dir);
-    int below = zb__fs_openat(fs->root, *prefix ? prefix : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    free_now = free_now && (below < 0 || await_below(below, ".", &waiting));
-    if (below >= 0)
-        close(below);
-    return free_now ? ZB_OK : fail_held(prefix, err);
 }

@@ -15,8 +15,6 @@ void zb__fs_leave_no_lock(zb__fs *fs);
 /* Closes the descriptor that is kept for the next holder: at the end, and in a child, since it is
    the parent's. Called with fs->lock, or without other threads. */
 void zb__fs_forget_left(zb__fs *fs);
-/* Locks behind links are not waited for. */
-enum zb_code zb__fs_await_locks(zb_store *store, const char *prefix, zb_error *err);
 /* True of the name of the hierarchy's lock file. */
 bool zb__fs_is_hierarchy_lock(const char *name);
 /* Tries for the exclusive lock of an open file; errno, EAGAIN when another process has it. */

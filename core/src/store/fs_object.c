@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "store/fs_flush.h"
+#include "store/fs_fresh.h"
 #include "store/fs_object.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
@@ -30,12 +31,18 @@ static enum zb_code stat_regular(int fd, const char *key, struct stat *st, zb_er
 /* ---- Operations ---- */
 
 /* Opens the file that holds the key's object as this store sees it. A link to nothing on the way is
-   not a missing object, which would read as fill values: ELOOP. */
-static int open_key(zb__fs *fs, const char *key, int flags) {
+   not a missing object, which would read as fill values: ELOOP. Nor is one of which this machine
+   has not heard yet; is_sure: its way has been looked up anew. */
+static int open_key(zb__fs *fs, const char *key, bool is_sure, int flags) {
     for (int tries = 0;; tries++) {
         char path[PATH_MAX];
         bool waits = zb__fs_find_waiting(fs, key, path);
         int fd = zb__fs_open_read(fs->root, waits ? path : key, flags);
+        if (fd < 0 && !is_sure && (errno == ENOENT || errno == ESTALE)) {
+            zb__fs_refresh_way(fs, fs->root, key, NULL);
+            is_sure = true;
+            continue;
+        }
         if (fd >= 0 || errno != ENOENT)
             return fd;
         /* A flush may have renamed it in between. Else its directory has gone, and the object with
@@ -96,7 +103,8 @@ enum zb_code zb__fs_open(zb_store *store, const char *key, zb_object **out, zb_o
     if (open_kept(fs, key, out, info))
         return ZB_OK;
     /* O_NONBLOCK keeps a FIFO from blocking; it does nothing to regular files. */
-    int fd = open_key(fs, key, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd =
+        open_key(fs, key, zb__fs_is_sure(fs, key), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return zb__fs_fail(err, errno, "open", key);
     enum zb_code code = zb__fs_new_object(store, key, fd, out, info, err);
@@ -129,8 +137,13 @@ enum zb_code zb__fs_open_in(zb_store *store, const char *key, const zb_home *hom
         enum zb_code code = zb__fs_open_place_in(fs, key, home, false, &place, err);
         if (code != ZB_OK)
             return code;
-        int fd = zb__fs_open_name(place.dir, waits ? zb__fs_name_of(path) : place.name,
-                                  O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0);
+        const char *name = waits ? zb__fs_name_of(path) : place.name;
+        const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
+        int fd = zb__fs_open_name(place.dir, name, flags, 0);
+        if (fd < 0 && fs->reach == ZB__FS_SHARED && (errno == ENOENT || errno == ESTALE)) {
+            zb__fs_refresh(fs, place.dir);
+            fd = zb__fs_open_name(place.dir, name, flags, 0);
+        }
         int failed = fd < 0 ? errno : 0;
         if (failed == ELOOP)
             code = open_link_in(fs, key, &place, out, info, err);
@@ -188,27 +201,32 @@ void zb__fs_close(zb_object *object) {
 }
 
 enum zb_code zb__fs_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
-    int fd = open_key((zb__fs *)store, key, O_PATH | O_CLOEXEC);
+    zb__fs *fs = (zb__fs *)store;
+    zb__fs_refresh_way(fs, fs->root, key, NULL);
+    int fd = open_key(fs, key, true, O_PATH | O_CLOEXEC);
     if (fd < 0)
         return zb__fs_fail(err, errno, "stat", key);
     struct stat st;
+    zb__fs_refresh(fs, fd);
     enum zb_code code = stat_regular(fd, key, &st, err);
     close(fd);
     if (code == ZB_OK)
-        *info = zb__fs_info_of((const zb__fs *)store, &st);
+        *info = zb__fs_info_of(fs, &st);
     return code;
 }
 
 /* One system call in place of three. A file that is not the caller's, wherever a link has led, has
-   another inode. Whether there is a name at all is the cheapest question. */
+   another inode. Whether there is a name at all is the cheapest question. Where other machines may
+   have changed it, neither is an answer. */
 enum zb_code zb__fs_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
     char path[PATH_MAX];
     zb_object_info unwanted;
-    if (!info && faccessat(fs->root, key, F_OK, 0) == 0)
+    const bool is_told = fs->reach != ZB__FS_SHARED;
+    if (is_told && !info && faccessat(fs->root, key, F_OK, 0) == 0)
         return ZB_OK;
     info = info ? info : &unwanted;
-    return !zb__fs_find_waiting(fs, key, path) && look(fs, key, info)
+    return is_told && !zb__fs_find_waiting(fs, key, path) && look(fs, key, info)
                ? ZB_OK
                : zb__fs_stat(store, key, info, err);
 }

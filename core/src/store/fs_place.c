@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "store/fs_dirty.h"
+#include "store/fs_fresh.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
 #include "store/fs_store.h"
@@ -118,9 +119,16 @@ enum zb_code zb__fs_make_place(zb__fs *fs, const char *key, zb__fs_place *place,
                            : zb__fs_fail_write(err, errno, "make the directory of", key);
 }
 
-/* The directory that the path leads to; -1 with errno. */
-static int open_there(const zb__fs *fs, const zb__fs_place *place) {
-    return zb__fs_openat(fs->root, *place->path ? place->path : ".", DIRECTORY);
+/* The directory that the path leads to; -1 with errno. One from before does no harm to those who
+   know their home by its identity. */
+static int open_there(zb__fs *fs, const zb__fs_place *place) {
+    const char *path = *place->path ? place->path : ".";
+    const bool is_sure = zb__fs_is_sure(fs, place->path);
+    const int dir = zb__fs_openat(fs->root, path, DIRECTORY);
+    if (is_sure || dir >= 0 || (errno != ENOENT && errno != ESTALE))
+        return dir;
+    zb__fs_refresh_way(fs, fs->root, place->path, NULL);
+    return zb__fs_openat(fs->root, path, DIRECTORY);
 }
 
 static int open_or_make(zb__fs *fs, bool make, zb__fs_place *place) {
@@ -259,6 +267,7 @@ enum zb_code zb__fs_open_place_in(zb__fs *fs, const char *key, const zb_home *ho
 enum zb_code zb__fs_check_place(const zb__fs *fs, const char *path, int dir, const char *key,
                                 zb_error *err) {
     struct stat ours, now;
+    zb__fs_refresh_way(fs, fs->root, path, NULL);
     if (fstat(dir, &ours) == 0 &&
         fstatat(fs->root, *path ? path : ".", &now, AT_NO_AUTOMOUNT) == 0 &&
         zb__fs_same_file(&ours, &now))

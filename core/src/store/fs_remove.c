@@ -20,6 +20,7 @@
 #include "store/fs_discard.h"
 #include "store/fs_flush.h"
 #include "store/fs_kept.h"
+#include "store/fs_lock.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
 #include "store/fs_remove.h"
@@ -38,6 +39,14 @@ static int remove_at_once(zb__fs *fs, int at, const char *name) {
     return zb__fs_remove_discarded(fs, at, trash);
 }
 
+/* Names of ours belong to writers that are at work, or to the next sweep. Where no sweep takes lock
+   files they go with the store; that of the hierarchy when its lock, if it is held here, goes. */
+static bool stays_in_root(const zb__fs *fs, const char *name, bool has_hierarchy) {
+    const bool goes = fs->reach == ZB__FS_SHARED && zb__fs_is_lock(name) &&
+                      !(has_hierarchy && zb__fs_is_hierarchy_lock(name));
+    return zb__fs_is_ours(name) && !goes;
+}
+
 /* The root itself stays: its entries are removed one by one, the document before all else. */
 static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
     enum zb_code code = zb__fs_erase(&fs->base, &(zb_erase){.key = "zarr.json"}, err);
@@ -45,6 +54,7 @@ static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
         return code;
     pthread_mutex_lock(&fs->lock);
     zb__fs_drop_waiting_below(fs, "");
+    const bool has_hierarchy = fs->has_hierarchy;
     pthread_mutex_unlock(&fs->lock);
     DIR *dir = zb__fs_open_dir(fs->root, ".");
     if (!dir)
@@ -52,8 +62,7 @@ static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
     const struct dirent *entry;
     int failed = 0;
     for (errno = 0; !failed && (entry = readdir(dir)) != NULL; errno = 0) {
-        /* Names of ours belong to writers that are at work, or to the next sweep. */
-        if (zb__fs_is_dots(entry->d_name) || zb__fs_is_ours(entry->d_name))
+        if (zb__fs_is_dots(entry->d_name) || stays_in_root(fs, entry->d_name, has_hierarchy))
             continue;
         failed = zb__fs_unlink_file(fs->root, entry->d_name);
         if (failed == EISDIR)

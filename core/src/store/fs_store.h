@@ -47,10 +47,18 @@ typedef struct zb__fs_tree {
     char key[];              /* of what was erased; "": not known */
 } zb__fs_tree;
 
+/* Whom the locks of the store's file system keep out: see fs_mount.h and fs_lock.c. */
+enum zb__fs_reach {
+    ZB__FS_LOCAL, /* all who use it: one machine, or several that see at once what others do */
+    ZB__FS_NODE,  /* the processes of this machine, while others may write as well */
+    ZB__FS_SHARED /* all machines, each of which may take old names for present ones for a while */
+};
+
 typedef struct zb__fs {
     zb_store base;
     int root;       /* descriptor of the directory */
     bool is_remote; /* time stamps may come from another machine's clock */
+    enum zb__fs_reach reach;
     atomic_bool
         leaves_lock; /* the file of the hierarchy's lock is there, and this store removes it */
     atomic_bool lost_root; /* its document was erased: the next unlocking leaves no file */

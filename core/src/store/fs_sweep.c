@@ -5,11 +5,13 @@
  * A temporary file is left over when its writer is gone. Each writer holds the lock of its file, so
  * a free lock tells that it is gone; but only among processes on one kernel, since some network
  * file systems grant locks to each machine by itself. The kernel is part of the name: files of
- * another one, and files whose lock cannot be asked for, are taken for left over after a day. A
- * tree that was erased is left over when nobody takes it apart, which its lock tells likewise
- * (fs_discard.c). A lock file of a key that no process holds is left over at once, except on file
- * systems that other machines may write as well. That of the hierarchy, which a store leaves
- * between two changes, is removed like the others, but nobody is told before it is a day old.
+ * another one, and files whose lock cannot be asked for, are taken for left over after a day, and
+ * so are all of them where writers take no such locks (ZB__FS_SHARED: see fs_write.c). A tree that
+ * was erased is left over when nobody takes it apart, which its lock tells likewise (fs_discard.c).
+ * A lock file of a key that no process holds is left over at once. On file systems that other
+ * machines may write as well it is once it is old, or where the user is alone; where lock files
+ * stay (ZB__FS_SHARED) it never is. That of the hierarchy, which a store leaves between two
+ * changes, is removed like the others, but nobody is told before it is a day old.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/locks.h"
 #include "base/map.h"
 #include "store/fs_discard.h"
 #include "store/fs_lock.h"
@@ -35,10 +38,17 @@ static bool is_old(const struct stat *st) {
     return time(NULL) - st->st_mtim.tv_sec > LEFT_OVER_SECONDS;
 }
 
-/* True if a free lock tells that no process holds it, on any machine. The name of a temporary file
+/* True if a free lock of a temporary file, or of a tree, tells that its process has gone. The name
    tells which kernel it was made on. */
+static bool temp_tells(const zb__fs *fs, const char *name) {
+    return fs->reach != ZB__FS_SHARED && zb__fs_is_local_temp(name);
+}
+
+/* The same of any file of ours. */
 static bool lock_tells(const zb__fs *fs, const char *name) {
-    return zb__fs_is_lock(name) ? !fs->is_remote : zb__fs_is_local_temp(name);
+    if (zb__fs_is_lock(name))
+        return !fs->is_remote || zb__locks_stated() == ZB__LOCKS_NONE;
+    return temp_tells(fs, name);
 }
 
 /* True if the file of ours is left over. The check, and with `remove` the unlinking, hold its
@@ -80,12 +90,14 @@ static bool sweep_tree(zb__fs *fs, int dir, const char *name, bool remove, bool 
 static bool sweep_entry(zb__fs *fs, int dir, const char *name, bool remove, int *failed) {
     struct stat st;
     *failed = 0;
+    if (fs->reach == ZB__FS_SHARED && zb__fs_is_lock(name))
+        return false;
     if (!zb__fs_is_ours(name) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return false;
     if (!S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode))
         return sweep_file(fs, dir, name, remove, failed);
     const bool may_be_at_work = !is_old(&st);
-    if (may_be_at_work && !zb__fs_is_local_temp(name))
+    if (may_be_at_work && !temp_tells(fs, name))
         return false;
     if (S_ISDIR(st.st_mode))
         return sweep_tree(fs, dir, name, remove, may_be_at_work, failed);

@@ -14,15 +14,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/mix.h"
+#include "store/fs_fresh.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
 #include "store/fs_version.h"
@@ -69,30 +68,6 @@ zb_object_info zb__fs_info_of(const zb__fs *fs, const struct stat *st) {
         .validator = {.word = {(uint64_t)st->st_ino ^ (uint64_t)st->st_dev << 40,
                                (uint64_t)st->st_size, (uint64_t)modified, (uint64_t)changed},
                       .valid = age > certain_after(fs, st)}};
-}
-
-/* File systems whose time stamps come from this machine's clock. All others, FUSE included, may
-   take theirs from elsewhere. */
-static bool is_local(unsigned type) {
-    static const unsigned local[] = {
-        EXT4_SUPER_MAGIC,     XFS_SUPER_MAGIC,       BTRFS_SUPER_MAGIC,
-        TMPFS_MAGIC,          RAMFS_MAGIC,           OVERLAYFS_SUPER_MAGIC,
-        F2FS_SUPER_MAGIC,     MSDOS_SUPER_MAGIC,     EXFAT_SUPER_MAGIC,
-        SQUASHFS_MAGIC,       ISOFS_SUPER_MAGIC,     REISERFS_SUPER_MAGIC,
-        NILFS_SUPER_MAGIC,    UDF_SUPER_MAGIC,       EROFS_SUPER_MAGIC_V1,
-        ECRYPTFS_SUPER_MAGIC, 0x2fc12fc1u /* zfs */, 0xca451a4eu /* bcachefs */,
-        0x7366746eu /* ntfs3 */};
-    for (size_t i = 0; i < sizeof local / sizeof *local; i++) {
-        if (type == local[i])
-            return true;
-    }
-    return false;
-}
-
-void zb__fs_look_at_system(zb__fs *fs) {
-    struct statfs info = {.f_type = 0};
-    unsigned type = fstatfs(fs->root, &info) == 0 ? (unsigned)info.f_type : 0;
-    fs->is_remote = !is_local(type);
 }
 
 /* ---- Directories ---- */
@@ -142,20 +117,26 @@ uint64_t zb__fs_identify_at(int at, const char *path) {
 }
 
 uint64_t zb__fs_identify(zb_store *store, const char *prefix) {
-    return zb__fs_identify_at(((const zb__fs *)store)->root, *prefix ? prefix : ".");
+    const zb__fs *fs = (const zb__fs *)store;
+    zb__fs_refresh_way(fs, fs->root, prefix, NULL);
+    return zb__fs_identify_at(fs->root, *prefix ? prefix : ".");
 }
 
-/* Whatever happens to its path, the descriptor stays with the directory whose identity it has. */
+/* Whatever happens to its path, the descriptor stays with the directory whose identity it has. Keys
+   come in the order of their directories. */
 bool zb__fs_lacks(zb_store *store, const char *prefix, uint64_t identity, const char *const *keys,
                   size_t count) {
     const zb__fs *fs = (const zb__fs *)store;
     const size_t above = *prefix ? strlen(prefix) + 1 : 0;
     struct stat st;
+    zb__fs_refresh_way(fs, fs->root, prefix, NULL);
     const int dir =
         zb__fs_open_read(fs->root, *prefix ? prefix : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     bool all = dir >= 0 && zb__fs_identify_at(dir, "") == identity;
-    for (size_t i = 0; i < count && all; i++)
+    for (size_t i = 0; i < count && all; i++) {
+        zb__fs_refresh_way(fs, dir, keys[i] + above, i ? keys[i - 1] + above : NULL);
         all = fstatat(dir, keys[i] + above, &st, AT_NO_AUTOMOUNT) != 0;
+    }
     if (dir >= 0)
         close(dir);
     return all;

@@ -7,8 +7,6 @@
 
 #include "store/fs_store.h"
 
-/* Finds out the kind of the file system that the root is on. */
-void zb__fs_look_at_system(zb__fs *fs);
 zb_object_info zb__fs_info_of(const zb__fs *fs, const struct stat *st);
 /* The identity of what a path leads to, or with "" of the directory of the descriptor; 0: there is
    none. */

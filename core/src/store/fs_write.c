@@ -3,7 +3,9 @@
  * Writing to the directory store: an object is written under a temporary name in the directory
  * where it belongs, closed, and renamed. A writer that is killed meanwhile leaves the old object
  * and a temporary file, which the next writer removes: the writer holds a lock of the file for as
- * long as it lives, so that a free lock means that the writer is gone (fs_sweep.c).
+ * long as it lives, so that a free lock means that the writer is gone (fs_sweep.c). Where several
+ * machines write (ZB__FS_SHARED), a thousand writers would each look at a million names: there
+ * repair alone removes such files.
  *
  * All that can fail fails before the rename: writing, syncing, and closing too, where network file
  * systems report the data that they could not write.
@@ -18,6 +20,7 @@
 
 #include "store/fs_dirty.h"
 #include "store/fs_flush.h"
+#include "store/fs_fresh.h"
 #include "store/fs_kept.h"
 #include "store/fs_lock.h"
 #include "store/fs_path.h"
@@ -27,8 +30,10 @@
 #include "store/fs_write.h"
 #include "zarrbridge/sys/store.h"
 
-/* Creates a temporary file for `name` and locks it; its descriptor, or -1 with errno. */
-static int create_temp(int dir, const char *name, char temp[NAME_MAX + 1]) {
+/* Creates a temporary file for `name` and locks it; its descriptor, or -1 with errno. Where other
+   machines write, nobody takes one that is not old for left over, and its lock would cost two
+   requests. */
+static int create_temp(const zb__fs *fs, int dir, const char *name, char temp[NAME_MAX + 1]) {
     for (int tries = 0; tries < ZB__FS_TRIES; tries++) {
         zb__fs_temp_name(name, temp);
         int fd =
@@ -37,6 +42,8 @@ static int create_temp(int dir, const char *name, char temp[NAME_MAX + 1]) {
             return -1;
         if (fd < 0)
             continue;
+        if (fs->reach == ZB__FS_SHARED)
+            return fd;
         int refused = zb__fs_lock_file(fd);
         struct stat st;
         /* A sweep may have come between creation and lock: it has the lock, or the file has gone.
@@ -78,9 +85,9 @@ static enum zb_code begin(zb__fs *fs, const zb_put *put, zb__fs_place *place, bo
                                 : zb__fs_open_place_in(fs, key, &put->home, true, place, err);
         if (code != ZB_OK)
             return code;
-        if (!place->made)
+        if (!place->made && fs->reach != ZB__FS_SHARED)
             zb__fs_sweep(fs, place);
-        *fd = create_temp(place->dir, place->name, temp);
+        *fd = create_temp(fs, place->dir, place->name, temp);
         if (*fd >= 0) {
             *replaces = !place->made && keep_rights(place->dir, place->name, *fd);
             return ZB_OK;
@@ -177,11 +184,14 @@ static enum zb_code replace(zb__fs *fs, const zb_put *put, const zb__fs_place *p
     enum zb_code code = zb_put_check(put, err);
     if (code != ZB_OK)
         return code;
-    pthread_mutex_lock(&fs->lock);
-    int failed = renameat(place->dir, temp, place->dir, place->name) == 0 ? 0 : errno;
-    if (!failed)
-        zb__fs_drop_waiting(fs, put->key);
-    pthread_mutex_unlock(&fs->lock);
+    int failed, tries = 0;
+    do {
+        pthread_mutex_lock(&fs->lock);
+        failed = renameat(place->dir, temp, place->dir, place->name) == 0 ? 0 : errno;
+        if (!failed)
+            zb__fs_drop_waiting(fs, put->key);
+        pthread_mutex_unlock(&fs->lock);
+    } while (failed && zb__fs_rename_again(fs, failed, &tries));
     if (failed) /* ENOENT: the file has gone with its directory */
         return zb__fs_fail_write(err, failed == ENOENT ? ESTALE : failed, "replace", put->key);
     if (!put->batch || !put->batch->check)

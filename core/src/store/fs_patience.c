@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/fs_patience.h"
+
+#include <stdint.h>
+
+#include "store/fs_fresh.h"
+#include "zarrbridge/limits.h"
+
+#define FIRST_PAUSE_NS 20000
+#define LONGEST_PAUSE_NS 5000000
+/* Where a server is asked. */
+#define FIRST_PAUSE_SHARED_NS 2000000
+#define LONGEST_PAUSE_SHARED_NS 50000000
+
+zb__fs_patience zb__fs_be_patient(const zb__fs *fs) {
+    const bool is_shared = fs->reach == ZB__FS_SHARED;
+    zb__fs_patience p = {.is_shared = is_shared,
+                         .pause = is_shared ? FIRST_PAUSE_SHARED_NS : FIRST_PAUSE_NS,
+                         .longest = is_shared ? LONGEST_PAUSE_SHARED_NS : LONGEST_PAUSE_NS};
+    clock_gettime(CLOCK_MONOTONIC, &p.end);
+    uint64_t seconds = zb_limits_get()->lock_seconds;
+    p.end.tv_sec += (time_t)(seconds < INT32_MAX ? seconds : INT32_MAX);
+    return p;
+}
+
+bool zb__fs_has_patience(zb__fs_patience *p) {
+    struct timespec now, pause = {.tv_nsec = p->pause};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec > p->end.tv_sec ||
+        (now.tv_sec == p->end.tv_sec && now.tv_nsec >= p->end.tv_nsec))
+        return false;
+    if (p->is_shared)
+        zb__fs_pause(p->pause);
+    else
+        nanosleep(&pause, NULL);
+    p->pause = p->pause < p->longest / 2 ? 2 * p->pause : p->longest;
+    return true;
+}
+
+enum zb_code zb__fs_fail_held(const char *key, zb_error *err) {
+    return zb_fail(err, ZB_ECONFLICT,
+                   "'%s' is locked by another writer for longer than %llu seconds, the limit "
+                   "lock_seconds",
+                   key, (unsigned long long)zb_limits_get()->lock_seconds);
+}
