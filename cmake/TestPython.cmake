@@ -3,10 +3,10 @@
 #
 #   ZARRBRIDGE_PYTHON            cache variable, its path; set it to use another one. Empty where there
 #       is none: a build then has the tests in C, and one entry that is skipped and says why
-#   zarrbridge_add_pytest(NAME FILE [ENVIRONMENT VAR=VALUE ...] [ARGS ...] [LABELS ...] [TIMEOUT s]
-#                           [COST s])
+#   zarrbridge_add_pytest(NAME FILE [LONG] [PEERS] [ENVIRONMENT VAR=VALUE ...] [ARGS ...] [COST s])
 #       adds the CTest entry NAME, which runs one pytest file with the built plugins on the search
-#       paths of HDF5 and GDAL; nothing without that Python. COST: CTest begins with the dearest entries,
+#       paths of HDF5 and GDAL; nothing without that Python. LONG: only `tools/test --all` runs it. PEERS: in
+#       the newest zarr-python, which is installed at its first use. COST: CTest begins with the dearest entries,
 #       which would else be the last ones to run, alone. What a test that passes leaves in its
 #       tmp_path is removed at once, what one that fails leaves at the next run of the entry
 
@@ -51,6 +51,7 @@ endif()
 # looked for.
 set(ZARRBRIDGE_TEST_ENVIRONMENT
     PYTHONDONTWRITEBYTECODE=1
+    PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/support # for the child processes of tests, too
     HDF5_PLUGIN_PATH=${PROJECT_BINARY_DIR}/hdf5-vol/plugins
     GDAL_DRIVER_PATH=${PROJECT_BINARY_DIR}/gdal-driver/plugins
     ZARRBRIDGE_BUILD_DIR=${PROJECT_BINARY_DIR}
@@ -82,9 +83,13 @@ endif()
 
 set(ZARRBRIDGE_RUN_PYTEST ${CMAKE_CURRENT_LIST_DIR}/run_pytest.py)
 function(zarrbridge_add_pytest name file)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT;COST" "ENVIRONMENT;ARGS;LABELS")
-    if(NOT arg_TIMEOUT)
-        set(arg_TIMEOUT 3600) # ends what hangs; slow machines under sanitizers take their time
+    cmake_parse_arguments(PARSE_ARGV 2 arg "LONG;PEERS" "COST" "ENVIRONMENT;ARGS")
+    if(arg_PEERS)
+        list(APPEND arg_ENVIRONMENT ZARRBRIDGE_TEST_PEERS=1)
+    endif()
+    set(labels pytest)
+    if(arg_LONG)
+        list(APPEND labels long)
     endif()
     cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
     add_test(NAME ${name}
@@ -93,10 +98,10 @@ function(zarrbridge_add_pytest name file)
     set_tests_properties(${name} PROPERTIES
                          ENVIRONMENT
                          "${ZARRBRIDGE_TEST_ENVIRONMENT};ZARRBRIDGE_TEST=${name};${arg_ENVIRONMENT}"
-                         TIMEOUT ${arg_TIMEOUT}
+                         TIMEOUT 7200 # ends what hangs; slow machines under sanitizers take their time
                          # every test of the file was skipped, for reasons that are in the output
                          SKIP_RETURN_CODE 77
-                         LABELS "pytest;${arg_LABELS}")
+                         LABELS "${labels}")
     if(arg_COST)
         set_tests_properties(${name} PROPERTIES COST ${arg_COST})
     endif()

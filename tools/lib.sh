@@ -28,7 +28,7 @@ clang_format_version=19
 find_clang_format() {
     local name
     for name in "clang-format-$clang_format_version" clang-format; do
-        if "$name" --version 2>/dev/null | grep -q "version $clang_format_version\."; then
+        if [[ $("$name" --version 2>/dev/null) = *"version $clang_format_version."* ]]; then
             command -v "$name"
             return 0
         fi

@@ -5,6 +5,7 @@
  * Findings go to standard output, one a line; what it did in all, and errors, to standard error. It
  * uses the public headers alone.
  */
+#include <ftw.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ static void print_line(const zb_finding *finding) {
 }
 
 static int print_finding(void *context, const zb_finding *finding) {
-    ++*(uint64_t *)context;
+    (void)context;
     printf("%-9s ", zb_finding_name(finding->kind));
     print_line(finding);
     return 0;
@@ -63,21 +64,23 @@ static int verify(const char *path) {
     zb_store *store;
     zb_error err;
     zb_verify_summary sum;
-    uint64_t findings = 0;
     if (open_store(path, &store, &err))
         return fail(&err);
-    enum zb_code code = zb_store_verify(store, print_finding, &findings, &sum, &err);
+    enum zb_code code = zb_store_verify(store, print_finding, NULL, &sum, &err);
     zb_store_release(store);
     if (code)
         return fail(&err);
     fprintf(stderr,
             "%" PRIu64 " nodes, %" PRIu64 " chunks or shards with %" PRIu64
-            " encoded chunks in %" PRIu64 " bytes: %" PRIu64 " findings\n",
-            sum.nodes, sum.objects, sum.inner_chunks, sum.bytes, findings);
+            " encoded chunks in %" PRIu64 " bytes: %" PRIu64 " findings",
+            sum.nodes, sum.objects, sum.inner_chunks, sum.bytes, sum.findings);
+    if (sum.foreign > 0)
+        fprintf(stderr, ", %" PRIu64 " foreign files", sum.foreign);
+    fprintf(stderr, "\n");
     if (sum.nodes == 0)
-        fprintf(stderr, "zarrbridge: no group and no array of Zarr could be checked at '%s'\n",
+        fprintf(stderr, "zarrbridge: '%s' is not a store: no group and no array could be checked\n",
                 path);
-    return findings ? FOUND : sum.nodes == 0 ? FAILED : FINE;
+    return sum.findings ? FOUND : sum.nodes == 0 ? FAILED : FINE;
 }
 
 static int print_mended(void *context, const zb_finding *finding) {
@@ -150,12 +153,19 @@ static void place_clear(place *where) {
     free(where->node);
 }
 
-/* The directory that was made for a store goes with the failure; one with content stays. */
-static void place_take_back(place *where, bool is_new) {
+static int remove_if_empty(const char *path, const struct stat *info, int type, struct FTW *at) {
+    (void)info, (void)at;
+    if (type == FTW_DP)
+        (void)rmdir(path);
+    return 0;
+}
+
+/* Directories that were made for a copy go with the failure; those with content stay. */
+static void place_take_back(place *where, const char *target, bool is_new) {
     zb_store_release(where->store);
     where->store = NULL;
-    if (is_new && where->root)
-        (void)rmdir(where->root);
+    if (is_new)
+        (void)nftw(target, remove_if_empty, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* other: a place whose store is shared when it is the same; NULL opens the store and creates
@@ -225,8 +235,13 @@ static enum zb_code copy_node(const char *source, const char *target, zb_error *
         code = zb_store_seal(to.store, err);
     if (!code)
         code = zb_store_flush(to.store, err);
+    if (!code && !from.store->hints.can_list)
+        fprintf(stderr,
+                "zarrbridge: %s cannot be listed: files besides nodes and chunks are not "
+                "known, and not copied\n",
+                source);
     if (code)
-        place_take_back(&to, is_new);
+        place_take_back(&to, target, is_new);
     place_clear(&to);
     place_clear(&from);
     return code;
@@ -248,7 +263,7 @@ typedef struct listed {
 static int print_entry(void *context, const zb_entry *entry) {
     listed *sum = context;
     const zb_array_info *array = entry->array;
-    char name[24];
+    char name[ZB_DTYPE_NAME_SIZE];
     sum->nodes++;
     sum->unreadable += entry->reason != NULL;
     printf("%-10s /", entry->reason ? "unreadable" : array ? "array" : "group");
@@ -304,7 +319,7 @@ static int usage(FILE *out, int status) {
     fputs("usage: zarrbridge ls STORE[/NODE]      list the node and all below it\n"
           "       zarrbridge info STORE[/NODE]    describe one node\n"
           "       zarrbridge verify STORE         decode every chunk; list what is damaged,\n"
-          "                                       truncated, orphaned or stale\n"
+          "                                       truncated, orphaned or stale, and foreign files\n"
           "       zarrbridge repair STORE         remove what killed writers left, undo by their\n"
           "                                       journals, refresh consolidated metadata\n"
           "       zarrbridge compact STORE/ARRAY  rewrite shards that carry garbage\n"

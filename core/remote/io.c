@@ -407,10 +407,8 @@ static void end_thread(void) {
         curl_multi_wakeup(multi);
     pthread_mutex_unlock(&lock);
     if (ran) {
-        struct timespec latest;
-        clock_gettime(CLOCK_REALTIME, &latest);
-        latest.tv_sec++;
-        (void)pthread_timedjoin_np(thread, NULL, &latest);
+        const struct timespec latest = zb__deadline(1);
+        (void)pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &latest);
     }
 }
 

@@ -2,6 +2,7 @@
 /* A request from try to try: what goes out, and what follows from the end of a try. */
 #include "request.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +76,8 @@ static enum zb_code redirect(const char *location, zb__outgoing *out, zb_error *
 static enum zb_code add_range(const zb__request *request, zb__outgoing *out, zb_error *err) {
     const unsigned long long first = request->offset + request->got;
     if (request->span == ZB__SUFFIX && !request->started)
-        return zb__outgoing_add(out, err, "Range: bytes=-%zu", request->length);
+        return request->asks_all ? ZB_OK
+                                 : zb__outgoing_add(out, err, "Range: bytes=-%zu", request->length);
     if (request->span == ZB__ALL && !request->started)
         return ZB_OK;
     if (request->span == ZB__ALL)
@@ -165,6 +167,7 @@ static enum zb__next pause_or_fail(zb__request *request, const char *why) {
     zb__request_fail(request, ZB_EIO, "%s, after %u %s in %.1f s", why, request->tries,
                      request->tries == 1 ? "try" : "tries",
                      (double)(now - request->begun) / ZB__SECOND);
+    request->error.sys_errno = EREMOTEIO;
     return ZB__DONE;
 }
 
@@ -198,21 +201,22 @@ static enum zb__next follow(zb__request *request) {
     return ZB__AT_ONCE;
 }
 
-/* Nothing is at the range: it begins at the object's end or behind it. */
+/* Nothing is at the range: it begins at the object's end or behind it. Some servers say so of a
+   suffix that is longer than the object, which then comes whole. */
 static enum zb__next beyond_the_end(zb__request *request) {
     const zb__reply *reply = &request->reply;
-    if (!reply->has_range || !reply->range_is_good || reply->range.satisfied)
-        return done(request, ZB_EIO, "HTTP status 416 without the object's size");
+    const bool has_size = reply->has_range && reply->range_is_good && !reply->range.satisfied;
     zb__version version = reply->version;
-    version.size = reply->range.size;
-    if (request->pin && !zb__version_same(request->pin, &version))
-        return done(request, ZB_ECONFLICT, "the object has changed meanwhile");
-    if (request->span == ZB__SUFFIX && version.size > 0 && version.size < request->length) {
-        request->span = ZB__RANGE; /* a server that takes no suffix longer than the object */
-        request->offset = 0;
-        request->length = (size_t)version.size;
+    version.size = has_size ? reply->range.size : 0;
+    if (request->span == ZB__SUFFIX && !request->asks_all &&
+        (has_size ? version.size && version.size < request->length : !request->started)) {
+        request->asks_all = true;
         return ZB__AT_ONCE;
     }
+    if (!has_size)
+        return done(request, ZB_EIO, "HTTP status 416 without the object's size");
+    if (request->pin && !zb__version_same(request->pin, &version))
+        return done(request, ZB_ECONFLICT, "the object has changed meanwhile");
     const bool is_beyond = request->span == ZB__RANGE && request->offset >= version.size;
     if (!is_beyond && version.size > 0)
         return done(request, ZB_EIO, "HTTP status 416 for a range that the object has");

@@ -134,8 +134,11 @@ struct zb__request {
     char *location;   /* where a redirect leads, for this try and the next ones */
     zb__version seen; /* the version that has sent the bytes so far, when `started` */
     bool started;     /* bytes of an earlier try are in the buffer */
+    bool asks_all;    /* ZB__SUFFIX: of a server that takes none longer than the object */
     bool renewed;     /* has had its ZB__RENEW */
     unsigned tries, redirects, at_once;
+    unsigned sendings; /* in all tries. More than tries: libcurl sends a request again by itself
+                          when a connection that has served others is closed without a reply */
     int64_t begun, try_begun, due; /* monotonic nanoseconds: first try, last try, next try */
     int64_t waited;                /* of the last try: for the first byte, once connected; ns */
     char *moved_to; /* the target of the redirect that a try has ended with, or NULL */

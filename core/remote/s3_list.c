@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "fetch.h"
+#include "node/notes.h"
 #include "remote.h"
 #include "s3.h"
 #include "s3_lock.h"
@@ -37,6 +38,7 @@ typedef struct listing {
     bool last_is_prefix, is_ended;
     bool is_deep;     /* all keys below the prefix, in place of the names in it */
     bool avoids_plus; /* a plus in a query would be signed wrongly */
+    bool hides_tests; /* objects that services were tested with: sweep() tells of them */
 } listing;
 
 static enum zb_code keep_last(listing *l, const char *key, bool is_prefix, zb_error *err) {
@@ -67,7 +69,9 @@ static enum zb_code take(void *context, const char *key, bool is_prefix, zb_erro
     memcpy(name, begin, length);
     name[length] = '\0';
     const zb_list_entry entry = {.name = name, .is_prefix = is_prefix};
-    if (length && !l->is_ended) /* an object may have the prefix itself as its key */
+    const bool is_hidden = l->hides_tests && !is_prefix &&
+                           strncmp(name, ZB__TEST_OBJECT, strlen(ZB__TEST_OBJECT)) == 0;
+    if (length && !is_hidden && !l->is_ended) /* an object may have the prefix itself as its key */
         l->is_ended = l->fn(l->context, &entry) != 0;
     return keep_last(l, key, is_prefix, err);
 }
@@ -132,11 +136,13 @@ static enum zb_code check_prefix(zb__remote *store, listing *l, zb_error *err) {
         store->base.label, l->prefix, curl->version);
 }
 
-static enum zb_code run(zb__remote *store, const char *prefix, listing *l, zb_error *err) {
+/* Of all keys that begin so: prefix and end. */
+static enum zb_code run_from(zb__remote *store, const char *prefix, const char *end, listing *l,
+                             zb_error *err) {
     const zb__s3 *s3 = store->state;
     char *keys = NULL;
     bool goes_on = true;
-    if (asprintf(&keys, "%s%s%s", s3->name.prefix, prefix, *prefix ? "/" : "") < 0)
+    if (asprintf(&keys, "%s%s%s", s3->name.prefix, prefix, end) < 0)
         return zb_fail(err, ZB_ENOMEM, "no memory for a name");
     l->prefix = keys;
     l->length = strlen(keys);
@@ -149,9 +155,19 @@ static enum zb_code run(zb__remote *store, const char *prefix, listing *l, zb_er
     return code;
 }
 
+static enum zb_code run(zb__remote *store, const char *prefix, listing *l, zb_error *err) {
+    return run_from(store, prefix, *prefix ? "/" : "", l, err);
+}
+
+enum zb_code zb__s3_list_names(zb__remote *store, const char *begin, zb_list_fn fn, void *context,
+                               zb_error *err) {
+    listing l = {.fn = fn, .context = context};
+    return run_from(store, begin, "", &l, err);
+}
+
 enum zb_code zb__s3_list(zb__remote *store, const char *prefix, zb_list_fn fn, void *context,
                          zb_error *err) {
-    listing l = {.fn = fn, .context = context};
+    listing l = {.fn = fn, .context = context, .hides_tests = !*prefix};
     return run(store, prefix, &l, err);
 }
 

@@ -5,8 +5,8 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/fork.h"
 #include "fetch.h"
 #include "remote.h"
@@ -62,15 +62,12 @@ static held *holder_of(const zb_store *store, const char *key) {
 }
 
 static enum zb_code wait_and_enter(held *lock, zb_error *err) {
-    struct timespec end;
+    const struct timespec end = zb__deadline(zb_limits_get()->lock_seconds);
     int waited = 0;
-    clock_gettime(CLOCK_REALTIME, &end);
-    const uint64_t seconds = zb_limits_get()->lock_seconds;
-    end.tv_sec += (time_t)(seconds < INT32_MAX ? seconds : INT32_MAX);
     pthread_mutex_lock(&mutex);
     const zb_store *store = lock->base.base.store;
     while (find(store, lock->key) && waited == 0)
-        waited = pthread_cond_timedwait(&released, &mutex, &end);
+        waited = pthread_cond_clockwait(&released, &mutex, CLOCK_MONOTONIC, &end);
     const bool is_free = !find(store, lock->key);
     if (is_free)
         zb__thread_lock_enter(&locks, &lock->base);

@@ -355,7 +355,7 @@ static enum zb_code complete_once(const running *r, const char *body, size_t siz
     if (was_answered)
         code = judge_success(r, &request, version, err);
     *again = was_answered && code == ZB_EIO;
-    *in_doubt |= request.tries > 1 || code == ZB_EIO;
+    *in_doubt |= request.sendings > 1 || code == ZB_EIO;
     free(request.buffer);
     return code;
 }

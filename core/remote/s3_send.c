@@ -74,7 +74,7 @@ static enum zb_code send_whole(zb__s3_sending *s, const char *mark, const char *
     free(owned);
     s->version = request.reply.version;
     s->status = request.reply.status;
-    *in_doubt = request.tries > 1 && mark;
+    *in_doubt = request.sendings > 1 && mark;
     return code;
 }
 

@@ -6,9 +6,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
+#include "base/names.h"
 #include "fetch.h"
+#include "node/notes.h"
 #include "remote.h"
 #include "s3.h"
+#include "s3_list.h"
 #include "s3_parts.h"
 #include "s3_xml.h"
 
@@ -27,6 +31,9 @@ typedef struct sweeping {
     void *context;
     bool is_ended;
     zb__s3_begun last; /* of the pages so far */
+    zb__names tests;
+    enum zb_code code; /* of take_name */
+    zb_error *err;     /* for it */
 } sweeping;
 
 /* What cannot be read is young. */
@@ -102,6 +109,49 @@ static enum zb_code get_page(sweeping *s, bool *goes_on, zb_error *err) {
     return code;
 }
 
+static enum zb_code sweep_uploads(sweeping *s, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (bool goes_on = true; goes_on && !code && !s->is_ended;)
+        code = get_page(s, &goes_on, err);
+    return code;
+}
+
+/* ---- Objects that services were tested with ---- */
+
+static int take_name(void *context, const zb_list_entry *entry) {
+    sweeping *s = context;
+    char *key;
+    if (entry->is_prefix)
+        return 0;
+    s->code = asprintf(&key, "%s%s", ZB__TEST_OBJECT, entry->name) < 0
+                  ? zb_fail(s->err, ZB_ENOMEM, "no memory for a name")
+                  : zb__names_add(&s->tests, (zb__name){.text = key}, s->err);
+    return s->code;
+}
+
+/* Of an object that has gone meanwhile nothing is said. */
+static enum zb_code sweep_test(sweeping *s, const char *key, zb_error *err) {
+    zb_object_info info;
+    enum zb_code code = zb_store_stat(&s->store->base, key, &info, err);
+    if (code || info.age / ZB__SECOND < OLD_SECONDS)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    if (s->removes && (code = zb_store_erase(&s->store->base, key, err)))
+        return code;
+    const zb_list_entry entry = {.name = key};
+    s->is_ended = s->fn(s->context, &entry) != 0;
+    return ZB_OK;
+}
+
+static enum zb_code sweep_tests(sweeping *s, zb_error *err) {
+    s->err = err;
+    enum zb_code code = zb__s3_list_names(s->store, ZB__TEST_OBJECT, take_name, s, err);
+    code = code ? code : s->code;
+    for (size_t i = 0; i < s->tests.count && !code && !s->is_ended; i++)
+        code = sweep_test(s, s->tests.name[i].text, err);
+    zb__names_free(&s->tests);
+    return code;
+}
+
 /* All that are below the store are told at its root. */
 enum zb_code zb__s3_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                           void *context, zb_error *err) {
@@ -115,7 +165,7 @@ enum zb_code zb__s3_sweep(zb_store *store, const char *prefix, bool remove, zb_l
     s.length = strlen(s.prefix);
     if (!code && strchr(s.prefix, '+') && !zb__s3_can_sign(remote->state, "+"))
         return ZB_OK; /* nor are its names listed */
-    for (bool goes_on = true; goes_on && !code && !s.is_ended;)
-        code = get_page(&s, &goes_on, err);
-    return code;
+    if (!code)
+        code = sweep_uploads(&s, err);
+    return code || s.is_ended ? code : sweep_tests(&s, err);
 }

@@ -76,15 +76,27 @@ static enum zb_code erase_keys(zb__remote *store, char *const *keys, size_t coun
     return code;
 }
 
-enum zb_code zb__s3_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
-    char *name = strdup(erase->key);
+static enum zb_code erase_key(zb__remote *store, const char *key, zb_error *err) {
+    char *name = strdup(key);
     if (!name)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
-    enum zb_code code = zb_erase_check(erase, err);
-    if (!code)
-        code = erase_keys((zb__remote *)store, &name, 1, err);
+    enum zb_code code = erase_keys(store, &name, 1, err);
     free(name);
     return code;
+}
+
+/* Only the newest services keep to conditions of a DELETE, and the others carry it out: what was
+   read is not erased. Where nothing was read (a whole chunk is written) there is no condition, as
+   with puts. */
+enum zb_code zb__s3_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
+    zb__remote *remote = (zb__remote *)store;
+    zb__version version;
+    enum zb_code code = zb_erase_check(erase, err);
+    const enum zb__seen seen =
+        erase->as_read && !code ? zb__s3_seen(remote, erase->key, &version) : ZB__UNSEEN;
+    if (code || seen == ZB__ABSENT)
+        return code;
+    return seen == ZB__PRESENT ? ZB_EUNSUPPORTED : erase_key(remote, erase->key, err);
 }
 
 /* Keys below a prefix. */
@@ -142,7 +154,7 @@ enum zb_code zb__s3_erase_below(zb_store *store, const char *prefix, zb_error *e
     char *document;
     if (asprintf(&document, "%s%szarr.json", prefix, *prefix ? "/" : "") < 0)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
-    enum zb_code code = zb__s3_erase(store, &(zb_erase){.key = document}, err);
+    enum zb_code code = erase_key((zb__remote *)store, document, err);
     free(document);
     return code ? code : erase_tree((zb__remote *)store, prefix, err);
 }

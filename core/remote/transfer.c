@@ -53,6 +53,14 @@ static int watch_body(void *context, curl_off_t down_all, curl_off_t down, curl_
     return 0;
 }
 
+/* Called each time the request is about to go out on a connection. */
+static int count_sending(void *context, char *from, char *to, int from_port, int to_port) {
+    zb__request *request = context;
+    (void)from, (void)to, (void)from_port, (void)to_port;
+    request->sendings++;
+    return CURL_PREREQFUNC_OK;
+}
+
 /* ---- Options ---- */
 
 static long milliseconds_for(const zb__request *request) {
@@ -98,6 +106,8 @@ static CURLcode set_callbacks(zb__request *request, CURL *h) {
     code |= curl_easy_setopt(h, CURLOPT_HEADERDATA, request);
     code |= curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, take_body);
     code |= curl_easy_setopt(h, CURLOPT_WRITEDATA, request);
+    code |= curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, count_sending);
+    code |= curl_easy_setopt(h, CURLOPT_PREREQDATA, request);
     code |= curl_easy_setopt(h, CURLOPT_PRIVATE, request);
     code |= curl_easy_setopt(h, CURLOPT_ERRORBUFFER, request->failure);
     return code;

@@ -145,7 +145,7 @@ static void bench_conversions(const char *src, char *dst) {
                                  {i32, f64}, {u32, f32}, {u64, f64}, {f16, f32}, {f32, f16}};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         conversion c = {pairs[i][0], pairs[i][1], pairs[i][0].size, 65536, src, dst};
-        char label[100], from[24], to[24];
+        char label[100], from[ZB_DTYPE_NAME_SIZE], to[ZB_DTYPE_NAME_SIZE];
         snprintf(label, sizeof label, "convert %s to %s, 64 Ki elements",
                  zb_dtype_name(c.from, from), zb_dtype_name(c.to, to));
         measure(label, 65536.0 * c.to.size, convert_run, &c);
@@ -163,7 +163,7 @@ static void bench_conversions(const char *src, char *dst) {
 static void bench_transposes(const char *src, char *dst) {
     const zb_dtype types[] = {u8, u16, u32, u64, swapped(u16)};
     for (size_t i = 0; i < 5; i++) {
-        char label[100], name[24];
+        char label[100], name[ZB_DTYPE_NAME_SIZE];
         transpose t = {1024, types[i], src, dst};
         double bytes = 1024.0 * 1024.0 * t.dtype.size;
         snprintf(label, sizeof label, "transpose 1024 x 1024 %s, rows",

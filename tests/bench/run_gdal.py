@@ -97,14 +97,14 @@ def make(directory):
             gdal.GetDriverByName(driver).CreateCopy(str(partial), memory_raster(values()),
                                                     options=options).Close()
             partial.rename(directory / name)
-    write_anew(directory)
+        write_anew(directory / name)
 
 
-def write_anew(directory):
-    """Writes each file whole, at once: the page cache keeps a file in the pieces in which it came. Out
+def write_anew(raster):
+    """Writes each of its files whole, at once: the page cache keeps a file in the pieces in which it came. Out
     of pages of 4 KiB, in which some drivers write and the beginnings of files are read ahead, copying
     takes half as long again as out of large pieces, whatever is in them."""
-    for path in directory.rglob("*"):
+    for path in [raster, *raster.rglob("*")]:
         if path.is_file():
             path.write_bytes(path.read_bytes())
 

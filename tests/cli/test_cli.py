@@ -60,18 +60,30 @@ def test_damage_is_listed(store):
     (store / "notes.txt").write_text("mine")
     status, lines, summary = run("verify", store)
     assert status == 1
-    assert summary.endswith(": 4 findings\n")
+    assert summary.endswith(": 3 findings, 1 foreign files\n")
     assert sorted(line.split(":")[0] for line in lines) == [
-        "damaged   a/c/1/0", "orphaned  b/c/7", "orphaned  notes.txt", "truncated b/c/2"]
+        "damaged   a/c/1/0", "foreign   notes.txt", "orphaned  b/c/7", "truncated b/c/2"]
     assert run("repair", store)[0] == 0
     assert run("verify", store)[0] == 1, "repairing judges nothing"
+
+
+def test_foreign_files_are_no_fault(store, tmp_path):
+    (store / ".DS_Store").write_bytes(b"x")
+    (store / "a/README").write_text("mine")
+    status, lines, summary = run("verify", store)
+    assert status == 0 and summary.endswith(": 0 findings, 2 foreign files\n")
+    assert sorted(lines) == ["foreign   .DS_Store: no part of the store", "foreign   a/README: no part of the store"]
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain/README").write_text("no store")
+    status, lines, message = run("verify", tmp_path / "plain")
+    assert (status, lines) == (2, []) and "is not a store" in message
 
 
 def test_names_in_findings_are_printable(store):
     (store / "red\x1b[31m\nfine a: nothing").write_text("mine")
     (store / ".zarrbridge-tmp-\x1b").write_text("mine")
     lines = run("verify", store)[1]
-    assert "orphaned  red\\x1b[31m\\x0afine a: nothing: belongs to no array" in lines
+    assert "foreign   red\\x1b[31m\\x0afine a: nothing: no part of the store" in lines
     assert all(line.isprintable() for line in lines)
 
 

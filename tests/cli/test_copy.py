@@ -164,3 +164,80 @@ def test_a_directory_that_was_there_stays(tmp_path):
     (tmp_path / "new.zarr").mkdir()
     assert run("copy", tmp_path / "empty", tmp_path / "new.zarr")[0] == 2
     assert (tmp_path / "new.zarr").is_dir()
+
+
+def files(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def odd(tmp_path):
+    """Files of other programs, and arrays whose names are hidden or reserved."""
+    folder = tmp_path / "odd.zarr"
+    root = zarr.open_group(folder, mode="w")
+    root.create_group("OME")
+    for name in ("0", ".hidden", "..a", "__xarray_dataarray_variable__"):
+        root.create_array(name, shape=(4,), dtype="u1")[:] = 1
+    (folder / "OME/METADATA.ome.xml").write_text("<OME/>")
+    (folder / "points.parquet").mkdir()
+    (folder / "points.parquet/part.0.parquet").write_bytes(b"PAR1")
+    return folder
+
+
+def test_a_copy_has_all(odd, tmp_path):
+    assert run("copy", odd, tmp_path / "b.zarr")[0] == 0
+    assert files(tmp_path / "b.zarr") == files(odd)
+    assert run("copy", odd, tmp_path / "c.zarr.zip")[0] == 0
+    assert run("copy", tmp_path / "c.zarr.zip", tmp_path / "d.zarr")[0] == 0
+    assert files(tmp_path / "d.zarr") == files(odd)
+    for place in (odd, tmp_path / "c.zarr.zip"):
+        lines = run("ls", place)[1]
+        assert [line.split()[1] for line in lines] == ["/", "/..a", "/.hidden", "/0", "/OME",
+                                                       "/__xarray_dataarray_variable__"]
+
+
+def test_a_copy_of_version_2_has_all(tmp_path):
+    folder, new = tmp_path / "old.zarr", tmp_path / "new.zarr"
+    root = zarr.open_group(folder, mode="w", zarr_format=2)
+    root.create_array("__x", shape=(4,), dtype="u1", chunks=(2,))[:] = 1
+    root.create_array(".y/z", shape=(4,), dtype="u1", chunks=(2,))[:] = 2
+    (folder / "__x/README").write_text("in an array")
+    (folder / "OME").mkdir()
+    (folder / "OME/METADATA.ome.xml").write_text("<OME/>")
+    assert run("copy", folder, new)[0] == 0
+    made = zarr.open_group(new, mode="r", zarr_format=3)
+    assert made["__x"][:].tolist() == [1] * 4 and made[".y/z"][:].tolist() == [2] * 4
+    assert (new / "__x/README").exists() and (new / "OME/METADATA.ome.xml").exists()
+    # A file that would be a chunk of version 3.
+    (folder / "__x/c").mkdir()
+    (folder / "__x/c/1").write_text("mine")
+    status, _, message = run("copy", folder, tmp_path / "again.zarr")
+    assert status == 2 and "'__x/c/1' is no part of the array" in message
+    assert not (tmp_path / "again.zarr").exists()
+
+
+@pytest.mark.parametrize("source", ["odd.zarr", "odd.zarr/0", "old.zarr"])
+def test_ordinary_directories_are_refused(odd, old, tmp_path, source):
+    target = tmp_path / "mine"
+    (target / "t/c").mkdir(parents=True)
+    for name in ("t/c/0", "t/c/9", "README"):
+        (target / name).write_text("mine")
+    before = files(target)
+    for place in (target, target / "t"):
+        status, _, message = run("copy", tmp_path / source, place)
+        assert status == 2 and "belongs to no node" in message
+    assert files(target) == before
+
+
+def test_a_directory_in_the_place_of_a_chunk(odd, tmp_path):
+    (odd / "0/c/0").unlink()
+    (odd / "0/c/0").mkdir()
+    for name in ("new.zarr", "new.zarr.zip"):
+        status, _, message = run("copy", odd, tmp_path / name)
+        assert status == 2 and "'0/c/0' is a directory" in message
+        assert not (tmp_path / name / "zarr.json").exists() and not (tmp_path / name).is_file()
+    root = zarr.open_group(tmp_path / "old.zarr", mode="w", zarr_format=2)
+    root.create_array("t", shape=(4,), dtype="u1", chunks=(2,))
+    (tmp_path / "old.zarr/t/1").mkdir(parents=True)
+    status, _, message = run("copy", tmp_path / "old.zarr", tmp_path / "new2.zarr")
+    assert status == 2 and "'t/1' is a directory" in message

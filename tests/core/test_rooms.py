@@ -122,6 +122,13 @@ def circles(graph):
             for unit in graph if unit in ahead[unit]}
 
 
+def test_waits_go_by_a_clock_that_nobody_sets():
+    """Waits that end are pthread_cond_clockwait and the like: the others go by the time of day."""
+    calls = re.compile(r"pthread_(cond_timedwait|timedjoin_np|mutex_timedlock)|sem_timedwait")
+    found = [path for path in sorted(SOURCE.rglob("*.[ch]")) if calls.search(path.read_text())]
+    assert not found and any("pthread_cond_clockwait" in path.read_text() for path in sources("*/*.c"))
+
+
 def test_no_circles():
     assert circles(calls(OBJECTS)) == {frozenset(pair) for pair in INTRINSIC}
 

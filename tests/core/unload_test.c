@@ -88,15 +88,17 @@ static void write_and_read(const library *l, const char *root, const char *path)
     l->store_release(store);
 }
 
-/* A fork runs the handlers of all libraries; the pool's threads wake up now and then. */
+/* A fork runs the handlers of all libraries. */
 static void use_and_unload(void *context) {
     const char *root = context;
     for (int round = 0; round < 2; round++) {
         library l = load();
         write_and_read(&l, root, round ? "b" : "a");
         CHILD_CHECK(count_threads() > 1, "no threads have been started");
+        const void *code = dlsym(l.handle, "zb_array_read");
+        Dl_info info;
         CHILD_CHECK(dlclose(l.handle) == 0, "%s", dlerror());
-        usleep(20000);
+        CHILD_CHECK(count_threads() == 1 || dladdr(code, &info), "threads have lost their code");
         pid_t child = fork();
         CHILD_CHECK(child >= 0, "no fork");
         if (child == 0) {

@@ -72,3 +72,22 @@ def test_the_checklist_leaves_nothing_open():
         assert len(cells) == 7 and all(cells), line
         assert cells[0] == str(number), line
     assert rules > 80
+
+
+def test_the_gate_shows_each_promise():
+    """In the table of tests/README.md, the gate's column names entries that the gate runs, and the other one entries
+    that there are."""
+    ctest = [os.environ["ZARRBRIDGE_CTEST"], "-N"]
+    rows = [line.strip("|").split("|") for line in (SOURCE / "tests" / "README.md").read_text().splitlines()
+            if line.startswith("|") and line.count("|") == 4]
+    promises = [row for row in rows if row[0].strip() != "promise" and "---" not in row[0]]
+    assert len(promises) > 15
+    for column, options in (1, ["-LE", "^long$"]), (2, []):
+        listed = subprocess.run(ctest + options, check=True, text=True, capture_output=True,
+                                cwd=os.environ["ZARRBRIDGE_BUILD_DIR"]).stdout
+        there = re.findall(r"^ *Test +#\d+: (\S+)$", listed, re.M)
+        for row in promises:
+            names = re.findall(r"`([^`]+)`", row[column])
+            assert names or column == 2, f"nothing in the gate shows: {row[0]}"
+            for name in names:
+                assert any(fnmatch(entry, name) for entry in there), f"{name}, for: {row[0]}"

@@ -5,8 +5,8 @@
  * is watched by the address sanitizer's run); and once the fault is over the same change can be
  * made, also through the same handles. Calls that are interrupted or done in part are completed.
  *
- * By default about every seventh point is taken, of long scenarios every seventeenth, by
- * ZB_FAULT_FULL=1 every one. ZB_FAULT_ONLY=NAME runs one scenario.
+ * About every 21st point is taken, of long scenarios every 45th; of the long tests every seventh
+ * and 17th, of the full ones every one (check.h). ZB_FAULT_ONLY=NAME runs one scenario.
  */
 #include <errno.h>
 #include <unistd.h>

@@ -7,8 +7,8 @@
  * second time the store is repaired before, which must make all of it readable and remove all
  * remains.
  *
- * By default about every fourth point is taken, by ZB_FAULT_FULL=1 every one. ZB_FAULT_ONLY=NAME
- * runs one scenario, ZB_FAULT_POINT=N one point of it.
+ * About every twelfth point is taken, of the long tests every fourth, of the full ones every one
+ * (check.h). ZB_FAULT_ONLY=NAME runs one scenario, ZB_FAULT_POINT=N one point of it.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -142,7 +142,7 @@ static void test_kill(void **state) {
     print_message("%d points, %d of them not reached\n", points, unreached);
     assert_true(points > unreached * 20);
     if (!getenv("ZB_FAULT_ONLY"))
-        assert_true(points >= (getenv("ZB_FAULT_FULL") ? 2000 : 300));
+        assert_true(points >= (check_test_length() == CHECK_FULL ? 2000 : 300));
 }
 
 int main(void) {

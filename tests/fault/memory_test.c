@@ -5,8 +5,8 @@
  * nothing leaks (the address sanitizer's run tells); and with memory there again the same change
  * can be made, also through the same handles.
  *
- * Allocations repeat themselves: by default one in 29 is taken after the first 24, by
- * ZB_FAULT_FULL=1 every one. ZB_FAULT_ONLY=NAME runs one scenario.
+ * Allocations repeat themselves: after the first 24 one in 87 is taken, of the long tests one in
+ * 29, of the full ones every one (check.h). ZB_FAULT_ONLY=NAME runs one scenario.
  */
 #include "base/scratch.h"
 #include "memory.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 int parties_rounds(int usual) {
-    return getenv("ZB_FAULT_FULL") ? 5 * usual : usual;
+    return check_test_length() == CHECK_FULL ? 5 * usual : usual;
 }
 
 /* Waits for one of them, whose place in `child` becomes 0; whether it has succeeded. What an

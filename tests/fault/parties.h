@@ -14,7 +14,7 @@ typedef void (*party_fn)(int party);
 void parties_run_processes(int count, party_fn fn);
 void parties_run_threads(int count, party_fn fn);
 
-/* The usual number of rounds, or more with ZB_FAULT_FULL=1. */
+/* The usual number of rounds, or five times as many in full tests (check.h). */
 int parties_rounds(int usual);
 
 /* A failure ends the process, the whole test when it is a thread's. */

@@ -3,7 +3,7 @@
  * Many processes that change attributes and the hierarchy of one store: nothing is lost, and the
  * consolidated metadata are true.
  *
- * ZB_FAULT_FULL=1: five times the rounds.
+ * Full tests (check.h) have five times the rounds.
  */
 #include "parties.h"
 #include "support/store.h" /* of tests/core/meta */

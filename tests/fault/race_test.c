@@ -4,7 +4,7 @@
  * strategy; readers while a chunk is overwritten; changes of shapes. Nothing that was written may
  * be lost, and a reader sees one version or the other.
  *
- * ZB_FAULT_FULL=1: five times the rounds.
+ * Full tests (check.h) have five times the rounds.
  */
 #include <stdatomic.h>
 #include <sys/mman.h>

@@ -345,7 +345,10 @@ bool scenario_is_chosen(const char *name) {
 }
 
 uint64_t scenario_stride(uint64_t stride) {
-    return getenv("ZB_FAULT_FULL") || getenv("ZB_FAULT_ONLY") ? 1 : stride;
+    const check_length length = check_test_length();
+    if (length == CHECK_FULL || getenv("ZB_FAULT_ONLY"))
+        return 1;
+    return length == CHECK_LONG ? stride : 3 * stride;
 }
 
 void scenarios_each(void (*run)(const scenario *s, bool consolidated, uint64_t stride),

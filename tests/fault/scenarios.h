@@ -22,7 +22,7 @@ extern const scenario scenarios[];
 /* Does ZB_FAULT_ONLY, which names one, allow the scenario of this name? */
 bool scenario_is_chosen(const char *name);
 
-/* How far apart the faults of a run are: 1 where ZB_FAULT_FULL or ZB_FAULT_ONLY asks for all. */
+/* How far apart the faults of a run are: by the length of tests; 1 with ZB_FAULT_ONLY. */
 uint64_t scenario_stride(uint64_t stride);
 
 /* Calls run for each scenario that is chosen, and once more with consolidated metadata where it

@@ -152,10 +152,9 @@ static void test_nodes(void **state) {
 
 /* ---- Renames ------------------------------------------------------------------------------ */
 
-/* Makes the file that is awaited, when the other thread has had time to do what it must not. */
-static void *let_go(void *state) {
-    (void)state;
-    usleep(20000);
+/* Makes the file that is awaited, when the other thread waits for it. */
+static void *let_go(void *renaming) {
+    assert_true(check_await_sleep(renaming));
     assert_int_not_equal(access(outside, F_OK), 0);
     assert_int_equal(access(inside, F_OK), 0); /* not yet renamed */
     close(open_file(outside));
@@ -168,12 +167,13 @@ static void test_renames_wait(void **state) {
     snprintf(below, sizeof below, "%s/d", place);
     snprintf(target, sizeof target, "%s/d/target", place);
     int directory = open(below, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    atomic_int renaming = gettid();
     for (int form = 0; form < 3; form++) {
         pthread_t thread;
         make_files(NULL);
         unlink(outside);
         shim_set_conditions(&(shim_conditions){.until = outside}, target);
-        assert_int_equal(pthread_create(&thread, NULL, let_go, NULL), 0);
+        assert_int_equal(pthread_create(&thread, NULL, let_go, &renaming), 0);
         assert_int_equal(form == 0   ? rename(inside, target)
                          : form == 1 ? renameat(directory, "file", directory, "target")
                                      : renameat2(directory, "file", directory, "target", 0),

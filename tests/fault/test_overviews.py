@@ -2,8 +2,7 @@
 """gdaladdo that is killed before or after a system call that writes.
 
 What is left opens, shows the raster unchanged, and lists no level but one that is whole: the old one
-or the new one. The next run makes all of them, and -clean leaves nothing behind.
-ZB_FAULT_FULL=1 takes every call."""
+or the new one. The next run makes all of them, and -clean leaves nothing behind."""
 import os
 import pathlib
 import shutil

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Races, kills and failing system calls through h5py and GDAL: they must keep the core's promises.
 
-The results are read through zarr-python. ZB_FAULT_FULL=1 takes many more points.
+The results are read through zarr-python.
 """
 import os
 import pathlib
@@ -12,14 +12,15 @@ import numpy as np
 import pytest
 import zarr
 
+from length import by_length
+
 HERE = pathlib.Path(__file__).resolve().parent
 SHIM = "libzb-fault-shim.so"
 SHIM_PLACE = os.path.join(os.environ["ZARRBRIDGE_BUILD_DIR"], "tests", "fault")
-FULL = "ZB_FAULT_FULL" in os.environ
 LIBRARIES = [name for name, option in (("h5py", "ZARRBRIDGE_TEST_H5PY"),
                                        ("gdal", "ZARRBRIDGE_TEST_GDAL")) if option in os.environ]
 STRIPS, PARTIES = 80, 8
-ROUNDS = 100 if FULL else 20
+ROUNDS = by_length(10, 20, 100)
 
 
 def environment(**more):
@@ -118,8 +119,8 @@ def check(path, finished):
 
 
 def points(calls, count):
-    step = 1 if FULL else max(1, calls // count)
-    return range(1, calls + 1, step)
+    """`count` of the calls; half as many in short tests, all in full ones."""
+    return range(1, calls + 1, max(1, calls // by_length(max(1, count // 2), count, calls)))
 
 
 def killed(status, nth, calls):

@@ -61,7 +61,7 @@ static void check_array(const zb_array_info *info) {
         REQUIRE(info->chunk_shape[d] > 0 && info->inner_shape[d] > 0);
         REQUIRE(info->chunk_shape[d] % info->inner_shape[d] == 0);
     }
-    char name[24], printed[200];
+    char name[ZB_DTYPE_NAME_SIZE], printed[200];
     REQUIRE(strlen(zb_dtype_name(info->dtype, name)) < sizeof name);
     REQUIRE(strlen(zb_dtype_print(info->dtype, printed, sizeof printed)) < sizeof printed);
     check_fields(info->dtype);

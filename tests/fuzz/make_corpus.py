@@ -15,6 +15,7 @@ import zipfile
 import zlib
 
 import numpy
+from collision import collision
 from numcodecs import blosc, get_codec, zstd
 
 ramp = (numpy.arange(600, dtype="<u4") * 3).tobytes()
@@ -174,6 +175,13 @@ def store_of_version_2():
     parts = [part if isinstance(part, bytes) else part.encode()
              for item in objects.items() for part in item]
     return b"\xff".join(parts)
+
+
+def colliding():
+    a, b, chunk = collision(16, 1 << 20)
+    assert b"\xff" not in chunk  # which stands between parts
+    return [b"zarr.json", b'{"zarr_format":3,"node_type":"group"}', b"a/zarr.json", a, b"b/zarr.json", b,
+            b"a/c/0", chunk, b"b/c/0", chunk]  # fmt: skip
 
 
 def archive(entries, compression=zipfile.ZIP_STORED, before=b"", comment=b""):
@@ -400,6 +408,8 @@ def main():
     for name, form, parts in replies():
         write(root / "reply", name, bytes([form]) + b"\xff".join(part.encode() for part in parts))
     write(root / "store", "version-2", store_of_version_2())
+    for kind, first in ("store", []), ("vol", [b""]):
+        write(root / kind, "collision", b"\xff".join(first + colliding()))
     for number, data in chunks():
         write(root / "filters", f"chain-{number}", bytes([number, 11]) + data.tobytes())
     for name, number, data, size in streams():

@@ -49,6 +49,22 @@ def test_odd_characters_in_names(tmp_path):
     assert (opened(sub(plain, 'd é/q"r:s')).ReadAsArray() == VALUES).all()
 
 
+def test_hidden_and_reserved_names(store, tmp_path):
+    """xarray gives a name that the specification reserves to each array without one."""
+    path, root = store
+    for name in (".hidden", "__xarray_dataarray_variable__"):
+        put(root, name, VALUES)
+    group = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    assert sorted(group.GetMDArrayNames()) == [".hidden", "__xarray_dataarray_variable__"]
+    assert (group.OpenMDArray("__xarray_dataarray_variable__").Read() == VALUES.tobytes())
+    assert {name for name, _ in gdal.Open(path).GetSubDatasets()} == {
+        f'ZARR3:"{path}":/{name}' for name in (".hidden", "__xarray_dataarray_variable__")}
+    copy = gdal.MultiDimTranslate(str(tmp_path / "copy.nc"), path, format="netCDF")
+    assert "__xarray_dataarray_variable__" in copy.GetRootGroup().GetMDArrayNames()
+    shutil.rmtree(os.path.join(path, ".hidden"))
+    assert (opened(path).ReadAsArray() == VALUES).all()
+
+
 def test_relative_names(store, monkeypatch):
     path, root = store
     put(root, "t", VALUES)

@@ -7,12 +7,14 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 import numpy as np
 import pytest
 import zarr
 from osgeo import gdal
+
+sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/support")
+from waiting import await_call  # noqa: E402
 
 ROUNDS = 20
 
@@ -90,8 +92,7 @@ def until_it_reads(reader, last):
 
 @pytest.fixture
 def store_of_a_deleter(tmp_path):
-    """A store in which another process, for another half second, takes the tree of a deleted node
-    apart."""
+    """A store in which another process takes the tree of a deleted node apart, once this one waits for that."""
     path = tmp_path / "x.zarr"
     gdal.GetDriverByName("Zarr3").CreateCopy(str(path), raster(100)).Close()
     name = f".t.{'a' * 16}.{'b' * 16}.zb-tmp"
@@ -100,7 +101,7 @@ def store_of_a_deleter(tmp_path):
     root = os.open(path, os.O_RDONLY)
 
     def take_apart():
-        time.sleep(0.5)
+        await_call("clock_nanosleep", threading.main_thread())
         shutil.rmtree(name, dir_fd=root)
 
     thread = threading.Thread(target=take_apart)

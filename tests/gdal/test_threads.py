@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Many threads: one thread-safe dataset, and one dataset for each thread."""
+import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 
@@ -102,3 +103,63 @@ def test_small_cache(path):
         test_thread_safe_dataset(path)
     finally:
         gdal.SetCacheMax(before)
+
+
+def fill_value(path):
+    return json.loads(open(path + "/data/zarr.json").read())["fill_value"]
+
+
+@pytest.mark.parametrize("how", ["resampled", "filled", "dataset"])
+def test_a_new_array_is_settled_by_the_thread_that_writes(tmp_path, how):
+    """Blocks wait in GDAL's cache, which any thread may write. What the first write asks of the dataset is
+    done before they wait: the array has its nodata value then, and in the store no pixel."""
+    path = str(tmp_path / "x.zarr")
+    dataset = gdal.GetDriverByName("Zarr3").Create(path, 64, 64, 1, gdal.GDT_Int16, ["BLOCKXSIZE=16", "BLOCKYSIZE=16"])
+    band = dataset.GetRasterBand(1)
+    band.SetNoDataValue(7)
+    assert fill_value(path) == 0
+    if how == "filled":
+        band.Fill(3)
+    else:
+        pixels = np.full((8, 8), 3, "int16").tobytes()
+        target = band if how == "resampled" else dataset
+        assert target.WriteRaster(0, 0, 16, 16, pixels, 8, 8, buf_type=gdal.GDT_Int16) == 0
+    assert fill_value(path) == 7 and not os.path.exists(path + "/data/c")
+    dataset.Close()
+    written = opened(path).ReadAsArray()
+    assert (written[:16, :16] == 3).all() and (written[16:, 16:] == (3 if how == "filled" else 7)).all()
+
+
+FLUSHED = r"""
+import sys, threading
+from osgeo import gdal
+gdal.UseExceptions()
+gdal.SetCacheMax(1 << 20)
+driver = gdal.GetDriverByName("Zarr3")
+side, rounds = 1024, 4
+
+
+def write(number):
+    for turn in range(rounds):
+        name = f"{sys.argv[1]}/{number}-{turn}.zarr"
+        dataset = driver.Create(name, side, side, 1, gdal.GDT_Int16, ["BLOCKXSIZE=64", "BLOCKYSIZE=64"])
+        band = dataset.GetRasterBand(1)
+        band.SetNoDataValue(number)
+        band.Fill(100 * number + turn)  # by way of the cache, which holds half of one raster
+        dataset.Close()
+        assert (gdal.Open(name).ReadAsArray() == 100 * number + turn).all(), (number, turn)
+
+
+threads = [threading.Thread(target=write, args=[number]) for number in range(1, 5)]
+failed = []
+threading.excepthook = lambda failure: failed.append(failure)
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print("failed" if failed else "good", *(str(f.exc_value) for f in failed))
+"""
+
+
+def test_blocks_that_other_threads_write(tmp_path):
+    assert run_python(FLUSHED, str(tmp_path), GDAL_NUM_THREADS="4").split()[0] == "good"

@@ -10,9 +10,9 @@ SOURCE = os.environ["ZARRBRIDGE_SOURCE_DIR"]
 BUILD = os.environ["ZARRBRIDGE_BUILD_DIR"]
 
 
-def configure(folder, *options):
-    done = subprocess.run(["cmake", "-S", SOURCE, "-B", str(folder), *map(str, options)],
-                          cwd=SOURCE, capture_output=True, text=True, check=False)
+def configure(folder, *options, **variables):
+    done = subprocess.run(["cmake", "-S", SOURCE, "-B", str(folder), *map(str, options)], cwd=SOURCE,
+                          capture_output=True, text=True, check=False, env=os.environ | variables)
     assert done.returncode == 0, done.stdout + done.stderr
     return {path.name for path in folder.iterdir() if path.is_dir()}
 
@@ -35,3 +35,17 @@ def test_without_the_core_the_installed_one_is_used(tmp_path):
     made = configure(tmp_path / "build", "-DZARRBRIDGE_BUILD_CORE=OFF",
                      f"-DCMAKE_PREFIX_PATH={prefix}")
     assert "core" not in made and {"hdf5-vol", "gdal-driver"} <= made
+
+
+@pytest.mark.skipif(subprocess.run(["pkg-config", "--exists", "hdf5-serial"], check=False).returncode != 0,
+                    reason="HDF5 has one flavour here")
+def test_where_hdf5_is_that_for_mpi_the_serial_one_is_used(tmp_path):
+    """The flavour for MPI has headers that include one of MPI."""
+    headers = tmp_path / "include"
+    headers.mkdir()
+    (headers / "H5pubconf.h").write_text("#define H5_HAVE_PARALLEL 1\n")
+    (headers / "hdf5.h").write_text("#include <no_mpi_here.h>\n")
+    (tmp_path / "hdf5.pc").write_text(
+        f"Name: HDF5\nDescription: HDF5 for MPI\nVersion: 1.14.5\nCflags: -I{headers}\nLibs: -lhdf5_for_mpi\n")
+    parts = (f"-DZARRBRIDGE_BUILD_{part}=OFF" for part in ("GDAL_DRIVER", "TESTS", "BENCH"))
+    configure(tmp_path / "build", *parts, PKG_CONFIG_PATH=str(tmp_path))

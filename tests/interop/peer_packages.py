@@ -4,12 +4,14 @@ raises Missing, with the reason, where they cannot be had: that skips a test, an
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from venvs import ENVIRONMENT, PACKAGES, alone, run_installer
 
 HERE = Path(__file__).parent
 TOOLS = HERE.parents[1] / "tools"
+NUMCODECS = "numcodecs==0.16.1"
 NPM = ["zarrita@0.7", "@zarrita/storage@0.2"]
 
 
@@ -22,10 +24,10 @@ def run(*command, **options):
                           env=ENVIRONMENT, **options)
 
 
-def installs(lock, *command, **options):
+def installs(lock, *command, seconds=120, **options):
     """The output of the command; None where it fails, or waits in vain for a package index."""
     try:
-        done = run_installer(lock, command, 120, **options)
+        done = run_installer(lock, command, seconds, **options)
     except subprocess.TimeoutExpired:
         return None
     return None if done.returncode else done.stdout.strip()
@@ -48,6 +50,23 @@ def zarrita(script):
             marker.write_text(content)
         shutil.copy(HERE / script, folder)
     return ["node", str(folder / script)], str(folder)
+
+
+def numcodecs_fixtures():
+    """The folder of arrays that versions of numcodecs have encoded, from the source of one of them."""
+    folder = PACKAGES / "numcodecs"
+    with alone(folder) as lock:
+        found = sorted(folder.glob("*/fixture"))
+        if not found:
+            folder.mkdir(exist_ok=True)
+            if installs(lock, sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
+                        "--retries", "1", "--timeout", "20", "--no-deps", "--no-binary", "numcodecs", "--dest", folder,
+                        NUMCODECS, seconds=600) is None:
+                raise Missing(f"the source of {NUMCODECS} cannot be had")
+            (archive,) = folder.glob("*.tar.gz")
+            shutil.unpack_archive(archive, folder, filter="data")
+            found = sorted(folder.glob("*/fixture"))
+    return found[0]
 
 
 def python_with_zarrs(zarr=None):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Some differential tests, the same in every run: a new seed may meet a fault of another library
-that nobody has seen yet, which is for tools/differential to find (README.md)."""
+"""Some differential tests (README.md). A new seed may meet a fault of another library that nobody has seen yet."""
 
 import os
 import subprocess
@@ -12,12 +11,12 @@ import diff_cases_v2
 import diff_codecs
 import diff_types
 import pytest
+from length import SEED, by_length
 
 HERE = Path(__file__).parent
 SANITIZED = "LD_PRELOAD" in os.environ
 # Fewer under a sanitizer, whose runtime can be had in the machine's own Python alone.
-COUNT = int(os.environ.get("ZARRBRIDGE_DIFFERENTIAL") or (100 if SANITIZED else 1000))
-SEED = int(os.environ.get("ZARRBRIDGE_SEED") or 10)
+COUNT = by_length(200, 100 if SANITIZED else 1000)
 
 
 def test_libraries_read_the_same(pytestconfig):

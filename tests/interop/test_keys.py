@@ -81,7 +81,7 @@ def test_walks_know_the_keys(store, encoding, tmp_path):
     beyond.write_bytes(b"x" * 24)
     (array / "c.notes").write_text("mine")
     status, lines = program("verify", tmp_path)
-    assert status == 1 and lines.count("orphaned") == 2 and "beyond the array's shape" in lines
+    assert status == 1 and lines.count("orphaned") == lines.count("foreign") == 1 and "beyond the array's shape" in lines
     (array / "c.notes").unlink()
     store.resize("a", (1002, 5))
     assert (read(store, (1002, 5))[1000:] == -1).all()  # growing has cleared it

@@ -1,25 +1,23 @@
 # SPDX-License-Identifier: MIT
 """The fixtures of numcodecs: arrays that many of its versions have encoded. They are not copied into
-this tree; ZARRBRIDGE_NUMCODECS_FIXTURE names the directory `fixture` of a checkout of numcodecs.
+this tree: the source of numcodecs is downloaded at its first use.
 
 Each chunk becomes an array of version 2, so that ids and configurations are those of numcodecs, and
 what the core reads is what numcodecs decodes. Encoders of one answer give the same bytes."""
 
 import json
-import os
-import pathlib
 
 import numcodecs
 import numpy as np
 import pytest
 import refcodec
+from peer_packages import Missing, numcodecs_fixtures
 from test_encode import encode, run_check
 
-FIXTURE = os.environ.get("ZARRBRIDGE_NUMCODECS_FIXTURE")
-if not FIXTURE:
-    pytest.skip("ZARRBRIDGE_NUMCODECS_FIXTURE names no fixtures of numcodecs",
-                allow_module_level=True)  # fmt: skip
-FIXTURE = pathlib.Path(FIXTURE)
+try:
+    FIXTURE = numcodecs_fixtures()
+except Missing as missing:
+    pytest.skip(str(missing), allow_module_level=True)
 BYTES = {"adler32", "blosc", "bz2", "crc32", "crc32c", "gzip", "lz4", "lzma", "shuffle", "zlib", "zstd"}
 ARRAYS = {"astype", "delta", "fixedscaleoffset", "packbits", "quantize"}
 TEXTS = {"vlen-utf8", "vlen-bytes"}  # arrays of objects, which numpy stores as pickles

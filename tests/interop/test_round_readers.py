@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trips
+from length import by_length
 from peer_packages import Missing, python_with_zarrs, run, zarrita
 
-SAMPLE = 150
+SAMPLE = by_length(50, 150)
 HERE = Path(__file__).parent
 
 

@@ -9,6 +9,7 @@ import pytest
 import refcodec
 import trips
 import zarr
+from length import LENGTH
 from libzarrbridge import Store
 from round_peers import read_zarr_python
 
@@ -20,7 +21,7 @@ GROUPS = 10  # so that a failure leaves the other cases to be run
 @pytest.fixture(scope="session", autouse=True)
 def say_seed(pytestconfig):
     with pytestconfig.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
-        print(f"round trips: {trips.COUNT} in each direction, ZARRBRIDGE_SEED={trips.SEED}")
+        print(f"round trips: {trips.COUNT} in each direction, ZARRBRIDGE_SEED={trips.SEED}, {LENGTH}")
 
 
 def numbers(group):

@@ -4,7 +4,7 @@ boxes in which they are written.
 
 All of a case follows from its number and the seed, which every failure names:
 
-    ZARRBRIDGE_SEED=... ZARRBRIDGE_ROUND_TRIPS=...   as printed, to run the same cases again
+    ZARRBRIDGE_SEED=... ZARRBRIDGE_TEST_LENGTH=...   as printed, to run the same cases again
 """
 
 import itertools
@@ -14,12 +14,11 @@ import random
 
 import numpy as np
 import refcodec
+from length import SEED, by_length
 from libzarrbridge import Store, Writer
 
-SEED = int(os.environ.get("ZARRBRIDGE_SEED") or random.SystemRandom().randrange(2**31))
 # Cases in each direction; fewer under a sanitizer, whose runtime is preloaded.
-COUNT = 200 if os.environ.get("LD_PRELOAD") else 1000
-COUNT = int(os.environ.get("ZARRBRIDGE_ROUND_TRIPS") or COUNT)
+COUNT = by_length(100, 200 if os.environ.get("LD_PRELOAD") else 1000)
 
 TYPES = ["bool", *(f"{k}{n}" for k in ("int", "uint") for n in (8, 16, 32, 64)), "float16",
          "float32", "float64", "complex64", "complex128"]  # fmt: skip

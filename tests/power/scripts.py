@@ -378,3 +378,4 @@ SCRIPTS = {
     "gdal_copies": (nothing, gdal_copies),
 }
 CONTROLS = {"careful": (nothing, careful), "careless": (nothing, careless)}
+SHORT = {"ext4": "c_change", "ext4-late": "h5py_change", "xfs": "c_structure_consolidated", "btrfs": "gdal_change"}

@@ -5,6 +5,7 @@ import collections
 import os
 import pathlib
 import random
+import sys
 import tempfile
 
 import pytest
@@ -13,13 +14,15 @@ import filesystems
 from check import Check
 from disk import Cut, Disk, Image, images, read_log, settled
 from record import Recording
-from scripts import CONTROLS, SCRIPTS
+from length import SEED, by_length
+from scripts import CONTROLS, SCRIPTS, SHORT
 
-FULL = "ZB_POWER_FULL" in os.environ
-SEED = int(os.environ.get("ZB_POWER_SEED", random.randrange(1 << 32)))
 SYSTEMS = os.environ.get("ZB_POWER_SYSTEM", " ".join(filesystems.DISKS)).split()
 ONLY = os.environ.get("ZB_POWER_CUT")  # PLACE:FATE, as a failure names it
-CUTS = 30                              # of a script, unless FULL
+CUTS = by_length(1, 30, sys.maxsize)   # of a script
+# A short test has one script on each file system.
+CASES = by_length([(system, SHORT[system]) for system in SYSTEMS],
+                  [(system, name) for system in SYSTEMS for name in SCRIPTS])
 
 
 @pytest.fixture
@@ -72,10 +75,10 @@ def choose(recording, entries, chance):
     promises = sorted({place for place in recording.stops if begin < place <= stop})
     flushes = [place for place in settled(entries, begin) if place <= stop]
     anywhere = [entry.end for entry in entries if begin < entry.end <= stop]
-    if not FULL:
-        promises = chance.sample(promises, min(len(promises), CUTS // 3))
-        flushes = chance.sample(flushes, min(len(flushes), CUTS // 3))
-        anywhere = chance.sample(anywhere, min(len(anywhere), CUTS // 3))
+    third = CUTS // 3
+    promises = chance.sample(promises, min(len(promises), CUTS - 2 * third))
+    flushes = chance.sample(flushes, min(len(flushes), third))
+    anywhere = chance.sample(anywhere, min(len(anywhere), third))
     return ([Cut(place, "lost") for place in [*promises, *flushes]] +
             [Cut(place, str(chance.randrange(1 << 16))) for place in anywhere])
 
@@ -100,13 +103,12 @@ def findings_of(system, script, place, seed):
 def tell(found, count, seed):
     kinds = collections.Counter(finding.kind for _, finding in found)
     bad = len({str(cut) for cut, _ in found})
-    lines = [f"{bad} of {count} cuts broke promises (ZB_POWER_SEED={seed}): " +
+    lines = [f"{bad} of {count} cuts broke promises (ZARRBRIDGE_SEED={seed}): " +
              ", ".join(f"{kind} {number}" for kind, number in kinds.most_common())]
     return "\n".join(lines + [f"  {cut} {finding}" for cut, finding in found[:12]])
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
-@pytest.mark.parametrize("system", SYSTEMS, indirect=True)
+@pytest.mark.parametrize("system, name", CASES, indirect=["system"])
 def test_cuts(system, name, place):
     found, count = findings_of(system, SCRIPTS[name], place, SEED)
     assert count > 0

@@ -4,10 +4,13 @@
 import os
 import pathlib
 import subprocess
+import sys
 
 import numpy
 import pytest
 import zarr
+
+sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/support")
 
 from simserver import Gate, SimServer, make_certificate
 

@@ -10,7 +10,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.environ["ZARRBRIDGE_SOURCE_DIR"], "tests/interop"))
 
-from libzarrbridge import Error, Store, Writer, ZarrbridgeError, call, lib  # noqa: E402, F401
+from libzarrbridge import TEXT, Error, Store, Writer, ZarrbridgeError, call, lib  # noqa: E402, F401
 
 FROM_END = 2**64 - 1
 WHOLE = 2**64 - 1
@@ -25,7 +25,7 @@ class Range(c.Structure):
 
 class Info(c.Structure):
     _fields_ = [("size", c.c_uint64), ("word", c.c_uint64 * 4), ("valid", c.c_bool),
-                ("age", c.c_int64)]
+                ("age", c.c_int64), ("is_packed", c.c_bool)]
 
 
 class Fetch(c.Structure):

@@ -300,6 +300,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 reply.headers.pop(name, None)
                 if value is not None:
                     reply.headers[name] = value
+        elif fault.kind == "lost":  # it was carried out, and the connection ends without a word
+            self.close_connection = True
+            return None
         elif fault.kind == "cut":
             reply.cut = options.get("after", 0)
         elif fault.kind == "slow":
@@ -475,6 +478,15 @@ class SimServer:
     def hold(self, pattern="", method="GET", count=float("inf")):
         """A gate for requests in whose path the pattern is found."""
         gate = Gate(lambda asked: asked.method == method and re.search(pattern, asked.path), count)
+        with self.lock:
+            self.gates.append(gate)
+        return gate
+
+    def hold_first(self, pattern, methods):
+        """A gate that holds back one request alone: the first of these methods in whose path the pattern is."""
+        left = iter([True])
+        gate = Gate(lambda asked: asked.method in methods and re.search(pattern, asked.path) and next(left, False),
+                    float("inf"))
         with self.lock:
             self.gates.append(gate)
         return gate

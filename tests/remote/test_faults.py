@@ -322,6 +322,24 @@ def test_ranges_at_the_end(server, remote):
     assert remote.fetch("k", FROM_END, size + 100).data == DATA
 
 
+@pytest.mark.parametrize("headers", [{}, {"Content-Range": f"bytes */{len(DATA)}"}], ids=["unsized", "sized"])
+def test_a_server_that_takes_no_suffix_longer_than_the_object(server, remote, headers):
+    """All of the object comes then, and a suffix that the object has is an error."""
+    server.fault("/s.zarr/k", "status", times=1, code=416, headers=headers)
+    assert remote.fetch("k", FROM_END, len(DATA) + 100).data == DATA
+    assert [r.range for r in server.take_log()] == [f"bytes=-{len(DATA) + 100}", None]
+    server.fault("/s.zarr/k", "status", code=416, headers=headers)
+    answer = remote.fetch("k", FROM_END, 100)
+    assert (answer.code, "416" in answer.message) == ("EIO", True)
+
+
+def test_an_empty_object_of_a_server_that_takes_no_suffix(server, remote):
+    (server.folder / "s.zarr/none").write_bytes(b"")
+    server.fault("/s.zarr/none", "status", times=1, code=416)
+    answer = remote.fetch("none", FROM_END, 10)
+    assert (answer.code, answer.data, answer.size) == ("OK", b"", 0)
+
+
 def test_an_empty_object(server, remote):
     (server.folder / "s.zarr/none").write_bytes(b"")
     for answer in (remote.fetch("none"), remote.fetch("none", 0, 10),

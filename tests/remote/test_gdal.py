@@ -601,6 +601,19 @@ def test_a_server_that_fails_for_good(server, raster):
     assert asked(server) == 2 * ["/r.zarr/zarr.json"]
 
 
+@pytest.mark.parametrize("form", ["{}/t", 'ZARR3:"{}":/t', 'ZARR3:"{}":/t:1'])
+def test_a_server_that_fails_is_waited_for_once(server, raster, form):
+    """All names are of one request's tries: the root, the node, and what a name may mean besides."""
+    server.fault("/r.zarr", "status", code=503)
+    assert "503" in failure(OPEN, form.format(raster))
+    assert asked(server) == 2 * ["/r.zarr/zarr.json"]
+
+
+def test_a_node_opens_below_a_root_that_may_not_be_read(server, raster):
+    server.fault("/r.zarr/zarr.json", "status", code=403)
+    python(OPEN, raster + "/t")
+
+
 def test_a_server_that_fails_once(server, raster):
     server.fault("/r.zarr", "status", code=500, times=1)
     server.fault("/r.zarr/t/c", "cut", after=5, times=1)

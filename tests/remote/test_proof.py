@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Many reads from a server that fails one request in ten: each ends with the right bytes or an error, and with a
-few requests more. A few of them by default; ZARRBRIDGE_PROOF="RUNS MEGABYTES" makes it long."""
+few requests more. ZARRBRIDGE_PROOF="RUNS MEGABYTES" makes as many as that."""
 
 import hashlib
 import os
@@ -10,7 +10,9 @@ import sys
 import numpy
 import zarr
 
-RUNS, MEGABYTES = map(int, os.environ.get("ZARRBRIDGE_PROOF", "6 4").split())
+from length import by_length
+
+RUNS, MEGABYTES = map(int, os.environ.get("ZARRBRIDGE_PROOF", by_length("3 4", "6 4", "200 100")).split())
 TRIES = 6  # as the limit remote_tries
 CHANCE = 0.1
 

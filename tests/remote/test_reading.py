@@ -3,7 +3,6 @@
 
 import shutil
 import threading
-import time
 
 import numpy
 import pytest
@@ -13,6 +12,7 @@ from conftest import make_store, run
 from programs import HASTY
 from remote_store import RemoteStore, ZarrbridgeError, lib
 from simserver import SimServer
+from waiting import await_call
 
 
 def paths(server):
@@ -64,32 +64,24 @@ def test_arrays_are_read(store):
 
 def open_together(server, nodes):
     """The documents that threads ask for, each of which opens the node of one (store, path); and what they say of
-    failures. Replies are held back until the threads have begun. One of them may come to its request only after
-    that, on a busy machine, and has one of its own then: all is done again until each document was asked for once
-    in most of the tries, or more than once in most of them, which the last one tells."""
-    outcomes = {True: 0, False: 0}  # by whether the threads have shared each request
-    while max(outcomes.values()) < 5:
-        gate, begun, failures = server.hold(), threading.Semaphore(0), []
+    failures. Replies are held back until all threads wait."""
+    gate, failures = server.hold(), []
 
-        def open_node(store, path, begun=begun, failures=failures):
-            begun.release()
-            try:
-                lib.zb_node_release(store.open(path))
-            except ZarrbridgeError as failure:
-                failures.append(str(failure))
+    def open_node(store, path):
+        try:
+            lib.zb_node_release(store.open(path))
+        except ZarrbridgeError as failure:
+            failures.append(str(failure))
 
-        running = [threading.Thread(target=open_node, args=node) for node in nodes]
-        for thread in running:
-            thread.start()
-        for _ in running:
-            begun.acquire()
-        time.sleep(0.2)
-        gate.open()
-        for thread in running:
-            thread.join()
-        asked = sorted((r.path.removeprefix("/s.zarr/"), r.query) for r in server.take_log())
-        outcomes[len(asked) == len(set(asked))] += 1
-    return asked, failures
+    running = [threading.Thread(target=open_node, args=node) for node in nodes]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        await_call("futex", thread)
+    gate.open()
+    for thread in running:
+        thread.join()
+    return sorted((r.path.removeprefix("/s.zarr/"), r.query) for r in server.take_log()), failures
 
 
 def test_threads_share_the_request_for_a_document(tmp_path):

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from remote_store import RemoteStore, Writer, ZarrbridgeError
 from test_s3_writing import NAME, array, serve  # noqa: F401  (serve is a fixture)
 
 DOCUMENT, CHUNKS = "/bucket/a b/x.zarr/a/zarr.json", "/bucket/a b/x.zarr/a/c/"
-LARGE = 4 << 20
+LARGE, HELD_BACK = 4 << 20, 256 << 10
 
 
 def create(chunks=1, size=LARGE):
@@ -34,25 +33,35 @@ def write(chunks=1, size=LARGE, meanwhile=lambda: None):
 
 
 class Order:
-    """Takes down what the server does, and holds up looks at the document by `seconds`."""
+    """Takes down what the server does. It answers a look at the document when all of a body has come but for its end,
+    and the client has gone on with other requests since."""
 
-    def __init__(self, server, seconds=0.3):
-        self.s3, self.server, self.seconds = server.answer, server, seconds
-        self.steps, self.begun, self.met = [], threading.Event(), []
+    def __init__(self, server):
+        self.s3, self.server = server.answer, server
+        self.steps, self.met, self.left = [], [], LARGE
+        self.is_near_its_end = threading.Event()
+        self.piece = server.uplink.piece
 
     def watch(self):
         self.server.take_log()
-        self.server.answer = self.answer
+        self.server.answer, self.server.uplink = self.answer, self
+
+    def carry(self, count, before=None):
+        """As of a link, for what comes of bodies."""
+        self.left -= count
+        if self.left <= 2 * HELD_BACK:
+            self.is_near_its_end.set()
 
     def answer(self, handler, request):
         if request.path.startswith(CHUNKS) and request.method == "PUT":
-            self.begun.set()
             reply = self.s3(handler, request)  # which takes the body
             self.steps.append("put")
             return reply
         if request.path == DOCUMENT and request.method == "GET":
-            self.met.append(self.begun.wait(100))
-            time.sleep(self.seconds)
+            self.met.append(self.is_near_its_end.wait(100))
+            with RemoteStore(NAME) as other:
+                for _ in range(50):
+                    other.fetch("none")
             self.look(handler, request)
             reply = self.s3(handler, request)
             self.steps.append("look")
@@ -75,8 +84,8 @@ def test_the_look_goes_along_and_the_end_of_the_body_waits_for_it(serve):
 def test_a_small_body_is_not_begun_before_its_look(serve):
     server = serve()
     create(size=1 << 16)
-    order = Order(server, 0)
-    order.begun.set()
+    order = Order(server)
+    order.is_near_its_end.set()
     write(size=1 << 16, meanwhile=order.watch)
     paths = [r.path for r in server.take_log() if r.path in (DOCUMENT, CHUNKS + "0/0")]
     assert paths == [DOCUMENT, CHUNKS + "0/0"] and order.steps == ["look", "put"]

@@ -28,7 +28,7 @@ def make(server, name="a b/x.zarr"):
     group = root.create_group("g", attributes={"k": 1})
     group.create_array("a", shape=(8, 8), chunks=(2, 8), dtype="i4")[:] = VALUES
     group.create_array("s", shape=(8, 8), shards=(8, 8), chunks=(2, 8), dtype="i4")[:] = VALUES
-    zarr.create_array(server.bucket / name / "g/__hidden", shape=(1,), dtype="u1")[:] = 7
+    zarr.create_array(server.bucket / name / "g/__attribute.0123456789abcdef", shape=(1,), dtype="u1")[:] = 7
     return root
 
 
@@ -73,7 +73,7 @@ def test_the_service_copies(serve, move):  # noqa: F811
     else:
         copy()
     log = server.take_log()
-    expected = [*CHUNKS, "__hidden/c/0", "__hidden/zarr.json"]
+    expected = [*CHUNKS, "__attribute.0123456789abcdef/c/0", "__attribute.0123456789abcdef/zarr.json"]
     place = "bucket/a b/x.zarr/"
     assert sorted(copies(log)) == sorted((f"{place}g/{key}", f"a b/x.zarr/h/{key}") for key in expected)
     assert not is_read(log) and not carried(log)

@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 import zarr
 
+from length import by_length
 from remote_store import RemoteStore, Store, Writer, ZarrbridgeError, call, lib
 from test_s3_writing import serve  # noqa: F401  (a fixture)
 
 NAME = "s3://bucket/x.zarr"
-# By default the kills that leave a state of their own: after each request that changes something.
-ALL = "ZARRBRIDGE_PROOF" in os.environ
+ALL = by_length(False, False, True)
 VALUES = np.arange(1, 65, dtype="i4").reshape(8, 8)
 
 
@@ -166,21 +166,23 @@ def look():
 # ---- Processes
 
 
-# Forks itself for each line that it is told, so that libraries are loaded once. The child tells its id and
-# waits for a word before it begins.
+# Forks itself for each order, so that libraries are loaded once: a change, or "look", the file for what it finds, and
+# the server's variables. The child tells its id and waits for a word before it begins.
 PARENT = r"""
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
 import test_s3_killed
-while name := os.read(0, 4096).decode():
+while order := os.read(0, 4096):
+    name, looked, variables = json.loads(order)
     child = os.fork()
     if child == 0:
+        os.environ.update(variables)
         os.write(1, b"%d\n" % os.getpid())
         os.read(0, 1)
         status = 0
         try:
             if name == "look":
-                with open(sys.argv[2], "w") as file:
+                with open(looked, "w") as file:
                     json.dump(test_s3_killed.look(), file)
             else:
                 test_s3_killed.do(name)
@@ -198,14 +200,14 @@ class Processes:
         self.looked, self.said = folder / "looked", folder / "said"
         with open(self.said, "w") as said:
             self.parent = subprocess.Popen(
-                [sys.executable, "-W", "ignore", "-c", PARENT, os.path.dirname(os.path.abspath(__file__)),
-                 self.looked],
+                [sys.executable, "-W", "ignore", "-c", PARENT, os.path.dirname(os.path.abspath(__file__))],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, bufsize=0)
         self.child = 0
 
     def do(self, name):
         """The status as of waitpid."""
-        self.parent.stdin.write(name.encode())
+        variables = {key: value for key, value in os.environ.items() if key == "HOME" or key.startswith("AWS_")}
+        self.parent.stdin.write(json.dumps([name, str(self.looked), variables]).encode())
         self.child = int(self.parent.stdout.readline())
         self.parent.stdin.write(b"!")
         return int(self.parent.stdout.readline())
@@ -220,6 +222,13 @@ class Processes:
     def stop(self):
         self.parent.stdin.close()
         self.parent.wait()
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory):
+    running = Processes(tmp_path_factory.mktemp("processes"))
+    yield running
+    running.stop()
 
 
 # ---- What is to be
@@ -252,52 +261,55 @@ def is_between(found, old, new, is_filled_later):
             and bool(np.all((values == before) | (values == after))))
 
 
+def places_to_kill(log, number):
+    """Kills that leave a state of their own come after requests that change something. A short test has one of
+    these, by its number: the changes together have it at the beginning, in the middle and at the end."""
+    places = [at for at, request in enumerate(log) if ALL or request.method != "GET"]
+    return by_length([places[number * 7 % len(places)]], places)
+
+
 @pytest.mark.parametrize("consolidated", [False, True], ids=["listed", "consolidated"])
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_writer_is_killed(serve, tmp_path, name, consolidated):  # noqa: F811
+def test_a_writer_is_killed(serve, processes, tmp_path, name, consolidated):  # noqa: F811
     server = serve()
     store = server.bucket / "x.zarr"
     make(tmp_path / "old.zarr", consolidated)
-    processes = Processes(tmp_path)
 
     def renew():
         shutil.rmtree(store, ignore_errors=True)
         shutil.copytree(tmp_path / "old.zarr", store)
         server.heal()
 
-    try:
-        renew()
-        old, keys = processes.look(), objects(store)
-        server.take_log()
-        assert processes.do(name) == 0, processes.said.read_text()
-        log = server.take_log()
-        new, new_keys = processes.look(), objects(store)
-        troubles = []
-        for at in [at for at, request in enumerate(log) if ALL or request.method != "GET"]:
-            for served in (False, True) if ALL else (True,):
-                renew()
-                server.fault("/bucket", "kill", skip=at, times=1, method=None, served=served, kill=processes.kill)
-                status = processes.do(name)
-                server.heal()
-                while server.busy:
-                    time.sleep(0.001)
-                where = f"{'after' if served else 'before'} {log[at].method} {log[at].path}"
-                for key, data in objects(store).items():
-                    known = [without_block(key, there.get(key)) for there in (keys, new_keys)]
-                    if not is_own(key) and without_block(key, data) not in known:
-                        troubles.append(f"{where}: {key} is neither")
-                found = processes.look()
-                for path in set(old) | set(new) | set(found):
-                    if not is_between(found.get(path), old.get(path), new.get(path), name == "create and write"):
-                        troubles.append(f"{where}: {path}: {found.get(path)}")
-                again = processes.do(name)
-                if again and found != new:
-                    troubles.append(f"{where}: again: {processes.said.read_text().splitlines()[-1][-200:]}")
-                if not again and processes.look() != new:
-                    troubles.append(f"{where}: again: something else")
-        assert not troubles, "\n".join(troubles)
-    finally:
-        processes.stop()
+    renew()
+    old, keys = processes.look(), objects(store)
+    server.take_log()
+    assert processes.do(name) == 0, processes.said.read_text()
+    log = server.take_log()
+    new, new_keys = processes.look(), objects(store)
+    troubles = []
+    for at in places_to_kill(log, list(CHANGES).index(name)):
+        for served in (False, True) if ALL else (True,):
+            renew()
+            server.fault("/bucket", "kill", skip=at, times=1, method=None, served=served, kill=processes.kill)
+            status = processes.do(name)
+            server.heal()
+            while server.busy:
+                time.sleep(0.001)
+            where = f"{'after' if served else 'before'} {log[at].method} {log[at].path}"
+            for key, data in objects(store).items():
+                known = [without_block(key, there.get(key)) for there in (keys, new_keys)]
+                if not is_own(key) and without_block(key, data) not in known:
+                    troubles.append(f"{where}: {key} is neither")
+            found = processes.look()
+            for path in set(old) | set(new) | set(found):
+                if not is_between(found.get(path), old.get(path), new.get(path), name == "create and write"):
+                    troubles.append(f"{where}: {path}: {found.get(path)}")
+            again = processes.do(name)
+            if again and found != new:
+                troubles.append(f"{where}: again: {processes.said.read_text().splitlines()[-1][-200:]}")
+            if not again and processes.look() != new:
+                troubles.append(f"{where}: again: something else")
+    assert not troubles, "\n".join(troubles)
 
 
 # ---- Programs of others, which make a store of their own
@@ -338,6 +350,7 @@ def program(name, folder):
     return [sys.executable, "-W", "ignore", "-c", H5PY]
 
 
+STEP = by_length(4, 1)  # of the changes after which they are killed
 PROGRAMS = {"zarrbridge copy": [], "gdal_translate": ["GDAL_DRIVER_PATH"], "h5py": ["HDF5_PLUGIN_PATH"]}
 
 
@@ -371,7 +384,7 @@ def test_a_program_that_makes_a_store_is_killed(serve, tmp_path, name):  # noqa:
         if (again.returncode and not is_over) or elements(place) != whole:
             troubles.append(f"after {at}, {before}: again: {again.stderr[-200:]}")
         shutil.rmtree(place, ignore_errors=True)
-        at += 1
+        at += STEP
     assert at > 3 and not troubles, "\n".join(troubles)
     assert objects(server.bucket / "beside.zarr") == beside
 
@@ -396,5 +409,5 @@ def test_a_program_that_replaces_a_store_is_killed(serve, tmp_path, name, method
         assert again.returncode == 0 and elements(place) == whole, (at, left, again.stderr)
         shutil.rmtree(place)
         shutil.copytree(old, place)
-        at += 1
+        at += STEP
     assert at > 3

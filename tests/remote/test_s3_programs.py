@@ -21,10 +21,15 @@ FOR_TOOLS = NAME if FINDS is None else "zarr:" + NAME
 
 
 @pytest.fixture
-def s3(tmp_path):
+def service():
+    return S3({"AKID": SECRET})
+
+
+@pytest.fixture
+def s3(tmp_path, service):
     """Variables with which programs reach a bucket with a store; no other ones of AWS are there."""
     make_store(tmp_path / "served/bucket/a b/s.zarr", consolidated=False)
-    with SimServer(tmp_path / "served", answer=S3({"AKID": SECRET})) as server:
+    with SimServer(tmp_path / "served", answer=service) as server:
         variables = {name: None for name in os.environ if name.startswith("AWS_")}
         yield variables | HASTY | {
             "AWS_ENDPOINT_URL": server.url, "AWS_ACCESS_KEY_ID": "AKID", "HOME": tmp_path,
@@ -38,6 +43,22 @@ MEMBERS = ["/", "/below", "/below/deep", "/plain", "/sharded"]
 def test_h5ls_lists_a_store_without_consolidated_metadata(s3, name):
     lines = output("h5ls", "-r", name, **s3).splitlines()
     assert [line.split()[0] for line in lines] == MEMBERS
+
+
+def test_a_group_that_cannot_be_listed_is_told_by_h5ls_when_asked(s3, service):
+    """h5ls goes on as if nothing were in it, and is content: the program zarrbridge is not."""
+    listed = service.list
+
+    def refuse(folder, query):
+        is_below = query.get("prefix") == ["a b/s.zarr/below/"]
+        return service.error(503, "SlowDown") if is_below else listed(folder, query)
+
+    service.list = refuse
+    done = run("h5ls", "-r", FOR_TOOLS, **s3, ZARRBRIDGE_VERBOSE="1")
+    assert "group /below" in done.stderr and "503" in done.stderr
+    assert not any(line.startswith("/below/deep") for line in done.stdout.splitlines())
+    done = run(os.environ["ZARRBRIDGE_PROGRAM"], "ls", NAME, **s3)
+    assert done.returncode != 0 and "503" in done.stdout + done.stderr
 
 
 def test_a_node_opens(s3):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Eight programs write one shard in S3 at the same time, strip by strip, by two servers of one bucket: nothing
-of any of them is lost. Three rounds by default; ZARRBRIDGE_PROOF="RUNS MEGABYTES" makes it RUNS / 2."""
+of any of them is lost. ZARRBRIDGE_PROOF="RUNS MEGABYTES" makes RUNS / 2 rounds."""
 
 import json
 import os
@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import zarr
 
+from length import by_length
 from remote_store import RemoteStore
 
 HERE = Path(__file__).resolve().parent
-ROUNDS = max(1, int(os.environ.get("ZARRBRIDGE_PROOF", "6").split()[0]) // 2)
+ROUNDS = max(1, int(os.environ.get("ZARRBRIDGE_PROOF", by_length("2", "6", "200")).split()[0]) // 2)
 WRITERS, STRIPS = 8, 10
 
 # Writes every eighth row of the array that a line of the input names, one flush for each. A flush that
@@ -24,6 +25,7 @@ WRITER = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import numpy as np
+from length import by_length
 from remote_store import RemoteStore, Writer, ZarrbridgeError
 first, writers, strips = map(int, sys.argv[2:])
 for line in sys.stdin:

@@ -58,16 +58,17 @@ def test_a_dataset_that_h5py_makes(serve):  # noqa: F811
     python(H5PY, NAME, "a", HDF5_VOL_CONNECTOR="zarr")
     log = server.take_log()
     asked = kinds(log)
-    assert asked[-6:-1] == [
+    assert asked[-8:-1] == [
         ("GET", "zarr.json"), ("GET", ".zarrbridge-consolidated"), ("LIST", "a"),  # under the lock
-        ("PUT", "a/c/0"), ("PUT", "a/zarr.json")]
+        ("PUT", "a/.zarrbridge-copy"), ("PUT", "a/c/0"), ("PUT", "a/zarr.json"), ("DELETE", "a/.zarrbridge-copy")]
     if h5py.version.hdf5_version_tuple < (2,):
-        assert asked[:2] == [("GET", "zarr.json"), ("LIST", "a")] and len(asked) == 8  # the file, the name
-    assert len(asked) <= 10 and probes(log) == 4
+        assert asked[:2] == [("GET", "zarr.json"), ("LIST", "a")] and len(asked) == 10  # the file, the name
+    assert len(asked) <= 12 and probes(log) == 4
     puts = {r.path: r.headers.get("if-none-match") for r in log if r.method == "PUT" and ROOT + "/a/" in r.path}
+    del puts[ROOT + "/a/.zarrbridge-copy"]
     assert puts == {ROOT + "/a/c/0": None, ROOT + "/a/zarr.json": "*"}
     python(H5PY, NAME, "b", "c", HDF5_VOL_CONNECTOR="zarr")
-    assert len(kinds(server.take_log())) <= 17
+    assert len(kinds(server.take_log())) <= 21
     assert (zarr.open_array(server.bucket / "x.zarr/c")[...] == np.arange(9)).all()
 
 
@@ -112,11 +113,12 @@ def test_a_move(serve):  # noqa: F811
     chunks = [f"c/{i}/{j}" for i in (0, 1) for j in (0, 1)]
     asked = kinds(log)
     assert asked[:6] == [("GET", "zarr.json"), ("GET", ".zarrbridge-consolidated"), ("GET", "a/zarr.json"),
-                         ("LIST", "b"), ("LIST", "a/"), ("PUT", "b/c/0/0")]  # which tells whether the service copies
-    assert sorted(asked[6:9]) == [("PUT", "b/c/0/1"), ("PUT", "b/c/1/0"), ("PUT", "b/c/1/1")]
-    assert asked[9:13] == [("GET", "a/zarr.json"), ("PUT", "b/zarr.json"),
-                           ("DELETE", "a/zarr.json"), ("LIST", "a/")]
-    assert sorted(asked[13:]) == [("DELETE", "a/" + chunk) for chunk in chunks]
+                         ("LIST", "b"), ("PUT", "b/.zarrbridge-copy"), ("LIST", "a/")]
+    assert asked[6] == ("PUT", "b/c/0/0")  # which tells whether the service copies
+    assert sorted(asked[7:10]) == [("PUT", "b/c/0/1"), ("PUT", "b/c/1/0"), ("PUT", "b/c/1/1")]
+    assert asked[10:15] == [("GET", "a/zarr.json"), ("PUT", "b/zarr.json"), ("DELETE", "b/.zarrbridge-copy"),
+                            ("DELETE", "a/zarr.json"), ("LIST", "a/")]
+    assert sorted(asked[15:]) == [("DELETE", "a/" + chunk) for chunk in chunks]
 
 
 def test_a_part_of_a_shard(serve):  # noqa: F811

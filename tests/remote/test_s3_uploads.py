@@ -2,6 +2,7 @@
 """Uploads in parts that killed writers have left in a bucket: verify tells of those that are old, repair ends
 them."""
 
+import os
 import time
 from pathlib import Path
 
@@ -44,6 +45,27 @@ def test_old_ones_are_told_and_ended(bucket):
     told = lines("repair", NAME, status=0)
     assert len(told) == 1 and "removed" in told[0]
     assert set(bucket.answer.uploads) == {"young", "other"}
+    assert lines("verify", NAME, status=0) == []
+
+
+def leave_test_object(server, name, age):
+    """As a writer does that is killed while it learns whether a service keeps to conditions."""
+    path = server.bucket / "a b/x.zarr" / name
+    path.write_bytes(b"1")
+    os.utime(path, (time.time() - age,) * 2)
+
+
+def test_objects_that_a_service_was_tested_with_go(bucket):
+    leave_test_object(bucket, "zarrbridge-test-old", 2 * DAY)
+    leave_test_object(bucket, "zarrbridge-test-young", DAY / 2)
+    leave_test_object(bucket, "other-zarrbridge-test-old", 2 * DAY)
+    told = lines("verify", NAME, status=1)
+    assert len(told) == 1 and "zarrbridge-test-old" in told[0]
+    told = lines("repair", NAME, status=0)
+    assert len(told) == 1 and "removed" in told[0]
+    left = sorted(p.name for p in (bucket.bucket / "a b/x.zarr").iterdir())
+    assert left == ["other-zarrbridge-test-old", "zarr.json", "zarrbridge-test-young"]
+    (bucket.bucket / "a b/x.zarr/other-zarrbridge-test-old").unlink()  # an orphan, which is told as such
     assert lines("verify", NAME, status=0) == []
 
 

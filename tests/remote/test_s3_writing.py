@@ -14,11 +14,15 @@ import pytest
 import zarr
 
 from conftest import make_store, run
-from remote_store import RemoteStore, Writer, ZarrbridgeError, call, lib
+from remote_store import TEXT, RemoteStore, Writer, ZarrbridgeError, call, lib
 from simserver import SimServer
 from sims3 import S3
 
 NAME = "s3://bucket/a b/x.zarr"
+INDEX_FIRST = [{"name": "sharding_indexed", "configuration": {
+    "chunk_shape": [2, 8], "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+    "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
+    "index_location": "start"}}]
 
 
 @pytest.fixture
@@ -90,10 +94,10 @@ def array(server, path="a"):
     return zarr.open_array(server.bucket / "a b/x.zarr" / path, mode="r")
 
 
-def create(**options):
+def create(chunks=(2, 8), **options):
     with RemoteStore(NAME) as store:
         store.create_group("")
-        store.create_array("a", (8, 8), (2, 8), "<i4", **options)
+        store.create_array("a", (8, 8), chunks, "<i4", **options)
 
 
 def write(row, value, rows=1, **options):
@@ -194,6 +198,16 @@ def test_in_a_turn_a_node_that_another_has_made_can_be_changed(serve):
     assert attributes(server, "g") == {"whose": "theirs", "ours": 1}
 
 
+def set_attribute(path, value):
+    with RemoteStore(NAME) as store:
+        store.set_attribute(path, "ours", value)
+
+
+def make_group(path):
+    with RemoteStore(NAME) as store:
+        store.create_group(path)
+
+
 @pytest.mark.parametrize("fault", [dict(kind="status", code=503), dict(kind="cut", after=0),
                                    dict(kind="reset")])
 def test_a_lost_reply_is_settled(serve, fault):
@@ -206,6 +220,32 @@ def test_a_lost_reply_is_settled(serve, fault):
     write(5, 2)
     assert len([r for r in changes(server) if "/c/" in r.path]) >= 2 - (fault["kind"] == "cut")
     assert array(server)[:, 0].tolist() == [1, 0, 0, 0, 0, 2, 0, 0]
+
+
+@pytest.mark.parametrize("change, key", [
+    (lambda: write(5, 2), "a/c/0/0"), (lambda: write(0, 0), "a/c/0/0"),
+    (lambda: set_attribute("a", 1), "a/zarr.json"), (lambda: make_group("g"), "g/zarr.json")],
+    ids=["chunk", "chunk_of_fill_values", "document", "new_document"])
+def test_a_reply_that_is_lost_with_its_connection_is_settled(serve, change, key):
+    """libcurl sends a request again by itself whose connection has served others, and is closed without a reply: the
+    second one finds the condition broken, by the first."""
+    server = serve()
+    create(shards=(8, 8))
+    write(0, 1)
+    server.take_log()
+    server.fault("/bucket/a b/x.zarr/" + key, "lost", method="PUT", times=1)
+    change()
+    assert [r.status for r in changes(server) if r.path.endswith(key)] == [0, 412]
+
+
+def test_a_lost_reply_is_no_excuse_for_what_another_has_put(serve):
+    server = serve()
+    create()
+    server.fault("/bucket/a b/x.zarr/a/zarr.json", "reset", method="PUT", times=1)
+    let_another_set(server, server.bucket / "a b/x.zarr/a")
+    with pytest.raises(ZarrbridgeError, match="another program"):
+        set_attribute("a", 1)
+    assert dict(array(server).attrs) == {"theirs": 1}
 
 
 def test_a_put_that_fails_is_an_error_and_leaves_the_old_object(serve, monkeypatch):
@@ -257,11 +297,79 @@ def test_a_service_without_conditions_is_not_trusted(serve):
     assert [p for p in server.bucket.rglob("*") if p.is_file()] == []
 
 
+EMPTIER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from test_s3_writing import write
+write(0, 0)
+"""
+
+
+@pytest.mark.parametrize("form", [dict(shards=(8, 8)), dict(codecs=INDEX_FIRST, chunks=(8, 8)), dict()],
+                         ids=["shard", "index_at_the_start", "chunk"])
+def test_a_merge_of_fill_values_takes_nothing_from_others(serve, form):
+    """One program clears the only row that is stored, while another one writes another row."""
+    server = serve()
+    create(**form)
+    write(0, 5)
+    here = os.path.dirname(os.path.abspath(__file__))
+    gate = server.hold_first("/a/c/", ("PUT", "DELETE"))
+    emptier = subprocess.Popen([sys.executable, "-c", EMPTIER, here])
+    gate.wait()
+    write(1, 7)
+    gate.open()
+    assert emptier.wait() == 0
+    assert array(server)[:, 0].tolist() == [0, 7, 0, 0, 0, 0, 0, 0]
+    assert any(r.status == 412 for r in server.take_log()), "it had to look again"
+    write(1, 0)
+    assert not array(server)[...].any()
+    with RemoteStore(NAME) as store:
+        assert not store.read("a", (8, 8), "<i4").any()
+
+
+@pytest.mark.parametrize("shards", [None, (4,)])
+def test_a_merge_of_fill_texts_says_so(serve, shards):
+    """Where nothing could be erased under a condition: of elements whose bytes the chunk's form does not tell."""
+    server = serve()
+
+    def write_texts(*texts):
+        with RemoteStore(NAME) as store, Writer(store, "t") as writer:
+            writer.write((0,), (1,), np.array(texts, object), TEXT)
+
+    with RemoteStore(NAME) as store:
+        store.create_group("")
+        store.create_array("t", (4,), (2,), object, "none", shards=shards, element=TEXT)
+    write_texts("text")
+    write_texts("none")
+    assert (server.bucket / "a b/x.zarr/t/c/0").is_file()
+    assert zarr.open_array(server.bucket / "a b/x.zarr/t", mode="r")[...].tolist() == ["none"] * 4
+
+
+def test_nothing_is_put_where_a_merge_of_fill_values_found_nothing(serve):
+    server = serve()
+    create(shards=(8, 8))
+    server.take_log()
+    write(0, 0)
+    assert [r for r in changes(server) if "/c/" in r.path] == []
+
+
+def test_whole_chunks_of_fill_values_are_erased(serve):
+    """Nothing was read of them, so that there is no condition, as for whole chunks of other values."""
+    server = serve()
+    create()
+    write(0, 5, rows=2)
+    server.take_log()
+    write(0, 0, rows=2)
+    assert [r.method for r in changes(server) if "/c/" in r.path] == ["DELETE"]
+    assert not (server.bucket / "a b/x.zarr/a/c").exists()
+
+
 WRITER = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from test_s3_writing import write
 for value in range(1, 6):
+    write(int(sys.argv[2]), 0)
     write(int(sys.argv[2]), value * 10 + int(sys.argv[2]))
 """
 

@@ -16,6 +16,9 @@ import differential  # noqa: E402
 import peer_packages  # noqa: E402
 import venvs  # noqa: E402
 
+sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/support")
+from waiting import await_call  # noqa: E402
+
 SCRIPT = "zarrita.mjs"
 WORKS = 'mkdir -p node_modules/zarrita; echo "$*" >>{0}/calls'
 
@@ -93,7 +96,12 @@ def test_the_lock_is_that_of_the_installer_when_the_test_is_killed(packages):
             assert time.monotonic() < deadline
             time.sleep(0.05)
         test.kill()
-    threading.Timer(0.5, end.touch).start()
+
+    def let_it_end():
+        await_call("flock", threading.main_thread())
+        end.touch()
+
+    threading.Thread(target=let_it_end).start()
     with venvs.alone(packages / "slow"):
         assert Path(f"{started}.ended").exists()
 

@@ -8,10 +8,14 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
+
+sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/support")
+from waiting import await_call  # noqa: E402
 
 TOOLS = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"]) / "tools"
 
@@ -68,6 +72,27 @@ def machine(tmp_path):
 def test_what_passes_is_counted(machine):
     status, _, end = machine.test("format", "forky")
     assert status == 0 and end == ["2 of 2 passed, 0 skipped"]
+
+
+def test_ten_of_many_entries_are_shown(machine):
+    """More lines than a pipe takes: a reader that leaves after ten ends the writer, and the script with 141."""
+    machine.program("cmake", "mkdir -p build/release/Testing/Temporary; : >build/release/Testing/Temporary/LastTest.log")
+    entries = "".join(f'<testcase name="entry/{number}" time="{number}.5">\n' for number in range(9000))
+    (machine.root / "entries").write_text(entries)
+    machine.program("ctest", 'while [ $# -gt 0 ]; do [ "$1" != --output-junit ] || cp entries "$2"; shift; done')
+    status, head, end = machine.test("release")
+    slowest = re.findall(r"^ +([0-9.]+) s  release +entry/(\d+)$", head, re.MULTILINE)
+    assert status == 0 and slowest == [(f"{number}.5", str(number)) for number in range(8999, 8989, -1)]
+
+
+def test_no_reader_of_a_pipe_leaves_early():
+    """head, grep -q and sed's q end the program that writes, and pipefail makes that a failure, now and then."""
+    scripts = [path for path in [*TOOLS.iterdir(), *(TOOLS.parent / "tests").rglob("*.sh"), TOOLS.parent / ".ci" / "run"]
+               if path.is_file() and "pipefail" in path.read_text(encoding="utf-8", errors="replace")]
+    assert TOOLS / "test" in scripts
+    early = re.compile(r"\|\s*(head|grep -[a-zA-Z]*[qm]|sed [^|]*\bq\b)")
+    assert not [(path.name, line) for path in scripts for line in path.read_text(encoding="utf-8").splitlines()
+                if early.search(line)]
 
 
 FAILS = 'echo "E: no network" >&2; exit 1'
@@ -137,7 +162,7 @@ def test_the_chroot_is_made_beside_the_steps_before(machine):
     assert status == 0 and end == ["2 of 2 passed, 0 skipped"]
     assert log.read_text().splitlines() == [
         "packages ", "packages debootstrap debian-archive-keyring 2025.1", "format", "forky true",
-        "forky bash -c tools/install-deps || exit 3; tools/test build-plugins || true", "forky tools/test plugins"]
+        "forky bash -c tools/install-deps || exit 3; tools/install-deps python3-qgis; tools/test build-plugins || true", "forky tools/test plugins"]
     # That of the tests alone.
     assert head.count("noise") == 1 and head.index("== Format") < head.index("noise")
 
@@ -152,11 +177,11 @@ def test_later_steps_are_built_beside_the_tests(machine, status):
     machine.program("cmake", CONFIGURES + f'''
 [ $1 = --preset ] && echo "configure $2" >>{log} || echo "build $3" >>{log}''')
     machine.program("ninja", f'echo "build ahead: $2" >>{log}; touch ahead; exit {status}')
-    machine.program("ctest", f'{WAITS.format("ahead")}; echo "test $2" >>{log}')
+    machine.program("ctest", f'[[ $* = *" -N "* ]] || {{ {WAITS.format("ahead")}; echo "test $2" >>{log}; }}')
     done, _, end = machine.test("release", "asan")
     assert done == 0 and end == ["2 of 2 passed, 0 skipped"]
     assert log.read_text().splitlines() == [
-        "configure release", "build release", "configure asan", "build ahead: build/asan", *2 * ["test release"],
+        "configure release", "build release", "configure asan", "build ahead: build/asan", "test release",
         "configure asan", "build asan", "test asan"]
 
 
@@ -179,22 +204,23 @@ def test_a_build_is_ended_once_and_only_while_it_runs(machine, rest, ended):
     (1 << 40, 1 << 40, "exit 1", True), (1 << 40, 1000, "exit 0", True), (1 << 40, 1000, "exit 1", False),
     (1000, 1 << 40, "exit 0", False)])
 def test_files_are_in_memory_where_there_is_room(machine, available, free, mount, there):
-    """Of all steps but the release, and of a part of that; in a file system of their own where that of the machine
-    is small."""
+    """Of all steps, but for a part of the release with --all; in a file system of their own where that of the
+    machine is small."""
     memory = machine.root / "memory"
     memory.mkdir()
     place = str(memory) if there else ""
     machine.program("nproc", "echo 1")  # what is needed grows with it
-    machine.program("awk", f"[[ $1 = *MemAvailable* ]] && echo {available}")  # in KiB
+    machine.program("awk", f"[[ $1 != *MemAvailable* ]] || echo {available}")  # in KiB
     machine.program("df", f"echo Avail; echo {free}")
     machine.program("mount", mount)
     for name in ("cmake", "ninja"):
         machine.program(name, CONFIGURES)
-    machine.program("ctest", 'echo "place=${TMPDIR-}"')
+    machine.program("ctest", '[[ $* = *" -N "* ]] || echo "place=${TMPDIR-}"')
     environment = {name: value for name, value in os.environ.items() if name != "TMPDIR"}
     environment["ZARRBRIDGE_MEMORY"] = str(memory)
-    status, head, _ = machine.test("release", "asan", environment=environment)
-    assert status == 0 and re.findall("^place=(.*)$", head, re.MULTILINE) == ["", place, place]
+    for options, places in ([], [place, place]), (["--all"], ["", place, place]):
+        status, head, _ = machine.test(*options, "release", "asan", environment=environment)
+        assert status == 0 and re.findall("^place=(.*)$", head, re.MULTILINE) == places
 
 
 MUCH = 1 << 40  # KiB
@@ -215,13 +241,42 @@ def test_the_limit_of_a_container_bounds_the_memory(machine, limit, room):
     lines = [f"MemAvailable: {MUCH} kB", "HugePages_Total: 0", *map(str, limit)]
     machine.program("cat", "\n".join(f"echo {line}" for line in lines))
     machine.program("cmake", CONFIGURES)
-    machine.program("ctest", 'echo "place=${TMPDIR-}"')
+    machine.program("ctest", '[[ $* = *" -N "* ]] || echo "place=${TMPDIR-}"')
     memory, disk = str(machine.root / "memory"), str(machine.root)
     os.mkdir(memory)
     status, head, _ = machine.test(
         "asan", environment=os.environ | {"TMPDIR": disk, "ZARRBRIDGE_MEMORY": memory})
     assert status == 0 and re.findall("^place=(.*)$", head, re.MULTILINE) == [memory if room else disk]
     assert f"\nTemporary files: {f'in memory, in {memory}' if room else f'on the disk, in {disk}'}\n" in head
+
+
+REPORT = """<testcase name="{0}" classname="{0}" time="{1}" status="run">"""
+
+
+def test_the_end_tells_what_took_long_and_what_was_left_out(machine):
+    for name in ("cmake", "ninja"):
+        machine.program(name, CONFIGURES)
+    reports = "\n".join(REPORT.format(f"entry{number}", number + 0.25) for number in range(12))
+    machine.program("ctest", f"""
+for word; do [[ $word != *.xml ]] || cat >"$word" <<<'{reports}'; done
+[[ $* != *" -N "* ]] || printf '  Test  #1: one\\n  Test #12: two_two\\n'""")
+    status, head, _ = machine.test("release")
+    assert status == 0
+    slowest = head.partition("\n== Slowest entries\n")[2].splitlines()[:10]
+    assert slowest == [f"{number + 0.2:8.1f} s  release  entry{number}" for number in range(11, 1, -1)]
+    assert "\n2 of release: one two_two\nRandom tests at length\nThe step forky\n" in head
+    status, head, end = machine.test("--all", "release")
+    assert status == 0 and "Left out" not in head and "Seed: ZARRBRIDGE_SEED=" in head
+    assert re.search(r"\n== Times\nPackages \d+:\d\d\n  of which building \d+:\d\d\nrelease \d+:\d\d\nall ", head)
+
+
+def test_all_makes_random_tests_long_with_a_seed_of_their_own(machine):
+    machine.program("cmake", CONFIGURES)
+    machine.program("ctest", 'echo "$ZARRBRIDGE_TEST_LENGTH $ZARRBRIDGE_SEED"')
+    given = os.environ | {"ZARRBRIDGE_SEED": "71"}
+    assert "\nlong 71\n" in machine.test("--all", "release", environment=given)[1]
+    seeds = {re.search("^long (.*)$", machine.test("--all", "release")[1], re.MULTILINE)[1] for _ in range(3)}
+    assert len(seeds) > 1
 
 
 def test_steps_without_a_chroot_make_none(machine):
@@ -309,7 +364,7 @@ def test_runs_in_one_chroot_wait_for_each_other(chroot):
         wait_until((chroot.root / "runs").exists)
         assert not is_free(lock)
         with enter(chroot) as two:
-            time.sleep(0.2)
+            await_call("flock", two)
             end.touch()
             assert one.wait(300) == two.wait(300) == 0
     assert (chroot.root / "log").read_text().split() == ["make", "run", "end", "run", "end"]

@@ -294,3 +294,4 @@ def need_mounts():
 ALL = {"plain": Plain(), "strategies": Strategies(), "kills": Kills(), "moves": Moves(), "full": Full(),
        "users": Users(), "users-killed": UsersKilled(), "clocks": Clocks(), "locks": Locks(),
        "overlay": Overlay()}
+SHORT = ("kills", "moves")

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Mixed use of stores, for minutes or hours: README.md.
 
-    soak.py MINUTES [--seed N] [--only PROFILE] [--logs DIRECTORY]
+    soak.py [MINUTES] [--seed N] [--only PROFILE ...] [--logs DIRECTORY]
+
+Without MINUTES it takes what the length of tests says (tests/support/length.py): 30 seconds of the profiles that found
+most, or two minutes of all.
 """
 import argparse
 import collections
@@ -13,7 +16,8 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "actors"))
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / "actors"), str(TESTS / "support")]
 
 import filesystems  # noqa: E402
 import profiles  # noqa: E402
@@ -21,6 +25,7 @@ from account import Account  # noqa: E402
 from actors import Actor  # noqa: E402
 from check import Check  # noqa: E402
 from history import Node  # noqa: E402
+from length import SEED, by_length  # noqa: E402
 
 ROUND = 8.0  # seconds
 
@@ -153,16 +158,21 @@ def run_round(name, number, seed, seconds, logs, tally):
 
 def main():
     parser = argparse.ArgumentParser(prog="soak")
-    parser.add_argument("minutes", type=float)
-    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
-    parser.add_argument("--only", choices=profiles.ALL)
+    parser.add_argument("minutes", type=float, nargs="?")
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--only", choices=profiles.ALL, nargs="+")
     parser.add_argument("--logs", type=pathlib.Path, help="of rounds with findings")
     options = parser.parse_args()
     os.umask(0o022)
     filesystems.why_no_mounts()  # now, since earlier threads do not see mounts
     logs = options.logs or pathlib.Path("soak-logs")
     logs.mkdir(parents=True, exist_ok=True)
-    names = [options.only] if options.only else list(profiles.ALL)
+    names = options.only or list(profiles.ALL)
+    if options.minutes is None:
+        options.minutes, options.seed = by_length(0.5, 2.0, 60.0), SEED
+        names = by_length(list(profiles.SHORT), names)
+    elif options.seed is None:
+        options.seed = random.randrange(1 << 32)
     tallies = []
     print(f"seed {options.seed}, logs of rounds with findings in {logs}", flush=True)
     print("profile       rounds  writes  attrs  changes   reads  kills  refused  findings")

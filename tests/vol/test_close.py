@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A chunk that cannot be stored when a file is closed is told once, and the process goes on: here
-because another program has changed the array, in tests/fault because system calls fail."""
+because another program has changed the array, in tests/fault because system calls fail. Each handle hears
+of its own data."""
+
+import shutil
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -127,3 +131,90 @@ def test_an_id_of_the_same_file_tells_nothing(new_store):
         assert f["d"].file == f  # its id is closed without a word
     with pytest.raises(CLOSING, match="shape"):
         f.close()
+
+
+class Blocked:
+    """Two handles with data that wait, of arrays of which one cannot be written: a file is where its chunks
+    belong."""
+
+    def __init__(self, new_store):
+        self.path, group = new_store()
+        for name in "ab":
+            group.create_array(name, shape=(100,), dtype="u1", chunks=(100,))
+        group.create_group("g")
+        self.first, self.second = h5py.File(self.path, "r+"), h5py.File(self.path, "r+")
+        self.held = self.first["a"], self.second["b"]
+        self.held[0][:10] = 1
+        self.held[1][:20] = 2
+        self.place = Path(self.path, "a", "c")
+        self.place.write_bytes(b"")
+
+    def unblock(self):
+        self.place.unlink()
+
+    def stored(self, name):
+        return int(np.count_nonzero(zarr.open_array(f"{self.path}/{name}", mode="r")[...]))
+
+
+@pytest.fixture
+def blocked(new_store):
+    return Blocked(new_store)
+
+
+def test_what_waits_in_other_handles_is_kept(blocked):
+    blocked.second["g"].attrs["n"] = 3
+    blocked.second["b"].attrs["n"] = 4
+    with pytest.raises(CLOSING, match="cannot"):
+        blocked.first.close()
+    blocked.unblock()
+    blocked.second.flush()
+    assert blocked.stored("b") == 20 and blocked.stored("a") == 0
+    group = zarr.open_group(blocked.path, mode="r")
+    assert group["g"].attrs["n"] == 3 and group["b"].attrs["n"] == 4
+    blocked.second.close()
+
+
+def test_a_loss_is_told_to_its_handle_alone(blocked):
+    blocked.second.flush()
+    blocked.second.close()
+    assert blocked.stored("b") == 20
+    with pytest.raises(CLOSING, match="cannot"):
+        blocked.first.close()
+    blocked.unblock()
+    with h5py.File(blocked.path, "r+") as f:  # with a writer of its own
+        f["a"][:5] = 3
+    assert blocked.stored("a") == 5
+
+
+def test_what_another_flush_could_not_store_goes_on_waiting(blocked):
+    blocked.second.close()
+    blocked.unblock()
+    blocked.first.close()
+    assert blocked.stored("a") == 10
+
+
+def test_an_array_of_two_handles_goes_on_waiting(blocked):
+    held = blocked.second["a"]
+    held[50:] = 4
+    with pytest.raises(CLOSING, match="cannot"):
+        blocked.first.close()
+    blocked.unblock()
+    blocked.second.close()
+    assert blocked.stored("a") == 60 and held is not None
+
+
+def test_data_after_the_close_of_their_file_are_told_to_those_who_can_hear(blocked):
+    blocked.unblock()
+    low = h5py.h5d.open(blocked.first.id, b"a")
+    h5py.h5f.FileID(blocked.first.id.id)  # keeps h5py from closing the dataset with the file
+    blocked.first.id.close()
+    assert blocked.stored("a") == 10
+    space = low.get_space()
+    space.select_hyperslab((40,), (1,))
+    low.write(h5py.h5s.create_simple((1,)), space, np.array([9], "u1"))
+    shutil.rmtree(blocked.place)
+    blocked.place.write_bytes(b"")
+    low.close()
+    for call in (blocked.second.flush, blocked.second.close):
+        with pytest.raises(CLOSING, match="cannot"):
+            call()

@@ -19,6 +19,9 @@ from conftest import build_dir, environment, run, run_python, tool
 from test_links import side
 from test_refresh import refresh
 
+sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/support")
+from waiting import await_call  # noqa: E402
+
 
 @pytest.fixture(params=["x.h5", "x.zarr"])
 def path(request, tmp_path):
@@ -597,7 +600,7 @@ with h5py.File(sys.argv[1], "r+") as f:
     print("ready", flush=True)
     {CHANGE[change]}
 """, path)
-    time.sleep(0.5)  # it has read what it reads without a turn
+    await_call("clock_nanosleep", child)  # it has read what it reads without a turn
     for document in ("zarr.json", "g/d/zarr.json"):
         shutil.copy(linked / document, path / document)
     os.close(lock)
@@ -633,7 +636,7 @@ with h5py.File(sys.argv[1], "r+") as f:
     print("ready", flush=True)
     {CHANGE[change]}
 """, path)
-    time.sleep(0.1)  # it has begun
+    await_call("clock_nanosleep", other)  # for its turn
     assert side(path).get("links") is None
     go.touch()
     finish(child)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Random operations on a store and on an HDF5 file: after each, both are the same. The seed of a
-failure is in the test's name; ZARRBRIDGE_TEST_SEEDS sets the number of seeds."""
+failure is in the test's name."""
 
-import os
 import random
 
 import h5py
 import numpy as np
 import pytest
 import zarr
+from length import SEED, by_length
 
 NAMES = ["a", "b", "c", "a/x", "a/y", "b/x", "c/q", "a/x/z", "b/b"]
 
@@ -124,7 +124,7 @@ OPERATIONS = ["group", "dataset", "write", "write", "write", "resize", "delete",
               "set_attribute", "delete_attribute", "hold", "flush", "reopen", "compare"]
 
 
-@pytest.mark.parametrize("seed", range(int(os.environ.get("ZARRBRIDGE_TEST_SEEDS", "8"))))
+@pytest.mark.parametrize("seed", range(SEED, SEED + by_length(8, 8, 100)))
 def test_same_as_hdf5(tmp_path, seed):
     twins = Twins(tmp_path, seed)
     for _ in range(250):

@@ -9,10 +9,11 @@ import pytest
 import zarr
 from conftest import tool
 
-FORMS = {".hidden": "%2Ehidden", "..": "%2E.", "...": "%2E..", "__init": "%5F_init", "back\\slash": "back%5Cslash",
-         "zarr.json": "%7Aarr.json", "line\n": "line%0A", "\x7f%": "%7F%25", "%2Ehidden": "%252Ehidden",
-         "%252Ehidden": "%25252Ehidden", ".%": "%2E%25"}
-PLAIN = ["_x", "a.b", "100%", "%20", "%2E", "%2ex", "%2Fx", "%", "%2", "%25", "a%5Cb%zz", "zarr.json2", "gr\u00fcn"]
+FORMS = {"..": "%2E.", "...": "%2E..", "__init": "%5F_init", "back\\slash": "back%5Cslash",
+         "zarr.json": "%7Aarr.json", "line\n": "line%0A", "\x7f%": "%7F%25", "%5F_x": "%255F_x",
+         "%255F_x": "%25255F_x", "__%": "%5F_%25", ".zattrs": "%2Ezattrs", ".0.zb-journal": "%2E0.zb-journal",
+         ".a.1.2.zb-tmp": "%2Ea.1.2.zb-tmp", "__attribute.0123456789abcdef": "%5F_attribute.0123456789abcdef"}
+PLAIN = [".hidden", "..a", "%2Ehidden", "_x", "a.b", "100%", "%20", "%2E", "%2ex", "%2Fx", "%", "%2", "%25", "a%5Cb%zz", "zarr.json2", "gr\u00fcn"]
 
 
 @pytest.fixture
@@ -123,29 +124,60 @@ def test_tools(tmp_path, path):
 
 
 def test_nodes_that_others_made_under_reserved_names(path):
-    """They are not listed, and are opened by their name."""
+    """They are listed, and changed as all others."""
     root = zarr.open_group(path, mode="w")
-    root.create_group("g", attributes={"n": 1})
-    (path / "g").rename(path / "__g")
-    with h5py.File(path, "r") as f:
-        assert list(f) == []
+    for name in ("__g", "__moved", ".hidden", "__xarray_dataarray_variable__"):
+        root.create_group(name, attributes={"n": 1})
     with h5py.File(path, "r+") as f:
-        assert f["__g"].attrs["n"] == 1
+        assert f["__g"].attrs["n"] == 1  # before the group is listed
         f["__g"].attrs["n"] = 2
+        f["__g/below"] = [1, 2]
+        assert list(f) == [".hidden", "__g", "__moved", "__xarray_dataarray_variable__"]
         with pytest.raises(ValueError, match="exists"):
             f.create_group("__g")
-        with pytest.raises((KeyError, OSError)):
-            del f["__g"]
-    with h5py.File(path, "r") as f:
-        assert f["__g"].attrs["n"] == 2
+        f.copy("__g", "copy")
+        f.move("__moved", "__new")
+        del f["__xarray_dataarray_variable__"]
+    assert sorted(zarr.open_group(path, mode="r").group_keys()) == ["%5F_new", ".hidden", "__g", "copy"]
+    with h5py.File(path, "r+") as f:
+        assert list(f) == [".hidden", "__g", "__new", "copy"]
+        assert f["__g"].attrs["n"] == 2 and list(f["__g/below"]) == list(f["copy/below"]) == [1, 2]
+        del f["__g"]
+        assert "__g" not in f
+    assert sorted(path.glob("*/zarr.json")) == [path / n / "zarr.json" for n in ("%5F_new", ".hidden", "copy")]
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_name_and_its_form(path, listed):
+    """Both nodes are there, under names that differ."""
+    root = zarr.open_group(path, mode="w")
+    for name in ("__x", "%5F_x"):
+        root.create_group(name, attributes={"stored": name})
+    with h5py.File(path, "r+") as f:
+        if not listed:
+            assert f["__x"].attrs["stored"] == "%5F_x"
+        assert list(f) == ["%5F_x", "__x"]
+        assert [f[name].attrs["stored"] for name in f] == ["__x", "%5F_x"]
+        del f["%5F_x"]
+        assert list(f) == ["__x"]
+    assert list(zarr.open_group(path, mode="r").group_keys()) == ["%5F_x"]
+
+
+def test_h5repack_of_a_store_of_xarray(path, tmp_path):
+    """xarray's name for an array without a name is one that the specification reserves."""
+    root = zarr.open_group(path, mode="w")
+    root.create_array("__xarray_dataarray_variable__", shape=(4,), dtype="i4", dimension_names=("x",))[:] = [1, 2, 3, 4]
+    tool("h5repack", path, tmp_path / "y.h5", connector="zarr")
+    with h5py.File(tmp_path / "y.h5", "r") as f:
+        assert list(f["__xarray_dataarray_variable__"]) == [1, 2, 3, 4]
 
 
 def test_long_names(path):
     with h5py.File(path, "w") as f:
-        f.create_group("." + 252 * "x")
+        f.create_group("__" + 251 * "x")
         with pytest.raises((ValueError, OSError)):
-            f.create_group("." + 253 * "x")
-        assert list(f) == ["." + 252 * "x"]
+            f.create_group("__" + 252 * "x")
+        assert list(f) == ["__" + 251 * "x"]
 
 
 def test_the_character_set_is_that_of_the_letters(path, tmp_path):

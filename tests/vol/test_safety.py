@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Lifetimes and threads: uses that would crash a process if we held our objects the wrong way."""
 
+import os
+import sys
+from pathlib import Path
+
 import pytest
 from conftest import WAYS, run_python
+
+sys.path.append(str(Path(__file__).parents[1] / "fuzz"))
+from collision import collision  # noqa: E402
 
 HAZARD = r"""
 import sys, h5py, numpy as np
@@ -45,12 +52,14 @@ with futures.ThreadPoolExecutor(4) as pool:
 print("done")
 """
 
+IMPORT_WAITING = 'import os, sys; sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/support"); import waiting'
+
 # GCC's AddressSanitizer does not guard its locks at a fork: a child inherits them held when a thread
-# of the pool is just starting, and hangs. The pool's threads get a second to start there.
-FORK = r"""
-import os, sys, h5py, time
+# of the pool is just starting, and hangs. There the fork comes when all have started.
+FORK = IMPORT_WAITING + r"""
+import os, sys, h5py
 f = h5py.File(sys.argv[1]); before = f["a"][...]
-if "libasan" in os.environ.get("LD_PRELOAD", ""): time.sleep(1)
+if "libasan" in os.environ.get("LD_PRELOAD", ""): waiting.await_idle_threads()
 child = os.fork()
 if child == 0:
     same = (f["a"][...] == before).all() and h5py.File(sys.argv[1])["a"][1, 1] == 513
@@ -59,15 +68,15 @@ assert os.waitpid(child, 0)[1] == 0 and (f["a"][...] == before).all()
 print("done")
 """
 
-LARGE = r"""
-import os, sys, time, h5py, zarr, numpy as np
+LARGE = IMPORT_WAITING + r"""
+import os, sys, h5py, zarr, numpy as np
 path = sys.argv[1] + "/l.zarr"
 a = zarr.create_array(path, shape=(64, 256, 256), chunks=(8, 64, 64), dtype="u4")
 a[...] = np.arange(64 * 65536, dtype="u4").reshape(64, 256, 256)
 def total(i):
     with h5py.File(path) as f: return int(f["l"][i * 16:(i + 1) * 16].sum(dtype="u8"))
 with h5py.File(path) as f: whole = int(f["l"][...].sum(dtype="u8"))    # starts the pool
-if "libasan" in os.environ.get("LD_PRELOAD", ""): time.sleep(1)
+if "libasan" in os.environ.get("LD_PRELOAD", ""): waiting.await_idle_threads()
 pipes = [os.pipe() for _ in range(4)]
 for i, (_, end) in enumerate(pipes):
     if os.fork() == 0:
@@ -105,3 +114,28 @@ def test_threads_and_processes(tree, code):
 
 def test_processes_after_the_pool_has_started(tmp_path):
     assert run_python(LARGE, tmp_path) == "done\n"
+
+
+COLLISION = r"""
+import sys, h5py
+f = h5py.File(sys.argv[1])
+assert f["a"][0:16].tobytes() == (16).to_bytes(8, "little") + (1 << 20).to_bytes(8, "little")
+try:
+    print(f["b"][0:1])
+except OSError as error:
+    print("16 elements" in str(error) or str(error))
+"""
+
+
+def test_documents_that_collide(tmp_path):
+    """Two arrays that caches must not take for one, whoever has chosen their documents: the numbers of one would be
+    pointers of the other."""
+    a, b, chunk = collision(16, 1 << 20)
+    (tmp_path / "zarr.json").write_text('{"zarr_format":3,"node_type":"group"}')
+    for name, document in ("a", a), ("b", b):
+        (tmp_path / name / "c").mkdir(parents=True)
+        (tmp_path / name / "zarr.json").write_bytes(document)
+    (tmp_path / "a/c/0").write_bytes(chunk)
+    os.link(tmp_path / "a/c/0", tmp_path / "b/c/0")  # of one version
+    os.utime(tmp_path / "a/c/0", (1e9, 1e9))
+    assert run_python(COLLISION, tmp_path, connector="zarr") == "True\n"

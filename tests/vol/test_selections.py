@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random selections (c_selections.c) in stores, and in .h5 files, against a model.
-
-ZARRBRIDGE_SELECTIONS=100000 tries that many instead of 10 000; ZARRBRIDGE_SELECTIONS_SEED chooses
-others.
-"""
+"""Random selections (c_selections.c) in stores, and in .h5 files, against a model."""
 
 import os
 import re
@@ -13,10 +9,10 @@ import h5py
 import numpy as np
 import pytest
 from conftest import build_dir, run
+from length import SEED, by_length
 
 PROGRAM = build_dir() / "tests" / "vol" / "vol-c-selections"
-COUNT = int(os.environ.get("ZARRBRIDGE_SELECTIONS", "10000"))
-SEED = int(os.environ.get("ZARRBRIDGE_SELECTIONS_SEED", "55"))
+COUNT = by_length(1000, 10_000, 100_000)
 
 
 @pytest.fixture

@@ -127,7 +127,7 @@ def test_netcdf(path, tmp_path):
     runs in a process of its own."""
     if importlib.util.find_spec("netCDF4") is None:
         pytest.skip("there is no netCDF4")
-    tool("h5repack", path, tmp_path / "copy.h5", connector="zarr")
+    tool("h5repack", path, tmp_path / "copy.h5", connector="zarr unreadable=text")
     code = """
 import netCDF4, sys
 print(list(netCDF4.Dataset(sys.argv[1])["good"][:]))
@@ -136,11 +136,46 @@ print(list(netCDF4.Dataset(sys.argv[1])["good"][:]))
     assert "30.0" in out
 
 
+def fails(*command, connector="zarr"):
+    """The command fails, and says which array cannot be read, and why."""
+    done = subprocess.run(list(map(str, command)), env={**os.environ, "HDF5_VOL_CONNECTOR": connector},
+                          capture_output=True, text=True)
+    assert done.returncode != 0 and any(f"/{name}" in done.stderr for name in BAD), done.stderr
+
+
+def test_a_text_is_no_copy_of_the_data(path, tmp_path):
+    """Whatever way a program takes: H5Ocopy, or reading and writing where filters or layouts change."""
+    fails("h5repack", "--enable-error-stack", path, tmp_path / "a.h5")
+    fails("h5repack", "--enable-error-stack", "-f", "GZIP=1", path, tmp_path / "b.h5")
+    fails("h5repack", "--enable-error-stack", "-l", "CONTI", path, tmp_path / "c.h5")
+    fails("h5repack", "--enable-error-stack", "-f", "GZIP=1", path, tmp_path / "d.zarr")
+    fails("h5repack", "--enable-error-stack", path, tmp_path / "e.zarr")
+    fails("h5copy", "--enable-error-stack", "-i", path, "-o", tmp_path / "e.h5", "-s", "/", "-d", "all")
+    fails("h5copy", "--enable-error-stack", "-i", path, "-o", tmp_path / "f.h5", "-s", "bad_type", "-d", "b")
+    tool("h5copy", "-i", path, "-o", tmp_path / "f.h5", "-s", "good", "-d", "good", connector="zarr")
+    with h5py.File(path, "r") as f, h5py.File(tmp_path / "g.h5", "w") as to:
+        for attempt in (lambda: f.copy(f["/"], to, name="all"), lambda: f.copy("bad_codec", to),
+                        lambda: to.create_dataset("d", data=f["bad_codec"][()])):
+            with pytest.raises((OSError, RuntimeError), match="bad_"):
+                attempt()
+        assert "lzma_of_mine" in f["bad_codec"].attrs["zarr:unreadable"]
+
+
+def test_looking_is_no_copying(path, tmp_path):
+    """In the file itself, whatever it was opened for, and beside files that are only read."""
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        f["x"] = 1
+    with h5py.File(path, "r+") as f, h5py.File(path, "r+") as again, h5py.File(tmp_path / "a.h5", "r"):
+        expect_reason(f["bad_codec"], "lzma_of_mine")
+        expect_reason(again["bad_codec"], "lzma_of_mine")
+    tool("h5dump", "-d", "/bad_codec", "-o", tmp_path / "text", path, connector="zarr")
+    assert "lzma_of_mine" in (tmp_path / "text").read_text()
+
+
 def test_h5repack_and_copies_into_hdf5(path, tmp_path):
-    tool("h5repack", path, tmp_path / "repacked.h5", connector="zarr")
+    tool("h5repack", path, tmp_path / "repacked.h5", connector="zarr unreadable=text")
     native = {**os.environ, "HDF5_VOL_CONNECTOR": "zarr"}
-    with h5py.File(tmp_path / "copied.h5", "w") as to, h5py.File(path, "r") as f:
-        f.copy(f["/"], to, name="all")
+    tool("h5copy", "-i", path, "-o", tmp_path / "copied.h5", "-s", "/", "-d", "all", connector="zarr unreadable=text")
     for file, group in (("repacked.h5", "/"), ("copied.h5", "all")):
         with h5py.File(tmp_path / file, "r") as f:
             assert list(f[group]["good"][...]) == [0, 10, 20, 30]

@@ -39,8 +39,8 @@ ZB_API enum zb_code zb_turn_end(zb_store *store, zb_turn *turn, enum zb_code cod
 
 /* Creates a group, and groups at all ancestors that have no document. ZB_ECONFLICT when the node,
    or an array above it, exists. attributes: a JSON object as text, or NULL (ZB_EINVAL for anything
-   else). Names are UTF-8 without control characters and backslashes; they do not begin with "." or
-   "__" and are not "zarr.json" (core specification, "Node names"); else ZB_EINVAL. */
+   else). Names are UTF-8 without control characters and backslashes, not of dots alone, and not
+   reserved (zb_name_is_reserved); else ZB_EINVAL. */
 ZB_API enum zb_code zb_group_create(zb_store *store, const char *path, const char *attributes,
                                     zb_node **out, zb_error *err);
 
@@ -91,7 +91,7 @@ ZB_API enum zb_code zb_array_resize(const zb_node *array, const uint64_t *shape,
 
 /* A hidden array belongs to one node, group or array, and is no node of the hierarchy: it holds
    what the owner's document cannot hold, as a large attribute. It lies right below its owner under
-   a name that begins with "__", which the specification reserves: no listing, walk or block of
+   a name that is "__attribute." and 16 hexadecimal digits: no listing, walk or block of
    consolidated metadata has it. It is copied, moved, deleted and verified with its owner.
 
    Creates one. ZB_EINVAL for another name; ZB_ECONFLICT when it exists. Otherwise as

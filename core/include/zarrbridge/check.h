@@ -18,12 +18,14 @@ enum zb_finding_kind {
     ZB_FINDING_DAMAGED,   /* breaks a checksum or a rule of the format, or is a zarr.json that is
                              missing in a directory above nodes */
     ZB_FINDING_TRUNCATED, /* too short for its content */
-    ZB_FINDING_ORPHANED, /* nothing leads to it: a chunk beyond the grid, one of no array, a foreign
-                            file */
-    ZB_FINDING_STALE,    /* left by a writer that was killed, or out of date: temporary files,
+    ZB_FINDING_ORPHANED,  /* nothing leads to it: a chunk beyond the grid, or of no array */
+    ZB_FINDING_STALE,     /* left by a writer that was killed, or out of date: temporary files,
                             journals, consolidated metadata. zb_store_repair sees to it */
-    ZB_FINDING_UNCHECKED /* this version cannot read it, this user may not, or it could not be had
-                            from the network; the message says why */
+    ZB_FINDING_UNCHECKED, /* this version cannot read it, this user may not, or it could not be had
+                             from the network; the message says why */
+    ZB_FINDING_FOREIGN    /* a file that is no part of a store and cannot become one, by its name: a
+                             README, .DS_Store. Told where a node is in a directory above, and no
+                             fault of the store */
 };
 
 typedef struct zb_finding {
@@ -40,7 +42,8 @@ typedef int (*zb_finding_fn)(void *context, const zb_finding *finding);
 typedef struct zb_verify_summary {
     uint64_t nodes, objects, inner_chunks; /* looked at; objects are chunks and shards */
     uint64_t bytes;                        /* of the objects */
-    uint64_t findings;
+    uint64_t findings;                     /* but for foreign files */
+    uint64_t foreign;
 } zb_verify_summary;
 
 /* "damaged", "truncated", ... Static storage. */

@@ -145,9 +145,12 @@ ZB_API enum zb_format zb_dtype_format(zb_dtype dtype);
    "struct{x: float32, t: numpy.datetime64[10us]}". Returns text. */
 ZB_API const char *zb_dtype_print(zb_dtype dtype, char *text, size_t size);
 
-/* The Zarr name without detail ("uint16", "complex64", "r24", "string"), cut off to 23 bytes: some
-   of small complex numbers are longer. text needs 24 bytes; returned again. */
-ZB_API const char *zb_dtype_name(zb_dtype dtype, char text[24]);
+/* Bytes for each name of a type, with the end. */
+#define ZB_DTYPE_NAME_SIZE 32
+
+/* The Zarr name without detail ("uint16", "complex64", "r24", "string",
+   "complex_float8_e4m3b11fnuz"), in text, which is returned again. */
+ZB_API const char *zb_dtype_name(zb_dtype dtype, char text[ZB_DTYPE_NAME_SIZE]);
 
 /* True if zb_array_read can convert elements of `from` into `to`:
    - numbers into numbers, complex ones into complex ones, small ones included (but no 64-bit

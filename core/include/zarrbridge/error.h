@@ -59,7 +59,8 @@ enum zb_code {
 /* Owned by the caller; plain data, may be copied. */
 typedef struct zb_error {
     enum zb_code code;
-    int sys_errno;                 /* errno of the failed system call, or 0 */
+    int sys_errno; /* errno of the failed system call, or 0. EREMOTEIO: a server has not answered
+                      a request in all of its tries */
     char message[ZB_MESSAGE_SIZE]; /* UTF-8, one line, no newline; cut when too long */
 } zb_error;
 

@@ -173,6 +173,13 @@ ZB_API zb_chunk_run zb_array_run_at(const zb_node *array, uint32_t dim, size_t i
    ZB_ELIMIT for `children` names in one directory. */
 ZB_API enum zb_code zb_array_storage_size(const zb_node *array, uint64_t *bytes, zb_error *err);
 
+/* Whether a name is reserved, so that no node can be created under it: the specification keeps
+   names that begin with "__" and "zarr.json" for itself, version 2 those of its documents, and this
+   library the exact forms of those that it gives to temporary objects, notes and hidden arrays.
+   Other programs make nodes under names that begin with "__" (xarray does for arrays without a
+   name): they are listed, read, changed, copied, moved and deleted as all others. */
+ZB_API bool zb_name_is_reserved(const char *name);
+
 #ifdef __cplusplus
 }
 #endif

@@ -35,9 +35,12 @@ typedef struct zb__json_container {
      members. */
 enum zb_code zb__json_parse_document(const char *text, size_t size, zb_json **out, zb_error *err);
 
-/* The same without the entries of consolidated metadata: they are checked, apart from members that
-   stand twice, and their map is an object without members in the tree. Its place is that of the
-   whole map. The entries do not count as values. */
+/* A text that users have put there as a whole is read like these members. */
+enum zb_code zb__json_parse_users(const char *text, size_t size, zb_json **out, zb_error *err);
+
+/* Like zb__json_parse_document, without the entries of consolidated metadata: they are checked,
+   apart from members that stand twice, and their map is an object without members in the tree. Its
+   place is that of the whole map. The entries do not count as values. */
 enum zb_code zb__json_parse_outline(const char *text, size_t size, zb_json **out, zb_error *err);
 
 /* The places of these entries, in the order of the text: they live as long as the tree. So nobody

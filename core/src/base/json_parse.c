@@ -342,16 +342,18 @@ static enum zb_code parse_value(parser *p, zb_json **out) {
 
 /* ---- Documents ---------------------------------------------------------------------------- */
 
-static enum zb_code parse(const char *text, size_t size, bool is_document, bool is_outline,
-                          zb_json **out, zb_error *err) {
+enum reading { STRICT, DOCUMENT, OUTLINE, USERS };
+
+static enum zb_code parse(const char *text, size_t size, enum reading reading, zb_json **out,
+                          zb_error *err) {
     const zb_limits *limits = zb_limits_get();
     document *d = calloc(1, sizeof *d);
-    parser p = {.s = {.text = text, .size = size, .err = err},
+    parser p = {.s = {.text = text, .size = size, .err = err, .is_lenient = reading == USERS},
                 .document = d,
                 .depth_limit = limits->json_depth < DEPTH_MAX ? limits->json_depth : DEPTH_MAX,
                 .values_limit = limits->json_values,
-                .is_document = is_document,
-                .is_outline = is_outline};
+                .is_document = reading == DOCUMENT || reading == OUTLINE,
+                .is_outline = reading == OUTLINE};
     zb_json *root;
     if (!d)
         return zb__scan_no_memory(&p.s);
@@ -368,15 +370,19 @@ static enum zb_code parse(const char *text, size_t size, bool is_document, bool 
 }
 
 enum zb_code zb_json_parse(const char *text, size_t size, zb_json **out, zb_error *err) {
-    return parse(text, size, false, false, out, err);
+    return parse(text, size, STRICT, out, err);
 }
 
 enum zb_code zb__json_parse_document(const char *text, size_t size, zb_json **out, zb_error *err) {
-    return parse(text, size, true, false, out, err);
+    return parse(text, size, DOCUMENT, out, err);
 }
 
 enum zb_code zb__json_parse_outline(const char *text, size_t size, zb_json **out, zb_error *err) {
-    return parse(text, size, true, true, out, err);
+    return parse(text, size, OUTLINE, out, err);
+}
+
+enum zb_code zb__json_parse_users(const char *text, size_t size, zb_json **out, zb_error *err) {
+    return parse(text, size, USERS, out, err);
 }
 
 const zb_json_place *zb__json_left_out(const zb_json *root, size_t *count) {

@@ -173,7 +173,7 @@ static bool has_lines(const zb_json *container) {
     return child != NULL;
 }
 
-static void write_name_of(zb_json_writer *w, const zb_json *member) {
+void zb__json_write_name_of(zb_json_writer *w, const zb_json *member) {
     if (!member->raw_name) {
         zb_json_write_name(w, zb_json_name(member));
         return;
@@ -191,7 +191,7 @@ static void write_container(zb_json_writer *w, const zb_json *value, bool object
     w->level++;
     for (const zb_json *child = zb_json_first(value); child; child = zb_json_next(child)) {
         if (object)
-            write_name_of(w, child);
+            zb__json_write_name_of(w, child);
         zb_json_write_value(w, child);
     }
     w->level--;

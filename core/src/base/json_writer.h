@@ -26,6 +26,9 @@ static inline zb_json_writer zb__json_indented(unsigned level) {
 /* A string of `size` bytes, in which NULs are escaped, too. */
 void zb__json_write_text(zb_json_writer *writer, const char *text, size_t size);
 
+/* The name of a member that was parsed, as it stood. */
+void zb__json_write_name_of(zb_json_writer *writer, const zb_json *member);
+
 /* NaN and infinities too; size: 8 double, 4 float, 2 float16. */
 void zb__json_write_real(zb_json_writer *writer, double value, uint32_t size);
 

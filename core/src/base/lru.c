@@ -155,6 +155,8 @@ zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const uint64_t *
                           size_t size) {
     if (!version || lru->budget == 0 || (weight(size) > lru->budget && size > lru->most))
         return NULL;
+    if (key->kind == 0 || size < key->size)
+        return NULL;
     pthread_mutex_lock(&lru->lock);
     zb__lru_item *evicted = evict(lru, size);
     pthread_mutex_unlock(&lru->lock);

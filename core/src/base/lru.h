@@ -14,8 +14,12 @@
 
 #include "base/slab.h"
 
+/* What an item is called, and what its data are: an item of another kind or size is never found,
+   whatever its words, so that a wrong word cannot make its user read beyond it. */
 typedef struct zb__lru_key {
     uint64_t word[4];
+    uint64_t kind; /* of the data: a number from 1 on, which the users of a cache agree on */
+    uint64_t size; /* bytes of the data that its users rely on */
 } zb__lru_key;
 
 /* The version of the object that an item's data come from: words that are only compared. */
@@ -55,7 +59,8 @@ zb__lru_item *zb__lru_get(zb__lru *lru, const zb__lru_key *key, const uint64_t *
 bool zb__lru_has_like(zb__lru *lru, const zb__lru_key *key);
 
 /* A new item of `size` bytes with one reference, not in the table yet: fill data, lo and hi, then
-   put it. NULL when it would not fit or memory runs out. */
+   put it. NULL when it would not fit or memory runs out, or the key has no kind or a larger
+   size. */
 zb__lru_item *zb__lru_new(zb__lru *lru, const zb__lru_key *key, const uint64_t *version,
                           size_t size);
 

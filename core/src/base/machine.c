@@ -9,6 +9,7 @@
  */
 #include "base/machine.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -179,11 +180,26 @@ uint64_t zb__cgroup_memory(const char *root) {
 
 /* ---- The machine ---- */
 
+/* The processors that this thread may run on; 0: not known. The system refuses a set that is too
+   small for all processors of the machine. */
+static size_t usable_processors(void) {
+    enum { MOST = 1 << 20 };
+    for (size_t places = CPU_SETSIZE; places <= MOST; places *= 2) {
+        const size_t size = CPU_ALLOC_SIZE(places);
+        cpu_set_t *set = CPU_ALLOC(places);
+        if (!set)
+            return 0;
+        const bool fits = sched_getaffinity(0, size, set) == 0, grows = !fits && errno == EINVAL;
+        const size_t count = fits ? (size_t)CPU_COUNT_S(size, set) : 0;
+        CPU_FREE(set);
+        if (!grows)
+            return count;
+    }
+    return 0;
+}
+
 size_t zb__machine_processors(void) {
-    cpu_set_t set;
-    size_t count = 1;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        count = (size_t)CPU_COUNT(&set);
+    size_t count = usable_processors();
     size_t granted = zb__cgroup_processors("");
     count = count < granted ? count : granted;
     return count ? count : 1;

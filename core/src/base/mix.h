@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Words that stand for others, which nobody chooses to collide. */
+/* Words that stand for others in tables, whose items are then compared: each step can be undone, so
+   that whoever chooses the words can make them collide. */
 #ifndef ZB_BASE_MIX_H
 #define ZB_BASE_MIX_H
 

@@ -14,7 +14,7 @@ typedef struct zb__name {
     bool is_prefix;    /* in a listing: has names below; in a list of nodes: is an array */
     bool is_link;      /* a symbolic link */
     bool is_older;     /* in a list of nodes: of version 2 */
-    bool has_hidden;   /* of a group: there are names that begin with "__" in it */
+    bool has_hidden;   /* of a group: there are hidden arrays in it */
     bool leads_back;   /* in a listing: a link to a prefix above it */
     bool has_document; /* of a child: the listing has shown one of its node */
 } zb__name;

@@ -17,6 +17,7 @@
 #include "node/node.h"
 #include "node/open.h"
 #include "node/path.h"
+#include "node/reserved.h"
 #include "node/served.h"
 #include "node/v2.h"
 #include "store/state.h"
@@ -70,7 +71,9 @@ static enum zb_code add_missing(zb__change *change, const char *path, zb_error *
     zb__built built;
     if (contains(&change->missing, path))
         return ZB_OK;
-    enum zb_code code = zb__build_group(NULL, &built, err);
+    enum zb_code code = zb__path_check_new(path, err);
+    if (!code)
+        code = zb__build_group(NULL, &built, err);
     if (code)
         return code;
     zb_json_free(built.json); /* without places in the text */

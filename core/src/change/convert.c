@@ -5,17 +5,30 @@
  * that readers of version 3 share. zstd, gzip and blosc stay as they are; all others, filters
  * included, make place for the default. Nodes of version 3 are copied as they are.
  *
- * The walk goes by the chunks that are stored, and by the grid where the store cannot list. After a
- * failure the whole copy is deleted; a kill leaves it half made.
+ * The walk goes by the chunks that are stored, and by the grid where the store cannot list. Files
+ * of other programs are copied as they are, but not where they would be chunks of version 3. After
+ * a failure the nodes of the copy are deleted, and no others; a kill leaves it half made.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "change/change.h"
 #include "change/copy.h"
+#include "change/copy_content.h"
 #include "change/copy_named.h"
+#include "change/copy_note.h"
+#include "change/create.h"
+#include "change/remove.h"
 #include "codec/table.h"
+#include "model/array.h"
+#include "model/keys.h"
+#include "node/current.h"
 #include "node/node.h"
+#include "node/notes.h"
 #include "node/path.h"
+#include "node/reserved.h"
+#include "node/v2.h"
+#include "node/version.h"
 #include "node/walk.h"
 #include "store/state.h"
 #include "zarrbridge/change.h"
@@ -29,6 +42,8 @@ static const uint64_t most_bytes = UINT64_C(64) << 20;
 typedef struct converting {
     zb_store *from, *to;
     const char *from_path, *to_path;
+    zb_node **made; /* the nodes of the copy so far */
+    size_t count;   /* of them */
 } converting;
 
 /* The chunks in hand, of one array. */
@@ -110,7 +125,7 @@ static enum zb_code convert_chunks(const zb_node *node, const zb_node *copy, zb_
     b->node = node;
     enum zb_code code = zb_writer_open(copy, &options, &b->writer, err);
     if (!code)
-        code = node->store->hints.can_list ? zb__chunks_each(node, take_chunk, b, err)
+        code = node->store->hints.can_list ? zb__chunk_places_each(node, take_chunk, b, err)
                                            : zb__named_chunks(node, take_chunk, b, err);
     if (!code)
         code = batch_run(b, err);
@@ -120,7 +135,65 @@ static enum zb_code convert_chunks(const zb_node *node, const zb_node *copy, zb_
     return code ? code : closed;
 }
 
+/* ---- Files of other programs ---- */
+
+static enum zb_code copy_others(const converting *c, const zb__names *others, zb_error *err) {
+    const zb__names none = {.count = 0};
+    zb__copying copying = {.from = c->from,
+                           .to = c->to,
+                           .from_path = c->from_path,
+                           .to_path = c->to_path,
+                           .nodes = &none,
+                           .others = *others};
+    zb__copying_begin(&copying);
+    const enum zb_code code = zb__copy_objects(&copying, err);
+    copying.undo = true;
+    if (code)
+        (void)zb__copy_objects(&copying, NULL);
+    zb__copying_end(&copying);
+    return code;
+}
+
+/* What an array of version 2 has in its directory besides chunks and documents. */
+typedef struct gathering {
+    const zb_node *node, *copy;
+    zb__names others;
+} gathering;
+
+static enum zb_code take_other(void *context, const char *key, zb_error *err) {
+    gathering *g = context;
+    const zb__array *old = g->node->array, *new = g->copy->array;
+    const char *below = zb__path_below(key, g->node->path), *name = zb__path_name(key);
+    uint64_t index[ZB_MAX_NDIM];
+    if (zb__v2_is_metadata(name) || zb__object_is_ours(name) ||
+        zb__chunk_key_parse(&old->keys, old->info.ndim, below, index))
+        return ZB_OK;
+    if (strcmp(name, "zarr.json") == 0 ||
+        zb__chunk_key_parse(&new->keys, new->info.ndim, below, index))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "'%s' is no part of the array, and would be one in version 3: move it away",
+                       key);
+    return zb__names_add_listed(&g->others, (zb__name){.text = strdup(key)}, err);
+}
+
+static enum zb_code copy_others_of_array(const converting *c, const zb_node *node,
+                                         const zb_node *copy, zb_error *err) {
+    gathering g = {.node = node, .copy = copy};
+    enum zb_code code = c->from->hints.can_list
+                            ? zb__keys_below(c->from, node->path, NULL, take_other, &g, err)
+                            : ZB_OK;
+    if (!code)
+        code = copy_others(c, &g.others, err);
+    zb__names_free(&g.others);
+    return code;
+}
+
 /* ---- Nodes ---- */
+
+/* The caller has made room for it. */
+static void note_made(converting *c, zb_node *node) {
+    c->made[c->count++] = node;
+}
 
 /* The codecs of bytes that stay, as a list in JSON; *out is NULL where the default takes the place
    of what goes. The caller frees. */
@@ -158,7 +231,7 @@ static enum zb_code codecs_of(const zb_array_info *info, char **out, zb_error *e
     return ZB_OK;
 }
 
-static enum zb_code convert_array(const zb_node *node, zb_store *to, const char *path,
+static enum zb_code convert_array(converting *c, const zb_node *node, const char *path,
                                   const char *attributes, zb_error *err) {
     const zb_array_info *info = &node->array->info;
     char *codecs = NULL;
@@ -173,26 +246,36 @@ static enum zb_code convert_array(const zb_node *node, zb_store *to, const char 
                                 .dimension_names = info->dimension_names,
                                 .attributes = attributes};
     if (!code)
-        code = zb_array_create(to, path, &spec, &copy, err);
-    if (!code)
-        code = convert_chunks(node, copy, err);
-    zb_node_release(copy);
+        code = zb__array_create_copy(c->to, path, &spec, &copy, err);
     free(codecs);
-    return code;
+    if (code)
+        return code;
+    note_made(c, copy);
+    code = convert_chunks(node, copy, err);
+    return code ? code : copy_others_of_array(c, node, copy, err);
 }
 
 /* Without the nodes below. */
-static enum zb_code copy_group(const converting *c, const zb_node *group, const char *target,
+static enum zb_code copy_group(converting *c, const zb_node *group, const char *target,
                                const char *attributes, zb_error *err) {
     zb_node *copy = NULL;
-    enum zb_code code = zb_group_create(c->to, target, attributes, &copy, err);
-    if (!code && group->format == 3)
-        code = zb__hidden_copy(c->from, group->path, c->to, target, err);
-    zb_node_release(copy);
+    enum zb_code code = zb__group_create_copy(c->to, target, attributes, &copy, err);
+    if (code)
+        return code;
+    note_made(c, copy);
+    return group->format == 3 ? zb__hidden_copy(c->from, group->path, c->to, target, err) : ZB_OK;
+}
+
+static enum zb_code copy_array(converting *c, const char *path, const char *target, zb_error *err) {
+    zb_node *copy = NULL;
+    enum zb_code code = zb__copy_as_it_is(c->from, path, c->to, target, NULL, err);
+    /* One that cannot be opened again is not deleted after a failure. */
+    if (!code && zb_node_open(c->to, target, &copy, NULL) == ZB_OK)
+        note_made(c, copy);
     return code;
 }
 
-static enum zb_code convert_node(const converting *c, const zb__name *entry, zb_error *err) {
+static enum zb_code convert_node(converting *c, const zb__name *entry, zb_error *err) {
     zb_node *node = NULL;
     char *attributes = NULL, *target = target_of(c, entry->text);
     enum zb_code code = target ? zb_node_open(c->from, entry->text, &node, err)
@@ -202,19 +285,76 @@ static enum zb_code convert_node(const converting *c, const zb__name *entry, zb_
     if (!code && !node->array)
         code = copy_group(c, node, target, attributes, err);
     else if (!code && node->format == 3)
-        code = zb__copy_as_it_is(c->from, entry->text, c->to, target, NULL, err);
+        code = copy_array(c, entry->text, target, err);
     else if (!code)
-        code = convert_array(node, c->to, target, attributes, err);
+        code = convert_array(c, node, target, attributes, err);
     zb_node_release(node);
     free(attributes);
     free(target);
     return code;
 }
 
-static enum zb_code convert(const converting *c, const zb__names *nodes, zb_error *err) {
+/* Whether the node is still the one that was made, with no node below: other programs may have
+   deleted it, and made others at its path or below it. Where the store has no identities, the
+   document must be as it was. Under the hierarchy's lock. */
+static bool is_own(const zb_node *node) {
+    const uint64_t seen = atomic_load(&((zb_node *)(uintptr_t)node)->seen);
+    zb_object_info info;
     zb__names there;
-    zb_error lost;
-    enum zb_code code = zb__path_check_new(c->to_path, err);
+    if (zb__node_still(node, NULL) || zb__document_stat(node, 0, &info, NULL) ||
+        (!node->home && seen && seen != zb__version_word(&info.validator)) ||
+        zb__nodes_at(node->store, node->path, &there, NULL))
+        return false;
+    const bool is_alone = there.count == 1;
+    zb__names_free(&there);
+    return is_alone;
+}
+
+static void delete_made(const zb_node *node) {
+    zb__change change;
+    if (zb__change_begin(node->store, &change, NULL))
+        return;
+    enum zb_code code = is_own(node) ? zb__change_above(&change, node->path, false, NULL) : ZB_EIO;
+    if (!code)
+        code = zb__change_drop(&change, NULL);
+    if (!code)
+        code = zb__node_erase(&change, node->path, NULL);
+    (void)zb__change_end(&change, code, NULL);
+}
+
+/* Children before parents. What cannot be deleted stays. */
+static void end(converting *c, bool undo) {
+    while (c->count > 0) {
+        zb_node *node = c->made[--c->count];
+        if (undo)
+            delete_made(node);
+        zb_node_release(node);
+    }
+    free(c->made);
+}
+
+static enum zb_code convert_all(converting *c, const zb__older *older, zb_error *err) {
+    const zb__names *nodes = &older->nodes;
+    enum zb_code code = ZB_OK;
+    c->made = calloc(nodes->count + 1, sizeof(zb_node *));
+    if (!c->made)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a copy");
+    /* A group without a document is in no list of nodes. */
+    if (strcmp(nodes->name[0].text, c->from_path) != 0) {
+        zb__name top = {.text = (char *)(uintptr_t)c->from_path};
+        code = convert_node(c, &top, err);
+    }
+    for (size_t i = 0; i < nodes->count && !code; i++)
+        code = convert_node(c, &nodes->name[i], err);
+    if (!code)
+        code = copy_others(c, &older->others, err);
+    end(c, code != ZB_OK);
+    return code;
+}
+
+static enum zb_code convert(converting *c, const zb__older *older, zb_error *err) {
+    zb__names there;
+    enum zb_code code = zb__path_check_target(c->from_path, c->to_path, err);
     if (!code && c->from == c->to &&
         (strcmp(c->from_path, c->to_path) == 0 || zb__path_below(c->to_path, c->from_path)))
         code = zb_fail(err, ZB_EINVAL, "the target lies within the source");
@@ -224,32 +364,24 @@ static enum zb_code convert(const converting *c, const zb__names *nodes, zb_erro
         return code;
     if (there.count > 0)
         code = zb_fail(err, ZB_ECONFLICT, "there is a node at or below /%s already", c->to_path);
+    else if (c->to->hints.can_list)
+        code = zb__place_refuse_others(c->to, c->to_path, err);
     zb__names_free(&there);
-    if (code)
-        return code;
-    /* A group without a document is in no list of nodes. */
-    if (nodes->count == 0 || strcmp(nodes->name[0].text, c->from_path) != 0) {
-        zb__name top = {.text = (char *)(uintptr_t)c->from_path};
-        code = convert_node(c, &top, err);
-    }
-    for (size_t i = 0; i < nodes->count && !code; i++)
-        code = convert_node(c, &nodes->name[i], err);
-    if (code)
-        (void)zb_node_delete(c->to, c->to_path, &lost);
-    return code;
+    return code ? code : convert_all(c, older, err);
 }
 
 enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store *to, const char *to_path,
                           zb_error *err) {
-    const converting c = {.from = from, .to = to, .from_path = from_path, .to_path = to_path};
-    zb__names older;
+    converting c = {.from = from, .to = to, .from_path = from_path, .to_path = to_path};
+    zb__older older;
     enum zb_code code = zb__copy_as_it_is(from, from_path, to, to_path, &older, err);
-    if (!code && older.count > 0) {
+    if (!code && older.nodes.count > 0) {
         code = convert(&c, &older, err);
         if (code)
             zb_error_prefix(err, code, "copying /%s of store %s to /%s of store %s", from_path,
                             from->label, to_path, to->label);
     }
-    zb__names_free(&older);
+    zb__names_free(&older.nodes);
+    zb__names_free(&older.others);
     return code;
 }

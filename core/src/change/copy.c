@@ -3,12 +3,13 @@
  * Copying and moving nodes, with all that lies below. Objects are copied as they are: nothing is
  * decoded, so nodes that this version cannot read are copied as well.
  *
- * Chunks come before documents, and the topmost document last: until that moment there is no node,
- * from then on it is complete. Only nodes are copied: a group's stray files stay behind.
+ * Files of other programs come first, then chunks, then documents, and the topmost document last:
+ * until that moment there is no node, from then on it is complete.
  *
- * A copy of a group that is killed between documents leaves nodes below a path where there is none.
- * A *note* at that path, put before the first document and erased after the last, tells the next
- * process that creates a node there that they are left-overs.
+ * A copy that is killed leaves objects below a path where there is no node. A *note* at that path,
+ * put before the first object and erased after the last, tells the next process that creates a node
+ * there that they are left-overs. Objects without it are another program's: nothing is copied to
+ * them.
  */
 #include "change/copy.h"
 
@@ -24,6 +25,7 @@
 #include "node/document.h"
 #include "node/node.h"
 #include "node/path.h"
+#include "node/reserved.h"
 #include "node/v2.h"
 #include "node/walk.h"
 #include "zarrbridge/change.h"
@@ -72,11 +74,21 @@ static enum zb_code make_room_for_array(const zb__copying *c, const char *from, 
     return code;
 }
 
+/* What is copied and then deleted loses what others write meanwhile. So that is done only where a
+   store moves nothing in one step, and for links, behind which all that is written stays. */
+static bool may_copy(const zb__copying *c) {
+    return !c->from->hints.erases_whole || zb_store_is_link(c->from, c->from_path);
+}
+
 static enum zb_code make_room(const zb__copying *c, const zb__names *nodes, zb_error *err) {
     zb__names there;
     if (!c->to->hints.can_list)
         return ZB_OK;
-    enum zb_code code = zb__killed_copy_erase(c->to, c->to_path, err);
+    /* A move in one step leaves files of others where they are, beside the node. */
+    enum zb_code code =
+        c->move && !may_copy(c) ? ZB_OK : zb__place_refuse_others(c->to, c->to_path, err);
+    if (!code)
+        code = zb__killed_copy_erase(c->to, c->to_path, err);
     if (!code)
         code = zb__nodes_at(c->to, c->to_path, &there, err);
     if (code)
@@ -115,12 +127,6 @@ static enum zb_code note_documents(const zb__copying *c, zb__change *change, con
     return ZB_OK;
 }
 
-/* What is copied and then deleted loses what others write meanwhile. So that is done only where a
-   store moves nothing in one step, and for links, behind which all that is written stays. */
-static bool may_copy(const zb__copying *c) {
-    return !c->from->hints.erases_whole || zb_store_is_link(c->from, c->from_path);
-}
-
 /* Renames where the store can; else c->moved stays false, and everything has to be copied. */
 static enum zb_code rename_nodes(zb__copying *c, zb__change *change, const zb__names *nodes,
                                  zb_error *err) {
@@ -145,12 +151,13 @@ static enum zb_code rename_nodes(zb__copying *c, zb__change *change, const zb__n
 }
 
 static enum zb_code copy_and_note(zb__copying *c, zb_error *err) {
-    bool noted = c->nodes->count > 1;
-    enum zb_code code = zb__copy_chunks(c, err);
+    const zb__name *top = &c->nodes->name[0];
+    const bool noted = c->nodes->count > 1 || c->others.count || top->is_prefix || top->has_hidden;
+    enum zb_code code = noted ? zb__copy_note(c->to, c->to_path, true, err) : ZB_OK;
+    if (!code)
+        code = zb__copy_objects(c, err);
     if (!code)
         code = zb__change_put_missing(c->change, err);
-    if (!code && noted)
-        code = zb__copy_note(c->to, c->to_path, true, err);
     if (!code)
         code = zb__copy_documents(c, err);
     /* Beside a complete node a note means nothing, so a note that stays there does no harm. */
@@ -185,12 +192,13 @@ static bool any_older(const zb__names *nodes) {
 static enum zb_code copy_nodes(zb__copying *c, zb__change *change, zb_error *err) {
     zb__names nodes;
     enum zb_code code = c->from->hints.can_list
-                            ? zb__nodes_at(c->from, c->from_path, &nodes, err)
+                            ? zb__nodes_and_others(c->from, c->from_path, &nodes, &c->others, err)
                             : zb__named_nodes(c->from, c->from_path, &nodes, err);
     if (code)
         return code;
     if (c->older && any_older(&nodes)) {
-        *c->older = nodes;
+        *c->older = (zb__older){.nodes = nodes, .others = c->others};
+        c->others = (zb__names){.count = 0};
         return ZB_OK;
     }
     const bool is_there = nodes.count > 0 && strcmp(nodes.name[0].text, c->from_path) == 0;
@@ -219,7 +227,7 @@ static enum zb_code copy_nodes(zb__copying *c, zb__change *change, zb_error *err
 static enum zb_code check_paths(const zb__copying *c, zb_error *err) {
     enum zb_code code = zb__path_check(c->from_path, err);
     if (!code)
-        code = zb__path_check_new(c->to_path, err);
+        code = zb__path_check_target(c->from_path, c->to_path, err);
     const bool is_within = c->from == c->to && (strcmp(c->from_path, c->to_path) == 0 ||
                                                 zb__path_below(c->to_path, c->from_path));
     if (!code && is_within && c->move)
@@ -254,6 +262,7 @@ static enum zb_code run(zb__copying *c, zb_error *err) {
             code = erase_source(c, &change, err);
         code = zb__change_end(&change, code, err);
     }
+    zb__names_free(&c->others);
     if (code)
         zb_error_prefix(err, code, "%s /%s of store %s to /%s of store %s",
                         c->move ? "moving" : "copying", c->from_path, c->from->label, c->to_path,
@@ -262,11 +271,11 @@ static enum zb_code run(zb__copying *c, zb_error *err) {
 }
 
 enum zb_code zb__copy_as_it_is(zb_store *from, const char *from_path, zb_store *to,
-                               const char *to_path, zb__names *older, zb_error *err) {
+                               const char *to_path, zb__older *older, zb_error *err) {
     zb__copying c = {
         .from = from, .to = to, .from_path = from_path, .to_path = to_path, .older = older};
     if (older)
-        *older = (zb__names){.count = 0};
+        *older = (zb__older){.nodes = {.count = 0}};
     return run(&c, err);
 }
 

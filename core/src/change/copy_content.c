@@ -110,9 +110,13 @@ static enum zb_code give_hidden(zb__copying *c, const char *path, zb_error *err)
 
 /* All objects below an array but its document. */
 static enum zb_code give_array(zb__copying *c, const char *path, zb_error *err) {
-    if (c->from->hints.can_list)
-        return zb__keys_below(c->from, path, "zarr.json", give_object, c, err);
+    if (c->from->hints.can_list) {
+        const enum zb_code code = c->undo ? ZB_OK : zb__chunk_prefixes_refuse(c->from, path, err);
+        return code ? code : zb__keys_below(c->from, path, "zarr.json", give_object, c, err);
+    }
     enum zb_code code = zb__named_keys(c->from, path, copy_if_there, c, err);
+    if (c->undo && code == ZB_EUNSUPPORTED) /* too many to ask for: none was copied */
+        code = ZB_OK;
     return code ? code : give_hidden(c, path, err);
 }
 
@@ -132,9 +136,11 @@ static size_t listings(const zb__copying *c) {
     return c->from->hints.can_list && zb__carrier_width(&c->carrier) ? LISTINGS : 0;
 }
 
-enum zb_code zb__copy_chunks(zb__copying *c, zb_error *err) {
+enum zb_code zb__copy_objects(zb__copying *c, zb_error *err) {
     zb__senders *threads = NULL;
     enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < c->others.count && !code; i++)
+        code = give_object(c, c->others.name[i].text, err);
     for (size_t i = 0; i < c->nodes->count && !code; i++) {
         begin_many(c);
         if (c->is_many && !threads)
@@ -228,5 +234,5 @@ bool zb__copy_undo(zb__copying *c) {
         done = target && zb__change_erase(c->change, target, i == 0, NULL) == ZB_OK && done;
         free(target);
     }
-    return zb__copy_chunks(c, NULL) == ZB_OK && done;
+    return zb__copy_objects(c, NULL) == ZB_OK && done;
 }

@@ -12,6 +12,7 @@
 #include "base/names.h"
 #include "change/carry.h"
 #include "change/change.h"
+#include "change/copy.h"
 #include "write/key_senders.h"
 
 /* What has become of a node's document at the target. */
@@ -24,12 +25,13 @@ enum zb__place {
 typedef struct zb__copying {
     zb_store *from, *to;
     const char *from_path, *to_path;
-    zb__names *older; /* NULL, or gets the nodes when one of them is of version 2 */
+    zb__older *older; /* NULL, or gets what is to be copied when a node is of version 2 */
     bool undo;        /* erase what was copied instead */
     bool move;
     bool moved;            /* moved at once, by renaming: nothing is left at from_path */
     unsigned char *places; /* enum zb__place of each of the nodes, or NULL: all are untouched */
     const zb__names *nodes;
+    zb__names others; /* keys in the source of objects that belong to no node */
     zb__change *change;
     zb__carrier carrier;
     bool is_begun;            /* an object has been copied, or erased */
@@ -46,8 +48,8 @@ void zb__copying_end(zb__copying *copying);
 /* The key or path in the target for one in the source: malloc'ed, or NULL. */
 char *zb__copy_target(const zb__copying *copying, const char *key);
 
-/* The objects of all arrays among the nodes, and of the hidden arrays of all nodes. */
-enum zb_code zb__copy_chunks(zb__copying *copying, zb_error *err);
+/* The other objects, those of all arrays among the nodes, and of the hidden arrays of all nodes. */
+enum zb_code zb__copy_objects(zb__copying *copying, zb_error *err);
 
 /* The hidden arrays of one node. */
 enum zb_code zb__copy_hidden(zb__copying *copying, const char *path, zb_error *err);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "change/hidden.h"
 #include "model/array.h"
 #include "node/node.h"
+#include "node/notes.h"
 #include "node/path.h"
 #include "write/budget.h"
 #include "write/senders.h"
@@ -73,7 +73,7 @@ static enum zb_code take_names(const char *path, const char *text, zb__names *ou
         char *name = strndup(text + 1, strcspn(text + 1, "\""));
         if (!name)
             code = zb_fail(err, ZB_ENOMEM, "out of memory for a name");
-        else if (zb__hidden_is_of_attribute(name))
+        else if (zb__hidden_is_name(name))
             code = zb__names_add_listed(out, (zb__name){.text = zb__path_join(path, name)}, err);
         free(name);
     }

@@ -6,6 +6,7 @@
 #include "change/hierarchy.h"
 #include "node/notes.h"
 #include "node/path.h"
+#include "node/walk.h"
 #include "zarrbridge/sys/store.h"
 
 static char *key_at(const char *path, zb_error *err) {
@@ -34,4 +35,25 @@ enum zb_code zb__copy_note(zb_store *store, const char *path, bool put, zb_error
         put ? zb__document_put(store, key, "", 0, err) : zb_store_erase(store, key, err);
     free(key);
     return code;
+}
+
+static enum zb_code refuse(void *context, const char *key, zb_error *err) {
+    (void)context;
+    return zb__object_is_ours(zb__path_name(key))
+               ? ZB_OK
+               : zb_fail(err, ZB_ECONFLICT,
+                         "'%s' is there already and belongs to no node: choose another place, or "
+                         "remove what is at this one",
+                         key);
+}
+
+enum zb_code zb__place_refuse_others(zb_store *store, const char *path, zb_error *err) {
+    zb_object_info info;
+    bool is_noted = false;
+    enum zb_code code = zb__copy_note_find(store, path, &is_noted, err);
+    if (code || is_noted)
+        return code;
+    if (*path && zb_store_stat(store, path, &info, NULL) == ZB_OK)
+        return refuse(NULL, path, err);
+    return zb__keys_below(store, path, NULL, refuse, NULL, err);
 }

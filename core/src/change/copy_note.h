@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The note at a path that a group is being copied to, or that a whole store is being erased at. */
+/* The note at a path that a node is being copied to, or that a whole store is being erased at, and
+   what else lies at such a path. */
 #ifndef ZB_CHANGE_COPY_NOTE_H
 #define ZB_CHANGE_COPY_NOTE_H
 
@@ -12,5 +13,9 @@ enum zb_code zb__copy_note_find(zb_store *store, const char *path, bool *out, zb
 
 /* Puts the note at the path, or erases it. */
 enum zb_code zb__copy_note(zb_store *store, const char *path, bool put, zb_error *err);
+
+/* ZB_ECONFLICT when another program's files are in the place of a new node: nothing replaces them,
+   nor do they become a part of it. Where the note is, they are left-overs. The store can list. */
+enum zb_code zb__place_refuse_others(zb_store *store, const char *path, zb_error *err);
 
 #endif

@@ -16,6 +16,7 @@
 #include "node/current.h"
 #include "node/node.h"
 #include "node/path.h"
+#include "node/reserved.h"
 #include "node/v2.h"
 #include "node/walk.h"
 #include "zarrbridge/change.h"
@@ -128,10 +129,10 @@ static enum zb_code create(zb_store *store, const char *path, const zb_node *own
     return code;
 }
 
-enum zb_code zb_group_create(zb_store *store, const char *path, const char *attributes,
-                             zb_node **out, zb_error *err) {
+enum zb_code zb__group_create_copy(zb_store *store, const char *path, const char *attributes,
+                                   zb_node **out, zb_error *err) {
     zb__built built;
-    enum zb_code code = zb__path_check_new(path, err);
+    enum zb_code code = zb__path_check_copy(path, err);
     if (!code)
         code = zb__build_group(attributes, &built, err);
     if (code)
@@ -139,15 +140,29 @@ enum zb_code zb_group_create(zb_store *store, const char *path, const char *attr
     return create(store, path, NULL, built, out, err);
 }
 
-enum zb_code zb_array_create(zb_store *store, const char *path, const zb_array_spec *spec,
-                             zb_node **out, zb_error *err) {
+enum zb_code zb__array_create_copy(zb_store *store, const char *path, const zb_array_spec *spec,
+                                   zb_node **out, zb_error *err) {
     zb__built built;
-    enum zb_code code = zb__path_check_new(path, err);
+    enum zb_code code = zb__path_check_copy(path, err);
     if (!code)
         code = zb__build_array(spec, &built, err);
     if (code)
         return zb__node_blame(store, "array", path, code, err);
     return create(store, path, NULL, built, out, err);
+}
+
+enum zb_code zb_group_create(zb_store *store, const char *path, const char *attributes,
+                             zb_node **out, zb_error *err) {
+    enum zb_code code = zb__path_check_new(path, err);
+    return code ? zb__node_blame(store, "group", path, code, err)
+                : zb__group_create_copy(store, path, attributes, out, err);
+}
+
+enum zb_code zb_array_create(zb_store *store, const char *path, const zb_array_spec *spec,
+                             zb_node **out, zb_error *err) {
+    enum zb_code code = zb__path_check_new(path, err);
+    return code ? zb__node_blame(store, "array", path, code, err)
+                : zb__array_create_copy(store, path, spec, out, err);
 }
 
 enum zb_code zb_hidden_create(const zb_node *owner, const char *name, const zb_array_spec *spec,

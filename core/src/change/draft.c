@@ -95,8 +95,10 @@ static zb_store *place_of(const zb__draft *d, const char *key) {
         return d->inner;
     if (is_document(key) && has(d->held, key))
         return d->held;
-    const bool is_absent = is_document(key) ? atomic_load(&d->state) == ZB__HOLDS
-                                            : is_own_note(d, key) || is_untouched(d, key);
+    if (is_own_note(d, key))
+        return atomic_load(&d->has_left) ? d->inner : NULL;
+    const bool is_absent =
+        is_document(key) ? atomic_load(&d->state) == ZB__HOLDS : is_untouched(d, key);
     return is_absent ? NULL : d->inner;
 }
 
@@ -240,7 +242,8 @@ static enum zb_code check_put(void *context, const char *key, zb_error *err) {
 }
 
 /* What lies at the node may have come before its document. */
-static enum zb_code hold(const zb__draft *d, const zb_put *put, zb_error *err) {
+static enum zb_code hold(zb__draft *d, const zb_put *put, zb_error *err) {
+    atomic_store(&d->has_left, false);
     enum zb_code code =
         is_untouched(d, put->key) ? ZB_OK : zb_store_mem_set(d->touched, put->key, "", 0, err);
     return code ? code : zb_store_put(d->held, put->key, put->parts, put->count, ZB_SYNC_NONE, err);
@@ -431,6 +434,7 @@ static enum zb_code take_over(zb__draft *d, zb_error *err) {
     if (code)
         return code;
     code = zb__left_overs_erase(d->inner, "", err);
+    atomic_store(&d->has_left, true);
     return zb__hierarchy_unlock(lock, code, err);
 }
 

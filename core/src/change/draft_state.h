@@ -24,6 +24,8 @@ typedef struct zb__draft {
     bool was_empty;
     atomic_int state;     /* enum zb__draft_state */
     atomic_bool is_noted; /* the note stands at the root, with the token */
+    atomic_bool has_left; /* what lies there is a killed program's; until a document is held. The
+                             note is seen then, though it is this draft's by now */
     atomic_bool is_lost;  /* another program makes a store there, or has made one */
     char token[ZB__TOKEN_SIZE];
 } zb__draft;

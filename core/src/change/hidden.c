@@ -3,28 +3,19 @@
 #include "change/hidden.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "change/change.h"
 #include "node/node.h"
+#include "node/notes.h"
 #include "node/path.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 
-#define OF_ATTRIBUTE "__attribute."
-#define DIGITS 16
-
-bool zb__hidden_is_of_attribute(const char *name) {
-    if (strncmp(name, OF_ATTRIBUTE, strlen(OF_ATTRIBUTE)) != 0)
-        return false;
-    const char *digits = name + strlen(OF_ATTRIBUTE);
-    return strlen(digits) == DIGITS && strspn(digits, "0123456789abcdef") == DIGITS;
-}
-
 enum zb_code zb__hidden_path(const zb_node *owner, const char *name, char **out, zb_error *err) {
     *out = NULL;
-    if (strncmp(name, "__", 2) != 0 || strchr(name, '/'))
-        return zb_fail(err, ZB_EINVAL, "the name of a hidden array begins with \"__\"");
+    if (!zb__hidden_is_name(name))
+        return zb_fail(err, ZB_EINVAL,
+                       "the name of a hidden array is " ZB__HIDDEN " and 16 hexadecimal digits");
     char *path = zb__path_join(owner->path, name);
     enum zb_code code =
         path ? zb__path_check(path, err) : zb_fail(err, ZB_ENOMEM, "out of memory for a path");

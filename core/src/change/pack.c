@@ -9,6 +9,19 @@ typedef struct packing {
     zb__zip_writer writer;
 } packing;
 
+/* In an archive there are no empty directories, and the chunk would read as fill. */
+static enum zb_code refuse_prefixes(zb_store *store, zb_error *err) {
+    zb__names nodes;
+    enum zb_code code = store->hints.is_local ? zb__nodes_at(store, "", &nodes, err) : ZB_OK;
+    if (code || !store->hints.is_local)
+        return code;
+    for (size_t i = 0; i < nodes.count && !code; i++)
+        if (nodes.name[i].is_prefix)
+            code = zb__chunk_prefixes_refuse(store, nodes.name[i].text, err);
+    zb__names_free(&nodes);
+    return code;
+}
+
 static enum zb_code add_object(void *context, const char *key, zb_error *err) {
     packing *p = context;
     return zb__zip_add(&p->writer, p->store, key, err);
@@ -17,6 +30,8 @@ static enum zb_code add_object(void *context, const char *key, zb_error *err) {
 enum zb_code zb_store_pack(zb_store *store, const char *path, zb_error *err) {
     packing p = {.store = store};
     enum zb_code code = store->ops->flush ? zb_store_flush(store, err) : ZB_OK;
+    if (!code)
+        code = refuse_prefixes(store, err);
     if (!code)
         code = zb__zip_begin(&p.writer, path, err);
     if (code)

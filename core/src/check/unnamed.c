@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "change/hidden.h"
 #include "node/node.h"
+#include "node/notes.h"
 #include "node/open.h"
 #include "node/path.h"
 #include "zarrbridge/json.h"
@@ -30,7 +30,7 @@ enum zb_code zb__unnamed_is(zb_store *store, const zb_node *node, bool *is, zb_e
     zb_node *owner = NULL;
     bool found;
     *is = false;
-    if (!node->array || !zb__hidden_is_of_attribute(name))
+    if (!node->array || !zb__hidden_is_name(name))
         return ZB_OK;
     const size_t length = (size_t)(name - node->path);
     char *path = strndup(node->path, length > 0 ? length - 1 : 0);

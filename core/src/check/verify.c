@@ -43,11 +43,10 @@ typedef struct verifying {
 } verifying;
 
 const char *zb_finding_name(enum zb_finding_kind kind) {
-    static const char *const names[] = {[ZB_FINDING_DAMAGED] = "damaged",
-                                        [ZB_FINDING_TRUNCATED] = "truncated",
-                                        [ZB_FINDING_ORPHANED] = "orphaned",
-                                        [ZB_FINDING_STALE] = "stale",
-                                        [ZB_FINDING_UNCHECKED] = "unchecked"};
+    static const char *const names[] = {
+        [ZB_FINDING_DAMAGED] = "damaged",     [ZB_FINDING_TRUNCATED] = "truncated",
+        [ZB_FINDING_ORPHANED] = "orphaned",   [ZB_FINDING_STALE] = "stale",
+        [ZB_FINDING_UNCHECKED] = "unchecked", [ZB_FINDING_FOREIGN] = "foreign"};
     return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "unknown";
 }
 
@@ -56,7 +55,7 @@ static enum zb_code report(verifying *v, enum zb_finding_kind kind, const char *
     zb_finding finding = {.kind = kind, .key = key, .message = message};
     pthread_mutex_lock(&v->lock);
     if (!v->stopped) {
-        v->summary.findings++;
+        ++*(kind == ZB_FINDING_FOREIGN ? &v->summary.foreign : &v->summary.findings);
         v->stopped = v->fn(v->context, &finding) != 0;
     }
     bool stopped = v->stopped;
@@ -81,11 +80,14 @@ static enum zb_code check_one(void *context, size_t i, zb__scratch *scratch, zb_
     checking c = {.v = v, .p = &v->batch[i]};
     zb__object_check check = {.context = &c, .found = found};
     enum zb_code code = zb__object_check_run(&check, c.p->array, c.p->index, scratch, err);
-    /* Errors of opening the object; most of those of reading it are reported already. */
-    if (code && zb__object_is_out_of_reach(v->store, err))
-        code = report(v, ZB_FINDING_UNCHECKED, c.p->key, err->message);
-    else if (code == ZB_EIO)
-        code = report(v, ZB_FINDING_DAMAGED, c.p->key, err->message);
+    /* Errors of opening the object; most of those of reading it are reported already. No object
+       ends the walk, whatever is in its place. */
+    if (code && code != ZB_ENOMEM && code != ZB_ECANCELLED)
+        code = report(v,
+                      code == ZB_ELIMIT || zb__object_is_out_of_reach(v->store, err)
+                          ? ZB_FINDING_UNCHECKED
+                          : ZB_FINDING_DAMAGED,
+                      c.p->key, err->message);
     pthread_mutex_lock(&v->lock);
     v->summary.objects += check.is_there;
     v->summary.inner_chunks += check.inner_chunks;

@@ -32,9 +32,10 @@ typedef struct walk {
     zb_store *store;
     const zb__visitor *visitor;
     unsigned depth;
-    bare *above;   /* the directory above the one that is visited, if it is such a one */
-    bool in_copy;  /* at or below the target of a copy that is at work or was killed */
-    bool is_empty; /* the root has neither objects nor prefixes */
+    unsigned nodes; /* directories with a document on the way */
+    bare *above;    /* the directory above the one that is visited, if it is such a one */
+    bool in_copy;   /* at or below the target of a copy that is at work or was killed */
+    bool is_empty;  /* the root has neither objects nor prefixes */
     zb__links links;
 } walk;
 
@@ -67,6 +68,23 @@ static enum zb_code visit_journal(const walk *w, const zb_node *array, const cha
     return code;
 }
 
+/* An object that is neither a document nor a chunk. One that is called like a chunk would become
+   one of an array that is made or copied there. */
+static enum zb_code visit_unknown(const walk *w, const char *key, const char *message,
+                                  zb_error *err) {
+    if (zb__chunk_key_is_like(zb__path_name(key)))
+        return other(w, ZB_FINDING_ORPHANED, key, message, err);
+    return w->nodes > 0 ? other(w, ZB_FINDING_FOREIGN, key, "no part of the store", err) : ZB_OK;
+}
+
+static bool is_in_grid(const zb_node *array, const uint64_t *index) {
+    for (uint32_t d = 0; d < array->array->info.ndim; d++) {
+        if (index[d] >= array->array->chunk_count[d])
+            return false;
+    }
+    return true;
+}
+
 /* An object at or below an array. name: the last part of its key, in it. */
 static enum zb_code visit_in_array(const walk *w, const zb_node *array, const char *key,
                                    const char *name, zb_error *err) {
@@ -77,11 +95,9 @@ static enum zb_code visit_in_array(const walk *w, const zb_node *array, const ch
     if (strcmp(name, ZB__NOTE_RESIZE) == 0)
         return v->resizing(v->context, array, key, err);
     if (!parse_key(array, key, index))
-        return other(w, ZB_FINDING_ORPHANED, key, "no chunk of the array above", err);
-    for (uint32_t d = 0; d < array->array->info.ndim; d++) {
-        if (index[d] >= array->array->chunk_count[d])
-            return other(w, ZB_FINDING_ORPHANED, key, "a chunk beyond the array's shape", err);
-    }
+        return visit_unknown(w, key, "no chunk of the array above", err);
+    if (!is_in_grid(array, index))
+        return other(w, ZB_FINDING_ORPHANED, key, "a chunk beyond the array's shape", err);
     return v->chunk ? v->chunk(v->context, array, key, index, err) : ZB_OK;
 }
 
@@ -97,7 +113,7 @@ static enum zb_code visit_outside(const walk *w, const char *key, const char *na
                      "consolidated metadata has been taken out by a writer that is at work or was "
                      "killed; the next writer puts it back",
                      err);
-    return other(w, ZB_FINDING_ORPHANED, key, "belongs to no array", err);
+    return visit_unknown(w, key, "belongs to no array", err);
 }
 
 static bool is_document(const char *name) {
@@ -136,9 +152,12 @@ static enum zb_code visit_entry(walk *w, const char *key, const zb__name *entry,
                                 const zb_node *array, zb_error *err) {
     const char *name = zb__path_name(key);
     if (entry->is_prefix) { /* a hidden array is a node of its own, also below an array */
+        uint64_t index[ZB_MAX_NDIM];
         enum zb_code code = zb__links_count(&w->links, entry, key, err);
-        const bool hidden = strncmp(name, "__", 2) == 0;
-        return code ? code : walk_directory(w, key, hidden ? NULL : array, err);
+        if (!code && array && parse_key(array, key, index) && is_in_grid(array, index))
+            code = other(w, ZB_FINDING_DAMAGED, key, "a directory in the place of a chunk", err);
+        const bool is_hidden = zb__hidden_is_name(name);
+        return code ? code : walk_directory(w, key, is_hidden ? NULL : array, err);
     }
     if (zb__v2_is_metadata(name) && !zb__v2_is_document(name))
         return ZB_OK;
@@ -200,6 +219,7 @@ static enum zb_code walk_names(walk *w, const char *prefix, const zb__names *nam
     if (document && strcmp(document, "zarr.json") == 0 && !w->in_copy)
         code = tell_bare(w, w->above, err);
     w->above = document || array ? NULL : &here;
+    w->nodes += document != NULL;
     if (document && !code) {
         char *key = zb__path_join(prefix, document);
         code = key ? visit_node(w, prefix, key, &own, &enter, err)
@@ -212,6 +232,7 @@ static enum zb_code walk_names(walk *w, const char *prefix, const zb__names *nam
                    : zb_fail(err, ZB_ENOMEM, "no memory for a key");
         free(key);
     }
+    w->nodes -= document != NULL;
     w->above = here.above;
     w->in_copy = above_in_copy;
     zb_node_release(own);

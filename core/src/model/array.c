@@ -105,10 +105,14 @@ static enum zb_code parse_grid(model *m, const zb_json *document, zb_error *err)
 
 static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, zb_error *err) {
     const zb_json *value, *grid = zb_json_get(document, "chunk_grid");
-    if (!zb_json_get(document, "chunk_key_encoding") && zb__grid_is_typed(grid))
+    const bool is_typed = zb__grid_is_typed(grid);
+    if (!zb_json_get(document, "chunk_key_encoding") && is_typed)
         return zb__keys_of_draft(grid, keys, err);
     enum zb_code code = require(document, "chunk_key_encoding", &value, err);
-    return code ? code : zb__keys_parse(value, keys, err);
+    if (!code)
+        code = zb__keys_parse(value, keys, err);
+    const zb_json *owner = is_typed ? grid : zb_json_get(grid, "configuration");
+    return code ? code : zb__keys_agree(keys, owner, err);
 }
 
 /* ---- Names and codecs --------------------------------------------------------------------- */

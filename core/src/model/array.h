@@ -20,7 +20,7 @@ typedef struct zb__array {
     zb__key_encoding keys;
     zb__chain *chain;
     const zb__form *form; /* of its largest chunk; of each one, see chunk_form.h */
-    uint64_t cache_id;    /* equal only for equal store, path and document: part of cache keys */
+    uint64_t cache_id;    /* part of cache keys, see node/cache_id.h */
 } zb__array;
 
 /* Parses a zarr.json of kind array into a model. `document` must outlive it. */

@@ -30,10 +30,10 @@ const zb_json *zb__block_find(const zb_json *const *entries, size_t count, const
     return found ? *found : NULL;
 }
 
-/* The names below stand together, behind those that go on with a character before the slash. */
-static bool has_below(const zb_json *const *entries, size_t count, const char *name) {
+/* Their names stand together, behind those that go on with a character before the slash. */
+size_t zb__block_below(const zb_json *const *entries, size_t count, const char *name) {
     const size_t length = strlen(name);
-    size_t low = 0, high = count;
+    size_t low = 0, high = length ? count : 0;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         const char *at = zb_json_name(entries[middle]);
@@ -43,12 +43,15 @@ static bool has_below(const zb_json *const *entries, size_t count, const char *n
         else
             high = middle;
     }
-    const char *at = low < count ? zb_json_name(entries[low]) : "";
-    return strncmp(at, name, length) == 0 && at[length] == '/';
+    return low;
 }
 
 bool zb__block_knows(const zb_json *const *entries, size_t count, const char *name) {
-    return zb__block_find(entries, count, name) != NULL || has_below(entries, count, name);
+    if (zb__block_find(entries, count, name))
+        return true;
+    const size_t length = strlen(name), below = zb__block_below(entries, count, name);
+    const char *at = below < count ? zb_json_name(entries[below]) : "";
+    return strncmp(at, name, length) == 0 && at[length] == '/';
 }
 
 void zb__block_begin(zb_json_writer *w) {

@@ -13,6 +13,10 @@ const zb_json **zb__block_entries(const zb_json *map, size_t *count);
 /* The one of that name, or NULL; of several, any. */
 const zb_json *zb__block_find(const zb_json *const *entries, size_t count, const char *name);
 
+/* The number of the first of a path below that name, if there is one; those below it stand
+   together. All paths are below "". */
+size_t zb__block_below(const zb_json *const *entries, size_t count, const char *name);
+
 /* True if there is one of that name, or one of a path below it. */
 bool zb__block_knows(const zb_json *const *entries, size_t count, const char *name);
 

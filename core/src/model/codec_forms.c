@@ -12,7 +12,7 @@ static bool is_number(zb_dtype dtype) {
    memory. */
 static enum zb_code parse_number_type(const zb_json *value, zb_dtype *out, zb_error *err) {
     zb__arena memory = {0};
-    char name[24];
+    char name[ZB_DTYPE_NAME_SIZE];
     enum zb_code code = zb__dtype_parse(value, &memory, out, err);
     if (!code && !is_number(*out))
         code = zb_fail(err, ZB_EUNSUPPORTED, "a codec to elements of type %s is not supported",
@@ -23,7 +23,7 @@ static enum zb_code parse_number_type(const zb_json *value, zb_dtype *out, zb_er
 
 static enum zb_code parse_number(const zb_json *value, zb_dtype dtype, void *out, bool *is_default,
                                  zb_error *err) {
-    char name[24];
+    char name[ZB_DTYPE_NAME_SIZE];
     zb__fill_form form = {.is_default = false};
     if (!is_number(dtype))
         return zb_fail(err, ZB_EUNSUPPORTED, "a codec of elements of type %s is not supported",

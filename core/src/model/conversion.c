@@ -36,7 +36,7 @@ enum zb_code zb__no_conversion(const char *path, zb_dtype from, zb_dtype to, boo
         from = source->dtype;
         to = target->dtype;
     }
-    char a[24], b[24];
+    char a[ZB_DTYPE_NAME_SIZE], b[ZB_DTYPE_NAME_SIZE];
     return zb_fail(err, ZB_EUNSUPPORTED, "array /%s: %s%s%s%s does not convert to %s", path,
                    name ? "struct does not convert to struct: in field '" : "", name ? name : "",
                    name ? "' " : "", zb_dtype_name(from, a), zb_dtype_name(to, b));

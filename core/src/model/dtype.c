@@ -334,25 +334,25 @@ enum zb_code zb__dtype_parse(const zb_json *value, zb__arena *memory, zb_dtype *
 }
 
 /* Every dtype has a name. */
-const char *zb_dtype_name(zb_dtype dtype, char text[24]) {
+const char *zb_dtype_name(zb_dtype dtype, char text[ZB_DTYPE_NAME_SIZE]) {
     const zb__number_type *number = zb__number_type_of(dtype);
     if (number) {
-        snprintf(text, 24, "%s", number->name);
+        snprintf(text, ZB_DTYPE_NAME_SIZE, "%s", number->name);
         return text;
     }
     for (size_t i = 0; i < TYPE_COUNT; i++) {
         if (types[i].kind == dtype.kind && types[i].size == dtype.size) {
-            snprintf(text, 24, "%s", types[i].name);
+            snprintf(text, ZB_DTYPE_NAME_SIZE, "%s", types[i].name);
             return text;
         }
     }
     const enum zb_format format = zb_dtype_format(dtype);
     if (dtype.kind <= ZB_KIND_UTF32 && kind_names[dtype.kind])
-        snprintf(text, 24, "%s", kind_names[dtype.kind]);
+        snprintf(text, ZB_DTYPE_NAME_SIZE, "%s", kind_names[dtype.kind]);
     else if (format != ZB_FORMAT_NONE)
-        snprintf(text, 24, "%s%s", dtype.kind == ZB_KIND_SMALL ? "" : COMPLEX_PREFIX,
-                 zb__format_name(format));
+        snprintf(text, ZB_DTYPE_NAME_SIZE, "%s%s",
+                 dtype.kind == ZB_KIND_SMALL ? "" : COMPLEX_PREFIX, zb__format_name(format));
     else
-        snprintf(text, 24, "r%llu", 8ull * dtype.size);
+        snprintf(text, ZB_DTYPE_NAME_SIZE, "r%llu", 8ull * dtype.size);
     return text;
 }

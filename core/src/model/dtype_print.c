@@ -31,16 +31,12 @@ static void add(print *p, const char *format, ...) {
 }
 
 static void print_dtype(print *p, zb_dtype dtype) {
-    char name[24];
+    char name[ZB_DTYPE_NAME_SIZE];
     size_t count;
     uint32_t scale;
     const zb_field *fields = zb_dtype_fields(dtype, &count);
     enum zb_time_unit unit = zb_dtype_unit(dtype, &scale);
-    const enum zb_format format = zb_dtype_format(dtype);
-    if (format != ZB_FORMAT_NONE)
-        add(p, "%s%s", dtype.kind == ZB_KIND_SMALL ? "" : "complex_", zb__format_name(format));
-    else
-        add(p, "%s", zb_dtype_name(dtype, name));
+    add(p, "%s", zb_dtype_name(dtype, name));
     if (dtype.kind == ZB_KIND_CHARS || dtype.kind == ZB_KIND_UTF32)
         add(p, "[%u]", dtype.size);
     if (scale > 1)
@@ -96,7 +92,7 @@ static enum zb_code check_struct(zb_dtype dtype, zb_error *err) {
 
 /* Is there a type of this kind and size? */
 static bool is_known(zb_dtype dtype) {
-    char name[24];
+    char name[ZB_DTYPE_NAME_SIZE];
     uint32_t scale;
     zb_dtype named;
     switch (dtype.kind) {

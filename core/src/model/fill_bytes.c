@@ -15,7 +15,7 @@
 enum zb_code zb__fill_fail(const zb_json *value, zb_dtype dtype, const char *expected,
                            zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
-    char name[24];
+    char name[ZB_DTYPE_NAME_SIZE];
     return zb_fail(err, ZB_EFORMAT, "fill_value is %s, expected %s for %s",
                    zb__json_brief(value, brief), expected, zb_dtype_name(dtype, name));
 }

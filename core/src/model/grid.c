@@ -132,18 +132,28 @@ static const kind kinds[] = {
     {"rectilinear", {"kind", "chunk_shapes", NULL}, parse_rectilinear},
     {"rectangular", {"chunk_shape", "separator", NULL}, parse_rectangular}};
 
-bool zb__grid_is_typed(const zb_json *value) {
+/* The kind of a draft's grid; NULL for other grids. */
+static parse_fn kind_of_draft(const zb_json *value) {
     const char *type = zb_json_string(zb_json_get(value, "type"));
-    return !zb_json_get(value, "name") && type && strcmp(type, "rectangular") == 0;
+    if (!type || zb_json_get(value, "name"))
+        return NULL;
+    return strcmp(type, "regular") == 0       ? parse_regular
+           : strcmp(type, "rectangular") == 0 ? parse_rectangular
+                                              : NULL;
+}
+
+bool zb__grid_is_typed(const zb_json *value) {
+    return kind_of_draft(value) != NULL;
 }
 
 /* The draft has its members side by side, and its kind in `type`. */
 static enum zb_code parse_typed(const zb_json *value, const uint64_t *shape, zb__grid *grid,
                                 uint64_t *extent, zb_error *err) {
     static const char *const known[] = {"type", "chunk_shape", "separator", NULL};
-    const zb__extension whole = {.name = "rectangular", .configuration = value};
+    const zb__extension whole = {.name = zb_json_string(zb_json_get(value, "type")),
+                                 .configuration = value};
     enum zb_code code = zb__extension_check(&whole, "chunk_grid", known, err);
-    return code ? code : parse_rectangular(value, shape, grid, extent, err);
+    return code ? code : kind_of_draft(value)(value, shape, grid, extent, err);
 }
 
 enum zb_code zb__grid_parse(const zb_json *value, uint32_t ndim, const uint64_t *shape,

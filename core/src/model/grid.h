@@ -106,8 +106,8 @@ bool zb__grid_same(const zb__grid *a, const zb__grid *b);
 enum zb_code zb__grid_parse(const zb_json *value, uint32_t ndim, const uint64_t *shape,
                             uint64_t *largest, zb__grid *out, zb_error *err);
 
-/* True for the draft `rectangular` in its first form, {"type": "rectangular", ...}: the arrays that
-   have it are from before there were chunk key encodings. */
+/* True for the grids of ZEP 3 in their first form, {"type": "rectangular", ...} or "regular": the
+   arrays that have it are from before there were chunk key encodings. */
 bool zb__grid_is_typed(const zb_json *value);
 
 /* Frees the runs of a grid that was parsed; all zeros is allowed. */

@@ -143,6 +143,17 @@ enum zb_code zb__keys_of_draft(const zb_json *grid, zb__key_encoding *out, zb_er
     return parse_separator(grid, "chunk_grid", &out->separator, err);
 }
 
+enum zb_code zb__keys_agree(const zb__key_encoding *keys, const zb_json *grid, zb_error *err) {
+    char separator = keys->separator;
+    enum zb_code code = parse_separator(grid, "chunk_grid", &separator, err);
+    if (code || separator == keys->separator)
+        return code;
+    return zb_fail(err, ZB_EFORMAT,
+                   "chunk_grid: separator is \"%c\", chunk_key_encoding has \"%c\": remove from "
+                   "the document what is not true of its chunks",
+                   separator, keys->separator);
+}
+
 static void print_string(zb_json_writer *w, const char *name, const char *value) {
     zb_json_write_name(w, name);
     zb_json_write_string(w, value);
@@ -288,6 +299,20 @@ bool zb__chunk_key_parse(const zb__key_encoding *keys, uint32_t ndim, const char
         c = take_number(c, end, &index[d]);
     }
     return c == end;
+}
+
+bool zb__chunk_key_is_like(const char *name) {
+    static const char digits[] = "0123456789";
+    if (strcmp(name, "c") == 0)
+        return true;
+    if (*name == 'c')
+        name += name[1] == '.' ? 2 : 1;
+    for (size_t length; (length = strspn(name, digits)) > 0; name++) {
+        name += length;
+        if (*name != '.')
+            return *name == '\0';
+    }
+    return false;
 }
 
 /* The first part of a key is "c" ("c0" in drafts' keys) or, in the v2 encoding, a number. */

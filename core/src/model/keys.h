@@ -34,6 +34,11 @@ enum zb_code zb__keys_parse(const zb_json *value, zb__key_encoding *out, zb_erro
 /* The keys of a draft's document, which gives the separator in its grid. */
 enum zb_code zb__keys_of_draft(const zb_json *grid, zb__key_encoding *out, zb_error *err);
 
+/* ZB_EFORMAT where a draft's grid gives a separator that is not that of the document's chunk key
+   encoding: the chunks would be looked for under names that they may not have, and read as fill.
+   grid: the members of the grid, or NULL. */
+enum zb_code zb__keys_agree(const zb__key_encoding *keys, const zb_json *grid, zb_error *err);
+
 /* Writes the value, in the form that all readers take. Not for drafts' keys. */
 void zb__keys_print(zb_json_writer *w, const zb__key_encoding *keys);
 
@@ -47,6 +52,10 @@ void zb__chunk_key(const zb__key_encoding *keys, uint32_t ndim, const uint64_t *
    so that other spellings are no keys. */
 bool zb__chunk_key_parse(const zb__key_encoding *keys, uint32_t ndim, const char *text,
                          uint64_t *index);
+
+/* True for the last part of a key if a chunk of some array may be called so, of whatever encoding
+   without a suffix: "0", "1.2", "c", "c.0.1", "c12". */
+bool zb__chunk_key_is_like(const char *name);
 
 /* True if chunk keys can lie below a directory of this name in the array's own. */
 bool zb__chunk_key_enters(const zb__key_encoding *keys, const char *name);

@@ -16,6 +16,8 @@
 
 #include "base/base64.h"
 #include "base/half.h"
+#include "base/json.h"
+#include "base/json_writer.h"
 #include "zarrbridge/json.h"
 
 #define NAMES "_ARRAY_DIMENSIONS"
@@ -64,13 +66,15 @@ static void write_names(zb_json_writer *w, const zb_json *names) {
 static void write_value(zb_json_writer *w, const zb_json *value) {
     const char *number = zb_json_number(value);
     enum zb_json_kind kind = zb_json_kind_of(value);
-    if (number && strpbrk(number, "NI")) {
+    if (value->raw) {
+        zb_json_write_value(w, value);
+    } else if (number && strpbrk(number, "NI")) {
         zb_json_write_string(w, number);
     } else if (kind == ZB_JSON_ARRAY || kind == ZB_JSON_OBJECT) {
         kind == ZB_JSON_OBJECT ? zb_json_begin_object(w) : zb_json_begin_array(w);
         for (const zb_json *m = zb_json_first(value); m; m = zb_json_next(m)) {
             if (kind == ZB_JSON_OBJECT)
-                zb_json_write_name(w, zb_json_name(m));
+                zb__json_write_name_of(w, m);
             write_value(w, m);
         }
         kind == ZB_JSON_OBJECT ? zb_json_end_object(w) : zb_json_end_array(w);
@@ -86,7 +90,7 @@ static void write_members(zb_json_writer *w, const zb_json *zattrs, const char *
         const char *name = zb_json_name(m);
         if ((hidden && strcmp(name, hidden) == 0) || strncasecmp(name, nczarr, strlen(nczarr)) == 0)
             continue;
-        zb_json_write_name(w, name);
+        zb__json_write_name_of(w, m);
         write_value(w, m);
     }
 }

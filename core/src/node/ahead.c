@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "node/documents.h"
 #include "node/lately.h"
+#include "node/notes.h"
 #include "node/path.h"
 #include "zarrbridge/sys/store.h"
 
@@ -36,7 +37,7 @@ static int take_name(void *context, const zb_list_entry *entry) {
     listing *l = context;
     if (++l->count > ZB__LATELY_NAMES)
         l->is_whole = false;
-    else if (entry->is_prefix && !zb__name_is_hidden(entry->name))
+    else if (entry->is_prefix && !zb__name_is_ours(entry->name))
         l->is_whole = !zb__names_add(
             &l->names, (zb__name){.text = strdup(entry->name), .is_link = entry->is_link}, NULL);
     return !l->is_whole;

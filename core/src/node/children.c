@@ -21,6 +21,7 @@
 #include "node/bare.h"
 #include "node/documents.h"
 #include "node/lately.h"
+#include "node/notes.h"
 #include "node/node.h"
 #include "node/open.h"
 #include "node/path.h"
@@ -45,7 +46,7 @@ typedef struct search {
 /* Objects directly below a group are not nodes: a node's document lies one level deeper. */
 static int take_listed(void *context, const zb_list_entry *entry) {
     search *s = context;
-    if (entry->is_prefix && !zb__name_is_hidden(entry->name))
+    if (entry->is_prefix && !zb__name_is_ours(entry->name))
         s->code = zb__names_add_listed(&s->names,
                                        (zb__name){.text = strdup(entry->name),
                                                   .is_link = entry->is_link,
@@ -89,23 +90,18 @@ static const zb_json *consolidated_map(const zb_node *node) {
 
 /* Takes the first part below `relative`, the group's path below the block's owner, of each path. An
    entry whose name is no path can be no node, and does not keep the others from being listed. */
-static enum zb_code take_consolidated(const zb_json *map, const char *relative, search *s) {
-    size_t skip = *relative ? strlen(relative) + 1 : 0;
-    for (const zb_json *m = zb_json_first(map); m; m = zb_json_next(m)) {
-        const char *path = zb_json_name(m);
-        if (*path == '\0' || zb__path_check(path, NULL))
-            continue;
-        if (skip > 0 && (strncmp(path, relative, skip - 1) != 0 || path[skip - 1] != '/'))
-            continue;
-        const char *name = path + skip;
-        if (zb__name_is_hidden(name))
-            continue;
-        enum zb_code code = zb__names_add_listed(
-            &s->names, (zb__name){.text = strndup(name, strcspn(name, "/"))}, s->err);
-        if (code)
-            return code;
+static enum zb_code take_consolidated(const zb_json *const *entries, size_t count,
+                                      const char *relative, search *s) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = zb__block_below(entries, count, relative); i < count && !code; i++) {
+        const char *path = zb_json_name(entries[i]), *name = zb__path_below(path, relative);
+        if (!name && *relative)
+            break;
+        if (name && !zb__path_check(path, NULL) && !zb__name_is_ours(name))
+            code = zb__names_add_listed(
+                &s->names, (zb__name){.text = strndup(name, strcspn(name, "/"))}, s->err);
     }
-    return ZB_OK;
+    return code;
 }
 
 /* A group on the way from one to the root. */
@@ -149,8 +145,13 @@ static enum zb_code names_above(const zb_node *group, search *s) {
     } while (!has_names && next_ancestor(&owner));
     enum zb_code code = ZB_OK;
     if (has_names) {
+        size_t count;
         const char *relative = group->path + owner.length;
-        code = take_consolidated(map, relative + (owner.length > 0 && *relative == '/'), s);
+        const zb_json **entries = zb__block_entries(map, &count);
+        code = entries ? take_consolidated(entries, count,
+                                           relative + (owner.length > 0 && *relative == '/'), s)
+                       : zb_fail(s->err, ZB_ENOMEM, "out of memory for consolidated metadata");
+        free(entries);
     }
     zb_node_release(owner.opened);
     free(owner.path);
@@ -163,19 +164,13 @@ static enum zb_code names_above(const zb_node *group, search *s) {
 static enum zb_code names_consolidated(const zb_node *group, search *s) {
     const char *served;
     zb__served *hold;
-    const zb_json *all = zb__served_map(group->store, group->path, &served, &hold);
-    enum zb_code code = all ? take_consolidated(all, served, s) : names_above(group, s);
+    size_t count;
+    const zb_json *const *all =
+        zb__served_entries(group->store, group->path, &count, &served, &hold);
+    enum zb_code code = all ? take_consolidated(all, count, served, s) : names_above(group, s);
     zb__served_release(hold);
     zb__names_sort(&s->names);
     return code;
-}
-
-static bool is_served(const zb_node *group) {
-    const char *relative;
-    zb__served *hold;
-    bool served = zb__served_map(group->store, group->path, &relative, &hold) != NULL;
-    zb__served_release(hold);
-    return served;
 }
 
 enum zb_code zb__children_names(const zb_node *group, bool asks, zb__names *out, zb_error *err) {
@@ -183,7 +178,7 @@ enum zb_code zb__children_names(const zb_node *group, bool asks, zb__names *out,
     enum zb_code code;
     if (group->array)
         code = zb_fail(err, ZB_EINVAL, "an array has no children");
-    else if (group->store->hints.can_list && !is_served(group))
+    else if (group->store->hints.can_list && !zb__served_covers(group->store, group->path))
         code = names_listed(group, asks, &s);
     else
         code = names_consolidated(group, &s);
@@ -344,7 +339,7 @@ static enum zb_code ask_about_rest(asking *a, zb_error *err) {
 static enum zb_code tell_asked(const zb_node *group, const zb__names *names, zb_name_fn fn,
                                void *context, zb_error *err) {
     asking a = {.group = group,
-                .is_served = is_served(group),
+                .is_served = zb__served_covers(group->store, group->path),
                 .names = names,
                 .is_node = calloc(names->count + 1, sizeof(bool))};
     if (!a.is_node)
@@ -361,7 +356,7 @@ enum zb_code zb_group_names(const zb_node *group, zb_name_fn fn, void *context, 
     zb__names names;
     enum zb_code code = zb__children_names(group, true, &names, err);
     if (!code)
-        code = zb__documents_pay(group->store) && !is_served(group)
+        code = zb__documents_pay(group->store) && !zb__served_covers(group->store, group->path)
                    ? tell_ahead(group, &names, fn, context, err)
                    : tell_asked(group, &names, fn, context, err);
     zb__names_free(&names);

@@ -9,6 +9,7 @@
 #include "base/fork.h"
 #include "base/mix.h"
 #include "model/block.h"
+#include "node/notes.h"
 #include "node/path.h"
 
 /* Bytes of a store's documents and names: some ten thousand nodes. */
@@ -329,7 +330,7 @@ bool zb__lately_lacks(zb_store *store, const char *path, bool *knows) {
     *knows = false;
     lately *l = group && *path ? enter(store, false) : NULL;
     told *t = l ? *place_of(l, group) : NULL;
-    if (t && is_fresh(store, &t->listing) && !zb__name_is_hidden(name)) {
+    if (t && is_fresh(store, &t->listing) && !zb__name_is_ours(name)) {
         *knows = true;
         lacks = t->is_whole && t->names.count &&
                 !bsearch(name, t->names.name, t->names.count, sizeof *t->names.name, compare_name);

@@ -11,9 +11,9 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/mix.h"
 #include "model/array.h"
 #include "model/block.h"
+#include "node/cache_id.h"
 #include "node/document.h"
 #include "node/path.h"
 #include "node/served.h"
@@ -44,31 +44,6 @@ static enum zb_code check_size(const char *text, size_t size, const zb_json *doc
         "metadata, consolidated_bytes: %llu)",
         size, (unsigned long long)limits->document_bytes,
         (unsigned long long)limits->consolidated_bytes);
-}
-
-/* By eight bytes: a document is hashed each time that its node is opened. Each step can be undone,
-   so that what differs stays different. */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
-    const uint8_t *byte = bytes;
-    for (uint64_t eight; size >= sizeof eight; size -= sizeof eight, byte += sizeof eight) {
-        memcpy(&eight, byte, sizeof eight);
-        hash = zb__mix(hash, eight);
-    }
-    for (; size > 0; size--, byte++)
-        hash = zb__mix(hash, *byte);
-    return hash;
-}
-
-/* The lengths keep ("a", "bc") and ("ab", "c") apart; the mix spreads the last bytes over all
-   bits. */
-static uint64_t make_cache_id(const zb_node *node, const char *text, size_t size) {
-    size_t path_size = strlen(node->path);
-    uint64_t hash = 0xcbf29ce484222325;
-    hash = hash_bytes(hash, &node->store->id, sizeof node->store->id);
-    hash = hash_bytes(hash, &path_size, sizeof path_size);
-    hash = hash_bytes(hash, node->path, path_size);
-    hash = hash_bytes(hash, text, size);
-    return zb__mix(hash, size);
 }
 
 bool zb__node_keeps_entries(const zb_store *store) {
@@ -108,7 +83,7 @@ static enum zb_code parse_node(zb_node *node, const char *text, size_t size, con
         return ZB_OK;
     code = zb__array_parse(node->document, &node->array, err);
     if (!code)
-        node->array->cache_id = make_cache_id(node, text, size);
+        node->array->cache_id = zb__cache_id(node->store, node->path, text, size);
     return code;
 }
 
@@ -130,7 +105,7 @@ static zb_node *new_node(zb_store *store, const char *path) {
 }
 
 static enum zb_code check_kind(const zb_store *store, zb_dtype dtype, zb_error *err) {
-    char name[24];
+    char name[ZB_DTYPE_NAME_SIZE];
     if (store->kinds >> dtype.kind & 1)
         return ZB_OK;
     return zb_fail(err, ZB_EUNSUPPORTED, "data_type \"%s\" is not supported here",

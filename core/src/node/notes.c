@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "node/notes.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "node/path.h"
+#include "store/fs_path.h"
 #include "zarrbridge/sys/store.h"
 
 #define TAIL ".zb-journal"
 
 /* Longer notes are not ours, and are another program's in any case. */
 #define NOTE_MAX 4096
+
+bool zb__note_is_name(const char *name) {
+    return strcmp(name, ZB__NOTE_RESIZE) == 0 || strcmp(name, ZB__NOTE_COPY) == 0 ||
+           strcmp(name, ZB__NOTE_CONSOLIDATED) == 0;
+}
 
 enum zb_code zb__note_look(zb_store *store, const char *key, const char *token, bool *is_there,
                            bool *is_ours, zb_error *err) {
@@ -50,4 +57,26 @@ char *zb__journal_shard(const char *journal) {
 bool zb__journal_is_name(const char *name) {
     size_t length = strlen(name), tail = sizeof TAIL - 1;
     return name[0] == '.' && length > 1 + tail && strcmp(name + length - tail, TAIL) == 0;
+}
+
+bool zb__hidden_is_name(const char *name) {
+    const size_t length = sizeof ZB__HIDDEN - 1, digits = 16;
+    return strncmp(name, ZB__HIDDEN, length) == 0 && strlen(name + length) == digits &&
+           strspn(name + length, "0123456789abcdef") == digits;
+}
+
+/* A name that is longer than those of files is none of ours. */
+bool zb__name_is_ours(const char *name) {
+    char part[NAME_MAX + 1];
+    const size_t length = strcspn(name, "/");
+    if ((name[0] != '.' && name[0] != '_') || length > NAME_MAX)
+        return false;
+    memcpy(part, name, length);
+    part[length] = '\0';
+    return zb__fs_is_ours(part) || zb__fs_is_aside(part) || zb__note_is_name(part) ||
+           zb__journal_is_name(part) || zb__hidden_is_name(part);
+}
+
+bool zb__object_is_ours(const char *name) {
+    return zb__name_is_ours(name) || strncmp(name, ZB__TEST_OBJECT, strlen(ZB__TEST_OBJECT)) == 0;
 }

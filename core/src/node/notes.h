@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names and contents of the notes and journals that a change keeps in the store while it goes
- * on, so that the next process can finish or undo the change of a process that was killed. All
- * begin with a dot, so that no node and no chunk can have such a name. (The temporary files of the
- * directory store are its own: store/fs_store.h.)
+ * The names of what the library keeps in a store besides nodes and chunks. Notes and journals stay
+ * there while a change goes on, so that the next process can finish or undo the change of a process
+ * that was killed. No node is listed, and none can be created, under one of these names
+ * (node/reserved.h). (The temporary files of the directory store are its own: store/fs_store.h.)
  */
 #ifndef ZB_NODE_NOTES_H
 #define ZB_NODE_NOTES_H
@@ -26,8 +26,12 @@
 #define ZB__NOTE_CONSOLIDATED ".zarrbridge-consolidated"
 
 /* Names in a store begin so whose objects are put to learn whether the service keeps to conditions,
-   and erased at once (remote/s3_write.c). One stays where the writer was killed between. */
+   and erased at once (remote/s3_ability.c). One stays where the writer was killed between: no
+   listing of names shows it, and sweep() tells of it. */
 #define ZB__TEST_OBJECT "zarrbridge-test-"
+
+/* True for the name of one of these three. */
+bool zb__note_is_name(const char *name);
 
 /* What the note of this key says. *is_there: there is one; *is_ours: it holds this token and
    nothing else (never, for an empty token). */
@@ -41,5 +45,19 @@ char *zb__journal_shard(const char *journal); /* the key must be a journal's */
 
 /* True if this is the last part of a journal's key. */
 bool zb__journal_is_name(const char *name);
+
+/* Hidden arrays (zarrbridge/change.h) are called so, with 16 hexadecimal digits behind it. Nothing
+   in such a name is escaped in JSON. */
+#define ZB__HIDDEN "__attribute."
+bool zb__hidden_is_name(const char *name);
+
+/* Whether the library keeps a name for itself, by the exact forms of its names: temporary objects,
+   locks, notes, journals, hidden arrays. No listing shows a node of such a name. All others are
+   shown, also those that the specification reserves: xarray calls each array without a name
+   "__xarray_dataarray_variable__". The name ends at its NUL or at a slash. */
+bool zb__name_is_ours(const char *name);
+
+/* The same of an object, which may also be one of ZB__TEST_OBJECT. */
+bool zb__object_is_ours(const char *name);
 
 #endif

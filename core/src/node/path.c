@@ -35,34 +35,6 @@ enum zb_code zb__path_check(const char *path, zb_error *err) {
     }
 }
 
-bool zb__name_is_hidden(const char *name) {
-    return name[0] == '.' || strncmp(name, "__", 2) == 0;
-}
-
-/* A leading dot is legal in names, but marks temporary objects in our stores. */
-enum zb_code zb__path_check_new(const char *path, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
-    enum zb_code code = zb__path_check(path, err);
-    if (code || *path == '\0')
-        return code;
-    for (const char *part = path; part; part = strchr(part, '/')) {
-        part += *part == '/';
-        size_t length = strcspn(part, "/");
-        bool document = length == 9 && strncmp(part, "zarr.json", 9) == 0;
-        if (document || zb__name_is_hidden(part))
-            return zb_fail(
-                err, ZB_EINVAL,
-                "path %s: no node can be called zarr.json, or begin with \".\" or \"__\"",
-                zb__name_brief(path, brief));
-        for (size_t i = 0; i < length; i++) {
-            if ((unsigned char)part[i] < ' ' || part[i] == 0x7f || part[i] == '\\')
-                return zb_fail(err, ZB_EINVAL, "path %s has a control character or a backslash",
-                               zb__name_brief(path, brief));
-        }
-    }
-    return ZB_OK;
-}
-
 char *zb__path_join(const char *prefix, const char *name) {
     const size_t front = strlen(prefix), back = strlen(name) + 1;
     char *path = malloc(front + 1 + back);

@@ -10,14 +10,6 @@
 /* Checks that zb_node_open takes this path; the message of ZB_EINVAL says why it does not. */
 enum zb_code zb__path_check(const char *path, zb_error *err);
 
-/* Checks that a node may be created there. Beyond zb__path_check, the path must have none of the
-   names that the specification reserves, nor hidden ones, which no listing would show. */
-enum zb_code zb__path_check_new(const char *path, zb_error *err);
-
-/* Whether a name is one that no listing shows: "__" begins names that the specification reserves,
-   as those of hidden arrays (zarrbridge/change.h), "." hidden and temporary ones. */
-bool zb__name_is_hidden(const char *name);
-
 /* Joins prefix, a slash unless prefix is empty (the root), and name: malloc'ed, or NULL. */
 char *zb__path_join(const char *prefix, const char *name);
 

@@ -18,8 +18,7 @@ struct zb__served {
     atomic_int refs;
     char *owner; /* path of the group that has the block */
     zb_json *document;
-    const zb_json *map;
-    const zb_json **entries; /* by name */
+    const zb_json **entries; /* of its map, by name */
     size_t count;
     int format;       /* of the group */
     uint64_t changes; /* of the store, when it was read */
@@ -78,7 +77,6 @@ static zb__served *new_served(const zb_node *group, const zb_json *map, uint64_t
         return NULL;
     }
     served->document = group->document;
-    served->map = map;
     served->format = group->format;
     served->changes = changes;
     return served;
@@ -116,14 +114,21 @@ void zb__served_keep(zb_node *group, bool is_bare, uint64_t changes) {
     attach(store, group->path, served);
 }
 
-const zb_json *zb__served_map(zb_store *store, const char *path, const char **relative,
-                              zb__served **hold) {
+const zb_json *const *zb__served_entries(zb_store *store, const char *path, size_t *count,
+                                         const char **relative, zb__served **hold) {
     *hold = find(store, path);
     if (!*hold)
         return NULL;
     const char *below = zb__path_below(path, (*hold)->owner);
     *relative = below ? below : "";
-    return (*hold)->map;
+    *count = (*hold)->count;
+    return (*hold)->entries;
+}
+
+bool zb__served_covers(zb_store *store, const char *path) {
+    zb__served *served = find(store, path);
+    zb__served_release(served);
+    return served != NULL;
 }
 
 /* The document at path in the block (NULL: none). A name alone is none that could serve. */

@@ -52,10 +52,11 @@ bool zb__served_stands(zb_store *store, const char *path);
    not have them. */
 int zb__served_format(zb_store *store, const char *path);
 
-/* The block that covers the node at path: the map of its entries, and the path as they have it (a
-   part of `path`). NULL when there is none. The caller releases *hold after use. */
-const zb_json *zb__served_map(zb_store *store, const char *path, const char **relative,
-                              zb__served **hold);
+/* The block that covers the node at path: its entries (model/block.h), and the path as they have it
+   (a part of `path`). NULL when there is none. The caller releases *hold after use. */
+const zb_json *const *zb__served_entries(zb_store *store, const char *path, size_t *count,
+                                         const char **relative, zb__served **hold);
+bool zb__served_covers(zb_store *store, const char *path);
 void zb__served_release(zb__served *served); /* NULL is allowed */
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "model/v2_array.h"
 #include "node/listing.h"
+#include "node/notes.h"
 #include "node/node.h"
 #include "node/path.h"
 #include "node/served.h"
@@ -54,7 +55,8 @@ static enum zb_code read_json(zb_store *store, const char *path, const char *nam
     if (code == ZB_ENOTFOUND)
         return code;
     if (!code) {
-        code = zb__json_parse_document(text, size, out, &own);
+        code = block || name == zattrs ? zb__json_parse_users(text, size, out, &own)
+                                       : zb__json_parse_document(text, size, out, &own);
         free(text);
     }
     if (code)
@@ -144,7 +146,7 @@ static enum zb_code search_below(search *s, const char *path, unsigned levels, z
     for (size_t i = 0; i < names.count && !code && !s->found && s->left > 0; i++) {
         const zb__name *name = &names.name[i];
         char kind = 0;
-        if (!name->is_prefix || name->is_link || zb__name_is_hidden(name->text))
+        if (!name->is_prefix || name->is_link || zb__name_is_ours(name->text))
             continue;
         char *below = zb__path_join(path, name->text);
         if (!below)

@@ -15,6 +15,7 @@
 #include "node/document.h"
 #include "node/documents.h"
 #include "node/node.h"
+#include "node/notes.h"
 #include "node/path.h"
 #include "node/v2.h"
 #include "zarrbridge/limits.h"
@@ -101,7 +102,7 @@ static enum zb_code add_link(zb_store *store, const char *path, zb__names *out, 
 }
 
 static bool may_be_node(const zb__name *name) {
-    return name->is_prefix && !zb__name_is_hidden(name->text);
+    return name->is_prefix && !zb__name_is_ours(name->text);
 }
 
 typedef struct node_walk {
@@ -109,6 +110,7 @@ typedef struct node_walk {
     zb__links *links; /* NULL to go through none */
     bool tops;        /* nodes below those that it finds below its start are not wanted */
     zb__names *out;
+    zb__names *others; /* NULL, or gets the objects that are not in arrays and belong to no node */
 } node_walk;
 
 static enum zb_code add_nodes(const node_walk *walk, const char *path,
@@ -152,8 +154,27 @@ static void keep_nodes(zb__names *names) {
     names->count = kept;
 }
 
-/* Recursion is as deep as names in the store are nested. Hidden and reserved names are not
-   nodes. */
+/* The documents of version 2 are others beside one of version 3. */
+static bool is_other(const zb__name *name, const zb__name *group) {
+    const bool is_new = group && !group->is_older;
+    return !name->is_prefix && !name->leads_back && strcmp(name->text, "zarr.json") != 0 &&
+           (is_new || !zb__v2_is_metadata(name->text)) && !zb__object_is_ours(name->text);
+}
+
+/* group: that of the directory, or NULL. */
+static enum zb_code add_others(const node_walk *walk, const char *path, const zb__names *names,
+                               const zb__name *group, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < names->count && !code; i++) {
+        const zb__name *name = &names->name[i];
+        if (is_other(name, group))
+            code = zb__names_add_listed(walk->others,
+                                        (zb__name){.text = zb__path_join(path, name->text)}, err);
+    }
+    return code;
+}
+
+/* Recursion is as deep as names in the store are nested. */
 static enum zb_code add_nodes(const node_walk *walk, const char *path,
                               const zb__early_document *read, bool is_start, zb_error *err) {
     bool enter;
@@ -164,7 +185,9 @@ static enum zb_code add_nodes(const node_walk *walk, const char *path,
     if (!code && enter && !(walk->tops && group && !is_start))
         code = zb__list(walk->store, path, &names, err);
     for (size_t i = 0; group && i < names.count; i++)
-        group->has_hidden |= names.name[i].is_prefix && strncmp(names.name[i].text, "__", 2) == 0;
+        group->has_hidden |= names.name[i].is_prefix && zb__hidden_is_name(names.name[i].text);
+    if (!code && walk->others)
+        code = add_others(walk, path, &names, group, err);
     keep_nodes(&names);
     if (!code)
         code = add_below(walk, path, &names, err);
@@ -188,6 +211,17 @@ enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_
     return walk_nodes(&walk, path, err);
 }
 
+enum zb_code zb__nodes_and_others(zb_store *store, const char *path, zb__names *out,
+                                  zb__names *others, zb_error *err) {
+    zb__links links = {.count = 0};
+    const node_walk walk = {.store = store, .links = &links, .out = out, .others = others};
+    *others = (zb__names){.count = 0};
+    const enum zb_code code = walk_nodes(&walk, path, err);
+    if (code)
+        zb__names_free(others);
+    return code;
+}
+
 enum zb_code zb__nodes_owned(zb_store *store, const char *path, bool tops, zb__names *out,
                              zb_error *err) {
     const node_walk walk = {.store = store, .tops = tops, .out = out};
@@ -200,7 +234,7 @@ enum zb_code zb__hidden_at(zb_store *store, const char *path, zb__names *out, zb
     enum zb_code code = zb__list(store, path, &names, err);
     for (size_t i = 0; i < names.count && !code; i++) {
         const zb__name *name = &names.name[i];
-        if (name->is_prefix && !name->is_link && strncmp(name->text, "__", 2) == 0)
+        if (name->is_prefix && !name->is_link && zb__hidden_is_name(name->text))
             code = zb__names_add(out, (zb__name){.text = zb__path_join(path, name->text)}, err);
     }
     zb__names_free(&names);
@@ -211,9 +245,9 @@ enum zb_code zb__hidden_at(zb_store *store, const char *path, zb__names *out, zb
 
 typedef struct key_walk {
     zb_store *store;
-    zb__key_fn fn;
-    void *context;
-    bool with_prefixes;   /* fn is called for prefixes, too */
+    zb__key_fn fn;        /* called for objects; or NULL */
+    zb__key_fn prefix_fn; /* called for prefixes; or NULL */
+    void *context;        /* of both */
     const zb_node *array; /* what is below belongs to it; or NULL */
     zb__links links;
 } key_walk;
@@ -238,7 +272,7 @@ static bool is_skipped(const char *name, const char *skip) {
 static enum zb_code list_keys(const key_walk *walk, const char *prefix, zb__listing *listing,
                               zb_error *err) {
     enum zb_code code =
-        walk->with_prefixes ? ZB_EUNSUPPORTED : zb__list_below(walk->store, prefix, listing, err);
+        walk->prefix_fn ? ZB_EUNSUPPORTED : zb__list_below(walk->store, prefix, listing, err);
     return code == ZB_EUNSUPPORTED ? zb__list_apart(walk->store, prefix, listing, err) : code;
 }
 
@@ -275,7 +309,7 @@ static enum zb_code walk_keys(key_walk *walk, const char *prefix, const char *sk
     if (code)
         return code;
     for (const char *name = NULL; !code && (name = zb__listing_next(&listing, name));) {
-        if (!is_skipped(name, skip))
+        if (walk->fn && !is_skipped(name, skip))
             code = call_with_key(prefix, name, walk->fn, walk->context, err);
     }
     for (size_t i = 0; i < listing.prefixes.count && !code; i++) {
@@ -285,8 +319,8 @@ static enum zb_code walk_keys(key_walk *walk, const char *prefix, const char *sk
         char *key = zb__path_join(prefix, name->text);
         code = key ? zb__links_count(&walk->links, name, key, err)
                    : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-        if (!code && walk->with_prefixes)
-            code = walk->fn(walk->context, key, err);
+        if (!code && walk->prefix_fn)
+            code = walk->prefix_fn(walk->context, key, err);
         if (!code)
             code = walk_keys(walk, key, NULL, err);
         free(key);
@@ -327,37 +361,60 @@ static enum zb_code walk_prefix(key_walk *keys, const char *path, const char *na
 }
 
 /* The directory of the array itself is never listed with all levels: others may lie in it. */
-static enum zb_code each_chunk(const zb_node *node, bool with_prefixes, zb__chunk_fn fn,
-                               void *context, zb_error *err) {
-    chunk_walk walk = {.node = node, .fn = fn, .context = context};
-    key_walk keys = {.store = node->store,
-                     .fn = take_key,
-                     .context = &walk,
-                     .with_prefixes = with_prefixes,
-                     .array = with_prefixes ? node : NULL};
+static enum zb_code each_chunk(key_walk *keys, const zb_node *node, zb_error *err) {
     zb__listing listing;
-    enum zb_code code = with_prefixes ? list_surely(&keys, node->path, &listing, err)
-                                      : zb__list_apart(node->store, node->path, &listing, err);
+    enum zb_code code = keys->prefix_fn ? list_surely(keys, node->path, &listing, err)
+                                        : zb__list_apart(node->store, node->path, &listing, err);
     if (code)
         return code;
-    for (const char *name = NULL; !code && (name = zb__listing_next(&listing, name));)
-        code = call_with_key(node->path, name, take_key, &walk, err);
+    for (const char *name = NULL; !code && (name = zb__listing_next(&listing, name));) {
+        if (keys->fn)
+            code = call_with_key(node->path, name, keys->fn, keys->context, err);
+    }
     for (size_t i = 0; i < listing.prefixes.count && !code; i++) {
         const char *name = listing.prefixes.name[i].text;
-        if (with_prefixes)
-            code = call_with_key(node->path, name, take_key, &walk, err);
+        if (keys->prefix_fn)
+            code = call_with_key(node->path, name, keys->prefix_fn, keys->context, err);
         if (!code && zb__chunk_key_enters(&node->array->keys, name))
-            code = walk_prefix(&keys, node->path, name, err);
+            code = walk_prefix(keys, node->path, name, err);
     }
     zb__listing_free(&listing);
     return code;
 }
 
 enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context, zb_error *err) {
-    return each_chunk(node, false, fn, context, err);
+    chunk_walk walk = {.node = node, .fn = fn, .context = context};
+    key_walk keys = {.store = node->store, .fn = take_key, .context = &walk};
+    return each_chunk(&keys, node, err);
 }
 
 enum zb_code zb__chunk_places_each(const zb_node *node, zb__chunk_fn fn, void *context,
                                    zb_error *err) {
-    return each_chunk(node, true, fn, context, err);
+    chunk_walk walk = {.node = node, .fn = fn, .context = context};
+    key_walk keys = {.store = node->store,
+                     .fn = take_key,
+                     .prefix_fn = take_key,
+                     .context = &walk,
+                     .array = node};
+    return each_chunk(&keys, node, err);
+}
+
+/* The store says why it is no object, as it does to a reader of the chunk. */
+static enum zb_code refuse_prefix(void *context, const char *key, const uint64_t *index,
+                                  zb_error *err) {
+    zb_object_info info;
+    (void)index;
+    const enum zb_code code = zb_store_stat(context, key, &info, err);
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
+}
+
+enum zb_code zb__chunk_prefixes_refuse(zb_store *store, const char *path, zb_error *err) {
+    zb_node *node = NULL;
+    if (!store->hints.is_local || zb_node_open(store, path, &node, NULL))
+        return ZB_OK;
+    chunk_walk walk = {.node = node, .fn = refuse_prefix, .context = store};
+    key_walk keys = {.store = store, .prefix_fn = take_key, .context = &walk, .array = node};
+    const enum zb_code code = node->array ? each_chunk(&keys, node, err) : ZB_OK;
+    zb_node_release(node);
+    return code;
 }

@@ -31,6 +31,12 @@ enum zb_code zb__node_kind_of(zb_store *store, const char *path, char *kind, boo
    without a document are included. */
 enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_error *err);
 
+/* The same, and the keys of all objects at or below path that belong to no node and lie in no
+   array: files of other programs. The library's own (node/notes.h) are left out. The caller frees
+   both lists, after an error, too. */
+enum zb_code zb__nodes_and_others(zb_store *store, const char *path, zb__names *out,
+                                  zb__names *others, zb_error *err);
+
 /* The same for erasing them: a link that leads to a node is in the list as a link, with nothing
    below it. The node behind the link may lie elsewhere, and belong to another store. tops: the node
    at path and, of those below, the ones that are below no other. */
@@ -56,5 +62,10 @@ enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context
 /* The same, and for each prefix in the place of a chunk besides: no chunk can be read there. */
 enum zb_code zb__chunk_places_each(const zb_node *node, zb__chunk_fn fn, void *context,
                                    zb_error *err);
+
+/* Fails where a directory is in the place of a chunk of the array at path: its elements cannot be
+   read, and would be fill in a copy that has no such directory. What this version cannot open has
+   no chunks that are known. */
+enum zb_code zb__chunk_prefixes_refuse(zb_store *store, const char *path, zb_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/lru.h"
 #include "base/reuse.h"
 #include "base/scratch.h"
+#include "node/cache_id.h"
 #include "store/fs_kept.h"
 #include "zarrbridge/limits.h"
 
@@ -35,6 +36,7 @@ zb__lru *zb__index_cache(void) {
 void zb_cache_clear(void) {
     zb__lru_clear(zb__chunk_cache());
     zb__lru_clear(zb__index_cache());
+    zb__cache_id_clear();
     zb__scratch_clear();
     zb__reuse_clear();
     (void)zb__fs_kept_clear();

@@ -217,7 +217,7 @@ static enum zb_code wait_for_index(expansion *x, const zb__leaf *leaf, zb_error 
 static enum zb_code expand_shard(expansion *x, const zb__leaf *leaf, const zb__source *source,
                                  zb_error *err) {
     zb__index index;
-    if (x->waits && !zb__index_find(x->chunk, source, &index))
+    if (x->waits && !zb__index_find(x->chunk, leaf->form->shard, source, &index))
         return wait_for_index(x, leaf, err);
     enum zb_code code =
         x->waits ? ZB_OK

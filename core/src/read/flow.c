@@ -106,7 +106,8 @@ static void await_answer(zb__flow *f) {
     int waited = 0;
     pthread_mutex_lock(&f->answer_lock);
     while (!f->answers && !f->woken && !f->is_nudged && waited == 0)
-        waited = f->progress ? pthread_cond_timedwait(&f->answer_came, &f->answer_lock, &until)
+        waited = f->progress ? pthread_cond_clockwait(&f->answer_came, &f->answer_lock,
+                                                      CLOCK_MONOTONIC, &until)
                              : pthread_cond_wait(&f->answer_came, &f->answer_lock);
     f->is_nudged = false;
     pthread_mutex_unlock(&f->answer_lock);
@@ -140,13 +141,9 @@ static void stop(zb__flow *f) {
 }
 
 static void begin_locks(zb__flow *f) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&f->lock, NULL);
     pthread_mutex_init(&f->answer_lock, NULL);
-    pthread_cond_init(&f->answer_came, &attributes);
-    pthread_condattr_destroy(&attributes);
+    pthread_cond_init(&f->answer_came, NULL);
 }
 
 static void end_locks(zb__flow *f) {

@@ -186,7 +186,7 @@ static zb__request *make_request(zb__flow *f, zb__ask *ask, uint64_t length) {
     r->fetch.object = ask->item->chunk->object;
     r->fetch.key = ask->item->name;
     r->opens = !r->fetch.object;
-    r->fetch.most = ask->most;
+    r->fetch.most = ask->size == ZB_WHOLE ? ask->most : ask->item->chunk->form->encoded_bound;
     if (ask->size == ZB_WHOLE)
         r->fetch.range.length = ZB_WHOLE;
     else

@@ -66,18 +66,26 @@ enum zb_code zb__index_read(const zb__shard *shard, const zb__source *source, zb
     return code ? code : decode(shard, encoded, size, scratch, entries, err);
 }
 
+/* Bounded by index_bytes. */
+static size_t bytes_of(const zb__shard *shard) {
+    return (size_t)shard->count * 2 * sizeof(uint64_t);
+}
+
 /* What the index is called in the cache. False for one that is not kept there. */
-static bool name_in_cache(const zb__stored_chunk *chunk, const zb__source *source,
-                          zb__lru_key *name) {
+static bool name_in_cache(const zb__stored_chunk *chunk, const zb__shard *shard,
+                          const zb__source *source, zb__lru_key *name) {
     *name = (zb__lru_key){
-        .word = {chunk->node->array->cache_id, chunk->number, source->offset, source->size}};
+        .word = {chunk->node->array->cache_id, chunk->number, source->offset, source->size},
+        .kind = ZB__CACHED_INDEX,
+        .size = bytes_of(shard)};
     return !source->memory && chunk->number != UINT64_MAX;
 }
 
-bool zb__index_find(const zb__stored_chunk *chunk, const zb__source *source, zb__index *out) {
+bool zb__index_find(const zb__stored_chunk *chunk, const zb__shard *shard, const zb__source *source,
+                    zb__index *out) {
     zb__lru_key name;
     *out = (zb__index){0};
-    if (name_in_cache(chunk, source, &name))
+    if (name_in_cache(chunk, shard, source, &name))
         out->item =
             zb__lru_get(zb__index_cache(), &name, zb__cache_version(&chunk->info.validator));
     if (out->item)
@@ -86,10 +94,11 @@ bool zb__index_find(const zb__stored_chunk *chunk, const zb__source *source, zb_
 }
 
 /* Memory for the entries: in the cache where that is allowed, else our own. */
-static uint64_t *make_room(const zb__stored_chunk *chunk, const zb__source *source, size_t bytes,
-                           zb__index *out) {
+static uint64_t *make_room(const zb__stored_chunk *chunk, const zb__shard *shard,
+                           const zb__source *source, zb__index *out) {
     zb__lru_key name;
-    if (name_in_cache(chunk, source, &name))
+    const size_t bytes = bytes_of(shard);
+    if (name_in_cache(chunk, shard, source, &name))
         out->item =
             zb__lru_new(zb__index_cache(), &name, zb__cache_version(&chunk->info.validator), bytes);
     if (out->item)
@@ -97,17 +106,28 @@ static uint64_t *make_room(const zb__stored_chunk *chunk, const zb__source *sour
     return out->own = malloc(bytes);
 }
 
+/* A shard may have gaps of any size, unless all of it is made in memory for the sake of the
+   index. */
+static enum zb_code check_packed(const zb__stored_chunk *chunk, const zb__source *source,
+                                 zb_error *err) {
+    return source->object && chunk->info.is_packed
+               ? zb__form_check_stored(chunk->form, chunk->info.size, err)
+               : ZB_OK;
+}
+
 /* encoded: NULL to read them. */
 static enum zb_code make(const zb__stored_chunk *chunk, const zb__shard *shard,
                          const zb__source *source, const uint8_t *encoded, size_t size,
                          zb__scratch *scratch, zb__index *out, zb_error *err) {
     *out = (zb__index){0};
-    size_t bytes = (size_t)shard->count * 2 * sizeof(uint64_t); /* bounded by index_bytes */
-    uint64_t *entries = make_room(chunk, source, bytes, out);
+    enum zb_code code = encoded ? ZB_OK : check_packed(chunk, source, err);
+    if (code != ZB_OK)
+        return code;
+    uint64_t *entries = make_room(chunk, shard, source, out);
     if (!entries)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a shard index of %zu bytes", bytes);
-    enum zb_code code = encoded ? decode(shard, encoded, size, scratch, entries, err)
-                                : zb__index_read(shard, source, scratch, entries, err);
+        return zb_fail(err, ZB_ENOMEM, "no memory for a shard index of %zu bytes", bytes_of(shard));
+    code = encoded ? decode(shard, encoded, size, scratch, entries, err)
+                   : zb__index_read(shard, source, scratch, entries, err);
     if (code != ZB_OK) {
         zb__index_release(out);
         return code;
@@ -127,7 +147,7 @@ enum zb_code zb__index_take(const zb__stored_chunk *chunk, const zb__shard *shar
 enum zb_code zb__index_load(const zb__stored_chunk *chunk, const zb__shard *shard,
                             const zb__source *source, zb__scratch *scratch, zb__index *out,
                             zb_error *err) {
-    return zb__index_find(chunk, source, out)
+    return zb__index_find(chunk, shard, source, out)
                ? ZB_OK
                : make(chunk, shard, source, NULL, 0, scratch, out, err);
 }

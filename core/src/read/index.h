@@ -29,7 +29,8 @@ enum zb_code zb__index_read(const zb__shard *shard, const zb__source *source, zb
 
 /* The index from the cache; false when it is not there. Else, and of zb__index_load and
    zb__index_take on success, the caller releases the index. */
-bool zb__index_find(const zb__stored_chunk *chunk, const zb__source *source, zb__index *out);
+bool zb__index_find(const zb__stored_chunk *chunk, const zb__shard *shard, const zb__source *source,
+                    zb__index *out);
 
 /* The index from its stored bytes, which it puts into the cache. */
 enum zb_code zb__index_take(const zb__stored_chunk *chunk, const zb__shard *shard,

@@ -12,7 +12,9 @@
 static const uint64_t no_version[ZB__LRU_VERSION_WORDS];
 
 static bool name_of(const zb__stored_chunk *chunk, zb__lru_key *name) {
-    *name = (zb__lru_key){.word = {chunk->node->array->cache_id, chunk->number, UINT64_MAX, 0}};
+    *name = (zb__lru_key){.word = {chunk->node->array->cache_id, chunk->number, UINT64_MAX, 0},
+                          .kind = ZB__CACHED_KNOWN,
+                          .size = sizeof(zb__known)};
     return chunk->number != UINT64_MAX;
 }
 

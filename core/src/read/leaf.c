@@ -126,8 +126,11 @@ static void keep_bools(const zb__leaf *leaf, uint8_t *out, uint64_t count) {
 /* The stored size is part of the key: two entries of a damaged index may share an offset but not a
    size, and the decoded bytes of one must not pass for those of the other. */
 static zb__lru_key cache_key(const zb__leaf *leaf) {
-    return (zb__lru_key){.word = {leaf->chunk->node->array->cache_id, leaf->chunk->number,
-                                  leaf->offset, leaf->size}};
+    const zb__form *form = leaf->form;
+    return (zb__lru_key){
+        .word = {leaf->chunk->node->array->cache_id, leaf->chunk->number, leaf->offset, leaf->size},
+        .kind = form->chain->is_variable ? ZB__CACHED_VALUES : ZB__CACHED_ELEMENTS,
+        .size = form->decoded_size};
 }
 
 /* True if the chunk is worth keeping: decoding it cost something, only a part was wanted, and it

@@ -16,10 +16,10 @@
 
 #include "base/clock.h"
 #include "store/fs_path.h"
+#include "store/fs_store.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
-#define SUFFIX ".zarrbridge-new"
 #define LONGEST_NAME 150 /* of the place: longer ones are cut, so that the whole fits */
 #define YOUNG_SECONDS 60 /* what is younger may not be locked yet */
 
@@ -83,11 +83,11 @@ static void remove_stale(const char *directory, const char *name) {
 
 static void remove_all_stale(const char *directory, const char *prefix) {
     DIR *all = opendir(directory);
-    const size_t size = strlen(prefix), tail = strlen(SUFFIX);
+    const size_t size = strlen(prefix), tail = strlen(ZB__FS_ASIDE);
     for (const struct dirent *entry; all && (entry = readdir(all)) != NULL;) {
         const size_t length = strlen(entry->d_name);
         if (length >= size + tail && strncmp(entry->d_name, prefix, size) == 0 &&
-            strcmp(entry->d_name + length - tail, SUFFIX) == 0)
+            strcmp(entry->d_name + length - tail, ZB__FS_ASIDE) == 0)
             remove_stale(directory, entry->d_name);
     }
     if (all)
@@ -109,7 +109,7 @@ static enum zb_code make_in(const char *directory, const char *prefix, bool is_d
     do {
         zb_aside_close(out);
         if (asprintf(&out->path, "%s/%s%ld-%u%s", directory[1] ? directory : "", prefix,
-                     (long)getpid(), atomic_fetch_add(&count, 1), SUFFIX) < 0) {
+                     (long)getpid(), atomic_fetch_add(&count, 1), ZB__FS_ASIDE) < 0) {
             out->path = NULL;
             return zb_fail(err, ZB_ENOMEM, "no memory for a path");
         }

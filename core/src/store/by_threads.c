@@ -51,12 +51,16 @@ static void init(void) {
 
 /* ---- Serving ---- */
 
+static enum zb_code check_size(zb_fetch *fetch) {
+    const uint64_t size = fetch->info.size;
+    const bool counts = fetch->range.length == ZB_WHOLE || fetch->info.is_packed;
+    return !counts || size <= fetch->most
+               ? ZB_OK
+               : zb_fail(&fetch->error, ZB_ELIMIT, "it has %llu bytes, more than the %llu allowed",
+                         (unsigned long long)size, (unsigned long long)fetch->most);
+}
+
 static enum zb_code read_whole(zb_fetch *fetch, uint64_t size) {
-    fetch->range.got = 0;
-    fetch->range.buffer = NULL;
-    if (size > fetch->most)
-        return zb_fail(&fetch->error, ZB_ELIMIT, "it has %llu bytes, more than the %llu allowed",
-                       (unsigned long long)size, (unsigned long long)fetch->most);
     zb_range range = {.length = (size_t)size, .buffer = malloc(size ? (size_t)size : 1)};
     if (!range.buffer)
         return zb_fail(&fetch->error, ZB_ENOMEM, "no memory for an object");
@@ -90,6 +94,11 @@ enum zb_code zb__fetch_serve(zb_store *store, zb_fetch *fetch) {
     if (code)
         return code;
     fetch->object = object;
+    if (is_whole)
+        fetch->range = (zb_range){.length = ZB_WHOLE};
+    code = check_size(fetch);
+    if (code)
+        return code;
     return is_whole ? read_whole(fetch, fetch->info.size) : read_range(fetch);
 }
 

@@ -165,7 +165,7 @@ static bool is_above(const zb__fs *fs, const char *prefix, const struct stat *st
     memcpy(path, prefix, length);
     for (;; length--) {
         path[length] = '\0';
-        int fd = zb__fs_openat(fs->root, length ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        int fd = zb__fs_open_read(fs->root, length ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
         bool found = fd >= 0 && fstat(fd, &above) == 0 && zb__fs_same_file(&above, st);
         if (fd >= 0)
             close(fd);
@@ -184,7 +184,7 @@ static void follow(const zb__fs *fs, const char *prefix, zb_list_entry *entry) {
     int length = snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "/" : "", entry->name);
     if (length < 0 || (size_t)length >= sizeof path)
         return;
-    int fd = zb__fs_openat(fs->root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = zb__fs_open_read(fs->root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return;
     if (fstat(fd, &st) == 0) {
@@ -230,7 +230,7 @@ enum zb_code zb__fs_list_holding(zb_store *store, const char *prefix, const char
                                  zb_list_fn fn, void *context, zb_error *err) {
     const zb__fs *fs = (const zb__fs *)store;
     listing l = {.fs = fs, .prefix = prefix, .objects = objects};
-    l.dir = zb__fs_openat(fs->root, *prefix ? prefix : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    l.dir = zb__fs_open_read(fs->root, *prefix ? prefix : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (l.dir < 0 && (errno == ENOENT || errno == ENOTDIR))
         return ZB_OK;
     if (l.dir < 0)

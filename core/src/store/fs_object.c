@@ -35,7 +35,7 @@ static int open_key(zb__fs *fs, const char *key, int flags) {
     for (int tries = 0;; tries++) {
         char path[PATH_MAX];
         bool waits = zb__fs_find_waiting(fs, key, path);
-        int fd = zb__fs_openat(fs->root, waits ? path : key, flags);
+        int fd = zb__fs_open_read(fs->root, waits ? path : key, flags);
         if (fd >= 0 || errno != ENOENT)
             return fd;
         /* A flush may have renamed it in between. Else its directory has gone, and the object with

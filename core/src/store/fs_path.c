@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -93,6 +95,71 @@ int zb__fs_openat(int root, const char *path, int flags) {
     return fd < 0 && zb__fs_made_room() ? open_beneath(root, path, flags) : fd;
 }
 
+/* ---- Links that lead out ---- */
+
+/* The directories into which links may lead: real paths, each with a slash at its end. NULL: there
+   are none. Both are set once, and kept. */
+static char **allowed;
+static size_t allowed_count;
+
+/* What is no directory is no permission. */
+static void allow(const char *directory) {
+    char *real = *directory == '/' ? realpath(directory, NULL) : NULL;
+    char **more = real ? realloc(allowed, (allowed_count + 1) * sizeof *more) : NULL;
+    allowed = more ? more : allowed;
+    if (more && asprintf(&allowed[allowed_count], "%s/", real[1] ? real : "") >= 0)
+        allowed_count++;
+    free(real);
+}
+
+static void load_allowed(void) {
+    const char *text = getenv("ZARRBRIDGE_LINKS_TO");
+    char *copy = text ? strdup(text) : NULL, *rest = copy;
+    while (rest)
+        allow(strsep(&rest, ":"));
+    free(copy);
+}
+
+static bool is_allowed(int fd) {
+    char link[64], path[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const ssize_t length = readlink(link, path, sizeof path - 2);
+    if (length < 0)
+        return false;
+    memcpy(path + length, "/", 2);
+    for (size_t i = 0; i < allowed_count; i++)
+        if (strncmp(path, allowed[i], strlen(allowed[i])) == 0)
+            return true;
+    return false;
+}
+
+/* What the path leads to is told before it is opened: for O_PATH nothing happens to it. */
+static int open_outside(int root, const char *path, int flags) {
+    char link[64];
+    const int place = openat_kernel(root, path, O_PATH | O_CLOEXEC, RESOLVE_NO_MAGICLINKS);
+    if (place < 0)
+        return -1;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", place);
+    int fd = -1;
+    errno = EXDEV;
+    if (is_allowed(place))
+        fd = ZB__UNINTERRUPTED(open(link, flags));
+    const int failed = errno;
+    close(place);
+    errno = failed;
+    return fd;
+}
+
+int zb__fs_open_read(int root, const char *path, int flags) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const int fd = zb__fs_openat(root, path, flags);
+    if (fd >= 0 || errno != EXDEV)
+        return fd;
+    pthread_once(&once, load_allowed);
+    errno = EXDEV;
+    return allowed_count ? open_outside(root, path, flags) : -1;
+}
+
 int zb__fs_open_name(int at, const char *name, int flags, mode_t mode) {
     int fd = ZB__UNINTERRUPTED(openat(at, name, flags, mode));
     if (fd < 0 && zb__fs_made_room())
@@ -108,7 +175,7 @@ static bool part_dangles(int root, const char *path, size_t length) {
     prefix[length] = '\0';
     if (fstatat(root, prefix, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(st.st_mode))
         return false;
-    int fd = zb__fs_openat(root, prefix, O_PATH | O_CLOEXEC);
+    int fd = zb__fs_open_read(root, prefix, O_PATH | O_CLOEXEC);
     bool dangles = fd < 0 && errno == ENOENT;
     if (fd >= 0)
         close(fd);
@@ -162,7 +229,8 @@ enum zb_code zb__fs_fail(zb_error *err, int sys_errno, const char *what, const c
     if (sys_errno == EXDEV || sys_errno == ELOOP)
         return zb_fail(
             err, ZB_EINVAL,
-            "'%s' is behind a symbolic link that leads out of the store or cannot be followed",
+            "'%s' is behind a symbolic link that leads out of the store or cannot be followed "
+            "(ZARRBRIDGE_LINKS_TO can name directories into which links may lead for reading)",
             key);
     if (sys_errno == ESTALE) {
         zb_fail(err, ZB_ECONFLICT, "cannot %s '%s': its directory was erased or moved meanwhile",
@@ -203,6 +271,10 @@ bool zb__fs_is_lock(const char *name) {
 
 bool zb__fs_is_ours(const char *name) {
     return name[0] == '.' && (ends_with(name, ZB__FS_TEMP) || ends_with(name, ZB__FS_LOCK));
+}
+
+bool zb__fs_is_aside(const char *name) {
+    return name[0] == '.' && ends_with(name, ZB__FS_ASIDE);
 }
 
 /* Names up to this long appear in names of ours as they are, longer ones by their hash. */

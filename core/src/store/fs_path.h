@@ -15,6 +15,9 @@
 /* Opens a path beneath the root; -1 with errno. A path that leads out of it gives EXDEV or ELOOP.
    Where descriptors lack, files that are kept (fs_kept.h) give way. */
 int zb__fs_openat(int root, const char *path, int flags);
+/* The same for reading and listing: a path may also lead, by links, into a directory that the
+   variable ZARRBRIDGE_LINKS_TO names, where the kernel has openat2. */
+int zb__fs_open_read(int root, const char *path, int flags);
 /* openat, uninterrupted, for which they give way as well: for paths that may lead anywhere. */
 int zb__fs_open_name(int at, const char *name, int flags, mode_t mode);
 /* After a call that has failed, with its errno, which stays: true if descriptors lacked, and files
@@ -52,6 +55,7 @@ const char *zb__fs_name_of(const char *key);
 
 bool zb__fs_is_ours(const char *name);
 bool zb__fs_is_lock(const char *name);
+bool zb__fs_is_aside(const char *name);
 /* A new name in the directory of `name` that no other process will choose; and the name of its
    lock. */
 void zb__fs_temp_name(const char *name, char out[NAME_MAX + 1]);

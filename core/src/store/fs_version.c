@@ -152,7 +152,7 @@ bool zb__fs_lacks(zb_store *store, const char *prefix, uint64_t identity, const 
     const size_t above = *prefix ? strlen(prefix) + 1 : 0;
     struct stat st;
     const int dir =
-        zb__fs_openat(fs->root, *prefix ? prefix : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        zb__fs_open_read(fs->root, *prefix ? prefix : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     bool all = dir >= 0 && zb__fs_identify_at(dir, "") == identity;
     for (size_t i = 0; i < count && all; i++)
         all = fstatat(dir, keys[i] + above, &st, AT_NO_AUTOMOUNT) != 0;

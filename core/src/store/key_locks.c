@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "zarrbridge/limits.h"
 
 void zb__key_locks_init(zb__key_locks *locks, pthread_mutex_t *mutex) {
@@ -42,13 +42,10 @@ static bool is_held_below(const zb__key_locks *locks, const char *prefix) {
 /* Waits while `held` is true of the key. Called with the mutex; false when the time is up. */
 static bool wait_while(zb__key_locks *locks, bool (*held)(const zb__key_locks *, const char *),
                        const char *key) {
-    struct timespec end;
-    clock_gettime(CLOCK_REALTIME, &end);
-    uint64_t seconds = zb_limits_get()->lock_seconds;
-    end.tv_sec += (time_t)(seconds < INT32_MAX ? seconds : INT32_MAX);
+    const struct timespec end = zb__deadline(zb_limits_get()->lock_seconds);
     int waited = 0;
     while (held(locks, key) && waited == 0)
-        waited = pthread_cond_timedwait(&locks->released, locks->mutex, &end);
+        waited = pthread_cond_clockwait(&locks->released, locks->mutex, CLOCK_MONOTONIC, &end);
     return waited == 0;
 }
 

@@ -41,9 +41,9 @@ typedef struct zip {
 typedef struct zip_object {
     zb_object base;
     version *version;
-    uint64_t size;
-    uint32_t crc;
-    zb__zip_content content;
+    const zb__zip_entry *entry; /* the version's */
+    pthread_mutex_t unpacking;
+    zb__zip_content content; /* unpacked under the lock; constant once it can be read */
 } zip_object;
 
 /* ---- Versions ----------------------------------------------------------------------------- */
@@ -179,6 +179,7 @@ static enum zb_code find(const version *v, const char *key, const zb__zip_entry 
 static zb_object_info info_of(const version *v, const zb__zip_entry *entry) {
     zb_object_info info = v->archive.info;
     info.size = entry->size;
+    info.is_packed = entry->method == ZB__ZIP_DEFLATED;
     info.validator.word[0] ^= entry->header;
     info.validator.word[1] += (uint64_t)entry->crc << 32;
     return info;
@@ -188,8 +189,9 @@ static zb_object_info info_of(const version *v, const zb__zip_entry *entry) {
 
 static void zip_close(zb_object *base) {
     zip_object *object = (zip_object *)base;
+    zb__zip_content_close(&object->content);
+    pthread_mutex_destroy(&object->unpacking);
     version_release(object->version);
-    free(object->content.bytes);
     free(object);
 }
 
@@ -206,8 +208,8 @@ static enum zb_code open_once(zb_store *store, const char *key, zb_object **out,
         version_release(v);
         return code ? code : zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
     }
-    *object =
-        (zip_object){.base.store = store, .version = v, .size = entry->size, .crc = entry->crc};
+    *object = (zip_object){.base.store = store, .version = v, .entry = entry};
+    pthread_mutex_init(&object->unpacking, NULL);
     code = noted(
         v, zb__zip_content_open(&v->archive, entry, !store->hints.is_local, &object->content, err));
     *info = info_of(v, entry);
@@ -229,10 +231,10 @@ static enum zb_code zip_open(zb_store *store, const char *key, zb_object **out,
 static zb_range cut(const zip_object *object, const zb_range *range) {
     uint64_t offset = range->offset;
     if (offset == ZB_FROM_END)
-        offset = range->length > object->size ? 0 : object->size - range->length;
-    if (offset > object->size)
-        offset = object->size;
-    const uint64_t left = object->size - offset;
+        offset = range->length > object->entry->size ? 0 : object->entry->size - range->length;
+    if (offset > object->entry->size)
+        offset = object->entry->size;
+    const uint64_t left = object->entry->size - offset;
     return (zb_range){.offset = offset,
                       .length = range->length < left ? range->length : (size_t)left,
                       .buffer = range->buffer};
@@ -240,8 +242,8 @@ static zb_range cut(const zip_object *object, const zb_range *range) {
 
 /* A range of all of the content is compared with its checksum; a part of it cannot be. */
 static enum zb_code check(const zip_object *object, const zb_range *range, zb_error *err) {
-    return range->offset == object->content.start && range->length == object->size
-               ? zb__zip_content_check(object->crc, range->buffer, range->length, err)
+    return range->offset == object->content.start && range->length == object->entry->size
+               ? zb__zip_content_check(object->entry->crc, range->buffer, range->length, err)
                : ZB_OK;
 }
 
@@ -272,8 +274,24 @@ static enum zb_code read_stored(const zip_object *object, zb_range *ranges, size
     return ZB_OK;
 }
 
+/* At the first read, when the caller knows how large the content is. */
+static enum zb_code unpack(zip_object *object, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    pthread_mutex_lock(&object->unpacking);
+    if (zb__zip_content_is_packed(&object->content, object->entry))
+        code = noted(object->version, zb__zip_content_unpack(&object->version->archive,
+                                                             object->entry, &object->content, err));
+    pthread_mutex_unlock(&object->unpacking);
+    return code;
+}
+
 static enum zb_code zip_read(zb_object *base, zb_range *ranges, size_t count, zb_error *err) {
-    const zip_object *object = (const zip_object *)base;
+    zip_object *object = (zip_object *)base;
+    if (object->entry->method == ZB__ZIP_DEFLATED) {
+        const enum zb_code code = unpack(object, err);
+        if (code)
+            return code;
+    }
     if (!object->content.bytes)
         return read_stored(object, ranges, count, err);
     for (size_t i = 0; i < count; i++) {

@@ -74,38 +74,66 @@ static enum zb_code inflate(const zb__zip_entry *entry, const uint8_t *stored, u
     return code;
 }
 
-/* came: the stored content, or NULL where it has still to be read. */
-static enum zb_code read_compressed(const zb__zip_file *archive, zb__zip_content *content,
-                                    const zb__zip_entry *entry, const uint8_t *came,
-                                    zb_error *err) {
+static enum zb_code check_packed(const zb__zip_entry *entry, zb_error *err) {
     const uint64_t limit = zb_limits_get()->shard_bytes;
     if (entry->size > limit || entry->stored_size > limit)
         return zb_fail(
             err, ZB_ELIMIT,
             "a compressed entry of the zip archive exceeds the limit shard_bytes of %llu",
             (unsigned long long)limit);
-    if (entry->size / MOST_RATIO > entry->stored_size)
-        return zb_fail(err, ZB_EFORMAT, "the directory of the zip archive is damaged");
-    content->bytes = malloc((size_t)entry->size + 1);
-    uint8_t *own = came ? NULL : malloc((size_t)entry->stored_size + 1);
-    if (!content->bytes || (!came && !own)) {
-        free(own);
-        return zb_fail(err, ZB_ENOMEM, "no memory for an entry of a zip archive");
-    }
-    zb_range range = {
-        .offset = content->start, .length = (size_t)entry->stored_size, .buffer = own};
-    enum zb_code code = came ? ZB_OK : zb__zip_file_read(archive, &range, 1, err);
-    if (!code && !came && range.got < range.length)
-        code = zb_fail(err, ZB_EFORMAT, "the zip archive ends too early");
-    if (!code)
-        code = inflate(entry, came ? came : own, content->bytes, err);
-    free(own);
-    return code;
+    return entry->size / MOST_RATIO > entry->stored_size
+               ? zb_fail(err, ZB_EFORMAT, "the directory of the zip archive is damaged")
+               : ZB_OK;
 }
 
-/* came: as above. What came is kept. */
+/* Takes over what came with the header, if the content is in there. */
+static enum zb_code keep_front(zb__zip_content *content, const zb__zip_entry *entry, front *f,
+                               zb_error *err) {
+    const uint8_t *came = content_in(f, content, entry);
+    if (came) {
+        content->front_start = (size_t)(came - f->bytes);
+        content->front = f->bytes;
+        f->bytes = NULL;
+    }
+    return check_packed(entry, err);
+}
+
+enum zb_code zb__zip_content_unpack(const zb__zip_file *archive, const zb__zip_entry *entry,
+                                    zb__zip_content *content, zb_error *err) {
+    const size_t stored = (size_t)entry->stored_size;
+    uint8_t *own = content->front ? NULL : malloc(stored + 1);
+    uint8_t *bytes = malloc((size_t)entry->size + 1);
+    zb_range range = {.offset = content->start, .length = stored, .buffer = own};
+    enum zb_code code = bytes && (own || content->front)
+                            ? ZB_OK
+                            : zb_fail(err, ZB_ENOMEM, "no memory for an entry of a zip archive");
+    if (!code && own)
+        code = zb__zip_file_read(archive, &range, 1, err);
+    if (!code && own && range.got < range.length)
+        code = zb_fail(err, ZB_EFORMAT, "the zip archive ends too early");
+    if (!code)
+        code = inflate(entry, own ? own : content->front + content->front_start, bytes, err);
+    free(own);
+    if (code) {
+        free(bytes);
+        return code;
+    }
+    free(content->front);
+    content->front = NULL;
+    content->bytes = bytes;
+    return ZB_OK;
+}
+
+void zb__zip_content_close(zb__zip_content *content) {
+    free(content->front);
+    free(content->bytes);
+    *content = (zb__zip_content){.bytes = NULL};
+}
+
+/* What came with the header is kept. */
 static enum zb_code take_stored(zb__zip_content *content, const zb__zip_entry *entry,
-                                const uint8_t *came, zb_error *err) {
+                                const front *f, zb_error *err) {
+    const uint8_t *came = content_in(f, content, entry);
     if (entry->size != entry->stored_size)
         return zb_fail(err, ZB_EFORMAT, "the directory of the zip archive is damaged");
     if (!came)
@@ -130,10 +158,9 @@ enum zb_code zb__zip_content_open(const zb__zip_file *archive, const zb__zip_ent
     enum zb_code code = read_front(archive, entry, at_once, &f, err);
     if (!code)
         code = zb__zip_content_place(entry, f.bytes, f.size, archive->info.size, &out->start, err);
-    const uint8_t *came = code ? NULL : content_in(&f, out, entry);
     if (!code)
-        code = entry->method == ZB__ZIP_DEFLATED ? read_compressed(archive, out, entry, came, err)
-                                                 : take_stored(out, entry, came, err);
+        code = entry->method == ZB__ZIP_DEFLATED ? keep_front(out, entry, &f, err)
+                                                 : take_stored(out, entry, &f, err);
     free(f.bytes);
     return code;
 }

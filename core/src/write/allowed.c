@@ -70,9 +70,10 @@ static enum zb_code look(zb_writer *writer, const zb_object_info *there, zb_erro
     return code;
 }
 
-static enum zb_code check(zb_writer *writer, const uint64_t *index, zb_error *err) {
+static enum zb_code check(zb_writer *writer, const zb_node *node, const uint64_t *index,
+                          zb_error *err) {
     zb_object_info info = {.size = 0};
-    enum zb_code code = zb__document_stat(writer->node, writer->node->version, &info, err);
+    enum zb_code code = zb__document_stat(node, node->version, &info, err);
     if (code && code != ZB_ENOTFOUND)
         return code;
     /* One thread looks at a version; the others wait for its answer. */
@@ -85,13 +86,25 @@ static enum zb_code check(zb_writer *writer, const uint64_t *index, zb_error *er
     return code;
 }
 
+/* A flush by another thread asks for objects that wait, while the writer's own thread may give it
+   the node of an array that has grown (grow.c). The caller releases the node. */
+static zb_node *take_node(zb_writer *writer) {
+    pthread_mutex_lock(&writer->document_lock);
+    zb_node *node = zb_node_retain(writer->node);
+    pthread_mutex_unlock(&writer->document_lock);
+    return node;
+}
+
 enum zb_code zb__chunk_allowed(void *context, const char *key, zb_error *err) {
     zb_writer *writer = context;
-    const zb__array *array = writer->node->array;
+    zb_node *node = take_node(writer);
+    const zb__array *array = node->array;
     uint64_t index[ZB_MAX_NDIM];
-    const char *below = zb__path_below(key, writer->node->path);
+    const char *below = zb__path_below(key, node->path);
     /* Journals are put before the check of their chunk. */
-    if (!below || !zb__chunk_key_parse(&array->keys, array->info.ndim, below, index))
-        return ZB_OK;
-    return check(writer, index, err);
+    const bool is_chunk =
+        below && zb__chunk_key_parse(&array->keys, array->info.ndim, below, index);
+    const enum zb_code code = is_chunk ? check(writer, node, index, err) : ZB_OK;
+    zb_node_release(node);
+    return code;
 }

@@ -88,7 +88,8 @@ static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err)
         code = add_up(c, info.size, &live, err);
     if (code == ZB_OK && live < info.size) {
         code = replace(c, object, key, live, err);
-        c->reclaimed += code ? 0 : info.size - (live > layout->shard->index_size ? live : 0);
+        const bool stays = live > layout->shard->index_size || !node->store->hints.is_local;
+        c->reclaimed += code ? 0 : info.size - (stays ? live : 0);
     }
     zb_object_close(object);
     return code;

@@ -54,10 +54,12 @@ enum zb_code zb_writer_grow(zb_writer *writer, const zb_node *grown, zb_error *e
             recount(&before, &writer->layout, chunk);
     }
     /* The layout, and fill values that wait, go on pointing into the first node. */
-    if (writer->first)
-        zb_node_release(writer->node);
-    else
+    zb_node *old = writer->first ? writer->node : NULL;
+    pthread_mutex_lock(&writer->document_lock); /* of threads that flush (allowed.c) */
+    if (!writer->first)
         writer->first = writer->node;
     writer->node = zb_node_retain((zb_node *)(uintptr_t)grown);
+    pthread_mutex_unlock(&writer->document_lock);
+    zb_node_release(old);
     return ZB_OK;
 }

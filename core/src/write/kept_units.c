@@ -74,15 +74,9 @@ static enum zb_code read_kept(const zb__layout *layout, const zb__open_chunk *ch
    stored nor written are made here, all of the same bytes. */
 static enum zb_code take_fill(const zb__layout *layout, const zb__open_chunk *chunk,
                               zb__kept_units *t, zb__scratch *scratch, zb_error *err) {
-    zb__encoded fill = {.data = t->fill = malloc(layout->unit_bound)};
-    enum zb_code code = zb__buffer_reserve(&scratch->decoded, layout->unit_bytes, err);
-    if (code == ZB_OK && !t->fill)
-        code = zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
-    if (code != ZB_OK)
-        return code;
-    zb__unit_fill(layout, scratch->decoded.data);
-    code = zb__chunk_encode(layout->unit, scratch, scratch->decoded.data, layout->fill, true,
-                            t->fill, layout->unit_bound, &fill.size, err);
+    zb__encoded fill;
+    enum zb_code code = zb__unit_encode_fill(layout, scratch, &t->fill, &fill.size, err);
+    fill.data = t->fill;
     for (uint64_t i = 0; i < layout->units && code == ZB_OK; i++) {
         uint64_t inside[ZB_MAX_NDIM];
         if (t->kept[i].size == 0 && !chunk->units[i].elements &&

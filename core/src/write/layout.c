@@ -155,3 +155,20 @@ void zb__unit_fill(const zb__layout *layout, uint8_t *elements) {
                          .dst_dtype = layout->unit->chain->dtype};
     zb__scatter_fill(&copy, layout->fill, elements);
 }
+
+enum zb_code zb__unit_encode_fill(const zb__layout *layout, zb__scratch *scratch, uint8_t **out,
+                                  size_t *size, zb_error *err) {
+    uint64_t bound;
+    *out = NULL;
+    enum zb_code code = zb__buffer_reserve(&scratch->decoded, layout->unit_bytes, err);
+    if (code)
+        return code;
+    zb__unit_fill(layout, scratch->decoded.data);
+    code = zb__chunk_measure(layout->unit, scratch->decoded.data, &bound, err);
+    if (code)
+        return code;
+    *out = bound <= SIZE_MAX / 2 ? malloc((size_t)bound) : NULL;
+    return *out ? zb__chunk_encode(layout->unit, scratch, scratch->decoded.data, layout->fill, true,
+                                   *out, (size_t)bound, size, err)
+                : zb_fail(err, ZB_ENOMEM, "no memory for a chunk of fill values");
+}

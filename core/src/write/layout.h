@@ -3,6 +3,7 @@
 #ifndef ZB_WRITE_LAYOUT_H
 #define ZB_WRITE_LAYOUT_H
 
+#include "base/scratch.h"
 #include "codec/form.h"
 #include "model/array.h"
 #include "read/piece.h"
@@ -68,6 +69,11 @@ enum zb_code zb__piece_check(const zb__layout *layout, zb__piece *piece, zb_erro
 
 /* Sets all elements of a unit to the fill value, which points at bytes of the array's. */
 void zb__unit_fill(const zb__layout *layout, uint8_t *elements);
+
+/* Encodes a unit of fill values. *out is malloc'ed, and the caller's. Uses the scratch's `decoded`,
+   too. */
+enum zb_code zb__unit_encode_fill(const zb__layout *layout, zb__scratch *scratch, uint8_t **out,
+                                  size_t *size, zb_error *err);
 
 /* True if no codec changes a unit's elements, so that elements that lie together need not be
    copied. */

@@ -66,6 +66,7 @@ typedef struct parts {
     size_t count;
     uint64_t *entries;
     uint8_t *index;
+    bool has_units; /* or the index alone */
 } parts;
 
 static void free_parts(parts *p) {
@@ -97,8 +98,8 @@ static enum zb_code shard_parts(const zb__layout *layout, const zb__encoded *uni
     enum zb_code code = zb__shard_index_encode(shard, scratch, p->entries, p->index, err);
     size_t place = first ? 0 : p->count;
     p->part[place] = (zb_part){.data = p->index, .size = shard->index_size};
-    bool any = p->count > first;
-    p->count = !any ? 0 : first ? p->count : p->count + 1;
+    p->has_units = p->count > first;
+    p->count += first ? 0 : 1;
     return code;
 }
 
@@ -106,8 +107,31 @@ enum zb_code zb__chunk_erase(zb_writer *writer, const char *key, zb_error *err) 
     const zb_erase erase = {.key = key,
                             .sync = writer->options.sync,
                             .home = zb__node_home(writer->node),
+                            .as_read = true,
                             .batch = &writer->batch};
     return zb_store_erase_as(writer->node->store, &erase, err);
+}
+
+/* A chunk of fill values is an object that is not there. Where that cannot be had without taking
+   away what another program has put since the object was read, one is put that says the same: a
+   shard's index alone, or a chunk of fill values. */
+static enum zb_code put_nothing(zb_writer *writer, const zb__layout *layout, const zb_put *put,
+                                const parts *p, zb__scratch *scratch, zb_error *err) {
+    zb_put said = *put;
+    zb_part single;
+    uint8_t *fill = NULL;
+    enum zb_code code = zb__chunk_erase(writer, put->key, err);
+    if (code != ZB_EUNSUPPORTED)
+        return code;
+    code = layout->shard ? ZB_OK : zb__unit_encode_fill(layout, scratch, &fill, &single.size, err);
+    single.data = fill;
+    said.parts = layout->shard ? p->part : &single;
+    said.count = 1;
+    said.batch = NULL; /* its check has just been made */
+    if (!code)
+        code = zb_store_put_as(writer->node->store, &said, err);
+    free(fill);
+    return code;
 }
 
 enum zb_code zb__chunk_put(zb_writer *writer, const zb__layout *layout, const char *key,
@@ -123,14 +147,12 @@ enum zb_code zb__chunk_put(zb_writer *writer, const zb__layout *layout, const ch
     enum zb_code code = ZB_OK;
     if (layout->shard)
         code = shard_parts(layout, units, &p, scratch, err);
-    else
-        p.count = single.size > 0 ? 1 : 0;
     put.parts = layout->shard ? p.part : &single;
-    put.count = p.count;
-    if (code == ZB_OK && p.count > 0)
-        code = zb_store_put_as(writer->node->store, &put, err);
-    else if (code == ZB_OK)
-        code = zb__chunk_erase(writer, key, err);
+    put.count = layout->shard ? p.count : 1;
+    if (code == ZB_OK)
+        code = (layout->shard ? p.has_units : single.size > 0)
+                   ? zb_store_put_as(writer->node->store, &put, err)
+                   : put_nothing(writer, layout, &put, &p, scratch, err);
     /* A journal of an older object could be taken for ours: inner chunks are at the same places. */
     if (code == ZB_OK && layout->fixed)
         code = zb__journal_erase(writer->node, key, err);

@@ -22,8 +22,8 @@ enum zb_code zb__chunk_put(zb_writer *writer, const zb__layout *layout, const ch
                            const zb__encoded *units, bool waits, zb__scratch *scratch,
                            zb_error *err);
 
-/* Erases the chunk, if the batch's check allows it, as safe as the writer's puts are. The caller
-   has the key's lock. */
+/* Erases the chunk as it was read (zb_erase), if the batch's check allows it, as safe as the
+   writer's puts are. The caller has the key's lock. */
 enum zb_code zb__chunk_erase(zb_writer *writer, const char *key, zb_error *err);
 
 /* Takes the key's lock. *lock stays NULL where none can be had and that is allowed: for whole

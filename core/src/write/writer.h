@@ -50,7 +50,7 @@ typedef struct zb__open_chunk {
 } zb__open_chunk;
 
 struct zb_writer {
-    zb_node *node;  /* one reference */
+    zb_node *node;  /* one reference; replaced under document_lock */
     zb_node *first; /* the one before the array has grown (grow.c); NULL: node. Owned */
     zb_write_options options;
     zb__layout layout;                /* of the largest chunk */
@@ -62,7 +62,7 @@ struct zb_writer {
     zb__open_chunk **buckets; /* by hash of the index; as many as open chunks, or more */
     size_t bucket_count, open_count;
     zb_batch batch;                  /* of the objects that are put */
-    pthread_mutex_t document_lock;   /* guards the two below */
+    pthread_mutex_t document_lock;   /* guards the two below, and `node` from other threads */
     zb_validator document;           /* version of the array's document that was last looked at */
     uint64_t shape_now[ZB_MAX_NDIM]; /* the array's shape in it */
     atomic_bool waits;               /* the store has objects of ours that wait for its flush */

@@ -67,6 +67,13 @@ CPLErr Zarr3RasterBand::AdviseRead(int x, int y, int width, int height, int buff
     return CE_None;
 }
 
+/* GDAL fills blocks of its cache. */
+CPLErr Zarr3RasterBand::Fill(double real, double imaginary) {
+    return owner()->updates() && !owner()->prepare_first_write()
+               ? CE_Failure
+               : GDALPamRasterBand::Fill(real, imaginary);
+}
+
 CPLErr Zarr3RasterBand::IWriteBlock(int x, int y, void *image) {
     return write_block(owner(), nBand - 1, x, y, image);
 }
@@ -125,6 +132,8 @@ CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int 
                              type, pixel_space, line_space, second.get());
         }
     }
+    if (mode == GF_Write && owner()->updates() && !owner()->prepare_first_write())
+        return CE_Failure;
     /* GDAL now asks for one block after the other; a miss loads the rest of them as well. */
     const RasterReader::Expect expect(&owner()->reader(), window, buffer_width, buffer_height);
     return GDALPamRasterBand::IRasterIO(mode, x, y, width, height, data, buffer_width,

@@ -29,6 +29,7 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
 #ifdef ZARR3_HAS_THREADS_HINT
     bool MayMultiBlockReadingBeMultiThreaded() const override;
 #endif
+    CPLErr Fill(double real, double imaginary = 0) override;
     CPLErr AdviseRead(int x, int y, int width, int height, int buffer_width, int buffer_height,
                       GDALDataType type, zarr3::OptionList options) override;
 

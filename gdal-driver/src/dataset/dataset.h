@@ -7,6 +7,7 @@
 #define ZARR3_DATASET_H
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -147,7 +148,10 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
        have been flushed. */
     enum zb_code reopen(zb_error *err);
 
-    /* To be called before the first pixel is written. False, with the error reported. */
+    /* To be called before the first pixel is written, in the program's thread: before blocks that
+       wait in GDAL's cache become dirty, which any thread may write. Of programs that change blocks
+       in the cache by themselves the thread that writes the first one calls it. False, with the
+       error reported. */
     bool prepare_first_write();
     bool has_written() const {
         return wrote_;
@@ -260,6 +264,10 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     CPLErr remove_outer_overviews();
     bool empty_fresh_cache();
     void show_nodata(const zarr3::NoData &nodata);
+    std::unique_lock<std::recursive_mutex> lock_first_write() {
+        return std::unique_lock<std::recursive_mutex>(
+            (masked_ != nullptr ? masked_ : this)->first_write_lock_);
+    }
     /* The array as what has been set so far wants it. */
     enum zb_code settle_fresh(zb_error *err);
     /* The array will not be created once more. False, with the error reported. */
@@ -284,7 +292,9 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     zarr3::Items known_items_; /* metadata items when they were last read or written */
     bool geolocation_shown_ = false;
 
-    /* What has happened. */
+    /* What has happened. The lock guards the first write and what comes before it; a mask uses that
+       of its raster. No block of GDAL's cache is written by the holder: its thread may wait. */
+    std::recursive_mutex first_write_lock_;
     zarr3::FreshArray fresh_;
     bool wrote_ = false;                          /* pixels */
     bool group_is_new_ = false;                   /* and this is its first raster */

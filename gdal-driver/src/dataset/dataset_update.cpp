@@ -87,7 +87,7 @@ bool Zarr3Dataset::may_edit_bands() const {
 /* One for all bands, as the array has it. */
 CPLErr Zarr3Dataset::set_nodata(const NoData &nodata, const char *text, int band) {
     if (nodata.kind == NoData::None) {
-        char name[24];
+        char name[ZB_DTYPE_NAME_SIZE];
         CPLError(CE_Failure, CPLE_NotSupported, "array /%s: %s is no value of the type %s",
                  zb_node_path(node()), text, zb_dtype_name(pixel_dtype(node()), name));
         return CE_Failure;
@@ -137,16 +137,19 @@ enum zb_code Zarr3Dataset::settle_fresh(zb_error *err) {
 }
 
 enum zb_code Zarr3Dataset::prepare_read(zb_error *err) {
+    const auto lock = lock_first_write();
     return fresh_.has_stale_fill(nodata_) ? settle_fresh(err) : ZB_OK;
 }
 
 bool Zarr3Dataset::prepare_first_write() {
+    const auto lock = lock_first_write();
     (masked_ != nullptr ? masked_ : this)->forget_statistics();
     wrote_ = true;
     return keep_array();
 }
 
 bool Zarr3Dataset::keep_array() {
+    const auto lock = lock_first_write();
     fresh_.show();
     if (!fresh_.is_fresh())
         return true;

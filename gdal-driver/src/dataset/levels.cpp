@@ -10,6 +10,7 @@
 #include "array/coordinates.h"
 #include "array/hdf5_side.h"
 #include "base/errors.h"
+#include "base/guard.h"
 #include "base/handles.h"
 #include "base/json_text.h"
 #include "cpl_string.h"
@@ -311,11 +312,6 @@ static bool refuse_if_listed(const NodePtr &node, const std::string &name, const
     return false;
 }
 
-static int note_path(void *context, const zb_entry *entry) {
-    static_cast<std::vector<std::string> *>(context)->push_back(entry->path);
-    return 0;
-}
-
 /* True if a further hard link of HDF5 leads into what is at or below `moved`, or out of it. The
    places of those within it stay true. */
 static bool has_link_across(const NodePtr &node, const std::string &moved) {
@@ -329,7 +325,8 @@ static bool refuse_if_linked(const NodePtr &node, const std::string &name) {
     zb_store *store = zb_node_store(node.get());
     std::vector<std::string> paths;
     zb_error err = {};
-    if (zb_node_each(store, zb_node_path(node.get()), note_path, &paths, &err) != ZB_OK) {
+    const auto note_path = [&](const zb_entry *entry) { paths.push_back(entry->path); };
+    if (each_node(store, zb_node_path(node.get()), note_path, &err) != ZB_OK) {
         report(err);
         return false;
     }

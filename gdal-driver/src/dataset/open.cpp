@@ -7,6 +7,7 @@
  */
 #include "dataset/open.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -243,6 +244,12 @@ static bool has_slices(const zb_node *node, size_t count) {
     return info != nullptr && info->ndim == count + 2;
 }
 
+/* A server that has not answered a request in all of its tries and its time would not answer the
+   next one: an opening waits for it once. */
+static bool has_given_up(const zb_error &err) {
+    return err.code == ZB_EIO && err.sys_errno == EREMOTEIO;
+}
+
 /* "t:1" may be an array of that name, and a slice of the array "t". The one that is there is meant;
    a name for which both are there is an error. */
 static NodePtr open_named(zb_store *store, const Location &location, IndexRanges *indices,
@@ -270,7 +277,7 @@ static NodePtr open_named(zb_store *store, const Location &location, IndexRanges
                     found_path.c_str(), path.c_str());
             return nullptr;
         }
-        if (named == 0) {
+        if (named == 0 || has_given_up(missing)) {
             if (found == nullptr)
                 *err = missing;
             return found;
@@ -330,8 +337,11 @@ static NodePtr find_node(GDALOpenInfo *info, Location *location, Hierarchy *hier
         const bool is_below = !location->node.empty(),
                    root_first = is_url(location->directory) || names_store(location->directory);
         if (is_below && root_first)
-            hierarchy->opened = open_node(hierarchy->store.get(), "", nullptr);
-        node = open_listed(*hierarchy, *location, indices, &err);
+            hierarchy->opened = open_node(hierarchy->store.get(), "", &err);
+        if (!has_given_up(err)) {
+            err = {};
+            node = open_listed(*hierarchy, *location, indices, &err);
+        }
         /* It may stand in the root's consolidated metadata alone. */
         if (node == nullptr && err.code == ZB_ENOTFOUND && is_below && !root_first &&
             open_node(hierarchy->store.get(), "", nullptr) != nullptr)
@@ -342,7 +352,7 @@ static NodePtr find_node(GDALOpenInfo *info, Location *location, Hierarchy *hier
     if (node != nullptr && (certain || !is_for_own_driver(info, *hierarchy, node.get())))
         return node;
     *silent = node != nullptr ||
-              (!certain && (code != ZB_OK ||
+              (!certain && (code != ZB_OK || has_given_up(err) ||
                             !zb_place_claims_v3(hierarchy->store.get(), location->node.c_str())));
     if (!*silent)
         report(err);

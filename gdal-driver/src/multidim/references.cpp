@@ -7,6 +7,7 @@
 
 #include "array/attributes.h"
 #include "array/dimension_names.h"
+#include "base/guard.h"
 #include "base/json_text.h"
 
 namespace zarr3 {
@@ -175,17 +176,15 @@ struct Owners {
 
 } // namespace
 
-static int note_owner(void *context, const zb_entry *entry) {
-    Owners *owners = static_cast<Owners *>(context);
+static void note_owner(Owners *owners, const zb_entry *entry) {
     if (entry->array == nullptr)
-        return 0;
+        return;
     owners->arrays.push_back(entry->path);
     const bool is_renamed = owners->renamed->count(entry->path) != 0;
     for (uint32_t d = 0; d < entry->array->ndim; d++) {
         if (dimension_name(entry->array, d) == owners->name)
             (is_renamed ? owners->own : owners->others).insert(parent_path(entry->path));
     }
-    return 0;
 }
 
 /* True if the name, in attributes of an array, is that of the dimension of a group. */
@@ -208,7 +207,8 @@ enum zb_code find_dimension_references(zb_store *store, const std::string &group
                                        const std::string &from, const std::string &to,
                                        std::vector<NamedBy> *found, zb_error *err) {
     Owners owners = {from, &renamed, {}, {}, {}};
-    enum zb_code code = zb_node_each(store, group.c_str(), note_owner, &owners, err);
+    enum zb_code code = each_node(
+        store, group.c_str(), [&](const zb_entry *entry) { note_owner(&owners, entry); }, err);
     for (size_t i = 0; code == ZB_OK && i < owners.arrays.size(); i++) {
         const std::string &path = owners.arrays[i];
         NamedBy by = {path, {}};
@@ -234,12 +234,17 @@ struct Below {
 
 } // namespace
 
-static int note_node(void *context, const zb_entry *entry) {
-    Below *below = static_cast<Below *>(context);
-    below->nodes.push_back(entry->path);
-    if (entry->array != nullptr)
-        below->arrays.insert(entry->path);
-    return 0;
+/* The node at a path, and all below it. */
+static enum zb_code note_below(zb_store *store, const std::string &path, Below *below,
+                               zb_error *err) {
+    return each_node(
+        store, path.c_str(),
+        [&](const zb_entry *entry) {
+            below->nodes.push_back(entry->path);
+            if (entry->array != nullptr)
+                below->arrays.insert(entry->path);
+        },
+        err);
 }
 
 /* True if a name in the attributes of a node leads to that array, in its group or above it: none of
@@ -348,11 +353,6 @@ static void warn_of_unread(const std::string &path, const std::string &renamed,
              path.c_str(), renamed.c_str(), reason.message);
 }
 
-static int note_name(void *context, const char *name) {
-    static_cast<std::vector<std::string> *>(context)->push_back(name);
-    return 0;
-}
-
 /* The children of a group. What is below one of them is noted as a whole, or not at all: a namesake
    that is not known of would make names lead elsewhere. */
 static enum zb_code note_children(zb_store *store, const std::string &group,
@@ -361,7 +361,8 @@ static enum zb_code note_children(zb_store *store, const std::string &group,
     const NodePtr node = open_node(store, group, err);
     if (node == nullptr)
         return err->code;
-    const enum zb_code code = zb_group_names(node.get(), note_name, &names, err);
+    const enum zb_code code =
+        each_name(node.get(), [&](const char *name) { names.push_back(name); }, err);
     if (code != ZB_OK)
         return code;
     below->nodes.push_back(group);
@@ -371,7 +372,7 @@ static enum zb_code note_children(zb_store *store, const std::string &group,
         zb_error reason = {};
         if (child != from && is_at_or_below(from, child)) /* its children are noted by themselves */
             continue;
-        if (zb_node_each(store, child.c_str(), note_node, &found, &reason) != ZB_OK) {
+        if (note_below(store, child, &found, &reason) != ZB_OK) {
             warn_of_unread(child, from, reason);
             continue;
         }
@@ -399,7 +400,7 @@ static enum zb_code note_readable(zb_store *store, const std::string &from, Belo
    one, is no node, and hides them: of these only the node itself is found then. */
 static enum zb_code note_nodes(zb_store *store, const std::string &from, Below *below,
                                zb_error *err) {
-    enum zb_code code = zb_node_each(store, "", note_node, below, err);
+    enum zb_code code = note_below(store, "", below, err);
     if (code != ZB_OK && code != ZB_ENOTFOUND) {
         *below = Below();
         code = note_readable(store, from, below, err);
@@ -407,9 +408,8 @@ static enum zb_code note_nodes(zb_store *store, const std::string &from, Below *
     if (code != ZB_OK && code != ZB_ENOTFOUND)
         return code;
     const auto end = below->nodes.end();
-    return std::find(below->nodes.begin(), end, from) != end
-               ? ZB_OK
-               : zb_node_each(store, from.c_str(), note_node, below, err);
+    return std::find(below->nodes.begin(), end, from) != end ? ZB_OK
+                                                             : note_below(store, from, below, err);
 }
 
 enum zb_code find_references(zb_store *store, const std::string &from, const std::string &to,

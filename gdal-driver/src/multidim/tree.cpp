@@ -4,6 +4,7 @@
 #include "array/attributes.h"
 #include "array/dimension_names.h"
 #include "base/errors.h"
+#include "base/guard.h"
 #include "multidim/dimension.h"
 #include "multidim/group.h"
 #include "multidim/md_array.h"
@@ -265,38 +266,24 @@ void Tree::rename_dimension(const Zarr3Dimension &dimension, const std::string &
     dimensions_[{before.first, name}] = kept;
 }
 
-namespace {
-
-/* The arrays with a dimension of that name and length. */
-struct Wanted {
-    std::string name;
-    uint64_t size;
-    std::vector<std::string> paths;
-};
-
-} // namespace
-
-static int note_array(void *context, const zb_entry *entry) {
-    Wanted *wanted = static_cast<Wanted *>(context);
-    for (uint32_t d = 0; entry->array != nullptr && d < entry->array->ndim; d++) {
-        if (dimension_name(entry->array, d) == wanted->name &&
-            entry->array->shape[d] == wanted->size) {
-            wanted->paths.push_back(entry->path);
-            break;
-        }
-    }
-    return 0;
-}
-
 bool Tree::arrays_with(const Zarr3Dimension &dimension,
                        std::vector<std::shared_ptr<Zarr3MDArray>> *arrays) {
-    Wanted wanted = {dimension.GetName(), dimension.GetSize(), {}};
+    std::vector<std::string> paths; /* of arrays with a dimension of that name and length */
+    const auto note_array = [&](const zb_entry *entry) {
+        for (uint32_t d = 0; entry->array != nullptr && d < entry->array->ndim; d++) {
+            if (dimension_name(entry->array, d) == dimension.GetName() &&
+                entry->array->shape[d] == dimension.GetSize()) {
+                paths.push_back(entry->path);
+                break;
+            }
+        }
+    };
     zb_error err;
-    if (zb_node_each(store(), dimension.group().c_str(), note_array, &wanted, &err) != ZB_OK) {
+    if (each_node(store(), dimension.group().c_str(), note_array, &err) != ZB_OK) {
         report(err);
         return false;
     }
-    for (const std::string &path : wanted.paths) {
+    for (const std::string &path : paths) {
         std::string reason;
         const auto found = array(path, nullptr, &reason);
         if (found == nullptr) {

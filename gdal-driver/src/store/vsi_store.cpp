@@ -21,7 +21,7 @@
  * its neighbour.
  *
  * These functions run in the core's threads; GDAL's error handlers are silenced there, and the
- * failure goes into the zb_error.
+ * failure goes into the zb_error. No exception leaves them (base/guard.h).
  */
 #include "store/vsi_store.h"
 
@@ -32,6 +32,7 @@
 #include <mutex>
 #include <new>
 
+#include "base/guard.h"
 #include "cpl_conv.h"
 #include "cpl_error.h"
 #include "cpl_string.h"
@@ -47,13 +48,16 @@
 
 namespace {
 
+using zarr3::guarded;
+
 struct VsiObject {
     zb_object base;
     VSILFILE *file;
     uint64_t size;                  /* bytes */
     bool web;                       /* from a server of any kind, which may send whole files only */
-    zarr3::ZipContent from_archive; /* its file is not used: `file` is */
-    std::mutex turn;                /* held by the one reader of systems without PRead */
+    zarr3::ZipContent from_archive; /* its file is this one */
+    std::mutex turn;                /* held by the one reader of systems without PRead, and while an
+                                       entry is unpacked */
 };
 
 /* The surroundings of a call to GDAL, in whatever thread: its errors go nowhere else, and its
@@ -99,6 +103,7 @@ enum zb_code find_in_archive(zb_store *store, const char *key,
     stat.st_mtime = static_cast<decltype(stat.st_mtime)>((*repeats)->file_time);
     zarr3::fill_info(stat, info);
     info->size = (*entry)->size;
+    info->is_packed = (*entry)->method != 0;
     info->validator.word[1] = (*repeats)->file_size;
     info->validator.word[2] = (*entry)->header;
     return ZB_OK;
@@ -189,9 +194,19 @@ bool read_at(VsiObject *object, uint64_t offset, size_t length, void *buffer, si
     return VSIFErrorL(object->file) == 0;
 }
 
+/* At the first read of a compressed entry. */
+enum zb_code unpack(VsiObject *object, zb_error *err) {
+    const std::lock_guard<std::mutex> guard(object->turn);
+    return object->from_archive.is_packed ? zarr3::unpack_zip_entry(&object->from_archive, err)
+                                          : ZB_OK;
+}
+
 enum zb_code vsi_read(zb_object *base, zb_range *ranges, size_t count, zb_error *err) {
     const VsiCall call(base->store);
     VsiObject *object = reinterpret_cast<VsiObject *>(base);
+    const enum zb_code code = object->from_archive.entry.method != 0 ? unpack(object, err) : ZB_OK;
+    if (code != ZB_OK)
+        return code;
     for (size_t i = 0; i < count; i++) {
         zb_range &range = ranges[i];
         uint64_t offset = range.offset;
@@ -331,15 +346,15 @@ zb_store_ops make_ops(Kind kind) {
     zb_store_ops ops = {};
     ops.version = ZB_STORE_OPS_VERSION;
     ops.name = kind == Kind::kMemory ? "vsimem" : "vsi";
-    ops.open = vsi_open;
-    ops.read = vsi_read;
-    ops.close = vsi_close;
-    ops.stat = vsi_stat;
-    ops.list = vsi_list;
-    ops.destroy = vsi_destroy;
+    ops.open = guarded<vsi_open>;
+    ops.read = guarded<vsi_read>;
+    ops.close = guarded<vsi_close>;
+    ops.stat = guarded<vsi_stat>;
+    ops.list = guarded<vsi_list>;
+    ops.destroy = guarded<vsi_destroy>;
     if (kind == Kind::kDistant) {
-        ops.peek = vsi_peek;
-        ops.fetch = vsi_fetch;
+        ops.peek = guarded<vsi_peek>;
+        ops.fetch = guarded<vsi_fetch>;
         ops.submit = zb_store_submit_by_threads;
         ops.cancel = zb_store_cancel_by_threads;
     }

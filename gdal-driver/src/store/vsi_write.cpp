@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/guard.h"
 #include "cpl_conv.h"
 #include "cpl_error.h"
 #include "cpl_vsi.h"
@@ -106,12 +107,12 @@ void vsi_unlock(zb_lock *base) {
 } // namespace
 
 void add_vsi_writing(zb_store_ops *ops) {
-    ops->put = vsi_put;
-    ops->erase = vsi_erase;
-    ops->erase_below = vsi_erase_below;
-    ops->flush = vsi_flush;
-    ops->lock = vsi_lock;
-    ops->unlock = vsi_unlock;
+    ops->put = guarded<vsi_put>;
+    ops->erase = guarded<vsi_erase>;
+    ops->erase_below = guarded<vsi_erase_below>;
+    ops->flush = guarded<vsi_flush>;
+    ops->lock = guarded<vsi_lock>;
+    ops->unlock = guarded<vsi_unlock>;
 }
 
 } // namespace zarr3

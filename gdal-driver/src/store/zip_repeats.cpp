@@ -408,12 +408,19 @@ enum zb_code open_zip_entry(const std::string &archive, const ZipEntry &entry, Z
                        "%s: an entry is encrypted, or compressed by method %u", archive.c_str(),
                        entry.method);
     out->base = entry.header + sizeof header + u16(header + 26) + u16(header + 28);
-    if (entry.method == kDeflated)
-        return read_compressed(file.get(), out->base, entry, &out->bytes, err);
-    if (entry.size != entry.stored_size)
+    out->entry = entry;
+    out->is_packed = entry.method == kDeflated;
+    if (!out->is_packed && entry.size != entry.stored_size)
         return zb_fail(err, ZB_EFORMAT, "%s: the archive's directory is damaged", archive.c_str());
     out->file = file.release();
     return ZB_OK;
+}
+
+enum zb_code unpack_zip_entry(ZipContent *content, zb_error *err) {
+    const enum zb_code code =
+        read_compressed(content->file, content->base, content->entry, &content->bytes, err);
+    content->is_packed = code != ZB_OK;
+    return code;
 }
 
 } // namespace zarr3

@@ -49,13 +49,19 @@ enum zb_code find_zip_repeats(const std::string &archive, std::shared_ptr<const 
 
 /* An entry that is open. */
 struct ZipContent {
-    VSILFILE *file = nullptr; /* the archive, for an entry that is stored as it is; the caller's */
-    uint64_t base = 0;        /* the place of its first byte in there */
-    VsiMemory<unsigned char> bytes; /* of a compressed one, all of it */
+    ZipEntry entry = {};
+    VSILFILE *file = nullptr;       /* the archive; the caller's */
+    uint64_t base = 0;              /* the place of its first byte in there */
+    bool is_packed = false;         /* it is compressed, and cannot be read yet */
+    VsiMemory<unsigned char> bytes; /* of one that was compressed, all of it */
 };
 
 enum zb_code open_zip_entry(const std::string &archive, const ZipEntry &entry, ZipContent *out,
                             zb_error *err);
+
+/* Reads, decompresses and checks all of an entry that is packed: not when it is opened, since who
+   opens an object has to see its size first. One thread at a time. */
+enum zb_code unpack_zip_entry(ZipContent *content, zb_error *err);
 
 } // namespace zarr3
 

@@ -4,6 +4,7 @@
 
 #include "attributes/ids.h"
 #include "model/links.h"
+#include "model/owners.h"
 
 /* The value is zeros, as HDF5 would show it. */
 herr_t vol_attr_store_unwritten(vol_node *owner, const char *name) {
@@ -24,13 +25,13 @@ herr_t vol_attr_store_unwritten_below(vol_node *node) {
     return result;
 }
 
-void vol_attr_abandon_unwritten_below(vol_node *node) {
+void vol_attr_abandon_unwritten_below(vol_node *node, vol_owners handles) {
     const vol_attr *attr;
-    while ((attr = vol_node_unwritten(node, NULL))) {
+    while (vol_owners_alone(node, handles) && (attr = vol_node_unwritten(node, NULL))) {
         vol_attr_ids_orphan(node, attr->name);
         vol_node_drop_attr(node, attr->name, VOL_ATTR_UNWRITTEN);
     }
     for (size_t i = 0; i < vol_links_count(node); i++)
         if (vol_links_at(node, i)->node)
-            vol_attr_abandon_unwritten_below(vol_links_at(node, i)->node);
+            vol_attr_abandon_unwritten_below(vol_links_at(node, i)->node, handles);
 }

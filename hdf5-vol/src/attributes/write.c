@@ -134,6 +134,7 @@ herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, H5T_cset_t c
                                  hid_t space) {
     vol_attr attr;
     bool described = vol_attr_describe(owner->file->lib, name, type, space, &attr);
+    vol_owners_note(owner);
     attr.place = VOL_ATTR_UNWRITTEN;
     attr.named = vol_named_path(owner->file, type);
     attr.is_utf8 = vol_name_needs_cset(name, cset);

@@ -20,8 +20,10 @@
 #include "model/max_shape.h"
 #include "model/side.h"
 #include "model/space.h"
+#include "model/unreadable.h"
 #include "model/writers.h"
 #include "objects/named_types.h"
+#include "objects/open_ids.h"
 
 #include <stdlib.h>
 
@@ -155,6 +157,17 @@ static void **unwrap_all(size_t count, void *const objects[]) {
     return under;
 }
 
+/* A program that reads the text of a node that cannot be read, and has another file open for
+   writing, is taken to copy it: h5repack does so where it changes filters or layouts. */
+static bool copies_a_text(const vol_object *object) {
+    zb_error err = {0};
+    if (vol_unreadable_refuse_copy(object->node, &err) == ZB_OK ||
+        !vol_object_another_is_written(object))
+        return false;
+    VOL_PUSH_ZB(object->lib, DATASET, READERROR, &err);
+    return true;
+}
+
 /* The Zarr datasets' part of a call. `buffers` of a write are only read from. */
 static herr_t transfer_zarr(h5_lib *lib, size_t count, void *objects[], hid_t mem_types[],
                             hid_t mem_spaces[], hid_t file_spaces[], hid_t dxpl,
@@ -178,6 +191,8 @@ static herr_t transfer_zarr(h5_lib *lib, size_t count, void *objects[], hid_t me
                                       .buffer = (void *)(uintptr_t)buffers[i]};
         if (writing && result >= 0)
             result = vol_may_write(object, "write a dataset") ? 0 : -1;
+        else if (result >= 0)
+            result = copies_a_text(object) ? -1 : 0;
     }
     if (result >= 0)
         result = writing ? vol_write_datasets(lib, transfers, count, &list)

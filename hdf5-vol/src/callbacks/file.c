@@ -16,6 +16,8 @@
 #include "model/link_order.h"
 #include "model/names.h"
 #include "model/new_store.h"
+#include "model/owners.h"
+#include "model/owners_below.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -361,13 +363,14 @@ static void push_lost(const vol_object *object, const zb_error *err) {
 static herr_t flush(const vol_object *object) {
     vol_file *file = object->file;
     zb_error err = {0};
-    herr_t result = 0;
-    if (file->writable && vol_attr_store_unwritten_below(file->root) < 0) {
+    const vol_owners owner = object->handle->owner;
+    vol_owners_act(file, 0);
+    const bool fails = file->writable && vol_attr_store_unwritten_below(file->root) < 0;
+    herr_t result = vol_file_flush(file, object->handle, &err) == ZB_OK ? 0 : -1;
+    if (fails && result >= 0 && vol_owners_wait_below(file->root, owner)) {
         zb_fail(&err, ZB_EIO, "attributes that were created could not be stored");
         result = -1;
     }
-    if (vol_file_flush(file, &err) != ZB_OK)
-        result = -1;
     if (result < 0)
         push_lost(object, &err);
     return result;
@@ -423,11 +426,13 @@ static herr_t file_close(void *obj, hid_t dxpl, void **req) {
     if (object->handle->files == 1 && !lib->stopping && close_by_degree(object) < 0)
         return -1;
     if (object->handle->files == 1 && flush(object) < 0) {
-        vol_attr_abandon_unwritten_below(object->file->root);
-        vol_file_give_up(object->file);
+        vol_attr_abandon_unwritten_below(object->file->root, vol_handle_gives_up(object->handle));
+        vol_file_give_up(object->handle);
         if (!lib->stopping)
             return -1;
     }
+    if (object->handle->files == 1)
+        vol_file_closed(object->handle);
     vol_object_free(object);
     return 0;
 }

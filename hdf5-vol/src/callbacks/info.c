@@ -44,6 +44,7 @@ static const char *const naming_words[] = {"auto", "all", NULL};
 static const char *const dimension_words[] = {"0", "1", "auto", NULL};
 static const char *const sync_words[] = {"none", "close", "always", NULL};
 static const char *const strategy_words[] = {"rewrite", "append", "inplace", NULL};
+static const char *const unreadable_words[] = {"error", "text", NULL};
 static const char *const cut_words[] = {"auto", "off", NULL};
 static const char *const key_words[] = {"slashes", "dots", "v2", NULL};
 
@@ -106,7 +107,8 @@ static herr_t info_to_text(const void *info, char **text) {
             strategy_words[options.strategy]);
     print_cutting(out, "shards", &options.shards);
     print_cutting(out, "chunks", &options.chunks);
-    fprintf(out, ";chunk_keys=%s", key_words[options.chunk_keys]);
+    fprintf(out, ";chunk_keys=%s;unreadable=%s", key_words[options.chunk_keys],
+            unreadable_words[options.unreadable]);
     if (*options.remote)
         fprintf(out, ";remote=%s", options.remote);
     if (*options.wrong)
@@ -143,6 +145,8 @@ static bool set_value(vol_options *options, const char *name, const char *value)
         options->strategy = (enum zb_strategy)choice;
     else if (strcmp(name, "chunk_keys") == 0 && choose(value, key_words, &choice))
         options->chunk_keys = (enum vol_chunk_keys)choice;
+    else if (strcmp(name, "unreadable") == 0 && choose(value, unreadable_words, &choice))
+        options->unreadable = (enum vol_unreadable)choice;
     else if (strcmp(name, "shards") == 0 && choose(value, cut_words, &choice))
         options->shards = (vol_cutting){.cut = (enum vol_cut)choice};
     else if (strcmp(name, "shards") == 0)

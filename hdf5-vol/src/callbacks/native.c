@@ -51,7 +51,7 @@ static herr_t start_swmr_write(const vol_object *object) {
                  object->file->shown);
         return -1;
     }
-    if (vol_file_flush(object->file, &err) != ZB_OK) {
+    if (vol_file_flush(object->file, object->handle, &err) != ZB_OK) {
         VOL_PUSH_ZB(object->lib, FILE, CANTFLUSH, &err);
         return -1;
     }

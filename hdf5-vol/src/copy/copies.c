@@ -61,17 +61,6 @@ H5VL_loc_params_t vol_named_in(const h5_lib *lib, H5I_type_t type, const char *n
         .loc_data.loc_by_name = {.name = name, .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
 }
 
-void vol_native_close(h5_lib *lib, void *object, H5I_type_t type, hid_t dxpl) {
-    hid_t saved = vol_stack_save(lib);
-    if (type == H5I_DATASET)
-        lib->H5VLdataset_close(object, lib->native, dxpl, NULL);
-    else if (type == H5I_DATATYPE)
-        lib->H5VLdatatype_close(object, lib->native, dxpl, NULL);
-    else
-        lib->H5VLgroup_close(object, lib->native, dxpl, NULL);
-    vol_stack_restore(lib, saved);
-}
-
 void vol_copies_end(vol_copies *copies) {
     if (copies->new_top)
         vol_native_close(copies->lib, copies->new_top, copies->top_type, copies->dxpl);

@@ -36,9 +36,6 @@ void *vol_copies_open(const vol_copies *copies, const vol_node *node, H5I_type_t
 /* What is called `name`, or has that path, in an object of that type. */
 H5VL_loc_params_t vol_named_in(const h5_lib *lib, H5I_type_t type, const char *name);
 
-/* Closes a native group, dataset or datatype. An error that was pushed stays. */
-void vol_native_close(h5_lib *lib, void *object, H5I_type_t type, hid_t dxpl);
-
 /* Forgets all of them, and closes the top's copy. */
 void vol_copies_end(vol_copies *copies);
 

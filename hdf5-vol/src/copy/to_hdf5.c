@@ -22,6 +22,7 @@
 #include "model/links.h"
 #include "model/space.h"
 #include "model/token_search.h"
+#include "model/unreadable.h"
 #include "model/writers_below.h"
 #include "objects/locate.h"
 
@@ -116,6 +117,15 @@ static bool has_copied_children(const copy_job *job, const vol_node *node) {
     return node->kind == VOL_GROUP && (!shallow || node == job->copies.top);
 }
 
+/* The text that stands for a node is no copy of it. */
+static herr_t refuse_unreadable(const copy_job *job, const vol_node *node) {
+    zb_error err = {0};
+    if (vol_unreadable_refuse_copy(node, &err) == ZB_OK)
+        return 0;
+    VOL_PUSH_ZB(job->lib, DATASET, CANTCOPY, &err);
+    return -1;
+}
+
 static herr_t push_unreadable(const copy_job *job, const vol_link *link) {
     zb_error err = {0};
     vol_link_blame(link, &err);
@@ -187,7 +197,8 @@ static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_
     const vol_copied *copied = vol_map_get(&job->copies.all, node->token);
     if (copied)
         return link_again(job, copied, parent, name);
-    void *made = create_object(job, node, parent, loc, name);
+    void *made =
+        refuse_unreadable(job, node) < 0 ? NULL : create_object(job, node, parent, loc, name);
     if (!made)
         return -1;
     copied = vol_copies_add(&job->copies, node, above, name);

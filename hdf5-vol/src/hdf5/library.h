@@ -82,7 +82,7 @@
     F(H5Iget_type) F(H5Iget_file_id) F(H5Iinc_ref) F(H5Pset_elink_cb)                             \
     F(H5Dget_type) F(H5Dget_space) F(H5Dget_create_plist) F(H5Dread) F(H5Aiterate2) F(H5Aopen)     \
     F(H5Aget_type) F(H5Aget_space) F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check)        \
-    F(H5Fcreate) F(H5Fopen) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select)                     \
+    F(H5Fcreate) F(H5Fopen) F(H5Dcreate_anon) F(H5Dwrite) F(H5Scombine_select) F(H5Fget_intent)    \
     F(H5Soffset_simple) F(H5Tset_order) F(H5Tset_precision) F(H5Tset_offset) F(H5Tset_sign)        \
     F(H5Tget_pad) F(H5Tset_pad) F(H5Tget_fields) F(H5Tget_ebias) F(H5Tget_norm) F(H5Tset_norm)     \
     F(H5Tget_inpad) F(H5Tset_inpad) F(H5Tget_cset) F(H5Tset_tag) F(H5Tget_tag) F(H5free_memory)    \

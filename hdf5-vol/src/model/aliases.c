@@ -5,6 +5,7 @@
 #include "model/alias_list.h"
 #include "model/link_order.h"
 #include "model/links.h"
+#include "model/owners.h"
 #include "model/place_text.h"
 #include "model/places.h"
 #include "model/side.h"
@@ -146,6 +147,7 @@ enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *
         code = vol_named_add(place->group, link, err);
     if (code)
         return code;
+    vol_owners_note_links(node);
     code = vol_alias_list_add(aliases, link, err);
     aliases->changed = true;
     if (code) {
@@ -161,8 +163,10 @@ enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *
 /* The node behind an alias has it no longer. */
 static void drop_name(vol_link *link) {
     vol_aliases *aliases = link->alias_of ? link->alias_of->aliases : NULL;
-    if (aliases && vol_alias_list_take(aliases, link))
-        link->group->file->links_changed = true;
+    if (!aliases)
+        return;
+    vol_owners_note_links(link->alias_of);
+    vol_alias_list_take(aliases, link);
 }
 
 void vol_alias_remove(vol_link *link) {
@@ -215,19 +219,20 @@ bool vol_alias_moved(vol_node *top) {
     }
     for (size_t i = 0; aliases && i < aliases->list.count; i++) {
         vol_named_change(aliases->list.link[i]);
+        vol_owners_note_links(top);
         top->aliases->changed = any = true;
     }
     for (size_t i = 0; named && i < named->count; i++) {
-        const vol_node *node = named->link[i]->alias_of;
+        vol_node *node = named->link[i]->alias_of;
         if (!node || !node->aliases)
             continue;
         vol_named_change(named->link[i]);
+        vol_owners_note_links(node);
         node->aliases->changed = any = true;
     }
     for (size_t i = 0; i < vol_links_count(top); i++)
         if (vol_links_at(top, i)->node)
             any |= vol_alias_moved(vol_links_at(top, i)->node);
-    top->file->links_changed |= any;
     return any;
 }
 

@@ -16,6 +16,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_ALIASES_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_ALIASES_H
 
+#include "model/alias_list.h"
 #include "model/named_links.h"
 
 /* The node behind a hard link of either kind, which is opened; *out is NULL when there is none, and
@@ -64,5 +65,9 @@ void vol_alias_forget_names(vol_node *node);
 /* Whether a node has aliases, or has had some since its list was stored: neither of both ends is
    freed then. */
 bool vol_alias_holds(const vol_node *node);
+/* Whether they have changed since they were stored. */
+static inline bool vol_alias_is_changed(const vol_node *node) {
+    return node->aliases && node->aliases->changed;
+}
 
 #endif

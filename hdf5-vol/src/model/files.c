@@ -5,7 +5,8 @@
 #include "model/link_store.h"
 #include "model/loose.h"
 #include "model/names.h"
-#include "model/writers_below.h"
+#include "model/owners.h"
+#include "model/owners_below.h"
 
 #include <stdio.h>
 
@@ -34,25 +35,38 @@ vol_file *vol_file_find(const h5_lib *lib, const char *path, bool for_writing) {
 
 /* ---- Waiting data ---- */
 
-enum zb_code vol_file_flush(vol_file *file, zb_error *err) {
+static enum zb_code store_waiting(vol_file *file, vol_owners of, zb_error *err) {
+    zb_error why = {0};
+    vol_owners_act(file, 0);
+    enum zb_code links = vol_links_store_below(file->root, &why);
+    enum zb_code code = vol_owners_flush_below(file->root, of, err);
+    if (code || !links || !vol_owners_wait_below(file->root, of))
+        return code;
+    *err = why;
+    return links;
+}
+
+/* After this has failed, stored data of any handle may be gone, and trying again would not tell. */
+static enum zb_code make_durable(vol_file *file, zb_error *err) {
+    enum zb_code code = zb_store_flush(file->store, err);
+    for (vol_handle *handle = code ? file->handles : NULL; handle; handle = handle->next)
+        if (!handle->lost.code)
+            handle->lost = *err;
+    return code;
+}
+
+enum zb_code vol_file_flush(vol_file *file, vol_handle *by, zb_error *err) {
     if (!file->writable)
         return ZB_OK;
-    zb_error other;
-    enum zb_code links = vol_links_store_below(file->root, err);
-    enum zb_code data = vol_writer_flush_below(file->root, links ? &other : err);
-    enum zb_code code = links ? links : data;
-    if (!code && file->lost.code) {
-        *err = file->lost;
-        return file->lost.code;
+    enum zb_code code = store_waiting(file, by ? by->owner : VOL_OWNERS_ALL, err);
+    if (!code && by && by->lost.code) {
+        *err = by->lost;
+        return by->lost.code;
     }
     if (!code)
         code = zb_store_seal(file->store, err);
-    /* After this has failed, stored data may be gone, and trying again would not tell. */
-    if (!code && file->options.sync != ZB_SYNC_NONE) {
-        code = zb_store_flush(file->store, err);
-        if (code)
-            file->lost = *err;
-    }
+    if (!code && file->options.sync != ZB_SYNC_NONE)
+        code = make_durable(file, err);
     return code;
 }
 
@@ -60,10 +74,33 @@ void vol_report_lost(const vol_file *file, const zb_error *err) {
     fprintf(stderr, "zarrbridge: data written to '%s' are lost: %s\n", file->shown, err->message);
 }
 
-void vol_file_give_up(vol_file *file) {
-    vol_writer_abandon_below(file->root);
+/* Whether no other handle could still store anything. */
+static bool is_last(const vol_handle *handle) {
+    const vol_handle *other = handle->file->handles;
+    while (other && (other == handle || !other->writable || other->files == 0 || other->given_up))
+        other = other->next;
+    return !other;
+}
+
+vol_owners vol_handle_gives_up(const vol_handle *handle) {
+    return is_last(handle) ? VOL_OWNERS_ALL : handle->owner & ~VOL_OWNERS_EVERYONE;
+}
+
+void vol_file_give_up(vol_handle *handle) {
+    vol_file *file = handle->file;
+    const vol_owners gone = vol_handle_gives_up(handle);
+    vol_owners_abandon_below(file->root, gone);
     for (vol_node *node = NULL; (node = vol_loose_next(file, node)) != NULL;)
-        vol_writer_abandon_below(node);
-    file->lost = (zb_error){0};
-    vol_file_unlist(file);
+        vol_owners_abandon_below(node, gone);
+    handle->lost = (zb_error){0};
+    handle->given_up = true;
+    vol_file_closed(handle);
+}
+
+void vol_file_closed(vol_handle *handle) {
+    bool any = false;
+    for (const vol_handle *one = handle->file->handles; one; one = one->next)
+        any |= one->given_up;
+    if (any && is_last(handle))
+        vol_file_unlist(handle->file);
 }

@@ -13,6 +13,7 @@
 #include "model/loose.h"
 #include "model/names.h"
 #include "model/node_life.h"
+#include "model/owners.h"
 #include "model/side.h"
 #include "zarrbridge/change.h"
 
@@ -67,7 +68,7 @@ static enum zb_code open_root(vol_file *file, const char *node, zb_error *err) {
 /* Ids may outlive the file's own. */
 static void store_rest(vol_file *file) {
     zb_error err;
-    if (file->root && vol_file_flush(file, &err) != ZB_OK)
+    if (file->root && vol_file_flush(file, NULL, &err) != ZB_OK)
         vol_report_lost(file, &err);
 }
 
@@ -152,7 +153,10 @@ static enum zb_code handle_new(vol_file *file, bool writable, vol_handle **out, 
         file_release(file);
         return zb_fail(err, ZB_ENOMEM, "no memory for a file");
     }
-    *handle = (vol_handle){.refs = 1, .file = file, .writable = writable};
+    *handle = (vol_handle){.refs = 1, .file = file, .writable = writable, .next = file->handles};
+    if (file->writable)
+        handle->owner = vol_owners_enter(file);
+    file->handles = handle;
     *out = handle;
     return ZB_OK;
 }
@@ -212,7 +216,13 @@ vol_handle *vol_handle_retain(vol_handle *handle) {
 void vol_handle_release(vol_handle *handle) {
     if (!handle || --handle->refs > 0)
         return;
-    vol_manners_clear(handle->file->lib, &handle->manners);
-    file_release(handle->file);
+    vol_file *file = handle->file;
+    vol_handle **link = &file->handles;
+    while (*link != handle)
+        link = &(*link)->next;
+    *link = handle->next;
+    vol_owners_leave(file, handle->owner);
+    vol_manners_clear(file->lib, &handle->manners);
+    file_release(file);
     free(handle);
 }

@@ -3,6 +3,7 @@
 #include "model/link_order.h"
 
 #include "model/numbered_names.h"
+#include "model/owners.h"
 #include "model/side.h"
 #include "model/tree.h"
 
@@ -33,7 +34,8 @@ enum zb_code vol_order_begin(vol_node *group, unsigned flags, zb_error *err) {
         code = vol_side_set(group, INDEXED, "false", err);
     if (code)
         return code;
-    group->order.known = group->order.changed = group->file->links_changed = true;
+    vol_owners_note_links(group);
+    group->order.known = group->order.changed = true;
     group->order.flags = flags;
     return ZB_OK;
 }
@@ -76,7 +78,8 @@ void vol_order_added(vol_link *link, size_t count) {
     }
     link->order = ++group->order.last;
     group->order.bytes += bytes_of(link->name);
-    group->order.changed = group->file->links_changed = true;
+    vol_owners_note_links(group);
+    group->order.changed = true;
 }
 
 void vol_order_taken(vol_link *link, bool is_last) {
@@ -86,7 +89,8 @@ void vol_order_taken(vol_link *link, bool is_last) {
     group->order.bytes -= bytes_of(link->name);
     if (is_last) /* the numbers of an empty group begin anew, as HDF5's do */
         group->order.last = 0;
-    group->order.changed = group->file->links_changed = true;
+    vol_owners_note_links(group);
+    group->order.changed = true;
 }
 
 void vol_order_replace(vol_link *link, uint64_t order) {
@@ -163,10 +167,6 @@ vol_link *const *vol_order_sorted(vol_node *group, const vol_link_list *links) {
 
 uint64_t vol_order_last(const vol_node *group) {
     return group->order.last;
-}
-
-bool vol_order_is_changed(const vol_node *group) {
-    return group->order.changed;
 }
 
 void vol_order_forget(vol_node *group) {

@@ -54,7 +54,6 @@ vol_link *const *vol_order_sorted(vol_node *group, const vol_link_list *links);
 
 /* Likewise: stores the order of these links if it has changed. */
 enum zb_code vol_order_store(vol_node *group, const vol_link_list *links, zb_error *err);
-bool vol_order_is_changed(const vol_node *group);
 
 /* Likewise: the links of a copied group get the numbers of those that have their names. */
 void vol_order_copy(const vol_node *from, const vol_link_list *originals, vol_node *made,

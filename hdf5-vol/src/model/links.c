@@ -92,6 +92,8 @@ enum zb_code vol_link_new_external(const char *name, const char *file, const cha
 void vol_link_set_name(vol_link *link, char *name) {
     if (link->name != link->first_name)
         free(link->name);
+    free(link->stored);
+    link->stored = NULL;
     link->name = name;
 }
 

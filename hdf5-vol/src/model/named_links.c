@@ -3,6 +3,7 @@
 #include "model/named_links.h"
 
 #include "model/links.h"
+#include "model/owners.h"
 #include "model/place_text.h"
 #include "model/side.h"
 
@@ -13,13 +14,6 @@
 
 /* Quotes, braces, colons and the kind of an entry, each quote with its escape. */
 #define ENTRY_BYTES 64
-
-typedef struct vol_named {
-    vol_link_list list;
-    uint64_t bytes; /* what they take in the document, at most */
-    bool changed;   /* since they were stored */
-    vol_link *gone; /* removed since then: a list */
-} vol_named;
 
 /* ---- Reading ---- */
 
@@ -169,7 +163,8 @@ static enum zb_code check_new(vol_node *group, const vol_link *link, zb_error *e
 }
 
 void vol_named_change(vol_link *link) {
-    link->changed = link->group->named->changed = link->group->file->links_changed = true;
+    vol_owners_note_links(link->group);
+    link->changed = link->group->named->changed = true;
 }
 
 enum zb_code vol_named_add(vol_node *group, vol_link *link, zb_error *err) {
@@ -204,7 +199,8 @@ void vol_named_remove(vol_link *link) {
     }
     vol_link_list_take(&named->list, link->name);
     named->bytes -= bytes_of(link);
-    named->changed = group->file->links_changed = true;
+    vol_owners_note_links(group);
+    named->changed = true;
     link->next_gone = named->gone;
     named->gone = link;
 }
@@ -258,10 +254,6 @@ static void free_gone(vol_named *named) {
         vol_link_free(link);
     }
     named->gone = NULL;
-}
-
-bool vol_named_is_changed(const vol_node *group) {
-    return group->named && group->named->changed;
 }
 
 enum zb_code vol_named_store(vol_node *group, zb_error *err) {

@@ -23,6 +23,14 @@
 
 #include "zarrbridge/change.h"
 
+/* Those of a group that has been asked for them. */
+typedef struct vol_named {
+    vol_link_list list;
+    uint64_t bytes; /* what they take in the document, at most */
+    bool changed;   /* since they were stored */
+    vol_link *gone; /* removed since then: a list */
+} vol_named;
+
 /* Those of a group, which owns them; NULL when memory runs out. The second reads nothing: NULL also
    while nobody has asked for them. */
 const vol_link_list *vol_named_links(vol_node *group, zb_error *err);
@@ -47,7 +55,9 @@ void vol_named_change(vol_link *link);
 /* Stores the links of one group that have changed, and no others: what other programs have changed
    stays. Whether there are any. */
 enum zb_code vol_named_store(vol_node *group, zb_error *err);
-bool vol_named_is_changed(const vol_node *group);
+static inline bool vol_named_is_changed(const vol_node *group) {
+    return group->named && group->named->changed;
+}
 
 /* Forgets the links of a group, in order to read them again: changes have been stored. */
 void vol_named_forget(vol_node *group);

@@ -16,6 +16,7 @@
 #include "model/links.h"
 #include "model/loose.h"
 #include "model/node_attrs.h"
+#include "model/owners.h"
 #include "model/writers.h"
 
 #include "zarrbridge/zarrbridge.h"
@@ -48,6 +49,7 @@ struct vol_node {
     vol_node *next_by_token;     /* tokens.c */
     struct vol_aliases *aliases; /* aliases.c; NULL until asked for */
     struct vol_waiting *waiting; /* waiting.c; NULL when nothing waits */
+    vol_owners owners;           /* owners.c: of what waits here; old ones when nothing does */
     uint64_t document_bytes;     /* waiting.c: of the stored document, about; 0 until needed */
     zb_json *side;               /* side.c: parsed; NULL until asked for, or when there is none */
     vol_node_attributes attrs;   /* node_attrs.c */
@@ -95,5 +97,14 @@ enum zb_code vol_node_child_path(const vol_node *group, const char *name, char *
    -1 when there is none. */
 #define VOL_SIDE_DATATYPE "datatype"
 hid_t vol_node_datatype(vol_node *node);
+
+/* What waits in a node, for all who ask before they change it: data in its writer (writers.c), and
+   a changed order of its links (link_order.c). */
+static inline bool vol_writer_is_dirty(const vol_node *dataset) {
+    return dataset->writing.dirty;
+}
+static inline bool vol_order_is_changed(const vol_node *group) {
+    return group->order.changed;
+}
 
 #endif

@@ -43,10 +43,18 @@ void vol_node_attrs_as_before(vol_node *node, uint64_t change) {
     node->attrs.change = change;
 }
 
-bool vol_node_attrs_have_own(const vol_node *node) {
+static bool have(const vol_node *node, enum vol_attr_place place) {
     const vol_attrs *list = node->attrs.list;
     for (size_t i = 0; list && i < list->count; i++)
-        if (list->attr[i].place == VOL_ATTR_STATED || list->attr[i].place == VOL_ATTR_UNWRITTEN)
+        if (list->attr[i].place == place)
             return true;
     return false;
+}
+
+bool vol_node_attrs_wait(const vol_node *node) {
+    return have(node, VOL_ATTR_UNWRITTEN);
+}
+
+bool vol_node_attrs_have_own(const vol_node *node) {
+    return have(node, VOL_ATTR_STATED) || have(node, VOL_ATTR_UNWRITTEN);
 }

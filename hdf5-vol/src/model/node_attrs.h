@@ -34,6 +34,9 @@ void vol_node_attrs_unnumber(vol_node *node);
 uint64_t vol_node_attrs_change(const vol_node *node);
 void vol_node_attrs_as_before(vol_node *node, uint64_t change);
 
+/* Whether some have been created, and not written yet. */
+bool vol_node_attrs_wait(const vol_node *node);
+
 /* Whether it has attributes that no document tells. */
 bool vol_node_attrs_have_own(const vol_node *node);
 

@@ -35,12 +35,19 @@ enum vol_naming {
 /* The keys of chunks: "c/0/1", "c.0.1", "0.1". */
 enum vol_chunk_keys { VOL_KEYS_SLASHES, VOL_KEYS_DOTS, VOL_KEYS_V2 };
 
+/* What copies have of nodes that cannot be read (unreadable.h). */
+enum vol_unreadable {
+    VOL_UNREADABLE_ERROR, /* there is none */
+    VOL_UNREADABLE_TEXT   /* the text that stands for the node */
+};
+
 typedef struct vol_options {
     bool native_compat; /* claim to be native, for HDF5's old calls */
     enum vol_naming naming;
     enum vol_dimensions dimensions;
     enum zb_sync sync;
     enum zb_strategy strategy;
+    enum vol_unreadable unreadable;
     vol_cutting shards;             /* datasets whose creation list has no shard shape */
     vol_cutting chunks;             /* datasets whose creation list has no chunk shape */
     enum vol_chunk_keys chunk_keys; /* datasets whose creation list says nothing of it */

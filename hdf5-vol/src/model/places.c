@@ -14,7 +14,7 @@ static vol_node *child_at(vol_node *group, const char *stored) {
     vol_link *link;
     char *name = vol_name_shown(stored);
     const bool is_there = name && vol_child_find(group, name, &link, NULL) == ZB_OK &&
-                          vol_link_open(link, NULL) == ZB_OK;
+                          vol_link_is_stored_as(link, stored) && vol_link_open(link, NULL) == ZB_OK;
     free(name);
     return is_there ? link->node : NULL;
 }
@@ -24,7 +24,7 @@ static vol_node *known_at(vol_node *group, const char *stored) {
     char *name = vol_name_shown(stored);
     const vol_link *link = name ? vol_links_find(group, name) : NULL;
     free(name);
-    return link ? link->node : NULL;
+    return link && vol_link_is_stored_as(link, stored) ? link->node : NULL;
 }
 
 /* Only places are entered, no links of another kind: so no path goes round. */

@@ -2,6 +2,8 @@
 /* See stored_names.h. */
 #include "model/stored_names.h"
 
+#include "zarrbridge/node.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +15,10 @@ static bool is_always_bad(unsigned char c) {
     return c < ' ' || c == 0x7f || c == '\\';
 }
 
-/* Of the first character: what it begins. "." is no name of HDF5. */
+/* The first character is written in another form then. "." is no name of HDF5. */
 static bool begins_badly(const char *name) {
-    return (name[0] == '.' && name[1]) || strncmp(name, "__", 2) == 0 ||
-           strcmp(name, "zarr.json") == 0;
+    const size_t dots = strspn(name, ".");
+    return (dots > 1 && !name[dots]) || zb_name_is_reserved(name);
 }
 
 bool vol_name_is_reserved(const char *name) {

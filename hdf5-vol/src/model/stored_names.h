@@ -2,16 +2,17 @@
 /*
  * Names of nodes in the store, for names of HDF5 that a Zarr node cannot have.
  *
- * Such names begin with "." or "__", are "zarr.json", or have control characters or backslashes.
- * Their offending characters, and each "%", are stored as "%" and two upper-case hexadecimal
- * digits:
+ * Such names are reserved (zb_name_is_reserved), consist of dots, or have control characters or
+ * backslashes. Their offending characters, and each "%", are stored as "%" and two upper-case
+ * hexadecimal digits:
  *
- *     ".hidden"   %2Ehidden
+ *     ".."        %2E.
  *     "__x"       %5F_x
  *     "a\b%"      a%5Cb%25
  *
  * A name of the store is taken for such a form only where it is the form of a name that needs one;
  * any other is shown as it is. A name that looks like a form needs one, so that no two names meet.
+ * Where another program has made a node of a reserved name, its link says so (vol_link.stored).
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_MODEL_STORED_NAMES_H
 #define ZARRBRIDGE_HDF5_VOL_MODEL_STORED_NAMES_H

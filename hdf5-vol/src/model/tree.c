@@ -91,6 +91,7 @@ static void free_child(vol_node *node) {
 typedef struct entry {
     zb_node *zarr;
     const char *reason;
+    const char *stored; /* vol_link.stored, or NULL */
     bool is_dimension;
 } entry;
 
@@ -105,6 +106,10 @@ static enum zb_code add_link(vol_node *group, const char *name, entry what, vol_
         code = new_child(group, name, what.zarr, &node, &what.reason, err);
     if (!code)
         code = vol_link_new(name, node, what.reason, out, err);
+    if (!code && what.stored && !((*out)->stored = strdup(what.stored))) {
+        vol_link_free(*out);
+        code = zb_fail(err, ZB_ENOMEM, "no memory for the name %s", name);
+    }
     if (!code && node)
         node->is_dimension = what.is_dimension; /* the order asks for it */
     if (!code)
@@ -136,7 +141,16 @@ enum zb_code vol_tree_add_dimension(vol_node *group, const char *name, zb_node *
 
 /* ---- Finding ---- */
 
-/* Of a node that another program has made under a name that it should not have. */
+bool vol_link_is_stored_as(const vol_link *link, const char *stored) {
+    if (link->stored || !vol_name_has_form(link->name))
+        return strcmp(link->stored ? link->stored : link->name, stored) == 0;
+    char *form = vol_name_stored(link->name);
+    const bool is = form && strcmp(form, stored) == 0;
+    free(form);
+    return is;
+}
+
+/* Of a node that another program has made under a reserved name. */
 static enum zb_code read_as_named(const vol_node *group, const char *name, zb_node **zarr,
                                   zb_error *reason, zb_error *err) {
     const char *above = group->zarr ? zb_node_path(group->zarr) : "";
@@ -148,11 +162,13 @@ static enum zb_code read_as_named(const vol_node *group, const char *name, zb_no
     return ZB_OK;
 }
 
-/* Reads the document of a child, or the reason why it cannot be read. */
+/* Reads the document of a child, or the reason why it cannot be read. *as_named: the child has its
+   reserved name in the store, too. */
 static enum zb_code read_child(const vol_node *group, const char *name, zb_node **zarr,
-                               zb_error *reason, zb_error *err) {
+                               bool *as_named, zb_error *reason, zb_error *err) {
     char *path;
     *zarr = NULL;
+    *as_named = false;
     if (group->loose) { /* another group may have its path by now */
         zb_fail(reason, ZB_ENOTFOUND, "the group of %s has been deleted", name);
         return ZB_OK;
@@ -164,9 +180,8 @@ static enum zb_code read_child(const vol_node *group, const char *name, zb_node 
                        ? zb_node_open_lately(group->file->store, path, zarr, reason)
                        : zb_node_open(group->file->store, path, zarr, reason);
     free(path);
-    if (reason->code == ZB_ENOTFOUND && vol_name_is_reserved(name))
-        return read_as_named(group, name, zarr, reason, err);
-    return ZB_OK;
+    *as_named = reason->code == ZB_ENOTFOUND && vol_name_is_reserved(name);
+    return *as_named ? read_as_named(group, name, zarr, reason, err) : ZB_OK;
 }
 
 static enum zb_code pass_on(const zb_error *reason, enum zb_code code, zb_error *err) {
@@ -179,7 +194,8 @@ static enum zb_code pass_on(const zb_error *reason, enum zb_code code, zb_error 
 static enum zb_code open_child(vol_node *group, const char *name, vol_link **out, zb_error *err) {
     zb_node *zarr;
     zb_error reason;
-    enum zb_code code = read_child(group, name, &zarr, &reason, err);
+    bool as_named;
+    enum zb_code code = read_child(group, name, &zarr, &as_named, &reason, err);
     if (code)
         return code;
     /* What may pass is an error of this call. Only content that cannot be read has a link. */
@@ -193,8 +209,10 @@ static enum zb_code open_child(vol_node *group, const char *name, vol_link **out
         return pass_on(&reason, reason.code, err);
     default:
         return add_link(group, name,
-                        (entry){.zarr = zarr, .reason = reason.code ? reason.message : NULL}, out,
-                        err);
+                        (entry){.zarr = zarr,
+                                .reason = reason.code ? reason.message : NULL,
+                                .stored = as_named ? name : NULL},
+                        out, err);
     }
 }
 
@@ -202,9 +220,10 @@ static enum zb_code open_child(vol_node *group, const char *name, vol_link **out
 enum zb_code vol_link_open(vol_link *link, zb_error *err) {
     zb_node *zarr;
     zb_error why;
+    bool as_named;
     if (!vol_link_is_unopened(link))
         return ZB_OK;
-    enum zb_code code = read_child(link->group, link->name, &zarr, &why, err);
+    enum zb_code code = read_child(link->group, link->name, &zarr, &as_named, &why, err);
     if (code)
         return code;
     if (why.code == ZB_ENOTFOUND || why.code == ZB_ENOMEM)
@@ -265,24 +284,46 @@ typedef struct listing {
     zb_error *err;
 } listing;
 
-static enum zb_code add_name(vol_node *group, const char *name, zb_error *err) {
+/* stored: the name in the store where it is not that of stored_names.h, or NULL. */
+static enum zb_code add_name(vol_node *group, const char *name, const char *stored, zb_error *err) {
     vol_link *link;
-    if (vol_links_find(group, name))
-        return ZB_OK;
     enum zb_code code = vol_links_reserve(group, err);
     if (!code)
         code = vol_link_new_unopened(name, &link, err);
+    if (!code && stored && !(link->stored = strdup(stored))) {
+        vol_link_free(link);
+        code = zb_fail(err, ZB_ENOMEM, "no memory for the name %s", stored);
+    }
     if (!code)
         vol_links_insert(group, link);
     return code;
 }
 
+/* A node of a reserved name and one of its form show the same name: the second one that is listed
+   shows the form. */
+static enum zb_code add_odd_name(vol_node *group, const char *name, const char *stored,
+                                 zb_error *err) {
+    const vol_link *link = vol_links_find(group, name);
+    if (link && vol_link_is_stored_as(link, stored))
+        return ZB_OK;
+    if (!link)
+        return add_name(group, name, vol_name_is_reserved(stored) ? stored : NULL, err);
+    char *form = vol_name_stored(name);
+    enum zb_code code = form ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a name");
+    if (!code && !vol_links_find(group, form))
+        code = add_name(group, form, stored, err);
+    free(form);
+    return code;
+}
+
 static int take_name(void *context, const char *stored) {
     listing *l = context;
-    if (vol_name_is_plain(stored))
-        return l->code = add_name(l->group, stored, l->err);
+    if (vol_name_is_plain(stored) && !vol_name_is_reserved(stored))
+        return l->code = vol_links_find(l->group, stored)
+                             ? ZB_OK
+                             : add_name(l->group, stored, NULL, l->err);
     char *name = vol_name_shown(stored);
-    l->code = name ? add_name(l->group, name, l->err)
+    l->code = name ? add_odd_name(l->group, name, stored, l->err)
                    : zb_fail(l->err, ZB_ENOMEM, "no memory for the name %s", stored);
     free(name);
     return l->code;

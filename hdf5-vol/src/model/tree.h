@@ -66,8 +66,10 @@ struct vol_file {
 
     /* Parts of one owner each, as in node.h. */
     size_t refs;                /* handle.c: the handles */
+    vol_handle *handles;        /* files.c: all of them; handle.c lists them */
+    vol_owners owners;          /* owners.c: the handles */
+    vol_owners acting;          /* owners.c: whose call it is that goes on; 0: none */
     vol_file *next;             /* files.c: of lib->files */
-    zb_error lost;              /* files.c: of a flush that cannot be tried again; no code: none */
     vol_node *loose;            /* loose.c: nodes outside the hierarchy */
     uint64_t deleted_bytes;     /* deleted.c: of deleted datasets that are in memory */
     uint64_t nodes_left;        /* forget.c: node_count when it last looked; 0 before */
@@ -86,7 +88,11 @@ struct vol_handle {
     size_t files; /* those among them that are files: H5Iget_file_id gives ids besides H5Fopen's */
     vol_file *file;
     bool writable;
-    unsigned swmr; /* H5_ACC_SWMR_... of the open, or from H5Fstart_swmr_write: see native.c */
+    vol_owners owner; /* itself, as a set (owners.h) */
+    zb_error lost;    /* files.c: by a flush that cannot be tried again; no code: nothing */
+    bool given_up;    /* files.c: closing it has failed */
+    vol_handle *next; /* of file->handles */
+    unsigned swmr;    /* H5_ACC_SWMR_... of the open, or from H5Fstart_swmr_write: see native.c */
     vol_manners manners; /* of the access list that it was opened with */
 };
 
@@ -146,6 +152,9 @@ void vol_tree_remove(vol_link *link);
 /* Forgets the node of a link, which is opened anew when it is needed. The node, with all below it,
    becomes loose. */
 void vol_tree_close(vol_link *link);
+
+/* Whether this is the name in the store of what a link is the place of. */
+bool vol_link_is_stored_as(const vol_link *link, const char *stored);
 
 /* Gives a link another place: its node, with all below it, lies at `name` of `group` in the store
    now. After an error but ZB_ENOMEM it has that place, and nodes that could not be opened there are

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/unreadable.h"
 
+#include "model/tree.h"
+
 #include "zarrbridge/change.h"
 
 #include <stdio.h>
@@ -40,9 +42,20 @@ enum zb_code vol_unreadable_new(const char *reason, zb_node **out, zb_error *err
     return code;
 }
 
+static const char *reason_of(const vol_node *node) {
+    return zb_json_string(zb_json_get(zb_node_attributes(node->zarr), ATTRIBUTE));
+}
+
 enum zb_code vol_unreadable_refuse(const vol_node *node, zb_error *err) {
-    if (!node->is_unreadable)
+    return node->is_unreadable ? zb_fail(err, ZB_EUNSUPPORTED, "%s", reason_of(node)) : ZB_OK;
+}
+
+enum zb_code vol_unreadable_refuse_copy(const vol_node *node, zb_error *err) {
+    if (!node->is_unreadable || node->file->options.unreadable == VOL_UNREADABLE_TEXT)
         return ZB_OK;
-    return zb_fail(err, ZB_EUNSUPPORTED, "%s",
-                   zb_json_string(zb_json_get(zb_node_attributes(node->zarr), ATTRIBUTE)));
+    return zb_fail(
+        err, ZB_EUNSUPPORTED,
+        "'%s' cannot be read, and a copy would have a text in its place (the connector's "
+        "option unreadable=text allows that): %s",
+        node->path, reason_of(node));
 }

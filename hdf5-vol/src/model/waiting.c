@@ -3,6 +3,7 @@
 #include "model/waiting.h"
 
 #include "model/changed.h"
+#include "model/owners.h"
 #include "model/tree.h"
 #include "model/unreadable.h"
 
@@ -21,12 +22,9 @@ enum zb_code vol_waiting_check(const vol_node *node, zb_error *err) {
 }
 
 vol_waiting *vol_waiting_get(vol_node *node) {
+    vol_owners_note(node);
     if (!node->waiting)
         node->waiting = calloc(1, sizeof *node->waiting);
-    return node->waiting;
-}
-
-vol_waiting *vol_waiting_now(const vol_node *node) {
     return node->waiting;
 }
 

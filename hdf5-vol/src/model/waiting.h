@@ -50,7 +50,14 @@ enum zb_code vol_waiting_check(const vol_node *node, zb_error *err);
 /* What waits, made if need be; NULL when memory runs out. The second makes nothing: NULL also when
    nothing waits. */
 vol_waiting *vol_waiting_get(vol_node *node);
-vol_waiting *vol_waiting_now(const vol_node *node);
+static inline vol_waiting *vol_waiting_now(const vol_node *node) {
+    return node->waiting;
+}
+
+/* Whether changes of what `_hdf5` says of the node itself, or of links, are among them. */
+static inline bool vol_waiting_has_links(const vol_node *node) {
+    return node->waiting && (node->waiting->links.count > 0 || node->waiting->members.count > 0);
+}
 
 /* Whether the document, with all that waits and so many bytes of JSON text more, would be nearly as
    large as one may be (the limit document_bytes). */

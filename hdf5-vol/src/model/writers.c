@@ -2,6 +2,7 @@
 /* The writers of datasets: see writers.h. */
 #include "model/writers.h"
 
+#include "model/owners.h"
 #include "model/stored_chunks.h"
 #include "model/tree.h"
 
@@ -14,6 +15,7 @@ enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
     const zb_write_options options = {.sync = chosen->sync,
                                       .strategy = sharded ? chosen->strategy : ZB_REWRITE};
     enum zb_code code = ZB_OK;
+    vol_owners_note(dataset);
     if (!dataset->writing.writer)
         code = zb_writer_open(dataset->zarr, &options, &dataset->writing.writer, err);
     dataset->writing.dirty |= !code;
@@ -24,10 +26,6 @@ enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
 
 bool vol_writer_is_open(const vol_node *dataset) {
     return dataset->writing.writer != NULL;
-}
-
-bool vol_writer_is_dirty(const vol_node *dataset) {
-    return dataset->writing.dirty;
 }
 
 enum zb_code vol_writer_settle(vol_node *dataset, const uint64_t *start, const uint64_t *count,

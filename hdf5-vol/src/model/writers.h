@@ -25,9 +25,8 @@ typedef struct vol_writing {
 /* The writer, opened if need be; the caller is about to write with it. Borrowed. */
 enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err);
 
-/* Whether a dataset has a writer; and data that may wait in it. */
+/* Whether a dataset has a writer. */
 bool vol_writer_is_open(const vol_node *dataset);
-bool vol_writer_is_dirty(const vol_node *dataset);
 
 /* Stores waiting data of the chunks of a dataset that a box touches. */
 enum zb_code vol_writer_settle(vol_node *dataset, const uint64_t *start, const uint64_t *count,

@@ -9,6 +9,7 @@
 #include "hdf5/shadows.h"
 #include "model/dataset.h"
 #include "model/loose.h"
+#include "model/owners.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -76,13 +77,39 @@ bool vol_may_write(const vol_object *object, const char *what) {
                  object->node->path);
         return false;
     }
+    vol_owners_act(object->file,
+                   object->handle->files > 0 ? object->handle->owner : VOL_OWNERS_EVERYONE);
     return true;
 }
 
-vol_object *vol_object_pass(h5_lib *lib, H5I_type_t type, void *under) {
-    vol_object *object = under ? object_new(lib, type) : NULL;
+void vol_native_close(h5_lib *lib, void *under, H5I_type_t type, hid_t dxpl) {
+    hid_t saved = vol_stack_save(lib);
+    if (type == H5I_FILE)
+        lib->H5VLfile_close(under, lib->native, dxpl, NULL);
+    else if (type == H5I_DATASET)
+        lib->H5VLdataset_close(under, lib->native, dxpl, NULL);
+    else if (type == H5I_DATATYPE)
+        lib->H5VLdatatype_close(under, lib->native, dxpl, NULL);
+    else if (type == H5I_ATTR)
+        lib->H5VLattr_close(under, lib->native, dxpl, NULL);
+    else
+        lib->H5VLgroup_close(under, lib->native, dxpl, NULL);
+    vol_stack_restore(lib, saved);
+}
+
+vol_object *vol_object_wrap(h5_lib *lib, H5I_type_t type, void *under) {
+    vol_object *object = object_new(lib, type);
     if (object)
         object->under = under;
+    return object;
+}
+
+vol_object *vol_object_pass(h5_lib *lib, H5I_type_t type, void *under) {
+    vol_object *object = under ? vol_object_wrap(lib, type, under) : NULL;
+    if (under && !object) {
+        VOL_PUSH(lib, VOL, CANTOPENOBJ, "no memory for an object of an HDF5 file");
+        vol_native_close(lib, under, type, *lib->H5P_LST_DATASET_XFER_ID_g);
+    }
     return object;
 }
 

@@ -45,11 +45,18 @@ vol_object *vol_object_of_node(vol_handle *handle, vol_node *node);
 vol_object *vol_node_attr_ids(const vol_node *node);
 
 /* Whether the object's file may be changed and its node is still there. Pushes an error when not;
-   `what` is e.g. "create a group". */
+   `what` is e.g. "create a group". From then on the changes are those of the object's handle. */
 bool vol_may_write(const vol_object *object, const char *what);
 
-/* Wraps a native object; NULL when `under` is NULL, so that failures pass through. */
+/* Wraps a native object. NULL without memory, and the object stays the caller's. */
+vol_object *vol_object_wrap(h5_lib *lib, H5I_type_t type, void *under);
+
+/* The same for one that was just opened, and is closed where it cannot be wrapped. NULL when
+   `under` is NULL, so that failures pass through. */
 vol_object *vol_object_pass(h5_lib *lib, H5I_type_t type, void *under);
+
+/* Closes a native object. An error that was pushed stays. */
+void vol_native_close(h5_lib *lib, void *under, H5I_type_t type, hid_t dxpl);
 
 void vol_object_free(vol_object *object);
 

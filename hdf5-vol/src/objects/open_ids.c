@@ -76,6 +76,33 @@ size_t vol_object_ids(const vol_object *object, unsigned types, size_t max, hid_
     return query.count;
 }
 
+/* ---- Files ---- */
+
+typedef struct file_query {
+    h5_lib *lib;
+    const vol_object *object;
+    bool found;
+} file_query;
+
+static bool can_write(h5_lib *lib, hid_t file) {
+    unsigned flags = 0;
+    return lib->H5Fget_intent(file, &flags) >= 0 && (flags & H5_ACC_RDWR);
+}
+
+static herr_t match_file(hid_t id, void *context) {
+    file_query *query = context;
+    const vol_object *other = vol_object_of_id(query->lib, id);
+    const bool is_own = other && other->file && other->file->number == query->object->file->number;
+    query->found = !is_own && can_write(query->lib, id);
+    return query->found;
+}
+
+bool vol_object_another_is_written(const vol_object *object) {
+    file_query query = {.lib = object->lib, .object = object};
+    object->lib->H5Iiterate(H5I_FILE, match_file, &query);
+    return query.found;
+}
+
 /* ---- Closing ---- */
 
 /* Of all stores, or of the handle of an object. */
@@ -157,8 +184,12 @@ static herr_t wrap_get_context(const void *p, void **context_out) {
     if (!context)
         return -1;
     context->lib = object->lib;
+    if (object->lib->H5VLget_wrap_ctx(object->under, object->lib->native, &context->under) < 0) {
+        free(context); /* HDF5 frees none that it did not get */
+        return -1;
+    }
     *context_out = context;
-    return object->lib->H5VLget_wrap_ctx(object->under, object->lib->native, &context->under);
+    return 0;
 }
 
 /* HDF5 hands over a native object to be given an id; it needs our head in front. */
@@ -166,7 +197,7 @@ static void *wrap_object(void *p, H5I_type_t type, void *context_in) {
     const wrap_context *context = context_in;
     if (!context || vol_is_ours(p))
         return p;
-    return vol_object_pass(context->lib, type, p);
+    return vol_object_wrap(context->lib, type, p);
 }
 
 /* The reverse, for good: our head goes. */

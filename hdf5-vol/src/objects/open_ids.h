@@ -21,6 +21,9 @@ const vol_object *vol_object_of_id(h5_lib *lib, hid_t id);
    to max of them when ids is not NULL. */
 size_t vol_object_ids(const vol_object *object, unsigned types, size_t max, hid_t *ids);
 
+/* Whether the program has another file open, of a store or not, into which it can write. */
+bool vol_object_another_is_written(const vol_object *object);
+
 /* Closes the ids of the object's handle but those of files: H5F_CLOSE_STRONG. */
 void vol_object_close_all(const vol_object *object);
 

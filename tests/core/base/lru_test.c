@@ -23,7 +23,7 @@ static void lru_end(zb__lru *lru) {
 }
 
 static zb__lru_key key_of(uint64_t i) {
-    return (zb__lru_key){.word = {i / 64, i / 16 % 4, i % 16 * 4096, i % 3}};
+    return (zb__lru_key){.word = {i / 64, i / 16 % 4, i % 16 * 4096, i % 3}, .kind = 1};
 }
 
 /* Puts a block of this size filled with byte `mark`; the reference is given back at once. */
@@ -129,6 +129,30 @@ static void versions_are_told_apart(void **state) {
     assert_int_equal(get(&lru, 0, v1), -1); /* the stale one was dropped */
     assert_int_equal(lru.count, 0);
     assert_false(put(&lru, 0, NULL, 100, 1));
+    lru_end(&lru);
+}
+
+/* The words of a key may be wrong: who finds an item can rely on its kind and size. */
+static void kinds_and_sizes_are_told_apart(void **state) {
+    (void)state;
+    zb__lru lru;
+    zb__lru_key key = key_of(0), other_kind = key, other_size = key, none = key;
+    zb__lru_init(&lru, 1 << 20, 0);
+    key.size = other_kind.size = 100;
+    other_kind.kind = 2;
+    other_size.size = 101;
+    none.kind = 0;
+    assert_null(zb__lru_new(&lru, &key, v1, 99));
+    assert_null(zb__lru_new(&lru, &none, v1, 100));
+    zb__lru_item *item = zb__lru_new(&lru, &key, v1, 100);
+    assert_non_null(item);
+    zb__lru_put(&lru, item);
+    zb__lru_release(item);
+    assert_null(zb__lru_get(&lru, &other_kind, v1));
+    assert_null(zb__lru_get(&lru, &other_size, v1));
+    item = zb__lru_get(&lru, &key, v1);
+    assert_non_null(item);
+    zb__lru_release(item);
     lru_end(&lru);
 }
 
@@ -248,6 +272,7 @@ int main(void) {
         cmocka_unit_test(empty_items_count),
         cmocka_unit_test(budget_of_zero_switches_off),
         cmocka_unit_test(versions_are_told_apart),
+        cmocka_unit_test(kinds_and_sizes_are_told_apart),
         cmocka_unit_test(items_in_use_survive),
         cmocka_unit_test(memory_of_the_evicted_serves_again),
         cmocka_unit_test(budget_holds_when_many_are_prepared),

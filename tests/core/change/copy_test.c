@@ -79,21 +79,139 @@ static zb_store_counts counts_of_move(bool can_copy) {
     return calls;
 }
 
-/* Chunks are not read where the store copies them; the document is put, as ever. */
+/* Chunks are not read where the store copies them; the document is put, as ever, and the note. */
 static void lets_the_store_copy(void **state) {
     (void)state;
     const zb_store_counts calls = counts_of_move(true), carried = counts_of_move(false);
     assert_int_equal(calls.copies, 12);
-    assert_int_equal(calls.puts, 1);
-    assert_int_equal(carried.puts, 13);
+    assert_int_equal(calls.puts, 2);
+    assert_int_equal(carried.puts, 14);
     assert_int_equal(carried.opens - calls.opens, 12);
+}
+
+/* ---- Files of other programs ---- */
+
+/* The store of the test, with files in it that belong to no node, and temporary ones of ours. */
+static zb_store *with_files(void) {
+    zb_store *store = store_tree(false);
+    zb_error err;
+    store_set(store, "README", "read me");
+    store_set(store, "b/OME/METADATA.ome.xml", "<OME/>");
+    store_set(store, "b/points.parquet/part.0.parquet", "PAR1");
+    store_set(store, "b/.zattrs", "{}");
+    store_set(store, "b/.git/HEAD", "ref");
+    store_set(store, "a/notes.txt", "in an array");
+    ASSERT_OK(zb_node_copy(store, "a", store, "b/D/.hidden", &err), err);
+    char *text = store_text(store, "a/zarr.json");
+    store_set(store, "b/__xarray_dataarray_variable__/zarr.json", text);
+    store_set(store, "b/__xarray_dataarray_variable__/c/0/0", "chunk");
+    free(text);
+    return store;
+}
+
+static void set_ours(zb_store *store) {
+    store_set(store, "b/.zarr.json.0.1.zb-tmp", "half");
+    store_set(store, "b/.zb.zb-lock", "");
+    store_set(store, ".zarrbridge-consolidated", "");
+    store_set(store, "zarrbridge-test-1", "");
+}
+
+static void copies_files_of_others(void **state) {
+    (void)state;
+    zb_store *store = with_files(), *copy = store_new();
+    zb_error err;
+    char *expected = store_dump(store);
+    set_ours(store);
+    ASSERT_OK(zb_node_copy(store, "", copy, "", &err), err);
+    char *made = store_dump(copy);
+    assert_string_equal(made, expected);
+    free(expected);
+    free(made);
+    zb_store_release(store);
+    zb_store_release(copy);
+}
+
+/* Where the store cannot rename. */
+static void moves_files_of_others(void **state) {
+    (void)state;
+    zb_store *store = with_files();
+    zb_error err;
+    ASSERT_OK(zb_node_move(store, "b", "moved", &err), err);
+    store_expect(store, "moved/OME/METADATA.ome.xml", "<OME/>");
+    store_expect(store, "moved/points.parquet/part.0.parquet", "PAR1");
+    store_expect(store, "moved/__xarray_dataarray_variable__/c/0/0", "chunk");
+    store_expect(store, "b/OME/METADATA.ome.xml", NULL);
+    zb_store_release(store);
+}
+
+/* Neither a copy of version 3, nor one of version 2, nor a move. */
+static void replaces_no_files_of_others(void **state) {
+    (void)state;
+    static const char *const files[] = {"new/README", "new/t/c/0", "new", "new/c/9/9"};
+    zb_store *old = new_source(".zgroup", group2);
+    zb_error err;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        zb_store *store = store_tree(false);
+        store_set(store, files[i], "mine");
+        char *before = store_dump(store);
+        ASSERT_FAILS(zb_node_copy(store, "a", store, "new", &err), ZB_ECONFLICT, err, "already");
+        ASSERT_FAILS(zb_node_copy(store, "b", store, "new", &err), ZB_ECONFLICT, err, "already");
+        ASSERT_FAILS(zb_node_copy(old, "", store, "new", &err), ZB_ECONFLICT, err, files[i]);
+        ASSERT_FAILS(zb_node_move(store, "b", "new", &err), ZB_ECONFLICT, err, "no node");
+        char *after = store_dump(store);
+        assert_string_equal(before, after);
+        free(before);
+        free(after);
+        zb_store_release(store);
+    }
+    zb_store_release(old);
+}
+
+/* One that was killed has left a note, of an array, too. */
+static void copies_again(void **state) {
+    (void)state;
+    zb_store *store = store_tree(false), *fault;
+    zb_error err;
+    char *whole = NULL;
+    for (uint64_t call = 1; !whole && call < 1000; call++) {
+        zb_store *target = store_new();
+        ASSERT_OK(zb_store_new_fault(target, &fault, &err), err);
+        zb_store_fault_from(fault, call);
+        if (zb_node_copy(store, "a", fault, "new", &err) == ZB_OK)
+            whole = store_dump(target);
+        else
+            ASSERT_OK(zb_node_copy(store, "a", target, "new", &err), err);
+        zb_store_release(fault);
+        zb_store_release(target);
+    }
+    assert_non_null(whole);
+    free(whole);
+    zb_store_release(store);
+}
+
+/* ---- Names ---- */
+
+static void keeps_names_and_makes_none(void **state) {
+    (void)state;
+    zb_store *store = store_tree(false);
+    zb_error err;
+    char *text = store_text(store, "a/zarr.json");
+    store_set(store, "__a/zarr.json", text);
+    free(text);
+    ASSERT_OK(zb_node_copy(store, "__a", store, "b/__a", &err), err);
+    ASSERT_OK(zb_node_move(store, "__a", "a2", &err), err);
+    ASSERT_FAILS(zb_node_move(store, "a2", "__b", &err), ZB_EINVAL, err, "reserved");
+    ASSERT_FAILS(zb_node_copy(store, "a", store, "__b/a", &err), ZB_EINVAL, err, "reserved");
+    ASSERT_OK(zb_node_delete(store, "b/__a", &err), err);
+    zb_store_release(store);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_its_source_once),
-        cmocka_unit_test(lists_version_2_once),
-        cmocka_unit_test(lets_the_store_copy),
+        cmocka_unit_test(lists_its_source_once), cmocka_unit_test(lists_version_2_once),
+        cmocka_unit_test(lets_the_store_copy),   cmocka_unit_test(copies_files_of_others),
+        cmocka_unit_test(moves_files_of_others), cmocka_unit_test(replaces_no_files_of_others),
+        cmocka_unit_test(copies_again),          cmocka_unit_test(keeps_names_and_makes_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

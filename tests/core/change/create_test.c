@@ -183,11 +183,43 @@ static void test_refused_specs(void **state) {
 static void test_refused_names(void **state) {
     (void)state;
     static const char *const bad[] = {
-        "/a",  "a/",        "a//b",          ".",       "a/..", "...",
-        "__a", "zarr.json", "a/zarr.json/b", ".hidden", "a\\b", "a\nb"};
+        "/a",
+        "a/",
+        "a//b",
+        ".",
+        "a/..",
+        "...",
+        "__a",
+        "__a/b", /* a group would be made */
+        "a/zarr.json/b",
+        ".zgroup",
+        "a/.zattrs",
+        ".a.zb-lock",
+        "a/.0.zb-journal/b",
+        ".a.1-2.zarrbridge-new",
+        ".zarrbridge-copy",
+        "__attribute.0123456789abcdef",
+        "a\\b",
+        "a\nb",
+    };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         expect_refused(bad[i], &store_spec, ZB_EINVAL, "path");
     expect_refused("\xc3", &store_spec, ZB_EINVAL, "UTF-8");
+    assert_true(zb_name_is_reserved("zarr.json") && zb_name_is_reserved("__x"));
+    assert_false(zb_name_is_reserved(".hidden") || zb_name_is_reserved("zarr.json2") ||
+                 zb_name_is_reserved(".zb-lock"));
+}
+
+/* A dot hides nothing, and in a group of a reserved name, which others have made, nodes are made as
+   in all. */
+static void test_names_that_are_free(void **state) {
+    (void)state;
+    static const char *const good[] = {".hidden", "..a", ".zb-lock", ".git/x", "_", "a__", "__g/x"};
+    zb_store *store = store_new();
+    store_set(store, "__g/zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        zb_node_release(store_array(store, good[i]));
+    zb_store_release(store);
 }
 
 static void test_groups_above(void **state) {
@@ -347,17 +379,12 @@ static void test_attributes_out_of_bounds(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),
-        cmocka_unit_test(test_codecs),
-        cmocka_unit_test(test_names_and_keys),
-        cmocka_unit_test(test_refused_specs),
-        cmocka_unit_test(test_refused_names),
-        cmocka_unit_test(test_groups_above),
-        cmocka_unit_test(test_leftovers),
-        cmocka_unit_test(test_root_array),
-        cmocka_unit_test(test_described_nodes),
-        cmocka_unit_test(test_equal_documents),
-        cmocka_unit_test(test_attributes_out_of_bounds),
+        cmocka_unit_test(test_golden),          cmocka_unit_test(test_codecs),
+        cmocka_unit_test(test_names_and_keys),  cmocka_unit_test(test_refused_specs),
+        cmocka_unit_test(test_refused_names),   cmocka_unit_test(test_names_that_are_free),
+        cmocka_unit_test(test_groups_above),    cmocka_unit_test(test_leftovers),
+        cmocka_unit_test(test_root_array),      cmocka_unit_test(test_described_nodes),
+        cmocka_unit_test(test_equal_documents), cmocka_unit_test(test_attributes_out_of_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

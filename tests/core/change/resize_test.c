@@ -286,16 +286,18 @@ static void test_foreign_chunks(void **state) {
 
 /* ---- Writers at the same time ---- */
 
-/* A writer that has looked at the document, and is about to make its chunk visible. */
+/* A writer that has looked at the document, and makes its chunk visible when another thread waits
+   for it. */
 typedef struct late_writer {
     zb_store *store;
     const char *key;
     zb_lock *lock;
+    atomic_int other;
 } late_writer;
 
 static void *put_late(void *context) {
     const late_writer *late = context;
-    usleep(100000);
+    assert_true(check_await_sleep(&late->other));
     store_set(late->store, late->key, "abcd");
     zb_store_unlock(late->lock);
     return NULL;
@@ -303,7 +305,7 @@ static void *put_late(void *context) {
 
 static void shrink_beside_a_writer(zb_store *store, const char *path, uint64_t columns,
                                    const char *key) {
-    late_writer late = {.store = store, .key = key};
+    late_writer late = {.store = store, .key = key, .other = gettid()};
     pthread_t thread;
     zb_node *node;
     zb_error err;

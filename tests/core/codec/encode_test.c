@@ -101,7 +101,7 @@ typedef struct one_chunk {
 static one_chunk new_one_chunk(const char *form, zb_dtype dtype) {
     one_chunk c;
     zb_error err;
-    char name[24], codecs[3000], document[4000];
+    char name[ZB_DTYPE_NAME_SIZE], codecs[3000], document[4000];
     snprintf(codecs, sizeof codecs, "[%s]", form);
     snprintf(document, sizeof document,
              "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[4,6,8],\"data_type\":\"%s\","

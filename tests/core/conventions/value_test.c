@@ -18,7 +18,7 @@ static zb_value parse(const char *text) {
 
 /* kind and shape as a word: "int64", "float64[2,3]", "text[2]", "null". */
 static void describe(const zb_value *value, char text[200]) {
-    char name[24];
+    char name[ZB_DTYPE_NAME_SIZE];
     size_t count = 1;
     strcpy(text, value->kind == ZB_VALUE_NULL    ? "null"
                  : value->kind == ZB_VALUE_TEXTS ? "text"

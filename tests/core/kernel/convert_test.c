@@ -62,7 +62,7 @@ static void check_element(zb_dtype from, const unsigned char *src, zb_dtype to,
         return;
     if (is_nan_element(to, expected) && is_nan_element(to, got))
         return;
-    char from_name[24], to_name[24];
+    char from_name[ZB_DTYPE_NAME_SIZE], to_name[ZB_DTYPE_NAME_SIZE];
     uint64_t a = 0, b = 0, c = 0;
     memcpy(&a, src, from.size);
     memcpy(&b, expected, to.size);
@@ -230,9 +230,9 @@ static void what_converts(void **state) {
 }
 
 int main(void) {
-    const char *seed = getenv("ZB_TEST_SEED");
+    const char *seed = getenv("ZARRBRIDGE_SEED");
     random_state = seed != NULL ? strtoull(seed, NULL, 0) : 20240229;
-    printf("seed %llu (ZB_TEST_SEED)\n", (unsigned long long)random_state);
+    printf("seed %llu (ZARRBRIDGE_SEED)\n", (unsigned long long)random_state);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pair_in_both_byte_orders),
         cmocka_unit_test(every_16_bit_value),

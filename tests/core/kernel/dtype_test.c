@@ -98,7 +98,7 @@ static void structs(void **state) {
 
 static void variable_and_units(void **state) {
     (void)state;
-    char name[24];
+    char name[ZB_DTYPE_NAME_SIZE];
     uint32_t scale;
     zb_dtype bytes = {.kind = ZB_KIND_BYTES, .size = sizeof(zb_slice)};
     assert_true(zb_dtype_is_variable(text));

@@ -76,7 +76,7 @@ static void reference_copy(const zb__box_copy *copy, const char *src, char *dst)
 }
 
 static void print_box(const zb__box_copy *copy) {
-    char from[24], to[24];
+    char from[ZB_DTYPE_NAME_SIZE], to[ZB_DTYPE_NAME_SIZE];
     print_message("%s%s -> %s%s%s\n", zb_dtype_name(copy->src_dtype, from),
                   copy->src_dtype.swapped ? " swapped" : "", zb_dtype_name(copy->dst_dtype, to),
                   copy->dst_dtype.swapped ? " swapped" : "", copy->stream ? ", stream" : "");
@@ -321,9 +321,9 @@ static void zero_dimensions_are_one_element(void **state) {
 }
 
 int main(void) {
-    const char *seed = getenv("ZB_TEST_SEED");
+    const char *seed = getenv("ZARRBRIDGE_SEED");
     random_state = seed != NULL ? strtoull(seed, NULL, 0) : 20240229;
-    printf("seed %llu (ZB_TEST_SEED)\n", (unsigned long long)random_state);
+    printf("seed %llu (ZARRBRIDGE_SEED)\n", (unsigned long long)random_state);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_boxes),
         cmocka_unit_test(transposes),

@@ -55,6 +55,7 @@ static void knows_the_types(void **state) {
         {"\"bfloat16\"", "bfloat16", ZB_KIND_SMALL, 2},
         {"\"complex_bfloat16\"", "complex_bfloat16", ZB_KIND_SMALL_COMPLEX, 4},
         {"\"complex_float8_e4m3fnuz\"", "complex_float8_e4m3fnuz", ZB_KIND_SMALL_COMPLEX, 2},
+        {"\"complex_float8_e4m3b11fnuz\"", "complex_float8_e4m3b11fnuz", ZB_KIND_SMALL_COMPLEX, 2},
         {LENGTH("raw_bytes", "6"), "r48", ZB_KIND_RAW, 6},
         {LENGTH("null_terminated_bytes", "5"), "null_terminated_bytes", ZB_KIND_CHARS, 5},
         {LENGTH("fixed_length_utf32", "8"), "fixed_length_utf32", ZB_KIND_UTF32, 8},
@@ -72,7 +73,7 @@ static void knows_the_types(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         zb_dtype dtype;
         zb_error err = {0};
-        char name[24];
+        char name[ZB_DTYPE_NAME_SIZE];
         if (parse(rows[i].text, &dtype, &err))
             fail_msg("%s: %s", rows[i].text, err.message);
         assert_int_equal(dtype.kind, rows[i].kind);

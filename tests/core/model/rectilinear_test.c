@@ -85,15 +85,24 @@ static void the_draft_by_type(void **state) {
     } rows[] = {
         {"{\"type\":\"rectangular\",\"chunk_shape\":[[2,4]]}", "", "c1", NULL},
         {"{\"type\":\"rectangular\",\"chunk_shape\":[[2,4]],\"separator\":\".\"}", "", "c1", NULL},
-        {"{\"type\":\"rectangular\",\"chunk_shape\":[[2,4]],\"separator\":\".\"}",
+        {"{\"type\":\"rectangular\",\"chunk_shape\":[[2,4]]}",
          "\"chunk_key_encoding\":\"default\",", "c/1", NULL},
+        {"{\"type\":\"rectangular\",\"chunk_shape\":[[2,4]],\"separator\":\"/\"}",
+         "\"chunk_key_encoding\":\"default\",", "c/1", NULL},
+        {"{\"type\":\"rectangular\",\"chunk_shape\":[[2,4]],\"separator\":\".\"}",
+         "\"chunk_key_encoding\":\"default\",", NULL,
+         "chunk_grid: separator is \".\", chunk_key_encoding has \"/\""},
+        {"{\"name\":\"rectangular\",\"configuration\":{\"chunk_shape\":[[2,4]],\"separator\":\"/"
+         "\"}}",
+         "\"chunk_key_encoding\":\"v2\",", NULL,
+         "chunk_grid: separator is \"/\", chunk_key_encoding has \".\""},
         {"{\"type\":\"rectangular\",\"chunk_shape\":[[2,4]],\"separator\":\"-\"}", "", NULL,
          "chunk_grid: separator is \"-\", expected"},
         {"{\"type\":\"rectangular\",\"chunk_shape\":[[2,5]]}", "", NULL,
          "chunk_grid: chunk_shape[0]: the chunks have 7 elements, expected the 6"},
         {"{\"type\":\"rectangular\",\"chunk_shape\":[6],\"x\":1}", "", NULL,
          "unknown member \"x\""},
-        {"{\"type\":\"regular\",\"chunk_shape\":[6]}", "", NULL, "chunk_grid: name is missing"},
+        {"{\"type\":\"irregular\",\"chunk_shape\":[6]}", "", NULL, "chunk_grid: name is missing"},
         {"{\"name\":\"rectangular\",\"configuration\":{\"chunk_shape\":[[2,4]]}}", "", NULL,
          "chunk_key_encoding is missing"},
     };
@@ -128,6 +137,34 @@ static void the_draft_by_type(void **state) {
         zb_node_release(node);
         zb_store_release(store);
         free(text);
+    }
+}
+
+/* The regular grid as ZEP 3 shows it beside its own. */
+static void the_regular_grid_by_type(void **state) {
+    (void)state;
+    static const char *const names[] = {"c1", "c/1"};
+    for (int has_keys = 0; has_keys < 2; has_keys++) {
+        char text[400];
+        zb_store *store;
+        zb_node *node;
+        zb_error err;
+        uint8_t values[4];
+        snprintf(text, sizeof text,
+                 "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[4],\"data_type\":"
+                 "\"uint8\",\"chunk_grid\":{\"type\":\"regular\",\"chunk_shape\":[2],"
+                 "\"separator\":\"/\"},%s\"fill_value\":9,\"codecs\":[\"bytes\"]}",
+                 has_keys ? "\"chunk_key_encoding\":\"default\"," : "");
+        ASSERT_OK(zb_store_new_mem("test", &store, &err), err);
+        ASSERT_OK(zb_store_mem_set(store, "zarr.json", text, strlen(text), &err), err);
+        ASSERT_OK(zb_store_mem_set(store, names[has_keys], "\1\2", 2, &err), err);
+        ASSERT_OK(zb_node_open(store, "", &node, &err), err);
+        const zb_read read = {.node = node,
+                              .view = {.data = values, .dtype = {ZB_KIND_UINT, 1, false, NULL}}};
+        ASSERT_OK(zb_array_read(&read, 1, &err), err);
+        assert_memory_equal(values, "\11\11\1\2", 4);
+        zb_node_release(node);
+        zb_store_release(store);
     }
 }
 
@@ -229,9 +266,13 @@ static void no_dimensions_and_no_elements(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_and_sums),          cmocka_unit_test(the_draft),
-        cmocka_unit_test(the_draft_by_type),       cmocka_unit_test(shards_are_divided),
-        cmocka_unit_test(an_array_tells_its_grid), cmocka_unit_test(no_dimensions_and_no_elements),
+        cmocka_unit_test(lists_and_sums),
+        cmocka_unit_test(the_draft),
+        cmocka_unit_test(the_draft_by_type),
+        cmocka_unit_test(the_regular_grid_by_type),
+        cmocka_unit_test(shards_are_divided),
+        cmocka_unit_test(an_array_tells_its_grid),
+        cmocka_unit_test(no_dimensions_and_no_elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,11 +100,15 @@ static void lists_the_store(void **state) {
     set(store, "implicit/t/zarr.json", array);
     set(store, "__reserved/zarr.json", array);
     set(store, ".hidden/zarr.json", array);
+    set(store, ".git/HEAD", "no node");
+    set(store, "__attribute.0123456789abcdef/zarr.json", array); /* names of ours */
+    set(store, ".d.1.2.zb-tmp/zarr.json", array);
+    set(store, ".d.1-2.zarrbridge-new/zarr.json", array);
     set(store, "file", "no directory");
     char line[256];
     zb_error err;
     assert_int_equal(children_of(store, "", line, &err), ZB_OK);
-    assert_string_equal(line, "B a b broken! c odd! \xc3\xa9");
+    assert_string_equal(line, ".hidden B __reserved a b broken! c odd! \xc3\xa9");
     assert_int_equal(children_of(store, "c", line, &err), ZB_OK);
     assert_string_equal(line, "deep");
     assert_int_equal(children_of(store, "c/deep", line, &err), ZB_OK);
@@ -142,7 +146,8 @@ static void believes_consolidated_names(void **state) {
        at. */
     set_consolidated(store, "zarr.json",
                      "{\"b\":{\"node_type\":\"group\"},\"a\":3,\"b/t\":{},\"b/s\":{},\"b/s/u\":{},"
-                     "\"c/t\":{},\"gone\":{},\"bb\":{},\"__x\":{},\"wrong\":{}}");
+                     "\"c/t\":{},\"gone\":{},\"bb\":{},\"__x\":{},"
+                     "\"__attribute.0123456789abcdef\":{},\"wrong\":{}}");
     set(store, "a/zarr.json", array);
     set_consolidated(store, "b/zarr.json", "{}");
     set(store, "b/t/zarr.json", array);
@@ -154,7 +159,7 @@ static void believes_consolidated_names(void **state) {
     set(store, "__x/zarr.json", array);
     set(store, "wrong/zarr.json", "[]");
     static const char *const rows[][2] = {
-        {"", "a b bb c wrong!"}, {"b", "s t"}, {"b/s", "u"}, {"b/s/u", ""}, {"bb", ""},
+        {"", "__x a b bb c wrong!"}, {"b", "s t"}, {"b/s", "u"}, {"b/s/u", ""}, {"bb", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char line[256];

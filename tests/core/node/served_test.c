@@ -290,6 +290,60 @@ static void children_are_read_together(void **state) {
     zb_store_release(mem);
 }
 
+/* ---- Blocks of many groups ---- */
+
+#define GROUPS 200
+#define ARRAYS_OF_ONE 20
+
+static uint64_t names_looked_at; /* of members of JSON */
+
+const char *__real_zb_json_name(const zb_json *value);
+const char *__wrap_zb_json_name(const zb_json *value);
+const char *__wrap_zb_json_name(const zb_json *value) {
+    names_looked_at++;
+    return __real_zb_json_name(value);
+}
+
+static zb_store *new_mem_of_groups(void) {
+    zb_store *mem = stores_new_mem();
+    char *root = malloc((size_t)GROUPS * (ARRAYS_OF_ONE + 1) * 512);
+    size_t used = (size_t)sprintf(root, "{\"zarr_format\":3,\"node_type\":\"group\","
+                                        "\"consolidated_metadata\":{\"kind\":\"inline\","
+                                        "\"must_understand\":false,\"metadata\":{");
+    for (int g = 0; g < GROUPS; g++) {
+        used += (size_t)sprintf(root + used, "%s\"g%d\":" GROUP, g ? "," : "", g, "the block");
+        for (int a = 0; a < ARRAYS_OF_ONE; a++)
+            used += (size_t)sprintf(root + used, ",\"g%d/a%d\":" ARRAY, g, a, 20);
+    }
+    sprintf(root + used, "}}}");
+    set(mem, "zarr.json", root);
+    free(root);
+    return mem;
+}
+
+/* A walk that looked at all of the block for each group would take the square of its time. */
+static void a_group_looks_at_its_own_part_of_a_block(void **state) {
+    (void)state;
+    zb_error err;
+    zb_store *mem = new_mem_of_groups(), *store = later_new(mem, (later_options){0});
+    zb_node *root = stores_open_node(store, "");
+    size_t names = 0;
+    char path[16];
+    const uint64_t opened = names_looked_at;
+    for (int g = 0; g < GROUPS; g++) {
+        snprintf(path, sizeof path, "g%d", g);
+        zb_node *group = stores_open_node(store, path);
+        ASSERT_OK(zb_group_names(group, count_name, &names, &err), err);
+        zb_node_release(group);
+    }
+    assert_int_equal(names, GROUPS * ARRAYS_OF_ONE);
+    const uint64_t each = (names_looked_at - opened) / names;
+    assert_in_range(each, 1, 60); /* two searches of 13 steps, and the members of a document */
+    zb_node_release(root);
+    zb_store_release(store);
+    zb_store_release(mem);
+}
+
 /* An answer that fails makes one child that cannot be read. */
 static void a_failing_document_is_one_child(void **state) {
     (void)state;
@@ -317,6 +371,7 @@ int main(void) {
         cmocka_unit_test(a_block_is_read_again_with_its_group_and_dropped_at_a_change),
         cmocka_unit_test(bad_entries_are_not_served),
         cmocka_unit_test(children_are_read_together),
+        cmocka_unit_test(a_group_looks_at_its_own_part_of_a_block),
         cmocka_unit_test(a_failing_document_is_one_child),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,6 +112,46 @@ static void reads_an_array(void **state) {
 }
 
 /* Where the store cannot list, consolidated metadata give the names. */
+/* What Python writes and reads, in the attributes of the root and of an array: shown as in version
+   3. */
+static void strange_attributes_keep_no_node_from_being_read(void **state) {
+    (void)state;
+    char deep[200] = "{\"d\":", *end = deep + strlen(deep);
+    for (int i = 0; i < 40; i++)
+        *end++ = '[';
+    *end++ = '1';
+    for (int i = 0; i < 40; i++)
+        *end++ = ']';
+    strcpy(end, "}");
+    const struct {
+        const char *zattrs, *shown; /* NULL: the same */
+    } rows[] = {
+        {"{\"a\":\"x\\u0000y\",\"b\\u0000\":[\"\\ud800\",{\"\\ude00\":NaN}]}",
+         "{\"a\":\"x\\u0000y\",\"b\\u0000\":[\"\\ud800\",{\"\\ude00\":\"NaN\"}]}"},
+        {"{\"a\":1,\"b\":2,\"a\":{\"c\":3,\"c\":4}}", "{\"b\":2,\"a\":{\"c\":4}}"},
+        {deep, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        static const char *const nodes[] = {"", "a"};
+        zb_store *store = mixed();
+        store_set(store, ".zattrs", rows[i].zattrs);
+        store_set(store, "a/.zattrs", rows[i].zattrs);
+        for (int n = 0; n < 2; n++) {
+            zb_node *node;
+            zb_error err;
+            ASSERT_OK(zb_node_open(store, nodes[n], &node, &err), err);
+            char *text = zb_json_print(zb_node_attributes(node));
+            const char *shown = rows[i].shown ? rows[i].shown : rows[i].zattrs;
+            if (strncmp(text, shown, strlen(shown) - 1) != 0) /* an array has a _FillValue, too */
+                fail_msg("%s\n%s", text, shown);
+            free(text);
+            zb_node_release(node);
+        }
+        assert_string_equal(names_of(store, ""), "a bad deep three");
+        zb_store_release(store);
+    }
+}
+
 static void lists_by_consolidated_metadata(void **state) {
     (void)state;
     zb_store *store = mixed();
@@ -221,6 +261,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_nodes_of_both_versions),
         cmocka_unit_test(reads_an_array),
+        cmocka_unit_test(strange_attributes_keep_no_node_from_being_read),
         cmocka_unit_test(lists_by_consolidated_metadata),
         cmocka_unit_test(refuses_changes),
         cmocka_unit_test(bounds_documents),

@@ -134,7 +134,7 @@ static bool is_right(request *r, const arrays_sample *a) {
 }
 
 static void fail_for(const arrays_sample *a, const request *r, const char *what) {
-    char *text = arrays_describe(&a->spec), name[24];
+    char *text = arrays_describe(&a->spec), name[ZB_DTYPE_NAME_SIZE];
     print_error("%s: %s\n", what, text);
     for (uint32_t d = 0; r && d < a->spec.ndim; d++)
         print_error("  dimension %u: start %llu count %llu step %llu stride %lld\n", d,
@@ -196,8 +196,7 @@ static void read_points(const arrays_sample *a, const zb_node *node, check_rando
 static void random_arrays(void **state) {
     (void)state;
     check_random random = check_random_new();
-    const char *rounds = getenv("ZB_TEST_ROUNDS");
-    int count = rounds ? atoi(rounds) : 400;
+    const int count = (int[]){200, 400, 40000}[check_test_length()];
     for (int round = 0; round < count; round++) {
         zb_store *mem = stores_new_mem();
         arrays_spec spec = arrays_random_spec(&random);

@@ -10,15 +10,11 @@
 
 #include "store/fixture.h"
 #include "support/check.h"
+#include "support/clocks.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
 enum { SIZE = 8192, MOST_KEPT = 16 };
-
-/* Versions of files that are that old are certain. */
-static void wait_until_old(void) {
-    usleep(120000);
-}
 
 static char *path_of(const fixture *f, const char *key, char path[512]) {
     snprintf(path, 512, "%s/%s", f->root, key);
@@ -58,8 +54,9 @@ static void assert_first(const fixture *f, const char *key, char expected, uint6
 /* Makes a file "c/0" that has been read, and is kept. Returns how many descriptors were open
    before. */
 static int begin(const fixture *f) {
+    clocks_reset();
     write_file(f, "c/0", 'a', SIZE);
-    wait_until_old();
+    clocks_let_files_age();
     const int before = check_descriptors();
     for (int i = 0; i < 3; i++)
         assert_first(f, "c/0", 'a', SIZE);
@@ -78,7 +75,7 @@ static void a_file_in_its_place(void **state) {
     assert_first(f, "c/0", 'b', SIZE);
     /* One that is as old, and whose predecessor has another name now. */
     write_file(f, "other", 'c', SIZE);
-    wait_until_old();
+    clocks_let_files_age();
     assert_first(f, "c/0", 'b', SIZE);
     assert_int_equal(link(to, path_of(f, "linked", from)), 0);
     assert_int_equal(rename(path_of(f, "other", from), to), 0);
@@ -212,7 +209,7 @@ static void few_stay_open(void **state) {
         write_file(f, key, (char)(' ' + i % 90), SIZE);
     }
     write_file(f, "small", 's', 100);
-    wait_until_old();
+    clocks_let_files_age();
     const int before = check_descriptors();
     for (int i = 0; i < 3; i++)
         assert_first(f, "small", 's', 100);

@@ -3,109 +3,86 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "store/fs_store.h"
 #include "store/fs_version.h"
 #include "store/fixture.h"
+#include "support/clocks.h"
 #include "zarrbridge/sys/store.h"
 
-/* Makes the file's time stamps too old to be racy; ctime can only be waited for. */
-static void wait_until_old(void) {
-    usleep(120000);
+#define MS ((int64_t)1000000) /* nanoseconds */
+#define SECOND (1000 * MS)
+
+static int64_t nanoseconds(struct timespec t) {
+    return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
 }
 
-static int64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+static struct timespec stamp(int64_t ns) {
+    return (struct timespec){.tv_sec = ns / SECOND, .tv_nsec = ns % SECOND};
 }
 
-/* Writes a file, dates it back if `past`, and stats it before it can be old: a busy machine may
-   keep us waiting in between, then again. */
-static zb_object_info stat_fresh(const fixture *f, const char *text, bool past) {
+/* What is told of the file "k" so many nanoseconds after its last change. */
+static zb_object_info stat_at_age(const fixture *f, int64_t age) {
     zb_error err;
     zb_object_info info;
+    struct stat st;
     char path[512];
     snprintf(path, sizeof path, "%s/k", f->root);
-    struct timeval date[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
-    for (int tries = 0; tries < 100; tries++) {
-        int64_t start = now_ms();
-        check_write_file(f->root, "k", text, 1);
-        if (past)
-            assert_int_equal(utimes(path, date), 0);
-        ASSERT_OK(zb_store_stat(f->store, "k", &info, &err), err);
-        if (now_ms() - start < 40)
-            return info;
-    }
-    fail_msg("this machine takes over 40 ms to write and stat a file, 100 times in a row");
+    assert_int_equal(stat(path, &st), 0);
+    clocks_stop(stamp(nanoseconds(st.st_ctim) + age));
+    ASSERT_OK(zb_store_stat(f->store, "k", &info, &err), err);
+    clocks_reset();
     return info;
 }
 
 /* A file that has just changed can change again within one tick of the clock: no promise yet. */
 static void fresh_files_have_no_version(void **state) {
-    fixture *f = *state;
-    zb_error err;
-    zb_object_info info = stat_fresh(f, "1", false), later;
-    assert_false(info.validator.valid);
-    wait_until_old();
-    ASSERT_OK(zb_store_stat(f->store, "k", &info, &err), err);
-    assert_true(info.validator.valid);
-    ASSERT_OK(zb_store_stat(f->store, "k", &later, &err), err);
+    const fixture *f = *state;
+    char path[512];
+    const struct timeval past[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    check_write_file(f->root, "k", "1", 1);
+    assert_false(stat_at_age(f, 0).validator.valid);
+    assert_false(stat_at_age(f, 40 * MS).validator.valid);
+    const zb_object_info info = stat_at_age(f, 3 * SECOND), later = stat_at_age(f, 4 * SECOND);
+    assert_true(info.validator.valid && later.validator.valid);
     assert_memory_equal(info.validator.word, later.validator.word, sizeof later.validator.word);
     /* An old modification time can be forged, the change time cannot. */
-    info = stat_fresh(f, "2", true);
-    assert_false(info.validator.valid);
-    wait_until_old();
-    ASSERT_OK(zb_store_stat(f->store, "k", &info, &err), err);
-    assert_true(info.validator.valid);
-    assert_true(memcmp(info.validator.word, later.validator.word, sizeof later.validator.word));
+    snprintf(path, sizeof path, "%s/k", f->root);
+    clocks_let_files_age();
+    assert_int_equal(utimes(path, past), 0);
+    assert_false(stat_at_age(f, 0).validator.valid);
+    assert_false(stat_at_age(f, 40 * MS).validator.valid);
+    const zb_object_info forged = stat_at_age(f, 3 * SECOND);
+    assert_true(forged.validator.valid);
+    assert_memory_not_equal(info.validator.word, forged.validator.word,
+                            sizeof forged.validator.word);
 }
 
-static struct timespec stamp(int64_t ns) {
-    return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
-}
-
-static bool is_sure_once(bool is_remote, int64_t age, int64_t tick) {
-    zb__fs fs = {.is_remote = is_remote};
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    int64_t then = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - age;
-    then -= then % tick;
-    if (tick < 1000000000 && then % (10 * tick) == 0) /* there is none coarser than a second */
-        then -= tick;
-    struct stat st = {.st_mtim = stamp(then), .st_ctim = stamp(then)};
-    return zb__fs_info_of(&fs, &st).validator.valid;
-}
-
-/* True if a file whose stamps are that many nanoseconds old, cut to whole ticks, has a sure
-   version. Stamps that are by chance cut to ten ticks, which tell of a coarser clock, are avoided.
-   Asked again where a busy machine has let the file become older meanwhile. */
+/* True if a file whose stamps are that many nanoseconds old, and end in a tick of that many, has a
+   sure version. */
 static bool is_sure(bool is_remote, int64_t age, int64_t tick) {
-    for (int tries = 0; tries < 100; tries++) {
-        const int64_t start = now_ms();
-        const bool sure = is_sure_once(is_remote, age, tick);
-        if (now_ms() - start < 10)
-            return sure;
-    }
-    fail_msg("this machine takes over 10 ms to look at a clock, 100 times in a row");
-    return false;
+    const zb__fs fs = {.is_remote = is_remote};
+    const int64_t then = 1700000000 * SECOND + 3 * tick;
+    const struct stat st = {.st_mtim = stamp(then), .st_ctim = stamp(then)};
+    clocks_stop(stamp(then + age));
+    const bool sure = zb__fs_info_of(&fs, &st).validator.valid;
+    clocks_reset();
+    return sure;
 }
 
 /* The coarser the clock of the file system, the older a file has to be before its stamps tell it
    from the next one. */
 static void versions_wait_for_a_tick_of_the_clock(void **state) {
     (void)state;
-    const int64_t ms = 1000000, second = 1000 * ms;
-    assert_false(is_sure(false, 20 * ms, 1));
-    assert_true(is_sure(false, 200 * ms, 1));
-    assert_false(is_sure(false, 200 * ms, second)); /* ext4 with small inodes, vfat */
-    assert_false(is_sure(false, 900 * ms, second));
-    assert_true(is_sure(false, 4 * second, second));
-    assert_true(is_sure(false, 200 * ms, 10 * ms)); /* exfat */
-    assert_false(is_sure(true, 60 * second, 1));    /* another machine's clock */
-    assert_true(is_sure(true, 1000 * second, 1));
-    assert_false(is_sure(false, -1000 * second, 1)); /* the future */
+    assert_false(is_sure(false, 20 * MS, 1));
+    assert_true(is_sure(false, 200 * MS, 1));
+    assert_false(is_sure(false, 200 * MS, SECOND)); /* ext4 with small inodes, vfat */
+    assert_false(is_sure(false, 900 * MS, SECOND));
+    assert_true(is_sure(false, 4 * SECOND, SECOND));
+    assert_true(is_sure(false, 200 * MS, 10 * MS)); /* exfat */
+    assert_false(is_sure(true, 60 * SECOND, 1));    /* another machine's clock */
+    assert_true(is_sure(true, 1000 * SECOND, 1));
+    assert_false(is_sure(false, -1000 * SECOND, 1)); /* the future */
 }
 
 /* A directory that comes after another one at the same path is not the same, however soon. */

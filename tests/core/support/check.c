@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -44,12 +45,46 @@ bool check_in_child(void (*fn)(void *context), void *context, const char *variab
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+check_length check_test_length(void) {
+    const char *text = getenv("ZARRBRIDGE_TEST_LENGTH");
+    if (!text || strcmp(text, "short") == 0)
+        return CHECK_SHORT;
+    assert_true(strcmp(text, "long") == 0 || strcmp(text, "full") == 0);
+    return text[0] == 'l' ? CHECK_LONG : CHECK_FULL;
+}
+
+/* The thread's times of having slept, with the one that lasts; 0: it does not sleep, -1: it has
+   ended. Allocates nothing, which might have it wait for us. */
+static long count_sleeps(int thread) {
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", thread);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (length <= 0)
+        return -1;
+    text[length] = '\0';
+    const char *sleeps = strstr(text, "\nvoluntary_ctxt_switches:");
+    return sleeps && strstr(text, "\nState:\tS") ? 1 + strtol(strchr(sleeps, ':') + 1, NULL, 10)
+                                                 : 0;
+}
+
+bool check_await_sleep(const atomic_int *thread) {
+    const struct timespec pause = {.tv_nsec = 200000};
+    for (long before = 0, now;; before = now) {
+        const int id = atomic_load(thread);
+        now = id ? count_sleeps(id) : 0;
+        if (now < 0 || (now > 0 && now == before))
+            return now > 0;
+        nanosleep(&pause, NULL);
+    }
+}
+
 check_random check_random_new(void) {
-    const char *text = getenv("ZB_TEST_SEED");
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)now.tv_sec ^ (uint64_t)now.tv_nsec;
-    print_message("ZB_TEST_SEED=%llu\n", (unsigned long long)seed);
+    const char *text = getenv("ZARRBRIDGE_SEED");
+    const uint64_t seed = text ? strtoull(text, NULL, 0) : 1;
+    print_message("ZARRBRIDGE_SEED=%llu\n", (unsigned long long)seed);
     return (check_random){.state = seed};
 }
 

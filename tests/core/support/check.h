@@ -9,6 +9,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,7 +68,18 @@ bool check_in_child(void (*fn)(void *context), void *context, const char *variab
    its locks over a fork; the sanitizers' allocators do not, and the child would wait for ever. */
 #define CHECK_FORKS_WHILE_BUSY (!CHECK_SANITIZED_MALLOC)
 
-/* A generator that starts from ZB_TEST_SEED, or from the clock, and prints its seed. */
+/* How much a test does that could go on for ever, by ZARRBRIDGE_TEST_LENGTH: `short` unless given,
+   `long` in `tools/test --all`, or `full`, which takes hours. */
+typedef enum check_length { CHECK_SHORT, CHECK_LONG, CHECK_FULL } check_length;
+check_length check_test_length(void);
+
+/* Waits until a thread of this process sleeps: it has come to where it waits for another one, and
+   does nothing more before that comes. *thread is, or becomes, its id (gettid). False when it has
+   ended instead. A lock that is held for a moment only is not meant: the thread sleeps through two
+   looks. */
+bool check_await_sleep(const atomic_int *thread);
+
+/* A generator that starts from ZARRBRIDGE_SEED, or from 1, and prints its seed. */
 typedef struct check_random {
     uint64_t state;
 } check_random;

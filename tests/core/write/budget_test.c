@@ -52,9 +52,16 @@ static void check_work(void *unused) {
     CHILD_CHECK(!zb__work_try(1), "beside it");
 }
 
-static void *begin_work(void *flag) {
+typedef struct waiter {
+    atomic_int thread;
+    atomic_bool is_granted;
+} waiter;
+
+static void *begin_work(void *context) {
+    waiter *w = context;
+    atomic_store(&w->thread, gettid());
     zb__work_begin(800);
-    __atomic_store_n((int *)flag, 1, __ATOMIC_SEQ_CST);
+    atomic_store(&w->is_granted, true);
     zb__work_end(800, true);
     return NULL;
 }
@@ -62,14 +69,13 @@ static void *begin_work(void *flag) {
 static void check_waits(void *unused) {
     (void)unused;
     pthread_t thread;
-    int granted = 0;
+    waiter w = {.thread = 0};
     zb__work_begin(800);
-    CHILD_CHECK(pthread_create(&thread, NULL, begin_work, &granted) == 0, "no thread");
-    usleep(20000); /* a grant that comes too early has time to be seen */
-    CHILD_CHECK(!__atomic_load_n(&granted, __ATOMIC_SEQ_CST), "granted too early");
+    CHILD_CHECK(pthread_create(&thread, NULL, begin_work, &w) == 0, "no thread");
+    CHILD_CHECK(check_await_sleep(&w.thread) && !w.is_granted, "granted too early");
     zb__work_end(800, true);
     pthread_join(thread, NULL);
-    CHILD_CHECK(granted, "not granted");
+    CHILD_CHECK(w.is_granted, "not granted");
 }
 
 static atomic_bool all_worked;

@@ -3,6 +3,8 @@
  * A writer that goes on after its array has grown: chunks wait that would have to be stored
  * otherwise, and the array reads as if they had been.
  */
+#include <pthread.h>
+
 #include "support/arrays.h"
 #include "support/store.h"
 #include "write/writer.h"
@@ -177,6 +179,67 @@ static void other_changes_are_refused(void **state) {
     end(&w);
 }
 
+/* ---- Beside a thread that flushes ---- */
+
+enum { ROUNDS = 30 };
+
+typedef struct flusher {
+    zb_store *store;
+    pthread_barrier_t begins, ends;
+} flusher;
+
+static void *flush_each_round(void *context) {
+    flusher *f = context;
+    for (int i = 0; i < ROUNDS; i++) {
+        zb_error err;
+        pthread_barrier_wait(&f->begins);
+        ASSERT_OK(zb_store_flush(f->store, &err), err);
+        pthread_barrier_wait(&f->ends);
+    }
+    return NULL;
+}
+
+/* The flush of a store asks each object that waits whether it still may be stored, which the
+   writer's node tells, while that writer gets another node. */
+static void another_threads_flush_meets_a_writer_that_grows(void **state) {
+    (void)state;
+    char *root = check_new_directory();
+    zb_store *store;
+    zb_error err;
+    ASSERT_OK(zb_store_create_fs(root, &store, &err), err);
+    zb_node *node = store_array(store, "a");
+    zb_writer *writer;
+    const zb_write_options options = {.sync = ZB_SYNC_CLOSE};
+    ASSERT_OK(zb_writer_open(node, &options, &writer, &err), err);
+    flusher f = {.store = store};
+    pthread_t thread;
+    pthread_barrier_init(&f.begins, NULL, 2);
+    pthread_barrier_init(&f.ends, NULL, 2);
+    assert_int_equal(pthread_create(&thread, NULL, flush_each_round, &f), 0);
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        node = store_resize(node, 16 + i, 20);
+        for (uint64_t row = 0; row < 8; row++)
+            assert_int_equal(write_row(writer, row, (int16_t)(i + row)), ZB_OK);
+        pthread_barrier_wait(&f.begins);
+        ASSERT_OK(zb_writer_grow(writer, node, &err), err);
+        pthread_barrier_wait(&f.ends);
+    }
+    pthread_join(thread, NULL);
+    ASSERT_OK(zb_writer_close(writer, &err), err);
+    int16_t first = 0;
+    const zb_read read = {.node = node,
+                          .start = (uint64_t[]){0, 0},
+                          .count = (uint64_t[]){1, 1},
+                          .view = {.data = &first, .dtype = zb_node_array(node)->dtype}};
+    ASSERT_OK(zb_array_read(&read, 1, &err), err);
+    assert_int_equal(first, ROUNDS - 1);
+    zb_node_release(node);
+    zb_store_release(store);
+    pthread_barrier_destroy(&f.begins);
+    pthread_barrier_destroy(&f.ends);
+    check_remove_directory(root);
+}
+
 /* ---- Against a writer that stores everything before its array grows ---- */
 
 typedef struct pair {
@@ -303,6 +366,7 @@ int main(void) {
         cmocka_unit_test(complete_chunks_that_wait_get_an_edge),
         cmocka_unit_test(a_writer_follows_another_programs_resize),
         cmocka_unit_test(other_changes_are_refused),
+        cmocka_unit_test(another_threads_flush_meets_a_writer_that_grows),
         cmocka_unit_test(random_arrays_read_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

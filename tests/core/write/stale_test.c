@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "store/fixture.h"
+#include "support/clocks.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/wrappers.h"
@@ -345,7 +346,7 @@ static void directories_that_change_places(void **state) {
     other = create(f->store, "b", float_type, COUNT);
     ASSERT_OK(write_values(old, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
     ASSERT_OK(write_values(other, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
-    usleep(150000);
+    clocks_let_files_age();
     int32_t values[COUNT];
     ASSERT_OK(read_values(old, values, &err), err);
     char a[600], b[600], c[600];
@@ -358,6 +359,7 @@ static void directories_that_change_places(void **state) {
                  "has taken the place");
     assert_int_equal(rename(a, b) | rename(c, a), 0);
     ASSERT_OK(read_values(old, values, &err), err);
+    clocks_reset();
     zb_node_release(old);
     zb_node_release(other);
 }

@@ -38,8 +38,10 @@ static inline bool zb_validator_same(const zb_validator *a, const zb_validator *
 typedef struct zb_object_info {
     uint64_t size; /* bytes */
     zb_validator validator;
-    int64_t age; /* nanoseconds since the last change, by this machine's clock, so that it can be
+    int64_t age;    /* nanoseconds since the last change, by this machine's clock, so that it can be
                     negative; 0 where that is not known */
+    bool is_packed; /* a compressed entry of an archive: its first read makes all of it in memory,
+                       so that its size is compared before with what it may be */
 } zb_object_info;
 
 #define ZB_FROM_END UINT64_MAX
@@ -69,7 +71,8 @@ struct zb_fetch {
     zb_range range;      /* with a NULL buffer the store sets one of malloc, which the caller frees,
                             also when code is an error. Length ZB_WHOLE: from offset 0 to the end,
                             and the buffer is always the store's */
-    uint64_t most;       /* with ZB_WHOLE: a larger object is ZB_ELIMIT. Bytes */
+    uint64_t most;       /* with ZB_WHOLE, and of an object that is packed: a larger one that the
+                            store opens is ZB_ELIMIT. Bytes */
     zb_object_info info; /* set where the store opened the object */
     enum zb_code code;   /* set: ZB_ENOTFOUND without an object, ZB_ECONFLICT when the object is not
                             the version any more that the handle pins; ZB_EIO, ZB_ENOMEM,
@@ -200,6 +203,10 @@ typedef struct zb_erase {
     const char *key;
     enum zb_sync sync;
     zb_home home;    /* what it has to lie in */
+    bool as_read;    /* the caller has the key's lock, and may have read the object under it: what
+                        another program has put there since stays. Where a lock keeps no program
+                        out, and an object cannot be compared and removed in one step, the caller
+                        has to put one that says as much (ZB_EUNSUPPORTED) */
     zb_batch *batch; /* whose check is called as before a put, and which is told when names are
                         lost; NULL: as of a put */
 } zb_erase;
@@ -294,7 +301,7 @@ typedef struct zb_store_ops {
        ZB_ECONFLICT also when the key's place was moved or erased meanwhile. */
     enum zb_code (*put)(zb_store *store, const zb_put *put, zb_error *err);
     /* Removes an object; a missing one is not an error. With a batch that checks, ZB_ECONFLICT as
-       with put. */
+       with put. ZB_EUNSUPPORTED, with no error filled in, where as_read cannot be kept to. */
     enum zb_code (*erase)(zb_store *store, const zb_erase *erase, zb_error *err);
     /* Removes everything below prefix ("a/b"; "" empties the store), directories too. With a prefix
        no reader and no kill sees it half done where the backend can (erases_whole); with "" the
