@@ -104,7 +104,7 @@ inline undo(home) { /* core/src/write/journal.c: undo */
         UNIT(home, journal[home] - 1) = old[home]
     :: else
     fi;
-    journal[home] = 0
+    journal[home] = 0; old[home] = 0
 }
 
 inline read_shard(home) {
@@ -121,9 +121,10 @@ inline put_part() {
 
 inline let_go() { /* core/src/store/fs_lock.c: zb__fs_unlock */
     if
-    :: held -> locked[held] = 0; held = NONE
+    :: held -> locked[held] = 0
     :: else
     fi;
+    place = 0; held = 0; live = 0; first = 0; second = 0;
     ended[me] = 1
 }
 
@@ -193,13 +194,12 @@ change:
         UNIT(live, me) = VALUE(me);
         atomic { /* core/src/write/journal.c: zb__journal_erase */
             open_for_journal(place);
-            journal[place] = 0; acked[me] = 1
+            journal[place] = 0; old[place] = 0; acked[me] = 1
         }
 refused:
         atomic { let_go() }
     } unless {
-        killed == me + 1; /* the system lets go of its lock */
-        atomic { let_go() }
+        atomic { killed == me + 1; killed = 0; let_go() } /* the system lets go of its lock */
     }
 }
 
@@ -240,7 +240,7 @@ proctype reader() {
     assert(first == TORN || may_be_read(0, first)); /* a torn one is an error */
     assert(second == TORN || may_be_read(1, second));
 refused:
-    reading = 0
+    atomic { reading = 0; was_acked[0] = 0; was_acked[1] = 0; home = 0; first = 0; second = 0 }
 }
 
 /* ---- Whoever changes where arrays are, under the hierarchy's lock ---- */
@@ -274,10 +274,12 @@ proctype mover() {
     od
 }
 
+/* Of a writer that has ended it makes no difference. */
 proctype killer() {
     if
-    :: killed = 1
-    :: killed = 2
+    :: atomic { !ended[0] -> killed = 1 }
+    :: atomic { !ended[1] -> killed = 2 }
+    :: ended[0] && ended[1]
     fi
 }
 
