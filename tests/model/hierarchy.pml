@@ -220,7 +220,8 @@ proctype reader() {
     if
     :: home == NONE ->
 #ifndef NO_SECOND_LOOK_FOR_MISSING_CHUNKS
-        atomic { /* core/src/read/missing.c: doubt, core/src/store/fs_version.c: zb__fs_lacks */
+        atomic { /* core/src/read/missing.c: doubt, core/src/read/missing.c: lacks,
+            core/src/store/fs_version.c: zb__fs_lacks */
             if
             :: at[U] == OURS && !stored[OURS]
             :: else -> goto refused
@@ -253,12 +254,14 @@ proctype mover() {
             n++;
             if
 #ifndef NO_MOVE_IN_ONE_STEP
-            :: at[U] && !at[V] -> /* core/src/store/fs_rename.c: rename_directory */
+            :: at[U] && !at[V] -> /* core/src/change/copy.c: rename_nodes,
+                core/src/store/fs_rename.c: zb__fs_rename, core/src/store/fs_rename.c: rename_directory */
                 at[V] = at[U]; at[U] = NONE
             :: at[U] && at[W] && (EXCHANGES_WHILE_READING || !reading) ->
                 other = at[U]; at[U] = at[W]; at[W] = other
             :: at[V] && !at[U] -> at[U] = at[V]; at[V] = NONE
-            :: at[U] -> at[U] = NONE /* core/src/store/fs_discard.c: zb__fs_discard */
+            :: at[U] -> at[U] = NONE /* core/src/change/remove.c: zb__node_erase_found,
+                core/src/store/fs_remove.c: zb__fs_erase_below, core/src/store/fs_discard.c: zb__fs_discard */
             :: !at[U] && !stored[NEW] -> /* core/src/change/create.c: put */
                 at[U] = NEW; stored[NEW] = 1; UNIT(NEW, 0) = THEIRS; UNIT(NEW, 1) = THEIRS
 #else

@@ -60,6 +60,8 @@ inline lock_chunk(k, who) { /* core/src/write/put_chunk.c: zb__chunk_lock */
 inline await(c) { /* core/src/change/beyond.c: await_writers */
 #ifndef NO_WAIT_FOR_LOCKS
     !locked[c]
+#else
+    skip
 #endif
 }
 
@@ -73,7 +75,7 @@ inline refill(e, holder) { /* core/src/change/beyond.c: refill */
 /* What was cut off goes: core/src/change/beyond.c: zb__beyond_clear */
 inline clear_cut() {
     await(1);
-    d_step { /* whole chunks: core/src/change/beyond.c: clear_chunk */
+    d_step { /* whole chunks: core/src/change/beyond.c: clear_chunk, core/src/change/beyond.c: erase_key */
         element[2] = FILL; element[3] = FILL
     };
     await(2);
@@ -154,10 +156,10 @@ proctype writer(byte me) {
 #ifndef NO_TURN
             atomic { !turn -> turn = me + 1 } /* core/src/change/hierarchy.c: zb_turn_begin */
 #endif
-            known = length; /* core/src/change/append.c: look */
-            grow(me + 1); /* core/src/change/append.c: reserve */
+            known = length; /* core/src/node/current.c: zb__array_now */
+            grow(me + 1); /* core/src/change/resize.c: zb_array_resize */
             atomic { place[me] = known; is_cut[me] = 0 }
-            write_element(place[me], known + 1) /* core/src/change/append.c: fill_one */
+            write_element(place[me], known + 1) /* core/src/write/put_chunk.c: zb__chunk_put */
         fi;
 refused:
         atomic { end(me + 1); known = 0; other = 0; read = 0; ended[me] = 1 }

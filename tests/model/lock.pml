@@ -82,7 +82,7 @@ proctype taker(byte me) {
     {
         skip;
 again:
-        atomic { /* core/src/store/fs_lock.c: try_once */
+        atomic { /* core/src/store/fs_lock.c: zb__fs_lock_key, core/src/store/fs_lock.c: try_once */
             if
             :: HIERARCHY && IS_OF_TWO(me) && left -> /* core/src/store/fs_lock.c: take_left */
                 d = left - 1; is_open = 1;
@@ -153,7 +153,8 @@ again:
 }
 
 /* Removes the file where its lock is free: as left over by a kill (core/src/store/fs_sweep.c:
-   sweep_file, core/src/store/fs_sweep.c: zb__fs_sweep), as another user's that cannot be opened for
+   sweep_file, core/src/store/fs_sweep.c: zb__fs_sweep, core/src/store/fs_sweep.c:
+   zb__fs_sweep_all), as another user's that cannot be opened for
    writing (core/src/store/fs_lock.c: remove_forsaken), or at the end of a flush
    (core/src/store/fs_lock.c: zb__fs_leave_no_lock). */
 proctype remover() {

@@ -17,7 +17,7 @@
 #include "promises.h"
 
 #ifndef LOSSES
-#define LOSSES 2
+#define LOSSES 1
 #endif
 #define DOCUMENT 7 /* a kind of write: as PART, but it is tried once */
 #define MOST_TRIES 2
@@ -27,6 +27,7 @@ byte unit[2];
 byte mark;       /* 1 and the number of the writer that put it last: x-amz-meta-zb-write */
 bit has_document = 1;
 bit changed[2];  /* the writer has changed the object */
+bit has_gone;    /* the deleter */
 byte losses;
 
 /* What each writer has read, with the condition that comes of it, and what it puts. */
@@ -51,59 +52,58 @@ inline carry_out(me) {
 
 /* One request, until there is a reply. */
 inline send(me) { /* core/remote/s3_send.c: send_whole, core/remote/s3_write.c: erase_keys */
-    in_doubt = 0;
-    replied = 0;
     do
-    :: !replied ->
-        atomic {
-            if
-            :: carry_out(me); replied = 1
-            :: losses < LOSSES -> losses++; in_doubt = 1; carry_out(me) /* the reply is lost */
-            :: losses < LOSSES -> losses++; in_doubt = 1 /* the request is lost */
-            fi
-        }
-    :: else -> break
+    :: atomic { carry_out(me); break }
+    :: atomic { losses < LOSSES -> losses++; in_doubt = 1; carry_out(me) } /* the reply is lost */
+    :: atomic { losses < LOSSES -> losses++; in_doubt = 1 } /* the request is lost */
     od
 }
 
 proctype writer(byte me) {
     byte first, second, tries;
-    bit conditional, deletes, failed, in_doubt, replied;
+    bit conditional, deletes, failed, in_doubt;
     {
         later[me] = ended[1 - me];
 again:
-        tries++;
-        if
-        :: kind[me] <= CLEAR || kind[me] == DOCUMENT ->
-            d_step { /* core/src/write/kept_units.c: zb__kept_units_read, core/remote/s3_lock.c: zb__s3_answered */
+        atomic {
+            tries++; in_doubt = 0;
+            if
+            :: !IS_WHOLE(kind[me]) ->
+                /* core/src/write/kept_units.c: zb__kept_units_read, core/remote/s3_lock.c: zb__s3_answered */
                 seen[me].is_absent = !stored;
                 seen[me].first = unit[0]; seen[me].second = unit[1];
                 first = unit[0]; second = unit[1];
-                if :: me == 0 -> first = VALUE(me) :: else -> second = VALUE(me) fi;
+                if
+                :: me == 0 -> first = VALUE(me)
+                :: else -> second = VALUE(me)
+                fi;
 #ifndef NO_CONDITIONS
-                conditional = 1
+                conditional = 1 /* core/remote/s3_lock.c: zb__s3_seen */
 #endif
-            }
-        :: else -> d_step { first = VALUE(me); second = VALUE(me); conditional = 0 }
-        fi;
+            :: else -> first = VALUE(me); second = VALUE(me)
+            fi
+        }
         atomic { /* core/src/write/allowed.c: check */
             if
             :: has_document
             :: else -> goto refused
+            fi;
+            deletes = (first == FILL && second == FILL);
+            if
+            :: deletes && conditional && seen[me].is_absent -> goto done /* core/remote/s3_write.c: zb__s3_erase */
+            :: deletes && conditional && !seen[me].is_absent ->
+#ifndef NO_CONDITION_OF_ERASING
+                deletes = 0 /* an empty shard: core/src/write/put_chunk.c: put_nothing */
+#endif
+            :: else
             fi
         }
-        deletes = (first == FILL && second == FILL);
-        if
-        :: deletes && conditional && seen[me].is_absent -> goto done /* core/remote/s3_write.c: zb__s3_erase_read */
-        :: deletes && conditional && !seen[me].is_absent ->
-#ifndef NO_CONDITION_OF_ERASING
-            deletes = 0 /* an empty shard: core/src/write/put_chunk.c: put_nothing */
-#endif
-        :: else
-        fi;
         send(me);
-        if
-        :: failed -> /* core/remote/s3_send.c: zb__s3_send */
+        atomic {
+            if
+            :: !failed -> goto done
+            :: else
+            fi;
 #ifndef NO_LOOK_AT_WRITER
             if
             :: in_doubt && mark == me + 1 && stored -> goto done /* core/remote/s3_send.c: was_ours */
@@ -114,26 +114,30 @@ again:
             :: kind[me] != DOCUMENT && tries < MOST_TRIES -> goto again /* core/src/write/merge.c: merge_one */
             :: else -> goto refused
             fi
-        :: else
-        fi;
+        }
 done:
-        atomic { acked[me] = 1; ended[me] = 1 }
+        acked[me] = 1;
         goto over;
 refused:
         assert(!has_document || changed[1 - me]);
 over:
-        ended[me] = 1
+        skip
     } unless {
-        killed == me + 1;
-        ended[me] = 1
+        killed == me + 1
+    };
+    atomic {
+        killed = (killed == me + 1 -> 0 : killed); ended[me] = 1;
+        first = 0; second = 0; tries = 0; conditional = 0; deletes = 0; failed = 0; in_doubt = 0;
+        seen[me].is_absent = 0; seen[me].first = 0; seen[me].second = 0
     }
 }
 
 proctype reader() {
-    byte first, second;
     d_step { was_acked[0] = acked[0]; was_acked[1] = acked[1] }
-    d_step { first = unit[0]; second = unit[1] } /* core/remote/fetch.c: zb__fetch */
-    assert(!has_document || (may_be_read(0, first) && may_be_read(1, second)))
+    atomic { /* core/remote/fetch.c: zb__fetch */
+        assert(!has_document || (may_be_read(0, unit[0]) && may_be_read(1, unit[1])));
+        was_acked[0] = 0; was_acked[1] = 0
+    }
 }
 
 /* The document first: core/remote/s3_write.c: zb__s3_erase_below */
@@ -146,15 +150,16 @@ proctype deleter() {
         has_document = 0
     } unless {
         killed == 3
-    }
+    };
+    atomic { killed = (killed == 3 -> 0 : killed); has_gone = 1 }
 }
 
 proctype killer() {
     if
-    :: killed = 1
-    :: killed = 2
-    :: killed = 3
-    :: skip
+    :: atomic { !ended[0] -> killed = 1 }
+    :: atomic { !ended[1] -> killed = 2 }
+    :: atomic { !has_gone -> killed = 3 }
+    :: ended[0] && ended[1] && has_gone
     fi
 }
 

@@ -122,7 +122,8 @@ proctype writer(byte me) {
 #ifdef NO_LOCKS
         :: true
 #endif
-        /* core/src/write/put_chunk.c: lock_in_place, core/src/store/fs_flush.c: publish */
+        /* core/src/write/put_chunk.c: lock_in_place, core/src/store/fs_flush.c: publish,
+           core/src/store/fs_flush.c: zb__fs_flush */
         :: atomic { !locked -> locked = me + 1 }
         fi;
         if
@@ -139,7 +140,8 @@ proctype writer(byte me) {
         :: kind[me] == LIVE && stored -> goto change /* core/src/write/live.c: zb__live_begin */
         :: else
         fi;
-        d_step { /* core/src/write/kept_units.c: zb__kept_units_read, core/src/read/expand.c: open_fresh */
+        d_step { /* core/src/write/kept_units.c: zb__kept_units_read, core/src/read/expand.c: open_fresh,
+                    core/src/write/compact.c: compact_shard */
             if
             :: stored && tail[stored] == INDEX -> first = LAST(stored, 0); second = LAST(stored, 1)
             :: stored && tail[stored] == COPY ->
