@@ -134,7 +134,7 @@ over:
 
 proctype reader() {
     d_step { was_acked[0] = acked[0]; was_acked[1] = acked[1] }
-    atomic { /* core/remote/fetch.c: zb__fetch */
+    atomic { /* core/remote/fetch.c: zb__fetch_submit */
         assert(!has_document || (may_be_read(0, unit[0]) && may_be_read(1, unit[1])));
         was_acked[0] = 0; was_acked[1] = 0
     }
@@ -167,7 +167,8 @@ init {
     byte k;
     if
     :: d_step { stored = 1; unit[0] = OLD; unit[1] = OLD }
-    :: before = FILL
+    :: d_step { stored = 1; unit[1] = OLD; before[0] = FILL }
+    :: d_step { before[0] = FILL; before[1] = FILL }
     fi;
     if
     :: select(k : PART .. ERASE); kind[0] = k; select(k : k .. ERASE); kind[1] = k
