@@ -38,7 +38,7 @@ byte killed;      /* 1 and the number of the writer, or 0 */
     (COVERS(w, u) && VALUE(w) == (v) && !(COVERS(1 - w, u) && told[1 - w] && later[1 - w]))
 
 #define may_be(u, v, told)                                                                         \
-    (((v) == before[u] && !(COVERS(0, u) && told[0]) && !(COVERS(1, u) && told[1])) ||                   \
+    (((v) == before[u] && !(COVERS(0, u) && told[0]) && !(COVERS(1, u) && told[1])) ||             \
      is_of(0, u, v, told) || is_of(1, u, v, told))
 
 #define may_stay(u, v) may_be(u, v, acked)
