@@ -146,14 +146,15 @@ static int open_lock_file(int dir, const char *name, bool stays) {
     return -1;
 }
 
-/* Removes a lock file that we may not open, when no process has it locked. */
+/* Removes a lock file that we may not open, when no process has it locked. None gets the lock
+   meanwhile: a lock for reading, which a descriptor for reading may have, keeps it from them. */
 static void remove_forsaken(int dir, const char *name) {
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     struct stat file;
     int fd = zb__fs_open_name(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd < 0)
         return;
-    if (fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type == F_UNLCK && fstat(fd, &file) == 0 &&
+    if (fcntl(fd, F_OFD_SETLK, &whole) == 0 && fstat(fd, &file) == 0 &&
         names_this_file(dir, name, &file))
         unlinkat(dir, name, 0);
     close(fd);
