@@ -184,14 +184,14 @@ proctype remover() {
     fi
 }
 
-/* Whoever makes an array smaller, after its document: core/src/store/fs_lock.c: await_file,
-   core/src/store/fs_lock.c: zb__fs_await_locks */
+/* Whoever makes an array smaller, after its document: core/src/store/fs_await.c: await_file,
+   core/src/store/fs_await.c: zb__fs_await_locks */
 proctype waiter() {
     bit held[3];
     byte i;
     d_step { held[0] = holds[0]; held[1] = holds[1]; held[2] = holds[2] }
 #ifndef NO_WAIT
-    !name || !locked[name]; /* core/src/store/fs_lock.c: may_be_held */
+    !name || !locked[name]; /* core/src/store/fs_await.c: may_be_held */
 #endif
     d_step {
         i = 0;
