@@ -15,7 +15,7 @@
  * What a writer does through a directory that it has opened in the array's home, and that no other
  * process can see before the lock is let go, is one step with opening it.
  */
-#include "promises.h"
+#include "promises.pml"
 
 #ifndef CHANGES
 #define CHANGES 2

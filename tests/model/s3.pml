@@ -14,7 +14,7 @@
  *
  * An ETag is that of the content: an object that is as before again has the ETag of before.
  */
-#include "promises.h"
+#include "promises.pml"
 
 #ifndef LOSSES
 #define LOSSES 1

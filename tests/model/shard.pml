@@ -13,7 +13,7 @@
  *   - a reader gets the elements of one moment of its read, inner chunk by inner chunk, or an error
  *   - what a kill has left half done is undone by the next writer of a part, or by repair
  */
-#include "promises.h"
+#include "promises.pml"
 
 /* Shards whose inner chunks have fixed sizes can be changed in place, and their objects never wait
    for a flush. */
