@@ -35,6 +35,7 @@ AT_START = ("ASAN_", "GLIBC_", "LANG", "LC_", "LD_", "LSAN_", "MALLOC_", "NUMPY_
             "PYTHON", "TSAN_", "TZ", "UBSAN_", "ZARR_")
 MODULES = ("numpy", "zarr")
 LIBRARIES = {"h5py": "h5f.*.so", "osgeo": "_gdal.*.so"}
+WITHOUT_THREADS = {"OPENBLAS_NUM_THREADS": "1"}  # which numpy starts where it is built with OpenBLAS
 PID = struct.Struct("i")
 
 
@@ -48,7 +49,7 @@ class Server:
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self.process = subprocess.Popen([*command, __file__, str(theirs.fileno())], pass_fds=[theirs.fileno()],
-                                            env=environment, stdout=subprocess.PIPE)
+                                            env=environment | WITHOUT_THREADS, stdout=subprocess.PIPE)
         atexit.register(self.end)
 
     def end(self):
