@@ -128,7 +128,7 @@ void vol_node_know_shape(vol_node *dataset) {
 }
 
 bool vol_node_shape_is_known(const vol_node *dataset) {
-    return has_shape(dataset, dataset->dataset.known);
+    return dataset->dataset.ids == 0 || has_shape(dataset, dataset->dataset.known);
 }
 
 /* ---- Ids ---- */
