@@ -274,6 +274,11 @@ def test_rioxarray(tmp_path):
 
 TO_RASTER = r"""
 import sys, rasterio, rioxarray
+from pyproj import datadir, exceptions
+try:
+    datadir.get_data_dir()
+except exceptions.DataDirError: # Debian's pyproj looks for it in the virtual environment
+    datadir.set_data_dir(sys.base_prefix + "/share/proj")
 tiled = rioxarray.open_rasterio(sys.argv[1])
 tiled.rio.to_raster(sys.argv[2], driver="Zarr3", blocksize="64x32")
 with rasterio.open(sys.argv[2]) as written:
