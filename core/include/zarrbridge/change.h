@@ -98,6 +98,7 @@ typedef struct zb_append {
                          NULL: they are fill values, until the caller writes them */
     zb_dtype dtype;
     const int64_t *strides; /* bytes, [ndim]; NULL for C order without gaps */
+    const uint64_t *most;   /* [ndim] elements: the shape that it may not exceed; NULL: none */
 } zb_append;
 
 /* Makes arrays longer, all by the same number of elements along a dimension, and writes the new
@@ -113,9 +114,9 @@ typedef struct zb_append {
    that is killed leaves fill values in what it had reserved and not written.
 
    After an error the arrays are as before, or the message tells which one is longer. ZB_EINVAL for
-   a count of 0, groups, arrays of two stores or named twice, and dimensions that there are not;
-   ZB_EUNSUPPORTED in a store without locks (S3), where one program alone may append, by
-   zb_array_resize; errors of zb_array_resize and of zb_writer_write. */
+   a count of 0, groups, arrays of two stores or named twice, dimensions that there are not, and a
+   length beyond `most`; ZB_EUNSUPPORTED in a store without locks (S3), where one program alone may
+   append, by zb_array_resize; errors of zb_array_resize and of zb_writer_write. */
 ZB_API enum zb_code zb_array_append(const zb_append *appends, size_t n, uint64_t count,
                                     const zb_write_options *options, uint64_t *start,
                                     zb_node **grown, zb_error *err);

@@ -52,6 +52,16 @@ static enum zb_code check(const zb_append *appends, size_t n, uint64_t count, zb
     return ZB_OK;
 }
 
+/* The sum is no overflow. */
+static enum zb_code check_length(const appending *a, const zb_append *one, zb_error *err) {
+    const uint64_t most = one->most ? one->most[one->dim] : UINT64_MAX;
+    if (a->start + a->count <= most)
+        return ZB_OK;
+    return zb_fail(err, ZB_EINVAL,
+                   "store %s: dimension %u of array /%s cannot exceed its maximal size (%llu)",
+                   one->array->store->label, one->dim, one->array->path, (unsigned long long)most);
+}
+
 /* Finds where the new elements begin. */
 static enum zb_code look(appending *a, zb_error *err) {
     enum zb_code code = ZB_OK;
@@ -62,6 +72,8 @@ static enum zb_code look(appending *a, zb_error *err) {
     }
     if (!code && a->count > UINT64_MAX - a->start)
         code = zb_fail(err, ZB_EINVAL, "the arrays would be too long");
+    for (size_t i = 0; i < a->n && !code; i++)
+        code = check_length(a, &a->appends[i], err);
     return code;
 }
 

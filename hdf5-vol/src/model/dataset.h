@@ -54,7 +54,8 @@ bool vol_node_shape_is_told(const vol_node *dataset);
 
 /* The same of the shape from which the program resizes: that of its opening, its last refresh or
    its last resize. One that came with a change of the document may be shown before the program has
-   looked at it. */
+   looked at it. While no id is open any shape is known: the connector itself resizes dimensions
+   that it shows (dimension_records.c). */
 void vol_node_know_shape(vol_node *dataset);
 bool vol_node_shape_is_known(const vol_node *dataset);
 

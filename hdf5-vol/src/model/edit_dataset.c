@@ -4,7 +4,6 @@
 
 #include "model/max_shape.h"
 #include "model/node_life.h"
-#include "model/turn.h"
 #include "model/unreadable.h"
 #include "model/waiting_store.h"
 #include "model/writers.h"
@@ -86,60 +85,6 @@ enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error 
 
 /* ---- Appending ---- */
 
-typedef struct appending {
-    const vol_growth *all;
-    size_t n;
-    uint64_t count, start;
-    zb_append *appends; /* [n] */
-    zb_node **grown;    /* [n] */
-} appending;
-
-/* The maximal size along the dimension that grows. */
-static uint64_t end_of(const vol_growth *one) {
-    const uint64_t *most = vol_max_shape(one->dataset);
-    return most ? most[one->dim] : H5S_UNLIMITED;
-}
-
-/* The place that zb_array_append is going to give, in the turn. */
-static enum zb_code find_start(appending *a, zb_error *err) {
-    enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < a->n && !code; i++) {
-        zb_node *now;
-        code = zb_node_refresh(a->appends[i].array, &now, err);
-        if (code)
-            return code;
-        const zb_array_info *info = zb_node_array(now);
-        const uint32_t dim = a->appends[i].dim;
-        if (info && dim < info->ndim && info->shape[dim] > a->start)
-            a->start = info->shape[dim];
-        zb_node_release(now);
-    }
-    return code;
-}
-
-/* Asks the store only where there is an end. */
-static enum zb_code check_ends(appending *a, zb_error *err) {
-    const vol_growth *first = a->all;
-    for (size_t i = 1; i < a->n; i++)
-        if (end_of(&a->all[i]) < end_of(first))
-            first = &a->all[i];
-    const uint64_t end = end_of(first);
-    if (end == H5S_UNLIMITED)
-        return ZB_OK;
-    const enum zb_code code = find_start(a, err);
-    if (code || (a->start <= end && a->count <= end - a->start))
-        return code;
-    return zb_fail(err, ZB_EINVAL, "dimension %u of %s cannot exceed its maximal size (%llu)",
-                   first->dim, first->dataset->path, (unsigned long long)end);
-}
-
-static enum zb_code append_in_turn(void *context, zb_error *err) {
-    appending *a = context;
-    const enum zb_code code = check_ends(a, err);
-    return code ? code
-                : zb_array_append(a->appends, a->n, a->count, NULL, &a->start, a->grown, err);
-}
-
 /* A writer that cannot go on with a longer array, of whatever length, stores what it has. */
 static enum zb_code prepare(const vol_growth *one, zb_error *err) {
     const zb_array_info *info = zb_node_array(one->dataset->zarr);
@@ -154,24 +99,23 @@ static enum zb_code prepare(const vol_growth *one, zb_error *err) {
 
 enum zb_code vol_edit_append(const vol_growth *all, size_t n, uint64_t count, uint64_t *start,
                              zb_error *err) {
-    appending a = {.all = all, .n = n, .count = count};
-    enum zb_code code = ZB_OK;
-    a.appends = calloc(n, sizeof *a.appends);
-    a.grown = calloc(n, sizeof(zb_node *));
-    if (!a.appends || !a.grown)
-        code = zb_fail(err, ZB_ENOMEM, "no memory for %zu datasets", n);
+    zb_append *appends = calloc(n, sizeof *appends);
+    zb_node **grown = calloc(n, sizeof(zb_node *));
+    enum zb_code code =
+        appends && grown ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for %zu datasets", n);
     for (size_t i = 0; i < n && !code; i++) {
         code = prepare(&all[i], err);
-        a.appends[i] = (zb_append){.array = all[i].dataset->zarr, .dim = all[i].dim};
+        appends[i] = (zb_append){.array = all[i].dataset->zarr,
+                                 .dim = all[i].dim,
+                                 .most = vol_max_shape(all[i].dataset)};
     }
     if (!code)
-        code = vol_in_turn(all->dataset->file, append_in_turn, &a, err);
-    for (size_t i = 0; i < n && a.grown && a.grown[i]; i++) {
-        const enum zb_code data = adopt(all[i].dataset, a.grown[i], ZB_OK, code ? NULL : err);
+        code = zb_array_append(appends, n, count, NULL, start, grown, err);
+    for (size_t i = 0; i < n && grown && grown[i]; i++) {
+        const enum zb_code data = adopt(all[i].dataset, grown[i], ZB_OK, code ? NULL : err);
         code = code ? code : data;
     }
-    free(a.grown);
-    free(a.appends);
-    *start = a.start;
+    free(grown);
+    free(appends);
     return code;
 }

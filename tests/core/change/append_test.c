@@ -122,6 +122,10 @@ static void what_cannot_be_appended_is_refused(void **state) {
     ASSERT_FAILS(zb_array_append(twice, 1, 0, NULL, &start, NULL, &err), ZB_EINVAL, err, "nothing");
     ASSERT_FAILS(zb_array_append(twice, 1, UINT64_MAX, NULL, &start, NULL, &err), ZB_EINVAL, err,
                  "too long");
+    zb_append ends = one;
+    ends.most = (uint64_t[1]){4};
+    ASSERT_FAILS(zb_array_append(&ends, 1, 2, NULL, &start, NULL, &err), ZB_EINVAL, err,
+                 "cannot exceed its maximal size (4)");
     ASSERT_OK(zb_node_delete(f->store, "b", &err), err);
     ASSERT_FAILS(zb_array_append(&one, 1, 1, NULL, &start, NULL, &err), ZB_ECONFLICT, err,
                  "deleted");
