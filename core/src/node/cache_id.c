@@ -36,10 +36,10 @@ static void init(void) {
    key as it is, path and document are compared. */
 static zb__lru_key key_of(const zb_store *store, const char *path, size_t path_size,
                           const char *document, size_t size) {
-    const uint64_t hashes[2] = {zb__hash(path, path_size), zb__hash(document, size)};
-    return (zb__lru_key){.word = {store->id, zb__hash(hashes, sizeof hashes), path_size, size},
-                         .kind = 1,
-                         .size = sizeof(given)};
+    return (zb__lru_key){
+        .word = {store->id, zb__hash(path, path_size), zb__hash(document, size), size},
+        .kind = 1,
+        .size = sizeof(given) + path_size + size};
 }
 
 /* The sizes are the same, for they are in the key. */
@@ -51,7 +51,7 @@ static bool is_of(const given *g, const char *path, size_t path_size, const char
 
 static void keep(const zb__lru_key *key, uint64_t id, const char *path, size_t path_size,
                  const char *document, size_t size) {
-    zb__lru_item *item = zb__lru_new(&table, key, no_version, sizeof(given) + path_size + size);
+    zb__lru_item *item = zb__lru_new(&table, key, no_version, key->size);
     if (!item)
         return;
     given *g = (given *)(void *)item->data;

@@ -211,19 +211,17 @@ static enum zb_code check_waiting(zb__fs *fs, const zb__fs_waiting *w, zb_error 
 /* Renames an object in its directory (dir, a descriptor); errno. Called with fs->lock, which is let
    go of between two tries. */
 static int move_in(zb__fs *fs, const zb__fs_waiting *w, int dir) {
-    for (int tries = 0;;) {
-        int failed =
-            w->dropped || renameat(dir, zb__fs_name_of(w->path), dir, zb__fs_name_of(w->key)) == 0
-                ? 0
-                : errno;
-        if (!failed)
-            return 0;
+    int tries = 0;
+    while (!w->dropped &&
+           renameat(dir, zb__fs_name_of(w->path), dir, zb__fs_name_of(w->key)) != 0) {
+        const int failed = errno;
         pthread_mutex_unlock(&fs->lock);
         const bool again = zb__fs_rename_again(fs, failed, &tries);
         pthread_mutex_lock(&fs->lock);
         if (!again)
             return failed == ENOENT ? ESTALE : failed;
     }
+    return 0;
 }
 
 /* Records the outcome for an object that waited. Called with fs->lock. */

@@ -129,6 +129,14 @@ static void complete_chunks_that_wait_get_an_edge(void **state) {
     end(&w);
 }
 
+/* The array as another program has made it. */
+static zb_node *resize_elsewhere(const written *w, uint64_t rows) {
+    zb_error err;
+    zb_node *other;
+    ASSERT_OK(zb_node_open(w->store, "a", &other, &err), err);
+    return store_resize(other, rows, 20);
+}
+
 /* What waits for the edge is merged with what a program has written that has made the array larger.
    The program of the writer, which does not know of that, writes no more than the array had. */
 static void a_writer_follows_another_programs_resize(void **state) {
@@ -137,9 +145,7 @@ static void a_writer_follows_another_programs_resize(void **state) {
     zb_error err;
     begin(&w, count);
     assert_int_equal(write_row(w.writer, 9, 9), ZB_OK);
-    zb_node *other;
-    ASSERT_OK(zb_node_open(w.store, "a", &other, &err), err);
-    other = store_resize(other, 11, 20);
+    zb_node *other = resize_elsewhere(&w, 11);
     store_write_all(other, 5);
     ASSERT_OK(zb_writer_flush(w.writer, &err), err);
     assert_rows(other, 11, (int16_t[]){5, 5, 5, 5, 5, 5, 5, 5, 5, 9, 5});
@@ -158,9 +164,7 @@ static void whole_chunks_become_parts(void **state) {
     written w;
     zb_error err;
     begin(&w, count);
-    zb_node *other;
-    ASSERT_OK(zb_node_open(w.store, "a", &other, &err), err);
-    other = store_resize(other, 12, 20);
+    zb_node *other = resize_elsewhere(&w, 12);
     store_write_all(other, 5);
     const int16_t value = 9;
     const uint64_t start[2] = {8, 0}, rows[2] = {2, 20};
@@ -216,8 +220,7 @@ static void other_changes_are_refused(void **state) {
     zb_node *other = store_array(w.store, "b");
     ASSERT_FAILS(zb_writer_grow(w.writer, other, &err), ZB_ECONFLICT, err, "/b");
     zb_node_release(other);
-    ASSERT_OK(zb_node_open(w.store, "a", &other, &err), err);
-    other = store_resize(other, 9, 20);
+    other = resize_elsewhere(&w, 9);
     ASSERT_FAILS(zb_writer_grow(w.writer, other, &err), ZB_EINVAL, err, "shape");
     zb_node_release(other);
     ASSERT_OK(zb_node_delete(w.store, "a", &err), err);
