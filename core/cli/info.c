@@ -49,7 +49,7 @@ static void print_dimensions(const zb_array_info *array) {
 /* The chunks of a store on the network would be asked for one by one. */
 static enum zb_code print_size(const zb_node *node, zb_error *err) {
     uint64_t bytes;
-    if (!zb_node_store(node)->hints.is_local)
+    if (!zb_hierarchy_is_local(zb_node_hierarchy(node)))
         return ZB_OK;
     const enum zb_code code = zb_array_storage_size(node, &bytes, err);
     if (!code)

@@ -19,7 +19,7 @@
 #include "zarrbridge/check.h"
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/limits.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/write.h"
 
 /* Exit codes, as of grep and diff. */
@@ -45,29 +45,29 @@ static int print_finding(void *context, const zb_finding *finding) {
 }
 
 /* A store whose root has no document may have nodes below; one that is something else has not. */
-static enum zb_code open_store(const char *path, zb_store **out, zb_error *err) {
+static enum zb_code open_store(const char *path, zb_hierarchy **out, zb_error *err) {
     zb_node *root = NULL;
     zb_object_info info;
-    enum zb_code code = zb_store_open(path, out, err);
+    enum zb_code code = zb_hierarchy_open(path, out, err);
     if (code)
         return code;
-    if (zb_store_stat(*out, "zarr.json", &info, NULL) == ZB_ENOTFOUND &&
+    if (zb_store_stat(zb_hierarchy_store(*out), "zarr.json", &info, NULL) == ZB_ENOTFOUND &&
         zb_node_open(*out, "", &root, err) == ZB_EUNSUPPORTED)
         code = ZB_EUNSUPPORTED;
     zb_node_release(root);
     if (code)
-        zb_store_release(*out);
+        zb_hierarchy_release(*out);
     return code;
 }
 
 static int verify(const char *path) {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
     zb_verify_summary sum;
-    if (open_store(path, &store, &err))
+    if (open_store(path, &hierarchy, &err))
         return fail(&err);
-    enum zb_code code = zb_store_verify(store, print_finding, NULL, &sum, &err);
-    zb_store_release(store);
+    enum zb_code code = zb_hierarchy_verify(hierarchy, print_finding, NULL, &sum, &err);
+    zb_hierarchy_release(hierarchy);
     if (code)
         return fail(&err);
     fprintf(stderr,
@@ -90,15 +90,15 @@ static int print_mended(void *context, const zb_finding *finding) {
 }
 
 static int repair(const char *path) {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
     uint64_t mended = 0;
-    if (open_store(path, &store, &err))
+    if (open_store(path, &hierarchy, &err))
         return fail(&err);
-    enum zb_code code = zb_store_repair(store, print_mended, &mended, &err);
+    enum zb_code code = zb_hierarchy_repair(hierarchy, print_mended, &mended, &err);
     if (!code)
-        code = zb_store_flush(store, &err);
-    zb_store_release(store);
+        code = zb_hierarchy_flush(hierarchy, &err);
+    zb_hierarchy_release(hierarchy);
     if (code)
         return fail(&err);
     fprintf(stderr, "%" PRIu64 " things mended\n", mended);
@@ -107,19 +107,19 @@ static int repair(const char *path) {
 
 /* An array's directory is a store whose root is the array; its locks are the same files. */
 static int compact(const char *path) {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     zb_node *node = NULL;
     zb_error err;
     uint64_t reclaimed = 0;
-    if (zb_store_open(path, &store, &err))
+    if (zb_hierarchy_open(path, &hierarchy, &err))
         return fail(&err);
-    enum zb_code code = zb_node_open(store, "", &node, &err);
+    enum zb_code code = zb_node_open(hierarchy, "", &node, &err);
     if (!code && !zb_node_array(node))
         code = zb_fail(&err, ZB_EINVAL, "'%s' is a group; give the path of an array", path);
     if (!code)
         code = zb_array_compact(node, ZB_SYNC_CLOSE, &reclaimed, &err);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(hierarchy);
     if (code)
         return fail(&err);
     fprintf(stderr, "%" PRIu64 " bytes reclaimed\n", reclaimed);
@@ -129,7 +129,7 @@ static int compact(const char *path) {
 /* A node, and the store of the hierarchy that it is or will be in: that one's lock and consolidated
    metadata are concerned. */
 typedef struct place {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     char *root, *node;
 } place;
 
@@ -148,7 +148,7 @@ static bool holds_document(void *unused, const char *directory) {
 }
 
 static void place_clear(place *where) {
-    zb_store_release(where->store);
+    zb_hierarchy_release(where->hierarchy);
     free(where->root);
     free(where->node);
 }
@@ -162,8 +162,8 @@ static int remove_if_empty(const char *path, const struct stat *info, int type, 
 
 /* Directories that were made for a copy go with the failure; those with content stay. */
 static void place_take_back(place *where, const char *target, bool is_new) {
-    zb_store_release(where->store);
-    where->store = NULL;
+    zb_hierarchy_release(where->hierarchy);
+    where->hierarchy = NULL;
     if (is_new)
         (void)nftw(target, remove_if_empty, 16, FTW_DEPTH | FTW_PHYS);
 }
@@ -171,16 +171,16 @@ static void place_take_back(place *where, const char *target, bool is_new) {
 /* other: a place whose store is shared when it is the same; NULL opens the store and creates
    none. */
 static enum zb_code place_find(const char *path, const place *other, place *out, zb_error *err) {
-    *out = (place){.store = NULL};
+    *out = (place){.hierarchy = NULL};
     enum zb_code code = zb_path_split(path, holds_document, NULL, &out->root, &out->node, err);
     if (code)
         return code;
     char *root = realpath(out->root, NULL), *used = other ? realpath(other->root, NULL) : NULL;
     if (root && used && strcmp(root, used) == 0)
-        out->store = zb_store_retain(other->store);
+        out->hierarchy = zb_hierarchy_retain(other->hierarchy);
     else
-        code = other ? zb_store_create(out->root, NULL, &out->store, err)
-                     : zb_store_open(out->root, &out->store, err);
+        code = other ? zb_hierarchy_create(out->root, NULL, &out->hierarchy, err)
+                     : zb_hierarchy_open(out->root, &out->hierarchy, err);
     free(root);
     free(used);
     return code;
@@ -192,11 +192,11 @@ static int consolidate(const char *path) {
     zb_error err;
     enum zb_code code = place_find(path, NULL, &where, &err);
     if (!code) {
-        zb_store_set_sync(where.store, ZB_SYNC_CLOSE);
-        code = zb_group_consolidate(where.store, where.node, &err);
+        zb_hierarchy_set_sync(where.hierarchy, ZB_SYNC_CLOSE);
+        code = zb_group_consolidate(where.hierarchy, where.node, &err);
     }
     if (!code)
-        code = zb_store_flush(where.store, &err);
+        code = zb_hierarchy_flush(where.hierarchy, &err);
     place_clear(&where);
     if (code)
         return fail(&err);
@@ -206,36 +206,36 @@ static int consolidate(const char *path) {
 
 /* A node with all below it becomes the root of an archive. */
 static enum zb_code pack(const char *source, const char *target, zb_error *err) {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     zb_node *root = NULL;
     if (access(target, F_OK) == 0)
         return zb_fail(err, ZB_ECONFLICT, "there is a file '%s' already", target);
-    enum zb_code code = open_store(source, &store, err);
+    enum zb_code code = open_store(source, &hierarchy, err);
     if (code)
         return code;
-    code = zb_node_open(store, "", &root, err);
+    code = zb_node_open(hierarchy, "", &root, err);
     if (!code)
-        code = zb_store_pack(store, target, err);
+        code = zb_hierarchy_pack(hierarchy, target, err);
     zb_node_release(root);
-    zb_store_release(store);
+    zb_hierarchy_release(hierarchy);
     return code;
 }
 
 static enum zb_code copy_node(const char *source, const char *target, zb_error *err) {
-    place from, to = {.store = NULL};
+    place from, to = {.hierarchy = NULL};
     const bool is_new = access(target, F_OK) != 0;
     enum zb_code code = place_find(source, NULL, &from, err);
     if (!code)
         code = place_find(target, &from, &to, err);
     if (!code) {
-        zb_store_set_sync(to.store, ZB_SYNC_CLOSE);
-        code = zb_node_copy(from.store, from.node, to.store, to.node, err);
+        zb_hierarchy_set_sync(to.hierarchy, ZB_SYNC_CLOSE);
+        code = zb_node_copy(from.hierarchy, from.node, to.hierarchy, to.node, err);
     }
     if (!code)
-        code = zb_store_seal(to.store, err);
+        code = zb_hierarchy_seal(to.hierarchy, err);
     if (!code)
-        code = zb_store_flush(to.store, err);
-    if (!code && !from.store->hints.can_list)
+        code = zb_hierarchy_flush(to.hierarchy, err);
+    if (!code && !zb_hierarchy_can_list(from.hierarchy))
         fprintf(stderr,
                 "zarrbridge: %s cannot be listed: files besides nodes and chunks are not "
                 "known, and not copied\n",
@@ -288,7 +288,7 @@ static int list(const char *path) {
     listed sum = {.nodes = 0};
     enum zb_code code = place_find(path, NULL, &where, &err);
     if (!code)
-        code = zb_node_each(where.store, where.node, print_entry, &sum, &err);
+        code = zb_node_each(where.hierarchy, where.node, print_entry, &sum, &err);
     place_clear(&where);
     if (!code && (fflush(stdout) || ferror(stdout)))
         code = zb_fail(&err, ZB_EIO, "cannot write the list");
@@ -305,7 +305,7 @@ static int info(const char *path) {
     zb_node *node = NULL;
     enum zb_code code = place_find(path, NULL, &where, &err);
     if (!code)
-        code = zb_node_open(where.store, where.node, &node, &err);
+        code = zb_node_open(where.hierarchy, where.node, &node, &err);
     if (!code)
         code = info_print(node, &err);
     zb_node_release(node);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "zarrbridge/store.h"
+#include "zarrbridge/sys/store.h"
 
 enum zb__choice { ZB__UNSAID, ZB__NO, ZB__YES };
 

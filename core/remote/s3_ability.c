@@ -7,7 +7,7 @@
 
 #include "base/token.h"
 #include "fetch.h"
-#include "node/notes.h"
+#include "hierarchy/notes.h"
 #include "options.h"
 #include "remote.h"
 #include "s3.h"

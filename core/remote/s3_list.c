@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "fetch.h"
-#include "node/notes.h"
+#include "hierarchy/notes.h"
 #include "remote.h"
 #include "s3.h"
 #include "s3_lock.h"

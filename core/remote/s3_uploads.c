@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/names.h"
 #include "fetch.h"
-#include "node/notes.h"
+#include "hierarchy/notes.h"
 #include "remote.h"
 #include "s3.h"
 #include "s3_list.h"

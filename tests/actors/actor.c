@@ -133,11 +133,11 @@ static void do_open(const command *c) {
         answer_usage("open SESSION STORE [none|close|always [rewrite|append|inplace]]");
         return;
     }
-    enum zb_code code = zb_store_create_fs(c->word[2], &s->store, &err);
+    enum zb_code code = zb_hierarchy_create(c->word[2], NULL, &s->store, &err);
     if (code) {
         free(s);
     } else {
-        zb_store_set_sync(s->store, s->options.sync);
+        zb_hierarchy_set_sync(s->store, s->options.sync);
         s->name = copy_text(c->word[1], strlen(c->word[1]));
         s->next = sessions;
         sessions = s;
@@ -157,7 +157,7 @@ static void do_close(const command *c) {
         enum zb_code code = drop_item(i, first ? &other : &err);
         first = first ? first : code;
     }
-    zb_store_release(c->at->store);
+    zb_hierarchy_release(c->at->store);
     free(c->at->name);
     free(c->at);
     answer(first, &err);
@@ -165,7 +165,7 @@ static void do_close(const command *c) {
 
 static void do_docs(const command *c) {
     zb_error err;
-    answer(zb_store_flush(c->at->store, &err), &err);
+    answer(zb_hierarchy_flush(c->at->store, &err), &err);
 }
 
 /* ---- Nodes -------------------------------------------------------------------------------- */

@@ -24,7 +24,7 @@ typedef struct item {
 typedef struct session {
     struct session *next;
     char *name;
-    zb_store *store;
+    zb_hierarchy *store;
     zb_write_options options; /* of its writers */
     item *items;
 } session;

@@ -94,6 +94,6 @@ void do_sync(const command *c) {
         enum zb_code code = i->writer ? zb_writer_flush(i->writer, first ? &other : &err) : ZB_OK;
         first = first ? first : code;
     }
-    enum zb_code code = zb_store_flush(c->at->store, first ? &other : &err);
+    enum zb_code code = zb_hierarchy_flush(c->at->store, first ? &other : &err);
     answer(first ? first : code, &err);
 }

@@ -61,11 +61,11 @@ void *new_block(size_t bytes) {
 
 zb_node *open_array(const char *directory, size_t *bytes) {
     zb_error err;
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *node;
-    check(zb_store_open_fs(directory, &store, &err), &err);
+    check(zb_hierarchy_open(directory, &store, &err), &err);
     check(zb_node_open(store, "", &node, &err), &err);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     const zb_array_info *info = zb_node_array(node);
     if (!info) {
         fprintf(stderr, "zb-bench: %s holds a group; give an array\n", directory);

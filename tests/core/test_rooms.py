@@ -20,13 +20,14 @@ VOL_OBJECTS = os.environ.get("ZARRBRIDGE_VOL_OBJECTS")
 GDAL_OBJECTS = os.environ.get("ZARRBRIDGE_GDAL_OBJECTS")
 
 # From the lowest to the highest. A file includes, and calls, its own room and those before it.
-ROOMS = ["base", "kernel", "store", "codec", "model", "node", "read", "write", "change", "check",
+ROOMS = ["base", "kernel", "store", "codec", "model", "hierarchy", "node", "read", "write", "change", "check",
          "conventions"]
 
 # The room that a public header belongs to.
 PUBLIC = {
-    "error": "base", "json": "base", "limits": "base", "dtype": "kernel", "values": "kernel", "store": "store",
-    "sys/aside": "store", "sys/store": "store", "sys/wrappers": "store", "array": "model", "node": "node",
+    "error": "base", "json": "base", "limits": "base", "dtype": "kernel", "values": "kernel", "location": "store",
+    "sys/aside": "store", "sys/store": "store", "sys/wrappers": "store", "array": "model", "hierarchy": "hierarchy",
+    "sys/hierarchy": "hierarchy", "node": "node",
     "read": "read", "write": "write", "change": "change", "check": "check", "conventions": "conventions",
 }
 

@@ -17,8 +17,8 @@ enum { SIDE = 256, CHUNK = 16 };
 /* The functions used, found in the library: this program links none of it. */
 typedef struct library {
     void *handle;
-    enum zb_code (*create_fs)(const char *, zb_store **, zb_error *);
-    enum zb_code (*array_create)(zb_store *, const char *, const zb_array_spec *, zb_node **,
+    enum zb_code (*create)(const char *, const zb_store_settings *, zb_hierarchy **, zb_error *);
+    enum zb_code (*array_create)(zb_hierarchy *, const char *, const zb_array_spec *, zb_node **,
                                  zb_error *);
     enum zb_code (*writer_open)(const zb_node *, const zb_write_options *, zb_writer **,
                                 zb_error *);
@@ -26,7 +26,7 @@ typedef struct library {
     enum zb_code (*writer_close)(zb_writer *, zb_error *);
     enum zb_code (*array_read)(const zb_read *, size_t, zb_error *);
     void (*node_release)(zb_node *);
-    void (*store_release)(zb_store *);
+    void (*hierarchy_release)(zb_hierarchy *);
 } library;
 
 /* Function pointers come as data pointers, which C does not convert. */
@@ -39,14 +39,14 @@ static void find(const library *l, const char *name, void *function) {
 static library load(void) {
     library l = {.handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL)};
     CHILD_CHECK(l.handle, "%s", dlerror());
-    find(&l, "zb_store_create_fs", &l.create_fs);
+    find(&l, "zb_hierarchy_create", &l.create);
     find(&l, "zb_array_create", &l.array_create);
     find(&l, "zb_writer_open", &l.writer_open);
     find(&l, "zb_writer_write", &l.writer_write);
     find(&l, "zb_writer_close", &l.writer_close);
     find(&l, "zb_array_read", &l.array_read);
     find(&l, "zb_node_release", &l.node_release);
-    find(&l, "zb_store_release", &l.store_release);
+    find(&l, "zb_hierarchy_release", &l.hierarchy_release);
     return l;
 }
 
@@ -65,7 +65,7 @@ static int count_threads(void) {
 
 static void write_and_read(const library *l, const char *root, const char *path) {
     static int32_t values[SIDE * SIDE], back[SIDE * SIDE];
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *node;
     zb_writer *writer;
     zb_error err;
@@ -76,7 +76,7 @@ static void write_and_read(const library *l, const char *root, const char *path)
                           .inner_shape = (uint64_t[]){CHUNK, CHUNK},
                           .dtype = {ZB_KIND_INT, 4, false, NULL}};
     zb_write write = {.data = values, .dtype = spec.dtype};
-    MUST(l->create_fs(root, &store, &err));
+    MUST(l->create(root, NULL, &store, &err));
     MUST(l->array_create(store, path, &spec, &node, &err));
     MUST(l->writer_open(node, NULL, &writer, &err));
     MUST(l->writer_write(writer, &write, &err));
@@ -85,7 +85,7 @@ static void write_and_read(const library *l, const char *root, const char *path)
     MUST(l->array_read(&read, 1, &err));
     CHILD_CHECK(memcmp(values, back, sizeof values) == 0, "other values come back");
     l->node_release(node);
-    l->store_release(store);
+    l->hierarchy_release(store);
 }
 
 /* A fork runs the handlers of all libraries. */

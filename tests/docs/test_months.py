@@ -21,10 +21,10 @@ PROGRAM = r"""
 static float ones[30 * 180 * 360];
 int main(int argc, char **argv) {
     zb_error err = {.message = ""};
-    zb_store *store = NULL;
+    zb_hierarchy *store = NULL;
     zb_node *array = NULL, *grown = NULL;
     zb_writer *writer = NULL;
-    if (argc != 2 || zb_store_create_fs(argv[1], &store, &err))
+    if (argc != 2 || zb_hierarchy_create(argv[1], NULL, &store, &err))
         return 2;
 %s
     for (size_t i = 0; i < sizeof ones / sizeof *ones; i++)
@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
         printf("%%d ", (int)zb_array_chunk_at(grown, ZB_GRID_CHUNKS, 0, i).extent);
     zb_node_release(array);
     zb_node_release(grown);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     return code;
 }
 """

@@ -27,13 +27,13 @@ PROGRAM = r"""
 #include <zarrbridge/zarrbridge.h>
 int main(void) {
     zb_error err = {.message = ""};
-    zb_store *store = NULL;
+    zb_hierarchy *store = NULL;
     zb_node *node = NULL;
     double values[4] = {0};
 %s
     printf("%%g %%g %%g %%g\n", values[0], values[1], values[2], values[3]);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     return err.message[0] != 0;
 }
 """

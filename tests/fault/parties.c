@@ -78,18 +78,18 @@ void parties_run_threads(int count, party_fn fn) {
         pthread_join(thread[i], NULL);
 }
 
-zb_store *parties_open_store(const char *root) {
-    zb_store *store;
+zb_hierarchy *parties_open_store(const char *root) {
+    zb_hierarchy *store;
     zb_error err;
-    MUST(zb_store_open_fs(root, &store, &err), err);
+    MUST(zb_hierarchy_open(root, &store, &err), err);
     return store;
 }
 
 zb_node *parties_open_node(const char *root, const char *path) {
-    zb_store *store = parties_open_store(root);
+    zb_hierarchy *store = parties_open_store(root);
     zb_node *node;
     zb_error err;
     MUST(zb_node_open(store, path, &node, &err), err);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     return node;
 }

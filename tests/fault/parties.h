@@ -21,7 +21,7 @@ int parties_rounds(int usual);
 #define MUST(call, err) CHILD_CHECK((call) == ZB_OK, "%s", (err).message)
 
 /* A store and a node with handles of their own. */
-zb_store *parties_open_store(const char *root);
+zb_hierarchy *parties_open_store(const char *root);
 zb_node *parties_open_node(const char *root, const char *path);
 
 #endif

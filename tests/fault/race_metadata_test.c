@@ -9,7 +9,7 @@
 #include "support/store.h" /* of tests/core/meta */
 #include "world.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 static char *place;
 static char root[256];
@@ -18,13 +18,14 @@ static void consolidate_root(void) {
     static const char text[] =
         "{\"zarr_format\":3,\"consolidated_metadata\":{\"kind\":\"inline\","
         "\"must_understand\":false,\"metadata\":{}},\"node_type\":\"group\"}";
-    zb_store *store;
+    zb_hierarchy *store;
     zb_error err;
     world_remove(root);
-    ASSERT_OK(zb_store_create_fs(root, &store, &err), err);
+    ASSERT_OK(zb_hierarchy_create(root, NULL, &store, &err), err);
     zb_part part = {text, sizeof text - 1};
-    ASSERT_OK(zb_store_put(store, "zarr.json", &part, 1, ZB_SYNC_NONE, &err), err);
-    zb_store_release(store);
+    ASSERT_OK(zb_store_put(zb_hierarchy_store(store), "zarr.json", &part, 1, ZB_SYNC_NONE, &err),
+              err);
+    zb_hierarchy_release(store);
 }
 
 static void set_attributes(int party) {
@@ -45,7 +46,7 @@ static void test_attributes(void **state) {
     (void)state;
     for (int round = 0; round < parties_rounds(5); round++) {
         consolidate_root();
-        zb_store *store = parties_open_store(root);
+        zb_hierarchy *store = parties_open_store(root);
         zb_node *node;
         zb_error err;
         ASSERT_OK(zb_group_create(store, "g", NULL, &node, &err), err);
@@ -55,13 +56,13 @@ static void test_attributes(void **state) {
         assert_int_equal(zb_json_count(zb_node_attributes(node)), PARTIES * 10);
         zb_node_release(node);
         store_check_consolidated(store);
-        zb_store_release(store);
+        zb_hierarchy_release(store);
     }
 }
 
 /* Groups that all need the same new group above them. */
 static void create_groups(int party) {
-    zb_store *store = parties_open_store(root);
+    zb_hierarchy *store = parties_open_store(root);
     for (int i = 0; i < 5; i++) {
         char path[32];
         zb_node *node;
@@ -70,7 +71,7 @@ static void create_groups(int party) {
         MUST(zb_group_create(store, path, NULL, &node, &err), err);
         zb_node_release(node);
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void test_groups(void **state) {
@@ -84,7 +85,7 @@ static void test_groups(void **state) {
         ASSERT_OK(zb_group_children(node, &children, &err), err);
         assert_int_equal(children.count, PARTIES * 5);
         zb_children_free(&children);
-        store_check_consolidated(zb_node_store(node));
+        store_check_consolidated(zb_node_hierarchy(node));
         zb_node_release(node);
     }
 }

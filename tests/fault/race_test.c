@@ -30,11 +30,11 @@ static char root[256];
    chunk is one row. */
 static void make_store(uint64_t rows, uint64_t shard_rows, const char *codecs) {
     static const int32_t fill = WORLD_FILL;
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *node;
     zb_error err;
     world_remove(root);
-    ASSERT_OK(zb_store_create_fs(root, &store, &err), err);
+    ASSERT_OK(zb_hierarchy_create(root, NULL, &store, &err), err);
     zb_array_spec spec = {.ndim = 2,
                           .shape = (uint64_t[]){rows, 16},
                           .inner_shape = (uint64_t[]){1, 16},
@@ -44,7 +44,7 @@ static void make_store(uint64_t rows, uint64_t shard_rows, const char *codecs) {
                           .codecs = codecs};
     ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static enum zb_strategy strategy;

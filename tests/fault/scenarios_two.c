@@ -5,19 +5,19 @@
 
 /* A writer of an array, through a store that may be its own. */
 typedef struct hand {
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *node;
     zb_writer *writer;
 } hand;
 
-static enum zb_code open_hand(hand *h, zb_store *store, const char *path,
+static enum zb_code open_hand(hand *h, zb_hierarchy *store, const char *path,
                               const zb_write_options *options, zb_error *err) {
     enum zb_code code = ZB_OK;
     *h = (hand){.store = NULL};
     if (store)
-        h->store = zb_store_retain(store);
+        h->store = zb_hierarchy_retain(store);
     else
-        PERSIST(code, zb_store_open_fs(scenario_root, &h->store, err));
+        PERSIST(code, zb_hierarchy_open(scenario_root, &h->store, err));
     if (!code)
         PERSIST(code, zb_node_open(h->store, path, &h->node, err));
     if (!code)
@@ -32,7 +32,7 @@ static enum zb_code close_hand(hand *h, enum zb_code code, zb_error *err) {
     else
         code = zb_writer_close(h->writer, err);
     zb_node_release(h->node);
-    zb_store_release(h->store);
+    zb_hierarchy_release(h->store);
     return code;
 }
 
@@ -66,7 +66,7 @@ typedef struct pair {
     enum zb_code (*work)(const hand *first, const hand *second, zb_error *err);
 } pair;
 
-static enum zb_code run_pair(zb_store *store, const pair *p, zb_error *err) {
+static enum zb_code run_pair(zb_hierarchy *store, const pair *p, zb_error *err) {
     hand first, second = {.store = NULL};
     enum zb_code code = open_hand(&first, store, p->path, &p->options, err);
     if (!code)
@@ -91,12 +91,12 @@ static enum zb_code put_rows(const hand *first, const hand *second, zb_error *er
     return code ? code : flush_hand(second, err);
 }
 
-enum zb_code two_parts(zb_store *store, zb_error *err) {
+enum zb_code two_parts(zb_hierarchy *store, zb_error *err) {
     return run_pair(store, &(pair){.path = "g/shard", .work = put_rows}, err);
 }
 
 /* Chunks that a flush with sync=close could not store have to be written again, here and below. */
-enum zb_code two_parts_synced(zb_store *store, zb_error *err) {
+enum zb_code two_parts_synced(zb_hierarchy *store, zb_error *err) {
     const pair p = {
         .path = "g/shard", .options.sync = ZB_SYNC_CLOSE, .one_store = true, .work = put_rows};
     enum zb_code code;
@@ -116,7 +116,7 @@ static enum zb_code put_chunks(const hand *first, const hand *second, zb_error *
     return code ? code : flush_hand(second, err);
 }
 
-enum zb_code two_whole(zb_store *store, zb_error *err) {
+enum zb_code two_whole(zb_hierarchy *store, zb_error *err) {
     const pair p = {
         .path = "g/plain", .options.sync = ZB_SYNC_CLOSE, .one_store = true, .work = put_chunks};
     enum zb_code code;
@@ -133,7 +133,7 @@ static enum zb_code put_whole_and_part(const hand *first, const hand *second, zb
     return code ? code : flush_hand(first, err);
 }
 
-enum zb_code whole_and_part(zb_store *store, zb_error *err) {
+enum zb_code whole_and_part(zb_hierarchy *store, zb_error *err) {
     const pair p = {.path = "g/shard",
                     .options.sync = ZB_SYNC_CLOSE,
                     .one_store = true,
@@ -155,13 +155,13 @@ static enum zb_code put_inner_chunks(const hand *first, const hand *second, zb_e
     return code;
 }
 
-enum zb_code two_append(zb_store *store, zb_error *err) {
+enum zb_code two_append(zb_hierarchy *store, zb_error *err) {
     return run_pair(
         store, &(pair){.path = "g/shard", .options.strategy = ZB_APPEND, .work = put_inner_chunks},
         err);
 }
 
-enum zb_code two_inplace(zb_store *store, zb_error *err) {
+enum zb_code two_inplace(zb_hierarchy *store, zb_error *err) {
     return run_pair(
         store, &(pair){.path = "g/fixed", .options.strategy = ZB_INPLACE, .work = put_inner_chunks},
         err);
@@ -170,20 +170,20 @@ enum zb_code two_inplace(zb_store *store, zb_error *err) {
 /* ---- A writer and a change ---------------------------------------------------------------- */
 
 typedef struct event {
-    enum zb_code (*change)(zb_store *store, zb_error *err);
+    enum zb_code (*change)(zb_hierarchy *store, zb_error *err);
     bool refuses; /* the writer's flush must be ZB_ECONFLICT after it */
 } event;
 
 static enum zb_code change_elsewhere(const event *e, zb_error *err) {
-    zb_store *other;
+    zb_hierarchy *other;
     enum zb_code code;
-    PERSIST(code, zb_store_open_fs(scenario_root, &other, err));
+    PERSIST(code, zb_hierarchy_open(scenario_root, &other, err));
     if (code)
         return code;
     code = e->change(other, err);
     if (!code)
-        PERSIST(code, zb_store_settle(other, err)); /* the release tells no errors */
-    zb_store_release(other);
+        PERSIST(code, zb_hierarchy_settle(other, err)); /* the release tells no errors */
+    zb_hierarchy_release(other);
     return code;
 }
 
@@ -196,7 +196,7 @@ static enum zb_code flush_after(const hand *h, const event *e, bool *refused, zb
 }
 
 /* One shard whole, which waits for the flush, and a part of another one. */
-static enum zb_code run_event_once(zb_store *store, const event *e, zb_error *err) {
+static enum zb_code run_event_once(zb_hierarchy *store, const event *e, zb_error *err) {
     hand h;
     bool refused = false;
     zb_write_options options = {.sync = ZB_SYNC_CLOSE};
@@ -214,13 +214,13 @@ static enum zb_code run_event_once(zb_store *store, const event *e, zb_error *er
     return is_over || refused ? ZB_OK : closed;
 }
 
-static enum zb_code run_event(zb_store *store, const event *e, zb_error *err) {
+static enum zb_code run_event(zb_hierarchy *store, const event *e, zb_error *err) {
     enum zb_code code;
     PERSIST(code, run_event_once(store, e, err));
     return code;
 }
 
-static enum zb_code set_attribute(zb_store *store, zb_error *err) {
+static enum zb_code set_attribute(zb_hierarchy *store, zb_error *err) {
     zb_node *node = NULL, *changed;
     enum zb_code code;
     PERSIST(code, zb_node_open(store, "g/shard", &node, err));
@@ -233,40 +233,40 @@ static enum zb_code set_attribute(zb_store *store, zb_error *err) {
     return code;
 }
 
-enum zb_code beside_attribute(zb_store *store, zb_error *err) {
+enum zb_code beside_attribute(zb_hierarchy *store, zb_error *err) {
     return run_event(store, &(event){.change = set_attribute}, err);
 }
 
-static enum zb_code grow(zb_store *store, zb_error *err) {
+static enum zb_code grow(zb_hierarchy *store, zb_error *err) {
     return scenario_resize(store, "g/shard", 20, 16, err);
 }
 
-enum zb_code beside_growth(zb_store *store, zb_error *err) {
+enum zb_code beside_growth(zb_hierarchy *store, zb_error *err) {
     return run_event(store, &(event){.change = grow}, err);
 }
 
-static enum zb_code shrink(zb_store *store, zb_error *err) {
+static enum zb_code shrink(zb_hierarchy *store, zb_error *err) {
     return scenario_resize(store, "g/shard", 8, 16, err);
 }
 
-enum zb_code beside_shrinking(zb_store *store, zb_error *err) {
+enum zb_code beside_shrinking(zb_hierarchy *store, zb_error *err) {
     return run_event(store, &(event){.change = shrink}, err);
 }
 
-static enum zb_code move_away(zb_store *store, zb_error *err) {
+static enum zb_code move_away(zb_hierarchy *store, zb_error *err) {
     return scenario_move(store, "g/shard", "h/shard", err);
 }
 
-enum zb_code beside_move(zb_store *store, zb_error *err) {
+enum zb_code beside_move(zb_hierarchy *store, zb_error *err) {
     return run_event(store, &(event){.change = move_away, .refuses = true}, err);
 }
 
-static enum zb_code delete_it(zb_store *store, zb_error *err) {
+static enum zb_code delete_it(zb_hierarchy *store, zb_error *err) {
     enum zb_code code;
     PERSIST(code, zb_node_delete(store, "g/shard", err));
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
-enum zb_code beside_delete(zb_store *store, zb_error *err) {
+enum zb_code beside_delete(zb_hierarchy *store, zb_error *err) {
     return run_event(store, &(event){.change = delete_it, .refuses = true}, err);
 }

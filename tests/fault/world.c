@@ -3,7 +3,7 @@
 #include "zarrbridge/change.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/write.h"
 
 #include <errno.h>
@@ -28,14 +28,14 @@ char *world_new_place(void) {
 
 /* ---- Making ------------------------------------------------------------------------------- */
 
-static zb_store *open_store(const char *root) {
-    zb_store *store;
+static zb_hierarchy *open_store(const char *root) {
+    zb_hierarchy *store;
     zb_error err;
-    ASSERT_OK(zb_store_open_fs(root, &store, &err), err);
+    ASSERT_OK(zb_hierarchy_open(root, &store, &err), err);
     return store;
 }
 
-static void make_array(zb_store *store, const char *path, const uint64_t *shape,
+static void make_array(zb_hierarchy *store, const char *path, const uint64_t *shape,
                        const uint64_t *chunk, const uint64_t *inner, const char *codecs) {
     static const int32_t fill = WORLD_FILL;
     zb_array_spec spec = {.ndim = 2,
@@ -65,13 +65,15 @@ void world_make(const char *root, bool consolidated) {
     static const char empty_block[] =
         "{\"zarr_format\":3,\"consolidated_metadata\":{\"kind\":\"inline\","
         "\"must_understand\":false,\"metadata\":{}},\"node_type\":\"group\"}";
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_store_create_fs(root, &store, &err), err);
+    ASSERT_OK(zb_hierarchy_create(root, NULL, &store, &err), err);
     zb_part part = {empty_block, strlen(empty_block)};
     if (consolidated)
-        ASSERT_OK(zb_store_put(store, "zarr.json", &part, 1, ZB_SYNC_NONE, &err), err);
+        ASSERT_OK(
+            zb_store_put(zb_hierarchy_store(store), "zarr.json", &part, 1, ZB_SYNC_NONE, &err),
+            err);
     ASSERT_OK(zb_group_create(store, "g", "{\"title\":\"t\"}", &node, &err), err);
     zb_node_release(node);
     make_array(store, "g/plain", (uint64_t[]){12, 10}, (uint64_t[]){4, 5}, NULL,
@@ -82,7 +84,7 @@ void world_make(const char *root, bool consolidated) {
     make_array(store, "g/fixed", (uint64_t[]){8, 16}, (uint64_t[]){8, 8}, (uint64_t[]){2, 4},
                "[{\"name\":\"crc32c\"}]");
     make_array(store, "g/sub/deep", (uint64_t[]){4, 4}, (uint64_t[]){4, 4}, NULL, "[]");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
@@ -99,7 +101,7 @@ void world_remove(const char *root) {
 
 /* ---- Snapshots ---------------------------------------------------------------------------- */
 
-static world_array read_array(zb_store *store, const char *path) {
+static world_array read_array(zb_hierarchy *store, const char *path) {
     zb_node *node;
     zb_error err;
     enum zb_code code = zb_node_open(store, path, &node, &err);
@@ -121,10 +123,10 @@ static world_array read_array(zb_store *store, const char *path) {
 void world_snapshot_take(const char *root, world_snapshot *out) {
     *out = (world_snapshot){.array[0].exists = false};
     zb_cache_clear();
-    zb_store *store = open_store(root);
+    zb_hierarchy *store = open_store(root);
     for (size_t i = 0; world_paths[i]; i++)
         out->array[i] = read_array(store, world_paths[i]);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 void world_snapshot_free(world_snapshot *snapshot) {
@@ -207,7 +209,7 @@ void world_check_live(const char *root, const char *path, const world_snapshot *
     while (strcmp(world_paths[place], path) != 0)
         place++;
     zb_cache_clear();
-    zb_store *store = open_store(root);
+    zb_hierarchy *store = open_store(root);
     zb_node *node;
     zb_error err;
     ASSERT_OK(zb_node_open(store, path, &node, &err), err);
@@ -229,7 +231,7 @@ void world_check_live(const char *root, const char *path, const world_snapshot *
     }
     free(now.values);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* Every name that looks like a node opens. */
@@ -253,7 +255,7 @@ void world_check(const char *root, const world_snapshot *before, const world_sna
     for (size_t i = 0; world_paths[i]; i++)
         check_array(&now.array[i], &before->array[i], &after->array[i], world_paths[i], what);
     world_snapshot_free(&now);
-    zb_store *store = open_store(root);
+    zb_hierarchy *store = open_store(root);
     zb_node *top;
     zb_error err;
     enum zb_code code = zb_node_open(store, "", &top, &err);
@@ -264,7 +266,7 @@ void world_check(const char *root, const world_snapshot *before, const world_sna
     } else if (code != ZB_ENOTFOUND) { /* the root may have been deleted */
         fail_msg("%s: the root: %s", what, err.message);
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* ---- Left-over files ---------------------------------------------------------------------- */
@@ -314,15 +316,15 @@ void world_sweep(const char *root) {
     root_length = strlen(root);
     assert_int_equal(nftw(root, note_directory, 16, FTW_PHYS | FTW_ACTIONRETVAL), 0);
     assert_true(directory_count < DIRECTORIES_MAX);
-    zb_store *store = open_store(root);
+    zb_hierarchy *store = open_store(root);
     zb_part part = {"x", 1};
     zb_error err;
     for (size_t i = 0; i < directory_count; i++) {
         char key[512];
         snprintf(key, sizeof key, "%s%sprobe", directories[i], *directories[i] ? "/" : "");
-        ASSERT_OK(zb_store_put(store, key, &part, 1, ZB_SYNC_NONE, &err), err);
-        ASSERT_OK(zb_store_erase(store, key, &err), err);
+        ASSERT_OK(zb_store_put(zb_hierarchy_store(store), key, &part, 1, ZB_SYNC_NONE, &err), err);
+        ASSERT_OK(zb_store_erase(zb_hierarchy_store(store), key, &err), err);
         free(directories[i]);
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }

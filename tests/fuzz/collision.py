@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two arrays whose documents have the same hash in core/src/node/cache_id.c, and whose chunks have the
+"""Two arrays whose documents have the same hash in core/src/hierarchy/cache_id.c, and whose chunks have the
 same bytes: those of `a`, numbers, would be addresses and lengths of the texts of `b`."""
 import gzip
 import itertools

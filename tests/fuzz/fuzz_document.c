@@ -9,7 +9,7 @@
 #include "model/array.h"
 #include "model/keys.h"
 #include "node/node.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/zarrbridge.h"
 
 /* Fields lie side by side, and fill the struct. */
@@ -35,10 +35,10 @@ static void check_new(const zb_array_info *info) {
                           .inner_shape = one,
                           .dtype = info->dtype,
                           .fill_value = info->fill_value};
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *node;
     zb_error err = {0};
-    REQUIRE_OK(zb_store_new_mem("new", &store, &err), err);
+    REQUIRE_OK(zb_hierarchy_new_mem("new", &store, &err), err);
     enum zb_code code = zb_array_create(store, "a", &spec, &node, &err);
     fuzz_check_error(code, &err);
     if (code == ZB_OK) {
@@ -49,7 +49,7 @@ static void check_new(const zb_array_info *info) {
                     0);
         zb_node_release(node);
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void check_array(const zb_array_info *info) {
@@ -186,13 +186,15 @@ static void check_node(zb_node *node) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const char child[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
-    zb_store *store;
+    zb_hierarchy *store;
     zb_error err = {0};
-    REQUIRE_OK(zb_store_new_mem("fuzz", &store, &err), err);
-    REQUIRE_OK(zb_store_mem_set(store, "zarr.json", data, size, &err), err);
-    REQUIRE_OK(zb_store_mem_set(store, "a/zarr.json", child, sizeof child - 1, &err), err);
+    REQUIRE_OK(zb_hierarchy_new_mem("fuzz", &store, &err), err);
+    REQUIRE_OK(zb_store_mem_set(zb_hierarchy_store(store), "zarr.json", data, size, &err), err);
+    REQUIRE_OK(
+        zb_store_mem_set(zb_hierarchy_store(store), "a/zarr.json", child, sizeof child - 1, &err),
+        err);
     /* So that consolidated metadata, which is the input's as well, tells the children. */
-    store->hints.can_list = false;
+    zb_hierarchy_store(store)->hints.can_list = false;
     zb_node *node;
     enum zb_code code = zb_node_open(store, "", &node, &err);
     fuzz_check_error(code, &err);
@@ -200,6 +202,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_node(node);
         zb_node_release(node);
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     return 0;
 }

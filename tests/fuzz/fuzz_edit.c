@@ -9,15 +9,16 @@
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 typedef struct texts {
     char *document, *name, *value, *path, *codecs, *dimension;
 } texts;
 
-static zb_store *new_store(void) {
-    zb_store *store;
+static zb_hierarchy *new_store(void) {
+    zb_hierarchy *store;
     zb_error err;
-    REQUIRE_OK(zb_store_new_mem("fuzz", &store, &err), err);
+    REQUIRE_OK(zb_hierarchy_new_mem("fuzz", &store, &err), err);
     return store;
 }
 
@@ -47,7 +48,7 @@ static void require_same_members(const zb_json *a, const zb_json *b, const char 
 }
 
 /* The node is in the store as the call returned it. */
-static void require_stored(zb_store *store, const char *path, const zb_node *returned) {
+static void require_stored(zb_hierarchy *store, const char *path, const zb_node *returned) {
     zb_node *stored;
     zb_error err;
     REQUIRE_OK(zb_node_open(store, path, &stored, &err), err);
@@ -65,10 +66,12 @@ static void require_value(const zb_json *value, const char *text) {
 }
 
 static void change(const texts *t) {
-    zb_store *store = new_store();
+    zb_hierarchy *store = new_store();
     zb_node *old, *set, *removed;
     zb_error err;
-    REQUIRE_OK(zb_store_mem_set(store, "zarr.json", t->document, strlen(t->document), &err), err);
+    REQUIRE_OK(zb_store_mem_set(zb_hierarchy_store(store), "zarr.json", t->document,
+                                strlen(t->document), &err),
+               err);
     if (zb_node_open(store, "", &old, &err) == ZB_OK) {
         enum zb_code code = zb_node_set_attribute(old, t->name, t->value, &set, &err);
         fuzz_check_error(code, &err);
@@ -86,11 +89,11 @@ static void change(const texts *t) {
         }
         zb_node_release(old);
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void create_group(const texts *t) {
-    zb_store *store = new_store();
+    zb_hierarchy *store = new_store();
     zb_node *group;
     zb_error err;
     enum zb_code code = zb_group_create(store, t->path, t->value, &group, &err);
@@ -100,7 +103,7 @@ static void create_group(const texts *t) {
         require_stored(store, t->path, group);
         zb_node_release(group);
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* Elements written with these codecs are read again. */
@@ -122,7 +125,7 @@ static void require_round_trip(const zb_node *array) {
 static void create_array(const texts *t) {
     const uint64_t shape[2] = {3, 5}, inner[2] = {2, 2}, shards[2] = {4, 6};
     const char *const names[2] = {t->dimension, NULL};
-    zb_store *store = new_store();
+    zb_hierarchy *store = new_store();
     zb_node *array, *renamed;
     zb_error err;
     const zb_array_spec spec = {.ndim = 2,
@@ -148,7 +151,7 @@ static void create_array(const texts *t) {
         }
         zb_node_release(array);
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -24,7 +24,7 @@
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
 
@@ -41,10 +41,11 @@ typedef struct bytes {
     bool there;
 } bytes;
 
-static bytes get(zb_store *store, const char *key) {
+static bytes get(zb_hierarchy *store, const char *key) {
     bytes out = {.there = false};
     char *data;
-    if (zb_store_get(store, key, ROOM, "ROOM", &data, &out.size, NULL, NULL) == ZB_OK) {
+    if (zb_store_get(zb_hierarchy_store(store), key, ROOM, "ROOM", &data, &out.size, NULL, NULL) ==
+        ZB_OK) {
         memcpy(out.data, data, out.size);
         out.there = true;
         free(data);
@@ -52,19 +53,20 @@ static bytes get(zb_store *store, const char *key) {
     return out;
 }
 
-static void set(zb_store *store, const char *key, const bytes *content) {
+static void set(zb_hierarchy *store, const char *key, const bytes *content) {
     if (content->there)
-        REQUIRE(zb_store_mem_set(store, key, content->data, content->size, NULL) == ZB_OK);
+        REQUIRE(zb_store_mem_set(zb_hierarchy_store(store), key, content->data, content->size,
+                                 NULL) == ZB_OK);
 }
 
-static zb_node *open_array(zb_store *store) {
+static zb_node *open_array(zb_hierarchy *store) {
     zb_node *node;
     REQUIRE(zb_node_open(store, "", &node, NULL) == ZB_OK);
     return node;
 }
 
 /* Writes elements of this value through a store that may fail. */
-static enum zb_code write_some(zb_store *store, enum zb_strategy strategy, uint64_t start,
+static enum zb_code write_some(zb_hierarchy *store, enum zb_strategy strategy, uint64_t start,
                                uint64_t count, int32_t value, zb_error *err) {
     zb_node *node;
     zb_writer *writer;
@@ -86,7 +88,7 @@ static enum zb_code write_some(zb_store *store, enum zb_strategy strategy, uint6
 }
 
 /* An array with one shard, in the middle of being changed. */
-static zb_store *make_store(bool in_place, uint8_t kill_at) {
+static zb_hierarchy *make_store(bool in_place, uint8_t kill_at) {
     const uint64_t shape[1] = {ELEMENTS}, inner[1] = {ELEMENTS / UNITS};
     const zb_array_spec spec = {.ndim = 1,
                                 .shape = shape,
@@ -94,17 +96,19 @@ static zb_store *make_store(bool in_place, uint8_t kill_at) {
                                 .shard_shape = shape,
                                 .dtype = dtype,
                                 .codecs = in_place ? "[{\"name\":\"crc32c\"}]" : "[]"};
-    zb_store *store, *fault;
+    zb_hierarchy *store, *fault;
+    zb_store *failing;
     zb_node *node;
-    REQUIRE(zb_store_new_mem("fuzz", &store, NULL) == ZB_OK);
+    REQUIRE(zb_hierarchy_new_mem("fuzz", &store, NULL) == ZB_OK);
     REQUIRE(zb_array_create(store, "", &spec, &node, NULL) == ZB_OK);
     zb_node_release(node);
     enum zb_strategy strategy = in_place ? ZB_INPLACE : ZB_APPEND;
     REQUIRE(write_some(store, strategy, 0, ELEMENTS, 11, NULL) == ZB_OK);
-    REQUIRE(zb_store_new_fault(store, &fault, NULL) == ZB_OK);
-    zb_store_fault_from(fault, kill_at);
+    REQUIRE(zb_store_new_fault(zb_hierarchy_store(store), &failing, NULL) == ZB_OK);
+    REQUIRE(zb_hierarchy_over(failing, &fault, NULL) == ZB_OK);
+    zb_store_fault_from(failing, kill_at);
     (void)write_some(fault, strategy, 1, 3, 22, NULL);
-    zb_store_release(fault);
+    zb_hierarchy_release(fault);
     return store;
 }
 
@@ -114,7 +118,7 @@ static void resize(bytes *content, size_t size) {
     content->size = size;
 }
 
-static void damage(zb_store *store, bool right, const uint8_t *data, size_t size) {
+static void damage(zb_hierarchy *store, bool right, const uint8_t *data, size_t size) {
     bytes content[2] = {get(store, shard_key), get(store, journal_key)};
     for (; size >= 4; data += 4, size -= 4) {
         bytes *of = &content[data[0] & 1];
@@ -135,7 +139,7 @@ static void damage(zb_store *store, bool right, const uint8_t *data, size_t size
 }
 
 /* The inner chunks that can be read. */
-static unsigned readable(zb_store *store, int32_t *values) {
+static unsigned readable(zb_hierarchy *store, int32_t *values) {
     zb_node *node = open_array(store);
     unsigned out = 0;
     for (uint64_t i = 0; i < UNITS; i++) {
@@ -165,7 +169,7 @@ static bool overlap(const uint64_t *entries) {
 }
 
 /* True if the object has an index that can be read. */
-static bool load_index(zb_store *store, uint64_t *entries) {
+static bool load_index(zb_hierarchy *store, uint64_t *entries) {
     zb_node *node = open_array(store);
     zb_object *object;
     zb_object_info info;
@@ -174,7 +178,7 @@ static bool load_index(zb_store *store, uint64_t *entries) {
     REQUIRE(zb__layout_init(&layout, node->array, NULL) == ZB_OK);
     zb__scratch *scratch = zb__scratch_take();
     REQUIRE(scratch);
-    if (zb_object_open(store, shard_key, &object, &info, NULL) == ZB_OK) {
+    if (zb_object_open(zb_hierarchy_store(store), shard_key, &object, &info, NULL) == ZB_OK) {
         zb__source source = {.object = object, .size = info.size};
         loaded = zb__index_read(layout.shard, &source, scratch, entries, NULL) == ZB_OK;
         zb_object_close(object);
@@ -191,13 +195,13 @@ static int on_finding(void *context, const zb_finding *finding) {
     return 0;
 }
 
-static void check_repair(zb_store *store) {
+static void check_repair(zb_hierarchy *store) {
     bytes before = get(store, shard_key);
     int32_t old_values[ELEMENTS], values[ELEMENTS];
     uint64_t entries[2 * UNITS];
     unsigned old_readable = readable(store, old_values);
     zb_error err;
-    enum zb_code code = zb_store_repair(store, on_finding, NULL, &err);
+    enum zb_code code = zb_hierarchy_repair(store, on_finding, NULL, &err);
     fuzz_check_error(code, &err);
     REQUIRE(code == ZB_OK && !get(store, journal_key).there);
     bytes after = get(store, shard_key);
@@ -217,7 +221,7 @@ static void check_repair(zb_store *store) {
 }
 
 /* A write of a part needs the rest of its inner chunks; one of the whole shard needs nothing. */
-static void check_writes(zb_store *store, enum zb_strategy strategy) {
+static void check_writes(zb_hierarchy *store, enum zb_strategy strategy) {
     int32_t values[ELEMENTS];
     zb_error err;
     enum zb_code code = write_some(store, strategy, 1, 3, 33, &err);
@@ -236,11 +240,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2)
         return 0;
     bool in_place = data[0] & 1;
-    zb_store *store = make_store(in_place, data[1] % 32);
+    zb_hierarchy *store = make_store(in_place, data[1] % 32);
     damage(store, data[0] & 2, data + 2, size - 2);
     if (!(data[0] & 4))
         check_repair(store);
     check_writes(store, in_place ? ZB_INPLACE : ZB_APPEND);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     return 0;
 }

@@ -9,21 +9,22 @@
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/write.h"
 
 #define DEPTH_MAX 3
 
-static zb_store *make_store(const uint8_t *data, size_t left) {
-    zb_store *store;
+static zb_hierarchy *make_store(const uint8_t *data, size_t left) {
+    zb_hierarchy *store;
     zb_error err;
-    REQUIRE_OK(zb_store_new_mem("fuzz", &store, &err), err);
+    REQUIRE_OK(zb_hierarchy_new_mem("fuzz", &store, &err), err);
     while (data) {
         char *key = fuzz_next_text(&data, &left);
         size_t size = 0;
         const uint8_t *content = fuzz_next(&data, &left, &size);
         if (content)
-            fuzz_check_error(zb_store_mem_set(store, key, content, size, &err), &err);
+            fuzz_check_error(zb_store_mem_set(zb_hierarchy_store(store), key, content, size, &err),
+                             &err);
         free(key);
     }
     return store;
@@ -109,17 +110,17 @@ static void walk(zb_node *node, unsigned depth, void (*visit)(const zb_node *arr
     zb_children_free(&children);
 }
 
-static void walk_root(zb_store *store, bool can_list, void (*visit)(const zb_node *array)) {
+static void walk_root(zb_hierarchy *store, bool can_list, void (*visit)(const zb_node *array)) {
     zb_node *root;
     zb_error err;
-    store->hints.can_list = can_list;
+    zb_hierarchy_store(store)->hints.can_list = can_list;
     enum zb_code code = zb_node_open(store, "", &root, &err);
     fuzz_check_error(code, &err);
     if (code == ZB_OK) {
         walk(root, 0, visit);
         zb_node_release(root);
     }
-    store->hints.can_list = true;
+    zb_hierarchy_store(store)->hints.can_list = true;
 }
 
 static int on_finding(void *context, const zb_finding *finding) {
@@ -128,23 +129,23 @@ static int on_finding(void *context, const zb_finding *finding) {
     return 0;
 }
 
-static void check_and_repair(zb_store *store) {
+static void check_and_repair(zb_hierarchy *store) {
     zb_verify_summary before, after;
     zb_error err;
-    enum zb_code code = zb_store_verify(store, on_finding, NULL, &before, &err);
+    enum zb_code code = zb_hierarchy_verify(store, on_finding, NULL, &before, &err);
     fuzz_check_error(code, &err);
-    enum zb_code repaired = zb_store_repair(store, on_finding, NULL, &err);
+    enum zb_code repaired = zb_hierarchy_repair(store, on_finding, NULL, &err);
     fuzz_check_error(repaired, &err);
     if (code == ZB_OK && repaired == ZB_OK) {
-        REQUIRE_OK(zb_store_verify(store, on_finding, NULL, &after, &err), err);
+        REQUIRE_OK(zb_hierarchy_verify(store, on_finding, NULL, &after, &err), err);
         REQUIRE(after.findings <= before.findings);
     }
 }
 
-static void copy_move_delete(zb_store *store) {
-    zb_store *other;
+static void copy_move_delete(zb_hierarchy *store) {
+    zb_hierarchy *other;
     zb_error err;
-    REQUIRE_OK(zb_store_new_mem("other", &other, &err), err);
+    REQUIRE_OK(zb_hierarchy_new_mem("other", &other, &err), err);
     enum zb_code code = zb_node_copy(store, "", other, "copy", &err);
     fuzz_check_error(code, &err);
     if (code == ZB_OK) {
@@ -152,18 +153,18 @@ static void copy_move_delete(zb_store *store) {
         code = zb_node_delete(other, "a/moved", &err);
         REQUIRE_OK(code, err);
     }
-    zb_store_release(other);
+    zb_hierarchy_release(other);
     fuzz_check_error(zb_node_move(store, "a", "b/c", &err), &err);
     fuzz_check_error(zb_node_delete(store, "", &err), &err);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    zb_store *store = make_store(data, size);
+    zb_hierarchy *store = make_store(data, size);
     walk_root(store, false, read_some);
     walk_root(store, true, read_some);
     check_and_repair(store);
     walk_root(store, true, change_array);
     copy_move_delete(store);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     return 0;
 }

@@ -6,12 +6,12 @@
  */
 #include "fuzz.h"
 
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/zarrbridge.h"
 
-static void set(zb_store *store, const char *key, const void *data, size_t size) {
+static void set(zb_hierarchy *store, const char *key, const void *data, size_t size) {
     zb_error err;
-    REQUIRE_OK(zb_store_mem_set(store, key, data, size, &err), err);
+    REQUIRE_OK(zb_store_mem_set(zb_hierarchy_store(store), key, data, size, &err), err);
 }
 
 static void check_same(const zb_array_info *a, const zb_array_info *b) {
@@ -26,12 +26,12 @@ static void check_same(const zb_array_info *a, const zb_array_info *b) {
 
 /* The document is one of version 3. */
 static void check_document(const zb_node *node) {
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *again;
     zb_error err;
     char *text = zb_json_print(zb_node_document(node));
     REQUIRE(text);
-    REQUIRE_OK(zb_store_new_mem("again", &store, &err), err);
+    REQUIRE_OK(zb_hierarchy_new_mem("again", &store, &err), err);
     set(store, "zarr.json", text, strlen(text));
     REQUIRE_OK(zb_node_open(store, "", &again, &err), err);
     REQUIRE(zb_node_format(node) == 2 && zb_node_format(again) == 3);
@@ -39,11 +39,11 @@ static void check_document(const zb_node *node) {
     if (zb_node_array(node))
         check_same(zb_node_array(node), zb_node_array(again));
     zb_node_release(again);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     free(text);
 }
 
-static void open_and_check(zb_store *store, const char *path) {
+static void open_and_check(zb_hierarchy *store, const char *path) {
     zb_node *node;
     zb_children children;
     zb_error err;
@@ -63,9 +63,9 @@ static void open_and_check(zb_store *store, const char *path) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const char *const keys[] = {"a/.zarray", "a/.zattrs", ".zgroup", ".zmetadata"};
-    zb_store *store;
+    zb_hierarchy *store;
     zb_error err;
-    REQUIRE_OK(zb_store_new_mem("fuzz", &store, &err), err);
+    REQUIRE_OK(zb_hierarchy_new_mem("fuzz", &store, &err), err);
     for (size_t i = 0; i < 4 && data; i++) {
         size_t length = 0;
         const uint8_t *part = fuzz_next(&data, &size, &length);
@@ -74,8 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     open_and_check(store, "a");
     open_and_check(store, "");
-    store->hints.can_list = false; /* .zmetadata tells the children */
+    zb_hierarchy_store(store)->hints.can_list = false; /* .zmetadata tells the children */
     open_and_check(store, "");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     return 0;
 }

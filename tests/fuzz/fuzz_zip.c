@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/zarrbridge.h"
 
 #define KEYS 64 /* that are read of one archive */
@@ -66,6 +66,7 @@ static void list_all(zb_store *store) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     zb_store *outer, *store;
+    zb_hierarchy *hierarchy;
     zb_node *root;
     zb_error err;
     REQUIRE_OK(zb_store_new_mem("outer", &outer, &err), err);
@@ -74,11 +75,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_check_error(code, &err);
     if (code == ZB_OK) {
         list_all(store);
-        code = zb_node_open(store, "", &root, &err);
+        REQUIRE_OK(zb_hierarchy_over(store, &hierarchy, &err), err);
+        code = zb_node_open(hierarchy, "", &root, &err);
         fuzz_check_error(code, &err);
         if (code == ZB_OK)
             zb_node_release(root);
-        zb_store_release(store);
+        zb_hierarchy_release(hierarchy);
     }
     zb_store_release(outer);
     return 0;

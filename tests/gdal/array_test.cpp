@@ -42,7 +42,7 @@ static NewArray plan_of(std::vector<std::string> names, std::vector<uint64_t> sh
     return plan;
 }
 
-static StorePtr open_again() {
+static HierarchyPtr open_again() {
     Hierarchy hierarchy;
     assert_int_equal(open_store(kRoot, &hierarchy, nullptr), ZB_OK);
     return hierarchy.store;
@@ -50,7 +50,7 @@ static StorePtr open_again() {
 
 /* As another program opens it. */
 static Array open_array(const char *path = "a") {
-    const StorePtr store = open_again();
+    const HierarchyPtr store = open_again();
     const NodePtr node = open_node(store.get(), path, nullptr);
     assert_non_null(node.get());
     return Array(store, node);
@@ -58,7 +58,7 @@ static Array open_array(const char *path = "a") {
 
 static Array create_array(const NewArray &plan, const char *path = "a",
                           const char *attributes = "") {
-    const StorePtr store = open_again();
+    const HierarchyPtr store = open_again();
     NodePtr node;
     assert_int_equal(plan.create(store.get(), path, {}, attributes, &node, nullptr), ZB_OK);
     Array array(store, node);

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "cmocka_cpp.h"
+#include "zarrbridge/sys/hierarchy.h"
 
-static enum zb_code run_out(zb_store *, const char *, zb_error *) {
+static enum zb_code run_out(zb_hierarchy *, const char *, zb_error *) {
     throw std::bad_alloc();
 }
 
-static enum zb_code fail_fetch(zb_store *, zb_fetch *) {
+static enum zb_code fail_fetch(zb_hierarchy *, zb_fetch *) {
     throw std::runtime_error("no such luck");
 }
 
@@ -40,17 +41,18 @@ static void exceptions_are_errors(void **) {
     zarr3::guarded<fail_to_end>(nullptr);
 }
 
-static zb_store *store_of_three() {
+static zb_hierarchy *store_of_three() {
     static const char group[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
-    zb_store *store = nullptr;
-    assert_int_equal(zb_store_new_mem("m", &store, nullptr), ZB_OK);
+    zb_hierarchy *store = nullptr;
+    assert_int_equal(zb_hierarchy_new_mem("m", &store, nullptr), ZB_OK);
     for (const char *key : {"zarr.json", "a/zarr.json", "b/zarr.json"})
-        assert_int_equal(zb_store_mem_set(store, key, group, strlen(group), nullptr), ZB_OK);
+        assert_int_equal(
+            zb_store_mem_set(zb_hierarchy_store(store), key, group, strlen(group), nullptr), ZB_OK);
     return store;
 }
 
 static void a_walk_ends_and_throws_afterwards(void **) {
-    zb_store *store = store_of_three();
+    zb_hierarchy *store = store_of_three();
     std::vector<std::string> paths;
     bool thrown = false;
     const auto note = [&](const zb_entry *entry) {
@@ -69,7 +71,7 @@ static void a_walk_ends_and_throws_afterwards(void **) {
     const auto note_all = [&](const zb_entry *entry) { paths.push_back(entry->path); };
     assert_int_equal(zarr3::each_node(store, "", note_all, nullptr), ZB_OK);
     assert_int_equal(paths.size(), 3);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 int main() {

@@ -123,10 +123,10 @@ static outcome list_children(const zb_json *row, const zb_node *group) {
 static outcome try_row(const zb_json *row, const char *folder) {
     char path[4096];
     outcome result = {.word = "opened"};
-    zb_store *store = NULL;
+    zb_hierarchy *store = NULL;
     zb_node *node = NULL;
     check_path(path, sizeof path, folder, check_member(row, "store"));
-    enum zb_code code = zb_store_open_fs(path, &store, &result.err);
+    enum zb_code code = zb_hierarchy_open(path, &store, &result.err);
     if (code == ZB_OK)
         code = zb_node_open(store, check_member(row, "array"), &node, &result.err);
     if (code != ZB_OK)
@@ -136,7 +136,7 @@ static outcome try_row(const zb_json *row, const char *folder) {
     else
         result = read_array(row, folder, node);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     return result;
 }
 

@@ -16,6 +16,8 @@ import numpy as np
 # A process that serves another library to the tests has no build, and needs the types alone.
 BUILD = os.environ.get("ZARRBRIDGE_BUILD_DIR")
 lib = c.CDLL(BUILD + "/core/libzarrbridge.so") if BUILD else None
+if lib:
+    lib.zb_hierarchy_store.restype = c.c_void_p
 
 KINDS = {"b": 0, "i": 1, "u": 2, "f": 3, "c": 4, "V": 5, "M": 9, "m": 10, "S": 11, "U": 12}
 STRUCT = 8  # ZB_KIND_STRUCT
@@ -248,9 +250,14 @@ class Store:
     def __init__(self, directory=None):
         self.handle = c.c_void_p()
         if directory is None:
-            call(lib.zb_store_new_mem, b"test", c.byref(self.handle))
+            call(lib.zb_hierarchy_new_mem, b"test", c.byref(self.handle))
         else:
-            call(lib.zb_store_create_fs, os.fsencode(directory), c.byref(self.handle))
+            call(lib.zb_hierarchy_create, os.fsencode(directory), None, c.byref(self.handle))
+
+    @property
+    def store(self):
+        """The store of its objects."""
+        return c.c_void_p(lib.zb_hierarchy_store(self.handle))
 
     def open(self, path):
         """A node's handle, to be released."""
@@ -277,7 +284,7 @@ class Store:
             lib.zb_node_release(node)
 
     def close(self):
-        lib.zb_store_release(self.handle)
+        lib.zb_hierarchy_release(self.handle)
 
     def create_group(self, path, attributes=None):
         node = c.c_void_p()
@@ -352,11 +359,11 @@ class Store:
         call(lib.zb_node_move, self.handle, source.encode(), target.encode())
 
     def set(self, key, data):
-        call(lib.zb_store_mem_set, self.handle, key.encode(), data, c.c_size_t(len(data)))
+        call(lib.zb_store_mem_set, self.store, key.encode(), data, c.c_size_t(len(data)))
 
     def get(self, key):
         data, size = c.c_void_p(), c.c_size_t()
-        call(lib.zb_store_get, self.handle, key.encode(), c.c_uint64(1 << 30), b"test",
+        call(lib.zb_store_get, self.store, key.encode(), c.c_uint64(1 << 30), b"test",
              c.byref(data), c.byref(size), None)
         return c.string_at(data.value, size.value)
 
@@ -369,7 +376,7 @@ class Store:
             names.append((prefix + ("/" if prefix else "") + name, entry.contents.is_prefix))
             return 0
 
-        call(lib.zb_store_list, self.handle, prefix.encode(), LIST_FN(take), None)
+        call(lib.zb_store_list, self.store, prefix.encode(), LIST_FN(take), None)
         for name, is_prefix in names:
             if is_prefix:
                 yield from self.keys(name)
@@ -378,7 +385,7 @@ class Store:
 
     def write_to(self, directory):
         """Writes each object as a file; returns the directory."""
-        call(lib.zb_store_settle, self.handle)
+        call(lib.zb_hierarchy_settle, self.handle)
         for key in self.keys():
             path = Path(directory) / key
             path.parent.mkdir(parents=True, exist_ok=True)

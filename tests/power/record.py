@@ -139,12 +139,12 @@ class Party:
             self.promise_documents()
 
     def docs(self):
-        """zb_store_flush alone."""
+        """zb_hierarchy_flush alone."""
         self.ask("docs")
         self.promise_documents()
 
     def sync_all(self):
-        """All handles of the actor, with zb_store_flush last."""
+        """All handles of the actor, with zb_hierarchy_flush last."""
         self.ask("sync")
         self.promise_flushed(list(self.writes))
         if self.kind == "c":
@@ -154,7 +154,7 @@ class Party:
         self.ask("compact", path)
 
     def close(self):
-        """Closes writers, files and datasets. A zb_store that is released promises nothing more."""
+        """Closes writers, files and datasets. A zb_hierarchy that is released promises nothing more."""
         self.ask("close")
         self.promise_flushed(list(self.writers))
         self.actor.end()

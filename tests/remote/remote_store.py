@@ -59,7 +59,7 @@ class Answer:
 class RemoteStore(Store):
     def __init__(self, url):
         self.handle = c.c_void_p()
-        call(lib.zb_store_open, str(url).encode(), c.byref(self.handle))
+        call(lib.zb_hierarchy_open, str(url).encode(), c.byref(self.handle))
 
     def __enter__(self):
         return self
@@ -76,10 +76,10 @@ class RemoteStore(Store):
         """Keep `fetches` and `done` (a DONE) until all is over."""
         for fetch, following in zip(fetches, fetches[1:]):
             fetch.next = c.pointer(following)
-        call(lib.zb_store_submit, self.handle, c.byref(fetches[0]), done, context)
+        call(lib.zb_store_submit, self.store, c.byref(fetches[0]), done, context)
 
     def cancel(self, context=None):
-        lib.zb_store_cancel(self.handle, context)
+        lib.zb_store_cancel(self.store, context)
 
     def fetch_all(self, fetches, timeout=100):
         left, over = [len(fetches)], threading.Event()

@@ -132,7 +132,7 @@ CHANGES = {
 def do(name):
     with RemoteStore(NAME) as store:
         CHANGES[name](store)
-        call(lib.zb_store_flush, store.handle)
+        call(lib.zb_hierarchy_flush, store.handle)
 
 
 class Entry(c.Structure):

@@ -242,7 +242,7 @@ def test_that_nothing_is_there_is_told_by_a_listing(peer):
     for key in KEYS:
         peer.put("/bucket/x.zarr/" + urllib.parse.quote(key), b"1")
     with RemoteStore("s3://bucket/x.zarr") as store:
-        found = {prefix: lib.zb_store_is_absent(store.handle, prefix.encode()) for prefix in PREFIXES}
+        found = {prefix: lib.zb_store_is_absent(store.store, prefix.encode()) for prefix in PREFIXES}
     assert found == PREFIXES
 
 

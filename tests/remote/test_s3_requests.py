@@ -284,7 +284,7 @@ def test_an_answer_is_never_wrong(serve, page):  # noqa: F811
     with RemoteStore(NAME) as store:
         for prefix, expected in PREFIXES.items():
             server.take_log()
-            assert lib.zb_store_is_absent(store.handle, prefix.encode()) == expected, prefix
+            assert lib.zb_store_is_absent(store.store, prefix.encode()) == expected, prefix
             assert len(server.take_log()) <= 2
 
 
@@ -294,9 +294,9 @@ def test_what_cannot_be_known(serve):  # noqa: F811
     with RemoteStore(NAME) as store:
         for body in (b"", b"<html/>", b"<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"):
             server.fault("/bucket", "body", times=2, body=body)
-            assert not lib.zb_store_is_absent(store.handle, b"a"), body
+            assert not lib.zb_store_is_absent(store.store, b"a"), body
             server.heal()
-        assert lib.zb_store_is_absent(store.handle, b"a")
+        assert lib.zb_store_is_absent(store.store, b"a")
 
 
 def test_who_may_not_list_is_refused_once(serve):  # noqa: F811
@@ -305,7 +305,7 @@ def test_who_may_not_list_is_refused_once(serve):  # noqa: F811
     server.answer.list = lambda *_: server.answer.error(403, "AccessDenied")
     with RemoteStore(NAME) as store:
         for _ in range(3):
-            assert not lib.zb_store_is_absent(store.handle, b"a")
+            assert not lib.zb_store_is_absent(store.store, b"a")
     assert len(server.take_log()) == 1
 
 
@@ -362,7 +362,7 @@ def test_an_own_put_is_known_and_the_put_of_another_program_is_seen(serve):  # n
             with pytest.raises(ZarrbridgeError, match="another node has taken the place"):
                 writer.write((0,), (1,), np.ones(2, "i4"))
                 writer.flush()
-            call(lib.zb_store_flush, store.handle)
+            call(lib.zb_hierarchy_flush, store.handle)
     assert not (server.bucket / "x.zarr/a/c").exists()
 
 
@@ -434,7 +434,7 @@ def test_an_array_is_copied_by_pages(serve):  # noqa: F811
     array[:] = np.arange(36).reshape(6, 6)
     with RemoteStore(NAME) as store:
         call(lib.zb_node_copy, store.handle, b"a", store.handle, b"b")
-        call(lib.zb_store_flush, store.handle)
+        call(lib.zb_hierarchy_flush, store.handle)
     assert (zarr.open_array(server.bucket / "x.zarr/b")[...] == array[...]).all()
     lists = [r for r in server.take_log() if "list-type" in r.query and "%2Fa%2F" in r.query]
     assert len(lists) == 4, "ten keys"
@@ -447,7 +447,7 @@ store, held, done = RemoteStore(sys.argv[1]), threading.Event(), threading.Event
 
 def lock(key):
     taken = ctypes.c_void_p()
-    call(lib.zb_store_lock, store.handle, key, ctypes.byref(taken))
+    call(lib.zb_store_lock, store.store, key, ctypes.byref(taken))
     return taken
 
 def hold():

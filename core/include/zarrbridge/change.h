@@ -20,37 +20,23 @@ extern "C" {
    change errors; the texts below only tell what they mean in each case. The calls that take a node
    give ZB_ECONFLICT when it has been deleted, moved or made anew since it was opened. Any thread.
    Consolidated metadata in groups above is taken out before the change, and put back by
-   zb_store_settle, zb_store_flush or the end of the store. Groups that were missing stay when a
+   zb_hierarchy_settle, zb_hierarchy_flush or the end of the store. Groups that were missing stay when a
    call fails later. Texts are JSON; the bare tokens NaN and Infinity are refused in them
    (ZB_EINVAL). */
-
-/* Several changes as one turn: until it ends no other program and no other thread changes nodes of
-   the hierarchy, so that what this one has read of documents meanwhile is still true when it
-   changes them. Calls of the same thread go on, through the same store. Turns of one store may lie
-   in each other. The others wait up to the limit lock_seconds, so that a turn should be short;
-   nothing in it may wait for another thread's change. Change errors, those of the lock. */
-typedef struct zb_turn {
-    void *lock; /* the core's own */
-} zb_turn;
-
-ZB_API enum zb_code zb_turn_begin(zb_store *store, zb_turn *turn, zb_error *err);
-/* code: of what was done in the turn. It is returned; where it is ZB_OK, the error of removing the
-   files of nodes that were deleted in the turn, which others do not wait for. */
-ZB_API enum zb_code zb_turn_end(zb_store *store, zb_turn *turn, enum zb_code code, zb_error *err);
 
 /* Creates a group, and groups at all ancestors that have no document. ZB_ECONFLICT when the node,
    or an array above it, exists. attributes: a JSON object as text, or NULL (ZB_EINVAL for anything
    else). Names are UTF-8 without control characters and backslashes, not of dots alone, and not
    reserved (zb_name_is_reserved); else ZB_EINVAL. */
-ZB_API enum zb_code zb_group_create(zb_store *store, const char *path, const char *attributes,
-                                    zb_node **out, zb_error *err);
+ZB_API enum zb_code zb_group_create(zb_hierarchy *hierarchy, const char *path,
+                                    const char *attributes, zb_node **out, zb_error *err);
 
 /* Creates an array likewise. Documents are valid under 3.0 and 3.1; every codec is written in
    object form. ZB_EINVAL for a specification that makes no valid document, ZB_EUNSUPPORTED for
    codecs that are unknown. Chunks without a document that lie at the path are erased; nodes below
    it are ZB_ECONFLICT. */
-ZB_API enum zb_code zb_array_create(zb_store *store, const char *path, const zb_array_spec *spec,
-                                    zb_node **out, zb_error *err);
+ZB_API enum zb_code zb_array_create(zb_hierarchy *hierarchy, const char *path,
+                                    const zb_array_spec *spec, zb_node **out, zb_error *err);
 
 /* Sets (value: JSON text) or removes (NULL; ZB_ENOTFOUND when there is none) one attribute. The
    others keep their order and text; so do members of the document that are unknown here. The change
@@ -143,7 +129,7 @@ ZB_API enum zb_code zb_hidden_copy(const zb_node *from, const zb_node *to, zb_er
 
 /* Erases a node and all below it, also the remains of a killed deletion. ZB_ENOTFOUND when there is
    none. At the root, objects that belong to no node stay. */
-ZB_API enum zb_code zb_node_delete(zb_store *store, const char *path, zb_error *err);
+ZB_API enum zb_code zb_node_delete(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
 /* Copies a node and all nodes below it to a path where there is none (ZB_ECONFLICT), in the same
    store or another; groups above are created. Documents and chunks are the same bytes. The node
@@ -154,7 +140,7 @@ ZB_API enum zb_code zb_node_delete(zb_store *store, const char *path, zb_error *
    for more than a million chunks of an array.
    Nodes of version 2 become nodes of version 3 on the way: their chunks are decoded and encoded
    (document errors and chunk errors), and a copy that has such nodes appears node by node. */
-ZB_API enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store *to,
+ZB_API enum zb_code zb_node_copy(zb_hierarchy *from, const char *from_path, zb_hierarchy *to,
                                  const char *to_path, zb_error *err);
 
 /* Gives the group at `path` consolidated metadata: a copy, in its own document, of the documents of
@@ -163,13 +149,13 @@ ZB_API enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store
    metadata"). A block that was there is made anew. Documents that are not JSON are left out.
    ZB_EINVAL for an array; ZB_EUNSUPPORTED for a group of version 2, and where the store cannot
    list; ZB_ELIMIT above consolidated_bytes, with the old document in place; change errors. */
-ZB_API enum zb_code zb_group_consolidate(zb_store *store, const char *path, zb_error *err);
+ZB_API enum zb_code zb_group_consolidate(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
-/* Flushes a store, and packs all of its objects into a zip archive, which zb_store_open reads. They
+/* Flushes a store, and packs all of its objects into a zip archive, which zb_hierarchy_open reads. They
    are stored as they are. The archive replaces the file at `path` in one step, and is durable then;
    after an error nothing has changed. No other writer may use the store meanwhile. Errors of
    reading; ZB_EIO; ZB_ENOMEM. */
-ZB_API enum zb_code zb_store_pack(zb_store *store, const char *path, zb_error *err);
+ZB_API enum zb_code zb_hierarchy_pack(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
 /* Moves a node with all below it within a store. Directories are renamed, in one step and with all
    that lies in them, whoever writes there meanwhile; files at the target stay there. ZB_ECONFLICT
@@ -177,7 +163,8 @@ ZB_API enum zb_code zb_store_pack(zb_store *store, const char *path, zb_error *e
    renames nothing (in memory, in S3), and behind a symbolic link, the node is copied and the source
    deleted: what others write meanwhile is not in the copy, and a process that is killed between
    leaves both. */
-ZB_API enum zb_code zb_node_move(zb_store *store, const char *from, const char *to, zb_error *err);
+ZB_API enum zb_code zb_node_move(zb_hierarchy *hierarchy, const char *from, const char *to,
+                                 zb_error *err);
 
 #ifdef __cplusplus
 }

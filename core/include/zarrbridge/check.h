@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "zarrbridge/store.h"
+#include "zarrbridge/hierarchy.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,7 +20,7 @@ enum zb_finding_kind {
     ZB_FINDING_TRUNCATED, /* too short for its content */
     ZB_FINDING_ORPHANED,  /* nothing leads to it: a chunk beyond the grid, or of no array */
     ZB_FINDING_STALE,     /* left by a writer that was killed, or out of date: temporary files,
-                            journals, consolidated metadata. zb_store_repair sees to it */
+                            journals, consolidated metadata. zb_hierarchy_repair sees to it */
     ZB_FINDING_UNCHECKED, /* this version cannot read it, this user may not, or it could not be had
                              from the network; the message says why */
     ZB_FINDING_FOREIGN    /* a file that is no part of a store and cannot become one, by its name: a
@@ -58,8 +58,8 @@ ZB_API const char *zb_finding_name(enum zb_finding_kind kind);
    is busy, or denies access) are ZB_FINDING_UNCHECKED. Returns ZB_OK when the walk got through,
    with findings or without; ZB_ENOTFOUND where nothing is at the store's name. summary may be
    NULL. */
-ZB_API enum zb_code zb_store_verify(zb_store *store, zb_finding_fn fn, void *context,
-                                    zb_verify_summary *summary, zb_error *err);
+ZB_API enum zb_code zb_hierarchy_verify(zb_hierarchy *hierarchy, zb_finding_fn fn, void *context,
+                                        zb_verify_summary *summary, zb_error *err);
 
 /* Removes temporary files that killed writers left, undoes their unfinished changes by their
    journals, finishes shrinking arrays, deletes hidden arrays that no attribute has named for a day,
@@ -67,8 +67,8 @@ ZB_API enum zb_code zb_store_verify(zb_store *store, zb_finding_fn fn, void *con
    they are. Writers may be at work meanwhile. ZB_ENOTFOUND where nothing is at the store's name;
    ZB_EUNSUPPORTED for a store that cannot be written; errors of reading and of changes. Any thread.
    */
-ZB_API enum zb_code zb_store_repair(zb_store *store, zb_finding_fn fn, void *context,
-                                    zb_error *err);
+ZB_API enum zb_code zb_hierarchy_repair(zb_hierarchy *hierarchy, zb_finding_fn fn, void *context,
+                                        zb_error *err);
 
 #ifdef __cplusplus
 }

@@ -210,14 +210,14 @@ enum zb_place {
 
 /* The place of a node in a store, by its path. Store errors, where it cannot be told. Any
    thread. */
-ZB_API enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out,
+ZB_API enum zb_code zb_place_look(zb_hierarchy *hierarchy, const char *path, enum zb_place *out,
                                   zb_error *err);
 
-/* The place of a store that zb_store_create would make by this name, or of the node at `path` in
+/* The place of a store that zb_hierarchy_create would make by this name, or of the node at `path` in
    it: the path of a directory or of an archive, or a URL, with its settings or NULL. A node has no
    place in a store that is ZB_PLACE_OTHER; an archive is replaced whole, whatever the path.
    ZB_PLACE_EMPTY also for an empty file, as programs make it to have a name for themselves:
-   zb_store_create replaces it. Store errors, and those of zb_store_open. Any thread. */
+   zb_hierarchy_create replaces it. Store errors, and those of zb_hierarchy_open. Any thread. */
 ZB_API enum zb_code zb_destination_look(const char *name, const char *path,
                                         const zb_store_settings *settings, enum zb_place *out,
                                         zb_error *err);
@@ -228,9 +228,9 @@ ZB_API enum zb_code zb_destination_refuse(zb_error *err);
 
 /* True if the document at a path says "zarr_format": 3, whether the rest of it is readable or
    not. Any thread. */
-ZB_API bool zb_place_claims_v3(zb_store *store, const char *path);
+ZB_API bool zb_place_claims_v3(zb_hierarchy *hierarchy, const char *path);
 
-/* Is there a zip archive with a Zarr node at its root, as zb_store_open reads it? Of files
+/* Is there a zip archive with a Zarr node at its root, as zb_hierarchy_open reads it? Of files
    with another name two system calls tell that they are none. Any thread. */
 ZB_API bool zb_place_is_zip(const char *path);
 

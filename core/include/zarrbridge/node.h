@@ -6,7 +6,7 @@
 #include "zarrbridge/array.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
-#include "zarrbridge/store.h"
+#include "zarrbridge/hierarchy.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,13 +22,14 @@ typedef struct zb_node zb_node;
    consolidated metadata of a group that was opened before describe the nodes below it. The caller
    releases *out; the node keeps the store alive. ZB_ENOTFOUND when there is no node; document
    errors, which say which member is wrong. Any thread. */
-ZB_API enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err);
+ZB_API enum zb_code zb_node_open(zb_hierarchy *hierarchy, const char *path, zb_node **out,
+                                 zb_error *err);
 
 /* The same, for the nodes around one that is open, and those that a list has just named. Of a store
    that is not local, a document that came from it less than ten seconds ago
    (ZARRBRIDGE_REMOTE_FRESH_SECONDS), or a list without the node's name, is taken for the present
    one, until something is changed through the store. */
-ZB_API enum zb_code zb_node_open_lately(zb_store *store, const char *path, zb_node **out,
+ZB_API enum zb_code zb_node_open_lately(zb_hierarchy *hierarchy, const char *path, zb_node **out,
                                         zb_error *err);
 
 /* Opens the node that is at this node's path now: after ZB_ECONFLICT, or to see the shape and the
@@ -41,8 +42,8 @@ ZB_API enum zb_code zb_node_refresh(const zb_node *node, zb_node **out, zb_error
 ZB_API zb_node *zb_node_retain(zb_node *node);
 ZB_API void zb_node_release(zb_node *node); /* NULL is allowed */
 
-ZB_API zb_store *zb_node_store(const zb_node *node);  /* borrowed */
-ZB_API const char *zb_node_path(const zb_node *node); /* as given to zb_node_open */
+ZB_API zb_hierarchy *zb_node_hierarchy(const zb_node *node); /* borrowed */
+ZB_API const char *zb_node_path(const zb_node *node);        /* as given to zb_node_open */
 ZB_API const char *zb_node_name(const zb_node *node); /* last part of the path, "" for the root */
 /* The attributes: a JSON object, or NULL when there are none. Lives as long as the node. */
 ZB_API const zb_json *zb_node_attributes(const zb_node *node);
@@ -95,8 +96,8 @@ typedef int (*zb_entry_fn)(void *context, const zb_entry *entry);
    walk is in. Names as zb_group_children finds them. ZB_OK also when fn stops it; ZB_ENOTFOUND when
    there is no node at path; ZB_EIO when the document of that one cannot be had; errors of listings;
    ZB_ELIMIT for `children` and `links`. */
-ZB_API enum zb_code zb_node_each(zb_store *store, const char *path, zb_entry_fn fn, void *context,
-                                 zb_error *err);
+ZB_API enum zb_code zb_node_each(zb_hierarchy *hierarchy, const char *path, zb_entry_fn fn,
+                                 void *context, zb_error *err);
 
 /* ---- Arrays ------------------------------------------------------------------------------- */
 

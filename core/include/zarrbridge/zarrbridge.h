@@ -3,9 +3,10 @@
  * zarrbridge: read Zarr v3 stores from C.
  *
  *     zb_error err;
- *     zb_store *store;
+ *     zb_hierarchy *hierarchy;
  *     zb_node *node;
- *     if (zb_store_open_fs("x.zarr", &store, &err) || zb_node_open(store, "temp", &node, &err))
+ *     if (zb_hierarchy_open("x.zarr", &hierarchy, &err) ||
+ *         zb_node_open(hierarchy, "temp", &node, &err))
  *         die(err.message);
  *     zb_read read = {.node = node, .start = start, .count = count,
  *                     .view = {.data = doubles, .dtype = {ZB_KIND_FLOAT, sizeof *doubles}}};
@@ -13,8 +14,8 @@
  *         die(err.message);
  *
  * The first things to know:
- * - Stores, nodes and JSON documents are immutable once opened and reference-counted: any number
- *   of threads may use them at once. A node sees the metadata that it was opened with; its data
+ * - Hierarchies, nodes and JSON documents are reference-counted, and any number of threads may use
+ *   them at once. A node sees the metadata that it was opened with; its data
  *   are read anew at each call (caches are revalidated, so another process's rewrite is seen).
  * - A missing chunk reads as the fill value. A damaged one is an error, never fill values; so is
  *   reading an array that has been deleted, moved or made anew since its node was opened.
@@ -32,11 +33,12 @@
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/error.h"
+#include "zarrbridge/hierarchy.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
+#include "zarrbridge/location.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/store.h"
 #include "zarrbridge/values.h"
 #include "zarrbridge/write.h"
 

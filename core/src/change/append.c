@@ -33,21 +33,21 @@ static enum zb_code check(const zb_append *appends, size_t n, uint64_t count, zb
         const zb_node *one = appends[i].array;
         if (!one->array)
             return zb_fail(err, ZB_EINVAL, "store %s: /%s is a group, not an array",
-                           one->store->label, one->path);
+                           one->hierarchy->store->label, one->path);
         if (appends[i].dim >= one->array->info.ndim)
             return zb_fail(err, ZB_EINVAL, "store %s: array /%s has no dimension %u",
-                           one->store->label, one->path, appends[i].dim);
-        if (one->store->ops->put && !one->store->hints.is_local)
+                           one->hierarchy->store->label, one->path, appends[i].dim);
+        if (one->hierarchy->store->ops->put && !one->hierarchy->store->hints.is_local)
             return zb_fail(err, ZB_EUNSUPPORTED,
                            "store %s has no locks, so that programs cannot append at once: let one "
                            "program change the shape of /%s, and write the new elements",
-                           one->store->label, one->path);
-        if (one->store != appends[0].array->store)
+                           one->hierarchy->store->label, one->path);
+        if (one->hierarchy != appends[0].array->hierarchy)
             return zb_fail(err, ZB_EINVAL, "arrays of two stores cannot grow in one step");
         for (size_t j = 0; j < i; j++)
             if (strcmp(one->path, appends[j].array->path) == 0)
                 return zb_fail(err, ZB_EINVAL, "store %s: array /%s is named twice",
-                               one->store->label, one->path);
+                               one->hierarchy->store->label, one->path);
     }
     return ZB_OK;
 }
@@ -57,9 +57,9 @@ static enum zb_code check_length(const appending *a, const zb_append *one, zb_er
     const uint64_t most = one->most ? one->most[one->dim] : UINT64_MAX;
     if (a->start + a->count <= most)
         return ZB_OK;
-    return zb_fail(err, ZB_EINVAL,
-                   "store %s: dimension %u of array /%s cannot exceed its maximal size (%llu)",
-                   one->array->store->label, one->dim, one->array->path, (unsigned long long)most);
+    return zb_fail(
+        err, ZB_EINVAL, "store %s: dimension %u of array /%s cannot exceed its maximal size (%llu)",
+        one->array->hierarchy->store->label, one->dim, one->array->path, (unsigned long long)most);
 }
 
 /* Finds where the new elements begin. */
@@ -158,14 +158,14 @@ enum zb_code zb_array_append(const zb_append *appends, size_t n, uint64_t count,
     enum zb_code code = check(appends, n, count, err);
     if (code)
         return code;
-    zb_store *store = appends[0].array->store;
+    zb_hierarchy *hierarchy = appends[0].array->hierarchy;
     appending a = {.appends = appends, .n = n, .count = count};
     a.now = calloc(n, sizeof(zb_node *));
     a.then = calloc(n, sizeof(zb_node *));
-    code = a.now && a.then ? zb_turn_begin(store, &turn, err)
+    code = a.now && a.then ? zb_turn_begin(hierarchy, &turn, err)
                            : zb_fail(err, ZB_ENOMEM, "out of memory for a list of arrays");
     if (!code)
-        code = zb_turn_end(store, &turn, append(&a, options, err), err);
+        code = zb_turn_end(hierarchy, &turn, append(&a, options, err), err);
     if (!code)
         *start = a.start;
     for (size_t i = 0; i < n && grown; i++) {

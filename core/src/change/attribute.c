@@ -103,15 +103,16 @@ static enum zb_code make_changed(const zb_node *node, const members_wanted *want
         code = zb__node_still(node, err);
     if (code)
         return code;
-    code = zb__node_outline(node->store, node->path, document, err);
+    code = zb__node_outline(node->hierarchy, node->path, document, err);
     if (!code)
         code = edit(document, wanted, err);
     if (!code)
         code = take_tree(node, document, &json, err);
     if (code)
-        return zb__node_blame(node->store, node->array ? "array" : "group", node->path, code, err);
-    code = zb__node_make_parsed(node->store, node->path, document->text, document->size, json, out,
-                                err);
+        return zb__node_blame(node->hierarchy, node->array ? "array" : "group", node->path, code,
+                              err);
+    code = zb__node_make_parsed(node->hierarchy, node->path, document->text, document->size, json,
+                                out, err);
     if (!code)
         (*out)->home = node->home;
     return code;
@@ -122,7 +123,7 @@ static enum zb_code change_members(const zb_node *node, const members_wanted *wa
     zb__change change;
     zb__document document = {.text = NULL};
     zb_node *changed = NULL;
-    enum zb_code code = zb__change_begin(node->store, &change, err);
+    enum zb_code code = zb__change_begin(node->hierarchy, &change, err);
     if (code)
         return code;
     code = make_changed(node, wanted, &document, &changed, err);
@@ -180,9 +181,9 @@ enum zb_code zb_node_set_attributes(const zb_node *node, const zb_attribute_edit
     enum zb_code code = wanted.edits
                             ? parse_values(edits, count, wanted.edits, &parsed, err)
                             : zb_fail(err, ZB_ENOMEM, "out of memory for %zu attributes", count);
-    code = code
-               ? zb__node_blame(node->store, node->array ? "array" : "group", node->path, code, err)
-               : change_members(node, &wanted, out, err);
+    code = code ? zb__node_blame(node->hierarchy, node->array ? "array" : "group", node->path, code,
+                                 err)
+                : change_members(node, &wanted, out, err);
     for (size_t i = 0; i < parsed; i++)
         zb_json_free((zb_json *)(uintptr_t)wanted.edits[i].value);
     free(wanted.edits);
@@ -215,11 +216,11 @@ enum zb_code zb_array_set_dimension_names(const zb_node *array, const char *cons
     enum zb_code code = ZB_OK;
     if (!array->array)
         return zb_fail(err, ZB_EINVAL, "store %s: /%s is a group, which has no dimensions",
-                       array->store->label, array->path);
+                       array->hierarchy->store->label, array->path);
     if (names)
         code = names_json(names, array->array->info.ndim, &json, err);
     if (code)
-        return zb__node_blame(array->store, "array", array->path, code, err);
+        return zb__node_blame(array->hierarchy, "array", array->path, code, err);
     const members_wanted wanted = {.names = json};
     code = change_members(array, &wanted, out, err);
     zb_json_free(json);

@@ -156,7 +156,7 @@ static enum zb_code clear_chunk(void *context, const char *key, const uint64_t *
             return ZB_OK;
         if (index[d] >= c->kept_grid[d] && c->region[d] > c->keep[d])
             return c->erased ? zb__key_senders_give(c->erased, key, err)
-                             : zb_store_erase(c->padded->store, key, err);
+                             : zb_store_erase(c->padded->hierarchy->store, key, err);
     }
     for (uint32_t d = 0; d < ndim && !code; d++) {
         part p;
@@ -202,7 +202,7 @@ static uint64_t count_asked(const clearing *c) {
 /* A writer that looked at the document before it told of `keep` puts a chunk under its lock in a
    moment: only then its chunk can be found. While the array grows no writer puts any there. */
 static enum zb_code await_writers(const clearing *c, const char *prefix, zb_error *err) {
-    return c->is_suspect ? ZB_OK : zb_store_await_locks(c->padded->store, prefix, err);
+    return c->is_suspect ? ZB_OK : zb_store_await_locks(c->padded->hierarchy->store, prefix, err);
 }
 
 static enum zb_code ask_for(clearing *c, const uint64_t *index, zb_error *err) {
@@ -212,7 +212,7 @@ static enum zb_code ask_for(clearing *c, const uint64_t *index, zb_error *err) {
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
     enum zb_code code = await_writers(c, key, err);
     if (!code)
-        code = zb_store_stat(c->padded->store, key, &info, err);
+        code = zb_store_stat(c->padded->hierarchy->store, key, &info, err);
     code = code == ZB_ENOTFOUND ? ZB_OK : code ? code : clear_chunk(c, key, index, err);
     free(key);
     return code;
@@ -242,7 +242,7 @@ static enum zb_code ask_slab(clearing *c, uint32_t growing, zb_error *err) {
 
 /* As if all chunks of the grid were stored. */
 static bool is_listing_cheaper(const clearing *c) {
-    const zb_store_hints *hints = &c->padded->store->hints;
+    const zb_store_hints *hints = &c->padded->hierarchy->store->hints;
     uint64_t most = ASK_AT_MOST;
     if (!hints->is_local) {
         most = 1;
@@ -273,7 +273,7 @@ static enum zb_code erase_key(void *context, const char *key, zb_error *err) {
 }
 
 static enum zb_code clear_all(clearing *c, zb_error *err) {
-    zb_store *store = c->padded->store;
+    zb_store *store = zb__node_store(c->padded);
     c->erased = zb__key_senders_open(erase_key, store, zb__sender_count(store, 0));
     const enum zb_code code = look_at_all(c, err);
     const enum zb_code last = zb__key_senders_close(c->erased, code ? NULL : err);

@@ -7,11 +7,12 @@
 
 #include <stdlib.h>
 
-#include "change/hierarchy.h"
+#include "change/put.h"
+#include "hierarchy/hierarchy.h"
 #include "write/senders.h"
 #include "zarrbridge/limits.h"
 
-void zb__carrier_init(zb__carrier *carrier, zb_store *from, zb_store *to) {
+void zb__carrier_init(zb__carrier *carrier, zb_hierarchy *from, zb_hierarchy *to) {
     *carrier = (zb__carrier){.from = from, .to = to};
     pthread_mutex_init(&carrier->lock, NULL);
     pthread_cond_init(&carrier->ended, NULL);
@@ -24,7 +25,7 @@ void zb__carrier_end(zb__carrier *carrier) {
 
 /* Of objects of that many bytes. */
 static size_t width_for(const zb__carrier *c, uint64_t bytes) {
-    return zb__sender_count(c->to->hints.is_local ? c->from : c->to, bytes);
+    return zb__sender_count(c->to->store->hints.is_local ? c->from->store : c->to->store, bytes);
 }
 
 size_t zb__carrier_width(const zb__carrier *carrier) {
@@ -65,8 +66,8 @@ static enum zb_code through_memory(zb__carrier *c, const char *key, const char *
     char *data = NULL;
     size_t size;
     begin(c);
-    enum zb_code code = zb_store_get(c->from, key, zb_limits_get()->shard_bytes, "shard_bytes",
-                                     &data, &size, NULL, err);
+    enum zb_code code = zb_store_get(c->from->store, key, zb_limits_get()->shard_bytes,
+                                     "shard_bytes", &data, &size, NULL, err);
     if (!code) {
         note_size(c, size);
         code = zb__document_put(c->to, target, data, size, err);
@@ -77,6 +78,6 @@ static enum zb_code through_memory(zb__carrier *c, const char *key, const char *
 }
 
 enum zb_code zb__carry(zb__carrier *carrier, const char *key, const char *target, zb_error *err) {
-    enum zb_code code = zb_store_copy(carrier->to, target, carrier->from, key, err);
+    enum zb_code code = zb_store_copy(carrier->to->store, target, carrier->from->store, key, err);
     return code == ZB_EUNSUPPORTED ? through_memory(carrier, key, target, err) : code;
 }

@@ -7,18 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/hierarchy.h"
 
 /* From any number of threads at once. */
 typedef struct zb__carrier {
-    zb_store *from, *to;  /* not owned */
-    pthread_mutex_t lock; /* guards all below */
+    zb_hierarchy *from, *to; /* not owned */
+    pthread_mutex_t lock;    /* guards all below */
     pthread_cond_t ended;
     size_t under_way; /* objects in memory */
     uint64_t largest; /* of all that were, in bytes; 0: none yet */
 } zb__carrier;
 
-void zb__carrier_init(zb__carrier *carrier, zb_store *from, zb_store *to);
+void zb__carrier_init(zb__carrier *carrier, zb_hierarchy *from, zb_hierarchy *to);
 void zb__carrier_end(zb__carrier *carrier);
 
 /* How many objects at once are worth while: 0 where neither store is on a network. */

@@ -8,7 +8,7 @@
 #include "base/list.h"
 #include "change/consolidated.h"
 #include "change/owed.h"
-#include "change/plain_group.h"
+#include "hierarchy/plain_group.h"
 #include "model/block.h"
 #include "model/build.h"
 #include "node/bare.h"
@@ -16,11 +16,11 @@
 #include "node/edit.h"
 #include "node/node.h"
 #include "node/open.h"
-#include "node/path.h"
+#include "hierarchy/path.h"
 #include "node/reserved.h"
-#include "node/served.h"
+#include "hierarchy/served.h"
 #include "node/v2.h"
-#include "store/state.h"
+#include "hierarchy/hierarchy.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
@@ -61,9 +61,9 @@ static bool contains(const zb__entries *entries, const char *path) {
 
 /* ---- Before ------------------------------------------------------------------------------- */
 
-enum zb_code zb__change_begin(zb_store *store, zb__change *change, zb_error *err) {
-    *change = (zb__change){.store = store};
-    return zb__hierarchy_lock(store, &change->lock, err);
+enum zb_code zb__change_begin(zb_hierarchy *hierarchy, zb__change *change, zb_error *err) {
+    *change = (zb__change){.hierarchy = hierarchy};
+    return zb__hierarchy_lock(hierarchy, &change->lock, err);
 }
 
 static enum zb_code add_missing(zb__change *change, const char *path, zb_error *err) {
@@ -85,9 +85,9 @@ static enum zb_code add_missing(zb__change *change, const char *path, zb_error *
    outdated. One that cannot be opened describes nothing. Only where the store is local does a block
    describe what has no document (node/bare.h). */
 static enum zb_code open_owner(const zb__change *change, zb__entry *owner, zb_error *err) {
-    if (owner->group || !change->store->hints.is_local)
+    if (owner->group || !change->hierarchy->store->hints.is_local)
         return ZB_OK;
-    enum zb_code code = zb__node_open_own(change->store, owner->path, &owner->group, err);
+    enum zb_code code = zb__node_open_own(change->hierarchy, owner->path, &owner->group, err);
     if (code)
         owner->group = NULL;
     return code == ZB_EIO || code == ZB_ENOMEM ? code : ZB_OK;
@@ -101,19 +101,19 @@ static enum zb_code refuse_described(const zb__change *change, const char *path,
         enum zb_code code = open_owner(change, owner, err);
         if (code)
             return code;
-        if (owner->group && zb__served_names(owner->group, path))
+        if (owner->group && zb__served_names(owner->group->served, path))
             return zb_fail(err, ZB_ECONFLICT,
                            "store %s: there is a node at /%s already, which only consolidated "
                            "metadata describe: change a copy of the store, which `zarrbridge copy` "
                            "makes",
-                           change->store->label, path);
+                           change->hierarchy->store->label, path);
     }
     return ZB_OK;
 }
 
 /* Nodes that have no document of version 3. */
 static enum zb_code refuse_others(const zb__change *change, const char *path, zb_error *err) {
-    enum zb_code code = zb__v2_refuse_older(change->store, path, err);
+    enum zb_code code = zb__v2_refuse_older(change->hierarchy, path, err);
     return code ? code : refuse_described(change, path, err);
 }
 
@@ -133,11 +133,11 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
     uint64_t mark;
     if (is_sound(change, path))
         return ZB_OK;
-    enum zb_code code = zb__plain_group_mark(change->store, path, &mark, err);
+    enum zb_code code = zb__plain_group_mark(change->hierarchy, path, &mark, err);
     if (!code && zb__plain_group_is_known(mark))
         return ZB_OK;
     if (!code)
-        code = zb__node_outline(change->store, path, &document, err);
+        code = zb__node_outline(change->hierarchy, path, &document, err);
     if (code == ZB_ENOTFOUND && create) {
         code = refuse_others(change, path, err);
         return code ? code : add_missing(change, path, err);
@@ -145,17 +145,17 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
     if (code == ZB_ENOTFOUND)
         return ZB_OK;
     if (code)
-        return zb__node_blame(change->store, "group", path, code, err);
+        return zb__node_blame(change->hierarchy, "group", path, code, err);
     const char *type = zb_json_string(zb_json_get(document.json, "node_type"));
     const bool is_group = type && strcmp(type, "group") == 0;
     if (create && !is_group) {
         zb__document_free(&document);
         return zb_fail(err, ZB_ECONFLICT, "store %s: /%s is no group, nothing can be created below",
-                       change->store->label, path);
+                       change->hierarchy->store->label, path);
     }
     const bool has_block = zb__consolidated_has(&document);
-    code = has_block ? zb__owed_tidy(change->store, path, err)
-                     : zb__owed_join(change->store, path, err);
+    code = has_block ? zb__owed_tidy(change->hierarchy, path, err)
+                     : zb__owed_join(change->hierarchy, path, err);
     if (!code && has_block && !contains(&change->owners, path))
         return entries_add(&change->owners, path, &document, err);
     zb__document_free(&document);
@@ -190,32 +190,32 @@ enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_err
     char *key = zb__path_join(path, "zarr.json");
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = zb_store_stat(change->store, key, &info, err);
+    enum zb_code code = zb_store_stat(change->hierarchy->store, key, &info, err);
     free(key);
     if (code == ZB_ENOTFOUND)
         return refuse_others(change, path, err);
     if (!code)
         return zb_fail(err, ZB_ECONFLICT, "store %s: there is a node at /%s already",
-                       change->store->label, path);
-    return zb__node_blame(change->store, "node", path, code, err);
+                       change->hierarchy->store->label, path);
+    return zb__node_blame(change->hierarchy, "node", path, code, err);
 }
 
 bool zb__change_finds_nothing(const zb__change *change, const char *path) {
-    return change->owners.count == 0 && zb_store_is_absent(change->store, path);
+    return change->owners.count == 0 && zb_store_is_absent(change->hierarchy->store, path);
 }
 
 /* ---- Changing ----------------------------------------------------------------------------- */
 
 /* The note first: a kill between leaves a block that is right and a note that means nothing. */
-static enum zb_code drop_block(zb_store *store, zb__entry *owner, zb_error *err) {
+static enum zb_code drop_block(zb_hierarchy *hierarchy, zb__entry *owner, zb_error *err) {
     zb__document bare;
     enum zb_code code = zb__document_without(&owner->document, ZB__CONSOLIDATED, &bare, err);
     if (code)
         return code;
-    code = zb__owed_add(store, owner->path, &owner->document, err);
+    code = zb__owed_add(hierarchy, owner->path, &owner->document, err);
     owner->document = (zb__document){.text = NULL};
     if (!code)
-        code = zb__node_put(store, owner->path, bare.text, bare.size, err);
+        code = zb__node_put(hierarchy, owner->path, bare.text, bare.size, err);
     zb__document_free(&bare);
     return code;
 }
@@ -232,7 +232,7 @@ static enum zb_code refuse_bare(const zb__change *change, zb_error *err) {
                            "store %s: only the consolidated metadata of /%s describe the nodes "
                            "below it, and a change there would take them out: change a copy of the "
                            "store, which `zarrbridge copy` makes",
-                           change->store->label, owner->path);
+                           change->hierarchy->store->label, owner->path);
     }
     return ZB_OK;
 }
@@ -240,12 +240,12 @@ static enum zb_code refuse_bare(const zb__change *change, zb_error *err) {
 enum zb_code zb__change_drop(zb__change *change, zb_error *err) {
     enum zb_code code = refuse_bare(change, err);
     for (size_t i = 0; i < change->owners.count && !code; i++)
-        code = drop_block(change->store, &change->owners.entry[i], err);
+        code = drop_block(change->hierarchy, &change->owners.entry[i], err);
     return code;
 }
 
 void zb__change_note(zb__change *change, const char *path) {
-    zb__owed_put(change->store, path);
+    zb__owed_put(change->hierarchy, path);
 }
 
 enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
@@ -256,17 +256,17 @@ enum zb_code zb__change_put(zb__change *change, const char *path, const char *te
 
 enum zb_code zb__change_put_first(zb__change *change, const char *path, const char *text,
                                   size_t size, zb_error *err) {
-    if (!change->store->hints.tells_first || !*path || change->owners.count > 0 ||
+    if (!change->hierarchy->store->hints.tells_first || !*path || change->owners.count > 0 ||
         change->missing.count > 0)
         return ZB_EUNSUPPORTED;
     zb__change_note(change, path);
-    return zb__node_put_first(change->store, path, text, size, err);
+    return zb__node_put_first(change->hierarchy, path, text, size, err);
 }
 
 enum zb_code zb__change_put_parts(zb__change *change, const char *path, const zb_part *parts,
                                   size_t count, zb_error *err) {
     zb__change_note(change, path);
-    return zb__node_put_parts(change->store, path, parts, count, err);
+    return zb__node_put_parts(change->hierarchy, path, parts, count, err);
 }
 
 enum zb_code zb__change_put_missing(zb__change *change, zb_error *err) {
@@ -282,7 +282,7 @@ enum zb_code zb__change_put_missing(zb__change *change, zb_error *err) {
 static void set_erased(zb__change *change, char *path) {
     free(change->erased);
     change->erased = path;
-    zb__owed_erased(change->store, path);
+    zb__owed_erased(change->hierarchy, path);
 }
 
 enum zb_code zb__change_note_erased(zb__change *change, const char *path, zb_error *err) {
@@ -294,7 +294,7 @@ enum zb_code zb__change_note_erased(zb__change *change, const char *path, zb_err
 }
 
 void zb__change_not_erased(zb__change *change) {
-    zb__owed_unsure(change->store, change->erased);
+    zb__owed_unsure(change->hierarchy, change->erased);
     free(change->erased);
     change->erased = NULL;
 }
@@ -303,12 +303,12 @@ enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb
     char *key = zb__path_join(path, "zarr.json");
     char *erased = all ? strdup(path) : NULL;
     enum zb_code code = key && (erased || !all)
-                            ? zb_store_erase(change->store, key, err)
+                            ? zb_store_erase(change->hierarchy->store, key, err)
                             : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     free(key);
     if (code) {
         free(erased);
-        return zb__node_blame(change->store, "node", path, code, err);
+        return zb__node_blame(change->hierarchy, "node", path, code, err);
     }
     if (all)
         set_erased(change, erased);
@@ -318,17 +318,17 @@ enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb
 /* ---- After -------------------------------------------------------------------------------- */
 
 enum zb_code zb__change_end(zb__change *change, enum zb_code code, zb_error *err) {
-    zb_store *store = change->store;
+    zb_hierarchy *hierarchy = change->hierarchy;
     const enum zb_code unlocked = zb__hierarchy_unlock(change->lock, code, err);
     entries_free(&change->owners);
     entries_free(&change->missing);
     zb__names_free(&change->sound);
     free(change->erased);
-    *change = (zb__change){.store = NULL};
+    *change = (zb__change){.hierarchy = NULL};
     /* Erasing and moving become durable with a flush only, also where files of what was erased
        stay. */
-    const bool at_once = code == ZB_OK && zb__store_sync(store) == ZB_SYNC_ALWAYS;
+    const bool at_once = code == ZB_OK && zb__hierarchy_sync(hierarchy) == ZB_SYNC_ALWAYS;
     const enum zb_code flushed =
-        at_once ? zb_store_flush_batch(store, NULL, unlocked ? NULL : err) : ZB_OK;
+        at_once ? zb_store_flush_batch(hierarchy->store, NULL, unlocked ? NULL : err) : ZB_OK;
     return unlocked ? unlocked : flushed;
 }

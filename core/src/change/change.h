@@ -19,7 +19,8 @@
 #define ZB_CHANGE_CHANGE_H
 
 #include "base/names.h"
-#include "change/hierarchy.h"
+#include "change/put.h"
+#include "hierarchy/turn.h"
 #include "node/edit.h"
 #include "zarrbridge/node.h"
 
@@ -37,16 +38,16 @@ typedef struct zb__entries {
 } zb__entries;
 
 typedef struct zb__change {
-    zb_store *store;     /* not owned */
-    zb_lock *lock;       /* of the hierarchy; NULL: the store has none */
-    zb__entries owners;  /* groups above with a block, and their documents as they were */
-    zb__entries missing; /* groups above without a document, to be created; parents first */
-    zb__names sound;     /* groups above that were looked at, and from which nothing is wanted */
-    char *erased;        /* erased path, with all nodes at and below it, or NULL */
+    zb_hierarchy *hierarchy; /* not owned */
+    zb_lock *lock;           /* of the hierarchy; NULL: the store has none */
+    zb__entries owners;      /* groups above with a block, and their documents as they were */
+    zb__entries missing;     /* groups above without a document, to be created; parents first */
+    zb__names sound; /* groups above that were looked at, and from which nothing is wanted */
+    char *erased;    /* erased path, with all nodes at and below it, or NULL */
 } zb__change;
 
 /* ZB_EUNSUPPORTED when the store cannot be written. After success only zb__change_end ends it. */
-enum zb_code zb__change_begin(zb_store *store, zb__change *change, zb_error *err);
+enum zb_code zb__change_begin(zb_hierarchy *hierarchy, zb__change *change, zb_error *err);
 
 /* Reads the groups above path. With create, those that are missing will be created by
    zb__change_put_missing, and an array above is ZB_ECONFLICT. */

@@ -17,7 +17,7 @@
 #include "node/document.h"
 #include "node/documents.h"
 #include "node/node.h"
-#include "node/path.h"
+#include "hierarchy/path.h"
 #include "node/walk.h"
 #include "zarrbridge/json.h"
 
@@ -71,18 +71,18 @@ static enum zb_code print_row(zb__map_row *r, const zb_json *json, bool lines, z
 
 /* Reads the document of the node at path: read, whose text is taken over, where it was read before,
    else NULL. One that is not JSON, or not there, leaves *out without text. */
-static enum zb_code outline(zb_store *store, const char *path, zb__early_document *read,
+static enum zb_code outline(zb_hierarchy *hierarchy, const char *path, zb__early_document *read,
                             zb__document *out, zb_error *err) {
     char *text = read ? read->text : NULL;
     size_t size = read ? read->size : 0;
-    enum zb_code code = read ? read->code : zb__node_read(store, path, &text, &size, err);
+    enum zb_code code = read ? read->code : zb__node_read(hierarchy, path, &text, &size, err);
     *out = (zb__document){.text = NULL};
     if (read)
         read->text = NULL;
     if (code && read && err)
         *err = read->error;
     if (code)
-        return code == ZB_ENOTFOUND ? ZB_OK : zb__node_blame(store, "node", path, code, err);
+        return code == ZB_ENOTFOUND ? ZB_OK : zb__node_blame(hierarchy, "node", path, code, err);
     code = zb__document_outline(text, size, path, out, err);
     return code == ZB_ENOMEM ? code : ZB_OK;
 }
@@ -106,17 +106,18 @@ static enum zb_code rows_add(zb__map_rows *list, const zb__map_change *change, c
 }
 
 /* The entries of all nodes that change->put names. */
-static enum zb_code rows_read(zb__map_rows *list, zb_store *store, const zb__map_change *change,
-                              zb_error *err) {
+static enum zb_code rows_read(zb__map_rows *list, zb_hierarchy *hierarchy,
+                              const zb__map_change *change, zb_error *err) {
     enum zb_code code = ZB_OK;
-    zb__early_children early = {.store = store, .path = "", .names = change->put, .is_own = true};
+    zb__early_children early = {
+        .hierarchy = hierarchy, .path = "", .names = change->put, .is_own = true};
     zb__early_document *read;
     for (size_t i = 0; i < change->put->count && !code; i++) {
         const char *path = change->put->name[i].text;
         zb__document document;
         code = zb__early_children_at(&early, i, &read, err);
         if (!code)
-            code = outline(store, path, read, &document, err);
+            code = outline(hierarchy, path, read, &document, err);
         if (code)
             break;
         code = rows_add(list, change, path, &document, err);
@@ -176,14 +177,14 @@ static enum zb_code fill_block(const zb__document *group, zb_json_place empty,
 }
 
 /* change: with all but its rows and style. */
-static enum zb_code update(zb_store *store, zb__document *group, zb__map_change *change,
+static enum zb_code update(zb_hierarchy *hierarchy, zb__document *group, zb__map_change *change,
                            zb__text_parts *text, zb_error *err) {
     zb_json_place empty;
     zb__map_rows list = {.count = 0};
     change->rows = &list;
     change->lines = memchr(group->text, '\n', group->size) != NULL;
     *text = (zb__text_parts){.count = 0};
-    enum zb_code code = rows_read(&list, store, change, err);
+    enum zb_code code = rows_read(&list, hierarchy, change, err);
     if (!code)
         code = set_block(group, change->old, &empty, err);
     if (!code)
@@ -194,7 +195,7 @@ static enum zb_code update(zb_store *store, zb__document *group, zb__map_change 
     return code;
 }
 
-enum zb_code zb__consolidated_update(zb_store *store, const char *path, zb__document *group,
+enum zb_code zb__consolidated_update(zb_hierarchy *hierarchy, const char *path, zb__document *group,
                                      const zb__document *old, zb__names *put, zb__names *erased,
                                      zb__text_parts *text, zb_error *err) {
     const zb_json *block = zb_json_get(old->json, ZB__CONSOLIDATED);
@@ -206,20 +207,20 @@ enum zb_code zb__consolidated_update(zb_store *store, const char *path, zb__docu
     zb__names_sort(erased);
     zb__map_change change = {
         .group = path, .old = old, .place = zb_json_place_of(map), .put = put, .erased = erased};
-    return update(store, group, &change, text, err);
+    return update(hierarchy, group, &change, text, err);
 }
 
-enum zb_code zb__consolidated_rebuild(zb_store *store, const char *path, zb__document *group,
-                                      zb__text_parts *text, zb_error *err) {
+enum zb_code zb__consolidated_rebuild(zb_hierarchy *hierarchy, const char *path,
+                                      zb__document *group, zb__text_parts *text, zb_error *err) {
     const zb__names none = {.count = 0};
     zb__names nodes;
-    enum zb_code code = zb__nodes_at(store, path, &nodes, err);
+    enum zb_code code = zb__nodes_at(hierarchy, path, &nodes, err);
     const bool has_group = !code && nodes.count && strcmp(nodes.name[0].text, path) == 0;
     const zb__names below = {.name = has_group ? nodes.name + 1 : nodes.name,
                              .count = nodes.count - has_group};
     zb__map_change change = {.group = path, .put = &below, .erased = &none};
     if (!code)
-        code = update(store, group, &change, text, err);
+        code = update(hierarchy, group, &change, text, err);
     zb__names_free(&nodes);
     return code;
 }

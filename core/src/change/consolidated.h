@@ -6,7 +6,7 @@
 #include "base/names.h"
 #include "change/text_parts.h"
 #include "node/edit.h"
-#include "zarrbridge/store.h"
+#include "zarrbridge/hierarchy.h"
 
 /* True if this group document has a block. */
 bool zb__consolidated_has(const zb__document *group);
@@ -18,13 +18,13 @@ bool zb__consolidated_has(const zb__document *group);
    known. Both documents are outlines; `group` is given an empty block. *text is the document, to be
    freed by zb__text_parts_free on success: it borrows from both, among them all old entries that
    stay. */
-enum zb_code zb__consolidated_update(zb_store *store, const char *path, zb__document *group,
+enum zb_code zb__consolidated_update(zb_hierarchy *hierarchy, const char *path, zb__document *group,
                                      const zb__document *old, zb__names *put, zb__names *erased,
                                      zb__text_parts *text, zb_error *err);
 
 /* The same with a block of all nodes below it that the store has now. Documents that are not JSON
    have no place in a block. */
-enum zb_code zb__consolidated_rebuild(zb_store *store, const char *path, zb__document *group,
-                                      zb__text_parts *text, zb_error *err);
+enum zb_code zb__consolidated_rebuild(zb_hierarchy *hierarchy, const char *path,
+                                      zb__document *group, zb__text_parts *text, zb_error *err);
 
 #endif

@@ -24,13 +24,14 @@
 #include "model/keys.h"
 #include "node/current.h"
 #include "node/node.h"
-#include "node/notes.h"
-#include "node/path.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/path.h"
 #include "node/reserved.h"
 #include "node/v2.h"
+#include "hierarchy/version.h"
 #include "node/version.h"
 #include "node/walk.h"
-#include "store/state.h"
+#include "hierarchy/hierarchy.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/write.h"
@@ -40,7 +41,7 @@ enum { MOST_CHUNKS = 256 };
 static const uint64_t most_bytes = UINT64_C(64) << 20;
 
 typedef struct converting {
-    zb_store *from, *to;
+    zb_hierarchy *from, *to;
     const char *from_path, *to_path;
     zb_node **made; /* the nodes of the copy so far */
     size_t count;   /* of them */
@@ -118,15 +119,16 @@ static enum zb_code take_chunk(void *context, const char *key, const uint64_t *i
 }
 
 static enum zb_code convert_chunks(const zb_node *node, const zb_node *copy, zb_error *err) {
-    const zb_write_options options = {.sync = zb__store_sync(copy->store)};
+    const zb_write_options options = {.sync = zb__hierarchy_sync(copy->hierarchy)};
     batch *b = calloc(1, sizeof *b);
     if (!b)
         return zb_fail(err, ZB_ENOMEM, "no memory for copying an array");
     b->node = node;
     enum zb_code code = zb_writer_open(copy, &options, &b->writer, err);
     if (!code)
-        code = node->store->hints.can_list ? zb__chunk_places_each(node, take_chunk, b, err)
-                                           : zb__named_chunks(node, take_chunk, b, err);
+        code = node->hierarchy->store->hints.can_list
+                   ? zb__chunk_places_each(node, take_chunk, b, err)
+                   : zb__named_chunks(node, take_chunk, b, err);
     if (!code)
         code = batch_run(b, err);
     batch_clear(b);
@@ -179,8 +181,8 @@ static enum zb_code take_other(void *context, const char *key, zb_error *err) {
 static enum zb_code copy_others_of_array(const converting *c, const zb_node *node,
                                          const zb_node *copy, zb_error *err) {
     gathering g = {.node = node, .copy = copy};
-    enum zb_code code = c->from->hints.can_list
-                            ? zb__keys_below(c->from, node->path, NULL, take_other, &g, err)
+    enum zb_code code = c->from->store->hints.can_list
+                            ? zb__keys_below(c->from->store, node->path, NULL, take_other, &g, err)
                             : ZB_OK;
     if (!code)
         code = copy_others(c, &g.others, err);
@@ -303,7 +305,7 @@ static bool is_own(const zb_node *node) {
     zb__names there;
     if (zb__node_still(node, NULL) || zb__document_stat(node, 0, &info, NULL) ||
         (!node->home && seen && seen != zb__version_word(&info.validator)) ||
-        zb__nodes_at(node->store, node->path, &there, NULL))
+        zb__nodes_at(node->hierarchy, node->path, &there, NULL))
         return false;
     const bool is_alone = there.count == 1;
     zb__names_free(&there);
@@ -312,7 +314,7 @@ static bool is_own(const zb_node *node) {
 
 static void delete_made(const zb_node *node) {
     zb__change change;
-    if (zb__change_begin(node->store, &change, NULL))
+    if (zb__change_begin(node->hierarchy, &change, NULL))
         return;
     enum zb_code code = is_own(node) ? zb__change_above(&change, node->path, false, NULL) : ZB_EIO;
     if (!code)
@@ -364,14 +366,14 @@ static enum zb_code convert(converting *c, const zb__older *older, zb_error *err
         return code;
     if (there.count > 0)
         code = zb_fail(err, ZB_ECONFLICT, "there is a node at or below /%s already", c->to_path);
-    else if (c->to->hints.can_list)
+    else if (c->to->store->hints.can_list)
         code = zb__place_refuse_others(c->to, c->to_path, err);
     zb__names_free(&there);
     return code ? code : convert_all(c, older, err);
 }
 
-enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store *to, const char *to_path,
-                          zb_error *err) {
+enum zb_code zb_node_copy(zb_hierarchy *from, const char *from_path, zb_hierarchy *to,
+                          const char *to_path, zb_error *err) {
     converting c = {.from = from, .to = to, .from_path = from_path, .to_path = to_path};
     zb__older older;
     enum zb_code code = zb__copy_as_it_is(from, from_path, to, to_path, &older, err);
@@ -379,7 +381,7 @@ enum zb_code zb_node_copy(zb_store *from, const char *from_path, zb_store *to, c
         code = convert(&c, &older, err);
         if (code)
             zb_error_prefix(err, code, "copying /%s of store %s to /%s of store %s", from_path,
-                            from->label, to_path, to->label);
+                            from->store->label, to_path, to->store->label);
     }
     zb__names_free(&older.nodes);
     zb__names_free(&older.others);

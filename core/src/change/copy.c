@@ -24,14 +24,14 @@
 #include "change/remove.h"
 #include "node/document.h"
 #include "node/node.h"
-#include "node/path.h"
+#include "hierarchy/path.h"
 #include "node/reserved.h"
 #include "node/v2.h"
 #include "node/walk.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 
-enum zb_code zb__hidden_copy(zb_store *from, const char *from_path, zb_store *to,
+enum zb_code zb__hidden_copy(zb_hierarchy *from, const char *from_path, zb_hierarchy *to,
                              const char *to_path, zb_error *err) {
     zb__copying c = {.from = from, .to = to, .from_path = from_path, .to_path = to_path};
     zb__copying_begin(&c);
@@ -44,10 +44,10 @@ enum zb_code zb_hidden_copy(const zb_node *from, const zb_node *to, zb_error *er
     zb__change change;
     enum zb_code code = zb_node_may_change(to, err);
     if (!code)
-        code = zb__change_begin(to->store, &change, err);
+        code = zb__change_begin(to->hierarchy, &change, err);
     if (code)
         return code;
-    code = zb__hidden_copy(from->store, from->path, to->store, to->path, err);
+    code = zb__hidden_copy(from->hierarchy, from->path, to->hierarchy, to->path, err);
     return zb__change_end(&change, code, err);
 }
 
@@ -77,12 +77,12 @@ static enum zb_code make_room_for_array(const zb__copying *c, const char *from, 
 /* What is copied and then deleted loses what others write meanwhile. So that is done only where a
    store moves nothing in one step, and for links, behind which all that is written stays. */
 static bool may_copy(const zb__copying *c) {
-    return !c->from->hints.erases_whole || zb_store_is_link(c->from, c->from_path);
+    return !c->from->store->hints.erases_whole || zb_store_is_link(c->from->store, c->from_path);
 }
 
 static enum zb_code make_room(const zb__copying *c, const zb__names *nodes, zb_error *err) {
     zb__names there;
-    if (!c->to->hints.can_list)
+    if (!c->to->store->hints.can_list)
         return ZB_OK;
     /* A move in one step leaves files of others where they are, beside the node. */
     enum zb_code code =
@@ -135,7 +135,7 @@ static enum zb_code rename_nodes(zb__copying *c, zb__change *change, const zb__n
         code = zb__change_note_erased(change, c->from_path, err);
     if (code)
         return code;
-    code = zb_store_rename(c->from, c->from_path, c->to_path, err);
+    code = zb_store_rename(c->from->store, c->from_path, c->to_path, err);
     if (code) {
         zb__change_not_erased(change);
         if (code == ZB_EUNSUPPORTED && may_copy(c))
@@ -191,7 +191,7 @@ static bool any_older(const zb__names *nodes) {
 
 static enum zb_code copy_nodes(zb__copying *c, zb__change *change, zb_error *err) {
     zb__names nodes;
-    enum zb_code code = c->from->hints.can_list
+    enum zb_code code = c->from->store->hints.can_list
                             ? zb__nodes_and_others(c->from, c->from_path, &nodes, &c->others, err)
                             : zb__named_nodes(c->from, c->from_path, &nodes, err);
     if (code)
@@ -205,7 +205,8 @@ static enum zb_code copy_nodes(zb__copying *c, zb__change *change, zb_error *err
     if (c->move && (!is_there || nodes.name[0].is_older))
         code = zb__v2_refuse(c->from, c->from_path, err);
     if (!code && !is_there)
-        code = zb_fail(err, ZB_ENOTFOUND, "store %s has no node /%s", c->from->label, c->from_path);
+        code = zb_fail(err, ZB_ENOTFOUND, "store %s has no node /%s", c->from->store->label,
+                       c->from_path);
     if (!code)
         code = zb__change_above(change, c->to_path, true, err);
     if (!code && !zb__change_finds_nothing(change, c->to_path))
@@ -265,12 +266,12 @@ static enum zb_code run(zb__copying *c, zb_error *err) {
     zb__names_free(&c->others);
     if (code)
         zb_error_prefix(err, code, "%s /%s of store %s to /%s of store %s",
-                        c->move ? "moving" : "copying", c->from_path, c->from->label, c->to_path,
-                        c->to->label);
+                        c->move ? "moving" : "copying", c->from_path, c->from->store->label,
+                        c->to_path, c->to->store->label);
     return code;
 }
 
-enum zb_code zb__copy_as_it_is(zb_store *from, const char *from_path, zb_store *to,
+enum zb_code zb__copy_as_it_is(zb_hierarchy *from, const char *from_path, zb_hierarchy *to,
                                const char *to_path, zb__older *older, zb_error *err) {
     zb__copying c = {
         .from = from, .to = to, .from_path = from_path, .to_path = to_path, .older = older};
@@ -279,7 +280,9 @@ enum zb_code zb__copy_as_it_is(zb_store *from, const char *from_path, zb_store *
     return run(&c, err);
 }
 
-enum zb_code zb_node_move(zb_store *store, const char *from, const char *to, zb_error *err) {
-    zb__copying c = {.from = store, .to = store, .from_path = from, .to_path = to, .move = true};
+enum zb_code zb_node_move(zb_hierarchy *hierarchy, const char *from, const char *to,
+                          zb_error *err) {
+    zb__copying c = {
+        .from = hierarchy, .to = hierarchy, .from_path = from, .to_path = to, .move = true};
     return run(&c, err);
 }

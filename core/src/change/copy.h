@@ -4,7 +4,7 @@
 #define ZB_CHANGE_COPY_H
 
 #include "base/names.h"
-#include "zarrbridge/store.h"
+#include "zarrbridge/hierarchy.h"
 
 /* What a copy brings to its place, where one of the nodes is of version 2. */
 typedef struct zb__older {
@@ -16,11 +16,11 @@ typedef struct zb__older {
    is copied, and *older has what is to be copied; the caller frees its lists in any case. older:
    NULL where the caller knows that there is none. The nodes are listed under the lock of the
    target, once. */
-enum zb_code zb__copy_as_it_is(zb_store *from, const char *from_path, zb_store *to,
+enum zb_code zb__copy_as_it_is(zb_hierarchy *from, const char *from_path, zb_hierarchy *to,
                                const char *to_path, zb__older *older, zb_error *err);
 
 /* Copies the hidden arrays of a node of version 3 (zarrbridge/change.h) to another node. */
-enum zb_code zb__hidden_copy(zb_store *from, const char *from_path, zb_store *to,
+enum zb_code zb__hidden_copy(zb_hierarchy *from, const char *from_path, zb_hierarchy *to,
                              const char *to_path, zb_error *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include "node/bare.h"
 #include "node/document.h"
 #include "node/node.h"
-#include "node/path.h"
+#include "hierarchy/path.h"
 #include "node/walk.h"
 #include "write/senders.h"
 #include "zarrbridge/sys/store.h"
@@ -36,8 +36,8 @@ static enum zb_code copy_key(zb__copying *c, const char *key, bool may_be_missin
     char *target = zb__copy_target(c, key);
     if (!target)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code =
-        c->undo ? zb_store_erase(c->to, target, err) : zb__carry(&c->carrier, key, target, err);
+    enum zb_code code = c->undo ? zb_store_erase(c->to->store, target, err)
+                                : zb__carry(&c->carrier, key, target, err);
     free(target);
     return code == ZB_ENOTFOUND && may_be_missing ? ZB_OK : code;
 }
@@ -87,8 +87,8 @@ static enum zb_code finish_objects(zb__copying *c, enum zb_code code, zb_error *
 
 /* A store that cannot list has chunks and a document, as far as anybody knows. */
 static enum zb_code give_hidden_array(zb__copying *c, const char *path, zb_error *err) {
-    enum zb_code code = c->from->hints.can_list
-                            ? zb__keys_below(c->from, path, "zarr.json", give_object, c, err)
+    enum zb_code code = c->from->store->hints.can_list
+                            ? zb__keys_below(c->from->store, path, "zarr.json", give_object, c, err)
                             : zb__named_keys(c->from, path, copy_if_there, c, err);
     if (code)
         return code;
@@ -100,8 +100,9 @@ static enum zb_code give_hidden_array(zb__copying *c, const char *path, zb_error
 
 static enum zb_code give_hidden(zb__copying *c, const char *path, zb_error *err) {
     zb__names hidden;
-    enum zb_code code = c->from->hints.can_list ? zb__hidden_at(c->from, path, &hidden, err)
-                                                : zb__named_hidden(c->from, path, &hidden, err);
+    enum zb_code code = c->from->store->hints.can_list
+                            ? zb__hidden_at(c->from, path, &hidden, err)
+                            : zb__named_hidden(c->from, path, &hidden, err);
     for (size_t i = 0; i < hidden.count && !code; i++)
         code = give_hidden_array(c, hidden.name[i].text, err);
     zb__names_free(&hidden);
@@ -110,9 +111,9 @@ static enum zb_code give_hidden(zb__copying *c, const char *path, zb_error *err)
 
 /* All objects below an array but its document. */
 static enum zb_code give_array(zb__copying *c, const char *path, zb_error *err) {
-    if (c->from->hints.can_list) {
+    if (c->from->store->hints.can_list) {
         const enum zb_code code = c->undo ? ZB_OK : zb__chunk_prefixes_refuse(c->from, path, err);
-        return code ? code : zb__keys_below(c->from, path, "zarr.json", give_object, c, err);
+        return code ? code : zb__keys_below(c->from->store, path, "zarr.json", give_object, c, err);
     }
     enum zb_code code = zb__named_keys(c->from, path, copy_if_there, c, err);
     if (c->undo && code == ZB_EUNSUPPORTED) /* too many to ask for: none was copied */
@@ -133,7 +134,7 @@ static enum zb_code give_node(void *context, size_t item, zb__scratch *unused, z
 
 /* What a store that cannot list has is asked for many at once already. */
 static size_t listings(const zb__copying *c) {
-    return c->from->hints.can_list && zb__carrier_width(&c->carrier) ? LISTINGS : 0;
+    return c->from->store->hints.can_list && zb__carrier_width(&c->carrier) ? LISTINGS : 0;
 }
 
 enum zb_code zb__copy_objects(zb__copying *c, zb_error *err) {
@@ -168,7 +169,7 @@ static enum zb_code refuse_without_documents(const zb__copying *c, const char *p
                               "store %s: the nodes below /%s have no documents of their own, only "
                               "consolidated metadata describes them: copy the directory itself, or "
                               "make a zip archive of it",
-                              c->from->label, path)
+                              c->from->store->label, path)
                     : ZB_OK;
 }
 

@@ -23,7 +23,7 @@ enum zb__place {
 };
 
 typedef struct zb__copying {
-    zb_store *from, *to;
+    zb_hierarchy *from, *to;
     const char *from_path, *to_path;
     zb__older *older; /* NULL, or gets what is to be copied when a node is of version 2 */
     bool undo;        /* erase what was copied instead */

@@ -7,8 +7,8 @@
 
 #include "model/array.h"
 #include "node/node.h"
-#include "node/notes.h"
-#include "node/path.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/path.h"
 #include "write/budget.h"
 #include "write/senders.h"
 #include "zarrbridge/json.h"
@@ -37,10 +37,11 @@ static int take_node(void *context, const zb_entry *entry) {
     return g->code;
 }
 
-enum zb_code zb__named_nodes(zb_store *store, const char *path, zb__names *out, zb_error *err) {
+enum zb_code zb__named_nodes(zb_hierarchy *hierarchy, const char *path, zb__names *out,
+                             zb_error *err) {
     gathering g = {.out = out, .err = err};
     *out = (zb__names){.count = 0};
-    enum zb_code code = zb_node_each(store, path, take_node, &g, err);
+    enum zb_code code = zb_node_each(hierarchy, path, take_node, &g, err);
     code = g.code ? g.code : code;
     if (code)
         zb__names_free(out);
@@ -50,13 +51,13 @@ enum zb_code zb__named_nodes(zb_store *store, const char *path, zb__names *out, 
 /* ---- Hidden arrays ---- */
 
 /* An entry that names no array there is an error where the attribute is read, and none here. */
-static enum zb_code drop_missing(zb_store *store, zb__names *names, zb_error *err) {
+static enum zb_code drop_missing(zb_hierarchy *hierarchy, zb__names *names, zb_error *err) {
     enum zb_code code = ZB_OK;
     size_t count = 0;
     for (size_t i = 0; i < names->count; i++) {
         char kind = 0;
         if (!code)
-            code = zb__node_kind(store, names->name[i].text, &kind, err);
+            code = zb__node_kind(hierarchy, names->name[i].text, &kind, err);
         if (kind == 'a')
             names->name[count++] = names->name[i];
         else
@@ -81,10 +82,11 @@ static enum zb_code take_names(const char *path, const char *text, zb__names *ou
     return code;
 }
 
-enum zb_code zb__named_hidden(zb_store *store, const char *path, zb__names *out, zb_error *err) {
+enum zb_code zb__named_hidden(zb_hierarchy *hierarchy, const char *path, zb__names *out,
+                              zb_error *err) {
     zb_node *node = NULL;
     *out = (zb__names){.count = 0};
-    enum zb_code code = zb_node_open(store, path, &node, err);
+    enum zb_code code = zb_node_open(hierarchy, path, &node, err);
     if (code)
         return code;
     const zb_json *attributes = zb_node_attributes(node);
@@ -94,7 +96,7 @@ enum zb_code zb__named_hidden(zb_store *store, const char *path, zb__names *out,
     else if (attributes)
         code = zb_fail(err, ZB_ENOMEM, "no memory for attributes");
     if (!code)
-        code = drop_missing(store, out, err);
+        code = drop_missing(hierarchy, out, err);
     free(text);
     zb_node_release(node);
     return code;
@@ -162,8 +164,9 @@ static enum zb_code ask_for_all(const asking *a, zb_error *err) {
     enum zb_code code = count_chunks(a->array, &count, err);
     if (code)
         return code;
-    zb__senders *threads = zb__senders_open(
-        ask, (void *)(uintptr_t)a, zb__sender_count(a->array->store, bytes_of_chunk(a->array)));
+    zb__senders *threads =
+        zb__senders_open(ask, (void *)(uintptr_t)a,
+                         zb__sender_count(zb__node_store(a->array), bytes_of_chunk(a->array)));
     for (size_t i = 0; i < count && !code; i++)
         code =
             threads ? zb__senders_give(threads, i, err) : ask((void *)(uintptr_t)a, i, NULL, err);
@@ -171,10 +174,10 @@ static enum zb_code ask_for_all(const asking *a, zb_error *err) {
     return code ? code : last;
 }
 
-enum zb_code zb__named_keys(zb_store *store, const char *path, zb__key_fn fn, void *context,
+enum zb_code zb__named_keys(zb_hierarchy *hierarchy, const char *path, zb__key_fn fn, void *context,
                             zb_error *err) {
     zb_node *array = NULL;
-    enum zb_code code = zb_node_open(store, path, &array, err);
+    enum zb_code code = zb_node_open(hierarchy, path, &array, err);
     if (code)
         return code;
     const asking a = {.array = array, .fn = fn, .context = context};

@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-#include "change/hierarchy.h"
-#include "node/notes.h"
-#include "node/path.h"
+#include "change/put.h"
+#include "hierarchy/hierarchy.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/path.h"
 #include "node/walk.h"
-#include "zarrbridge/sys/store.h"
 
 static char *key_at(const char *path, zb_error *err) {
     char *key = zb__path_join(path, ZB__NOTE_COPY);
@@ -16,23 +16,24 @@ static char *key_at(const char *path, zb_error *err) {
     return key;
 }
 
-enum zb_code zb__copy_note_find(zb_store *store, const char *path, bool *out, zb_error *err) {
+enum zb_code zb__copy_note_find(zb_hierarchy *hierarchy, const char *path, bool *out,
+                                zb_error *err) {
     zb_object_info info;
     char *key = key_at(path, err);
     if (!key)
         return ZB_ENOMEM;
-    enum zb_code code = zb_store_stat(store, key, &info, err);
+    enum zb_code code = zb_store_stat(hierarchy->store, key, &info, err);
     free(key);
     *out = code == ZB_OK;
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
-enum zb_code zb__copy_note(zb_store *store, const char *path, bool put, zb_error *err) {
+enum zb_code zb__copy_note(zb_hierarchy *hierarchy, const char *path, bool put, zb_error *err) {
     char *key = key_at(path, err);
     if (!key)
         return ZB_ENOMEM;
-    enum zb_code code =
-        put ? zb__document_put(store, key, "", 0, err) : zb_store_erase(store, key, err);
+    enum zb_code code = put ? zb__document_put(hierarchy, key, "", 0, err)
+                            : zb_store_erase(hierarchy->store, key, err);
     free(key);
     return code;
 }
@@ -47,13 +48,13 @@ static enum zb_code refuse(void *context, const char *key, zb_error *err) {
                          key);
 }
 
-enum zb_code zb__place_refuse_others(zb_store *store, const char *path, zb_error *err) {
+enum zb_code zb__place_refuse_others(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     zb_object_info info;
     bool is_noted = false;
-    enum zb_code code = zb__copy_note_find(store, path, &is_noted, err);
+    enum zb_code code = zb__copy_note_find(hierarchy, path, &is_noted, err);
     if (code || is_noted)
         return code;
-    if (*path && zb_store_stat(store, path, &info, NULL) == ZB_OK)
+    if (*path && zb_store_stat(hierarchy->store, path, &info, NULL) == ZB_OK)
         return refuse(NULL, path, err);
-    return zb__keys_below(store, path, NULL, refuse, NULL, err);
+    return zb__keys_below(hierarchy->store, path, NULL, refuse, NULL, err);
 }

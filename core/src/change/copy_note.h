@@ -6,16 +6,17 @@
 
 #include <stdbool.h>
 
-#include "zarrbridge/store.h"
+#include "zarrbridge/hierarchy.h"
 
 /* Whether the note is there. */
-enum zb_code zb__copy_note_find(zb_store *store, const char *path, bool *out, zb_error *err);
+enum zb_code zb__copy_note_find(zb_hierarchy *hierarchy, const char *path, bool *out,
+                                zb_error *err);
 
 /* Puts the note at the path, or erases it. */
-enum zb_code zb__copy_note(zb_store *store, const char *path, bool put, zb_error *err);
+enum zb_code zb__copy_note(zb_hierarchy *hierarchy, const char *path, bool put, zb_error *err);
 
 /* ZB_ECONFLICT when another program's files are in the place of a new node: nothing replaces them,
    nor do they become a part of it. Where the note is, they are left-overs. The store can list. */
-enum zb_code zb__place_refuse_others(zb_store *store, const char *path, zb_error *err);
+enum zb_code zb__place_refuse_others(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
 #endif

@@ -15,7 +15,7 @@
 #include "model/build.h"
 #include "node/current.h"
 #include "node/node.h"
-#include "node/path.h"
+#include "hierarchy/path.h"
 #include "node/reserved.h"
 #include "node/v2.h"
 #include "node/walk.h"
@@ -26,9 +26,9 @@
    array, so they are erased first. Other files are the user's, and stay. */
 enum zb_code zb__array_clear_place(const zb_node *node, zb_error *err) {
     zb__names nodes;
-    if (!node->store->hints.can_list)
+    if (!node->hierarchy->store->hints.can_list)
         return ZB_OK;
-    enum zb_code code = zb__nodes_at(node->store, node->path, &nodes, err);
+    enum zb_code code = zb__nodes_at(node->hierarchy, node->path, &nodes, err);
     if (!code && nodes.count > 0)
         code = zb_fail(err, ZB_ECONFLICT, "there is a node below, /%s", nodes.name[0].text);
     zb__names_free(&nodes);
@@ -39,11 +39,11 @@ enum zb_code zb__array_clear_place(const zb_node *node, zb_error *err) {
 static enum zb_code take_place(zb__change *change, const zb_node *node, zb_error *err) {
     enum zb_code code = zb__change_expect_none(change, node->path, err);
     if (!code)
-        code = zb__killed_copy_erase(node->store, node->path, err);
+        code = zb__killed_copy_erase(node->hierarchy, node->path, err);
     if (!code && node->array) {
         code = zb__array_clear_place(node, err);
         if (code)
-            zb__node_blame(node->store, "array", node->path, code, err);
+            zb__node_blame(node->hierarchy, "array", node->path, code, err);
     }
     return code;
 }
@@ -79,9 +79,9 @@ static enum zb_code put_hidden(zb__change *change, const zb_node *node, const zb
         code = zb__document_stat(owner, 0, &info, err);
     if (code == ZB_ENOTFOUND)
         code = zb_fail(err, ZB_ECONFLICT, "its owner has been deleted");
-    if (!code && !zb_store_is_absent(node->store, node->path))
+    if (!code && !zb_store_is_absent(node->hierarchy->store, node->path))
         code = zb__change_expect_none(change, node->path, err);
-    return code ? code : zb__node_put(node->store, node->path, text, size, err);
+    return code ? code : zb__node_put(node->hierarchy, node->path, text, size, err);
 }
 
 /* Stores a node that is not there yet; owner: of a hidden array, else NULL. The order of the
@@ -89,7 +89,7 @@ static enum zb_code put_hidden(zb__change *change, const zb_node *node, const zb
 static enum zb_code store_node(zb_node *node, const zb_node *owner, const char *text, size_t size,
                                zb_error *err) {
     zb__change change;
-    enum zb_code code = zb__change_begin(node->store, &change, err);
+    enum zb_code code = zb__change_begin(node->hierarchy, &change, err);
     if (code)
         return code;
     code = owner ? put_hidden(&change, node, owner, text, size, err)
@@ -100,14 +100,14 @@ static enum zb_code store_node(zb_node *node, const zb_node *owner, const char *
 }
 
 /* Takes over the document. */
-static enum zb_code create(zb_store *store, const char *path, const zb_node *owner, zb__built built,
-                           zb_node **out, zb_error *err) {
+static enum zb_code create(zb_hierarchy *hierarchy, const char *path, const zb_node *owner,
+                           zb__built built, zb_node **out, zb_error *err) {
     zb_node *node;
     enum zb_code code = zb__as_argument(
-        zb__node_make_parsed(store, path, built.text, built.size, built.json, &node, err), err);
+        zb__node_make_parsed(hierarchy, path, built.text, built.size, built.json, &node, err), err);
     if (!code && node->array && node->array->is_cut) {
         zb_node_release(node);
-        code = zb__node_blame(store, "array", path,
+        code = zb__node_blame(hierarchy, "array", path,
                               zb_fail(err, ZB_EINVAL,
                                       "codecs: chunk_shape of sharding_indexed: expected a divisor "
                                       "of the shard's extent along each dimension"),
@@ -129,40 +129,40 @@ static enum zb_code create(zb_store *store, const char *path, const zb_node *own
     return code;
 }
 
-enum zb_code zb__group_create_copy(zb_store *store, const char *path, const char *attributes,
-                                   zb_node **out, zb_error *err) {
+enum zb_code zb__group_create_copy(zb_hierarchy *hierarchy, const char *path,
+                                   const char *attributes, zb_node **out, zb_error *err) {
     zb__built built;
     enum zb_code code = zb__path_check_copy(path, err);
     if (!code)
         code = zb__build_group(attributes, &built, err);
     if (code)
-        return zb__node_blame(store, "group", path, code, err);
-    return create(store, path, NULL, built, out, err);
+        return zb__node_blame(hierarchy, "group", path, code, err);
+    return create(hierarchy, path, NULL, built, out, err);
 }
 
-enum zb_code zb__array_create_copy(zb_store *store, const char *path, const zb_array_spec *spec,
-                                   zb_node **out, zb_error *err) {
+enum zb_code zb__array_create_copy(zb_hierarchy *hierarchy, const char *path,
+                                   const zb_array_spec *spec, zb_node **out, zb_error *err) {
     zb__built built;
     enum zb_code code = zb__path_check_copy(path, err);
     if (!code)
         code = zb__build_array(spec, &built, err);
     if (code)
-        return zb__node_blame(store, "array", path, code, err);
-    return create(store, path, NULL, built, out, err);
+        return zb__node_blame(hierarchy, "array", path, code, err);
+    return create(hierarchy, path, NULL, built, out, err);
 }
 
-enum zb_code zb_group_create(zb_store *store, const char *path, const char *attributes,
+enum zb_code zb_group_create(zb_hierarchy *hierarchy, const char *path, const char *attributes,
                              zb_node **out, zb_error *err) {
     enum zb_code code = zb__path_check_new(path, err);
-    return code ? zb__node_blame(store, "group", path, code, err)
-                : zb__group_create_copy(store, path, attributes, out, err);
+    return code ? zb__node_blame(hierarchy, "group", path, code, err)
+                : zb__group_create_copy(hierarchy, path, attributes, out, err);
 }
 
-enum zb_code zb_array_create(zb_store *store, const char *path, const zb_array_spec *spec,
+enum zb_code zb_array_create(zb_hierarchy *hierarchy, const char *path, const zb_array_spec *spec,
                              zb_node **out, zb_error *err) {
     enum zb_code code = zb__path_check_new(path, err);
-    return code ? zb__node_blame(store, "array", path, code, err)
-                : zb__array_create_copy(store, path, spec, out, err);
+    return code ? zb__node_blame(hierarchy, "array", path, code, err)
+                : zb__array_create_copy(hierarchy, path, spec, out, err);
 }
 
 enum zb_code zb_hidden_create(const zb_node *owner, const char *name, const zb_array_spec *spec,
@@ -174,8 +174,9 @@ enum zb_code zb_hidden_create(const zb_node *owner, const char *name, const zb_a
         code = zb_node_may_change(owner, err);
     if (!code)
         code = zb__build_array(spec, &built, err);
-    code = code ? zb__node_blame(owner->store, "hidden array", path ? path : owner->path, code, err)
-                : create(owner->store, path, owner, built, out, err);
+    code = code ? zb__node_blame(owner->hierarchy, "hidden array", path ? path : owner->path, code,
+                                 err)
+                : create(owner->hierarchy, path, owner, built, out, err);
     free(path);
     return code;
 }

@@ -12,9 +12,9 @@ enum zb_code zb__array_clear_place(const zb_node *node, zb_error *err);
 
 /* zb_group_create and zb_array_create for a copy, which has the name of its source
    (zb__path_check_copy). */
-enum zb_code zb__group_create_copy(zb_store *store, const char *path, const char *attributes,
-                                   zb_node **out, zb_error *err);
-enum zb_code zb__array_create_copy(zb_store *store, const char *path, const zb_array_spec *spec,
-                                   zb_node **out, zb_error *err);
+enum zb_code zb__group_create_copy(zb_hierarchy *hierarchy, const char *path,
+                                   const char *attributes, zb_node **out, zb_error *err);
+enum zb_code zb__array_create_copy(zb_hierarchy *hierarchy, const char *path,
+                                   const zb_array_spec *spec, zb_node **out, zb_error *err);
 
 #endif

@@ -14,15 +14,14 @@
 
 #include "base/names.h"
 #include "base/token.h"
-#include "change/copy_note.h"
 #include "change/draft_note.h"
 #include "change/draft_seal.h"
 #include "change/draft_state.h"
-#include "change/hierarchy.h"
+#include "hierarchy/turn.h"
 #include "change/remove.h"
-#include "node/notes.h"
+#include "hierarchy/notes.h"
 #include "store/by_threads.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 static zb__draft *draft_of(zb_store *store) {
     return (zb__draft *)store;
@@ -362,9 +361,10 @@ static int note_other(void *context, const zb_list_entry *entry) {
     return *(bool *)context;
 }
 
-/* A store that was given up, and of which all has been erased, leaves no note either. */
-static void end(zb_store *store) {
-    zb__draft *d = draft_of(store);
+/* A store that was given up, and of which all has been erased, leaves no note either. The draft
+   itself ends as a store. */
+static void end(zb_seal *seal) {
+    zb__draft *d = zb__draft_of_seal(seal);
     bool has_others = false;
     if (!zb__draft_passes(d) && atomic_load(&d->is_noted) &&
         zb_store_list(d->inner, "", note_other, &has_others, NULL) == ZB_OK && !has_others)
@@ -415,8 +415,11 @@ static enum zb_code look(zb_store *store, bool *is_new, bool *is_noted, zb_error
     zb_object_info info;
     *is_noted = false;
     enum zb_code code = zb_store_list(store, "", note_any, &is_some, err);
-    if (!code && is_some)
-        code = zb__copy_note_find(store, "", is_noted, err);
+    if (!code && is_some) {
+        code = zb_store_stat(store, ZB__NOTE_COPY, &info, err);
+        *is_noted = code == ZB_OK;
+        code = code == ZB_ENOTFOUND ? ZB_OK : code;
+    }
     *is_new = !is_some || *is_noted;
     if (code || !*is_noted)
         return code;
@@ -428,14 +431,19 @@ static enum zb_code look(zb_store *store, bool *is_new, bool *is_noted, zb_error
 /* The note first: should that program live, it puts nothing more. */
 static enum zb_code take_over(zb__draft *d, zb_error *err) {
     zb_lock *lock;
+    zb_hierarchy *there = NULL;
     enum zb_code code = zb__draft_note_put(d, true, err);
     if (!code)
-        code = zb__hierarchy_lock(d->inner, &lock, err);
-    if (code)
-        return code;
-    code = zb__left_overs_erase(d->inner, "", err);
-    atomic_store(&d->has_left, true);
-    return zb__hierarchy_unlock(lock, code, err);
+        code = zb_hierarchy_over(zb_store_retain(d->inner), &there, err);
+    if (!code)
+        code = zb__hierarchy_lock(there, &lock, err);
+    if (!code) {
+        code = zb__left_overs_erase(there, "", err);
+        atomic_store(&d->has_left, true);
+        code = zb__hierarchy_unlock(lock, code, err);
+    }
+    zb_hierarchy_release(there);
+    return code;
 }
 
 static enum zb_code draft_new(zb_store *inner, zb__draft **out, zb_error *err) {
@@ -458,27 +466,35 @@ static enum zb_code draft_new(zb_store *inner, zb__draft **out, zb_error *err) {
     }
     d->inner = zb_store_retain(inner);
     d->seal = (zb_seal){.run = zb__draft_seal, .end = end};
-    d->base.seal = &d->seal;
     *out = d;
     return ZB_OK;
 }
 
-enum zb_code zb__draft_begin(zb_store **store, zb_error *err) {
+/* *out: NULL where there is a store already. */
+static enum zb_code draft_around(zb_store *store, zb__draft **out, zb_error *err) {
     bool is_new, is_noted;
-    zb__draft *d = NULL;
-    enum zb_code code = look(*store, &is_new, &is_noted, err);
+    *out = NULL;
+    enum zb_code code = look(store, &is_new, &is_noted, err);
     if (code || !is_new)
         return code;
-    code = draft_new(*store, &d, err);
+    code = draft_new(store, out, err);
     if (!code && is_noted)
-        code = take_over(d, err);
+        code = take_over(*out, err);
     else if (!code)
-        d->was_empty = true;
-    if (code) {
-        zb_store_release(d ? &d->base : NULL);
-        return code;
-    }
-    zb_store_release(*store);
-    *store = &d->base;
-    return ZB_OK;
+        (*out)->was_empty = true;
+    if (code && *out)
+        zb_store_release(&(*out)->base);
+    return code;
+}
+
+enum zb_code zb__draft_begin(zb_store *store, zb_hierarchy **out, zb_error *err) {
+    zb__draft *d;
+    enum zb_code code = draft_around(store, &d, err);
+    if (code || d)
+        zb_store_release(store); /* the draft has its own reference */
+    if (!code)
+        code = zb_hierarchy_over(d ? &d->base : store, out, err);
+    if (!code && d)
+        zb_hierarchy_set_seal(*out, &d->seal);
+    return code;
 }

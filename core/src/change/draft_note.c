@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "change/draft_note.h"
 
-#include "change/copy_note.h"
-#include "node/notes.h"
+#include "hierarchy/notes.h"
 
 enum zb_code zb__draft_lose(zb__draft *d, zb_error *err) {
     atomic_store(&d->is_lost, true);
@@ -51,5 +50,5 @@ enum zb_code zb__draft_note_put(zb__draft *d, bool takes_over, zb_error *err) {
 void zb__draft_note_drop(zb__draft *d) {
     bool is_there, is_ours;
     if (zb__draft_note_look(d, &is_there, &is_ours, NULL) == ZB_OK && is_ours)
-        (void)zb__copy_note(d->inner, "", false, NULL);
+        (void)zb_store_erase(d->inner, ZB__NOTE_COPY, NULL);
 }

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "change/copy_note.h"
 #include "change/draft_note.h"
 #include "change/draft_state.h"
-#include "change/hierarchy.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/turn.h"
 #include "node/walk.h"
 #include "write/key_senders.h"
 #include "write/senders.h"
@@ -94,12 +94,12 @@ static enum zb_code store_by_depth(zb__draft *d, const zb__names *keys, zb_error
     return code;
 }
 
-static enum zb_code store_documents(zb__draft *d, zb_error *err) {
+static enum zb_code store_documents(zb__draft *d, zb_hierarchy *hierarchy, zb_error *err) {
     zb__names keys = {.count = 0};
     zb_lock *lock = NULL;
     enum zb_code code = zb__keys_below(d->held, "", NULL, take_key, &keys, err);
     if (!code)
-        code = zb__hierarchy_lock(d->inner, &lock, err);
+        code = zb__hierarchy_lock(hierarchy, &lock, err);
     if (!code && atomic_load(&d->is_noted))
         code = zb__draft_note_check(d, err);
     if (!code)
@@ -113,17 +113,17 @@ static enum zb_code store_documents(zb__draft *d, zb_error *err) {
     return code;
 }
 
-enum zb_code zb__draft_seal(zb_store *store, zb_error *err) {
-    zb__draft *d = (zb__draft *)store;
+enum zb_code zb__draft_seal(zb_seal *seal, zb_hierarchy *hierarchy, zb_error *err) {
+    zb__draft *d = zb__draft_of_seal(seal);
     zb_object_info info;
     if (zb__draft_passes(d) || zb_store_stat(d->held, "zarr.json", &info, NULL))
         return ZB_OK;
-    enum zb_code code = store_documents(d, err);
+    enum zb_code code = store_documents(d, hierarchy, err);
     if (code && atomic_load(&d->is_lost)) /* the store there is another program's */
         zb__draft_note_drop(d);
     if (code)
         return code;
     atomic_store(&d->state, ZB__PASSES);
     (void)zb_store_erase_below(d->tried, "", NULL); /* which is memory */
-    return atomic_load(&d->is_noted) ? zb__copy_note(d->inner, "", false, err) : ZB_OK;
+    return atomic_load(&d->is_noted) ? zb_store_erase(d->inner, ZB__NOTE_COPY, err) : ZB_OK;
 }

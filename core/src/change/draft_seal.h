@@ -3,10 +3,10 @@
 #ifndef ZB_CHANGE_DRAFT_SEAL_H
 #define ZB_CHANGE_DRAFT_SEAL_H
 
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 /* As run() of zb_seal. From then on the draft passes everything on; without a root's document
    nothing happens. */
-enum zb_code zb__draft_seal(zb_store *draft, zb_error *err);
+enum zb_code zb__draft_seal(zb_seal *seal, zb_hierarchy *hierarchy, zb_error *err);
 
 #endif

@@ -5,9 +5,10 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/token.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 enum zb__draft_state {
     ZB__HOLDS,  /* all documents */
@@ -29,6 +30,10 @@ typedef struct zb__draft {
     atomic_bool is_lost;  /* another program makes a store there, or has made one */
     char token[ZB__TOKEN_SIZE];
 } zb__draft;
+
+static inline zb__draft *zb__draft_of_seal(zb_seal *seal) {
+    return (zb__draft *)(void *)((char *)seal - offsetof(zb__draft, seal));
+}
 
 static inline bool zb__draft_passes(const zb__draft *d) {
     return atomic_load(&d->state) == ZB__PASSES;

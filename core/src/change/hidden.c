@@ -6,8 +6,8 @@
 
 #include "change/change.h"
 #include "node/node.h"
-#include "node/notes.h"
-#include "node/path.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/path.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 
@@ -30,7 +30,7 @@ enum zb_code zb_hidden_open(const zb_node *owner, const char *name, zb_node **ou
     char *path;
     enum zb_code code = zb__hidden_path(owner, name, &path, err);
     if (!code)
-        code = zb_node_open(owner->store, path, out, err);
+        code = zb_node_open(owner->hierarchy, path, out, err);
     free(path);
     return code;
 }
@@ -40,9 +40,10 @@ enum zb_code zb_hidden_delete(const zb_node *owner, const char *name, zb_error *
     char *path;
     enum zb_code code = zb__hidden_path(owner, name, &path, err);
     if (!code)
-        code = zb__change_begin(owner->store, &change, err);
+        code = zb__change_begin(owner->hierarchy, &change, err);
     if (!code)
-        code = zb__change_end(&change, zb_store_erase_below(owner->store, path, err), err);
+        code =
+            zb__change_end(&change, zb_store_erase_below(owner->hierarchy->store, path, err), err);
     free(path);
     return code;
 }

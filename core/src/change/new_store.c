@@ -18,33 +18,34 @@
 #include "change/draft.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/aside.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 /* ---- Zip archives ---- */
 
 typedef struct new_archive {
-    zb_seal base; /* first: the store knows this part */
+    zb_seal base; /* first: the hierarchy knows this part */
     zb_aside aside;
     uint64_t packed; /* the store's count of changes by then */
 } new_archive;
 
 /* Packing flushes, which counts as a change. */
-static enum zb_code seal(zb_store *store, zb_error *err) {
-    new_archive *n = (new_archive *)store->seal;
+static enum zb_code seal(zb_seal *base, zb_hierarchy *hierarchy, zb_error *err) {
+    new_archive *n = (new_archive *)base;
+    zb_store *store = zb_hierarchy_store(hierarchy);
     zb_object_info info;
     if (zb_store_changes(store) == n->packed)
         return ZB_OK;
     enum zb_code code = zb_store_stat(store, "zarr.json", &info, err);
     if (code)
         return code == ZB_ENOTFOUND ? ZB_OK : code;
-    code = zb_store_pack(store, store->label, err);
+    code = zb_hierarchy_pack(hierarchy, store->label, err);
     if (!code)
         n->packed = zb_store_changes(store);
     return code;
 }
 
-static void end(zb_store *store) {
-    new_archive *n = (new_archive *)store->seal;
+static void end(zb_seal *base) {
+    new_archive *n = (new_archive *)base;
     zb_aside_remove(&n->aside);
     free(n);
 }
@@ -62,7 +63,7 @@ static enum zb_code name_archive(zb_store *store, const char *path, const char *
     return ZB_OK;
 }
 
-static enum zb_code create_archive(const char *path, zb_store **out, zb_error *err) {
+static enum zb_code create_archive(const char *path, zb_hierarchy **out, zb_error *err) {
     new_archive *n = calloc(1, sizeof *n);
     if (!n)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");
@@ -70,18 +71,19 @@ static enum zb_code create_archive(const char *path, zb_store **out, zb_error *e
     enum zb_code code = zb_aside_make(path, true, &n->aside, err);
     if (!code)
         code = zb_store_open_fs(n->aside.path, &store, err);
-    if (!code)
-        code = name_archive(store, path, n->aside.path, err);
-    if (code) {
+    if (!code && (code = name_archive(store, path, n->aside.path, err)))
         zb_store_release(store);
+    if (!code) {
+        n->packed = zb_store_changes(store);
+        code = zb_hierarchy_over(store, out, err);
+    }
+    if (code) {
         zb_aside_remove(&n->aside);
         free(n);
         return code;
     }
     n->base = (zb_seal){.run = seal, .end = end};
-    n->packed = zb_store_changes(store);
-    store->seal = &n->base;
-    *out = store;
+    zb_hierarchy_set_seal(*out, &n->base);
     return ZB_OK;
 }
 
@@ -95,32 +97,33 @@ static enum zb_code not_changed(const char *url, zb_error *err) {
                    (int)zb__url_path_end(url), url);
 }
 
-static enum zb_code create_url(const char *name, const zb_store_settings *settings, zb_store **out,
-                               zb_error *err) {
-    enum zb_code code =
-        settings ? zb_store_open_with(name, settings, out, err) : zb_store_open(name, out, err);
+static enum zb_code create_url(const char *name, const zb_store_settings *settings,
+                               zb_hierarchy **out, zb_error *err) {
+    const zb_store_settings none = {.options = NULL};
+    zb_store *store = NULL;
+    enum zb_code code = zb_store_open_with(name, settings ? settings : &none, &store, err);
     if (code == ZB_ENOTFOUND) /* an archive: no other store is looked for when it is opened */
         return not_changed(name, err);
     if (code)
         return code;
-    code = (*out)->ops->put ? zb__draft_begin(out, err) : not_changed(name, err);
-    if (!code)
-        return ZB_OK;
-    zb_store_release(*out);
-    *out = NULL;
-    return code;
+    if (store->ops->put)
+        return zb__draft_begin(store, out, err);
+    zb_store_release(store);
+    return not_changed(name, err);
 }
 
 /* An empty file, as programs make it to have a name for themselves, gives way to a directory. */
-static enum zb_code create_directory(const char *path, zb_store **out, zb_error *err) {
+static enum zb_code create_directory(const char *path, zb_hierarchy **out, zb_error *err) {
     struct stat info;
+    zb_store *store;
     if (lstat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0 && unlink(path) != 0)
         return zb_fail_errno(err, errno, "cannot replace the empty file '%s'", path);
-    return zb_store_create_fs(path, out, err);
+    enum zb_code code = zb_store_create_fs(path, &store, err);
+    return code ? code : zb_hierarchy_over(store, out, err);
 }
 
-enum zb_code zb_store_create(const char *name, const zb_store_settings *settings, zb_store **out,
-                             zb_error *err) {
+enum zb_code zb_hierarchy_create(const char *name, const zb_store_settings *settings,
+                                 zb_hierarchy **out, zb_error *err) {
     if (zb_name_is_url(name))
         return create_url(name, settings, out, err);
     return zb_path_becomes_zip(name) ? create_archive(name, out, err)

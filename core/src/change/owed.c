@@ -5,7 +5,7 @@
  *     put note | put document without block | changes ... | put document with block | erase note
  *
  * A note beside a document that has a block means nothing. A note that a killed process has left
- * makes the next writer, or zb_store_repair, put the block back.
+ * makes the next writer, or zb_hierarchy_repair, put the block back.
  *
  * Only paths are remembered of changes. What stands in the store when a block is put back decides,
  * so that changes that failed half-way, or were made by others between, do no harm.
@@ -22,12 +22,13 @@
 #include "base/names.h"
 #include "base/token.h"
 #include "change/consolidated.h"
-#include "change/hierarchy.h"
+#include "change/put.h"
 #include "node/document.h"
 #include "node/node.h"
-#include "node/notes.h"
-#include "node/path.h"
-#include "store/state.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/path.h"
+#include "hierarchy/hierarchy.h"
+#include "hierarchy/turn.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
@@ -42,7 +43,7 @@ typedef struct debt {
 } debt;
 
 typedef struct owed {
-    zb_later base; /* first: the store knows this part */
+    zb__later base; /* first: the hierarchy knows this part */
     pthread_mutex_t lock;
     zb__fork_guard guard; /* of lock */
     debt *first;          /* guarded by lock */
@@ -90,46 +91,46 @@ static char *note_key(const char *path, zb_error *err) {
     return key;
 }
 
-static enum zb_code note_put(zb_store *store, const debt *d, zb_error *err) {
+static enum zb_code note_put(zb_hierarchy *hierarchy, const debt *d, zb_error *err) {
     char *key = note_key(d->path, err);
     if (!key)
         return ZB_ENOMEM;
-    enum zb_code code = zb__document_put(store, key, d->token, strlen(d->token), err);
+    enum zb_code code = zb__document_put(hierarchy, key, d->token, strlen(d->token), err);
     free(key);
-    return code ? zb__node_blame(store, "group", d->path, code, err) : ZB_OK;
+    return code ? zb__node_blame(hierarchy, "group", d->path, code, err) : ZB_OK;
 }
 
-enum zb_code zb__owed_forget(zb_store *store, const char *path, zb_error *err) {
+enum zb_code zb__owed_forget(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     char *key = note_key(path, err);
     if (!key)
         return ZB_ENOMEM;
-    enum zb_code code = zb_store_erase(store, key, err);
+    enum zb_code code = zb_store_erase(hierarchy->store, key, err);
     free(key);
     return code;
 }
 
 /* *there: a note stands beside the group's document; *ours: it says this token. */
-static enum zb_code note_look(zb_store *store, const char *path, const char *token, bool *there,
-                              bool *ours, zb_error *err) {
+static enum zb_code note_look(zb_hierarchy *hierarchy, const char *path, const char *token,
+                              bool *there, bool *ours, zb_error *err) {
     char *key = note_key(path, err);
     if (!key)
         return ZB_ENOMEM;
     enum zb_code code = ZB_OK;
     *there = *ours = false;
     /* Absent in the usual case: in a local store the cheaper question. */
-    if (!store->hints.is_local || !zb_store_is_absent(store, key))
-        code = zb__note_look(store, key, token, there, ours, err);
+    if (!hierarchy->store->hints.is_local || !zb_store_is_absent(hierarchy->store, key))
+        code = zb__note_look(hierarchy->store, key, token, there, ours, err);
     free(key);
-    return code ? zb__node_blame(store, "group", path, code, err) : ZB_OK;
+    return code ? zb__node_blame(hierarchy, "group", path, code, err) : ZB_OK;
 }
 
 /* ---- The list ----------------------------------------------------------------------------- */
 
-static owed *owed_of(zb_store *store) {
-    return (owed *)zb__store_later(store);
+static owed *owed_of(zb_hierarchy *hierarchy) {
+    return (owed *)atomic_load(&hierarchy->later);
 }
 
-static void owed_free(zb_later *later) {
+static void owed_free(zb__later *later) {
     owed *o = (owed *)later;
     zb__fork_guard_remove(&o->guard);
     while (o->first) {
@@ -141,26 +142,27 @@ static void owed_free(zb_later *later) {
     free(o);
 }
 
-static enum zb_code run_all(zb_store *store, zb_error *err) {
-    return zb__owed_settle(store, "", err);
+static enum zb_code run_all(zb_hierarchy *hierarchy, zb_error *err) {
+    return zb__owed_settle(hierarchy, "", err);
 }
 
 /* Makes the list at the store's first debt. */
-static enum zb_code owed_make(zb_store *store, owed **out, zb_error *err) {
-    *out = owed_of(store);
+static enum zb_code owed_make(zb_hierarchy *hierarchy, owed **out, zb_error *err) {
+    *out = owed_of(hierarchy);
     if (*out)
         return ZB_OK;
     owed *o = calloc(1, sizeof *o);
     if (!o)
         return zb_fail(err, ZB_ENOMEM, "out of memory for consolidated metadata");
-    o->base = (zb_later){.run = run_all, .free = owed_free};
+    o->base = (zb__later){.run = run_all, .free = owed_free};
     pthread_mutex_init(&o->lock, NULL);
     o->guard.lock = &o->lock;
     zb__fork_guard_add(&o->guard);
     *out = o;
-    if (!zb__store_set_later(store, &o->base)) {
+    zb__later *none = NULL;
+    if (!atomic_compare_exchange_strong(&hierarchy->later, &none, &o->base)) {
         owed_free(&o->base);
-        *out = owed_of(store);
+        *out = owed_of(hierarchy);
     }
     return ZB_OK;
 }
@@ -184,14 +186,15 @@ static void keep(owed *o, debt *d) {
 }
 
 /* old: NULL when it is not known. Taken over from a document that has been outlined. */
-static enum zb_code take_on(zb_store *store, const char *path, zb__document *old, zb_error *err) {
+static enum zb_code take_on(zb_hierarchy *hierarchy, const char *path, zb__document *old,
+                            zb_error *err) {
     owed *o;
     debt *d = NULL;
-    enum zb_code code = owed_make(store, &o, err);
+    enum zb_code code = owed_make(hierarchy, &o, err);
     if (!code)
         code = debt_new(path, &d, err);
     if (!code)
-        code = note_put(store, d, err);
+        code = note_put(hierarchy, d, err);
     if (code) {
         if (d)
             debt_free(d);
@@ -206,16 +209,16 @@ static enum zb_code take_on(zb_store *store, const char *path, zb__document *old
     return ZB_OK;
 }
 
-enum zb_code zb__owed_add(zb_store *store, const char *path, zb__document *document,
+enum zb_code zb__owed_add(zb_hierarchy *hierarchy, const char *path, zb__document *document,
                           zb_error *err) {
-    enum zb_code code = take_on(store, path, document, err);
+    enum zb_code code = take_on(hierarchy, path, document, err);
     zb__document_free(document);
     return code;
 }
 
 /* "" when the store owes no block of the group. */
-static void token_of(zb_store *store, const char *path, char token[ZB__TOKEN_SIZE]) {
-    owed *o = owed_of(store);
+static void token_of(zb_hierarchy *hierarchy, const char *path, char token[ZB__TOKEN_SIZE]) {
+    owed *o = owed_of(hierarchy);
     *token = '\0';
     if (!o)
         return;
@@ -226,18 +229,18 @@ static void token_of(zb_store *store, const char *path, char token[ZB__TOKEN_SIZ
     pthread_mutex_unlock(&o->lock);
 }
 
-enum zb_code zb__owed_join(zb_store *store, const char *path, zb_error *err) {
+enum zb_code zb__owed_join(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     char token[ZB__TOKEN_SIZE];
     bool there, ours;
-    token_of(store, path, token);
-    enum zb_code code = note_look(store, path, token, &there, &ours, err);
-    return code || !there || ours ? code : take_on(store, path, NULL, err);
+    token_of(hierarchy, path, token);
+    enum zb_code code = note_look(hierarchy, path, token, &there, &ours, err);
+    return code || !there || ours ? code : take_on(hierarchy, path, NULL, err);
 }
 
-enum zb_code zb__owed_tidy(zb_store *store, const char *path, zb_error *err) {
+enum zb_code zb__owed_tidy(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     bool there, ours;
-    enum zb_code code = note_look(store, path, "", &there, &ours, err);
-    return code || !there ? code : zb__owed_forget(store, path, err);
+    enum zb_code code = note_look(hierarchy, path, "", &there, &ours, err);
+    return code || !there ? code : zb__owed_forget(hierarchy, path, err);
 }
 
 /* ---- Changes ------------------------------------------------------------------------------ */
@@ -264,8 +267,9 @@ static void forget_names(debt *d, const char *path) {
     lose_track(d);
 }
 
-static void each_above(zb_store *store, const char *path, void (*act)(debt *, const char *)) {
-    owed *o = owed_of(store);
+static void each_above(zb_hierarchy *hierarchy, const char *path,
+                       void (*act)(debt *, const char *)) {
+    owed *o = owed_of(hierarchy);
     if (!o)
         return;
     pthread_mutex_lock(&o->lock);
@@ -276,52 +280,52 @@ static void each_above(zb_store *store, const char *path, void (*act)(debt *, co
     pthread_mutex_unlock(&o->lock);
 }
 
-void zb__owed_put(zb_store *store, const char *path) {
-    each_above(store, path, put_name);
+void zb__owed_put(zb_hierarchy *hierarchy, const char *path) {
+    each_above(hierarchy, path, put_name);
 }
 
-void zb__owed_erased(zb_store *store, const char *path) {
-    each_above(store, path, erase_name);
+void zb__owed_erased(zb_hierarchy *hierarchy, const char *path) {
+    each_above(hierarchy, path, erase_name);
 }
 
-void zb__owed_unsure(zb_store *store, const char *path) {
-    each_above(store, path, forget_names);
+void zb__owed_unsure(zb_hierarchy *hierarchy, const char *path) {
+    each_above(hierarchy, path, forget_names);
 }
 
 /* ---- Putting back ------------------------------------------------------------------------- */
 
 /* Gives the group's document its block again, unless that has a form that is not known, or is too
    large. */
-static enum zb_code put_block(zb_store *store, debt *d, bool ours, zb__document *group,
+static enum zb_code put_block(zb_hierarchy *hierarchy, debt *d, bool ours, zb__document *group,
                               zb_error *err) {
     zb__text_parts text = {.count = 0};
     enum zb_code code = ours && d->is_known
-                            ? zb__consolidated_update(store, d->path, group, &d->old, &d->put,
+                            ? zb__consolidated_update(hierarchy, d->path, group, &d->old, &d->put,
                                                       &d->erased, &text, err)
-                            : zb__consolidated_rebuild(store, d->path, group, &text, err);
+                            : zb__consolidated_rebuild(hierarchy, d->path, group, &text, err);
     if (code == ZB_EUNSUPPORTED || code == ZB_ELIMIT)
         return ZB_OK;
     if (!code && text.size <= zb_limits_get()->consolidated_bytes)
-        code = zb__node_put_parts(store, d->path, text.part, text.count, err);
+        code = zb__node_put_parts(hierarchy, d->path, text.part, text.count, err);
     zb__text_parts_free(&text);
     return code;
 }
 
 /* A group that has gone, cannot be read any more, or has got a block from another writer: nothing
    is owed. */
-static enum zb_code pay(zb_store *store, debt *d, zb_error *err) {
+static enum zb_code pay(zb_hierarchy *hierarchy, debt *d, zb_error *err) {
     zb__document group = {.text = NULL};
     bool there, ours;
-    enum zb_code code = note_look(store, d->path, d->token, &there, &ours, err);
+    enum zb_code code = note_look(hierarchy, d->path, d->token, &there, &ours, err);
     if (code || !there)
         return code;
-    code = zb__node_outline(store, d->path, &group, err);
+    code = zb__node_outline(hierarchy, d->path, &group, err);
     if (code == ZB_EFORMAT || code == ZB_ELIMIT || code == ZB_ENOTFOUND)
         return ZB_OK;
     if (!code && !zb__consolidated_has(&group))
-        code = put_block(store, d, ours, &group, err);
+        code = put_block(hierarchy, d, ours, &group, err);
     zb__document_free(&group);
-    return code ? code : zb__owed_forget(store, d->path, err);
+    return code ? code : zb__owed_forget(hierarchy, d->path, err);
 }
 
 /* Takes the debts at or below the path out of the list. */
@@ -349,18 +353,18 @@ static bool owes(owed *o) {
     return some;
 }
 
-enum zb_code zb__owed_settle(zb_store *store, const char *path, zb_error *err) {
-    owed *o = owed_of(store);
+enum zb_code zb__owed_settle(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
+    owed *o = owed_of(hierarchy);
     zb_lock *lock;
     if (!o || !owes(o))
         return ZB_OK;
-    enum zb_code code = zb__hierarchy_lock(store, &lock, err);
+    enum zb_code code = zb__hierarchy_lock(hierarchy, &lock, err);
     if (code)
         return code;
     for (debt *d = take(o, path), *next; d; d = next) {
         zb_error other;
         next = d->next;
-        enum zb_code failed = pay(store, d, code ? &other : err);
+        enum zb_code failed = pay(hierarchy, d, code ? &other : err);
         code = code ? code : failed;
         if (failed)
             keep(o, d);

@@ -15,31 +15,32 @@
 #define ZB_CHANGE_OWED_H
 
 #include "node/edit.h"
-#include "zarrbridge/store.h"
+#include "zarrbridge/hierarchy.h"
 
 /* Before the block is taken out of the document of the group at path: puts the note. Takes over the
    document, with its block. */
-enum zb_code zb__owed_add(zb_store *store, const char *path, zb__document *document, zb_error *err);
+enum zb_code zb__owed_add(zb_hierarchy *hierarchy, const char *path, zb__document *document,
+                          zb_error *err);
 
 /* Before a change below the group at path, which has no block: when a note says that one is owed by
    another store, this store owes it, too. */
-enum zb_code zb__owed_join(zb_store *store, const char *path, zb_error *err);
+enum zb_code zb__owed_join(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
 /* The group at path has a block: a note beside it, which a kill has left, goes. */
-enum zb_code zb__owed_tidy(zb_store *store, const char *path, zb_error *err);
+enum zb_code zb__owed_tidy(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
 /* For the blocks that are owed above: a document is going to come to the path, or to change there;
    all at or below the path has gone; or it is not sure what has happened. They do not fail. */
-void zb__owed_put(zb_store *store, const char *path);
-void zb__owed_erased(zb_store *store, const char *path);
-void zb__owed_unsure(zb_store *store, const char *path);
+void zb__owed_put(zb_hierarchy *hierarchy, const char *path);
+void zb__owed_erased(zb_hierarchy *hierarchy, const char *path);
+void zb__owed_unsure(zb_hierarchy *hierarchy, const char *path);
 
 /* Puts back the blocks that are owed at or below the path. Takes the lock. Blocks that cannot be
    written are still owed; those that cannot be made (a form that is not known, larger than
    consolidated_bytes) stay out. */
-enum zb_code zb__owed_settle(zb_store *store, const char *path, zb_error *err);
+enum zb_code zb__owed_settle(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
 /* Erases the note of the group at path. */
-enum zb_code zb__owed_forget(zb_store *store, const char *path, zb_error *err);
+enum zb_code zb__owed_forget(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
 #endif

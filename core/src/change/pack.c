@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Packing a store into a zip archive. */
+#include "hierarchy/hierarchy.h"
 #include "node/walk.h"
 #include "store/zip_write.h"
 #include "zarrbridge/change.h"
@@ -10,14 +11,15 @@ typedef struct packing {
 } packing;
 
 /* In an archive there are no empty directories, and the chunk would read as fill. */
-static enum zb_code refuse_prefixes(zb_store *store, zb_error *err) {
+static enum zb_code refuse_prefixes(zb_hierarchy *hierarchy, zb_error *err) {
     zb__names nodes;
-    enum zb_code code = store->hints.is_local ? zb__nodes_at(store, "", &nodes, err) : ZB_OK;
-    if (code || !store->hints.is_local)
+    enum zb_code code =
+        hierarchy->store->hints.is_local ? zb__nodes_at(hierarchy, "", &nodes, err) : ZB_OK;
+    if (code || !hierarchy->store->hints.is_local)
         return code;
     for (size_t i = 0; i < nodes.count && !code; i++)
         if (nodes.name[i].is_prefix)
-            code = zb__chunk_prefixes_refuse(store, nodes.name[i].text, err);
+            code = zb__chunk_prefixes_refuse(hierarchy, nodes.name[i].text, err);
     zb__names_free(&nodes);
     return code;
 }
@@ -27,16 +29,16 @@ static enum zb_code add_object(void *context, const char *key, zb_error *err) {
     return zb__zip_add(&p->writer, p->store, key, err);
 }
 
-enum zb_code zb_store_pack(zb_store *store, const char *path, zb_error *err) {
-    packing p = {.store = store};
-    enum zb_code code = store->ops->flush ? zb_store_flush(store, err) : ZB_OK;
+enum zb_code zb_hierarchy_pack(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
+    packing p = {.store = hierarchy->store};
+    enum zb_code code = hierarchy->store->ops->flush ? zb_hierarchy_flush(hierarchy, err) : ZB_OK;
     if (!code)
-        code = refuse_prefixes(store, err);
+        code = refuse_prefixes(hierarchy, err);
     if (!code)
         code = zb__zip_begin(&p.writer, path, err);
     if (code)
         return code;
-    code = zb__keys_below(store, "", NULL, add_object, &p, err);
+    code = zb__keys_below(hierarchy->store, "", NULL, add_object, &p, err);
     if (!code)
         return zb__zip_end(&p.writer, err);
     zb__zip_forget(&p.writer);

@@ -16,7 +16,7 @@
 #include "model/block.h"
 #include "node/document.h"
 #include "node/node.h"
-#include "node/path.h"
+#include "hierarchy/path.h"
 #include "node/v2.h"
 #include "node/walk.h"
 #include "write/key_senders.h"
@@ -27,7 +27,7 @@
 /* ---- Many at once on a network ---- */
 
 typedef struct erasing {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     zb__change *change; /* or NULL */
     const zb__names *nodes;
     zb__key_senders *keys; /* or NULL: one by one */
@@ -41,13 +41,15 @@ static enum zb_code give_chunk(void *context, const char *key, const uint64_t *i
                                zb_error *err) {
     erasing *e = context;
     (void)index;
-    return e->keys ? zb__key_senders_give(e->keys, key, err) : zb_store_erase(e->store, key, err);
+    return e->keys ? zb__key_senders_give(e->keys, key, err)
+                   : zb_store_erase(e->hierarchy->store, key, err);
 }
 
 enum zb_code zb__chunks_erase(const zb_node *node, zb_error *err) {
-    zb_store *store = node->store;
-    erasing e = {.store = store,
-                 .keys = zb__key_senders_open(erase_key, store, zb__sender_count(store, 0))};
+    zb_hierarchy *hierarchy = node->hierarchy;
+    erasing e = {.hierarchy = hierarchy,
+                 .keys = zb__key_senders_open(erase_key, hierarchy->store,
+                                              zb__sender_count(hierarchy->store, 0))};
     const enum zb_code code = zb__chunks_each(node, give_chunk, &e, err);
     const enum zb_code last = zb__key_senders_close(e.keys, code ? NULL : err);
     return code ? code : last;
@@ -56,7 +58,7 @@ enum zb_code zb__chunks_erase(const zb_node *node, zb_error *err) {
 static enum zb_code erase_below(void *context, size_t item, zb__scratch *unused, zb_error *err) {
     const erasing *e = context;
     (void)unused;
-    return zb_store_erase_below(e->store, e->nodes->name[item].text, err);
+    return zb_store_erase_below(e->hierarchy->store, e->nodes->name[item].text, err);
 }
 
 static enum zb_code erase_document(void *context, size_t item, zb__scratch *unused, zb_error *err) {
@@ -73,7 +75,7 @@ static bool is_below(const zb__name *name, const zb__name *gone) {
 /* Work on all nodes but the one at path; with `tops` on those alone that are below no other. */
 static enum zb_code each_node(erasing *e, zb__task_fn fn, const char *path, bool tops,
                               zb_error *err) {
-    zb__senders *senders = zb__senders_open(fn, e, zb__sender_count(e->store, 0));
+    zb__senders *senders = zb__senders_open(fn, e, zb__sender_count(e->hierarchy->store, 0));
     enum zb_code code = ZB_OK;
     const zb__name *gone = NULL;
     for (size_t i = 0; i < e->nodes->count && !code; i++) {
@@ -87,37 +89,37 @@ static enum zb_code each_node(erasing *e, zb__task_fn fn, const char *path, bool
     return code ? code : last;
 }
 
-enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, const char *path,
-                                   zb_error *err) {
-    erasing e = {.store = store, .nodes = nodes};
+enum zb_code zb__nodes_erase_below(zb_hierarchy *hierarchy, const zb__names *nodes,
+                                   const char *path, zb_error *err) {
+    erasing e = {.hierarchy = hierarchy, .nodes = nodes};
     return each_node(&e, erase_below, path, true, err);
 }
 
 /* ---- Erasing ---- */
 
-enum zb_code zb__left_overs_erase(zb_store *store, const char *path, zb_error *err) {
+enum zb_code zb__left_overs_erase(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     zb__names there;
-    enum zb_code code = zb__nodes_owned(store, path, true, &there, err);
+    enum zb_code code = zb__nodes_owned(hierarchy, path, true, &there, err);
     if (!code)
-        code = zb__nodes_erase_below(store, &there, path, err);
+        code = zb__nodes_erase_below(hierarchy, &there, path, err);
     zb__names_free(&there);
     return code;
 }
 
-enum zb_code zb__killed_copy_erase(zb_store *store, const char *path, zb_error *err) {
+enum zb_code zb__killed_copy_erase(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     bool is_noted;
-    enum zb_code code = zb__copy_note_find(store, path, &is_noted, err);
-    if (code || !is_noted || !store->hints.can_list)
+    enum zb_code code = zb__copy_note_find(hierarchy, path, &is_noted, err);
+    if (code || !is_noted || !hierarchy->store->hints.can_list)
         return code;
-    code = zb__left_overs_erase(store, path, err);
-    return code ? code : zb__copy_note(store, path, false, err);
+    code = zb__left_overs_erase(hierarchy, path, err);
+    return code ? code : zb__copy_note(hierarchy, path, false, err);
 }
 
-static enum zb_code erase_hidden(zb_store *store, zb_error *err) {
+static enum zb_code erase_hidden(zb_hierarchy *hierarchy, zb_error *err) {
     zb__names hidden;
-    enum zb_code code = zb__hidden_at(store, "", &hidden, err);
+    enum zb_code code = zb__hidden_at(hierarchy, "", &hidden, err);
     if (!code)
-        code = zb__nodes_erase_below(store, &hidden, "", err);
+        code = zb__nodes_erase_below(hierarchy, &hidden, "", err);
     zb__names_free(&hidden);
     return code;
 }
@@ -129,7 +131,7 @@ typedef struct root_before {
     zb__document document; /* of a group in a local store, without consolidated metadata */
 } root_before;
 
-static enum zb_code look_at_root(zb_store *store, const zb__name *first, root_before *out,
+static enum zb_code look_at_root(zb_hierarchy *hierarchy, const zb__name *first, root_before *out,
                                  zb_error *err) {
     zb__document outline;
     zb_error own;
@@ -137,10 +139,10 @@ static enum zb_code look_at_root(zb_store *store, const zb__name *first, root_be
     if (!out->is_there)
         return ZB_OK;
     if (first->is_prefix)
-        return zb_node_open(store, "", &out->array, err);
-    if (!store->hints.is_local)
+        return zb_node_open(hierarchy, "", &out->array, err);
+    if (!hierarchy->store->hints.is_local)
         return ZB_OK;
-    enum zb_code code = zb__node_outline(store, "", &outline, &own);
+    enum zb_code code = zb__node_outline(hierarchy, "", &outline, &own);
     if (!code) {
         code = zb__document_without(&outline, ZB__CONSOLIDATED, &out->document, &own);
         zb__document_free(&outline);
@@ -169,14 +171,14 @@ static enum zb_code put_back(zb__change *change, const root_before *root, enum z
 
 static enum zb_code erase_nodes(zb__change *change, const zb__names *nodes, zb_node *array,
                                 zb_error *err) {
-    erasing e = {.store = change->store, .change = change, .nodes = nodes};
+    erasing e = {.hierarchy = change->hierarchy, .change = change, .nodes = nodes};
     enum zb_code code = ZB_OK;
-    if (!e.store->hints.erases_whole)
+    if (!e.hierarchy->store->hints.erases_whole)
         code = each_node(&e, erase_document, "", false, err);
     if (!code)
-        code =
-            array ? zb__chunks_erase(array, err) : zb__nodes_erase_below(e.store, nodes, "", err);
-    return code ? code : erase_hidden(e.store, err);
+        code = array ? zb__chunks_erase(array, err)
+                     : zb__nodes_erase_below(e.hierarchy, nodes, "", err);
+    return code ? code : erase_hidden(e.hierarchy, err);
 }
 
 /* The root's directory stays, and may hold files that are not the store's: only chunks and nodes
@@ -186,19 +188,19 @@ static enum zb_code erase_nodes(zb__change *change, const zb__names *nodes, zb_n
    request, the note tells the next process that what a kill has left are left-overs and no other
    files. */
 static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_error *err) {
-    zb_store *store = change->store;
+    zb_hierarchy *hierarchy = change->hierarchy;
     root_before root;
-    enum zb_code code = look_at_root(store, &nodes->name[0], &root, err);
-    if (!code && !store->hints.is_local)
-        code = zb__copy_note(store, "", true, err);
+    enum zb_code code = look_at_root(hierarchy, &nodes->name[0], &root, err);
+    if (!code && !hierarchy->store->hints.is_local)
+        code = zb__copy_note(hierarchy, "", true, err);
     if (!code)
         code = zb__change_erase(change, "", true, err);
     if (!code && (code = erase_nodes(change, nodes, root.array, err)))
         code = put_back(change, &root, code, err);
     if (!code)
-        code = zb__owed_forget(store, "", err);
-    if (!code && !store->hints.is_local)
-        code = zb__copy_note(store, "", false, err);
+        code = zb__owed_forget(hierarchy, "", err);
+    if (!code && !hierarchy->store->hints.is_local)
+        code = zb__copy_note(hierarchy, "", false, err);
     zb_node_release(root.array);
     zb__document_free(&root.document);
     return code;
@@ -211,32 +213,32 @@ enum zb_code zb__node_erase_found(zb__change *change, const char *path, zb_error
     enum zb_code code = zb__change_note_erased(change, path, err);
     if (code)
         return code;
-    code = zb_store_erase_below(change->store, path, err);
-    if (code && (zb__node_kind(change->store, path, &kind, NULL) != ZB_OK || kind))
+    code = zb_store_erase_below(change->hierarchy->store, path, err);
+    if (code && (zb__node_kind(change->hierarchy, path, &kind, NULL) != ZB_OK || kind))
         zb__change_not_erased(change);
     return code;
 }
 
 /* Tells what is to be erased by one read, where it has a document: *kind as of zb__node_kind, but 0
    for the root. */
-static enum zb_code look(zb_store *store, const char *path, char *kind, zb_error *err) {
+static enum zb_code look(zb_hierarchy *hierarchy, const char *path, char *kind, zb_error *err) {
     bool older;
     *kind = 0;
     if (!*path)
-        return zb__v2_refuse(store, path, err);
-    enum zb_code code = zb__node_kind_of(store, path, kind, &older, err);
-    return code || !older ? code : zb__v2_refuse_older(store, path, err);
+        return zb__v2_refuse(hierarchy, path, err);
+    enum zb_code code = zb__node_kind_of(hierarchy, path, kind, &older, err);
+    return code || !older ? code : zb__v2_refuse_older(hierarchy, path, err);
 }
 
 /* A killed deletion of another writer leaves a node without its document, but with nodes below. */
 enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err) {
     zb__names nodes;
     char kind;
-    enum zb_code code = look(change->store, path, &kind, err);
+    enum zb_code code = look(change->hierarchy, path, &kind, err);
     if (code || kind)
         return code ? code : zb__node_erase_found(change, path, err);
-    const bool tops = *path || change->store->hints.erases_whole;
-    code = zb__nodes_owned(change->store, path, tops, &nodes, err);
+    const bool tops = *path || change->hierarchy->store->hints.erases_whole;
+    code = zb__nodes_owned(change->hierarchy, path, tops, &nodes, err);
     if (!code && nodes.count == 0)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no node");
     if (!code)
@@ -245,19 +247,19 @@ enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err)
     return code;
 }
 
-enum zb_code zb_node_delete(zb_store *store, const char *path, zb_error *err) {
+enum zb_code zb_node_delete(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     zb__change change;
     enum zb_code code = zb__path_check(path, err);
     if (!code)
-        code = zb__change_begin(store, &change, err);
+        code = zb__change_begin(hierarchy, &change, err);
     if (code)
-        return zb__node_blame(store, "node", path, code, err);
+        return zb__node_blame(hierarchy, "node", path, code, err);
     code = zb__change_above(&change, path, false, err);
     if (!code)
         code = zb__change_drop(&change, err);
     if (!code)
         code = zb__node_erase(&change, path, err);
     if (code)
-        zb_error_prefix(err, code, "deleting /%s from store %s", path, store->label);
+        zb_error_prefix(err, code, "deleting /%s from store %s", path, hierarchy->store->label);
     return zb__change_end(&change, code, err);
 }

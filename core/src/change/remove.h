@@ -5,7 +5,7 @@
 
 #include "change/change.h"
 #include "node/walk.h"
-#include "zarrbridge/store.h"
+#include "zarrbridge/hierarchy.h"
 
 /* Erases the node at path and all below, in one step unless it is the root. ZB_ENOTFOUND when there
    is none. remove.c. */
@@ -17,15 +17,15 @@ enum zb_code zb__node_erase_found(zb__change *change, const char *path, zb_error
 
 /* Erases all nodes of the list (of zb__nodes_owned), with all below them, except for the one at
    path. remove.c. */
-enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, const char *path,
-                                   zb_error *err);
+enum zb_code zb__nodes_erase_below(zb_hierarchy *hierarchy, const zb__names *nodes,
+                                   const char *path, zb_error *err);
 
 /* Erases the nodes below a path where there is none. remove.c. */
-enum zb_code zb__left_overs_erase(zb_store *store, const char *path, zb_error *err);
+enum zb_code zb__left_overs_erase(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
 /* Before a node comes to the path, where there is none: erases the nodes that a killed copy or
    deletion has left below, if a note tells of it, and the note. */
-enum zb_code zb__killed_copy_erase(zb_store *store, const char *path, zb_error *err);
+enum zb_code zb__killed_copy_erase(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
 /* Erases all chunks of the array, within its grid or not (zb__chunks_each); many at once on a
    network. */

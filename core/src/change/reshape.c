@@ -108,7 +108,7 @@ enum zb_code zb__array_reshape(const zb_node *node, const zb__document *document
     if (!code && grows)
         code = edit_grid(&changed, node->array, shape, err);
     if (!code)
-        code = zb__node_make(node->store, node->path, changed.text, changed.size, out, err);
+        code = zb__node_make(node->hierarchy, node->path, changed.text, changed.size, out, err);
     if (!code)
         (*out)->home = node->home;
     if (!code && out_document)

@@ -27,8 +27,8 @@
 #include "node/current.h"
 #include "node/edit.h"
 #include "node/node.h"
-#include "node/notes.h"
-#include "node/path.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/path.h"
 #include "node/v2.h"
 #include "write/writable.h"
 #include "zarrbridge/change.h"
@@ -42,7 +42,7 @@ static enum zb_code note_put(const zb_node *node, const char *key, zb_error *err
     zb__json_write_extents(&w, node->array->info.shape, node->array->info.ndim);
     enum zb_code code = w.text.failed
                             ? zb_fail(err, ZB_ENOMEM, "out of memory for a shape")
-                            : zb__document_put(node->store, key, w.text.data, w.text.size, err);
+                            : zb__document_put(node->hierarchy, key, w.text.data, w.text.size, err);
     free(w.text.data);
     return code;
 }
@@ -55,7 +55,7 @@ static enum zb_code note_read(const zb_node *node, const char *key, bool *found,
     size_t size;
     zb_json *json = NULL;
     const zb_array_info *info = &node->array->info;
-    enum zb_code code = zb_store_get(node->store, key, zb_limits_get()->document_bytes,
+    enum zb_code code = zb_store_get(node->hierarchy->store, key, zb_limits_get()->document_bytes,
                                      "document_bytes", &text, &size, NULL, err);
     *found = code == ZB_OK;
     if (code)
@@ -81,7 +81,7 @@ static enum zb_code finish(const zb_node *node, const zb__document *document, co
     if (code || !found)
         return code;
     code = zb__beyond_clear(node, document, node->array->info.shape, old, false, err);
-    return code ? code : zb_store_erase(node->store, key, err);
+    return code ? code : zb_store_erase(node->hierarchy->store, key, err);
 }
 
 /* ---- The whole ---------------------------------------------------------------------------- */
@@ -110,7 +110,7 @@ static enum zb_code check_shape(const resizing *r, const zb_node *node, const ui
         return ZB_OK;
     return zb_fail(err, ZB_ECONFLICT,
                    "store %s, array /%s: its shape has changed since it was opened; open it again",
-                   node->store->label, node->path);
+                   node->hierarchy->store->label, node->path);
 }
 
 static enum zb_code read_now(resizing *r, const zb_node *node, const uint64_t *shape,
@@ -142,7 +142,7 @@ static enum zb_code resize(resizing *r, zb_error *err) {
         shrinks = shrinks || shape[d] < now->shape[d];
         grows = grows || shape[d] > now->shape[d];
     }
-    if (shrinks && !r->now->store->hints.can_list)
+    if (shrinks && !r->now->hierarchy->store->hints.can_list)
         return zb_fail(err, ZB_EUNSUPPORTED, "the store cannot list chunks, so none can be erased");
     enum zb_code code = finish(r->now, &r->document, r->note, err);
     if (!code && grows)
@@ -157,7 +157,7 @@ static enum zb_code resize(resizing *r, zb_error *err) {
     if (!code && shrinks)
         code = zb__beyond_clear(r->then, &r->changed, shape, now->shape, false, err);
     if (!code && shrinks)
-        code = zb_store_erase(r->now->store, r->note, err);
+        code = zb_store_erase(r->now->hierarchy->store, r->note, err);
     return code;
 }
 
@@ -166,10 +166,10 @@ enum zb_code zb_array_resize(const zb_node *array, const uint64_t *shape, zb_nod
     resizing r = {.note = NULL};
     if (!array->array)
         return zb_fail(err, ZB_EINVAL, "store %s: /%s is a group, not an array",
-                       array->store->label, array->path);
+                       array->hierarchy->store->label, array->path);
     enum zb_code code = zb_node_may_change(array, err);
     if (!code)
-        code = zb__change_begin(array->store, &r.change, err);
+        code = zb__change_begin(array->hierarchy, &r.change, err);
     if (code)
         return code;
     code = read_now(&r, array, shape, err);

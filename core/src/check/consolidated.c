@@ -10,8 +10,8 @@
 #include "node/bare.h"
 #include "node/document.h"
 #include "node/node.h"
-#include "node/notes.h"
-#include "node/path.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/path.h"
 #include "node/walk.h"
 #include "zarrbridge/node.h"
 
@@ -76,12 +76,12 @@ static bool equal(const zb_json *a, const zb_json *b) {
 
 /* One node's document against its entry. A document that is not JSON has no place in a block: it is
    reported for itself. */
-static enum zb_code compare_node(zb_store *store, const char *path, const zb_json *entry, char *why,
-                                 zb_error *err) {
+static enum zb_code compare_node(zb_hierarchy *hierarchy, const char *path, const zb_json *entry,
+                                 char *why, zb_error *err) {
     char *text;
     size_t size;
     zb_json *json = NULL;
-    enum zb_code code = zb__node_read(store, path, &text, &size, err);
+    enum zb_code code = zb__node_read(hierarchy, path, &text, &size, err);
     if (code)
         return code == ZB_ENOTFOUND ? ZB_OK : code;
     bool is_json = zb__json_parse_document(text, size, &json, NULL) == ZB_OK;
@@ -100,14 +100,14 @@ static enum zb_code compare_nodes(const zb_node *group, const zb_json **entries,
                                   char *why, zb_error *err) {
     zb__names nodes;
     size_t known = 0;
-    enum zb_code code = zb__nodes_at(group->store, group->path, &nodes, err);
+    enum zb_code code = zb__nodes_at(group->hierarchy, group->path, &nodes, err);
     for (size_t i = 0; i < nodes.count && !code && !*why; i++) {
         const char *below = zb__path_below(nodes.name[i].text, group->path);
         if (!below || !*below)
             continue; /* the group itself */
         const zb_json *entry = zb__block_find(entries, count, below);
         known += entry != NULL;
-        code = compare_node(group->store, nodes.name[i].text, entry, why, err);
+        code = compare_node(group->hierarchy, nodes.name[i].text, entry, why, err);
     }
     if (!code && !*why && known < count)
         snprintf(why, ZB_MESSAGE_SIZE, "consolidated metadata describes %zu nodes that are gone",
@@ -133,7 +133,7 @@ static enum zb_code compare_map(const zb_node *group, const zb_json *map, char *
 static enum zb_code read_whole(const zb_node *group, zb_json **out, zb_error *err) {
     char *text;
     size_t size;
-    enum zb_code code = zb__node_read(group->store, group->path, &text, &size, err);
+    enum zb_code code = zb__node_read(group->hierarchy, group->path, &text, &size, err);
     if (code)
         return code == ZB_ENOTFOUND ? ZB_OK : code;
     code = zb__json_parse_document(text, size, out, err);
@@ -149,7 +149,7 @@ enum zb_code zb__consolidated_compare(const zb_node *group, char why[ZB_MESSAGE_
     *why = '\0';
     if (zb__group_says_all(group))
         return ZB_OK;
-    if (zb_json_get(document, ZB__CONSOLIDATED) && !zb__node_keeps_entries(group->store)) {
+    if (zb_json_get(document, ZB__CONSOLIDATED) && !zb__node_keeps_entries(group->hierarchy)) {
         code = read_whole(group, &whole, err);
         document = whole;
     }
@@ -167,7 +167,7 @@ enum zb_code zb__consolidated_is_owed(const zb_node *group, bool *owed, zb_error
     char *key = zb__path_join(group->path, ZB__NOTE_CONSOLIDATED);
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
-    enum zb_code code = zb_store_stat(group->store, key, &info, err);
+    enum zb_code code = zb_store_stat(group->hierarchy->store, key, &info, err);
     free(key);
     *owed = code == ZB_OK;
     return code == ZB_ENOTFOUND ? ZB_OK : code;

@@ -28,8 +28,8 @@ typedef struct object_walk {
     zb__scratch *scratch;
 } object_walk;
 
-bool zb__object_is_out_of_reach(const zb_store *store, const zb_error *err) {
-    if (store->hints.is_local)
+bool zb__object_is_out_of_reach(const zb_hierarchy *hierarchy, const zb_error *err) {
+    if (hierarchy->store->hints.is_local)
         return err->code == ZB_EIO && (err->sys_errno == EACCES || err->sys_errno == EPERM);
     return err->code == ZB_EIO || err->code == ZB_ECONFLICT;
 }
@@ -40,7 +40,7 @@ static enum zb_code report(const object_walk *w, const zb__leaf *leaf, enum zb_f
     if (code == ZB_ENOMEM || code == ZB_ECANCELLED)
         return code;
     zb__leaf_blame(leaf, code, err);
-    if (code == ZB_ELIMIT || zb__object_is_out_of_reach(w->key.node->store, err))
+    if (code == ZB_ELIMIT || zb__object_is_out_of_reach(w->key.node->hierarchy, err))
         kind = ZB_FINDING_UNCHECKED;
     return w->check->found(w->check->context, kind, err);
 }
@@ -162,10 +162,10 @@ static enum zb_code check_chunk(object_walk *w, const zb__leaf *leaf, const zb__
 
 /* An object that is far away comes whole, when memory for it is within reason: a request for each
    inner chunk would take its time. */
-static enum zb_code load(const zb_store *store, zb__source *source, zb__buffer *whole,
+static enum zb_code load(const zb_hierarchy *hierarchy, zb__source *source, zb__buffer *whole,
                          zb_error *err) {
     const uint8_t *stored;
-    if (store->hints.is_local || source->size > MOST_AT_ONCE)
+    if (hierarchy->store->hints.is_local || source->size > MOST_AT_ONCE)
         return ZB_OK;
     enum zb_code code = fetch(source, whole, &stored, err);
     if (!code)
@@ -187,7 +187,7 @@ enum zb_code zb__object_check_run(zb__object_check *check, const zb_node *array,
     check->is_there = true;
     check->bytes += source.size;
     if (code == ZB_OK)
-        code = load(array->store, &source, &loaded, err);
+        code = load(array->hierarchy, &source, &loaded, err);
     if (code == ZB_OK)
         code = check_chunk(&w, &whole, &source, err);
     zb__buffer_free(&loaded);

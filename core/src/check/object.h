@@ -24,6 +24,6 @@ enum zb_code zb__object_check_run(zb__object_check *check, const zb_node *array,
 /* Does the error of reading an object tell of the way to it, and nothing of the object? So do those
    of the network (a server is busy or denies access, or the object keeps changing), and rights that
    the program does not have. */
-bool zb__object_is_out_of_reach(const zb_store *store, const zb_error *err);
+bool zb__object_is_out_of_reach(const zb_hierarchy *hierarchy, const zb_error *err);
 
 #endif

@@ -13,7 +13,8 @@
 #include "model/chunk_form.h"
 #include "node/current.h"
 #include "node/node.h"
-#include "node/path.h"
+#include "hierarchy/path.h"
+#include "hierarchy/hierarchy.h"
 #include "store/state.h"
 #include "write/journal.h"
 #include "write/layout.h"
@@ -25,7 +26,7 @@
 #define UNNAMED_SECONDS (24 * 60 * 60)
 
 typedef struct repairing {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     zb_finding_fn fn;
     void *context;
     const char *prefix; /* of the directory that is swept */
@@ -57,7 +58,7 @@ static enum zb_code on_directory(void *context, const char *prefix, zb_error *er
     r->prefix = prefix;
     zb_error error;
     (void)err;
-    enum zb_code code = zb_store_sweep(r->store, prefix, true, on_left_over, r, &error);
+    enum zb_code code = zb_store_sweep(r->hierarchy->store, prefix, true, on_left_over, r, &error);
     if (code && !r->code) {
         r->code = code;
         r->error = error;
@@ -67,7 +68,7 @@ static enum zb_code on_directory(void *context, const char *prefix, zb_error *er
 
 static enum zb_code on_array(repairing *r, const zb_node *array, zb_error *err) {
     bool is_unnamed;
-    enum zb_code code = zb__unnamed_is(r->store, array, &is_unnamed, err);
+    enum zb_code code = zb__unnamed_is(r->hierarchy, array, &is_unnamed, err);
     return code || !is_unnamed
                ? code
                : zb__names_add(&r->unnamed, (zb__name){.text = strdup(array->path)}, err);
@@ -122,7 +123,7 @@ static enum zb_code on_journal(void *context, const zb_node *array, const char *
     if (code && known)
         return code;
     const zb_home home = zb__node_home(array);
-    code = zb_store_lock_in(r->store, key, &home, &lock, err);
+    code = zb_store_lock_in(r->hierarchy->store, key, &home, &lock, err);
     if (!code)
         code = known ? zb__journal_replay(array, &layout, key, &undone, err)
                      : zb__journal_erase(array, key, err);
@@ -152,7 +153,7 @@ static enum zb_code is_forsaken(repairing *r, const char *path, bool *out, zb_er
     char *key = zb__path_join(path, "zarr.json");
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
-    enum zb_code code = zb_store_stat(r->store, key, &info, err);
+    enum zb_code code = zb_store_stat(r->hierarchy->store, key, &info, err);
     *out = !code && info.age > UNNAMED_SECONDS * (int64_t)1000000000;
     free(key);
     return code == ZB_ENOTFOUND ? ZB_OK : code;
@@ -166,7 +167,7 @@ static enum zb_code delete_unnamed(repairing *r, zb_error *err) {
         code = is_forsaken(r, path, &forsaken, err);
         if (code || !forsaken)
             continue;
-        code = zb_node_delete(r->store, path, err);
+        code = zb_node_delete(r->hierarchy, path, err);
         if (!code)
             code = report(r, path, "removed: no attribute names this hidden array");
         else if (code == ZB_ENOTFOUND)
@@ -180,7 +181,7 @@ static enum zb_code refresh_blocks(repairing *r, zb_error *err) {
     for (size_t i = 0; i < r->groups.count && !code; i++) {
         const char *path = r->groups.name[i].text;
         char *key = zb__path_join(path, "zarr.json");
-        code = key ? zb_group_consolidate(r->store, path, err)
+        code = key ? zb_group_consolidate(r->hierarchy, path, err)
                    : zb_fail(err, ZB_ENOMEM, "no memory for a key");
         if (!code)
             code = report(r, key, "brought up to date: consolidated metadata");
@@ -189,19 +190,20 @@ static enum zb_code refresh_blocks(repairing *r, zb_error *err) {
     return code;
 }
 
-enum zb_code zb_store_repair(zb_store *store, zb_finding_fn fn, void *context, zb_error *err) {
-    repairing r = {.store = store, .fn = fn, .context = context};
+enum zb_code zb_hierarchy_repair(zb_hierarchy *hierarchy, zb_finding_fn fn, void *context,
+                                 zb_error *err) {
+    repairing r = {.hierarchy = hierarchy, .fn = fn, .context = context};
     const zb__visitor visitor = {.context = &r,
                                  .directory = on_directory,
                                  .node = on_node,
                                  .journal = on_journal,
                                  .resizing = on_resizing};
-    if (!store->ops->put)
-        return zb__store_fail_read_only(store, err);
+    if (!hierarchy->store->ops->put)
+        return zb__store_fail_read_only(hierarchy->store, err);
     bool is_missing;
-    enum zb_code code = zb__check_walk(store, &visitor, &is_missing, err);
+    enum zb_code code = zb__check_walk(hierarchy, &visitor, &is_missing, err);
     if (!code && is_missing && !r.has_found)
-        code = zb__check_missing(store, err);
+        code = zb__check_missing(hierarchy, err);
     if (!code)
         code = delete_unnamed(&r, err);
     if (!code)

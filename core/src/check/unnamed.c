@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "node/node.h"
-#include "node/notes.h"
+#include "hierarchy/notes.h"
 #include "node/open.h"
-#include "node/path.h"
+#include "hierarchy/path.h"
 #include "zarrbridge/json.h"
 
 /* Anywhere in the attributes: what is not sure counts as named. */
@@ -24,7 +24,7 @@ static enum zb_code find(const zb_json *attributes, const char *name, bool *foun
     return ZB_OK;
 }
 
-enum zb_code zb__unnamed_is(zb_store *store, const zb_node *node, bool *is, zb_error *err) {
+enum zb_code zb__unnamed_is(zb_hierarchy *hierarchy, const zb_node *node, bool *is, zb_error *err) {
     const char *name = zb__path_name(node->path);
     zb_error reason = {.code = ZB_OK};
     zb_node *owner = NULL;
@@ -34,7 +34,7 @@ enum zb_code zb__unnamed_is(zb_store *store, const zb_node *node, bool *is, zb_e
         return ZB_OK;
     const size_t length = (size_t)(name - node->path);
     char *path = strndup(node->path, length > 0 ? length - 1 : 0);
-    enum zb_code code = path ? zb__node_open_own(store, path, &owner, &reason) : ZB_ENOMEM;
+    enum zb_code code = path ? zb__node_open_own(hierarchy, path, &owner, &reason) : ZB_ENOMEM;
     free(path);
     if (code)
         return code == ZB_ENOMEM ? zb_fail(err, code, "no memory for a path") : ZB_OK;

@@ -10,6 +10,6 @@
 /* Whether `node` is a hidden array of an attribute, and its owner, by the document that is stored
    now, does not name it in any attribute. False where the owner cannot be read: nobody knows
    then. */
-enum zb_code zb__unnamed_is(zb_store *store, const zb_node *node, bool *is, zb_error *err);
+enum zb_code zb__unnamed_is(zb_hierarchy *hierarchy, const zb_node *node, bool *is, zb_error *err);
 
 #endif

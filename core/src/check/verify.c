@@ -16,8 +16,8 @@
 #include "check/walk_named.h"
 #include "node/bare.h"
 #include "node/node.h"
-#include "node/notes.h"
-#include "node/path.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/path.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
@@ -32,7 +32,7 @@ typedef struct pending {
 } pending;
 
 typedef struct verifying {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     zb_finding_fn fn;
     void *context;
     pthread_mutex_t lock; /* guards all below but the batch */
@@ -84,7 +84,7 @@ static enum zb_code check_one(void *context, size_t i, zb__scratch *scratch, zb_
        ends the walk, whatever is in its place. */
     if (code && code != ZB_ENOMEM && code != ZB_ECANCELLED)
         code = report(v,
-                      code == ZB_ELIMIT || zb__object_is_out_of_reach(v->store, err)
+                      code == ZB_ELIMIT || zb__object_is_out_of_reach(v->hierarchy, err)
                           ? ZB_FINDING_UNCHECKED
                           : ZB_FINDING_DAMAGED,
                       c.p->key, err->message);
@@ -143,14 +143,14 @@ static int on_left_over(void *context, const zb_list_entry *entry) {
 static enum zb_code on_directory(void *context, const char *prefix, zb_error *err) {
     verifying *v = context;
     sweeping s = {.v = v, .prefix = prefix};
-    enum zb_code code = zb_store_sweep(v->store, prefix, false, on_left_over, &s, err);
+    enum zb_code code = zb_store_sweep(v->hierarchy->store, prefix, false, on_left_over, &s, err);
     return code ? code : s.code;
 }
 
 /* A writer stores the array before the attribute: it may still be at work. */
 static enum zb_code check_named(verifying *v, const zb_node *array, zb_error *err) {
     bool is_unnamed;
-    enum zb_code code = zb__unnamed_is(v->store, array, &is_unnamed, err);
+    enum zb_code code = zb__unnamed_is(v->hierarchy, array, &is_unnamed, err);
     if (code || !is_unnamed)
         return code;
     return report(v, ZB_FINDING_STALE, array->path,
@@ -164,7 +164,7 @@ static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
     v->summary.nodes++;
     if (node->array)
         return check_named(v, node, err);
-    if (!v->store->hints.can_list) /* the names in the block are all that is known */
+    if (!v->hierarchy->store->hints.can_list) /* the names in the block are all that is known */
         return ZB_OK;
     const bool says_all = zb__group_says_all(node);
     enum zb_code code = zb__consolidated_compare(node, why, err);
@@ -207,12 +207,12 @@ static enum zb_code on_other(void *context, enum zb_finding_kind kind, const cha
     return report(context, kind, key, message);
 }
 
-enum zb_code zb_store_verify(zb_store *store, zb_finding_fn fn, void *context,
-                             zb_verify_summary *summary, zb_error *err) {
+enum zb_code zb_hierarchy_verify(zb_hierarchy *hierarchy, zb_finding_fn fn, void *context,
+                                 zb_verify_summary *summary, zb_error *err) {
     verifying *v = calloc(1, sizeof *v);
     if (!v)
         return zb_fail(err, ZB_ENOMEM, "no memory for verifying a store");
-    v->store = store;
+    v->hierarchy = hierarchy;
     v->fn = fn;
     v->context = context;
     pthread_mutex_init(&v->lock, NULL);
@@ -224,12 +224,13 @@ enum zb_code zb_store_verify(zb_store *store, zb_finding_fn fn, void *context,
                                  .resizing = on_resizing,
                                  .other = on_other};
     bool is_missing = false;
-    enum zb_code code = store->hints.can_list ? zb__check_walk(store, &visitor, &is_missing, err)
-                                              : zb__check_walk_named(store, &visitor, err);
+    enum zb_code code = hierarchy->store->hints.can_list
+                            ? zb__check_walk(hierarchy, &visitor, &is_missing, err)
+                            : zb__check_walk_named(hierarchy, &visitor, err);
     if (code == ZB_OK)
         code = run_batch(v, err);
     if (code == ZB_OK && is_missing && v->summary.findings == 0)
-        code = zb__check_missing(store, err);
+        code = zb__check_missing(hierarchy, err);
     drop_batch(v);
     if (summary)
         *summary = v->summary;

@@ -8,9 +8,9 @@
 #include "model/array.h"
 #include "model/keys.h"
 #include "node/node.h"
-#include "node/notes.h"
+#include "hierarchy/notes.h"
 #include "node/open.h"
-#include "node/path.h"
+#include "hierarchy/path.h"
 #include "node/v2.h"
 #include "node/walk.h"
 #include "zarrbridge/check.h"
@@ -29,7 +29,7 @@ typedef struct bare {
 } bare;
 
 typedef struct walk {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     const zb__visitor *visitor;
     unsigned depth;
     unsigned nodes; /* directories with a document on the way */
@@ -129,7 +129,7 @@ static enum zb_code visit_node(const walk *w, const char *prefix, const char *ke
     zb_error reason = {.code = ZB_OK};
     zb_node *node = NULL;
     char kind = 0;
-    enum zb_code code = zb__node_open_own(w->store, prefix, &node, &reason);
+    enum zb_code code = zb__node_open_own(w->hierarchy, prefix, &node, &reason);
     if (code == ZB_OK)
         code = w->visitor->node(w->visitor->context, node, err);
     else if (code == ZB_ENOMEM)
@@ -137,13 +137,13 @@ static enum zb_code visit_node(const walk *w, const char *prefix, const char *ke
     else
         code = other(w,
                      code == ZB_EUNSUPPORTED || code == ZB_ELIMIT ||
-                             zb__object_is_out_of_reach(w->store, &reason)
+                             zb__object_is_out_of_reach(w->hierarchy, &reason)
                          ? ZB_FINDING_UNCHECKED
                          : ZB_FINDING_DAMAGED,
                      key, reason.message, err);
     if (code == ZB_OK && node && node->array)
         *array = zb_node_retain(node);
-    *enter = node || (zb__node_kind(w->store, prefix, &kind, NULL) == ZB_OK && kind == 'g');
+    *enter = node || (zb__node_kind(w->hierarchy, prefix, &kind, NULL) == ZB_OK && kind == 'g');
     zb_node_release(node);
     return code;
 }
@@ -242,8 +242,8 @@ static enum zb_code walk_names(walk *w, const char *prefix, const zb__names *nam
 /* Rights that are missing for a part of a local store are a finding. */
 static enum zb_code unlisted(const walk *w, const char *prefix, enum zb_code code,
                              const zb_error *why, zb_error *err) {
-    if (w->depth > 0 && w->visitor->other && w->store->hints.is_local &&
-        zb__object_is_out_of_reach(w->store, why))
+    if (w->depth > 0 && w->visitor->other && w->hierarchy->store->hints.is_local &&
+        zb__object_is_out_of_reach(w->hierarchy, why))
         return other(w, ZB_FINDING_UNCHECKED, prefix, why->message, err);
     if (err && why->code)
         *err = *why;
@@ -258,7 +258,7 @@ static enum zb_code walk_directory(walk *w, const char *prefix, const zb_node *a
         return other(w, ZB_FINDING_UNCHECKED, prefix, "directories are nested too deep", err);
     zb_error why = {.code = ZB_OK};
     enum zb_code code = w->visitor->directory(w->visitor->context, prefix, &why);
-    if (!code && (code = zb__list(w->store, prefix, &names, &why)))
+    if (!code && (code = zb__list(w->hierarchy->store, prefix, &names, &why)))
         zb_error_prefix(&why, code, "listing '%s'", prefix);
     if (code)
         return unlisted(w, prefix, code, &why, err);
@@ -271,17 +271,17 @@ static enum zb_code walk_directory(walk *w, const char *prefix, const zb_node *a
     return code;
 }
 
-enum zb_code zb__check_missing(const zb_store *store, zb_error *err) {
+enum zb_code zb__check_missing(const zb_hierarchy *hierarchy, zb_error *err) {
     return zb_fail(err, ZB_ENOTFOUND, "store %s: there is no store: nothing is at that name",
-                   store->label);
+                   hierarchy->store->label);
 }
 
-enum zb_code zb__check_walk(zb_store *store, const zb__visitor *visitor, bool *is_missing,
+enum zb_code zb__check_walk(zb_hierarchy *hierarchy, const zb__visitor *visitor, bool *is_missing,
                             zb_error *err) {
-    walk w = {.store = store, .visitor = visitor};
-    if (!store->hints.can_list)
-        return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be listed", store->label);
+    walk w = {.hierarchy = hierarchy, .visitor = visitor};
+    if (!hierarchy->store->hints.can_list)
+        return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be listed", hierarchy->store->label);
     enum zb_code code = walk_directory(&w, "", NULL, err);
-    *is_missing = code == ZB_OK && w.is_empty && !store->hints.is_local;
-    return code == ZB_OK ? ZB_OK : zb_error_prefix(err, code, "store %s", store->label);
+    *is_missing = code == ZB_OK && w.is_empty && !hierarchy->store->hints.is_local;
+    return code == ZB_OK ? ZB_OK : zb_error_prefix(err, code, "store %s", hierarchy->store->label);
 }

@@ -28,10 +28,10 @@ typedef struct zb__visitor {
 
 /* *is_missing: nothing is there, in a place that cannot be told from a mistyped one: nothing tells
    an empty place on the network from none. */
-enum zb_code zb__check_walk(zb_store *store, const zb__visitor *visitor, bool *is_missing,
+enum zb_code zb__check_walk(zb_hierarchy *hierarchy, const zb__visitor *visitor, bool *is_missing,
                             zb_error *err);
 
 /* The error of such a store: ZB_ENOTFOUND. */
-enum zb_code zb__check_missing(const zb_store *store, zb_error *err);
+enum zb_code zb__check_missing(const zb_hierarchy *hierarchy, zb_error *err);
 
 #endif

@@ -6,12 +6,12 @@
 #include "change/copy_named.h"
 #include "model/array.h"
 #include "node/node.h"
-#include "node/path.h"
+#include "hierarchy/path.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
 typedef struct walk {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     const zb__visitor *visitor;
     const zb_node *array; /* whose chunks are visited */
     enum zb_code code;
@@ -49,7 +49,7 @@ static int on_entry(void *context, const zb_entry *entry) {
         w->code = report(w, entry->path, entry->reason);
         return w->code;
     }
-    w->code = zb_node_open(w->store, entry->path, &node, w->err);
+    w->code = zb_node_open(w->hierarchy, entry->path, &node, w->err);
     if (!w->code)
         w->code = w->visitor->node(w->visitor->context, node, w->err);
     if (!w->code && node->array)
@@ -58,8 +58,9 @@ static int on_entry(void *context, const zb_entry *entry) {
     return w->code;
 }
 
-enum zb_code zb__check_walk_named(zb_store *store, const zb__visitor *visitor, zb_error *err) {
-    walk w = {.store = store, .visitor = visitor, .err = err};
-    const enum zb_code code = zb_node_each(store, "", on_entry, &w, err);
+enum zb_code zb__check_walk_named(zb_hierarchy *hierarchy, const zb__visitor *visitor,
+                                  zb_error *err) {
+    walk w = {.hierarchy = hierarchy, .visitor = visitor, .err = err};
+    const enum zb_code code = zb_node_each(hierarchy, "", on_entry, &w, err);
     return w.code ? w.code : code;
 }

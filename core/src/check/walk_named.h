@@ -6,6 +6,7 @@
 
 #include "check/walk.h"
 
-enum zb_code zb__check_walk_named(zb_store *store, const zb__visitor *visitor, zb_error *err);
+enum zb_code zb__check_walk_named(zb_hierarchy *hierarchy, const zb__visitor *visitor,
+                                  zb_error *err);
 
 #endif

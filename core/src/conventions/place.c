@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 
 #include "change/copy_note.h"
+#include "hierarchy/hierarchy.h"
 #include "zarrbridge/conventions.h"
-#include "zarrbridge/sys/store.h"
 
 static bool says_three(const char *text) {
     static const char member[] = "\"zarr_format\"", blanks[] = " \t\r\n";
@@ -32,12 +32,12 @@ static bool says_three(const char *text) {
 }
 
 /* The document need not be JSON. */
-bool zb_place_claims_v3(zb_store *store, const char *path) {
+bool zb_place_claims_v3(zb_hierarchy *hierarchy, const char *path) {
     char *key = NULL, *text = NULL;
     size_t size = 0;
     if (asprintf(&key, "%s%szarr.json", path, *path ? "/" : "") < 0)
         return false;
-    const bool claims = zb_store_get(store, key, zb_limits_get()->consolidated_bytes,
+    const bool claims = zb_store_get(hierarchy->store, key, zb_limits_get()->consolidated_bytes,
                                      "consolidated_bytes", &text, &size, NULL, NULL) == ZB_OK &&
                         says_three(text);
     free(text);
@@ -52,30 +52,31 @@ static int note_entry(void *context, const zb_list_entry *entry) {
 }
 
 /* True where a copy or a deletion was killed: the next node that is made there clears the rest. */
-static bool has_left_overs(zb_store *store, const char *path) {
+static bool has_left_overs(zb_hierarchy *hierarchy, const char *path) {
     bool is_noted;
-    return zb__copy_note_find(store, path, &is_noted, NULL) == ZB_OK && is_noted;
+    return zb__copy_note_find(hierarchy, path, &is_noted, NULL) == ZB_OK && is_noted;
 }
 
 /* An object of the node's own name is in its way where objects are files. */
-static bool is_object(zb_store *store, const char *path) {
+static bool is_object(zb_hierarchy *hierarchy, const char *path) {
     zb_object_info info;
-    return *path && zb_store_stat(store, path, &info, NULL) == ZB_OK;
+    return *path && zb_store_stat(hierarchy->store, path, &info, NULL) == ZB_OK;
 }
 
-enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out, zb_error *err) {
+enum zb_code zb_place_look(zb_hierarchy *hierarchy, const char *path, enum zb_place *out,
+                           zb_error *err) {
     zb_node *node = NULL;
     bool any = false;
     enum zb_code code = ZB_OK;
     *out = ZB_PLACE_EMPTY;
-    if (zb_store_is_absent(store, path)) /* one question in place of several */
+    if (zb_store_is_absent(hierarchy->store, path)) /* one question in place of several */
         return ZB_OK;
-    if ((zb_node_open(store, path, &node, NULL) == ZB_OK && zb_node_format(node) == 3) ||
-        zb_place_claims_v3(store, path)) {
+    if ((zb_node_open(hierarchy, path, &node, NULL) == ZB_OK && zb_node_format(node) == 3) ||
+        zb_place_claims_v3(hierarchy, path)) {
         *out = ZB_PLACE_NODE;
     } else {
-        code = zb_store_list(store, path, note_entry, &any, err);
-        if (any ? !has_left_overs(store, path) : is_object(store, path))
+        code = zb_store_list(hierarchy->store, path, note_entry, &any, err);
+        if (any ? !has_left_overs(hierarchy, path) : is_object(hierarchy, path))
             *out = ZB_PLACE_OTHER;
     }
     zb_node_release(node);
@@ -83,14 +84,14 @@ enum zb_code zb_place_look(zb_store *store, const char *path, enum zb_place *out
 }
 
 bool zb_place_is_zip(const char *path) {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     zb_node *root = NULL;
-    if (!zb_path_is_zip(path) || zb_store_open(path, &store, NULL) != ZB_OK)
+    if (!zb_path_is_zip(path) || zb_hierarchy_open(path, &hierarchy, NULL) != ZB_OK)
         return false;
     const bool is_node =
-        zb_node_open(store, "", &root, NULL) == ZB_OK || zb_place_claims_v3(store, "");
+        zb_node_open(hierarchy, "", &root, NULL) == ZB_OK || zb_place_claims_v3(hierarchy, "");
     zb_node_release(root);
-    zb_store_release(store);
+    zb_hierarchy_release(hierarchy);
     return is_node;
 }
 
@@ -112,21 +113,23 @@ static enum zb_code look_at_name(const char *path, enum zb_place *out, bool *is_
 }
 
 /* A node has no place in what is no store itself. */
-static enum zb_code look_in(zb_store *store, const char *path, enum zb_place *out, zb_error *err) {
-    enum zb_code code = zb_place_look(store, "", out, err);
+static enum zb_code look_in(zb_hierarchy *hierarchy, const char *path, enum zb_place *out,
+                            zb_error *err) {
+    enum zb_code code = zb_place_look(hierarchy, "", out, err);
     if (!code && *path && *out != ZB_PLACE_OTHER)
-        code = zb_place_look(store, path, out, err);
+        code = zb_place_look(hierarchy, path, out, err);
     return code;
 }
 
 static enum zb_code look_into(const char *name, const char *path, const zb_store_settings *settings,
                               enum zb_place *out, zb_error *err) {
     static const zb_store_settings no_settings = {.options = NULL};
-    zb_store *store = NULL;
-    enum zb_code code = zb_store_open_with(name, settings ? settings : &no_settings, &store, err);
+    zb_hierarchy *hierarchy = NULL;
+    enum zb_code code =
+        zb_hierarchy_open_with(name, settings ? settings : &no_settings, &hierarchy, err);
     if (!code)
-        code = look_in(store, path, out, err);
-    zb_store_release(store);
+        code = look_in(hierarchy, path, out, err);
+    zb_hierarchy_release(hierarchy);
     return code;
 }
 

@@ -7,9 +7,10 @@
 
 #include "base/thread.h"
 #include "node/documents.h"
-#include "node/lately.h"
-#include "node/notes.h"
-#include "node/path.h"
+#include "hierarchy/hierarchy.h"
+#include "hierarchy/lately.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/path.h"
 #include "zarrbridge/sys/store.h"
 
 /* Documents that come with the names of some groups; the rest come when their group is told. */
@@ -25,7 +26,7 @@ typedef struct listing {
 } listing;
 
 typedef struct job {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     listing *listings;
     size_t count;
     atomic_size_t next;
@@ -48,7 +49,7 @@ static void *list_some(void *context) {
     for (size_t i; (i = atomic_fetch_add(&j->next, 1)) < j->count;) {
         listing *l = &j->listings[i];
         l->is_whole = true;
-        if (zb_store_list(j->store, l->path, take_name, l, NULL))
+        if (zb_store_list(j->hierarchy->store, l->path, take_name, l, NULL))
             l->is_whole = false;
         if (!l->is_whole)
             zb__names_free(&l->names);
@@ -90,19 +91,20 @@ static void read_documents(const job *j, uint64_t changes) {
     find_nodes(j, &paths);
     for (size_t i = 0; i < paths.count; i++)
         some[i] = paths.name[i].text;
-    zb__documents_fetch(j->store, some, paths.count, changes);
+    zb__documents_fetch(j->hierarchy, some, paths.count, changes);
     zb__names_free(&paths);
 }
 
 /* ---- Together ----------------------------------------------------------------------------- */
 
-void zb__ahead_read(zb_store *store, const char *path, size_t groups) {
+void zb__ahead_read(zb_hierarchy *hierarchy, const char *path, size_t groups) {
     zb__names paths;
-    const uint64_t changes = zb_store_changes(store);
-    if (!zb__lately_pays(store) || !store->hints.can_list || zb__lately_has_names(store, path))
+    const uint64_t changes = zb_store_changes(hierarchy->store);
+    if (!zb__lately_pays(hierarchy) || !hierarchy->store->hints.can_list ||
+        zb__lately_has_names(hierarchy, path))
         return;
-    job j = {.store = store};
-    if (!zb__lately_groups(store, path, groups, &paths, NULL) && paths.count > 1 &&
+    job j = {.hierarchy = hierarchy};
+    if (!zb__lately_groups(hierarchy, path, groups, &paths, NULL) && paths.count > 1 &&
         (j.listings = calloc(paths.count, sizeof *j.listings)))
         j.count = paths.count;
     for (size_t i = 0; i < j.count; i++)
@@ -113,16 +115,16 @@ void zb__ahead_read(zb_store *store, const char *path, size_t groups) {
     for (size_t i = 0; i < j.count; i++) {
         const listing *l = &j.listings[i];
         if (l->is_whole)
-            zb__lately_keep_names(store, l->path, &l->names, true, changes, true);
+            zb__lately_keep_names(hierarchy, l->path, &l->names, true, changes, true);
         zb__names_free(&j.listings[i].names);
     }
     free(j.listings);
     zb__names_free(&paths);
 }
 
-void zb__ahead_guess(zb_store *store, const char *path) {
-    const size_t listed = zb__lately_count(store, path);
+void zb__ahead_guess(zb_hierarchy *hierarchy, const char *path) {
+    const size_t listed = zb__lately_count(hierarchy, path);
     if (listed < 2)
         return;
-    zb__ahead_read(store, path, listed < ZB__GROUPS_AHEAD / 4 ? 4 * listed : ZB__GROUPS_AHEAD);
+    zb__ahead_read(hierarchy, path, listed < ZB__GROUPS_AHEAD / 4 ? 4 * listed : ZB__GROUPS_AHEAD);
 }

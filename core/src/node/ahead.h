@@ -15,10 +15,10 @@
 
 /* Asks for the names below the group and below `groups` others, as deep as it is, that follow it.
    Failures are left to who asks for the same later. */
-void zb__ahead_read(zb_store *store, const char *path, size_t groups);
+void zb__ahead_read(zb_hierarchy *hierarchy, const char *path, size_t groups);
 
 /* The same by what programs do: nothing where the first group of its depth is listed, and at each
    further one some times as many as have been. */
-void zb__ahead_guess(zb_store *store, const char *path);
+void zb__ahead_guess(zb_hierarchy *hierarchy, const char *path);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "node/node.h"
-#include "node/path.h"
+#include "hierarchy/path.h"
 #include "node/v2.h"
 #include "node/version.h"
 
@@ -31,13 +31,14 @@ static int take(void *context, const zb_list_entry *entry) {
     return s->failed || s->names.count >= s->most;
 }
 
-enum zb_code zb__holds_document(zb_store *store, const char *path, bool *out, zb_error *err) {
+enum zb_code zb__holds_document(zb_hierarchy *hierarchy, const char *path, bool *out,
+                                zb_error *err) {
     char *key = zb__path_join(path, "zarr.json");
-    enum zb_code code = key ? zb_store_peek(store, key, NULL, err)
+    enum zb_code code = key ? zb_store_peek(hierarchy->store, key, NULL, err)
                             : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
     *out = true;
     if (code == ZB_ENOTFOUND) {
-        code = zb__v2_is_at(store, path, out, err);
+        code = zb__v2_is_at(hierarchy, path, out, err);
         *out = *out || code;
     }
     free(key);
@@ -45,29 +46,29 @@ enum zb_code zb__holds_document(zb_store *store, const char *path, bool *out, zb
 }
 
 /* True also where it cannot be told. */
-static bool holds_child(zb_store *store, const char *path, const char *name) {
+static bool holds_child(zb_hierarchy *hierarchy, const char *path, const char *name) {
     bool holds = true;
     char *child = zb__path_join(path, name);
     if (child)
-        (void)zb__holds_document(store, child, &holds, NULL);
+        (void)zb__holds_document(hierarchy, child, &holds, NULL);
     free(child);
     return holds;
 }
 
 /* *all: the listing has no further names. */
-static bool is_bare(zb_store *store, const char *path, size_t most, bool *all) {
+static bool is_bare(zb_hierarchy *hierarchy, const char *path, size_t most, bool *all) {
     search s = {.most = most};
-    bool bare = zb_store_list(store, path, take, &s, NULL) == ZB_OK && !s.failed;
+    bool bare = zb_store_list(hierarchy->store, path, take, &s, NULL) == ZB_OK && !s.failed;
     for (size_t i = 0; i < s.names.count && bare; i++)
-        bare = !holds_child(store, path, s.names.name[i].text);
+        bare = !holds_child(hierarchy, path, s.names.name[i].text);
     *all = s.names.count < most;
     zb__names_free(&s.names);
     return bare;
 }
 
-bool zb__group_is_bare(zb_store *store, const char *path) {
+bool zb__group_is_bare(zb_hierarchy *hierarchy, const char *path) {
     bool all;
-    return is_bare(store, path, FEW, &all) && (all || is_bare(store, path, SIZE_MAX, &all));
+    return is_bare(hierarchy, path, FEW, &all) && (all || is_bare(hierarchy, path, SIZE_MAX, &all));
 }
 
 /* A group that is being deleted loses its document first of all, and looks from then on as one
@@ -75,17 +76,17 @@ bool zb__group_is_bare(zb_store *store, const char *path) {
 static bool has_its_document(const zb_node *group) {
     zb_object_info info;
     char *key = zb__path_join(group->path, "zarr.json");
-    const bool there = key && zb_store_stat(group->store, key, &info, NULL) == ZB_OK;
+    const bool there = key && zb_store_stat(group->hierarchy->store, key, &info, NULL) == ZB_OK;
     free(key);
     return there && (!group->version || zb__node_unchanged(group, &info));
 }
 
 bool zb__group_says_all(const zb_node *node) {
     size_t left_out;
-    if (node->array || zb__node_keeps_entries(node->store))
+    if (node->array || zb__node_keeps_entries(node->hierarchy))
         return false;
     zb__json_left_out(node->document, &left_out);
-    return left_out > 0 ? zb__group_is_bare(node->store, node->path) &&
+    return left_out > 0 ? zb__group_is_bare(node->hierarchy, node->path) &&
                               (node->format == 2 || has_its_document(node))
                         : zb__node_has_entries(node);
 }

@@ -10,11 +10,12 @@
 
 /* Whether a node has a document at path, of version 2 as well. One that cannot be asked about may
    be there: opening it tells why it cannot be read. ZB_ENOMEM is the only error, with *out true. */
-enum zb_code zb__holds_document(zb_store *store, const char *path, bool *out, zb_error *err);
+enum zb_code zb__holds_document(zb_hierarchy *hierarchy, const char *path, bool *out,
+                                zb_error *err);
 
 /* True if no name right below the group holds a document: what consolidated metadata say of its
    children is then all that there is. False where that cannot be told. */
-bool zb__group_is_bare(zb_store *store, const char *path);
+bool zb__group_is_bare(zb_hierarchy *hierarchy, const char *path);
 
 /* Whether it is a group of a local store whose document describes nodes of which the store itself
    has none. */

@@ -20,12 +20,12 @@
 #include "node/ahead.h"
 #include "node/bare.h"
 #include "node/documents.h"
-#include "node/lately.h"
-#include "node/notes.h"
+#include "hierarchy/lately.h"
+#include "hierarchy/notes.h"
 #include "node/node.h"
 #include "node/open.h"
-#include "node/path.h"
-#include "node/served.h"
+#include "hierarchy/path.h"
+#include "hierarchy/served.h"
 #include "node/v2.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/node.h"
@@ -57,21 +57,21 @@ static int take_listed(void *context, const zb_list_entry *entry) {
 
 /* Leaves the names sorted. */
 static enum zb_code names_listed(const zb_node *group, bool asks, search *s) {
-    zb_store *store = group->store;
-    const bool is_kept = zb__lately_pays(store);
-    const uint64_t changes = zb_store_changes(store);
+    zb_hierarchy *hierarchy = group->hierarchy;
+    const bool is_kept = zb__lately_pays(hierarchy);
+    const uint64_t changes = zb_store_changes(hierarchy->store);
     if (is_kept) {
-        zb__ahead_guess(store, group->path);
-        if (zb__lately_take_names(store, group->path, &s->names))
+        zb__ahead_guess(hierarchy, group->path);
+        if (zb__lately_take_names(hierarchy, group->path, &s->names))
             return ZB_OK;
     }
-    enum zb_code code =
-        asks ? zb_store_list_holding(store, group->path, zb__node_documents, take_listed, s, s->err)
-             : zb_store_list(store, group->path, take_listed, s, s->err);
+    enum zb_code code = asks ? zb_store_list_holding(hierarchy->store, group->path,
+                                                     zb__node_documents, take_listed, s, s->err)
+                             : zb_store_list(hierarchy->store, group->path, take_listed, s, s->err);
     code = s->code ? s->code : code;
     zb__names_sort(&s->names);
     if (is_kept && !code)
-        zb__lately_keep_names(store, group->path, &s->names, true, changes, false);
+        zb__lately_keep_names(hierarchy, group->path, &s->names, true, changes, false);
     return code;
 }
 
@@ -106,7 +106,7 @@ static enum zb_code take_consolidated(const zb_json *const *entries, size_t coun
 
 /* A group on the way from one to the root. */
 typedef struct ancestor {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     char *path;          /* owned */
     size_t length;       /* of the path */
     const zb_node *node; /* NULL where it cannot be read: then it has no hint to give */
@@ -121,7 +121,7 @@ static bool next_ancestor(ancestor *a) {
         ;
     a->path[a->length] = '\0';
     zb_node_release(a->opened);
-    if (zb_node_open(a->store, a->path, &a->opened, NULL))
+    if (zb_node_open(a->hierarchy, a->path, &a->opened, NULL))
         a->opened = NULL;
     a->node = a->opened;
     return true;
@@ -130,7 +130,7 @@ static bool next_ancestor(ancestor *a) {
 /* Looks for a block in the group, then in its ancestors: writers put the whole of it into the root
    and an empty one into each group below. */
 static enum zb_code names_above(const zb_node *group, search *s) {
-    ancestor owner = {.store = group->store,
+    ancestor owner = {.hierarchy = group->hierarchy,
                       .path = strdup(group->path),
                       .length = strlen(group->path),
                       .node = group};
@@ -166,7 +166,7 @@ static enum zb_code names_consolidated(const zb_node *group, search *s) {
     zb__served *hold;
     size_t count;
     const zb_json *const *all =
-        zb__served_entries(group->store, group->path, &count, &served, &hold);
+        zb__served_entries(group->hierarchy, group->path, &count, &served, &hold);
     enum zb_code code = all ? take_consolidated(all, count, served, s) : names_above(group, s);
     zb__served_release(hold);
     zb__names_sort(&s->names);
@@ -178,7 +178,8 @@ enum zb_code zb__children_names(const zb_node *group, bool asks, zb__names *out,
     enum zb_code code;
     if (group->array)
         code = zb_fail(err, ZB_EINVAL, "an array has no children");
-    else if (group->store->hints.can_list && !zb__served_covers(group->store, group->path))
+    else if (group->hierarchy->store->hints.can_list &&
+             !zb__served_covers(group->hierarchy, group->path))
         code = names_listed(group, asks, &s);
     else
         code = names_consolidated(group, &s);
@@ -211,8 +212,8 @@ static enum zb_code open_child(const zb_node *group, const char *name,
     char *path = read ? NULL : zb__path_join(group->path, name);
     if (!read && !path)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a path");
-    enum zb_code code = read ? zb__early_document_open(group->store, read, &node, &reason)
-                             : zb_node_open(group->store, path, &node, &reason);
+    enum zb_code code = read ? zb__early_document_open(group->hierarchy, read, &node, &reason)
+                             : zb_node_open(group->hierarchy, path, &node, &reason);
     free(path);
     return take_child(name, node, code, &reason, child, err);
 }
@@ -223,7 +224,7 @@ static enum zb_code open_children(const zb_node *group, const zb__names *names, 
     out->child = calloc(names->count + 1, sizeof *out->child);
     if (!out->child)
         return zb_fail(err, ZB_ENOMEM, "out of memory for %zu children", names->count);
-    zb__early_children early = {.store = group->store, .path = group->path, .names = names};
+    zb__early_children early = {.hierarchy = group->hierarchy, .path = group->path, .names = names};
     zb__early_document *read;
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < names->count && !code; i++) {
@@ -238,7 +239,8 @@ static enum zb_code open_children(const zb_node *group, const zb__names *names, 
 }
 
 static enum zb_code blame(const zb_node *group, enum zb_code code, zb_error *err) {
-    return zb__node_blame(group->store, group->array ? "array" : "group", group->path, code, err);
+    return zb__node_blame(group->hierarchy, group->array ? "array" : "group", group->path, code,
+                          err);
 }
 
 /* Opening stops at the first failure that is not the child's own (memory), and then gives
@@ -260,10 +262,10 @@ enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error 
 /* ---- Names alone -------------------------------------------------------------------------- */
 
 /* True if the node at path is served (served.h). */
-static bool has_served(zb_store *store, const char *path) {
+static bool has_served(zb_hierarchy *hierarchy, const char *path) {
     size_t size;
     int format;
-    char *text = zb__served_text(store, path, &size, &format);
+    char *text = zb__served_text(hierarchy, path, &size, &format);
     free(text);
     return text != NULL;
 }
@@ -271,8 +273,8 @@ static bool has_served(zb_store *store, const char *path) {
 /* The same for a distant store, many documents at a time. */
 static enum zb_code tell_ahead(const zb_node *group, const zb__names *names, zb_name_fn fn,
                                void *context, zb_error *err) {
-    zb_store *store = group->store;
-    zb__early_children early = {.store = store, .path = group->path, .names = names};
+    zb_hierarchy *hierarchy = group->hierarchy;
+    zb__early_children early = {.hierarchy = hierarchy, .path = group->path, .names = names};
     zb__early_document *read;
     enum zb_code code = ZB_OK;
     bool stopped = false;
@@ -282,7 +284,7 @@ static enum zb_code tell_ahead(const zb_node *group, const zb__names *names, zb_
         if (code)
             break;
         enum zb_code asked = read->code == ZB_ENOTFOUND
-                                 ? zb__v2_is_at(store, read->path, &is_node, err)
+                                 ? zb__v2_is_at(hierarchy, read->path, &is_node, err)
                                  : read->code;
         code = asked == ZB_ENOMEM ? asked : ZB_OK;
         stopped = !code && (is_node || asked) && fn(context, names->name[i].text) != 0;
@@ -303,13 +305,13 @@ typedef struct asking {
 } asking;
 
 static enum zb_code holds_node(const asking *a, size_t i, zb_error *err) {
-    zb_store *store = a->group->store;
+    zb_hierarchy *hierarchy = a->group->hierarchy;
     char *path = zb__path_join(a->group->path, a->names->name[i].text);
     if (!path)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a path");
-    a->is_node[i] = a->is_served && has_served(store, path);
+    a->is_node[i] = a->is_served && has_served(hierarchy, path);
     enum zb_code code =
-        a->is_node[i] ? ZB_OK : zb__holds_document(store, path, &a->is_node[i], err);
+        a->is_node[i] ? ZB_OK : zb__holds_document(hierarchy, path, &a->is_node[i], err);
     free(path);
     return code;
 }
@@ -328,7 +330,7 @@ static enum zb_code ask_some(void *context, size_t task, zb__scratch *scratch, z
 /* Leaves the names alone that the listing has told to be nodes, which is all of them as a rule. */
 static enum zb_code ask_about_rest(asking *a, zb_error *err) {
     const size_t count = a->names->count, tasks = (count + NAMES_OF_TASK - 1) / NAMES_OF_TASK;
-    const size_t width = a->group->store->hints.is_local ? 0 : 1;
+    const size_t width = a->group->hierarchy->store->hints.is_local ? 0 : 1;
     bool all = true;
     for (size_t i = 0; i < count; i++)
         all &= a->is_node[i] = a->names->name[i].has_document;
@@ -339,7 +341,7 @@ static enum zb_code ask_about_rest(asking *a, zb_error *err) {
 static enum zb_code tell_asked(const zb_node *group, const zb__names *names, zb_name_fn fn,
                                void *context, zb_error *err) {
     asking a = {.group = group,
-                .is_served = zb__served_covers(group->store, group->path),
+                .is_served = zb__served_covers(group->hierarchy, group->path),
                 .names = names,
                 .is_node = calloc(names->count + 1, sizeof(bool))};
     if (!a.is_node)
@@ -356,9 +358,10 @@ enum zb_code zb_group_names(const zb_node *group, zb_name_fn fn, void *context, 
     zb__names names;
     enum zb_code code = zb__children_names(group, true, &names, err);
     if (!code)
-        code = zb__documents_pay(group->store) && !zb__served_covers(group->store, group->path)
-                   ? tell_ahead(group, &names, fn, context, err)
-                   : tell_asked(group, &names, fn, context, err);
+        code =
+            zb__documents_pay(group->hierarchy) && !zb__served_covers(group->hierarchy, group->path)
+                ? tell_ahead(group, &names, fn, context, err)
+                : tell_asked(group, &names, fn, context, err);
     zb__names_free(&names);
     return code ? blame(group, code, err) : ZB_OK;
 }

@@ -12,11 +12,12 @@
 #include "codec/chain.h"
 #include "model/array.h"
 #include "node/document.h"
-#include "node/lately.h"
+#include "hierarchy/lately.h"
 #include "node/node.h"
 #include "node/open.h"
-#include "node/path.h"
-#include "node/served.h"
+#include "hierarchy/path.h"
+#include "hierarchy/served.h"
+#include "hierarchy/version.h"
 #include "node/version.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/node.h"
@@ -33,9 +34,9 @@ enum zb_code zb__document_stat(const zb_node *node, uint64_t known, zb_object_in
     char *key = document_key(node);
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
-    enum zb_code code = known ? zb_store_peek(node->store, key, info, err) : ZB_OK;
+    enum zb_code code = known ? zb_store_peek(node->hierarchy->store, key, info, err) : ZB_OK;
     if (!code && (!known || zb__version_word(&info->validator) != known))
-        code = zb_store_stat(node->store, key, info, err);
+        code = zb_store_stat(node->hierarchy->store, key, info, err);
     free(key);
     return code;
 }
@@ -52,7 +53,7 @@ static bool same_form(const zb__array *a, const zb__array *b) {
 
 bool zb__array_is_same(const zb_node *a, const zb_node *b) {
     const bool known = a->home && b->home;
-    return a->array && b->array && a->store == b->store && strcmp(a->path, b->path) == 0 &&
+    return a->array && b->array && a->hierarchy == b->hierarchy && strcmp(a->path, b->path) == 0 &&
            (!known || a->home == b->home) && a->format == b->format &&
            same_form(a->array, b->array);
 }
@@ -60,14 +61,14 @@ bool zb__array_is_same(const zb_node *a, const zb_node *b) {
 enum zb_code zb__array_gone(const zb_node *node, zb_error *err) {
     return zb_fail(err, ZB_ECONFLICT,
                    "store %s: /%s has been deleted or moved since it was opened; open it again",
-                   node->store->label, node->path);
+                   node->hierarchy->store->label, node->path);
 }
 
 static enum zb_code replaced(const zb_node *node, zb_error *err) {
     return zb_fail(err, ZB_ECONFLICT,
                    "store %s: another node has taken the place of /%s since it was opened; open it "
                    "again",
-                   node->store->label, node->path);
+                   node->hierarchy->store->label, node->path);
 }
 
 zb_home zb__node_home(const zb_node *node) {
@@ -79,7 +80,7 @@ bool zb__node_is_back(const zb_node *node, unsigned *tries, zb_error *err) {
     enum { TRIES = 16 };
     if (err->sys_errno != ESTALE)
         return false;
-    const uint64_t home = zb_store_identify(node->store, node->path);
+    const uint64_t home = zb_store_identify(node->hierarchy->store, node->path);
     if (home == node->home && ++*tries < TRIES)
         return true;
     if (home && home != node->home)
@@ -90,17 +91,17 @@ bool zb__node_is_back(const zb_node *node, unsigned *tries, zb_error *err) {
 }
 
 enum zb_code zb__node_still(const zb_node *node, zb_error *err) {
-    uint64_t home = zb_store_identify(node->store, node->path);
+    uint64_t home = zb_store_identify(node->hierarchy->store, node->path);
     return home && node->home && home != node->home ? replaced(node, err) : ZB_OK;
 }
 
 void zb__node_mark_new(zb_node *node) {
     zb_object_info info = {.size = 0};
-    char *key = node->store->hints.tells_late ? NULL : document_key(node);
+    char *key = node->hierarchy->store->hints.tells_late ? NULL : document_key(node);
     if (key)
-        (void)zb_store_peek(node->store, key, &info, NULL);
+        (void)zb_store_peek(node->hierarchy->store, key, &info, NULL);
     free(key);
-    zb__node_mark_version(node, zb_store_identify(node->store, node->path), &info);
+    zb__node_mark_version(node, zb_store_identify(node->hierarchy->store, node->path), &info);
 }
 
 enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *info, char **text,
@@ -110,14 +111,14 @@ enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *i
     int format;
     *now = NULL;
     enum zb_code code =
-        zb__node_read_any(node->store, node->path, &own, &own_size, info, &format, err);
+        zb__node_read_any(node->hierarchy, node->path, &own, &own_size, info, &format, err);
     if (code == ZB_ENOTFOUND)
         return zb__array_gone(node, err);
     if (code)
-        return zb__node_blame(node->store, "array", node->path, code, err);
+        return zb__node_blame(node->hierarchy, "array", node->path, code, err);
     code = zb__node_still(node, err);
     if (!code)
-        code = zb__node_make(node->store, node->path, own, own_size, now, err);
+        code = zb__node_make(node->hierarchy, node->path, own, own_size, now, err);
     if (!code)
         (*now)->format = format;
     if (!code &&
@@ -146,29 +147,32 @@ void zb__array_note_missing(const zb_node *node) {
    counts while the document was there not long ago. Until an answer is there, each read asks. */
 static enum zb_code still_answered(zb_node *node, zb_error *err) {
     const int64_t moment = zb__now();
-    if (!atomic_load(&node->lacks) || moment - atomic_load(&node->asked) < node->store->hints.fresh)
+    if (!atomic_load(&node->lacks) ||
+        moment - atomic_load(&node->asked) < node->hierarchy->store->hints.fresh)
         return ZB_OK;
-    char *key = node->is_served ? zb__served_key(node->store, node->path) : document_key(node);
-    const enum zb_code code = key ? zb_store_peek(node->store, key, NULL, err) : ZB_OK;
+    char *key = node->is_served ? zb__served_key(node->hierarchy, node->path) : document_key(node);
+    const enum zb_code code = key ? zb_store_peek(node->hierarchy->store, key, NULL, err) : ZB_OK;
     free(key);
     if (code)
-        return code == ZB_ENOTFOUND ? zb__array_gone(node, err)
-                                    : zb__node_blame(node->store, "array", node->path, code, err);
+        return code == ZB_ENOTFOUND
+                   ? zb__array_gone(node, err)
+                   : zb__node_blame(node->hierarchy, "array", node->path, code, err);
     atomic_store(&node->asked, moment);
     return ZB_OK;
 }
 
 enum zb_code zb__array_still(const zb_node *node, zb_error *err) {
     zb_object_info info;
-    if (!node->store->hints.is_watched)
+    if (!node->hierarchy->store->hints.is_watched)
         return still_answered((zb_node *)node, err);
     if (node->is_served)
-        return zb__served_stands(node->store, node->path) ? ZB_OK : zb__array_gone(node, err);
+        return zb__served_stands(node->hierarchy, node->path) ? ZB_OK : zb__array_gone(node, err);
     const uint64_t seen = atomic_load(&((zb_node *)node)->seen);
     enum zb_code code = zb__document_stat(node, seen, &info, err);
     if (code)
-        return code == ZB_ENOTFOUND ? zb__array_gone(node, err)
-                                    : zb__node_blame(node->store, "array", node->path, code, err);
+        return code == ZB_ENOTFOUND
+                   ? zb__array_gone(node, err)
+                   : zb__node_blame(node->hierarchy, "array", node->path, code, err);
     if (seen && seen == zb__version_word(&info.validator))
         return ZB_OK;
     zb_node *now;
@@ -182,6 +186,6 @@ enum zb_code zb__array_still(const zb_node *node, zb_error *err) {
 /* ---- Opening again ------------------------------------------------------------------------ */
 
 enum zb_code zb_node_refresh(const zb_node *node, zb_node **out, zb_error *err) {
-    zb__lately_forget(node->store);
-    return zb__node_open_own(node->store, node->path, out, err);
+    zb__lately_forget(node->hierarchy);
+    return zb__node_open_own(node->hierarchy, node->path, out, err);
 }

@@ -16,7 +16,8 @@
 #include "base/extension.h"
 #include "base/json_brief.h"
 #include "model/block.h"
-#include "node/path.h"
+#include "hierarchy/hierarchy.h"
+#include "hierarchy/path.h"
 #include "node/v2.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
@@ -155,39 +156,40 @@ uint64_t zb__document_limit(const char **name) {
     return plain ? limits->document_bytes : limits->consolidated_bytes;
 }
 
-static enum zb_code read_version(zb_store *store, const char *path, char **text, size_t *size,
-                                 zb_object_info *info, zb_error *err) {
+static enum zb_code read_version(zb_hierarchy *hierarchy, const char *path, char **text,
+                                 size_t *size, zb_object_info *info, zb_error *err) {
     const char *name;
     const uint64_t limit = zb__document_limit(&name);
     char *key = zb__path_join(path, "zarr.json");
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = zb_store_get(store, key, limit, name, text, size, info, err);
+    enum zb_code code = zb_store_get(hierarchy->store, key, limit, name, text, size, info, err);
     free(key);
     return code;
 }
 
-enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_t *size,
+enum zb_code zb__node_read(zb_hierarchy *hierarchy, const char *path, char **text, size_t *size,
                            zb_error *err) {
-    return read_version(store, path, text, size, NULL, err);
+    return read_version(hierarchy, path, text, size, NULL, err);
 }
 
-enum zb_code zb__node_outline(zb_store *store, const char *path, zb__document *out, zb_error *err) {
+enum zb_code zb__node_outline(zb_hierarchy *hierarchy, const char *path, zb__document *out,
+                              zb_error *err) {
     char *text;
     size_t size;
-    enum zb_code code = zb__node_read(store, path, &text, &size, err);
+    enum zb_code code = zb__node_read(hierarchy, path, &text, &size, err);
     return code ? code : zb__document_outline(text, size, "zarr.json", out, err);
 }
 
 /* The message of a missing zarr.json stays when there is no other document either. */
-enum zb_code zb__node_read_any(zb_store *store, const char *path, char **text, size_t *size,
+enum zb_code zb__node_read_any(zb_hierarchy *hierarchy, const char *path, char **text, size_t *size,
                                zb_object_info *info, int *format, zb_error *err) {
     zb_error own = {.code = ZB_OK};
     *format = 3;
-    enum zb_code code = read_version(store, path, text, size, info, err);
+    enum zb_code code = read_version(hierarchy, path, text, size, info, err);
     if (code != ZB_ENOTFOUND)
         return code;
-    code = zb__v2_read(store, path, text, size, info, &own);
+    code = zb__v2_read(hierarchy, path, text, size, info, &own);
     if (code == ZB_ENOTFOUND)
         return code;
     *format = 2;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "node/edit.h"
+#include "zarrbridge/hierarchy.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/sys/store.h"
 
@@ -17,16 +18,17 @@ enum zb_code zb__document_check(const zb_json *document, bool *is_array, zb_erro
 uint64_t zb__document_limit(const char **name);
 
 /* Reads the text of the document at path; the caller frees it. */
-enum zb_code zb__node_read(zb_store *store, const char *path, char **text, size_t *size,
+enum zb_code zb__node_read(zb_hierarchy *hierarchy, const char *path, char **text, size_t *size,
                            zb_error *err);
 
 /* The document itself, without the entries of consolidated metadata in its tree; the caller frees
    it. */
-enum zb_code zb__node_outline(zb_store *store, const char *path, zb__document *out, zb_error *err);
+enum zb_code zb__node_outline(zb_hierarchy *hierarchy, const char *path, zb__document *out,
+                              zb_error *err);
 
 /* The text of a node of any format, which *format tells: of version 2 the translation. *info is the
    version that was read. */
-enum zb_code zb__node_read_any(zb_store *store, const char *path, char **text, size_t *size,
+enum zb_code zb__node_read_any(zb_hierarchy *hierarchy, const char *path, char **text, size_t *size,
                                zb_object_info *info, int *format, zb_error *err);
 
 #endif

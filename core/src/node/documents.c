@@ -5,17 +5,18 @@
 #include <string.h>
 
 #include "node/document.h"
-#include "node/lately.h"
-#include "node/path.h"
-#include "node/served.h"
+#include "hierarchy/hierarchy.h"
+#include "hierarchy/lately.h"
+#include "hierarchy/path.h"
+#include "hierarchy/served.h"
 #include "store/fetch_all.h"
 #include "zarrbridge/limits.h"
 
 /* As many documents as are worth reading together: bounds the memory that they take. */
 #define AHEAD 64
 
-bool zb__documents_pay(const zb_store *store) {
-    return !store->hints.is_local && zb_store_can_submit(store);
+bool zb__documents_pay(const zb_hierarchy *hierarchy) {
+    return !hierarchy->store->hints.is_local && zb_store_can_submit(hierarchy->store);
 }
 
 /* Takes over the bytes of an answer; texts end with a NUL. */
@@ -41,21 +42,21 @@ static void take(zb__early_document *document, zb_fetch *fetch, const char *limi
 
 /* The path of each document, and its text where that is served. Returns the number of the others,
    whose requests it makes. */
-static size_t prepare(zb_store *store, zb__early_document *documents, size_t count, bool is_own,
-                      zb_fetch *fetches, uint64_t limit) {
+static size_t prepare(zb_hierarchy *hierarchy, zb__early_document *documents, size_t count,
+                      bool is_own, zb_fetch *fetches, uint64_t limit) {
     size_t asked = 0;
     for (size_t i = 0; i < count; i++) {
         zb__early_document *document = &documents[i];
         char *key = document->path ? zb__path_join(document->path, "zarr.json") : NULL;
         document->code = ZB_OK;
-        document->text = key && !is_own ? zb__served_text(store, document->path, &document->size,
-                                                          &document->format)
+        document->text = key && !is_own ? zb__served_text(hierarchy, document->path,
+                                                          &document->size, &document->format)
                                         : NULL;
         document->is_served = document->text;
         if (!key)
             document->code = zb_fail(&document->error, ZB_ENOMEM, "no memory for a key");
         if (!key || document->text ||
-            (!is_own && zb__lately_take(store, document->path, document))) {
+            (!is_own && zb__lately_take(hierarchy, document->path, document))) {
             free(key);
             continue;
         }
@@ -72,7 +73,7 @@ static size_t prepare(zb_store *store, zb__early_document *documents, size_t cou
 
 /* By their paths. is_own: of the store itself, as it is now. most: the bytes of one, besides the
    limit. */
-static enum zb_code read_all(zb_store *store, zb__early_document *documents, size_t count,
+static enum zb_code read_all(zb_hierarchy *hierarchy, zb__early_document *documents, size_t count,
                              bool is_own, uint64_t most, zb_error *err) {
     const char *limit_name;
     uint64_t limit = zb__document_limit(&limit_name);
@@ -80,10 +81,10 @@ static enum zb_code read_all(zb_store *store, zb__early_document *documents, siz
     zb_fetch *fetches = calloc(count + 1, sizeof *fetches);
     if (!fetches)
         return zb_fail(err, ZB_ENOMEM, "no memory for documents");
-    size_t asked = prepare(store, documents, count, is_own, fetches, limit), first = 0;
+    size_t asked = prepare(hierarchy, documents, count, is_own, fetches, limit), first = 0;
     while (first < count && !fetches[first].key)
         first++;
-    enum zb_code code = zb__fetch_all(store, &fetches[first], asked, err);
+    enum zb_code code = zb__fetch_all(hierarchy->store, &fetches[first], asked, err);
     for (size_t i = 0; i < count; i++) {
         if (fetches[i].key && !code)
             take(&documents[i], &fetches[i], limit_name);
@@ -102,16 +103,16 @@ static void free_all(zb__early_document *documents, size_t count) {
     }
 }
 
-void zb__documents_fetch(zb_store *store, const char *const *paths, size_t count,
+void zb__documents_fetch(zb_hierarchy *hierarchy, const char *const *paths, size_t count,
                          uint64_t changes) {
     zb__early_document *documents = calloc(count + 1, sizeof *documents);
     for (size_t i = 0; documents && i < count; i++)
         documents[i].path = strdup(paths[i]);
     enum zb_code code =
-        documents ? read_all(store, documents, count, false, ZB__LATELY_MOST, NULL) : ZB_ENOMEM;
+        documents ? read_all(hierarchy, documents, count, false, ZB__LATELY_MOST, NULL) : ZB_ENOMEM;
     for (size_t i = 0; i < count && !code; i++) {
         if (documents[i].is_answer)
-            zb__lately_keep(store, &documents[i], changes, true);
+            zb__lately_keep(hierarchy, &documents[i], changes, true);
     }
     if (documents)
         free_all(documents, count);
@@ -123,7 +124,7 @@ void zb__documents_fetch(zb_store *store, const char *const *paths, size_t count
 /* Those from name number i on, in place of those that were there before. */
 static enum zb_code read_children(zb__early_children *early, size_t i, zb_error *err) {
     const zb__names *names = early->names;
-    const uint64_t changes = zb_store_changes(early->store);
+    const uint64_t changes = zb_store_changes(early->hierarchy->store);
     if (!early->documents)
         early->documents = calloc(AHEAD, sizeof *early->documents);
     if (!early->documents)
@@ -134,10 +135,10 @@ static enum zb_code read_children(zb__early_children *early, size_t i, zb_error 
     for (size_t k = 0; k < early->count; k++)
         early->documents[k].path = zb__path_join(early->path, names->name[i + k].text);
     enum zb_code code =
-        read_all(early->store, early->documents, early->count, early->is_own, UINT64_MAX, err);
+        read_all(early->hierarchy, early->documents, early->count, early->is_own, UINT64_MAX, err);
     for (size_t k = 0; k < early->count && !code && !early->is_own; k++) {
         if (early->documents[k].is_answer && early->documents[k].text)
-            zb__lately_keep(early->store, &early->documents[k], changes, false);
+            zb__lately_keep(early->hierarchy, &early->documents[k], changes, false);
     }
     return code;
 }
@@ -146,7 +147,7 @@ enum zb_code zb__early_children_at(zb__early_children *early, size_t i, zb__earl
                                    zb_error *err) {
     enum zb_code code = ZB_OK;
     *out = NULL;
-    if (!zb__documents_pay(early->store))
+    if (!zb__documents_pay(early->hierarchy))
         return ZB_OK;
     if (!early->documents || i >= early->first + early->count)
         code = read_children(early, i, err);

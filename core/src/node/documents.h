@@ -7,23 +7,24 @@
 #include <stddef.h>
 
 #include "base/names.h"
-#include "node/early.h"
+#include "hierarchy/early.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
 /* True if reading documents ahead saves time. */
-bool zb__documents_pay(const zb_store *store);
+bool zb__documents_pay(const zb_hierarchy *hierarchy);
 
 /* Reads the documents of the nodes at the paths, and keeps them as read ahead. changes: of the
    store, before the paths were found. */
-void zb__documents_fetch(zb_store *store, const char *const *paths, size_t count, uint64_t changes);
+void zb__documents_fetch(zb_hierarchy *hierarchy, const char *const *paths, size_t count,
+                         uint64_t changes);
 
 /* The documents of a group's children on the way of a visit to one after the other: as many as are
    worth it are read together, when the visit comes to the first of them. An error is a lack of
    memory, or of the store as a whole. The caller sets the first four members, and the rest to
    zeros. */
 typedef struct zb__early_children {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     const char *path;       /* of the group */
     const zb__names *names; /* of the children that are visited; paths below the group do as well */
     bool is_own; /* those of the store itself, as they are now, for changes; else those that are

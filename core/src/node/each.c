@@ -11,11 +11,11 @@
 #include "node/documents.h"
 #include "node/node.h"
 #include "node/open.h"
-#include "node/path.h"
+#include "hierarchy/path.h"
 #include "node/walk.h"
 
 typedef struct walk {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     zb_entry_fn fn;
     void *context;
     zb__links links;
@@ -29,14 +29,14 @@ static enum zb_code look(walk *w, const char *path, const zb__early_document *re
                          zb_error *err) {
     *out = NULL;
     if (read)
-        return zb__early_document_open(w->store, read, out, err);
-    if (zb__node_keeps_entries(w->store))
-        return zb_node_open(w->store, path, out, err);
-    enum zb_code code = zb__node_look(w->store, path, &w->last, out, err);
+        return zb__early_document_open(w->hierarchy, read, out, err);
+    if (zb__node_keeps_entries(w->hierarchy))
+        return zb_node_open(w->hierarchy, path, out, err);
+    enum zb_code code = zb__node_look(w->hierarchy, path, &w->last, out, err);
     if (code ? code != ZB_ENOTFOUND : !zb__group_says_all(*out))
         return code;
     zb_node_release(*out);
-    return zb_node_open(w->store, path, out, err);
+    return zb_node_open(w->hierarchy, path, out, err);
 }
 
 /* node: NULL for one that cannot be read. */
@@ -54,7 +54,7 @@ static enum zb_code visit(walk *w, const char *path, const zb__early_document *r
 static enum zb_code visit_children(walk *w, const zb__names *names, const char *path,
                                    zb_error *err) {
     enum zb_code code = ZB_OK;
-    zb__early_children early = {.store = w->store, .path = path, .names = names};
+    zb__early_children early = {.hierarchy = w->hierarchy, .path = path, .names = names};
     zb__early_document *read;
     for (size_t i = 0; i < names->count && !code && !w->stopped; i++) {
         const zb__name *name = &names->name[i];
@@ -91,10 +91,10 @@ static enum zb_code visit(walk *w, const char *path, const zb__early_document *r
     tell(w, path, node, reason.message);
     code = ZB_OK;
     if (node && !node->array && !w->stopped) {
-        zb__ahead_read(w->store, path, ZB__GROUPS_AHEAD);
+        zb__ahead_read(w->hierarchy, path, ZB__GROUPS_AHEAD);
         code = zb__children_names(node, false, &names, err);
         if (code)
-            zb__node_blame(w->store, "group", path, code, err);
+            zb__node_blame(w->hierarchy, "group", path, code, err);
     }
     zb_node_release(node);
     if (!code)
@@ -103,11 +103,12 @@ static enum zb_code visit(walk *w, const char *path, const zb__early_document *r
     return code;
 }
 
-enum zb_code zb_node_each(zb_store *store, const char *path, zb_entry_fn fn, void *context,
+enum zb_code zb_node_each(zb_hierarchy *hierarchy, const char *path, zb_entry_fn fn, void *context,
                           zb_error *err) {
-    walk w = {.store = store, .fn = fn, .context = context};
+    walk w = {.hierarchy = hierarchy, .fn = fn, .context = context};
     enum zb_code code = zb__path_check(path, err);
-    code = code ? zb_error_prefix(err, code, "store %s", store->label) : visit(&w, path, NULL, err);
+    code = code ? zb_error_prefix(err, code, "store %s", hierarchy->store->label)
+                : visit(&w, path, NULL, err);
     zb__looked_free(&w.last);
     return code;
 }

@@ -5,7 +5,7 @@
 
 #include "base/names.h"
 #include "base/text.h"
-#include "zarrbridge/store.h"
+#include "zarrbridge/sys/store.h"
 
 /* The names directly below prefix, as the store lists them, at most `children`. The listing has
    ended when this returns, so that the names can be erased. */

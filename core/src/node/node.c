@@ -13,10 +13,10 @@
 #include "base/json.h"
 #include "model/array.h"
 #include "model/block.h"
-#include "node/cache_id.h"
+#include "hierarchy/cache_id.h"
 #include "node/document.h"
-#include "node/path.h"
-#include "node/served.h"
+#include "hierarchy/path.h"
+#include "hierarchy/served.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/node.h"
@@ -46,19 +46,20 @@ static enum zb_code check_size(const char *text, size_t size, const zb_json *doc
         (unsigned long long)limits->consolidated_bytes);
 }
 
-bool zb__node_keeps_entries(const zb_store *store) {
-    return !store->hints.can_list || !store->hints.is_local;
+bool zb__node_keeps_entries(const zb_hierarchy *hierarchy) {
+    return !hierarchy->store->hints.can_list || !hierarchy->store->hints.is_local;
 }
 
 bool zb__node_has_entries(const zb_node *node) {
     const zb_json *block = zb_json_get(node->document, ZB__CONSOLIDATED);
-    return zb__node_keeps_entries(node->store) || zb_json_count(zb_json_get(block, "metadata")) > 0;
+    return zb__node_keeps_entries(node->hierarchy) ||
+           zb_json_count(zb_json_get(block, "metadata")) > 0;
 }
 
-static enum zb_code parse_document(const zb_store *store, const char *text, size_t size,
+static enum zb_code parse_document(const zb_hierarchy *hierarchy, const char *text, size_t size,
                                    zb_json **out, zb_error *err) {
-    return zb__node_keeps_entries(store) ? zb__json_parse_document(text, size, out, err)
-                                         : zb__json_parse_outline(text, size, out, err);
+    return zb__node_keeps_entries(hierarchy) ? zb__json_parse_document(text, size, out, err)
+                                             : zb__json_parse_outline(text, size, out, err);
 }
 
 /* Fills node from its document's text and, unless it is parsed already, node->document. *kind
@@ -68,7 +69,7 @@ static enum zb_code parse_node(zb_node *node, const char *text, size_t size, con
     bool is_array = false;
     enum zb_code code = check_size(text, size, NULL, err);
     if (!code && !node->document)
-        code = parse_document(node->store, text, size, &node->document, err);
+        code = parse_document(node->hierarchy, text, size, &node->document, err);
     if (code)
         return zb_error_prefix(err, code, "zarr.json");
     code = check_size(text, size, node->document, err);
@@ -83,12 +84,12 @@ static enum zb_code parse_node(zb_node *node, const char *text, size_t size, con
         return ZB_OK;
     code = zb__array_parse(node->document, &node->array, err);
     if (!code)
-        node->array->cache_id = zb__cache_id(node->store, node->path, text, size);
+        node->array->cache_id = zb__cache_id(node->hierarchy, node->path, text, size);
     return code;
 }
 
 /* One reference, the caller's; NULL when memory runs out. */
-static zb_node *new_node(zb_store *store, const char *path) {
+static zb_node *new_node(zb_hierarchy *hierarchy, const char *path) {
     zb_node *node = calloc(1, sizeof *node);
     if (!node)
         return NULL;
@@ -100,53 +101,53 @@ static zb_node *new_node(zb_store *store, const char *path) {
     atomic_init(&node->refs, 1);
     atomic_init(&node->asked, zb__now());
     node->format = 3;
-    node->store = zb_store_retain(store);
+    node->hierarchy = zb_hierarchy_retain(hierarchy);
     return node;
 }
 
-static enum zb_code check_kind(const zb_store *store, zb_dtype dtype, zb_error *err) {
+static enum zb_code check_kind(const zb_hierarchy *hierarchy, zb_dtype dtype, zb_error *err) {
     char name[ZB_DTYPE_NAME_SIZE];
-    if (store->kinds >> dtype.kind & 1)
+    if (zb__hierarchy_takes(hierarchy, dtype))
         return ZB_OK;
     return zb_fail(err, ZB_EUNSUPPORTED, "data_type \"%s\" is not supported here",
                    zb_dtype_name(dtype, name));
 }
 
-enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, size_t size,
+enum zb_code zb__node_make(zb_hierarchy *hierarchy, const char *path, const char *text, size_t size,
                            zb_node **out, zb_error *err) {
-    return zb__node_make_parsed(store, path, text, size, NULL, out, err);
+    return zb__node_make_parsed(hierarchy, path, text, size, NULL, out, err);
 }
 
-enum zb_code zb__node_make_parsed(zb_store *store, const char *path, const char *text, size_t size,
-                                  zb_json *json, zb_node **out, zb_error *err) {
+enum zb_code zb__node_make_parsed(zb_hierarchy *hierarchy, const char *path, const char *text,
+                                  size_t size, zb_json *json, zb_node **out, zb_error *err) {
     const char *kind = "node";
-    zb_node *node = new_node(store, path);
+    zb_node *node = new_node(hierarchy, path);
     if (!node) {
         zb_json_free(json);
-        return zb__node_blame(store, kind, path,
+        return zb__node_blame(hierarchy, kind, path,
                               zb_fail(err, ZB_ENOMEM, "out of memory for a node"), err);
     }
     node->document = json;
     enum zb_code code = parse_node(node, text, size, &kind, err);
     if (!code && node->array)
-        code = check_kind(store, node->array->info.dtype, err);
+        code = check_kind(hierarchy, node->array->info.dtype, err);
     if (code) {
         zb_node_release(node);
-        return zb__node_blame(store, kind, path, code, err);
+        return zb__node_blame(hierarchy, kind, path, code, err);
     }
     *out = node;
     return ZB_OK;
 }
 
 /* The place is put before a message here and nowhere below, so that it stands there once. */
-enum zb_code zb__node_blame(const zb_store *store, const char *kind, const char *path,
+enum zb_code zb__node_blame(const zb_hierarchy *hierarchy, const char *kind, const char *path,
                             enum zb_code code, zb_error *err) {
-    return zb_error_prefix(err, code, "store %s, %s /%s", store->label, kind, path);
+    return zb_error_prefix(err, code, "store %s, %s /%s", hierarchy->store->label, kind, path);
 }
 
-zb_node *zb__node_share(zb_store *store, const char *path, zb_json *document, int format,
+zb_node *zb__node_share(zb_hierarchy *hierarchy, const char *path, zb_json *document, int format,
                         struct zb__served *hold) {
-    zb_node *node = new_node(store, path);
+    zb_node *node = new_node(hierarchy, path);
     if (!node)
         return NULL;
     const zb_json *attributes = zb_json_get(document, "attributes");
@@ -174,15 +175,15 @@ void zb_node_release(zb_node *node) {
         zb__served_release(node->served);
     else
         zb_json_free(node->document);
-    zb_store_release(node->store);
+    zb_hierarchy_release(node->hierarchy);
     free(node->path);
     free(node);
 }
 
 /* ---- Accessors ---------------------------------------------------------------------------- */
 
-zb_store *zb_node_store(const zb_node *node) {
-    return node->store;
+zb_hierarchy *zb_node_hierarchy(const zb_node *node) {
+    return node->hierarchy;
 }
 
 const char *zb_node_path(const zb_node *node) {

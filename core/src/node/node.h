@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "hierarchy/hierarchy.h"
 #include "model/array.h"
 #include "node/edit.h"
 #include "zarrbridge/node.h"
@@ -12,7 +13,7 @@
 
 struct zb_node {
     atomic_int refs;
-    zb_store *store; /* one reference */
+    zb_hierarchy *hierarchy; /* one reference */
     char *path;
     zb_json *document;
     struct zb__served *served; /* the document's owner, where others share it (served.h); or NULL */
@@ -27,28 +28,32 @@ struct zb_node {
     atomic_int_fast64_t asked; /* when it was made, or its document was there later (zb__now) */
 };
 
+static inline zb_store *zb__node_store(const zb_node *node) {
+    return node->hierarchy->store;
+}
+
 /* Whether the documents of the store's nodes have the entries of consolidated metadata, which may
    be most of a document: where they are the only index of the store, or spare requests. */
-bool zb__node_keeps_entries(const zb_store *store);
+bool zb__node_keeps_entries(const zb_hierarchy *hierarchy);
 
 /* Whether this node's document has them: in other stores, those of groups whose nodes stand in
    nothing else do (bare.h). */
 bool zb__node_has_entries(const zb_node *node);
 
 /* Makes a node of a document's text, whether the store holds that text or not. */
-enum zb_code zb__node_make(zb_store *store, const char *path, const char *text, size_t size,
+enum zb_code zb__node_make(zb_hierarchy *hierarchy, const char *path, const char *text, size_t size,
                            zb_node **out, zb_error *err);
 
 /* The same when the text has been parsed; takes over json, also on failure. */
-enum zb_code zb__node_make_parsed(zb_store *store, const char *path, const char *text, size_t size,
-                                  zb_json *json, zb_node **out, zb_error *err);
+enum zb_code zb__node_make_parsed(zb_hierarchy *hierarchy, const char *path, const char *text,
+                                  size_t size, zb_json *json, zb_node **out, zb_error *err);
 
 /* Makes a group whose document is `hold`'s, which it takes over (served.h). NULL: no memory. */
-zb_node *zb__node_share(zb_store *store, const char *path, zb_json *document, int format,
+zb_node *zb__node_share(zb_hierarchy *hierarchy, const char *path, zb_json *document, int format,
                         struct zb__served *hold);
 
 /* Puts store, kind ("array", "group", "node") and path before a message. */
-enum zb_code zb__node_blame(const zb_store *store, const char *kind, const char *path,
+enum zb_code zb__node_blame(const zb_hierarchy *hierarchy, const char *kind, const char *path,
                             enum zb_code code, zb_error *err);
 
 /* The node's path, a slash unless it is the root, and the chunk's key: malloc'ed, or NULL. */

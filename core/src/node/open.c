@@ -9,10 +9,10 @@
 #include "base/names.h"
 #include "node/bare.h"
 #include "node/document.h"
-#include "node/lately.h"
+#include "hierarchy/lately.h"
 #include "node/node.h"
-#include "node/path.h"
-#include "node/served.h"
+#include "hierarchy/path.h"
+#include "hierarchy/served.h"
 #include "node/v2.h"
 #include "node/version.h"
 #include "store/foreign.h"
@@ -21,17 +21,17 @@
 /* The document is read between two looks at the file or object that holds it: document and holder
    belong together when both looks see the same. When they differ, another process is deleting or
    replacing the node at this moment. */
-static enum zb_code read_steady(zb_store *store, zb__early_document *out, uint64_t *home,
+static enum zb_code read_steady(zb_hierarchy *hierarchy, zb__early_document *out, uint64_t *home,
                                 zb_error *err) {
     enum { TRIES = 16 };
-    uint64_t now = zb_store_identify(store, out->path);
+    uint64_t now = zb_store_identify(hierarchy->store, out->path);
     for (int tries = 0;; tries++) {
         *home = now;
-        enum zb_code code = zb__node_read_any(store, out->path, &out->text, &out->size, &out->info,
-                                              &out->format, err);
+        enum zb_code code = zb__node_read_any(hierarchy, out->path, &out->text, &out->size,
+                                              &out->info, &out->format, err);
         if (code)
             return code;
-        now = zb_store_identify(store, out->path);
+        now = zb_store_identify(hierarchy->store, out->path);
         if (now == *home)
             return ZB_OK;
         free(out->text);
@@ -46,10 +46,11 @@ static enum zb_code keep_entries(zb_node **node, const char *text, size_t size, 
     zb_json *document = NULL;
     enum zb_code code = zb__json_parse_document(text, size, &document, err);
     if (code)
-        code = zb__node_blame(outline->store, "group", outline->path,
+        code = zb__node_blame(outline->hierarchy, "group", outline->path,
                               zb_error_prefix(err, code, "zarr.json"), err);
     else
-        code = zb__node_make_parsed(outline->store, outline->path, text, size, document, node, err);
+        code = zb__node_make_parsed(outline->hierarchy, outline->path, text, size, document, node,
+                                    err);
     zb_node_release(outline);
     return code;
 }
@@ -59,18 +60,19 @@ static void mark_origin(zb_node *node, const zb__early_document *document, uint6
     zb__node_mark_version(node, home, &document->info);
 }
 
-enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out, zb_error *err) {
+enum zb_code zb__node_open_own(zb_hierarchy *hierarchy, const char *path, zb_node **out,
+                               zb_error *err) {
     zb__early_document document = {.path = (char *)(uintptr_t)path};
-    uint64_t home, changes = zb_store_changes(store);
+    uint64_t home, changes = zb_store_changes(hierarchy->store);
     enum zb_code code = zb__path_check(path, err);
     if (code)
-        return zb_error_prefix(err, code, "store %s", store->label);
-    code = read_steady(store, &document, &home, err);
-    if (code == ZB_ENOTFOUND && *path == '\0' && zb__foreign_root(store, err))
+        return zb_error_prefix(err, code, "store %s", hierarchy->store->label);
+    code = read_steady(hierarchy, &document, &home, err);
+    if (code == ZB_ENOTFOUND && *path == '\0' && zb__foreign_root(hierarchy->store, err))
         code = ZB_EUNSUPPORTED;
     if (code)
-        return zb__node_blame(store, "node", path, code, err);
-    code = zb__node_make(store, path, document.text, document.size, out, err);
+        return zb__node_blame(hierarchy, "node", path, code, err);
+    code = zb__node_make(hierarchy, path, document.text, document.size, out, err);
     if (!code)
         mark_origin(*out, &document, home);
     const bool is_bare = !code && zb__group_says_all(*out);
@@ -80,19 +82,21 @@ enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out,
             mark_origin(*out, &document, home);
     }
     if (!code)
-        zb__lately_keep(store, &document, changes, false);
+        zb__lately_keep(hierarchy, &document, changes, false);
     free(document.text);
     if (code)
         return code;
-    zb__served_keep(*out, is_bare, changes);
+    if (!(*out)->array)
+        (*out)->served =
+            zb__served_keep(hierarchy, path, (*out)->document, (*out)->format, is_bare, changes);
     return ZB_OK;
 }
 
-bool zb__node_open_owner(zb_store *store, const char *path, zb_node **out) {
+bool zb__node_open_owner(zb_hierarchy *hierarchy, const char *path, zb_node **out) {
     int format;
     zb__served *hold;
-    zb_json *document = zb__served_owner(store, path, &format, &hold);
-    zb_node *node = document ? zb__node_share(store, path, document, format, hold) : NULL;
+    zb_json *document = zb__served_owner(hierarchy, path, &format, &hold);
+    zb_node *node = document ? zb__node_share(hierarchy, path, document, format, hold) : NULL;
     if (node)
         *out = node;
     else
@@ -101,15 +105,15 @@ bool zb__node_open_owner(zb_store *store, const char *path, zb_node **out) {
 }
 
 /* A node that consolidated metadata describes. An entry that makes no node says nothing. */
-static bool open_served(zb_store *store, const char *path, zb_node **out) {
+static bool open_served(zb_hierarchy *hierarchy, const char *path, zb_node **out) {
     size_t size;
     int format;
     if (zb__path_check(path, NULL))
         return false;
-    if (store->trusts_list && zb__node_open_owner(store, path, out))
+    if (hierarchy->trusts_list && zb__node_open_owner(hierarchy, path, out))
         return true;
-    char *text = zb__served_text(store, path, &size, &format);
-    bool opened = text && zb__node_make(store, path, text, size, out, NULL) == ZB_OK;
+    char *text = zb__served_text(hierarchy, path, &size, &format);
+    bool opened = text && zb__node_make(hierarchy, path, text, size, out, NULL) == ZB_OK;
     free(text);
     if (opened) {
         (*out)->format = format;
@@ -118,15 +122,15 @@ static bool open_served(zb_store *store, const char *path, zb_node **out) {
     return opened;
 }
 
-enum zb_code zb_node_open(zb_store *store, const char *path, zb_node **out, zb_error *err) {
-    if (open_served(store, path, out))
+enum zb_code zb_node_open(zb_hierarchy *hierarchy, const char *path, zb_node **out, zb_error *err) {
+    if (open_served(hierarchy, path, out))
         return ZB_OK;
-    if (store->trusts_list && zb__served_lacks(store, path))
+    if (hierarchy->trusts_list && zb__served_lacks(hierarchy, path))
         return zb__node_blame(
-            store, "node", path,
+            hierarchy, "node", path,
             zb_fail(err, ZB_ENOTFOUND, "the consolidated metadata of the store do not have it"),
             err);
-    return zb__node_open_own(store, path, out, err);
+    return zb__node_open_own(hierarchy, path, out, err);
 }
 
 void zb__looked_free(zb__looked *last) {
@@ -147,23 +151,23 @@ static void remember(zb__looked *last, zb_node *node, char *text, size_t size) {
 }
 
 /* The entries of consolidated metadata are most of a large document. */
-enum zb_code zb__node_look(zb_store *store, const char *path, zb__looked *last, zb_node **out,
-                           zb_error *err) {
+enum zb_code zb__node_look(zb_hierarchy *hierarchy, const char *path, zb__looked *last,
+                           zb_node **out, zb_error *err) {
     char *text = NULL;
     size_t size = 0;
     int format;
-    enum zb_code code = zb__node_read_any(store, path, &text, &size, NULL, &format, err);
-    if (code == ZB_ENOTFOUND && *path == '\0' && zb__foreign_root(store, err))
+    enum zb_code code = zb__node_read_any(hierarchy, path, &text, &size, NULL, &format, err);
+    if (code == ZB_ENOTFOUND && *path == '\0' && zb__foreign_root(hierarchy->store, err))
         code = ZB_EUNSUPPORTED;
     if (code)
-        return zb__node_blame(store, "node", path, code, err);
+        return zb__node_blame(hierarchy, "node", path, code, err);
     if (last->array && last->format == format && last->size == size &&
         memcmp(last->text, text, size) == 0) {
         free(text);
         *out = zb_node_retain(last->array);
         return ZB_OK;
     }
-    code = zb__node_make(store, path, text, size, out, err);
+    code = zb__node_make(hierarchy, path, text, size, out, err);
     if (code) {
         free(text);
         return code;
@@ -175,7 +179,7 @@ enum zb_code zb__node_look(zb_store *store, const char *path, zb__looked *last, 
 
 /* ---- Documents that were read before ------------------------------------------------------ */
 
-enum zb_code zb__early_document_open(zb_store *store, const zb__early_document *document,
+enum zb_code zb__early_document_open(zb_hierarchy *hierarchy, const zb__early_document *document,
                                      zb_node **out, zb_error *err) {
     char *text = NULL;
     size_t size = 0;
@@ -185,14 +189,14 @@ enum zb_code zb__early_document_open(zb_store *store, const zb__early_document *
     if (code && err)
         *err = document->error;
     if (is_older)
-        code = zb__v2_read(store, document->path, &text, &size, &info, err);
+        code = zb__v2_read(hierarchy, document->path, &text, &size, &info, err);
     if (code == ZB_ENOTFOUND && err)
         *err = document->error;
     if (!code)
-        code = zb__node_make(store, document->path, is_older ? text : document->text,
+        code = zb__node_make(hierarchy, document->path, is_older ? text : document->text,
                              is_older ? size : document->size, out, err);
     else
-        code = zb__node_blame(store, "node", document->path, code, err);
+        code = zb__node_blame(hierarchy, "node", document->path, code, err);
     free(text);
     if (code)
         return code;
@@ -211,43 +215,44 @@ static int take_name(void *context, const zb_list_entry *entry) {
 }
 
 /* Where one name is missed, others are likely to be: all names beside it are asked for. */
-static void list_around(zb_store *store, const char *path) {
+static void list_around(zb_hierarchy *hierarchy, const char *path) {
     const char *slash = strrchr(path, '/');
     char *group = strndup(path, slash ? (size_t)(slash - path) : 0);
     zb__names names = {.count = 0};
-    const uint64_t changes = zb_store_changes(store);
-    if (group && zb_store_list(store, group, take_name, &names, NULL) == ZB_OK) {
+    const uint64_t changes = zb_store_changes(hierarchy->store);
+    if (group && zb_store_list(hierarchy->store, group, take_name, &names, NULL) == ZB_OK) {
         const bool is_whole = names.count < ZB__LATELY_NAMES;
         zb__names_sort(&names);
-        zb__lately_keep_names(store, group, &names, is_whole, changes, false);
+        zb__lately_keep_names(hierarchy, group, &names, is_whole, changes, false);
     }
     zb__names_free(&names);
     free(group);
 }
 
-enum zb_code zb_node_open_lately(zb_store *store, const char *path, zb_node **out, zb_error *err) {
+enum zb_code zb_node_open_lately(zb_hierarchy *hierarchy, const char *path, zb_node **out,
+                                 zb_error *err) {
     zb__early_document document = {.path = (char *)(uintptr_t)path};
     bool knows = false;
-    if (!zb__lately_pays(store))
-        return zb_node_open(store, path, out, err);
-    if (zb__lately_find(store, path, &document)) {
-        const enum zb_code code = zb__early_document_open(store, &document, out, err);
+    if (!zb__lately_pays(hierarchy))
+        return zb_node_open(hierarchy, path, out, err);
+    if (zb__lately_find(hierarchy, path, &document)) {
+        const enum zb_code code = zb__early_document_open(hierarchy, &document, out, err);
         free(document.text);
         return code;
     }
-    if (zb__node_open_owner(store, path, out))
+    if (zb__node_open_owner(hierarchy, path, out))
         return ZB_OK;
-    const bool lists = *path && store->hints.can_list;
-    bool lacks = lists && zb__lately_lacks(store, path, &knows);
-    if (lists && !knows && zb__served_lacks(store, path)) {
-        list_around(store, path); /* tells as much as asking for what is hardly there */
-        lacks = zb__lately_lacks(store, path, &knows);
+    const bool lists = *path && hierarchy->store->hints.can_list;
+    bool lacks = lists && zb__lately_lacks(hierarchy, path, &knows);
+    if (lists && !knows && zb__served_lacks(hierarchy, path)) {
+        list_around(hierarchy, path); /* tells as much as asking for what is hardly there */
+        lacks = zb__lately_lacks(hierarchy, path, &knows);
     }
     if (lacks)
-        return zb__node_blame(store, "node", path,
+        return zb__node_blame(hierarchy, "node", path,
                               zb_fail(err, ZB_ENOTFOUND, "there is nothing of that name"), err);
-    const enum zb_code code = zb_node_open(store, path, out, err);
+    const enum zb_code code = zb_node_open(hierarchy, path, out, err);
     if (code == ZB_ENOTFOUND && lists && !knows)
-        list_around(store, path);
+        list_around(hierarchy, path);
     return code;
 }

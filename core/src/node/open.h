@@ -6,15 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "node/early.h"
+#include "hierarchy/early.h"
 #include "zarrbridge/node.h"
 
 /* As zb_node_open, always by the store's own document, whatever consolidated metadata serve. */
-enum zb_code zb__node_open_own(zb_store *store, const char *path, zb_node **out, zb_error *err);
+enum zb_code zb__node_open_own(zb_hierarchy *hierarchy, const char *path, zb_node **out,
+                               zb_error *err);
 
 /* Opens the group whose consolidated metadata serve the nodes below it (served.h), as it was then:
    it shares their document. False, with nothing opened, where path is another node. */
-bool zb__node_open_owner(zb_store *store, const char *path, zb_node **out);
+bool zb__node_open_owner(zb_hierarchy *hierarchy, const char *path, zb_node **out);
 
 /* The array that was looked at last, and its document: many arrays of a store are described by one
    text. All zeros at first. */
@@ -30,11 +31,11 @@ void zb__looked_free(zb__looked *last);
 /* Opens a node to be looked at and released at once, for lists of many: the entries of consolidated
    metadata are checked and left out, and which directory holds the node is not asked. An array may
    be the last one, which has the same document and another path. Errors as zb_node_open. */
-enum zb_code zb__node_look(zb_store *store, const char *path, zb__looked *last, zb_node **out,
-                           zb_error *err);
+enum zb_code zb__node_look(zb_hierarchy *hierarchy, const char *path, zb__looked *last,
+                           zb_node **out, zb_error *err);
 
 /* As zb_node_open, of a document that was read. */
-enum zb_code zb__early_document_open(zb_store *store, const zb__early_document *document,
+enum zb_code zb__early_document_open(zb_hierarchy *hierarchy, const zb__early_document *document,
                                      zb_node **out, zb_error *err);
 
 #endif

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/json_brief.h"
-#include "node/notes.h"
-#include "node/path.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/path.h"
 #include "zarrbridge/node.h"
 
 /* Of a name that ends at its NUL or at a slash. */

@@ -9,7 +9,7 @@
 #include "zarrbridge/sys/store.h"
 
 typedef struct sum {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     uint64_t bytes;
 } sum;
 
@@ -19,7 +19,7 @@ static enum zb_code add_chunk(void *context, const char *key, const uint64_t *in
     sum *s = context;
     zb_object_info info;
     (void)index;
-    enum zb_code code = zb_store_stat(s->store, key, &info, err);
+    enum zb_code code = zb_store_stat(s->hierarchy->store, key, &info, err);
     if (code == ZB_OK)
         s->bytes += info.size;
     return code == ZB_ENOTFOUND ? ZB_OK : code;
@@ -28,9 +28,10 @@ static enum zb_code add_chunk(void *context, const char *key, const uint64_t *in
 enum zb_code zb_array_storage_size(const zb_node *array, uint64_t *bytes, zb_error *err) {
     if (!array->array)
         return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", array->path);
-    if (!array->store->hints.can_list)
-        return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be listed", array->store->label);
-    sum s = {.store = array->store};
+    if (!array->hierarchy->store->hints.can_list)
+        return zb_fail(err, ZB_EUNSUPPORTED, "store %s cannot be listed",
+                       array->hierarchy->store->label);
+    sum s = {.hierarchy = array->hierarchy};
     enum zb_code code = zb__chunks_each(array, add_chunk, &s, err);
     *bytes = s.bytes;
     return code;

@@ -14,11 +14,11 @@
 #include "base/json.h"
 #include "model/v2_array.h"
 #include "node/listing.h"
-#include "node/notes.h"
+#include "hierarchy/notes.h"
 #include "node/node.h"
-#include "node/path.h"
-#include "node/served.h"
-#include "store/state.h"
+#include "hierarchy/path.h"
+#include "hierarchy/served.h"
+#include "hierarchy/hierarchy.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
 
@@ -38,8 +38,8 @@ bool zb__v2_is_metadata(const char *name) {
 /* ---- Reading ---- */
 
 /* Reads and parses a document; ZB_ENOTFOUND, without a message, when there is none. */
-static enum zb_code read_json(zb_store *store, const char *path, const char *name, zb_json **out,
-                              zb_object_info *info, zb_error *err) {
+static enum zb_code read_json(zb_hierarchy *hierarchy, const char *path, const char *name,
+                              zb_json **out, zb_object_info *info, zb_error *err) {
     const zb_limits *limits = zb_limits_get();
     bool block = name == zmetadata;
     char *text, *key = zb__path_join(path, name);
@@ -48,9 +48,9 @@ static enum zb_code read_json(zb_store *store, const char *path, const char *nam
     *out = NULL;
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code =
-        zb_store_get(store, key, block ? limits->consolidated_bytes : limits->document_bytes,
-                     block ? "consolidated_bytes" : "document_bytes", &text, &size, info, &own);
+    enum zb_code code = zb_store_get(
+        hierarchy->store, key, block ? limits->consolidated_bytes : limits->document_bytes,
+        block ? "consolidated_bytes" : "document_bytes", &text, &size, info, &own);
     free(key);
     if (code == ZB_ENOTFOUND)
         return code;
@@ -67,16 +67,16 @@ static enum zb_code read_json(zb_store *store, const char *path, const char *nam
 }
 
 /* The same for a document that need not be there: *out is NULL then. */
-static enum zb_code read_optional(zb_store *store, const char *path, const char *name,
+static enum zb_code read_optional(zb_hierarchy *hierarchy, const char *path, const char *name,
                                   zb_json **out, zb_error *err) {
-    enum zb_code code = read_json(store, path, name, out, NULL, err);
+    enum zb_code code = read_json(hierarchy, path, name, out, NULL, err);
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
-static enum zb_code read_array(zb_store *store, const char *path, const zb_json *array, char **text,
-                               size_t *size, zb_error *err) {
+static enum zb_code read_array(zb_hierarchy *hierarchy, const char *path, const zb_json *array,
+                               char **text, size_t *size, zb_error *err) {
     zb_json *attributes;
-    enum zb_code code = read_optional(store, path, zattrs, &attributes, err);
+    enum zb_code code = read_optional(hierarchy, path, zattrs, &attributes, err);
     if (!code) {
         code = zb__v2_array(array, attributes, text, size, err);
         if (code)
@@ -87,12 +87,12 @@ static enum zb_code read_array(zb_store *store, const char *path, const zb_json 
 }
 
 /* group: NULL for a group without a document. */
-static enum zb_code read_group(zb_store *store, const char *path, const zb_json *group, char **text,
-                               size_t *size, zb_error *err) {
+static enum zb_code read_group(zb_hierarchy *hierarchy, const char *path, const zb_json *group,
+                               char **text, size_t *size, zb_error *err) {
     zb_json *attributes, *block = NULL;
-    enum zb_code code = read_optional(store, path, zattrs, &attributes, err);
-    if (!code && !store->hints.can_list)
-        code = read_optional(store, path, zmetadata, &block, err);
+    enum zb_code code = read_optional(hierarchy, path, zattrs, &attributes, err);
+    if (!code && !hierarchy->store->hints.can_list)
+        code = read_optional(hierarchy, path, zmetadata, &block, err);
     if (!code) {
         code = zb__v2_group(group, attributes, block, text, size, err);
         if (code)
@@ -105,24 +105,24 @@ static enum zb_code read_group(zb_store *store, const char *path, const zb_json 
 
 /* ---- What is there ---- */
 
-static enum zb_code is_there(zb_store *store, const char *path, const char *name, bool *out,
+static enum zb_code is_there(zb_hierarchy *hierarchy, const char *path, const char *name, bool *out,
                              zb_error *err) {
     zb_object_info info;
     char *key = zb__path_join(path, name);
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = zb_store_stat(store, key, &info, err);
+    enum zb_code code = zb_store_stat(hierarchy->store, key, &info, err);
     free(key);
     *out = code == ZB_OK;
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
-enum zb_code zb__v2_kind(zb_store *store, const char *path, char *kind, zb_error *err) {
+enum zb_code zb__v2_kind(zb_hierarchy *hierarchy, const char *path, char *kind, zb_error *err) {
     bool array, group = false;
     *kind = 0;
-    enum zb_code code = is_there(store, path, zarray, &array, err);
+    enum zb_code code = is_there(hierarchy, path, zarray, &array, err);
     if (!code && !array)
-        code = is_there(store, path, zgroup, &group, err);
+        code = is_there(hierarchy, path, zgroup, &group, err);
     if (!code)
         *kind = array ? 'a' : group ? 'g' : 0;
     return code;
@@ -130,7 +130,7 @@ enum zb_code zb__v2_kind(zb_store *store, const char *path, char *kind, zb_error
 
 /* A search for a node below a directory. */
 typedef struct search {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     unsigned left; /* directories that may still be looked into */
     bool found;
 } search;
@@ -140,7 +140,7 @@ enum { MOST_LOOKED_INTO = 64, MOST_LEVELS = 8 };
 /* Links are not followed: what they lead to may be anything. */
 static enum zb_code search_below(search *s, const char *path, unsigned levels, zb_error *err) {
     zb__names names;
-    enum zb_code code = zb__list(s->store, path, &names, err);
+    enum zb_code code = zb__list(s->hierarchy->store, path, &names, err);
     if (code)
         return code;
     for (size_t i = 0; i < names.count && !code && !s->found && s->left > 0; i++) {
@@ -153,7 +153,7 @@ static enum zb_code search_below(search *s, const char *path, unsigned levels, z
             code = zb_fail(err, ZB_ENOMEM, "out of memory for a path");
         s->left--;
         if (!code)
-            code = zb__v2_kind(s->store, below, &kind, err);
+            code = zb__v2_kind(s->hierarchy, below, &kind, err);
         s->found = kind != 0;
         if (!code && !s->found && levels > 1)
             code = search_below(s, below, levels - 1, err);
@@ -163,88 +163,91 @@ static enum zb_code search_below(search *s, const char *path, unsigned levels, z
     return code;
 }
 
-static enum zb_code is_implicit(zb_store *store, const char *path, bool *out, zb_error *err) {
-    search s = {.store = store, .left = MOST_LOOKED_INTO};
-    enum zb_code code = store->hints.can_list ? search_below(&s, path, MOST_LEVELS, err) : ZB_OK;
+static enum zb_code is_implicit(zb_hierarchy *hierarchy, const char *path, bool *out,
+                                zb_error *err) {
+    search s = {.hierarchy = hierarchy, .left = MOST_LOOKED_INTO};
+    enum zb_code code =
+        hierarchy->store->hints.can_list ? search_below(&s, path, MOST_LEVELS, err) : ZB_OK;
     *out = s.found;
     return code;
 }
 
 /* True if there is surely no node. In a distant store that has nodes of version 2 the next one is
    likely to be another, which the question would cost one more request. */
-static bool is_nothing(zb_store *store, const char *path) {
-    return (store->hints.is_local || !zb__store_has_older(store)) &&
-           zb_store_is_absent(store, path);
+static bool is_nothing(zb_hierarchy *hierarchy, const char *path) {
+    return (hierarchy->store->hints.is_local || !atomic_load(&hierarchy->has_older)) &&
+           zb_store_is_absent(hierarchy->store, path);
 }
 
 /* The same where there is no zarr.json. `asks`: there may be nothing at all, as where new nodes
    come. */
-static enum zb_code is_older_at(zb_store *store, const char *path, bool asks, bool *out,
+static enum zb_code is_older_at(zb_hierarchy *hierarchy, const char *path, bool asks, bool *out,
                                 zb_error *err) {
     char kind;
     *out = false;
-    if (asks && is_nothing(store, path))
+    if (asks && is_nothing(hierarchy, path))
         return ZB_OK;
-    enum zb_code code = zb__v2_kind(store, path, &kind, err);
+    enum zb_code code = zb__v2_kind(hierarchy, path, &kind, err);
     *out = kind != 0;
-    return code || kind ? code : is_implicit(store, path, out, err);
+    return code || kind ? code : is_implicit(hierarchy, path, out, err);
 }
 
-enum zb_code zb__v2_is_at(zb_store *store, const char *path, bool *out, zb_error *err) {
+enum zb_code zb__v2_is_at(zb_hierarchy *hierarchy, const char *path, bool *out, zb_error *err) {
     bool newer;
     *out = false;
-    enum zb_code code = is_there(store, path, "zarr.json", &newer, err);
-    return code || newer ? code : is_older_at(store, path, store->hints.is_local, out, err);
+    enum zb_code code = is_there(hierarchy, path, "zarr.json", &newer, err);
+    return code || newer ? code
+                         : is_older_at(hierarchy, path, hierarchy->store->hints.is_local, out, err);
 }
 
-enum zb_code zb__v2_read(zb_store *store, const char *path, char **text, size_t *size,
+enum zb_code zb__v2_read(zb_hierarchy *hierarchy, const char *path, char **text, size_t *size,
                          zb_object_info *info, zb_error *err) {
     zb_json *document;
     bool implicit = false;
-    if (zb__served_format(store, path) == 3 || is_nothing(store, path))
+    if (zb__served_format(hierarchy, path) == 3 || is_nothing(hierarchy, path))
         return ZB_ENOTFOUND;
-    enum zb_code code = read_json(store, path, zarray, &document, info, err);
+    enum zb_code code = read_json(hierarchy, path, zarray, &document, info, err);
     if (!code) {
-        code = read_array(store, path, document, text, size, err);
+        code = read_array(hierarchy, path, document, text, size, err);
     } else if (code == ZB_ENOTFOUND) {
         if (info)
             *info = (zb_object_info){.size = 0};
-        code = read_json(store, path, zgroup, &document, NULL, err);
+        code = read_json(hierarchy, path, zgroup, &document, NULL, err);
         if (code == ZB_ENOTFOUND) {
-            code = is_implicit(store, path, &implicit, err);
+            code = is_implicit(hierarchy, path, &implicit, err);
             if (!code && !implicit)
                 return ZB_ENOTFOUND;
         }
         if (!code)
-            code = read_group(store, path, document, text, size, err);
+            code = read_group(hierarchy, path, document, text, size, err);
     }
     zb_json_free(document);
     if (!code)
-        zb__store_note_older(store);
+        atomic_store(&hierarchy->has_older, true);
     return code;
 }
 
 /* ---- Changes ---- */
 
-static enum zb_code refuse(const zb_store *store, const char *path, zb_error *err) {
+static enum zb_code refuse(const zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     return zb_fail(err, ZB_EUNSUPPORTED,
                    "store %s: /%s is Zarr version 2, which is read but not changed; `zarrbridge "
                    "copy` makes a store of version 3 of it",
-                   store->label, path);
+                   hierarchy->store->label, path);
 }
 
 enum zb_code zb_node_may_change(const zb_node *node, zb_error *err) {
-    return node->format == 2 ? refuse(node->store, node->path, err) : ZB_OK;
+    return node->format == 2 ? refuse(node->hierarchy, node->path, err) : ZB_OK;
 }
 
-enum zb_code zb__v2_refuse(zb_store *store, const char *path, zb_error *err) {
+enum zb_code zb__v2_refuse(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     bool found;
-    enum zb_code code = zb__v2_is_at(store, path, &found, err);
-    return code || !found ? code : refuse(store, path, err);
+    enum zb_code code = zb__v2_is_at(hierarchy, path, &found, err);
+    return code || !found ? code : refuse(hierarchy, path, err);
 }
 
-enum zb_code zb__v2_refuse_older(zb_store *store, const char *path, zb_error *err) {
+enum zb_code zb__v2_refuse_older(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     bool found;
-    enum zb_code code = is_older_at(store, path, true, &found, err);
-    return code || !found ? code : refuse(store, path, err);
+    enum zb_code code = is_older_at(hierarchy, path, true, &found, err);
+    return code || !found ? code : refuse(hierarchy, path, err);
 }

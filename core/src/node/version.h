@@ -9,9 +9,6 @@
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
-/* A version in one word; 0: not known for sure. */
-uint64_t zb__version_word(const zb_validator *version);
-
 /* Remembers the identity of the node, which has just been opened, and the version of its
    document. */
 void zb__node_mark_version(zb_node *node, uint64_t home, const zb_object_info *info);

@@ -15,8 +15,8 @@
 #include "node/document.h"
 #include "node/documents.h"
 #include "node/node.h"
-#include "node/notes.h"
-#include "node/path.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/path.h"
 #include "node/v2.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/node.h"
@@ -51,15 +51,16 @@ static enum zb_code kind_of_text(const char *text, size_t size, char *kind, zb_e
 }
 
 /* read: the document, where it was read before, or NULL. */
-static enum zb_code find_kind(zb_store *store, const char *path, const zb__early_document *read,
-                              char *kind, bool *older, zb_error *err) {
+static enum zb_code find_kind(zb_hierarchy *hierarchy, const char *path,
+                              const zb__early_document *read, char *kind, bool *older,
+                              zb_error *err) {
     char *text = NULL;
     size_t size = 0;
-    enum zb_code code = read ? read->code : zb__node_read(store, path, &text, &size, err);
+    enum zb_code code = read ? read->code : zb__node_read(hierarchy, path, &text, &size, err);
     *kind = 0;
     *older = code == ZB_ENOTFOUND;
     if (*older)
-        return zb__v2_kind(store, path, kind, err);
+        return zb__v2_kind(hierarchy, path, kind, err);
     if (code && read && err)
         *err = read->error;
     if (!code)
@@ -68,22 +69,23 @@ static enum zb_code find_kind(zb_store *store, const char *path, const zb__early
     return code;
 }
 
-enum zb_code zb__node_kind_of(zb_store *store, const char *path, char *kind, bool *older,
+enum zb_code zb__node_kind_of(zb_hierarchy *hierarchy, const char *path, char *kind, bool *older,
                               zb_error *err) {
-    return find_kind(store, path, NULL, kind, older, err);
+    return find_kind(hierarchy, path, NULL, kind, older, err);
 }
 
-enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_error *err) {
+enum zb_code zb__node_kind(zb_hierarchy *hierarchy, const char *path, char *kind, zb_error *err) {
     bool older;
-    return zb__node_kind_of(store, path, kind, &older, err);
+    return zb__node_kind_of(hierarchy, path, kind, &older, err);
 }
 
 /* Adds the node at path; *enter tells whether there can be nodes below. */
-static enum zb_code add_node(zb_store *store, const char *path, const zb__early_document *read,
-                             zb__names *out, bool *enter, zb_error *err) {
+static enum zb_code add_node(zb_hierarchy *hierarchy, const char *path,
+                             const zb__early_document *read, zb__names *out, bool *enter,
+                             zb_error *err) {
     char kind;
     bool older;
-    enum zb_code code = find_kind(store, path, read, &kind, &older, err);
+    enum zb_code code = find_kind(hierarchy, path, read, &kind, &older, err);
     *enter = kind != 'a';
     zb__name node = {.is_prefix = kind == 'a', .is_older = older};
     if (code || !kind)
@@ -93,9 +95,10 @@ static enum zb_code add_node(zb_store *store, const char *path, const zb__early_
 }
 
 /* Adds the link itself when it leads to a node. */
-static enum zb_code add_link(zb_store *store, const char *path, zb__names *out, zb_error *err) {
+static enum zb_code add_link(zb_hierarchy *hierarchy, const char *path, zb__names *out,
+                             zb_error *err) {
     char kind;
-    enum zb_code code = zb__node_kind(store, path, &kind, err);
+    enum zb_code code = zb__node_kind(hierarchy, path, &kind, err);
     if (code || !kind)
         return code;
     return zb__names_add_listed(out, (zb__name){.text = strdup(path), .is_link = true}, err);
@@ -106,7 +109,7 @@ static bool may_be_node(const zb__name *name) {
 }
 
 typedef struct node_walk {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     zb__links *links; /* NULL to go through none */
     bool tops;        /* nodes below those that it finds below its start are not wanted */
     zb__names *out;
@@ -121,7 +124,8 @@ static enum zb_code add_below(const node_walk *walk, const char *path, const zb_
     zb__links *const links = walk->links;
     enum zb_code code = ZB_OK;
     /* Of a moment before the nodes are looked at, as each is of the moment before the next. */
-    zb__early_children early = {.store = walk->store, .path = path, .names = names, .is_own = true};
+    zb__early_children early = {
+        .hierarchy = walk->hierarchy, .path = path, .names = names, .is_own = true};
     zb__early_document *read;
     for (size_t i = 0; i < names->count && !code; i++) {
         const zb__name *name = &names->name[i];
@@ -132,7 +136,7 @@ static enum zb_code add_below(const node_walk *walk, const char *path, const zb_
         if (!below)
             code = zb_fail(err, ZB_ENOMEM, "out of memory for a path");
         else if (name->is_link && !links)
-            code = add_link(walk->store, below, walk->out, err);
+            code = add_link(walk->hierarchy, below, walk->out, err);
         else if (links)
             code = zb__links_count(links, name, below, err);
         if (!code && !(name->is_link && !links))
@@ -180,10 +184,10 @@ static enum zb_code add_nodes(const node_walk *walk, const char *path,
     bool enter;
     zb__names names = {.count = 0}, *out = walk->out;
     const size_t own = out->count;
-    enum zb_code code = add_node(walk->store, path, read, out, &enter, err);
+    enum zb_code code = add_node(walk->hierarchy, path, read, out, &enter, err);
     zb__name *const group = !code && out->count > own ? &out->name[own] : NULL;
     if (!code && enter && !(walk->tops && group && !is_start))
-        code = zb__list(walk->store, path, &names, err);
+        code = zb__list(walk->hierarchy->store, path, &names, err);
     for (size_t i = 0; group && i < names.count; i++)
         group->has_hidden |= names.name[i].is_prefix && zb__hidden_is_name(names.name[i].text);
     if (!code && walk->others)
@@ -197,24 +201,25 @@ static enum zb_code add_nodes(const node_walk *walk, const char *path,
 
 static enum zb_code walk_nodes(const node_walk *walk, const char *path, zb_error *err) {
     *walk->out = (zb__names){.count = 0};
-    enum zb_code code = !walk->links && zb_store_is_link(walk->store, path)
-                            ? add_link(walk->store, path, walk->out, err)
+    enum zb_code code = !walk->links && zb_store_is_link(walk->hierarchy->store, path)
+                            ? add_link(walk->hierarchy, path, walk->out, err)
                             : add_nodes(walk, path, NULL, true, err);
     if (code)
         zb__names_free(walk->out);
     return code;
 }
 
-enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_error *err) {
+enum zb_code zb__nodes_at(zb_hierarchy *hierarchy, const char *path, zb__names *out,
+                          zb_error *err) {
     zb__links links = {.count = 0};
-    const node_walk walk = {.store = store, .links = &links, .out = out};
+    const node_walk walk = {.hierarchy = hierarchy, .links = &links, .out = out};
     return walk_nodes(&walk, path, err);
 }
 
-enum zb_code zb__nodes_and_others(zb_store *store, const char *path, zb__names *out,
+enum zb_code zb__nodes_and_others(zb_hierarchy *hierarchy, const char *path, zb__names *out,
                                   zb__names *others, zb_error *err) {
     zb__links links = {.count = 0};
-    const node_walk walk = {.store = store, .links = &links, .out = out, .others = others};
+    const node_walk walk = {.hierarchy = hierarchy, .links = &links, .out = out, .others = others};
     *others = (zb__names){.count = 0};
     const enum zb_code code = walk_nodes(&walk, path, err);
     if (code)
@@ -222,16 +227,17 @@ enum zb_code zb__nodes_and_others(zb_store *store, const char *path, zb__names *
     return code;
 }
 
-enum zb_code zb__nodes_owned(zb_store *store, const char *path, bool tops, zb__names *out,
+enum zb_code zb__nodes_owned(zb_hierarchy *hierarchy, const char *path, bool tops, zb__names *out,
                              zb_error *err) {
-    const node_walk walk = {.store = store, .tops = tops, .out = out};
+    const node_walk walk = {.hierarchy = hierarchy, .tops = tops, .out = out};
     return walk_nodes(&walk, path, err);
 }
 
-enum zb_code zb__hidden_at(zb_store *store, const char *path, zb__names *out, zb_error *err) {
+enum zb_code zb__hidden_at(zb_hierarchy *hierarchy, const char *path, zb__names *out,
+                           zb_error *err) {
     zb__names names;
     *out = (zb__names){.count = 0};
-    enum zb_code code = zb__list(store, path, &names, err);
+    enum zb_code code = zb__list(hierarchy->store, path, &names, err);
     for (size_t i = 0; i < names.count && !code; i++) {
         const zb__name *name = &names.name[i];
         if (name->is_prefix && !name->is_link && zb__hidden_is_name(name->text))
@@ -281,8 +287,9 @@ static enum zb_code list_keys(const key_walk *walk, const char *prefix, zb__list
 static enum zb_code doubt_empty(const zb_node *array, const char *prefix, bool *again,
                                 zb_error *err) {
     const size_t names = strcmp(prefix, array->path) != 0;
-    *again = !names || !zb_store_lacks(array->store, array->path, array->home, &prefix, 1);
-    return *again && !zb_store_lacks(array->store, array->path, array->home, NULL, 0)
+    *again =
+        !names || !zb_store_lacks(array->hierarchy->store, array->path, array->home, &prefix, 1);
+    return *again && !zb_store_lacks(array->hierarchy->store, array->path, array->home, NULL, 0)
                ? zb__array_gone(array, err)
                : ZB_OK;
 }
@@ -363,8 +370,9 @@ static enum zb_code walk_prefix(key_walk *keys, const char *path, const char *na
 /* The directory of the array itself is never listed with all levels: others may lie in it. */
 static enum zb_code each_chunk(key_walk *keys, const zb_node *node, zb_error *err) {
     zb__listing listing;
-    enum zb_code code = keys->prefix_fn ? list_surely(keys, node->path, &listing, err)
-                                        : zb__list_apart(node->store, node->path, &listing, err);
+    enum zb_code code = keys->prefix_fn
+                            ? list_surely(keys, node->path, &listing, err)
+                            : zb__list_apart(zb__node_store(node), node->path, &listing, err);
     if (code)
         return code;
     for (const char *name = NULL; !code && (name = zb__listing_next(&listing, name));) {
@@ -384,14 +392,14 @@ static enum zb_code each_chunk(key_walk *keys, const zb_node *node, zb_error *er
 
 enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context, zb_error *err) {
     chunk_walk walk = {.node = node, .fn = fn, .context = context};
-    key_walk keys = {.store = node->store, .fn = take_key, .context = &walk};
+    key_walk keys = {.store = zb__node_store(node), .fn = take_key, .context = &walk};
     return each_chunk(&keys, node, err);
 }
 
 enum zb_code zb__chunk_places_each(const zb_node *node, zb__chunk_fn fn, void *context,
                                    zb_error *err) {
     chunk_walk walk = {.node = node, .fn = fn, .context = context};
-    key_walk keys = {.store = node->store,
+    key_walk keys = {.store = zb__node_store(node),
                      .fn = take_key,
                      .prefix_fn = take_key,
                      .context = &walk,
@@ -408,12 +416,13 @@ static enum zb_code refuse_prefix(void *context, const char *key, const uint64_t
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
-enum zb_code zb__chunk_prefixes_refuse(zb_store *store, const char *path, zb_error *err) {
+enum zb_code zb__chunk_prefixes_refuse(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     zb_node *node = NULL;
-    if (!store->hints.is_local || zb_node_open(store, path, &node, NULL))
+    if (!hierarchy->store->hints.is_local || zb_node_open(hierarchy, path, &node, NULL))
         return ZB_OK;
-    chunk_walk walk = {.node = node, .fn = refuse_prefix, .context = store};
-    key_walk keys = {.store = store, .prefix_fn = take_key, .context = &walk, .array = node};
+    chunk_walk walk = {.node = node, .fn = refuse_prefix, .context = hierarchy->store};
+    key_walk keys = {
+        .store = hierarchy->store, .prefix_fn = take_key, .context = &walk, .array = node};
     const enum zb_code code = node->array ? each_chunk(&keys, node, err) : ZB_OK;
     zb_node_release(node);
     return code;

@@ -22,30 +22,31 @@ enum zb_code zb__links_count(zb__links *links, const zb__name *name, const char 
 /* Tells what lies at a path: *kind becomes 'a', 'g', or 0 for nothing, of version 2 as of version
    3. The node_type alone decides, so that nodes that this version cannot open count; a document
    that is not JSON counts as a group. */
-enum zb_code zb__node_kind(zb_store *store, const char *path, char *kind, zb_error *err);
+enum zb_code zb__node_kind(zb_hierarchy *hierarchy, const char *path, char *kind, zb_error *err);
 /* The same, and *older: there is no zarr.json. A node of version 2 is there if *kind is not 0. */
-enum zb_code zb__node_kind_of(zb_store *store, const char *path, char *kind, bool *older,
+enum zb_code zb__node_kind_of(zb_hierarchy *hierarchy, const char *path, char *kind, bool *older,
                               zb_error *err);
 
 /* The node at path, when there is one, and all nodes below, parents first. Nodes below groups
    without a document are included. */
-enum zb_code zb__nodes_at(zb_store *store, const char *path, zb__names *out, zb_error *err);
+enum zb_code zb__nodes_at(zb_hierarchy *hierarchy, const char *path, zb__names *out, zb_error *err);
 
 /* The same, and the keys of all objects at or below path that belong to no node and lie in no
-   array: files of other programs. The library's own (node/notes.h) are left out. The caller frees
+   array: files of other programs. The library's own (hierarchy/notes.h) are left out. The caller frees
    both lists, after an error, too. */
-enum zb_code zb__nodes_and_others(zb_store *store, const char *path, zb__names *out,
+enum zb_code zb__nodes_and_others(zb_hierarchy *hierarchy, const char *path, zb__names *out,
                                   zb__names *others, zb_error *err);
 
 /* The same for erasing them: a link that leads to a node is in the list as a link, with nothing
    below it. The node behind the link may lie elsewhere, and belong to another store. tops: the node
    at path and, of those below, the ones that are below no other. */
-enum zb_code zb__nodes_owned(zb_store *store, const char *path, bool tops, zb__names *out,
+enum zb_code zb__nodes_owned(zb_hierarchy *hierarchy, const char *path, bool tops, zb__names *out,
                              zb_error *err);
 
 /* The paths of the hidden arrays of the node at path (zarrbridge/change.h); the caller frees them,
    after an error, too. */
-enum zb_code zb__hidden_at(zb_store *store, const char *path, zb__names *out, zb_error *err);
+enum zb_code zb__hidden_at(zb_hierarchy *hierarchy, const char *path, zb__names *out,
+                           zb_error *err);
 
 /* Calls fn for each object below prefix, but not for those below `skip` and not for the object
    `skip` itself (NULL: none). Keys are whole. */
@@ -66,6 +67,6 @@ enum zb_code zb__chunk_places_each(const zb_node *node, zb__chunk_fn fn, void *c
 /* Fails where a directory is in the place of a chunk of the array at path: its elements cannot be
    read, and would be fill in a copy that has no such directory. What this version cannot open has
    no chunks that are known. */
-enum zb_code zb__chunk_prefixes_refuse(zb_store *store, const char *path, zb_error *err);
+enum zb_code zb__chunk_prefixes_refuse(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
 #endif

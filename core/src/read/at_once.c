@@ -37,7 +37,7 @@ static size_t cached_first(zb__task_list *list) {
 /* Requests to a local store are small enough that each thread gets several. Others are not cut for
    the sake of threads: each costs a way to a server and back. */
 static uint64_t most_per_request(const zb__stored_chunk *chunks, size_t count) {
-    const zb_store_hints *hints = &chunks->node->store->hints;
+    const zb_store_hints *hints = &zb__node_store(chunks->node)->hints;
     uint64_t stored = 0, most = hints->max_request;
     for (size_t i = 0; i < count && hints->is_local; i++) {
         for (const zb__leaf *leaf = chunks[i].leaves; leaf; leaf = leaf->next)
@@ -85,7 +85,7 @@ static enum zb_code fetch(const zb__stored_chunk *chunk, zb_range *range, zb__sc
 /* Takes the chunk from the cache where the object is still of the version there. One question
    tells, where opening takes three. What it does not tell is left to opening. */
 static bool take_unopened(zb__stored_chunk *chunk, zb__leaf *leaf) {
-    zb_store *store = chunk->node->store;
+    zb_store *store = zb__node_store(chunk->node);
     if (!store->hints.is_local || !zb__leaf_may_be_cached(leaf))
         return false;
     char *name = zb__array_chunk_key(chunk->node, chunk->index);
@@ -154,7 +154,7 @@ static enum zb_code run_task(void *context, size_t i, zb__scratch *scratch, zb_e
 
 enum zb_code zb__at_once_run(zb__stored_chunk *chunks, size_t count, zb__task_list *tasks,
                              zb_error *err) {
-    const zb_store_hints *hints = &chunks->node->store->hints;
+    const zb_store_hints *hints = &zb__node_store(chunks->node)->hints;
     /* Opening and looking up an index takes microseconds on a local store. */
     size_t width = hints->is_local && count < 16 ? 1 : 0;
     enum zb_code code = zb__pool_run(run_expand, chunks, count, width, err);

@@ -5,7 +5,7 @@
 #include "base/lru.h"
 #include "base/reuse.h"
 #include "base/scratch.h"
-#include "node/cache_id.h"
+#include "hierarchy/cache_id.h"
 #include "store/fs_kept.h"
 #include "zarrbridge/limits.h"
 

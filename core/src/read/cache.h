@@ -4,7 +4,7 @@
 #define ZB_READ_CACHE_H
 
 #include "base/lru.h"
-#include "zarrbridge/store.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/sys/store.h"
 
 zb__lru *zb__chunk_cache(void);

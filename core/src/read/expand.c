@@ -69,7 +69,7 @@ static void slab_shape(const zb__form *form, zb__piece *piece, uint64_t gap, uin
    chunk, whose strides are also the slab's. */
 static enum zb_code emit_slabs(expansion *x, const zb__leaf *whole, zb_error *err) {
     uint32_t ndim = whole->form->chain->ndim;
-    uint64_t shape[ZB_MAX_NDIM], gap = x->chunk->node->store->hints.gap;
+    uint64_t shape[ZB_MAX_NDIM], gap = zb__node_store(x->chunk->node)->hints.gap;
     zb__grid slabs = zb__grid_of(ndim, shape);
     for (zb__piece *piece = whole->pieces; piece; piece = piece->next) {
         zb__cells cells;
@@ -261,8 +261,8 @@ static enum zb_code open_fresh(zb__stored_chunk *chunk, const char *name, zb_err
     enum zb_code code;
     unsigned tries = 0;
     do
-        code =
-            zb_object_open_in(chunk->node->store, name, &home, &chunk->object, &chunk->info, &why);
+        code = zb_object_open_in(zb__node_store(chunk->node), name, &home, &chunk->object,
+                                 &chunk->info, &why);
     while (code == ZB_ECONFLICT && zb__node_is_back(chunk->node, &tries, &why));
     if (code && err)
         *err = why;
@@ -274,8 +274,8 @@ enum zb_code zb__stored_chunk_open(zb__stored_chunk *chunk, zb_error *err) {
     if (!name)
         return no_memory(err);
     enum zb_code code = chunk->is_fresh ? open_fresh(chunk, name, err)
-                                        : zb_object_open(chunk->node->store, name, &chunk->object,
-                                                         &chunk->info, err);
+                                        : zb_object_open(zb__node_store(chunk->node), name,
+                                                         &chunk->object, &chunk->info, err);
     free(name);
     chunk->is_missing = code == ZB_ENOTFOUND;
     if (chunk->is_missing) {

@@ -154,7 +154,7 @@ static void end_locks(zb__flow *f) {
 
 enum zb_code zb__flow_run(zb__stored_chunk *chunks, size_t count, zb__progress *progress,
                           zb_error *err) {
-    zb_store *store = chunks->node->store;
+    zb_store *store = zb__node_store(chunks->node);
     const zb_store_hints *hints = &store->hints;
     zb__flow f = {.store = store,
                   .part = hints->part ? hints->part : UINT64_MAX,

@@ -101,7 +101,7 @@ static enum zb_code ask_whole(zb__item *item, uint64_t most, zb__ask_list *more,
 /* True if a shard comes faster whole than by its index first. */
 static bool comes_whole(const zb__item *item) {
     const uint64_t size = item->chunk->form->decoded_size;
-    return !item->never_whole && (size <= item->chunk->node->store->hints.small ||
+    return !item->never_whole && (size <= zb__node_store(item->chunk->node)->hints.small ||
                                   (size <= WHOLE_SHARD && wants_half(item->chunk)));
 }
 
@@ -152,7 +152,7 @@ static enum zb_code ask_task(zb__item *item, const zb__task *task, zb__ask_list 
 /* Asks for the bytes of all leaves that need some. Sets *reads to whether any does. */
 static enum zb_code ask_leaves(zb__item *item, bool *reads, zb__ask_list *more, zb_error *err) {
     zb__stored_chunk *chunk = item->chunk;
-    const zb_store_hints *hints = &chunk->node->store->hints;
+    const zb_store_hints *hints = &zb__node_store(chunk->node)->hints;
     const uint64_t part = hints->part ? hints->part : hints->max_request;
     enum zb_code code = zb__stored_chunk_sort(chunk, err);
     for (zb__leaf *leaf = chunk->leaves; leaf && !code; leaf = leaf->next)
@@ -160,7 +160,7 @@ static enum zb_code ask_leaves(zb__item *item, bool *reads, zb__ask_list *more, 
             leaf->missing ? NULL : find_held(item, zb__leaf_begin(leaf), zb__leaf_length(leaf));
     zb__task_list tasks = {0};
     const zb__task_rule rule = {.gap = hints->gap,
-                                .reach = zb__store_reach(chunk->node->store),
+                                .reach = zb__store_reach(zb__node_store(chunk->node)),
                                 .most = part,
                                 .looks_up = item->looks_up,
                                 .joins_raw = true};

@@ -31,7 +31,7 @@ bool zb__known_find(const zb__stored_chunk *chunk, zb__known *out) {
 }
 
 bool zb__known_is_fresh(const zb__stored_chunk *chunk, const zb__known *known) {
-    zb_store *store = chunk->node->store;
+    zb_store *store = zb__node_store(chunk->node);
     return zb__now() - known->time < store->hints.fresh &&
            known->changes == zb_store_changes(store);
 }

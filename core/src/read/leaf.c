@@ -34,9 +34,9 @@ static enum zb_code blame(const zb__stored_chunk *chunk, const char *where, enum
                           zb_error *err) {
     char text[ZB__CHUNK_KEY_MAX];
     zb__chunk_key(&chunk->node->array->keys, chunk->node->array->info.ndim, chunk->index, text);
-    return zb_error_prefix(err, code, "store %s, array /%s, %s %s%s", chunk->node->store->label,
-                           chunk->node->path, chunk->node->array->form->shard ? "shard" : "chunk",
-                           text, where);
+    return zb_error_prefix(err, code, "store %s, array /%s, %s %s%s",
+                           zb__node_store(chunk->node)->label, chunk->node->path,
+                           chunk->node->array->form->shard ? "shard" : "chunk", text, where);
 }
 
 enum zb_code zb__stored_chunk_blame(const zb__stored_chunk *chunk, enum zb_code code,

@@ -13,7 +13,7 @@
 
 /* Frees the names. */
 static bool lacks(const zb_node *node, char **names, size_t count) {
-    const bool all = count == 0 || zb_store_lacks(node->store, node->path, node->home,
+    const bool all = count == 0 || zb_store_lacks(zb__node_store(node), node->path, node->home,
                                                   (const char *const *)names, count);
     for (size_t i = 0; i < count; i++)
         free(names[i]);

@@ -124,8 +124,9 @@ static bool flows(const zb_store *store) {
 
 static enum zb_code look(void *context, zb__stored_chunk *chunks, size_t count, zb_error *err) {
     wave *w = context;
-    enum zb_code code = flows(chunks->node->store) ? zb__flow_run(chunks, count, w->progress, err)
-                                                   : zb__at_once_run(chunks, count, &w->tasks, err);
+    enum zb_code code = flows(zb__node_store(chunks->node))
+                            ? zb__flow_run(chunks, count, w->progress, err)
+                            : zb__at_once_run(chunks, count, &w->tasks, err);
     release_bundle(chunks, count);
     return code;
 }
@@ -155,11 +156,12 @@ static enum zb_code run_bundle(wave *w, zb__stored_chunk *chunks, size_t count, 
 /* The stored chunks that make the next bundle: of one store. A flow has no more objects open than
    it must, so that it takes all of them, unless they may have to be read again together. */
 static size_t bundle_of(const zb__stored_chunk *chunks, size_t count) {
-    zb_store *store = chunks->node->store;
+    zb_store *store = zb__node_store(chunks->node);
     size_t n = 1, most = count;
     if (count > BATCH_KEYS && (!flows(store) || store->hints.can_change))
         most = BATCH_KEYS;
-    while (n < most && (chunks[n].node == chunks[n - 1].node || chunks[n].node->store == store))
+    while (n < most &&
+           (chunks[n].node == chunks[n - 1].node || zb__node_store(chunks[n].node) == store))
         n++;
     return n;
 }

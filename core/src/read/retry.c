@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "node/node.h"
-#include "node/notes.h"
+#include "hierarchy/notes.h"
 #include "zarrbridge/sys/store.h"
 
 /* A chunk that a writer is changing in place is read again every RETRY_NS, for at most
@@ -26,7 +26,8 @@ enum { UNCHANGED, UNSURE, CHANGING };
 static bool has_young_journal(const zb__stored_chunk *chunk, const char *name) {
     zb_object_info info;
     char *journal = zb__journal_key(name);
-    bool there = journal && zb_store_stat(chunk->node->store, journal, &info, NULL) == ZB_OK;
+    bool there =
+        journal && zb_store_stat(zb__node_store(chunk->node), journal, &info, NULL) == ZB_OK;
     free(journal);
     return there && info.age != 0 && info.age < RETRY_MOST_NS;
 }
@@ -39,7 +40,7 @@ static int change_of(const zb__stored_chunk *chunk) {
     if (opened->word[0] == 0) /* not opened, or not there */
         return UNCHANGED;
     char *name = zb__array_chunk_key(chunk->node, chunk->index);
-    bool there = name && zb_store_stat(chunk->node->store, name, &now, NULL) == ZB_OK;
+    bool there = name && zb_store_stat(zb__node_store(chunk->node), name, &now, NULL) == ZB_OK;
     int change = there && !now.validator.valid ? UNSURE : UNCHANGED;
     if (there && (memcmp(now.validator.word, opened->word, sizeof opened->word) != 0 ||
                   has_young_journal(chunk, name)))
@@ -49,7 +50,7 @@ static int change_of(const zb__stored_chunk *chunk) {
 }
 
 bool zb__retry_pays(zb__retry *r, const zb__stored_chunk *chunks, size_t count, enum zb_code code) {
-    if (!chunks->node->store->hints.can_change ||
+    if (!zb__node_store(chunks->node)->hints.can_change ||
         (code != ZB_ECHECKSUM && code != ZB_EFORMAT && code != ZB_EIO))
         return false;
     int change = UNCHANGED;

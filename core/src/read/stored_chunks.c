@@ -276,7 +276,7 @@ static enum zb_code is_stored(const zb_node *node, const uint64_t *index, bool *
     char *key = zb__array_chunk_key(node, index);
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = zb_store_stat(node->store, key, &info, err);
+    enum zb_code code = zb_store_stat(zb__node_store(node), key, &info, err);
     free(key);
     *out = code == ZB_OK;
     if (code == ZB_ENOTFOUND)
@@ -318,7 +318,7 @@ static enum zb_code go(walk *w, zb_error *err) {
     uint64_t count;
     if (!cells_of_array(w, &c, &count))
         return ZB_OK;
-    if (w->node->store->hints.can_list && (w->lists || count > MOST_QUESTIONS))
+    if (zb__node_store(w->node)->hints.can_list && (w->lists || count > MOST_QUESTIONS))
         return list(w, &c, count, err);
     if (count > MOST_QUESTIONS)
         return zb_fail(
@@ -339,7 +339,7 @@ static enum zb_code run(walk *w, zb_error *err) {
     zb__scratch_put(w->scratch);
     if (code == ZB_OK || w->stopped)
         return zb__array_still(node, err);
-    return w->is_named ? code : zb__node_blame(node->store, "array", node->path, code, err);
+    return w->is_named ? code : zb__node_blame(node->hierarchy, "array", node->path, code, err);
 }
 
 static enum zb_code fail_group(const zb_node *node, zb_error *err) {

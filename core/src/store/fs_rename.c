@@ -26,7 +26,7 @@
 #include "store/fs_remove.h"
 #include "store/fs_rename.h"
 #include "store/fs_store.h"
-#include "zarrbridge/store.h"
+#include "zarrbridge/sys/store.h"
 
 /* ---- A target that holds files ---- */
 

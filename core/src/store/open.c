@@ -12,8 +12,6 @@
 #include "base/url.h"
 #include "store/module.h"
 
-static const zb_store_settings no_settings = {.options = NULL};
-
 bool zb_name_is_archive(const char *name, size_t length) {
     return length > 4 && name[length - 5] != '/' &&
            (strncasecmp(name + length - 4, ".zip", 4) == 0 ||
@@ -132,8 +130,4 @@ enum zb_code zb_store_open_with(const char *name, const zb_store_settings *setti
     if (zb_name_is_url(name))
         return open_url(name, settings, out, err);
     return zb_path_is_zip(name) ? open_zip(name, out, err) : zb_store_open_fs(name, out, err);
-}
-
-enum zb_code zb_store_open(const char *name, zb_store **out, zb_error *err) {
-    return zb_store_open_with(name, &no_settings, out, err);
 }

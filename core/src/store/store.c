@@ -17,14 +17,10 @@ enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_store_hi
     if (ops->version != ZB_STORE_OPS_VERSION)
         return zb_fail(err, ZB_EINVAL, "store backend %s has interface version %u, expected %d",
                        ops->name, ops->version, ZB_STORE_OPS_VERSION);
-    *store = (zb_store){.ops = ops,
-                        .hints = hints,
-                        .label = strdup(label),
-                        .kinds = ZB_ALL_KINDS,
-                        .sync = ZB_SYNC_NONE};
+    *store = (zb_store){.ops = ops, .hints = hints, .label = strdup(label)};
     if (!store->label)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store's label");
-    store->id = store->serial = atomic_fetch_add(&next_id, 1);
+    store->id = atomic_fetch_add(&next_id, 1);
     store->refs = 1;
     return ZB_OK;
 }
@@ -34,31 +30,9 @@ zb_store *zb_store_retain(zb_store *store) {
     return store;
 }
 
-/* What was left to a flush, or to the seal, is done now. It uses the store, so that this has a
-   reference again. Nobody is left to be told of errors. */
-static void end_later(zb_store *store) {
-    zb_later *later = zb__store_later(store);
-    if (!later && !store->seal)
-        return;
-    __atomic_store_n(&store->refs, 1, __ATOMIC_SEQ_CST);
-    if (later)
-        (void)later->run(store, NULL);
-    if (store->seal) {
-        (void)store->seal->run(store, NULL);
-        store->seal->end(store);
-    }
-    if (later)
-        later->free(later);
-}
-
 void zb_store_release(zb_store *store) {
     if (!store || __atomic_fetch_sub(&store->refs, 1, __ATOMIC_ACQ_REL) != 1)
         return;
-    end_later(store);
-    if (store->served)
-        store->served->release(store->served);
-    if (store->lately)
-        store->lately->release(store->lately);
     free(store->label);
     store->ops->destroy(store);
 }
@@ -245,34 +219,8 @@ enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *er
                              : zb__store_fail_read_only(store, err);
 }
 
-enum zb_code zb_store_settle(zb_store *store, zb_error *err) {
-    zb_later *later = zb__store_later(store);
-    return later ? later->run(store, err) : ZB_OK;
-}
-
-enum zb_code zb_store_seal(zb_store *store, zb_error *err) {
-    enum zb_code code = zb_store_settle(store, err);
-    return code || !store->seal ? code : store->seal->run(store, err);
-}
-
-/* Also when settling fails: the rest is to be durable. */
 enum zb_code zb_store_flush(zb_store *store, zb_error *err) {
-    zb_error other;
-    enum zb_code settled = zb_store_settle(store, err);
-    enum zb_code code = zb_store_flush_batch(store, NULL, settled ? &other : err);
-    return settled ? settled : code;
-}
-
-void zb_store_set_sync(zb_store *store, enum zb_sync sync) {
-    zb__store_raise_sync(store, sync);
-}
-
-void zb_store_trust_list(zb_store *store, bool trusts) {
-    store->trusts_list = trusts && !store->hints.is_local;
-}
-
-void zb_store_set_kinds(zb_store *store, unsigned kinds) {
-    store->kinds = kinds;
+    return zb_store_flush_batch(store, NULL, err);
 }
 
 /* ---- Batches ---- */

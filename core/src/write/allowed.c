@@ -21,7 +21,7 @@
 #include "model/keys.h"
 #include "node/current.h"
 #include "node/node.h"
-#include "node/path.h"
+#include "hierarchy/path.h"
 #include "node/version.h"
 #include "write/layout.h"
 #include "write/writer.h"

@@ -79,7 +79,7 @@ static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err)
     uint64_t live;
     enum zb_code code = zb__journal_replay(node, layout, key, NULL, err);
     if (code == ZB_OK)
-        code = zb_object_open_in(node->store, key, &home, &object, &info, err);
+        code = zb_object_open_in(zb__node_store(node), key, &home, &object, &info, err);
     if (code != ZB_OK)
         return code == ZB_ENOTFOUND ? ZB_OK : code; /* the shard was erased meanwhile */
     zb__source source = {.object = object, .size = info.size};
@@ -88,7 +88,8 @@ static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err)
         code = add_up(c, info.size, &live, err);
     if (code == ZB_OK && live < info.size) {
         code = replace(c, object, key, live, err);
-        const bool stays = live > layout->shard->index_size || !node->store->hints.is_local;
+        const bool stays =
+            live > layout->shard->index_size || !zb__node_store(node)->hints.is_local;
         c->reclaimed += code ? 0 : info.size - (stays ? live : 0);
     }
     zb_object_close(object);

@@ -328,7 +328,7 @@ static uint64_t bytes_of_units(const zb__layout *layout) {
 }
 
 static size_t sender_count(const zb_writer *writer) {
-    return zb__sender_count(writer->node->store, bytes_of_units(&writer->layout));
+    return zb__sender_count(zb__node_store(writer->node), bytes_of_units(&writer->layout));
 }
 
 static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_error *err) {

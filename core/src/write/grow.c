@@ -65,12 +65,12 @@ enum zb_code zb_writer_grow(zb_writer *writer, const zb_node *grown, zb_error *e
     const zb_node *node = writer->node;
     if (!zb__array_is_same(node, grown))
         return zb_fail(err, ZB_ECONFLICT, "store %s: /%s is not the array of this writer",
-                       node->store->label, grown->path);
+                       zb__node_store(node)->label, grown->path);
     if (!zb_writer_can_grow(writer, grown->array->info.shape))
         return zb_fail(err, ZB_EINVAL,
                        "store %s, array /%s: its writer cannot go on with this shape; flush it, "
                        "and open another one",
-                       node->store->label, node->path);
+                       zb__node_store(node)->label, node->path);
     zb_node *now = zb_node_retain((zb_node *)(uintptr_t)grown);
     go_on(writer, now);
     zb_node_release(writer->known);

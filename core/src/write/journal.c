@@ -9,7 +9,7 @@
 #include "kernel/crc32c.h"
 #include "node/current.h"
 #include "node/node.h"
-#include "node/notes.h"
+#include "hierarchy/notes.h"
 #include "read/index.h"
 #include "read/leaf.h"
 #include "write/journal.h"
@@ -94,7 +94,7 @@ enum zb_code zb__journal_put(const zb_node *array, const char *key, zb__journal 
     zb_part part = {.data = journal, .size = size + sizeof crc};
     const zb_put put = {
         .key = name, .parts = &part, .count = 1, .sync = sync, .home = zb__node_home(array)};
-    enum zb_code code = zb_store_put_as(array->store, &put, err);
+    enum zb_code code = zb_store_put_as(zb__node_store(array), &put, err);
     free(name);
     return code;
 }
@@ -102,7 +102,8 @@ enum zb_code zb__journal_put(const zb_node *array, const char *key, zb__journal 
 enum zb_code zb__journal_erase(const zb_node *array, const char *key, zb_error *err) {
     char *name = zb__journal_key(key);
     const zb_erase erase = {.key = name, .sync = ZB_SYNC_NONE, .home = zb__node_home(array)};
-    enum zb_code code = name ? zb_store_erase_as(array->store, &erase, err) : no_memory(err);
+    enum zb_code code =
+        name ? zb_store_erase_as(zb__node_store(array), &erase, err) : no_memory(err);
     free(name);
     return code;
 }
@@ -330,7 +331,8 @@ static enum zb_code undo(const zb_node *array, const char *key, replay *r, size_
     const zb_home home = zb__node_home(array);
     zb_object_info info;
     zb_error error;
-    enum zb_code code = zb_object_open_live(array->store, key, &home, &r->live, &info, &error);
+    enum zb_code code =
+        zb_object_open_live(zb__node_store(array), key, &home, &r->live, &info, &error);
     /* The object that waits is whole, and not the one of the journal. That one is still there, and
        needs its journal until it is replaced. */
     r->waits = code == ZB_EUNSUPPORTED && error.sys_errno == EBUSY;
@@ -371,8 +373,9 @@ enum zb_code zb__journal_replay(const zb_node *array, const zb__layout *layout, 
         free(name);
         return layout->shard ? no_memory(err) : ZB_OK;
     }
-    enum zb_code code = zb_store_get_in(array->store, name, &home, 2 * zb_limits_get()->shard_bytes,
-                                        "shard_bytes", &text, &size, NULL, err);
+    enum zb_code code =
+        zb_store_get_in(zb__node_store(array), name, &home, 2 * zb_limits_get()->shard_bytes,
+                        "shard_bytes", &text, &size, NULL, err);
     free(name);
     if (code != ZB_OK)
         return code == ZB_ENOTFOUND ? ZB_OK : zb_error_prefix(err, code, "its journal");

@@ -49,7 +49,7 @@ enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
         return ZB_OK;
     if (strategy != ZB_APPEND && strategy != ZB_INPLACE)
         return zb_fail(err, ZB_EINVAL, "there is no writing strategy %d", (int)strategy);
-    if (!node->store->hints.can_change)
+    if (!zb__node_store(node)->hints.can_change)
         why = "the store cannot change objects, only replace them";
     else if (!layout->shard)
         why = "it is not sharded, or codecs lie around its shards";
@@ -62,7 +62,7 @@ enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
     if (!why)
         return ZB_OK;
     return zb_fail(err, ZB_EUNSUPPORTED, "store %s, array /%s cannot be written by %s: %s",
-                   node->store->label, node->path, name, why);
+                   zb__node_store(node)->label, node->path, name, why);
 }
 
 /* True if all written inner chunks are stored, each at a place of its own. The places ascend in
@@ -109,7 +109,7 @@ enum zb_code zb__live_begin(const zb_writer *writer, const char *key, const zb__
         return ZB_OK;
     const zb_home home = zb__node_home(writer->node);
     enum zb_code code =
-        zb_object_open_live(writer->node->store, key, &home, &live->object, &info, err);
+        zb_object_open_live(zb__node_store(writer->node), key, &home, &live->object, &info, err);
     if (code != ZB_OK)
         return code == ZB_ENOTFOUND || code == ZB_EUNSUPPORTED ? ZB_OK : code;
     live->size = info.size;

@@ -338,7 +338,7 @@ static enum zb_code merge_one(zb_writer *writer, zb__open_chunk **chunk, zb_erro
     for (unsigned tries = 1;; tries++) {
         outcome o;
         enum zb_code code = merge_some(writer, chunk, 1, &o, err);
-        if (code != ZB_ECONFLICT || o.is_refused || writer->node->store->hints.is_local ||
+        if (code != ZB_ECONFLICT || o.is_refused || zb__node_store(writer->node)->hints.is_local ||
             tries == MOST_MERGES)
             return code;
         unsigned random = tries;
@@ -372,7 +372,7 @@ static enum zb_code merge_bundle(zb_writer *writer, zb__open_chunk **chunks, siz
                                  size_t *done, zb_error *err) {
     outcome o;
     enum zb_code code = merge_some(writer, chunks, most, &o, err);
-    const bool was_replaced = code == ZB_ECONFLICT && !writer->node->store->hints.is_local;
+    const bool was_replaced = code == ZB_ECONFLICT && !zb__node_store(writer->node)->hints.is_local;
     *done = o.done;
     if (code != ZB_OK && o.is_refused)
         (void)merge_one_by_one(writer, chunks, o.done - 1, NULL);

@@ -26,8 +26,8 @@ enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enu
     if (err && code == ZB_ECONFLICT) /* an array that has gone is better news than its chunk */
         (void)zb__node_is_back(node, &tries, err);
     zb__chunk_key(&node->array->keys, node->array->info.ndim, index, text);
-    return zb_error_prefix(err, code, "store %s, array /%s, %s %s", node->store->label, node->path,
-                           node->array->form->shard ? "shard" : "chunk", text);
+    return zb_error_prefix(err, code, "store %s, array /%s, %s %s", zb__node_store(node)->label,
+                           node->path, node->array->form->shard ? "shard" : "chunk", text);
 }
 
 /* The lock is that of the chunk in the array's home. */
@@ -37,7 +37,7 @@ static enum zb_code lock_in_place(const zb_node *node, const char *key, zb_lock 
     enum zb_code code;
     unsigned tries = 0;
     do
-        code = zb_store_lock_in(node->store, key, &home, lock, err);
+        code = zb_store_lock_in(zb__node_store(node), key, &home, lock, err);
     while (code == ZB_ECONFLICT && zb__node_is_back(node, &tries, err));
     return code;
 }
@@ -109,7 +109,7 @@ enum zb_code zb__chunk_erase(zb_writer *writer, const char *key, zb_error *err) 
                             .home = zb__node_home(writer->node),
                             .as_read = true,
                             .batch = &writer->batch};
-    return zb_store_erase_as(writer->node->store, &erase, err);
+    return zb_store_erase_as(zb__node_store(writer->node), &erase, err);
 }
 
 /* A chunk of fill values is an object that is not there. Where that cannot be had without taking
@@ -129,7 +129,7 @@ static enum zb_code put_nothing(zb_writer *writer, const zb__layout *layout, con
     said.count = 1;
     said.batch = NULL; /* its check has just been made */
     if (!code)
-        code = zb_store_put_as(writer->node->store, &said, err);
+        code = zb_store_put_as(zb__node_store(writer->node), &said, err);
     free(fill);
     return code;
 }
@@ -151,7 +151,7 @@ enum zb_code zb__chunk_put(zb_writer *writer, const zb__layout *layout, const ch
     put.count = layout->shard ? p.count : 1;
     if (code == ZB_OK)
         code = (layout->shard ? p.has_units : single.size > 0)
-                   ? zb_store_put_as(writer->node->store, &put, err)
+                   ? zb_store_put_as(zb__node_store(writer->node), &put, err)
                    : put_nothing(writer, layout, &put, &p, scratch, err);
     /* A journal of an older object could be taken for ours: inner chunks are at the same places. */
     if (code == ZB_OK && layout->fixed)

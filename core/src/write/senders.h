@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/pool.h"
-#include "zarrbridge/store.h"
+#include "zarrbridge/sys/store.h"
 
 typedef struct zb__senders zb__senders;
 

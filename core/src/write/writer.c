@@ -33,8 +33,8 @@ static enum zb_code open_writer(const zb_node *node, const zb_write_options *opt
                                 zb_batch_check_fn check, zb_writer **out, zb_error *err) {
     if (!node->array)
         return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
-    if (!node->store->ops->put)
-        return zb__store_fail_read_only(node->store, err);
+    if (!zb__node_store(node)->ops->put)
+        return zb__store_fail_read_only(zb__node_store(node), err);
     enum zb_code code = zb_node_may_change(node, err);
     if (code)
         return code;
@@ -58,8 +58,8 @@ static enum zb_code open_writer(const zb_node *node, const zb_write_options *opt
     writer->node = zb_node_retain((zb_node *)node);
     writer->known = zb_node_retain(writer->node);
     writer->first = zb_node_retain(writer->node);
-    zb_batch_begin(&writer->batch, node->store, check, writer);
-    zb_store_set_sync(node->store, writer->options.sync);
+    zb_batch_begin(&writer->batch, zb__node_store(node), check, writer);
+    zb_hierarchy_set_sync(node->hierarchy, writer->options.sync);
     *out = writer;
     return ZB_OK;
 }
@@ -70,7 +70,7 @@ enum zb_code zb_writer_open(const zb_node *array, const zb_write_options *option
 }
 
 enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_error *err) {
-    zb_write_options options = {.sync = zb__store_sync(node->store)};
+    zb_write_options options = {.sync = zb__hierarchy_sync(node->hierarchy)};
     return open_writer(node, &options, NULL, out, err);
 }
 
@@ -270,7 +270,7 @@ enum zb_code zb__fail_lost(const zb_writer *writer, zb_error *err) {
     return zb_fail(err, ZB_EIO,
                    "store %s, array /%s: an earlier flush failed, and what was written before it "
                    "has to be written again by another writer",
-                   writer->node->store->label, writer->node->path);
+                   zb__node_store(writer->node)->label, writer->node->path);
 }
 
 /* Makes durable what the store has of ours. What is gone when that fails has its old content: not
@@ -278,7 +278,7 @@ enum zb_code zb__fail_lost(const zb_writer *writer, zb_error *err) {
 static enum zb_code flush_store(zb_writer *writer, zb_error *err) {
     if (writer->options.sync == ZB_SYNC_NONE)
         return ZB_OK;
-    enum zb_code code = zb_store_flush_batch(writer->node->store, &writer->batch, err);
+    enum zb_code code = zb_store_flush_batch(zb__node_store(writer->node), &writer->batch, err);
     const bool waited = atomic_exchange(&writer->waits, false);
     writer->lost = writer->lost || (code != ZB_OK && waited);
     return code;

@@ -10,18 +10,18 @@
 #include "array/coordinates.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/write.h"
 
 namespace zarr3 {
 
-Array::Array(StorePtr store, NodePtr node)
+Array::Array(HierarchyPtr store, NodePtr node)
     : store_(std::move(store)), node_(std::move(node)), around_(store_, zb_node_path(node_.get())) {
 }
 
 void Array::open_for_update(const zb_write_options &options) {
     writer_ = std::make_unique<PixelWriter>(options);
-    zb_store_set_sync(store_.get(), options.sync);
+    zb_hierarchy_set_sync(store_.get(), options.sync);
     durable_ = options.sync != ZB_SYNC_NONE;
 }
 
@@ -66,12 +66,13 @@ enum zb_code Array::write(const MemoryBox &place, const void *data, zb_dtype mem
 enum zb_code Array::flush(zb_error *err) {
     const enum zb_code stored = writer_->flush(err);
     if (!durable_)
-        return stored == ZB_OK && settles_ ? zb_store_settle(store_.get(), err) : stored;
+        return stored == ZB_OK && settles_ ? zb_hierarchy_settle(store_.get(), err) : stored;
     /* Also after a failure: the chunks that could be stored, and the attributes, are to be
        durable. */
     zb_error *reason = stored == ZB_OK ? err : nullptr;
-    const enum zb_code durable = settles_ ? zb_store_flush(store_.get(), reason)
-                                          : zb_store_flush_batch(store_.get(), nullptr, reason);
+    const enum zb_code durable =
+        settles_ ? zb_hierarchy_flush(store_.get(), reason)
+                 : zb_store_flush_batch(zb_hierarchy_store(store_.get()), nullptr, reason);
     return stored == ZB_OK ? durable : stored;
 }
 

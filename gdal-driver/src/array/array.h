@@ -31,7 +31,7 @@ struct BoxRead {
 class Array {
   public:
     /* For reading; open_for_update() makes it writable. The array keeps its store alive. */
-    Array(StorePtr store, NodePtr node);
+    Array(HierarchyPtr store, NodePtr node);
 
     void open_for_update(const zb_write_options &options);
 
@@ -105,7 +105,7 @@ class Array {
   private:
     void take(NodePtr node);
 
-    StorePtr store_;
+    HierarchyPtr store_;
     NodePtr node_;
     mutable NearbyNodes around_;
     std::unique_ptr<PixelWriter> writer_; /* null for reading */

@@ -110,7 +110,7 @@ std::vector<double> read_coordinate_ends(const zb_node *coordinate, zb_error *er
                        std::max<uint64_t>(extent, 2) - 1, err);
 }
 
-enum zb_code create_coordinate(zb_store *store, const std::string &path,
+enum zb_code create_coordinate(zb_hierarchy *store, const std::string &path,
                                const std::vector<double> *values, const std::string &attributes,
                                zb_error *err) {
     const std::string name = last_part(path);

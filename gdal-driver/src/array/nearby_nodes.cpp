@@ -14,7 +14,8 @@
 namespace zarr3 {
 
 NearbyNodes::NearbyNodes(const zb_node *node)
-    : store_(zb_store_retain(zb_node_store(node)), zb_store_release), path_(zb_node_path(node)) {
+    : store_(zb_hierarchy_retain(zb_node_hierarchy(node)), zb_hierarchy_release),
+      path_(zb_node_path(node)) {
 }
 
 void NearbyNodes::remember(const NodePtr &group) {

@@ -18,7 +18,7 @@ namespace zarr3 {
 
 class NearbyNodes {
   public:
-    NearbyNodes(StorePtr store, std::string path)
+    NearbyNodes(HierarchyPtr store, std::string path)
         : store_(std::move(store)), path_(std::move(path)) {
     }
 
@@ -48,7 +48,7 @@ class NearbyNodes {
   private:
     NodePtr array_in(unsigned level, const std::string &name);
 
-    StorePtr store_;
+    HierarchyPtr store_;
     std::string path_;
     std::map<std::string, NodePtr> opened_;
 };

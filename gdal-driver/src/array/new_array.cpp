@@ -11,7 +11,7 @@
 
 namespace zarr3 {
 
-enum zb_code NewArray::create(zb_store *store, const std::string &path,
+enum zb_code NewArray::create(zb_hierarchy *store, const std::string &path,
                               const std::vector<unsigned char> &fill_value,
                               const std::string &attributes, NodePtr *out, zb_error *err) const {
     std::vector<const char *> name_list;

@@ -67,7 +67,7 @@ static std::string name_of_array(const Destination &destination, const CreationO
 
 /* The group of the finest level, on the list of the group above it: by that levels to come find
    their places. */
-static enum zb_code create_first_level(zb_store *store, const std::string &path,
+static enum zb_code create_first_level(zb_hierarchy *store, const std::string &path,
                                        const RasterShape &raster, size_t ndim, zb_error *err) {
     zb_node *made = nullptr;
     const enum zb_code code = zb_group_create(store, path.c_str(), nullptr, &made, err);
@@ -90,7 +90,7 @@ static enum zb_code create_array(Destination *destination, bool aside, const Ras
                                  const CreationOptions &options, NewArray *plan, NodePtr *array,
                                  zb_error *err) {
     enum zb_code code = destination->make(aside, options.write.sync, err);
-    zb_store *store = destination->hierarchy().store.get();
+    zb_hierarchy *store = destination->hierarchy().store.get();
     const std::string group =
         options.level_groups ? join_path(destination->node(), kFirstLevel) : destination->node();
     if (code == ZB_OK && options.level_groups)

@@ -102,13 +102,13 @@ bool Destination::find(const char *name, std::string *reason) {
 }
 
 /* A document that cannot be opened counts, too. */
-static bool is_there(zb_store *store, const std::string &path) {
+static bool is_there(zb_hierarchy *store, const std::string &path) {
     enum zb_place found;
     return zb_place_look(store, path.c_str(), &found, nullptr) == ZB_OK && found == ZB_PLACE_NODE;
 }
 
 /* Nodes below the place, files of others and what cannot be looked at count, too. */
-static bool is_free(zb_store *store, const std::string &path, std::string *reason) {
+static bool is_free(zb_hierarchy *store, const std::string &path, std::string *reason) {
     zb_error err;
     enum zb_place found = ZB_PLACE_EMPTY;
     enum zb_code code = zb_place_look(store, path.c_str(), &found, &err);
@@ -154,7 +154,7 @@ bool Destination::find_new_group(const char *name, const std::string &group, std
 bool Destination::find_group(const char *name, const std::string &array, std::string *reason) {
     if (!find_room(name, array, reason))
         return false;
-    zb_store *store = hierarchy_.store.get();
+    zb_hierarchy *store = hierarchy_.store.get();
     for (const std::string &other : own_helpers(array)) {
         if (is_there(store, join_path(node_, other))) {
             *reason = "/" + join_path(node_, other) + " exists; another ARRAY_NAME is needed";
@@ -231,7 +231,7 @@ void Destination::remember_missing() {
 
 /* Those that are still without content: another program may have put something into them. */
 void Destination::remove_missing() {
-    zb_store *store = hierarchy_.store.get();
+    zb_hierarchy *store = hierarchy_.store.get();
     for (const std::string &path : missing_) {
         const NodePtr group = open_node(store, path, nullptr);
         Children children;
@@ -266,7 +266,7 @@ enum zb_code Destination::make_group(zb_error *err) {
 
 enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
     if (appends()) {
-        zb_store_set_sync(hierarchy_.store.get(), sync);
+        zb_hierarchy_set_sync(hierarchy_.store.get(), sync);
         return ZB_OK;
     }
     const std::string name = last_part(root_);
@@ -290,7 +290,7 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
             place_ = node_ + "." + aside_suffix();
         if (code == ZB_OK) {
             remember_missing();
-            zb_store_set_sync(hierarchy_.store.get(), sync);
+            zb_hierarchy_set_sync(hierarchy_.store.get(), sync);
             code = joins_ ? ZB_OK : clear_place(err);
         }
     }
@@ -299,7 +299,7 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
 
 /* The array last: as long as it is there, what lies beside it has an owner. */
 void Destination::take_back() {
-    zb_store *store = hierarchy_.store.get();
+    zb_hierarchy *store = hierarchy_.store.get();
     const std::string path = join_path(node_, array_);
     const NodePtr array = open_node(store, path, nullptr);
     if (array != nullptr)
@@ -396,7 +396,7 @@ static enum zb_code take_place(const std::string &aside, const std::string &root
 }
 
 /* A node that others see no more is deleted, even where files of it stay on the disk. */
-static enum zb_code clear_node(zb_store *store, const std::string &path, zb_error *err) {
+static enum zb_code clear_node(zb_hierarchy *store, const std::string &path, zb_error *err) {
     const enum zb_code code = delete_node(store, path, err);
     enum zb_place found;
     if (code == ZB_OK || zb_place_look(store, path.c_str(), &found, nullptr) != ZB_OK ||
@@ -408,8 +408,8 @@ static enum zb_code clear_node(zb_store *store, const std::string &path, zb_erro
 
 /* The new group is complete: from here on it is not taken away any more. */
 enum zb_code Destination::replace_node(bool durable, zb_error *err) {
-    zb_store *store = hierarchy_.store.get();
-    enum zb_code code = durable ? zb_store_flush(store, err) : ZB_OK;
+    zb_hierarchy *store = hierarchy_.store.get();
+    enum zb_code code = durable ? zb_hierarchy_flush(store, err) : ZB_OK;
     if (code == ZB_OK)
         code = clear_node(store, node_, err);
     if (code != ZB_OK)
@@ -424,7 +424,7 @@ enum zb_code Destination::replace_node(bool durable, zb_error *err) {
     code = old_has_gone(err);
     if (code != ZB_OK)
         return code;
-    return durable ? zb_store_flush(store, err) : ZB_OK;
+    return durable ? zb_hierarchy_flush(store, err) : ZB_OK;
 }
 
 enum zb_code Destination::replace(bool durable, zb_error *err) {
@@ -432,7 +432,7 @@ enum zb_code Destination::replace(bool durable, zb_error *err) {
         return replace_node(durable, err);
     if (aside_.path == nullptr) {
         made_ = false;
-        const enum zb_code code = zb_store_seal(hierarchy_.store.get(), err);
+        const enum zb_code code = zb_hierarchy_seal(hierarchy_.store.get(), err);
         if (code == ZB_OK && is_archive_)
             remove_sidecars(root_);
         return code;

@@ -18,7 +18,7 @@ namespace zarr3 {
 /* Neither every answer nor every place is worth the questions: each costs a look at a directory,
    and far away a request. Pixels that wait are not in the store yet. */
 static bool knows_coverage(const Array &array) {
-    return !is_distant(zb_node_store(array.node())) && !array.is_writable();
+    return !is_distant(zb_node_hierarchy(array.node())) && !array.is_writable();
 }
 
 namespace {

@@ -21,7 +21,7 @@ bool FreshArray::has_stale_fill(const NoData &nodata) const {
     return plan_ && nodata_element(nodata, plan_->dtype) != fill_;
 }
 
-enum zb_code FreshArray::settle(zb_store *store, Array *array, const NoData &nodata,
+enum zb_code FreshArray::settle(zb_hierarchy *store, Array *array, const NoData &nodata,
                                 const Georeference &place, zb_error *err) {
     if (!plan_)
         return ZB_OK;

@@ -57,7 +57,7 @@ bool LevelPlaces::is_of_raster(const zb_node *group) const {
     return stated_raster(group) == below(array_, above_);
 }
 
-bool LevelPlaces::is_made(zb_store *store, const std::string &level) const {
+bool LevelPlaces::is_made(zb_hierarchy *store, const std::string &level) const {
     const std::string group = parent_path(level);
     if (!has_list_ || level == array_ || last_part(level) != last_part(array_) || group == above_ ||
         parent_path(group) != above_)
@@ -77,7 +77,7 @@ std::vector<std::string> LevelPlaces::names_for(int factor) const {
     return names;
 }
 
-enum zb_code LevelPlaces::free_group(zb_store *store, int factor,
+enum zb_code LevelPlaces::free_group(zb_hierarchy *store, int factor,
                                      const std::vector<std::string> &taken, std::string *group,
                                      zb_error *err) const {
     const std::vector<std::string> names = names_for(factor);
@@ -118,7 +118,7 @@ std::string mask_of(const NodePtr &array) {
                                : std::string();
 }
 
-enum zb_code forget_level(zb_store *store, const std::string &group, zb_error *err) {
+enum zb_code forget_level(zb_hierarchy *store, const std::string &group, zb_error *err) {
     NodePtr node = open_node(store, group, err);
     if (node == nullptr)
         return err->code;
@@ -127,7 +127,7 @@ enum zb_code forget_level(zb_store *store, const std::string &group, zb_error *e
     return changes.apply(&node, err);
 }
 
-std::string home_of_level(zb_store *store, const std::string &level) {
+std::string home_of_level(zb_hierarchy *store, const std::string &level) {
     const std::string path = parent_path(level);
     const NodePtr group = open_node(store, path, nullptr);
     const NodePtr array = open_node(store, level, nullptr);
@@ -144,7 +144,7 @@ std::string home_of_level(zb_store *store, const std::string &level) {
     return path;
 }
 
-Pyramid pyramid_for_changes(zb_store *store, const Pyramid &pyramid, const std::string &array) {
+Pyramid pyramid_for_changes(zb_hierarchy *store, const Pyramid &pyramid, const std::string &array) {
     const std::string own = parent_path(array), above = parent_path(own);
     const NodePtr group =
         pyramid.empty() && !own.empty() ? open_node(store, above, nullptr) : nullptr;
@@ -160,7 +160,7 @@ Pyramid pyramid_for_changes(zb_store *store, const Pyramid &pyramid, const std::
     return found;
 }
 
-bool awaits_levels(zb_store *store, const Pyramid &pyramid, const std::string &array) {
+bool awaits_levels(zb_hierarchy *store, const Pyramid &pyramid, const std::string &array) {
     return pyramid.levels.size() == 1 && LevelPlaces(pyramid, array).of_groups() &&
            home_of_level(store, array) != array;
 }
@@ -195,7 +195,7 @@ std::string raster_of_level(const Children &siblings, const zb_node *group,
     if (raster.empty())
         return is_named_as_level(last_part(own)) ? raster_beside(siblings, inside) : std::string();
     const auto has_raster = [&](const std::string &path) {
-        return is_raster(open_node(zb_node_store(group), path, nullptr).get());
+        return is_raster(open_node(zb_node_hierarchy(group), path, nullptr).get());
     };
     const bool is_level = is_child_name(parent_path(raster)) &&
                           has_raster(join_path(parent_path(own), raster)) &&

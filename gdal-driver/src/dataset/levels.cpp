@@ -151,8 +151,8 @@ enum zb_code write_level_coordinates(const zb_node *raster, NearbyNodes &around,
         const std::vector<double> now =
             level_values(values, info->dtype, zb_node_array(level)->shape[dim]);
         const enum zb_code code = create_coordinate(
-            zb_node_store(level), join_path(group, last_part(zb_node_path(coordinate.get()))), &now,
-            level_coordinate_attributes(coordinate.get()), err);
+            zb_node_hierarchy(level), join_path(group, last_part(zb_node_path(coordinate.get()))),
+            &now, level_coordinate_attributes(coordinate.get()), err);
         if (code != ZB_OK)
             return code;
     }
@@ -162,7 +162,7 @@ enum zb_code write_level_coordinates(const zb_node *raster, NearbyNodes &around,
 enum zb_code copy_level_coordinates(const zb_node *raster, NearbyNodes &around, const Axes &axes,
                                     const zb_node *level, zb_error *err) {
     const zb_array_info *info = zb_node_array(raster);
-    zb_store *store = zb_node_store(level);
+    zb_hierarchy *store = zb_node_hierarchy(level);
     enum zb_code code = ZB_OK;
     for (uint32_t dim = 0; dim < info->ndim && code == ZB_OK; dim++) {
         const bool is_axis = static_cast<int>(dim) == axes.x || static_cast<int>(dim) == axes.y;
@@ -208,7 +208,7 @@ std::vector<int> usual_factors(int width, int height) {
 }
 
 /* With the last level the raster's own entry goes, too, unless it has been there from the first. */
-static enum zb_code take_out(zb_store *store, const LevelPlaces &places,
+static enum zb_code take_out(zb_hierarchy *store, const LevelPlaces &places,
                              const std::vector<std::string> &levels, zb_error *err) {
     NodePtr group = open_node(store, places.above(), err);
     if (group == nullptr)
@@ -221,7 +221,7 @@ static enum zb_code take_out(zb_store *store, const LevelPlaces &places,
     return changes.apply(&group, err);
 }
 
-enum zb_code remove_levels(zb_store *store, const LevelPlaces &places,
+enum zb_code remove_levels(zb_hierarchy *store, const LevelPlaces &places,
                            const std::vector<std::string> &levels, zb_error *err) {
     enum zb_code code = ZB_OK;
     std::vector<std::string> left; /* a group that other rasters have levels in stays on the list */
@@ -239,8 +239,8 @@ enum zb_code remove_levels(zb_store *store, const LevelPlaces &places,
     return code == ZB_OK && !left.empty() ? take_out(store, places, left, err) : code;
 }
 
-enum zb_code remove_lost_levels(zb_store *store, const std::string &array, const Pyramid &pyramid,
-                                zb_error *err) {
+enum zb_code remove_lost_levels(zb_hierarchy *store, const std::string &array,
+                                const Pyramid &pyramid, zb_error *err) {
     const LevelPlaces places(pyramid_for_changes(store, pyramid, array), array);
     const NodePtr above = open_node(store, places.above(), err);
     Children siblings;
@@ -264,7 +264,7 @@ std::vector<std::string> made_levels(const NodePtr &array, const Pyramid &pyrami
     const LevelPlaces places(pyramid, zb_node_path(array.get()));
     std::vector<std::string> made;
     for (const std::string &level : pyramid.levels) {
-        if (places.is_made(zb_node_store(array.get()), level))
+        if (places.is_made(zb_node_hierarchy(array.get()), level))
             made.push_back(level);
     }
     return made;
@@ -322,7 +322,7 @@ static bool has_link_across(const NodePtr &node, const std::string &moved) {
 
 /* HDF5 alone moves the other ends of its links along. */
 static bool refuse_if_linked(const NodePtr &node, const std::string &name) {
-    zb_store *store = zb_node_store(node.get());
+    zb_hierarchy *store = zb_node_hierarchy(node.get());
     std::vector<std::string> paths;
     zb_error err = {};
     const auto note_path = [&](const zb_entry *entry) { paths.push_back(entry->path); };
@@ -358,8 +358,8 @@ bool may_be_resized(const NodePtr &array, const std::string &name) {
 }
 
 /* The raster that leaves, with its levels, a list of groups takes its entry along. */
-static enum zb_code leave_list(zb_store *store, const std::string &array, const Pyramid &pyramid,
-                               size_t made, zb_error *err) {
+static enum zb_code leave_list(zb_hierarchy *store, const std::string &array,
+                               const Pyramid &pyramid, size_t made, zb_error *err) {
     const LevelPlaces places(pyramid, array);
     const bool was_all = places.of_groups() && places.leads() &&
                          pyramid.levels.size() == made + 1 && home_of_level(store, array) != array;
@@ -367,7 +367,7 @@ static enum zb_code leave_list(zb_store *store, const std::string &array, const 
     return code == ZB_OK && was_all ? repeat_place(store, places.above(), false, err) : code;
 }
 
-enum zb_code remove_companions(const NodePtr &array, zb_store *store, zb_error *err) {
+enum zb_code remove_companions(const NodePtr &array, zb_hierarchy *store, zb_error *err) {
     const std::string mask = mask_of(array), path = zb_node_path(array.get());
     NearbyNodes around(array.get());
     const Pyramid pyramid = find_pyramid(array.get(), around);

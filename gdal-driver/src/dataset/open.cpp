@@ -252,7 +252,7 @@ static bool has_given_up(const zb_error &err) {
 
 /* "t:1" may be an array of that name, and a slice of the array "t". The one that is there is meant;
    a name for which both are there is an error. */
-static NodePtr open_named(zb_store *store, const Location &location, IndexRanges *indices,
+static NodePtr open_named(zb_hierarchy *store, const Location &location, IndexRanges *indices,
                           zb_error *err) {
     const std::vector<std::string> &tail = location.tail;
     NodePtr found;
@@ -290,13 +290,13 @@ static NodePtr open_named(zb_store *store, const Location &location, IndexRanges
    or of a part. */
 static NodePtr open_listed(const Hierarchy &hierarchy, const Location &location,
                            IndexRanges *indices, zb_error *err) {
-    zb_store *store = hierarchy.store.get();
+    zb_hierarchy *store = hierarchy.store.get();
     const bool trusts = is_on_web(hierarchy.root);
-    zb_store_trust_list(store, trusts);
+    zb_hierarchy_trust_list(store, trusts);
     const NodePtr node = open_named(store, location, indices, err);
     if (node != nullptr || !trusts || err->code != ZB_ENOTFOUND)
         return node;
-    zb_store_trust_list(store, false);
+    zb_hierarchy_trust_list(store, false);
     *err = {};
     return open_named(store, location, indices, err);
 }

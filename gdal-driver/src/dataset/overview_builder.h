@@ -53,7 +53,7 @@ class OverviewBuilder {
     enum zb_code list(zb_error *err);
 
     Zarr3Dataset *raster_;
-    zb_store *store_;
+    zb_hierarchy *store_;
     LevelPlaces places_;
     std::string resampling_;
     std::vector<Level> levels_; /* finest first */

@@ -213,7 +213,7 @@ CPLErr RasterLevels::remove() {
 
 /* With those that are of the past. */
 CPLErr RasterLevels::remove_made(std::vector<std::string> made) {
-    zb_store *store = raster_->hierarchy().store.get();
+    zb_hierarchy *store = raster_->hierarchy().store.get();
     for (const std::string &path : stale_) {
         if (places().is_made(store, path))
             made.push_back(path);

@@ -70,7 +70,7 @@ void RasterMask::close() {
 }
 
 /* A name that nothing beside the array has. */
-static enum zb_code free_name(zb_store *store, const std::string &array, std::string *name,
+static enum zb_code free_name(zb_hierarchy *store, const std::string &array, std::string *name,
                               zb_error *err) {
     const NodePtr group = open_node(store, parent_path(array), err);
     Children children;
@@ -105,7 +105,7 @@ static NewArray plan_of_mask(const zb_array_info *info, const Axes &axes) {
 
 enum zb_code RasterMask::create(zb_error *err) {
     Array &array = raster_->array();
-    zb_store *store = raster_->hierarchy().store.get();
+    zb_hierarchy *store = raster_->hierarchy().store.get();
     std::string name;
     enum zb_code code = free_name(store, array.path(), &name, err);
     NodePtr made;

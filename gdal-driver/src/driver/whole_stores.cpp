@@ -97,7 +97,7 @@ CPLErr delete_dataset(const char *name) {
         return CE_Failure;
     if (is_archive(place.hierarchy.root))
         return delete_archive(place.hierarchy.root);
-    zb_store *store = place.hierarchy.store.get();
+    zb_hierarchy *store = place.hierarchy.store.get();
     const NodePtr node = open_node(store, place.node, nullptr);
     const bool is_member =
         node != nullptr && !place.node.empty() && zb_node_array(node.get()) != nullptr;
@@ -186,7 +186,7 @@ static CPLErr rename_store(const std::string &from, const std::string &to) {
     return move_sidecars(from, to);
 }
 
-static enum zb_code change_references(zb_store *store, const std::vector<NamedBy> &references,
+static enum zb_code change_references(zb_hierarchy *store, const std::vector<NamedBy> &references,
                                       zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; code == ZB_OK && i < references.size(); i++) {
@@ -198,7 +198,7 @@ static enum zb_code change_references(zb_store *store, const std::vector<NamedBy
 
 /* Within a hierarchy; an array may be a raster that changes groups. Attributes that name it have no
    words for another group. */
-static enum zb_code move_node(zb_store *store, const std::string &from, const std::string &to,
+static enum zb_code move_node(zb_hierarchy *store, const std::string &from, const std::string &to,
                               zb_error *err) {
     const std::string left = parent_path(from), entered = parent_path(to);
     std::vector<NamedBy> references;
@@ -229,7 +229,7 @@ CPLErr rename_dataset(const char *new_name, const char *old_name) {
                  old_name, new_name);
         return CE_Failure;
     }
-    zb_store *store = place.hierarchy.store.get();
+    zb_hierarchy *store = place.hierarchy.store.get();
     const NodePtr node = open_node(store, place.node, nullptr);
     if (node != nullptr && !may_be_renamed(node, old_name))
         return CE_Failure;
@@ -272,7 +272,7 @@ static bool make_place(const Location &target) {
 }
 
 /* A copy within a hierarchy may be another raster of its group. */
-static enum zb_code copy_node(const Place &from, zb_store *to, const std::string &path,
+static enum zb_code copy_node(const Place &from, zb_hierarchy *to, const std::string &path,
                               zb_error *err) {
     const std::string entered = parent_path(path);
     const auto copy = [&] {
@@ -296,7 +296,7 @@ CPLErr copy_dataset(const char *new_name, const char *old_name) {
     if (code == ZB_OK)
         code = copy_node(place, to.store.get(), target.node, &err);
     if (code == ZB_OK)
-        code = zb_store_seal(to.store.get(), &err);
+        code = zb_hierarchy_seal(to.store.get(), &err);
     if (code == ZB_OK)
         return place.node.empty() && target.node.empty()
                    ? copy_sidecars(place.hierarchy.root, target.directory)

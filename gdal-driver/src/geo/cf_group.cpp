@@ -36,7 +36,7 @@ std::vector<std::string> shared_helpers() {
 enum zb_code CfGroup::open(const NodePtr &array, zb_error *err) {
     array_ = array;
     path_ = parent_path(zb_node_path(array.get()));
-    const NodePtr group = open_node(zb_node_store(array.get()), path_, err);
+    const NodePtr group = open_node(zb_node_hierarchy(array.get()), path_, err);
     if (group == nullptr)
         return err->code;
     Children children;
@@ -143,7 +143,7 @@ enum zb_code CfGroup::remove(const std::string &name, zb_error *err) {
     others_.erase(std::remove_if(others_.begin(), others_.end(),
                                  [&](const Neighbour &other) { return other.name == name; }),
                   others_.end());
-    return delete_node(zb_node_store(array_.get()), join_path(path_, name), err);
+    return delete_node(zb_node_hierarchy(array_.get()), join_path(path_, name), err);
 }
 
 enum zb_code CfGroup::put(const std::string &name, const std::vector<double> *values,
@@ -151,7 +151,7 @@ enum zb_code CfGroup::put(const std::string &name, const std::vector<double> *va
     const enum zb_code code = remove(name, err);
     if (code != ZB_OK)
         return code;
-    return create_coordinate(zb_node_store(array_.get()), join_path(path_, name), values,
+    return create_coordinate(zb_node_hierarchy(array_.get()), join_path(path_, name), values,
                              attributes, err);
 }
 

@@ -94,7 +94,7 @@ static std::vector<std::string> leading_groups(const zb_node *group) {
     std::vector<std::string> leading;
     for (const std::vector<std::string> &assets : group_pyramids(group, around)) {
         const NodePtr first =
-            open_node(zb_node_store(group), join_path(zb_node_path(group), assets[0]), nullptr);
+            open_node(zb_node_hierarchy(group), join_path(zb_node_path(group), assets[0]), nullptr);
         if (first != nullptr && zb_node_array(first.get()) == nullptr)
             leading.push_back(zb_node_path(first.get()));
     }
@@ -108,7 +108,7 @@ static enum zb_code common_statement(const zb_node *group, Statement *statement,
     for (const std::string &path : groups) {
         if (common && common->crs.empty() && common->extent.empty())
             break; /* whatever the others say */
-        const NodePtr node = open_node(zb_node_store(group), path, err);
+        const NodePtr node = open_node(zb_node_hierarchy(group), path, err);
         Children children;
         const enum zb_code code = node == nullptr ? err->code : children.list(node.get(), err);
         if (code != ZB_OK)
@@ -155,7 +155,7 @@ static bool has_own_word(const zb_node *group) {
 }
 
 /* The group, or null where it is not ours to speak for. */
-static NodePtr speaking_group(zb_store *store, const std::string &path, bool is_new) {
+static NodePtr speaking_group(zb_hierarchy *store, const std::string &path, bool is_new) {
     NodePtr group = open_node(store, path, nullptr);
     const bool is_group = group != nullptr && zb_node_array(group.get()) == nullptr;
     const bool speaks =
@@ -174,7 +174,8 @@ static bool leads_pyramid_of(const zb_node *group, const std::string &path) {
 
 /* The group, and the one above where that is ours, and the group leads a pyramid of it. A new one
    is the last of them. */
-static std::vector<NodePtr> speaking_groups(zb_store *store, const std::string &path, bool is_new) {
+static std::vector<NodePtr> speaking_groups(zb_hierarchy *store, const std::string &path,
+                                            bool is_new) {
     const NodePtr above = path.empty() ? nullptr : speaking_group(store, parent_path(path), is_new);
     const bool leads = above != nullptr && leads_pyramid_of(above.get(), path);
     std::vector<NodePtr> groups = {speaking_group(store, path, is_new && !leads)};
@@ -184,7 +185,8 @@ static std::vector<NodePtr> speaking_groups(zb_store *store, const std::string &
     return groups;
 }
 
-enum zb_code repeat_place(zb_store *store, const std::string &group, bool is_new, zb_error *err) {
+enum zb_code repeat_place(zb_hierarchy *store, const std::string &group, bool is_new,
+                          zb_error *err) {
     enum zb_code code = ZB_OK;
     for (const NodePtr &node : speaking_groups(store, group, is_new)) {
         Statement statement;
@@ -197,7 +199,7 @@ enum zb_code repeat_place(zb_store *store, const std::string &group, bool is_new
     return code;
 }
 
-enum zb_code add_raster(zb_store *store, const std::string &group,
+enum zb_code add_raster(zb_hierarchy *store, const std::string &group,
                         const std::function<enum zb_code()> &add, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (const NodePtr &node : speaking_groups(store, group, false)) {

@@ -71,7 +71,7 @@ static bool can_share(const Use &use, const std::string &name, uint64_t extent,
                      axis_values(name == "x" ? 'X' : 'Y', extent, *georeference.transform), srs);
 }
 
-enum zb_code name_dimensions(zb_store *store, const std::string &array_path,
+enum zb_code name_dimensions(zb_hierarchy *store, const std::string &array_path,
                              const Georeference &georeference, NewArray *plan, zb_error *err) {
     const NodePtr group = open_node(store, parent_path(array_path), err);
     Children children;
@@ -79,7 +79,7 @@ enum zb_code name_dimensions(zb_store *store, const std::string &array_path,
     if (code != ZB_OK)
         return code;
     const std::string array = last_part(array_path);
-    NearbyNodes around(StorePtr(zb_store_retain(store), zb_store_release), array_path);
+    NearbyNodes around(HierarchyPtr(zb_hierarchy_retain(store), zb_hierarchy_release), array_path);
     /* xarray.open_datatree(), for which levels are groups, wants coordinates below to be those
        above. */
     const NodePtr there = open_node(store, array_path, nullptr);
@@ -103,7 +103,7 @@ std::vector<std::string> helpers_of(const zb_node *array) {
     std::vector<std::string> found;
     for (const std::string &name : own_helpers(last_part(path))) {
         const std::string beside = join_path(parent_path(path), name);
-        const NodePtr node = open_node(zb_node_store(array), beside, nullptr);
+        const NodePtr node = open_node(zb_node_hierarchy(array), beside, nullptr);
         bool serves = node != nullptr && zb_node_array(node.get()) != nullptr &&
                       zb_node_array(node.get())->ndim == 0 &&
                       attribute_text(array, "grid_mapping") == name;
@@ -115,7 +115,7 @@ std::vector<std::string> helpers_of(const zb_node *array) {
     return found;
 }
 
-void remove_helpers(zb_store *store, const std::string &array_path,
+void remove_helpers(zb_hierarchy *store, const std::string &array_path,
                     const std::vector<std::string> &helpers) {
     const NodePtr array = open_node(store, array_path, nullptr);
     CfGroup group;

@@ -202,7 +202,7 @@ static bool is_meant(const Owners &owners, const std::string &array, const std::
     return false;
 }
 
-enum zb_code find_dimension_references(zb_store *store, const std::string &group,
+enum zb_code find_dimension_references(zb_hierarchy *store, const std::string &group,
                                        const std::set<std::string> &renamed,
                                        const std::string &from, const std::string &to,
                                        std::vector<NamedBy> *found, zb_error *err) {
@@ -235,7 +235,7 @@ struct Below {
 } // namespace
 
 /* The node at a path, and all below it. */
-static enum zb_code note_below(zb_store *store, const std::string &path, Below *below,
+static enum zb_code note_below(zb_hierarchy *store, const std::string &path, Below *below,
                                zb_error *err) {
     return each_node(
         store, path.c_str(),
@@ -355,7 +355,7 @@ static void warn_of_unread(const std::string &path, const std::string &renamed,
 
 /* The children of a group. What is below one of them is noted as a whole, or not at all: a namesake
    that is not known of would make names lead elsewhere. */
-static enum zb_code note_children(zb_store *store, const std::string &group,
+static enum zb_code note_children(zb_hierarchy *store, const std::string &group,
                                   const std::string &from, Below *below, zb_error *err) {
     std::vector<std::string> names;
     const NodePtr node = open_node(store, group, err);
@@ -384,7 +384,7 @@ static enum zb_code note_children(zb_store *store, const std::string &group,
 
 /* What can be read of a hierarchy of which something cannot be listed: below the groups above the
    node. Bare names of the node stand in its own group most of all, which has to be listed. */
-static enum zb_code note_readable(zb_store *store, const std::string &from, Below *below,
+static enum zb_code note_readable(zb_hierarchy *store, const std::string &from, Below *below,
                                   zb_error *err) {
     for (std::string group = parent_path(from); !group.empty();) {
         group = parent_path(group);
@@ -398,7 +398,7 @@ static enum zb_code note_readable(zb_store *store, const std::string &from, Belo
 
 /* All of the hierarchy: paths lead everywhere. A group without a document, above nodes that have
    one, is no node, and hides them: of these only the node itself is found then. */
-static enum zb_code note_nodes(zb_store *store, const std::string &from, Below *below,
+static enum zb_code note_nodes(zb_hierarchy *store, const std::string &from, Below *below,
                                zb_error *err) {
     enum zb_code code = note_below(store, "", below, err);
     if (code != ZB_OK && code != ZB_ENOTFOUND) {
@@ -412,7 +412,7 @@ static enum zb_code note_nodes(zb_store *store, const std::string &from, Below *
                                                              : note_below(store, from, below, err);
 }
 
-enum zb_code find_references(zb_store *store, const std::string &from, const std::string &to,
+enum zb_code find_references(zb_hierarchy *store, const std::string &from, const std::string &to,
                              std::vector<NamedBy> *found, zb_error *err) {
     Below below;
     enum zb_code code = note_nodes(store, from, &below, err);

@@ -47,10 +47,10 @@ class Tree : public std::enable_shared_from_this<Tree> {
   public:
     Tree(Hierarchy hierarchy, TreeOptions options);
 
-    zb_store *store() const {
+    zb_hierarchy *store() const {
         return hierarchy_.store.get();
     }
-    const StorePtr &shared_store() const {
+    const HierarchyPtr &shared_store() const {
         return hierarchy_.store;
     }
     const std::string &filename() const {

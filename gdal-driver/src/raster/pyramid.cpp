@@ -226,7 +226,7 @@ static bool is_level(const std::vector<std::string> &assets, const std::string &
 /* A list may have an array beside groups, as GDAL's own driver writes it: "t", "ovr_2x". The level
    is then the array of that name in the group. Only such names are looked at: on a network each
    look is a request. */
-static void enter_groups(zb_store *store, const std::string &path, Pyramid *pyramid) {
+static void enter_groups(zb_hierarchy *store, const std::string &path, Pyramid *pyramid) {
     const std::string name = last_part(path);
     for (std::string &level : pyramid->levels) {
         if (last_part(level) == name || last_part(level).rfind("ovr_", 0) != 0)
@@ -245,7 +245,7 @@ static bool pyramid_of_group(const zb_node *group, const std::string &path, Near
     for (const std::vector<std::string> &assets : group_pyramids(group, around)) {
         if (!is_level(assets, above, relative, pyramid))
             continue;
-        enter_groups(zb_node_store(group), path, pyramid);
+        enter_groups(zb_node_hierarchy(group), path, pyramid);
         const zb_json *layout = convention_layout(group, around);
         pyramid->of_groups = layout != nullptr && assets[pyramid->self] != relative;
         if (layout != nullptr)

@@ -7,16 +7,16 @@
 
 namespace zarr3 {
 
-static enum zb_code consolidate(zb_store *store, Consolidate wish, zb_error *err) {
+static enum zb_code consolidate(zb_hierarchy *store, Consolidate wish, zb_error *err) {
     if (wish == Consolidate::No)
         return ZB_OK;
     const enum zb_code code = zb_group_consolidate(store, "", err);
     return code == ZB_ELIMIT && wish == Consolidate::IfItFits ? ZB_OK : code;
 }
 
-CPLErr complete(zb_store *store, Consolidate wish) {
+CPLErr complete(zb_hierarchy *store, Consolidate wish) {
     zb_error err;
-    if (consolidate(store, wish, &err) == ZB_OK && zb_store_seal(store, &err) == ZB_OK)
+    if (consolidate(store, wish, &err) == ZB_OK && zb_hierarchy_seal(store, &err) == ZB_OK)
         return CE_None;
     report(err);
     return CE_Failure;

@@ -4,7 +4,7 @@
 #define ZARR3_STORE_COMPLETE_H
 
 #include "cpl_error.h"
-#include "zarrbridge/store.h"
+#include "zarrbridge/hierarchy.h"
 
 namespace zarr3 {
 
@@ -14,7 +14,7 @@ enum class Consolidate { No, IfItFits, Yes };
 
 /* Consolidates the metadata, which later changes keep current, and seals the store of a new
    archive; settles another one. Reports errors. */
-CPLErr complete(zb_store *store, Consolidate wish);
+CPLErr complete(zb_hierarchy *store, Consolidate wish);
 
 } // namespace zarr3
 

@@ -16,7 +16,7 @@
 #include "store/location.h"
 #include "store/network.h"
 #include "store/node.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 namespace zarr3 {
 

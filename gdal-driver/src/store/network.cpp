@@ -54,8 +54,8 @@ bool is_on_web(const std::string &root) {
                                   is_url(address) && !begins(address, kS3Scheme));
 }
 
-bool is_distant(const zb_store *store) {
-    return !store->hints.is_local;
+bool is_distant(const zb_hierarchy *store) {
+    return !zb_hierarchy_is_local(store);
 }
 
 bool has_place_beside(const std::string &root) {

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "zarrbridge/store.h"
+#include "zarrbridge/location.h"
 
 namespace zarr3 {
 

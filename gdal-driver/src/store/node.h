@@ -10,12 +10,12 @@
 
 namespace zarr3 {
 
-using StorePtr = std::shared_ptr<zb_store>;
+using HierarchyPtr = std::shared_ptr<zb_hierarchy>;
 using NodePtr = std::shared_ptr<zb_node>;
 
 /* The hierarchy that a connection string leads into. Shared by a dataset and its overviews. */
 struct Hierarchy {
-    StorePtr store;
+    HierarchyPtr store;
     std::string root;  /* the directory as GDAL knows it, without a slash at its end */
     std::string given; /* a path that was opened: root, a directory in it, or a zarr.json */
     std::string entry; /* the node that `given` leads to; "" for the root */
@@ -23,14 +23,14 @@ struct Hierarchy {
 };
 
 /* Opens a node; null on failure, with *err (may be NULL) telling why. */
-NodePtr open_node(zb_store *store, const std::string &path, zb_error *err);
+NodePtr open_node(zb_hierarchy *store, const std::string &path, zb_error *err);
 
 /* A node that is not there, or not any more, is as good as deleted. */
-enum zb_code delete_node(zb_store *store, const std::string &path, zb_error *err);
+enum zb_code delete_node(zb_hierarchy *store, const std::string &path, zb_error *err);
 
 /* The same for the nodes around one that is open: of a distant store, what it has told lately
    counts (zb_node_open_lately). */
-NodePtr open_nearby(zb_store *store, const std::string &path, zb_error *err);
+NodePtr open_nearby(zb_hierarchy *store, const std::string &path, zb_error *err);
 
 /* The children of a group, sorted by name. */
 class Children {

@@ -13,6 +13,7 @@
 #include "store/vsi_store.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 namespace zarr3 {
 
@@ -23,9 +24,9 @@ void adopt_thread_count() {
         zb_threads_set(static_cast<uint64_t>(count));
 }
 
-static enum zb_code open_by_core(const std::string &address, bool create, zb_store **out,
+static enum zb_code open_by_core(const std::string &address, bool create, zb_hierarchy **out,
                                  zb_error *err) {
-    const auto open = create ? zb_store_create : zb_store_open_with;
+    const auto open = create ? zb_hierarchy_create : zb_hierarchy_open_with;
     if (!is_url(address))
         return open(address.c_str(), nullptr, out, err);
     const NetworkSettings settings(address);
@@ -33,12 +34,15 @@ static enum zb_code open_by_core(const std::string &address, bool create, zb_sto
     return open(address.c_str(), &view, out, err);
 }
 
-static enum zb_code open_by_gdal(const std::string &address, bool create, zb_store **out,
+static enum zb_code open_by_gdal(const std::string &address, bool create, zb_hierarchy **out,
                                  zb_error *err) {
-    if (!names_vsi_archive(address))
-        return open_vsi_store(address, out, err);
-    return create && becomes_archive(address) ? create_memory_archive(address, out, err)
-                                              : open_vsi_archive(address, out, err);
+    const bool is_archive = names_vsi_archive(address);
+    if (is_archive && create && becomes_archive(address))
+        return create_memory_archive(address, out, err);
+    zb_store *store = nullptr;
+    const enum zb_code code =
+        is_archive ? open_vsi_archive(address, &store, err) : open_vsi_store(address, &store, err);
+    return code == ZB_OK ? zb_hierarchy_over(store, out, err) : code;
 }
 
 bool is_local_place(const std::string &root) {
@@ -147,7 +151,7 @@ bool is_zarr_archive(const std::string &path) {
 /* Local directories, zip archives and URLs are read by the core itself, which knows validators to
    the nanosecond and keeps symbolic links inside; the rest goes through GDAL. */
 enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error *err, bool create) {
-    zb_store *store = nullptr;
+    zb_hierarchy *store = nullptr;
     std::string address;
     enum zb_code code = store_address(root, &address, err);
     if (code == ZB_OK)
@@ -158,10 +162,10 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
     /* The kinds that array/types.h shows; of others, which arrays of tables often have, the node
        tells why it is no raster. Text makes no bands, but names them. Some structs are complex
        integers. */
-    zb_store_set_kinds(store, ZB_PLAIN_KINDS | 1u << ZB_KIND_STRING | 1u << ZB_KIND_DATETIME |
-                                  1u << ZB_KIND_TIMEDELTA | 1u << ZB_KIND_SMALL |
-                                  1u << ZB_KIND_SMALL_COMPLEX | 1u << ZB_KIND_STRUCT);
-    *hierarchy = {StorePtr(store, zb_store_release), root, root, "", nullptr};
+    zb_hierarchy_set_kinds(store, ZB_PLAIN_KINDS | 1u << ZB_KIND_STRING | 1u << ZB_KIND_DATETIME |
+                                      1u << ZB_KIND_TIMEDELTA | 1u << ZB_KIND_SMALL |
+                                      1u << ZB_KIND_SMALL_COMPLEX | 1u << ZB_KIND_STRUCT);
+    *hierarchy = {HierarchyPtr(store, zb_hierarchy_release), root, root, "", nullptr};
     return ZB_OK;
 }
 
@@ -203,7 +207,7 @@ enum zb_code look_at_place(const std::string &root, const std::string &node, enu
 }
 
 void take_all_kinds(const Hierarchy &hierarchy) {
-    zb_store_set_kinds(hierarchy.store.get(), ZB_ALL_KINDS);
+    zb_hierarchy_set_kinds(hierarchy.store.get(), ZB_ALL_KINDS);
 }
 
 } // namespace zarr3

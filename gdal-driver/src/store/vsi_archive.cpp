@@ -20,7 +20,7 @@
 #include "store/node.h"
 #include "store/vsi_store.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/write.h"
 
 namespace zarr3 {
@@ -47,14 +47,14 @@ struct Temporary {
 };
 
 struct MemoryArchive {
-    zb_seal base; /* first: the store knows this part */
+    zb_seal base; /* first: the hierarchy knows this part */
     std::string path, aside;
     uint64_t packed; /* the store's count of changes by then */
 };
 
-enum zb_code pack_to(zb_store *store, const std::string &path, zb_error *err) {
+enum zb_code pack_to(zb_hierarchy *hierarchy, const std::string &path, zb_error *err) {
     const Temporary packed{CPLGenerateTempFilename("zarr3")};
-    const enum zb_code code = zb_store_pack(store, packed.path.c_str(), err);
+    const enum zb_code code = zb_hierarchy_pack(hierarchy, packed.path.c_str(), err);
     if (code != ZB_OK)
         return code;
     Temporary beside;
@@ -68,22 +68,23 @@ enum zb_code pack_to(zb_store *store, const std::string &path, zb_error *err) {
 }
 
 /* Packing flushes, which counts as a change. A store whose root has no document is not made. */
-enum zb_code seal_archive(zb_store *store, zb_error *err) {
-    MemoryArchive *archive = reinterpret_cast<MemoryArchive *>(store->seal);
+enum zb_code seal_archive(zb_seal *seal, zb_hierarchy *hierarchy, zb_error *err) {
+    MemoryArchive *archive = reinterpret_cast<MemoryArchive *>(seal);
+    zb_store *store = zb_hierarchy_store(hierarchy);
     zb_object_info info;
     if (zb_store_changes(store) == archive->packed)
         return ZB_OK;
     enum zb_code code = zb_store_stat(store, "zarr.json", &info, err);
     if (code != ZB_OK)
         return code == ZB_ENOTFOUND ? ZB_OK : code;
-    code = pack_to(store, archive->path, err);
+    code = pack_to(hierarchy, archive->path, err);
     if (code == ZB_OK)
         archive->packed = zb_store_changes(store);
     return code;
 }
 
-void end_archive(zb_store *store) {
-    MemoryArchive *archive = reinterpret_cast<MemoryArchive *>(store->seal);
+void end_archive(zb_seal *seal) {
+    MemoryArchive *archive = reinterpret_cast<MemoryArchive *>(seal);
     VSIRmdirRecursive(archive->aside.c_str());
     delete archive;
 }
@@ -106,29 +107,33 @@ enum zb_code open_vsi_archive(const std::string &path, zb_store **out, zb_error 
     zb_store *outer = nullptr;
     const std::string folder = folder_of(path);
     enum zb_code code = open_vsi_store(folder, &outer, err);
-    const StorePtr owner(outer, zb_store_release);
-    if (code == ZB_OK)
-        code = zb_store_open_zip(outer, path.c_str() + folder.size(), path.c_str(), out, err);
+    if (code != ZB_OK)
+        return code;
+    code = zb_store_open_zip(outer, path.c_str() + folder.size(), path.c_str(), out, err);
+    zb_store_release(outer);
     return code;
 }
 
-enum zb_code create_memory_archive(const std::string &path, zb_store **out, zb_error *err) {
+enum zb_code create_memory_archive(const std::string &path, zb_hierarchy **out, zb_error *err) {
     const std::string aside = folder_of(path) + "." + last_part(path) + "." + aside_suffix();
     if (VSIMkdirRecursive(aside.c_str(), 0777) != 0)
         return zb_fail(err, ZB_EIO, "cannot make the directory '%s'", aside.c_str());
-    const enum zb_code code = open_vsi_store(aside, out, err);
+    zb_store *store = nullptr;
+    enum zb_code code = open_vsi_store(aside, &store, err);
+    if (code == ZB_OK)
+        code = zb_hierarchy_over(store, out, err);
     if (code != ZB_OK) {
         VSIRmdirRecursive(aside.c_str());
         return code;
     }
-    zb_store *store = *out;
     free(store->label);
     store->label = strdup(path.c_str()); /* of messages: its user knows no other name */
     if (store->label == nullptr)
         throw std::bad_alloc();
-    store->seal =
+    zb_hierarchy_set_seal(
+        *out,
         &(new MemoryArchive{{seal_archive, end_archive}, path, aside, zb_store_changes(store)})
-             ->base;
+             ->base);
     return ZB_OK;
 }
 
@@ -137,10 +142,12 @@ enum zb_place look_at_vsi_archive(const std::string &path) {
     if (VSIStatL(path.c_str(), &stat) != 0 || is_empty_file(path))
         return ZB_PLACE_EMPTY;
     zb_store *store = nullptr;
-    if (open_vsi_archive(path, &store, nullptr) != ZB_OK)
+    zb_hierarchy *hierarchy = nullptr;
+    if (open_vsi_archive(path, &store, nullptr) != ZB_OK ||
+        zb_hierarchy_over(store, &hierarchy, nullptr) != ZB_OK)
         return ZB_PLACE_OTHER;
-    const StorePtr owner(store, zb_store_release);
-    return open_node(store, "", nullptr) != nullptr || zb_place_claims_v3(store, "")
+    const HierarchyPtr owner(hierarchy, zb_hierarchy_release);
+    return open_node(hierarchy, "", nullptr) != nullptr || zb_place_claims_v3(hierarchy, "")
                ? ZB_PLACE_NODE
                : ZB_PLACE_OTHER;
 }

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "zarrbridge/conventions.h"
-#include "zarrbridge/store.h"
+#include "zarrbridge/sys/store.h"
 
 namespace zarr3 {
 
@@ -26,7 +26,7 @@ enum zb_code open_vsi_archive(const std::string &path, zb_store **out, zb_error 
 
 /* A new archive in memory. Its objects are files in a directory beside its place until it is
    sealed, when what is there gives way to it. */
-enum zb_code create_memory_archive(const std::string &path, zb_store **out, zb_error *err);
+enum zb_code create_memory_archive(const std::string &path, zb_hierarchy **out, zb_error *err);
 
 /* What is at such a path: ZB_PLACE_EMPTY also for an empty file, which programs make to have a name
    for themselves; ZB_PLACE_NODE for an archive whose root is a node. */

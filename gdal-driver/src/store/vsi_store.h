@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "zarrbridge/store.h"
+#include "zarrbridge/sys/store.h"
 
 namespace zarr3 {
 

@@ -97,7 +97,7 @@ static size_t loose_users(const vol_file *file, const char *path) {
 
 /* A walk in a file that keeps all that it opens would fill it. */
 static bool may_walk(const vol_file *file) {
-    return file->store->hints.is_local && !file->dimensions &&
+    return zb_hierarchy_is_local(file->hierarchy) && !file->dimensions &&
            file->options.dimensions != VOL_DIMENSIONS_ON;
 }
 

@@ -7,7 +7,7 @@
 #include "hdf5/property_lists.h"
 #include "model/linked_file.h"
 #include "model/names.h"
-#include "zarrbridge/store.h"
+#include "zarrbridge/hierarchy.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -52,8 +52,9 @@ static herr_t link_node(const vol_object *at, const H5VL_loc_params_t *loc, vol_
     if (!vol_locate_place(at, loc, lcpl, &place))
         return -1;
     const uint64_t token = node->token;
-    enum zb_code code = node->loose && vol_loose_store(node) ? vol_edit_link(node, &place, &err)
-                                                             : vol_alias_create(&place, node, &err);
+    enum zb_code code = node->loose && vol_loose_hierarchy(node)
+                            ? vol_edit_link(node, &place, &err)
+                            : vol_alias_create(&place, node, &err);
     if (!code && node->kind == VOL_DATATYPE && node->token != token)
         code = vol_named_rename(node, token, &err);
     vol_place_clear(&place);

@@ -20,12 +20,12 @@
 /* ---- Trials ---- */
 
 static enum zb_code make_trial(const zb_array_spec *spec, zb_node **out, zb_error *err) {
-    zb_store *store;
-    enum zb_code code = zb_store_new_mem("(trial)", &store, err);
+    zb_hierarchy *hierarchy;
+    enum zb_code code = zb_hierarchy_new_mem("(trial)", &hierarchy, err);
     if (code)
         return code;
-    code = zb_array_create(store, "", spec, out, err);
-    zb_store_release(store);
+    code = zb_array_create(hierarchy, "", spec, out, err);
+    zb_hierarchy_release(hierarchy);
     return code;
 }
 

@@ -131,7 +131,7 @@ static herr_t read_or_note(h5_lib *lib, vol_request *request, zb_read *direct,
 static bool may_last(const vol_request *requests, size_t count) {
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!requests[i].args->node->file->store->hints.is_local)
+        if (!zb_hierarchy_is_local(requests[i].args->node->file->hierarchy))
             return true;
         const uint64_t elements = requests[i].file.elements, size = requests[i].dtype.size;
         bytes += elements < LASTING_BYTES ? elements * size : LASTING_BYTES;

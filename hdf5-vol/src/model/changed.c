@@ -3,6 +3,7 @@
 #include "model/changed.h"
 
 #include "model/loose.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@ bool vol_document_info(const vol_node *node, const char *document, zb_object_inf
     char *key = NULL;
     if (asprintf(&key, "%s%s%s", path, *path ? "/" : "", document) < 0)
         return false;
-    const bool is_there = zb_store_stat(zb_node_store(node->zarr), key, out, NULL) == ZB_OK;
+    const bool is_there =
+        zb_store_stat(zb_hierarchy_store(zb_node_hierarchy(node->zarr)), key, out, NULL) == ZB_OK;
     free(key);
     return is_there;
 }
@@ -26,8 +28,8 @@ time_t vol_node_changed(const vol_node *node) {
     zb_object_info info;
     struct timespec now;
     int64_t age = 0;
-    if (!node->zarr || vol_loose_store(node) || node->is_dimension || node->is_unreadable ||
-        !zb_node_store(node->zarr)->hints.is_local ||
+    if (!node->zarr || vol_loose_hierarchy(node) || node->is_dimension || node->is_unreadable ||
+        !zb_hierarchy_is_local(zb_node_hierarchy(node->zarr)) ||
         clock_gettime(CLOCK_REALTIME_COARSE, &now) != 0)
         return 0;
     for (size_t i = 0; age == 0 && i < sizeof documents / sizeof *documents; i++)

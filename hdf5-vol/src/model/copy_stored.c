@@ -24,11 +24,11 @@ static enum zb_code copy_whole(vol_node *node, const vol_place *place, vol_node 
     if (!code)
         code = vol_writer_flush_below(node, err);
     if (!code)
-        code =
-            zb_node_copy(zb_node_store(node->zarr), zb_node_path(node->zarr), to->store, path, err);
+        code = zb_node_copy(zb_node_hierarchy(node->zarr), zb_node_path(node->zarr), to->hierarchy,
+                            path, err);
     const bool is_there = !code;
     if (!code)
-        code = zb_node_open(to->store, path, &made, err);
+        code = zb_node_open(to->hierarchy, path, &made, err);
     if (!code)
         code = vol_edit_add(place, made, out, err);
     if (code && is_there)

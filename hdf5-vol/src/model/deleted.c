@@ -16,25 +16,25 @@
 struct vol_deleted {
     vol_deleted *next;
     vol_node *node;
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     zb_node *copy;
     uint64_t bytes;
 };
 
 static enum zb_code copy_node(vol_deleted *one, zb_error *err) {
     const zb_node *node = one->node->zarr;
-    enum zb_code code = zb_store_new_mem("(deleted object)", &one->store, err);
+    enum zb_code code = zb_hierarchy_new_mem("(deleted object)", &one->hierarchy, err);
     if (!code)
-        code = zb_node_copy(zb_node_store(node), zb_node_path(node), one->store, "", err);
+        code = zb_node_copy(zb_node_hierarchy(node), zb_node_path(node), one->hierarchy, "", err);
     if (!code)
-        code = zb_node_open(one->store, "", &one->copy, err);
+        code = zb_node_open(one->hierarchy, "", &one->copy, err);
     return code;
 }
 
 static void drop(vol_deleted *one) {
     one->node->file->deleted_bytes -= one->bytes;
     zb_node_release(one->copy);
-    zb_store_release(one->store);
+    zb_hierarchy_release(one->hierarchy);
     free(one);
 }
 
@@ -56,7 +56,7 @@ static bool is_allowed(vol_node *node, uint64_t *bytes) {
 
 static void copy_one(vol_node *node, vol_deleted **list) {
     uint64_t bytes;
-    if (!has_ids(node) || node->is_dimension || node->is_unreadable || vol_loose_store(node) ||
+    if (!has_ids(node) || node->is_dimension || node->is_unreadable || vol_loose_hierarchy(node) ||
         vol_waiting_flush(node, NULL) != ZB_OK || !is_allowed(node, &bytes))
         return;
     vol_deleted *one = calloc(1, sizeof *one);
@@ -87,7 +87,7 @@ vol_deleted *vol_deleted_keep(vol_node *top) {
 static void take_place(vol_deleted *one) {
     if (!vol_node_replace(one->node, zb_node_retain(one->copy)))
         return;
-    vol_loose_set_store(one->node, zb_store_retain(one->store));
+    vol_loose_set_hierarchy(one->node, zb_hierarchy_retain(one->hierarchy));
     one->node->deleted_bytes = one->bytes;
     one->bytes = 0; /* the node's now */
 }
@@ -105,7 +105,8 @@ void vol_deleted_end(vol_deleted *list, bool deleted) {
 void vol_deleted_forget(vol_node *dataset) {
     const uint64_t nothing[ZB_MAX_NDIM] = {0};
     zb_node *emptied = NULL;
-    if (!dataset->loose || !vol_loose_store(dataset) || zb_node_array(dataset->zarr)->ndim == 0 ||
+    if (!dataset->loose || !vol_loose_hierarchy(dataset) ||
+        zb_node_array(dataset->zarr)->ndim == 0 ||
         zb_array_resize(dataset->zarr, nothing, &emptied, NULL) != ZB_OK)
         return;
     vol_node_replace(dataset, emptied);

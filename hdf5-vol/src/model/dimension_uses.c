@@ -8,7 +8,7 @@
 #include "model/side.h"
 
 #include "zarrbridge/limits.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,13 +21,14 @@ static bool has(const char *text, size_t size, const char *word) {
 /* Whether the document at a path surely names no dimension: most of a group's do not where this is
    asked, and opening a node takes several times as long as looking for the word. A name may be
    written with escapes. Distant stores have other ways to a document than its key. */
-static bool names_nothing(zb_store *store, const char *path) {
+static bool names_nothing(zb_hierarchy *hierarchy, const char *path) {
     char *key = NULL, *text = NULL;
     size_t size;
-    if (!store->hints.is_local || asprintf(&key, "%s/zarr.json", path) < 0)
+    if (!zb_hierarchy_is_local(hierarchy) || asprintf(&key, "%s/zarr.json", path) < 0)
         return false;
-    const bool is_read = zb_store_get(store, key, zb_limits_get()->document_bytes, "document_bytes",
-                                      &text, &size, NULL, NULL) == ZB_OK;
+    const bool is_read =
+        zb_store_get(zb_hierarchy_store(hierarchy), key, zb_limits_get()->document_bytes,
+                     "document_bytes", &text, &size, NULL, NULL) == ZB_OK;
     const bool nothing = is_read && !has(text, size, "dimension_names") &&
                          !has(text, size, VOL_SCALES) && !has(text, size, "\\u");
     if (is_read)
@@ -50,11 +51,11 @@ static const zb_child *find_child(const zb_children *children, const char *path)
 
 /* Opens a child, by what has been read where it is there: a name that a node should not have is
    not. */
-static enum zb_code open_child(zb_store *store, const zb_children *children, const char *path,
-                               zb_node **out) {
+static enum zb_code open_child(zb_hierarchy *hierarchy, const zb_children *children,
+                               const char *path, zb_node **out) {
     const zb_child *child = find_child(children, path);
     if (!child)
-        return zb_node_open(store, path, out, NULL);
+        return zb_node_open(hierarchy, path, out, NULL);
     *out = child->node ? zb_node_retain(child->node) : NULL;
     return child->node ? ZB_OK : ZB_EFORMAT;
 }
@@ -66,11 +67,11 @@ static bool add_unopened(vol_dimension_set *uses, const vol_node *group, const c
     char *path;
     if (vol_node_child_path(group, name, &path, NULL) != ZB_OK)
         return false;
-    if (names_nothing(group->file->store, path)) {
+    if (names_nothing(group->file->hierarchy, path)) {
         free(path);
         return true;
     }
-    const enum zb_code code = open_child(group->file->store, children, path, &zarr);
+    const enum zb_code code = open_child(group->file->hierarchy, children, path, &zarr);
     free(path);
     if (code)
         return code != ZB_ENOMEM; /* a node that cannot be read names nothing */
@@ -109,7 +110,7 @@ static void read_together(const vol_node *group, zb_children *out) {
     size_t unopened = 0;
     for (size_t i = 0; i < vol_links_count(group); i++)
         unopened += vol_link_is_unopened(vol_links_at(group, i));
-    if (unopened > 1 && !file->store->hints.is_local && !file->writable && group->zarr &&
+    if (unopened > 1 && !zb_hierarchy_is_local(file->hierarchy) && !file->writable && group->zarr &&
         vol_links_count(group) <= zb_limits_get()->open_nodes)
         zb_group_children(group->zarr, out, NULL); /* without: one by one */
 }

@@ -200,7 +200,7 @@ enum zb_code vol_dims_new_array(vol_file *file, const char *path, uint64_t lengt
                                 .attributes = attributes};
     enum zb_code code = ZB_OK;
     if (!file->dimensions)
-        code = zb_store_new_mem("dimensions", &file->dimensions, err);
+        code = zb_hierarchy_new_mem("dimensions", &file->dimensions, err);
     if (code)
         return code;
     code = zb_array_create(file->dimensions, path, &spec, out, err);

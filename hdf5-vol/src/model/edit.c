@@ -158,7 +158,7 @@ enum zb_code vol_edit_add(const vol_place *place, zb_node *made, vol_node **out,
 
 /* A node that has just been made in the store, and has found no place in the tree. */
 typedef struct new_node {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     const char *path;
     bool is_whole; /* what lies below it has been made with it */
     size_t nodes;  /* at the path and below, as far as they were counted */
@@ -174,18 +174,18 @@ static int count_two(void *context, const zb_entry *entry) {
 static enum zb_code delete_new(void *context, zb_error *err) {
     new_node *made = context;
     enum zb_code code =
-        made->is_whole ? ZB_OK : zb_node_each(made->store, made->path, count_two, made, err);
+        made->is_whole ? ZB_OK : zb_node_each(made->hierarchy, made->path, count_two, made, err);
     if (!code && made->nodes > 1)
         code = zb_fail(err, ZB_ECONFLICT, "another program has made something in it");
     if (!code)
-        code = zb_node_delete(made->store, made->path, err);
+        code = zb_node_delete(made->hierarchy, made->path, err);
     made->has_gone = !code || code == ZB_ENOTFOUND;
     return code;
 }
 
 enum zb_code vol_edit_take_back(vol_file *file, const char *path, bool whole, enum zb_code code,
                                 zb_error *err) {
-    new_node made = {.store = file->store, .path = path, .is_whole = whole};
+    new_node made = {.hierarchy = file->hierarchy, .path = path, .is_whole = whole};
     zb_error why = {0};
     const enum zb_code done = vol_in_turn(file, delete_new, &made, &why);
     if (!made.has_gone)
@@ -216,7 +216,7 @@ enum zb_code vol_edit_create_group(const vol_place *place, const char *attribute
     char *path;
     enum zb_code code = vol_node_child_path(place->group, place->name, &path, err);
     if (!code)
-        code = zb_group_create(place->group->file->store, path, attributes, &made, err);
+        code = zb_group_create(place->group->file->hierarchy, path, attributes, &made, err);
     code = code ? add_none(place, path, code, err) : add_made(place, path, made, out, err);
     if (!code)
         vol_links_set_listed(*out, true); /* it is empty, and we shall see what is made in it */
@@ -229,26 +229,26 @@ enum zb_code vol_edit_create_array(const vol_place *place, const zb_array_spec *
     char *path;
     enum zb_code code = vol_node_child_path(place->group, place->name, &path, err);
     if (!code)
-        code = zb_array_create(place->group->file->store, path, spec, &made, err);
+        code = zb_array_create(place->group->file->hierarchy, path, spec, &made, err);
     return code ? add_none(place, path, code, err) : add_made(place, path, made, out, err);
 }
 
 /* Of an array (spec), or of a group with these attributes. */
 static enum zb_code create_loose(vol_file *file, const zb_array_spec *spec, const char *attributes,
                                  vol_node **out, zb_error *err) {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     zb_node *made;
-    enum zb_code code = zb_store_new_mem("(object without a name)", &store, err);
+    enum zb_code code = zb_hierarchy_new_mem("(object without a name)", &hierarchy, err);
     if (code)
         return code;
-    code = spec ? zb_array_create(store, "", spec, &made, err)
-                : zb_group_create(store, "", attributes, &made, err);
+    code = spec ? zb_array_create(hierarchy, "", spec, &made, err)
+                : zb_group_create(hierarchy, "", attributes, &made, err);
     if (!code)
         code = vol_tree_add_loose(file, made, out, err);
     if (code)
-        zb_store_release(store);
+        zb_hierarchy_release(hierarchy);
     else
-        vol_loose_set_store(*out, store);
+        vol_loose_set_hierarchy(*out, hierarchy);
     return code;
 }
 
@@ -275,11 +275,11 @@ enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *er
     if (!code)
         code = vol_waiting_flush(loose, err);
     if (!code)
-        code = zb_node_copy(vol_loose_store(loose), "", file->store, path, err);
+        code = zb_node_copy(vol_loose_hierarchy(loose), "", file->hierarchy, path, err);
     if (!code && (code = vol_tree_place(loose, place->group, place->name, err)))
         code = vol_edit_take_back(file, path, true, code, err);
     if (!code && !loose->loose) {
-        vol_loose_set_store(loose, NULL);
+        vol_loose_set_hierarchy(loose, NULL);
         file->links_changed |= vol_order_is_changed(loose);
         code = vol_scales_named(loose, err);
     }
@@ -299,8 +299,9 @@ static bool is_dimension(const vol_link *link) {
 static bool has_gone(const vol_link *link, const char *path) {
     const zb_node *open = link->node ? link->node->zarr : NULL;
     zb_node *node;
-    const enum zb_code code = zb_node_open(open ? zb_node_store(open) : link->group->file->store,
-                                           open ? zb_node_path(open) : path, &node, NULL);
+    const enum zb_code code =
+        zb_node_open(open ? zb_node_hierarchy(open) : link->group->file->hierarchy,
+                     open ? zb_node_path(open) : path, &node, NULL);
     if (!code)
         zb_node_release(node);
     return code == ZB_ENOTFOUND;
@@ -318,7 +319,7 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
     vol_deleted *copies = !code && link->node ? vol_deleted_keep(link->node) : NULL;
     const bool stored = !code && !is_dimension(link);
     if (stored)
-        code = zb_node_delete(group->file->store, path, err);
+        code = zb_node_delete(group->file->hierarchy, path, err);
     /* A deletion that fails may have taken the node away all the same, and left files. */
     const bool gone = !code || (stored && has_gone(link, path));
     if (code == ZB_ENOTFOUND && gone)
@@ -371,7 +372,7 @@ static enum zb_code follow(vol_node *node, const movement *old, zb_error *err) {
 static enum zb_code move_back(vol_link *link, vol_node *group, const movement *old, const char *to,
                               enum zb_code code, zb_error *err) {
     zb_error why = {0};
-    if (zb_node_move(group->file->store, to, old->from, &why) == ZB_OK &&
+    if (zb_node_move(group->file->hierarchy, to, old->from, &why) == ZB_OK &&
         vol_tree_move(link, group, old->name, &why) == ZB_OK) {
         vol_order_replace(link, old->order);
         return code;
@@ -406,7 +407,7 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
     if (!code && node)
         code = prepare(node, &old, err);
     if (!code)
-        code = zb_node_move(group->file->store, old.from, to, err);
+        code = zb_node_move(group->file->hierarchy, old.from, to, err);
     if (!code && (code = vol_tree_move(link, place->group, place->name, err)))
         code = move_back(link, group, &old, to, code, err);
     if (!code && node)
@@ -440,7 +441,7 @@ enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err) {
     free(text);
     if (code)
         return code;
-    code = zb_node_delete(file->store, zb_node_path(dataset->zarr), err);
+    code = zb_node_delete(file->hierarchy, zb_node_path(dataset->zarr), err);
     if (code) {
         zb_node_release(made);
         return code;
@@ -474,7 +475,7 @@ static void remove_gone(vol_node *group) {
 
 enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
     zb_node *now;
-    if (!node->zarr || node->is_dimension || node->is_unreadable || vol_loose_store(node))
+    if (!node->zarr || node->is_dimension || node->is_unreadable || vol_loose_hierarchy(node))
         return ZB_OK; /* not in the store */
     enum zb_code code = vol_writer_close(node, err);
     if (!code)

@@ -58,8 +58,8 @@ static enum zb_code resize(vol_node *dataset, const uint64_t *shape, zb_node **o
     enum zb_code code = zb_array_resize(dataset->zarr, shape, out, err);
     if (!code)
         return ZB_OK;
-    if (code == ZB_ECONFLICT ||
-        zb_node_open(zb_node_store(dataset->zarr), zb_node_path(dataset->zarr), out, NULL) != ZB_OK)
+    if (code == ZB_ECONFLICT || zb_node_open(zb_node_hierarchy(dataset->zarr),
+                                             zb_node_path(dataset->zarr), out, NULL) != ZB_OK)
         *out = NULL;
     if (*out && !has_shape(*out, shape)) {
         zb_node_release(*out);

@@ -48,7 +48,7 @@ static enum zb_code store_waiting(vol_file *file, vol_owners of, zb_error *err) 
 
 /* After this has failed, stored data of any handle may be gone, and trying again would not tell. */
 static enum zb_code make_durable(vol_file *file, zb_error *err) {
-    enum zb_code code = zb_store_flush(file->store, err);
+    enum zb_code code = zb_hierarchy_flush(file->hierarchy, err);
     for (vol_handle *handle = code ? file->handles : NULL; handle; handle = handle->next)
         if (!handle->lost.code)
             handle->lost = *err;
@@ -64,7 +64,7 @@ enum zb_code vol_file_flush(vol_file *file, vol_handle *by, zb_error *err) {
         return by->lost.code;
     }
     if (!code)
-        code = zb_store_seal(file->store, err);
+        code = zb_hierarchy_seal(file->hierarchy, err);
     if (!code && file->options.sync != ZB_SYNC_NONE)
         code = make_durable(file, err);
     return code;

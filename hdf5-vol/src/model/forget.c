@@ -45,9 +45,9 @@ static bool has_changed_links(const vol_node *node) {
 
 /* Nothing leads to the node, and the store tells all of it. */
 static bool is_idle_alone(vol_node *node) {
-    return node->pins == 0 && !node->loose && !vol_loose_store(node) && !vol_writer_is_open(node) &&
-           !vol_waiting_now(node) && !vol_node_attrs_have_own(node) && !has_changed_links(node) &&
-           vol_max_shape_is_stored(node);
+    return node->pins == 0 && !node->loose && !vol_loose_hierarchy(node) &&
+           !vol_writer_is_open(node) && !vol_waiting_now(node) && !vol_node_attrs_have_own(node) &&
+           !has_changed_links(node) && vol_max_shape_is_stored(node);
 }
 
 /* Depth first; recursion is bounded by the length of a path. */
@@ -63,7 +63,7 @@ static bool is_idle(vol_node *node) {
 /* Stores what waits of a node that nothing leads to. What cannot be stored goes on waiting, and the
    flush or the close of the file tells the error. */
 static void store_waiting(vol_node *node) {
-    if (node->pins > 0 || !node->file->writable || node->loose || vol_loose_store(node))
+    if (node->pins > 0 || !node->file->writable || node->loose || vol_loose_hierarchy(node))
         return;
     if (!vol_writer_is_open(node) || vol_writer_close(node, NULL) == ZB_OK)
         vol_waiting_flush(node, NULL);

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void vol_store_prepare(zb_store *store, const vol_options *options) {
-    zb_store_set_sync(store, options->sync);
+void vol_hierarchy_prepare(zb_hierarchy *hierarchy, const vol_options *options) {
+    zb_hierarchy_set_sync(hierarchy, options->sync);
 }
 
 /* ---- The root ---- */
@@ -47,7 +47,7 @@ static enum zb_code add_array_root(vol_file *file, zb_node *zarr, zb_error *err)
 
 static enum zb_code open_root(vol_file *file, const char *node, zb_error *err) {
     zb_node *zarr = NULL;
-    enum zb_code code = zb_node_open(file->store, node, &zarr, err);
+    enum zb_code code = zb_node_open(file->hierarchy, node, &zarr, err);
     if (code)
         return code;
     code = file->writable ? zb_node_may_change(zarr, err) : ZB_OK;
@@ -84,8 +84,8 @@ static void file_release(vol_file *file) {
     }
     vol_side_forget_last(file);
     vol_map_clear(&file->type_users);
-    zb_store_release(file->dimensions);
-    zb_store_release(file->store);
+    zb_hierarchy_release(file->dimensions);
+    zb_hierarchy_release(file->hierarchy);
     free(file->shown);
     free(file->path);
     free(file);
@@ -104,10 +104,11 @@ static enum zb_code open_store(vol_file *file, zb_error *err) {
         code = vol_location_read(file->path, &where, err);
     }
     if (!code)
-        code = zb_store_open_with(where.root, &(zb_store_settings){.options = file->options.remote},
-                                  &file->store, err);
+        code = zb_hierarchy_open_with(where.root,
+                                      &(zb_store_settings){.options = file->options.remote},
+                                      &file->hierarchy, err);
     if (!code) {
-        vol_store_prepare(file->store, &file->options);
+        vol_hierarchy_prepare(file->hierarchy, &file->options);
         code = open_root(file, where.node, err);
     }
     vol_location_clear(&where);
@@ -116,8 +117,8 @@ static enum zb_code open_store(vol_file *file, zb_error *err) {
 
 /* store: one that is open and prepared, with the node that is to be the root; or NULL. */
 static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *options,
-                              bool writable, zb_store *store, const char *node, vol_file **out,
-                              zb_error *err) {
+                              bool writable, zb_hierarchy *hierarchy, const char *node,
+                              vol_file **out, zb_error *err) {
     vol_file *file = calloc(1, sizeof *file);
     if (!file || !(file->path = strdup(path)) || !(file->shown = vol_name_in_messages(path))) {
         if (file)
@@ -132,9 +133,9 @@ static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *
     file->writable = writable;
     file->number = vol_name_number(path);
     file->changes = 1;
-    if (store)
-        file->store = zb_store_retain(store);
-    enum zb_code code = store ? open_root(file, node, err) : open_store(file, err);
+    if (hierarchy)
+        file->hierarchy = zb_hierarchy_retain(hierarchy);
+    enum zb_code code = hierarchy ? open_root(file, node, err) : open_store(file, err);
     if (code) {
         file_release(file);
         return code;
@@ -187,9 +188,10 @@ enum zb_code vol_handle_open(h5_lib *lib, const char *path, const vol_options *o
 }
 
 enum zb_code vol_handle_adopt(h5_lib *lib, const char *path, const vol_options *options,
-                              zb_store *store, const char *node, vol_handle **out, zb_error *err) {
+                              zb_hierarchy *hierarchy, const char *node, vol_handle **out,
+                              zb_error *err) {
     vol_file *file;
-    enum zb_code code = file_open(lib, path, options, true, store, node, &file, err);
+    enum zb_code code = file_open(lib, path, options, true, hierarchy, node, &file, err);
     return code ? code : handle_new(file, true, out, err);
 }
 

@@ -12,11 +12,12 @@ enum zb_code vol_handle_open(h5_lib *lib, const char *path, const vol_options *o
 /* The same for a node of a store that is open and prepared, for writing; the store is retained. The
    path is the one that the node will have. */
 enum zb_code vol_handle_adopt(h5_lib *lib, const char *path, const vol_options *options,
-                              zb_store *store, const char *node, vol_handle **out, zb_error *err);
+                              zb_hierarchy *hierarchy, const char *node, vol_handle **out,
+                              zb_error *err);
 
 /* What a store is told before its nodes are opened: the elements that HDF5 programs can have, and
    the durability that the options ask for. */
-void vol_store_prepare(zb_store *store, const vol_options *options);
+void vol_hierarchy_prepare(zb_hierarchy *hierarchy, const vol_options *options);
 
 /* Another handle of the same kind on the same file. */
 enum zb_code vol_handle_again(const vol_handle *handle, vol_handle **out, zb_error *err);

@@ -20,15 +20,15 @@ vol_node *vol_loose_next(const vol_file *file, const vol_node *node) {
     return node ? node->outside.next : file->loose;
 }
 
-zb_store *vol_loose_store(const vol_node *node) {
-    return node->outside.store;
+zb_hierarchy *vol_loose_hierarchy(const vol_node *node) {
+    return node->outside.hierarchy;
 }
 
-void vol_loose_set_store(vol_node *node, zb_store *store) {
-    zb_store_release(node->outside.store);
-    node->outside.store = store;
+void vol_loose_set_hierarchy(vol_node *node, zb_hierarchy *hierarchy) {
+    zb_hierarchy_release(node->outside.hierarchy);
+    node->outside.hierarchy = hierarchy;
 }
 
 bool vol_node_is_gone(const vol_node *node) {
-    return node->loose && !node->outside.store;
+    return node->loose && !node->outside.hierarchy;
 }

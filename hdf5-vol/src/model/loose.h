@@ -15,8 +15,8 @@
 #include "zarrbridge/zarrbridge.h"
 
 typedef struct vol_loose {
-    vol_node *next;  /* of the file's list */
-    zb_store *store; /* its own; NULL: none */
+    vol_node *next;          /* of the file's list */
+    zb_hierarchy *hierarchy; /* its own; NULL: none */
 } vol_loose;
 
 /* Puts a loose node without a parent into the list of its file, or takes it out. */
@@ -28,8 +28,8 @@ vol_node *vol_loose_next(const vol_file *file, const vol_node *node);
 
 /* The store of a node's own, borrowed. The second one takes it over, in place of the one before;
    NULL: none. */
-zb_store *vol_loose_store(const vol_node *node);
-void vol_loose_set_store(vol_node *node, zb_store *store);
+zb_hierarchy *vol_loose_hierarchy(const vol_node *node);
+void vol_loose_set_hierarchy(vol_node *node, zb_hierarchy *hierarchy);
 
 /* Whether a node has been deleted and nothing of it is kept. */
 bool vol_node_is_gone(const vol_node *node);

@@ -185,17 +185,18 @@ enum zb_code vol_location_read(const char *name, vol_location *out, zb_error *er
 }
 
 enum zb_code vol_name_look(const char *name, const char *remote, zb_error *err) {
-    zb_store *store = NULL;
+    zb_hierarchy *hierarchy = NULL;
     zb_node *node = NULL;
     vol_location location;
     enum zb_code code = vol_location_read(name, &location, err);
     if (code)
         return code;
-    code = zb_store_open_with(location.root, &(zb_store_settings){.options = remote}, &store, err);
+    code = zb_hierarchy_open_with(location.root, &(zb_store_settings){.options = remote},
+                                  &hierarchy, err);
     if (!code)
-        code = zb_node_open(store, location.node, &node, err);
+        code = zb_node_open(hierarchy, location.node, &node, err);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(hierarchy);
     vol_location_clear(&location);
     return code;
 }

@@ -6,7 +6,7 @@
 #include "model/names.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -25,11 +25,11 @@ static enum zb_code fail_other(const char *path, const char *verb, zb_error *err
 
 static enum zb_code delete_node(const vol_location *where, const zb_store_settings *settings,
                                 zb_error *err) {
-    zb_store *store = NULL;
-    enum zb_code code = zb_store_open_with(where->root, settings, &store, err);
+    zb_hierarchy *hierarchy = NULL;
+    enum zb_code code = zb_hierarchy_open_with(where->root, settings, &hierarchy, err);
     if (!code)
-        code = zb_node_delete(store, where->node, err);
-    zb_store_release(store);
+        code = zb_node_delete(hierarchy, where->node, err);
+    zb_hierarchy_release(hierarchy);
     return code;
 }
 
@@ -69,7 +69,7 @@ enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *
                               zb_error *err) {
     const zb_store_settings settings = {.options = options->remote};
     vol_location where = {NULL, NULL};
-    zb_store *store = NULL;
+    zb_hierarchy *hierarchy = NULL;
     zb_node *root = NULL;
     const bool is_zip = vol_name_becomes_zip(path);
     enum zb_code code = is_zip ? ZB_OK : vol_name_check_changes(path, err);
@@ -78,21 +78,21 @@ enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *
     if (!code)
         code = make_way(lib, path, &where, &settings, truncate, err);
     if (!code)
-        code = zb_store_create(where.root, &settings, &store, err);
+        code = zb_hierarchy_create(where.root, &settings, &hierarchy, err);
     if (!code) {
-        vol_store_prepare(store, options);
-        code = zb_group_create(store, where.node, attributes, &root, err);
+        vol_hierarchy_prepare(hierarchy, options);
+        code = zb_group_create(hierarchy, where.node, attributes, &root, err);
     }
     if (!code && options->sync != ZB_SYNC_NONE)
-        code = zb_store_flush(store, err);
+        code = zb_hierarchy_flush(hierarchy, err);
     zb_node_release(root);
     /* Archives and stores in buckets are this store until it is sealed; a directory's own words are
        the better label. */
     if (!code)
         code = is_zip || vol_name_is_url(path)
-                   ? vol_handle_adopt(lib, path, options, store, where.node, out, err)
+                   ? vol_handle_adopt(lib, path, options, hierarchy, where.node, out, err)
                    : vol_handle_open(lib, path, options, true, out, err);
-    zb_store_release(store);
+    zb_hierarchy_release(hierarchy);
     vol_location_clear(&where);
     return code;
 }

@@ -74,7 +74,7 @@ void vol_node_free(vol_node *node) {
     vol_waiting_forget(node);
     vol_writer_abandon(node);
     zb_node_release(node->zarr);
-    vol_loose_set_store(node, NULL);
+    vol_loose_set_hierarchy(node, NULL);
     vol_node_forget_stored_chunks(node);
     free(node->max_shape);
     vol_node_free_dataset(node);

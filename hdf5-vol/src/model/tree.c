@@ -11,7 +11,7 @@
 #include "model/unreadable.h"
 
 #include "zarrbridge/limits.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/write.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,7 +157,7 @@ static enum zb_code read_as_named(const vol_node *group, const char *name, zb_no
     char *path;
     if (asprintf(&path, "%s%s%s", above, *above ? "/" : "", name) < 0)
         return zb_fail(err, ZB_ENOMEM, "no memory for the path of %s", name);
-    reason->code = zb_node_open(group->file->store, path, zarr, reason);
+    reason->code = zb_node_open(group->file->hierarchy, path, zarr, reason);
     free(path);
     return ZB_OK;
 }
@@ -177,8 +177,8 @@ static enum zb_code read_child(const vol_node *group, const char *name, zb_node 
     if (code)
         return code;
     reason->code = vol_links_are_listed(group)
-                       ? zb_node_open_lately(group->file->store, path, zarr, reason)
-                       : zb_node_open(group->file->store, path, zarr, reason);
+                       ? zb_node_open_lately(group->file->hierarchy, path, zarr, reason)
+                       : zb_node_open(group->file->hierarchy, path, zarr, reason);
     free(path);
     *as_named = reason->code == ZB_ENOTFOUND && vol_name_is_reserved(name);
     return *as_named ? read_as_named(group, name, zarr, reason, err) : ZB_OK;
@@ -259,7 +259,7 @@ enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, z
 }
 
 bool vol_child_is_unknown(vol_node *group, const char *name) {
-    return !vol_links_are_listed(group) && !vol_loose_store(group) &&
+    return !vol_links_are_listed(group) && !vol_loose_hierarchy(group) &&
            group->file->options.dimensions != VOL_DIMENSIONS_ON && !vol_links_find(group, name) &&
            !vol_named_find(group, name) && !vol_name_is_reserved(name);
 }
@@ -269,7 +269,7 @@ bool vol_child_is_absent(vol_node *group, const char *name) {
     if (!vol_child_is_unknown(group, name) ||
         vol_node_child_path(group, name, &path, NULL) != ZB_OK)
         return false;
-    const bool absent = zb_store_is_absent(group->file->store, path);
+    const bool absent = zb_store_is_absent(zb_hierarchy_store(group->file->hierarchy), path);
     free(path);
     return absent;
 }
@@ -395,11 +395,11 @@ void vol_tree_close(vol_link *link) {
 
 /* One that is not in the store is where it is, if its own store fails. */
 static void move_dimension(vol_node *node, const char *path) {
-    zb_store *store = node->file->dimensions;
+    zb_hierarchy *hierarchy = node->file->dimensions;
     zb_node *zarr;
     if (strcmp(zb_node_path(node->zarr), path) != 0 &&
-        zb_node_move(store, zb_node_path(node->zarr), path, NULL) == ZB_OK &&
-        zb_node_open(store, path, &zarr, NULL) == ZB_OK)
+        zb_node_move(hierarchy, zb_node_path(node->zarr), path, NULL) == ZB_OK &&
+        zb_node_open(hierarchy, path, &zarr, NULL) == ZB_OK)
         vol_node_replace(node, zarr);
 }
 
@@ -414,7 +414,7 @@ static enum zb_code place_one(vol_node *node, const char *name, zb_error *err) {
     if (!code && node->is_dimension)
         move_dimension(node, path);
     else if (!code && node->zarr && !node->is_unreadable)
-        code = zb_node_open(node->file->store, path, &zarr, err);
+        code = zb_node_open(node->file->hierarchy, path, &zarr, err);
     if (!code && !vol_token_register(node))
         code = zb_fail(err, ZB_EUNSUPPORTED, "'%s' " SAME_HASH, node->path);
     node->loose = false;

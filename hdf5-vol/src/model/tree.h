@@ -51,8 +51,8 @@ struct vol_file {
     bool writable;   /* opened or created by a handle that may write */
     vol_options options;
     const vol_extras *extras;
-    zb_store *store;
-    zb_store *dimensions; /* where dimensions.c keeps its datasets; NULL until it has some */
+    zb_hierarchy *hierarchy;
+    zb_hierarchy *dimensions; /* where dimensions.c keeps its datasets; NULL until it has some */
     vol_node *root;
     uint64_t changes; /* counts what we changed: anything derived from several nodes may be stale */
     uint64_t attribute_changes; /* the same of lists of attributes */

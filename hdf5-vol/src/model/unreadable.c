@@ -22,7 +22,7 @@ static char *attributes_of(const char *reason) {
 
 /* The element is the fill value: no chunk is stored. */
 enum zb_code vol_unreadable_new(const char *reason, zb_node **out, zb_error *err) {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     char *attributes = attributes_of(reason), *text = NULL;
     if (!attributes || asprintf(&text, "cannot be read: %s", reason) < 0) {
         free(attributes);
@@ -32,10 +32,10 @@ enum zb_code vol_unreadable_new(const char *reason, zb_node **out, zb_error *err
                                 .fill_value = text,
                                 .codecs = "[]",
                                 .attributes = attributes};
-    enum zb_code code = zb_store_new_mem("(a node that cannot be read)", &store, err);
+    enum zb_code code = zb_hierarchy_new_mem("(a node that cannot be read)", &hierarchy, err);
     if (!code) {
-        code = zb_array_create(store, "", &spec, out, err);
-        zb_store_release(store);
+        code = zb_array_create(hierarchy, "", &spec, out, err);
+        zb_hierarchy_release(hierarchy);
     }
     free(attributes);
     free(text);

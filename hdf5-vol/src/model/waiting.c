@@ -93,7 +93,7 @@ const zb_json *vol_attribute_next(const vol_node *node, vol_attribute_walk *walk
 /* A server is not asked for it: the text is made here, without indentation. */
 static uint64_t measure(const vol_node *node) {
     zb_object_info info;
-    if (zb_node_store(node->zarr)->hints.is_local)
+    if (zb_hierarchy_is_local(zb_node_hierarchy(node->zarr)))
         return vol_document_info(node, "zarr.json", &info) ? info.size : 0;
     char *text = zb_json_print(zb_node_document(node->zarr));
     const uint64_t size = text ? strlen(text) : 0;

@@ -16,17 +16,20 @@
 #include "support/arrays.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
+#include "support/wrap.h"
 
 #define MIB (UINT64_C(1) << 20)
 
 /* A store whose root document is this text. */
-static zb_store *store_of(const char *text) {
-    zb_store *mem = NULL;
-    CHILD_CHECK(zb_store_new_mem("mem", &mem, NULL) == ZB_OK, "no store");
-    CHILD_CHECK(zb_store_mem_set(mem, "zarr.json", text, strlen(text), NULL) == ZB_OK, "no set");
+static zb_hierarchy *store_of(const char *text) {
+    zb_hierarchy *mem = NULL;
+    CHILD_CHECK(zb_hierarchy_new_mem("mem", &mem, NULL) == ZB_OK, "no store");
+    CHILD_CHECK(zb_store_mem_set(zb_hierarchy_store(mem), "zarr.json", text, strlen(text), NULL) ==
+                    ZB_OK,
+                "no set");
     return mem;
 }
 
@@ -36,7 +39,7 @@ static void expect_limit(enum zb_code code, const zb_error *err, const char *nam
 }
 
 static void expect_open(const char *text, const char *name) {
-    zb_store *mem = store_of(text);
+    zb_hierarchy *mem = store_of(text);
     zb_node *node = NULL;
     zb_error err = {.code = ZB_OK};
     enum zb_code code = zb_node_open(mem, "", &node, &err);
@@ -45,7 +48,7 @@ static void expect_open(const char *text, const char *name) {
     else
         CHILD_CHECK(code == ZB_OK, "%s", err.message);
     zb_node_release(node);
-    zb_store_release(mem);
+    zb_hierarchy_release(mem);
 }
 
 #define GROUP "{\"zarr_format\":3,\"node_type\":\"group\""
@@ -98,12 +101,14 @@ static void consolidated_bytes(void *unused) {
 
 static void children(void *unused) {
     (void)unused;
-    zb_store *mem = store_of(GROUP "}");
+    zb_hierarchy *mem = store_of(GROUP "}");
     zb_error err = {.code = ZB_OK};
     zb_node *group;
     zb_children list;
     for (char key[] = "a/zarr.json"; key[0] < 'e'; key[0]++) {
-        CHILD_CHECK(zb_store_mem_set(mem, key, GROUP "}", sizeof GROUP, NULL) == ZB_OK, "no set");
+        CHILD_CHECK(zb_store_mem_set(zb_hierarchy_store(mem), key, GROUP "}", sizeof GROUP, NULL) ==
+                        ZB_OK,
+                    "no set");
         CHILD_CHECK(zb_node_open(mem, "", &group, &err) == ZB_OK, "%s", err.message);
         enum zb_code code = zb_group_children(group, &list, &err);
         if (key[0] < 'd') {
@@ -115,23 +120,24 @@ static void children(void *unused) {
         }
         zb_node_release(group);
     }
-    zb_store_release(mem);
+    zb_hierarchy_release(mem);
 }
 
 /* Chunks are no children: an array has a size however many lie in one directory. */
 static void children_are_no_chunks(void *unused) {
     (void)unused;
-    zb_store *mem = store_of(ARRAY("10,10", BYTES));
+    zb_hierarchy *mem = store_of(ARRAY("10,10", BYTES));
     zb_error err = {.code = ZB_OK};
     zb_node *array;
     uint64_t bytes = 0;
     for (char key[] = "c/0/0"; key[4] < '9'; key[4]++)
-        CHILD_CHECK(zb_store_mem_set(mem, key, "x", 1, NULL) == ZB_OK, "no set");
+        CHILD_CHECK(zb_store_mem_set(zb_hierarchy_store(mem), key, "x", 1, NULL) == ZB_OK,
+                    "no set");
     CHILD_CHECK(zb_node_open(mem, "", &array, &err) == ZB_OK, "%s", err.message);
     CHILD_CHECK(zb_array_storage_size(array, &bytes, &err) == ZB_OK && bytes == 9, "%s",
                 err.message);
     zb_node_release(array);
-    zb_store_release(mem);
+    zb_hierarchy_release(mem);
 }
 
 static void chunk_bytes(void *unused) {
@@ -163,7 +169,7 @@ static void codecs(void *unused) {
 }
 
 /* Reads the whole array at the root. */
-static enum zb_code read_all(zb_store *store, size_t size, zb_error *err) {
+static enum zb_code read_all(zb_hierarchy *store, size_t size, zb_error *err) {
     zb_node *node = NULL;
     unsigned char *values = malloc(size);
     enum zb_code code = zb_node_open(store, "", &node, err);
@@ -185,15 +191,16 @@ static void gzip_members(void *unused) {
     for (int members = 1; members <= 4; members++) { /* of two bytes each */
         used += libdeflate_gzip_compress(compressor, "xy", 2, stored + used, sizeof stored - used);
         snprintf(text, sizeof text, ARRAY("%d", BYTES "%s"), 2 * members, 2 * members, gzip);
-        zb_store *mem = store_of(text);
+        zb_hierarchy *mem = store_of(text);
         zb_error err = {.code = ZB_OK};
-        CHILD_CHECK(zb_store_mem_set(mem, "c/0", stored, used, NULL) == ZB_OK, "no set");
+        CHILD_CHECK(zb_store_mem_set(zb_hierarchy_store(mem), "c/0", stored, used, NULL) == ZB_OK,
+                    "no set");
         enum zb_code code = read_all(mem, (size_t)(2 * members), &err);
         if (members <= 3)
             CHILD_CHECK(code == ZB_OK, "%s", err.message);
         else
             expect_limit(code, &err, "gzip_members");
-        zb_store_release(mem);
+        zb_hierarchy_release(mem);
     }
     libdeflate_free_compressor(compressor);
 }
@@ -208,9 +215,9 @@ static void shard_bytes(void *unused) {
                         .type = "uint8",
                         .around = ARRAYS_CRC32C};
     check_random random = {.state = 1};
-    zb_store *mem;
+    zb_hierarchy *mem;
     zb_error err = {.code = ZB_OK};
-    CHILD_CHECK(zb_store_new_mem("mem", &mem, NULL) == ZB_OK, "no store");
+    CHILD_CHECK(zb_hierarchy_new_mem("mem", &mem, NULL) == ZB_OK, "no store");
     arrays_sample a = arrays_write(&spec, &random, mem, "");
     expect_limit(read_all(mem, 4000, &err), &err, "shard_bytes");
     arrays_free(&a);
@@ -218,13 +225,13 @@ static void shard_bytes(void *unused) {
     a = arrays_write(&spec, &random, mem, "");
     CHILD_CHECK(read_all(mem, 2000, &err) == ZB_OK, "%s", err.message);
     arrays_free(&a);
-    zb_store_release(mem);
+    zb_hierarchy_release(mem);
 }
 
 /* Half of each of ten chunks of 1000 bytes: those that do not fit are merged before the flush. */
 static void write_cache_bytes(void *unused) {
     (void)unused;
-    zb_store *mem = store_of(ARRAY_OF("10000", "1000", BYTES));
+    zb_hierarchy *mem = store_of(ARRAY_OF("10000", "1000", BYTES));
     zb_error err = {.code = ZB_OK};
     zb_node *node;
     zb_writer *writer;
@@ -242,13 +249,16 @@ static void write_cache_bytes(void *unused) {
         CHILD_CHECK(zb__waiting_bytes(0) <= 3000, "%" PRIu64, zb__waiting_bytes(0));
     }
     zb_object_info info;
-    CHILD_CHECK(zb_store_stat(mem, "c/0", &info, &err) == ZB_OK, "%s", err.message);
-    CHILD_CHECK(zb_store_stat(mem, "c/9", &info, &err) == ZB_ENOTFOUND, "all are stored");
+    CHILD_CHECK(zb_store_stat(zb_hierarchy_store(mem), "c/0", &info, &err) == ZB_OK, "%s",
+                err.message);
+    CHILD_CHECK(zb_store_stat(zb_hierarchy_store(mem), "c/9", &info, &err) == ZB_ENOTFOUND,
+                "all are stored");
     CHILD_CHECK(zb_writer_close(writer, &err) == ZB_OK, "%s", err.message);
     CHILD_CHECK(zb__waiting_bytes(0) == 0, "%" PRIu64, zb__waiting_bytes(0));
-    CHILD_CHECK(zb_store_stat(mem, "c/9", &info, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_store_stat(zb_hierarchy_store(mem), "c/9", &info, &err) == ZB_OK, "%s",
+                err.message);
     zb_node_release(node);
-    zb_store_release(mem);
+    zb_hierarchy_release(mem);
 }
 
 /* ---- Caches and threads: their size is bounded, 0 switches a cache off ---- */
@@ -262,14 +272,14 @@ static uint64_t read_rows(void) {
                                      .type = "int16",
                                      .codec = ARRAYS_GZIP};
     check_random random = {.state = 1};
-    zb_store *mem, *count;
+    zb_hierarchy *mem, *count;
     zb_node *node;
     zb_error err = {.code = ZB_OK};
-    CHILD_CHECK(zb_store_new_mem("mem", &mem, NULL) == ZB_OK, "no store");
-    CHILD_CHECK(zb_store_new_count(mem, &count, NULL) == ZB_OK, "no store");
+    CHILD_CHECK(zb_hierarchy_new_mem("mem", &mem, NULL) == ZB_OK, "no store");
+    CHILD_CHECK(wrap(zb_store_new_count, mem, &count, NULL) == ZB_OK, "no store");
     arrays_sample a = arrays_write(&spec, &random, mem, "");
     CHILD_CHECK(zb_node_open(count, "", &node, &err) == ZB_OK, "%s", err.message);
-    zb_store_count_take(count);
+    zb_store_count_take(zb_hierarchy_store(count));
     for (uint64_t i = 0; i < 128; i++) {
         int16_t row[16];
         uint64_t start[2] = {i % 8 * 16 + i / 64, i / 8 % 8 * 16}, size[2] = {1, 16};
@@ -282,11 +292,11 @@ static uint64_t read_rows(void) {
         CHILD_CHECK(zb__index_cache()->bytes <= zb_limits_get()->index_cache_bytes, "%" PRIu64,
                     zb__index_cache()->bytes);
     }
-    uint64_t reads = zb_store_count_take(count).reads;
+    uint64_t reads = zb_store_count_take(zb_hierarchy_store(count)).reads;
     zb_node_release(node);
     arrays_free(&a);
-    zb_store_release(count);
-    zb_store_release(mem);
+    zb_hierarchy_release(count);
+    zb_hierarchy_release(mem);
     return reads;
 }
 
@@ -324,7 +334,7 @@ static void no_index_cache(void *unused) {
 static void links(void *unused) {
     (void)unused;
     char *root = check_new_directory();
-    zb_store *store;
+    zb_hierarchy *store;
     zb_error err = {.code = ZB_OK};
     zb__names nodes;
     for (int i = 0; i < 20; i++) {
@@ -337,12 +347,12 @@ static void links(void *unused) {
             CHILD_CHECK(symlink(target, path) == 0, "no link");
         }
     }
-    CHILD_CHECK(zb_store_open_fs(root, &store, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_hierarchy_open(root, &store, &err) == ZB_OK, "%s", err.message);
     CHILD_CHECK(zb__nodes_at(store, "d18", &nodes, &err) == ZB_OK && nodes.count == 3, "%s",
                 err.message);
     zb__names_free(&nodes);
     expect_limit(zb__nodes_at(store, "d0", &nodes, &err), &err, "links");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     check_remove_directory(root);
 }
 

@@ -8,15 +8,16 @@
 #include "support/starve.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/wrappers.h"
+#include "support/wrap.h"
 
 typedef struct scenario {
     const char *name;
     /* Makes the change. Run again after a failure it gives ZB_OK, or ZB_ENOTFOUND or ZB_ECONFLICT
        when the change had been made already. */
-    enum zb_code (*run)(zb_store *store, zb_error *err);
+    enum zb_code (*run)(zb_hierarchy *store, zb_error *err);
 } scenario;
 
-static enum zb_code create(zb_store *store, zb_error *err) {
+static enum zb_code create(zb_hierarchy *store, zb_error *err) {
     zb_node *node;
     enum zb_code code = zb_array_create(store, "b/x/y", &store_spec, &node, err);
     if (!code)
@@ -24,7 +25,7 @@ static enum zb_code create(zb_store *store, zb_error *err) {
     return code;
 }
 
-static enum zb_code set_attribute(zb_store *store, zb_error *err) {
+static enum zb_code set_attribute(zb_hierarchy *store, zb_error *err) {
     zb_node *node, *changed;
     enum zb_code code = zb_node_open(store, "b/D", &node, err);
     if (code)
@@ -36,7 +37,7 @@ static enum zb_code set_attribute(zb_store *store, zb_error *err) {
     return code;
 }
 
-static enum zb_code grow(zb_store *store, zb_error *err) {
+static enum zb_code grow(zb_hierarchy *store, zb_error *err) {
     zb_node *node, *changed;
     enum zb_code code = zb_node_open(store, "b/c", &node, err);
     if (code)
@@ -48,19 +49,19 @@ static enum zb_code grow(zb_store *store, zb_error *err) {
     return code;
 }
 
-static enum zb_code delete(zb_store *store, zb_error *err) {
+static enum zb_code delete(zb_hierarchy *store, zb_error *err) {
     return zb_node_delete(store, "b", err);
 }
 
-static enum zb_code delete_root(zb_store *store, zb_error *err) {
+static enum zb_code delete_root(zb_hierarchy *store, zb_error *err) {
     return zb_node_delete(store, "", err);
 }
 
-static enum zb_code copy(zb_store *store, zb_error *err) {
+static enum zb_code copy(zb_hierarchy *store, zb_error *err) {
     return zb_node_copy(store, "b", store, "n/m", err);
 }
 
-static enum zb_code move(zb_store *store, zb_error *err) {
+static enum zb_code move(zb_hierarchy *store, zb_error *err) {
     return zb_node_move(store, "b", "n/m", err);
 }
 
@@ -72,7 +73,8 @@ static const scenario scenarios[] = {
 
 /* The documents before and after are the only ones that may be seen; keys that are in neither must
    not exist. The root's is judged by store_check_truthful. */
-static void check_document(zb_store *store, zb_store *before, zb_store *after, const char *key) {
+static void check_document(zb_hierarchy *store, zb_hierarchy *before, zb_hierarchy *after,
+                           const char *key) {
     char *now = store_text(store, key);
     char *old = store_text(before, key);
     char *new = store_text(after, key);
@@ -86,7 +88,8 @@ static void check_document(zb_store *store, zb_store *before, zb_store *after, c
 }
 
 /* An array whose document is there has all its chunks. */
-static void check_chunks(zb_store *store, const char *array, const char *chunk, const char *text) {
+static void check_chunks(zb_hierarchy *store, const char *array, const char *chunk,
+                         const char *text) {
     char key[64];
     snprintf(key, sizeof key, "%s/zarr.json", array);
     char *document = store_text(store, key);
@@ -96,7 +99,7 @@ static void check_chunks(zb_store *store, const char *array, const char *chunk, 
     free(document);
 }
 
-static void check_state(zb_store *store, zb_store *before, zb_store *after) {
+static void check_state(zb_hierarchy *store, zb_hierarchy *before, zb_hierarchy *after) {
     static const char *const keys[] = {"a/zarr.json",     "b/zarr.json",     "b/c/zarr.json",
                                        "b/D/zarr.json",   "b/D/e/zarr.json", "b/x/zarr.json",
                                        "b/x/y/zarr.json", "n/zarr.json",     "n/m/zarr.json",
@@ -113,35 +116,35 @@ static void check_state(zb_store *store, zb_store *before, zb_store *after) {
 }
 
 /* The change, and putting back consolidated metadata. */
-static enum zb_code run_settled(const scenario *s, zb_store *store, zb_error *err) {
+static enum zb_code run_settled(const scenario *s, zb_hierarchy *store, zb_error *err) {
     enum zb_code code = s->run(store, err);
-    return code ? code : zb_store_settle(store, err);
+    return code ? code : zb_hierarchy_settle(store, err);
 }
 
 /* A failure at call or allocation number nth; *failed tells whether that failure came. */
-static enum zb_code run_to_failure(const scenario *s, zb_store *store, bool starve, uint64_t nth,
-                                   bool *failed, zb_error *err) {
+static enum zb_code run_to_failure(const scenario *s, zb_hierarchy *store, bool starve,
+                                   uint64_t nth, bool *failed, zb_error *err) {
     if (starve) {
         starve_begin(nth - 1);
         enum zb_code code = run_settled(s, store, err);
         *failed = starve_end() > 0;
         return code;
     }
-    zb_store *fault;
-    ASSERT_OK(zb_store_new_fault(store, &fault, err), *err);
-    zb_store_fault_set(fault, nth);
+    zb_hierarchy *fault;
+    ASSERT_OK(wrap(zb_store_new_fault, store, &fault, err), *err);
+    zb_store_fault_set(zb_hierarchy_store(fault), nth);
     enum zb_code code = run_settled(s, fault, err);
-    zb_store_release(fault);
+    zb_hierarchy_release(fault);
     *failed = code != ZB_OK;
     return code;
 }
 
 /* True when there was no such call or allocation any more. before and after: without a failure. */
-static bool run_scenario(const scenario *s, zb_store *before, zb_store *after, bool starve,
+static bool run_scenario(const scenario *s, zb_hierarchy *before, zb_hierarchy *after, bool starve,
                          uint64_t nth) {
     zb_error err;
     bool failed;
-    zb_store *store = store_clone(before);
+    zb_hierarchy *store = store_clone(before);
     enum zb_code code = run_to_failure(s, store, starve, nth, &failed, &err);
     check_state(store, before, after);
     if (code && code != (starve ? ZB_ENOMEM : ZB_EIO))
@@ -159,7 +162,7 @@ static bool run_scenario(const scenario *s, zb_store *before, zb_store *after, b
     }
     free(expected);
     free(now);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     return done;
 }
 
@@ -173,7 +176,7 @@ static void run_all(bool starve) {
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
         for (int consolidated = 0; consolidated < 2; consolidated++) {
             const scenario *s = &scenarios[i];
-            zb_store *before = store_tree(consolidated), *after = store_clone(before);
+            zb_hierarchy *before = store_tree(consolidated), *after = store_clone(before);
             zb_error err;
             ASSERT_OK(s->run(after, &err), err);
             store_check_consolidated(after);
@@ -183,8 +186,8 @@ static void run_all(bool starve) {
             print_message("%s%s: %d places\n", s->name, consolidated ? ", consolidated" : "",
                           (int)nth - 1);
             assert_true(nth > 4); /* fewer would mean that failures do not come through */
-            zb_store_release(before);
-            zb_store_release(after);
+            zb_hierarchy_release(before);
+            zb_hierarchy_release(after);
         }
     }
 }

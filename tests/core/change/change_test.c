@@ -2,18 +2,18 @@
 /* Changing nodes: attributes, deleting, copying, moving; consolidated metadata at every step. */
 #include "support/store.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 /* Every call below is followed by a look at the root's block, if any, against the store. */
 
-static zb_node *open_node(zb_store *store, const char *path) {
+static zb_node *open_node(zb_hierarchy *store, const char *path) {
     zb_node *node;
     zb_error err;
     ASSERT_OK(zb_node_open(store, path, &node, &err), err);
     return node;
 }
 
-static void set(zb_store *store, const char *path, const char *name, const char *value) {
+static void set(zb_hierarchy *store, const char *path, const char *name, const char *value) {
     zb_node *node = open_node(store, path), *changed;
     zb_error err;
     ASSERT_OK(zb_node_set_attribute(node, name, value, &changed, &err), err);
@@ -47,7 +47,7 @@ static char *strange(const char *middle) {
 
 static void test_attributes_keep_the_rest(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     char *before = strange("[], ");
     /* In a document with line breaks a new value has them, too. */
     char *expected = strange("{\n      \"b\": null\n    }, ");
@@ -61,12 +61,12 @@ static void test_attributes_keep_the_rest(void **state) {
     store_expect(store, "a/zarr.json", before);
     free(before);
     free(expected);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void test_attributes_are_made(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     store_set(store, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
     set(store, "", "x", "\"1\"");
     store_expect(store, "zarr.json",
@@ -76,12 +76,12 @@ static void test_attributes_are_made(void **state) {
     set(store, "", "x", "\"1\"");
     store_expect(store, "zarr.json",
                  "{\"zarr_format\":3,\"attributes\":{\"x\":\"1\"},\"node_type\":\"group\"}");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void test_attribute_errors(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_node *node = store_group(store, "a", "{\"x\":1}"), *out;
     zb_error err;
     ASSERT_FAILS(zb_node_set_attribute(node, "y", NULL, &out, &err), ZB_ENOTFOUND, err,
@@ -93,13 +93,13 @@ static void test_attribute_errors(void **state) {
     ASSERT_OK(zb_node_delete(store, "a", &err), err);
     ASSERT_FAILS(zb_node_set_attribute(node, "y", "1", &out, &err), ZB_ENOTFOUND, err, "/a");
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* All in one change of the document, or none. */
 static void test_many_attributes(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_node *node = store_group(store, "a", "{\"x\":1,\"y\":[1, 2.50]}"), *changed, *out;
     zb_error err;
     const zb_attribute_edit good[] = {
@@ -135,10 +135,10 @@ static void test_many_attributes(void **state) {
     zb_node_release(now);
     zb_node_release(changed);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
-static void name_dimensions(zb_store *store, const char *const *names, const char *expected) {
+static void name_dimensions(zb_hierarchy *store, const char *const *names, const char *expected) {
     zb_node *node = open_node(store, "a"), *changed;
     zb_error err;
     ASSERT_OK(zb_array_set_dimension_names(node, names, &changed, &err), err);
@@ -159,7 +159,7 @@ static void name_dimensions(zb_store *store, const char *const *names, const cha
 
 static void test_dimension_names(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_error err;
     zb_node *group, *out;
     const char *some[] = {"y \"1\"", NULL}, *bad[] = {"\xff", "x"};
@@ -173,13 +173,13 @@ static void test_dimension_names(void **state) {
     ASSERT_FAILS(zb_array_set_dimension_names(group, some, &out, &err), ZB_EINVAL, err,
                  "is a group");
     zb_node_release(group);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* The node was opened before another process changed the document. */
 static void test_attributes_of_others_stay(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_node *early = store_group(store, "a", NULL), *changed;
     zb_error err;
     set(store, "a", "theirs", "1");
@@ -190,7 +190,7 @@ static void test_attributes_of_others_stay(void **state) {
     assert_null(zb_json_get(zb_node_attributes(early), "theirs"));
     zb_node_release(changed);
     zb_node_release(early);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* What a document's tree cannot hold stays in the text, and in a block of consolidated metadata;
@@ -202,7 +202,7 @@ static void test_strange_attributes_stay(void **state) {
         "\"zarr_format\":3,\"node_type\":\"group\"}";
     static const char after[] = "{\"attributes\":{\"n\":\"a\\u0000\",\"x\":[5],\"\\udc00\":4},"
                                 "\"zarr_format\":3,\"node_type\":\"group\"}";
-    zb_store *store = store_tree(true);
+    zb_hierarchy *store = store_tree(true);
     store_set(store, "s/zarr.json", before);
     set(store, "s", "x", "[5]");
     set(store, "s", "twice", NULL);
@@ -216,12 +216,12 @@ static void test_strange_attributes_stay(void **state) {
     assert_non_null(
         strstr(text, "\"s\":{\"attributes\":{\"n\":\"a\\u0000\",\"x\":[5],\"\\udc00\":4}"));
     free(text);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* ---- Consolidated metadata ---------------------------------------------------------------- */
 
-static bool has_block(zb_store *store) {
+static bool has_block(zb_hierarchy *store) {
     char *text = store_text(store, "zarr.json");
     bool found = text && strstr(text, "\"consolidated_metadata\":");
     free(text);
@@ -230,7 +230,7 @@ static bool has_block(zb_store *store) {
 
 static void test_consolidated(void **state) {
     (void)state;
-    zb_store *store = store_tree(true);
+    zb_hierarchy *store = store_tree(true);
     zb_error err;
     store_check_consolidated(store);
     zb_node_release(store_array(store, "x/y/z"));
@@ -251,14 +251,14 @@ static void test_consolidated(void **state) {
     ASSERT_OK(zb_node_delete(store, "b", &err), err);
     store_check_consolidated(store);
     assert_true(has_block(store));
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* A block below the root is kept current, too; a block for which that fails is dropped. */
 static void test_other_blocks(void **state) {
     (void)state;
     zb_error err;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     store_set(store, "zarr.json",
               "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":"
               "{\"kind\":\"remote\",\"must_understand\":false,\"metadata\":{}}}");
@@ -266,7 +266,7 @@ static void test_other_blocks(void **state) {
               "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":"
               "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{}}}");
     zb_node_release(store_group(store, "g/h", NULL));
-    ASSERT_OK(zb_store_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
     store_expect(store, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
     store_expect(store, "g/zarr.json",
                  "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":"
@@ -274,14 +274,14 @@ static void test_other_blocks(void **state) {
                  "{\"attributes\":{},\"zarr_format\":3,\"consolidated_metadata\":"
                  "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{}},"
                  "\"node_type\":\"group\"}}}}");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* ---- Deleting, copying, moving ------------------------------------------------------------ */
 
 static void test_delete(void **state) {
     (void)state;
-    zb_store *store = store_tree(false);
+    zb_hierarchy *store = store_tree(false);
     zb_error err;
     ASSERT_FAILS(zb_node_delete(store, "b/x", &err), ZB_ENOTFOUND, err, "deleting /b/x");
     ASSERT_OK(zb_node_delete(store, "b/c", &err), err);
@@ -303,13 +303,13 @@ static void test_delete(void **state) {
     dump = store_dump(store);
     assert_string_equal(dump, "docs/readme\nmine\nreadme\nmine\n");
     free(dump);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* The same bytes, also of nodes that cannot be opened, and in another store. */
 static void test_copy(void **state) {
     (void)state;
-    zb_store *from = store_tree(false), *to = store_new();
+    zb_hierarchy *from = store_tree(false), *to = store_new();
     zb_error err;
     store_set(from, "b/u/zarr.json", "{ \"zarr_format\":3,\"node_type\":\"array\", \"new\":1 }");
     store_set(from, "b/u/c/0", "bytes");
@@ -334,14 +334,14 @@ static void test_copy(void **state) {
     ASSERT_OK(zb_node_copy(from, "a", to, "n/a", &err), err);
     store_expect(to, "n/a/c/1/0", NULL);
     store_expect(to, "n/a/.zarrbridge-copy", NULL);
-    zb_store_release(from);
-    zb_store_release(to);
+    zb_hierarchy_release(from);
+    zb_hierarchy_release(to);
 }
 
 /* Chunks without an array, and nodes beside the note of a copy, were left by a killed process. */
 static void test_copy_to_left_overs(void **state) {
     (void)state;
-    zb_store *store = store_tree(false), *expected = store_tree(false);
+    zb_hierarchy *store = store_tree(false), *expected = store_tree(false);
     zb_error err;
     ASSERT_OK(zb_node_copy(expected, "b", expected, "n/m", &err), err);
     store_set(store, "n/m/c/c/1/1", "of a deleted array");
@@ -354,26 +354,26 @@ static void test_copy_to_left_overs(void **state) {
     assert_string_equal(now, then);
     free(now);
     free(then);
-    zb_store_release(store);
-    zb_store_release(expected);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(expected);
 }
 
 /* Without its own document, but with nodes below, a group can be deleted again. */
 static void test_delete_again(void **state) {
     (void)state;
-    zb_store *store = store_tree(false);
+    zb_hierarchy *store = store_tree(false);
     zb_error err;
-    ASSERT_OK(zb_store_erase(store, "b/zarr.json", &err), err);
+    ASSERT_OK(zb_store_erase(zb_hierarchy_store(store), "b/zarr.json", &err), err);
     ASSERT_OK(zb_node_delete(store, "b", &err), err);
     store_expect(store, "b/c/zarr.json", NULL);
     store_expect(store, "b/D/e/c/1/1", NULL);
     ASSERT_FAILS(zb_node_delete(store, "b", &err), ZB_ENOTFOUND, err, "no node");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void test_move(void **state) {
     (void)state;
-    zb_store *store = store_tree(false), *expected = store_tree(false);
+    zb_hierarchy *store = store_tree(false), *expected = store_tree(false);
     zb_error err;
     ASSERT_OK(zb_node_copy(expected, "b", expected, "new/place", &err), err);
     ASSERT_OK(zb_node_delete(expected, "b", &err), err);
@@ -385,8 +385,8 @@ static void test_move(void **state) {
     free(b);
     ASSERT_FAILS(zb_node_move(store, "a", "new", &err), ZB_ECONFLICT, err, "already");
     ASSERT_FAILS(zb_node_move(store, "a", "a", &err), ZB_EINVAL, err, "within");
-    zb_store_release(store);
-    zb_store_release(expected);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(expected);
 }
 
 int main(void) {

@@ -8,13 +8,14 @@
 #include "support/store.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/wrappers.h"
+#include "support/wrap.h"
 
-static void set_attribute(zb_store *store, const char *path, const char *value) {
+static void set_attribute(zb_hierarchy *store, const char *path, const char *value) {
     zb_node *node, *changed;
     zb_error err;
     ASSERT_OK(zb_node_open(store, path, &node, &err), err);
     ASSERT_OK(zb_node_set_attribute(node, "k", value, &changed, &err), err);
-    ASSERT_OK(zb_store_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
     zb_node_release(node);
     zb_node_release(changed);
 }
@@ -32,8 +33,8 @@ static void set_attribute(zb_store *store, const char *path, const char *value) 
 #define ODD " {\"n\":1.50e+0 , \"s\":\"\\u0041\\/\\ud800\"}"
 #define END "},\"node_type\":\"group\"}"
 
-static zb_store *odd_store(const char *map) {
-    zb_store *store = store_new();
+static zb_hierarchy *odd_store(const char *map) {
+    zb_hierarchy *store = store_new();
     char text[2048];
     for (int i = 0; i < 3; i++) {
         char key[32];
@@ -45,7 +46,7 @@ static zb_store *odd_store(const char *map) {
     return store;
 }
 
-static void expect_map(zb_store *store, const char *map) {
+static void expect_map(zb_hierarchy *store, const char *map) {
     char text[2048];
     snprintf(text, sizeof text, BEGIN REST "%s" END, map);
     store_expect(store, "zarr.json", text);
@@ -53,7 +54,7 @@ static void expect_map(zb_store *store, const char *map) {
 
 static void other_entries_keep_their_bytes(void **state) {
     (void)state;
-    zb_store *store = odd_store("{ \"z\":" ODD ",  \"b\" :" ODD ",\"gone\":[ ] , \"z\" : 2 }");
+    zb_hierarchy *store = odd_store("{ \"z\":" ODD ",  \"b\" :" ODD ",\"gone\":[ ] , \"z\" : 2 }");
     zb_error err;
     /* One that stands in the block; as its order is not ours, the place is that of the first entry
        that comes behind. */
@@ -64,21 +65,21 @@ static void other_entries_keep_their_bytes(void **state) {
     expect_map(store, "{ \"b\":" GROUP("{\"k\":1}") ", \"m\":" GROUP(
                           "{\"k\":2}") ", \"z\":" ODD ", \"gone\":[ ] , \"z\" : 2 }");
     ASSERT_OK(zb_node_delete(store, "b", &err), err);
-    ASSERT_OK(zb_store_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
     expect_map(store, "{ \"m\":" GROUP("{\"k\":2}") ", \"z\":" ODD ", \"gone\":[ ] , \"z\" : 2 }");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void all_entries_may_go(void **state) {
     (void)state;
-    zb_store *store = odd_store("{ \"a\":" ODD ", \"a\":1}");
+    zb_hierarchy *store = odd_store("{ \"a\":" ODD ", \"a\":1}");
     zb_error err;
     ASSERT_OK(zb_node_delete(store, "a", &err), err);
-    ASSERT_OK(zb_store_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
     expect_map(store, "{}");
     set_attribute(store, "m", "2");
     expect_map(store, "{\"m\":" GROUP("{\"k\":2}") "}");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* Documents in lines, as zarr-python writes them. */
@@ -99,15 +100,15 @@ static void lines_stay_lines(void **state) {
                                 "          \"metadata\": {}\n        },\n"
                                 "        \"node_type\": \"group\"\n      }\n"
                                 "    }\n  },\n  \"node_type\": \"group\"\n}";
-    zb_store *store = odd_store("{}");
+    zb_hierarchy *store = odd_store("{}");
     zb_error err;
     store_set(store, "zarr.json", before);
     set_attribute(store, "b", "1");
     store_expect(store, "zarr.json", after);
     ASSERT_OK(zb_node_delete(store, "b", &err), err);
-    ASSERT_OK(zb_store_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
     store_expect(store, "zarr.json", before);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* A document whose block has an entry in the middle of many. */
@@ -125,14 +126,14 @@ static char *long_document(const char *entry) {
 
 static void many_entries_keep_their_bytes(void **state) {
     (void)state;
-    zb_store *store = odd_store("{}");
+    zb_hierarchy *store = odd_store("{}");
     char *before = long_document("[0]"), *after = long_document(GROUP("{\"k\":1}"));
     store_set(store, "zarr.json", before);
     set_attribute(store, "m", "1");
     store_expect(store, "zarr.json", after);
     free(before);
     free(after);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* ---- Cost --------------------------------------------------------------------------------- */
@@ -145,7 +146,7 @@ typedef struct cost {
 /* Of changing one attribute in a store with a block of so many entries besides. */
 static cost cost_with(size_t entries) {
     cost spent;
-    zb_store *store = odd_store("{}"), *counted;
+    zb_hierarchy *store = odd_store("{}"), *counted;
     zb_error err;
     zb__text text = {0};
     zb__text_add(&text, BEGIN REST "{");
@@ -154,13 +155,14 @@ static cost cost_with(size_t entries) {
     zb__text_add(&text, "}" END);
     store_set(store, "zarr.json", text.data);
     free(text.data);
-    ASSERT_OK(zb_store_new_count(store, &counted, &err), err);
+    ASSERT_OK(wrap(zb_store_new_count, store, &counted, &err), err);
     starve_begin(SIZE_MAX); /* nothing fails; allocations are counted */
     set_attribute(counted, "m", "1");
     (void)starve_end();
-    spent = (cost){.calls = zb_store_count_take(counted), .allocations = starve_asked()};
-    zb_store_release(counted);
-    zb_store_release(store);
+    spent = (cost){.calls = zb_store_count_take(zb_hierarchy_store(counted)),
+                   .allocations = starve_asked()};
+    zb_hierarchy_release(counted);
+    zb_hierarchy_release(store);
     return spent;
 }
 
@@ -183,13 +185,13 @@ static void entries_cost_no_calls_and_no_allocations(void **state) {
 
 static void a_group_gets_a_block(void **state) {
     (void)state;
-    zb_store *store = store_tree(false);
+    zb_hierarchy *store = store_tree(false);
     zb_error err;
     ASSERT_OK(zb_group_consolidate(store, "", &err), err);
     store_check_consolidated(store);
     /* It is kept current from now on. */
     zb_node_release(store_group(store, "b/new", NULL));
-    ASSERT_OK(zb_store_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
     store_check_consolidated(store);
     /* One below, in which paths begin at its group. */
     ASSERT_OK(zb_group_consolidate(store, "b", &err), err);
@@ -198,12 +200,12 @@ static void a_group_gets_a_block(void **state) {
     assert_null(strstr(text, "b/D"));
     free(text);
     store_check_consolidated(store);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void what_cannot_have_a_block_is_refused(void **state) {
     (void)state;
-    zb_store *store = store_tree(false);
+    zb_hierarchy *store = store_tree(false);
     zb_error err;
     char *before = store_text(store, "a/zarr.json");
     ASSERT_FAILS(zb_group_consolidate(store, "a", &err), ZB_EINVAL, err, "only groups");
@@ -212,7 +214,7 @@ static void what_cannot_have_a_block_is_refused(void **state) {
     ASSERT_FAILS(zb_group_consolidate(store, "none", &err), ZB_ENOTFOUND, err, "none");
     store_set(store, "old/.zgroup", "{\"zarr_format\":2}");
     ASSERT_FAILS(zb_group_consolidate(store, "old", &err), ZB_EUNSUPPORTED, err, "version 2");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 int main(void) {

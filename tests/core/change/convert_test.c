@@ -4,7 +4,7 @@
 #include "store/fixture.h"
 #include "support/store.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 #define ZARRAY                                                                                     \
     "{\"zarr_format\":2,\"shape\":[2],\"chunks\":[2],\"dtype\":\"<i2\",\"compressor\":null,"       \
@@ -16,7 +16,7 @@ static struct {
     const zb_store_ops *own;
     const char *key;
     void (*act)(void);
-    zb_store *other;
+    zb_hierarchy *other;
 } meanwhile;
 
 static enum zb_code open_meanwhile(zb_store *store, const char *key, zb_object **out,
@@ -29,29 +29,29 @@ static enum zb_code open_meanwhile(zb_store *store, const char *key, zb_object *
 }
 
 /* A group with an array whose only chunk is too short. */
-static zb_store *new_source(void) {
-    zb_store *store = store_new();
+static zb_hierarchy *new_source(void) {
+    zb_hierarchy *store = store_new();
     store_set(store, ".zgroup", "{\"zarr_format\":2}");
     store_set(store, "a/.zarray", ZARRAY);
     store_set(store, "a/0", "x");
-    meanwhile.own = store->ops;
-    meanwhile.ops = *store->ops;
+    meanwhile.own = zb_hierarchy_store(store)->ops;
+    meanwhile.ops = *zb_hierarchy_store(store)->ops;
     meanwhile.ops.open = open_meanwhile;
-    store->ops = &meanwhile.ops;
+    zb_hierarchy_store(store)->ops = &meanwhile.ops;
     return store;
 }
 
 static void copy_fails(fixture *f, const char *key, void (*act)(void), enum zb_code expected) {
-    zb_store *source = new_source();
+    zb_hierarchy *source = new_source();
     zb_error err;
-    ASSERT_OK(zb_store_open_fs(f->root, &meanwhile.other, &err), err);
+    ASSERT_OK(zb_hierarchy_open(f->root, &meanwhile.other, &err), err);
     meanwhile.key = key;
     meanwhile.act = act;
-    assert_int_equal(zb_node_copy(source, "", f->store, "new", &err), expected);
+    assert_int_equal(zb_node_copy(source, "", f->hierarchy, "new", &err), expected);
     assert_null(meanwhile.key);
-    zb_store_release(meanwhile.other);
-    source->ops = meanwhile.own;
-    zb_store_release(source);
+    zb_hierarchy_release(meanwhile.other);
+    zb_hierarchy_store(source)->ops = meanwhile.own;
+    zb_hierarchy_release(source);
 }
 
 static void make_it(void) {
@@ -70,7 +70,7 @@ static void make_one_in_it(void) {
 
 static bool is_there(fixture *f, const char *path) {
     zb_node *node;
-    if (zb_node_open(f->store, path, &node, NULL))
+    if (zb_node_open(f->hierarchy, path, &node, NULL))
         return false;
     zb_node_release(node);
     return true;

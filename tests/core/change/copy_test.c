@@ -2,16 +2,17 @@
 /* What copying asks of its source. */
 #include "support/store.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/sys/wrappers.h"
+#include "support/wrap.h"
 
 static const char group3[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
 static const char group2[] = "{\"zarr_format\":2}";
 
 /* A root with three groups, of which one holds a fourth. */
-static zb_store *new_source(const char *document, const char *text) {
+static zb_hierarchy *new_source(const char *document, const char *text) {
     static const char *const paths[] = {"", "a/", "b/", "c/", "c/d/"};
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     char key[64];
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         snprintf(key, sizeof key, "%s%s", paths[i], document);
@@ -20,18 +21,18 @@ static zb_store *new_source(const char *document, const char *text) {
     return store;
 }
 
-static zb_store_counts counts_of_copy(zb_store *from, const char *to_path) {
-    zb_store *counted, *to = store_new();
+static zb_store_counts counts_of_copy(zb_hierarchy *from, const char *to_path) {
+    zb_hierarchy *counted, *to = store_new();
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_store_new_count(from, &counted, &err), err);
+    ASSERT_OK(wrap(zb_store_new_count, from, &counted, &err), err);
     ASSERT_OK(zb_node_copy(counted, "", to, to_path, &err), err);
-    const zb_store_counts calls = zb_store_count_take(counted);
+    const zb_store_counts calls = zb_store_count_take(zb_hierarchy_store(counted));
     ASSERT_OK(zb_node_open(to, "new/c/d", &node, &err), err);
     assert_int_equal(zb_node_format(node), 3);
     zb_node_release(node);
-    zb_store_release(counted);
-    zb_store_release(to);
+    zb_hierarchy_release(counted);
+    zb_hierarchy_release(to);
     return calls;
 }
 
@@ -39,26 +40,26 @@ static zb_store_counts counts_of_copy(zb_store *from, const char *to_path) {
    it. */
 static void lists_its_source_once(void **state) {
     (void)state;
-    zb_store *store = new_source("zarr.json", group3);
+    zb_hierarchy *store = new_source("zarr.json", group3);
     const zb_store_counts calls = counts_of_copy(store, "new");
     assert_int_equal(calls.lists, 5);
     assert_int_equal(calls.opens, 10);
     assert_int_equal(calls.stats, 0);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void lists_version_2_once(void **state) {
     (void)state;
-    zb_store *store = new_source(".zgroup", group2);
+    zb_hierarchy *store = new_source(".zgroup", group2);
     assert_int_equal(counts_of_copy(store, "new").lists, 5);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* Moves the array /a, of 12 chunks, within a store. */
 static zb_store_counts counts_of_move(bool can_copy) {
-    zb_store *store = store_new(), *counted;
-    zb_store_ops ops = *store->ops;
-    const zb_store_ops *own = store->ops;
+    zb_hierarchy *store = store_new(), *counted;
+    zb_store_ops ops = *zb_hierarchy_store(store)->ops;
+    const zb_store_ops *own = zb_hierarchy_store(store)->ops;
     zb_node *node = store_array(store, "a");
     zb_error err;
     store_write_all(node, 5);
@@ -66,16 +67,16 @@ static zb_store_counts counts_of_move(bool can_copy) {
     char *before = store_text(store, "a/c/1/3");
     if (!can_copy)
         ops.copy = NULL;
-    store->ops = &ops;
-    ASSERT_OK(zb_store_new_count(store, &counted, &err), err);
+    zb_hierarchy_store(store)->ops = &ops;
+    ASSERT_OK(wrap(zb_store_new_count, store, &counted, &err), err);
     ASSERT_OK(zb_node_move(counted, "a", "b", &err), err);
-    const zb_store_counts calls = zb_store_count_take(counted);
+    const zb_store_counts calls = zb_store_count_take(zb_hierarchy_store(counted));
     store_expect(store, "b/c/1/3", before);
     store_expect(store, "a/c/1/3", NULL);
     free(before);
-    zb_store_release(counted);
-    store->ops = own;
-    zb_store_release(store);
+    zb_hierarchy_release(counted);
+    zb_hierarchy_store(store)->ops = own;
+    zb_hierarchy_release(store);
     return calls;
 }
 
@@ -92,8 +93,8 @@ static void lets_the_store_copy(void **state) {
 /* ---- Files of other programs ---- */
 
 /* The store of the test, with files in it that belong to no node, and temporary ones of ours. */
-static zb_store *with_files(void) {
-    zb_store *store = store_tree(false);
+static zb_hierarchy *with_files(void) {
+    zb_hierarchy *store = store_tree(false);
     zb_error err;
     store_set(store, "README", "read me");
     store_set(store, "b/OME/METADATA.ome.xml", "<OME/>");
@@ -109,7 +110,7 @@ static zb_store *with_files(void) {
     return store;
 }
 
-static void set_ours(zb_store *store) {
+static void set_ours(zb_hierarchy *store) {
     store_set(store, "b/.zarr.json.0.1.zb-tmp", "half");
     store_set(store, "b/.zb.zb-lock", "");
     store_set(store, ".zarrbridge-consolidated", "");
@@ -118,7 +119,7 @@ static void set_ours(zb_store *store) {
 
 static void copies_files_of_others(void **state) {
     (void)state;
-    zb_store *store = with_files(), *copy = store_new();
+    zb_hierarchy *store = with_files(), *copy = store_new();
     zb_error err;
     char *expected = store_dump(store);
     set_ours(store);
@@ -127,31 +128,31 @@ static void copies_files_of_others(void **state) {
     assert_string_equal(made, expected);
     free(expected);
     free(made);
-    zb_store_release(store);
-    zb_store_release(copy);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(copy);
 }
 
 /* Where the store cannot rename. */
 static void moves_files_of_others(void **state) {
     (void)state;
-    zb_store *store = with_files();
+    zb_hierarchy *store = with_files();
     zb_error err;
     ASSERT_OK(zb_node_move(store, "b", "moved", &err), err);
     store_expect(store, "moved/OME/METADATA.ome.xml", "<OME/>");
     store_expect(store, "moved/points.parquet/part.0.parquet", "PAR1");
     store_expect(store, "moved/__xarray_dataarray_variable__/c/0/0", "chunk");
     store_expect(store, "b/OME/METADATA.ome.xml", NULL);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* Neither a copy of version 3, nor one of version 2, nor a move. */
 static void replaces_no_files_of_others(void **state) {
     (void)state;
     static const char *const files[] = {"new/README", "new/t/c/0", "new", "new/c/9/9"};
-    zb_store *old = new_source(".zgroup", group2);
+    zb_hierarchy *old = new_source(".zgroup", group2);
     zb_error err;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        zb_store *store = store_tree(false);
+        zb_hierarchy *store = store_tree(false);
         store_set(store, files[i], "mine");
         char *before = store_dump(store);
         ASSERT_FAILS(zb_node_copy(store, "a", store, "new", &err), ZB_ECONFLICT, err, "already");
@@ -162,38 +163,38 @@ static void replaces_no_files_of_others(void **state) {
         assert_string_equal(before, after);
         free(before);
         free(after);
-        zb_store_release(store);
+        zb_hierarchy_release(store);
     }
-    zb_store_release(old);
+    zb_hierarchy_release(old);
 }
 
 /* One that was killed has left a note, of an array, too. */
 static void copies_again(void **state) {
     (void)state;
-    zb_store *store = store_tree(false), *fault;
+    zb_hierarchy *store = store_tree(false), *fault;
     zb_error err;
     char *whole = NULL;
     for (uint64_t call = 1; !whole && call < 1000; call++) {
-        zb_store *target = store_new();
-        ASSERT_OK(zb_store_new_fault(target, &fault, &err), err);
-        zb_store_fault_from(fault, call);
+        zb_hierarchy *target = store_new();
+        ASSERT_OK(wrap(zb_store_new_fault, target, &fault, &err), err);
+        zb_store_fault_from(zb_hierarchy_store(fault), call);
         if (zb_node_copy(store, "a", fault, "new", &err) == ZB_OK)
             whole = store_dump(target);
         else
             ASSERT_OK(zb_node_copy(store, "a", target, "new", &err), err);
-        zb_store_release(fault);
-        zb_store_release(target);
+        zb_hierarchy_release(fault);
+        zb_hierarchy_release(target);
     }
     assert_non_null(whole);
     free(whole);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* ---- Names ---- */
 
 static void keeps_names_and_makes_none(void **state) {
     (void)state;
-    zb_store *store = store_tree(false);
+    zb_hierarchy *store = store_tree(false);
     zb_error err;
     char *text = store_text(store, "a/zarr.json");
     store_set(store, "__a/zarr.json", text);
@@ -203,7 +204,7 @@ static void keeps_names_and_makes_none(void **state) {
     ASSERT_FAILS(zb_node_move(store, "a2", "__b", &err), ZB_EINVAL, err, "reserved");
     ASSERT_FAILS(zb_node_copy(store, "a", store, "__b/a", &err), ZB_EINVAL, err, "reserved");
     ASSERT_OK(zb_node_delete(store, "b/__a", &err), err);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 int main(void) {

@@ -4,13 +4,14 @@
 #include "support/store.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/wrappers.h"
+#include "support/wrap.h"
 
-static zb_store *count_calls(const fixture *f) {
-    zb_store *store;
+static zb_hierarchy *count_calls(const fixture *f) {
+    zb_hierarchy *store;
     zb_error err;
-    ASSERT_OK(zb_store_new_count(f->store, &store, &err), err);
+    ASSERT_OK(wrap(zb_store_new_count, f->hierarchy, &store, &err), err);
     zb_node_release(store_group(store, "", NULL));
-    (void)zb_store_count_take(store);
+    (void)zb_store_count_take(zb_hierarchy_store(store));
     return store;
 }
 
@@ -18,36 +19,36 @@ static zb_store *count_calls(const fixture *f) {
    directory tells, and the new document has no version yet that is worth asking for. Documents of
    version 2, notes and chunks are not looked for one by one where there is no directory. */
 static void absent_places_cost_no_question(void **state) {
-    zb_store *store = count_calls(*state);
+    zb_hierarchy *store = count_calls(*state);
     zb_store_counts calls;
     zb_node_release(store_group(store, "g", NULL));
-    calls = zb_store_count_take(store);
+    calls = zb_store_count_take(zb_hierarchy_store(store));
     assert_int_equal(calls.opens, 1);
     assert_int_equal(calls.stats, 1);
     assert_int_equal(calls.lists, 0);
     zb_node_release(store_array(store, "a"));
-    calls = zb_store_count_take(store);
+    calls = zb_store_count_take(zb_hierarchy_store(store));
     assert_int_equal(calls.opens, 1);
     assert_int_equal(calls.stats, 1);
     assert_int_equal(calls.lists, 0);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* A group above whose document has a version is read once, and again when it has changed. */
 static void groups_above_are_read_once(void **state) {
     const fixture *f = *state;
     static const char array[] = "{\"zarr_format\":3,\"node_type\":\"array\"}";
-    zb_store *store = count_calls(f);
+    zb_hierarchy *store = count_calls(f);
     zb_node *node;
     zb_error err;
     store_let_age(store, "zarr.json");
     zb_node_release(store_group(store, "first", NULL));
-    (void)zb_store_count_take(store);
+    (void)zb_store_count_take(zb_hierarchy_store(store));
     zb_node_release(store_group(store, "g", NULL));
-    assert_int_equal(zb_store_count_take(store).opens, 0);
+    assert_int_equal(zb_store_count_take(zb_hierarchy_store(store)).opens, 0);
     check_write_file(f->root, "zarr.json", array, sizeof array - 1);
     ASSERT_FAILS(zb_group_create(store, "h", NULL, &node, &err), ZB_ECONFLICT, err, "no group");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static int locks(const fixture *f) {
@@ -60,42 +61,42 @@ static int locks(const fixture *f) {
 static void the_lock_stays_until_the_flush(void **state) {
     fixture *f = *state;
     zb_error err;
-    zb_node_release(store_group(f->store, "", NULL));
+    zb_node_release(store_group(f->hierarchy, "", NULL));
     assert_int_equal(locks(f), 1);
-    ASSERT_OK(zb_store_flush(f->store, &err), err);
+    ASSERT_OK(zb_hierarchy_flush(f->hierarchy, &err), err);
     assert_int_equal(locks(f), 0);
-    zb_node_release(store_group(f->store, "g", NULL));
+    zb_node_release(store_group(f->hierarchy, "g", NULL));
     assert_int_equal(locks(f), 1);
-    ASSERT_OK(zb_node_delete(f->store, "", &err), err);
+    ASSERT_OK(zb_node_delete(f->hierarchy, "", &err), err);
     assert_int_equal(locks(f), 0);
-    zb_store *other;
-    ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
+    zb_hierarchy *other;
+    ASSERT_OK(zb_hierarchy_open(f->root, &other, &err), err);
     zb_node_release(store_group(other, "", NULL));
-    zb_store_release(other);
+    zb_hierarchy_release(other);
     assert_int_equal(locks(f), 0);
 }
 
 /* Opening what is not there: one lookup of zarr.json. */
 static void absent_nodes_cost_one_open(void **state) {
-    zb_store *store = count_calls(*state);
+    zb_hierarchy *store = count_calls(*state);
     zb_node *node;
     zb_error err;
     ASSERT_FAILS(zb_node_open(store, "none", &node, &err), ZB_ENOTFOUND, err, "none/zarr.json");
-    zb_store_counts calls = zb_store_count_take(store);
+    zb_store_counts calls = zb_store_count_take(zb_hierarchy_store(store));
     assert_int_equal(calls.opens, 1);
     assert_int_equal(calls.stats + calls.lists, 0);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* Whatever stands in a directory without a zarr.json is seen as before. */
 static void what_is_there_is_seen(void **state) {
     const fixture *f = *state;
-    zb_store *store = count_calls(f);
+    zb_hierarchy *store = count_calls(f);
     zb_node *node;
     zb_error err;
     check_write_file(f->root, "left/c/0/0", "old", 3);
     zb_node_release(store_array(store, "left"));
-    assert_holds(store, "left/c/0/0", NULL);
+    assert_holds(zb_hierarchy_store(store), "left/c/0/0", NULL);
     check_write_file(f->root, "two/.zgroup", "{\"zarr_format\":2}", 17);
     ASSERT_FAILS(zb_array_create(store, "two", &store_spec, &node, &err), ZB_EUNSUPPORTED, err,
                  "version 2");
@@ -106,7 +107,7 @@ static void what_is_there_is_seen(void **state) {
     ASSERT_FAILS(zb_array_create(store, "dangling", &store_spec, &node, &err), ZB_EINVAL, err,
                  "symbolic link");
     ASSERT_FAILS(zb_node_open(store, "dangling", &node, &err), ZB_EINVAL, err, "symbolic link");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 int main(void) {

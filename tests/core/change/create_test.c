@@ -2,7 +2,7 @@
 /* Creating nodes: the documents, refused specifications, the groups above, and leftovers. */
 #include "support/store.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 static const char golden_array[] = "{\n"
                                    "  \"shape\": [10, 20],\n"
@@ -44,7 +44,7 @@ static const char golden_group[] = "{\n"
 
 static void test_golden(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_node *group = store_group(store, "", "{\"b\":1.50}");
     store_expect(store, "zarr.json", golden_group);
     zb_node *array = store_array(store, "a");
@@ -53,18 +53,18 @@ static void test_golden(void **state) {
     assert_int_equal(zb_node_array(array)->shape[1], 20);
     zb_node_release(array);
     zb_node_release(group);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* The codecs member, compact, of an array that was created from this specification. */
 static char *codecs_of(const zb_array_spec *spec) {
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_node *node;
     zb_error err;
     ASSERT_OK(zb_array_create(store, "", spec, &node, &err), err);
     char *text = zb_json_print(zb_json_get(zb_node_document(node), "codecs"));
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     return text;
 }
 
@@ -104,7 +104,7 @@ static void test_codecs(void **state) {
 
 static void test_names_and_keys(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_node *node;
     zb_error err;
     zb_array_spec spec = store_spec;
@@ -122,20 +122,20 @@ static void test_names_and_keys(void **state) {
     assert_string_equal(text, spec.attributes);
     free(text);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* Nothing is written when the specification does not work. */
 static void expect_refused(const char *path, const zb_array_spec *spec, enum zb_code expected,
                            const char *message) {
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_node *node;
     zb_error err;
     ASSERT_FAILS(zb_array_create(store, path, spec, &node, &err), expected, err, message);
     char *dump = store_dump(store);
     assert_string_equal(dump, "");
     free(dump);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void test_refused_specs(void **state) {
@@ -215,16 +215,16 @@ static void test_refused_names(void **state) {
 static void test_names_that_are_free(void **state) {
     (void)state;
     static const char *const good[] = {".hidden", "..a", ".zb-lock", ".git/x", "_", "a__", "__g/x"};
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     store_set(store, "__g/zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         zb_node_release(store_array(store, good[i]));
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void test_groups_above(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_node *node = store_array(store, "a/b/c"), *other;
     zb_error err;
     char *group = store_text(store, "zarr.json");
@@ -245,13 +245,13 @@ static void test_groups_above(void **state) {
     assert_string_equal(before, after);
     free(before);
     free(after);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* Chunks left by a deletion that was killed do not become the new array's; other files stay. */
 static void test_leftovers(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_error err;
     zb_node *node, *other;
     store_set(store, "a/c/0/0", "old");
@@ -272,19 +272,19 @@ static void test_leftovers(void **state) {
     ASSERT_FAILS(zb_array_create(store, "g", &store_spec, &other, &err), ZB_ECONFLICT, err,
                  "node below, /g/deep/down");
     zb_node_release(store_group(store, "g", NULL)); /* a group may come above them */
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* Without a document, in a store where only consolidated metadata describe nodes. */
 static void test_described_nodes(void **state) {
     (void)state;
-    zb_store *store = store_tree(true), *from = store_tree(false);
+    zb_hierarchy *store = store_tree(true), *from = store_tree(false);
     zb_error err;
     zb_node *root, *other;
     static const char *const own[] = {"a/zarr.json", "b/zarr.json", "b/c/zarr.json",
                                       "b/D/zarr.json", "b/D/e/zarr.json"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        ASSERT_OK(zb_store_erase(store, own[i], &err), err);
+        ASSERT_OK(zb_store_erase(zb_hierarchy_store(store), own[i], &err), err);
     store_set(store, "a/c/0/0", "chunk");
     char *before = store_dump(store);
     for (int opened = 0; opened < 2; opened++) {
@@ -310,20 +310,20 @@ static void test_described_nodes(void **state) {
     free(before);
     free(after);
     zb_node_release(root);
-    zb_store_release(from);
-    zb_store_release(store);
+    zb_hierarchy_release(from);
+    zb_hierarchy_release(store);
 }
 
 static void test_root_array(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_error err;
     zb_node *other;
     zb_node *node = store_array(store, "");
     store_expect(store, "zarr.json", golden_array);
     ASSERT_FAILS(zb_group_create(store, "a", NULL, &other, &err), ZB_ECONFLICT, err, "no group");
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* Nodes that differ by their names alone share a document in memory, whichever store they are in,
@@ -331,14 +331,14 @@ static void test_root_array(void **state) {
 static void test_equal_documents(void **state) {
     (void)state;
     static const char one[] = "{\"a\": 1}", other[] = "{\"a\": 2}";
-    zb_store *store = store_new(), *second = store_new();
+    zb_hierarchy *store = store_new(), *second = store_new();
     zb_node *first = store_group(store, "g", one), *differs = store_group(store, "h", other);
     zb_node *again = store_group(second, "i", one), *array = store_array(second, "j");
     assert_ptr_equal(zb_node_attributes(first), zb_node_attributes(again));
     assert_ptr_not_equal(zb_node_attributes(first), zb_node_attributes(differs));
     assert_string_equal(zb_json_number(zb_json_get(zb_node_attributes(differs), "a")), "2");
     zb_node_release(first);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     assert_string_equal(zb_json_number(zb_json_get(zb_node_attributes(again), "a")), "1");
     store_expect(second, "j/zarr.json", golden_array);
     zb_node_release(store_array(second, "k"));
@@ -346,14 +346,14 @@ static void test_equal_documents(void **state) {
     zb_node_release(differs);
     zb_node_release(again);
     zb_node_release(array);
-    zb_store_release(second);
+    zb_hierarchy_release(second);
 }
 
 /* Attributes that are a whole object only together with the text around them, each time. */
 static void test_attributes_out_of_bounds(void **state) {
     (void)state;
     static const char *const texts[] = {"{},\"x\":{}", "{}}", "{\"a\": NaN}", "[]", ""};
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     for (size_t i = 0; i < 2 * sizeof texts / sizeof *texts; i++) {
         zb_node *node;
         zb_error err;
@@ -374,7 +374,7 @@ static void test_attributes_out_of_bounds(void **state) {
     spec.attributes = "{},\"dimension_names\":[\"x\",\"y\"]";
     spec.dimension_names = NULL;
     ASSERT_FAILS(zb_array_create(store, "b", &spec, &node, &err), ZB_EINVAL, err, "attributes");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 int main(void) {

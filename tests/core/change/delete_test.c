@@ -12,10 +12,11 @@
 #include "store/calls.h"
 #include "store/fixture.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 enum { GROUPS = 40 };
 
-static void create(zb_store *store, const char *path) {
+static void create(zb_hierarchy *store, const char *path) {
     zb_error err;
     zb_node *node;
     ASSERT_OK(zb_group_create(store, path, NULL, &node, &err), err);
@@ -23,7 +24,7 @@ static void create(zb_store *store, const char *path) {
 }
 
 /* "g" and "h" have two levels below them. */
-static void make_nodes(zb_store *store) {
+static void make_nodes(zb_hierarchy *store) {
     char path[40];
     create(store, "");
     for (int i = 0; i < GROUPS; i++) {
@@ -33,11 +34,11 @@ static void make_nodes(zb_store *store) {
 }
 
 /* The ways to delete: one call, or a turn. */
-static enum zb_code delete_at_once(zb_store *store, const char *path, zb_error *err) {
+static enum zb_code delete_at_once(zb_hierarchy *store, const char *path, zb_error *err) {
     return zb_node_delete(store, path, err);
 }
 
-static enum zb_code delete_in_a_turn(zb_store *store, const char *path, zb_error *err) {
+static enum zb_code delete_in_a_turn(zb_hierarchy *store, const char *path, zb_error *err) {
     zb_turn turn;
     enum zb_code code = zb_turn_begin(store, &turn, err);
     if (!code)
@@ -47,16 +48,16 @@ static enum zb_code delete_in_a_turn(zb_store *store, const char *path, zb_error
 
 /* Forks a process that deletes the node, and stops with most of its files still there. */
 static pid_t stop_in_the_middle(const fixture *f, const char *path,
-                                enum zb_code (*delete)(zb_store *, const char *, zb_error *)) {
+                                enum zb_code (*delete)(zb_hierarchy *, const char *, zb_error *)) {
     fflush(NULL);
     const pid_t parent = getpid();
     const pid_t child = fork();
     if (child == 0) {
-        zb_store *store;
+        zb_hierarchy *store;
         zb_error err;
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails lets nobody go on, */
         CHILD_CHECK(getppid() == parent, "the test has ended"); /* nor one that failed before */
-        CHILD_CHECK(zb_store_open_fs(f->root, &store, &err) == ZB_OK, "%s", err.message);
+        CHILD_CHECK(zb_hierarchy_open(f->root, &store, &err) == ZB_OK, "%s", err.message);
         calls_stop(CALL_UNLINKAT, 8);
         CHILD_CHECK(delete (store, path, &err) == ZB_OK, "%s", err.message);
         _Exit(0);
@@ -78,52 +79,52 @@ static void end(pid_t child, int signal) {
 static void others_change_meanwhile(void **state) {
     const fixture *f = *state;
     zb_error err;
-    make_nodes(f->store);
+    make_nodes(f->hierarchy);
     for (int turn = 0; turn < 2; turn++) {
         const char *path = turn ? "h" : "g";
         const pid_t child = stop_in_the_middle(f, path, turn ? delete_in_a_turn : delete_at_once);
         const int files = fixture_files(f->root, NULL);
         assert_in_range(files, GROUPS / 2, INT_MAX);
-        create(f->store, path); /* in its place, where one would sweep */
-        create(f->store, "other/group");
-        ASSERT_OK(zb_node_delete(f->store, "other", &err), err);
+        create(f->hierarchy, path); /* in its place, where one would sweep */
+        create(f->hierarchy, "other/group");
+        ASSERT_OK(zb_node_delete(f->hierarchy, "other", &err), err);
         assert_int_equal(fixture_files(f->root, NULL), files + 1);
         end(child, SIGCONT);
         assert_holds(f->store, turn ? "h/x0/zarr.json" : "g/x1/zarr.json", NULL);
-        ASSERT_OK(zb_node_delete(f->store, path, &err), err);
+        ASSERT_OK(zb_node_delete(f->hierarchy, path, &err), err);
     }
-    ASSERT_OK(zb_store_flush(f->store, &err), err);
+    ASSERT_OK(zb_hierarchy_flush(f->hierarchy, &err), err);
     assert_int_equal(fixture_files(f->root, NULL), 1);
 }
 
 /* All of a store goes by the same way. */
 static void others_change_what_was_a_store(void **state) {
     const fixture *f = *state;
-    make_nodes(f->store);
+    make_nodes(f->hierarchy);
     const pid_t child = stop_in_the_middle(f, "", delete_at_once);
-    create(f->store, "");
-    create(f->store, "new");
+    create(f->hierarchy, "");
+    create(f->hierarchy, "new");
     end(child, SIGCONT);
     zb_error err;
-    ASSERT_OK(zb_store_flush(f->store, &err), err);
+    ASSERT_OK(zb_hierarchy_flush(f->hierarchy, &err), err);
     assert_int_equal(fixture_files(f->root, NULL), 2);
 }
 
 static void the_next_program_goes_on(void **state) {
     const fixture *f = *state;
-    zb_store *next;
+    zb_hierarchy *next;
     zb_node *root, *changed;
     zb_error err;
-    make_nodes(f->store);
+    make_nodes(f->hierarchy);
     end(stop_in_the_middle(f, "g", delete_at_once), SIGKILL);
-    ASSERT_OK(zb_store_open_fs(f->root, &next, &err), err);
+    ASSERT_OK(zb_hierarchy_open(f->root, &next, &err), err);
     ASSERT_OK(zb_node_open(next, "", &root, &err), err);
     ASSERT_OK(zb_node_delete(next, "h", &err), err);
     ASSERT_OK(zb_node_set_attribute(root, "writes", "\"here\"", &changed, &err), err);
     zb_node_release(changed);
     zb_node_release(root);
-    zb_store_release(next);
-    ASSERT_OK(zb_store_flush(f->store, &err), err);
+    zb_hierarchy_release(next);
+    ASSERT_OK(zb_hierarchy_flush(f->hierarchy, &err), err);
     int ours;
     assert_int_equal(fixture_files(f->root, &ours), 1);
     assert_int_equal(ours, 0);
@@ -133,13 +134,13 @@ static void the_next_program_goes_on(void **state) {
 static void a_deletion_lasts_though_files_stay(void **state) {
     const fixture *f = *state;
     zb_error err;
-    make_nodes(f->store);
-    create(f->store, "leaf");
-    ASSERT_OK(zb_store_flush(f->store, &err), err);
-    zb_store_set_sync(f->store, ZB_SYNC_ALWAYS);
+    make_nodes(f->hierarchy);
+    create(f->hierarchy, "leaf");
+    ASSERT_OK(zb_hierarchy_flush(f->hierarchy, &err), err);
+    zb_hierarchy_set_sync(f->hierarchy, ZB_SYNC_ALWAYS);
     calls_clear();
     calls_fail(CALL_UNLINKAT, 3, EACCES);
-    ASSERT_FAILS(zb_node_delete(f->store, "leaf", &err), ZB_EIO, err, "repair");
+    ASSERT_FAILS(zb_node_delete(f->hierarchy, "leaf", &err), ZB_EIO, err, "repair");
     assert_true(calls_failed());
     assert_non_null(strpbrk(calls_log, "da"));
     assert_holds(f->store, "leaf/zarr.json", NULL);
@@ -151,24 +152,24 @@ static void a_store_stays_with_what_could_not_go(void **state) {
     const fixture *f = *state;
     zb_node *root, *changed;
     zb_error err;
-    make_nodes(f->store);
-    ASSERT_OK(zb_node_open(f->store, "", &root, &err), err);
+    make_nodes(f->hierarchy);
+    ASSERT_OK(zb_node_open(f->hierarchy, "", &root, &err), err);
     ASSERT_OK(zb_node_set_attribute(root, "title", "\"kept\"", &changed, &err), err);
     zb_node_release(changed);
     zb_node_release(root);
-    ASSERT_OK(zb_group_consolidate(f->store, "", &err), err);
+    ASSERT_OK(zb_group_consolidate(f->hierarchy, "", &err), err);
     calls_clear();
     calls_fail(CALL_RENAMEAT, 1, EXDEV);
-    ASSERT_FAILS(zb_node_delete(f->store, "", &err), ZB_EUNSUPPORTED, err, "the store stays");
+    ASSERT_FAILS(zb_node_delete(f->hierarchy, "", &err), ZB_EUNSUPPORTED, err, "the store stays");
     assert_true(calls_failed());
     char *document;
     ASSERT_OK(fixture_get(f->store, "zarr.json", &document, &err), err);
     assert_non_null(strstr(document, "kept"));
     assert_null(strstr(document, "consolidated_metadata"));
     free(document);
-    ASSERT_OK(zb_node_open(f->store, "g/x1", &changed, &err), err);
+    ASSERT_OK(zb_node_open(f->hierarchy, "g/x1", &changed, &err), err);
     zb_node_release(changed);
-    ASSERT_OK(zb_node_delete(f->store, "", &err), err);
+    ASSERT_OK(zb_node_delete(f->hierarchy, "", &err), err);
     assert_int_equal(fixture_files(f->root, NULL), 0);
 }
 
@@ -178,7 +179,7 @@ static void a_store_whose_root_is_nested_too_deep_goes(void **state) {
     const fixture *f = *state;
     zb_error err;
     char *text = NULL;
-    make_nodes(f->store);
+    make_nodes(f->hierarchy);
     char *brackets = malloc(2 * DEPTH + 1);
     assert_non_null(brackets);
     memset(brackets, '[', DEPTH);
@@ -190,7 +191,7 @@ static void a_store_whose_root_is_nested_too_deep_goes(void **state) {
     free(brackets);
     fixture_must_put(f->store, "zarr.json", text, PUT_LATER);
     free(text);
-    ASSERT_OK(zb_node_delete(f->store, "", &err), err);
+    ASSERT_OK(zb_node_delete(f->hierarchy, "", &err), err);
     assert_int_equal(fixture_files(f->root, NULL), 0);
 }
 
@@ -198,11 +199,11 @@ static void a_store_whose_root_is_nested_too_deep_goes(void **state) {
 static void what_is_left_of_a_store_has_no_document_to_lose(void **state) {
     const fixture *f = *state;
     zb_error err;
-    make_nodes(f->store);
+    make_nodes(f->hierarchy);
     ASSERT_OK(zb_store_erase(f->store, "zarr.json", &err), err);
     calls_clear();
     calls_fail(CALL_RENAMEAT, 1, EXDEV);
-    ASSERT_FAILS(zb_node_delete(f->store, "", &err), ZB_EUNSUPPORTED, err,
+    ASSERT_FAILS(zb_node_delete(f->hierarchy, "", &err), ZB_EUNSUPPORTED, err,
                  "other files of the store stay");
     assert_true(calls_failed());
     assert_null(strstr(err.message, "document"));

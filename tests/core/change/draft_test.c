@@ -4,61 +4,62 @@
    and other programs. */
 #include "change/draft.h"
 #include "support/store.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
-static zb_store *begin(zb_store *inner) {
-    zb_store *draft = zb_store_retain(inner);
+static zb_hierarchy *begin(zb_hierarchy *inner) {
+    zb_store *store = zb_hierarchy_store(inner);
+    zb_hierarchy *draft;
     zb_error err;
-    ASSERT_OK(zb__draft_begin(&draft, &err), err);
-    assert_ptr_not_equal(draft, inner);
+    ASSERT_OK(zb__draft_begin(zb_store_retain(store), &draft, &err), err);
+    assert_ptr_not_equal(zb_hierarchy_store(draft), store);
     return draft;
 }
 
-static void expect_same(zb_store *store, zb_store *plain) {
+static void expect_same(zb_hierarchy *store, zb_hierarchy *plain) {
     char *text = store_dump(store), *right = store_dump(plain);
     assert_string_equal(text, right);
     free(right);
     free(text);
 }
 
-static void fill(zb_store *store, const char *path) {
+static void fill(zb_hierarchy *store, const char *path) {
     zb_node *node = store_array(store, path);
     store_write_all(node, 3);
     zb_node_release(node);
 }
 
-static void erase(zb_store *store, const char *path) {
+static void erase(zb_hierarchy *store, const char *path) {
     zb_error err;
     ASSERT_OK(zb_node_delete(store, path, &err), err);
 }
 
-static void make(zb_store *store) {
+static void make(zb_hierarchy *store) {
     zb_node_release(store_group(store, "", "{\"k\":1}"));
     fill(store, "a");
     fill(store, "g/b");
     fill(store, "g/h/c");
 }
 
-static void erase_some(zb_store *store) {
+static void erase_some(zb_hierarchy *store) {
     make(store);
     erase(store, "g/b");
     erase(store, "a");
     fill(store, "a");
 }
 
-static void erase_group(zb_store *store) {
+static void erase_group(zb_hierarchy *store) {
     make(store);
     erase(store, "g");
     fill(store, "g/b");
 }
 
-static void erase_all(zb_store *store) {
+static void erase_all(zb_hierarchy *store) {
     make(store);
     erase(store, "");
     fill(store, "z");
 }
 
-static void move(zb_store *store) {
+static void move(zb_hierarchy *store) {
     zb_error err;
     make(store);
     ASSERT_OK(zb_node_move(store, "g", "m", &err), err);
@@ -66,7 +67,7 @@ static void move(zb_store *store) {
     erase(store, "m/h");
 }
 
-static void change(zb_store *store) {
+static void change(zb_hierarchy *store) {
     zb_error err;
     zb_node *node, *changed;
     make(store);
@@ -76,27 +77,27 @@ static void change(zb_store *store) {
     zb_node_release(store_resize(changed, 6, 20));
     store_consolidate(store);
     fill(store, "late");
-    ASSERT_OK(zb_store_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
 }
 
-static void an_array_is_the_root(zb_store *store) {
+static void an_array_is_the_root(zb_hierarchy *store) {
     fill(store, "");
 }
 
 static void the_same_comes_of_it(void **state) {
     (void)state;
-    static void (*const all[])(zb_store *) = {make,   erase_some, erase_group,         erase_all,
-                                              change, move,       an_array_is_the_root};
+    static void (*const all[])(zb_hierarchy *) = {
+        make, erase_some, erase_group, erase_all, change, move, an_array_is_the_root};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         zb_error err;
-        zb_store *plain = store_new(), *inner = store_new(), *draft = begin(inner);
+        zb_hierarchy *plain = store_new(), *inner = store_new(), *draft = begin(inner);
         all[i](plain);
         all[i](draft);
         char *below = store_dump(inner);
         assert_null(strstr(below, "zarr.json"));
         free(below);
         expect_same(draft, plain);
-        ASSERT_OK(zb_store_seal(draft, &err), err);
+        ASSERT_OK(zb_hierarchy_seal(draft, &err), err);
         expect_same(inner, plain);
         expect_same(draft, plain);
         const char *after = all[i] == an_array_is_the_root ? "" : "g2/after";
@@ -106,57 +107,60 @@ static void the_same_comes_of_it(void **state) {
         }
         fill(draft, after);
         fill(plain, after);
-        ASSERT_OK(zb_store_settle(draft, &err), err);
-        ASSERT_OK(zb_store_settle(plain, &err), err);
+        ASSERT_OK(zb_hierarchy_settle(draft, &err), err);
+        ASSERT_OK(zb_hierarchy_settle(plain, &err), err);
         expect_same(inner, plain);
-        zb_store_release(draft);
-        zb_store_release(inner);
-        zb_store_release(plain);
+        zb_hierarchy_release(draft);
+        zb_hierarchy_release(inner);
+        zb_hierarchy_release(plain);
     }
 }
 
 static void one_that_was_given_up_leaves_nothing(void **state) {
     (void)state;
-    zb_store *inner = store_new(), *draft = begin(inner);
+    zb_hierarchy *inner = store_new(), *draft = begin(inner);
     make(draft);
     erase(draft, "");
-    zb_store_release(draft);
+    zb_hierarchy_release(draft);
     char *text = store_dump(inner);
     assert_string_equal(text, "");
     free(text);
-    zb_store_release(inner);
+    zb_hierarchy_release(inner);
 }
 
 static void a_store_that_is_there_gets_none(void **state) {
     (void)state;
     zb_error err;
-    zb_store *inner = store_new(), *same = inner;
+    zb_hierarchy *inner = store_new(), *same;
+    zb_store *store = zb_hierarchy_store(inner);
     make(inner);
-    ASSERT_OK(zb__draft_begin(&same, &err), err);
-    assert_ptr_equal(same, inner);
+    ASSERT_OK(zb__draft_begin(zb_store_retain(store), &same, &err), err);
+    assert_ptr_equal(zb_hierarchy_store(same), store);
+    zb_hierarchy_release(same);
     store_set(inner, ".zarrbridge-copy", ""); /* left behind the last document */
-    ASSERT_OK(zb__draft_begin(&same, &err), err);
-    assert_ptr_equal(same, inner);
-    zb_store_release(inner);
+    ASSERT_OK(zb__draft_begin(zb_store_retain(store), &same, &err), err);
+    assert_ptr_equal(zb_hierarchy_store(same), store);
+    zb_hierarchy_release(same);
+    zb_hierarchy_release(inner);
 }
 
 static void what_a_killed_program_has_left_goes(void **state) {
     (void)state;
     zb_error err;
-    zb_store *plain = store_new(), *inner = store_new();
+    zb_hierarchy *plain = store_new(), *inner = store_new();
     make(plain);
     store_set(inner, ".zarrbridge-copy", "");
     zb_node_release(store_group(inner, "old", NULL)); /* its root's document had not come yet */
-    ASSERT_OK(zb_store_erase(inner, "zarr.json", &err), err);
+    ASSERT_OK(zb_store_erase(zb_hierarchy_store(inner), "zarr.json", &err), err);
     store_set(inner, "a/c/0/0", "chunk");
     store_set(inner, ".zarrbridge-copy", "");
-    zb_store *draft = begin(inner);
+    zb_hierarchy *draft = begin(inner);
     make(draft);
-    ASSERT_OK(zb_store_seal(draft, &err), err);
+    ASSERT_OK(zb_hierarchy_seal(draft, &err), err);
     expect_same(inner, plain);
-    zb_store_release(draft);
-    zb_store_release(inner);
-    zb_store_release(plain);
+    zb_hierarchy_release(draft);
+    zb_hierarchy_release(inner);
+    zb_hierarchy_release(plain);
 }
 
 int main(void) {

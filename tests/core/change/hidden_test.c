@@ -9,9 +9,9 @@
 #define OTHER "__attribute.00000000000000bb"
 
 /* The tree, with a hidden array of the group b and one of the array a. */
-static zb_store *new_tree(bool consolidated) {
+static zb_hierarchy *new_tree(bool consolidated) {
     static const char *const owners[] = {"a", "b"};
-    zb_store *store = store_tree(consolidated);
+    zb_hierarchy *store = store_tree(consolidated);
     zb_error err;
     for (size_t i = 0; i < 2; i++) {
         zb_node *owner, *array;
@@ -25,7 +25,7 @@ static zb_store *new_tree(bool consolidated) {
 }
 
 /* The first element of the hidden array of the node at path. */
-static int16_t first_of(zb_store *store, const char *path) {
+static int16_t first_of(zb_hierarchy *store, const char *path) {
     const uint64_t one[] = {1, 1};
     int16_t value = -1;
     zb_node *owner, *array;
@@ -49,7 +49,7 @@ static int refuse_hidden(void *context, const zb_entry *entry) {
 
 static void is_in_no_list(void **state) {
     (void)state;
-    zb_store *store = new_tree(true);
+    zb_hierarchy *store = new_tree(true);
     zb_children children;
     zb_node *group;
     zb_error err;
@@ -62,7 +62,7 @@ static void is_in_no_list(void **state) {
     assert_int_equal(children.count, 2);
     zb_children_free(&children);
     zb_node_release(group);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* The chunks of the tree itself are no real ones, and no attribute names the arrays. Other threads
@@ -75,22 +75,22 @@ static int count_hidden(void *context, const zb_finding *finding) {
 
 static void is_verified(void **state) {
     (void)state;
-    zb_store *store = new_tree(false);
+    zb_hierarchy *store = new_tree(false);
     zb_verify_summary summary;
     zb_error err;
     atomic_int found = 0;
-    ASSERT_OK(zb_store_verify(store, count_hidden, &found, &summary, &err), err);
+    ASSERT_OK(zb_hierarchy_verify(store, count_hidden, &found, &summary, &err), err);
     assert_int_equal(found, 0);
     assert_int_equal(summary.nodes, 8);
     store_set(store, "a/" LARGE "/c/0/0", "short");
-    ASSERT_OK(zb_store_verify(store, count_hidden, &found, &summary, &err), err);
+    ASSERT_OK(zb_hierarchy_verify(store, count_hidden, &found, &summary, &err), err);
     assert_int_equal(found, 1);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void goes_with_its_owner(void **state) {
     (void)state;
-    zb_store *store = new_tree(false), *other = store_new();
+    zb_hierarchy *store = new_tree(false), *other = store_new();
     zb_node *root;
     zb_error err;
     ASSERT_OK(zb_node_copy(store, "a", store, "a2", &err), err);
@@ -111,13 +111,13 @@ static void goes_with_its_owner(void **state) {
     char *left = store_dump(store);
     assert_string_equal(left, "");
     free(left);
-    zb_store_release(store);
-    zb_store_release(other);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(other);
 }
 
 static void copies_to_another_node(void **state) {
     (void)state;
-    zb_store *store = new_tree(false);
+    zb_hierarchy *store = new_tree(false);
     zb_node *from, *to;
     zb_error err;
     ASSERT_OK(zb_node_open(store, "a", &from, &err), err);
@@ -130,14 +130,14 @@ static void copies_to_another_node(void **state) {
     assert_int_equal(first_of(store, "b/D"), 40);
     zb_node_release(from);
     zb_node_release(to);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void refuses(void **state) {
     (void)state;
     static const char *const names[] = {"large", "__x", LARGE "0", "../" LARGE,
                                         "__attribute.00000000000000AA"};
-    zb_store *store = new_tree(false);
+    zb_hierarchy *store = new_tree(false);
     zb_node *owner, *made;
     zb_error err;
     ASSERT_OK(zb_node_open(store, "a", &owner, &err), err);
@@ -150,7 +150,7 @@ static void refuses(void **state) {
     assert_int_equal(zb_hidden_create(owner, OTHER, &store_spec, &made, &err), ZB_ECONFLICT);
     store_expect(store, "a/" OTHER "/zarr.json", NULL);
     zb_node_release(owner);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 int main(void) {

@@ -7,6 +7,7 @@
 #include "store/fixture.h"
 #include "support/store.h"
 #include "zarrbridge/conventions.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 static char *archive_of(const fixture *f) {
     char *path = NULL;
@@ -14,10 +15,10 @@ static char *archive_of(const fixture *f) {
     return path;
 }
 
-static zb_store *create(const char *path) {
-    zb_store *store;
+static zb_hierarchy *create(const char *path) {
+    zb_hierarchy *store;
     zb_error err;
-    ASSERT_OK(zb_store_create(path, NULL, &store, &err), err);
+    ASSERT_OK(zb_hierarchy_create(path, NULL, &store, &err), err);
     return store;
 }
 
@@ -36,13 +37,13 @@ static int count_names(const fixture *f) {
 }
 
 static void expect_group(const char *path, const char *group, bool is_there) {
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *node = NULL;
     zb_error err;
-    ASSERT_OK(zb_store_open(path, &store, &err), err);
+    ASSERT_OK(zb_hierarchy_open(path, &store, &err), err);
     assert_int_equal(zb_node_open(store, group, &node, &err), is_there ? ZB_OK : ZB_ENOTFOUND);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static ino_t inode_of(const char *path) {
@@ -55,19 +56,19 @@ static void an_archive_has_its_name_when_it_is_sealed(void **state) {
     fixture *f = *state;
     zb_error err;
     char *path = archive_of(f);
-    zb_store *store = create(path);
-    ASSERT_OK(zb_store_seal(store, &err), err); /* without a root there is none */
+    zb_hierarchy *store = create(path);
+    ASSERT_OK(zb_hierarchy_seal(store, &err), err); /* without a root there is none */
     zb_node_release(store_group(store, "a", NULL));
-    ASSERT_OK(zb_store_flush(store, &err), err);
+    ASSERT_OK(zb_hierarchy_flush(store, &err), err);
     assert_int_not_equal(access(path, F_OK), 0);
-    ASSERT_OK(zb_store_seal(store, &err), err);
+    ASSERT_OK(zb_hierarchy_seal(store, &err), err);
     expect_group(path, "a", true);
     const ino_t sealed = inode_of(path);
-    ASSERT_OK(zb_store_seal(store, &err), err);
+    ASSERT_OK(zb_hierarchy_seal(store, &err), err);
     assert_int_equal(inode_of(path), sealed); /* nothing has changed */
     zb_node_release(store_group(store, "b", NULL));
     expect_group(path, "b", false);
-    zb_store_release(store); /* seals */
+    zb_hierarchy_release(store); /* seals */
     expect_group(path, "b", true);
     assert_int_equal(count_names(f), 1);
     free(path);
@@ -77,14 +78,14 @@ static void what_is_there_stays_until_then(void **state) {
     fixture *f = *state;
     zb_error err;
     char *path = archive_of(f);
-    zb_store *store = create(path);
+    zb_hierarchy *store = create(path);
     zb_node_release(store_group(store, "old", NULL));
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     store = create(path);
     zb_node_release(store_group(store, "new", NULL));
     expect_group(path, "old", true);
     ASSERT_OK(zb_node_delete(store, "", &err), err);
-    zb_store_release(store); /* has no root */
+    zb_hierarchy_release(store); /* has no root */
     expect_group(path, "old", true);
     assert_int_equal(count_names(f), 1);
     free(path);
@@ -92,11 +93,11 @@ static void what_is_there_stays_until_then(void **state) {
 
 static void an_archive_that_cannot_be_made(void **state) {
     fixture *f = *state;
-    zb_store *store = NULL;
+    zb_hierarchy *store = NULL;
     zb_error err;
     char *path = NULL;
     assert_true(asprintf(&path, "%s/missing/x.zip", f->root) > 0);
-    assert_int_equal(zb_store_create(path, NULL, &store, &err), ZB_ENOTFOUND);
+    assert_int_equal(zb_hierarchy_create(path, NULL, &store, &err), ZB_ENOTFOUND);
     free(path);
     assert_true(asprintf(&path, "%s/d/x.zip", f->root) > 0);
     char *directory = strndup(path, strlen(path) - strlen("/x.zip"));
@@ -104,10 +105,10 @@ static void an_archive_that_cannot_be_made(void **state) {
     store = create(path);
     zb_node_release(store_group(store, "a", NULL));
     assert_int_equal(mkdir(path, 0777), 0); /* which cannot be replaced */
-    assert_int_equal(zb_store_seal(store, &err), ZB_EIO);
+    assert_int_equal(zb_hierarchy_seal(store, &err), ZB_EIO);
     assert_int_equal(rmdir(path), 0);
-    ASSERT_OK(zb_store_seal(store, &err), err); /* nothing is lost */
-    zb_store_release(store);
+    ASSERT_OK(zb_hierarchy_seal(store, &err), err); /* nothing is lost */
+    zb_hierarchy_release(store);
     expect_group(path, "a", true);
     free(directory);
     free(path);
@@ -141,10 +142,10 @@ static void what_a_new_archive_finds(void **state) {
     assert_int_equal(mkdir(path, 0777), 0);
     assert_int_equal(place_of(path, ""), ZB_PLACE_EMPTY); /* becomes no archive */
     assert_int_equal(rmdir(path), 0);
-    zb_store *store = create(path);
+    zb_hierarchy *store = create(path);
     zb_node_release(store_group(store, "a", NULL));
-    ASSERT_OK(zb_store_seal(store, &err), err);
-    zb_store_release(store);
+    ASSERT_OK(zb_hierarchy_seal(store, &err), err);
+    zb_hierarchy_release(store);
     assert_int_equal(place_of(path, ""), ZB_PLACE_NODE);
     free(path);
 }
@@ -159,9 +160,9 @@ static void names_of_archives(void **state) {
     assert_false(zb_path_becomes_zip("x.zarr"));
     assert_int_equal(mkdir(path, 0777), 0);
     assert_false(zb_path_becomes_zip(path));
-    zb_store *store = create(path);
+    zb_hierarchy *store = create(path);
     zb_node_release(store_group(store, "", NULL));
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     expect_group(path, "", true); /* a directory */
     free(path);
 }

@@ -7,10 +7,10 @@
 #include "support/sample.h"
 
 #include "support/starve.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 /* Opens the root and, when it is a group, its children. */
-static enum zb_code open_all(zb_store *store, zb_error *err) {
+static enum zb_code open_all(zb_hierarchy *store, zb_error *err) {
     zb_node *node;
     zb_children children;
     enum zb_code code = zb_node_open(store, "", &node, err);
@@ -27,15 +27,19 @@ static enum zb_code open_all(zb_store *store, zb_error *err) {
 
 /* Counts the allocations at which memory ran out. */
 static size_t starve(const char *text, bool can_list) {
-    zb_store *store;
+    zb_hierarchy *store;
     zb_error err;
-    assert_int_equal(zb_store_new_mem("test", &store, &err), ZB_OK);
-    assert_int_equal(zb_store_mem_set(store, "zarr.json", text, strlen(text), &err), ZB_OK);
+    assert_int_equal(zb_hierarchy_new_mem("test", &store, &err), ZB_OK);
+    assert_int_equal(
+        zb_store_mem_set(zb_hierarchy_store(store), "zarr.json", text, strlen(text), &err), ZB_OK);
     char *group = sample_group("", NULL);
-    assert_int_equal(zb_store_mem_set(store, "a/zarr.json", group, strlen(group), &err), ZB_OK);
-    assert_int_equal(zb_store_mem_set(store, "b/zarr.json", "{}", 2, &err), ZB_OK);
+    assert_int_equal(
+        zb_store_mem_set(zb_hierarchy_store(store), "a/zarr.json", group, strlen(group), &err),
+        ZB_OK);
+    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(store), "b/zarr.json", "{}", 2, &err),
+                     ZB_OK);
     free(group);
-    store->hints.can_list = can_list;
+    zb_hierarchy_store(store)->hints.can_list = can_list;
     enum zb_code expected = open_all(store, &err);
     size_t places = 0;
     for (;; places++) {
@@ -46,7 +50,7 @@ static size_t starve(const char *text, bool can_list) {
         if (code != ZB_ENOMEM && (code != expected || code == ZB_OK))
             fail_msg("allocation %zu: %s %s", places, zb_code_name(code), err.message);
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     return places;
 }
 

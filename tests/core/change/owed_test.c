@@ -11,10 +11,11 @@
 #include "support/store.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/sys/wrappers.h"
+#include "support/wrap.h"
 
 #define NOTE ".zarrbridge-consolidated"
 
-static bool has_block(zb_store *store, const char *key) {
+static bool has_block(zb_hierarchy *store, const char *key) {
     char *text = store_text(store, key);
     assert_non_null(text);
     bool found = strstr(text, "\"consolidated_metadata\":{\"kind\"") != NULL;
@@ -22,23 +23,23 @@ static bool has_block(zb_store *store, const char *key) {
     return found;
 }
 
-static bool has_note(zb_store *store) {
+static bool has_note(zb_hierarchy *store) {
     char *text = store_text(store, NOTE);
     free(text);
     return text != NULL;
 }
 
-static void group(zb_store *store, const char *path) {
+static void group(zb_hierarchy *store, const char *path) {
     zb_node_release(store_group(store, path, NULL));
 }
 
-static void settle(zb_store *store) {
+static void settle(zb_hierarchy *store) {
     zb_error err;
-    ASSERT_OK(zb_store_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
 }
 
 /* The root's block is there and right, and the root has the group. */
-static void expect_block(zb_store *store, const char *path) {
+static void expect_block(zb_hierarchy *store, const char *path) {
     char word[64];
     snprintf(word, sizeof word, "\"%s\":{", path);
     assert_true(has_block(store, "zarr.json"));
@@ -49,29 +50,29 @@ static void expect_block(zb_store *store, const char *path) {
 }
 
 /* Another store on the directory of the fixture. */
-static zb_store *second(const fixture *f) {
-    zb_store *store;
+static zb_hierarchy *second(const fixture *f) {
+    zb_hierarchy *store;
     zb_error err;
-    ASSERT_OK(zb_store_open_fs(f->root, &store, &err), err);
+    ASSERT_OK(zb_hierarchy_open(f->root, &store, &err), err);
     return store;
 }
 
 static void begin(fixture *f) {
-    group(f->store, "old");
-    store_consolidate(f->store);
+    group(f->hierarchy, "old");
+    store_consolidate(f->hierarchy);
 }
 
 /* By the change that takes the block out: once in outline, and once as a node, for the two
    questions whether only the block describes what is there. */
 static void the_group_above_is_opened_once(void **state) {
     fixture *f = *state;
-    zb_store *counted;
+    zb_hierarchy *counted;
     zb_error err;
     begin(f);
-    ASSERT_OK(zb_store_new_count(f->store, &counted, &err), err);
+    ASSERT_OK(wrap(zb_store_new_count, f->hierarchy, &counted, &err), err);
     group(counted, "new");
-    assert_int_equal(zb_store_count_take(counted).opens, 2);
-    zb_store_release(counted);
+    assert_int_equal(zb_store_count_take(zb_hierarchy_store(counted)).opens, 2);
+    zb_hierarchy_release(counted);
 }
 
 static void a_block_is_written_once(void **state) {
@@ -80,16 +81,16 @@ static void a_block_is_written_once(void **state) {
     for (int i = 0; i < 20; i++) {
         char path[16];
         snprintf(path, sizeof path, "g%d", i);
-        group(f->store, path);
-        assert_false(has_block(f->store, "zarr.json"));
-        assert_true(has_note(f->store));
+        group(f->hierarchy, path);
+        assert_false(has_block(f->hierarchy, "zarr.json"));
+        assert_true(has_note(f->hierarchy));
     }
-    settle(f->store);
-    expect_block(f->store, "g19");
-    assert_false(has_note(f->store));
-    char *before = store_text(f->store, "zarr.json");
-    settle(f->store); /* nothing is left to do */
-    store_expect(f->store, "zarr.json", before);
+    settle(f->hierarchy);
+    expect_block(f->hierarchy, "g19");
+    assert_false(has_note(f->hierarchy));
+    char *before = store_text(f->hierarchy, "zarr.json");
+    settle(f->hierarchy); /* nothing is left to do */
+    store_expect(f->hierarchy, "zarr.json", before);
     free(before);
 }
 
@@ -99,19 +100,19 @@ static void the_last_state_counts(void **state) {
     zb_error err;
     zb_node *node, *changed;
     begin(f);
-    group(f->store, "a/b/c");
-    ASSERT_OK(zb_node_delete(f->store, "a", &err), err);
-    group(f->store, "a/b");
-    ASSERT_OK(zb_node_move(f->store, "a/b", "x", &err), err);
-    ASSERT_OK(zb_node_delete(f->store, "old", &err), err);
-    ASSERT_OK(zb_node_copy(f->store, "x", f->store, "old", &err), err);
-    ASSERT_OK(zb_node_open(f->store, "", &node, &err), err);
+    group(f->hierarchy, "a/b/c");
+    ASSERT_OK(zb_node_delete(f->hierarchy, "a", &err), err);
+    group(f->hierarchy, "a/b");
+    ASSERT_OK(zb_node_move(f->hierarchy, "a/b", "x", &err), err);
+    ASSERT_OK(zb_node_delete(f->hierarchy, "old", &err), err);
+    ASSERT_OK(zb_node_copy(f->hierarchy, "x", f->hierarchy, "old", &err), err);
+    ASSERT_OK(zb_node_open(f->hierarchy, "", &node, &err), err);
     ASSERT_OK(zb_node_set_attribute(node, "title", "\"t\"", &changed, &err), err);
     zb_node_release(node);
     zb_node_release(changed);
-    settle(f->store);
-    expect_block(f->store, "x");
-    char *text = store_text(f->store, "zarr.json");
+    settle(f->hierarchy);
+    expect_block(f->hierarchy, "x");
+    char *text = store_text(f->hierarchy, "zarr.json");
     assert_non_null(strstr(text, "\"title\":\"t\""));
     assert_null(strstr(text, "a/b"));
     free(text);
@@ -120,13 +121,13 @@ static void the_last_state_counts(void **state) {
 static void the_end_of_a_store_settles(void **state) {
     fixture *f = *state;
     begin(f);
-    zb_store *other = second(f);
+    zb_hierarchy *other = second(f);
     zb_node *node = store_group(other, "new", NULL);
-    zb_store_release(other);
-    assert_false(has_block(f->store, "zarr.json")); /* the node holds the store */
+    zb_hierarchy_release(other);
+    assert_false(has_block(f->hierarchy, "zarr.json")); /* the node holds the store */
     zb_node_release(node);
-    expect_block(f->store, "new");
-    assert_false(has_note(f->store));
+    expect_block(f->hierarchy, "new");
+    assert_false(has_note(f->hierarchy));
 }
 
 /* Two stores on one directory, which know nothing of each other's changes but by the note. */
@@ -138,24 +139,25 @@ static void two_stores_tell_the_truth(void **state) {
         snprintf(theirs, sizeof theirs, "theirs%d", order);
         if (order == 0)
             begin(f);
-        zb_store *other = second(f);
-        group(order % 2 ? other : f->store, ours);
-        group(order % 2 ? f->store : other, theirs);
-        zb_store *first = order < 2 ? f->store : other, *last = order < 2 ? other : f->store;
+        zb_hierarchy *other = second(f);
+        group(order % 2 ? other : f->hierarchy, ours);
+        group(order % 2 ? f->hierarchy : other, theirs);
+        zb_hierarchy *first = order < 2 ? f->hierarchy : other,
+                     *last = order < 2 ? other : f->hierarchy;
         settle(first);
-        expect_block(f->store, ours);
-        expect_block(f->store, theirs);
+        expect_block(f->hierarchy, ours);
+        expect_block(f->hierarchy, theirs);
         group(last, order % 2 ? "late" : "later");
-        assert_false(has_block(f->store, "zarr.json"));
+        assert_false(has_block(f->hierarchy, "zarr.json"));
         settle(last);
-        expect_block(f->store, theirs);
+        expect_block(f->hierarchy, theirs);
         store_check_consolidated(last);
         zb_error err;
-        ASSERT_OK(zb_node_delete(f->store, order % 2 ? "late" : "later", &err), err);
-        settle(f->store);
-        zb_store_release(other);
-        expect_block(f->store, ours);
-        assert_false(has_note(f->store));
+        ASSERT_OK(zb_node_delete(f->hierarchy, order % 2 ? "late" : "later", &err), err);
+        settle(f->hierarchy);
+        zb_hierarchy_release(other);
+        expect_block(f->hierarchy, ours);
+        assert_false(has_note(f->hierarchy));
     }
 }
 
@@ -164,9 +166,10 @@ static void change_and_die(const char *root, const char *path) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        zb_store *store;
+        zb_hierarchy *store;
         zb_node *node;
-        if (zb_store_open_fs(root, &store, NULL) || zb_group_create(store, path, NULL, &node, NULL))
+        if (zb_hierarchy_open(root, &store, NULL) ||
+            zb_group_create(store, path, NULL, &node, NULL))
             _exit(1);
         kill(getpid(), SIGKILL);
     }
@@ -181,11 +184,11 @@ static int count(void *context, const zb_finding *finding) {
     return 0;
 }
 
-static int findings(zb_store *store, bool repair) {
+static int findings(zb_hierarchy *store, bool repair) {
     int found = 0;
     zb_error err;
-    ASSERT_OK(repair ? zb_store_repair(store, count, &found, &err)
-                     : zb_store_verify(store, count, &found, NULL, &err),
+    ASSERT_OK(repair ? zb_hierarchy_repair(store, count, &found, &err)
+                     : zb_hierarchy_verify(store, count, &found, NULL, &err),
               err);
     return found;
 }
@@ -194,20 +197,20 @@ static void a_kill_leaves_no_block(void **state) {
     fixture *f = *state;
     begin(f);
     change_and_die(f->root, "k1");
-    assert_false(has_block(f->store, "zarr.json"));
-    assert_int_equal(findings(f->store, false), 1);
+    assert_false(has_block(f->hierarchy, "zarr.json"));
+    assert_int_equal(findings(f->hierarchy, false), 1);
     /* The next writer puts it back. */
-    group(f->store, "next");
-    assert_int_equal(findings(f->store, false), 1);
-    settle(f->store);
-    expect_block(f->store, "k1");
-    assert_int_equal(findings(f->store, false), 0);
+    group(f->hierarchy, "next");
+    assert_int_equal(findings(f->hierarchy, false), 1);
+    settle(f->hierarchy);
+    expect_block(f->hierarchy, "k1");
+    assert_int_equal(findings(f->hierarchy, false), 0);
     /* Or repairing. */
     change_and_die(f->root, "k2");
-    assert_int_equal(findings(f->store, true), 1);
-    expect_block(f->store, "k2");
-    assert_false(has_note(f->store));
-    assert_int_equal(findings(f->store, false), 0);
+    assert_int_equal(findings(f->hierarchy, true), 1);
+    expect_block(f->hierarchy, "k2");
+    assert_false(has_note(f->hierarchy));
+    assert_int_equal(findings(f->hierarchy, false), 0);
 }
 
 /* Between our first change and the flush another program consolidates, or takes the note away. */
@@ -215,25 +218,25 @@ static void others_may_have_put_a_block(void **state) {
     fixture *f = *state;
     zb_error err;
     begin(f);
-    group(f->store, "a");
-    store_consolidate(f->store);
-    char *theirs = store_text(f->store, "zarr.json");
-    settle(f->store);
-    store_expect(f->store, "zarr.json", theirs);
+    group(f->hierarchy, "a");
+    store_consolidate(f->hierarchy);
+    char *theirs = store_text(f->hierarchy, "zarr.json");
+    settle(f->hierarchy);
+    store_expect(f->hierarchy, "zarr.json", theirs);
     free(theirs);
-    assert_false(has_note(f->store));
-    group(f->store, "b");
-    store_consolidate(f->store);
-    group(f->store, "c");
-    settle(f->store);
-    expect_block(f->store, "c");
-    group(f->store, "d");
+    assert_false(has_note(f->hierarchy));
+    group(f->hierarchy, "b");
+    store_consolidate(f->hierarchy);
+    group(f->hierarchy, "c");
+    settle(f->hierarchy);
+    expect_block(f->hierarchy, "c");
+    group(f->hierarchy, "d");
     ASSERT_OK(zb_store_erase(f->store, NOTE, &err), err);
-    settle(f->store); /* nobody wants one any more */
-    assert_false(has_block(f->store, "zarr.json"));
-    group(f->store, "e");
-    settle(f->store);
-    assert_false(has_block(f->store, "zarr.json"));
+    settle(f->hierarchy); /* nobody wants one any more */
+    assert_false(has_block(f->hierarchy, "zarr.json"));
+    group(f->hierarchy, "e");
+    settle(f->hierarchy);
+    assert_false(has_block(f->hierarchy, "zarr.json"));
 }
 
 /* The group that has the block is deleted, copied or moved while the block is owed. */
@@ -242,27 +245,27 @@ static void owners_come_and_go(void **state) {
     zb_error err;
     static const char own[] = "{\"zarr_format\":3,\"consolidated_metadata\":{\"kind\":\"inline\","
                               "\"must_understand\":false,\"metadata\":{}},\"node_type\":\"group\"}";
-    group(f->store, "g");
-    store_set(f->store, "g/zarr.json", own);
-    group(f->store, "g/a");
-    assert_false(has_block(f->store, "g/zarr.json"));
-    ASSERT_OK(zb_node_copy(f->store, "g", f->store, "copy", &err), err);
-    assert_true(has_block(f->store, "copy/zarr.json"));
-    group(f->store, "g/b");
-    ASSERT_OK(zb_node_move(f->store, "g", "moved", &err), err);
-    assert_true(has_block(f->store, "moved/zarr.json"));
-    group(f->store, "moved/c");
-    ASSERT_OK(zb_node_delete(f->store, "moved", &err), err);
-    group(f->store, "moved");
-    settle(f->store);
-    assert_false(has_block(f->store, "moved/zarr.json"));
-    store_expect(f->store, "moved/" NOTE, NULL);
+    group(f->hierarchy, "g");
+    store_set(f->hierarchy, "g/zarr.json", own);
+    group(f->hierarchy, "g/a");
+    assert_false(has_block(f->hierarchy, "g/zarr.json"));
+    ASSERT_OK(zb_node_copy(f->hierarchy, "g", f->hierarchy, "copy", &err), err);
+    assert_true(has_block(f->hierarchy, "copy/zarr.json"));
+    group(f->hierarchy, "g/b");
+    ASSERT_OK(zb_node_move(f->hierarchy, "g", "moved", &err), err);
+    assert_true(has_block(f->hierarchy, "moved/zarr.json"));
+    group(f->hierarchy, "moved/c");
+    ASSERT_OK(zb_node_delete(f->hierarchy, "moved", &err), err);
+    group(f->hierarchy, "moved");
+    settle(f->hierarchy);
+    assert_false(has_block(f->hierarchy, "moved/zarr.json"));
+    store_expect(f->hierarchy, "moved/" NOTE, NULL);
     begin(f);
-    group(f->store, "x");
-    ASSERT_OK(zb_node_delete(f->store, "", &err), err);
-    assert_false(has_note(f->store));
-    settle(f->store);
-    store_expect(f->store, "zarr.json", NULL);
+    group(f->hierarchy, "x");
+    ASSERT_OK(zb_node_delete(f->hierarchy, "", &err), err);
+    assert_false(has_note(f->hierarchy));
+    settle(f->hierarchy);
+    store_expect(f->hierarchy, "zarr.json", NULL);
 }
 
 /* What could not be written is owed still. */
@@ -270,18 +273,18 @@ static void a_failed_flush_is_tried_again(void **state) {
     (void)state;
     bool failed = true;
     for (uint64_t nth = 1; failed; nth++) {
-        zb_store *store = store_tree(true), *fault;
+        zb_hierarchy *store = store_tree(true), *fault;
         zb_error err;
-        ASSERT_OK(zb_store_new_fault(store, &fault, &err), err);
+        ASSERT_OK(wrap(zb_store_new_fault, store, &fault, &err), err);
         group(fault, "new");
-        zb_store_fault_set(fault, nth);
-        failed = zb_store_settle(fault, &err) != ZB_OK;
+        zb_store_fault_set(zb_hierarchy_store(fault), nth);
+        failed = zb_hierarchy_settle(fault, &err) != ZB_OK;
         store_check_truthful(store);
         settle(fault);
         expect_block(store, "new");
         assert_false(has_note(store));
-        zb_store_release(fault);
-        zb_store_release(store);
+        zb_hierarchy_release(fault);
+        zb_hierarchy_release(store);
         assert_true(failed || nth > 4);
     }
 }
@@ -290,10 +293,10 @@ static void a_failed_flush_is_tried_again(void **state) {
    settle first, or the second. */
 static void in_turns(fixture *f, bool first_settles) {
     begin(f);
-    zb_store *other = second(f);
-    zb_store *const stores[] = {f->store, other};
-    group(f->store, "a");
-    store_let_age(f->store, "zarr.json");
+    zb_hierarchy *other = second(f);
+    zb_hierarchy *const stores[] = {f->hierarchy, other};
+    group(f->hierarchy, "a");
+    store_let_age(f->hierarchy, "zarr.json");
     for (int i = 0; i < 6; i++) {
         char path[16];
         snprintf(path, sizeof path, "%c", 'b' + i);
@@ -302,10 +305,10 @@ static void in_turns(fixture *f, bool first_settles) {
     for (int i = 0; i < 2; i++) {
         settle(stores[first_settles ? i : 1 - i]);
         for (char name = 'a'; name <= 'g'; name++)
-            expect_block(f->store, (char[]){name, '\0'});
-        assert_false(has_note(f->store));
+            expect_block(f->hierarchy, (char[]){name, '\0'});
+        assert_false(has_note(f->hierarchy));
     }
-    zb_store_release(other);
+    zb_hierarchy_release(other);
 }
 
 /* A store that has looked at a group once does not look for notes again: what another one has made

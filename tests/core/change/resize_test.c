@@ -12,9 +12,10 @@
 #include "node/walk.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
+#include "support/wrap.h"
 
 #define NOTE "a/.zarrbridge-resize"
 
@@ -66,7 +67,7 @@ static const zb_array_spec *variants(size_t i) {
 static void test_shrink_and_grow(void **state) {
     (void)state;
     for (size_t i = 0; variants(i); i++) {
-        zb_store *store = store_new();
+        zb_hierarchy *store = store_new();
         zb_node *node;
         zb_error err;
         ASSERT_OK(zb_array_create(store, "a", variants(i), &node, &err), err);
@@ -84,14 +85,14 @@ static void test_shrink_and_grow(void **state) {
         node = store_resize(node, 10, 20);
         expect(node, 0, 0, 3);
         zb_node_release(node);
-        zb_store_release(store);
+        zb_hierarchy_release(store);
     }
 }
 
 /* Chunks beyond the edge are erased, those that became all fill as well. */
 static void test_chunks_go(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_node *node = store_array(store, "a");
     store_write_all(node, 3);
     assert_int_equal(count_chunks(node), 12);
@@ -100,13 +101,13 @@ static void test_chunks_go(void **state) {
     node = store_resize(node, 4, 10);
     assert_int_equal(count_chunks(node), 2);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* A grid of 2^60 chunks: only those that exist are looked at. */
 static void test_sparse(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_node *node;
     zb_error err;
     zb_array_spec spec = store_spec;
@@ -121,26 +122,26 @@ static void test_sparse(void **state) {
     assert_memory_equal(cut, "ab\x07", 4); /* the second element is the fill value now */
     free(cut);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* A process was killed after it had put the document: the next resize finishes its work. */
 static void test_unfinished(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_node *node = store_array(store, "a");
     zb_error err;
     store_write_all(node, 3);
     zb_node *small;
-    zb_store *fault;
-    ASSERT_OK(zb_store_new_fault(store, &fault, &err), err);
+    zb_hierarchy *fault;
+    ASSERT_OK(wrap(zb_store_new_fault, store, &fault, &err), err);
     zb_node *through;
     ASSERT_OK(zb_node_open(fault, "a", &through, &err), err);
     bool seen = false;
     for (uint64_t nth = 1; !seen; nth++) {
-        zb_store_fault_set(fault, nth);
+        zb_store_fault_set(zb_hierarchy_store(fault), nth);
         enum zb_code code = zb_array_resize(through, (const uint64_t[]){6, 9}, &small, &err);
-        zb_store_fault_set(fault, 0);
+        zb_store_fault_set(zb_hierarchy_store(fault), 0);
         seen = code == ZB_OK;
         if (!seen) {
             zb_node *now;
@@ -164,35 +165,35 @@ static void test_unfinished(void **state) {
     zb_node_release(again);
     zb_node_release(small);
     zb_node_release(through);
-    zb_store_release(fault);
+    zb_hierarchy_release(fault);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* Growing asks for the chunks on the edge and behind it, and touches none that is as it should be.
    Chunks in the middle are not looked at. */
 static void test_growing_is_cheap(void **state) {
     (void)state;
-    zb_store *store = store_new(), *count;
+    zb_hierarchy *store = store_new(), *count;
     zb_error err;
     zb_node *node = store_array(store, "a"), *through;
     store_write_all(node, 3);
-    ASSERT_OK(zb_store_new_count(store, &count, &err), err);
+    ASSERT_OK(wrap(zb_store_new_count, store, &count, &err), err);
     ASSERT_OK(zb_node_open(count, "a", &through, &err), err);
-    zb_store_count_take(count);
+    zb_store_count_take(zb_hierarchy_store(count));
     through = store_resize(through, 1000, 20);
-    zb_store_counts counts = zb_store_count_take(count);
+    zb_store_counts counts = zb_store_count_take(zb_hierarchy_store(count));
     assert_int_equal(counts.lists, 0);
     assert_int_equal(counts.puts, 1);
     assert_int_equal(counts.erases, 0);
     zb_node_release(through);
-    zb_store_release(count);
+    zb_hierarchy_release(count);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* Three characters in place of the number of rows, in the document alone. */
-static void set_rows(zb_store *store, const char *rows) {
+static void set_rows(zb_hierarchy *store, const char *rows) {
     char *text = store_text(store, "a/zarr.json"), *shape = strstr(text, "10,");
     assert_non_null(shape);
     memcpy(shape, rows, 3);
@@ -205,7 +206,7 @@ static void set_rows(zb_store *store, const char *rows) {
 static void test_foreign_padding(void **state) {
     (void)state;
     for (size_t i = 0; variants(i); i++) {
-        zb_store *store = store_new();
+        zb_hierarchy *store = store_new();
         zb_node *big, *small;
         zb_error err;
         ASSERT_OK(zb_array_create(store, "a", variants(i), &big, &err), err);
@@ -221,7 +222,7 @@ static void test_foreign_padding(void **state) {
         expect(small, 9, 20, 4);
         zb_node_release(small);
         zb_node_release(big);
-        zb_store_release(store);
+        zb_hierarchy_release(store);
     }
 }
 
@@ -232,27 +233,27 @@ static void test_foreign_padding_interrupted(void **state) {
     bool failed = true;
     int places = 0;
     for (uint64_t nth = 1; failed; nth++) {
-        zb_store *store = store_new(), *fault;
+        zb_hierarchy *store = store_new(), *fault;
         zb_node *big, *small, *grown = NULL;
         zb_error err;
         ASSERT_OK(zb_array_create(store, "a", variants(1), &big, &err), err);
         store_write_all(big, 3);
         set_rows(store, " 6,");
-        ASSERT_OK(zb_store_new_fault(store, &fault, &err), err);
+        ASSERT_OK(wrap(zb_store_new_fault, store, &fault, &err), err);
         ASSERT_OK(zb_node_open(fault, "a", &small, &err), err);
-        zb_store_fault_from(fault, nth);
+        zb_store_fault_from(zb_hierarchy_store(fault), nth);
         failed = zb_array_resize(small, (const uint64_t[]){30, 20}, &grown, &err) != ZB_OK;
         places += failed;
         zb_node_release(failed ? NULL : grown);
         zb_node_release(small);
-        zb_store_release(fault);
+        zb_hierarchy_release(fault);
         ASSERT_OK(zb_node_open(store, "a", &small, &err), err);
         expect(small, 6, 20, 3);
         small = store_resize(small, 30, 20);
         expect(small, 6, 20, 3);
         zb_node_release(small);
         zb_node_release(big);
-        zb_store_release(store);
+        zb_hierarchy_release(store);
     }
     assert_true(places > 10);
 }
@@ -260,7 +261,7 @@ static void test_foreign_padding_interrupted(void **state) {
 /* Behind an edge that is large, in many chunks: the same, by listing. */
 static void test_foreign_chunks(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_node *node;
     zb_error err;
     zb_array_spec spec = store_spec;
@@ -281,7 +282,7 @@ static void test_foreign_chunks(void **state) {
     store_expect(store, "a/c/9/9", "abcdefgh"); /* still outside */
     zb_node_release(grown);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* ---- Writers at the same time ---- */
@@ -289,7 +290,7 @@ static void test_foreign_chunks(void **state) {
 /* A writer that has looked at the document, and makes its chunk visible when another thread waits
    for it. */
 typedef struct late_writer {
-    zb_store *store;
+    zb_hierarchy *store;
     const char *key;
     zb_lock *lock;
     atomic_int other;
@@ -303,7 +304,7 @@ static void *put_late(void *context) {
     return NULL;
 }
 
-static void shrink_beside_a_writer(zb_store *store, const char *path, uint64_t columns,
+static void shrink_beside_a_writer(zb_hierarchy *store, const char *path, uint64_t columns,
                                    const char *key) {
     late_writer late = {.store = store, .key = key, .other = gettid()};
     pthread_t thread;
@@ -314,14 +315,14 @@ static void shrink_beside_a_writer(zb_store *store, const char *path, uint64_t c
     spec.inner_shape = (const uint64_t[]){1, 2};
     ASSERT_OK(zb_array_create(store, path, &spec, &node, &err), err);
     store_set(store, key, "wxyz");
-    ASSERT_OK(zb_store_erase(store, key, &err), err); /* its directory stays */
-    ASSERT_OK(zb_store_lock(store, key, &late.lock, &err), err);
+    ASSERT_OK(zb_store_erase(zb_hierarchy_store(store), key, &err), err); /* its directory stays */
+    ASSERT_OK(zb_store_lock(zb_hierarchy_store(store), key, &late.lock, &err), err);
     assert_int_equal(pthread_create(&thread, NULL, put_late, &late), 0);
     node = store_resize(node, 2, 3);
     pthread_join(thread, NULL);
     store_expect(store, key, NULL);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* Whether chunks are asked for one by one or listed, shrinking waits for the writer; and not for
@@ -332,11 +333,11 @@ static void test_writer_at_the_same_time(void **state) {
     static const char *const paths[] = {"a", ""}, *const keys[] = {"a/c/5/2", "c/5/2"};
     for (int i = 0; i < 4; i++) {
         char *root = check_new_directory();
-        zb_store *store, *empty;
+        zb_hierarchy *store, *empty;
         zb_error err;
-        ASSERT_OK(zb_store_new_mem("mem", &empty, &err), err);
+        ASSERT_OK(zb_hierarchy_new_mem("mem", &empty, &err), err);
         shrink_beside_a_writer(empty, paths[i / 2], columns[i % 2], keys[i / 2]);
-        ASSERT_OK(zb_store_open_fs(root, &store, &err), err);
+        ASSERT_OK(zb_hierarchy_open(root, &store, &err), err);
         shrink_beside_a_writer(store, paths[i / 2], columns[i % 2], keys[i / 2]);
         check_remove_directory(root);
     }
@@ -344,7 +345,7 @@ static void test_writer_at_the_same_time(void **state) {
 
 static void test_refused(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_error err;
     zb_node *group = store_group(store, "g", NULL), *node = store_array(store, "a"), *out;
     ASSERT_FAILS(zb_array_resize(group, (const uint64_t[]){1, 1}, &out, &err), ZB_EINVAL, err,
@@ -359,7 +360,7 @@ static void test_refused(void **state) {
                  "another node");
     zb_node_release(group);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 int main(void) {

@@ -7,15 +7,16 @@
 #include "support/store.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/wrappers.h"
+#include "support/wrap.h"
 
-static void expect_group(zb_store *store, const char *path) {
+static void expect_group(zb_hierarchy *store, const char *path) {
     zb_error err;
     zb_node *node;
     ASSERT_OK(zb_group_create(store, path, NULL, &node, &err), err);
     zb_node_release(node);
 }
 
-static void expect_refused(zb_store *store, const char *path) {
+static void expect_refused(zb_hierarchy *store, const char *path) {
     zb_error err;
     zb_node *node;
     ASSERT_FAILS(zb_group_create(store, path, NULL, &node, &err), ZB_ECONFLICT, err,
@@ -24,26 +25,26 @@ static void expect_refused(zb_store *store, const char *path) {
 
 static void others_wait(void **state) {
     const fixture *f = *state;
-    zb_store *other;
+    zb_hierarchy *other;
     zb_turn turn, inner;
     zb_error err;
-    ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
+    ASSERT_OK(zb_hierarchy_open(f->root, &other, &err), err);
     expect_group(other, "before");
-    ASSERT_OK(zb_turn_begin(f->store, &turn, &err), err);
-    expect_group(f->store, "a");
+    ASSERT_OK(zb_turn_begin(f->hierarchy, &turn, &err), err);
+    expect_group(f->hierarchy, "a");
     expect_refused(other, "b");
-    ASSERT_OK(zb_turn_begin(f->store, &inner, &err), err);
-    expect_group(f->store, "c");
-    ASSERT_OK(zb_turn_end(f->store, &inner, ZB_OK, &err), err);
+    ASSERT_OK(zb_turn_begin(f->hierarchy, &inner, &err), err);
+    expect_group(f->hierarchy, "c");
+    ASSERT_OK(zb_turn_end(f->hierarchy, &inner, ZB_OK, &err), err);
     expect_refused(other, "b"); /* the turn goes on */
-    expect_group(f->store, "d");
-    ASSERT_OK(zb_node_delete(f->store, "d", &err), err);
-    ASSERT_OK(zb_node_move(f->store, "c", "e", &err), err);
-    ASSERT_OK(zb_store_settle(f->store, &err), err);
-    ASSERT_OK(zb_turn_end(f->store, &turn, ZB_OK, &err), err);
+    expect_group(f->hierarchy, "d");
+    ASSERT_OK(zb_node_delete(f->hierarchy, "d", &err), err);
+    ASSERT_OK(zb_node_move(f->hierarchy, "c", "e", &err), err);
+    ASSERT_OK(zb_hierarchy_settle(f->hierarchy, &err), err);
+    ASSERT_OK(zb_turn_end(f->hierarchy, &turn, ZB_OK, &err), err);
     expect_group(other, "b");
-    expect_group(f->store, "g");
-    zb_store_release(other);
+    expect_group(f->hierarchy, "g");
+    zb_hierarchy_release(other);
 }
 
 static void *try_in_a_thread(void *store) {
@@ -59,16 +60,16 @@ static void other_threads_wait(void **state) {
     zb_turn turn;
     zb_error err;
     void *was_refused;
-    ASSERT_OK(zb_turn_begin(f->store, &turn, &err), err);
-    assert_int_equal(pthread_create(&thread, NULL, try_in_a_thread, f->store), 0);
+    ASSERT_OK(zb_turn_begin(f->hierarchy, &turn, &err), err);
+    assert_int_equal(pthread_create(&thread, NULL, try_in_a_thread, f->hierarchy), 0);
     assert_int_equal(pthread_join(thread, &was_refused), 0);
-    assert_ptr_equal(was_refused, f->store);
-    ASSERT_OK(zb_turn_end(f->store, &turn, ZB_OK, &err), err);
-    expect_group(f->store, "thread");
+    assert_ptr_equal(was_refused, f->hierarchy);
+    ASSERT_OK(zb_turn_end(f->hierarchy, &turn, ZB_OK, &err), err);
+    expect_group(f->hierarchy, "thread");
 }
 
 typedef struct long_turn {
-    zb_store *store;
+    zb_hierarchy *store;
     pthread_barrier_t steps; /* begun, and to be ended */
     bool failed;
 } long_turn;
@@ -97,7 +98,7 @@ static void try_in_threads_of_the_child(void *context) {
 
 static void children_have_no_turns_of_other_threads(void **state) {
     const fixture *f = *state;
-    long_turn t = {.store = f->store};
+    long_turn t = {.store = f->hierarchy};
     pthread_t thread;
     pthread_barrier_init(&t.steps, NULL, 2);
     assert_int_equal(pthread_create(&thread, NULL, hold_a_turn, &t), 0);
@@ -107,33 +108,35 @@ static void children_have_no_turns_of_other_threads(void **state) {
     assert_int_equal(pthread_join(thread, NULL), 0);
     pthread_barrier_destroy(&t.steps);
     assert_false(t.failed);
-    expect_group(f->store, "after");
+    expect_group(f->hierarchy, "after");
 }
 
-/* The lock is that of the store within. */
+/* The lock is that of the store within, whose own hierarchy has no turn. */
 static void stores_around_others_have_turns(void **state) {
     const fixture *f = *state;
-    zb_store *outer;
+    zb_hierarchy *outer;
+    zb_node *node;
     zb_turn turn;
     zb_error err;
-    ASSERT_OK(zb_store_new_fault(f->store, &outer, &err), err);
+    ASSERT_OK(wrap(zb_store_new_fault, f->hierarchy, &outer, &err), err);
     ASSERT_OK(zb_turn_begin(outer, &turn, &err), err);
     expect_group(outer, "a");
-    expect_group(f->store, "b");
+    ASSERT_FAILS(zb_group_create(f->hierarchy, "b", NULL, &node, &err), ZB_ECONFLICT, err,
+                 "is locked");
     ASSERT_OK(zb_turn_end(outer, &turn, ZB_OK, &err), err);
-    zb_store_release(outer);
+    zb_hierarchy_release(outer);
 }
 
 static void stores_in_memory_have_turns(void **state) {
     (void)state;
-    zb_store *store;
+    zb_hierarchy *store;
     zb_turn turn;
     zb_error err;
-    ASSERT_OK(zb_store_new_mem("memory", &store, &err), err);
+    ASSERT_OK(zb_hierarchy_new_mem("memory", &store, &err), err);
     ASSERT_OK(zb_turn_begin(store, &turn, &err), err);
     expect_group(store, "a");
     ASSERT_OK(zb_turn_end(store, &turn, ZB_OK, &err), err);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 int main(void) {

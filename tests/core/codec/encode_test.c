@@ -11,6 +11,7 @@
 #include "kernel/scatter.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 #define LE "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
 #define BE "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}"
@@ -92,7 +93,7 @@ static const char *fill_text(zb_dtype dtype) {
 
 /* An array of one chunk: a store in memory that holds its document. */
 typedef struct one_chunk {
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *node;
     const zb_array_info *info;
     const zb__form *form; /* of our own, equal to the array's */
@@ -108,8 +109,10 @@ static one_chunk new_one_chunk(const char *form, zb_dtype dtype) {
              "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[4,6,8]}},"
              "\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":%s,\"codecs\":%s}",
              zb_dtype_name(dtype, name), fill_text(dtype), codecs);
-    ASSERT_OK(zb_store_new_mem("memory", &c.store, &err), err);
-    ASSERT_OK(zb_store_mem_set(c.store, "zarr.json", document, strlen(document), &err), err);
+    ASSERT_OK(zb_hierarchy_new_mem("memory", &c.store, &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(c.store), "zarr.json", document, strlen(document),
+                               &err),
+              err);
     ASSERT_OK(zb_node_open(c.store, "", &c.node, &err), err);
     c.info = zb_node_array(c.node);
     c.form = bind_shape(codecs, dtype, 3, shape);
@@ -119,7 +122,7 @@ static one_chunk new_one_chunk(const char *form, zb_dtype dtype) {
 static void free_one_chunk(one_chunk *c) {
     free_form(c->form);
     zb_node_release(c->node);
-    zb_store_release(c->store);
+    zb_hierarchy_release(c->store);
 }
 
 /* Random elements; a share of the single inner blocks of 2 x 3 x 4, and of whole slices, is
@@ -205,7 +208,8 @@ static void assert_reads(one_chunk *c, const encoded *e, const uint8_t *elements
     size_t bytes = ELEMENTS * c->info->dtype.size;
     uint8_t *out = malloc(bytes);
     if (e->size)
-        ASSERT_OK(zb_store_mem_set(c->store, "c/0/0/0", e->data, e->size, &err), err);
+        ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(c->store), "c/0/0/0", e->data, e->size, &err),
+                  err);
     zb_cache_clear();
     zb_read read = {.node = c->node, .view = {.data = out, .dtype = c->info->dtype}};
     ASSERT_OK(zb_array_read(&read, 1, &err), err);

@@ -8,6 +8,7 @@
 #include "support/store.h"
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/sys/wrappers.h"
+#include "support/wrap.h"
 
 static const struct {
     const char *key, *text; /* the one object of the store; NULL: none */
@@ -37,7 +38,7 @@ static const struct {
 static void test_places(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        zb_store *store = store_new();
+        zb_hierarchy *store = store_new();
         zb_error err;
         enum zb_place place;
         if (rows[i].key)
@@ -47,27 +48,27 @@ static void test_places(void **state) {
             fail_msg("row %zu: place %d", i, (int)place);
         if (zb_place_claims_v3(store, rows[i].path) != rows[i].claims)
             fail_msg("row %zu: the claim", i);
-        zb_store_release(store);
+        zb_hierarchy_release(store);
     }
 }
 
 /* A place that cannot be read or listed is an error, or taken; never empty. */
 static void test_errors_are_told(void **state) {
     (void)state;
-    zb_store *mem = store_new(), *fault;
+    zb_hierarchy *mem = store_new(), *fault;
     zb_error err;
     enum zb_place place;
     store_set(mem, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
-    ASSERT_OK(zb_store_new_fault(mem, &fault, &err), err);
+    ASSERT_OK(wrap(zb_store_new_fault, mem, &fault, &err), err);
     for (uint64_t nth = 1; nth < 8; nth++) {
-        zb_store_fault_set(fault, nth);
+        zb_store_fault_set(zb_hierarchy_store(fault), nth);
         if (zb_place_look(fault, "", &place, &err) == ZB_OK)
             assert_true(place != ZB_PLACE_EMPTY);
     }
-    zb_store_fault_from(fault, 1);
+    zb_store_fault_from(zb_hierarchy_store(fault), 1);
     assert_int_equal(zb_place_look(fault, "", &place, &err), ZB_EIO);
-    zb_store_release(fault);
-    zb_store_release(mem);
+    zb_hierarchy_release(fault);
+    zb_hierarchy_release(mem);
 }
 
 /* What the names lead to, below the fixture's directory. */
@@ -146,15 +147,15 @@ static void test_an_empty_file_gives_way(void **state) {
     fixture *f = *state;
     char path[600];
     zb_error err;
-    zb_store *store;
+    zb_hierarchy *store;
     fixture_must_put(f->store, "blank.zarr", "", PUT_LATER);
     fixture_must_put(f->store, "file.zarr", "mine", PUT_LATER);
     assert_true(snprintf(path, sizeof path, "%s/blank.zarr", f->root) > 0);
-    ASSERT_OK(zb_store_create(path, NULL, &store, &err), err);
+    ASSERT_OK(zb_hierarchy_create(path, NULL, &store, &err), err);
     zb_node_release(store_group(store, "", NULL));
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     assert_true(snprintf(path, sizeof path, "%s/file.zarr", f->root) > 0);
-    assert_true(zb_store_create(path, NULL, &store, &err) != ZB_OK);
+    assert_true(zb_hierarchy_create(path, NULL, &store, &err) != ZB_OK);
     assert_holds(f->store, "file.zarr", "mine");
 }
 

@@ -109,7 +109,7 @@ static void fill_random(check_random *random, zb_dtype dtype, uint8_t *element) 
 static void test_round_trip(void **state) {
     (void)state;
     check_random random = check_random_new();
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     for (int round = 0; round < 100; round++) {
         for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
             uint8_t element[16];
@@ -129,7 +129,7 @@ static void test_round_trip(void **state) {
             ASSERT_OK(zb_node_delete(store, "a", &err), err);
         }
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* All of float16, without the way through a store. */

@@ -3,29 +3,31 @@
    metadata. */
 #include "support/check.h"
 #include "support/sample.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/sys/wrappers.h"
+#include "support/wrap.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-static zb_store *new_store(bool can_list) {
-    zb_store *store;
-    assert_int_equal(zb_store_new_mem("test", &store, NULL), ZB_OK);
-    store->hints.can_list = can_list;
+static zb_hierarchy *new_store(bool can_list) {
+    zb_hierarchy *store;
+    assert_int_equal(zb_hierarchy_new_mem("test", &store, NULL), ZB_OK);
+    zb_hierarchy_store(store)->hints.can_list = can_list;
     return store;
 }
 
-static void set(zb_store *store, const char *key, const char *text) {
-    assert_int_equal(zb_store_mem_set(store, key, text, strlen(text), NULL), ZB_OK);
+static void set(zb_hierarchy *store, const char *key, const char *text) {
+    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(store), key, text, strlen(text), NULL),
+                     ZB_OK);
 }
 
-static void set_group(zb_store *store, const char *key) {
+static void set_group(zb_hierarchy *store, const char *key) {
     set(store, key, "{\"zarr_format\":3,\"node_type\":\"group\"}");
 }
 
 /* A group whose consolidated metadata is that map. */
-static void set_consolidated(zb_store *store, const char *key, const char *map) {
+static void set_consolidated(zb_hierarchy *store, const char *key, const char *map) {
     char text[1024];
     snprintf(text, sizeof text,
              "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":"
@@ -59,7 +61,8 @@ static void names_are_those(const zb_node *group, const zb_children *children,
 }
 
 /* The children's names in a line, "!" behind those that could not be opened. */
-static enum zb_code children_of(zb_store *store, const char *path, char line[256], zb_error *err) {
+static enum zb_code children_of(zb_hierarchy *store, const char *path, char line[256],
+                                zb_error *err) {
     zb_node *node;
     zb_children children;
     if (zb_node_open(store, path, &node, err))
@@ -84,7 +87,7 @@ static enum zb_code children_of(zb_store *store, const char *path, char line[256
 
 static void lists_the_store(void **state) {
     (void)state;
-    zb_store *store = new_store(true);
+    zb_hierarchy *store = new_store(true);
     char *array = sample_array("", NULL);
     /* A stale block is not believed where the store can list. */
     set_consolidated(store, "zarr.json", "{\"gone\":{},\"../up\":{}}");
@@ -115,13 +118,13 @@ static void lists_the_store(void **state) {
     assert_string_equal(line, "");
     assert_int_equal(children_of(store, "b", line, &err), ZB_EINVAL);
     assert_string_equal(err.message, "store test, array /b: an array has no children");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     free(array);
 }
 
 static void gives_the_reason(void **state) {
     (void)state;
-    zb_store *store = new_store(true);
+    zb_hierarchy *store = new_store(true);
     set_group(store, "zarr.json");
     set(store, "t/zarr.json", "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[-1]}");
     zb_node *node;
@@ -134,12 +137,12 @@ static void gives_the_reason(void **state) {
                         "store test, array /t: shape[0] is -1, expected an integer of at least 0");
     zb_children_free(&children);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void believes_consolidated_names(void **state) {
     (void)state;
-    zb_store *store = new_store(false);
+    zb_hierarchy *store = new_store(false);
     char *array = sample_array("", NULL);
     /* As zarr-python writes it: all in the root, an empty block in each group below. "c/t" names
        "c" although "c" itself is left out; "gone" is stale; the documents inside are not looked
@@ -168,13 +171,13 @@ static void believes_consolidated_names(void **state) {
             fail_msg("%s", err.message);
         assert_string_equal(line, rows[i][1]);
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     free(array);
 }
 
 static void uses_the_nearest_block(void **state) {
     (void)state;
-    zb_store *store = new_store(false);
+    zb_hierarchy *store = new_store(false);
     set_group(store, "zarr.json");
     set_consolidated(store, "a/zarr.json", "{\"b\":{},\"b/c\":{}}");
     set_group(store, "a/b/zarr.json");
@@ -187,13 +190,13 @@ static void uses_the_nearest_block(void **state) {
     assert_string_equal(line, "c");
     assert_int_equal(children_of(store, "", line, &err), ZB_EUNSUPPORTED);
     assert_non_null(strstr(err.message, "store test, group /: the store cannot list names"));
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* An ancestor that is missing or broken has no hint, and is not an obstacle. */
 static void passes_over_bad_ancestors(void **state) {
     (void)state;
-    zb_store *store = new_store(false);
+    zb_hierarchy *store = new_store(false);
     set_consolidated(store, "zarr.json", "{\"a/b/c\":{}}");
     set(store, "a/zarr.json", "broken");
     set_group(store, "a/b/zarr.json");
@@ -202,25 +205,25 @@ static void passes_over_bad_ancestors(void **state) {
     zb_error err;
     assert_int_equal(children_of(store, "a/b", line, &err), ZB_OK);
     assert_string_equal(line, "c");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void an_empty_block_means_none(void **state) {
     (void)state;
-    zb_store *store = new_store(false);
+    zb_hierarchy *store = new_store(false);
     set_consolidated(store, "zarr.json", "{}");
     char line[256];
     zb_error err;
     assert_int_equal(children_of(store, "", line, &err), ZB_OK);
     assert_string_equal(line, "");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void passes_over_names_that_escape(void **state) {
     (void)state;
     static const char *const names[] = {"../up", "/etc", "a/../../b", "a//b", "..", "a/", "", "/"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        zb_store *store = new_store(false);
+        zb_hierarchy *store = new_store(false);
         char map[64];
         snprintf(map, sizeof map, "{\"%s\":{},\"good\":7}", names[i]);
         set_consolidated(store, "zarr.json", map);
@@ -229,7 +232,7 @@ static void passes_over_names_that_escape(void **state) {
         zb_error err;
         assert_int_equal(children_of(store, "", line, &err), ZB_OK);
         assert_string_equal(line, "good");
-        zb_store_release(store);
+        zb_hierarchy_release(store);
     }
 }
 
@@ -238,7 +241,7 @@ static void limits_the_number(void **state) {
     (void)state;
     for (int can_list = 0; can_list < 2; can_list++) {
         for (unsigned count = 20; count <= 21; count++) {
-            zb_store *store = new_store(can_list);
+            zb_hierarchy *store = new_store(can_list);
             char map[512] = "{\"n00\":{}";
             for (unsigned i = 0; i < count; i++) {
                 char key[32];
@@ -255,28 +258,28 @@ static void limits_the_number(void **state) {
             assert_int_equal(code, count == 20 ? ZB_OK : ZB_ELIMIT);
             if (code)
                 assert_non_null(strstr(err.message, "more than 20 names, the limit children"));
-            zb_store_release(store);
+            zb_hierarchy_release(store);
         }
     }
 }
 
 static void reports_store_errors(void **state) {
     (void)state;
-    zb_store *inner = new_store(true);
+    zb_hierarchy *inner = new_store(true);
     set_group(inner, "zarr.json");
     set_group(inner, "a/zarr.json");
     set_group(inner, "b/zarr.json");
-    zb_store *fault;
-    assert_int_equal(zb_store_new_fault(inner, &fault, NULL), ZB_OK);
+    zb_hierarchy *fault;
+    assert_int_equal(wrap(zb_store_new_fault, inner, &fault, NULL), ZB_OK);
     zb_node *node;
     zb_children children;
     zb_error err;
     assert_int_equal(zb_node_open(fault, "", &node, NULL), ZB_OK);
-    zb_store_fault_set(fault, 1); /* the listing */
+    zb_store_fault_set(zb_hierarchy_store(fault), 1); /* the listing */
     assert_int_equal(zb_group_children(node, &children, &err), ZB_EIO);
     assert_int_equal(err.sys_errno, EIO);
     assert_int_equal(children.count, 0);
-    zb_store_fault_set(fault, 2); /* opening a: known, but not readable */
+    zb_store_fault_set(zb_hierarchy_store(fault), 2); /* opening a: known, but not readable */
     assert_int_equal(zb_group_children(node, &children, &err), ZB_OK);
     assert_int_equal(children.count, 2);
     assert_null(children.child[0].node);
@@ -284,11 +287,11 @@ static void reports_store_errors(void **state) {
     assert_non_null(children.child[1].node);
     zb_children_free(&children);
     zb_node_release(node);
-    zb_store_release(fault);
-    zb_store_release(inner);
+    zb_hierarchy_release(fault);
+    zb_hierarchy_release(inner);
 }
 
-static void put_text(zb_store *store, const char *key, const char *text, bool waits) {
+static void put_text(zb_hierarchy *store, const char *key, const char *text, bool waits) {
     const zb_part part = {text, strlen(text)};
     const zb_put put = {.key = key,
                         .parts = &part,
@@ -296,7 +299,7 @@ static void put_text(zb_store *store, const char *key, const char *text, bool wa
                         .sync = waits ? ZB_SYNC_CLOSE : ZB_SYNC_NONE,
                         .waits = waits};
     zb_error err;
-    ASSERT_OK(zb_store_put_as(store, &put, &err), err);
+    ASSERT_OK(zb_store_put_as(zb_hierarchy_store(store), &put, &err), err);
 }
 
 /* The listing of a directory tells most nodes at once; links and what waits are asked about. */
@@ -305,9 +308,9 @@ static void lists_directories(void **state) {
     static const char group[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
     static const char older[] = "{\"zarr_format\":2}";
     char *root = check_new_directory(), target[512], line[256];
-    zb_store *store;
+    zb_hierarchy *store;
     zb_error err;
-    ASSERT_OK(zb_store_open_fs(root, &store, &err), err);
+    ASSERT_OK(zb_hierarchy_open(root, &store, &err), err);
     put_text(store, "zarr.json", group, false);
     put_text(store, "new/zarr.json", group, false);
     put_text(store, "old/.zgroup", older, false);
@@ -321,19 +324,19 @@ static void lists_directories(void **state) {
     assert_int_equal(symlink("new", target), 0);
     ASSERT_OK(children_of(store, "", line, &err), err);
     assert_string_equal(line, "above bad! link new old waits");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     check_remove_directory(root);
 }
 
 /* The second name's document cannot be asked about, so that it may be there. */
 static void names_stop_and_stay(void **state) {
     (void)state;
-    zb_store *inner = new_store(true);
+    zb_hierarchy *inner = new_store(true);
     set_group(inner, "zarr.json");
     set_group(inner, "a/zarr.json");
     set_group(inner, "b/zarr.json");
-    zb_store *fault;
-    assert_int_equal(zb_store_new_fault(inner, &fault, NULL), ZB_OK);
+    zb_hierarchy *fault;
+    assert_int_equal(wrap(zb_store_new_fault, inner, &fault, NULL), ZB_OK);
     zb_node *node;
     zb_children children;
     zb_error err;
@@ -344,16 +347,16 @@ static void names_stop_and_stay(void **state) {
         assert_int_equal(zb_group_names(node, compare_name, &c, &err), ZB_OK);
         assert_int_equal(c.met, limit);
     }
-    zb_store_fault_set(fault, 1); /* the listing */
+    zb_store_fault_set(zb_hierarchy_store(fault), 1); /* the listing */
     comparison c = {.children = &children};
     assert_int_equal(zb_group_names(node, compare_name, &c, &err), ZB_EIO);
-    zb_store_fault_set(fault, 3); /* the question about b */
+    zb_store_fault_set(zb_hierarchy_store(fault), 3); /* the question about b */
     assert_int_equal(zb_group_names(node, compare_name, &c, &err), ZB_OK);
     assert_int_equal(c.met, 2);
     zb_children_free(&children);
     zb_node_release(node);
-    zb_store_release(fault);
-    zb_store_release(inner);
+    zb_hierarchy_release(fault);
+    zb_hierarchy_release(inner);
 }
 
 int main(void) {

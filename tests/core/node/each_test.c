@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of all nodes below one: which there are, in which order, at which cost. */
 #include "support/store.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/sys/wrappers.h"
+#include "support/wrap.h"
 
 #include <malloc.h>
 
@@ -36,9 +37,9 @@ static int see(void *context, const zb_entry *entry) {
     return ++s->count == s->stop_after;
 }
 
-static zb_store *mixed(bool can_list) {
-    zb_store *store = store_new();
-    store->hints.can_list = can_list;
+static zb_hierarchy *mixed(bool can_list) {
+    zb_hierarchy *store = store_new();
+    zb_hierarchy_store(store)->hints.can_list = can_list;
     store_set(
         store, "zarr.json",
         "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":{\"kind\":"
@@ -66,7 +67,7 @@ static int see_extent(void *context, const zb_entry *entry) {
 /* An array is described by its own document, whatever was looked at before it. */
 static void like_documents_are_like_arrays(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     char line[256] = "";
     zb_error err;
     store_set(store, "zarr.json", group3);
@@ -80,12 +81,12 @@ static void like_documents_are_like_arrays(void **state) {
     store_set(store, "g/zarr.json", ARRAY_OF("4") " ");
     ASSERT_OK(zb_node_each(store, "", see_extent, line, &err), err);
     assert_string_equal(line, "a:4 b:4 c:6 d/x:6 f:4 g:4 ");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void lists_what_children_find(void **state) {
     (void)state;
-    zb_store *store = mixed(true);
+    zb_hierarchy *store = mixed(true);
     zb_error err;
     seen all = {.count = 0}, part = {.count = 0}, one = {.count = 0};
     ASSERT_OK(zb_node_each(store, "", see, &all, &err), err);
@@ -95,38 +96,38 @@ static void lists_what_children_find(void **state) {
     assert_string_equal(part.line, "g3/g a3/g/x");
     ASSERT_OK(zb_node_each(store, "b", see, &one, &err), err);
     assert_string_equal(one.line, "a3/b");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void takes_names_of_a_block_where_no_listing_is(void **state) {
     (void)state;
-    zb_store *store = mixed(false);
+    zb_hierarchy *store = mixed(false);
     zb_error err;
     seen all = {.count = 0};
     ASSERT_OK(zb_node_each(store, "", see, &all, &err), err);
     assert_string_equal(all.line, "g3/ a3/b g3/g");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void stops_when_told(void **state) {
     (void)state;
-    zb_store *store = mixed(true);
+    zb_hierarchy *store = mixed(true);
     zb_error err;
     seen some = {.stop_after = 5};
     ASSERT_OK(zb_node_each(store, "", see, &some, &err), err);
     assert_string_equal(some.line, "g3/ a3/.hidden a3/b !0/bad g3/g");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void tells_where_nothing_is(void **state) {
     (void)state;
-    zb_store *store = mixed(true);
+    zb_hierarchy *store = mixed(true);
     zb_error err;
     seen none = {.count = 0};
     ASSERT_FAILS(zb_node_each(store, "nowhere", see, &none, &err), ZB_ENOTFOUND, err, "zarr.json");
     ASSERT_FAILS(zb_node_each(store, "a//b", see, &none, &err), ZB_EINVAL, err, "empty part");
     assert_int_equal(none.count, 0);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* ---- Cost --------------------------------------------------------------------------------- */
@@ -150,7 +151,7 @@ static int weigh(void *context, const zb_entry *entry) {
    the nodes that have passed take no memory. */
 static void costs_one_read_for_each_node(void **state) {
     (void)state;
-    zb_store *inner = store_new(), *store;
+    zb_hierarchy *inner = store_new(), *store;
     zb_error err;
     cost c = {.count = 0};
     char key[32];
@@ -159,24 +160,24 @@ static void costs_one_read_for_each_node(void **state) {
         snprintf(key, sizeof key, "a%05d/zarr.json", i);
         store_set(inner, key, ARRAY);
     }
-    ASSERT_OK(zb_store_new_count(inner, &store, &err), err);
+    ASSERT_OK(wrap(zb_store_new_count, inner, &store, &err), err);
     ASSERT_OK(zb_node_each(store, "", weigh, &c, &err), err);
-    const zb_store_counts calls = zb_store_count_take(store);
+    const zb_store_counts calls = zb_store_count_take(zb_hierarchy_store(store));
     assert_int_equal(c.count, ARRAYS + 1);
     assert_int_equal(calls.opens, ARRAYS + 1);
     assert_int_equal(calls.reads, ARRAYS + 1);
     assert_int_equal(calls.lists, 1);
     assert_int_equal(calls.stats, 0);
     assert_true(c.held[1] < c.held[0] + (64 << 10));
-    zb_store_release(store);
-    zb_store_release(inner);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(inner);
 }
 
 /* A tree of the block's entries would take several times the memory of the text. */
 static void makes_no_tree_of_a_block(void **state) {
     (void)state;
     enum { ENTRIES = 20000 };
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_error err;
     cost c = {.count = 0};
     static const char head[] = "{\"zarr_format\":3,\"node_type\":\"group\","
@@ -197,7 +198,7 @@ static void makes_no_tree_of_a_block(void **state) {
     ASSERT_OK(zb_node_each(store, "", weigh, &c, &err), err);
     assert_int_equal(c.count, 2);
     assert_true(c.held[0] < before + (64 << 10));
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 int main(void) {

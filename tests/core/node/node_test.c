@@ -7,22 +7,24 @@
 
 #include "model/array.h"
 #include "zarrbridge/limits.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/sys/wrappers.h"
+#include "support/wrap.h"
 
-static zb_store *new_store(void) {
-    zb_store *store;
-    assert_int_equal(zb_store_new_mem("test", &store, NULL), ZB_OK);
+static zb_hierarchy *new_store(void) {
+    zb_hierarchy *store;
+    assert_int_equal(zb_hierarchy_new_mem("test", &store, NULL), ZB_OK);
     return store;
 }
 
-static void set(zb_store *store, const char *key, const char *text) {
-    assert_int_equal(zb_store_mem_set(store, key, text, strlen(text), NULL), ZB_OK);
+static void set(zb_hierarchy *store, const char *key, const char *text) {
+    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(store), key, text, strlen(text), NULL),
+                     ZB_OK);
 }
 
 static void opens_by_path(void **state) {
     (void)state;
-    zb_store *store = new_store();
+    zb_hierarchy *store = new_store();
     char *group = sample_group("", NULL);
     char *array = sample_array("", NULL);
     set(store, "zarr.json", group);
@@ -32,7 +34,7 @@ static void opens_by_path(void **state) {
     for (size_t i = 0; i < 3; i++) {
         zb_node *node;
         assert_int_equal(zb_node_open(store, rows[i][0], &node, NULL), ZB_OK);
-        assert_ptr_equal(zb_node_store(node), store);
+        assert_ptr_equal(zb_node_hierarchy(node), store);
         assert_string_equal(zb_node_path(node), rows[i][0]);
         assert_string_equal(zb_node_name(node), rows[i][1]);
         assert_int_equal(zb_node_array(node) != NULL, i == 2);
@@ -43,7 +45,7 @@ static void opens_by_path(void **state) {
                          zb_node_attributes(node));
         zb_node_release(node);
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     free(group);
     free(array);
 }
@@ -51,7 +53,7 @@ static void opens_by_path(void **state) {
 /* They may be most of a document. They are needed where they are the only index of the store. */
 static void leaves_consolidated_entries_out(void **state) {
     (void)state;
-    zb_store *store = new_store();
+    zb_hierarchy *store = new_store();
     set(store, "zarr.json",
         "{\"zarr_format\":3,\"node_type\":\"group\",\"attributes\":{\"a\":1},\"consolidated_"
         "metadata\":"
@@ -59,7 +61,7 @@ static void leaves_consolidated_entries_out(void **state) {
     set(store, "a/zarr.json", "{}"); /* so that they are not all that there is (served_test.c) */
     for (int can_list = 0; can_list < 2; can_list++) {
         zb_node *node;
-        store->hints.can_list = can_list;
+        zb_hierarchy_store(store)->hints.can_list = can_list;
         assert_int_equal(zb_node_open(store, "", &node, NULL), ZB_OK);
         const zb_json *map =
             zb_json_get(zb_json_get(zb_node_document(node), "consolidated_metadata"), "metadata");
@@ -68,20 +70,20 @@ static void leaves_consolidated_entries_out(void **state) {
         assert_non_null(zb_json_get(zb_node_attributes(node), "a"));
         zb_node_release(node);
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void outlives_its_store(void **state) {
     (void)state;
-    zb_store *store = new_store();
+    zb_hierarchy *store = new_store();
     char *array = sample_array("", NULL);
     set(store, "zarr.json", array);
     zb_node *node;
     assert_int_equal(zb_node_open(store, "", &node, NULL), ZB_OK);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     assert_ptr_equal(zb_node_retain(node), node);
     zb_node_release(node);
-    assert_string_equal(zb_node_store(node)->label, "test");
+    assert_string_equal(zb_hierarchy_label(zb_node_hierarchy(node)), "test");
     zb_node_release(node);
     zb_node_release(NULL);
     free(array);
@@ -89,7 +91,7 @@ static void outlives_its_store(void **state) {
 
 static void names_the_place(void **state) {
     (void)state;
-    zb_store *store = new_store();
+    zb_hierarchy *store = new_store();
     set(store, "bad/zarr.json", "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":1}");
     set(store, "group/zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\",\"x\":1}");
     static const struct {
@@ -114,7 +116,7 @@ static void names_the_place(void **state) {
         /* The text is not needed to get the code. */
         assert_int_equal(zb_node_open(store, rows[i].path, &node, NULL), rows[i].code);
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* A group document of `size` bytes with that member. */
@@ -160,48 +162,48 @@ static void limits_the_size(void **state) {
 
 static void passes_store_errors_on(void **state) {
     (void)state;
-    zb_store *inner = new_store();
+    zb_hierarchy *inner = new_store();
     char *array = sample_array("", NULL);
     set(inner, "a/zarr.json", array);
-    zb_store *fault;
-    assert_int_equal(zb_store_new_fault(inner, &fault, NULL), ZB_OK);
+    zb_hierarchy *fault;
+    assert_int_equal(wrap(zb_store_new_fault, inner, &fault, NULL), ZB_OK);
     for (uint64_t nth = 1; nth <= 2; nth++) { /* the open, the read */
         zb_node *node;
         zb_error err;
-        zb_store_fault_set(fault, nth);
+        zb_store_fault_set(zb_hierarchy_store(fault), nth);
         assert_int_equal(zb_node_open(fault, "a", &node, &err), ZB_EIO);
         assert_int_equal(err.sys_errno, EIO);
         assert_non_null(strstr(err.message, "store test, node /a: injected fault"));
     }
-    zb_store_release(fault);
-    zb_store_release(inner);
+    zb_hierarchy_release(fault);
+    zb_hierarchy_release(inner);
     free(array);
 }
 
 static void costs_one_read(void **state) {
     (void)state;
-    zb_store *inner = new_store();
+    zb_hierarchy *inner = new_store();
     char *array = sample_array("", NULL);
     set(inner, "a/zarr.json", array);
-    zb_store *count;
-    assert_int_equal(zb_store_new_count(inner, &count, NULL), ZB_OK);
+    zb_hierarchy *count;
+    assert_int_equal(wrap(zb_store_new_count, inner, &count, NULL), ZB_OK);
     zb_node *node;
     assert_int_equal(zb_node_open(count, "a", &node, NULL), ZB_OK);
-    zb_store_counts counts = zb_store_count_take(count);
+    zb_store_counts counts = zb_store_count_take(zb_hierarchy_store(count));
     assert_int_equal(counts.opens, 1);
     assert_int_equal(counts.reads, 1);
     assert_int_equal(counts.stats, 0);
     assert_int_equal(counts.lists, 0);
     zb_node_release(node);
-    zb_store_release(count);
-    zb_store_release(inner);
+    zb_hierarchy_release(count);
+    zb_hierarchy_release(inner);
     free(array);
 }
 
 /* Caches may share an entry only when store, path and document are the same. */
 static void has_its_cache_id(void **state) {
     (void)state;
-    zb_store *stores[2] = {new_store(), new_store()};
+    zb_hierarchy *stores[2] = {new_store(), new_store()};
     char *array = sample_array("", NULL);
     char *other = sample_array("fill_value", "8");
     uint64_t id[5];
@@ -222,8 +224,8 @@ static void has_its_cache_id(void **state) {
         for (size_t j = i + 1; j < 5; j++)
             assert_true(id[i] != id[j]);
     }
-    zb_store_release(stores[0]);
-    zb_store_release(stores[1]);
+    zb_hierarchy_release(stores[0]);
+    zb_hierarchy_release(stores[1]);
     free(array);
     free(other);
 }

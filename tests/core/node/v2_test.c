@@ -2,7 +2,7 @@
 /* Nodes of version 2: which documents make a node, what is listed, what is refused. */
 #include "support/store.h"
 #include "zarrbridge/check.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 #define ZARRAY(members)                                                                            \
     "{\"zarr_format\":2,\"shape\":[4],\"chunks\":[2],\"dtype\":\"<i2\",\"compressor\":null,"       \
@@ -12,13 +12,14 @@
 static const char group3[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
 
 /* A group of version 2 with an array, a group without a document, and nodes of version 3. */
-static zb_store *mixed(void) {
-    zb_store *store = store_new();
+static zb_hierarchy *mixed(void) {
+    zb_hierarchy *store = store_new();
     store_set(store, ".zgroup", ZGROUP);
     store_set(store, ".zattrs", "{\"title\":\"t\",\"n\":NaN}");
     store_set(store, "a/.zarray", ZARRAY(""));
     store_set(store, "a/.zattrs", "{\"_ARRAY_DIMENSIONS\":[\"x\"],\"units\":\"m\"}");
-    assert_int_equal(zb_store_mem_set(store, "a/0", "\1\0\2\0", 4, NULL), ZB_OK);
+    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(store), "a/0", "\1\0\2\0", 4, NULL),
+                     ZB_OK);
     store_set(store, "deep/er/b/.zarray", ZARRAY(""));
     store_set(store, "three/zarr.json", group3);
     store_set(store, "three/.zgroup", "{\"zarr_format\":9}");
@@ -35,7 +36,7 @@ static int append_name(void *context, const char *name) {
     return 0;
 }
 
-static char *names_of(zb_store *store, const char *path) {
+static char *names_of(zb_hierarchy *store, const char *path) {
     static char line[256];
     zb_node *node;
     zb_error err;
@@ -46,7 +47,7 @@ static char *names_of(zb_store *store, const char *path) {
     return line;
 }
 
-static char *children_of(zb_store *store, const char *path) {
+static char *children_of(zb_hierarchy *store, const char *path) {
     static char line[256];
     zb_node *node;
     zb_children children;
@@ -65,7 +66,7 @@ static char *children_of(zb_store *store, const char *path) {
 
 static void finds_nodes_of_both_versions(void **state) {
     (void)state;
-    zb_store *store = mixed();
+    zb_hierarchy *store = mixed();
     zb_node *node;
     zb_error err;
     ASSERT_OK(zb_node_open(store, "", &node, &err), err);
@@ -86,12 +87,12 @@ static void finds_nodes_of_both_versions(void **state) {
                  "store test, node /bad: .zarray: shape is missing");
     ASSERT_FAILS(zb_node_open(store, "files", &node, &err), ZB_ENOTFOUND, err, "zarr.json");
     ASSERT_FAILS(zb_node_open(store, "none", &node, &err), ZB_ENOTFOUND, err, "zarr.json");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void reads_an_array(void **state) {
     (void)state;
-    zb_store *store = mixed();
+    zb_hierarchy *store = mixed();
     zb_node *node;
     zb_error err;
     ASSERT_OK(zb_node_open(store, "a", &node, &err), err);
@@ -108,7 +109,7 @@ static void reads_an_array(void **state) {
     store_set(store, "a/.zarray", ZARRAY(",\"dimension_separator\":\"/\""));
     ASSERT_FAILS(zb_array_read(&read, 1, &err), ZB_ECONFLICT, err, "another node");
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* Where the store cannot list, consolidated metadata give the names. */
@@ -133,7 +134,7 @@ static void strange_attributes_keep_no_node_from_being_read(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         static const char *const nodes[] = {"", "a"};
-        zb_store *store = mixed();
+        zb_hierarchy *store = mixed();
         store_set(store, ".zattrs", rows[i].zattrs);
         store_set(store, "a/.zattrs", rows[i].zattrs);
         for (int n = 0; n < 2; n++) {
@@ -148,26 +149,26 @@ static void strange_attributes_keep_no_node_from_being_read(void **state) {
             zb_node_release(node);
         }
         assert_string_equal(names_of(store, ""), "a bad deep three");
-        zb_store_release(store);
+        zb_hierarchy_release(store);
     }
 }
 
 static void lists_by_consolidated_metadata(void **state) {
     (void)state;
-    zb_store *store = mixed();
-    store->hints.can_list = false;
+    zb_hierarchy *store = mixed();
+    zb_hierarchy_store(store)->hints.can_list = false;
     store_set(store, ".zmetadata",
               "{\"zarr_consolidated_format\":1,\"metadata\":{\".zgroup\":{},\".zattrs\":{},"
               "\"a/.zarray\":{},\"a/.zattrs\":{},\"deep/er/b/.zarray\":{},\"gone/.zgroup\":{},"
               "\"three/.zgroup\":{},\"three/.zarray\":{}}}");
     assert_string_equal(children_of(store, ""), "a three");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void refuses_changes(void **state) {
     (void)state;
     static const char way_out[] = "`zarrbridge copy`";
-    zb_store *store = mixed();
+    zb_hierarchy *store = mixed();
     char *before = store_dump(store);
     zb_node *array, *group, *out;
     zb_writer *writer;
@@ -200,13 +201,13 @@ static void refuses_changes(void **state) {
     free(after);
     zb_node_release(array);
     zb_node_release(group);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* Each document has the limit document_bytes, and all of a node together. */
 static void bounds_documents(void **state) {
     (void)state;
-    zb_store *store = mixed();
+    zb_hierarchy *store = mixed();
     zb_node *node;
     zb_error err;
     size_t limit = (size_t)zb_limits_get()->document_bytes;
@@ -224,7 +225,7 @@ static void bounds_documents(void **state) {
     store_set(store, "a/.zattrs", text);
     ASSERT_FAILS(zb_node_open(store, "a", &node, &err), ZB_ELIMIT, err, "limit document_bytes");
     free(text);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static int count_finding(void *context, const zb_finding *finding) {
@@ -235,7 +236,7 @@ static int count_finding(void *context, const zb_finding *finding) {
 
 static void verifies_chunks(void **state) {
     (void)state;
-    zb_store *store = store_new();
+    zb_hierarchy *store = store_new();
     zb_verify_summary sum;
     zb_error err;
     size_t findings = 0;
@@ -243,8 +244,9 @@ static void verifies_chunks(void **state) {
     store_set(store, ".zmetadata", "{}");
     store_set(store, "a/.zarray", ZARRAY(""));
     store_set(store, "a/.zattrs", "{}");
-    assert_int_equal(zb_store_mem_set(store, "a/1", "\1\0\2\0", 4, &err), ZB_OK);
-    ASSERT_OK(zb_store_verify(store, count_finding, &findings, &sum, &err), err);
+    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(store), "a/1", "\1\0\2\0", 4, &err),
+                     ZB_OK);
+    ASSERT_OK(zb_hierarchy_verify(store, count_finding, &findings, &sum, &err), err);
     assert_int_equal(findings, 0);
     assert_int_equal(sum.nodes, 2);
     assert_int_equal(sum.objects, 1);
@@ -252,9 +254,9 @@ static void verifies_chunks(void **state) {
     store_set(store, "a/2", "1234");         /* beyond the edge */
     store_set(store, "a/b/.zgroup", ZGROUP); /* below an array */
     store_set(store, "other/.zarray", "{");  /* no document */
-    ASSERT_OK(zb_store_verify(store, count_finding, &findings, &sum, &err), err);
+    ASSERT_OK(zb_hierarchy_verify(store, count_finding, &findings, &sum, &err), err);
     assert_int_equal(findings, 4);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 int main(void) {

@@ -10,10 +10,11 @@
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
+#include "support/wrap.h"
 
 enum { SIDE = 8, LADDER = 40, MOST_LINKS = 200 };
 
-static zb_node *create(zb_store *store, const char *path) {
+static zb_node *create(zb_hierarchy *store, const char *path) {
     zb_array_spec spec = {.ndim = 2,
                           .shape = (uint64_t[]){SIDE, SIDE},
                           .inner_shape = (uint64_t[]){2, 2},
@@ -40,15 +41,15 @@ static int ignore(void *context, const zb_finding *finding) {
     return 0;
 }
 
-static enum zb_code verify(zb_store *store, zb_error *err) {
-    return zb_store_verify(store, ignore, NULL, NULL, err);
+static enum zb_code verify(zb_hierarchy *store, zb_error *err) {
+    return zb_hierarchy_verify(store, ignore, NULL, NULL, err);
 }
 
-static enum zb_code repair(zb_store *store, zb_error *err) {
-    return zb_store_repair(store, ignore, NULL, err);
+static enum zb_code repair(zb_hierarchy *store, zb_error *err) {
+    return zb_hierarchy_repair(store, ignore, NULL, err);
 }
 
-static enum zb_code list_children(zb_store *store, zb_error *err) {
+static enum zb_code list_children(zb_hierarchy *store, zb_error *err) {
     zb_node *node;
     zb_children children;
     enum zb_code code = zb_node_open(store, "g", &node, err);
@@ -61,7 +62,7 @@ static enum zb_code list_children(zb_store *store, zb_error *err) {
     return code;
 }
 
-static enum zb_code shrink(zb_store *store, zb_error *err) {
+static enum zb_code shrink(zb_hierarchy *store, zb_error *err) {
     zb_node *node, *changed;
     enum zb_code code = zb_node_open(store, "g/a", &node, err);
     if (code)
@@ -73,21 +74,21 @@ static enum zb_code shrink(zb_store *store, zb_error *err) {
     return code;
 }
 
-static enum zb_code copy(zb_store *store, zb_error *err) {
+static enum zb_code copy(zb_hierarchy *store, zb_error *err) {
     return zb_node_copy(store, "g", store, "copy", err);
 }
 
-static enum zb_code delete(zb_store *store, zb_error *err) {
+static enum zb_code delete(zb_hierarchy *store, zb_error *err) {
     return zb_node_delete(store, "g", err);
 }
 
-static enum zb_code delete_root(zb_store *store, zb_error *err) {
+static enum zb_code delete_root(zb_hierarchy *store, zb_error *err) {
     return zb_node_delete(store, "", err);
 }
 
 static const struct {
     const char *name;
-    enum zb_code (*run)(zb_store *store, zb_error *err);
+    enum zb_code (*run)(zb_hierarchy *store, zb_error *err);
     bool may_end; /* on a ladder, with ZB_ELIMIT */
 } walks[] = {
     {"verify", verify, true},
@@ -106,7 +107,7 @@ enum { WALKS = sizeof walks / sizeof *walks };
 static void make_circles(const fixture *f) {
     static const char *const links[] = {"x",       "y",       "g/x",       "g/y",       "g/a/x",
                                         "g/a/c/x", "g/a/c/y", "g/a/c/0/x", "g/a/c/0/y", "g/up"};
-    zb_node_release(create(f->store, "g/a"));
+    zb_node_release(create(f->hierarchy, "g/a"));
     for (size_t i = 0; i < sizeof links / sizeof *links; i++)
         fixture_link(f, i == 9 ? ".." : ".", links[i]);
 }
@@ -114,7 +115,7 @@ static void make_circles(const fixture *f) {
 /* Among the groups and among the chunks. */
 static void make_ladders(const fixture *f) {
     static const char *const below[] = {"g", "g/a/c"};
-    zb_node_release(create(f->store, "g/a"));
+    zb_node_release(create(f->hierarchy, "g/a"));
     for (int i = 0; i < 2; i++) {
         for (int step = 0; step < LADDER; step++) {
             char key[64], target[32];
@@ -137,21 +138,21 @@ static uint64_t calls_of(const zb_store_counts *n) {
 static void walk_all(bool ladder, uint64_t most) {
     zb_error err;
     for (int i = 0; i < WALKS; i++) {
-        zb_store *count;
+        zb_hierarchy *count;
         void *state;
         fixture_set_up(&state);
         const fixture *f = state;
         (ladder ? make_ladders : make_circles)(f);
-        ASSERT_OK(zb_store_new_count(f->store, &count, &err), err);
+        ASSERT_OK(wrap(zb_store_new_count, f->hierarchy, &count, &err), err);
         enum zb_code code = walks[i].run(count, &err);
-        zb_store_counts counts = zb_store_count_take(count);
+        zb_store_counts counts = zb_store_count_take(zb_hierarchy_store(count));
         print_message("%s: %s after %d calls\n", walks[i].name, zb_code_name(code),
                       (int)calls_of(&counts));
         if (code != ZB_OK && !(ladder && walks[i].may_end && code == ZB_ELIMIT))
             fail_msg("%s: %s: %s", walks[i].name, zb_code_name(code), err.message);
         if (calls_of(&counts) > most)
             fail_msg("%s: %d calls", walks[i].name, (int)calls_of(&counts));
-        zb_store_release(count);
+        zb_hierarchy_release(count);
         fixture_tear_down(&state);
     }
 }
@@ -169,14 +170,14 @@ static void ladders_are_left_at_a_limit(void **state) {
 /* ---- The nodes that links lead to
    ------------------------------------------------------------------- */
 
-static bool opens(zb_store *store, const char *path) {
+static bool opens(zb_hierarchy *store, const char *path) {
     zb_node *node = NULL;
     bool found = zb_node_open(store, path, &node, NULL) == ZB_OK;
     zb_node_release(node);
     return found;
 }
 
-static void assert_holds_all(zb_store *store, const char *path) {
+static void assert_holds_all(zb_hierarchy *store, const char *path) {
     int32_t values[SIDE * SIDE] = {0};
     zb_node *node;
     zb_error err;
@@ -194,8 +195,8 @@ static void assert_holds_all(zb_store *store, const char *path) {
 static void links_go_alone(void **state) {
     const fixture *f = *state;
     zb_error err;
-    zb_node_release(create(f->store, "g/b"));
-    zb_node_release(create(f->store, "other/h/a"));
+    zb_node_release(create(f->hierarchy, "g/b"));
+    zb_node_release(create(f->hierarchy, "other/h/a"));
     fixture_link(f, "../other", "g/l");
     fixture_link(f, "other", "top");
     fixture_link(f, "other/h/a", "array");
@@ -203,18 +204,18 @@ static void links_go_alone(void **state) {
         static const char *const paths[] = {"g/l", "array", "g"};
         if (i == 2)
             fixture_link(f, "../other", "g/l");
-        assert_true(opens(f->store, paths[i]));
-        ASSERT_OK(zb_node_delete(f->store, paths[i], &err), err);
-        assert_false(opens(f->store, paths[i]));
-        assert_true(opens(f->store, "other") && opens(f->store, "other/h"));
-        assert_holds_all(f->store, "other/h/a");
+        assert_true(opens(f->hierarchy, paths[i]));
+        ASSERT_OK(zb_node_delete(f->hierarchy, paths[i], &err), err);
+        assert_false(opens(f->hierarchy, paths[i]));
+        assert_true(opens(f->hierarchy, "other") && opens(f->hierarchy, "other/h"));
+        assert_holds_all(f->hierarchy, "other/h/a");
     }
-    ASSERT_OK(zb_node_move(f->store, "top", "moved", &err), err);
-    assert_false(opens(f->store, "top"));
-    assert_holds_all(f->store, "moved/h/a");
-    assert_holds_all(f->store, "other/h/a");
+    ASSERT_OK(zb_node_move(f->hierarchy, "top", "moved", &err), err);
+    assert_false(opens(f->hierarchy, "top"));
+    assert_holds_all(f->hierarchy, "moved/h/a");
+    assert_holds_all(f->hierarchy, "other/h/a");
     fixture_link(f, "other/h", "top");
-    ASSERT_OK(zb_node_delete(f->store, "", &err), err);
+    ASSERT_OK(zb_node_delete(f->hierarchy, "", &err), err);
     assert_int_equal(fixture_files(f->root, NULL), 0);
 }
 

@@ -5,6 +5,7 @@
 #include "node/node.h"
 #include "support/stores.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 #define HEAD                                                                                       \
     "{\"zarr_format\":3,\"node_type\":\"array\",\"chunk_key_encoding\":{\"name\":\"default\"},"
@@ -17,11 +18,13 @@
 
 /* A store of an array and its only chunk; the versions of two such chunks are the same. */
 static zb_node *make(const char *document, const void *chunk, size_t size) {
-    zb_store *store = stores_new_mem();
-    assert_int_equal(zb_store_mem_set(store, "zarr.json", document, strlen(document), NULL), ZB_OK);
-    assert_int_equal(zb_store_mem_set(store, "c/0", chunk, size, NULL), ZB_OK);
+    zb_hierarchy *store = stores_new_mem();
+    assert_int_equal(
+        zb_store_mem_set(zb_hierarchy_store(store), "zarr.json", document, strlen(document), NULL),
+        ZB_OK);
+    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(store), "c/0", chunk, size, NULL), ZB_OK);
     zb_node *node = stores_open_node(store, "");
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     return node;
 }
 

@@ -33,7 +33,7 @@ static void check_place(const zb_node *node, const uint64_t *index, uint64_t byt
     if (place.key) {
         uint64_t start[ARRAYS_NDIM];
         size_t size;
-        char *object = stores_get(zb_node_store(node), place.key, &size), element[64];
+        char *object = stores_get(zb_node_hierarchy(node), place.key, &size), element[64];
         assert_true(place.offset <= size && place.bytes <= size - place.offset);
         for (uint32_t d = 0; d < zb_node_array(node)->ndim; d++)
             start[d] = zb_array_chunk_at(node, ZB_GRID_INNER, d, index[d]).start;
@@ -69,7 +69,7 @@ static void sizes_are_those_of_the_elements(void **state) {
     (void)state;
     check_random random = check_random_new();
     for (int round = 0; round < 150; round++) {
-        zb_store *mem = stores_new_mem();
+        zb_hierarchy *mem = stores_new_mem();
         arrays_spec spec = arrays_random_spec(&random);
         spec.codec = spec.around = ARRAYS_RAW;
         spec.big_endian = false;
@@ -85,7 +85,7 @@ static void sizes_are_those_of_the_elements(void **state) {
                 index[d] = 0;
         }
         zb_node_release(node);
-        zb_store_release(mem);
+        zb_hierarchy_release(mem);
         arrays_free(&a);
     }
 }
@@ -93,7 +93,7 @@ static void sizes_are_those_of_the_elements(void **state) {
 static void others_are_refused(void **state) {
     (void)state;
     check_random random = check_random_new();
-    zb_store *mem = stores_new_mem();
+    zb_hierarchy *mem = stores_new_mem();
     arrays_sample a = arrays_write(&arrays_wrapped, &random, mem, "a");
     zb_node *node = stores_open_node(mem, "a");
     uint64_t bytes;
@@ -103,7 +103,7 @@ static void others_are_refused(void **state) {
     ASSERT_FAILS(zb_array_chunk_stored(node, (const uint64_t[]){0, 1}, &bytes, &err),
                  ZB_EUNSUPPORTED, err, "codecs lie around its inner chunks");
     zb_node_release(node);
-    zb_store_release(mem);
+    zb_hierarchy_release(mem);
     arrays_free(&a);
 }
 

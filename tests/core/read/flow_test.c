@@ -11,30 +11,31 @@
 #include "support/stores.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 #define HOUR ((int64_t)3600 * 1000000000)
 
 typedef struct setup {
-    zb_store *mem, *store; /* store: answers later, around mem */
-    zb_node *node;         /* array "a" of store */
+    zb_hierarchy *mem, *store; /* store: answers later, around mem */
+    zb_node *node;             /* array "a" of store */
     arrays_sample sample;
     check_random random;
 } setup;
 
 static setup begin(const arrays_spec *spec, later_options options) {
     setup s = {.random = {.state = 7}, .mem = stores_new_mem()};
-    s.store = later_new(s.mem, options);
+    s.store = later_over(s.mem, options);
     s.sample = arrays_write(spec, &s.random, s.mem, "a");
     s.node = stores_open_node(s.store, "a");
     zb_cache_clear();
-    later_take(s.store);
+    later_take(zb_hierarchy_store(s.store));
     return s;
 }
 
 static void end(setup *s) {
     zb_node_release(s->node);
-    zb_store_release(s->store);
-    zb_store_release(s->mem);
+    zb_hierarchy_release(s->store);
+    zb_hierarchy_release(s->mem);
     arrays_free(&s->sample);
 }
 
@@ -61,7 +62,7 @@ static later_counts read_box(const setup *s, uint64_t y, uint64_t x, uint64_t ro
                              uint64_t columns) {
     zb_error err;
     ASSERT_OK(try_box(s, y, x, rows, columns, &err), err);
-    later_counts counts = later_take(s->store);
+    later_counts counts = later_take(zb_hierarchy_store(s->store));
     assert_int_equal(counts.calls, 0); /* the caller waited for no call */
     return counts;
 }
@@ -127,10 +128,10 @@ static void a_shard_is_one_request_when_half_of_it_is_wanted(void **state) {
 static void a_small_shard_is_one_request(void **state) {
     (void)state;
     setup s = begin(&sharded, fresh);
-    s.store->hints.small = 512 * 512 * 2 - 1;
+    zb_hierarchy_store(s.store)->hints.small = 512 * 512 * 2 - 1;
     assert_int_equal(read_box(&s, 70, 70, 2, 2).requests, 2);
     zb_cache_clear();
-    s.store->hints.small = 512 * 512 * 2;
+    zb_hierarchy_store(s.store)->hints.small = 512 * 512 * 2;
     assert_int_equal(read_box(&s, 70, 70, 2, 2).requests, 1);
     assert_int_equal(read_box(&s, 300, 300, 2, 2).requests, 1); /* its index is known by now */
     end(&s);
@@ -171,7 +172,9 @@ static void missing_chunks_are_asked_for_once(void **state) {
             setup s = begin(specs[i], (later_options){.fresh = is_fresh * HOUR});
             size_t size;
             char *text = stores_get(s.mem, "a/zarr.json", &size);
-            ASSERT_OK(zb_store_mem_set(s.mem, "empty/zarr.json", text, size, &err), err);
+            ASSERT_OK(
+                zb_store_mem_set(zb_hierarchy_store(s.mem), "empty/zarr.json", text, size, &err),
+                err);
             free(text);
             zb_node *empty = stores_open_node(s.store, "empty");
             int16_t value = 0;
@@ -179,11 +182,12 @@ static void missing_chunks_are_asked_for_once(void **state) {
                             .start = (uint64_t[]){9, 9},
                             .count = (uint64_t[]){1, 1},
                             .view = {.data = &value, .dtype = s.sample.dtype}};
-            later_take(s.store);
+            later_take(zb_hierarchy_store(s.store));
             for (int round = 0; round < 3; round++) {
                 ASSERT_OK(zb_array_read(&read, 1, &err), err);
                 assert_int_equal(value, 7);
-                assert_int_equal(later_take(s.store).requests, round == 0 || !is_fresh);
+                assert_int_equal(later_take(zb_hierarchy_store(s.store)).requests,
+                                 round == 0 || !is_fresh);
             }
             zb_node_release(empty);
             end(&s);
@@ -272,7 +276,7 @@ static void runs_apart_are_joined(void **state) {
                    .count = (uint64_t[]){1, 1},
                    .view = {.data = &value, .dtype = s.sample.dtype}};
     ASSERT_OK(zb_array_read(&one, 1, &err), err); /* the index */
-    later_take(s.store);
+    later_take(zb_hierarchy_store(s.store));
     c = read_box(&s, 0, 0, 1024, 896); /* 7 of 8 in each of 128 rows: an eighth is not wanted */
     assert_true(c.requests <= 3);      /* 2 MiB, in parts */
     assert_true(c.bytes <= (uint64_t)1024 * 1024 * 2);
@@ -329,7 +333,7 @@ static void a_caller_hears_of_its_read(void **state) {
         zb_cache_clear();
         ASSERT_FAILS(read_with(&s, &l, &err), ZB_ECANCELLED, err, "cancelled");
         assert_true(l.told >= 0.2 && l.told < 1);
-        later_take(s.store);
+        later_take(zb_hierarchy_store(s.store));
         read_box(&s, 0, 0, 1, 1);
         end(&s);
     }
@@ -341,13 +345,13 @@ static void a_read_that_hangs_is_cancelled(void **state) {
     zb_error err;
     setup s = begin(&sharded, (later_options){.in_flight = 16});
     zb_node_release(s.node);
-    zb_store_release(s.store);
-    s.store = later_new(s.mem, (later_options){.in_flight = 16, .microseconds = 300000000});
+    zb_hierarchy_release(s.store);
+    s.store = later_over(s.mem, (later_options){.in_flight = 16, .microseconds = 300000000});
     s.node = stores_open_node(s.store, "a"); /* by a call that waits, as all of this store */
     listener l = {.stop = 0};
     ASSERT_FAILS(read_with(&s, &l, &err), ZB_ECANCELLED, err, "cancelled");
     assert_int_equal(l.calls, 1);
-    assert_int_equal(later_take(s.store).bytes, 0); /* no answer has come */
+    assert_int_equal(later_take(zb_hierarchy_store(s.store)).bytes, 0); /* no answer has come */
     end(&s);
 }
 
@@ -372,7 +376,7 @@ static void own_changes_are_seen_at_once(void **state) {
     setup s = begin(&plain, fresh);
     read_box(&s, 0, 0, 2, 2);
     assert_int_equal(read_box(&s, 0, 0, 1, 1).requests, 0);
-    ASSERT_OK(zb_store_put(s.store, "a/x", NULL, 0, ZB_SYNC_NONE, &err), err);
+    ASSERT_OK(zb_store_put(zb_hierarchy_store(s.store), "a/x", NULL, 0, ZB_SYNC_NONE, &err), err);
     assert_int_equal(read_box(&s, 0, 0, 1, 1).requests, 1);
     end(&s);
 }
@@ -425,12 +429,12 @@ static void versions_do_not_mix(void **state) {
         change_all(&c);
         for (uint64_t nth = 1; nth < 12; nth++) {
             for (uint64_t extent = 40; extent <= 256; extent += 108) {
-                later_hook(s.store, nth, 0, change_all, &c);
+                later_hook(zb_hierarchy_store(s.store), nth, 0, change_all, &c);
                 ASSERT_OK(read_counters(&s, extent, &value, &err), err);
                 assert_true(value <= c.value);
             }
         }
-        later_hook(s.store, 0, 0, NULL, NULL);
+        later_hook(zb_hierarchy_store(s.store), 0, 0, NULL, NULL);
         end(&s);
     }
 }
@@ -458,11 +462,11 @@ static void an_object_that_never_stays_is_an_error(void **state) {
     setup s = begin(&counters, (later_options){.fresh = HOUR});
     changer c = {.s = &s};
     change_all(&c);
-    later_hook(s.store, 2, 1, change_all, &c);
+    later_hook(zb_hierarchy_store(s.store), 2, 1, change_all, &c);
     ASSERT_FAILS(read_counters(&s, 40, &value, &err), ZB_ECONFLICT, err,
                  "store mem, array /a, shard c/0/0: the object is replaced each time");
-    assert_true(later_take(s.store).requests <= 64);
-    later_hook(s.store, 0, 0, NULL, NULL);
+    assert_true(later_take(zb_hierarchy_store(s.store)).requests <= 64);
+    later_hook(zb_hierarchy_store(s.store), 0, 0, NULL, NULL);
     ASSERT_OK(read_counters(&s, 40, &value, &err), err);
     assert_int_equal(value, c.value);
     end(&s);
@@ -471,7 +475,7 @@ static void an_object_that_never_stays_is_an_error(void **state) {
 static void erase_shard(void *context) {
     setup *s = context;
     zb_error err;
-    ASSERT_OK(zb_store_erase(s->mem, "a/c/0/0", &err), err);
+    ASSERT_OK(zb_store_erase(zb_hierarchy_store(s->mem), "a/c/0/0", &err), err);
 }
 
 static void an_object_may_go(void **state) {
@@ -484,7 +488,7 @@ static void an_object_may_go(void **state) {
         change_all(&c);
         if (!at_data) /* the index is cached, and the next answer is that there is nothing */
             ASSERT_OK(read_counters(&s, 40, &value, &err), err);
-        later_hook(s.store, at_data ? 2 : 1, 0, erase_shard, &s);
+        later_hook(zb_hierarchy_store(s.store), at_data ? 2 : 1, 0, erase_shard, &s);
         ASSERT_OK(read_counters(&s, 40, &value, &err), err);
         assert_memory_equal(&value, zb_node_array(s.node)->fill_value, sizeof value);
         end(&s);
@@ -507,9 +511,9 @@ static void every_failing_answer_is_an_error(void **state) {
         uint64_t n = 1;
         for (;; n++) {
             zb_cache_clear();
-            later_fail(s.store, n, ZB_EIO);
+            later_fail(zb_hierarchy_store(s.store), n, ZB_EIO);
             enum zb_code code = try_box(&s, 3, 2, rows, columns, &err);
-            later_fail(s.store, 0, ZB_OK);
+            later_fail(zb_hierarchy_store(s.store), 0, ZB_OK);
             if (code == ZB_OK)
                 break;
             assert_int_equal(code, ZB_EIO);
@@ -529,7 +533,7 @@ static void damage(setup *s, const char *key, size_t at) {
     size_t size;
     char *data = stores_get(s->mem, key, &size);
     data[size - 1 - at] ^= 1;
-    ASSERT_OK(zb_store_mem_set(s->mem, key, data, size, &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(s->mem), key, data, size, &err), err);
     free(data);
 }
 
@@ -577,14 +581,16 @@ static void sizes_are_checked(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (uint64_t extent = 1; extent <= 64; extent += 63) {
             setup s = begin(rows[i].spec, fresh);
-            ASSERT_OK(zb_store_mem_set(s.mem, "a/c/0/0", zeros, rows[i].size, &err), err);
+            ASSERT_OK(
+                zb_store_mem_set(zb_hierarchy_store(s.mem), "a/c/0/0", zeros, rows[i].size, &err),
+                err);
             ASSERT_FAILS(try_box(&s, 0, 0, extent, extent, &err), rows[i].code, err, rows[i].text);
             end(&s);
         }
     }
     setup s = begin(&plain, fresh); /* far above what 8 KiB can be encoded in */
     char *much = calloc(1, 1 << 20);
-    ASSERT_OK(zb_store_mem_set(s.mem, "a/c/0/0", much, 1 << 20, &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(s.mem), "a/c/0/0", much, 1 << 20, &err), err);
     free(much);
     ASSERT_FAILS(try_box(&s, 0, 0, 1, 1, &err), ZB_ELIMIT, err, "array /a, chunk c/0/0");
     end(&s);
@@ -600,7 +606,7 @@ static void a_shard_of_dead_bytes_is_read_by_its_index(void **state) {
     const size_t index = 64 * 16 + 4;
     memcpy(more, data, size - index);
     memcpy(more + size - index + dead, data + size - index, index);
-    ASSERT_OK(zb_store_mem_set(s.mem, "a/c/0/0", more, size + dead, &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(s.mem), "a/c/0/0", more, size + dead, &err), err);
     free(more);
     free(data);
     later_counts c = read_box(&s, 0, 0, 512, 512);
@@ -660,7 +666,7 @@ static void an_index_is_asked_for_once(void **state) {
             &sharded,
             (later_options){.fresh = HOUR, .microseconds = 20000, .is_unversioned = unversioned});
         window windows[6];
-        later_fail(s.store, fails, ZB_EIO);
+        later_fail(zb_hierarchy_store(s.store), fails, ZB_EIO);
         for (size_t n = 0; n < 6; n++) {
             windows[n] = (window){.s = &s, .x = 64 * n};
             assert_int_equal(pthread_create(&windows[n].thread, NULL, read_one, &windows[n]), 0);
@@ -671,7 +677,7 @@ static void an_index_is_asked_for_once(void **state) {
             failed += windows[n].code != ZB_OK;
         }
         assert_int_equal(failed, fails);
-        uint64_t requests = later_take(s.store).requests;
+        uint64_t requests = later_take(zb_hierarchy_store(s.store)).requests;
         if (!unversioned && !fails)
             assert_int_equal(requests, 1 + 6);
         else

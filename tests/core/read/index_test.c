@@ -4,6 +4,7 @@
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/wrappers.h"
+#include "support/wrap.h"
 
 enum { SIDE = 128, WINDOW = 64 };
 
@@ -28,17 +29,17 @@ static void read_by_rows(zb_node *node, const arrays_sample *a) {
 static void check_large_index(void *unused) {
     (void)unused;
     check_random random = {.state = 1};
-    zb_store *mem, *count;
+    zb_hierarchy *mem, *count;
     zb_node *node;
     zb_error err = {.code = ZB_OK};
     CHILD_CHECK(zb_limits_get()->index_cache_bytes < INDEX_BYTES, "the cache has room");
-    CHILD_CHECK(zb_store_new_mem("mem", &mem, &err) == ZB_OK, "%s", err.message);
-    CHILD_CHECK(zb_store_new_count(mem, &count, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_hierarchy_new_mem("mem", &mem, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(wrap(zb_store_new_count, mem, &count, &err) == ZB_OK, "%s", err.message);
     arrays_sample a = arrays_write(&spec, &random, mem, "");
     CHILD_CHECK(zb_node_open(count, "", &node, &err) == ZB_OK, "%s", err.message);
-    zb_store_count_take(count);
+    zb_store_count_take(zb_hierarchy_store(count));
     read_by_rows(node, &a);
-    zb_store_counts counts = zb_store_count_take(count);
+    zb_store_counts counts = zb_store_count_take(zb_hierarchy_store(count));
     /* The index once, twice at the most, and each inner chunk. */
     CHILD_CHECK(counts.bytes >= INDEX_BYTES, "%llu bytes", (unsigned long long)counts.bytes);
     CHILD_CHECK(counts.bytes < 3 * INDEX_BYTES, "%llu bytes", (unsigned long long)counts.bytes);
@@ -46,8 +47,8 @@ static void check_large_index(void *unused) {
                 (unsigned long long)counts.reads);
     zb_node_release(node);
     arrays_free(&a);
-    zb_store_release(count);
-    zb_store_release(mem);
+    zb_hierarchy_release(count);
+    zb_hierarchy_release(mem);
 }
 
 static void a_large_index_is_read_once(void **state) {

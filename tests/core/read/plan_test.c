@@ -8,22 +8,22 @@
 #include "support/clocks.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/sys/wrappers.h"
+#include "support/wrap.h"
 
 typedef struct setup {
-    zb_store *mem, *around; /* around: count or fault, on mem */
-    zb_node *node;          /* array "a" of around */
+    zb_hierarchy *mem, *around; /* around: count or fault, on mem */
+    zb_node *node;              /* array "a" of around */
     arrays_sample sample;
     check_random random;
 } setup;
 
-static setup begin(const arrays_spec *spec,
-                   enum zb_code (*wrap)(zb_store *, zb_store **, zb_error *)) {
+static setup begin(const arrays_spec *spec, wrap_fn fn) {
     setup s = {.random = {.state = 7}};
     zb_error err;
-    ASSERT_OK(zb_store_new_mem("mem", &s.mem, &err), err);
-    ASSERT_OK(wrap(s.mem, &s.around, &err), err);
+    ASSERT_OK(zb_hierarchy_new_mem("mem", &s.mem, &err), err);
+    ASSERT_OK(wrap(fn, s.mem, &s.around, &err), err);
     s.sample = arrays_write(spec, &s.random, s.mem, "a");
     ASSERT_OK(zb_node_open(s.around, "a", &s.node, &err), err);
     zb_cache_clear();
@@ -32,15 +32,15 @@ static setup begin(const arrays_spec *spec,
 
 static void end(setup *s) {
     zb_node_release(s->node);
-    zb_store_release(s->around);
-    zb_store_release(s->mem);
+    zb_hierarchy_release(s->around);
+    zb_hierarchy_release(s->mem);
     arrays_free(&s->sample);
 }
 
 static uint64_t object_size(const setup *s, const char *key) {
     zb_object_info info;
     zb_error err;
-    ASSERT_OK(zb_store_stat(s->mem, key, &info, &err), err);
+    ASSERT_OK(zb_store_stat(zb_hierarchy_store(s->mem), key, &info, &err), err);
     return info.size;
 }
 
@@ -83,7 +83,7 @@ static void boxes_of_one_call_share_chunks(void **state) {
     (void)state;
     for (int in_shards = 0; in_shards < 2; in_shards++) {
         setup s = begin(in_shards ? &sharded : &plain, zb_store_new_count);
-        zb_store_count_take(s.around);
+        zb_store_count_take(zb_hierarchy_store(s.around));
         int16_t values[6][4];
         const uint64_t starts[6][2] = {{0, 0}, {5, 5}, {12, 12}, {0, 12}, {5, 5}, {7, 9}};
         const uint64_t count[2] = {2, 2};
@@ -99,7 +99,7 @@ static void boxes_of_one_call_share_chunks(void **state) {
             assert_memory_equal(&values[i][2],
                                 arrays_at(&s.sample, (uint64_t[]){starts[i][0] + 1, starts[i][1]}),
                                 4);
-        zb_store_counts c = zb_store_count_take(s.around);
+        zb_store_counts c = zb_store_count_take(zb_hierarchy_store(s.around));
         assert_int_equal(c.opens, 1);
         assert_int_equal(c.reads, in_shards ? 2 : 1); /* with the index */
         end(&s);
@@ -130,9 +130,9 @@ static void boxes_that_interleave_read_uncompressed_chunks_once(void **state) {
                                     .count = all,
                                     .step = step,
                                     .view = {.data = values[band], .dtype = s.sample.dtype}};
-        zb_store_count_take(s.around);
+        zb_store_count_take(zb_hierarchy_store(s.around));
         ASSERT_OK(zb_array_read(reads, 3, &err), err);
-        zb_store_counts c = zb_store_count_take(s.around);
+        zb_store_counts c = zb_store_count_take(zb_hierarchy_store(s.around));
         assert_true(c.bytes >= 360000 && c.bytes <= 361000);
         for (size_t band = 0; band < 3; band++)
             for (uint64_t y = 0; y < 300; y++)
@@ -149,7 +149,7 @@ static void boxes_that_interleave_read_uncompressed_chunks_once(void **state) {
             for (uint64_t y = 0; y < 100; y++)
                 assert_memory_equal(values[part][0] + y * 200,
                                     arrays_at(&s.sample, (uint64_t[]){part * 90 + y, 0}), 400);
-        assert_true(zb_store_count_take(s.around).bytes < 100000);
+        assert_true(zb_store_count_take(zb_hierarchy_store(s.around)).bytes < 100000);
         end(&s);
     }
 }
@@ -164,7 +164,7 @@ static void points_of_one_chunk_come_together(void **state) {
         coords[2 * i] = check_random_in(&s.random, 0, 15) + (i % 2 ? 48 : 0);
         coords[2 * i + 1] = check_random_in(&s.random, 0, 15);
     }
-    zb_store_count_take(s.around);
+    zb_store_count_take(zb_hierarchy_store(s.around));
     const zb_points points = {.node = s.node,
                               .coords = coords,
                               .count = 200,
@@ -172,7 +172,7 @@ static void points_of_one_chunk_come_together(void **state) {
     ASSERT_OK(zb_array_read_points(&points, &err), err);
     for (size_t i = 0; i < 200; i++)
         assert_memory_equal(&values[i], arrays_at(&s.sample, coords + 2 * i), 2);
-    zb_store_counts c = zb_store_count_take(s.around);
+    zb_store_counts c = zb_store_count_take(zb_hierarchy_store(s.around));
     assert_int_equal(c.opens, 1);
     assert_true(c.reads <= 3);
     end(&s);
@@ -187,23 +187,24 @@ static void rows_of_a_chunk_decode_it_twice_at_most(void **state) {
         arrays_spec spec = i < 4 ? plain : sharded;
         spec.codec = codecs[i % 4];
         setup s = begin(&spec, zb_store_new_count);
-        zb_store_count_take(s.around);
+        zb_store_count_take(zb_hierarchy_store(s.around));
         uint64_t rows = i < 4 ? 64 : 16;
         for (uint64_t y = 0; y < rows; y++)
             read_box(&s, y, 0, 1, rows);
-        zb_store_counts c = zb_store_count_take(s.around);
+        zb_store_counts c = zb_store_count_take(zb_hierarchy_store(s.around));
         /* Each read looks whether the object is still the same. It opens it where nothing is
            kept. */
-        assert_int_equal(c.opens + c.stats, rows + (s.around->hints.is_watched ? rows : 0));
+        assert_int_equal(c.opens + c.stats,
+                         rows + (zb_hierarchy_store(s.around)->hints.is_watched ? rows : 0));
         assert_true(c.opens <= (i < 4 ? 1 : rows));
         assert_true(c.reads <= 2 + (i >= 4));
         for (uint64_t y = rows; y-- > 0;)
             read_box(&s, y, 1, 1, rows - 2);
-        c = zb_store_count_take(s.around);
+        c = zb_store_count_take(zb_hierarchy_store(s.around));
         assert_int_equal(c.reads, 0);
         zb_cache_clear();
         read_box(&s, 0, 0, 1, 16);
-        assert_true(zb_store_count_take(s.around).reads > 0);
+        assert_true(zb_store_count_take(zb_hierarchy_store(s.around)).reads > 0);
         end(&s);
     }
 }
@@ -213,19 +214,19 @@ static void indexes_are_read_once(void **state) {
     arrays_spec spec = sharded;
     spec.codec = ARRAYS_RAW;
     setup s = begin(&spec, zb_store_new_count);
-    zb_store_count_take(s.around);
+    zb_store_count_take(zb_hierarchy_store(s.around));
     read_box(&s, 0, 0, 1, 1);
-    zb_store_counts c = zb_store_count_take(s.around);
+    zb_store_counts c = zb_store_count_take(zb_hierarchy_store(s.around));
     assert_int_equal(c.reads, 2);
     assert_int_equal(c.bytes, INDEX_BYTES + 2);
     for (uint64_t i = 1; i < 64; i++) {
         read_box(&s, i, 63 - i, 1, 1);
-        c = zb_store_count_take(s.around);
+        c = zb_store_count_take(zb_hierarchy_store(s.around));
         assert_int_equal(c.reads, 1);
         assert_int_equal(c.bytes, 2);
     }
     read_box(&s, 64, 0, 1, 1); /* the next shard has its own */
-    assert_int_equal(zb_store_count_take(s.around).reads, 2);
+    assert_int_equal(zb_store_count_take(zb_hierarchy_store(s.around)).reads, 2);
     end(&s);
 }
 
@@ -235,23 +236,24 @@ static void small_windows_read_few_bytes(void **state) {
     (void)state;
     setup s = begin(&sharded, zb_store_new_count);
     uint64_t whole = object_size(&s, "a/c/0/0");
-    zb_store_count_take(s.around);
+    zb_store_count_take(zb_hierarchy_store(s.around));
     read_box(&s, 20, 20, 8, 8); /* inside one of 16 inner chunks */
-    zb_store_counts c = zb_store_count_take(s.around);
+    zb_store_counts c = zb_store_count_take(zb_hierarchy_store(s.around));
     assert_true(c.bytes - INDEX_BYTES < whole / 8);
     end(&s);
 
     arrays_spec raw = {.ndim = 2, .shape = {600, 500}, .chunk = {{600, 500}}, .type = "int16"};
     s = begin(&raw, zb_store_new_count); /* 600 000 bytes in one chunk */
-    zb_store_count_take(s.around);
+    zb_store_count_take(zb_hierarchy_store(s.around));
     read_box(&s, 17, 99, 1, 1);
-    assert_int_equal(zb_store_count_take(s.around).bytes, 2);
+    assert_int_equal(zb_store_count_take(zb_hierarchy_store(s.around)).bytes, 2);
     read_box(&s, 17, 0, 3, 500);
-    c = zb_store_count_take(s.around);
+    c = zb_store_count_take(zb_hierarchy_store(s.around));
     assert_int_equal(c.bytes, 3000);
     assert_int_equal(c.reads, 1);
     read_box(&s, 10, 100, 5, 50);
-    assert_int_equal(zb_store_count_take(s.around).bytes, 500); /* rows apart: one by one */
+    assert_int_equal(zb_store_count_take(zb_hierarchy_store(s.around)).bytes,
+                     500); /* rows apart: one by one */
     end(&s);
 }
 
@@ -261,19 +263,21 @@ static void missing_chunks_cost_one_open(void **state) {
     setup s = begin(&sharded, zb_store_new_count);
     char *text;
     size_t size;
-    ASSERT_OK(zb_store_get(s.mem, "a/zarr.json", 10000, "document_bytes", &text, &size, NULL, &err),
+    ASSERT_OK(zb_store_get(zb_hierarchy_store(s.mem), "a/zarr.json", 10000, "document_bytes", &text,
+                           &size, NULL, &err),
               err);
-    ASSERT_OK(zb_store_mem_set(s.mem, "empty/zarr.json", text, size, &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(s.mem), "empty/zarr.json", text, size, &err),
+              err);
     free(text);
     zb_node *empty;
     ASSERT_OK(zb_node_open(s.around, "empty", &empty, &err), err);
-    zb_store_count_take(s.around);
+    zb_store_count_take(zb_hierarchy_store(s.around));
     static int16_t values[128 * 128];
     zb_read read = {.node = empty, .view = {.data = values, .dtype = s.sample.dtype}};
     ASSERT_OK(zb_array_read(&read, 1, &err), err);
     for (size_t i = 0; i < 128 * 128; i++)
         assert_int_equal(values[i], 7); /* the fill value */
-    zb_store_counts c = zb_store_count_take(s.around);
+    zb_store_counts c = zb_store_count_take(zb_hierarchy_store(s.around));
     assert_int_equal(c.opens, 4);
     assert_int_equal(c.reads + c.lists, 0);
     assert_int_equal(c.stats, 1); /* of the document: the array has not been deleted meanwhile */
@@ -288,9 +292,9 @@ static void neighbours_share_requests(void **state) {
     arrays_spec spec = sharded;
     spec.chunk[0][0] = spec.chunk[0][1] = 128;
     setup s = begin(&spec, zb_store_new_count);
-    zb_store_count_take(s.around);
+    zb_store_count_take(zb_hierarchy_store(s.around));
     read_box(&s, 0, 0, 128, 128); /* 64 inner chunks */
-    zb_store_counts c = zb_store_count_take(s.around);
+    zb_store_counts c = zb_store_count_take(zb_hierarchy_store(s.around));
     assert_int_equal(c.opens, 1);
     assert_true(c.reads <= 1 + 16);
     assert_int_equal(c.bytes, object_size(&s, "a/c/0/0"));
@@ -305,10 +309,10 @@ static void requests_to_distant_stores_are_few(void **state) {
     spec.chunk[0][0] = spec.chunk[0][1] = 128;
     spec.codec = ARRAYS_CRC32C;
     setup s = begin(&spec, zb_store_new_count);
-    s.around->hints.is_local = false;
-    zb_store_count_take(s.around);
+    zb_hierarchy_store(s.around)->hints.is_local = false;
+    zb_store_count_take(zb_hierarchy_store(s.around));
     read_box(&s, 0, 0, 128, 128); /* 64 inner chunks, side by side */
-    assert_int_equal(zb_store_count_take(s.around).reads, 2);
+    assert_int_equal(zb_store_count_take(zb_hierarchy_store(s.around)).reads, 2);
     end(&s);
 }
 
@@ -342,16 +346,17 @@ static void files_rewritten_in_place_are_seen_at_once(void **state) {
     setup s = begin(&plain, zb_store_new_count);
     char *root = check_new_directory(), *text;
     size_t size;
-    ASSERT_OK(zb_store_get(s.mem, "a/zarr.json", 10000, "document_bytes", &text, &size, NULL, &err),
+    ASSERT_OK(zb_store_get(zb_hierarchy_store(s.mem), "a/zarr.json", 10000, "document_bytes", &text,
+                           &size, NULL, &err),
               err);
     char *raw = strstr(text, ",{\"name\":\"zstd\"");
     assert_non_null(raw);
     strcpy(raw, ",{\"name\":\"crc32c\"}]}"); /* cacheable, and of one size */
     check_write_file(root, "a/zarr.json", text, strlen(text));
     free(text);
-    zb_store *fs;
+    zb_hierarchy *fs;
     zb_node *node;
-    ASSERT_OK(zb_store_open_fs(root, &fs, &err), err);
+    ASSERT_OK(zb_hierarchy_open(root, &fs, &err), err);
     ASSERT_OK(zb_node_open(fs, "a", &node, &err), err);
     arrays_spec spec = plain;
     spec.codec = ARRAYS_CRC32C;
@@ -359,7 +364,8 @@ static void files_rewritten_in_place_are_seen_at_once(void **state) {
         arrays_free(&s.sample);
         s.random.state += 1;
         s.sample = arrays_write(&spec, &s.random, s.mem, "a");
-        ASSERT_OK(zb_store_get(s.mem, "a/c/0/0", 10000, "chunk_bytes", &text, &size, NULL, &err),
+        ASSERT_OK(zb_store_get(zb_hierarchy_store(s.mem), "a/c/0/0", 10000, "chunk_bytes", &text,
+                               &size, NULL, &err),
                   err);
         check_write_file(root, "a/c/0/0", text, size);
         free(text);
@@ -372,7 +378,7 @@ static void files_rewritten_in_place_are_seen_at_once(void **state) {
         clocks_reset();
     }
     zb_node_release(node);
-    zb_store_release(fs);
+    zb_hierarchy_release(fs);
     check_remove_directory(root);
     end(&s);
 }
@@ -393,9 +399,9 @@ static void every_failing_call_is_an_error(void **state) {
         uint64_t n = 1;
         for (;; n++) {
             zb_cache_clear();
-            zb_store_fault_set(s.around, n);
+            zb_store_fault_set(zb_hierarchy_store(s.around), n);
             enum zb_code code = try_box(&s, start, count, &err);
-            zb_store_fault_set(s.around, 0);
+            zb_store_fault_set(zb_hierarchy_store(s.around), 0);
             if (code == ZB_OK)
                 break;
             assert_int_equal(code, ZB_EIO);
@@ -407,10 +413,10 @@ static void every_failing_call_is_an_error(void **state) {
             ASSERT_OK(try_box(&s, start, count, &err), err); /* with the chunks cached by now */
         }
         assert_true(n > (specs[i].depth ? 8 : 2)); /* it failed as often as there were calls */
-        zb_store_fault_set(s.around, 1);
+        zb_store_fault_set(zb_hierarchy_store(s.around), 1);
         zb_node *node = NULL;
         ASSERT_FAILS(zb_node_open(s.around, "a", &node, &err), ZB_EIO, err, "injected fault");
-        zb_store_fault_set(s.around, 2);
+        zb_store_fault_set(zb_hierarchy_store(s.around), 2);
         ASSERT_FAILS(zb_node_open(s.around, "a", &node, &err), ZB_EIO, err, "injected fault");
         assert_null(node);
         end(&s);
@@ -422,10 +428,12 @@ static void damage(setup *s, const char *key, size_t at) {
     char *data;
     size_t size;
     zb_error err;
-    ASSERT_OK(zb_store_get(s->mem, key, 1 << 20, "chunk_bytes", &data, &size, NULL, &err), err);
+    ASSERT_OK(zb_store_get(zb_hierarchy_store(s->mem), key, 1 << 20, "chunk_bytes", &data, &size,
+                           NULL, &err),
+              err);
     assert_true(at < size);
     data[size - 1 - at] ^= 1;
-    ASSERT_OK(zb_store_mem_set(s->mem, key, data, size, &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(s->mem), key, data, size, &err), err);
     free(data);
 }
 

@@ -10,6 +10,7 @@
 #include "support/later.h"
 #include "support/stores.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 /* A request with its own destination, twice as large as needed, where nothing else may be
    touched. */
@@ -27,17 +28,17 @@ typedef struct request {
 /* The stores of the tests that run now: around the one in memory, or that one itself. */
 static bool answers_later;
 
-static zb_store *around(zb_store *mem) {
+static zb_hierarchy *around(zb_hierarchy *mem) {
     static unsigned number; /* the options differ from store to store */
     if (!answers_later)
-        return zb_store_retain(mem);
+        return zb_hierarchy_retain(mem);
     const unsigned n = number++;
-    return later_new(mem, (later_options){.shuffles = n % 2,
-                                          .is_unversioned = n % 5 == 4,
-                                          .in_flight = n % 3 ? 16 : 2,
-                                          .part = n % 4 ? 1 << 20 : 512,
-                                          .window = n % 7 ? 0 : 8192,
-                                          .fresh = n % 3 ? 0 : 3600000000000});
+    return later_over(mem, (later_options){.shuffles = n % 2,
+                                           .is_unversioned = n % 5 == 4,
+                                           .in_flight = n % 3 ? 16 : 2,
+                                           .part = n % 4 ? 1 << 20 : 512,
+                                           .window = n % 7 ? 0 : 8192,
+                                           .fresh = n % 3 ? 0 : 3600000000000});
 }
 
 static const zb_dtype targets[] = {
@@ -198,18 +199,18 @@ static void random_arrays(void **state) {
     check_random random = check_random_new();
     const int count = (int[]){200, 400, 40000}[check_test_length()];
     for (int round = 0; round < count; round++) {
-        zb_store *mem = stores_new_mem();
+        zb_hierarchy *mem = stores_new_mem();
         arrays_spec spec = arrays_random_spec(&random);
         arrays_sample a = arrays_write(&spec, &random, mem, "group/a");
-        zb_store *store = around(mem);
+        zb_hierarchy *store = around(mem);
         zb_node *node = stores_open_node(store, "group/a");
         for (int n = 0; n < 12; n++)
             read_boxes(&a, node, &random);
         read_points(&a, node, &random);
         zb_node_release(node);
         arrays_free(&a);
-        zb_store_release(store);
-        zb_store_release(mem);
+        zb_hierarchy_release(store);
+        zb_hierarchy_release(mem);
     }
 }
 
@@ -220,7 +221,7 @@ static void several_arrays_at_once(void **state) {
     for (int round = 0; round < 30; round++) {
         enum { ARRAYS = 5 };
         static const char *const paths[ARRAYS] = {"a", "b", "c/d", "c/e", "f"};
-        zb_store *mem = stores_new_mem(), *store = around(mem);
+        zb_hierarchy *mem = stores_new_mem(), *store = around(mem);
         arrays_sample samples[ARRAYS];
         zb_node *nodes[ARRAYS];
         request requests[3 * ARRAYS];
@@ -245,8 +246,8 @@ static void several_arrays_at_once(void **state) {
             zb_node_release(nodes[i]);
             arrays_free(&samples[i]);
         }
-        zb_store_release(store);
-        zb_store_release(mem);
+        zb_hierarchy_release(store);
+        zb_hierarchy_release(mem);
     }
 }
 
@@ -263,7 +264,7 @@ static void defaults_read_all(void **state) {
     (void)state;
     check_random random = check_random_new();
     zb_error err;
-    zb_store *mem = stores_new_mem(), *store = around(mem);
+    zb_hierarchy *mem = stores_new_mem(), *store = around(mem);
     arrays_sample a = arrays_write(&small, &random, mem, "");
     zb_node *node = stores_open_node(store, "");
     int16_t values[70];
@@ -279,15 +280,15 @@ static void defaults_read_all(void **state) {
     ASSERT_OK(zb_array_read_points(&(zb_points){.node = node, .view.dtype = a.dtype}, &err), err);
     zb_node_release(node);
     arrays_free(&a);
-    zb_store_release(store);
-    zb_store_release(mem);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(mem);
 }
 
 static void bad_arguments_are_refused(void **state) {
     (void)state;
     check_random random = check_random_new();
     zb_error err;
-    zb_store *mem = stores_new_mem(), *store = around(mem);
+    zb_hierarchy *mem = stores_new_mem(), *store = around(mem);
     arrays_sample a = arrays_write(&small, &random, mem, "x");
     zb_node *node = stores_open_node(store, "x");
     static const struct {
@@ -329,28 +330,30 @@ static void bad_arguments_are_refused(void **state) {
     zb_node_release(node);
     arrays_free(&a);
     const char group[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
-    ASSERT_OK(zb_store_mem_set(mem, "zarr.json", group, sizeof group - 1, &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(mem), "zarr.json", group, sizeof group - 1, &err),
+              err);
     node = stores_open_node(store, "");
     read.node = node;
     ASSERT_FAILS(zb_array_read(&read, 1, &err), ZB_EINVAL, err, "group");
     points.node = node;
     ASSERT_FAILS(zb_array_read_points(&points, &err), ZB_EINVAL, err, "group");
     zb_node_release(node);
-    zb_store_release(store);
-    zb_store_release(mem);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(mem);
 }
 
 /* A shape of 2^60 elements in chunks that do not exist: a box of it reads at once. */
 static void huge_and_empty(void **state) {
     (void)state;
     zb_error err;
-    zb_store *mem = stores_new_mem(), *store = around(mem);
+    zb_hierarchy *mem = stores_new_mem(), *store = around(mem);
     const char text[] =
         "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[1073741824,1073741824],"
         "\"data_type\":\"uint8\",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":"
         "{\"chunk_shape\":[1,3]}},\"chunk_key_encoding\":{\"name\":\"default\"},"
         "\"fill_value\":9,\"codecs\":[{\"name\":\"bytes\"}]}";
-    ASSERT_OK(zb_store_mem_set(mem, "zarr.json", text, sizeof text - 1, &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(mem), "zarr.json", text, sizeof text - 1, &err),
+              err);
     zb_node *node = stores_open_node(store, "");
     unsigned char values[6] = {0};
     zb_read read = {.node = node,
@@ -361,8 +364,8 @@ static void huge_and_empty(void **state) {
     ASSERT_OK(zb_array_read(&read, 1, &err), err);
     assert_memory_equal(values, "\t\t\t\t\t\t", 6);
     zb_node_release(node);
-    zb_store_release(store);
-    zb_store_release(mem);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(mem);
 }
 
 enum { ROWS = 37, COLUMNS = 50, BANDS = 4 };
@@ -431,14 +434,14 @@ static void bands_of_pixels(void **state) {
                             .depth = in_shards,
                             .type = types[i / 3 % 4],
                             .codec = i / 24 ? ARRAYS_ZSTD : ARRAYS_RAW};
-        zb_store *mem = stores_new_mem(), *store = around(mem);
+        zb_hierarchy *mem = stores_new_mem(), *store = around(mem);
         arrays_sample a = arrays_write(&spec, &random, mem, "");
         zb_node *node = stores_open_node(store, "");
         for (int course = 0; course < 5; course++)
             check_bands(&a, node, bands, course);
         zb_node_release(node);
-        zb_store_release(store);
-        zb_store_release(mem);
+        zb_hierarchy_release(store);
+        zb_hierarchy_release(mem);
         arrays_free(&a);
     }
 }

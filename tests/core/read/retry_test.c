@@ -4,12 +4,12 @@
 #include "read/retry.h"
 #include "support/store.h"
 #include "support/stores.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 #define KEY "a/c/0/0"
 
 typedef struct damaged {
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *array;
     uint64_t index[2];
     zb__stored_chunk chunk;
@@ -22,7 +22,7 @@ static int begin(void **state) {
     d.array = store_array(d.store, "a");
     store_write_all(d.array, 3);
     d.chunk = (zb__stored_chunk){.node = d.array, .index = d.index};
-    ASSERT_OK(zb_store_stat(d.store, KEY, &d.chunk.info, &err), err);
+    ASSERT_OK(zb_store_stat(zb_hierarchy_store(d.store), KEY, &d.chunk.info, &err), err);
     *state = &d;
     return 0;
 }
@@ -30,7 +30,7 @@ static int begin(void **state) {
 static int end(void **state) {
     damaged *d = *state;
     zb_node_release(d->array);
-    zb_store_release(d->store);
+    zb_hierarchy_release(d->store);
     return 0;
 }
 

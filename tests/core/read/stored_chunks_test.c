@@ -4,8 +4,9 @@
 #include "support/arrays.h"
 #include "support/stores.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/sys/wrappers.h"
+#include "support/wrap.h"
 
 #include <string.h>
 
@@ -111,13 +112,13 @@ static void tells_what_is_stored(void **state) {
     (void)state;
     check_random random = check_random_new();
     for (int round = 0; round < 200; round++) {
-        zb_store *mem = stores_new_mem(), *blind;
+        zb_hierarchy *mem = stores_new_mem(), *blind;
         zb_error err;
         arrays_spec spec = arrays_random_spec(&random);
         spec.around = ARRAYS_RAW;
         arrays_sample a = arrays_write(&spec, &random, mem, "a");
-        ASSERT_OK(zb_store_new_count(mem, &blind, &err), err);
-        blind->hints.can_list = false; /* as over plain HTTP */
+        ASSERT_OK(wrap(zb_store_new_count, mem, &blind, &err), err);
+        zb_hierarchy_store(blind)->hints.can_list = false; /* as over plain HTTP */
         zb_node *node = stores_open_node(mem, "a"), *asked = stores_open_node(blind, "a");
         if (is_small(node)) {
             const seen inner = walk(node, ZB_GRID_INNER, 0), again = walk(asked, ZB_GRID_INNER, 0);
@@ -130,15 +131,15 @@ static void tells_what_is_stored(void **state) {
         }
         zb_node_release(node);
         zb_node_release(asked);
-        zb_store_release(blind);
-        zb_store_release(mem);
+        zb_hierarchy_release(blind);
+        zb_hierarchy_release(mem);
         arrays_free(&a);
     }
 }
 
-static void set(zb_store *mem, const char *key, const char *text) {
+static void set(zb_hierarchy *mem, const char *key, const char *text) {
     zb_error err;
-    ASSERT_OK(zb_store_mem_set(mem, key, text, strlen(text), &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(mem), key, text, strlen(text), &err), err);
 }
 
 #define HUGE_ARRAY                                                                                 \
@@ -152,52 +153,52 @@ static void content_decides_the_time(void **state) {
     (void)state;
     static const char *const keys[] = {"a/c/0/0", "a/c/7/999999", "a/c/500000/3",
                                        "a/c/999999/999999", "a/c/1000000/0"};
-    zb_store *mem = stores_new_mem(), *count;
+    zb_hierarchy *mem = stores_new_mem(), *count;
     zb_error err;
     set(mem, "a/zarr.json", HUGE_ARRAY);
     for (size_t i = 0; i < 5; i++)
         set(mem, keys[i], "1");
     set(mem, "a/c/3/x", "no chunk");
-    ASSERT_OK(zb_store_new_count(mem, &count, &err), err);
+    ASSERT_OK(wrap(zb_store_new_count, mem, &count, &err), err);
     zb_node *node = stores_open_node(count, "a");
-    (void)zb_store_count_take(count);
+    (void)zb_store_count_take(zb_hierarchy_store(count));
     const seen s = walk(node, ZB_GRID_CHUNKS, 0);
     assert_int_equal(s.count, 4);
-    zb_store_counts calls = zb_store_count_take(count);
+    zb_store_counts calls = zb_store_count_take(zb_hierarchy_store(count));
     assert_int_equal(calls.opens, 0);
     assert_true(calls.lists <= 8);
     assert_int_equal(bytes_of(&s, 7999999), 0); /* told by its name */
     const seen inner = walk(node, ZB_GRID_INNER, 0);
     assert_int_equal(inner.count, 4);
     assert_int_equal(bytes_of(&inner, 7999999), 1);
-    assert_int_equal(zb_store_count_take(count).opens, 4);
+    assert_int_equal(zb_store_count_take(zb_hierarchy_store(count)).opens, 4);
     assert_int_equal(walk(node, ZB_GRID_INNER, 2).count, 2);
     assert_int_equal(walk(node, ZB_GRID_CHUNKS, 1).count, 1);
     const uint64_t start[2] = {7, 999980}, row[2] = {1, 20}, most[2] = {999993, 20};
     seen box = {.node = node, .level = ZB_GRID_INNER};
-    (void)zb_store_count_take(count);
+    (void)zb_store_count_take(zb_hierarchy_store(count));
     ASSERT_OK(zb_array_stored_in(node, start, row, take, &box, &err), err);
     assert_int_equal(box.count, 1);
-    calls = zb_store_count_take(count);
+    calls = zb_store_count_take(zb_hierarchy_store(count));
     assert_int_equal(calls.opens, 20);
     assert_int_equal(calls.lists, 0);
     ASSERT_OK(zb_array_stored_in(node, start, most, take, &box, &err), err);
     assert_int_equal(box.count, 3); /* the first one again */
     ASSERT_FAILS(zb_array_stored_in(node, start, (const uint64_t[]){1, 21}, take, &box, &err),
                  ZB_EINVAL, err, "the box leaves dimension 1");
-    count->hints.can_list = false;
+    zb_hierarchy_store(count)->hints.can_list = false;
     seen none = {.node = node};
     ASSERT_FAILS(zb_array_stored_each(node, ZB_GRID_CHUNKS, take, &none, &err), ZB_EUNSUPPORTED,
                  err, "more than 16777216 chunks to ask for");
     zb_node_release(node);
-    zb_store_release(count);
-    zb_store_release(mem);
+    zb_hierarchy_release(count);
+    zb_hierarchy_release(mem);
 }
 
 static void others_are_refused(void **state) {
     (void)state;
     check_random random = check_random_new();
-    zb_store *mem = stores_new_mem();
+    zb_hierarchy *mem = stores_new_mem();
     arrays_sample a = arrays_write(&arrays_wrapped, &random, mem, "a");
     set(mem, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
     zb_node *node = stores_open_node(mem, "a"), *group = stores_open_node(mem, "");
@@ -209,7 +210,7 @@ static void others_are_refused(void **state) {
                  "is a group");
     zb_node_release(group);
     zb_node_release(node);
-    zb_store_release(mem);
+    zb_hierarchy_release(mem);
     arrays_free(&a);
 }
 
@@ -217,8 +218,8 @@ static void every_failing_call_is_an_error(void **state) {
     (void)state;
     check_random random = {.state = 1};
     zb_error err;
-    zb_store *mem = stores_new_mem(), *fault;
-    ASSERT_OK(zb_store_new_fault(mem, &fault, &err), err);
+    zb_hierarchy *mem = stores_new_mem(), *fault;
+    ASSERT_OK(wrap(zb_store_new_fault, mem, &fault, &err), err);
     arrays_spec spec = {
         .ndim = 2, .shape = {8, 8}, .chunk = {{4, 8}, {4, 4}}, .depth = 1, .type = "int16"};
     arrays_sample a = arrays_write(&spec, &random, mem, "a");
@@ -226,9 +227,9 @@ static void every_failing_call_is_an_error(void **state) {
     uint64_t n = 1;
     for (;; n++) {
         seen s = {.node = node, .level = ZB_GRID_INNER};
-        zb_store_fault_set(fault, n);
+        zb_store_fault_set(zb_hierarchy_store(fault), n);
         enum zb_code code = zb_array_stored_each(node, ZB_GRID_INNER, take, &s, &err);
-        zb_store_fault_set(fault, 0);
+        zb_store_fault_set(zb_hierarchy_store(fault), 0);
         if (code == ZB_OK)
             break;
         assert_int_equal(code, ZB_EIO);
@@ -238,8 +239,8 @@ static void every_failing_call_is_an_error(void **state) {
     assert_true(n > 4);
     zb_node_release(node);
     arrays_free(&a);
-    zb_store_release(fault);
-    zb_store_release(mem);
+    zb_hierarchy_release(fault);
+    zb_hierarchy_release(mem);
 }
 
 int main(void) {

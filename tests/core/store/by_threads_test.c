@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "support/check.h"
-#include "support/stores.h"
 #include "zarrbridge/sys/store.h"
 
 #define MOST 16 /* threads */
@@ -92,7 +91,7 @@ static gate *new_gate(size_t awaited) {
     for (size_t i = 0; i < sizeof content; i++)
         content[i] = (char)(i % 251);
     ASSERT_OK(zb_store_init(&g->base, &gate_ops, (zb_store_hints){0}, "gate", &err), err);
-    g->mem = stores_new_mem();
+    ASSERT_OK(zb_store_new_mem("mem", &g->mem, &err), err);
     g->awaited = awaited;
     pthread_mutex_init(&g->lock, NULL);
     pthread_cond_init(&g->changed, NULL);

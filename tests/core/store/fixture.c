@@ -5,21 +5,24 @@
 #include <ftw.h>
 #include <unistd.h>
 
-#include "zarrbridge/sys/store.h"
+void fixture_open(fixture *f) {
+    zb_error err;
+    ASSERT_OK(zb_hierarchy_open(f->root, &f->hierarchy, &err), err);
+    f->store = zb_hierarchy_store(f->hierarchy);
+}
 
 int fixture_set_up(void **state) {
     fixture *f = calloc(1, sizeof *f);
-    zb_error err;
     f->root = check_new_directory();
     f->outside = check_new_directory();
-    ASSERT_OK(zb_store_open_fs(f->root, &f->store, &err), err);
+    fixture_open(f);
     *state = f;
     return 0;
 }
 
 int fixture_tear_down(void **state) {
     fixture *f = *state;
-    zb_store_release(f->store);
+    zb_hierarchy_release(f->hierarchy);
     check_remove_directory(f->root);
     check_remove_directory(f->outside);
     free(f);

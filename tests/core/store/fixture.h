@@ -5,15 +5,18 @@
 #define ZB_TEST_STORE_FIXTURE_H
 
 #include "support/check.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 typedef struct fixture {
-    char *root, *outside; /* directories */
-    zb_store *store;      /* on root */
+    char *root, *outside;    /* directories */
+    zb_hierarchy *hierarchy; /* on root */
+    zb_store *store;         /* the hierarchy's */
 } fixture;
 
 int fixture_set_up(void **state);
 int fixture_tear_down(void **state);
+/* Opens both again, after the hierarchy was released. */
+void fixture_open(fixture *f);
 #define FIXTURE_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 void fixture_link(const fixture *f, const char *target, const char *key);

@@ -53,7 +53,7 @@ static void directories_say_what_they_are(void **state) {
     zb_error err;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         fixture_must_put(f->store, rows[i][0], rows[i][1], PUT_LATER);
-        assert_true(zb_node_open(f->store, "", &node, &err) != ZB_OK);
+        assert_true(zb_node_open(f->hierarchy, "", &node, &err) != ZB_OK);
         if (!strstr(err.message, rows[i][2]) || !strstr(err.message, f->root))
             fail_msg("%s: %s", rows[i][0], err.message);
         ASSERT_OK(zb_store_erase(f->store, rows[i][0], &err), err);
@@ -62,15 +62,15 @@ static void directories_say_what_they_are(void **state) {
                                            "refs/branch.main/ref.json"};
     for (size_t i = 0; i < 3; i++)
         fixture_must_put(f->store, icechunk[i], "x", PUT_LATER);
-    ASSERT_FAILS(zb_node_open(f->store, "", &node, &err), ZB_EUNSUPPORTED, err, "Icechunk");
+    ASSERT_FAILS(zb_node_open(f->hierarchy, "", &node, &err), ZB_EUNSUPPORTED, err, "Icechunk");
     fixture_must_put(f->store, ".zgroup", "{}", PUT_LATER);
     fixture_must_put(f->store, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}",
                      PUT_LATER);
-    ASSERT_OK(zb_node_open(f->store, "", &node, &err), err);
+    ASSERT_OK(zb_node_open(f->hierarchy, "", &node, &err), err);
     zb_node_release(node);
     /* Below the root a name without a document is no node, whatever else it holds. */
     fixture_must_put(f->store, "g/attributes.json", "{\"n5\": \"2.5.0\"}", PUT_LATER);
-    ASSERT_FAILS(zb_node_open(f->store, "g", &node, &err), ZB_ENOTFOUND, err, "/g");
+    ASSERT_FAILS(zb_node_open(f->hierarchy, "g", &node, &err), ZB_ENOTFOUND, err, "/g");
 }
 
 int main(void) {

@@ -90,10 +90,9 @@ static void trees_wait_for_the_lock(void **state) {
     make_tree(f->store, "h");
     erase(f->store, "h"); /* nobody holds the lock */
     assert_int_equal(files_in(f), 1);
-    zb_store_release(f->store); /* with the descriptor of the lock's file */
+    zb_hierarchy_release(f->hierarchy); /* with the descriptor of the lock's file */
     assert_in_range(check_descriptors(), 0, descriptors);
-    zb_error err;
-    ASSERT_OK(zb_store_open_fs(f->root, &((fixture *)*state)->store, &err), err);
+    fixture_open(*state);
 }
 
 /* Neither another writer, which may hold the lock itself, nor a check of the store touches what is
@@ -119,7 +118,7 @@ static void others_leave_trees_alone(void **state) {
     const pid_t child = fork();
     if (child == 0) {
         CHILD_CHECK(zb_store_finish_erasing(f->store, &err) == ZB_OK, "%s", err.message);
-        zb_store_release(f->store);
+        zb_hierarchy_release(f->hierarchy);
         _Exit(0);
     }
     int status;

@@ -420,7 +420,7 @@ static void leave_the_parents_alone(void *context) {
                 err.message);
     CHILD_CHECK(fixture_put(f->store, "own", "1", PUT_WAITS, &err) == ZB_OK, "%s", err.message);
     CHILD_CHECK(zb_store_flush(f->store, &err) == ZB_OK, "%s", err.message);
-    zb_store_release(f->store);
+    zb_hierarchy_release(f->hierarchy);
 }
 
 static void forks_leave_what_waits_alone(void **state) {

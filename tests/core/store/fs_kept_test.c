@@ -219,10 +219,9 @@ static void few_stay_open(void **state) {
         assert_true(i >= 100 || check_descriptors() == before);
     }
     assert_int_equal(check_descriptors(), before + MOST_KEPT);
-    zb_store_release(f->store); /* with the root's own */
+    zb_hierarchy_release(f->hierarchy); /* with the root's own */
     assert_int_equal(check_descriptors(), before - 1);
-    zb_error err;
-    ASSERT_OK(zb_store_open_fs(f->root, &f->store, &err), err);
+    fixture_open(f);
 }
 
 static void they_give_way_where_descriptors_lack(void **state) {

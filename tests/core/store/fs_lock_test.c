@@ -290,11 +290,11 @@ static void documents_need_a_lock(void **state) {
     fixture *f = *state;
     zb_error err;
     zb_node *node, *changed;
-    ASSERT_OK(zb_group_create(f->store, "", NULL, &node, &err), err);
+    ASSERT_OK(zb_group_create(f->hierarchy, "", NULL, &node, &err), err);
     calls_refuse_locks(ENOLCK);
     ASSERT_FAILS(zb_node_set_attribute(node, "k", "1", &changed, &err), ZB_EUNSUPPORTED, err,
                  "ZARRBRIDGE_LOCKS=none");
-    ASSERT_FAILS(zb_group_create(f->store, "g", NULL, &changed, &err), ZB_EUNSUPPORTED, err,
+    ASSERT_FAILS(zb_group_create(f->hierarchy, "g", NULL, &changed, &err), ZB_EUNSUPPORTED, err,
                  "cannot be changed safely");
     calls_refuse_locks(0);
     ASSERT_OK(zb_node_set_attribute(node, "k", "1", &changed, &err), err);

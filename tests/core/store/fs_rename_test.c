@@ -116,7 +116,7 @@ static zb_node *create(const fixture *f, const char *path) {
     zb_node *node = NULL;
     zb_writer *writer = NULL;
     zb_write write = {.data = "abcd", .dtype = spec.dtype};
-    ASSERT_OK(zb_array_create(f->store, path, &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(f->hierarchy, path, &spec, &node, &err), err);
     ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
     ASSERT_OK(zb_writer_write(writer, &write, &err), err);
     ASSERT_OK(zb_writer_close(writer, &err), err);
@@ -136,18 +136,18 @@ static void nodes_move_by_their_directory(void **state) {
     zb_node_release(create(f, "g/a"));
     fixture_must_put(f->store, "zarr.json", consolidated, PUT_LATER);
     uint64_t inode = inode_of(f, "g/a/c/0");
-    ASSERT_OK(zb_node_move(f->store, "g", "new/place", &err), err);
+    ASSERT_OK(zb_node_move(f->hierarchy, "g", "new/place", &err), err);
     assert_int_equal(inode_of(f, "new/place/a/c/0"), inode);
     assert_int_equal(inode_of(f, "g"), 0);
     zb_node *node = NULL;
-    ASSERT_OK(zb_node_open(f->store, "new/place/a", &node, &err), err);
+    ASSERT_OK(zb_node_open(f->hierarchy, "new/place/a", &node, &err), err);
     unsigned char back[4];
     zb_read read = {.node = node, .view = {.data = back, .dtype = {ZB_KIND_UINT, 1, false, NULL}}};
     ASSERT_OK(zb_array_read(&read, 1, &err), err);
     assert_memory_equal(back, "abcd", 4);
     zb_node_release(node);
     size_t size;
-    ASSERT_OK(zb_store_settle(f->store, &err), err);
+    ASSERT_OK(zb_hierarchy_settle(f->hierarchy, &err), err);
     ASSERT_OK(zb_store_get(f->store, "zarr.json", 1 << 20, "limit", &text, &size, NULL, &err), err);
     assert_non_null(strstr(text, "\"new/place/a\""));
     assert_null(strstr(text, "\"g/a\""));
@@ -161,7 +161,7 @@ static void nodes_move_in_one_step_beside_files(void **state) {
     zb_node_release(create(f, "a"));
     fixture_must_put(f->store, "b/stray", "file", PUT_LATER);
     uint64_t inode = inode_of(f, "a/c/0");
-    ASSERT_OK(zb_node_move(f->store, "a", "b", &err), err);
+    ASSERT_OK(zb_node_move(f->hierarchy, "a", "b", &err), err);
     assert_int_equal(inode_of(f, "b/c/0"), inode);
     assert_int_equal(inode_of(f, "a/zarr.json"), 0);
     assert_holds(f->store, "b/stray", "file");
@@ -173,7 +173,7 @@ static void nodes_that_cannot_be_moved_in_one_step_stay(void **state) {
     zb_node_release(create(f, "a"));
     const uint64_t inode = inode_of(f, "a/c/0");
     calls_fail(CALL_RENAMEAT, 1, EXDEV);
-    ASSERT_FAILS(zb_node_move(f->store, "a", "b", &err), ZB_EUNSUPPORTED, err, "copy it");
+    ASSERT_FAILS(zb_node_move(f->hierarchy, "a", "b", &err), ZB_EUNSUPPORTED, err, "copy it");
     assert_int_equal(inode_of(f, "a/c/0"), inode);
     assert_int_equal(inode_of(f, "b"), 0);
 }

@@ -11,7 +11,7 @@
 #include "store/outdated.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/aside.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/write.h"
 
 /* ---- Stores ---- */
@@ -465,12 +465,12 @@ static void write_on_a_node(void *context) {
                                 .codecs = "[]"};
     const bool many = context != NULL;
     char *root = check_new_directory();
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_store_open_fs(root, &store, &err), err);
-    assert_int_equal(((zb__fs *)store)->reach, ZB__FS_NODE);
-    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    ASSERT_OK(zb_hierarchy_open(root, &hierarchy, &err), err);
+    assert_int_equal(((zb__fs *)zb_hierarchy_store(hierarchy))->reach, ZB__FS_NODE);
+    ASSERT_OK(zb_array_create(hierarchy, "a", &spec, &node, &err), err);
     ASSERT_OK(store_elements(node, 4, false, &err), err);
     if (many) {
         ASSERT_FAILS(store_elements(node, 3, false, &err), ZB_ECONFLICT, err,
@@ -481,7 +481,7 @@ static void write_on_a_node(void *context) {
         ASSERT_OK(store_elements(node, 3, false, &err), err);
     }
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(hierarchy);
     check_remove_directory(root);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/arrays_encode.h"
 #include "support/arrays_spec.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 const arrays_spec arrays_nested = {.ndim = 2,
                                    .shape = {100, 90},
@@ -79,7 +80,7 @@ static arrays_block chunk_at(const arrays_sample *a, const uint64_t *cell) {
     return b;
 }
 
-static void write_chunks(const arrays_sample *a, check_random *random, zb_store *mem,
+static void write_chunks(const arrays_sample *a, check_random *random, zb_hierarchy *mem,
                          const char *path) {
     const arrays_spec *s = &a->spec;
     uint64_t grid[ARRAYS_NDIM] = {0}, cell[ARRAYS_NDIM] = {0};
@@ -96,26 +97,29 @@ static void write_chunks(const arrays_sample *a, check_random *random, zb_store 
         arrays_block b = chunk_at(a, cell);
         if (!arrays_is_fill(a, &b)) {
             arrays_bytes stored = arrays_encode(a, &b, 0, random);
-            assert_int_equal(zb_store_mem_set(mem, key, stored.data, stored.size, NULL), ZB_OK);
+            assert_int_equal(
+                zb_store_mem_set(zb_hierarchy_store(mem), key, stored.data, stored.size, NULL),
+                ZB_OK);
             free(stored.data);
         }
         arrays_free_block(&b);
     } while (arrays_next_index(cell, grid, s->ndim));
 }
 
-arrays_sample arrays_write(const arrays_spec *spec, check_random *random, zb_store *mem,
+arrays_sample arrays_write(const arrays_spec *spec, check_random *random, zb_hierarchy *mem,
                            const char *path) {
     arrays_sample a = {.spec = *spec, .dtype = arrays_dtype(spec->type)};
     make_values(&a, random);
     char key[200], *text = arrays_document(&a);
     snprintf(key, sizeof key, "%s%szarr.json", path, *path ? "/" : "");
-    assert_int_equal(zb_store_mem_set(mem, key, text, strlen(text), NULL), ZB_OK);
+    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(mem), key, text, strlen(text), NULL),
+                     ZB_OK);
     free(text);
     write_chunks(&a, random, mem, path);
     return a;
 }
 
-void arrays_set_all(arrays_sample *sample, int64_t value, zb_store *mem, const char *path) {
+void arrays_set_all(arrays_sample *sample, int64_t value, zb_hierarchy *mem, const char *path) {
     check_random random = {.state = 0};
     assert_string_equal(sample->spec.type, "int64");
     for (uint64_t i = 0; i < sample->elements; i++)

@@ -63,10 +63,10 @@ arrays_spec arrays_random_spec(check_random *random);
 char *arrays_describe(const arrays_spec *spec);
 
 /* Makes values and writes zarr.json and chunks below path. Free with arrays_free. */
-arrays_sample arrays_write(const arrays_spec *spec, check_random *random, zb_store *mem,
+arrays_sample arrays_write(const arrays_spec *spec, check_random *random, zb_hierarchy *mem,
                            const char *path);
 /* Makes all values of an int64 array this one and writes its chunks anew. */
-void arrays_set_all(arrays_sample *sample, int64_t value, zb_store *mem, const char *path);
+void arrays_set_all(arrays_sample *sample, int64_t value, zb_hierarchy *mem, const char *path);
 void arrays_free(arrays_sample *sample);
 
 /* The value at index. */

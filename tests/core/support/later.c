@@ -319,3 +319,10 @@ void later_hook(zb_store *store, uint64_t nth, uint64_t every, void (*fn)(void *
     l->hook_context = context;
     pthread_mutex_unlock(&l->lock);
 }
+
+zb_hierarchy *later_over(zb_hierarchy *inner, later_options options) {
+    zb_hierarchy *out;
+    zb_error err;
+    ASSERT_OK(zb_hierarchy_over(later_new(zb_hierarchy_store(inner), options), &out, &err), err);
+    return out;
+}

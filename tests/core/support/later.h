@@ -8,7 +8,7 @@
 #define ZB_TEST_LATER_H
 
 #include "support/check.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 typedef struct later_options {
     unsigned microseconds; /* from a request to its answer */
@@ -29,6 +29,8 @@ typedef struct later_counts {
 
 /* Keeps its own reference to inner. */
 zb_store *later_new(zb_store *inner, later_options options);
+/* A hierarchy over such a store, around another one's. */
+zb_hierarchy *later_over(zb_hierarchy *inner, later_options options);
 later_counts later_take(zb_store *later); /* and sets the counts to 0 */
 
 /* Fails the answer number `nth` from now on (from 1; 0: none) with this code. */

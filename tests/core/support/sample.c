@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/sample.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 typedef struct sample_member {
     const char *name, *value;
@@ -48,11 +49,12 @@ char *sample_group(const char *name, const char *value) {
 }
 
 enum zb_code sample_open(const char *text, zb_node **out, zb_error *err) {
-    zb_store *store;
-    assert_int_equal(zb_store_new_mem("test", &store, err), ZB_OK);
-    assert_int_equal(zb_store_mem_set(store, "zarr.json", text, strlen(text), err), ZB_OK);
+    zb_hierarchy *store;
+    assert_int_equal(zb_hierarchy_new_mem("test", &store, err), ZB_OK);
+    assert_int_equal(
+        zb_store_mem_set(zb_hierarchy_store(store), "zarr.json", text, strlen(text), err), ZB_OK);
     enum zb_code code = zb_node_open(store, "", out, err);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     return code;
 }
 

@@ -2,15 +2,16 @@
 #include "support/shards.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
+#include "support/wrap.h"
 
 const zb_dtype shards_type = {.kind = ZB_KIND_INT, .size = 4};
 const char *const shards_codecs[] = {
     [ZB_REWRITE] = NULL, [ZB_APPEND] = NULL, [ZB_INPLACE] = "[{\"name\":\"crc32c\"}]"};
 
-static zb_node *create(zb_store *store, enum zb_strategy strategy, const zb_chunk_runs *runs) {
+static zb_node *create(zb_hierarchy *store, enum zb_strategy strategy, const zb_chunk_runs *runs) {
     const uint64_t shape[2] = {SHARDS_ROWS, SHARDS_COLUMNS}, inner[2] = {4, 4}, shard[2] = {8, 16};
     zb_array_spec spec = {.ndim = 2,
                           .shape = shape,
@@ -25,11 +26,11 @@ static zb_node *create(zb_store *store, enum zb_strategy strategy, const zb_chun
     return node;
 }
 
-zb_node *shards_create(zb_store *store, enum zb_strategy strategy) {
+zb_node *shards_create(zb_hierarchy *store, enum zb_strategy strategy) {
     return create(store, strategy, NULL);
 }
 
-zb_node *shards_create_uneven(zb_store *store, enum zb_strategy strategy) {
+zb_node *shards_create_uneven(zb_hierarchy *store, enum zb_strategy strategy) {
     static const zb_chunk_run rows[] = {{4, 1}, {12, 1}, {8, 1}}, columns[] = {{16, 1}, {8, 2}};
     return create(store, strategy, (const zb_chunk_runs[]){{rows, 3}, {columns, 2}});
 }
@@ -69,12 +70,13 @@ static int count_journal(void *context, const zb_list_entry *entry) {
     return 0;
 }
 
-int shards_journals(zb_store *store) {
+int shards_journals(zb_hierarchy *store) {
     int count = 0;
     zb_error err;
     static const char *const rows[] = {"a/c/0", "a/c/1", "a/c/2"};
     for (int i = 0; i < 3; i++)
-        ASSERT_OK(zb_store_list(store, rows[i], count_journal, &count, &err), err);
+        ASSERT_OK(zb_store_list(zb_hierarchy_store(store), rows[i], count_journal, &count, &err),
+                  err);
     return count;
 }
 
@@ -91,7 +93,7 @@ shards_scene shards_new_scene(enum zb_strategy strategy, uint64_t rows, uint64_t
     ASSERT_OK(shards_write(writer, start, count, s.old, &err), err);
     ASSERT_OK(zb_writer_close(writer, &err), err);
     shards_set_model(s.changed, s.start, s.count, s.values);
-    ASSERT_OK(zb_store_new_fault(s.mem, &s.fault, &err), err);
+    ASSERT_OK(wrap(zb_store_new_fault, s.mem, &s.fault, &err), err);
     ASSERT_OK(zb_node_open(s.fault, "a", &s.node, &err), err);
     return s;
 }
@@ -99,8 +101,8 @@ shards_scene shards_new_scene(enum zb_strategy strategy, uint64_t rows, uint64_t
 void shards_free_scene(shards_scene *s) {
     zb_node_release(s->node);
     zb_node_release(s->direct);
-    zb_store_release(s->fault);
-    zb_store_release(s->mem);
+    zb_hierarchy_release(s->fault);
+    zb_hierarchy_release(s->mem);
 }
 
 int shards_damaged(const shards_scene *s) {

@@ -5,39 +5,40 @@
 #include "base/text.h"
 #include "node/walk.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
-zb_store *store_new(void) {
-    zb_store *store;
+zb_hierarchy *store_new(void) {
+    zb_hierarchy *store;
     zb_error err;
-    ASSERT_OK(zb_store_new_mem("test", &store, &err), err);
+    ASSERT_OK(zb_hierarchy_new_mem("test", &store, &err), err);
     return store;
 }
 
-void store_let_age(zb_store *store, const char *key) {
+void store_let_age(zb_hierarchy *store, const char *key) {
     zb_object_info info = {.size = 0};
     zb_error err;
     while (!info.validator.valid)
-        ASSERT_OK(zb_store_stat(store, key, &info, &err), err);
+        ASSERT_OK(zb_store_stat(zb_hierarchy_store(store), key, &info, &err), err);
 }
 
-char *store_text(zb_store *store, const char *key) {
+char *store_text(zb_hierarchy *store, const char *key) {
     char *text = NULL;
     size_t size;
     zb_error err;
-    enum zb_code code = zb_store_get(store, key, 1 << 24, "test", &text, &size, NULL, &err);
+    enum zb_code code =
+        zb_store_get(zb_hierarchy_store(store), key, 1 << 24, "test", &text, &size, NULL, &err);
     if (code != ZB_ENOTFOUND)
         ASSERT_OK(code, err);
     return code ? NULL : text;
 }
 
-void store_set(zb_store *store, const char *key, const char *text) {
+void store_set(zb_hierarchy *store, const char *key, const char *text) {
     zb_error err;
     zb_part part = {text, strlen(text)};
-    ASSERT_OK(zb_store_put(store, key, &part, 1, ZB_SYNC_NONE, &err), err);
+    ASSERT_OK(zb_store_put(zb_hierarchy_store(store), key, &part, 1, ZB_SYNC_NONE, &err), err);
 }
 
-void store_expect(zb_store *store, const char *key, const char *text) {
+void store_expect(zb_hierarchy *store, const char *key, const char *text) {
     char *there = store_text(store, key);
     if (!text != !there || (text && strcmp(text, there) != 0))
         fail_msg("%s is\n%s\nexpected\n%s", key, there ? there : "(nothing)",
@@ -58,29 +59,29 @@ static enum zb_code take_key(void *context, const char *key, zb_error *err) {
 }
 
 typedef struct cloning {
-    zb_store *from, *to;
+    zb_hierarchy *from, *to;
 } cloning;
 
 static enum zb_code clone_key(void *context, const char *key, zb_error *err) {
     cloning *c = context;
     char *text = store_text(c->from, key);
-    enum zb_code code = zb_store_mem_set(c->to, key, text, strlen(text), err);
+    enum zb_code code = zb_store_mem_set(zb_hierarchy_store(c->to), key, text, strlen(text), err);
     free(text);
     return code;
 }
 
-zb_store *store_clone(zb_store *store) {
+zb_hierarchy *store_clone(zb_hierarchy *store) {
     cloning c = {.from = store, .to = store_new()};
     zb_error err;
-    ASSERT_OK(zb__keys_below(store, "", NULL, clone_key, &c, &err), err);
+    ASSERT_OK(zb__keys_below(zb_hierarchy_store(store), "", NULL, clone_key, &c, &err), err);
     return c.to;
 }
 
-char *store_dump(zb_store *store) {
+char *store_dump(zb_hierarchy *store) {
     zb__names keys = {.count = 0};
     zb__text text = {0};
     zb_error err;
-    ASSERT_OK(zb__keys_below(store, "", NULL, take_key, &keys, &err), err);
+    ASSERT_OK(zb__keys_below(zb_hierarchy_store(store), "", NULL, take_key, &keys, &err), err);
     if (keys.count)
         qsort(keys.name, keys.count, sizeof *keys.name, compare_names);
     for (size_t i = 0; i < keys.count; i++) {
@@ -127,7 +128,7 @@ static int compare_paths(const void *a, const void *b) {
     return depth ? depth : strcasecmp(x, y);
 }
 
-static char *make_block(zb_store *store) {
+static char *make_block(zb_hierarchy *store) {
     zb__names nodes;
     zb_error err;
     zb__text block = {0};
@@ -151,10 +152,10 @@ static char *make_block(zb_store *store) {
     return zb__text_take(&block, NULL);
 }
 
-void store_check_consolidated(zb_store *store) {
+void store_check_consolidated(zb_hierarchy *store) {
     zb_json *json;
     zb_error err;
-    ASSERT_OK(zb_store_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
     store_expect(store, ".zarrbridge-consolidated", NULL);
     char *text = store_text(store, "zarr.json");
     if (!text)
@@ -173,7 +174,7 @@ void store_check_consolidated(zb_store *store) {
     free(text);
 }
 
-void store_check_truthful(zb_store *store) {
+void store_check_truthful(zb_hierarchy *store) {
     char *text = store_text(store, "zarr.json");
     zb_json *json = NULL;
     zb_error err;
@@ -199,7 +200,7 @@ void store_check_truthful(zb_store *store) {
     free(text);
 }
 
-void store_consolidate(zb_store *store) {
+void store_consolidate(zb_hierarchy *store) {
     char *block = make_block(store);
     zb__text text = {0};
     zb__text_addf(&text,
@@ -211,8 +212,8 @@ void store_consolidate(zb_store *store) {
     free(block);
 }
 
-zb_store *store_tree(bool consolidated) {
-    zb_store *store = store_new();
+zb_hierarchy *store_tree(bool consolidated) {
+    zb_hierarchy *store = store_new();
     zb_node_release(store_array(store, "b/c"));
     zb_node_release(store_array(store, "b/D/e"));
     zb_node_release(store_array(store, "a"));
@@ -224,7 +225,7 @@ zb_store *store_tree(bool consolidated) {
     return store;
 }
 
-zb_node *store_group(zb_store *store, const char *path, const char *attributes) {
+zb_node *store_group(zb_hierarchy *store, const char *path, const char *attributes) {
     zb_node *node;
     zb_error err;
     ASSERT_OK(zb_group_create(store, path, attributes, &node, &err), err);
@@ -239,7 +240,7 @@ const zb_array_spec store_spec = {.ndim = 2,
                                   .fill_value = &seven,
                                   .codecs = "[]"};
 
-zb_node *store_array(zb_store *store, const char *path) {
+zb_node *store_array(zb_hierarchy *store, const char *path) {
     zb_node *node;
     zb_error err;
     ASSERT_OK(zb_array_create(store, path, &store_spec, &node, &err), err);

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/stores.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
-zb_store *stores_new_mem(void) {
+zb_hierarchy *stores_new_mem(void) {
     zb_error err;
-    zb_store *mem = NULL;
-    ASSERT_OK(zb_store_new_mem("mem", &mem, &err), err);
+    zb_hierarchy *mem = NULL;
+    ASSERT_OK(zb_hierarchy_new_mem("mem", &mem, &err), err);
     return mem;
 }
 
-zb_node *stores_open_node(zb_store *store, const char *path) {
+zb_node *stores_open_node(zb_hierarchy *store, const char *path) {
     zb_error err;
     zb_node *node = NULL;
     ASSERT_OK(zb_node_open(store, path, &node, &err), err);
     return node;
 }
 
-char *stores_get(zb_store *store, const char *key, size_t *size) {
+char *stores_get(zb_hierarchy *store, const char *key, size_t *size) {
     char *data = NULL;
     zb_error err;
-    ASSERT_OK(zb_store_get(store, key, 1 << 20, "limit", &data, size, NULL, &err), err);
+    ASSERT_OK(
+        zb_store_get(zb_hierarchy_store(store), key, 1 << 20, "limit", &data, size, NULL, &err),
+        err);
     return data;
 }

@@ -8,6 +8,7 @@
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
+#include "support/wrap.h"
 
 enum { CHUNK = 8, LENGTH = 4 * CHUNK };
 
@@ -31,7 +32,7 @@ uint64_t __wrap_zb__waiting_bytes(int64_t change) {
     return look == 0 || look == 2 ? sum + zb_limits_get()->write_cache_bytes : sum;
 }
 
-static zb_node *create(zb_store *store) {
+static zb_node *create(zb_hierarchy *store) {
     const uint64_t shape[1] = {LENGTH}, inner[1] = {CHUNK};
     zb_array_spec spec = {.ndim = 1, .shape = shape, .inner_shape = inner, .dtype = byte_type};
     zb_error err;
@@ -64,25 +65,25 @@ static void complete_chunks_are_stored_once(void **state) {
     (void)state;
     zb_error err;
     for (int first = 0; first < MOST_LOOKS; first++) {
-        zb_store *mem, *count;
+        zb_hierarchy *mem, *count;
         zb_writer *writer;
-        ASSERT_OK(zb_store_new_mem("mem", &mem, &err), err);
-        ASSERT_OK(zb_store_new_count(mem, &count, &err), err);
+        ASSERT_OK(zb_hierarchy_new_mem("mem", &mem, &err), err);
+        ASSERT_OK(wrap(zb_store_new_count, mem, &count, &err), err);
         zb_node *node = create(count);
         ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
         write_bytes(writer, 0, CHUNK / 2);
-        zb_store_count_take(count);
+        zb_store_count_take(zb_hierarchy_store(count));
         first_full = first;
         looks = 0;
         write_bytes(writer, CHUNK / 2, 2 * CHUNK);
         first_full = -1;
         assert_true(looks > 0 && looks < MOST_LOOKS);
-        assert_int_equal(zb_store_count_take(count).puts, 2);
+        assert_int_equal(zb_store_count_take(zb_hierarchy_store(count)).puts, 2);
         ASSERT_OK(zb_writer_close(writer, &err), err);
         assert_stored(node, CHUNK / 2 + 2 * CHUNK);
         zb_node_release(node);
-        zb_store_release(count);
-        zb_store_release(mem);
+        zb_hierarchy_release(count);
+        zb_hierarchy_release(mem);
     }
 }
 

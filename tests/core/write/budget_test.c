@@ -143,7 +143,7 @@ static void accounts_are_kept(void **state) {
 typedef struct scene {
     uint64_t side, shard, inner;
     const char *codecs;
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *node;
 } scene;
 
@@ -158,15 +158,15 @@ static void begin(scene *s, const char *root) {
                           .shard_shape = s->shard > s->inner ? shard : NULL,
                           .dtype = number,
                           .codecs = s->codecs};
-    CHILD_OK(root ? zb_store_create_fs(root, &s->store, &err)
-                  : zb_store_new_mem("mem", &s->store, &err),
+    CHILD_OK(root ? zb_hierarchy_create(root, NULL, &s->store, &err)
+                  : zb_hierarchy_new_mem("mem", &s->store, &err),
              err);
     CHILD_OK(zb_array_create(s->store, "a", &spec, &s->node, &err), err);
 }
 
 static void end(scene *s) {
     zb_node_release(s->node);
-    zb_store_release(s->store);
+    zb_hierarchy_release(s->store);
 }
 
 /* Values that no codec makes smaller, different in each row. */

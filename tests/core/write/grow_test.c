@@ -11,20 +11,21 @@
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
+#include "support/wrap.h"
 
 /* An array of int16 [10, 20] in chunks of [4, 5], fill 7. */
 typedef struct written {
-    zb_store *mem, *store; /* the second one counts, and fails when told to */
+    zb_hierarchy *mem, *store; /* the second one counts, and fails when told to */
     zb_node *node;
     zb_writer *writer;
 } written;
 
-static void begin(written *w, zb_store *(*wrap)(zb_store *inner)) {
+static void begin(written *w, zb_hierarchy *(*around)(zb_hierarchy *inner)) {
     zb_error err;
     w->mem = store_new();
     zb_node_release(store_group(w->mem, "", NULL));
     zb_node_release(store_array(w->mem, "a"));
-    w->store = wrap(w->mem);
+    w->store = around(w->mem);
     ASSERT_OK(zb_node_open(w->store, "a", &w->node, &err), err);
     ASSERT_OK(zb_writer_open(w->node, NULL, &w->writer, &err), err);
 }
@@ -32,21 +33,21 @@ static void begin(written *w, zb_store *(*wrap)(zb_store *inner)) {
 static void end(written *w) {
     zb_writer_abandon(w->writer);
     zb_node_release(w->node);
-    zb_store_release(w->store);
-    zb_store_release(w->mem);
+    zb_hierarchy_release(w->store);
+    zb_hierarchy_release(w->mem);
 }
 
-static zb_store *count(zb_store *inner) {
-    zb_store *store;
+static zb_hierarchy *count(zb_hierarchy *inner) {
+    zb_hierarchy *store;
     zb_error err;
-    ASSERT_OK(zb_store_new_count(inner, &store, &err), err);
+    ASSERT_OK(wrap(zb_store_new_count, inner, &store, &err), err);
     return store;
 }
 
-static zb_store *fault(zb_store *inner) {
-    zb_store *store;
+static zb_hierarchy *fault(zb_hierarchy *inner) {
+    zb_hierarchy *store;
     zb_error err;
-    ASSERT_OK(zb_store_new_fault(inner, &store, &err), err);
+    ASSERT_OK(wrap(zb_store_new_fault, inner, &store, &err), err);
     return store;
 }
 
@@ -91,16 +92,16 @@ static void rows_that_are_appended_wait(void **state) {
     begin(&w, count);
     for (uint64_t row = 10; row < 18; row++) {
         grow(&w, row + 1);
-        (void)zb_store_count_take(w.store);
+        (void)zb_store_count_take(zb_hierarchy_store(w.store));
         assert_int_equal(write_row(w.writer, row, (int16_t)row), ZB_OK);
-        const zb_store_counts calls = zb_store_count_take(w.store);
+        const zb_store_counts calls = zb_store_count_take(zb_hierarchy_store(w.store));
         assert_int_equal(calls.puts,
                          row % 4 == 0 ? 4 : 0); /* the first row of a chunk is all of it */
         if (row % 4 != 0)
             assert_int_equal(calls.opens + calls.reads + calls.stats + calls.locks, 0);
     }
     ASSERT_OK(zb_writer_flush(w.writer, &err), err);
-    assert_int_equal(zb_store_count_take(w.store).puts, 12);
+    assert_int_equal(zb_store_count_take(zb_hierarchy_store(w.store)).puts, 12);
     assert_rows(w.node, 18,
                 (int16_t[]){7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 10, 11, 12, 13, 14, 15, 16, 17});
     end(&w);
@@ -113,9 +114,9 @@ static void complete_chunks_that_wait_get_an_edge(void **state) {
     zb_error err;
     begin(&w, fault);
     assert_int_equal(write_row(w.writer, 8, 8), ZB_OK);
-    zb_store_fault_from(w.store, 1);
+    zb_store_fault_from(zb_hierarchy_store(w.store), 1);
     assert_int_equal(write_row(w.writer, 9, 9), ZB_EIO);
-    zb_store_fault_set(w.store, 0);
+    zb_store_fault_set(zb_hierarchy_store(w.store), 0);
     grow(&w, 12);
     zb_node *other;
     zb_writer *writer;
@@ -238,7 +239,7 @@ static void other_changes_are_refused(void **state) {
 enum { ROUNDS = 30 };
 
 typedef struct flusher {
-    zb_store *store;
+    zb_hierarchy *store;
     pthread_barrier_t begins, ends;
 } flusher;
 
@@ -247,7 +248,7 @@ static void *flush_each_round(void *context) {
     for (int i = 0; i < ROUNDS; i++) {
         zb_error err;
         pthread_barrier_wait(&f->begins);
-        ASSERT_OK(zb_store_flush(f->store, &err), err);
+        ASSERT_OK(zb_hierarchy_flush(f->store, &err), err);
         pthread_barrier_wait(&f->ends);
     }
     return NULL;
@@ -258,9 +259,9 @@ static void *flush_each_round(void *context) {
 static void another_threads_flush_meets_a_writer_that_grows(void **state) {
     (void)state;
     char *root = check_new_directory();
-    zb_store *store;
+    zb_hierarchy *store;
     zb_error err;
-    ASSERT_OK(zb_store_create_fs(root, &store, &err), err);
+    ASSERT_OK(zb_hierarchy_create(root, NULL, &store, &err), err);
     zb_node *node = store_array(store, "a");
     zb_writer *writer;
     const zb_write_options options = {.sync = ZB_SYNC_CLOSE};
@@ -288,7 +289,7 @@ static void another_threads_flush_meets_a_writer_that_grows(void **state) {
     ASSERT_OK(zb_array_read(&read, 1, &err), err);
     assert_int_equal(first, ROUNDS - 1);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     pthread_barrier_destroy(&f.begins);
     pthread_barrier_destroy(&f.ends);
     check_remove_directory(root);
@@ -297,7 +298,7 @@ static void another_threads_flush_meets_a_writer_that_grows(void **state) {
 /* ---- Against a writer that stores everything before its array grows ---- */
 
 typedef struct pair {
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *node;
     zb_writer *writer;
 } pair;
@@ -305,7 +306,7 @@ typedef struct pair {
 static void pair_begin(pair *p, const arrays_spec *spec, check_random *random,
                        arrays_sample *sample) {
     zb_error err;
-    ASSERT_OK(zb_store_new_mem("mem", &p->store, &err), err);
+    ASSERT_OK(zb_hierarchy_new_mem("mem", &p->store, &err), err);
     *sample = arrays_write(spec, random, p->store, "a");
     ASSERT_OK(zb_node_open(p->store, "a", &p->node, &err), err);
     ASSERT_OK(zb_writer_open(p->node, NULL, &p->writer, &err), err);
@@ -314,7 +315,7 @@ static void pair_begin(pair *p, const arrays_spec *spec, check_random *random,
 static void pair_end(pair *p) {
     zb_writer_abandon(p->writer);
     zb_node_release(p->node);
-    zb_store_release(p->store);
+    zb_hierarchy_release(p->store);
 }
 
 static void pair_grow(pair *p, const uint64_t *shape, bool goes_on) {

@@ -10,7 +10,7 @@
 #include "support/shards.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
 
@@ -27,7 +27,7 @@ static int cut_short(enum zb_strategy strategy, enum zb_strategy next, uint64_t 
         zb_error err;
         zb_writer *writer = shards_open_writer(s.node, strategy, ZB_SYNC_NONE);
         zb_cache_clear();
-        zb_store_fault_from(s.fault, nth);
+        zb_store_fault_from(zb_hierarchy_store(s.fault), nth);
         code = shards_write(writer, s.start, s.count, s.values, &err);
         zb_writer_abandon(writer);
         damaged += shards_damaged(&s) > 0;
@@ -61,7 +61,7 @@ static void appended_shards_can_be_read_while_they_wait(void **state) {
         zb_error err;
         free(stores_get(s.mem, "a/c/0/0", &before));
         zb_writer *writer = shards_open_writer(s.node, ZB_APPEND, ZB_SYNC_NONE);
-        zb_store_fault_from(s.fault, nth);
+        zb_store_fault_from(zb_hierarchy_store(s.fault), nth);
         code = shards_write(writer, s.start, s.count, s.values, &err);
         zb_writer_abandon(writer);
         free(stores_get(s.mem, "a/c/0/0", &after));
@@ -80,11 +80,11 @@ static void every_error_leaves_the_old_shard(void **state) {
             zb_error err;
             zb_writer *writer = shards_open_writer(s.node, strategy, ZB_SYNC_CLOSE);
             zb_cache_clear();
-            zb_store_fault_set(s.fault, nth);
+            zb_store_fault_set(zb_hierarchy_store(s.fault), nth);
             code = shards_write(writer, s.start, s.count, s.values, &err);
             assert_true(code == ZB_OK || code == ZB_EIO);
             assert_int_equal(shards_damaged(&s), 0);
-            zb_store_fault_set(s.fault, 0);
+            zb_store_fault_set(zb_hierarchy_store(s.fault), 0);
             ASSERT_OK(shards_write(writer, s.start, s.count, s.values, &err), err);
             ASSERT_OK(zb_writer_close(writer, &err), err);
             shards_assert_holds(s.direct, s.changed);
@@ -104,22 +104,22 @@ static void copied_journals_keep_shards_from_being_replaced(void **state) {
             shards_scene s = shards_new_scene(strategy, 3, 10);
             zb_error err;
             zb_writer *writer = shards_open_writer(s.node, strategy, ZB_SYNC_NONE);
-            zb_store_fault_from(s.fault, nth);
+            zb_store_fault_from(zb_hierarchy_store(s.fault), nth);
             code = shards_write(writer, s.start, s.count, s.values, &err);
             zb_writer_abandon(writer);
             if (shards_journals(s.mem) > 0) {
-                const zb_store_ops *all = s.mem->ops;
+                const zb_store_ops *all = zb_hierarchy_store(s.mem)->ops;
                 zb_store_ops fewer = *all;
                 fewer.open_live = NULL;
-                s.mem->ops = &fewer;
-                s.mem->hints.can_change = false;
+                zb_hierarchy_store(s.mem)->ops = &fewer;
+                zb_hierarchy_store(s.mem)->hints.can_change = false;
                 writer = shards_open_writer(s.direct, ZB_REWRITE, ZB_SYNC_NONE);
                 ASSERT_FAILS(shards_write(writer, s.start, s.count, s.values, &err),
                              ZB_EUNSUPPORTED, err, "undoing by its journal");
                 zb_writer_abandon(writer);
                 assert_int_equal(shards_journals(s.mem), 1);
-                s.mem->ops = all;
-                s.mem->hints.can_change = true;
+                zb_hierarchy_store(s.mem)->ops = all;
+                zb_hierarchy_store(s.mem)->hints.can_change = true;
                 shards_assert_healed(&s, ZB_REWRITE);
                 kept++;
             }
@@ -133,12 +133,12 @@ static void copied_journals_keep_shards_from_being_replaced(void **state) {
 
 /* Overwrites inner chunks with ever new numbers until it is killed. */
 static void write_on(const char *root, enum zb_strategy strategy) {
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *node;
     zb_writer *writer;
     zb_error err = {.code = ZB_OK};
     zb_write_options options = {.strategy = strategy};
-    CHILD_CHECK(zb_store_open_fs(root, &store, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_hierarchy_open(root, &store, &err) == ZB_OK, "%s", err.message);
     CHILD_CHECK(zb_node_open(store, "a", &node, &err) == ZB_OK, "%s", err.message);
     CHILD_CHECK(zb_writer_open(node, &options, &writer, &err) == ZB_OK, "%s", err.message);
     for (int32_t i = 1;; i++) {
@@ -178,10 +178,10 @@ static void killed_writers_are_undone(void **state) {
     check_random random = check_random_new();
     for (enum zb_strategy strategy = ZB_APPEND; strategy <= ZB_INPLACE; strategy++) {
         char *root = check_new_directory();
-        zb_store *store = NULL;
+        zb_hierarchy *store = NULL;
         zb_error err;
         int damaged = 0;
-        ASSERT_OK(zb_store_open_fs(root, &store, &err), err);
+        ASSERT_OK(zb_hierarchy_open(root, &store, &err), err);
         zb_node *node = shards_create(store, strategy);
         for (int round = 0; round < 60; round++) {
             pid_t child = fork();
@@ -208,7 +208,7 @@ static void killed_writers_are_undone(void **state) {
         }
         print_message("%d of 60 kills left a damaged shard\n", damaged);
         zb_node_release(node);
-        zb_store_release(store);
+        zb_hierarchy_release(store);
         check_remove_directory(root);
     }
 }

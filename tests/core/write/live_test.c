@@ -15,6 +15,7 @@
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
+#include "support/wrap.h"
 
 /* The bytes of all shards. */
 static uint64_t stored_bytes(const zb_node *node) {
@@ -36,7 +37,7 @@ static void random_box(check_random *random, uint64_t *start, uint64_t *count, i
         values[i] = zero ? 0 : (int32_t)check_random_next(random);
 }
 
-static void takes_random_boxes(zb_store *store, enum zb_strategy strategy, enum zb_sync sync,
+static void takes_random_boxes(zb_hierarchy *store, enum zb_strategy strategy, enum zb_sync sync,
                                int boxes, bool is_uneven, check_random *random) {
     int32_t model[SHARDS_ELEMENTS] = {0}, values[SHARDS_ELEMENTS];
     uint64_t start[2], count[2];
@@ -66,16 +67,16 @@ static void take_random_boxes(bool is_uneven) {
     check_random random = check_random_new();
     for (enum zb_strategy strategy = ZB_REWRITE; strategy <= ZB_INPLACE; strategy++) {
         for (enum zb_sync sync = ZB_SYNC_NONE; sync <= ZB_SYNC_CLOSE; sync++) {
-            zb_store *mem = stores_new_mem(), *fs = NULL;
+            zb_hierarchy *mem = stores_new_mem(), *fs = NULL;
             zb_error err;
             char *root = check_new_directory();
             takes_random_boxes(mem, strategy, sync, 60, is_uneven, &random);
-            ASSERT_OK(zb_store_open_fs(root, &fs, &err), err);
+            ASSERT_OK(zb_hierarchy_open(root, &fs, &err), err);
             /* A busy disk takes long to sync. */
             takes_random_boxes(fs, strategy, sync, sync == ZB_SYNC_NONE ? 60 : 4, is_uneven,
                                &random);
-            zb_store_release(mem);
-            zb_store_release(fs);
+            zb_hierarchy_release(mem);
+            zb_hierarchy_release(fs);
             check_remove_directory(root);
         }
     }
@@ -101,7 +102,7 @@ static void set_slice(int32_t *slice, uint64_t t) {
 }
 
 /* A reader with a handle of its own sees all elements of all slices so far. */
-static void others_see_slices(zb_store *store, uint64_t count) {
+static void others_see_slices(zb_hierarchy *store, uint64_t count) {
     int32_t expected[SLICE], seen[SLICE];
     zb_node *node = stores_open_node(store, "a");
     assert_int_equal(zb_node_array(node)->shape[0], count);
@@ -120,7 +121,7 @@ static void others_see_slices(zb_store *store, uint64_t count) {
 }
 
 /* An array of one slice in shards of STEPS slices, of one row of inner chunks each. */
-static zb_node *create_growing(zb_store *store, enum zb_strategy strategy) {
+static zb_node *create_growing(zb_hierarchy *store, enum zb_strategy strategy) {
     const uint64_t shape[3] = {1, SIDE, SIDE}, inner[3] = {1, 32, 32};
     const uint64_t shard[3] = {STEPS, SIDE, SIDE};
     zb_array_spec spec = {.ndim = 3,
@@ -136,16 +137,16 @@ static zb_node *create_growing(zb_store *store, enum zb_strategy strategy) {
 }
 
 /* Writes and flushes slice t; returns the cost. Others see it while the writer is open. */
-static zb_store_counts write_slice(zb_store *counter, const zb_node *node,
+static zb_store_counts write_slice(zb_hierarchy *counter, const zb_node *node,
                                    enum zb_strategy strategy, uint64_t t) {
     const uint64_t start[3] = {t, 0, 0}, one[3] = {1, SIDE, SIDE};
     int32_t slice[SLICE];
     zb_error err;
     zb_writer *writer = shards_open_writer(node, strategy, ZB_SYNC_NONE);
     set_slice(slice, t);
-    zb_store_count_take(counter);
+    zb_store_count_take(zb_hierarchy_store(counter));
     ASSERT_OK(shards_write(writer, start, one, slice, &err), err);
-    zb_store_counts counts = zb_store_count_take(counter);
+    zb_store_counts counts = zb_store_count_take(zb_hierarchy_store(counter));
     others_see_slices(counter, zb_node_array(node)->shape[0]);
     ASSERT_OK(zb_writer_close(writer, &err), err);
     return counts;
@@ -158,10 +159,10 @@ static void slices_stream_into_a_shard(void **state) {
     (void)state;
     const uint64_t slice = SLICE * sizeof(int32_t), sums = 4 * sizeof(uint32_t); /* of 4 chunks */
     for (enum zb_strategy strategy = ZB_APPEND; strategy <= ZB_INPLACE; strategy++) {
-        zb_store *mem = stores_new_mem(), *counter = NULL;
+        zb_hierarchy *mem = stores_new_mem(), *counter = NULL;
         bool append = strategy == ZB_APPEND;
         zb_error err;
-        ASSERT_OK(zb_store_new_count(mem, &counter, &err), err);
+        ASSERT_OK(wrap(zb_store_new_count, mem, &counter, &err), err);
         zb_node *node = create_growing(counter, strategy);
         for (uint64_t t = 0; t < STEPS; t++) {
             const uint64_t grown[3] = {t + 1, SIDE, SIDE};
@@ -189,24 +190,26 @@ static void slices_stream_into_a_shard(void **state) {
                 assert_true(counts.put_bytes < INDEX_BYTES);
         }
         zb_node_release(node);
-        zb_store_release(counter);
-        zb_store_release(mem);
+        zb_hierarchy_release(counter);
+        zb_hierarchy_release(mem);
     }
 }
 
 /* ---- Refused arrays ---- */
 
 static void assert_refused(const char *document, enum zb_strategy strategy, const char *why) {
-    zb_store *mem = stores_new_mem();
+    zb_hierarchy *mem = stores_new_mem();
     zb_error err;
     zb_node *node = NULL;
     zb_writer *writer = NULL;
     zb_write_options options = {.strategy = strategy};
-    ASSERT_OK(zb_store_mem_set(mem, "zarr.json", document, strlen(document), &err), err);
+    ASSERT_OK(
+        zb_store_mem_set(zb_hierarchy_store(mem), "zarr.json", document, strlen(document), &err),
+        err);
     ASSERT_OK(zb_node_open(mem, "", &node, &err), err);
     ASSERT_FAILS(zb_writer_open(node, &options, &writer, &err), ZB_EUNSUPPORTED, err, why);
     zb_node_release(node);
-    zb_store_release(mem);
+    zb_hierarchy_release(mem);
 }
 
 #define DOCUMENT(codecs)                                                                           \
@@ -263,10 +266,10 @@ static void readers_find_old_or_new(void **state) {
     (void)state;
     for (enum zb_strategy strategy = ZB_APPEND; strategy <= ZB_INPLACE; strategy++) {
         char *root = check_new_directory();
-        zb_store *store = NULL, *other = NULL;
+        zb_hierarchy *store = NULL, *other = NULL;
         zb_error err;
-        ASSERT_OK(zb_store_open_fs(root, &store, &err), err);
-        ASSERT_OK(zb_store_open_fs(root, &other, &err), err);
+        ASSERT_OK(zb_hierarchy_open(root, &store, &err), err);
+        ASSERT_OK(zb_hierarchy_open(root, &other, &err), err);
         zb_node *node = shards_create(store, strategy), *seen = NULL;
         ASSERT_OK(zb_node_open(other, "a", &seen, &err), err);
         zb_writer *writer = shards_open_writer(node, strategy, ZB_SYNC_NONE);
@@ -289,8 +292,8 @@ static void readers_find_old_or_new(void **state) {
         ASSERT_OK(zb_writer_close(writer, &err), err);
         zb_node_release(node);
         zb_node_release(seen);
-        zb_store_release(store);
-        zb_store_release(other);
+        zb_hierarchy_release(store);
+        zb_hierarchy_release(other);
         check_remove_directory(root);
     }
 }
@@ -302,11 +305,11 @@ static void readers_find_old_or_new(void **state) {
 static void damage_is_told_soon(void **state) {
     (void)state;
     char *root = check_new_directory();
-    zb_store *files, *count;
+    zb_hierarchy *files, *count;
     zb_error err;
-    ASSERT_OK(zb_store_create_fs(root, &files, &err), err);
+    ASSERT_OK(zb_hierarchy_create(root, NULL, &files, &err), err);
     zb_node_release(shards_create(files, ZB_APPEND));
-    ASSERT_OK(zb_store_new_count(files, &count, &err), err);
+    ASSERT_OK(wrap(zb_store_new_count, files, &count, &err), err);
     zb_node *node;
     ASSERT_OK(zb_node_open(count, "a", &node, &err), err);
     zb_writer *writer = shards_open_writer(node, ZB_REWRITE, ZB_SYNC_NONE);
@@ -325,18 +328,18 @@ static void damage_is_told_soon(void **state) {
         assert_int_equal(utimensat(AT_FDCWD, shard, times, 0), 0);
         if (kind != 1)
             clocks_let_files_age(); /* change times and journals are old by then */
-        zb_store_count_take(count);
+        zb_store_count_take(zb_hierarchy_store(count));
         zb_read read = {.node = node, .count = one, .view = {.data = values, .dtype = shards_type}};
         enum zb_code code = zb_array_read(&read, 1, &err);
         assert_true(code == ZB_ECHECKSUM || code == ZB_EFORMAT);
-        uint64_t opens = zb_store_count_take(count).opens;
+        uint64_t opens = zb_store_count_take(zb_hierarchy_store(count)).opens;
         if (opens > (kind == 1 ? 300 : 5))
             fail_msg("kind %d: %d tries", kind, (int)opens);
     }
     clocks_reset();
     zb_node_release(node);
-    zb_store_release(count);
-    zb_store_release(files);
+    zb_hierarchy_release(count);
+    zb_hierarchy_release(files);
     check_remove_directory(root);
 }
 

@@ -7,7 +7,7 @@
 #include "support/shards.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
 
@@ -15,7 +15,7 @@
 static void write_until(shards_scene *s, enum zb_strategy strategy, uint64_t nth) {
     zb_error err;
     zb_writer *writer = shards_open_writer(s->node, strategy, ZB_SYNC_NONE);
-    zb_store_fault_from(s->fault, nth);
+    zb_store_fault_from(zb_hierarchy_store(s->fault), nth);
     (void)shards_write(writer, s->start, s->count, s->values, &err);
     zb_writer_abandon(writer);
 }
@@ -27,7 +27,7 @@ static void tear(const shards_scene *s, const char *old, size_t old_size, const 
     char *torn = calloc(1, size);
     memcpy(torn, old, old_size);
     memcpy(torn + from, after + from, cut);
-    ASSERT_OK(zb_store_mem_set(s->mem, "a/c/0/0", torn, size, &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(s->mem), "a/c/0/0", torn, size, &err), err);
     free(torn);
 }
 
@@ -39,7 +39,7 @@ static int take_no_notice(void *context, const zb_finding *finding) {
 
 static void repair(const shards_scene *s) {
     zb_error err;
-    ASSERT_OK(zb_store_repair(s->mem, take_no_notice, NULL, &err), err);
+    ASSERT_OK(zb_hierarchy_repair(s->mem, take_no_notice, NULL, &err), err);
 }
 
 /* Any length of the new bytes may have been written: the change is detected and undone, or
@@ -83,7 +83,8 @@ static void finished_changes_are_not_undone(void **state) {
         for (uint64_t nth = 1; !journal; nth++) {
             shards_scene s = shards_new_scene(strategy, 3, 10);
             write_until(&s, strategy, nth);
-            if (zb_store_get(s.mem, name, 1 << 20, "limit", &journal, &journal_size, NULL, NULL))
+            if (zb_store_get(zb_hierarchy_store(s.mem), name, 1 << 20, "limit", &journal,
+                             &journal_size, NULL, NULL))
                 journal = NULL;
             shards_free_scene(&s);
         }
@@ -96,8 +97,11 @@ static void finished_changes_are_not_undone(void **state) {
             size_t from = strategy == ZB_APPEND ? old_size : 0;
             size_t at = from + (size - from - 1) * (size_t)where / 3;
             shard[at] ^= 0x10;
-            ASSERT_OK(zb_store_mem_set(s.mem, "a/c/0/0", shard, size, &err), err);
-            ASSERT_OK(zb_store_mem_set(s.mem, name, journal, journal_size, &err), err);
+            ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(s.mem), "a/c/0/0", shard, size, &err),
+                      err);
+            ASSERT_OK(
+                zb_store_mem_set(zb_hierarchy_store(s.mem), name, journal, journal_size, &err),
+                err);
             repair(&s);
             size_t now_size;
             char *now = stores_get(s.mem, "a/c/0/0", &now_size);
@@ -113,12 +117,12 @@ static void finished_changes_are_not_undone(void **state) {
 }
 
 /* Puts an object of one store in another. */
-static void hand_over(zb_store *from, zb_store *to, const char *key) {
+static void hand_over(zb_hierarchy *from, zb_hierarchy *to, const char *key) {
     size_t size;
     zb_error err;
     char *data = stores_get(from, key, &size);
     const zb_part part = {.data = data, .size = size};
-    ASSERT_OK(zb_store_put(to, key, &part, 1, ZB_SYNC_NONE, &err), err);
+    ASSERT_OK(zb_store_put(zb_hierarchy_store(to), key, &part, 1, ZB_SYNC_NONE, &err), err);
     free(data);
 }
 
@@ -131,10 +135,10 @@ static void journals_of_replaced_shards_are_in_nobodys_way(void **state) {
     for (uint64_t nth = 1; shards_journals(s.mem) == 0; nth++)
         write_until(&s, ZB_APPEND, nth);
     char *root = check_new_directory();
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_store_open_fs(root, &store, &err), err);
+    ASSERT_OK(zb_hierarchy_open(root, &store, &err), err);
     for (int i = 0; i < 3; i++)
         hand_over(s.mem, store, keys[i]);
     ASSERT_OK(zb_node_open(store, "a", &node, &err), err);
@@ -155,11 +159,11 @@ static void journals_of_replaced_shards_are_in_nobodys_way(void **state) {
     for (int i = 0; i < 2; i++) {
         ASSERT_OK(zb_array_read(&read, 1, &err), err);
         assert_memory_equal(found, values, sizeof values);
-        ASSERT_OK(zb_store_repair(store, take_no_notice, NULL, &err), err);
+        ASSERT_OK(zb_hierarchy_repair(store, take_no_notice, NULL, &err), err);
         assert_int_equal(shards_journals(store), 0);
     }
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     check_remove_directory(root);
     shards_free_scene(&s);
 }

@@ -6,16 +6,17 @@
 #include "support/check.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
+#include "support/wrap.h"
 
 enum { CHUNKS = 500, SIDE = 8 }; /* a row of chunks of 8 x 8 bytes */
 
 static const zb_dtype byte_type = {.kind = ZB_KIND_UINT, .size = 1};
 
 typedef struct scene {
-    zb_store *mem, *count;
+    zb_hierarchy *mem, *count;
     zb_node *node;
     zb_writer *writer;
     unsigned char values[SIDE][CHUNKS * SIDE];
@@ -32,19 +33,19 @@ static scene *new_scene(const char *codecs) {
         for (size_t i = 0; i < CHUNKS * SIDE; i++)
             s->values[row][i] = (unsigned char)check_random_next(&random);
     }
-    ASSERT_OK(zb_store_new_mem("mem", &s->mem, &err), err);
-    ASSERT_OK(zb_store_new_count(s->mem, &s->count, &err), err);
+    ASSERT_OK(zb_hierarchy_new_mem("mem", &s->mem, &err), err);
+    ASSERT_OK(wrap(zb_store_new_count, s->mem, &s->count, &err), err);
     ASSERT_OK(zb_array_create(s->count, "a", &spec, &s->node, &err), err);
     ASSERT_OK(zb_writer_open(s->node, NULL, &s->writer, &err), err);
-    zb_store_count_take(s->count);
+    zb_store_count_take(zb_hierarchy_store(s->count));
     return s;
 }
 
 static void free_scene(scene *s) {
     zb_writer_abandon(s->writer);
     zb_node_release(s->node);
-    zb_store_release(s->count);
-    zb_store_release(s->mem);
+    zb_hierarchy_release(s->count);
+    zb_hierarchy_release(s->mem);
     free(s);
 }
 
@@ -72,9 +73,9 @@ static void rows_complete_all_chunks_together(void **state) {
     (void)state;
     scene *s = new_scene(NULL);
     write_rows(s, 0, SIDE - 1);
-    assert_int_equal(zb_store_count_take(s->count).puts, 0);
+    assert_int_equal(zb_store_count_take(zb_hierarchy_store(s->count)).puts, 0);
     write_rows(s, SIDE - 1, SIDE);
-    zb_store_counts counts = zb_store_count_take(s->count);
+    zb_store_counts counts = zb_store_count_take(zb_hierarchy_store(s->count));
     assert_int_equal(counts.puts, CHUNKS);
     assert_int_equal(counts.reads, 0);
     assert_rows(s, SIDE);
@@ -89,9 +90,9 @@ static void parts_are_merged_in_batches(void **state) {
         zb_error err;
         for (uint64_t row = 0; row < SIDE; row += 2) {
             write_rows(s, row, row + 2);
-            zb_store_count_take(s->count);
+            zb_store_count_take(zb_hierarchy_store(s->count));
             ASSERT_OK(zb_writer_flush(s->writer, &err), err);
-            assert_int_equal(zb_store_count_take(s->count).puts, CHUNKS);
+            assert_int_equal(zb_store_count_take(zb_hierarchy_store(s->count)).puts, CHUNKS);
             assert_rows(s, row + 2);
         }
         free_scene(s);
@@ -105,13 +106,13 @@ static void one_bad_chunk_keeps_none_waiting(void **state) {
     zb_error err;
     write_rows(s, 0, 4);
     ASSERT_OK(zb_writer_flush(s->writer, &err), err);
-    ASSERT_OK(zb_store_mem_set(s->mem, "a/c/0/70", "bad", 3, &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(s->mem), "a/c/0/70", "bad", 3, &err), err);
     write_rows(s, 4, 5);
-    zb_store_count_take(s->count);
+    zb_store_count_take(zb_hierarchy_store(s->count));
     ASSERT_FAILS(zb_writer_flush(s->writer, &err), ZB_EFORMAT, err, "chunk c/0/70");
-    assert_int_equal(zb_store_count_take(s->count).puts, CHUNKS - 1);
+    assert_int_equal(zb_store_count_take(zb_hierarchy_store(s->count)).puts, CHUNKS - 1);
     ASSERT_FAILS(zb_writer_flush(s->writer, &err), ZB_EFORMAT, err, "chunk c/0/70");
-    assert_int_equal(zb_store_count_take(s->count).puts, 0);
+    assert_int_equal(zb_store_count_take(zb_hierarchy_store(s->count)).puts, 0);
     write_rows(s, 0, 4); /* the missing part comes from elsewhere: */
     write_rows(s, 5, SIDE);
     ASSERT_OK(zb_writer_flush(s->writer, &err), err);
@@ -138,25 +139,26 @@ static enum zb_code lock_unless_held(zb_store *store, const char *key, const zb_
 static void locks_are_waited_for_once(void **state) {
     (void)state;
     scene *s = new_scene(NULL);
-    zb_store_ops ops = *s->mem->ops;
+    zb_store_ops ops = *zb_hierarchy_store(s->mem)->ops;
     zb_error err;
-    mem_ops = s->mem->ops;
+    mem_ops = zb_hierarchy_store(s->mem)->ops;
     ops.lock = lock_unless_held;
-    s->mem->ops = &ops;
+    zb_hierarchy_store(s->mem)->ops = &ops;
     write_rows(s, 0, 4);
     held_key = "a/c/0/70";
     for (int flushes = 0; flushes < 2; flushes++) { /* the second one has this chunk alone */
         asked = 0;
-        zb_store_count_take(s->count);
+        zb_store_count_take(zb_hierarchy_store(s->count));
         ASSERT_FAILS(zb_writer_flush(s->writer, &err), ZB_ECONFLICT, err, "chunk c/0/70");
         assert_non_null(strstr(err.message, "is locked"));
         assert_int_equal(asked, 1);
-        assert_int_equal(zb_store_count_take(s->count).puts, flushes == 0 ? CHUNKS - 1 : 0);
+        assert_int_equal(zb_store_count_take(zb_hierarchy_store(s->count)).puts,
+                         flushes == 0 ? CHUNKS - 1 : 0);
     }
     held_key = NULL;
     ASSERT_OK(zb_writer_flush(s->writer, &err), err);
     assert_rows(s, 4);
-    s->mem->ops = mem_ops;
+    zb_hierarchy_store(s->mem)->ops = mem_ops;
     free_scene(s);
 }
 

@@ -18,6 +18,7 @@
 #include "zarrbridge/check.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 enum { SIDE = 8, SHARD = 4, INNER = 2, OLD = 7, NEW = 99, OTHER = 42, FILL = -1 };
 
@@ -75,7 +76,7 @@ WRAP(long, syscall, (long number, long a, long b, long c, long d), (number, a, b
 /* ---- The arrays ---- */
 
 typedef struct scene {
-    zb_store *actor; /* of another process, as it were */
+    zb_hierarchy *actor; /* of another process, as it were */
     enum zb_strategy strategy;
 } scene;
 static scene now;
@@ -100,7 +101,7 @@ static void store_box(const zb_node *node, const uint64_t *start, const uint64_t
 }
 
 /* Array of one value, in shards, that all strategies can write. */
-static void make(zb_store *store, const char *path, int32_t value) {
+static void make(zb_hierarchy *store, const char *path, int32_t value) {
     const uint64_t shape[2] = {SIDE, SIDE}, shard[2] = {SHARD, SHARD}, inner[2] = {INNER, INNER},
                    start[2] = {0, 0};
     const int32_t fill = FILL;
@@ -129,7 +130,7 @@ static void make_old(void) {
     zb_node_release(node);
 }
 
-static void read_all(zb_store *store, const char *path, int32_t values[SIDE * SIDE]) {
+static void read_all(zb_hierarchy *store, const char *path, int32_t values[SIDE * SIDE]) {
     zb_error err;
     zb_node *node;
     ASSERT_OK(zb_node_open(store, path, &node, &err), err);
@@ -166,7 +167,8 @@ static bool is_written(const struct work *w, int i) {
 }
 
 /* Elements are as before, or as written; all of them written where that was acknowledged. */
-static void check_array(zb_store *store, const char *path, const struct work *w, bool is_stored) {
+static void check_array(zb_hierarchy *store, const char *path, const struct work *w,
+                        bool is_stored) {
     int32_t values[SIDE * SIDE];
     read_all(store, path, values);
     for (int i = 0; i < SIDE * SIDE; i++) {
@@ -177,7 +179,7 @@ static void check_array(zb_store *store, const char *path, const struct work *w,
     }
 }
 
-static void check_other(zb_store *store, const char *path, const struct work *w) {
+static void check_other(zb_hierarchy *store, const char *path, const struct work *w) {
     int32_t values[SIDE * SIDE];
     read_all(store, path, values);
     for (int i = 0; i < SIDE * SIDE; i++) {
@@ -214,13 +216,15 @@ static void come_back(void) {
 static void go_beside(void) {
     const zb_part part = {.data = "notes", .size = 5};
     zb_error err;
-    ASSERT_OK(zb_store_put(now.actor, "away/README", &part, 1, ZB_SYNC_NONE, &err), err);
+    ASSERT_OK(
+        zb_store_put(zb_hierarchy_store(now.actor), "away/README", &part, 1, ZB_SYNC_NONE, &err),
+        err);
     go_away();
 }
 
 static void come_back_alone(void) {
     zb_error err;
-    ASSERT_OK(zb_store_erase(now.actor, "away/README", &err), err);
+    ASSERT_OK(zb_store_erase(zb_hierarchy_store(now.actor), "away/README", &err), err);
     come_back();
 }
 
@@ -253,7 +257,7 @@ static bool run(const fixture *f, const struct work *w, void (*first)(void), voi
     zb_node *node;
     zb_writer *writer;
     zb_write_options options = {.strategy = w->strategy, .sync = w->sync};
-    ASSERT_OK(zb_node_open(f->store, "u", &node, &err), err);
+    ASSERT_OK(zb_node_open(f->hierarchy, "u", &node, &err), err);
     ASSERT_OK(zb_writer_open(node, &options, &writer, &err), err);
     seam.first = first;
     seam.second = second;
@@ -282,18 +286,18 @@ static bool run(const fixture *f, const struct work *w, void (*first)(void), voi
 static void begin_scene(const fixture *f, const struct work *w) {
     zb_error err;
     now.strategy = w->strategy;
-    ASSERT_OK(zb_store_open_fs(f->root, &now.actor, &err), err);
+    ASSERT_OK(zb_hierarchy_open(f->root, &now.actor, &err), err);
     make(now.actor, "u", OLD);
     make(now.actor, "other", OTHER);
 }
 
 static void end_scene(const fixture *f, const struct work *w) {
     zb_error err;
-    ASSERT_OK(zb_store_verify(f->store, no_damage, (void *)(uintptr_t)w, NULL, &err), err);
+    ASSERT_OK(zb_hierarchy_verify(f->hierarchy, no_damage, (void *)(uintptr_t)w, NULL, &err), err);
     zb_node_delete(now.actor, "u", NULL);
     zb_node_delete(now.actor, "away", NULL);
     zb_node_delete(now.actor, "other", NULL);
-    zb_store_release(now.actor);
+    zb_hierarchy_release(now.actor);
 }
 
 /* The array, or another one in its place, is there again some calls later. */
@@ -308,8 +312,8 @@ static void for_a_while(void **state, void (*first)(void), void (*second)(void))
                 enum zb_code code;
                 make_old();
                 struck = run(f, w, first, second, nth, more, &code);
-                check_array(f->store, "u", w, code == ZB_OK);
-                check_other(f->store, "other", w);
+                check_array(f->hierarchy, "u", w, code == ZB_OK);
+                check_other(f->hierarchy, "other", w);
             }
         }
         end_scene(f, w);
@@ -338,8 +342,8 @@ static void arrays_that_go_for_good(void **state) {
             enum zb_code code;
             begin_scene(f, w);
             struck = run(f, w, swap_in, NULL, nth, 0, &code);
-            check_array(f->store, struck ? "away" : "u", w, code == ZB_OK);
-            check_other(f->store, struck ? "u" : "other", w);
+            check_array(f->hierarchy, struck ? "away" : "u", w, code == ZB_OK);
+            check_other(f->hierarchy, struck ? "u" : "other", w);
             end_scene(f, w);
         }
     }
@@ -355,7 +359,7 @@ static void arrays_that_are_made_anew(void **state) {
             begin_scene(f, w);
             struck = run(f, w, make_anew, NULL, nth, 0, &code);
             if (struck)
-                check_other(f->store, "u", w);
+                check_other(f->hierarchy, "u", w);
             end_scene(f, w);
         }
     }
@@ -395,9 +399,9 @@ static void writers_that_are_killed_after_a_move(void **state) {
                     fail_msg("%s, call %u and %u more: the writer itself failed (status %d)",
                              w->name, nth, more, status);
                 struck = WEXITSTATUS(status) == 0;
-                ASSERT_OK(zb_store_repair(f->store, repaired, NULL, &err), err);
-                check_array(f->store, struck ? "away" : "u", w, !struck);
-                check_other(f->store, "other", w);
+                ASSERT_OK(zb_hierarchy_repair(f->hierarchy, repaired, NULL, &err), err);
+                check_array(f->hierarchy, struck ? "away" : "u", w, !struck);
+                check_other(f->hierarchy, "other", w);
                 if (struck)
                     come_back();
             }

@@ -6,7 +6,7 @@
 
 enum { ROWS = 20, COLUMNS = 30 }; /* in shards of 8 x 16 */
 
-static zb_node *create(zb_store **mem) {
+static zb_node *create(zb_hierarchy **mem) {
     const uint64_t shape[2] = {ROWS, COLUMNS}, inner[2] = {4, 4}, shard[2] = {8, 16};
     zb_array_spec spec = {.ndim = 2,
                           .shape = shape,
@@ -15,7 +15,7 @@ static zb_node *create(zb_store **mem) {
                           .dtype = {.kind = ZB_KIND_UINT, .size = 1}};
     zb_error err;
     zb_node *node = NULL;
-    ASSERT_OK(zb_store_new_mem("mem", mem, &err), err);
+    ASSERT_OK(zb_hierarchy_new_mem("mem", mem, &err), err);
     ASSERT_OK(zb_array_create(*mem, "", &spec, &node, &err), err);
     return node;
 }
@@ -47,7 +47,7 @@ static int take(void *context, const zb_piece *piece) {
 static void pieces_cover_a_region_once(void **state) {
     (void)state;
     check_random random = check_random_new();
-    zb_store *mem;
+    zb_hierarchy *mem;
     zb_node *node = create(&mem);
     zb_error err;
     for (int round = 0; round < 300; round++) {
@@ -72,7 +72,7 @@ static void pieces_cover_a_region_once(void **state) {
     uint64_t beyond[2] = {ROWS, COLUMNS + 1};
     ASSERT_FAILS(zb_array_piece_each(node, NULL, beyond, take, &all, &err), ZB_EINVAL, err, "");
     zb_node_release(node);
-    zb_store_release(mem);
+    zb_hierarchy_release(mem);
 }
 
 int main(void) {

@@ -12,11 +12,12 @@
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/wrappers.h"
+#include "support/wrap.h"
 
 enum { UNITS = 1000, LONGEST = 40 };
 
 typedef struct scene {
-    zb_store *mem, *count;
+    zb_hierarchy *mem, *count;
     zb_object *object;
     unsigned char bytes[UNITS * LONGEST]; /* of the object */
     size_t size;
@@ -27,8 +28,8 @@ typedef struct scene {
 static scene *new_scene(void) {
     scene *s = calloc(1, sizeof *s);
     zb_error err;
-    ASSERT_OK(zb_store_new_mem("mem", &s->mem, &err), err);
-    ASSERT_OK(zb_store_new_count(s->mem, &s->count, &err), err);
+    ASSERT_OK(zb_hierarchy_new_mem("mem", &s->mem, &err), err);
+    ASSERT_OK(wrap(zb_store_new_count, s->mem, &s->count, &err), err);
     return s;
 }
 
@@ -39,16 +40,16 @@ static void put(scene *s, size_t size) {
     s->size = size;
     for (size_t i = 0; i < size; i++)
         s->bytes[i] = (unsigned char)(i * 131 >> 3);
-    ASSERT_OK(zb_store_mem_set(s->mem, "k", s->bytes, size, &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(s->mem), "k", s->bytes, size, &err), err);
     zb_object_close(s->object);
-    ASSERT_OK(zb_object_open(s->count, "k", &s->object, &info, &err), err);
-    zb_store_count_take(s->count);
+    ASSERT_OK(zb_object_open(zb_hierarchy_store(s->count), "k", &s->object, &info, &err), err);
+    zb_store_count_take(zb_hierarchy_store(s->count));
 }
 
 static void free_scene(scene *s) {
     zb_object_close(s->object);
-    zb_store_release(s->count);
-    zb_store_release(s->mem);
+    zb_hierarchy_release(s->count);
+    zb_hierarchy_release(s->mem);
     free(s);
 }
 
@@ -71,7 +72,7 @@ static zb_store_counts read_all(scene *s) {
             assert_memory_equal(s->units[i].data, s->bytes + s->entries[2 * i], s->units[i].size);
     }
     free(bytes);
-    return zb_store_count_take(s->count);
+    return zb_store_count_take(zb_hierarchy_store(s->count));
 }
 
 static void units_in_any_order_come_together(void **state) {
@@ -100,9 +101,9 @@ static void ranges_are_bounded(void **state) {
     put(s, (size_t)UNITS * LONGEST);
     for (size_t i = 0; i < UNITS; i++)
         set_unit(s, i, i * LONGEST, LONGEST);
-    s->count->hints.part = 10 * LONGEST + 1;
+    zb_hierarchy_store(s->count)->hints.part = 10 * LONGEST + 1;
     assert_int_equal(read_all(s).ranges, UNITS / 10);
-    s->count->hints.part = 1;
+    zb_hierarchy_store(s->count)->hints.part = 1;
     assert_int_equal(read_all(s).ranges, UNITS);
     free_scene(s);
 }
@@ -162,15 +163,15 @@ static void shards_are_read_by_few_ranges(void **state) {
     for (enum zb_strategy strategy = ZB_REWRITE; strategy <= ZB_APPEND; strategy++) {
         zb_writer *writer = shards_open_writer(node, strategy, ZB_SYNC_NONE);
         ASSERT_OK(shards_write(writer, all, shape, values, &err), err);
-        zb_store_count_take(s->count);
+        zb_store_count_take(zb_hierarchy_store(s->count));
         ASSERT_OK(shards_write(writer, at, one, &value, &err), err);
         if (strategy == ZB_APPEND) {
             uint64_t reclaimed;
-            zb_store_count_take(s->count);
+            zb_store_count_take(zb_hierarchy_store(s->count));
             ASSERT_OK(zb_array_compact(node, ZB_SYNC_NONE, &reclaimed, &err), err);
             assert_true(reclaimed > 0);
         }
-        const zb_store_counts counts = zb_store_count_take(s->count);
+        const zb_store_counts counts = zb_store_count_take(zb_hierarchy_store(s->count));
         assert_true(counts.reads <= 5 && counts.ranges <= 8); /* documents and the index besides */
         ASSERT_OK(zb_writer_close(writer, &err), err);
         zb_read read = {.node = node, .view = {.data = seen, .dtype = shards_type}};
@@ -189,10 +190,10 @@ static void compact_large(void *unused) {
     const uint64_t start[2] = {0, 0}, all[2] = {SHARDS_ROWS, SHARDS_COLUMNS}, one[2] = {1, 1};
     int32_t values[SHARDS_ELEMENTS];
     uint64_t reclaimed;
-    zb_store *mem;
+    zb_hierarchy *mem;
     zb_error err = {.code = ZB_OK};
     zb_writer *writer = NULL;
-    CHILD_CHECK(zb_store_new_mem("mem", &mem, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_hierarchy_new_mem("mem", &mem, &err) == ZB_OK, "%s", err.message);
     zb_node *node = shards_create(mem, ZB_APPEND);
     for (int i = 0; i < SHARDS_ELEMENTS; i++)
         values[i] = i * 7919;
@@ -205,7 +206,7 @@ static void compact_large(void *unused) {
                     strstr(err.message, "ZARRBRIDGE_SHARD_BYTES"),
                 "%s: %s", zb_code_name(code), err.message);
     zb_node_release(node);
-    zb_store_release(mem);
+    zb_hierarchy_release(mem);
 }
 
 static void shards_above_the_limit_say_so(void **state) {

@@ -12,13 +12,14 @@
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
+#include "support/wrap.h"
 
 enum { COUNT = 40, CHUNK = 8 };
 
 static const zb_dtype int_type = {.kind = ZB_KIND_INT, .size = 4};
 static const zb_dtype float_type = {.kind = ZB_KIND_FLOAT, .size = 4};
 
-static zb_node *create(zb_store *store, const char *path, zb_dtype dtype, uint64_t count) {
+static zb_node *create(zb_hierarchy *store, const char *path, zb_dtype dtype, uint64_t count) {
     const uint64_t shape[1] = {count}, inner[1] = {CHUNK};
     zb_array_spec spec = {
         .ndim = 1, .shape = shape, .inner_shape = inner, .dtype = dtype, .codecs = "[]"};
@@ -54,7 +55,7 @@ static enum zb_code read_values(const zb_node *node, int32_t *values, zb_error *
 }
 
 /* All of a new handle's elements are `value`, as raw bytes. */
-static void assert_all(zb_store *store, const char *path, int32_t value) {
+static void assert_all(zb_hierarchy *store, const char *path, int32_t value) {
     zb_node *node;
     zb_error err;
     int32_t values[COUNT];
@@ -69,27 +70,27 @@ static void assert_all(zb_store *store, const char *path, int32_t value) {
 
 /* The changes of an array that its handle does not see, by way of the same store or as another
    process does them. */
-static void delete_it(zb_store *store) {
+static void delete_it(zb_hierarchy *store) {
     zb_error err;
     ASSERT_OK(zb_node_delete(store, "a", &err), err);
 }
 
-static void move_it(zb_store *store) {
+static void move_it(zb_hierarchy *store) {
     zb_error err;
     ASSERT_OK(zb_node_move(store, "a", "b", &err), err);
 }
 
-static void make_floats(zb_store *store) {
+static void make_floats(zb_hierarchy *store) {
     delete_it(store);
     zb_node_release(create(store, "a", float_type, COUNT));
 }
 
-static void make_the_same(zb_store *store) {
+static void make_the_same(zb_hierarchy *store) {
     delete_it(store);
     zb_node_release(create(store, "a", int_type, COUNT));
 }
 
-static void make_group(zb_store *store) {
+static void make_group(zb_hierarchy *store) {
     zb_node *group;
     zb_error err;
     delete_it(store);
@@ -97,8 +98,8 @@ static void make_group(zb_store *store) {
     zb_node_release(group);
 }
 
-static void (*const events[])(zb_store *) = {delete_it, move_it, make_floats, make_the_same,
-                                             make_group};
+static void (*const events[])(zb_hierarchy *) = {delete_it, move_it, make_floats, make_the_same,
+                                                 make_group};
 enum { EVENTS = sizeof events / sizeof *events };
 
 /* A part, a whole chunk, and all of it; at once, or waiting for the flush when it happens. */
@@ -107,8 +108,8 @@ static const struct {
 } boxes[] = {{3, 2}, {8, 8}, {0, COUNT}, {36, 2}};
 enum { BOXES = sizeof boxes / sizeof *boxes };
 
-static void try_write(zb_store *store, zb_store *actor, int event, int box, enum zb_sync sync,
-                      bool written_before) {
+static void try_write(zb_hierarchy *store, zb_hierarchy *actor, int event, int box,
+                      enum zb_sync sync, bool written_before) {
     zb_error err;
     zb_writer *writer;
     zb_write_options options = {.sync = sync};
@@ -140,25 +141,25 @@ static void try_write(zb_store *store, zb_store *actor, int event, int box, enum
 }
 
 /* On a directory, by the same store and by another one, and in memory. */
-static void in_all_stores(void **state, void (*fn)(zb_store *store, zb_store *actor)) {
+static void in_all_stores(void **state, void (*fn)(zb_hierarchy *store, zb_hierarchy *actor)) {
     fixture *f = *state;
-    zb_store *mem, *other;
+    zb_hierarchy *mem, *other;
     zb_error err;
     zb_node *root;
-    ASSERT_OK(zb_store_new_mem("mem", &mem, &err), err);
-    ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
-    ASSERT_OK(zb_group_create(f->store, "", NULL, &root, &err), err);
+    ASSERT_OK(zb_hierarchy_new_mem("mem", &mem, &err), err);
+    ASSERT_OK(zb_hierarchy_open(f->root, &other, &err), err);
+    ASSERT_OK(zb_group_create(f->hierarchy, "", NULL, &root, &err), err);
     zb_node_release(root);
     ASSERT_OK(zb_group_create(mem, "", NULL, &root, &err), err);
     zb_node_release(root);
-    fn(f->store, f->store);
-    fn(f->store, other);
+    fn(f->hierarchy, f->hierarchy);
+    fn(f->hierarchy, other);
     fn(mem, mem);
-    zb_store_release(mem);
-    zb_store_release(other);
+    zb_hierarchy_release(mem);
+    zb_hierarchy_release(other);
 }
 
-static void write_behind_all(zb_store *store, zb_store *actor) {
+static void write_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
     for (int event = 0; event < EVENTS; event++) {
         for (int box = 0; box < BOXES; box++) {
             for (int sync = ZB_SYNC_NONE; sync <= ZB_SYNC_ALWAYS; sync++) {
@@ -180,7 +181,7 @@ static int ignore(void *context, const uint64_t *index, uint64_t bytes) {
     return 0;
 }
 
-static void read_behind_all(zb_store *store, zb_store *actor) {
+static void read_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
     zb_error err;
     int32_t values[COUNT];
     for (int event = 0; event < EVENTS; event++) {
@@ -213,7 +214,7 @@ static void stale_readers_are_refused(void **state) {
     in_all_stores(state, read_behind_all);
 }
 
-static void change_behind_all(zb_store *store, zb_store *actor) {
+static void change_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
     zb_error err;
     for (int event = 0; event < EVENTS; event++) {
         zb_node *node = create(store, "a", int_type, COUNT), *changed;
@@ -233,7 +234,7 @@ static void stale_changes_are_refused(void **state) {
 }
 
 /* Edits of the document that do not concern the chunks leave a handle valid. */
-static void edit_behind_all(zb_store *store, zb_store *actor) {
+static void edit_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
     zb_error err;
     int32_t values[COUNT];
     zb_node *node = create(store, "a", int_type, COUNT), *other, *changed;
@@ -266,7 +267,7 @@ static void edits_do_no_harm(void **state) {
 }
 
 /* Chunks of which as much lies inside as before can be written; others cannot. */
-static void resize_behind_all(zb_store *store, zb_store *actor) {
+static void resize_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
     static const struct {
         uint64_t shape, start;
         enum zb_code code;
@@ -299,7 +300,7 @@ static void shapes_are_compared_chunk_by_chunk(void **state) {
 
 /* Four handles that append one after the other lose nothing: a handle that goes by an old shape is
    told. */
-static void append_behind_all(zb_store *store, zb_store *actor) {
+static void append_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
     zb_error err;
     zb_node *handle[4], *changed;
     zb_node_release(create(store, "a", int_type, 0));
@@ -342,8 +343,8 @@ static void appends_lose_nothing(void **state) {
 static void directories_that_change_places(void **state) {
     fixture *f = *state;
     zb_error err;
-    zb_node *old = create(f->store, "a", int_type, COUNT), *other;
-    other = create(f->store, "b", float_type, COUNT);
+    zb_node *old = create(f->hierarchy, "a", int_type, COUNT), *other;
+    other = create(f->hierarchy, "b", float_type, COUNT);
     ASSERT_OK(write_values(old, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
     ASSERT_OK(write_values(other, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
     clocks_let_files_age();
@@ -370,7 +371,7 @@ static void directories_that_change_places(void **state) {
    the next one. */
 static struct {
     const zb_store_ops *ops; /* the store's own */
-    zb_store *actor;
+    zb_hierarchy *actor;
     unsigned locks, opens, lists; /* of chunks: the next so many calls come upon it */
     unsigned lacks;               /* such questions of the store */
     bool moves;                   /* a move is going on, whose own calls have better luck */
@@ -426,27 +427,27 @@ static enum zb_code list_away(zb_store *store, const char *prefix, zb_list_fn fn
 }
 
 /* Runs fn with the array of 1s "a" in a store whose calls are so unlucky. */
-static void with_unlucky_store(zb_store *store, zb_store *actor,
-                               void (*fn)(zb_store *store, const zb_node *node)) {
+static void with_unlucky_store(zb_hierarchy *store, zb_hierarchy *actor,
+                               void (*fn)(zb_hierarchy *store, const zb_node *node)) {
     zb_error err;
     zb_node *node = create(store, "a", int_type, COUNT);
     ASSERT_OK(write_values(node, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
-    zb_store_ops ops = *store->ops;
-    away.ops = store->ops;
+    zb_store_ops ops = *zb_hierarchy_store(store)->ops;
+    away.ops = zb_hierarchy_store(store)->ops;
     away.actor = actor;
     ops.lock = lock_away;
     ops.open = open_away;
     ops.open_in = open_in_away;
     ops.list = list_away;
-    store->ops = &ops;
+    zb_hierarchy_store(store)->ops = &ops;
     fn(store, node);
     away.locks = away.opens = away.lists = 0;
-    store->ops = away.ops;
+    zb_hierarchy_store(store)->ops = away.ops;
     zb_node_release(node);
     ASSERT_OK(zb_node_delete(store, "a", &err), err);
 }
 
-static void read_unluckily(zb_store *store, const zb_node *node) {
+static void read_unluckily(zb_hierarchy *store, const zb_node *node) {
     zb_error err;
     int32_t values[COUNT];
     (void)store;
@@ -466,7 +467,7 @@ static int count_chunk(void *context, const uint64_t *index, uint64_t bytes) {
     return 0;
 }
 
-static void walk_unluckily(zb_store *store, const zb_node *node) {
+static void walk_unluckily(zb_hierarchy *store, const zb_node *node) {
     zb_error err;
     (void)store;
     for (unsigned lists = 1; lists <= 2; lists++) {
@@ -501,7 +502,7 @@ static void walk_unluckily(zb_store *store, const zb_node *node) {
     assert_null(strstr(err.message, "array /")); /* its path is told once */
 }
 
-static void write_unluckily(zb_store *store, const zb_node *node) {
+static void write_unluckily(zb_hierarchy *store, const zb_node *node) {
     zb_error err;
     away.locks = away.opens = 1;
     ASSERT_OK(write_values(node, 3, 2, 1, ZB_SYNC_NONE, &err), err);
@@ -526,7 +527,7 @@ static void questions_are_for_many_chunks(void **state) {
     const uint64_t start = 0, count = 100 * CHUNK;
     zb_error err;
     unsigned chunks = 0;
-    zb_node *node = create(f->store, "a", int_type, count);
+    zb_node *node = create(f->hierarchy, "a", int_type, count);
     ASSERT_OK(write_values(node, 80, 8, 1, ZB_SYNC_NONE, &err), err);
     zb_store_ops ops = *f->store->ops;
     away.ops = f->store->ops;
@@ -538,22 +539,22 @@ static void questions_are_for_many_chunks(void **state) {
     assert_int_equal(chunks, 1);
     assert_int_equal(away.lacks, 2);
     zb_node_release(node);
-    ASSERT_OK(zb_node_delete(f->store, "a", &err), err);
+    ASSERT_OK(zb_node_delete(f->hierarchy, "a", &err), err);
 }
 
 /* In memory an array that is moved is another one from then on. */
-static void read_while_it_is_away(zb_store *store, zb_store *actor) {
-    if (strcmp(store->ops->name, "fs") == 0)
+static void read_while_it_is_away(zb_hierarchy *store, zb_hierarchy *actor) {
+    if (strcmp(zb_hierarchy_store(store)->ops->name, "fs") == 0)
         with_unlucky_store(store, actor, read_unluckily);
 }
 
-static void walk_while_it_is_away(zb_store *store, zb_store *actor) {
-    if (strcmp(store->ops->name, "fs") == 0)
+static void walk_while_it_is_away(zb_hierarchy *store, zb_hierarchy *actor) {
+    if (strcmp(zb_hierarchy_store(store)->ops->name, "fs") == 0)
         with_unlucky_store(store, actor, walk_unluckily);
 }
 
-static void write_while_it_is_away(zb_store *store, zb_store *actor) {
-    if (strcmp(store->ops->name, "fs") == 0)
+static void write_while_it_is_away(zb_hierarchy *store, zb_hierarchy *actor) {
+    if (strcmp(zb_hierarchy_store(store)->ops->name, "fs") == 0)
         with_unlucky_store(store, actor, write_unluckily);
 }
 
@@ -575,22 +576,22 @@ static void killed_deletions_leave_no_way_in(void **state) {
     zb_error err;
     enum zb_code code = ZB_EIO;
     for (uint64_t nth = 1; code != ZB_OK; nth++) {
-        zb_store *fault;
-        zb_node *node = create(f->store, "a", int_type, COUNT), *other = NULL;
+        zb_hierarchy *fault;
+        zb_node *node = create(f->hierarchy, "a", int_type, COUNT), *other = NULL;
         ASSERT_OK(write_values(node, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
-        ASSERT_OK(zb_store_new_fault(f->store, &fault, &err), err);
-        zb_store_fault_from(fault, nth);
+        ASSERT_OK(wrap(zb_store_new_fault, f->hierarchy, &fault, &err), err);
+        zb_store_fault_from(zb_hierarchy_store(fault), nth);
         code = zb_node_delete(fault, "a", &err);
-        zb_store_release(fault);
-        if (zb_node_open(f->store, "a", &other, NULL) != ZB_OK) {
-            zb_node_release(create(f->store, "a", int_type, COUNT));
+        zb_hierarchy_release(fault);
+        if (zb_node_open(f->hierarchy, "a", &other, NULL) != ZB_OK) {
+            zb_node_release(create(f->hierarchy, "a", int_type, COUNT));
             ASSERT_FAILS(write_values(node, 0, 8, 2, ZB_SYNC_NONE, &err), ZB_ECONFLICT, err,
                          "open it again");
-            assert_all(f->store, "a", 0);
+            assert_all(f->hierarchy, "a", 0);
         }
         zb_node_release(other);
         zb_node_release(node);
-        ASSERT_OK(zb_node_delete(f->store, "a", &err), err);
+        ASSERT_OK(zb_node_delete(f->hierarchy, "a", &err), err);
     }
 }
 

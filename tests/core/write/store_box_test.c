@@ -9,10 +9,11 @@
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
+#include "support/wrap.h"
 
 /* 10 x 10 int16 in chunks of 4 x 4: the last ones are cut by the edge. */
 typedef struct written {
-    zb_store *mem, *store; /* the second one counts, and fails when told to */
+    zb_hierarchy *mem, *store; /* the second one counts, and fails when told to */
     zb_node *node;
     zb_writer *writer;
     arrays_sample sample;
@@ -20,19 +21,19 @@ typedef struct written {
 
 static void begin(written *w, const arrays_spec *spec, check_random *random) {
     zb_error err;
-    ASSERT_OK(zb_store_new_mem("mem", &w->mem, &err), err);
+    ASSERT_OK(zb_hierarchy_new_mem("mem", &w->mem, &err), err);
     w->sample = arrays_write(spec, random, w->mem, "a");
-    ASSERT_OK(zb_store_new_fault(w->mem, &w->store, &err), err);
+    ASSERT_OK(wrap(zb_store_new_fault, w->mem, &w->store, &err), err);
     ASSERT_OK(zb_node_open(w->store, "a", &w->node, &err), err);
     ASSERT_OK(zb_writer_open(w->node, NULL, &w->writer, &err), err);
-    zb_store_count_take(w->store);
+    zb_store_count_take(zb_hierarchy_store(w->store));
 }
 
 static void end(written *w) {
     zb_writer_abandon(w->writer);
     zb_node_release(w->node);
-    zb_store_release(w->store);
-    zb_store_release(w->mem);
+    zb_hierarchy_release(w->store);
+    zb_hierarchy_release(w->mem);
     arrays_free(&w->sample);
 }
 
@@ -53,9 +54,9 @@ static uint64_t puts_of_settling(written *w, uint64_t row, uint64_t column, uint
                                  uint64_t columns) {
     const uint64_t start[2] = {row, column}, count[2] = {rows, columns};
     zb_error err;
-    zb_store_count_take(w->store);
+    zb_store_count_take(zb_hierarchy_store(w->store));
     ASSERT_OK(zb_writer_store_box(w->writer, start, count, &err), err);
-    return zb_store_count_take(w->store).puts;
+    return zb_store_count_take(zb_hierarchy_store(w->store)).puts;
 }
 
 static void only_what_the_box_touches_is_stored(void **state) {
@@ -131,7 +132,7 @@ static void a_question_tells_what_waits(void **state) {
             write_one(&w, row, column, 1);
         }
     assert_false(waits(&w, 9, 9, 1, 1)); /* its parts have made the chunk complete */
-    assert_int_equal(zb_store_count_take(w.store).puts, 1);
+    assert_int_equal(zb_store_count_take(zb_hierarchy_store(w.store)).puts, 1);
     ASSERT_OK(zb_writer_flush(w.writer, &err), err);
     assert_false(waits(&w, 0, 0, 10, 10));
     end(&w);
@@ -200,9 +201,9 @@ static void a_failure_loses_nothing(void **state) {
         begin(&w, &small, &random);
         write_one(&w, 1, 1, 7);
         zb_cache_clear();
-        zb_store_fault_set(w.store, nth);
+        zb_store_fault_set(zb_hierarchy_store(w.store), nth);
         hit = zb_writer_store_box(w.writer, start, count, &err) != ZB_OK;
-        zb_store_fault_set(w.store, 0);
+        zb_store_fault_set(zb_hierarchy_store(w.store), 0);
         ASSERT_OK(zb_writer_store_box(w.writer, start, count, &err), err);
         assert_reads(&w, start, count);
         assert_true(hit || nth > 2);

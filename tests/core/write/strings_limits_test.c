@@ -23,7 +23,7 @@ typedef struct scene {
     uint64_t length, chunk, shard; /* shard 0: none */
     const char *codecs;
     zb_slice fill;
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *node;
 } scene;
 
@@ -36,15 +36,15 @@ static void begin(scene *s, const char *root) {
                           .dtype = text_type,
                           .fill_value = &s->fill,
                           .codecs = s->codecs};
-    CHILD_OK(root ? zb_store_create_fs(root, &s->store, &err)
-                  : zb_store_new_mem("mem", &s->store, &err),
+    CHILD_OK(root ? zb_hierarchy_create(root, NULL, &s->store, &err)
+                  : zb_hierarchy_new_mem("mem", &s->store, &err),
              err);
     CHILD_OK(zb_array_create(s->store, "a", &spec, &s->node, &err), err);
 }
 
 static void end(scene *s) {
     zb_node_release(s->node);
-    zb_store_release(s->store);
+    zb_hierarchy_release(s->store);
 }
 
 static enum zb_code write_some(zb_writer *writer, uint64_t start, uint64_t count,

@@ -5,12 +5,13 @@
  */
 #include "support/check.h"
 #include "support/starve.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 enum { H = 13, W = 17 };
 
 /* The model: what each element is, as a number from which its text is made. */
 typedef struct world {
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *node;
     int number[H][W];
 } world;
@@ -69,8 +70,9 @@ static world open_world(const char *codecs) {
                          "\"chunk_key_encoding\":{\"name\":\"default\"},\"chunk_grid\":{\"name\":"
                          "%s}",
                          H, W, codecs) > 0);
-    ASSERT_OK(zb_store_new_mem("test", &w.store, &err), err);
-    ASSERT_OK(zb_store_mem_set(w.store, "zarr.json", text, strlen(text), &err), err);
+    ASSERT_OK(zb_hierarchy_new_mem("test", &w.store, &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(w.store), "zarr.json", text, strlen(text), &err),
+              err);
     ASSERT_OK(zb_node_open(w.store, "", &w.node, &err), err);
     for (int i = 0; i < H * W; i++)
         w.number[i / W][i % W] = -1;
@@ -80,7 +82,7 @@ static world open_world(const char *codecs) {
 
 static void close_world(world *w) {
     zb_node_release(w->node);
-    zb_store_release(w->store);
+    zb_hierarchy_release(w->store);
 }
 
 /* Writes random strings to a box; the caller's memory is gone afterwards. */
@@ -216,7 +218,7 @@ static void points_and_refusals(void **state) {
 
 static void created_resized_and_verified(void **state) {
     (void)state;
-    zb_store *store;
+    zb_hierarchy *store;
     zb_node *node, *larger, *smaller;
     zb_error err;
     static const uint64_t shape[] = {6}, inner[] = {2}, shard[] = {4}, less[] = {3}, more[] = {8};
@@ -227,7 +229,7 @@ static void created_resized_and_verified(void **state) {
                           .shard_shape = shard,
                           .dtype = text_type,
                           .fill_value = &fill};
-    ASSERT_OK(zb_store_new_mem("test", &store, &err), err);
+    ASSERT_OK(zb_hierarchy_new_mem("test", &store, &err), err);
     ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
     const zb_slice *stored = zb_node_array(node)->fill_value;
     assert_int_equal(stored->size, 4);
@@ -257,13 +259,13 @@ static void created_resized_and_verified(void **state) {
     ASSERT_FAILS(zb_array_create(store, "b", &spec, &none, &err), ZB_EINVAL, err, "has a NUL");
     /* A program that has no use for strings is told so. */
     zb_node *refused;
-    zb_store_set_kinds(store, ZB_PLAIN_KINDS);
+    zb_hierarchy_set_kinds(store, ZB_PLAIN_KINDS);
     ASSERT_FAILS(zb_node_open(store, "a", &refused, &err), ZB_EUNSUPPORTED, err,
                  "data_type \"string\" is not supported here");
     zb_node_release(node);
     zb_node_release(smaller);
     zb_node_release(larger);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* Writes a part, flushes, and reads it, with an error when memory runs out anywhere. */

@@ -9,12 +9,12 @@
 #include "support/arrays.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 #define THREADS 8
 
 typedef struct shared {
-    zb_store *mem;
+    zb_hierarchy *mem;
     zb_node *node;
     arrays_sample sample;
     int rounds;
@@ -42,7 +42,7 @@ static shared begin(const arrays_spec *of) {
     shared s = {.rounds = 60};
     check_random random = {.state = 3};
     zb_error err;
-    ASSERT_OK(zb_store_new_mem("mem", &s.mem, &err), err);
+    ASSERT_OK(zb_hierarchy_new_mem("mem", &s.mem, &err), err);
     s.sample = arrays_write(of, &random, s.mem, "a");
     ASSERT_OK(zb_node_open(s.mem, "a", &s.node, &err), err);
     zb_cache_clear();
@@ -51,7 +51,7 @@ static shared begin(const arrays_spec *of) {
 
 static void end(shared *s) {
     zb_node_release(s->node);
-    zb_store_release(s->mem);
+    zb_hierarchy_release(s->mem);
     arrays_free(&s->sample);
 }
 
@@ -205,15 +205,18 @@ static void readers_see_whole_versions(void **state) {
     size_t sizes[50];
     for (size_t v = 0; v < 50; v++) {
         arrays_set_all(&writer.sample, (int64_t)v + 100, writer.mem, "a");
-        ASSERT_OK(zb_store_get(writer.mem, "a/c/0/0", 1 << 20, "chunk_bytes", &versions[v],
-                               &sizes[v], NULL, &err),
+        ASSERT_OK(zb_store_get(zb_hierarchy_store(writer.mem), "a/c/0/0", 1 << 20, "chunk_bytes",
+                               &versions[v], &sizes[v], NULL, &err),
                   err);
     }
-    ASSERT_OK(zb_store_mem_set(s.mem, "a/c/0/0", versions[0], sizes[0], &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(s.mem), "a/c/0/0", versions[0], sizes[0], &err),
+              err);
     worker workers[THREADS];
     start(workers, &s, read_versions);
     for (size_t v = 0; v < 50; v++) {
-        ASSERT_OK(zb_store_mem_set(s.mem, "a/c/0/0", versions[v], sizes[v], &err), err);
+        ASSERT_OK(
+            zb_store_mem_set(zb_hierarchy_store(s.mem), "a/c/0/0", versions[v], sizes[v], &err),
+            err);
         usleep(500);
         free(versions[v]);
     }

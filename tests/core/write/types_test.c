@@ -6,7 +6,7 @@
  */
 #include "support/check.h"
 
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/zarrbridge.h"
 
 enum { N = 10 };
@@ -15,14 +15,14 @@ static const zb_dtype i1 = {.kind = ZB_KIND_INT, .size = 1}, i8 = {.kind = ZB_KI
                       f4 = {.kind = ZB_KIND_FLOAT, .size = 4},
                       f8 = {.kind = ZB_KIND_FLOAT, .size = 8};
 
-static zb_store *new_store(void) {
-    zb_store *store;
+static zb_hierarchy *new_store(void) {
+    zb_hierarchy *store;
     zb_error err;
-    ASSERT_OK(zb_store_new_mem("test", &store, &err), err);
+    ASSERT_OK(zb_hierarchy_new_mem("test", &store, &err), err);
     return store;
 }
 
-static zb_node *create(zb_store *store, zb_dtype dtype, const void *fill, bool sharded) {
+static zb_node *create(zb_hierarchy *store, zb_dtype dtype, const void *fill, bool sharded) {
     static const uint64_t shape[] = {N}, inner[] = {2}, shard[] = {4}, chunk[] = {4};
     zb_array_spec spec = {.ndim = 1,
                           .shape = shape,
@@ -56,7 +56,7 @@ static enum zb_code read_box(zb_node *node, uint64_t start, uint64_t count, zb_d
 }
 
 /* A document with elements of that type in one chunk, and the chunk. */
-static zb_node *put(zb_store *store, const char *type, const char *fill, const char *codecs,
+static zb_node *put(zb_hierarchy *store, const char *type, const char *fill, const char *codecs,
                     unsigned count, const void *chunk, size_t size) {
     char *text;
     zb_node *node;
@@ -68,8 +68,9 @@ static zb_node *put(zb_store *store, const char *type, const char *fill, const c
                  "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[%u]"
                  "}},\"codecs\":%s}",
                  count * 2, type, fill, count, codecs) > 0);
-    ASSERT_OK(zb_store_mem_set(store, "d/zarr.json", text, strlen(text), &err), err);
-    ASSERT_OK(zb_store_mem_set(store, "d/c/0", chunk, size, &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(store), "d/zarr.json", text, strlen(text), &err),
+              err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(store), "d/c/0", chunk, size, &err), err);
     ASSERT_OK(zb_node_open(store, "d", &node, &err), err);
     free(text);
     return node;
@@ -102,7 +103,7 @@ static void there_and_back(void **state) {
         {ZB_KIND_SMALL_COMPLEX, 4, true, &brain}, {ZB_KIND_COMPLEX, 4, true, NULL},
         {ZB_KIND_STRUCT, 21, false, &record},     {ZB_KIND_STRUCT, 21, true, &record},
     };
-    zb_store *store = new_store();
+    zb_hierarchy *store = new_store();
     check_random random = check_random_new();
     for (size_t i = 0; i < 2 * sizeof types / sizeof *types; i++) {
         zb_dtype stored = types[i / 2], memory = stored;
@@ -132,7 +133,7 @@ static void there_and_back(void **state) {
         assert_memory_equal(back, expected + 3 * stored.size, 2 * (size_t)stored.size);
         zb_node_release(node);
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* ---- Conversions ---- */
@@ -140,7 +141,7 @@ static void there_and_back(void **state) {
 static void times(void **state) {
     (void)state;
     static const uint8_t chunk[] = {0, 0, 0, 0, 0, 0, 1, 2, 0x80, 0, 0, 0, 0, 0, 0, 0};
-    zb_store *store = new_store();
+    zb_hierarchy *store = new_store();
     zb_error err;
     int64_t got[4];
     zb_node *node = put(store,
@@ -159,14 +160,14 @@ static void times(void **state) {
     ASSERT_OK(read_box(node, 0, 4, zb_node_array(node)->dtype, got, NULL, &err), err);
     assert_memory_equal(got, ((int64_t[]){258, -1, 7, INT64_MIN}), sizeof got);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void text(void **state) {
     (void)state;
     static const uint8_t chunk[] = {0, 0, 0,    0xe9, 0, 1,    0xd1, 0x1e, /* two good points */
                                     0, 0, 0xd8, 0,    0, 0x11, 0,    0};   /* two that are none */
-    zb_store *store = new_store();
+    zb_hierarchy *store = new_store();
     zb_error err;
     char got[4][9];
     zb_node *node =
@@ -223,7 +224,7 @@ static void text(void **state) {
     ASSERT_FAILS(write_box(node, 0, 1, (zb_dtype){.kind = ZB_KIND_CHARS, .size = 6}, got, &err),
                  ZB_EUNSUPPORTED, err, "does not convert");
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void small_numbers(void **state) {
@@ -231,7 +232,7 @@ static void small_numbers(void **state) {
     static const char *const names[] = {"int2",          "int4",         "uint2",
                                         "uint4",         "bfloat16",     "float8_e4m3",
                                         "float6_e3m2fn", "float4_e2m1fn"};
-    zb_store *store = new_store();
+    zb_hierarchy *store = new_store();
     zb_error err;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const float in[] = {0, 1, 0.5f, 3, 100000};
@@ -251,7 +252,7 @@ static void small_numbers(void **state) {
                      "int64 does not convert to");
         zb_node_release(node);
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* ---- Structs ---- */
@@ -284,7 +285,7 @@ static void fields_of_structs(void **state) {
                    strange = {ZB_KIND_STRUCT, 4, false, &unknown_detail},
                    extra = {ZB_KIND_STRUCT, 20, false, &more_detail},
                    all = {ZB_KIND_STRUCT, 20, false, &all_detail};
-    zb_store *store = new_store();
+    zb_hierarchy *store = new_store();
     zb_error err;
     /* The fill value in the chunk's order: -2, 0.5, true. */
     zb_node *node = put(store, PAIR, "\"//4/AAAAAQ==\"", BIG, 1, chunk, sizeof chunk);
@@ -320,7 +321,7 @@ static void fields_of_structs(void **state) {
     ASSERT_OK(read_box(node, 0, 2, zb_node_array(node)->dtype, whole, NULL, &err), err);
     assert_memory_equal(whole[1], "\x34\x12\0\0\x20\xc0\1", 7);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* A struct longer than the stage of a fill, with a bool, and read in another order. */
@@ -333,7 +334,7 @@ static void long_structs(void **state) {
                                     {"r", 1, {ZB_KIND_RAW, SIZE - 1, false, NULL}}};
     const zb_dtype_detail two_detail = {.fields = two, .field_count = 2},
                           back_detail = {.fields = back, .field_count = 2};
-    zb_store *store = new_store();
+    zb_hierarchy *store = new_store();
     zb_error err;
     static uint8_t fill[SIZE], got[N][SIZE];
     memset(fill, 0x5a, SIZE - 1);
@@ -348,7 +349,7 @@ static void long_structs(void **state) {
         assert_memory_equal(got[i] + 1, fill, SIZE - 1);
     }
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void refused_structs(void **state) {
@@ -377,7 +378,7 @@ static void refused_structs(void **state) {
         {odd, 0, 3, ZB_EINVAL, "a struct with 0 fields"},
     };
     static const uint64_t shape[] = {1};
-    zb_store *store = new_store();
+    zb_hierarchy *store = new_store();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const zb_dtype_detail detail = {.fields = rows[i].fields, .field_count = rows[i].count};
         zb_array_spec spec = {.ndim = 1,
@@ -389,7 +390,7 @@ static void refused_structs(void **state) {
         ASSERT_FAILS(zb_array_create(store, "a", &spec, &node, &err), rows[i].code, err,
                      rows[i].message);
     }
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* ---- Bools, bytes ---- */
@@ -400,7 +401,7 @@ static void bools(void **state) {
     (void)state;
     static const uint8_t chunk[] = {0, 4, 1, 255};
     static const zb_dtype type = {.kind = ZB_KIND_BOOL, .size = 1};
-    zb_store *store = new_store();
+    zb_hierarchy *store = new_store();
     zb_error err;
     zb_node *node = put(store, "\"bool\"", "true", "[{\"name\":\"bytes\"}]", 4, chunk, 4);
     uint8_t got[16];
@@ -418,7 +419,7 @@ static void bools(void **state) {
     zb_object *object;
     zb_range range = {.length = 4, .buffer = got};
     zb_object_info info;
-    ASSERT_OK(zb_object_open(store, "d/c/1", &object, &info, &err), err);
+    ASSERT_OK(zb_object_open(zb_hierarchy_store(store), "d/c/1", &object, &info, &err), err);
     ASSERT_OK(zb_object_read(object, &range, 1, &err), err);
     assert_memory_equal(got, "\0\1\1\1", 4);
     zb_object_close(object);
@@ -429,7 +430,7 @@ static void bools(void **state) {
     ASSERT_OK(read_box(node, 0, 4, type, got, NULL, &err), err);
     assert_memory_equal(got, "\0\1\1\1", 4);
     zb_node_release(node);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 static void bytes_of_any_length(void **state) {
@@ -437,7 +438,7 @@ static void bytes_of_any_length(void **state) {
     static const zb_dtype type = {.kind = ZB_KIND_BYTES, .size = sizeof(zb_slice)};
     const zb_slice fill = {"\0\xff", 2}, in[] = {{"", 0}, {"\xff\xfe\0x", 4}, {"abc", 3}};
     for (int sharded = 0; sharded < 2; sharded++) {
-        zb_store *store = new_store();
+        zb_hierarchy *store = new_store();
         zb_values *values;
         zb_error err;
         zb_slice out[N];
@@ -452,11 +453,11 @@ static void bytes_of_any_length(void **state) {
         }
         zb_node_release(node);
         zb_values_free(values);
-        zb_store_release(store);
+        zb_hierarchy_release(store);
     }
     /* Of another writer, with the other form of a fill value. */
     static const uint8_t chunk[] = {1, 0, 0, 0, 2, 0, 0, 0, 0xff, 0};
-    zb_store *store = new_store();
+    zb_hierarchy *store = new_store();
     zb_values *values;
     zb_error err;
     zb_slice out[2];
@@ -469,7 +470,7 @@ static void bytes_of_any_length(void **state) {
     assert_memory_equal(out[1].data, "\7\0", 2);
     zb_node_release(node);
     zb_values_free(values);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 int main(void) {

@@ -10,6 +10,7 @@
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/write.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 enum { CHUNKS = 40, SIDE = 10 };
 
@@ -26,7 +27,7 @@ static zb_node *create(const fixture *f, bool sharded) {
                           .codecs = "[]"};
     zb_error err;
     zb_node *node = NULL;
-    ASSERT_OK(zb_array_create(f->store, "a", &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(f->hierarchy, "a", &spec, &node, &err), err);
     return node;
 }
 
@@ -63,7 +64,7 @@ static void whole_chunks_are_synced_in_batches(void **state) {
     fixture *f = *state;
     zb_error err;
     zb_node *node = create(f, false);
-    ASSERT_OK(zb_store_flush(f->store, &err), err);
+    ASSERT_OK(zb_hierarchy_flush(f->hierarchy, &err), err);
     zb_writer *writer = open_writer(node, ZB_SYNC_CLOSE, false);
     calls_clear();
     ASSERT_OK(write_bytes(writer, 0, CHUNKS * SIDE, &err), err);
@@ -101,7 +102,7 @@ static void parts_are_synced_before_they_are_seen(void **state) {
     fixture *f = *state;
     zb_error err;
     zb_node *node = create(f, true);
-    ASSERT_OK(zb_store_flush(f->store, &err), err);
+    ASSERT_OK(zb_hierarchy_flush(f->hierarchy, &err), err);
     zb_writer *writer = open_writer(node, ZB_SYNC_CLOSE, false);
     ASSERT_OK(write_bytes(writer, 5, 20, &err), err);
     calls_clear();
@@ -162,11 +163,11 @@ static void parts_that_fail_lose_nothing(void **state) {
     zb_node *node = create(f, true);
     for (int closes = 0; closes < 2; closes++) {
         zb_writer *writer = open_writer(node, ZB_SYNC_CLOSE, false);
-        zb_store *other;
-        ASSERT_OK(zb_store_open_fs(f->root, &other, &err), err);
+        zb_hierarchy *other;
+        ASSERT_OK(zb_hierarchy_open(f->root, &other, &err), err);
         ASSERT_OK(write_bytes(writer, 0, SIDE * SIDE, &err), err);
         ASSERT_OK(write_bytes(writer, SIDE * SIDE, 5, &err), err);
-        assert_holds(other, "a/c/0", NULL);
+        assert_holds(zb_hierarchy_store(other), "a/c/0", NULL);
         calls_refuse_locks(ENOLCK);
         if (closes)
             ASSERT_FAILS(zb_writer_close(writer, &err), ZB_ECONFLICT, err, "no lock");
@@ -174,14 +175,15 @@ static void parts_that_fail_lose_nothing(void **state) {
             ASSERT_FAILS(zb_writer_flush(writer, &err), ZB_ECONFLICT, err, "no lock");
         calls_refuse_locks(0);
         zb_object_info info;
-        ASSERT_OK(zb_store_stat(other, "a/c/0", &info, &err), err); /* it does not wait any more */
+        ASSERT_OK(zb_store_stat(zb_hierarchy_store(other), "a/c/0", &info, &err),
+                  err); /* it does not wait any more */
         if (!closes) {
             ASSERT_OK(zb_writer_flush(writer, &err), err);
-            ASSERT_OK(zb_store_stat(other, "a/c/1", &info, &err), err);
+            ASSERT_OK(zb_store_stat(zb_hierarchy_store(other), "a/c/1", &info, &err), err);
             ASSERT_OK(zb_writer_close(writer, &err), err);
         }
-        ASSERT_OK(zb_store_erase(other, "a/c/0", &err), err);
-        zb_store_release(other);
+        ASSERT_OK(zb_store_erase(zb_hierarchy_store(other), "a/c/0", &err), err);
+        zb_hierarchy_release(other);
     }
     zb_node_release(node);
 }
@@ -237,7 +239,7 @@ static void erased_chunks_are_as_safe_as_others(void **state) {
         ASSERT_OK(zb_writer_close(writer, &err), err);
         assert_int_equal(logged('d'), 2);
         zb_node_release(node);
-        ASSERT_OK(zb_node_delete(f->store, "a", &err), err);
+        ASSERT_OK(zb_node_delete(f->hierarchy, "a", &err), err);
     }
 }
 

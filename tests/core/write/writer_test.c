@@ -9,9 +9,10 @@
 #include "support/stores.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
+#include "support/wrap.h"
 
 static void random_bytes(unsigned char *bytes, size_t size, check_random *random) {
     for (size_t i = 0; i < size; i++)
@@ -110,7 +111,7 @@ static void random_arrays_take_random_boxes(void **state) {
     (void)state;
     check_random random = check_random_new();
     for (int round = 0; round < 250; round++) {
-        zb_store *mem = stores_new_mem();
+        zb_hierarchy *mem = stores_new_mem();
         arrays_spec spec = arrays_random_spec(&random);
         arrays_sample a = arrays_write(&spec, &random, mem, "a");
         zb_node *node = stores_open_node(mem, "a");
@@ -133,7 +134,7 @@ static void random_arrays_take_random_boxes(void **state) {
         ASSERT_OK(zb_writer_close(writer, &err), err);
         assert_equals_model(node, &a, "after closing");
         zb_node_release(node);
-        zb_store_release(mem);
+        zb_hierarchy_release(mem);
         arrays_free(&a);
     }
 }
@@ -141,7 +142,7 @@ static void random_arrays_take_random_boxes(void **state) {
 /* ---- Counted: reads and puts ---- */
 
 typedef struct counted {
-    zb_store *mem, *count;
+    zb_hierarchy *mem, *count;
     zb_node *node;
     zb_writer *writer;
 } counted;
@@ -158,19 +159,19 @@ static counted new_counted(bool filled, check_random *random, arrays_sample *a) 
     zb_error err;
     *a = arrays_write(&spec, random, c.mem, "a");
     if (!filled)
-        ASSERT_OK(zb_store_erase_below(c.mem, "a/c", &err), err);
-    ASSERT_OK(zb_store_new_count(c.mem, &c.count, &err), err);
+        ASSERT_OK(zb_store_erase_below(zb_hierarchy_store(c.mem), "a/c", &err), err);
+    ASSERT_OK(wrap(zb_store_new_count, c.mem, &c.count, &err), err);
     c.node = stores_open_node(c.count, "a");
     ASSERT_OK(zb_writer_open(c.node, NULL, &c.writer, &err), err);
-    zb_store_count_take(c.count);
+    zb_store_count_take(zb_hierarchy_store(c.count));
     return c;
 }
 
 static void free_counted(counted *c) {
     zb_writer_abandon(c->writer);
     zb_node_release(c->node);
-    zb_store_release(c->count);
-    zb_store_release(c->mem);
+    zb_hierarchy_release(c->count);
+    zb_hierarchy_release(c->mem);
 }
 
 static void a_whole_write_reads_nothing(void **state) {
@@ -182,7 +183,7 @@ static void a_whole_write_reads_nothing(void **state) {
     zb_error err;
     zb_write write = {.data = a.values, .dtype = a.dtype};
     ASSERT_OK(zb_writer_write(c.writer, &write, &err), err);
-    zb_store_counts counts = zb_store_count_take(c.count);
+    zb_store_counts counts = zb_store_count_take(zb_hierarchy_store(c.count));
     assert_int_equal(counts.puts, 6);
     assert_int_equal(counts.opens, 0);
     assert_int_equal(counts.reads, 0);
@@ -207,7 +208,7 @@ static void rows_gather_to_shards(void **state) {
             .start = start, .count = count, .data = a.values + row * 60, .dtype = a.dtype};
         ASSERT_OK(zb_writer_write(c.writer, &write, &err), err);
     }
-    zb_store_counts counts = zb_store_count_take(c.count);
+    zb_store_counts counts = zb_store_count_take(zb_hierarchy_store(c.count));
     assert_int_equal(counts.puts, 6);
     assert_int_equal(counts.reads, 0);
     assert_equals_model(c.node, &a, "after the last row");
@@ -227,10 +228,10 @@ static void a_part_is_merged_once(void **state) {
     zb_error err;
     zb_write write = {.start = start, .count = count, .data = values, .dtype = a.dtype};
     ASSERT_OK(zb_writer_write(c.writer, &write, &err), err);
-    zb_store_counts counts = zb_store_count_take(c.count);
+    zb_store_counts counts = zb_store_count_take(zb_hierarchy_store(c.count));
     assert_int_equal(counts.puts, 0);
     ASSERT_OK(zb_writer_flush(c.writer, &err), err);
-    counts = zb_store_count_take(c.count);
+    counts = zb_store_count_take(zb_hierarchy_store(c.count));
     assert_int_equal(counts.puts, 1);
     assert_int_equal(counts.locks, 1);
     for (uint64_t i = 0; i < 6; i++) {
@@ -239,7 +240,8 @@ static void a_part_is_merged_once(void **state) {
     }
     assert_equals_model(c.node, &a, "after merging a part");
     ASSERT_OK(zb_writer_flush(c.writer, &err), err);
-    assert_int_equal(zb_store_count_take(c.count).puts, 0); /* nothing waits any more */
+    assert_int_equal(zb_store_count_take(zb_hierarchy_store(c.count)).puts,
+                     0); /* nothing waits any more */
     free_counted(&c);
     arrays_free(&a);
 }
@@ -251,7 +253,7 @@ enum { ROW = 3, COLUMN = 3, HEIGHT = 14, WIDTH = 20, BOX = HEIGHT * WIDTH };
 typedef struct faulty {
     counted c;
     arrays_sample a; /* the values before the write */
-    zb_store *fault;
+    zb_hierarchy *fault;
     zb_node *node; /* through the fault store; c.node goes past it */
     zb_writer *writer;
     int16_t values[BOX];
@@ -260,18 +262,18 @@ typedef struct faulty {
 static void new_faulty(faulty *f, check_random *random) {
     zb_error err;
     f->c = new_counted(true, random, &f->a);
-    ASSERT_OK(zb_store_new_fault(f->c.mem, &f->fault, &err), err);
+    ASSERT_OK(wrap(zb_store_new_fault, f->c.mem, &f->fault, &err), err);
     f->node = stores_open_node(f->fault, "a");
     ASSERT_OK(zb_writer_open(f->node, NULL, &f->writer, &err), err);
     random_bytes((unsigned char *)f->values, sizeof f->values, random);
     zb_cache_clear();
-    zb_store_count_take(f->fault);
+    zb_store_count_take(zb_hierarchy_store(f->fault));
 }
 
 static void free_faulty(faulty *f) {
     zb_writer_abandon(f->writer);
     zb_node_release(f->node);
-    zb_store_release(f->fault);
+    zb_hierarchy_release(f->fault);
     free_counted(&f->c);
     arrays_free(&f->a);
 }
@@ -328,12 +330,12 @@ static bool survives(uint64_t nth, bool for_good, check_random *random, outcomes
     zb_error err;
     new_faulty(&f, random);
     if (for_good)
-        zb_store_fault_from(f.fault, nth);
+        zb_store_fault_from(zb_hierarchy_store(f.fault), nth);
     else
-        zb_store_fault_set(f.fault, nth);
+        zb_store_fault_set(zb_hierarchy_store(f.fault), nth);
     bool taken = write_faulty(&f, &err) == ZB_OK;
     enum zb_code code = taken ? zb_writer_flush(f.writer, &err) : err.code;
-    zb_store_counts counts = zb_store_count_take(f.fault);
+    zb_store_counts counts = zb_store_count_take(zb_hierarchy_store(f.fault));
     bool hit = nth <= counts.opens + counts.reads + counts.stats + counts.puts + counts.locks;
     int stored = shards_with_the_box(&f);
     if (code == ZB_OK) { /* chunks that failed in a batch may succeed one by one */
@@ -347,7 +349,7 @@ static bool survives(uint64_t nth, bool for_good, check_random *random, outcomes
     seen->said += code != ZB_OK;
     seen->flushed_again += taken && code != ZB_OK;
     seen->incomplete += stored < 6;
-    zb_store_fault_set(f.fault, 0);
+    zb_store_fault_set(zb_hierarchy_store(f.fault), 0);
     if (!taken)
         ASSERT_OK(write_faulty(&f, &err), err);
     ASSERT_OK(zb_writer_flush(f.writer, &err), err);
@@ -390,14 +392,14 @@ static void what_could_not_be_stored_keeps_waiting(void **state) {
     for (uint64_t nth = 1;; nth++) {
         arrays_sample a;
         counted c = new_counted(true, &random, &a);
-        zb_store *fault = NULL;
+        zb_hierarchy *fault = NULL;
         zb_error err;
-        ASSERT_OK(zb_store_new_fault(c.mem, &fault, &err), err);
+        ASSERT_OK(wrap(zb_store_new_fault, c.mem, &fault, &err), err);
         zb_node *node = stores_open_node(fault, "a");
         zb_writer *writer = NULL;
         ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
         random_bytes(a.values, (size_t)a.elements * 2 / 20 * 8, &random);
-        zb_store_fault_set(fault, nth);
+        zb_store_fault_set(zb_hierarchy_store(fault), nth);
         bool hit = false;
         for (uint64_t row = 0; row < 8; row++) {
             uint64_t start[2] = {row, 0}, count[2] = {1, 30};
@@ -406,11 +408,11 @@ static void what_could_not_be_stored_keeps_waiting(void **state) {
             hit = zb_writer_write(writer, &write, &err) != ZB_OK;
             assert_true(!hit || row == 7);
         }
-        zb_store_fault_set(fault, 0);
+        zb_store_fault_set(zb_hierarchy_store(fault), 0);
         ASSERT_OK(zb_writer_close(writer, &err), err);
         assert_equals_model(node, &a, "after a fault and a flush");
         zb_node_release(node);
-        zb_store_release(fault);
+        zb_hierarchy_release(fault);
         free_counted(&c);
         arrays_free(&a);
         if (!hit) {
@@ -434,8 +436,10 @@ static void fill_has_the_byte_order_of_units(void **state) {
     const int16_t values[6] = {256, 256, 256, 256, 1, 1};
     int16_t back[6];
     zb_error err;
-    zb_store *mem = stores_new_mem();
-    ASSERT_OK(zb_store_mem_set(mem, "zarr.json", document, sizeof document - 1, &err), err);
+    zb_hierarchy *mem = stores_new_mem();
+    ASSERT_OK(
+        zb_store_mem_set(zb_hierarchy_store(mem), "zarr.json", document, sizeof document - 1, &err),
+        err);
     zb_node *node = stores_open_node(mem, "");
     zb_writer *writer = NULL;
     ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
@@ -447,11 +451,11 @@ static void fill_has_the_byte_order_of_units(void **state) {
     assert_memory_equal(back, values, sizeof values);
     zb_object *object = NULL;
     zb_object_info info;
-    ASSERT_OK(zb_object_open(mem, "c/0", &object, &info, &err), err);
+    ASSERT_OK(zb_object_open(zb_hierarchy_store(mem), "c/0", &object, &info, &err), err);
     assert_int_equal(info.size, 8 + 36); /* the second inner chunk is all fill */
     zb_object_close(object);
     zb_node_release(node);
-    zb_store_release(mem);
+    zb_hierarchy_release(mem);
 }
 
 int main(void) {

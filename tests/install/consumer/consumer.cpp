@@ -7,10 +7,10 @@
 
 int main(int argc, char **argv) {
     zb_error err;
-    zb_store *store = nullptr;
-    if (argc != 2 || zb_store_open_fs(argv[1], &store, &err) != ZB_OK)
+    zb_hierarchy *store = nullptr;
+    if (argc != 2 || zb_hierarchy_open(argv[1], &store, &err) != ZB_OK)
         return 1;
-    zb_store_release(store);
+    zb_hierarchy_release(store);
     std::puts("opened");
     return 0;
 }

@@ -14,12 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "zarrbridge/store.h"
+#include "zarrbridge/error.h"
+#include "zarrbridge/location.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+typedef struct zb_store zb_store;
 typedef struct zb_object zb_object;
 
 /* Identifies a version of an object: equal validators of one key mean equal content. `valid` is
@@ -379,54 +381,56 @@ typedef struct zb_store_ops {
 
 #define ZB_STORE_OPS_VERSION 18
 
-/* Work on documents that users of the store have left to zb_store_settle, or to the end of the
-   store. Its owner embeds this. */
-typedef struct zb_later zb_later;
-struct zb_later {
-    enum zb_code (*run)(zb_store *store, zb_error *err); /* what fails is left again */
-    void (*free)(zb_later *later);
-};
-
-/* Brings what was put into a store to its place, all at once, where that is not the store itself:
-   see zb_store_seal. Its owner embeds this. */
-typedef struct zb_seal zb_seal;
-struct zb_seal {
-    enum zb_code (*run)(zb_store *store, zb_error *err);
-    void (*end)(zb_store *store); /* with the store's last reference; frees this */
-};
-
-/* What the core keeps with a store, and gives up with it. Its owner embeds this. */
-typedef struct zb_attachment zb_attachment;
-struct zb_attachment {
-    void (*release)(zb_attachment *attached);
-};
-
 /* The head of every backend's own struct. */
 struct zb_store {
     const zb_store_ops *ops;
     zb_store_hints hints;
-    char *label;           /* its name in error messages, e.g. the path; freed with the store */
-    uint64_t id;           /* unique in the process; part of every cache key */
-    unsigned kinds;        /* of elements that arrays may have: see zb_store_set_kinds */
-    bool trusts_list;      /* see zb_store_trust_list; set before other threads use the store */
-    zb_attachment *served; /* consolidated metadata that was read, or NULL: the core's own */
-    zb_attachment *lately; /* what a distant store has told of its nodes, or NULL: the core's own */
-    zb_seal *seal;         /* or NULL; set before other threads use the store */
-    /* The core's own, which changes while threads use the store: store/state.h is the only way to
-       it. Plain types, so that the layout is the same in C and in C++. */
-    zb_later *later;  /* NULL: nothing is left; stays when there is something once */
+    char *label; /* its name in error messages, e.g. the path; freed with the store */
+    uint64_t id; /* unique in the process; part of every cache key */
+    /* The core's own, which change while threads use the store. Plain types, so that the layout is
+       the same in C and in C++. */
     uint64_t changes; /* made through the store */
     int refs;
-    int sync;        /* enum zb_sync: see zb_store_set_sync */
-    bool has_older;  /* a node of version 2 was found */
-    uint64_t turn;   /* the thread that has a turn (zb_turn_begin), by its number; 0: none */
-    uint64_t serial; /* of this struct: two stores at one place have one id, and two serials */
 };
 
 /* The head of every backend's own object handle. */
 struct zb_object {
     zb_store *store; /* not owned: a handle never outlives its store */
 };
+
+/* ---- Opening ---- */
+
+/* A directory. Every key is opened beneath it: names and symbolic links that lead out of it are
+   refused (ZB_EINVAL). ZB_ENOTFOUND when path is not a directory; ZB_EIO; ZB_ENOMEM. The caller
+   releases *out. */
+ZB_API enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err);
+
+/* Creates a directory for a store unless there is one, and opens it as zb_store_open_fs. */
+ZB_API enum zb_code zb_store_create_fs(const char *path, zb_store **out, zb_error *err);
+
+/* A zip archive with a store in it, which is the object `key` of another store: at the archive's
+   root, or in the one folder there that is a store. Entries are stored or deflated; of several of
+   one name the last counts. It can only be read; a change of the archive is seen at the next
+   question to the store. `label` names it in messages. ZB_EFORMAT for what is no archive, ZB_ELIMIT
+   for a directory above the limit consolidated_bytes; errors of `outer`, which is retained. The
+   caller releases *out. */
+ZB_API enum zb_code zb_store_open_zip(zb_store *outer, const char *key, const char *label,
+                                      zb_store **out, zb_error *err);
+
+/* A store by its name, as zb_hierarchy_open_with takes it. */
+ZB_API enum zb_code zb_store_open_with(const char *name, const zb_store_settings *settings,
+                                       zb_store **out, zb_error *err);
+
+/* An empty store in memory, filled by zb_store_mem_set or by writers. Only ZB_ENOMEM, and ZB_EINVAL
+   for a key that is not valid. */
+ZB_API enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err);
+ZB_API enum zb_code zb_store_mem_set(zb_store *mem, const char *key, const void *data, size_t size,
+                                     zb_error *err);
+
+/* One more reference, which is released like the first one; returns the store. The last release
+   frees the store. Any thread. */
+ZB_API zb_store *zb_store_retain(zb_store *store);
+ZB_API void zb_store_release(zb_store *store); /* NULL is allowed */
 
 /* For backends: sets up the head with one reference. label is copied. */
 ZB_API enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_store_hints hints,
@@ -461,8 +465,10 @@ ZB_API enum zb_code zb_store_put_as(zb_store *store, const zb_put *put, zb_error
 ZB_API enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err);
 ZB_API enum zb_code zb_store_erase_as(zb_store *store, const zb_erase *erase, zb_error *err);
 ZB_API enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error *err);
-/* Flushes one batch; the second one flushes all, and each batch is told its own losses, too. */
+/* Flushes one batch (NULL: all, and each batch is told its own losses, too); the second one flushes
+   all. */
 ZB_API enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err);
+ZB_API enum zb_code zb_store_flush(zb_store *store, zb_error *err);
 ZB_API enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err);
 ZB_API enum zb_code zb_store_lock_in(zb_store *store, const char *key, const zb_home *home,
                                      zb_lock **out, zb_error *err);

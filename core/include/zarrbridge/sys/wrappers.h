@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "zarrbridge/store.h"
+#include "zarrbridge/sys/store.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "node/cache_id.h"
+#include "hierarchy/cache_id.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,6 +8,7 @@
 #include "base/fork.h"
 #include "base/lru.h"
 #include "base/map.h"
+#include "hierarchy/hierarchy.h"
 
 /* Bytes of documents and paths that are kept: those of some five thousand arrays. A larger document
    gets a number each time that it is opened, which costs more than its chunks by far. */
@@ -34,10 +35,10 @@ static void init(void) {
 
 /* Arrays whose keys are the same push each other out of the table, and no more: the store is in the
    key as it is, path and document are compared. */
-static zb__lru_key key_of(const zb_store *store, const char *path, size_t path_size,
+static zb__lru_key key_of(const zb_hierarchy *hierarchy, const char *path, size_t path_size,
                           const char *document, size_t size) {
     return (zb__lru_key){
-        .word = {store->id, zb__hash(path, path_size), zb__hash(document, size), size},
+        .word = {hierarchy->store->id, zb__hash(path, path_size), zb__hash(document, size), size},
         .kind = 1,
         .size = sizeof(given) + path_size + size};
 }
@@ -62,11 +63,12 @@ static void keep(const zb__lru_key *key, uint64_t id, const char *path, size_t p
     zb__lru_release(item);
 }
 
-uint64_t zb__cache_id(const zb_store *store, const char *path, const char *document, size_t size) {
+uint64_t zb__cache_id(const zb_hierarchy *hierarchy, const char *path, const char *document,
+                      size_t size) {
     const size_t path_size = strlen(path);
     uint64_t id = 0;
     pthread_once(&once, init);
-    const zb__lru_key key = key_of(store, path, path_size, document, size);
+    const zb__lru_key key = key_of(hierarchy, path, path_size, document, size);
     zb__lru_item *item = zb__lru_get(&table, &key, no_version);
     if (item && is_of((const given *)(const void *)item->data, path, path_size, document, size))
         id = ((const given *)(const void *)item->data)->id;

@@ -8,6 +8,7 @@
 #include "support/clocks.h"
 #include "support/later.h"
 #include "support/stores.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 #define GROUP "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":null}"
 #define ARRAY                                                                                      \
@@ -18,25 +19,25 @@
 
 #define LONG 1000000000000 /* nanoseconds */
 
-static void set_array(zb_store *mem, const char *path, int length) {
+static void set_array(zb_hierarchy *mem, const char *path, int length) {
     char key[64], text[1024];
     zb_error err;
     snprintf(key, sizeof key, "%s/zarr.json", path);
     snprintf(text, sizeof text, ARRAY, length);
-    ASSERT_OK(zb_store_mem_set(mem, key, text, strlen(text), &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(mem), key, text, strlen(text), &err), err);
 }
 
-static void set_group(zb_store *mem, const char *path) {
+static void set_group(zb_hierarchy *mem, const char *path) {
     char key[64];
     zb_error err;
     snprintf(key, sizeof key, "%s%szarr.json", path, *path ? "/" : "");
-    ASSERT_OK(zb_store_mem_set(mem, key, GROUP, strlen(GROUP), &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(mem), key, GROUP, strlen(GROUP), &err), err);
 }
 
 /* 6 groups g0, ... with 4 groups h0, ... each, which have 3 arrays; beside them a prefix that is no
    node. */
-static zb_store *new_tree(void) {
-    zb_store *mem = stores_new_mem();
+static zb_hierarchy *new_tree(void) {
+    zb_hierarchy *mem = stores_new_mem();
     zb_error err;
     char path[64];
     set_group(mem, "");
@@ -52,7 +53,7 @@ static zb_store *new_tree(void) {
             }
         }
     }
-    ASSERT_OK(zb_store_mem_set(mem, "g1/files/x", "1", 1, &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(mem), "g1/files/x", "1", 1, &err), err);
     return mem;
 }
 
@@ -67,8 +68,8 @@ static int add_line(void *context, const zb_entry *entry) {
     return 0;
 }
 
-static uint64_t asked(zb_store *store) {
-    const later_counts c = later_take(store);
+static uint64_t asked(zb_hierarchy *store) {
+    const later_counts c = later_take(zb_hierarchy_store(store));
     return c.requests + c.calls;
 }
 
@@ -77,13 +78,13 @@ static uint64_t asked(zb_store *store) {
 static void a_walk_asks_for_all_once_and_in_its_order(void **state) {
     (void)state;
     zb_error err;
-    zb_store *mem = new_tree();
-    zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    zb_hierarchy *mem = new_tree();
+    zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
     static char expected[1 << 16], found[1 << 16];
     ASSERT_OK(zb_node_each(mem, "", add_line, expected, &err), err);
     for (int i = 0; i < 2; i++) {
         found[0] = '\0';
-        (void)later_take(store);
+        (void)later_take(zb_hierarchy_store(store));
         ASSERT_OK(zb_node_each(store, "", add_line, found, &err), err);
         assert_string_equal(found, expected);
         /* A prefix without a zarr.json may be of version 2: some more for that one. */
@@ -94,8 +95,8 @@ static void a_walk_asks_for_all_once_and_in_its_order(void **state) {
     found[0] = '\0';
     ASSERT_OK(zb_node_each(store, "", add_line, found, &err), err);
     assert_non_null(strstr(found, "g0/h0/a0 7\n"));
-    zb_store_release(store);
-    zb_store_release(mem);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(mem);
 }
 
 static int count_name(void *context, const char *name) {
@@ -104,7 +105,7 @@ static int count_name(void *context, const char *name) {
     return 0;
 }
 
-static size_t count_names(zb_store *store, const char *path) {
+static size_t count_names(zb_hierarchy *store, const char *path) {
     zb_node *group;
     zb_error err;
     size_t names = 0;
@@ -117,11 +118,11 @@ static size_t count_names(zb_store *store, const char *path) {
 /* By the names of groups, one after the other, as HDF5 programs do. */
 static void who_lists_groups_is_read_ahead_of(void **state) {
     (void)state;
-    zb_store *mem = new_tree();
-    zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    zb_hierarchy *mem = new_tree();
+    zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
     assert_int_equal(count_names(store, ""), 6);
     assert_int_equal(count_names(store, "g0"), 4);
-    (void)later_take(store);
+    (void)later_take(zb_hierarchy_store(store));
     assert_int_equal(count_names(store, "g2"), 4); /* g3 to g5 as well */
     assert_true(asked(store) >= 20);
     for (int g = 3; g < 6; g++) {
@@ -132,22 +133,22 @@ static void who_lists_groups_is_read_ahead_of(void **state) {
     assert_int_equal(asked(store), 0);
     assert_int_equal(count_names(store, "g5"), 4); /* again: the present ones */
     assert_true(asked(store) >= 5);
-    zb_store_release(store);
-    zb_store_release(mem);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(mem);
 }
 
 /* A group with more names than a page has is told as a whole all the same. */
 static void a_large_group_is_whole(void **state) {
     (void)state;
     zb_error err;
-    zb_store *mem = new_tree();
+    zb_hierarchy *mem = new_tree();
     static char expected[1 << 16], found[1 << 16];
     char path[64];
     for (int i = 0; i < 1100; i++) {
         snprintf(path, sizeof path, "g3/z%04d", i);
         set_array(mem, path, 1);
     }
-    zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
     ASSERT_OK(zb_node_each(mem, "", add_line, expected, &err), err);
     ASSERT_OK(zb_node_each(store, "", add_line, found, &err), err);
     assert_string_equal(found, expected);
@@ -155,8 +156,8 @@ static void a_large_group_is_whole(void **state) {
     assert_int_equal(count_names(store, "g0"), 4);
     assert_int_equal(count_names(store, "g1"), 4);
     assert_int_equal(count_names(store, "g3"), 1104);
-    zb_store_release(store);
-    zb_store_release(mem);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(mem);
 }
 
 /* Of what is stored nothing is believed. */
@@ -164,11 +165,12 @@ static void odd_documents(void **state) {
     (void)state;
     zb_error err;
     static const char odd[] = "{\"node_type\":\0\"group\"";
-    zb_store *mem = new_tree();
-    ASSERT_OK(zb_store_mem_set(mem, "g1/zarr.json", odd, sizeof odd, &err), err);
-    ASSERT_OK(zb_store_mem_set(mem, "g2/zarr.json", odd, 13, &err), err);
-    ASSERT_OK(zb_store_mem_set(mem, "g3/zarr.json", "", 0, &err), err);
-    zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    zb_hierarchy *mem = new_tree();
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(mem), "g1/zarr.json", odd, sizeof odd, &err),
+              err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(mem), "g2/zarr.json", odd, 13, &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(mem), "g3/zarr.json", "", 0, &err), err);
+    zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
     zb_node *node;
     assert_int_equal(count_names(store, ""), 6);
     for (int i = 1; i <= 3; i++) {
@@ -177,11 +179,11 @@ static void odd_documents(void **state) {
     }
     assert_int_equal(count_names(store, "g4"), 4);
     assert_int_equal(count_names(store, "g5"), 4);
-    zb_store_release(store);
-    zb_store_release(mem);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(mem);
 }
 
-static int length_lately(zb_store *store, const char *path) {
+static int length_lately(zb_hierarchy *store, const char *path) {
     zb_node *node;
     zb_error err;
     ASSERT_OK(zb_node_open_lately(store, path, &node, &err), err);
@@ -193,11 +195,11 @@ static int length_lately(zb_store *store, const char *path) {
 static void a_list_spares_the_opening(void **state) {
     (void)state;
     zb_error err;
-    zb_store *mem = new_tree();
-    zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    zb_hierarchy *mem = new_tree();
+    zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
     zb_node *node;
     assert_int_equal(count_names(store, "g1/h2"), 3);
-    (void)later_take(store);
+    (void)later_take(zb_hierarchy_store(store));
     assert_int_equal(length_lately(store, "g1/h2/a1"), 122);
     ASSERT_FAILS(zb_node_open_lately(store, "g1/h2/x", &node, &err), ZB_ENOTFOUND, err, "g1/h2/x");
     assert_int_equal(asked(store), 0);
@@ -208,20 +210,20 @@ static void a_list_spares_the_opening(void **state) {
     assert_int_equal(zb_node_array(node)->shape[0], 5);
     zb_node_release(node);
     assert_int_equal(length_lately(store, "g1/h2/a1"), 5);
-    ASSERT_OK(zb_store_put(store, "y", NULL, 0, ZB_SYNC_NONE, &err), err);
+    ASSERT_OK(zb_store_put(zb_hierarchy_store(store), "y", NULL, 0, ZB_SYNC_NONE, &err), err);
     set_array(mem, "g1/h2/a2", 8);
     assert_int_equal(length_lately(store, "g1/h2/a2"), 8); /* something was changed */
     assert_int_equal(length_lately(store, "g1/h2/x"), 6);
-    zb_store_release(store);
-    zb_store_release(mem);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(mem);
 }
 
 /* The first that is missed in a group asks for all names in it. */
 static void what_is_missed_is_asked_for_once(void **state) {
     (void)state;
     zb_error err;
-    zb_store *mem = new_tree();
-    zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    zb_hierarchy *mem = new_tree();
+    zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
     zb_node *node;
     ASSERT_FAILS(zb_node_open_lately(store, "g1/x", &node, &err), ZB_ENOTFOUND, err, "g1/x");
     assert_true(asked(store) > 0);
@@ -231,25 +233,25 @@ static void what_is_missed_is_asked_for_once(void **state) {
     ASSERT_OK(zb_node_open_lately(store, "g1/h1", &node, &err), err);
     zb_node_release(node);
     ASSERT_FAILS(zb_node_open_lately(store, "g1/../g1", &node, &err), ZB_EINVAL, err, "g1");
-    zb_store_release(store);
-    zb_store_release(mem);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(mem);
 }
 
 static void it_counts_for_a_while(void **state) {
     (void)state;
-    zb_store *mem = new_tree();
+    zb_hierarchy *mem = new_tree();
     for (int i = 0; i < 2; i++) {
         const int64_t fresh = i ? LONG : 0;
-        zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = fresh});
+        zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = fresh});
         set_array(mem, "g1/h2/a1", 122);
         assert_int_equal(count_names(store, "g1/h2"), 3);
         set_array(mem, "g1/h2/a1", 5);
         assert_int_equal(length_lately(store, "g1/h2/a1"), fresh ? 122 : 5);
         clocks_pass(fresh);
         assert_int_equal(length_lately(store, "g1/h2/a1"), 5);
-        zb_store_release(store);
+        zb_hierarchy_release(store);
     }
-    zb_store_release(mem);
+    zb_hierarchy_release(mem);
 }
 
 static void *walk(void *context) {
@@ -265,15 +267,15 @@ static void *walk(void *context) {
 
 static void several_threads_walk(void **state) {
     (void)state;
-    zb_store *mem = new_tree();
-    zb_store *store = later_new(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    zb_hierarchy *mem = new_tree();
+    zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
     pthread_t thread[4];
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, walk, store), 0);
     for (int i = 0; i < 4; i++)
         pthread_join(thread[i], NULL);
-    zb_store_release(store);
-    zb_store_release(mem);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(mem);
 }
 
 int main(void) {

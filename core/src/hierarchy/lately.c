@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "node/lately.h"
+#include "hierarchy/lately.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -8,9 +8,10 @@
 #include "base/clock.h"
 #include "base/fork.h"
 #include "base/map.h"
+#include "hierarchy/hierarchy.h"
 #include "model/block.h"
-#include "node/notes.h"
-#include "node/path.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/path.h"
 
 /* Bytes of a store's documents and names: some ten thousand nodes. */
 #define MOST_BYTES ((size_t)16 << 20)
@@ -38,13 +39,12 @@ typedef struct told {
     size_t own_bytes, text_bytes, names_bytes;
 } told;
 
-typedef struct lately {
-    zb_attachment base;
+struct zb__lately {
     zb__map nodes;
     size_t bytes;
     size_t listed[DEPTHS]; /* groups that a program has listed, by their depth */
     int64_t listed_last[DEPTHS];
-} lately;
+};
 
 /* Guards what all stores have told. No other lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -56,11 +56,12 @@ static void init(void) {
 }
 
 /* Not of archives, whose directory is at hand, and may be read anew at any time. */
-bool zb__lately_pays(const zb_store *store) {
-    return !store->hints.is_local && store->hints.fresh > 0 && zb_store_can_submit(store);
+bool zb__lately_pays(const zb_hierarchy *hierarchy) {
+    return !hierarchy->store->hints.is_local && hierarchy->store->hints.fresh > 0 &&
+           zb_store_can_submit(hierarchy->store);
 }
 
-static told *after(const lately *l, const told *t) {
+static told *after(const zb__lately *l, const told *t) {
     return (told *)(void *)zb__map_after(&l->nodes, t ? &t->link : NULL);
 }
 
@@ -71,33 +72,30 @@ static void free_told(told *t) {
     free(t);
 }
 
-static void release(zb_attachment *attached) {
-    lately *l = (lately *)attached;
-    for (told *t = after(l, NULL), *next; t; t = next) {
+void zb__lately_free(zb__lately *l) {
+    for (told *t = l ? after(l, NULL) : NULL, *next; t; t = next) {
         next = after(l, t);
         free_told(t);
     }
-    zb__map_free(&l->nodes);
+    if (l)
+        zb__map_free(&l->nodes);
     free(l);
 }
 
 /* With the lock; NULL when memory runs out. */
-static lately *lately_of(zb_store *store) {
-    lately *l = (lately *)store->lately;
-    if (!l && (l = calloc(1, sizeof *l))) {
-        l->base.release = release;
-        store->lately = &l->base;
-    }
-    return l;
+static zb__lately *lately_of(zb_hierarchy *hierarchy) {
+    if (!hierarchy->lately)
+        hierarchy->lately = calloc(1, sizeof *hierarchy->lately);
+    return hierarchy->lately;
 }
 
 /* Locks, if there is something to look at. */
-static lately *enter(zb_store *store, bool makes) {
-    if (!zb__lately_pays(store))
+static zb__lately *enter(zb_hierarchy *hierarchy, bool makes) {
+    if (!zb__lately_pays(hierarchy))
         return NULL;
     pthread_once(&once, init);
     pthread_mutex_lock(&lock);
-    lately *l = makes ? lately_of(store) : (lately *)store->lately;
+    zb__lately *l = makes ? lately_of(hierarchy) : hierarchy->lately;
     if (!l)
         pthread_mutex_unlock(&lock);
     return l;
@@ -107,33 +105,33 @@ static void leave(void) {
     pthread_mutex_unlock(&lock);
 }
 
-static bool is_fresh(zb_store *store, const age *a) {
-    return a->time && zb__now() - a->time < store->hints.fresh &&
-           a->changes == zb_store_changes(store);
+static bool is_fresh(zb_hierarchy *hierarchy, const age *a) {
+    return a->time && zb__now() - a->time < hierarchy->store->hints.fresh &&
+           a->changes == zb_store_changes(hierarchy->store);
 }
 
-static told *find(const lately *l, const char *path) {
+static told *find(const zb__lately *l, const char *path) {
     zb__map_link *link = zb__map_first(&l->nodes, zb__hash(path, strlen(path)));
     while (link && strcmp(((told *)(void *)link)->path, path) != 0)
         link = zb__map_next(link);
     return (told *)(void *)link;
 }
 
-void zb__lately_forget(zb_store *store) {
-    lately *l = enter(store, false);
+void zb__lately_forget(zb_hierarchy *hierarchy) {
+    zb__lately *l = enter(hierarchy, false);
     if (!l)
         return;
-    store->lately = NULL;
+    hierarchy->lately = NULL;
     leave();
-    release(&l->base);
+    zb__lately_free(l);
 }
 
 /* ---- Room --------------------------------------------------------------------------------- */
 
-static void drop_old(zb_store *store, lately *l) {
+static void drop_old(zb_hierarchy *hierarchy, zb__lately *l) {
     for (told *t = after(l, NULL), *next; t; t = next) {
         next = after(l, t);
-        if (is_fresh(store, &t->document) || is_fresh(store, &t->listing))
+        if (is_fresh(hierarchy, &t->document) || is_fresh(hierarchy, &t->listing))
             continue;
         l->bytes -= t->own_bytes + t->text_bytes + t->names_bytes;
         zb__map_remove(&l->nodes, &t->link);
@@ -142,12 +140,12 @@ static void drop_old(zb_store *store, lately *l) {
 }
 
 /* What is told of the node at path, with room for `more` bytes; NULL when there is none. */
-static told *make_room(zb_store *store, lately *l, const char *path, size_t more) {
+static told *make_room(zb_hierarchy *hierarchy, zb__lately *l, const char *path, size_t more) {
     const size_t own = sizeof(told) + strlen(path) + 1;
     if (own + more > ZB__LATELY_MOST)
         return NULL;
     if (l->bytes + own + more > MOST_BYTES)
-        drop_old(store, l);
+        drop_old(hierarchy, l);
     if (l->bytes + own + more > MOST_BYTES)
         return NULL;
     told *t = find(l, path);
@@ -165,7 +163,7 @@ static told *make_room(zb_store *store, lately *l, const char *path, size_t more
 }
 
 /* part: of t, what the new answer takes the place of. */
-static void charge(lately *l, size_t *part, size_t bytes) {
+static void charge(zb__lately *l, size_t *part, size_t bytes) {
     l->bytes += bytes - *part;
     *part = bytes;
 }
@@ -198,13 +196,13 @@ static bool tells_block(const char *text) {
     return block && strncmp(block + strspn(block, " \t\r\n:"), "null", 4) != 0;
 }
 
-void zb__lately_keep(zb_store *store, const zb__early_document *document, uint64_t changes,
+void zb__lately_keep(zb_hierarchy *hierarchy, const zb__early_document *document, uint64_t changes,
                      bool is_ahead) {
-    if (!zb__lately_pays(store) || (document->code && document->code != ZB_ENOTFOUND))
+    if (!zb__lately_pays(hierarchy) || (document->code && document->code != ZB_ENOTFOUND))
         return;
     char *text = document->code ? NULL : copy_text(document->text, document->size);
-    lately *l = document->code || text ? enter(store, true) : NULL;
-    told *t = l ? make_room(store, l, document->path, document->size + 1) : NULL;
+    zb__lately *l = document->code || text ? enter(hierarchy, true) : NULL;
+    told *t = l ? make_room(hierarchy, l, document->path, document->size + 1) : NULL;
     if (t) {
         char *old = t->text;
         charge(l, &t->text_bytes, document->size + 1);
@@ -224,11 +222,12 @@ void zb__lately_keep(zb_store *store, const zb__early_document *document, uint64
     free(text);
 }
 
-static bool get(zb_store *store, const char *path, bool takes, zb__early_document *document) {
+static bool get(zb_hierarchy *hierarchy, const char *path, bool takes,
+                zb__early_document *document) {
     bool found = false;
-    lately *l = enter(store, false);
+    zb__lately *l = enter(hierarchy, false);
     told *t = l ? find(l, path) : NULL;
-    if (t && is_fresh(store, &t->document) &&
+    if (t && is_fresh(hierarchy, &t->document) &&
         (takes ? t->document.is_ahead : t->text && !t->has_block)) {
         document->text = t->text ? copy_text(t->text, t->size) : NULL;
         found = document->text || !t->text;
@@ -245,12 +244,12 @@ static bool get(zb_store *store, const char *path, bool takes, zb__early_documen
     return found;
 }
 
-bool zb__lately_take(zb_store *store, const char *path, zb__early_document *document) {
-    return get(store, path, true, document);
+bool zb__lately_take(zb_hierarchy *hierarchy, const char *path, zb__early_document *document) {
+    return get(hierarchy, path, true, document);
 }
 
-bool zb__lately_find(zb_store *store, const char *path, zb__early_document *document) {
-    return get(store, path, false, document);
+bool zb__lately_find(zb_hierarchy *hierarchy, const char *path, zb__early_document *document) {
+    return get(hierarchy, path, false, document);
 }
 
 /* ---- Names -------------------------------------------------------------------------------- */
@@ -270,14 +269,14 @@ static bool copy_names(const zb__names *names, zb__names *out, size_t *bytes) {
     return true;
 }
 
-void zb__lately_keep_names(zb_store *store, const char *path, const zb__names *names, bool is_whole,
-                           uint64_t changes, bool is_ahead) {
+void zb__lately_keep_names(zb_hierarchy *hierarchy, const char *path, const zb__names *names,
+                           bool is_whole, uint64_t changes, bool is_ahead) {
     zb__names copy;
     size_t bytes;
-    if (!zb__lately_pays(store) || !copy_names(names, &copy, &bytes))
+    if (!zb__lately_pays(hierarchy) || !copy_names(names, &copy, &bytes))
         return;
-    lately *l = enter(store, true);
-    told *t = l ? make_room(store, l, path, bytes) : NULL;
+    zb__lately *l = enter(hierarchy, true);
+    told *t = l ? make_room(hierarchy, l, path, bytes) : NULL;
     if (t) {
         const zb__names old = t->names;
         charge(l, &t->names_bytes, bytes);
@@ -293,23 +292,23 @@ void zb__lately_keep_names(zb_store *store, const char *path, const zb__names *n
     zb__names_free(&copy);
 }
 
-static bool has_ahead(zb_store *store, const told *t) {
-    return t && is_fresh(store, &t->listing) && t->is_whole && t->listing.is_ahead;
+static bool has_ahead(zb_hierarchy *hierarchy, const told *t) {
+    return t && is_fresh(hierarchy, &t->listing) && t->is_whole && t->listing.is_ahead;
 }
 
-bool zb__lately_has_names(zb_store *store, const char *path) {
-    lately *l = enter(store, false);
-    const bool has = l && has_ahead(store, find(l, path));
+bool zb__lately_has_names(zb_hierarchy *hierarchy, const char *path) {
+    zb__lately *l = enter(hierarchy, false);
+    const bool has = l && has_ahead(hierarchy, find(l, path));
     if (l)
         leave();
     return has;
 }
 
-bool zb__lately_take_names(zb_store *store, const char *path, zb__names *out) {
+bool zb__lately_take_names(zb_hierarchy *hierarchy, const char *path, zb__names *out) {
     size_t bytes;
-    lately *l = enter(store, false);
+    zb__lately *l = enter(hierarchy, false);
     told *t = l ? find(l, path) : NULL;
-    const bool found = has_ahead(store, t) && copy_names(&t->names, out, &bytes);
+    const bool found = has_ahead(hierarchy, t) && copy_names(&t->names, out, &bytes);
     if (found)
         t->listing.is_ahead = false;
     if (l)
@@ -321,14 +320,14 @@ static int compare_name(const void *name, const void *listed) {
     return strcmp(name, ((const zb__name *)listed)->text);
 }
 
-bool zb__lately_lacks(zb_store *store, const char *path, bool *knows) {
+bool zb__lately_lacks(zb_hierarchy *hierarchy, const char *path, bool *knows) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     char *group = strndup(path, slash ? (size_t)(slash - path) : 0);
     bool lacks = false;
     *knows = false;
-    lately *l = group && *path ? enter(store, false) : NULL;
+    zb__lately *l = group && *path ? enter(hierarchy, false) : NULL;
     told *t = l ? find(l, group) : NULL;
-    if (t && is_fresh(store, &t->listing) && !zb__name_is_ours(name)) {
+    if (t && is_fresh(hierarchy, &t->listing) && !zb__name_is_ours(name)) {
         *knows = true;
         lacks = t->is_whole && t->names.count &&
                 !bsearch(name, t->names.name, t->names.count, sizeof *t->names.name, compare_name);
@@ -348,15 +347,15 @@ static size_t depth_of(const char *path) {
     return depth;
 }
 
-enum zb_code zb__lately_groups(zb_store *store, const char *path, size_t most, zb__names *out,
-                               zb_error *err) {
+enum zb_code zb__lately_groups(zb_hierarchy *hierarchy, const char *path, size_t most,
+                               zb__names *out, zb_error *err) {
     const size_t depth = depth_of(path);
-    lately *l = enter(store, false);
+    zb__lately *l = enter(hierarchy, false);
     enum zb_code code;
     *out = (zb__names){.count = 0};
     code = zb__names_add(out, (zb__name){.text = strdup(path)}, err);
     for (const told *t = l ? after(l, NULL) : NULL; t && !code; t = after(l, t)) {
-        if (t->is_group && is_fresh(store, &t->document) && !is_fresh(store, &t->listing) &&
+        if (t->is_group && is_fresh(hierarchy, &t->document) && !is_fresh(hierarchy, &t->listing) &&
             depth_of(t->path) == depth && strcmp(t->path, path) > 0)
             code = zb__names_add(out, (zb__name){.text = strdup(t->path)}, err);
     }
@@ -368,13 +367,13 @@ enum zb_code zb__lately_groups(zb_store *store, const char *path, size_t most, z
     return code;
 }
 
-size_t zb__lately_count(zb_store *store, const char *path) {
+size_t zb__lately_count(zb_hierarchy *hierarchy, const char *path) {
     const size_t depth = depth_of(path), at = depth < DEPTHS ? depth : DEPTHS - 1;
     size_t count = 0;
-    lately *l = enter(store, true);
+    zb__lately *l = enter(hierarchy, true);
     if (l) {
         const int64_t now = zb__now();
-        if (now - l->listed_last[at] >= store->hints.fresh)
+        if (now - l->listed_last[at] >= hierarchy->store->hints.fresh)
             l->listed[at] = 0;
         l->listed_last[at] = now;
         count = ++l->listed[at];

@@ -1,40 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-#include "change/plain_group.h"
+#include "hierarchy/plain_group.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
-#include "node/path.h"
-#include "node/version.h"
-#include "zarrbridge/sys/store.h"
+#include "hierarchy/hierarchy.h"
+#include "hierarchy/path.h"
+#include "hierarchy/version.h"
 
 /* Marks that share a place push each other out, which costs a reading. */
 enum { PLACES = 256 };
 
 static atomic_uint_fast64_t known[PLACES];
 
-static uint64_t mark_of(const zb_store *store, const char *path, const zb_validator *version) {
+static uint64_t mark_of(const zb_hierarchy *hierarchy, const char *path,
+                        const zb_validator *version) {
     uint64_t word = zb__version_word(version);
     if (!word)
         return 0;
-    const uint64_t parts[3] = {word, store->serial, zb__hash(path, strlen(path))};
+    const uint64_t parts[3] = {word, hierarchy->number, zb__hash(path, strlen(path))};
     return zb__hash(parts, sizeof parts);
 }
 
-enum zb_code zb__plain_group_mark(zb_store *store, const char *path, uint64_t *out, zb_error *err) {
+enum zb_code zb__plain_group_mark(zb_hierarchy *hierarchy, const char *path, uint64_t *out,
+                                  zb_error *err) {
     zb_object_info info;
     *out = 0;
-    if (!store->hints.is_watched)
+    if (!hierarchy->store->hints.is_watched)
         return ZB_OK;
     char *key = zb__path_join(path, "zarr.json");
-    enum zb_code code = key ? zb_store_peek(store, key, &info, err)
+    enum zb_code code = key ? zb_store_peek(hierarchy->store, key, &info, err)
                             : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     free(key);
     if (code)
         return code == ZB_ENOTFOUND ? ZB_OK : code;
-    *out = mark_of(store, path, &info.validator);
+    *out = mark_of(hierarchy, path, &info.validator);
     return ZB_OK;
 }
 

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "zarrbridge/store.h"
+#include "zarrbridge/sys/store.h"
 
 /* Stands in an array's directory while chunks beyond its new shape are erased: the old shape
    (change/resize.c). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "node/served.h"
+#include "hierarchy/served.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,13 +8,11 @@
 
 #include "base/fork.h"
 #include "model/block.h"
-#include "node/node.h"
-#include "node/path.h"
-#include "zarrbridge/sys/store.h"
+#include "hierarchy/hierarchy.h"
+#include "hierarchy/path.h"
 
-/* Shared by the store and the node that it came with. Its document is the node's, too. */
+/* Shared by the hierarchy and the node that it came with. Its document is the node's, too. */
 struct zb__served {
-    zb_attachment base;
     atomic_int refs;
     char *owner; /* path of the group that has the block */
     zb_json *document;
@@ -24,7 +22,7 @@ struct zb__served {
     uint64_t changes; /* of the store, when it was read */
 };
 
-/* Guards the `served` of all stores. No other lock is taken under it. */
+/* Guards the `served` of all hierarchies. No other lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -42,20 +40,17 @@ void zb__served_release(zb__served *served) {
     free(served);
 }
 
-static void release_attached(zb_attachment *attached) {
-    zb__served_release((zb__served *)attached);
-}
-
 static bool is_covered(const char *path, const char *owner) {
     return strcmp(path, owner) == 0 || zb__path_below(path, owner) != NULL;
 }
 
 /* The store's block, with a reference for the caller, if it is not outdated and covers the path. */
-static zb__served *find(zb_store *store, const char *path) {
+static zb__served *find(zb_hierarchy *hierarchy, const char *path) {
     pthread_once(&once, init);
     pthread_mutex_lock(&lock);
-    zb__served *served = (zb__served *)store->served;
-    if (served && served->changes == zb_store_changes(store) && is_covered(path, served->owner))
+    zb__served *served = hierarchy->served;
+    if (served && served->changes == zb_store_changes(hierarchy->store) &&
+        is_covered(path, served->owner))
         atomic_fetch_add(&served->refs, 1);
     else
         served = NULL;
@@ -64,35 +59,35 @@ static zb__served *find(zb_store *store, const char *path) {
 }
 
 /* NULL when memory runs out. */
-static zb__served *new_served(const zb_node *group, const zb_json *map, uint64_t changes) {
+static zb__served *new_served(const char *path, zb_json *document, int format, uint64_t changes) {
+    const zb_json *block = zb_json_get(document, ZB__CONSOLIDATED);
     zb__served *served = calloc(1, sizeof *served);
     if (!served)
         return NULL;
     atomic_init(&served->refs, 1);
-    served->base.release = release_attached;
-    served->owner = strdup(group->path);
-    served->entries = zb__block_entries(map, &served->count);
+    served->owner = strdup(path);
+    served->entries = zb__block_entries(zb_json_get(block, "metadata"), &served->count);
     if (!served->owner || !served->entries) {
         zb__served_release(served);
         return NULL;
     }
-    served->document = group->document;
-    served->format = group->format;
+    served->document = document;
+    served->format = format;
     served->changes = changes;
     return served;
 }
 
 /* Puts `served` (NULL: none) in the place of what the store has, unless that is of a group above. A
    group without a block takes away the one that it had. */
-static void attach(zb_store *store, const char *owner, zb__served *served) {
+static void attach(zb_hierarchy *hierarchy, const char *owner, zb__served *served) {
     pthread_once(&once, init);
     pthread_mutex_lock(&lock);
-    zb__served *old = (zb__served *)store->served;
-    bool is_current = old && old->changes == zb_store_changes(store);
+    zb__served *old = hierarchy->served;
+    bool is_current = old && old->changes == zb_store_changes(hierarchy->store);
     bool is_same = old && strcmp(old->owner, owner) == 0;
     bool stays = old && !is_same && (!served || (is_current && is_covered(owner, old->owner)));
     if (!stays) {
-        store->served = (zb_attachment *)served;
+        hierarchy->served = served;
         if (served)
             atomic_fetch_add(&served->refs, 1);
     }
@@ -101,22 +96,19 @@ static void attach(zb_store *store, const char *owner, zb__served *served) {
         zb__served_release(old);
 }
 
-void zb__served_keep(zb_node *group, bool is_bare, uint64_t changes) {
-    zb_store *store = group->store;
-    if (group->array)
-        return;
-    const zb_json *block = zb_json_get(group->document, ZB__CONSOLIDATED);
-    const zb_json *map = zb_json_get(block, "metadata");
-    const bool serves = (is_bare || !store->hints.is_local) &&
+zb__served *zb__served_keep(zb_hierarchy *hierarchy, const char *path, zb_json *document,
+                            int format, bool is_bare, uint64_t changes) {
+    const zb_json *map = zb_json_get(zb_json_get(document, ZB__CONSOLIDATED), "metadata");
+    const bool serves = (is_bare || !hierarchy->store->hints.is_local) &&
                         zb_json_kind_of(map) == ZB_JSON_OBJECT && zb_json_first(map);
-    zb__served *served = serves ? new_served(group, map, changes) : NULL;
-    group->served = served; /* owns the document from here on */
-    attach(store, group->path, served);
+    zb__served *served = serves ? new_served(path, document, format, changes) : NULL;
+    attach(hierarchy, path, served);
+    return served;
 }
 
-const zb_json *const *zb__served_entries(zb_store *store, const char *path, size_t *count,
+const zb_json *const *zb__served_entries(zb_hierarchy *hierarchy, const char *path, size_t *count,
                                          const char **relative, zb__served **hold) {
-    *hold = find(store, path);
+    *hold = find(hierarchy, path);
     if (!*hold)
         return NULL;
     const char *below = zb__path_below(path, (*hold)->owner);
@@ -125,8 +117,8 @@ const zb_json *const *zb__served_entries(zb_store *store, const char *path, size
     return (*hold)->entries;
 }
 
-bool zb__served_covers(zb_store *store, const char *path) {
-    zb__served *served = find(store, path);
+bool zb__served_covers(zb_hierarchy *hierarchy, const char *path) {
+    zb__served *served = find(hierarchy, path);
     zb__served_release(served);
     return served != NULL;
 }
@@ -139,12 +131,12 @@ static const zb_json *document_in(const zb__served *served, const char *path) {
     return zb_json_get(entry, "zarr_format") ? entry : NULL;
 }
 
-bool zb__served_names(const zb_node *group, const char *path) {
-    return document_in(group->served, path) != NULL;
+bool zb__served_names(const zb__served *served, const char *path) {
+    return document_in(served, path) != NULL;
 }
 
-char *zb__served_text(zb_store *store, const char *path, size_t *size, int *format) {
-    zb__served *served = find(store, path);
+char *zb__served_text(zb_hierarchy *hierarchy, const char *path, size_t *size, int *format) {
+    zb__served *served = find(hierarchy, path);
     const zb_json *entry = document_in(served, path);
     char *text = entry ? zb_json_print(entry) : NULL;
     if (text) {
@@ -155,39 +147,40 @@ char *zb__served_text(zb_store *store, const char *path, size_t *size, int *form
     return text;
 }
 
-zb_json *zb__served_owner(zb_store *store, const char *path, int *format, zb__served **hold) {
-    *hold = find(store, path);
+zb_json *zb__served_owner(zb_hierarchy *hierarchy, const char *path, int *format,
+                          zb__served **hold) {
+    *hold = find(hierarchy, path);
     if (!*hold || strcmp((*hold)->owner, path) != 0)
         return NULL;
     *format = (*hold)->format;
     return (*hold)->document;
 }
 
-bool zb__served_lacks(zb_store *store, const char *path) {
-    zb__served *served = find(store, path);
+bool zb__served_lacks(zb_hierarchy *hierarchy, const char *path) {
+    zb__served *served = find(hierarchy, path);
     const char *relative = served ? zb__path_below(path, served->owner) : NULL;
     const bool lacks = relative && !zb__block_knows(served->entries, served->count, relative);
     zb__served_release(served);
     return lacks;
 }
 
-char *zb__served_key(zb_store *store, const char *path) {
-    zb__served *served = find(store, path);
+char *zb__served_key(zb_hierarchy *hierarchy, const char *path) {
+    zb__served *served = find(hierarchy, path);
     char *key =
         served ? zb__path_join(served->owner, served->format == 2 ? ".zgroup" : "zarr.json") : NULL;
     zb__served_release(served);
     return key;
 }
 
-bool zb__served_stands(zb_store *store, const char *path) {
-    char *key = store->hints.is_local ? zb__served_key(store, path) : NULL;
-    const bool gone = key && zb_store_is_absent(store, key);
+bool zb__served_stands(zb_hierarchy *hierarchy, const char *path) {
+    char *key = hierarchy->store->hints.is_local ? zb__served_key(hierarchy, path) : NULL;
+    const bool gone = key && zb_store_is_absent(hierarchy->store, key);
     free(key);
     return !gone;
 }
 
-int zb__served_format(zb_store *store, const char *path) {
-    zb__served *served = find(store, path);
+int zb__served_format(zb_hierarchy *hierarchy, const char *path) {
+    zb__served *served = find(hierarchy, path);
     const int format = served && zb__path_below(path, served->owner) ? served->format : 0;
     zb__served_release(served);
     return format;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "node/path.h"
+#include "hierarchy/path.h"
 
 #include <stdlib.h>
 #include <string.h>

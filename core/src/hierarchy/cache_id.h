@@ -10,12 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "zarrbridge/sys/store.h"
+#include "zarrbridge/hierarchy.h"
 
 /* A number that no array of another store, path or document ever has. It is the one that was given
    to the same three before, where that is still known: so what is opened again finds what is
    cached. Any thread. */
-uint64_t zb__cache_id(const zb_store *store, const char *path, const char *document, size_t size);
+uint64_t zb__cache_id(const zb_hierarchy *hierarchy, const char *path, const char *document,
+                      size_t size);
 
 /* Forgets which numbers were given: the same array gets a new one. */
 void zb__cache_id_clear(void);

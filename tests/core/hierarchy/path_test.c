@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which paths name nodes. */
-#include "node/path.h"
+#include "hierarchy/path.h"
 
 #include "support/check.h"
 

@@ -6,6 +6,7 @@
 #include "support/later.h"
 #include "support/stores.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 #define GROUP "{\"zarr_format\":3,\"node_type\":\"group\",\"attributes\":{\"from\":\"%s\"}}"
 #define ARRAY                                                                                      \
@@ -14,15 +15,15 @@
     "\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":9,"                              \
     "\"codecs\":[{\"name\":\"bytes\"}]}"
 
-static void set(zb_store *mem, const char *key, const char *text) {
+static void set(zb_hierarchy *mem, const char *key, const char *text) {
     zb_error err;
-    ASSERT_OK(zb_store_mem_set(mem, key, text, strlen(text), &err), err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(mem), key, text, strlen(text), &err), err);
 }
 
 /* A group of `count` arrays a00, a01, ... of 10 elements, and the group "g" with the array "g/b";
    consolidated, the arrays have 20 elements in the block. */
-static zb_store *new_mem(int count, bool consolidated) {
-    zb_store *mem = stores_new_mem();
+static zb_hierarchy *new_mem(int count, bool consolidated) {
+    zb_hierarchy *mem = stores_new_mem();
     char *block = calloc(1, 1 << 16), key[64], text[1024];
     size_t used = 0;
     for (int i = 0; i < count; i++) {
@@ -52,7 +53,7 @@ static uint64_t length_of(const zb_node *node) {
     return zb_node_array(node)->shape[0];
 }
 
-static uint64_t length_at(zb_store *store, const char *path) {
+static uint64_t length_at(zb_hierarchy *store, const char *path) {
     zb_node *node = stores_open_node(store, path);
     uint64_t length = length_of(node);
     zb_node_release(node);
@@ -76,11 +77,11 @@ static void a_block_serves_names_and_documents(void **state) {
     (void)state;
     zb_error err;
     for (int can_list = 0; can_list < 2; can_list++) {
-        zb_store *mem = new_mem(50, true), *store;
-        mem->hints.can_list = can_list;
-        store = later_new(mem, (later_options){.in_flight = 8});
+        zb_hierarchy *mem = new_mem(50, true), *store;
+        zb_hierarchy_store(mem)->hints.can_list = can_list;
+        store = later_over(mem, (later_options){.in_flight = 8});
         zb_node *root = stores_open_node(store, "");
-        assert_int_equal(later_take(store).calls, 2);
+        assert_int_equal(later_take(zb_hierarchy_store(store)).calls, 2);
         zb_children children;
         ASSERT_OK(zb_group_children(root, &children, &err), err);
         assert_int_equal(children.count, 51);
@@ -96,15 +97,15 @@ static void a_block_serves_names_and_documents(void **state) {
         ASSERT_OK(zb_group_names(group, count_name, &names, &err), err);
         assert_int_equal(names, 1);
         zb_node_release(group);
-        later_counts c = later_take(store);
+        later_counts c = later_take(zb_hierarchy_store(store));
         assert_int_equal(c.calls + c.requests, 0);
         ASSERT_OK(zb_node_each(store, "", count_entry, &entries, &err), err);
         assert_int_equal(entries, 53);
-        c = later_take(store);
+        c = later_take(zb_hierarchy_store(store));
         assert_int_equal(c.calls + c.requests, 2); /* the root again */
         zb_node_release(root);
-        zb_store_release(store);
-        zb_store_release(mem);
+        zb_hierarchy_release(store);
+        zb_hierarchy_release(mem);
     }
 }
 
@@ -112,7 +113,7 @@ static void a_block_serves_names_and_documents(void **state) {
 static void a_block_alone_serves_a_local_store(void **state) {
     (void)state;
     zb_error err;
-    zb_store *mem = stores_new_mem();
+    zb_hierarchy *mem = stores_new_mem();
     char root[2048];
     snprintf(root, sizeof root,
              "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":{\"kind\":"
@@ -151,24 +152,24 @@ static void a_block_alone_serves_a_local_store(void **state) {
     zb_node_release(stores_open_node(mem, ""));
     zb_node *none;
     ASSERT_FAILS(zb_node_open(mem, "g/b", &none, &err), ZB_ENOTFOUND, err, "g/b");
-    zb_store_release(mem);
+    zb_hierarchy_release(mem);
 }
 
 /* A local store is asked for each document, as a block may be old. */
 static void a_local_store_is_asked(void **state) {
     (void)state;
-    zb_store *mem = new_mem(3, true);
+    zb_hierarchy *mem = new_mem(3, true);
     zb_node *root = stores_open_node(mem, "");
     assert_int_equal(length_at(mem, "a00"), 10);
     assert_int_equal(length_at(mem, "g/b"), 10);
     zb_node_release(root);
-    zb_store_release(mem);
+    zb_hierarchy_release(mem);
 }
 
 static void what_the_block_does_not_have_is_asked_for(void **state) {
     (void)state;
     zb_error err;
-    zb_store *mem = new_mem(3, true), *store = later_new(mem, (later_options){0});
+    zb_hierarchy *mem = new_mem(3, true), *store = later_over(mem, (later_options){0});
     char text[1024];
     snprintf(text, sizeof text, ARRAY, 7);
     set(mem, "new/zarr.json", text);
@@ -185,17 +186,17 @@ static void what_the_block_does_not_have_is_asked_for(void **state) {
     assert_int_equal(length_of(now), 10);
     zb_node_release(now);
     zb_node_release(old);
-    zb_store_release(store);
-    zb_store_release(mem);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(mem);
 }
 
 static void a_block_is_read_again_with_its_group_and_dropped_at_a_change(void **state) {
     (void)state;
     zb_error err;
-    zb_store *mem = new_mem(3, true), *store = later_new(mem, (later_options){0});
+    zb_hierarchy *mem = new_mem(3, true), *store = later_over(mem, (later_options){0});
     zb_node *root = stores_open_node(store, "");
     assert_int_equal(length_at(store, "a00"), 20);
-    ASSERT_OK(zb_store_put(store, "x", NULL, 0, ZB_SYNC_NONE, &err), err);
+    ASSERT_OK(zb_store_put(zb_hierarchy_store(store), "x", NULL, 0, ZB_SYNC_NONE, &err), err);
     assert_int_equal(length_at(store, "a00"), 10);
     zb_node *again = stores_open_node(store, "");
     assert_int_equal(length_at(store, "a00"), 20);
@@ -208,14 +209,14 @@ static void a_block_is_read_again_with_its_group_and_dropped_at_a_change(void **
     assert_int_equal(length_at(store, "a00"), 10);
     zb_node_release(again);
     zb_node_release(root);
-    zb_store_release(store);
-    zb_store_release(mem);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(mem);
 }
 
 /* An entry that describes no node says nothing: the store's own document counts. */
 static void bad_entries_are_not_served(void **state) {
     (void)state;
-    zb_store *mem = new_mem(1, false), *store;
+    zb_hierarchy *mem = new_mem(1, false), *store;
     char text[1024];
     static const char *const entries[] = {"7,\"../a00\":{}",
                                           "7",
@@ -229,37 +230,37 @@ static void bad_entries_are_not_served(void **state) {
                  "\"inline\",\"must_understand\":false,\"metadata\":{\"a00\":%s}}}",
                  entries[i]);
         set(mem, "zarr.json", text);
-        store = later_new(mem, (later_options){0});
+        store = later_over(mem, (later_options){0});
         zb_node *root = stores_open_node(store, "");
         assert_int_equal(length_at(store, "a00"), 10);
         zb_node_release(root);
-        zb_store_release(store);
+        zb_hierarchy_release(store);
     }
     snprintf(text, sizeof text,
              "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":{\"kind\":"
              "\"inline\",\"must_understand\":false,\"metadata\":{\"../x\":" GROUP "}}}",
              "a path that is none");
     set(mem, "zarr.json", text);
-    store = later_new(mem, (later_options){0});
+    store = later_over(mem, (later_options){0});
     zb_error err;
     zb_node *root = stores_open_node(store, ""), *none;
     assert_int_equal(zb_node_open(store, "../x", &none, &err), ZB_EINVAL);
     zb_node_release(root);
-    zb_store_release(store);
-    zb_store_release(mem);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(mem);
 }
 
 /* Without a block the documents of a group's children are under way together. */
 static void children_are_read_together(void **state) {
     (void)state;
     zb_error err;
-    zb_store *mem = new_mem(90, false);
-    zb_store *store = later_new(mem, (later_options){.microseconds = 2000});
+    zb_hierarchy *mem = new_mem(90, false);
+    zb_hierarchy *store = later_over(mem, (later_options){.microseconds = 2000});
     set(mem, "no-node/x", "");
     set(mem, "broken/zarr.json", "{");
     set(mem, "older/.zgroup", "{\"zarr_format\":2}");
     zb_node *root = stores_open_node(store, "");
-    later_take(store);
+    later_take(zb_hierarchy_store(store));
     zb_children children;
     ASSERT_OK(zb_group_children(root, &children, &err), err);
     assert_int_equal(children.count, 93);
@@ -272,22 +273,22 @@ static void children_are_read_together(void **state) {
     assert_int_equal(broken, 1);
     assert_int_equal(arrays, 90);
     zb_children_free(&children);
-    later_counts c = later_take(store);
+    later_counts c = later_take(zb_hierarchy_store(store));
     assert_int_equal(c.requests, 94);
     assert_true(c.most_under_way >= 60);
     assert_true(c.calls < 12); /* the listing, and what is of version 2 or of none */
     size_t names = 0, entries = 0;
     ASSERT_OK(zb_group_names(root, count_name, &names, &err), err);
     assert_int_equal(names, 93);
-    assert_true(later_take(store).calls < 12);
-    zb_store_mem_set(mem, "broken/zarr.json", GROUP, sizeof GROUP - 1, &err);
+    assert_true(later_take(zb_hierarchy_store(store)).calls < 12);
+    zb_store_mem_set(zb_hierarchy_store(mem), "broken/zarr.json", GROUP, sizeof GROUP - 1, &err);
     ASSERT_OK(zb_node_each(store, "", count_entry, &entries, &err), err);
     assert_int_equal(entries, 1 + 93 + 1);
-    c = later_take(store);
+    c = later_take(zb_hierarchy_store(store));
     assert_int_equal(c.requests, 95);
     zb_node_release(root);
-    zb_store_release(store);
-    zb_store_release(mem);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(mem);
 }
 
 /* ---- Blocks of many groups ---- */
@@ -304,8 +305,8 @@ const char *__wrap_zb_json_name(const zb_json *value) {
     return __real_zb_json_name(value);
 }
 
-static zb_store *new_mem_of_groups(void) {
-    zb_store *mem = stores_new_mem();
+static zb_hierarchy *new_mem_of_groups(void) {
+    zb_hierarchy *mem = stores_new_mem();
     char *root = malloc((size_t)GROUPS * (ARRAYS_OF_ONE + 1) * 512);
     size_t used = (size_t)sprintf(root, "{\"zarr_format\":3,\"node_type\":\"group\","
                                         "\"consolidated_metadata\":{\"kind\":\"inline\","
@@ -325,7 +326,7 @@ static zb_store *new_mem_of_groups(void) {
 static void a_group_looks_at_its_own_part_of_a_block(void **state) {
     (void)state;
     zb_error err;
-    zb_store *mem = new_mem_of_groups(), *store = later_new(mem, (later_options){0});
+    zb_hierarchy *mem = new_mem_of_groups(), *store = later_over(mem, (later_options){0});
     zb_node *root = stores_open_node(store, "");
     size_t names = 0;
     char path[16];
@@ -340,26 +341,26 @@ static void a_group_looks_at_its_own_part_of_a_block(void **state) {
     const uint64_t each = (names_looked_at - opened) / names;
     assert_in_range(each, 1, 60); /* two searches of 13 steps, and the members of a document */
     zb_node_release(root);
-    zb_store_release(store);
-    zb_store_release(mem);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(mem);
 }
 
 /* An answer that fails makes one child that cannot be read. */
 static void a_failing_document_is_one_child(void **state) {
     (void)state;
     zb_error err;
-    zb_store *mem = new_mem(9, false), *store = later_new(mem, (later_options){0});
+    zb_hierarchy *mem = new_mem(9, false), *store = later_over(mem, (later_options){0});
     zb_node *root = stores_open_node(store, "");
     zb_children children;
-    later_fail(store, 4, ZB_EIO);
+    later_fail(zb_hierarchy_store(store), 4, ZB_EIO);
     ASSERT_OK(zb_group_children(root, &children, &err), err);
     assert_int_equal(children.count, 10);
     assert_string_equal(children.child[3].reason, "store mem, node /a03: injected fault");
     assert_non_null(children.child[4].node);
     zb_children_free(&children);
     zb_node_release(root);
-    zb_store_release(store);
-    zb_store_release(mem);
+    zb_hierarchy_release(store);
+    zb_hierarchy_release(mem);
 }
 
 int main(void) {

@@ -15,11 +15,12 @@
 #include <stdint.h>
 
 #include "zarrbridge/error.h"
-#include "zarrbridge/store.h"
+#include "zarrbridge/hierarchy.h"
 
 /* *out: the document of the group at path as it is now, in one word. 0: there is none, it may
    change without another version, or asking for it costs a request. Any thread may call these. */
-enum zb_code zb__plain_group_mark(zb_store *store, const char *path, uint64_t *out, zb_error *err);
+enum zb_code zb__plain_group_mark(zb_hierarchy *hierarchy, const char *path, uint64_t *out,
+                                  zb_error *err);
 /* True if the document of this mark was a plain group's. */
 bool zb__plain_group_is_known(uint64_t mark);
 /* The document that was read after the mark was taken is a plain group's. */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* What caches call an array: the same for what is opened again, never for something else, even
    where somebody chooses documents whose hashes are the same. */
-#include "node/cache_id.h"
+#include "hierarchy/cache_id.h"
 #include "support/stores.h"
 
-static uint64_t id_of(const zb_store *store, const char *path, const char *document) {
+static uint64_t id_of(const zb_hierarchy *store, const char *path, const char *document) {
     return zb__cache_id(store, path, document, strlen(document));
 }
 
 static void store_path_and_document_decide(void **state) {
     (void)state;
-    zb_store *stores[2] = {stores_new_mem(), stores_new_mem()};
+    zb_hierarchy *stores[2] = {stores_new_mem(), stores_new_mem()};
     const struct {
-        zb_store *store;
+        zb_hierarchy *store;
         const char *path, *document;
     } rows[] = {
         {stores[0], "a", "document"},  {stores[1], "a", "document"}, {stores[0], "b", "document"},
@@ -30,15 +30,15 @@ static void store_path_and_document_decide(void **state) {
     zb__cache_id_clear();
     for (size_t i = 0; i < ROWS; i++)
         assert_true(id[i] < id_of(rows[i].store, rows[i].path, rows[i].document));
-    zb_store_release(stores[0]);
-    zb_store_release(stores[1]);
+    zb_hierarchy_release(stores[0]);
+    zb_hierarchy_release(stores[1]);
 }
 
 /* What is kept is bounded, and what is opened in a loop stays known. */
 static void many_documents_push_old_ones_out(void **state) {
     (void)state;
     enum { LENGTH = 1 << 16, OTHERS = 200 };
-    zb_store *store = stores_new_mem();
+    zb_hierarchy *store = stores_new_mem();
     char *large = malloc(LENGTH + 1);
     assert_non_null(large);
     memset(large, 'x', LENGTH);
@@ -51,7 +51,7 @@ static void many_documents_push_old_ones_out(void **state) {
     }
     assert_true(id_of(store, "unused", "{}") != unused);
     free(large);
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 /* ---- Collisions --------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ uint64_t __wrap_zb__hash(const void *bytes, size_t size) {
 /* Whoever knew the key of the hash could make two nodes collide. */
 static void collisions_have_two_names(void **state) {
     (void)state;
-    zb_store *store = stores_new_mem();
+    zb_hierarchy *store = stores_new_mem();
     all_collide = true;
     const uint64_t a = id_of(store, "a", "{\"a\":1}"), b = id_of(store, "b", "{\"b\":1}");
     assert_true(a != b);
@@ -75,7 +75,7 @@ static void collisions_have_two_names(void **state) {
     /* They do collide: one has pushed the other out. */
     assert_true(a != id_of(store, "a", "{\"a\":1}"));
     all_collide = false;
-    zb_store_release(store);
+    zb_hierarchy_release(store);
 }
 
 int main(void) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "node/notes.h"
+#include "hierarchy/notes.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/path.h"
+#include "hierarchy/path.h"
 #include "store/fs_path.h"
 #include "zarrbridge/sys/store.h"
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Hierarchies and their stores: for authors of backends, and for programs that look at objects. */
+#ifndef ZARRBRIDGE_SYS_HIERARCHY_H
+#define ZARRBRIDGE_SYS_HIERARCHY_H
+
+#include "zarrbridge/hierarchy.h"
+#include "zarrbridge/sys/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A hierarchy over a store, whose reference it takes over, after an error, too. Only ZB_ENOMEM. */
+ZB_API enum zb_code zb_hierarchy_over(zb_store *store, zb_hierarchy **out, zb_error *err);
+
+/* Borrowed. */
+ZB_API zb_store *zb_hierarchy_store(const zb_hierarchy *hierarchy);
+
+/* Brings what was put into a store to its place, all at once, where that is not the store itself:
+   see zb_hierarchy_seal. Its owner embeds this. */
+typedef struct zb_seal {
+    enum zb_code (*run)(struct zb_seal *seal, zb_hierarchy *hierarchy, zb_error *err);
+    void (*end)(struct zb_seal *seal); /* with the last reference; frees this */
+} zb_seal;
+
+/* Before other threads use the hierarchy. */
+ZB_API void zb_hierarchy_set_seal(zb_hierarchy *hierarchy, zb_seal *seal);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

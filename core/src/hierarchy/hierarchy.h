@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* The session over a store, which the nodes of one hierarchy share. */
+#ifndef ZB_HIERARCHY_HIERARCHY_H
+#define ZB_HIERARCHY_HIERARCHY_H
+
+#include <stdatomic.h>
+
+#include "base/thread.h"
+#include "zarrbridge/sys/hierarchy.h"
+
+/* Work on documents that is left to zb_hierarchy_settle, or to the end. Its owner embeds this. */
+typedef struct zb__later zb__later;
+struct zb__later {
+    enum zb_code (*run)(zb_hierarchy *hierarchy, zb_error *err); /* what fails is left again */
+    void (*free)(zb__later *later);
+};
+
+struct zb_hierarchy {
+    atomic_int refs;
+    zb_store *store;            /* one reference */
+    uint64_t number;            /* unique in the process */
+    unsigned kinds;             /* of elements that arrays may have: see zb_hierarchy_set_kinds */
+    bool trusts_list;           /* see zb_hierarchy_trust_list */
+    zb_seal *seal;              /* or NULL; set before other threads use the hierarchy */
+    struct zb__served *served;  /* consolidated metadata that was read, or NULL (served.h) */
+    struct zb__lately *lately;  /* what a distant store has told, or NULL (lately.h) */
+    _Atomic(zb__later *) later; /* NULL: nothing is left; stays when there is something once */
+    atomic_int sync;            /* enum zb_sync: see zb_hierarchy_set_sync */
+    atomic_bool has_older;      /* a node of version 2 was found */
+    atomic_uint_fast64_t turn;  /* the thread that has a turn, by its number; 0: none (turn.h) */
+};
+
+/* How safe documents are. */
+static inline enum zb_sync zb__hierarchy_sync(const zb_hierarchy *hierarchy) {
+    return (enum zb_sync)atomic_load(&hierarchy->sync);
+}
+
+/* True if an array's elements may be of this kind. */
+static inline bool zb__hierarchy_takes(const zb_hierarchy *hierarchy, zb_dtype dtype) {
+    return hierarchy->kinds >> dtype.kind & 1;
+}
+
+#endif
