@@ -25,7 +25,7 @@
 #include "zarrbridge/check.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/wrappers.h"
+#include "support/wrappers.h"
 #include "zarrbridge/write.h"
 
 #define ELEMENTS 8

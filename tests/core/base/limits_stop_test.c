@@ -14,10 +14,10 @@
 #include "base/pool.h"
 #include "node/walk.h"
 #include "support/arrays.h"
+#include "support/wrappers.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
 
 #define MIB (UINT64_C(1) << 20)

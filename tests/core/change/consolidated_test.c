@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "support/starve.h"
 #include "support/store.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/wrappers.h"
 
 static void set_attribute(zb_store *store, const char *path, const char *value) {
     zb_node *node, *changed;

@@ -2,8 +2,8 @@
 /* What creating a node asks of a directory store, where nothing is and where something is. */
 #include "store/fixture.h"
 #include "support/store.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/wrappers.h"
 
 static zb_store *count_calls(const fixture *f) {
     zb_store *store;

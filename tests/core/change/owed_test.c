@@ -9,8 +9,8 @@
 
 #include "store/fixture.h"
 #include "support/store.h"
+#include "support/wrappers.h"
 #include "zarrbridge/check.h"
-#include "zarrbridge/sys/wrappers.h"
 
 #define NOTE ".zarrbridge-consolidated"
 

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "support/store.h"
+#include "support/wrappers.h"
 
 #include "node/walk.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
 
 #define NOTE "a/.zarrbridge-resize"

@@ -9,11 +9,11 @@
 
 #include "store/fixture.h"
 #include "support/store.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
 
 static const zb_dtype int_type = {.kind = ZB_KIND_INT, .size = 4};

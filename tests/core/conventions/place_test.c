@@ -6,8 +6,8 @@
 
 #include "store/fixture.h"
 #include "support/store.h"
+#include "support/wrappers.h"
 #include "zarrbridge/conventions.h"
-#include "zarrbridge/sys/wrappers.h"
 
 static const struct {
     const char *key, *text; /* the one object of the store; NULL: none */

@@ -3,8 +3,8 @@
    metadata. */
 #include "support/check.h"
 #include "support/sample.h"
+#include "support/wrappers.h"
 #include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/wrappers.h"
 
 #include <errno.h>
 #include <unistd.h>

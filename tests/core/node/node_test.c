@@ -2,13 +2,13 @@
 /* Opening nodes: one small read, both size limits, errors that name the place once. */
 #include "node/node.h"
 #include "support/sample.h"
+#include "support/wrappers.h"
 
 #include <errno.h>
 
 #include "model/array.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/wrappers.h"
 
 static zb_store *new_store(void) {
     zb_store *store;

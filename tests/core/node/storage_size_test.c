@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The room that an array takes: the objects below it, not the size that its shape gives. */
 #include "support/arrays.h"
+#include "support/wrappers.h"
 #include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/wrappers.h"
 
 static void sums_the_objects(void **state) {
     (void)state;

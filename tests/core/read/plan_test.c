@@ -6,10 +6,10 @@
  */
 #include "support/arrays.h"
 #include "support/clocks.h"
+#include "support/wrappers.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/wrappers.h"
 
 typedef struct setup {
     zb_store *mem, *around; /* around: count or fault, on mem */

@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "support/check.h"
+#include "support/wrappers.h"
 #include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/wrappers.h"
 
 static zb_store *new_mem(void) {
     zb_error err;

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "support/shards.h"
+#include "support/wrappers.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
 
 /* ---- Kills and errors ---- */

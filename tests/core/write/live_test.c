@@ -11,9 +11,9 @@
 
 #include "support/clocks.h"
 #include "support/shards.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
 
 /* The bytes of all shards. */

@@ -4,10 +4,10 @@
  * stored.
  */
 #include "support/check.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
 
 enum { CHUNKS = 500, SIDE = 8 }; /* a row of chunks of 8 x 8 bytes */

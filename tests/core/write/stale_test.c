@@ -8,9 +8,9 @@
 
 #include "store/fixture.h"
 #include "support/clocks.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
 
 enum { COUNT = 40, CHUNK = 8 };

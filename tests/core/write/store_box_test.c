@@ -5,9 +5,9 @@
  */
 #include "write/writer.h"
 #include "support/arrays.h"
+#include "support/wrappers.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
 
 /* 10 x 10 int16 in chunks of 4 x 4: the last ones are cut by the edge. */

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/wrappers.h"
+#include "support/wrappers.h"
 
 enum call {
     CALL_OPEN,

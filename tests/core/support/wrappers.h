@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Wrappers around another store, for tests (each keeps its own reference to `inner`). */
-#ifndef ZARRBRIDGE_SYS_WRAPPERS_H
-#define ZARRBRIDGE_SYS_WRAPPERS_H
+#ifndef ZB_TEST_WRAPPERS_H
+#define ZB_TEST_WRAPPERS_H
 
 #include <stdint.h>
 
 #include "zarrbridge/store.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The calls that the wrapped store got. */
 typedef struct zb_store_counts {
@@ -18,23 +14,19 @@ typedef struct zb_store_counts {
     uint64_t changes, change_bytes;                   /* write_at and truncate; bytes written */
     uint64_t renames, copies;
 } zb_store_counts;
-ZB_API enum zb_code zb_store_new_count(zb_store *inner, zb_store **out, zb_error *err);
-ZB_API zb_store_counts zb_store_count_take(zb_store *count); /* returns and resets the counts */
+enum zb_code zb_store_new_count(zb_store *inner, zb_store **out, zb_error *err);
+zb_store_counts zb_store_count_take(zb_store *count); /* returns and resets the counts */
 
 /* Fails the call number `nth` with EIO, 0 for none. From 1; each open, read, stat, list, put,
    erase, erase_below, flush, lock, write_at, truncate, rename, copy and sweep counts. The failed
    call does not reach the inner store. */
-ZB_API enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err);
-ZB_API void zb_store_fault_set(zb_store *fault, uint64_t nth);
+enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err);
+void zb_store_fault_set(zb_store *fault, uint64_t nth);
 /* Fails this call and all that follow: the store is left as by a killed process. */
-ZB_API void zb_store_fault_from(zb_store *fault, uint64_t nth);
+void zb_store_fault_from(zb_store *fault, uint64_t nth);
 
 /* Sleeps before each of these calls, as a distant server would make one wait. Requests are
    submitted by threads (zb_store_submit_by_threads), and objects are not changed in place. */
-ZB_API enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store **out,
-                                       zb_error *err);
-
-#ifdef __cplusplus
-}
-#endif
+enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store **out,
+                                zb_error *err);
 #endif
