@@ -22,8 +22,9 @@
 
 /* ---- Operations ---- */
 
-static enum zb_code remote_open(zb_store *store, const char *key, zb_object **out,
+static enum zb_code remote_open(zb_store *store, const zb_open *open, zb_object **out,
                                 zb_object_info *info, zb_error *err) {
+    const char *key = open->key;
     if (zb__key_is_document(key))
         return zb__document_open(store, key, out, info, err);
     zb_fetch fetch = {.key = key, .range = {.length = HEAD_BYTES}};

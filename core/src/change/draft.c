@@ -108,10 +108,11 @@ static enum zb_code absent(const zb__draft *d, const char *key, zb_error *err) {
 
 /* ---- Reading. Handles are those of the store that has the object. ---- */
 
-static enum zb_code draft_open(zb_store *store, const char *key, zb_object **out,
+static enum zb_code draft_open(zb_store *store, const zb_open *open, zb_object **out,
                                zb_object_info *info, zb_error *err) {
-    zb_store *place = place_of(draft_of(store), key);
-    return place ? zb_object_open(place, key, out, info, err) : absent(draft_of(store), key, err);
+    zb_store *place = place_of(draft_of(store), open->key);
+    return place ? zb_object_open_as(place, open, out, info, err)
+                 : absent(draft_of(store), open->key, err);
 }
 
 static enum zb_code draft_stat(zb_store *store, const char *key, zb_object_info *info,

@@ -82,17 +82,20 @@ static zb_object_info info_of(const blob *b) {
                             .validator = {.word = {b->version, b->size}, .valid = true}};
 }
 
-static enum zb_code mem_open(zb_store *store, const char *key, zb_object **out,
+/* Each change of a live one is a put in the same home. */
+static enum zb_code mem_open(zb_store *store, const zb_open *open, zb_object **out,
                              zb_object_info *info, zb_error *err) {
-    blob *b = find((mem_store *)store, key);
+    blob *b = find((mem_store *)store, open->key);
     if (!b)
-        return zb_fail(err, ZB_ENOTFOUND, "no object '%s'", key);
+        return zb_fail(err, ZB_ENOTFOUND, "no object '%s'", open->key);
     mem_object *object = malloc(sizeof *object);
-    if (!object) {
+    char *key = open->is_live ? strdup(open->key) : NULL;
+    if (!object || (open->is_live && !key)) {
+        free(object);
         blob_release(b);
         return zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
     }
-    *object = (mem_object){.base.store = store, .blob = b};
+    *object = (mem_object){.base.store = store, .blob = b, .key = key, .home = open->home};
     *info = info_of(b);
     *out = &object->base;
     return ZB_OK;
@@ -326,22 +329,6 @@ static enum zb_code mem_flush(zb_store *store, zb_batch *batch, zb_error *err) {
 
 /* ---- Live objects: blobs stay immutable, so a change makes a new one ---- */
 
-/* Each change of it is a put in the same home. */
-static enum zb_code mem_open_live(zb_store *store, const char *key, const zb_home *home,
-                                  zb_object **out, zb_object_info *info, zb_error *err) {
-    char *copy = strdup(key);
-    if (!copy)
-        return zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
-    enum zb_code code = mem_open(store, key, out, info, err);
-    if (code == ZB_OK) {
-        ((mem_object *)*out)->key = copy;
-        ((mem_object *)*out)->home = *home;
-    } else {
-        free(copy);
-    }
-    return code;
-}
-
 /* Puts the parts, which may point into the old blob, in the object's place. */
 static enum zb_code replace_live(zb_object *live, const zb_part *parts, size_t count,
                                  zb_error *err) {
@@ -453,7 +440,6 @@ static const zb_store_ops mem_ops = {
     .lock = mem_lock_key,
     .unlock = mem_unlock,
     .await_locks = mem_await_locks,
-    .open_live = mem_open_live,
     .write_at = mem_write_at,
     .truncate = mem_truncate,
     .copy = mem_copy,

@@ -84,18 +84,18 @@ static enum zb_code check_key(const char *key, bool empty_allowed, zb_error *err
     }
 }
 
-enum zb_code zb_object_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
-                            zb_error *err) {
-    enum zb_code code = check_key(key, false, err);
-    return code ? code : store->ops->open(store, key, out, info, err);
+enum zb_code zb_object_open_as(zb_store *store, const zb_open *open, zb_object **out,
+                               zb_object_info *info, zb_error *err) {
+    if (open->is_live && !store->ops->write_at)
+        return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) cannot change objects in place",
+                       store->label, store->ops->name);
+    enum zb_code code = check_key(open->key, false, err);
+    return code ? code : store->ops->open(store, open, out, info, err);
 }
 
-enum zb_code zb_object_open_in(zb_store *store, const char *key, const zb_home *home,
-                               zb_object **out, zb_object_info *info, zb_error *err) {
-    if (!home->identity || !store->ops->open_in)
-        return zb_object_open(store, key, out, info, err);
-    enum zb_code code = check_key(key, false, err);
-    return code ? code : store->ops->open_in(store, key, home, out, info, err);
+enum zb_code zb_object_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
+                            zb_error *err) {
+    return zb_object_open_as(store, &(zb_open){.key = key}, out, info, err);
 }
 
 enum zb_code zb_object_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err) {
@@ -326,15 +326,6 @@ enum zb_code zb_store_await_locks(zb_store *store, const char *prefix, zb_error 
 
 /* ---- Live objects ---- */
 
-enum zb_code zb_object_open_live(zb_store *store, const char *key, const zb_home *home,
-                                 zb_object **out, zb_object_info *info, zb_error *err) {
-    if (!store->ops->open_live)
-        return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) cannot change objects in place",
-                       store->label, store->ops->name);
-    enum zb_code code = check_key(key, false, err);
-    return code ? code : store->ops->open_live(store, key, home, out, info, err);
-}
-
 enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
                                 size_t count, enum zb_sync sync, zb_error *err) {
     return changed(live->store, live->store->ops->write_at(live, offset, parts, count, sync, err));
@@ -411,7 +402,8 @@ enum zb_code zb_store_get_in(zb_store *store, const char *key, const zb_home *ho
                              zb_object_info *info, zb_error *err) {
     zb_object *object;
     zb_object_info local;
-    enum zb_code code = zb_object_open_in(store, key, home, &object, &local, err);
+    const zb_open opening = {.key = key, .home = *home};
+    enum zb_code code = zb_object_open_as(store, &opening, &object, &local, err);
     if (code != ZB_OK)
         return code;
     if (local.size > limit)

@@ -221,10 +221,10 @@ static enum zb_code open_once(zb_store *store, const char *key, zb_object **out,
 }
 
 /* Once more where the archive has been replaced since the last answer. */
-static enum zb_code zip_open(zb_store *store, const char *key, zb_object **out,
+static enum zb_code zip_open(zb_store *store, const zb_open *open, zb_object **out,
                              zb_object_info *info, zb_error *err) {
-    const enum zb_code code = open_once(store, key, out, info, err);
-    return code == ZB_ECONFLICT ? open_once(store, key, out, info, err) : code;
+    const enum zb_code code = open_once(store, open->key, out, info, err);
+    return code == ZB_ECONFLICT ? open_once(store, open->key, out, info, err) : code;
 }
 
 /* The part of a range that lies in the content. */

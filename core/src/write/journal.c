@@ -327,10 +327,10 @@ static size_t check_journal(const zb__journal *journal, size_t size) {
 
 static enum zb_code undo(const zb_node *array, const char *key, replay *r, size_t room,
                          zb_error *err) {
-    const zb_home home = zb__node_home(array);
+    const zb_open opening = {.key = key, .home = zb__node_home(array), .is_live = true};
     zb_object_info info;
     zb_error error;
-    enum zb_code code = zb_object_open_live(array->store, key, &home, &r->live, &info, &error);
+    enum zb_code code = zb_object_open_as(array->store, &opening, &r->live, &info, &error);
     /* The object that waits is whole, and not the one of the journal. That one is still there, and
        needs its journal until it is replaced. */
     r->waits = code == ZB_EUNSUPPORTED && error.sys_errno == EBUSY;

@@ -107,9 +107,8 @@ enum zb_code zb__live_begin(const zb_writer *writer, const char *key, const zb__
     *live = (zb__live){.object = NULL};
     if (writer->options.strategy == ZB_REWRITE)
         return ZB_OK;
-    const zb_home home = zb__node_home(writer->node);
-    enum zb_code code =
-        zb_object_open_live(writer->node->store, key, &home, &live->object, &info, err);
+    const zb_open opening = {.key = key, .home = zb__node_home(writer->node), .is_live = true};
+    enum zb_code code = zb_object_open_as(writer->node->store, &opening, &live->object, &info, err);
     if (code != ZB_OK)
         return code == ZB_ENOTFOUND || code == ZB_EUNSUPPORTED ? ZB_OK : code;
     live->size = info.size;

@@ -141,9 +141,10 @@ enum zb_code make_object(zb_store *store, const std::string &path, VSILFILE *fil
     return ZB_OK;
 }
 
-enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
+enum zb_code vsi_open(zb_store *store, const zb_open *open, zb_object **out, zb_object_info *info,
                       zb_error *err) {
     const VsiCall call(store);
+    const char *key = open->key;
     std::shared_ptr<const zarr3::ZipRepeats> repeats;
     const zarr3::ZipEntry *entry;
     const enum zb_code found = find_in_archive(store, key, &repeats, &entry, info, err);

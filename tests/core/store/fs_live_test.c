@@ -12,10 +12,15 @@
 #include "support/clocks.h"
 #include "zarrbridge/sys/store.h"
 
+static enum zb_code try_open(const fixture *f, const char *key, zb_object **live,
+                             zb_object_info *info, zb_error *err) {
+    return zb_object_open_as(f->store, &(zb_open){.key = key, .is_live = true}, live, info, err);
+}
+
 static zb_object *open_live(const fixture *f, const char *key, zb_object_info *info) {
     zb_object *live = NULL;
     zb_error err;
-    ASSERT_OK(zb_object_open_live(f->store, key, &(zb_home){0}, &live, info, &err), err);
+    ASSERT_OK(try_open(f, key, &live, info, &err), err);
     return live;
 }
 
@@ -45,12 +50,9 @@ static void writes_and_truncates(void **state) {
     assert_int_equal(range.got, 3);
     assert_memory_equal(bytes, "b\0\0", 3);
     zb_object_close(live);
-    ASSERT_FAILS(zb_object_open_live(f->store, "a/d", &(zb_home){0}, &live, &info, &err),
-                 ZB_ENOTFOUND, err, "a/d");
-    ASSERT_FAILS(zb_object_open_live(f->store, "x/y", &(zb_home){0}, &live, &info, &err),
-                 ZB_ENOTFOUND, err, "x/y");
-    ASSERT_FAILS(zb_object_open_live(f->store, "a", &(zb_home){0}, &live, &info, &err), ZB_EIO, err,
-                 "directory");
+    ASSERT_FAILS(try_open(f, "a/d", &live, &info, &err), ZB_ENOTFOUND, err, "a/d");
+    ASSERT_FAILS(try_open(f, "x/y", &live, &info, &err), ZB_ENOTFOUND, err, "x/y");
+    ASSERT_FAILS(try_open(f, "a", &live, &info, &err), ZB_EIO, err, "directory");
 }
 
 static void shared_files_are_left_alone(void **state) {
@@ -61,16 +63,13 @@ static void shared_files_are_left_alone(void **state) {
     char from[512], to[512];
     fixture_must_put(f->store, "file", "text", PUT_LATER);
     fixture_link(f, "file", "link");
-    ASSERT_FAILS(zb_object_open_live(f->store, "link", &(zb_home){0}, &live, &info, &err),
-                 ZB_EUNSUPPORTED, err, "cannot be opened");
+    ASSERT_FAILS(try_open(f, "link", &live, &info, &err), ZB_EUNSUPPORTED, err, "cannot be opened");
     snprintf(from, sizeof from, "%s/file", f->root);
     snprintf(to, sizeof to, "%s/copy", f->root);
     assert_int_equal(link(from, to), 0);
-    ASSERT_FAILS(zb_object_open_live(f->store, "file", &(zb_home){0}, &live, &info, &err),
-                 ZB_EUNSUPPORTED, err, "several names");
+    ASSERT_FAILS(try_open(f, "file", &live, &info, &err), ZB_EUNSUPPORTED, err, "several names");
     fixture_must_put(f->store, "later", "text", PUT_WAITS);
-    ASSERT_FAILS(zb_object_open_live(f->store, "later", &(zb_home){0}, &live, &info, &err),
-                 ZB_EUNSUPPORTED, err, "waits");
+    ASSERT_FAILS(try_open(f, "later", &live, &info, &err), ZB_EUNSUPPORTED, err, "waits");
 }
 
 /* A version that was seen before a change, or while it went on, is another one afterwards. */

@@ -74,12 +74,12 @@ static bool is_opened(const fixture *f) {
 static bool is_opened_in(const fixture *f) {
     const ino_t hidden = outdated_now.directory;
     outdated_now.directory = 0;
-    const zb_home home = home_of(f, "a/b");
+    const zb_open opening = {.key = "a/b/c/0", .home = home_of(f, "a/b")};
     outdated_now.directory = hidden;
     zb_object *object;
     zb_object_info info;
     zb_error err;
-    const enum zb_code code = zb_object_open_in(f->store, "a/b/c/0", &home, &object, &info, &err);
+    const enum zb_code code = zb_object_open_as(f->store, &opening, &object, &info, &err);
     if (!code)
         zb_object_close(object);
     return !code;

@@ -210,10 +210,10 @@ static void count_call(zb_store *store) {
     pthread_mutex_unlock(&l->lock);
 }
 
-static enum zb_code later_open(zb_store *store, const char *key, zb_object **out,
+static enum zb_code later_open(zb_store *store, const zb_open *open, zb_object **out,
                                zb_object_info *info, zb_error *err) {
     count_call(store);
-    return open_object((later *)store, key, out, info, err);
+    return open_object((later *)store, open->key, out, info, err);
 }
 
 static enum zb_code later_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err) {

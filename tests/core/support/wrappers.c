@@ -64,11 +64,8 @@ static enum zb_code before(wrapper *w, enum call call, zb_error *err) {
     return is_struck(w) ? zb_fail_errno(err, EIO, "injected fault") : ZB_OK;
 }
 
-typedef enum zb_code (*open_fn)(zb_store *store, const char *key, const zb_home *home,
-                                zb_object **out, zb_object_info *info, zb_error *err);
-
-static enum zb_code open_by(open_fn open, zb_store *store, const char *key, const zb_home *home,
-                            zb_object **out, zb_object_info *info, zb_error *err) {
+static enum zb_code wrapper_open(zb_store *store, const zb_open *open, zb_object **out,
+                                 zb_object_info *info, zb_error *err) {
     wrapper *w = (wrapper *)store;
     enum zb_code code = before(w, CALL_OPEN, err);
     if (code != ZB_OK)
@@ -77,28 +74,13 @@ static enum zb_code open_by(open_fn open, zb_store *store, const char *key, cons
     if (!object)
         return zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
     object->base.store = store;
-    code = open(w->inner, key, home, &object->inner, info, err);
+    code = zb_object_open_as(w->inner, open, &object->inner, info, err);
     if (code != ZB_OK) {
         free(object);
         return code;
     }
     *out = &object->base;
     return ZB_OK;
-}
-
-static enum zb_code wrapper_open(zb_store *store, const char *key, zb_object **out,
-                                 zb_object_info *info, zb_error *err) {
-    return open_by(zb_object_open_in, store, key, &(zb_home){.identity = 0}, out, info, err);
-}
-
-static enum zb_code wrapper_open_in(zb_store *store, const char *key, const zb_home *home,
-                                    zb_object **out, zb_object_info *info, zb_error *err) {
-    return open_by(zb_object_open_in, store, key, home, out, info, err);
-}
-
-static enum zb_code wrapper_open_live(zb_store *store, const char *key, const zb_home *home,
-                                      zb_object **out, zb_object_info *info, zb_error *err) {
-    return open_by(zb_object_open_live, store, key, home, out, info, err);
 }
 
 static enum zb_code wrapper_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err) {
@@ -256,7 +238,6 @@ static const zb_store_ops wrapper_ops = {
     .version = ZB_STORE_OPS_VERSION,
     .name = "wrapper",
     .open = wrapper_open,
-    .open_in = wrapper_open_in,
     .read = wrapper_read,
     .close = wrapper_close,
     .stat = wrapper_stat,
@@ -274,7 +255,6 @@ static const zb_store_ops wrapper_ops = {
     .forget = wrapper_forget,
     .lock = wrapper_lock,
     .await_locks = wrapper_await_locks,
-    .open_live = wrapper_open_live,
     .write_at = wrapper_write_at,
     .truncate = wrapper_truncate,
     .rename = wrapper_rename,

@@ -110,7 +110,7 @@ static void copied_journals_keep_shards_from_being_replaced(void **state) {
             if (shards_journals(s.mem) > 0) {
                 const zb_store_ops *all = s.mem->ops;
                 zb_store_ops fewer = *all;
-                fewer.open_live = NULL;
+                fewer.write_at = NULL;
                 s.mem->ops = &fewer;
                 s.mem->hints.can_change = false;
                 writer = shards_open_writer(s.direct, ZB_REWRITE, ZB_SYNC_NONE);

@@ -401,18 +401,10 @@ static enum zb_code lock_away(zb_store *store, const char *key, const zb_home *h
     return code;
 }
 
-static enum zb_code open_away(zb_store *store, const char *key, zb_object **out,
+static enum zb_code open_away(zb_store *store, const zb_open *open, zb_object **out,
                               zb_object_info *info, zb_error *err) {
-    const bool gone = leaves(key, "a/c/", &away.opens);
-    const enum zb_code code = away.ops->open(store, key, out, info, err);
-    assert_true(!gone || moved("b", "a"));
-    return code;
-}
-
-static enum zb_code open_in_away(zb_store *store, const char *key, const zb_home *home,
-                                 zb_object **out, zb_object_info *info, zb_error *err) {
-    const bool gone = leaves(key, "a/c/", &away.opens);
-    const enum zb_code code = away.ops->open_in(store, key, home, out, info, err);
+    const bool gone = !open->is_live && leaves(open->key, "a/c/", &away.opens);
+    const enum zb_code code = away.ops->open(store, open, out, info, err);
     assert_true(!gone || moved("b", "a"));
     return code;
 }
@@ -436,7 +428,6 @@ static void with_unlucky_store(zb_store *store, zb_store *actor,
     away.actor = actor;
     ops.lock = lock_away;
     ops.open = open_away;
-    ops.open_in = open_in_away;
     ops.list = list_away;
     store->ops = &ops;
     fn(store, node);

@@ -116,6 +116,28 @@ static inline uint64_t zb_part_most(uint64_t part) {
     return part < UINT64_MAX / 2 ? part + part / 2 : part;
 }
 
+/* What an object has to lie in: the holder (identify()) that was at the first `length` bytes of its
+   key when the caller looked. An operation that is given a home works in that holder or not at all:
+   where another one is at that prefix, or none, it fails with ZB_ECONFLICT and sys_errno ESTALE.
+   A node may be moved, deleted and made anew between any two calls, but never within one. */
+typedef struct zb_home {
+    uint64_t identity; /* 0: the holder that is there */
+    size_t length;     /* of the prefix; counts with an identity */
+} zb_home;
+
+/* An object to open. In a home ZB_ENOTFOUND is true of that holder as well; a backend in which a
+   holder cannot be moved away and come back takes no notice of it. */
+typedef struct zb_open {
+    const char *key;
+    zb_home home;
+    bool
+        is_live; /* to be changed under its key's lock. The handle is read and closed like any other,
+                     and sees its own changes; handles that other users have open may see them, too.
+                     ZB_EUNSUPPORTED for an object that has to be replaced whole: one that waits for
+                     a flush (sys_errno is EBUSY), or that other names lead to as well. Only where
+                     there is write_at() */
+} zb_open;
+
 /* A name directly below a prefix. */
 typedef struct zb_list_entry {
     const char *name; /* valid during the call */
@@ -157,15 +179,6 @@ struct zb_batch {
     uint64_t losses; /* the last loss of names that this batch has been told */
     bool at_stake;   /* something was put since the last flush */
 };
-
-/* What an object has to lie in: the holder (identify()) that was at the first `length` bytes of its
-   key when the caller looked. An operation that is given a home works in that holder or not at all:
-   where another one is at that prefix, or none, it fails with ZB_ECONFLICT and sys_errno ESTALE.
-   A node may be moved, deleted and made anew between any two calls, but never within one. */
-typedef struct zb_home {
-    uint64_t identity; /* 0: the holder that is there */
-    size_t length;     /* of the prefix; counts with an identity */
-} zb_home;
 
 /* An object to put.
  *
@@ -227,12 +240,8 @@ typedef struct zb_store_ops {
     uint32_t version; /* ZB_STORE_OPS_VERSION */
     const char *name; /* "fs", "mem", ... */
     /* Opens an object and fills info. ZB_ENOTFOUND when there is none. */
-    enum zb_code (*open)(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
-                         zb_error *err);
-    /* As open, of the object in this home, of which ZB_ENOTFOUND is then true as well. NULL where a
-       holder cannot be moved away and come back: open does. */
-    enum zb_code (*open_in)(zb_store *store, const char *key, const zb_home *home, zb_object **out,
-                            zb_object_info *info, zb_error *err);
+    enum zb_code (*open)(zb_store *store, const zb_open *open, zb_object **out,
+                         zb_object_info *info, zb_error *err);
     /* Reads all ranges of one call; fills each range's `got`. */
     enum zb_code (*read)(zb_object *object, zb_range *ranges, size_t count, zb_error *err);
     void (*close)(zb_object *object);
@@ -337,12 +346,6 @@ typedef struct zb_store_ops {
 
     /* ---- Changing a live object; NULL where an object can only be replaced ---- */
 
-    /* Opens an object to be changed under its key's lock. The handle is read and closed like any
-       other, and sees its own changes; handles that other users have open may see them, too.
-       ZB_EUNSUPPORTED for an object that has to be replaced whole: one that waits for a flush
-       (sys_errno is EBUSY), or that other names lead to as well. */
-    enum zb_code (*open_live)(zb_store *store, const char *key, const zb_home *home,
-                              zb_object **out, zb_object_info *info, zb_error *err);
     /* Writes the parts in order from offset on. Nothing of it is undone on error. The object's
        validator is another one afterwards, and as long as it lasts. Never waits for a flush:
        unless ZB_SYNC_NONE, all of the object is durable when this returns. */
@@ -377,7 +380,7 @@ typedef struct zb_store_ops {
     enum zb_code (*finish_erasing)(zb_store *store, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 18
+#define ZB_STORE_OPS_VERSION 19
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
@@ -433,11 +436,12 @@ ZB_API enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_s
                                   const char *label, zb_error *err);
 
 /* The only ways into a backend: they check the key and pass the call on. Arguments and errors as
-   in zb_store_ops; a bad key is ZB_EINVAL. */
+   in zb_store_ops; a bad key is ZB_EINVAL. Those that end in "_as" take all that can be asked for;
+   the others are short for what is asked for most. */
 ZB_API enum zb_code zb_object_open(zb_store *store, const char *key, zb_object **out,
                                    zb_object_info *info, zb_error *err);
-ZB_API enum zb_code zb_object_open_in(zb_store *store, const char *key, const zb_home *home,
-                                      zb_object **out, zb_object_info *info, zb_error *err);
+ZB_API enum zb_code zb_object_open_as(zb_store *store, const zb_open *open, zb_object **out,
+                                      zb_object_info *info, zb_error *err);
 ZB_API enum zb_code zb_object_read(zb_object *object, zb_range *ranges, size_t count,
                                    zb_error *err);
 ZB_API void zb_object_close(zb_object *object); /* NULL is allowed */
@@ -507,8 +511,6 @@ ZB_API enum zb_code zb_put_check(const zb_put *put, zb_error *err);
 ZB_API enum zb_code zb_erase_check(const zb_erase *erase, zb_error *err);
 
 /* The same for live objects; ZB_EUNSUPPORTED where they cannot be changed. */
-ZB_API enum zb_code zb_object_open_live(zb_store *store, const char *key, const zb_home *home,
-                                        zb_object **out, zb_object_info *info, zb_error *err);
 ZB_API enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
                                        size_t count, enum zb_sync sync, zb_error *err);
 ZB_API enum zb_code zb_object_truncate(zb_object *live, uint64_t size, enum zb_sync sync,
