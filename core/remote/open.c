@@ -81,18 +81,6 @@ static enum zb_code remote_read(zb_object *object, zb_range *ranges, size_t coun
     return code;
 }
 
-/* One byte tells as much as a HEAD, and errors come with their words. */
-static enum zb_code remote_stat(zb_store *store, const char *key, zb_object_info *info,
-                                zb_error *err) {
-    char byte;
-    zb_fetch fetch = {.key = key, .range = {.length = 1, .buffer = &byte}};
-    enum zb_code code = zb__fetch_one(store, &fetch, err);
-    if (!code && info)
-        *info = fetch.info;
-    zb__object_free((zb__remote_object *)fetch.object);
-    return code;
-}
-
 static enum zb_code remote_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                                 zb_error *err) {
     zb__remote *remote = (zb__remote *)store;
@@ -122,7 +110,7 @@ static const zb_store_ops remote_ops = {
     .open = remote_open,
     .read = remote_read,
     .close = remote_close,
-    .stat = remote_stat,
+    .probe = zb__fetch_probe,
     .list = remote_list,
     .submit = zb__fetch_submit,
     .cancel = zb__fetch_cancel,
@@ -138,8 +126,7 @@ static const zb_store_ops *ops_of(zb__remote *remote) {
     remote->ops = remote_ops;
     if (writing) {
         remote->ops.list_below = writing->list_below;
-        remote->ops.is_absent = writing->is_absent;
-        remote->ops.peek = writing->peek;
+        remote->ops.probe = writing->probe;
         remote->ops.put = writing->put;
         remote->ops.erase = writing->erase;
         remote->ops.erase_below = writing->erase_below;

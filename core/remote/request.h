@@ -78,7 +78,7 @@ typedef struct zb__protocol {
     /* True if two stores of this protocol ask the same server for the same objects in the same way.
        NULL: not known. */
     bool (*is_same)(const zb__remote *a, const zb__remote *b);
-    /* The operations that change a store, and list_below, is_absent, peek. NULL: it is only
+    /* The operations that change a store, and list_below, probe. NULL: it is only
        read. */
     const zb_store_ops *writing;
     void (*destroy)(zb__remote *store); /* frees store->state; NULL: nothing to free */

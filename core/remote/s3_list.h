@@ -18,7 +18,7 @@ enum zb_code zb__s3_list_names(zb__remote *store, const char *begin, zb_list_fn 
 enum zb_code zb__s3_list_below(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                                zb_error *err);
 
-/* As is_absent() of zb_store_ops, by one request, or two where many names beside it begin in
+/* As ZB_ASK_NOTHING of zb_store_ops' probe(), by one request, or two where many names beside it begin in
    the same way. */
 bool zb__s3_is_absent(zb_store *store, const char *prefix);
 

@@ -221,7 +221,7 @@ proctype reader() {
     :: home == NONE ->
 #ifndef NO_SECOND_LOOK_FOR_MISSING_CHUNKS
         atomic { /* core/src/read/missing.c: doubt, core/src/read/missing.c: lacks,
-            core/src/store/fs_version.c: zb__fs_lacks */
+            core/src/store/fs_object.c: zb__fs_probe */
             if
             :: at[U] == OURS && !stored[OURS]
             :: else -> goto refused

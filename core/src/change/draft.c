@@ -115,12 +115,6 @@ static enum zb_code draft_open(zb_store *store, const zb_open *open, zb_object *
                  : absent(draft_of(store), open->key, err);
 }
 
-static enum zb_code draft_stat(zb_store *store, const char *key, zb_object_info *info,
-                               zb_error *err) {
-    zb_store *place = place_of(draft_of(store), key);
-    return place ? zb_store_stat(place, key, info, err) : absent(draft_of(store), key, err);
-}
-
 static int take_name(void *context, const zb_list_entry *entry) {
     zb__names *names = context;
     return zb__names_add(names, (zb__name){.text = strdup(entry->name)}, NULL) != ZB_OK;
@@ -175,16 +169,15 @@ static enum zb_code draft_list(zb_store *store, const char *prefix, zb_list_fn f
                                : list_both(d, prefix, fn, context, err);
 }
 
-/* While documents are held, questions cost nothing, or little. */
-static bool draft_is_absent(zb_store *store, const char *prefix) {
+/* While documents are held, questions for objects cost nothing, or little. */
+static enum zb_code draft_probe(zb_store *store, zb_probe *probe, zb_error *err) {
     const zb__draft *d = draft_of(store);
-    return zb__draft_passes(d) && zb_store_is_absent(d->inner, prefix);
-}
-
-static enum zb_code draft_peek(zb_store *store, const char *key, zb_object_info *info,
-                               zb_error *err) {
-    zb_store *place = place_of(draft_of(store), key);
-    return place ? zb_store_peek(place, key, info, err) : absent(draft_of(store), key, err);
+    if (probe->asks >= ZB_ASK_HOLDER)
+        return probe->asks == ZB_ASK_NOTHING && zb__draft_passes(d)
+                   ? zb_store_probe(d->inner, probe, err)
+                   : ZB_EUNSUPPORTED;
+    zb_store *place = place_of(d, probe->name);
+    return place ? zb_store_probe(place, probe, err) : absent(d, probe->name, err);
 }
 
 /* Documents that are held come with list() alone. */
@@ -391,11 +384,9 @@ static const zb_store_ops ops = {
     .version = ZB_STORE_OPS_VERSION,
     .name = "draft",
     .open = draft_open,
-    .stat = draft_stat,
+    .probe = draft_probe,
     .list = draft_list,
     .list_below = draft_list_below,
-    .is_absent = draft_is_absent,
-    .peek = draft_peek,
     .submit = draft_submit,
     .cancel = draft_cancel,
     .reach = draft_reach,

@@ -24,17 +24,17 @@ static uint64_t mark_of(const zb_store *store, const char *path, const zb_valida
 }
 
 enum zb_code zb__plain_group_mark(zb_store *store, const char *path, uint64_t *out, zb_error *err) {
-    zb_object_info info;
     *out = 0;
     if (!store->hints.is_watched)
         return ZB_OK;
     char *key = zb__path_join(path, "zarr.json");
-    enum zb_code code = key ? zb_store_peek(store, key, &info, err)
+    zb_probe probe = {.asks = ZB_ASK_INFO_AGAIN, .name = key};
+    enum zb_code code = key ? zb_store_probe(store, &probe, err)
                             : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     free(key);
     if (code)
         return code == ZB_ENOTFOUND ? ZB_OK : code;
-    *out = mark_of(store, path, &info.validator);
+    *out = mark_of(store, path, &probe.info.validator);
     return ZB_OK;
 }
 

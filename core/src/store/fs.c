@@ -35,23 +35,6 @@
 #include "store/fs_write.h"
 #include "zarrbridge/sys/store.h"
 
-static bool fs_is_link(zb_store *store, const char *prefix) {
-    zb__fs_place place;
-    struct stat st;
-    if (zb__fs_open_place((zb__fs *)store, prefix, false, &place, NULL) != ZB_OK)
-        return false;
-    bool is_link =
-        fstatat(place.dir, place.name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
-    close(place.dir);
-    return is_link;
-}
-
-static bool fs_is_absent(zb_store *store, const char *prefix) {
-    const zb__fs *fs = (const zb__fs *)store;
-    zb__fs_refresh_way(fs, fs->root, prefix, NULL);
-    return zb__fs_is_absent(fs->root, prefix);
-}
-
 /* ---- The store ---- */
 
 static void fs_destroy(zb_store *store) {
@@ -76,14 +59,9 @@ static const zb_store_ops fs_ops = {
     .open = zb__fs_open,
     .read = zb__fs_read,
     .close = zb__fs_close,
-    .stat = zb__fs_stat,
+    .probe = zb__fs_probe,
     .list = zb__fs_list,
     .list_holding = zb__fs_list_holding,
-    .identify = zb__fs_identify,
-    .lacks = zb__fs_lacks,
-    .is_link = fs_is_link,
-    .is_absent = fs_is_absent,
-    .peek = zb__fs_peek,
     .destroy = fs_destroy,
     .put = zb__fs_put,
     .erase = zb__fs_erase,

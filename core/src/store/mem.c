@@ -124,16 +124,6 @@ static void mem_close(zb_object *object) {
     free(object);
 }
 
-static enum zb_code mem_stat(zb_store *store, const char *key, zb_object_info *info,
-                             zb_error *err) {
-    blob *b = find((mem_store *)store, key);
-    if (!b)
-        return zb_fail(err, ZB_ENOTFOUND, "no object '%s'", key);
-    *info = info_of(b);
-    blob_release(b);
-    return ZB_OK;
-}
-
 /* Names below the prefix come one after the other in the sorted table. The callback must not put
    or erase keys of this store. */
 static enum zb_code mem_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
@@ -179,12 +169,34 @@ static uint64_t identity_of(const mem_store *mem, const char *prefix, size_t len
     return found ? mem->entries[i].birth : 0;
 }
 
-static uint64_t mem_identify(zb_store *store, const char *prefix) {
+static enum zb_code probe_object(mem_store *mem, zb_probe *probe, zb_error *err) {
+    blob *b = find(mem, probe->name);
+    if (!b)
+        return zb_fail(err, ZB_ENOTFOUND, "no object '%s'", probe->name);
+    probe->info = info_of(b);
+    blob_release(b);
+    return ZB_OK;
+}
+
+/* Called with the lock. */
+static bool has(const mem_store *mem, const char *key) {
+    const size_t i = lower_bound(mem, key);
+    return i < mem->count && strcmp(mem->entries[i].key, key) == 0;
+}
+
+static enum zb_code mem_probe(zb_store *store, zb_probe *probe, zb_error *err) {
     mem_store *mem = (mem_store *)store;
+    if (probe->asks < ZB_ASK_HOLDER)
+        return probe_object(mem, probe, err);
+    if (probe->asks != ZB_ASK_HOLDER)
+        return ZB_EUNSUPPORTED;
     pthread_mutex_lock(&mem->lock);
-    uint64_t birth = identity_of(mem, prefix, strlen(prefix));
+    probe->identity = identity_of(mem, probe->name, strlen(probe->name));
+    probe->lacks_all = true;
+    for (size_t i = 0; i < probe->count; i++)
+        probe->lacks_all &= !has(mem, probe->keys[i]);
     pthread_mutex_unlock(&mem->lock);
-    return birth;
+    return ZB_OK;
 }
 
 /* Called with the lock. */
@@ -429,9 +441,8 @@ static const zb_store_ops mem_ops = {
     .open = mem_open,
     .read = mem_read,
     .close = mem_close,
-    .stat = mem_stat,
+    .probe = mem_probe,
     .list = mem_list,
-    .identify = mem_identify,
     .destroy = mem_destroy,
     .put = mem_put,
     .erase = mem_erase,

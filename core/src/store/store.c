@@ -107,18 +107,42 @@ void zb_object_close(zb_object *object) {
         object->store->ops->close(object);
 }
 
-enum zb_code zb_store_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
-    enum zb_code code = check_key(key, false, err);
-    return code ? code : store->ops->stat(store, key, info, err);
+enum zb_code zb_store_probe(zb_store *store, zb_probe *probe, zb_error *err) {
+    enum zb_code code = check_key(probe->name, probe->asks >= ZB_ASK_HOLDER, err);
+    return code ? code : store->ops->probe(store, probe, err);
 }
 
-enum zb_code zb_store_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
-    zb_object_info unwanted;
-    enum zb_code code = check_key(key, false, err);
-    if (code)
-        return code;
-    return store->ops->peek ? store->ops->peek(store, key, info, err)
-                            : store->ops->stat(store, key, info ? info : &unwanted, err);
+enum zb_code zb_store_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
+    zb_probe probe = {.asks = ZB_ASK_INFO, .name = key};
+    enum zb_code code = zb_store_probe(store, &probe, err);
+    if (!code)
+        *info = probe.info;
+    return code;
+}
+
+uint64_t zb_store_identify(zb_store *store, const char *prefix) {
+    zb_probe probe = {.asks = ZB_ASK_HOLDER, .name = prefix};
+    return zb_store_probe(store, &probe, NULL) == ZB_OK ? probe.identity : 0;
+}
+
+bool zb_store_lacks(zb_store *store, const char *prefix, uint64_t identity, const char *const *keys,
+                    size_t count) {
+    zb_probe probe = {.asks = ZB_ASK_HOLDER, .name = prefix, .keys = keys, .count = count};
+    return !identity || zb_store_probe(store, &probe, NULL) == ZB_EUNSUPPORTED ||
+           (probe.lacks_all && probe.identity == identity);
+}
+
+static bool is_so(zb_store *store, enum zb_question asks, const char *prefix) {
+    zb_probe probe = {.asks = asks, .name = prefix};
+    return *prefix && zb_store_probe(store, &probe, NULL) == ZB_OK && probe.is_so;
+}
+
+bool zb_store_is_link(zb_store *store, const char *prefix) {
+    return is_so(store, ZB_ASK_LINK, prefix);
+}
+
+bool zb_store_is_absent(zb_store *store, const char *prefix) {
+    return is_so(store, ZB_ASK_NOTHING, prefix);
 }
 
 bool zb_store_can_submit(const zb_store *store) {
@@ -167,27 +191,6 @@ enum zb_code zb_store_list_below(zb_store *store, const char *prefix, zb_list_fn
         return zb_fail(err, ZB_EUNSUPPORTED, "%s: the store lists level by level", store->label);
     enum zb_code code = check_key(prefix, true, err);
     return code ? code : store->ops->list_below(store, prefix, fn, context, err);
-}
-
-uint64_t zb_store_identify(zb_store *store, const char *prefix) {
-    bool can = store->ops->identify && check_key(prefix, true, NULL) == ZB_OK;
-    return can ? store->ops->identify(store, prefix) : 0;
-}
-
-bool zb_store_lacks(zb_store *store, const char *prefix, uint64_t identity, const char *const *keys,
-                    size_t count) {
-    return !identity || !store->ops->lacks ||
-           store->ops->lacks(store, prefix, identity, keys, count);
-}
-
-bool zb_store_is_link(zb_store *store, const char *prefix) {
-    return store->ops->is_link && *prefix && check_key(prefix, true, NULL) == ZB_OK &&
-           store->ops->is_link(store, prefix);
-}
-
-bool zb_store_is_absent(zb_store *store, const char *prefix) {
-    return store->ops->is_absent && *prefix && check_key(prefix, true, NULL) == ZB_OK &&
-           store->ops->is_absent(store, prefix);
 }
 
 /* ---- Writing ---- */

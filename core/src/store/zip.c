@@ -303,16 +303,17 @@ static enum zb_code zip_read(zb_object *base, zb_range *ranges, size_t count, zb
     return ZB_OK;
 }
 
-static enum zb_code zip_stat(zb_store *store, const char *key, zb_object_info *info,
-                             zb_error *err) {
+static enum zb_code zip_probe(zb_store *store, zb_probe *probe, zb_error *err) {
     version *v;
     const zb__zip_entry *entry;
+    if (probe->asks >= ZB_ASK_HOLDER)
+        return ZB_EUNSUPPORTED;
     enum zb_code code = version_now((zip *)store, &v, err);
     if (code)
         return code;
-    code = find(v, key, &entry, err);
+    code = find(v, probe->name, &entry, err);
     if (!code)
-        *info = info_of(v, entry);
+        probe->info = info_of(v, entry);
     version_release(v);
     return code;
 }
@@ -405,7 +406,7 @@ static const zb_store_ops zip_ops = {
     .open = zip_open,
     .read = zip_read,
     .close = zip_close,
-    .stat = zip_stat,
+    .probe = zip_probe,
     .list = zip_list,
     .destroy = zip_destroy,
 };

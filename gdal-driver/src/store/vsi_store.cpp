@@ -291,23 +291,19 @@ void vsi_close(zb_object *base) {
     delete object;
 }
 
-enum zb_code vsi_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
+/* Asked again, a server gives its own answer: GDAL goes by one that it remembers. */
+enum zb_code vsi_probe(zb_store *store, zb_probe *probe, zb_error *err) {
+    if (probe->asks >= ZB_ASK_HOLDER)
+        return ZB_EUNSUPPORTED;
+    const std::string path = zarr3::path_of(store, probe->name);
+    if (probe->asks != ZB_ASK_INFO && zarr3::is_on_server(path))
+        zarr3::forget_answers(path);
     const VsiCall call(store);
     std::shared_ptr<const zarr3::ZipRepeats> repeats;
     const zarr3::ZipEntry *entry;
-    const enum zb_code found = find_in_archive(store, key, &repeats, &entry, info, err);
-    return found != ZB_OK || entry != nullptr
-               ? found
-               : zarr3::stat_path(zarr3::path_of(store, key), info, err);
-}
-
-/* The server's own answer: GDAL goes by one that it remembers. */
-enum zb_code vsi_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
-    zb_object_info unwanted;
-    const std::string path = zarr3::path_of(store, key);
-    if (zarr3::is_on_server(path))
-        zarr3::forget_answers(path);
-    return vsi_stat(store, key, info != nullptr ? info : &unwanted, err);
+    const enum zb_code found =
+        find_in_archive(store, probe->name, &repeats, &entry, &probe->info, err);
+    return found != ZB_OK || entry != nullptr ? found : zarr3::stat_path(path, &probe->info, err);
 }
 
 enum zb_code vsi_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
@@ -350,11 +346,10 @@ zb_store_ops make_ops(Kind kind) {
     ops.open = guarded<vsi_open>;
     ops.read = guarded<vsi_read>;
     ops.close = guarded<vsi_close>;
-    ops.stat = guarded<vsi_stat>;
+    ops.probe = guarded<vsi_probe>;
     ops.list = guarded<vsi_list>;
     ops.destroy = guarded<vsi_destroy>;
     if (kind == Kind::kDistant) {
-        ops.peek = guarded<vsi_peek>;
         ops.fetch = guarded<vsi_fetch>;
         ops.submit = zb_store_submit_by_threads;
         ops.cancel = zb_store_cancel_by_threads;

@@ -450,11 +450,9 @@ static struct {
     int64_t age; /* nanoseconds; 0: not known */
 } aged;
 
-static enum zb_code stat_aged(zb_store *store, const char *key, zb_object_info *info,
-                              zb_error *err) {
-    enum zb_code code = aged.ops->stat(store, key, info, err);
-    if (!code)
-        info->age = aged.age;
+static enum zb_code probe_aged(zb_store *store, zb_probe *probe, zb_error *err) {
+    enum zb_code code = aged.ops->probe(store, probe, err);
+    probe->info.age = aged.age;
     return code;
 }
 
@@ -463,7 +461,7 @@ static findings repair_aged(zb_store *store, int64_t seconds) {
     zb_store_ops ops = *store->ops;
     aged.ops = store->ops;
     aged.age = seconds * 1000000000;
-    ops.stat = stat_aged;
+    ops.probe = probe_aged;
     store->ops = &ops;
     const findings found = repair(store);
     store->ops = aged.ops;

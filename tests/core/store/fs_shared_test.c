@@ -91,7 +91,8 @@ static bool has_stat(const fixture *f) {
 }
 
 static bool is_peeked(const fixture *f) {
-    return zb_store_peek(f->store, "a/b/c/0", NULL, NULL) == ZB_OK;
+    zb_probe probe = {.asks = ZB_ASK_NAME, .name = "a/b/c/0"};
+    return zb_store_probe(f->store, &probe, NULL) == ZB_OK;
 }
 
 static bool is_not_lacked(const fixture *f) {
@@ -173,16 +174,15 @@ static void local_stores_ask_nothing_more(void **state) {
 /* What is known of a file is asked for again where a version is compared. */
 static void stats_are_new(void **state) {
     const fixture *f = *state;
-    zb_object_info info;
+    static const enum zb_question asks[] = {ZB_ASK_INFO, ZB_ASK_INFO_AGAIN};
     zb_error err;
     fixture_must_put(f->store, "zarr.json", "{}", PUT_LATER);
-    for (int peeks = 0; peeks < 2; peeks++) {
+    for (int i = 0; i < 2; i++) {
+        zb_probe probe = {.asks = asks[i], .name = "zarr.json"};
         outdated_now.file = number_of(f, "zarr.json");
         outdated_now.old_size = 17;
-        ASSERT_OK(peeks ? zb_store_peek(f->store, "zarr.json", &info, &err)
-                        : zb_store_stat(f->store, "zarr.json", &info, &err),
-                  err);
-        assert_int_equal(info.size, 2);
+        ASSERT_OK(zb_store_probe(f->store, &probe, &err), err);
+        assert_int_equal(probe.info.size, 2);
     }
 }
 

@@ -227,10 +227,11 @@ static void later_close(zb_object *object) {
     free(object);
 }
 
-static enum zb_code later_stat(zb_store *store, const char *key, zb_object_info *info,
-                               zb_error *err) {
+static enum zb_code later_probe(zb_store *store, zb_probe *probe, zb_error *err) {
+    if (probe->asks >= ZB_ASK_HOLDER)
+        return ZB_EUNSUPPORTED;
     count_call(store);
-    return zb_store_stat(((later *)store)->inner, key, info, err);
+    return zb_store_probe(((later *)store)->inner, probe, err);
 }
 
 static enum zb_code later_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
@@ -263,7 +264,7 @@ static const zb_store_ops later_ops = {
     .open = later_open,
     .read = later_read,
     .close = later_close,
-    .stat = later_stat,
+    .probe = later_probe,
     .list = later_list,
     .submit = later_submit,
     .cancel = later_cancel,

@@ -101,11 +101,11 @@ static void wrapper_close(zb_object *object) {
     free(object);
 }
 
-static enum zb_code wrapper_stat(zb_store *store, const char *key, zb_object_info *info,
-                                 zb_error *err) {
+/* Questions for objects count. */
+static enum zb_code wrapper_probe(zb_store *store, zb_probe *probe, zb_error *err) {
     wrapper *w = (wrapper *)store;
-    enum zb_code code = before(w, CALL_STAT, err);
-    return code ? code : w->inner->ops->stat(w->inner, key, info, err);
+    enum zb_code code = probe->asks < ZB_ASK_HOLDER ? before(w, CALL_STAT, err) : ZB_OK;
+    return code ? code : zb_store_probe(w->inner, probe, err);
 }
 
 static enum zb_code wrapper_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
@@ -120,23 +120,6 @@ static enum zb_code wrapper_list_below(zb_store *store, const char *prefix, zb_l
     wrapper *w = (wrapper *)store;
     enum zb_code code = w->inner->ops->list_below ? before(w, CALL_LIST, err) : ZB_OK;
     return code ? code : zb_store_list_below(w->inner, prefix, fn, context, err);
-}
-
-static uint64_t wrapper_identify(zb_store *store, const char *prefix) {
-    return zb_store_identify(((wrapper *)store)->inner, prefix);
-}
-
-static bool wrapper_lacks(zb_store *store, const char *prefix, uint64_t identity,
-                          const char *const *keys, size_t count) {
-    return zb_store_lacks(((wrapper *)store)->inner, prefix, identity, keys, count);
-}
-
-static bool wrapper_is_link(zb_store *store, const char *prefix) {
-    return zb_store_is_link(((wrapper *)store)->inner, prefix);
-}
-
-static bool wrapper_is_absent(zb_store *store, const char *prefix) {
-    return zb_store_is_absent(((wrapper *)store)->inner, prefix);
 }
 
 static enum zb_code wrapper_put(zb_store *store, const zb_put *put, zb_error *err) {
@@ -240,13 +223,9 @@ static const zb_store_ops wrapper_ops = {
     .open = wrapper_open,
     .read = wrapper_read,
     .close = wrapper_close,
-    .stat = wrapper_stat,
+    .probe = wrapper_probe,
     .list = wrapper_list,
     .list_below = wrapper_list_below,
-    .identify = wrapper_identify,
-    .lacks = wrapper_lacks,
-    .is_link = wrapper_is_link,
-    .is_absent = wrapper_is_absent,
     .destroy = wrapper_destroy,
     .put = wrapper_put,
     .erase = wrapper_erase,

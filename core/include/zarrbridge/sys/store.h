@@ -92,7 +92,7 @@ typedef struct zb_store_hints {
     bool is_local;        /* a request costs microseconds, not a network round trip */
     bool can_list;        /* list() works; else consolidated metadata is the only index */
     bool can_change;      /* open_live() works: writers may change objects in place */
-    bool is_watched;      /* stat() costs microseconds: each read checks whether its array is still
+    bool is_watched;      /* probe() costs microseconds: each read checks whether its array is still
                              the one that was opened */
     uint32_t in_flight;   /* requests worth having under way at once; counts with submit() */
     uint64_t part;        /* longer ranges come faster as several requests of this length (bytes);
@@ -105,8 +105,8 @@ typedef struct zb_store_hints {
                              their index first; counts with submit() */
     bool erases_whole;    /* erase_below() takes away all below a prefix in one step, for readers
                              and for a kill */
-    bool tells_first; /* put() heeds is_first, which costs less than to ask is_absent() before */
-    bool tells_late;  /* the validator of an object that was put a moment ago is hardly ever valid:
+    bool tells_first;     /* put() heeds is_first, which costs less than ZB_ASK_NOTHING before */
+    bool tells_late; /* the validator of an object that was put a moment ago is hardly ever valid:
                          asking for it is worth nothing, except on slow disks */
 } zb_store_hints;
 
@@ -116,7 +116,7 @@ static inline uint64_t zb_part_most(uint64_t part) {
     return part < UINT64_MAX / 2 ? part + part / 2 : part;
 }
 
-/* What an object has to lie in: the holder (identify()) that was at the first `length` bytes of its
+/* What an object has to lie in: the holder (ZB_ASK_HOLDER) that was at the first `length` bytes of its
    key when the caller looked. An operation that is given a home works in that holder or not at all:
    where another one is at that prefix, or none, it fails with ZB_ECONFLICT and sys_errno ESTALE.
    A node may be moved, deleted and made anew between any two calls, but never within one. */
@@ -137,6 +137,38 @@ typedef struct zb_open {
                      a flush (sys_errno is EBUSY), or that other names lead to as well. Only where
                      there is write_at() */
 } zb_open;
+
+enum zb_question {
+    ZB_ASK_INFO, /* *info* of the object, without opening it. ZB_ENOTFOUND when there is none */
+    ZB_ASK_INFO_AGAIN, /* the same, for a caller that has just put the object, or compares the answer
+                          with one that it got before and asks for the info where they differ: where
+                          links lead need not be checked */
+    ZB_ASK_NAME,   /* whether there is anything of that name: the code alone is the answer. Where
+                          links lead need not be checked */
+    ZB_ASK_HOLDER, /* the identity of what holds the objects directly below the prefix, and whether
+                          it lacks those of some keys */
+    ZB_ASK_LINK,   /* whether the prefix itself is a symbolic link: erasing all below it then takes
+                          the link alone */
+    ZB_ASK_NOTHING /* whether there is surely nothing at the prefix: no object below it, and no link
+                          that could lead to one */
+};
+
+/* One question to a store, and its answer. */
+typedef struct zb_probe {
+    enum zb_question asks;
+    const char *name;        /* a key; from ZB_ASK_HOLDER on a prefix ("" or "a/b") */
+    const char *const *keys; /* with ZB_ASK_HOLDER: objects below the prefix, which begins them */
+    size_t count;
+    /* The answers: */
+    zb_object_info info; /* ZB_ASK_INFO, ZB_ASK_INFO_AGAIN */
+    uint64_t
+        identity;   /* ZB_ASK_HOLDER: another holder at the same prefix, after this one was erased
+                            or moved away, has another one. 0: there is none */
+    bool lacks_all; /* ZB_ASK_HOLDER: at one moment the holder of that identity was at the prefix,
+                            and none of the keys in it. Asked one by one, a holder may be moved away
+                            and back in between */
+    bool is_so;     /* ZB_ASK_LINK, ZB_ASK_NOTHING; false where it is not known */
+} zb_probe;
 
 /* A name directly below a prefix. */
 typedef struct zb_list_entry {
@@ -191,7 +223,7 @@ struct zb_batch {
  *   durable.
  * - ZB_SYNC_CLOSE: its content is on the disk before its name leads to it; the name is durable when
  *   flush() has returned. With `waits` all of that is left to flush(): only then the object may
- *   become visible to listings and to other stores, while open and stat through the same store see
+ *   become visible to listings and to other stores, while open and probe through the same store see
  *   it at once. The store takes the key's lock, where it has locks, while the object becomes
  *   visible: so the caller must not hold it.
  * - ZB_SYNC_ALWAYS: when the call returns.
@@ -204,7 +236,7 @@ typedef struct zb_put {
     bool waits;      /* counts with ZB_SYNC_CLOSE */
     bool in_order;   /* counts with ZB_SYNC_NONE */
     bool is_first;   /* counts where tells_first: ZB_ECONFLICT, and nothing is touched, unless there
-                        is nothing at the key's prefix (is_absent). It never waits */
+                        is nothing at the key's prefix (ZB_ASK_NOTHING). It never waits */
     zb_home home;    /* what it has to lie in. One that waits is put there by the flush, or lost */
     zb_batch *batch; /* NULL: its losses are told to the caller that flushes the store as a whole */
 } zb_put;
@@ -245,8 +277,10 @@ typedef struct zb_store_ops {
     /* Reads all ranges of one call; fills each range's `got`. */
     enum zb_code (*read)(zb_object *object, zb_range *ranges, size_t count, zb_error *err);
     void (*close)(zb_object *object);
-    /* Size and validator without opening. */
-    enum zb_code (*stat)(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
+    /* Answers a question without opening anything. A backend answers the first three, by one and
+       the same look where it has no cheaper ones. ZB_EUNSUPPORTED, with no error filled in, from
+       ZB_ASK_HOLDER on: not known, or at no lower price than by asking for each object. */
+    enum zb_code (*probe)(zb_store *store, zb_probe *probe, zb_error *err);
     /* The names directly below prefix ("" or "a/b", no trailing slash), unsorted. A prefix that
        does not exist lists nothing. A link that leads back to a prefix above it does not count as a
        prefix: no walk goes in circles. */
@@ -261,28 +295,6 @@ typedef struct zb_store_ops {
        level by level, and at no higher price. */
     enum zb_code (*list_below)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                                zb_error *err);
-    /* Identifies the holder of the objects directly below prefix (a directory): another one at the
-       same prefix, after it was erased or moved away, has another identity. 0: not known. May be
-       NULL. */
-    uint64_t (*identify)(zb_store *store, const char *prefix);
-    /* True if the holder of that identity is at the prefix, and none of the objects is in it; their
-       keys begin with the prefix. It answers at one moment what open and identify could tell only
-       one after the other, between which a holder may be moved away and back. NULL where none can
-       come back. */
-    bool (*lacks)(zb_store *store, const char *prefix, uint64_t identity, const char *const *keys,
-                  size_t count);
-    /* True if the prefix itself is a symbolic link. Erasing it then takes the link alone. NULL:
-       never. */
-    bool (*is_link)(zb_store *store, const char *prefix);
-    /* True if there is surely nothing at the prefix: no object below it, and no link that could
-       lead to one. False where that is not known. NULL: never known at a lower price than by asking
-       for each object. */
-    bool (*is_absent)(zb_store *store, const char *prefix);
-    /* As stat, for a caller that has just put the object, or compares the validator with one that
-       it got from open or stat, and calls stat where they differ, or asks only whether there is
-       anything of that name (info is NULL): where links lead is not checked. NULL: stat costs no
-       more. */
-    enum zb_code (*peek)(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
     /* Answers a request for an object that is not open, while its caller waits: for a backend in
        which open() and read() take two round trips, and this one. zb_store_submit_by_threads calls
        it. ZB_EUNSUPPORTED, with no error filled in and the fetch as it was: open() and read() are
@@ -445,8 +457,19 @@ ZB_API enum zb_code zb_object_open_as(zb_store *store, const zb_open *open, zb_o
 ZB_API enum zb_code zb_object_read(zb_object *object, zb_range *ranges, size_t count,
                                    zb_error *err);
 ZB_API void zb_object_close(zb_object *object); /* NULL is allowed */
+ZB_API enum zb_code zb_store_probe(zb_store *store, zb_probe *probe, zb_error *err);
+/* ZB_ASK_INFO. */
 ZB_API enum zb_code zb_store_stat(zb_store *store, const char *key, zb_object_info *info,
                                   zb_error *err);
+/* ZB_ASK_HOLDER: its identity. 0 where the backend cannot tell. */
+ZB_API uint64_t zb_store_identify(zb_store *store, const char *prefix);
+/* Whether the holder of that identity lacks all keys. True also where the backend cannot tell, and
+   for an identity of 0. */
+ZB_API bool zb_store_lacks(zb_store *store, const char *prefix, uint64_t identity,
+                           const char *const *keys, size_t count);
+/* ZB_ASK_LINK, ZB_ASK_NOTHING: false where that is not known, and of the root. */
+ZB_API bool zb_store_is_link(zb_store *store, const char *prefix);
+ZB_API bool zb_store_is_absent(zb_store *store, const char *prefix);
 ZB_API enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                                   zb_error *err);
 /* A store without list_holding() tells of no prefix what it holds. */
@@ -472,16 +495,6 @@ ZB_API enum zb_code zb_store_lock_in(zb_store *store, const char *key, const zb_
                                      zb_lock **out, zb_error *err);
 ZB_API void zb_store_unlock(zb_lock *lock); /* NULL is allowed */
 ZB_API enum zb_code zb_store_await_locks(zb_store *store, const char *prefix, zb_error *err);
-
-/* 0 where the backend cannot tell. */
-ZB_API uint64_t zb_store_identify(zb_store *store, const char *prefix);
-/* True also where the backend cannot tell, and for an identity of 0. */
-ZB_API bool zb_store_lacks(zb_store *store, const char *prefix, uint64_t identity,
-                           const char *const *keys, size_t count);
-ZB_API bool zb_store_is_link(zb_store *store, const char *prefix);
-ZB_API bool zb_store_is_absent(zb_store *store, const char *prefix);
-ZB_API enum zb_code zb_store_peek(zb_store *store, const char *key, zb_object_info *info,
-                                  zb_error *err);
 
 /* Requests that go on while the caller does other things; ZB_EUNSUPPORTED for a store without
    submit(). The keys of all requests are checked first. */
