@@ -81,7 +81,7 @@ static enum zb_code remote_read(zb_object *object, zb_range *ranges, size_t coun
     return code;
 }
 
-static enum zb_code remote_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+static enum zb_code remote_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                                 zb_error *err) {
     zb__remote *remote = (zb__remote *)store;
     if (!remote->protocol->list)
@@ -89,7 +89,7 @@ static enum zb_code remote_list(zb_store *store, const char *prefix, zb_list_fn 
                        "%s: names cannot be listed over plain HTTP: only nodes that consolidated "
                        "metadata name, or whose path is given, can be found",
                        store->label);
-    return remote->protocol->list(remote, prefix, fn, context, err);
+    return remote->protocol->list(remote, list, fn, context, err);
 }
 
 static uint64_t remote_reach(zb_store *store) {
@@ -125,7 +125,6 @@ static const zb_store_ops *ops_of(zb__remote *remote) {
     const zb_store_ops *writing = remote->protocol->writing;
     remote->ops = remote_ops;
     if (writing) {
-        remote->ops.list_below = writing->list_below;
         remote->ops.probe = writing->probe;
         remote->ops.put = writing->put;
         remote->ops.erase = writing->erase;

@@ -48,8 +48,7 @@ static enum zb_code s3_probe(zb_store *store, zb_probe *probe, zb_error *err) {
     return ZB_OK;
 }
 
-static const zb_store_ops writing = {.list_below = zb__s3_list_below,
-                                     .probe = s3_probe,
+static const zb_store_ops writing = {.probe = s3_probe,
                                      .put = zb__s3_put,
                                      .erase = zb__s3_erase,
                                      .erase_below = zb__s3_erase_below,

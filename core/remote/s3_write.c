@@ -136,7 +136,8 @@ static enum zb_code erase_some(zb__remote *store, const keys *k, bool documents,
 /* Documents before chunks: of what is left after a kill no array has lost some of them. */
 static enum zb_code erase_tree(zb__remote *store, const char *prefix, zb_error *err) {
     keys k = {.prefix = prefix};
-    enum zb_code code = zb__s3_list_below(&store->base, prefix, take, &k, err);
+    const zb_list all = {.prefix = prefix, .is_recursive = true};
+    enum zb_code code = zb__s3_list(store, &all, take, &k, err);
     if (!code && k.is_short)
         code = zb_fail(err, ZB_ENOMEM, "no memory for keys");
     if (!code)

@@ -162,11 +162,13 @@ static enum zb_code list_both(zb__draft *d, const char *prefix, zb_list_fn fn, v
     return code;
 }
 
-static enum zb_code draft_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+/* Documents that are held come level by level. */
+static enum zb_code draft_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                                zb_error *err) {
     zb__draft *d = draft_of(store);
-    return zb__draft_passes(d) ? zb_store_list(d->inner, prefix, fn, context, err)
-                               : list_both(d, prefix, fn, context, err);
+    if (zb__draft_passes(d))
+        return zb_store_list_as(d->inner, list, fn, context, err);
+    return list->is_recursive ? ZB_EUNSUPPORTED : list_both(d, list->prefix, fn, context, err);
 }
 
 /* While documents are held, questions for objects cost nothing, or little. */
@@ -178,15 +180,6 @@ static enum zb_code draft_probe(zb_store *store, zb_probe *probe, zb_error *err)
                    : ZB_EUNSUPPORTED;
     zb_store *place = place_of(d, probe->name);
     return place ? zb_store_probe(place, probe, err) : absent(d, probe->name, err);
-}
-
-/* Documents that are held come with list() alone. */
-static enum zb_code draft_list_below(zb_store *store, const char *prefix, zb_list_fn fn,
-                                     void *context, zb_error *err) {
-    zb__draft *d = draft_of(store);
-    return zb__draft_passes(d)
-               ? zb_store_list_below(d->inner, prefix, fn, context, err)
-               : zb_fail(err, ZB_EUNSUPPORTED, "%s: the store is not sealed", d->base.label);
 }
 
 static uint64_t draft_reach(zb_store *store) {
@@ -386,7 +379,6 @@ static const zb_store_ops ops = {
     .open = draft_open,
     .probe = draft_probe,
     .list = draft_list,
-    .list_below = draft_list_below,
     .submit = draft_submit,
     .cancel = draft_cancel,
     .reach = draft_reach,

@@ -61,7 +61,6 @@ static const zb_store_ops fs_ops = {
     .close = zb__fs_close,
     .probe = zb__fs_probe,
     .list = zb__fs_list,
-    .list_holding = zb__fs_list_holding,
     .destroy = fs_destroy,
     .put = zb__fs_put,
     .erase = zb__fs_erase,

@@ -126,9 +126,12 @@ static void mem_close(zb_object *object) {
 
 /* Names below the prefix come one after the other in the sorted table. The callback must not put
    or erase keys of this store. */
-static enum zb_code mem_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+static enum zb_code mem_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                              zb_error *err) {
     mem_store *mem = (mem_store *)store;
+    const char *prefix = list->prefix;
+    if (list->is_recursive)
+        return ZB_EUNSUPPORTED;
     size_t skip = *prefix ? strlen(prefix) + 1 : 0;
     char *last = NULL;
     enum zb_code code = ZB_OK;

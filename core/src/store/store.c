@@ -171,26 +171,15 @@ void zb_store_cancel(zb_store *store, void *context) {
         store->ops->cancel(store, context);
 }
 
+enum zb_code zb_store_list_as(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
+                              zb_error *err) {
+    enum zb_code code = check_key(list->prefix, true, err);
+    return code ? code : store->ops->list(store, list, fn, context, err);
+}
+
 enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                            zb_error *err) {
-    enum zb_code code = check_key(prefix, true, err);
-    return code ? code : store->ops->list(store, prefix, fn, context, err);
-}
-
-enum zb_code zb_store_list_holding(zb_store *store, const char *prefix, const char *const *objects,
-                                   zb_list_fn fn, void *context, zb_error *err) {
-    if (!store->ops->list_holding)
-        return zb_store_list(store, prefix, fn, context, err);
-    enum zb_code code = check_key(prefix, true, err);
-    return code ? code : store->ops->list_holding(store, prefix, objects, fn, context, err);
-}
-
-enum zb_code zb_store_list_below(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
-                                 zb_error *err) {
-    if (!store->ops->list_below)
-        return zb_fail(err, ZB_EUNSUPPORTED, "%s: the store lists level by level", store->label);
-    enum zb_code code = check_key(prefix, true, err);
-    return code ? code : store->ops->list_below(store, prefix, fn, context, err);
+    return zb_store_list_as(store, &(zb_list){.prefix = prefix}, fn, context, err);
 }
 
 /* ---- Writing ---- */

@@ -364,10 +364,13 @@ static enum zb_code list(const listing *l, zb_list_fn fn, void *context, zb_erro
     return ZB_OK;
 }
 
-static enum zb_code zip_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+static enum zb_code zip_list(zb_store *store, const zb_list *what, zb_list_fn fn, void *context,
                              zb_error *err) {
     enum { LONGEST = UINT16_MAX }; /* name of an archive */
+    const char *prefix = what->prefix;
     version *v;
+    if (what->is_recursive)
+        return ZB_EUNSUPPORTED;
     enum zb_code code = version_now((zip *)store, &v, err);
     if (code)
         return code;

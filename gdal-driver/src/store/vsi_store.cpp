@@ -306,9 +306,12 @@ enum zb_code vsi_probe(zb_store *store, zb_probe *probe, zb_error *err) {
     return found != ZB_OK || entry != nullptr ? found : zarr3::stat_path(path, &probe->info, err);
 }
 
-enum zb_code vsi_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+enum zb_code vsi_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                       zb_error *err) {
     const VsiCall call(store);
+    const char *prefix = list->prefix;
+    if (list->is_recursive)
+        return ZB_EUNSUPPORTED;
     (void)err; /* a directory that cannot be opened lists nothing, as the interface asks */
     const std::string path = prefix[0] == '\0' ? reinterpret_cast<zarr3::VsiStore *>(store)->root
                                                : zarr3::path_of(store, prefix);

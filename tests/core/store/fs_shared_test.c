@@ -112,7 +112,8 @@ static bool is_held(const fixture *f) {
     static const char *const objects[] = {"0", NULL};
     bool holds = false;
     zb_error err;
-    ASSERT_OK(zb_store_list_holding(f->store, "a/b", objects, note_holds, &holds, &err), err);
+    const zb_list list = {.prefix = "a/b", .objects = objects};
+    ASSERT_OK(zb_store_list_as(f->store, &list, note_holds, &holds, &err), err);
     return holds;
 }
 

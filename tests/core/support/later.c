@@ -234,10 +234,12 @@ static enum zb_code later_probe(zb_store *store, zb_probe *probe, zb_error *err)
     return zb_store_probe(((later *)store)->inner, probe, err);
 }
 
-static enum zb_code later_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+static enum zb_code later_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                                zb_error *err) {
+    if (list->is_recursive)
+        return ZB_EUNSUPPORTED;
     count_call(store);
-    return zb_store_list(((later *)store)->inner, prefix, fn, context, err);
+    return zb_store_list_as(((later *)store)->inner, list, fn, context, err);
 }
 
 static enum zb_code later_put(zb_store *store, const zb_put *put, zb_error *err) {

@@ -108,18 +108,20 @@ static enum zb_code wrapper_probe(zb_store *store, zb_probe *probe, zb_error *er
     return code ? code : zb_store_probe(w->inner, probe, err);
 }
 
-static enum zb_code wrapper_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
-                                 zb_error *err) {
-    wrapper *w = (wrapper *)store;
-    enum zb_code code = before(w, CALL_LIST, err);
-    return code ? code : w->inner->ops->list(w->inner, prefix, fn, context, err);
+static int stop(void *context, const zb_list_entry *entry) {
+    (void)context;
+    (void)entry;
+    return 1;
 }
 
-static enum zb_code wrapper_list_below(zb_store *store, const char *prefix, zb_list_fn fn,
-                                       void *context, zb_error *err) {
+/* A list that the store does not make is no call. */
+static enum zb_code wrapper_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
+                                 zb_error *err) {
     wrapper *w = (wrapper *)store;
-    enum zb_code code = w->inner->ops->list_below ? before(w, CALL_LIST, err) : ZB_OK;
-    return code ? code : zb_store_list_below(w->inner, prefix, fn, context, err);
+    if (list->is_recursive && zb_store_list_as(w->inner, list, stop, NULL, NULL) == ZB_EUNSUPPORTED)
+        return ZB_EUNSUPPORTED;
+    enum zb_code code = before(w, CALL_LIST, err);
+    return code ? code : zb_store_list_as(w->inner, list, fn, context, err);
 }
 
 static enum zb_code wrapper_put(zb_store *store, const zb_put *put, zb_error *err) {
@@ -225,7 +227,6 @@ static const zb_store_ops wrapper_ops = {
     .close = wrapper_close,
     .probe = wrapper_probe,
     .list = wrapper_list,
-    .list_below = wrapper_list_below,
     .destroy = wrapper_destroy,
     .put = wrapper_put,
     .erase = wrapper_erase,

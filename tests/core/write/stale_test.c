@@ -409,10 +409,10 @@ static enum zb_code open_away(zb_store *store, const zb_open *open, zb_object **
     return code;
 }
 
-static enum zb_code list_away(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+static enum zb_code list_away(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                               zb_error *err) {
-    const bool gone = leaves(prefix, "a", &away.lists);
-    const enum zb_code code = away.ops->list(store, prefix, fn, context, err);
+    const bool gone = !list->is_recursive && leaves(list->prefix, "a", &away.lists);
+    const enum zb_code code = away.ops->list(store, list, fn, context, err);
     assert_true(!gone || moved("b", "a"));
     return code;
 }

@@ -170,13 +170,24 @@ typedef struct zb_probe {
     bool is_so;     /* ZB_ASK_LINK, ZB_ASK_NOTHING; false where it is not known */
 } zb_probe;
 
+/* The names to list. */
+typedef struct zb_list {
+    const char *prefix; /* "" or "a/b", without a slash at its end */
+    bool is_recursive;  /* the keys of all objects below the prefix, without it, in place of the
+                                   names directly below it */
+    const char *const
+        *objects; /* of each prefix it is told whether one of these is directly below it;
+                                   NULL behind the last. Where links lead is not checked. NULL: that is
+                                   of no interest */
+} zb_list;
+
 /* A name directly below a prefix. */
 typedef struct zb_list_entry {
     const char *name; /* valid during the call */
     bool is_prefix;   /* there are names below it */
     bool is_link;     /* a symbolic link: objects below it may be reached by other names, too */
     bool leads_back;  /* a link to a prefix above it: neither a prefix nor an object */
-    bool holds;       /* a prefix, directly below which is one of the objects of list_holding();
+    bool holds;       /* a prefix, directly below which is one of the objects that were asked for;
                          false where that is not known */
 } zb_list_entry;
 
@@ -281,20 +292,12 @@ typedef struct zb_store_ops {
        the same look where it has no cheaper ones. ZB_EUNSUPPORTED, with no error filled in, from
        ZB_ASK_HOLDER on: not known, or at no lower price than by asking for each object. */
     enum zb_code (*probe)(zb_store *store, zb_probe *probe, zb_error *err);
-    /* The names directly below prefix ("" or "a/b", no trailing slash), unsorted. A prefix that
-       does not exist lists nothing. A link that leads back to a prefix above it does not count as a
-       prefix: no walk goes in circles. */
-    enum zb_code (*list)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+    /* The names, in any order. A prefix that does not exist lists nothing. A link that leads back to
+       a prefix above it does not count as a prefix: no walk goes in circles. ZB_EUNSUPPORTED for a
+       recursive list that costs no less than the lists of all levels. A backend that would have to
+       look at each prefix for its objects may leave that to those who need it. */
+    enum zb_code (*list)(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                          zb_error *err);
-    /* As list, and asks of each prefix whether one of these objects is directly below it; their
-       names end with NULL. Where links lead is not checked. NULL: that costs no less than a peek
-       for each. */
-    enum zb_code (*list_holding)(zb_store *store, const char *prefix, const char *const *objects,
-                                 zb_list_fn fn, void *context, zb_error *err);
-    /* The keys of all objects below prefix, without it and in any order. NULL: list() tells them
-       level by level, and at no higher price. */
-    enum zb_code (*list_below)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
-                               zb_error *err);
     /* Answers a request for an object that is not open, while its caller waits: for a backend in
        which open() and read() take two round trips, and this one. zb_store_submit_by_threads calls
        it. ZB_EUNSUPPORTED, with no error filled in and the fetch as it was: open() and read() are
@@ -472,13 +475,8 @@ ZB_API bool zb_store_is_link(zb_store *store, const char *prefix);
 ZB_API bool zb_store_is_absent(zb_store *store, const char *prefix);
 ZB_API enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                                   zb_error *err);
-/* A store without list_holding() tells of no prefix what it holds. */
-ZB_API enum zb_code zb_store_list_holding(zb_store *store, const char *prefix,
-                                          const char *const *objects, zb_list_fn fn, void *context,
-                                          zb_error *err);
-/* ZB_EUNSUPPORTED for a store without list_below(). */
-ZB_API enum zb_code zb_store_list_below(zb_store *store, const char *prefix, zb_list_fn fn,
-                                        void *context, zb_error *err);
+ZB_API enum zb_code zb_store_list_as(zb_store *store, const zb_list *list, zb_list_fn fn,
+                                     void *context, zb_error *err);
 
 /* The same for writing; ZB_EUNSUPPORTED for a read-only backend. Those without "_as" put an object
    that neither waits nor goes in order, and erase one, of no batch and in any home. */
