@@ -128,7 +128,6 @@ static const zb_store_ops *ops_of(zb__remote *remote) {
         remote->ops.probe = writing->probe;
         remote->ops.put = writing->put;
         remote->ops.erase = writing->erase;
-        remote->ops.erase_below = writing->erase_below;
         remote->ops.flush = writing->flush;
         remote->ops.lock = writing->lock;
         remote->ops.unlock = writing->unlock;

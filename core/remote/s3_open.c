@@ -51,7 +51,6 @@ static enum zb_code s3_probe(zb_store *store, zb_probe *probe, zb_error *err) {
 static const zb_store_ops writing = {.probe = s3_probe,
                                      .put = zb__s3_put,
                                      .erase = zb__s3_erase,
-                                     .erase_below = zb__s3_erase_below,
                                      .flush = s3_flush,
                                      .lock = zb__s3_lock,
                                      .unlock = zb__s3_unlock,

@@ -244,6 +244,8 @@ static enum zb_code take_place(zb__draft *d, const char *key, zb_error *err) {
 
 static enum zb_code draft_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb__draft *d = draft_of(store);
+    if (put->expected == ZB_EXPECT_NOTHING)
+        return ZB_EUNSUPPORTED;
     if (zb__draft_passes(d))
         return zb_store_put_as(d->inner, put, err);
     if (is_document(put->key) && (atomic_load(&d->state) == ZB__HOLDS || has(d->held, put->key)))
@@ -292,12 +294,9 @@ static enum zb_code may_erase(zb__draft *d, zb_error *err) {
     return code || is_there == is_ours ? code : zb__draft_lose(d, err);
 }
 
-static enum zb_code draft_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
-    zb__draft *d = draft_of(store);
+static enum zb_code erase_object(zb__draft *d, const zb_erase *erase, zb_error *err) {
     const char *key = erase->key;
     enum zb_code code = ZB_OK;
-    if (zb__draft_passes(d))
-        return zb_store_erase_as(d->inner, erase, err);
     if (is_own_note(d, key))
         return ZB_OK;
     if (is_document(key)) {
@@ -311,10 +310,7 @@ static enum zb_code draft_erase(zb_store *store, const zb_erase *erase, zb_error
     return code ? code : zb_store_erase_as(d->inner, erase, err);
 }
 
-static enum zb_code draft_erase_below(zb_store *store, const char *prefix, zb_error *err) {
-    zb__draft *d = draft_of(store);
-    if (zb__draft_passes(d))
-        return zb_store_erase_below(d->inner, prefix, err);
+static enum zb_code erase_below(zb__draft *d, const char *prefix, zb_error *err) {
     const bool is_untouched = is_untouched_below(d, prefix);
     enum zb_code code = zb_store_erase_below(d->held, prefix, err);
     if (code || is_untouched)
@@ -325,6 +321,13 @@ static enum zb_code draft_erase_below(zb_store *store, const char *prefix, zb_er
     if (!code && !*prefix)
         atomic_store(&d->is_noted, false);
     return code;
+}
+
+static enum zb_code draft_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
+    zb__draft *d = draft_of(store);
+    if (zb__draft_passes(d))
+        return zb_store_erase_as(d->inner, erase, err);
+    return erase->is_recursive ? erase_below(d, erase->key, err) : erase_object(d, erase, err);
 }
 
 static enum zb_code draft_flush(zb_store *store, zb_batch *batch, zb_error *err) {
@@ -385,7 +388,6 @@ static const zb_store_ops ops = {
     .destroy = draft_destroy,
     .put = draft_put,
     .erase = draft_erase,
-    .erase_below = draft_erase_below,
     .flush = draft_flush,
     .lock = draft_lock,
     .copy = draft_copy,

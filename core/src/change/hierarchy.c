@@ -100,5 +100,6 @@ enum zb_code zb__node_put_parts(zb_store *store, const char *path, const zb_part
 enum zb_code zb__node_put_first(zb_store *store, const char *path, const char *text, size_t size,
                                 zb_error *err) {
     const zb_part part = {.data = text, .size = size};
-    return put_node(store, path, (zb_put){.parts = &part, .count = 1, .is_first = true}, err);
+    return put_node(store, path,
+                    (zb_put){.parts = &part, .count = 1, .expected = ZB_EXPECT_NOTHING}, err);
 }

@@ -171,7 +171,7 @@ static enum zb_code erase_nodes(zb__change *change, const zb__names *nodes, zb_n
                                 zb_error *err) {
     erasing e = {.store = change->store, .change = change, .nodes = nodes};
     enum zb_code code = ZB_OK;
-    if (!e.store->hints.erases_whole)
+    if (!zb_store_is_tree(e.store))
         code = each_node(&e, erase_document, "", false, err);
     if (!code)
         code =
@@ -235,7 +235,7 @@ enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err)
     enum zb_code code = look(change->store, path, &kind, err);
     if (code || kind)
         return code ? code : zb__node_erase_found(change, path, err);
-    const bool tops = *path || change->store->hints.erases_whole;
+    const bool tops = *path || zb_store_is_tree(change->store);
     code = zb__nodes_owned(change->store, path, tops, &nodes, err);
     if (!code && nodes.count == 0)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no node");

@@ -64,7 +64,6 @@ static const zb_store_ops fs_ops = {
     .destroy = fs_destroy,
     .put = zb__fs_put,
     .erase = zb__fs_erase,
-    .erase_below = zb__fs_erase_below,
     .flush = zb__fs_flush,
     .forget = zb__fs_forget,
     .lock = zb__fs_lock_key,
@@ -85,8 +84,6 @@ static const zb_store_hints fs_hints = {.gap = 4096,
                                         .can_list = true,
                                         .can_change = true,
                                         .is_watched = true,
-                                        .erases_whole = true,
-                                        .tells_first = true,
                                         .tells_late = true};
 
 /* Equal for two stores on one directory, so that they share cached chunks. */

@@ -301,38 +301,30 @@ static enum zb_code mem_copy(zb_store *store, const char *key, zb_store *from, c
     return code;
 }
 
+static bool is_erased(const zb_erase *erase, const char *key) {
+    const size_t length = strlen(erase->key);
+    if (!erase->is_recursive)
+        return strcmp(key, erase->key) == 0;
+    return length == 0 || (strncmp(key, erase->key, length) == 0 && key[length] == '/');
+}
+
 static enum zb_code mem_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
     mem_store *mem = (mem_store *)store;
     enum zb_code code = zb_erase_check(erase, err);
     if (code)
         return code;
+    size_t kept = 0;
     pthread_mutex_lock(&mem->lock);
     code = check_home(mem, erase->key, &erase->home, err);
-    size_t i = lower_bound(mem, erase->key);
-    if (!code && i < mem->count && strcmp(mem->entries[i].key, erase->key) == 0) {
-        free_entry(&mem->entries[i]);
-        mem->count--;
-        memmove(&mem->entries[i], &mem->entries[i + 1], (mem->count - i) * sizeof(entry));
-    }
-    pthread_mutex_unlock(&mem->lock);
-    return code;
-}
-
-static enum zb_code mem_erase_below(zb_store *store, const char *prefix, zb_error *err) {
-    (void)err;
-    mem_store *mem = (mem_store *)store;
-    size_t length = strlen(prefix), kept = 0;
-    pthread_mutex_lock(&mem->lock);
-    for (size_t i = 0; i < mem->count; i++) {
-        const char *key = mem->entries[i].key;
-        if (length == 0 || (strncmp(key, prefix, length) == 0 && key[length] == '/'))
+    for (size_t i = 0; i < mem->count && !code; i++) {
+        if (is_erased(erase, mem->entries[i].key))
             free_entry(&mem->entries[i]);
         else
             mem->entries[kept++] = mem->entries[i];
     }
-    mem->count = kept;
+    mem->count = code ? mem->count : kept;
     pthread_mutex_unlock(&mem->lock);
-    return ZB_OK;
+    return code;
 }
 
 static enum zb_code mem_flush(zb_store *store, zb_batch *batch, zb_error *err) {
@@ -415,6 +407,8 @@ static enum zb_code mem_await_locks(zb_store *store, const char *prefix, zb_erro
    visible. */
 static enum zb_code mem_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb_lock *lock = NULL;
+    if (put->expected == ZB_EXPECT_NOTHING)
+        return ZB_EUNSUPPORTED;
     enum zb_code code =
         zb_put_waits(put) ? mem_lock_key(store, put->key, &put->home, &lock, err) : ZB_OK;
     if (code == ZB_OK)
@@ -449,7 +443,6 @@ static const zb_store_ops mem_ops = {
     .destroy = mem_destroy,
     .put = mem_put,
     .erase = mem_erase,
-    .erase_below = mem_erase_below,
     .flush = mem_flush,
     .lock = mem_lock_key,
     .unlock = mem_unlock,

@@ -204,7 +204,7 @@ enum zb_code zb_store_put_as(zb_store *store, const zb_put *put, zb_error *err) 
     if (code)
         return code;
     code = store->ops->put(store, put, err);
-    const bool is_refused = code == ZB_ECONFLICT && put->is_first && store->hints.tells_first;
+    const bool is_refused = code == ZB_ECONFLICT && put->expected == ZB_EXPECT_NOTHING;
     return is_refused ? code : changed(store, code); /* refused: nothing was touched */
 }
 
@@ -217,19 +217,16 @@ enum zb_code zb_store_put(zb_store *store, const char *key, const zb_part *parts
 enum zb_code zb_store_erase_as(zb_store *store, const zb_erase *erase, zb_error *err) {
     if (!store->ops->erase)
         return zb__store_fail_read_only(store, err);
-    enum zb_code code = check_key(erase->key, false, err);
+    enum zb_code code = check_key(erase->key, erase->is_recursive, err);
     return code ? code : changed(store, store->ops->erase(store, erase, err));
 }
 
 enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err) {
-    return zb_store_erase_as(store, &(zb_erase){.key = key, .sync = ZB_SYNC_NONE}, err);
+    return zb_store_erase_as(store, &(zb_erase){.key = key}, err);
 }
 
 enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error *err) {
-    if (!store->ops->erase_below)
-        return zb__store_fail_read_only(store, err);
-    enum zb_code code = check_key(prefix, true, err);
-    return code ? code : changed(store, store->ops->erase_below(store, prefix, err));
+    return zb_store_erase_as(store, &(zb_erase){.key = prefix, .is_recursive = true}, err);
 }
 
 enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err) {

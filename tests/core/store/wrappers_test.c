@@ -94,7 +94,6 @@ static void read_only_stores_refuse(void **state) {
     zb_store_ops read_only = *mem->ops;
     read_only.put = NULL;
     read_only.erase = NULL;
-    read_only.erase_below = NULL;
     read_only.flush = NULL;
     read_only.lock = NULL;
     read_only.unlock = NULL;

@@ -4,13 +4,12 @@
  * distant server would make one wait. They differ only in their work before a call is passed on.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "zarrbridge/sys/store.h"
 #include "support/wrappers.h"
+#include "zarrbridge/sys/store.h"
 
 enum call {
     CALL_OPEN,
@@ -30,6 +29,7 @@ enum call {
 
 typedef struct wrapper {
     zb_store base;
+    zb_store_ops ops;                                      /* what inner can do as well */
     zb_store *inner;                                       /* one reference */
     atomic_uint_fast64_t calls[CALL_COUNT], ranges, bytes; /* count */
     atomic_uint_fast64_t put_bytes, change_bytes;
@@ -140,12 +140,6 @@ static enum zb_code wrapper_erase(zb_store *store, const zb_erase *erase, zb_err
     return code ? code : zb_store_erase_as(w->inner, erase, err);
 }
 
-static enum zb_code wrapper_erase_below(zb_store *store, const char *prefix, zb_error *err) {
-    wrapper *w = (wrapper *)store;
-    enum zb_code code = before(w, CALL_ERASE, err);
-    return code ? code : zb_store_erase_below(w->inner, prefix, err);
-}
-
 static enum zb_code wrapper_flush(zb_store *store, zb_batch *batch, zb_error *err) {
     wrapper *w = (wrapper *)store;
     enum zb_code code = before(w, CALL_FLUSH, err);
@@ -230,7 +224,6 @@ static const zb_store_ops wrapper_ops = {
     .destroy = wrapper_destroy,
     .put = wrapper_put,
     .erase = wrapper_erase,
-    .erase_below = wrapper_erase_below,
     .flush = wrapper_flush,
     .forget = wrapper_forget,
     .lock = wrapper_lock,
@@ -242,26 +235,19 @@ static const zb_store_ops wrapper_ops = {
     .sweep = wrapper_sweep,
 };
 
-/* A distant store: threads wait for it, and its reader goes on. */
-static zb_store_ops delay_ops;
-static pthread_once_t delay_once = PTHREAD_ONCE_INIT;
-
-static void make_delay_ops(void) {
-    delay_ops = wrapper_ops;
-    delay_ops.submit = zb_store_submit_by_threads;
-    delay_ops.cancel = zb_store_cancel_by_threads;
-}
-
-static enum zb_code new_wrapper(zb_store *inner, const zb_store_ops *ops, wrapper **out,
-                                zb_error *err) {
+static enum zb_code new_wrapper(zb_store *inner, wrapper **out, zb_error *err) {
     wrapper *w = calloc(1, sizeof *w);
     if (!w)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");
-    enum zb_code code = zb_store_init(&w->base, ops, inner->hints, inner->label, err);
+    enum zb_code code = zb_store_init(&w->base, &wrapper_ops, inner->hints, inner->label, err);
     if (code != ZB_OK) {
         free(w);
         return code;
     }
+    w->base.ops = &w->ops;
+    w->ops = wrapper_ops;
+    w->ops.rename = inner->ops->rename ? wrapper_rename : NULL;
+    w->ops.write_at = inner->ops->write_at ? wrapper_write_at : NULL;
     w->inner = zb_store_retain(inner);
     *out = w;
     return ZB_OK;
@@ -269,7 +255,7 @@ static enum zb_code new_wrapper(zb_store *inner, const zb_store_ops *ops, wrappe
 
 enum zb_code zb_store_new_count(zb_store *inner, zb_store **out, zb_error *err) {
     wrapper *w = NULL;
-    enum zb_code code = new_wrapper(inner, &wrapper_ops, &w, err);
+    enum zb_code code = new_wrapper(inner, &w, err);
     if (code == ZB_OK)
         *out = &w->base;
     return code;
@@ -311,12 +297,14 @@ void zb_store_fault_from(zb_store *fault, uint64_t nth) {
 enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store **out,
                                 zb_error *err) {
     wrapper *w = NULL;
-    pthread_once(&delay_once, make_delay_ops);
-    enum zb_code code = new_wrapper(inner, &delay_ops, &w, err);
+    enum zb_code code = new_wrapper(inner, &w, err);
     if (code == ZB_OK) {
         w->microseconds = microseconds;
         w->base.hints.is_local = w->base.hints.is_watched = w->base.hints.can_change = false;
-        w->base.hints.erases_whole = false;
+        w->ops.rename = NULL;
+        w->ops.write_at = NULL;
+        w->ops.submit = zb_store_submit_by_threads;
+        w->ops.cancel = zb_store_cancel_by_threads;
         *out = &w->base;
     }
     return code;

@@ -103,9 +103,6 @@ typedef struct zb_store_hints {
                              taken for the present one (nanoseconds); counts with submit() */
     uint64_t small;       /* shards of at most this decoded size (bytes) come faster whole than by
                              their index first; counts with submit() */
-    bool erases_whole;    /* erase_below() takes away all below a prefix in one step, for readers
-                             and for a kill */
-    bool tells_first;     /* put() heeds is_first, which costs less than ZB_ASK_NOTHING before */
     bool tells_late; /* the validator of an object that was put a moment ago is hardly ever valid:
                          asking for it is worth nothing, except on slow disks */
 } zb_store_hints;
@@ -223,6 +220,20 @@ struct zb_batch {
     bool at_stake;   /* something was put since the last flush */
 };
 
+/* What a put or an erase may take the place of. A backend that cannot keep to it touches nothing:
+   ZB_EUNSUPPORTED, with no error filled in. */
+enum zb_expected {
+    ZB_EXPECT_ANYTHING,
+    /* A put: nothing at the key's prefix (ZB_ASK_NOTHING), else ZB_ECONFLICT. It never waits. Trees
+       alone keep to it (zb_store_is_tree), at a lower price than that question's. */
+    ZB_EXPECT_NOTHING,
+    /* An erase by the holder of the key's lock, who may have read the object under it: what another
+       program has put there since stays. Where a lock keeps no program out, and an object cannot be
+       compared and removed in one step, the caller has to put one that says as much. Puts under a
+       lock are always as careful. */
+    ZB_EXPECT_AS_READ
+};
+
 /* An object to put.
  *
  * Unless it waits it is visible when the call returns. `sync` says when it is safe from a loss of
@@ -244,25 +255,25 @@ typedef struct zb_put {
     const zb_part *parts; /* its content, in order */
     size_t count;
     enum zb_sync sync;
-    bool waits;      /* counts with ZB_SYNC_CLOSE */
-    bool in_order;   /* counts with ZB_SYNC_NONE */
-    bool is_first;   /* counts where tells_first: ZB_ECONFLICT, and nothing is touched, unless there
-                        is nothing at the key's prefix (ZB_ASK_NOTHING). It never waits */
+    bool waits;    /* counts with ZB_SYNC_CLOSE */
+    bool in_order; /* counts with ZB_SYNC_NONE */
+    enum zb_expected expected;
     zb_home home;    /* what it has to lie in. One that waits is put there by the flush, or lost */
     zb_batch *batch; /* NULL: its losses are told to the caller that flushes the store as a whole */
 } zb_put;
 
-/* An object to erase. It is gone when the call returns; `sync` says when that is safe from a loss
-   of power: ZB_SYNC_NONE and ZB_SYNC_CLOSE with the next flush(), ZB_SYNC_ALWAYS when the call
-   returns. */
+/* An object to erase, or all below a prefix. It is gone when the call returns; `sync` says when that
+   is safe from a loss of power: ZB_SYNC_NONE and ZB_SYNC_CLOSE with the next flush(),
+   ZB_SYNC_ALWAYS when the call returns. */
 typedef struct zb_erase {
     const char *key;
+    bool is_recursive; /* everything below the key, which is a prefix ("" empties the store), goes,
+                          directories too, and nothing below counts. No reader and no kill sees that
+                          half done in a tree (zb_store_is_tree), but with "": there the root's
+                          zarr.json goes first */
     enum zb_sync sync;
-    zb_home home;    /* what it has to lie in */
-    bool as_read;    /* the caller has the key's lock, and may have read the object under it: what
-                        another program has put there since stays. Where a lock keeps no program
-                        out, and an object cannot be compared and removed in one step, the caller
-                        has to put one that says as much (ZB_EUNSUPPORTED) */
+    zb_home home; /* what it has to lie in */
+    enum zb_expected expected;
     zb_batch *batch; /* whose check is called as before a put, and which is told when names are
                         lost; NULL: as of a put */
 } zb_erase;
@@ -324,13 +335,9 @@ typedef struct zb_store_ops {
        last step, making the name durable, the new one stands already. With a batch that checks,
        ZB_ECONFLICT also when the key's place was moved or erased meanwhile. */
     enum zb_code (*put)(zb_store *store, const zb_put *put, zb_error *err);
-    /* Removes an object; a missing one is not an error. With a batch that checks, ZB_ECONFLICT as
-       with put. ZB_EUNSUPPORTED, with no error filled in, where as_read cannot be kept to. */
+    /* Removes an object, or all below a prefix; what is missing is not an error. With a batch that
+       checks, ZB_ECONFLICT as with put. */
     enum zb_code (*erase)(zb_store *store, const zb_erase *erase, zb_error *err);
-    /* Removes everything below prefix ("a/b"; "" empties the store), directories too. With a prefix
-       no reader and no kill sees it half done where the backend can (erases_whole); with "" the
-       root's zarr.json goes first. */
-    enum zb_code (*erase_below)(zb_store *store, const char *prefix, zb_error *err);
     /* Makes all waiting objects of the batch (NULL: of all batches) visible, in the order of the
        puts, and durable; and durable all that was put with `in_order` or ZB_SYNC_CLOSE and all
        names that came or went through this store, by any writer. Objects of the batch that could
@@ -373,7 +380,8 @@ typedef struct zb_store_ops {
 
     /* Moves all below the prefix `from` to `to`, in one step for readers and for a kill; durable
        after flush(). Objects at `to` stay there, beside those that come; ZB_ECONFLICT, and nothing
-       is moved, when one is in the way. ZB_EUNSUPPORTED when it cannot be done in one step. */
+       is moved, when one is in the way. ZB_EUNSUPPORTED when it cannot be done in one step. NULL
+       where prefixes are only beginnings of keys: see zb_store_is_tree. */
     enum zb_code (*rename)(zb_store *store, const char *from, const char *to, zb_error *err);
     /* Makes the object at `key` a copy of that at from_key in `from`, which is this store or
        another one of the same kind, without passing its bytes through the program. All of them are
@@ -388,10 +396,10 @@ typedef struct zb_store_ops {
        prefix "", with all of their keys. */
     enum zb_code (*sweep)(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                           void *context, zb_error *err);
-    /* Frees what erase_below() has only moved out of sight, as it may where the hierarchy's lock is
+    /* Frees what erase() has only moved out of sight, as it may where the hierarchy's lock is
        held through this store. Called when the lock has been let go of, so that others need not
        wait for it. An error: everything is erased, but something of it stays in a place that list()
-       hides. NULL where erase_below() leaves nothing. */
+       hides. NULL where erase() leaves nothing. */
     enum zb_code (*finish_erasing)(zb_store *store, zb_error *err);
 } zb_store_ops;
 
@@ -445,6 +453,12 @@ struct zb_store {
 struct zb_object {
     zb_store *store; /* not owned: a handle never outlives its store */
 };
+
+/* A store whose prefixes are things of their own (directories), which come, move and go in one step,
+   for readers and for a kill: it has rename(). */
+static inline bool zb_store_is_tree(const zb_store *store) {
+    return store->ops->rename != NULL;
+}
 
 /* For backends: sets up the head with one reference. label is copied. */
 ZB_API enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_store_hints hints,
