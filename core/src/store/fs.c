@@ -69,8 +69,7 @@ static const zb_store_ops fs_ops = {
     .lock = zb__fs_lock_key,
     .unlock = zb__fs_unlock,
     .await_locks = zb__fs_await_locks,
-    .write_at = zb__fs_write_at,
-    .truncate = zb__fs_truncate,
+    .change = zb__fs_change,
     .rename = zb__fs_rename,
     .sweep = zb__fs_sweep_all,
     .finish_erasing = zb__fs_finish_erasing,
@@ -82,7 +81,6 @@ static const zb_store_hints fs_hints = {.gap = 4096,
                                         .max_request = 1 << 20,
                                         .is_local = true,
                                         .can_list = true,
-                                        .can_change = true,
                                         .is_watched = true,
                                         .tells_late = true};
 

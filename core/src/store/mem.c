@@ -336,53 +336,37 @@ static enum zb_code mem_flush(zb_store *store, zb_batch *batch, zb_error *err) {
 
 /* ---- Live objects: blobs stay immutable, so a change makes a new one ---- */
 
-/* Puts the parts, which may point into the old blob, in the object's place. */
-static enum zb_code replace_live(zb_object *live, const zb_part *parts, size_t count,
-                                 zb_error *err) {
+/* Puts what is left of the old blob, zeros, and the parts in its place. */
+static enum zb_code mem_change(zb_object *live, const zb_change *change, zb_error *err) {
     mem_object *object = (mem_object *)live;
-    mem_store *mem = (mem_store *)live->store;
-    enum zb_code code = put_now(live->store, object->key, &object->home, parts, count, err);
-    if (code == ZB_OK) {
-        blob_release(object->blob);
-        object->blob = find(mem, object->key); /* it is there: its lock is held */
+    const blob *old = object->blob;
+    const size_t kept = change->offset < old->size ? (size_t)change->offset : old->size;
+    size_t end = (size_t)change->offset;
+    for (size_t i = 0; i < change->count; i++)
+        end += change->parts[i].size;
+    if (change->offset > old->size && !change->is_end)
+        return zb_fail(err, ZB_EINVAL, "writing at %llu of %zu bytes",
+                       (unsigned long long)change->offset, old->size);
+    const size_t behind = change->is_end || end >= old->size ? 0 : old->size - end;
+    zb_part *parts = malloc((change->count + 3) * sizeof *parts);
+    char *zeros = calloc(1, (size_t)change->offset - kept + 1);
+    enum zb_code code = parts && zeros
+                            ? ZB_OK
+                            : zb_fail(err, ZB_ENOMEM, "no memory for changing '%s'", object->key);
+    if (!code) {
+        parts[0] = (zb_part){old->data, kept};
+        parts[1] = (zb_part){zeros, (size_t)change->offset - kept};
+        if (change->count)
+            memcpy(parts + 2, change->parts, change->count * sizeof *parts);
+        parts[change->count + 2] = (zb_part){old->data + old->size - behind, behind};
+        code = put_now(live->store, object->key, &object->home, parts, change->count + 3, err);
     }
-    return code;
-}
-
-static enum zb_code mem_truncate(zb_object *live, uint64_t size, enum zb_sync sync, zb_error *err) {
-    (void)sync;
-    const blob *old = ((mem_object *)live)->blob;
-    uint64_t kept = size < old->size ? size : old->size;
-    char *zeros = calloc(1, (size_t)(size - kept) + 1);
-    if (!zeros)
-        return zb_fail(err, ZB_ENOMEM, "no memory for an object of %llu bytes",
-                       (unsigned long long)size);
-    zb_part parts[2] = {{old->data, (size_t)kept}, {zeros, (size_t)(size - kept)}};
-    enum zb_code code = replace_live(live, parts, 2, err);
+    if (!code) {
+        blob_release(object->blob);
+        object->blob = find((mem_store *)live->store, object->key); /* its lock is held */
+    }
+    free(parts);
     free(zeros);
-    return code;
-}
-
-static enum zb_code mem_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
-                                 size_t count, enum zb_sync sync, zb_error *err) {
-    (void)sync;
-    const blob *old = ((mem_object *)live)->blob;
-    uint64_t end = offset;
-    for (size_t i = 0; i < count; i++)
-        end += parts[i].size;
-    if (offset > old->size)
-        return zb_fail(err, ZB_EINVAL, "writing at %llu of %zu bytes", (unsigned long long)offset,
-                       old->size);
-    zb_part *all = malloc((count + 2) * sizeof *all);
-    if (!all)
-        return zb_fail(err, ZB_ENOMEM, "no memory for writing into an object");
-    all[0] = (zb_part){old->data, (size_t)offset};
-    if (count)
-        memcpy(all + 1, parts, count * sizeof *parts);
-    all[count + 1] = (zb_part){old->data + (end < old->size ? end : old->size),
-                               (size_t)(end < old->size ? old->size - end : 0)};
-    enum zb_code code = replace_live(live, all, count + 2, err);
-    free(all);
     return code;
 }
 
@@ -447,8 +431,7 @@ static const zb_store_ops mem_ops = {
     .lock = mem_lock_key,
     .unlock = mem_unlock,
     .await_locks = mem_await_locks,
-    .write_at = mem_write_at,
-    .truncate = mem_truncate,
+    .change = mem_change,
     .copy = mem_copy,
 };
 
@@ -457,11 +440,8 @@ static void forget_others(void *context) {
 }
 
 enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err) {
-    static const zb_store_hints hints = {.max_request = 1 << 20,
-                                         .is_local = true,
-                                         .can_list = true,
-                                         .can_change = true,
-                                         .is_watched = true};
+    static const zb_store_hints hints = {
+        .max_request = 1 << 20, .is_local = true, .can_list = true, .is_watched = true};
     mem_store *mem = calloc(1, sizeof *mem);
     if (!mem)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");

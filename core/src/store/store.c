@@ -86,7 +86,7 @@ static enum zb_code check_key(const char *key, bool empty_allowed, zb_error *err
 
 enum zb_code zb_object_open_as(zb_store *store, const zb_open *open, zb_object **out,
                                zb_object_info *info, zb_error *err) {
-    if (open->is_live && !store->ops->write_at)
+    if (open->is_live && !zb_store_can_change(store))
         return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) cannot change objects in place",
                        store->label, store->ops->name);
     enum zb_code code = check_key(open->key, false, err);
@@ -315,13 +315,8 @@ enum zb_code zb_store_await_locks(zb_store *store, const char *prefix, zb_error 
 
 /* ---- Live objects ---- */
 
-enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
-                                size_t count, enum zb_sync sync, zb_error *err) {
-    return changed(live->store, live->store->ops->write_at(live, offset, parts, count, sync, err));
-}
-
-enum zb_code zb_object_truncate(zb_object *live, uint64_t size, enum zb_sync sync, zb_error *err) {
-    return changed(live->store, live->store->ops->truncate(live, size, sync, err));
+enum zb_code zb_object_change(zb_object *live, const zb_change *change, zb_error *err) {
+    return changed(live->store, live->store->ops->change(live, change, err));
 }
 
 /* ---- Housekeeping ---- */

@@ -418,7 +418,6 @@ enum zb_code zb_store_open_zip(zb_store *outer, const char *key, const char *lab
                                zb_error *err) {
     zb_store_hints hints = outer->hints;
     hints.can_list = true;
-    hints.can_change = false;
     zip *z = calloc(1, sizeof *z);
     if (z)
         z->key = strdup(key);

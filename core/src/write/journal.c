@@ -114,7 +114,9 @@ enum zb_code zb__journal_restore(const zb__journal *journal, zb_object *live, en
     for (uint64_t i = 0; i < journal->count && code == ZB_OK; i++) {
         const zb__journal_range *piece = &journal->piece[i];
         zb_part part = {.data = old, .size = (size_t)piece->size};
-        code = zb_object_write_at(live, piece->offset, &part, 1, sync, err);
+        const zb_change change = {
+            .offset = piece->offset, .parts = &part, .count = 1, .sync = sync};
+        code = zb_object_change(live, &change, err);
         old += piece->size;
     }
     return code;
@@ -250,7 +252,8 @@ static enum zb_code undo_append(replay *r, zb_error *err) {
         return no_memory(err);
     r->undone = is_unfinished_append(r, zeros);
     free(zeros);
-    return r->undone ? zb_object_truncate(r->live, journal->old_size, ZB_SYNC_ALWAYS, err) : ZB_OK;
+    const zb_change cut = {.offset = journal->old_size, .is_end = true, .sync = ZB_SYNC_ALWAYS};
+    return r->undone ? zb_object_change(r->live, &cut, err) : ZB_OK;
 }
 
 /* Reads the inner chunk; true if it is where the piece says. */
@@ -290,9 +293,11 @@ static enum zb_code undo_in_place(replay *r, zb_error *err) {
     for (uint64_t i = 0; i < journal->count && code == ZB_OK && is_unfinished(&c); i++) {
         const zb__journal_range *piece = &journal->piece[i];
         zb_part part = {.data = old, .size = (size_t)piece->size};
+        const zb_change change = {
+            .offset = piece->offset, .parts = &part, .count = 1, .sync = ZB_SYNC_ALWAYS};
         if (read_in_place(r, piece) && is_damaged(r, piece)) {
             r->undone = true;
-            code = zb_object_write_at(r->live, piece->offset, &part, 1, ZB_SYNC_ALWAYS, err);
+            code = zb_object_change(r->live, &change, err);
         }
         old += piece->size;
     }

@@ -166,21 +166,14 @@ static enum zb_code wrapper_await_locks(zb_store *store, const char *prefix, zb_
     return code ? code : zb_store_await_locks(w->inner, prefix, err);
 }
 
-static enum zb_code wrapper_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
-                                     size_t count, enum zb_sync sync, zb_error *err) {
+static enum zb_code wrapper_change(zb_object *live, const zb_change *change, zb_error *err) {
     wrapper *w = (wrapper *)live->store;
     enum zb_code code = before(w, CALL_CHANGE, err);
     if (code == ZB_OK)
-        code = zb_object_write_at(((wrapped_object *)live)->inner, offset, parts, count, sync, err);
-    for (size_t i = 0; i < count && code == ZB_OK; i++)
-        atomic_fetch_add(&w->change_bytes, parts[i].size);
+        code = zb_object_change(((wrapped_object *)live)->inner, change, err);
+    for (size_t i = 0; i < change->count && code == ZB_OK; i++)
+        atomic_fetch_add(&w->change_bytes, change->parts[i].size);
     return code;
-}
-
-static enum zb_code wrapper_truncate(zb_object *live, uint64_t size, enum zb_sync sync,
-                                     zb_error *err) {
-    enum zb_code code = before((wrapper *)live->store, CALL_CHANGE, err);
-    return code ? code : zb_object_truncate(((wrapped_object *)live)->inner, size, sync, err);
 }
 
 static enum zb_code wrapper_rename(zb_store *store, const char *from, const char *to,
@@ -228,8 +221,7 @@ static const zb_store_ops wrapper_ops = {
     .forget = wrapper_forget,
     .lock = wrapper_lock,
     .await_locks = wrapper_await_locks,
-    .write_at = wrapper_write_at,
-    .truncate = wrapper_truncate,
+    .change = wrapper_change,
     .rename = wrapper_rename,
     .copy = wrapper_copy,
     .sweep = wrapper_sweep,
@@ -247,7 +239,7 @@ static enum zb_code new_wrapper(zb_store *inner, wrapper **out, zb_error *err) {
     w->base.ops = &w->ops;
     w->ops = wrapper_ops;
     w->ops.rename = inner->ops->rename ? wrapper_rename : NULL;
-    w->ops.write_at = inner->ops->write_at ? wrapper_write_at : NULL;
+    w->ops.change = inner->ops->change ? wrapper_change : NULL;
     w->inner = zb_store_retain(inner);
     *out = w;
     return ZB_OK;
@@ -300,9 +292,9 @@ enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store
     enum zb_code code = new_wrapper(inner, &w, err);
     if (code == ZB_OK) {
         w->microseconds = microseconds;
-        w->base.hints.is_local = w->base.hints.is_watched = w->base.hints.can_change = false;
+        w->base.hints.is_local = w->base.hints.is_watched = false;
         w->ops.rename = NULL;
-        w->ops.write_at = NULL;
+        w->ops.change = NULL;
         w->ops.submit = zb_store_submit_by_threads;
         w->ops.cancel = zb_store_cancel_by_threads;
         *out = &w->base;

@@ -11,14 +11,14 @@
 typedef struct zb_store_counts {
     uint64_t opens, reads, ranges, bytes, stats, lists;
     uint64_t puts, put_bytes, erases, flushes, locks; /* erases: those of prefixes, too */
-    uint64_t changes, change_bytes;                   /* write_at and truncate; bytes written */
+    uint64_t changes, change_bytes;                   /* of live objects; bytes written */
     uint64_t renames, copies;
 } zb_store_counts;
 enum zb_code zb_store_new_count(zb_store *inner, zb_store **out, zb_error *err);
 zb_store_counts zb_store_count_take(zb_store *count); /* returns and resets the counts */
 
 /* Fails the call number `nth` with EIO, 0 for none. From 1; each open, read, stat, list, put,
-   erase, erase_below, flush, lock, write_at, truncate, rename, copy and sweep counts. The failed
+   erase, erase_below, flush, lock, change, rename, copy and sweep counts. The failed
    call does not reach the inner store. */
 enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err);
 void zb_store_fault_set(zb_store *fault, uint64_t nth);

@@ -110,16 +110,14 @@ static void copied_journals_keep_shards_from_being_replaced(void **state) {
             if (shards_journals(s.mem) > 0) {
                 const zb_store_ops *all = s.mem->ops;
                 zb_store_ops fewer = *all;
-                fewer.write_at = NULL;
+                fewer.change = NULL;
                 s.mem->ops = &fewer;
-                s.mem->hints.can_change = false;
                 writer = shards_open_writer(s.direct, ZB_REWRITE, ZB_SYNC_NONE);
                 ASSERT_FAILS(shards_write(writer, s.start, s.count, s.values, &err),
                              ZB_EUNSUPPORTED, err, "undoing by its journal");
                 zb_writer_abandon(writer);
                 assert_int_equal(shards_journals(s.mem), 1);
                 s.mem->ops = all;
-                s.mem->hints.can_change = true;
                 shards_assert_healed(&s, ZB_REWRITE);
                 kept++;
             }

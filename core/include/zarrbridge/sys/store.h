@@ -91,7 +91,6 @@ typedef struct zb_store_hints {
     uint64_t max_request; /* merged requests stay below this (bytes), single ranges excepted */
     bool is_local;        /* a request costs microseconds, not a network round trip */
     bool can_list;        /* list() works; else consolidated metadata is the only index */
-    bool can_change;      /* open_live() works: writers may change objects in place */
     bool is_watched;      /* probe() costs microseconds: each read checks whether its array is still
                              the one that was opened */
     uint32_t in_flight;   /* requests worth having under way at once; counts with submit() */
@@ -132,7 +131,7 @@ typedef struct zb_open {
                      and sees its own changes; handles that other users have open may see them, too.
                      ZB_EUNSUPPORTED for an object that has to be replaced whole: one that waits for
                      a flush (sys_errno is EBUSY), or that other names lead to as well. Only where
-                     there is write_at() */
+                     there is change() */
 } zb_open;
 
 enum zb_question {
@@ -283,6 +282,15 @@ static inline bool zb_put_waits(const zb_put *put) {
     return put->waits && put->sync == ZB_SYNC_CLOSE;
 }
 
+/* A change of a live object. */
+typedef struct zb_change {
+    uint64_t offset;      /* bytes */
+    const zb_part *parts; /* go there, in order */
+    size_t count;
+    bool is_end; /* the object ends behind the parts: it is cut, or extended with zeros */
+    enum zb_sync sync;
+} zb_change;
+
 /* A held lock of one key. */
 typedef struct zb_lock zb_lock;
 struct zb_lock {
@@ -368,13 +376,10 @@ typedef struct zb_store_ops {
 
     /* ---- Changing a live object; NULL where an object can only be replaced ---- */
 
-    /* Writes the parts in order from offset on. Nothing of it is undone on error. The object's
-       validator is another one afterwards, and as long as it lasts. Never waits for a flush:
-       unless ZB_SYNC_NONE, all of the object is durable when this returns. */
-    enum zb_code (*write_at)(zb_object *live, uint64_t offset, const zb_part *parts, size_t count,
-                             enum zb_sync sync, zb_error *err);
-    /* Cuts the object to `size` bytes, or extends it with zeros. */
-    enum zb_code (*truncate)(zb_object *live, uint64_t size, enum zb_sync sync, zb_error *err);
+    /* Changes it. Nothing of that is undone on error. The object's validator is another one
+       afterwards, and as long as it lasts. Never waits for a flush: unless ZB_SYNC_NONE, all of the
+       object is durable when this returns. */
+    enum zb_code (*change)(zb_object *live, const zb_change *change, zb_error *err);
 
     /* ---- Housekeeping; NULL where there is nothing of the kind ---- */
 
@@ -460,6 +465,11 @@ static inline bool zb_store_is_tree(const zb_store *store) {
     return store->ops->rename != NULL;
 }
 
+/* Objects can be changed in place. */
+static inline bool zb_store_can_change(const zb_store *store) {
+    return store->ops->change != NULL;
+}
+
 /* For backends: sets up the head with one reference. label is copied. */
 ZB_API enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_store_hints hints,
                                   const char *label, zb_error *err);
@@ -536,10 +546,7 @@ ZB_API enum zb_code zb_put_check(const zb_put *put, zb_error *err);
 ZB_API enum zb_code zb_erase_check(const zb_erase *erase, zb_error *err);
 
 /* The same for live objects; ZB_EUNSUPPORTED where they cannot be changed. */
-ZB_API enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
-                                       size_t count, enum zb_sync sync, zb_error *err);
-ZB_API enum zb_code zb_object_truncate(zb_object *live, uint64_t size, enum zb_sync sync,
-                                       zb_error *err);
+ZB_API enum zb_code zb_object_change(zb_object *live, const zb_change *change, zb_error *err);
 
 /* The same for housekeeping: ZB_EUNSUPPORTED for a store that cannot rename, or not copy; where a
    store has no sweep(), there is nothing to sweep. */
