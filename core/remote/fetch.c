@@ -318,6 +318,19 @@ enum zb_code zb__fetch_one(zb_store *store, zb_fetch *fetch, zb_error *err) {
     return code;
 }
 
+/* One byte tells as much as a HEAD, and errors come with their words. */
+enum zb_code zb__fetch_probe(zb_store *store, zb_probe *probe, zb_error *err) {
+    if (probe->asks >= ZB_ASK_HOLDER)
+        return ZB_EUNSUPPORTED;
+    char byte;
+    zb_fetch fetch = {.key = probe->name, .range = {.length = 1, .buffer = &byte}};
+    enum zb_code code = zb__fetch_one(store, &fetch, err);
+    if (!code)
+        probe->info = fetch.info;
+    zb__object_free((zb__remote_object *)fetch.object);
+    return code;
+}
+
 static void request_done(zb__request *request) {
     zb__latch_count_down(request->context);
 }

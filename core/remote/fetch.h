@@ -16,6 +16,9 @@ enum zb_code zb__fetch_wait(zb_store *store, zb_fetch *list, zb_error *err);
 /* One fetch of that kind: its own error, too. */
 enum zb_code zb__fetch_one(zb_store *store, zb_fetch *fetch, zb_error *err);
 
+/* As probe() of zb_store_ops: what a request for an object tells of it. */
+enum zb_code zb__fetch_probe(zb_store *store, zb_probe *probe, zb_error *err);
+
 /* Sends one request that a protocol has made, and waits for its answer. */
 enum zb_code zb__request_wait(zb__request *request, zb_error *err);
 

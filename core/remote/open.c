@@ -22,8 +22,9 @@
 
 /* ---- Operations ---- */
 
-static enum zb_code remote_open(zb_store *store, const char *key, zb_object **out,
+static enum zb_code remote_open(zb_store *store, const zb_open *open, zb_object **out,
                                 zb_object_info *info, zb_error *err) {
+    const char *key = open->key;
     if (zb__key_is_document(key))
         return zb__document_open(store, key, out, info, err);
     zb_fetch fetch = {.key = key, .range = {.length = HEAD_BYTES}};
@@ -80,19 +81,7 @@ static enum zb_code remote_read(zb_object *object, zb_range *ranges, size_t coun
     return code;
 }
 
-/* One byte tells as much as a HEAD, and errors come with their words. */
-static enum zb_code remote_stat(zb_store *store, const char *key, zb_object_info *info,
-                                zb_error *err) {
-    char byte;
-    zb_fetch fetch = {.key = key, .range = {.length = 1, .buffer = &byte}};
-    enum zb_code code = zb__fetch_one(store, &fetch, err);
-    if (!code && info)
-        *info = fetch.info;
-    zb__object_free((zb__remote_object *)fetch.object);
-    return code;
-}
-
-static enum zb_code remote_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+static enum zb_code remote_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                                 zb_error *err) {
     zb__remote *remote = (zb__remote *)store;
     if (!remote->protocol->list)
@@ -100,7 +89,7 @@ static enum zb_code remote_list(zb_store *store, const char *prefix, zb_list_fn 
                        "%s: names cannot be listed over plain HTTP: only nodes that consolidated "
                        "metadata name, or whose path is given, can be found",
                        store->label);
-    return remote->protocol->list(remote, prefix, fn, context, err);
+    return remote->protocol->list(remote, list, fn, context, err);
 }
 
 static uint64_t remote_reach(zb_store *store) {
@@ -121,7 +110,7 @@ static const zb_store_ops remote_ops = {
     .open = remote_open,
     .read = remote_read,
     .close = remote_close,
-    .stat = remote_stat,
+    .probe = zb__fetch_probe,
     .list = remote_list,
     .submit = zb__fetch_submit,
     .cancel = zb__fetch_cancel,
@@ -136,12 +125,9 @@ static const zb_store_ops *ops_of(zb__remote *remote) {
     const zb_store_ops *writing = remote->protocol->writing;
     remote->ops = remote_ops;
     if (writing) {
-        remote->ops.list_below = writing->list_below;
-        remote->ops.is_absent = writing->is_absent;
-        remote->ops.peek = writing->peek;
+        remote->ops.probe = writing->probe;
         remote->ops.put = writing->put;
         remote->ops.erase = writing->erase;
-        remote->ops.erase_below = writing->erase_below;
         remote->ops.flush = writing->flush;
         remote->ops.lock = writing->lock;
         remote->ops.unlock = writing->unlock;

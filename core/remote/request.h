@@ -67,7 +67,7 @@ typedef struct zb__protocol {
        requests that wait for it are told by address(). NULL: never asked for. */
     void (*renew)(zb__remote *store);
     /* As in zb_store_ops. NULL: no listing. */
-    enum zb_code (*list)(zb__remote *store, const char *prefix, zb_list_fn fn, void *context,
+    enum zb_code (*list)(zb__remote *store, const zb_list *list, zb_list_fn fn, void *context,
                          zb_error *err);
     /* Told of the answer for a key that was opened: ZB_OK with its version, or an error. I/O
        thread. NULL: of no interest. */
@@ -78,7 +78,7 @@ typedef struct zb__protocol {
     /* True if two stores of this protocol ask the same server for the same objects in the same way.
        NULL: not known. */
     bool (*is_same)(const zb__remote *a, const zb__remote *b);
-    /* The operations that change a store, and list_below, is_absent, peek. NULL: it is only
+    /* The operations that change a store, and probe. NULL: it is only
        read. */
     const zb_store_ops *writing;
     void (*destroy)(zb__remote *store); /* frees store->state; NULL: nothing to free */

@@ -165,16 +165,13 @@ enum zb_code zb__s3_list_names(zb__remote *store, const char *begin, zb_list_fn 
     return run_from(store, begin, "", &l, err);
 }
 
-enum zb_code zb__s3_list(zb__remote *store, const char *prefix, zb_list_fn fn, void *context,
+enum zb_code zb__s3_list(zb__remote *store, const zb_list *list, zb_list_fn fn, void *context,
                          zb_error *err) {
-    listing l = {.fn = fn, .context = context, .hides_tests = !*prefix};
-    return run(store, prefix, &l, err);
-}
-
-enum zb_code zb__s3_list_below(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
-                               zb_error *err) {
-    listing l = {.fn = fn, .context = context, .is_deep = true};
-    return run((zb__remote *)store, prefix, &l, err);
+    listing l = {.fn = fn,
+                 .context = context,
+                 .is_deep = list->is_recursive,
+                 .hides_tests = !list->is_recursive && !*list->prefix};
+    return run(store, list->prefix, &l, err);
 }
 
 /* ---- Is there nothing? ---- */

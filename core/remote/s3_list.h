@@ -6,7 +6,7 @@
 #include "request.h"
 
 /* As list() of zb__protocol. */
-enum zb_code zb__s3_list(zb__remote *store, const char *prefix, zb_list_fn fn, void *context,
+enum zb_code zb__s3_list(zb__remote *store, const zb_list *list, zb_list_fn fn, void *context,
                          zb_error *err);
 
 /* The objects at the store's root whose names begin so, and prefixes: what follows in their names
@@ -14,11 +14,7 @@ enum zb_code zb__s3_list(zb__remote *store, const char *prefix, zb_list_fn fn, v
 enum zb_code zb__s3_list_names(zb__remote *store, const char *begin, zb_list_fn fn, void *context,
                                zb_error *err);
 
-/* As list_below() of zb_store_ops. */
-enum zb_code zb__s3_list_below(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
-                               zb_error *err);
-
-/* As is_absent() of zb_store_ops, by one request, or two where many names beside it begin in
+/* As ZB_ASK_NOTHING of zb_store_ops' probe(), by one request, or two where many names beside it begin in
    the same way. */
 bool zb__s3_is_absent(zb_store *store, const char *prefix);
 

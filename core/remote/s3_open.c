@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fetch.h"
 #include "object.h"
 #include "options.h"
 #include "profile.h"
@@ -34,22 +35,22 @@ static enum zb_code s3_flush(zb_store *store, zb_batch *batch, zb_error *err) {
 }
 
 /* What this thread has put under a lock that it holds needs no request. */
-static enum zb_code s3_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
+static enum zb_code s3_probe(zb_store *store, zb_probe *probe, zb_error *err) {
     zb__version version;
-    zb_object_info unwanted;
-    info = info ? info : &unwanted;
-    if (!zb__s3_own_put((zb__remote *)store, key, &version))
-        return store->ops->stat(store, key, info, err);
-    *info = zb__object_info(&version);
+    if (probe->asks == ZB_ASK_NOTHING) {
+        probe->is_so = zb__s3_is_absent(store, probe->name);
+        return ZB_OK;
+    }
+    const bool is_quick = probe->asks == ZB_ASK_INFO_AGAIN || probe->asks == ZB_ASK_NAME;
+    if (!is_quick || !zb__s3_own_put((zb__remote *)store, probe->name, &version))
+        return zb__fetch_probe(store, probe, err);
+    probe->info = zb__object_info(&version);
     return ZB_OK;
 }
 
-static const zb_store_ops writing = {.list_below = zb__s3_list_below,
-                                     .is_absent = zb__s3_is_absent,
-                                     .peek = s3_peek,
+static const zb_store_ops writing = {.probe = s3_probe,
                                      .put = zb__s3_put,
                                      .erase = zb__s3_erase,
-                                     .erase_below = zb__s3_erase_below,
                                      .flush = s3_flush,
                                      .lock = zb__s3_lock,
                                      .unlock = zb__s3_unlock,

@@ -34,6 +34,8 @@ static enum zb_code measure(const zb_put *put, zb__s3_sending *s, zb_error *err)
 }
 
 enum zb_code zb__s3_put(zb_store *store, const zb_put *put, zb_error *err) {
+    if (put->expected == ZB_EXPECT_NOTHING)
+        return ZB_EUNSUPPORTED;
     zb__s3_sending s = {.store = (zb__remote *)store};
     enum zb_code code = measure(put, &s, err);
     if (!code && !zb__s3_is_checked_on_the_way(&s))
@@ -88,12 +90,12 @@ static enum zb_code erase_key(zb__remote *store, const char *key, zb_error *err)
 /* Only the newest services keep to conditions of a DELETE, and the others carry it out: what was
    read is not erased. Where nothing was read (a whole chunk is written) there is no condition, as
    with puts. */
-enum zb_code zb__s3_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
-    zb__remote *remote = (zb__remote *)store;
+static enum zb_code erase_object(zb__remote *remote, const zb_erase *erase, zb_error *err) {
     zb__version version;
     enum zb_code code = zb_erase_check(erase, err);
-    const enum zb__seen seen =
-        erase->as_read && !code ? zb__s3_seen(remote, erase->key, &version) : ZB__UNSEEN;
+    const enum zb__seen seen = erase->expected == ZB_EXPECT_AS_READ && !code
+                                   ? zb__s3_seen(remote, erase->key, &version)
+                                   : ZB__UNSEEN;
     if (code || seen == ZB__ABSENT)
         return code;
     return seen == ZB__PRESENT ? ZB_EUNSUPPORTED : erase_key(remote, erase->key, err);
@@ -136,7 +138,8 @@ static enum zb_code erase_some(zb__remote *store, const keys *k, bool documents,
 /* Documents before chunks: of what is left after a kill no array has lost some of them. */
 static enum zb_code erase_tree(zb__remote *store, const char *prefix, zb_error *err) {
     keys k = {.prefix = prefix};
-    enum zb_code code = zb__s3_list_below(&store->base, prefix, take, &k, err);
+    const zb_list all = {.prefix = prefix, .is_recursive = true};
+    enum zb_code code = zb__s3_list(store, &all, take, &k, err);
     if (!code && k.is_short)
         code = zb_fail(err, ZB_ENOMEM, "no memory for keys");
     if (!code)
@@ -150,11 +153,17 @@ static enum zb_code erase_tree(zb__remote *store, const char *prefix, zb_error *
 }
 
 /* The document goes first: what is left after a kill is no node. */
-enum zb_code zb__s3_erase_below(zb_store *store, const char *prefix, zb_error *err) {
+static enum zb_code erase_below(zb__remote *store, const char *prefix, zb_error *err) {
     char *document;
     if (asprintf(&document, "%s%szarr.json", prefix, *prefix ? "/" : "") < 0)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
-    enum zb_code code = erase_key((zb__remote *)store, document, err);
+    enum zb_code code = erase_key(store, document, err);
     free(document);
-    return code ? code : erase_tree((zb__remote *)store, prefix, err);
+    return code ? code : erase_tree(store, prefix, err);
+}
+
+enum zb_code zb__s3_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
+    zb__remote *remote = (zb__remote *)store;
+    return erase->is_recursive ? erase_below(remote, erase->key, err)
+                               : erase_object(remote, erase, err);
 }

@@ -8,6 +8,5 @@
 /* As in zb_store_ops. A put answers when the service has stored the object. */
 enum zb_code zb__s3_put(zb_store *store, const zb_put *put, zb_error *err);
 enum zb_code zb__s3_erase(zb_store *store, const zb_erase *erase, zb_error *err);
-enum zb_code zb__s3_erase_below(zb_store *store, const char *prefix, zb_error *err);
 
 #endif

@@ -24,8 +24,8 @@
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/hierarchy.h"
-#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/sys/store.h"
+#include "support/wrappers.h"
 #include "zarrbridge/write.h"
 
 #define ELEMENTS 8

@@ -161,7 +161,7 @@ proctype writer(byte me) {
 #ifdef NO_HOME_OF_MISSING_SHARDS
                 read_shard(at[U]); /* "not found" was taken for "no shard stored" */
 #else
-                open_place_in(place); /* core/src/store/fs_object.c: zb__fs_open_in */
+                open_place_in(place); /* core/src/store/fs_object.c: zb__fs_open */
                 read_shard(place);
 #endif
                 put_part()
@@ -221,7 +221,7 @@ proctype reader() {
     :: home == NONE ->
 #ifndef NO_SECOND_LOOK_FOR_MISSING_CHUNKS
         atomic { /* core/src/read/missing.c: doubt, core/src/read/missing.c: lacks,
-            core/src/store/fs_version.c: zb__fs_lacks */
+            core/src/store/fs_object.c: zb__fs_probe */
             if
             :: at[U] == OURS && !stored[OURS]
             :: else -> goto refused
@@ -261,7 +261,7 @@ proctype mover() {
                 other = at[U]; at[U] = at[W]; at[W] = other
             :: at[V] && !at[U] -> at[U] = at[V]; at[V] = NONE
             :: at[U] -> at[U] = NONE /* core/src/change/remove.c: zb__node_erase_found,
-                core/src/store/fs_remove.c: zb__fs_erase_below, core/src/store/fs_discard.c: zb__fs_discard */
+                core/src/store/fs_remove.c: zb__fs_erase, core/src/store/fs_discard.c: zb__fs_discard */
             :: !at[U] && !stored[NEW] -> /* core/src/change/create.c: put */
                 at[U] = NEW; stored[NEW] = 1; UNIT(NEW, 0) = THEIRS; UNIT(NEW, 1) = THEIRS
 #else

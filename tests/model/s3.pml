@@ -140,7 +140,7 @@ proctype reader() {
     }
 }
 
-/* The document first: core/remote/s3_write.c: zb__s3_erase_below */
+/* The document first: core/remote/s3_write.c: erase_below */
 proctype deleter() {
     {
 #ifndef NO_DOCUMENT_FIRST

@@ -81,10 +81,10 @@ def test_all_rules_can_be_switched_off():
 
 # What changes a store, locks it, or looks into a home.
 CALLS = re.compile(r"\b(?:zb_store_(?:put|erase|lock|rename|await_locks|get_in|lacks|copy)\w*|"
-                   r"zb_object_(?:open_live|open_in|write_at|truncate))\(")
+                   r"zb_object_(?:open_as|change))\(")
 ROOMS = ["core/src/write", "core/src/change", "core/src/read", "core/src/node", "core/src/hierarchy", "core/src/check"]
-OPERATIONS = {"open_in", "lacks", "put", "erase", "erase_below", "flush", "lock", "unlock", "await_locks", "open_live",
-              "write_at", "truncate", "rename", "sweep", "finish_erasing"}
+OPERATIONS = {"open", "probe", "put", "erase", "flush", "lock", "unlock", "await_locks",
+              "change", "rename", "sweep", "finish_erasing"}
 
 
 def functions(path):

@@ -256,7 +256,7 @@ enum zb_code zb__change_put(zb__change *change, const char *path, const char *te
 
 enum zb_code zb__change_put_first(zb__change *change, const char *path, const char *text,
                                   size_t size, zb_error *err) {
-    if (!change->hierarchy->store->hints.tells_first || !*path || change->owners.count > 0 ||
+    if (!zb_store_is_tree(change->hierarchy->store) || !*path || change->owners.count > 0 ||
         change->missing.count > 0)
         return ZB_EUNSUPPORTED;
     zb__change_note(change, path);

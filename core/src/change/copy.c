@@ -77,7 +77,7 @@ static enum zb_code make_room_for_array(const zb__copying *c, const char *from, 
 /* What is copied and then deleted loses what others write meanwhile. So that is done only where a
    store moves nothing in one step, and for links, behind which all that is written stays. */
 static bool may_copy(const zb__copying *c) {
-    return !c->from->store->hints.erases_whole || zb_store_is_link(c->from->store, c->from_path);
+    return !zb_store_is_tree(c->from->store) || zb_store_is_link(c->from->store, c->from_path);
 }
 
 static enum zb_code make_room(const zb__copying *c, const zb__names *nodes, zb_error *err) {

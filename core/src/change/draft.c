@@ -107,16 +107,11 @@ static enum zb_code absent(const zb__draft *d, const char *key, zb_error *err) {
 
 /* ---- Reading. Handles are those of the store that has the object. ---- */
 
-static enum zb_code draft_open(zb_store *store, const char *key, zb_object **out,
+static enum zb_code draft_open(zb_store *store, const zb_open *open, zb_object **out,
                                zb_object_info *info, zb_error *err) {
-    zb_store *place = place_of(draft_of(store), key);
-    return place ? zb_object_open(place, key, out, info, err) : absent(draft_of(store), key, err);
-}
-
-static enum zb_code draft_stat(zb_store *store, const char *key, zb_object_info *info,
-                               zb_error *err) {
-    zb_store *place = place_of(draft_of(store), key);
-    return place ? zb_store_stat(place, key, info, err) : absent(draft_of(store), key, err);
+    zb_store *place = place_of(draft_of(store), open->key);
+    return place ? zb_object_open_as(place, open, out, info, err)
+                 : absent(draft_of(store), open->key, err);
 }
 
 static int take_name(void *context, const zb_list_entry *entry) {
@@ -166,32 +161,24 @@ static enum zb_code list_both(zb__draft *d, const char *prefix, zb_list_fn fn, v
     return code;
 }
 
-static enum zb_code draft_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+/* Documents that are held come level by level. */
+static enum zb_code draft_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                                zb_error *err) {
     zb__draft *d = draft_of(store);
-    return zb__draft_passes(d) ? zb_store_list(d->inner, prefix, fn, context, err)
-                               : list_both(d, prefix, fn, context, err);
+    if (zb__draft_passes(d))
+        return zb_store_list_as(d->inner, list, fn, context, err);
+    return list->is_recursive ? ZB_EUNSUPPORTED : list_both(d, list->prefix, fn, context, err);
 }
 
-/* While documents are held, questions cost nothing, or little. */
-static bool draft_is_absent(zb_store *store, const char *prefix) {
+/* While documents are held, questions for objects cost nothing, or little. */
+static enum zb_code draft_probe(zb_store *store, zb_probe *probe, zb_error *err) {
     const zb__draft *d = draft_of(store);
-    return zb__draft_passes(d) && zb_store_is_absent(d->inner, prefix);
-}
-
-static enum zb_code draft_peek(zb_store *store, const char *key, zb_object_info *info,
-                               zb_error *err) {
-    zb_store *place = place_of(draft_of(store), key);
-    return place ? zb_store_peek(place, key, info, err) : absent(draft_of(store), key, err);
-}
-
-/* Documents that are held come with list() alone. */
-static enum zb_code draft_list_below(zb_store *store, const char *prefix, zb_list_fn fn,
-                                     void *context, zb_error *err) {
-    zb__draft *d = draft_of(store);
-    return zb__draft_passes(d)
-               ? zb_store_list_below(d->inner, prefix, fn, context, err)
-               : zb_fail(err, ZB_EUNSUPPORTED, "%s: the store is not sealed", d->base.label);
+    if (probe->asks >= ZB_ASK_HOLDER)
+        return probe->asks == ZB_ASK_NOTHING && zb__draft_passes(d)
+                   ? zb_store_probe(d->inner, probe, err)
+                   : ZB_EUNSUPPORTED;
+    zb_store *place = place_of(d, probe->name);
+    return place ? zb_store_probe(place, probe, err) : absent(d, probe->name, err);
 }
 
 static uint64_t draft_reach(zb_store *store) {
@@ -256,6 +243,8 @@ static enum zb_code take_place(zb__draft *d, const char *key, zb_error *err) {
 
 static enum zb_code draft_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb__draft *d = draft_of(store);
+    if (put->expected == ZB_EXPECT_NOTHING)
+        return ZB_EUNSUPPORTED;
     if (zb__draft_passes(d))
         return zb_store_put_as(d->inner, put, err);
     if (is_document(put->key) && (atomic_load(&d->state) == ZB__HOLDS || has(d->held, put->key)))
@@ -304,12 +293,9 @@ static enum zb_code may_erase(zb__draft *d, zb_error *err) {
     return code || is_there == is_ours ? code : zb__draft_lose(d, err);
 }
 
-static enum zb_code draft_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
-    zb__draft *d = draft_of(store);
+static enum zb_code erase_object(zb__draft *d, const zb_erase *erase, zb_error *err) {
     const char *key = erase->key;
     enum zb_code code = ZB_OK;
-    if (zb__draft_passes(d))
-        return zb_store_erase_as(d->inner, erase, err);
     if (is_own_note(d, key))
         return ZB_OK;
     if (is_document(key)) {
@@ -323,10 +309,7 @@ static enum zb_code draft_erase(zb_store *store, const zb_erase *erase, zb_error
     return code ? code : zb_store_erase_as(d->inner, erase, err);
 }
 
-static enum zb_code draft_erase_below(zb_store *store, const char *prefix, zb_error *err) {
-    zb__draft *d = draft_of(store);
-    if (zb__draft_passes(d))
-        return zb_store_erase_below(d->inner, prefix, err);
+static enum zb_code erase_below(zb__draft *d, const char *prefix, zb_error *err) {
     const bool is_untouched = is_untouched_below(d, prefix);
     enum zb_code code = zb_store_erase_below(d->held, prefix, err);
     if (code || is_untouched)
@@ -337,6 +320,13 @@ static enum zb_code draft_erase_below(zb_store *store, const char *prefix, zb_er
     if (!code && !*prefix)
         atomic_store(&d->is_noted, false);
     return code;
+}
+
+static enum zb_code draft_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
+    zb__draft *d = draft_of(store);
+    if (zb__draft_passes(d))
+        return zb_store_erase_as(d->inner, erase, err);
+    return erase->is_recursive ? erase_below(d, erase->key, err) : erase_object(d, erase, err);
 }
 
 static enum zb_code draft_flush(zb_store *store, zb_batch *batch, zb_error *err) {
@@ -390,18 +380,14 @@ static const zb_store_ops ops = {
     .version = ZB_STORE_OPS_VERSION,
     .name = "draft",
     .open = draft_open,
-    .stat = draft_stat,
+    .probe = draft_probe,
     .list = draft_list,
-    .list_below = draft_list_below,
-    .is_absent = draft_is_absent,
-    .peek = draft_peek,
     .submit = draft_submit,
     .cancel = draft_cancel,
     .reach = draft_reach,
     .destroy = draft_destroy,
     .put = draft_put,
     .erase = draft_erase,
-    .erase_below = draft_erase_below,
     .flush = draft_flush,
     .lock = draft_lock,
     .copy = draft_copy,

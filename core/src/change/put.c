@@ -45,5 +45,6 @@ enum zb_code zb__node_put_parts(zb_hierarchy *hierarchy, const char *path, const
 enum zb_code zb__node_put_first(zb_hierarchy *hierarchy, const char *path, const char *text,
                                 size_t size, zb_error *err) {
     const zb_part part = {.data = text, .size = size};
-    return put_node(hierarchy, path, (zb_put){.parts = &part, .count = 1, .is_first = true}, err);
+    return put_node(hierarchy, path,
+                    (zb_put){.parts = &part, .count = 1, .expected = ZB_EXPECT_NOTHING}, err);
 }

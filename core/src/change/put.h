@@ -15,7 +15,7 @@ enum zb_code zb__node_put(zb_hierarchy *hierarchy, const char *path, const char 
                           zb_error *err);
 enum zb_code zb__node_put_parts(zb_hierarchy *hierarchy, const char *path, const zb_part *parts,
                                 size_t count, zb_error *err);
-/* The same in a store that tells_first, where nothing may be at the path: else ZB_ECONFLICT. */
+/* The same in a store that is a tree, where nothing may be at the path: else ZB_ECONFLICT. */
 enum zb_code zb__node_put_first(zb_hierarchy *hierarchy, const char *path, const char *text,
                                 size_t size, zb_error *err);
 

@@ -173,7 +173,7 @@ static enum zb_code erase_nodes(zb__change *change, const zb__names *nodes, zb_n
                                 zb_error *err) {
     erasing e = {.hierarchy = change->hierarchy, .change = change, .nodes = nodes};
     enum zb_code code = ZB_OK;
-    if (!e.hierarchy->store->hints.erases_whole)
+    if (!zb_store_is_tree(e.hierarchy->store))
         code = each_node(&e, erase_document, "", false, err);
     if (!code)
         code = array ? zb__chunks_erase(array, err)
@@ -237,7 +237,7 @@ enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err)
     enum zb_code code = look(change->hierarchy, path, &kind, err);
     if (code || kind)
         return code ? code : zb__node_erase_found(change, path, err);
-    const bool tops = *path || change->hierarchy->store->hints.erases_whole;
+    const bool tops = *path || zb_store_is_tree(change->hierarchy->store);
     code = zb__nodes_owned(change->hierarchy, path, tops, &nodes, err);
     if (!code && nodes.count == 0)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no node");

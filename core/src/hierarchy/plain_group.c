@@ -26,17 +26,17 @@ static uint64_t mark_of(const zb_hierarchy *hierarchy, const char *path,
 
 enum zb_code zb__plain_group_mark(zb_hierarchy *hierarchy, const char *path, uint64_t *out,
                                   zb_error *err) {
-    zb_object_info info;
     *out = 0;
     if (!hierarchy->store->hints.is_watched)
         return ZB_OK;
     char *key = zb__path_join(path, "zarr.json");
-    enum zb_code code = key ? zb_store_peek(hierarchy->store, key, &info, err)
+    zb_probe probe = {.asks = ZB_ASK_INFO_AGAIN, .name = key};
+    enum zb_code code = key ? zb_store_probe(hierarchy->store, &probe, err)
                             : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     free(key);
     if (code)
         return code == ZB_ENOTFOUND ? ZB_OK : code;
-    *out = mark_of(hierarchy, path, &info.validator);
+    *out = mark_of(hierarchy, path, &probe.info.validator);
     return ZB_OK;
 }
 

@@ -34,7 +34,8 @@ static int take(void *context, const zb_list_entry *entry) {
 enum zb_code zb__holds_document(zb_hierarchy *hierarchy, const char *path, bool *out,
                                 zb_error *err) {
     char *key = zb__path_join(path, "zarr.json");
-    enum zb_code code = key ? zb_store_peek(hierarchy->store, key, NULL, err)
+    zb_probe probe = {.asks = ZB_ASK_NAME, .name = key};
+    enum zb_code code = key ? zb_store_probe(hierarchy->store, &probe, err)
                             : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
     *out = true;
     if (code == ZB_ENOTFOUND) {

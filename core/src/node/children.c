@@ -65,9 +65,8 @@ static enum zb_code names_listed(const zb_node *group, bool asks, search *s) {
         if (zb__lately_take_names(hierarchy, group->path, &s->names))
             return ZB_OK;
     }
-    enum zb_code code = asks ? zb_store_list_holding(hierarchy->store, group->path,
-                                                     zb__node_documents, take_listed, s, s->err)
-                             : zb_store_list(hierarchy->store, group->path, take_listed, s, s->err);
+    const zb_list list = {.prefix = group->path, .objects = asks ? zb__node_documents : NULL};
+    enum zb_code code = zb_store_list_as(hierarchy->store, &list, take_listed, s, s->err);
     code = s->code ? s->code : code;
     zb__names_sort(&s->names);
     if (is_kept && !code)

@@ -34,9 +34,13 @@ enum zb_code zb__document_stat(const zb_node *node, uint64_t known, zb_object_in
     char *key = document_key(node);
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
-    enum zb_code code = known ? zb_store_peek(node->hierarchy->store, key, info, err) : ZB_OK;
-    if (!code && (!known || zb__version_word(&info->validator) != known))
-        code = zb_store_stat(node->hierarchy->store, key, info, err);
+    zb_probe probe = {.asks = ZB_ASK_INFO_AGAIN, .name = key};
+    enum zb_code code = known ? zb_store_probe(node->hierarchy->store, &probe, err) : ZB_OK;
+    if (!code && (!known || zb__version_word(&probe.info.validator) != known)) {
+        probe.asks = ZB_ASK_INFO;
+        code = zb_store_probe(node->hierarchy->store, &probe, err);
+    }
+    *info = probe.info;
     free(key);
     return code;
 }
@@ -96,12 +100,12 @@ enum zb_code zb__node_still(const zb_node *node, zb_error *err) {
 }
 
 void zb__node_mark_new(zb_node *node) {
-    zb_object_info info = {.size = 0};
     char *key = node->hierarchy->store->hints.tells_late ? NULL : document_key(node);
+    zb_probe probe = {.asks = ZB_ASK_INFO_AGAIN, .name = key};
     if (key)
-        (void)zb_store_peek(node->hierarchy->store, key, &info, NULL);
+        (void)zb_store_probe(node->hierarchy->store, &probe, NULL);
     free(key);
-    zb__node_mark_version(node, zb_store_identify(node->hierarchy->store, node->path), &info);
+    zb__node_mark_version(node, zb_store_identify(node->hierarchy->store, node->path), &probe.info);
 }
 
 enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *info, char **text,
@@ -151,7 +155,8 @@ static enum zb_code still_answered(zb_node *node, zb_error *err) {
         moment - atomic_load(&node->asked) < node->hierarchy->store->hints.fresh)
         return ZB_OK;
     char *key = node->is_served ? zb__served_key(node->hierarchy, node->path) : document_key(node);
-    const enum zb_code code = key ? zb_store_peek(node->hierarchy->store, key, NULL, err) : ZB_OK;
+    zb_probe probe = {.asks = ZB_ASK_NAME, .name = key};
+    const enum zb_code code = key ? zb_store_probe(node->hierarchy->store, &probe, err) : ZB_OK;
     free(key);
     if (code)
         return code == ZB_ENOTFOUND

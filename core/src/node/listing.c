@@ -55,14 +55,11 @@ static int take_apart(void *context, const zb_list_entry *entry) {
     return a->code;
 }
 
-typedef enum zb_code (*list_fn)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
-                                zb_error *err);
-
-static enum zb_code list_by(list_fn list, zb_store *store, const char *prefix, zb__listing *out,
-                            zb_error *err) {
+static enum zb_code sort_apart(zb_store *store, const zb_list *list, zb__listing *out,
+                               zb_error *err) {
     apart a = {.out = out, .err = err};
     *out = (zb__listing){.prefixes = {.count = 0}};
-    enum zb_code code = list(store, prefix, take_apart, &a, err);
+    enum zb_code code = zb_store_list_as(store, list, take_apart, &a, err);
     code = a.code ? a.code : code;
     if (code)
         zb__listing_free(out);
@@ -70,11 +67,11 @@ static enum zb_code list_by(list_fn list, zb_store *store, const char *prefix, z
 }
 
 enum zb_code zb__list_apart(zb_store *store, const char *prefix, zb__listing *out, zb_error *err) {
-    return list_by(zb_store_list, store, prefix, out, err);
+    return sort_apart(store, &(zb_list){.prefix = prefix}, out, err);
 }
 
 enum zb_code zb__list_below(zb_store *store, const char *prefix, zb__listing *out, zb_error *err) {
-    return list_by(zb_store_list_below, store, prefix, out, err);
+    return sort_apart(store, &(zb_list){.prefix = prefix, .is_recursive = true}, out, err);
 }
 
 void zb__listing_free(zb__listing *listing) {

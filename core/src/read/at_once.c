@@ -89,7 +89,9 @@ static bool take_unopened(zb__stored_chunk *chunk, zb__leaf *leaf) {
     if (!store->hints.is_local || !zb__leaf_may_be_cached(leaf))
         return false;
     char *name = zb__array_chunk_key(chunk->node, chunk->index);
-    if (name && zb_store_peek(store, name, &chunk->info, NULL) == ZB_OK) {
+    zb_probe probe = {.asks = ZB_ASK_INFO_AGAIN, .name = name};
+    if (name && zb_store_probe(store, &probe, NULL) == ZB_OK) {
+        chunk->info = probe.info;
         chunk->is_missing = false;
         leaf->size = chunk->info.size;
         zb__leaf_look_up(leaf);

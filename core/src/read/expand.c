@@ -256,12 +256,12 @@ enum zb_code zb__shard_expand(const zb__leaf *shard, const zb__source *source, z
 
 /* That it is missing is sure then, and no other array's chunk is taken for it. */
 static enum zb_code open_fresh(zb__stored_chunk *chunk, const char *name, zb_error *err) {
-    const zb_home home = zb__node_home(chunk->node);
+    const zb_open opening = {.key = name, .home = zb__node_home(chunk->node)};
     zb_error why;
     enum zb_code code;
     unsigned tries = 0;
     do
-        code = zb_object_open_in(zb__node_store(chunk->node), name, &home, &chunk->object,
+        code = zb_object_open_as(zb__node_store(chunk->node), &opening, &chunk->object,
                                  &chunk->info, &why);
     while (code == ZB_ECONFLICT && zb__node_is_back(chunk->node, &tries, &why));
     if (code && err)

@@ -158,7 +158,7 @@ static enum zb_code run_bundle(wave *w, zb__stored_chunk *chunks, size_t count, 
 static size_t bundle_of(const zb__stored_chunk *chunks, size_t count) {
     zb_store *store = zb__node_store(chunks->node);
     size_t n = 1, most = count;
-    if (count > BATCH_KEYS && (!flows(store) || store->hints.can_change))
+    if (count > BATCH_KEYS && (!flows(store) || zb_store_can_change(store)))
         most = BATCH_KEYS;
     while (n < most &&
            (chunks[n].node == chunks[n - 1].node || zb__node_store(chunks[n].node) == store))

@@ -50,7 +50,7 @@ static int change_of(const zb__stored_chunk *chunk) {
 }
 
 bool zb__retry_pays(zb__retry *r, const zb__stored_chunk *chunks, size_t count, enum zb_code code) {
-    if (!zb__node_store(chunks->node)->hints.can_change ||
+    if (!zb_store_can_change(zb__node_store(chunks->node)) ||
         (code != ZB_ECHECKSUM && code != ZB_EFORMAT && code != ZB_EIO))
         return false;
     int change = UNCHANGED;

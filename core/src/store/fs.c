@@ -35,23 +35,6 @@
 #include "store/fs_write.h"
 #include "zarrbridge/sys/store.h"
 
-static bool fs_is_link(zb_store *store, const char *prefix) {
-    zb__fs_place place;
-    struct stat st;
-    if (zb__fs_open_place((zb__fs *)store, prefix, false, &place, NULL) != ZB_OK)
-        return false;
-    bool is_link =
-        fstatat(place.dir, place.name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
-    close(place.dir);
-    return is_link;
-}
-
-static bool fs_is_absent(zb_store *store, const char *prefix) {
-    const zb__fs *fs = (const zb__fs *)store;
-    zb__fs_refresh_way(fs, fs->root, prefix, NULL);
-    return zb__fs_is_absent(fs->root, prefix);
-}
-
 /* ---- The store ---- */
 
 static void fs_destroy(zb_store *store) {
@@ -74,29 +57,19 @@ static const zb_store_ops fs_ops = {
     .version = ZB_STORE_OPS_VERSION,
     .name = "fs",
     .open = zb__fs_open,
-    .open_in = zb__fs_open_in,
     .read = zb__fs_read,
     .close = zb__fs_close,
-    .stat = zb__fs_stat,
+    .probe = zb__fs_probe,
     .list = zb__fs_list,
-    .list_holding = zb__fs_list_holding,
-    .identify = zb__fs_identify,
-    .lacks = zb__fs_lacks,
-    .is_link = fs_is_link,
-    .is_absent = fs_is_absent,
-    .peek = zb__fs_peek,
     .destroy = fs_destroy,
     .put = zb__fs_put,
     .erase = zb__fs_erase,
-    .erase_below = zb__fs_erase_below,
     .flush = zb__fs_flush,
     .forget = zb__fs_forget,
     .lock = zb__fs_lock_key,
     .unlock = zb__fs_unlock,
     .await_locks = zb__fs_await_locks,
-    .open_live = zb__fs_open_live,
-    .write_at = zb__fs_write_at,
-    .truncate = zb__fs_truncate,
+    .change = zb__fs_change,
     .rename = zb__fs_rename,
     .sweep = zb__fs_sweep_all,
     .finish_erasing = zb__fs_finish_erasing,
@@ -108,10 +81,7 @@ static const zb_store_hints fs_hints = {.gap = 4096,
                                         .max_request = 1 << 20,
                                         .is_local = true,
                                         .can_list = true,
-                                        .can_change = true,
                                         .is_watched = true,
-                                        .erases_whole = true,
-                                        .tells_first = true,
                                         .tells_late = true};
 
 /* Equal for two stores on one directory, so that they share cached chunks. */

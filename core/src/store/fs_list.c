@@ -228,10 +228,13 @@ static bool tell_round(const listing *l, zb_list_fn fn, void *context) {
 
 /* ---- The whole ---- */
 
-enum zb_code zb__fs_list_holding(zb_store *store, const char *prefix, const char *const *objects,
-                                 zb_list_fn fn, void *context, zb_error *err) {
+enum zb_code zb__fs_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
+                         zb_error *err) {
     const zb__fs *fs = (const zb__fs *)store;
-    listing l = {.fs = fs, .prefix = prefix, .objects = objects};
+    const char *prefix = list->prefix;
+    listing l = {.fs = fs, .prefix = prefix, .objects = list->objects};
+    if (list->is_recursive)
+        return ZB_EUNSUPPORTED;
     zb__fs_refresh_way(fs, fs->root, prefix, NULL);
     l.dir = zb__fs_open_read(fs->root, *prefix ? prefix : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (l.dir < 0 && (errno == ENOENT || errno == ENOTDIR))
@@ -250,9 +253,4 @@ enum zb_code zb__fs_list_holding(zb_store *store, const char *prefix, const char
     pthread_mutex_destroy(&l.lock);
     close(l.dir);
     return l.failed ? zb_fail_errno(err, l.failed, "cannot list '%s'", prefix) : code;
-}
-
-enum zb_code zb__fs_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
-                         zb_error *err) {
-    return zb__fs_list_holding(store, prefix, NULL, fn, context, err);
 }

@@ -5,9 +5,7 @@
 
 #include "zarrbridge/sys/store.h"
 
-enum zb_code zb__fs_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+enum zb_code zb__fs_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                          zb_error *err);
-enum zb_code zb__fs_list_holding(zb_store *store, const char *prefix, const char *const *objects,
-                                 zb_list_fn fn, void *context, zb_error *err);
 
 #endif

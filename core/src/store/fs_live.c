@@ -59,7 +59,7 @@ enum zb_code zb__fs_open_live(zb_store *store, const char *key, const zb_home *h
     return zb__fs_new_object(store, key, fd, out, info, err);
 }
 
-/* The end of both changes. */
+/* The end of a change. */
 static enum zb_code finish(zb__fs_object *object, enum zb_sync sync, zb_error *err) {
     struct stat st;
     /* The time stamp of a write is taken when it begins. A reader that saw it while the write went
@@ -77,20 +77,31 @@ static enum zb_code finish(zb__fs_object *object, enum zb_sync sync, zb_error *e
     return ZB_OK;
 }
 
-enum zb_code zb__fs_write_at(zb_object *live, uint64_t offset, const zb_part *parts, size_t count,
-                             enum zb_sync sync, zb_error *err) {
-    zb__fs_object *object = (zb__fs_object *)live;
-    int failed = lseek(object->fd, (off_t)offset, SEEK_SET) < 0 ? errno : 0;
+static enum zb_code write_parts(const zb__fs_object *object, const zb_change *change,
+                                zb_error *err) {
+    int failed = lseek(object->fd, (off_t)change->offset, SEEK_SET) < 0 ? errno : 0;
     if (!failed)
-        failed = zb__fs_write_parts(object->fd, parts, count);
-    if (failed)
-        return zb_fail_errno(err, failed, "cannot write at %llu", (unsigned long long)offset);
-    return finish(object, sync, err);
+        failed = zb__fs_write_parts(object->fd, change->parts, change->count);
+    return failed ? zb_fail_errno(err, failed, "cannot write at %llu",
+                                  (unsigned long long)change->offset)
+                  : ZB_OK;
 }
 
-enum zb_code zb__fs_truncate(zb_object *live, uint64_t size, enum zb_sync sync, zb_error *err) {
+static enum zb_code set_size(const zb__fs_object *object, const zb_change *change, zb_error *err) {
+    uint64_t size = change->offset;
+    for (size_t i = 0; i < change->count; i++)
+        size += change->parts[i].size;
+    return ZB__UNINTERRUPTED(ftruncate(object->fd, (off_t)size)) == 0
+               ? ZB_OK
+               : zb_fail_errno(err, errno, "cannot set the size to %llu", (unsigned long long)size);
+}
+
+enum zb_code zb__fs_change(zb_object *live, const zb_change *change, zb_error *err) {
     zb__fs_object *object = (zb__fs_object *)live;
-    if (ZB__UNINTERRUPTED(ftruncate(object->fd, (off_t)size)) != 0)
-        return zb_fail_errno(err, errno, "cannot set the size to %llu", (unsigned long long)size);
-    return finish(object, sync, err);
+    enum zb_code code = ZB_OK;
+    if (change->count > 0 || !change->is_end)
+        code = write_parts(object, change, err);
+    if (!code && change->is_end)
+        code = set_size(object, change, err);
+    return code ? code : finish(object, change->sync, err);
 }

@@ -12,6 +12,7 @@
 
 #include "store/fs_flush.h"
 #include "store/fs_fresh.h"
+#include "store/fs_live.h"
 #include "store/fs_object.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
@@ -97,9 +98,8 @@ static bool open_kept(zb__fs *fs, const char *key, zb_object **out, zb_object_in
     return true;
 }
 
-enum zb_code zb__fs_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
-                         zb_error *err) {
-    zb__fs *fs = (zb__fs *)store;
+static enum zb_code open_by_path(zb__fs *fs, const char *key, zb_object **out, zb_object_info *info,
+                                 zb_error *err) {
     if (open_kept(fs, key, out, info))
         return ZB_OK;
     /* O_NONBLOCK keeps a FIFO from blocking; it does nothing to regular files. */
@@ -107,7 +107,7 @@ enum zb_code zb__fs_open(zb_store *store, const char *key, zb_object **out, zb_o
         open_key(fs, key, zb__fs_is_sure(fs, key), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return zb__fs_fail(err, errno, "open", key);
-    enum zb_code code = zb__fs_new_object(store, key, fd, out, info, err);
+    enum zb_code code = zb__fs_new_object(&fs->base, key, fd, out, info, err);
     if (code == ZB_OK)
         ((zb__fs_object *)*out)->kept = zb__fs_keep(fs, key, fd, info);
     return code;
@@ -117,7 +117,7 @@ enum zb_code zb__fs_open(zb_store *store, const char *key, zb_object **out, zb_o
    home. */
 static enum zb_code open_link_in(zb__fs *fs, const char *key, const zb__fs_place *place,
                                  zb_object **out, zb_object_info *info, zb_error *err) {
-    enum zb_code code = zb__fs_open(&fs->base, key, out, info, err);
+    enum zb_code code = open_by_path(fs, key, out, info, err);
     if (code != ZB_OK)
         return code == ZB_ENOTFOUND ? zb__fs_fail(err, ESTALE, "open", key) : code;
     code = zb__fs_check_place(fs, place->path, place->dir, key, err);
@@ -127,9 +127,8 @@ static enum zb_code open_link_in(zb__fs *fs, const char *key, const zb__fs_place
 }
 
 /* Files that are kept open between reads are known by their paths, and not taken here. */
-enum zb_code zb__fs_open_in(zb_store *store, const char *key, const zb_home *home, zb_object **out,
+static enum zb_code open_in(zb__fs *fs, const char *key, const zb_home *home, zb_object **out,
                             zb_object_info *info, zb_error *err) {
-    zb__fs *fs = (zb__fs *)store;
     zb__fs_place place;
     for (int tries = 0;; tries++) {
         char path[PATH_MAX];
@@ -151,11 +150,19 @@ enum zb_code zb__fs_open_in(zb_store *store, const char *key, const zb_home *hom
         if (failed == ELOOP)
             return code;
         if (!failed)
-            return zb__fs_new_object(store, key, fd, out, info, err);
+            return zb__fs_new_object(&fs->base, key, fd, out, info, err);
         /* A flush may have renamed it in between. */
         if (failed != ENOENT || !waits || tries == ZB__FS_TRIES)
             return zb__fs_fail(err, waits ? ESTALE : failed, "open", key);
     }
+}
+
+enum zb_code zb__fs_open(zb_store *store, const zb_open *open, zb_object **out,
+                         zb_object_info *info, zb_error *err) {
+    if (open->is_live)
+        return zb__fs_open_live(store, open->key, &open->home, out, info, err);
+    return open->home.identity ? open_in((zb__fs *)store, open->key, &open->home, out, info, err)
+                               : open_by_path((zb__fs *)store, open->key, out, info, err);
 }
 
 static enum zb_code read_range(const zb__fs_object *object, zb_range *range, zb_error *err) {
@@ -200,33 +207,68 @@ void zb__fs_close(zb_object *object) {
     free(object);
 }
 
-enum zb_code zb__fs_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
-    zb__fs *fs = (zb__fs *)store;
-    zb__fs_refresh_way(fs, fs->root, key, NULL);
-    int fd = open_key(fs, key, true, O_PATH | O_CLOEXEC);
+/* ---- Questions ---- */
+
+static enum zb_code probe_object(zb__fs *fs, zb_probe *probe, zb_error *err) {
+    zb__fs_refresh_way(fs, fs->root, probe->name, NULL);
+    int fd = open_key(fs, probe->name, true, O_PATH | O_CLOEXEC);
     if (fd < 0)
-        return zb__fs_fail(err, errno, "stat", key);
+        return zb__fs_fail(err, errno, "stat", probe->name);
     struct stat st;
     zb__fs_refresh(fs, fd);
-    enum zb_code code = stat_regular(fd, key, &st, err);
+    enum zb_code code = stat_regular(fd, probe->name, &st, err);
     close(fd);
     if (code == ZB_OK)
-        *info = zb__fs_info_of(fs, &st);
+        probe->info = zb__fs_info_of(fs, &st);
     return code;
 }
 
 /* One system call in place of three. A file that is not the caller's, wherever a link has led, has
    another inode. Whether there is a name at all is the cheapest question. Where other machines may
    have changed it, neither is an answer. */
-enum zb_code zb__fs_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
-    zb__fs *fs = (zb__fs *)store;
+static enum zb_code probe_quickly(zb__fs *fs, zb_probe *probe, zb_error *err) {
     char path[PATH_MAX];
-    zb_object_info unwanted;
     const bool is_told = fs->reach != ZB__FS_SHARED;
-    if (is_told && !info && faccessat(fs->root, key, F_OK, 0) == 0)
+    if (is_told && probe->asks == ZB_ASK_NAME && faccessat(fs->root, probe->name, F_OK, 0) == 0)
         return ZB_OK;
-    info = info ? info : &unwanted;
-    return is_told && !zb__fs_find_waiting(fs, key, path) && look(fs, key, info)
+    return is_told && !zb__fs_find_waiting(fs, probe->name, path) &&
+                   look(fs, probe->name, &probe->info)
                ? ZB_OK
-               : zb__fs_stat(store, key, info, err);
+               : probe_object(fs, probe, err);
+}
+
+static bool is_link(zb__fs *fs, const char *prefix) {
+    zb__fs_place place;
+    struct stat st;
+    if (zb__fs_open_place(fs, prefix, false, &place, NULL) != ZB_OK)
+        return false;
+    bool is_link =
+        fstatat(place.dir, place.name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+    close(place.dir);
+    return is_link;
+}
+
+static bool is_absent(const zb__fs *fs, const char *prefix) {
+    zb__fs_refresh_way(fs, fs->root, prefix, NULL);
+    return zb__fs_is_absent(fs->root, prefix);
+}
+
+enum zb_code zb__fs_probe(zb_store *store, zb_probe *probe, zb_error *err) {
+    zb__fs *fs = (zb__fs *)store;
+    switch (probe->asks) {
+    case ZB_ASK_INFO:
+        return probe_object(fs, probe, err);
+    case ZB_ASK_INFO_AGAIN:
+    case ZB_ASK_NAME:
+        return probe_quickly(fs, probe, err);
+    case ZB_ASK_HOLDER:
+        zb__fs_probe_holder(fs, probe);
+        break;
+    case ZB_ASK_LINK:
+        probe->is_so = is_link(fs, probe->name);
+        break;
+    case ZB_ASK_NOTHING:
+        probe->is_so = is_absent(fs, probe->name);
+    }
+    return ZB_OK;
 }

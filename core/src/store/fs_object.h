@@ -13,14 +13,11 @@ typedef struct zb__fs_object {
     uint64_t size;     /* at open, or after our last change of it */
 } zb__fs_object;
 
-enum zb_code zb__fs_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
-                         zb_error *err);
-enum zb_code zb__fs_open_in(zb_store *store, const char *key, const zb_home *home, zb_object **out,
-                            zb_object_info *info, zb_error *err);
+enum zb_code zb__fs_open(zb_store *store, const zb_open *open, zb_object **out,
+                         zb_object_info *info, zb_error *err);
 enum zb_code zb__fs_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err);
 void zb__fs_close(zb_object *object);
-enum zb_code zb__fs_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
-enum zb_code zb__fs_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
+enum zb_code zb__fs_probe(zb_store *store, zb_probe *probe, zb_error *err);
 
 /* Makes a handle of an open file, which is closed on error; refuses all but regular ones. */
 enum zb_code zb__fs_new_object(zb_store *store, const char *key, int fd, zb_object **out,

@@ -28,7 +28,47 @@
 #include "store/fs_tree.h"
 #include "zarrbridge/sys/store.h"
 
-/* ---- Erasing ---- */
+/* ---- Objects ---- */
+
+/* Unlinks it in the directory at hand. An object of the key that waits for a flush goes as well. */
+static enum zb_code unlink_object(zb__fs *fs, const zb_erase *erase, const zb__fs_place *place,
+                                  bool *is_gone, zb_error *err) {
+    enum zb_code code = zb_erase_check(erase, err);
+    if (code != ZB_OK)
+        return code;
+    pthread_mutex_lock(&fs->lock);
+    zb__fs_drop_waiting(fs, erase->key);
+    int failed = unlinkat(place->dir, place->name, 0) == 0 ? 0 : errno;
+    pthread_mutex_unlock(&fs->lock);
+    *is_gone = !failed;
+    if (failed && failed != ENOENT && failed != EISDIR) /* a directory is not an object */
+        return zb__fs_fail_write(err, failed, "erase", erase->key);
+    if (!erase->batch || !erase->batch->check)
+        return ZB_OK;
+    return zb__fs_check_place(fs, place->path, place->dir, erase->key, err);
+}
+
+static enum zb_code erase_object(zb__fs *fs, const zb_erase *erase, zb_error *err) {
+    zb__fs_place place;
+    bool is_gone = false;
+    enum zb_code code = zb__fs_open_place_in(fs, erase->key, &erase->home, false, &place, err);
+    if (code != ZB_OK)
+        return code == ZB_ENOTFOUND ? zb_erase_check(erase, err) : code;
+    code = zb__fs_join(fs, erase->batch, err);
+    if (code == ZB_OK)
+        code = unlink_object(fs, erase, &place, &is_gone, err);
+    close(place.dir);
+    zb__fs_kept_forget(fs, erase->key);
+    if (is_gone && strcmp(erase->key, "zarr.json") == 0)
+        atomic_store(&fs->lost_root, true);
+    if (is_gone)
+        zb__fs_mark_dirty(fs, place.path);
+    return is_gone && code == ZB_OK && erase->sync == ZB_SYNC_ALWAYS
+               ? zb__fs_sync_names(fs, erase->key, err)
+               : code;
+}
+
+/* ---- Trees ---- */
 
 /* Renames an entry to a name of ours, then removes it; errno. */
 static int remove_at_once(zb__fs *fs, int at, const char *name) {
@@ -49,7 +89,7 @@ static bool stays_in_root(const zb__fs *fs, const char *name, bool has_hierarchy
 
 /* The root itself stays: its entries are removed one by one, the document before all else. */
 static enum zb_code empty_root(zb__fs *fs, zb_error *err) {
-    enum zb_code code = zb__fs_erase(&fs->base, &(zb_erase){.key = "zarr.json"}, err);
+    enum zb_code code = erase_object(fs, &(zb_erase){.key = "zarr.json"}, err);
     if (code != ZB_OK)
         return code;
     pthread_mutex_lock(&fs->lock);
@@ -87,8 +127,7 @@ static enum zb_code is_prefix(const zb__fs *fs, const char *prefix, bool *is_one
     return ZB_OK;
 }
 
-enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *err) {
-    zb__fs *fs = (zb__fs *)store;
+static enum zb_code erase_below(zb__fs *fs, const char *prefix, zb_error *err) {
     zb__fs_kept_forget(fs, NULL); /* else what they take on the disk would stay taken */
     if (*prefix == '\0')
         return empty_root(fs, err);
@@ -117,6 +156,11 @@ enum zb_code zb__fs_erase_below(zb_store *store, const char *prefix, zb_error *e
             "system, or on another file system",
             prefix);
     return failed && failed != ENOENT ? zb__fs_fail_write(err, failed, "erase", prefix) : ZB_OK;
+}
+
+enum zb_code zb__fs_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
+    zb__fs *fs = (zb__fs *)store;
+    return erase->is_recursive ? erase_below(fs, erase->key, err) : erase_object(fs, erase, err);
 }
 
 /* ---- Directories without objects ---- */
@@ -161,45 +205,4 @@ int zb__fs_remove_empty(int at, const char *name) {
     if (claim >= 0)
         close(claim);
     return failed;
-}
-
-/* ---- Objects ---- */
-
-/* Unlinks it in the directory at hand. An object of the key that waits for a flush goes as well. */
-static enum zb_code unlink_object(zb__fs *fs, const zb_erase *erase, const zb__fs_place *place,
-                                  bool *is_gone, zb_error *err) {
-    enum zb_code code = zb_erase_check(erase, err);
-    if (code != ZB_OK)
-        return code;
-    pthread_mutex_lock(&fs->lock);
-    zb__fs_drop_waiting(fs, erase->key);
-    int failed = unlinkat(place->dir, place->name, 0) == 0 ? 0 : errno;
-    pthread_mutex_unlock(&fs->lock);
-    *is_gone = !failed;
-    if (failed && failed != ENOENT && failed != EISDIR) /* a directory is not an object */
-        return zb__fs_fail_write(err, failed, "erase", erase->key);
-    if (!erase->batch || !erase->batch->check)
-        return ZB_OK;
-    return zb__fs_check_place(fs, place->path, place->dir, erase->key, err);
-}
-
-enum zb_code zb__fs_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
-    zb__fs *fs = (zb__fs *)store;
-    zb__fs_place place;
-    bool is_gone = false;
-    enum zb_code code = zb__fs_open_place_in(fs, erase->key, &erase->home, false, &place, err);
-    if (code != ZB_OK)
-        return code == ZB_ENOTFOUND ? zb_erase_check(erase, err) : code;
-    code = zb__fs_join(fs, erase->batch, err);
-    if (code == ZB_OK)
-        code = unlink_object(fs, erase, &place, &is_gone, err);
-    close(place.dir);
-    zb__fs_kept_forget(fs, erase->key);
-    if (is_gone && strcmp(erase->key, "zarr.json") == 0)
-        atomic_store(&fs->lost_root, true);
-    if (is_gone)
-        zb__fs_mark_dirty(fs, place.path);
-    return is_gone && code == ZB_OK && erase->sync == ZB_SYNC_ALWAYS
-               ? zb__fs_sync_names(fs, erase->key, err)
-               : code;
 }

@@ -116,28 +116,31 @@ uint64_t zb__fs_identify_at(int at, const char *path) {
     return id || gone ? id : identify_by_number(at, path, flags & AT_EMPTY_PATH);
 }
 
-uint64_t zb__fs_identify(zb_store *store, const char *prefix) {
-    const zb__fs *fs = (const zb__fs *)store;
-    zb__fs_refresh_way(fs, fs->root, prefix, NULL);
-    return zb__fs_identify_at(fs->root, *prefix ? prefix : ".");
-}
-
 /* Whatever happens to its path, the descriptor stays with the directory whose identity it has. Keys
    come in the order of their directories. */
-bool zb__fs_lacks(zb_store *store, const char *prefix, uint64_t identity, const char *const *keys,
-                  size_t count) {
-    const zb__fs *fs = (const zb__fs *)store;
-    const size_t above = *prefix ? strlen(prefix) + 1 : 0;
+static void look_for_keys(const zb__fs *fs, zb_probe *probe) {
+    const size_t above = *probe->name ? strlen(probe->name) + 1 : 0;
     struct stat st;
-    zb__fs_refresh_way(fs, fs->root, prefix, NULL);
-    const int dir =
-        zb__fs_open_read(fs->root, *prefix ? prefix : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    bool all = dir >= 0 && zb__fs_identify_at(dir, "") == identity;
-    for (size_t i = 0; i < count && all; i++) {
-        zb__fs_refresh_way(fs, dir, keys[i] + above, i ? keys[i - 1] + above : NULL);
-        all = fstatat(dir, keys[i] + above, &st, AT_NO_AUTOMOUNT) != 0;
+    const int dir = zb__fs_open_read(fs->root, *probe->name ? probe->name : ".",
+                                     O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return;
+    probe->identity = zb__fs_identify_at(dir, "");
+    probe->lacks_all = true;
+    for (size_t i = 0; i < probe->count && probe->lacks_all; i++) {
+        const char *key = probe->keys[i] + above;
+        zb__fs_refresh_way(fs, dir, key, i ? probe->keys[i - 1] + above : NULL);
+        probe->lacks_all = fstatat(dir, key, &st, AT_NO_AUTOMOUNT) != 0;
     }
-    if (dir >= 0)
-        close(dir);
-    return all;
+    close(dir);
+}
+
+void zb__fs_probe_holder(const zb__fs *fs, zb_probe *probe) {
+    zb__fs_refresh_way(fs, fs->root, probe->name, NULL);
+    if (probe->count > 0) {
+        look_for_keys(fs, probe);
+    } else {
+        probe->identity = zb__fs_identify_at(fs->root, *probe->name ? probe->name : ".");
+        probe->lacks_all = true;
+    }
 }

@@ -11,8 +11,7 @@ zb_object_info zb__fs_info_of(const zb__fs *fs, const struct stat *st);
 /* The identity of what a path leads to, or with "" of the directory of the descriptor; 0: there is
    none. */
 uint64_t zb__fs_identify_at(int at, const char *path);
-uint64_t zb__fs_identify(zb_store *store, const char *prefix);
-bool zb__fs_lacks(zb_store *store, const char *prefix, uint64_t identity, const char *const *keys,
-                  size_t count);
+/* Answers ZB_ASK_HOLDER. */
+void zb__fs_probe_holder(const zb__fs *fs, zb_probe *probe);
 
 #endif

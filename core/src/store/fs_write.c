@@ -80,7 +80,7 @@ static enum zb_code begin(zb__fs *fs, const zb_put *put, zb__fs_place *place, bo
                           char temp[NAME_MAX + 1], int *fd, zb_error *err) {
     const char *key = put->key;
     for (int tries = 0;; tries++) {
-        enum zb_code code = put->is_first
+        enum zb_code code = put->expected == ZB_EXPECT_NOTHING
                                 ? zb__fs_make_place(fs, key, place, err)
                                 : zb__fs_open_place_in(fs, key, &put->home, true, place, err);
         if (code != ZB_OK)

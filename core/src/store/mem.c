@@ -82,17 +82,20 @@ static zb_object_info info_of(const blob *b) {
                             .validator = {.word = {b->version, b->size}, .valid = true}};
 }
 
-static enum zb_code mem_open(zb_store *store, const char *key, zb_object **out,
+/* Each change of a live one is a put in the same home. */
+static enum zb_code mem_open(zb_store *store, const zb_open *open, zb_object **out,
                              zb_object_info *info, zb_error *err) {
-    blob *b = find((mem_store *)store, key);
+    blob *b = find((mem_store *)store, open->key);
     if (!b)
-        return zb_fail(err, ZB_ENOTFOUND, "no object '%s'", key);
+        return zb_fail(err, ZB_ENOTFOUND, "no object '%s'", open->key);
     mem_object *object = malloc(sizeof *object);
-    if (!object) {
+    char *key = open->is_live ? strdup(open->key) : NULL;
+    if (!object || (open->is_live && !key)) {
+        free(object);
         blob_release(b);
         return zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
     }
-    *object = (mem_object){.base.store = store, .blob = b};
+    *object = (mem_object){.base.store = store, .blob = b, .key = key, .home = open->home};
     *info = info_of(b);
     *out = &object->base;
     return ZB_OK;
@@ -121,21 +124,14 @@ static void mem_close(zb_object *object) {
     free(object);
 }
 
-static enum zb_code mem_stat(zb_store *store, const char *key, zb_object_info *info,
-                             zb_error *err) {
-    blob *b = find((mem_store *)store, key);
-    if (!b)
-        return zb_fail(err, ZB_ENOTFOUND, "no object '%s'", key);
-    *info = info_of(b);
-    blob_release(b);
-    return ZB_OK;
-}
-
 /* Names below the prefix come one after the other in the sorted table. The callback must not put
    or erase keys of this store. */
-static enum zb_code mem_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+static enum zb_code mem_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                              zb_error *err) {
     mem_store *mem = (mem_store *)store;
+    const char *prefix = list->prefix;
+    if (list->is_recursive)
+        return ZB_EUNSUPPORTED;
     size_t skip = *prefix ? strlen(prefix) + 1 : 0;
     char *last = NULL;
     enum zb_code code = ZB_OK;
@@ -176,12 +172,34 @@ static uint64_t identity_of(const mem_store *mem, const char *prefix, size_t len
     return found ? mem->entries[i].birth : 0;
 }
 
-static uint64_t mem_identify(zb_store *store, const char *prefix) {
+static enum zb_code probe_object(mem_store *mem, zb_probe *probe, zb_error *err) {
+    blob *b = find(mem, probe->name);
+    if (!b)
+        return zb_fail(err, ZB_ENOTFOUND, "no object '%s'", probe->name);
+    probe->info = info_of(b);
+    blob_release(b);
+    return ZB_OK;
+}
+
+/* Called with the lock. */
+static bool has(const mem_store *mem, const char *key) {
+    const size_t i = lower_bound(mem, key);
+    return i < mem->count && strcmp(mem->entries[i].key, key) == 0;
+}
+
+static enum zb_code mem_probe(zb_store *store, zb_probe *probe, zb_error *err) {
     mem_store *mem = (mem_store *)store;
+    if (probe->asks < ZB_ASK_HOLDER)
+        return probe_object(mem, probe, err);
+    if (probe->asks != ZB_ASK_HOLDER)
+        return ZB_EUNSUPPORTED;
     pthread_mutex_lock(&mem->lock);
-    uint64_t birth = identity_of(mem, prefix, strlen(prefix));
+    probe->identity = identity_of(mem, probe->name, strlen(probe->name));
+    probe->lacks_all = true;
+    for (size_t i = 0; i < probe->count; i++)
+        probe->lacks_all &= !has(mem, probe->keys[i]);
     pthread_mutex_unlock(&mem->lock);
-    return birth;
+    return ZB_OK;
 }
 
 /* Called with the lock. */
@@ -283,38 +301,30 @@ static enum zb_code mem_copy(zb_store *store, const char *key, zb_store *from, c
     return code;
 }
 
+static bool is_erased(const zb_erase *erase, const char *key) {
+    const size_t length = strlen(erase->key);
+    if (!erase->is_recursive)
+        return strcmp(key, erase->key) == 0;
+    return length == 0 || (strncmp(key, erase->key, length) == 0 && key[length] == '/');
+}
+
 static enum zb_code mem_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
     mem_store *mem = (mem_store *)store;
     enum zb_code code = zb_erase_check(erase, err);
     if (code)
         return code;
+    size_t kept = 0;
     pthread_mutex_lock(&mem->lock);
     code = check_home(mem, erase->key, &erase->home, err);
-    size_t i = lower_bound(mem, erase->key);
-    if (!code && i < mem->count && strcmp(mem->entries[i].key, erase->key) == 0) {
-        free_entry(&mem->entries[i]);
-        mem->count--;
-        memmove(&mem->entries[i], &mem->entries[i + 1], (mem->count - i) * sizeof(entry));
-    }
-    pthread_mutex_unlock(&mem->lock);
-    return code;
-}
-
-static enum zb_code mem_erase_below(zb_store *store, const char *prefix, zb_error *err) {
-    (void)err;
-    mem_store *mem = (mem_store *)store;
-    size_t length = strlen(prefix), kept = 0;
-    pthread_mutex_lock(&mem->lock);
-    for (size_t i = 0; i < mem->count; i++) {
-        const char *key = mem->entries[i].key;
-        if (length == 0 || (strncmp(key, prefix, length) == 0 && key[length] == '/'))
+    for (size_t i = 0; i < mem->count && !code; i++) {
+        if (is_erased(erase, mem->entries[i].key))
             free_entry(&mem->entries[i]);
         else
             mem->entries[kept++] = mem->entries[i];
     }
-    mem->count = kept;
+    mem->count = code ? mem->count : kept;
     pthread_mutex_unlock(&mem->lock);
-    return ZB_OK;
+    return code;
 }
 
 static enum zb_code mem_flush(zb_store *store, zb_batch *batch, zb_error *err) {
@@ -326,69 +336,37 @@ static enum zb_code mem_flush(zb_store *store, zb_batch *batch, zb_error *err) {
 
 /* ---- Live objects: blobs stay immutable, so a change makes a new one ---- */
 
-/* Each change of it is a put in the same home. */
-static enum zb_code mem_open_live(zb_store *store, const char *key, const zb_home *home,
-                                  zb_object **out, zb_object_info *info, zb_error *err) {
-    char *copy = strdup(key);
-    if (!copy)
-        return zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
-    enum zb_code code = mem_open(store, key, out, info, err);
-    if (code == ZB_OK) {
-        ((mem_object *)*out)->key = copy;
-        ((mem_object *)*out)->home = *home;
-    } else {
-        free(copy);
-    }
-    return code;
-}
-
-/* Puts the parts, which may point into the old blob, in the object's place. */
-static enum zb_code replace_live(zb_object *live, const zb_part *parts, size_t count,
-                                 zb_error *err) {
+/* Puts what is left of the old blob, zeros, and the parts in its place. */
+static enum zb_code mem_change(zb_object *live, const zb_change *change, zb_error *err) {
     mem_object *object = (mem_object *)live;
-    mem_store *mem = (mem_store *)live->store;
-    enum zb_code code = put_now(live->store, object->key, &object->home, parts, count, err);
-    if (code == ZB_OK) {
-        blob_release(object->blob);
-        object->blob = find(mem, object->key); /* it is there: its lock is held */
+    const blob *old = object->blob;
+    const size_t kept = change->offset < old->size ? (size_t)change->offset : old->size;
+    size_t end = (size_t)change->offset;
+    for (size_t i = 0; i < change->count; i++)
+        end += change->parts[i].size;
+    if (change->offset > old->size && !change->is_end)
+        return zb_fail(err, ZB_EINVAL, "writing at %llu of %zu bytes",
+                       (unsigned long long)change->offset, old->size);
+    const size_t behind = change->is_end || end >= old->size ? 0 : old->size - end;
+    zb_part *parts = malloc((change->count + 3) * sizeof *parts);
+    char *zeros = calloc(1, (size_t)change->offset - kept + 1);
+    enum zb_code code = parts && zeros
+                            ? ZB_OK
+                            : zb_fail(err, ZB_ENOMEM, "no memory for changing '%s'", object->key);
+    if (!code) {
+        parts[0] = (zb_part){old->data, kept};
+        parts[1] = (zb_part){zeros, (size_t)change->offset - kept};
+        if (change->count)
+            memcpy(parts + 2, change->parts, change->count * sizeof *parts);
+        parts[change->count + 2] = (zb_part){old->data + old->size - behind, behind};
+        code = put_now(live->store, object->key, &object->home, parts, change->count + 3, err);
     }
-    return code;
-}
-
-static enum zb_code mem_truncate(zb_object *live, uint64_t size, enum zb_sync sync, zb_error *err) {
-    (void)sync;
-    const blob *old = ((mem_object *)live)->blob;
-    uint64_t kept = size < old->size ? size : old->size;
-    char *zeros = calloc(1, (size_t)(size - kept) + 1);
-    if (!zeros)
-        return zb_fail(err, ZB_ENOMEM, "no memory for an object of %llu bytes",
-                       (unsigned long long)size);
-    zb_part parts[2] = {{old->data, (size_t)kept}, {zeros, (size_t)(size - kept)}};
-    enum zb_code code = replace_live(live, parts, 2, err);
+    if (!code) {
+        blob_release(object->blob);
+        object->blob = find((mem_store *)live->store, object->key); /* its lock is held */
+    }
+    free(parts);
     free(zeros);
-    return code;
-}
-
-static enum zb_code mem_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
-                                 size_t count, enum zb_sync sync, zb_error *err) {
-    (void)sync;
-    const blob *old = ((mem_object *)live)->blob;
-    uint64_t end = offset;
-    for (size_t i = 0; i < count; i++)
-        end += parts[i].size;
-    if (offset > old->size)
-        return zb_fail(err, ZB_EINVAL, "writing at %llu of %zu bytes", (unsigned long long)offset,
-                       old->size);
-    zb_part *all = malloc((count + 2) * sizeof *all);
-    if (!all)
-        return zb_fail(err, ZB_ENOMEM, "no memory for writing into an object");
-    all[0] = (zb_part){old->data, (size_t)offset};
-    if (count)
-        memcpy(all + 1, parts, count * sizeof *parts);
-    all[count + 1] = (zb_part){old->data + (end < old->size ? end : old->size),
-                               (size_t)(end < old->size ? old->size - end : 0)};
-    enum zb_code code = replace_live(live, all, count + 2, err);
-    free(all);
     return code;
 }
 
@@ -413,6 +391,8 @@ static enum zb_code mem_await_locks(zb_store *store, const char *prefix, zb_erro
    visible. */
 static enum zb_code mem_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb_lock *lock = NULL;
+    if (put->expected == ZB_EXPECT_NOTHING)
+        return ZB_EUNSUPPORTED;
     enum zb_code code =
         zb_put_waits(put) ? mem_lock_key(store, put->key, &put->home, &lock, err) : ZB_OK;
     if (code == ZB_OK)
@@ -442,20 +422,16 @@ static const zb_store_ops mem_ops = {
     .open = mem_open,
     .read = mem_read,
     .close = mem_close,
-    .stat = mem_stat,
+    .probe = mem_probe,
     .list = mem_list,
-    .identify = mem_identify,
     .destroy = mem_destroy,
     .put = mem_put,
     .erase = mem_erase,
-    .erase_below = mem_erase_below,
     .flush = mem_flush,
     .lock = mem_lock_key,
     .unlock = mem_unlock,
     .await_locks = mem_await_locks,
-    .open_live = mem_open_live,
-    .write_at = mem_write_at,
-    .truncate = mem_truncate,
+    .change = mem_change,
     .copy = mem_copy,
 };
 
@@ -464,11 +440,8 @@ static void forget_others(void *context) {
 }
 
 enum zb_code zb_store_new_mem(const char *label, zb_store **out, zb_error *err) {
-    static const zb_store_hints hints = {.max_request = 1 << 20,
-                                         .is_local = true,
-                                         .can_list = true,
-                                         .can_change = true,
-                                         .is_watched = true};
+    static const zb_store_hints hints = {
+        .max_request = 1 << 20, .is_local = true, .can_list = true, .is_watched = true};
     mem_store *mem = calloc(1, sizeof *mem);
     if (!mem)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");

@@ -58,18 +58,18 @@ static enum zb_code check_key(const char *key, bool empty_allowed, zb_error *err
     }
 }
 
-enum zb_code zb_object_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
-                            zb_error *err) {
-    enum zb_code code = check_key(key, false, err);
-    return code ? code : store->ops->open(store, key, out, info, err);
+enum zb_code zb_object_open_as(zb_store *store, const zb_open *open, zb_object **out,
+                               zb_object_info *info, zb_error *err) {
+    if (open->is_live && !zb_store_can_change(store))
+        return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) cannot change objects in place",
+                       store->label, store->ops->name);
+    enum zb_code code = check_key(open->key, false, err);
+    return code ? code : store->ops->open(store, open, out, info, err);
 }
 
-enum zb_code zb_object_open_in(zb_store *store, const char *key, const zb_home *home,
-                               zb_object **out, zb_object_info *info, zb_error *err) {
-    if (!home->identity || !store->ops->open_in)
-        return zb_object_open(store, key, out, info, err);
-    enum zb_code code = check_key(key, false, err);
-    return code ? code : store->ops->open_in(store, key, home, out, info, err);
+enum zb_code zb_object_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
+                            zb_error *err) {
+    return zb_object_open_as(store, &(zb_open){.key = key}, out, info, err);
 }
 
 enum zb_code zb_object_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err) {
@@ -81,18 +81,42 @@ void zb_object_close(zb_object *object) {
         object->store->ops->close(object);
 }
 
-enum zb_code zb_store_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
-    enum zb_code code = check_key(key, false, err);
-    return code ? code : store->ops->stat(store, key, info, err);
+enum zb_code zb_store_probe(zb_store *store, zb_probe *probe, zb_error *err) {
+    enum zb_code code = check_key(probe->name, probe->asks >= ZB_ASK_HOLDER, err);
+    return code ? code : store->ops->probe(store, probe, err);
 }
 
-enum zb_code zb_store_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
-    zb_object_info unwanted;
-    enum zb_code code = check_key(key, false, err);
-    if (code)
-        return code;
-    return store->ops->peek ? store->ops->peek(store, key, info, err)
-                            : store->ops->stat(store, key, info ? info : &unwanted, err);
+enum zb_code zb_store_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
+    zb_probe probe = {.asks = ZB_ASK_INFO, .name = key};
+    enum zb_code code = zb_store_probe(store, &probe, err);
+    if (!code)
+        *info = probe.info;
+    return code;
+}
+
+uint64_t zb_store_identify(zb_store *store, const char *prefix) {
+    zb_probe probe = {.asks = ZB_ASK_HOLDER, .name = prefix};
+    return zb_store_probe(store, &probe, NULL) == ZB_OK ? probe.identity : 0;
+}
+
+bool zb_store_lacks(zb_store *store, const char *prefix, uint64_t identity, const char *const *keys,
+                    size_t count) {
+    zb_probe probe = {.asks = ZB_ASK_HOLDER, .name = prefix, .keys = keys, .count = count};
+    return !identity || zb_store_probe(store, &probe, NULL) == ZB_EUNSUPPORTED ||
+           (probe.lacks_all && probe.identity == identity);
+}
+
+static bool is_so(zb_store *store, enum zb_question asks, const char *prefix) {
+    zb_probe probe = {.asks = asks, .name = prefix};
+    return *prefix && zb_store_probe(store, &probe, NULL) == ZB_OK && probe.is_so;
+}
+
+bool zb_store_is_link(zb_store *store, const char *prefix) {
+    return is_so(store, ZB_ASK_LINK, prefix);
+}
+
+bool zb_store_is_absent(zb_store *store, const char *prefix) {
+    return is_so(store, ZB_ASK_NOTHING, prefix);
 }
 
 bool zb_store_can_submit(const zb_store *store) {
@@ -121,47 +145,15 @@ void zb_store_cancel(zb_store *store, void *context) {
         store->ops->cancel(store, context);
 }
 
+enum zb_code zb_store_list_as(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
+                              zb_error *err) {
+    enum zb_code code = check_key(list->prefix, true, err);
+    return code ? code : store->ops->list(store, list, fn, context, err);
+}
+
 enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                            zb_error *err) {
-    enum zb_code code = check_key(prefix, true, err);
-    return code ? code : store->ops->list(store, prefix, fn, context, err);
-}
-
-enum zb_code zb_store_list_holding(zb_store *store, const char *prefix, const char *const *objects,
-                                   zb_list_fn fn, void *context, zb_error *err) {
-    if (!store->ops->list_holding)
-        return zb_store_list(store, prefix, fn, context, err);
-    enum zb_code code = check_key(prefix, true, err);
-    return code ? code : store->ops->list_holding(store, prefix, objects, fn, context, err);
-}
-
-enum zb_code zb_store_list_below(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
-                                 zb_error *err) {
-    if (!store->ops->list_below)
-        return zb_fail(err, ZB_EUNSUPPORTED, "%s: the store lists level by level", store->label);
-    enum zb_code code = check_key(prefix, true, err);
-    return code ? code : store->ops->list_below(store, prefix, fn, context, err);
-}
-
-uint64_t zb_store_identify(zb_store *store, const char *prefix) {
-    bool can = store->ops->identify && check_key(prefix, true, NULL) == ZB_OK;
-    return can ? store->ops->identify(store, prefix) : 0;
-}
-
-bool zb_store_lacks(zb_store *store, const char *prefix, uint64_t identity, const char *const *keys,
-                    size_t count) {
-    return !identity || !store->ops->lacks ||
-           store->ops->lacks(store, prefix, identity, keys, count);
-}
-
-bool zb_store_is_link(zb_store *store, const char *prefix) {
-    return store->ops->is_link && *prefix && check_key(prefix, true, NULL) == ZB_OK &&
-           store->ops->is_link(store, prefix);
-}
-
-bool zb_store_is_absent(zb_store *store, const char *prefix) {
-    return store->ops->is_absent && *prefix && check_key(prefix, true, NULL) == ZB_OK &&
-           store->ops->is_absent(store, prefix);
+    return zb_store_list_as(store, &(zb_list){.prefix = prefix}, fn, context, err);
 }
 
 /* ---- Writing ---- */
@@ -186,7 +178,7 @@ enum zb_code zb_store_put_as(zb_store *store, const zb_put *put, zb_error *err) 
     if (code)
         return code;
     code = store->ops->put(store, put, err);
-    const bool is_refused = code == ZB_ECONFLICT && put->is_first && store->hints.tells_first;
+    const bool is_refused = code == ZB_ECONFLICT && put->expected == ZB_EXPECT_NOTHING;
     return is_refused ? code : changed(store, code); /* refused: nothing was touched */
 }
 
@@ -199,19 +191,16 @@ enum zb_code zb_store_put(zb_store *store, const char *key, const zb_part *parts
 enum zb_code zb_store_erase_as(zb_store *store, const zb_erase *erase, zb_error *err) {
     if (!store->ops->erase)
         return zb__store_fail_read_only(store, err);
-    enum zb_code code = check_key(erase->key, false, err);
+    enum zb_code code = check_key(erase->key, erase->is_recursive, err);
     return code ? code : changed(store, store->ops->erase(store, erase, err));
 }
 
 enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err) {
-    return zb_store_erase_as(store, &(zb_erase){.key = key, .sync = ZB_SYNC_NONE}, err);
+    return zb_store_erase_as(store, &(zb_erase){.key = key}, err);
 }
 
 enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error *err) {
-    if (!store->ops->erase_below)
-        return zb__store_fail_read_only(store, err);
-    enum zb_code code = check_key(prefix, true, err);
-    return code ? code : changed(store, store->ops->erase_below(store, prefix, err));
+    return zb_store_erase_as(store, &(zb_erase){.key = prefix, .is_recursive = true}, err);
 }
 
 enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err) {
@@ -274,22 +263,8 @@ enum zb_code zb_store_await_locks(zb_store *store, const char *prefix, zb_error 
 
 /* ---- Live objects ---- */
 
-enum zb_code zb_object_open_live(zb_store *store, const char *key, const zb_home *home,
-                                 zb_object **out, zb_object_info *info, zb_error *err) {
-    if (!store->ops->open_live)
-        return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) cannot change objects in place",
-                       store->label, store->ops->name);
-    enum zb_code code = check_key(key, false, err);
-    return code ? code : store->ops->open_live(store, key, home, out, info, err);
-}
-
-enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
-                                size_t count, enum zb_sync sync, zb_error *err) {
-    return changed(live->store, live->store->ops->write_at(live, offset, parts, count, sync, err));
-}
-
-enum zb_code zb_object_truncate(zb_object *live, uint64_t size, enum zb_sync sync, zb_error *err) {
-    return changed(live->store, live->store->ops->truncate(live, size, sync, err));
+enum zb_code zb_object_change(zb_object *live, const zb_change *change, zb_error *err) {
+    return changed(live->store, live->store->ops->change(live, change, err));
 }
 
 /* ---- Housekeeping ---- */
@@ -359,7 +334,8 @@ enum zb_code zb_store_get_in(zb_store *store, const char *key, const zb_home *ho
                              zb_object_info *info, zb_error *err) {
     zb_object *object;
     zb_object_info local;
-    enum zb_code code = zb_object_open_in(store, key, home, &object, &local, err);
+    const zb_open opening = {.key = key, .home = *home};
+    enum zb_code code = zb_object_open_as(store, &opening, &object, &local, err);
     if (code != ZB_OK)
         return code;
     if (local.size > limit)

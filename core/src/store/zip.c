@@ -221,10 +221,10 @@ static enum zb_code open_once(zb_store *store, const char *key, zb_object **out,
 }
 
 /* Once more where the archive has been replaced since the last answer. */
-static enum zb_code zip_open(zb_store *store, const char *key, zb_object **out,
+static enum zb_code zip_open(zb_store *store, const zb_open *open, zb_object **out,
                              zb_object_info *info, zb_error *err) {
-    const enum zb_code code = open_once(store, key, out, info, err);
-    return code == ZB_ECONFLICT ? open_once(store, key, out, info, err) : code;
+    const enum zb_code code = open_once(store, open->key, out, info, err);
+    return code == ZB_ECONFLICT ? open_once(store, open->key, out, info, err) : code;
 }
 
 /* The part of a range that lies in the content. */
@@ -303,16 +303,17 @@ static enum zb_code zip_read(zb_object *base, zb_range *ranges, size_t count, zb
     return ZB_OK;
 }
 
-static enum zb_code zip_stat(zb_store *store, const char *key, zb_object_info *info,
-                             zb_error *err) {
+static enum zb_code zip_probe(zb_store *store, zb_probe *probe, zb_error *err) {
     version *v;
     const zb__zip_entry *entry;
+    if (probe->asks >= ZB_ASK_HOLDER)
+        return ZB_EUNSUPPORTED;
     enum zb_code code = version_now((zip *)store, &v, err);
     if (code)
         return code;
-    code = find(v, key, &entry, err);
+    code = find(v, probe->name, &entry, err);
     if (!code)
-        *info = info_of(v, entry);
+        probe->info = info_of(v, entry);
     version_release(v);
     return code;
 }
@@ -363,10 +364,13 @@ static enum zb_code list(const listing *l, zb_list_fn fn, void *context, zb_erro
     return ZB_OK;
 }
 
-static enum zb_code zip_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+static enum zb_code zip_list(zb_store *store, const zb_list *what, zb_list_fn fn, void *context,
                              zb_error *err) {
     enum { LONGEST = UINT16_MAX }; /* name of an archive */
+    const char *prefix = what->prefix;
     version *v;
+    if (what->is_recursive)
+        return ZB_EUNSUPPORTED;
     enum zb_code code = version_now((zip *)store, &v, err);
     if (code)
         return code;
@@ -405,7 +409,7 @@ static const zb_store_ops zip_ops = {
     .open = zip_open,
     .read = zip_read,
     .close = zip_close,
-    .stat = zip_stat,
+    .probe = zip_probe,
     .list = zip_list,
     .destroy = zip_destroy,
 };
@@ -414,7 +418,6 @@ enum zb_code zb_store_open_zip(zb_store *outer, const char *key, const char *lab
                                zb_error *err) {
     zb_store_hints hints = outer->hints;
     hints.can_list = true;
-    hints.can_change = false;
     zip *z = calloc(1, sizeof *z);
     if (z)
         z->key = strdup(key);

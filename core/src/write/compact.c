@@ -73,13 +73,13 @@ static enum zb_code replace(const compaction *c, zb_object *object, const char *
 static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err) {
     const zb__layout *layout = c->layout;
     const zb_node *node = c->writer->node;
-    const zb_home home = zb__node_home(node);
+    const zb_open opening = {.key = key, .home = zb__node_home(node)};
     zb_object *object;
     zb_object_info info;
     uint64_t live;
     enum zb_code code = zb__journal_replay(node, layout, key, NULL, err);
     if (code == ZB_OK)
-        code = zb_object_open_in(zb__node_store(node), key, &home, &object, &info, err);
+        code = zb_object_open_as(zb__node_store(node), &opening, &object, &info, err);
     if (code != ZB_OK)
         return code == ZB_ENOTFOUND ? ZB_OK : code; /* the shard was erased meanwhile */
     zb__source source = {.object = object, .size = info.size};

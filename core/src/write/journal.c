@@ -115,7 +115,9 @@ enum zb_code zb__journal_restore(const zb__journal *journal, zb_object *live, en
     for (uint64_t i = 0; i < journal->count && code == ZB_OK; i++) {
         const zb__journal_range *piece = &journal->piece[i];
         zb_part part = {.data = old, .size = (size_t)piece->size};
-        code = zb_object_write_at(live, piece->offset, &part, 1, sync, err);
+        const zb_change change = {
+            .offset = piece->offset, .parts = &part, .count = 1, .sync = sync};
+        code = zb_object_change(live, &change, err);
         old += piece->size;
     }
     return code;
@@ -251,7 +253,8 @@ static enum zb_code undo_append(replay *r, zb_error *err) {
         return no_memory(err);
     r->undone = is_unfinished_append(r, zeros);
     free(zeros);
-    return r->undone ? zb_object_truncate(r->live, journal->old_size, ZB_SYNC_ALWAYS, err) : ZB_OK;
+    const zb_change cut = {.offset = journal->old_size, .is_end = true, .sync = ZB_SYNC_ALWAYS};
+    return r->undone ? zb_object_change(r->live, &cut, err) : ZB_OK;
 }
 
 /* Reads the inner chunk; true if it is where the piece says. */
@@ -291,9 +294,11 @@ static enum zb_code undo_in_place(replay *r, zb_error *err) {
     for (uint64_t i = 0; i < journal->count && code == ZB_OK && is_unfinished(&c); i++) {
         const zb__journal_range *piece = &journal->piece[i];
         zb_part part = {.data = old, .size = (size_t)piece->size};
+        const zb_change change = {
+            .offset = piece->offset, .parts = &part, .count = 1, .sync = ZB_SYNC_ALWAYS};
         if (read_in_place(r, piece) && is_damaged(r, piece)) {
             r->undone = true;
-            code = zb_object_write_at(r->live, piece->offset, &part, 1, ZB_SYNC_ALWAYS, err);
+            code = zb_object_change(r->live, &change, err);
         }
         old += piece->size;
     }
@@ -328,11 +333,10 @@ static size_t check_journal(const zb__journal *journal, size_t size) {
 
 static enum zb_code undo(const zb_node *array, const char *key, replay *r, size_t room,
                          zb_error *err) {
-    const zb_home home = zb__node_home(array);
+    const zb_open opening = {.key = key, .home = zb__node_home(array), .is_live = true};
     zb_object_info info;
     zb_error error;
-    enum zb_code code =
-        zb_object_open_live(zb__node_store(array), key, &home, &r->live, &info, &error);
+    enum zb_code code = zb_object_open_as(zb__node_store(array), &opening, &r->live, &info, &error);
     /* The object that waits is whole, and not the one of the journal. That one is still there, and
        needs its journal until it is replaced. */
     r->waits = code == ZB_EUNSUPPORTED && error.sys_errno == EBUSY;

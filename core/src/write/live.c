@@ -49,7 +49,7 @@ enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
         return ZB_OK;
     if (strategy != ZB_APPEND && strategy != ZB_INPLACE)
         return zb_fail(err, ZB_EINVAL, "there is no writing strategy %d", (int)strategy);
-    if (!zb__node_store(node)->hints.can_change)
+    if (!zb_store_can_change(zb__node_store(node)))
         why = "the store cannot change objects, only replace them";
     else if (!layout->shard)
         why = "it is not sharded, or codecs lie around its shards";
@@ -107,9 +107,9 @@ enum zb_code zb__live_begin(const zb_writer *writer, const char *key, const zb__
     *live = (zb__live){.object = NULL};
     if (writer->options.strategy == ZB_REWRITE)
         return ZB_OK;
-    const zb_home home = zb__node_home(writer->node);
+    const zb_open opening = {.key = key, .home = zb__node_home(writer->node), .is_live = true};
     enum zb_code code =
-        zb_object_open_live(zb__node_store(writer->node), key, &home, &live->object, &info, err);
+        zb_object_open_as(zb__node_store(writer->node), &opening, &live->object, &info, err);
     if (code != ZB_OK)
         return code == ZB_ENOTFOUND || code == ZB_EUNSUPPORTED ? ZB_OK : code;
     live->size = info.size;
@@ -200,10 +200,14 @@ static enum zb_code extend(const appending *a, zb_error *err) {
     const zb__live *live = a->live;
     size_t index_size = a->layout->shard->index_size;
     zb_part index = {.data = a->index, .size = index_size};
-    enum zb_code code = zb_object_truncate(live->object, a->end + index_size, ZB_SYNC_NONE, err);
-    if (code == ZB_OK)
-        code = zb_object_write_at(live->object, live->size, a->parts, a->count + 1, a->sync, err);
-    return code ? code : zb_object_write_at(live->object, a->end, &index, 1, ZB_SYNC_NONE, err);
+    const zb_change changes[] = {
+        {.offset = a->end + index_size, .is_end = true},
+        {.offset = live->size, .parts = a->parts, .count = a->count + 1, .sync = a->sync},
+        {.offset = a->end, .parts = &index, .count = 1}};
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < 3 && !code; i++)
+        code = zb_object_change(live->object, &changes[i], err);
+    return code;
 }
 
 static enum zb_code append(const appending *a, const zb_node *array, const char *key,
@@ -218,8 +222,9 @@ static enum zb_code append(const appending *a, const zb_node *array, const char 
         (void)zb__journal_replay(array, a->layout, key, NULL, NULL);
         return code;
     }
+    const zb_change none = {.offset = a->end, .sync = a->sync};
     if (a->sync != ZB_SYNC_NONE)
-        code = zb_object_write_at(a->live->object, a->end, NULL, 0, a->sync, err);
+        code = zb_object_change(a->live->object, &none, err);
     return code ? code : zb__journal_erase(array, key, err);
 }
 
@@ -305,8 +310,10 @@ static enum zb_code overwrite(const zb__journal *journal, const zb__live *live,
             parts[n++] = (zb_part){.data = unit->data, .size = unit->size};
             end += unit->size;
         }
-        bool last = i == journal->count;
-        code = zb_object_write_at(live->object, from, parts, n, last ? sync : ZB_SYNC_NONE, err);
+        const bool last = i == journal->count;
+        const zb_change change = {
+            .offset = from, .parts = parts, .count = n, .sync = last ? sync : ZB_SYNC_NONE};
+        code = zb_object_change(live->object, &change, err);
     }
     return code;
 }

@@ -107,7 +107,7 @@ enum zb_code zb__chunk_erase(zb_writer *writer, const char *key, zb_error *err) 
     const zb_erase erase = {.key = key,
                             .sync = writer->options.sync,
                             .home = zb__node_home(writer->node),
-                            .as_read = true,
+                            .expected = ZB_EXPECT_AS_READ,
                             .batch = &writer->batch};
     return zb_store_erase_as(zb__node_store(writer->node), &erase, err);
 }

@@ -141,9 +141,10 @@ enum zb_code make_object(zb_store *store, const std::string &path, VSILFILE *fil
     return ZB_OK;
 }
 
-enum zb_code vsi_open(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
+enum zb_code vsi_open(zb_store *store, const zb_open *open, zb_object **out, zb_object_info *info,
                       zb_error *err) {
     const VsiCall call(store);
+    const char *key = open->key;
     std::shared_ptr<const zarr3::ZipRepeats> repeats;
     const zarr3::ZipEntry *entry;
     const enum zb_code found = find_in_archive(store, key, &repeats, &entry, info, err);
@@ -290,28 +291,27 @@ void vsi_close(zb_object *base) {
     delete object;
 }
 
-enum zb_code vsi_stat(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
+/* Asked again, a server gives its own answer: GDAL goes by one that it remembers. */
+enum zb_code vsi_probe(zb_store *store, zb_probe *probe, zb_error *err) {
+    if (probe->asks >= ZB_ASK_HOLDER)
+        return ZB_EUNSUPPORTED;
+    const std::string path = zarr3::path_of(store, probe->name);
+    if (probe->asks != ZB_ASK_INFO && zarr3::is_on_server(path))
+        zarr3::forget_answers(path);
     const VsiCall call(store);
     std::shared_ptr<const zarr3::ZipRepeats> repeats;
     const zarr3::ZipEntry *entry;
-    const enum zb_code found = find_in_archive(store, key, &repeats, &entry, info, err);
-    return found != ZB_OK || entry != nullptr
-               ? found
-               : zarr3::stat_path(zarr3::path_of(store, key), info, err);
+    const enum zb_code found =
+        find_in_archive(store, probe->name, &repeats, &entry, &probe->info, err);
+    return found != ZB_OK || entry != nullptr ? found : zarr3::stat_path(path, &probe->info, err);
 }
 
-/* The server's own answer: GDAL goes by one that it remembers. */
-enum zb_code vsi_peek(zb_store *store, const char *key, zb_object_info *info, zb_error *err) {
-    zb_object_info unwanted;
-    const std::string path = zarr3::path_of(store, key);
-    if (zarr3::is_on_server(path))
-        zarr3::forget_answers(path);
-    return vsi_stat(store, key, info != nullptr ? info : &unwanted, err);
-}
-
-enum zb_code vsi_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+enum zb_code vsi_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                       zb_error *err) {
     const VsiCall call(store);
+    const char *prefix = list->prefix;
+    if (list->is_recursive)
+        return ZB_EUNSUPPORTED;
     (void)err; /* a directory that cannot be opened lists nothing, as the interface asks */
     const std::string path = prefix[0] == '\0' ? reinterpret_cast<zarr3::VsiStore *>(store)->root
                                                : zarr3::path_of(store, prefix);
@@ -349,11 +349,10 @@ zb_store_ops make_ops(Kind kind) {
     ops.open = guarded<vsi_open>;
     ops.read = guarded<vsi_read>;
     ops.close = guarded<vsi_close>;
-    ops.stat = guarded<vsi_stat>;
+    ops.probe = guarded<vsi_probe>;
     ops.list = guarded<vsi_list>;
     ops.destroy = guarded<vsi_destroy>;
     if (kind == Kind::kDistant) {
-        ops.peek = guarded<vsi_peek>;
         ops.fetch = guarded<vsi_fetch>;
         ops.submit = zb_store_submit_by_threads;
         ops.cancel = zb_store_cancel_by_threads;

@@ -22,6 +22,8 @@ namespace {
 
 /* A new file under another name, which then takes the key's name. */
 enum zb_code vsi_put(zb_store *store, const zb_put *put, zb_error *err) {
+    if (put->expected == ZB_EXPECT_NOTHING)
+        return ZB_EUNSUPPORTED;
     CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
     static std::atomic<unsigned> number;
     /* The durability that was asked for makes no difference: nothing in memory outlives the
@@ -49,8 +51,7 @@ bool is_gone(const std::string &path) {
     return VSIStatExL(path.c_str(), &stat, VSI_STAT_EXISTS_FLAG) != 0;
 }
 
-enum zb_code vsi_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
-    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+enum zb_code erase_object(zb_store *store, const zb_erase *erase, zb_error *err) {
     const std::string path = path_of(store, erase->key);
     const enum zb_code code = zb_erase_check(erase, err);
     if (code != ZB_OK || VSIUnlink(path.c_str()) == 0 || is_gone(path))
@@ -58,13 +59,18 @@ enum zb_code vsi_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
     return zb_fail(err, ZB_EIO, "cannot erase '%s'", erase->key);
 }
 
-enum zb_code vsi_erase_below(zb_store *store, const char *prefix, zb_error *err) {
-    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+enum zb_code erase_below(zb_store *store, const char *prefix, zb_error *err) {
     const std::string path =
         *prefix == '\0' ? reinterpret_cast<VsiStore *>(store)->root : path_of(store, prefix);
     if (VSIRmdirRecursive(path.c_str()) == 0 || is_gone(path))
         return ZB_OK;
     return zb_fail(err, ZB_EIO, "cannot erase what is below '%s'", prefix);
+}
+
+enum zb_code vsi_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
+    CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+    return erase->is_recursive ? erase_below(store, erase->key, err)
+                               : erase_object(store, erase, err);
 }
 
 enum zb_code vsi_flush(zb_store *, zb_batch *, zb_error *) {
@@ -109,7 +115,6 @@ void vsi_unlock(zb_lock *base) {
 void add_vsi_writing(zb_store_ops *ops) {
     ops->put = guarded<vsi_put>;
     ops->erase = guarded<vsi_erase>;
-    ops->erase_below = guarded<vsi_erase_below>;
     ops->flush = guarded<vsi_flush>;
     ops->lock = guarded<vsi_lock>;
     ops->unlock = guarded<vsi_unlock>;

@@ -14,12 +14,11 @@
 #include "base/pool.h"
 #include "node/walk.h"
 #include "support/arrays.h"
+#include "support/wrappers.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/hierarchy.h"
-#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
-#include "support/wrap.h"
 
 #define MIB (UINT64_C(1) << 20)
 

@@ -8,9 +8,8 @@
 #include "store/fixture.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/wrappers.h"
+#include "support/wrappers.h"
 #include "zarrbridge/write.h"
-#include "support/wrap.h"
 
 static const zb_dtype int_type = {.kind = ZB_KIND_INT, .size = 4};
 

@@ -6,9 +6,8 @@
  */
 #include "support/store.h"
 #include "support/starve.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/wrappers.h"
-#include "support/wrap.h"
 
 typedef struct scenario {
     const char *name;

@@ -6,9 +6,8 @@
 #include "base/text.h"
 #include "support/starve.h"
 #include "support/store.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/wrappers.h"
-#include "support/wrap.h"
 
 static void set_attribute(zb_hierarchy *store, const char *path, const char *value) {
     zb_node *node, *changed;

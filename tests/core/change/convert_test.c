@@ -19,13 +19,13 @@ static struct {
     zb_hierarchy *other;
 } meanwhile;
 
-static enum zb_code open_meanwhile(zb_store *store, const char *key, zb_object **out,
+static enum zb_code open_meanwhile(zb_store *store, const zb_open *open, zb_object **out,
                                    zb_object_info *info, zb_error *err) {
-    if (meanwhile.key && strcmp(key, meanwhile.key) == 0) {
+    if (meanwhile.key && strcmp(open->key, meanwhile.key) == 0) {
         meanwhile.key = NULL;
         meanwhile.act();
     }
-    return meanwhile.own->open(store, key, out, info, err);
+    return meanwhile.own->open(store, open, out, info, err);
 }
 
 /* A group with an array whose only chunk is too short. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What copying asks of its source. */
 #include "support/store.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/hierarchy.h"
-#include "zarrbridge/sys/wrappers.h"
-#include "support/wrap.h"
+#include "zarrbridge/sys/store.h"
 
 static const char group3[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
 static const char group2[] = "{\"zarr_format\":2}";

@@ -2,9 +2,8 @@
 /* What creating a node asks of a directory store, where nothing is and where something is. */
 #include "store/fixture.h"
 #include "support/store.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/wrappers.h"
-#include "support/wrap.h"
 
 static zb_hierarchy *count_calls(const fixture *f) {
     zb_hierarchy *store;

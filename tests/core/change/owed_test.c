@@ -9,9 +9,8 @@
 
 #include "store/fixture.h"
 #include "support/store.h"
+#include "support/wrappers.h"
 #include "zarrbridge/check.h"
-#include "zarrbridge/sys/wrappers.h"
-#include "support/wrap.h"
 
 #define NOTE ".zarrbridge-consolidated"
 

@@ -8,14 +8,13 @@
 #include <unistd.h>
 
 #include "support/store.h"
+#include "support/wrappers.h"
 
 #include "node/walk.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/hierarchy.h"
-#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
-#include "support/wrap.h"
 
 #define NOTE "a/.zarrbridge-resize"
 

@@ -5,9 +5,8 @@
 
 #include "store/fixture.h"
 #include "support/store.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/wrappers.h"
-#include "support/wrap.h"
 
 static void expect_group(zb_hierarchy *store, const char *path) {
     zb_error err;

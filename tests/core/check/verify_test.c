@@ -9,13 +9,12 @@
 
 #include "store/fixture.h"
 #include "support/store.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/hierarchy.h"
-#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
-#include "support/wrap.h"
 
 static const zb_dtype int_type = {.kind = ZB_KIND_INT, .size = 4};
 
@@ -453,11 +452,9 @@ static struct {
     int64_t age; /* nanoseconds; 0: not known */
 } aged;
 
-static enum zb_code stat_aged(zb_store *store, const char *key, zb_object_info *info,
-                              zb_error *err) {
-    enum zb_code code = aged.ops->stat(store, key, info, err);
-    if (!code)
-        info->age = aged.age;
+static enum zb_code probe_aged(zb_store *store, zb_probe *probe, zb_error *err) {
+    enum zb_code code = aged.ops->probe(store, probe, err);
+    probe->info.age = aged.age;
     return code;
 }
 
@@ -466,7 +463,7 @@ static findings repair_aged(zb_hierarchy *store, int64_t seconds) {
     zb_store_ops ops = *zb_hierarchy_store(store)->ops;
     aged.ops = zb_hierarchy_store(store)->ops;
     aged.age = seconds * 1000000000;
-    ops.stat = stat_aged;
+    ops.probe = probe_aged;
     zb_hierarchy_store(store)->ops = &ops;
     const findings found = repair(store);
     zb_hierarchy_store(store)->ops = aged.ops;

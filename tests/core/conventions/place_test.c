@@ -6,9 +6,8 @@
 
 #include "store/fixture.h"
 #include "support/store.h"
+#include "support/wrappers.h"
 #include "zarrbridge/conventions.h"
-#include "zarrbridge/sys/wrappers.h"
-#include "support/wrap.h"
 
 static const struct {
     const char *key, *text; /* the one object of the store; NULL: none */

@@ -3,9 +3,8 @@
    metadata. */
 #include "support/check.h"
 #include "support/sample.h"
-#include "zarrbridge/sys/hierarchy.h"
-#include "zarrbridge/sys/wrappers.h"
-#include "support/wrap.h"
+#include "support/wrappers.h"
+#include "zarrbridge/sys/store.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of all nodes below one: which there are, in which order, at which cost. */
 #include "support/store.h"
-#include "zarrbridge/sys/hierarchy.h"
-#include "zarrbridge/sys/wrappers.h"
-#include "support/wrap.h"
+#include "support/wrappers.h"
+#include "zarrbridge/sys/store.h"
 
 #include <malloc.h>
 

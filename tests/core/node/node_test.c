@@ -2,14 +2,13 @@
 /* Opening nodes: one small read, both size limits, errors that name the place once. */
 #include "node/node.h"
 #include "support/sample.h"
+#include "support/wrappers.h"
 
 #include <errno.h>
 
 #include "model/array.h"
 #include "zarrbridge/limits.h"
-#include "zarrbridge/sys/hierarchy.h"
-#include "zarrbridge/sys/wrappers.h"
-#include "support/wrap.h"
+#include "zarrbridge/sys/store.h"
 
 static zb_hierarchy *new_store(void) {
     zb_hierarchy *store;

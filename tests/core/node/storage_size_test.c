@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The room that an array takes: the objects below it, not the size that its shape gives. */
 #include "support/arrays.h"
-#include "zarrbridge/sys/hierarchy.h"
-#include "zarrbridge/sys/wrappers.h"
-#include "support/wrap.h"
+#include "support/wrappers.h"
+#include "zarrbridge/sys/store.h"
 
 static void sums_the_objects(void **state) {
     (void)state;

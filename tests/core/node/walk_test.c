@@ -8,9 +8,8 @@
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/wrappers.h"
+#include "support/wrappers.h"
 #include "zarrbridge/write.h"
-#include "support/wrap.h"
 
 enum { SIDE = 8, LADDER = 40, MOST_LINKS = 200 };
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* An index that is larger than the cache of indexes is read once, not once for each read. */
 #include "support/arrays.h"
+#include "support/wrappers.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/wrappers.h"
-#include "support/wrap.h"
 
 enum { SIDE = 128, WINDOW = 64 };
 

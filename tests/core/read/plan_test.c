@@ -6,11 +6,10 @@
  */
 #include "support/arrays.h"
 #include "support/clocks.h"
+#include "support/wrappers.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/hierarchy.h"
-#include "zarrbridge/sys/wrappers.h"
-#include "support/wrap.h"
+#include "zarrbridge/sys/store.h"
 
 typedef struct setup {
     zb_hierarchy *mem, *around; /* around: count or fault, on mem */

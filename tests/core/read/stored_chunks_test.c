@@ -3,10 +3,9 @@
    time of what is stored. */
 #include "support/arrays.h"
 #include "support/stores.h"
+#include "support/wrappers.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/hierarchy.h"
-#include "zarrbridge/sys/wrappers.h"
-#include "support/wrap.h"
+#include "zarrbridge/sys/store.h"
 
 #include <string.h>
 

@@ -32,11 +32,11 @@ typedef struct gate_object {
     zb_object *inner;
 } gate_object;
 
-static enum zb_code gate_open(zb_store *store, const char *key, zb_object **out,
+static enum zb_code gate_open(zb_store *store, const zb_open *open, zb_object **out,
                               zb_object_info *info, zb_error *err) {
     gate_object *object = calloc(1, sizeof *object);
     object->base.store = store;
-    enum zb_code code = zb_object_open(((gate *)store)->mem, key, &object->inner, info, err);
+    enum zb_code code = zb_object_open_as(((gate *)store)->mem, open, &object->inner, info, err);
     info->is_packed = ((gate *)store)->packs;
     if (code)
         free(object);
@@ -315,7 +315,8 @@ static enum zb_code fetch_at_once(zb_store *store, zb_fetch *fetch) {
     at_once++;
     if (strcmp(fetch->key, "k") != 0 || fetch->range.length != ZB_WHOLE)
         return ZB_EUNSUPPORTED;
-    enum zb_code code = gate_open(store, fetch->key, &fetch->object, &fetch->info, &fetch->error);
+    enum zb_code code = gate_open(store, &(zb_open){.key = fetch->key}, &fetch->object,
+                                  &fetch->info, &fetch->error);
     fetch->range.buffer = malloc(1000);
     zb_range range = {.length = 1000, .buffer = fetch->range.buffer};
     if (!code)

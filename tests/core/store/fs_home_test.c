@@ -30,22 +30,21 @@ static enum zb_code erase_in(zb_store *store, zb_home home, const char *key, zb_
     return zb_store_erase_as(store, &(zb_erase){.key = key, .home = home}, err);
 }
 
-static enum zb_code open_in(zb_store *store, zb_home home, const char *key, zb_error *err) {
+static enum zb_code open_as(zb_store *store, zb_open opening, zb_error *err) {
     zb_object *object;
     zb_object_info info;
-    const enum zb_code code = zb_object_open_in(store, key, &home, &object, &info, err);
+    const enum zb_code code = zb_object_open_as(store, &opening, &object, &info, err);
     if (!code)
         zb_object_close(object);
     return code;
 }
 
+static enum zb_code open_in(zb_store *store, zb_home home, const char *key, zb_error *err) {
+    return open_as(store, (zb_open){.key = key, .home = home}, err);
+}
+
 static enum zb_code open_live_in(zb_store *store, zb_home home, const char *key, zb_error *err) {
-    zb_object *object;
-    zb_object_info info;
-    const enum zb_code code = zb_object_open_live(store, key, &home, &object, &info, err);
-    if (!code)
-        zb_object_close(object);
-    return code;
+    return open_as(store, (zb_open){.key = key, .home = home, .is_live = true}, err);
 }
 
 static enum zb_code lock_in(zb_store *store, zb_home home, const char *key, zb_error *err) {

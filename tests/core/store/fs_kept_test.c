@@ -273,7 +273,8 @@ static void take_lock(const fixture *f, zb_error *err) {
 static void change_in_place(const fixture *f, zb_error *err) {
     zb_object *object;
     zb_object_info info;
-    if (zb_object_open_live(f->store, "third", &(zb_home){0}, &object, &info, err) == ZB_OK)
+    const zb_open opening = {.key = "third", .is_live = true};
+    if (zb_object_open_as(f->store, &opening, &object, &info, err) == ZB_OK)
         zb_object_close(object);
 }
 

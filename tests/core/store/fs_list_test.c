@@ -37,12 +37,18 @@ static void make_many(const fixture *f) {
     }
 }
 
+static enum zb_code list_holding(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+                                 zb_error *err) {
+    const zb_list list = {.prefix = prefix, .objects = documents};
+    return zb_store_list_as(store, &list, fn, context, err);
+}
+
 static void tells_what_each_name_holds(void **state) {
     const fixture *f = *state;
     seen s = {.told = 0}, plain = {.told = 0};
     zb_error err;
     make_many(f);
-    ASSERT_OK(zb_store_list_holding(f->store, "g", documents, note, &s, &err), err);
+    ASSERT_OK(list_holding(f->store, "g", note, &s, &err), err);
     ASSERT_OK(zb_store_list(f->store, "g", note, &plain, &err), err);
     assert_int_equal(s.told, COUNT);
     assert_int_equal(plain.told, COUNT);
@@ -55,7 +61,7 @@ static void tells_what_each_name_holds(void **state) {
     }
     for (int most = 1; most < COUNT; most = most * 7 + 1) {
         s = (seen){.stop_after = most};
-        ASSERT_OK(zb_store_list_holding(f->store, "g", documents, note, &s, &err), err);
+        ASSERT_OK(list_holding(f->store, "g", note, &s, &err), err);
         assert_int_equal(s.told, most);
     }
 }
@@ -69,7 +75,7 @@ static int keep(void *context, const zb_list_entry *entry) {
 static zb_list_entry only_one(const fixture *f, const char *prefix) {
     zb_list_entry entry = {.holds = true};
     zb_error err;
-    ASSERT_OK(zb_store_list_holding(f->store, prefix, documents, keep, &entry, &err), err);
+    ASSERT_OK(list_holding(f->store, prefix, keep, &entry, &err), err);
     return entry;
 }
 
@@ -88,9 +94,9 @@ static void a_directory_that_goes_meanwhile_ends(void **state) {
     zb_error err;
     for (int holding = 0; holding < 2; holding++) {
         check_write_file(f->root, "g/a", "x", 1);
-        ASSERT_OK(
-            zb_store_list_holding(f->store, "g", holding ? documents : NULL, remove_all, f, &err),
-            err);
+        ASSERT_OK(holding ? list_holding(f->store, "g", remove_all, f, &err)
+                          : zb_store_list(f->store, "g", remove_all, f, &err),
+                  err);
     }
 }
 
@@ -120,11 +126,9 @@ static void fails_as_a_listing(void **state) {
     zb_list_entry entry;
     zb_error err;
     fixture_link(f, f->outside, "out");
-    ASSERT_OK(zb_store_list_holding(f->store, "none", documents, keep, &entry, &err), err);
-    ASSERT_FAILS(zb_store_list_holding(f->store, "out", documents, keep, &entry, &err), ZB_EINVAL,
-                 err, "link");
-    ASSERT_FAILS(zb_store_list_holding(f->store, "../x", documents, keep, &entry, &err), ZB_EINVAL,
-                 err, "..");
+    ASSERT_OK(list_holding(f->store, "none", keep, &entry, &err), err);
+    ASSERT_FAILS(list_holding(f->store, "out", keep, &entry, &err), ZB_EINVAL, err, "link");
+    ASSERT_FAILS(list_holding(f->store, "../x", keep, &entry, &err), ZB_EINVAL, err, "..");
 }
 
 /* A store that has no such listing gives a plain one. */
@@ -135,7 +139,7 @@ static void others_tell_nothing(void **state) {
     zb_error err;
     ASSERT_OK(zb_store_new_mem("test", &store, &err), err);
     ASSERT_OK(zb_store_mem_set(store, "a/zarr.json", "x", 1, &err), err);
-    ASSERT_OK(zb_store_list_holding(store, "", documents, keep, &entry, &err), err);
+    ASSERT_OK(list_holding(store, "", keep, &entry, &err), err);
     assert_true(entry.is_prefix && !entry.holds);
     zb_store_release(store);
 }

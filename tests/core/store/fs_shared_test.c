@@ -74,12 +74,12 @@ static bool is_opened(const fixture *f) {
 static bool is_opened_in(const fixture *f) {
     const ino_t hidden = outdated_now.directory;
     outdated_now.directory = 0;
-    const zb_home home = home_of(f, "a/b");
+    const zb_open opening = {.key = "a/b/c/0", .home = home_of(f, "a/b")};
     outdated_now.directory = hidden;
     zb_object *object;
     zb_object_info info;
     zb_error err;
-    const enum zb_code code = zb_object_open_in(f->store, "a/b/c/0", &home, &object, &info, &err);
+    const enum zb_code code = zb_object_open_as(f->store, &opening, &object, &info, &err);
     if (!code)
         zb_object_close(object);
     return !code;
@@ -91,7 +91,8 @@ static bool has_stat(const fixture *f) {
 }
 
 static bool is_peeked(const fixture *f) {
-    return zb_store_peek(f->store, "a/b/c/0", NULL, NULL) == ZB_OK;
+    zb_probe probe = {.asks = ZB_ASK_NAME, .name = "a/b/c/0"};
+    return zb_store_probe(f->store, &probe, NULL) == ZB_OK;
 }
 
 static bool is_not_lacked(const fixture *f) {
@@ -111,7 +112,8 @@ static bool is_held(const fixture *f) {
     static const char *const objects[] = {"0", NULL};
     bool holds = false;
     zb_error err;
-    ASSERT_OK(zb_store_list_holding(f->store, "a/b", objects, note_holds, &holds, &err), err);
+    const zb_list list = {.prefix = "a/b", .objects = objects};
+    ASSERT_OK(zb_store_list_as(f->store, &list, note_holds, &holds, &err), err);
     return holds;
 }
 
@@ -173,16 +175,15 @@ static void local_stores_ask_nothing_more(void **state) {
 /* What is known of a file is asked for again where a version is compared. */
 static void stats_are_new(void **state) {
     const fixture *f = *state;
-    zb_object_info info;
+    static const enum zb_question asks[] = {ZB_ASK_INFO, ZB_ASK_INFO_AGAIN};
     zb_error err;
     fixture_must_put(f->store, "zarr.json", "{}", PUT_LATER);
-    for (int peeks = 0; peeks < 2; peeks++) {
+    for (int i = 0; i < 2; i++) {
+        zb_probe probe = {.asks = asks[i], .name = "zarr.json"};
         outdated_now.file = number_of(f, "zarr.json");
         outdated_now.old_size = 17;
-        ASSERT_OK(peeks ? zb_store_peek(f->store, "zarr.json", &info, &err)
-                        : zb_store_stat(f->store, "zarr.json", &info, &err),
-                  err);
-        assert_int_equal(info.size, 2);
+        ASSERT_OK(zb_store_probe(f->store, &probe, &err), err);
+        assert_int_equal(probe.info.size, 2);
     }
 }
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "support/check.h"
+#include "support/wrappers.h"
 #include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/wrappers.h"
 
 static zb_store *new_store(void) {
     zb_error err;

@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "support/check.h"
+#include "support/wrappers.h"
 #include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/wrappers.h"
 
 static zb_store *new_mem(void) {
     zb_error err;
@@ -94,7 +94,6 @@ static void read_only_stores_refuse(void **state) {
     zb_store_ops read_only = *mem->ops;
     read_only.put = NULL;
     read_only.erase = NULL;
-    read_only.erase_below = NULL;
     read_only.flush = NULL;
     read_only.lock = NULL;
     read_only.unlock = NULL;
@@ -205,9 +204,11 @@ static void copies(void **state) {
     zb_store_release(mem);
 }
 
-static enum zb_code list_flat(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+static const zb_store_ops *level_by_level;
+
+static enum zb_code list_flat(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                               zb_error *err) {
-    return zb_store_list(store, prefix, fn, context, err);
+    return level_by_level->list(store, &(zb_list){.prefix = list->prefix}, fn, context, err);
 }
 
 /* A store without it is not asked, and the caller lists level by level. */
@@ -217,17 +218,17 @@ static void lists_below(void **state) {
     zb_store *mem = new_mem(), *count;
     int names = 0;
     ASSERT_OK(zb_store_new_count(mem, &count, &err), err);
-    ASSERT_FAILS(zb_store_list_below(count, "a", count_name, &names, &err), ZB_EUNSUPPORTED, err,
-                 "level by level");
+    const zb_list below = {.prefix = "a", .is_recursive = true};
+    const zb_list bad = {.prefix = "a//", .is_recursive = true};
+    assert_int_equal(zb_store_list_as(count, &below, count_name, &names, &err), ZB_EUNSUPPORTED);
     assert_int_equal(zb_store_count_take(count).lists, 0);
     zb_store_ops flat = *mem->ops;
-    const zb_store_ops *ops = mem->ops;
-    flat.list_below = list_flat;
+    level_by_level = mem->ops;
+    flat.list = list_flat;
     mem->ops = &flat;
-    ASSERT_OK(zb_store_list_below(count, "a", count_name, &names, &err), err);
-    ASSERT_FAILS(zb_store_list_below(count, "a//", count_name, &names, &err), ZB_EINVAL, err,
-                 "a//");
-    mem->ops = ops;
+    ASSERT_OK(zb_store_list_as(count, &below, count_name, &names, &err), err);
+    ASSERT_FAILS(zb_store_list_as(count, &bad, count_name, &names, &err), ZB_EINVAL, err, "a//");
+    mem->ops = level_by_level;
     assert_int_equal(names, 1);
     assert_int_equal(zb_store_count_take(count).lists, 1);
     zb_store_release(count);

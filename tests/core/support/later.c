@@ -210,10 +210,10 @@ static void count_call(zb_store *store) {
     pthread_mutex_unlock(&l->lock);
 }
 
-static enum zb_code later_open(zb_store *store, const char *key, zb_object **out,
+static enum zb_code later_open(zb_store *store, const zb_open *open, zb_object **out,
                                zb_object_info *info, zb_error *err) {
     count_call(store);
-    return open_object((later *)store, key, out, info, err);
+    return open_object((later *)store, open->key, out, info, err);
 }
 
 static enum zb_code later_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err) {
@@ -227,16 +227,19 @@ static void later_close(zb_object *object) {
     free(object);
 }
 
-static enum zb_code later_stat(zb_store *store, const char *key, zb_object_info *info,
-                               zb_error *err) {
+static enum zb_code later_probe(zb_store *store, zb_probe *probe, zb_error *err) {
+    if (probe->asks >= ZB_ASK_HOLDER)
+        return ZB_EUNSUPPORTED;
     count_call(store);
-    return zb_store_stat(((later *)store)->inner, key, info, err);
+    return zb_store_probe(((later *)store)->inner, probe, err);
 }
 
-static enum zb_code later_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+static enum zb_code later_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                                zb_error *err) {
+    if (list->is_recursive)
+        return ZB_EUNSUPPORTED;
     count_call(store);
-    return zb_store_list(((later *)store)->inner, prefix, fn, context, err);
+    return zb_store_list_as(((later *)store)->inner, list, fn, context, err);
 }
 
 static enum zb_code later_put(zb_store *store, const zb_put *put, zb_error *err) {
@@ -263,7 +266,7 @@ static const zb_store_ops later_ops = {
     .open = later_open,
     .read = later_read,
     .close = later_close,
-    .stat = later_stat,
+    .probe = later_probe,
     .list = later_list,
     .submit = later_submit,
     .cancel = later_cancel,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/shards.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/hierarchy.h"
-#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
-#include "support/wrap.h"
 
 const zb_dtype shards_type = {.kind = ZB_KIND_INT, .size = 4};
 const char *const shards_codecs[] = {

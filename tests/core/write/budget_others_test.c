@@ -4,11 +4,10 @@
  * program is linked with --wrap for the sum, so that it changes between two given looks.
  */
 #include "support/check.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
-#include "support/wrap.h"
 
 enum { CHUNK = 8, LENGTH = 4 * CHUNK };
 

@@ -7,11 +7,10 @@
 
 #include "support/arrays.h"
 #include "support/store.h"
+#include "support/wrappers.h"
 #include "write/writer.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
-#include "support/wrap.h"
 
 /* An array of int16 [10, 20] in chunks of [4, 5], fill 7. */
 typedef struct written {

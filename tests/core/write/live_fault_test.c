@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "support/shards.h"
+#include "support/wrappers.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/hierarchy.h"
-#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 /* ---- Kills and errors ---- */
@@ -110,16 +110,14 @@ static void copied_journals_keep_shards_from_being_replaced(void **state) {
             if (shards_journals(s.mem) > 0) {
                 const zb_store_ops *all = zb_hierarchy_store(s.mem)->ops;
                 zb_store_ops fewer = *all;
-                fewer.open_live = NULL;
+                fewer.change = NULL;
                 zb_hierarchy_store(s.mem)->ops = &fewer;
-                zb_hierarchy_store(s.mem)->hints.can_change = false;
                 writer = shards_open_writer(s.direct, ZB_REWRITE, ZB_SYNC_NONE);
                 ASSERT_FAILS(shards_write(writer, s.start, s.count, s.values, &err),
                              ZB_EUNSUPPORTED, err, "undoing by its journal");
                 zb_writer_abandon(writer);
                 assert_int_equal(shards_journals(s.mem), 1);
                 zb_hierarchy_store(s.mem)->ops = all;
-                zb_hierarchy_store(s.mem)->hints.can_change = true;
                 shards_assert_healed(&s, ZB_REWRITE);
                 kept++;
             }

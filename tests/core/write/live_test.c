@@ -11,11 +11,10 @@
 
 #include "support/clocks.h"
 #include "support/shards.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
-#include "support/wrap.h"
 
 /* The bytes of all shards. */
 static uint64_t stored_bytes(const zb_node *node) {

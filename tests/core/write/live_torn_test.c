@@ -5,10 +5,10 @@
  * not in the way.
  */
 #include "support/shards.h"
+#include "support/wrappers.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/hierarchy.h"
-#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 /* Writes with a kill at the nth call, for the state of the shard and its journal just before it. */

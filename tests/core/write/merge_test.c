@@ -4,12 +4,11 @@
  * stored.
  */
 #include "support/check.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/hierarchy.h"
-#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
-#include "support/wrap.h"
 
 enum { CHUNKS = 500, SIDE = 8 }; /* a row of chunks of 8 x 8 bytes */
 

@@ -8,11 +8,10 @@
 #include "codec/shard.h"
 #include "support/check.h"
 #include "support/shards.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/wrappers.h"
-#include "support/wrap.h"
 
 enum { UNITS = 1000, LONGEST = 40 };
 

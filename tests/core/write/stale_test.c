@@ -8,11 +8,10 @@
 
 #include "store/fixture.h"
 #include "support/clocks.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
-#include "support/wrap.h"
 
 enum { COUNT = 40, CHUNK = 8 };
 
@@ -402,26 +401,18 @@ static enum zb_code lock_away(zb_store *store, const char *key, const zb_home *h
     return code;
 }
 
-static enum zb_code open_away(zb_store *store, const char *key, zb_object **out,
+static enum zb_code open_away(zb_store *store, const zb_open *open, zb_object **out,
                               zb_object_info *info, zb_error *err) {
-    const bool gone = leaves(key, "a/c/", &away.opens);
-    const enum zb_code code = away.ops->open(store, key, out, info, err);
+    const bool gone = !open->is_live && leaves(open->key, "a/c/", &away.opens);
+    const enum zb_code code = away.ops->open(store, open, out, info, err);
     assert_true(!gone || moved("b", "a"));
     return code;
 }
 
-static enum zb_code open_in_away(zb_store *store, const char *key, const zb_home *home,
-                                 zb_object **out, zb_object_info *info, zb_error *err) {
-    const bool gone = leaves(key, "a/c/", &away.opens);
-    const enum zb_code code = away.ops->open_in(store, key, home, out, info, err);
-    assert_true(!gone || moved("b", "a"));
-    return code;
-}
-
-static enum zb_code list_away(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+static enum zb_code list_away(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                               zb_error *err) {
-    const bool gone = leaves(prefix, "a", &away.lists);
-    const enum zb_code code = away.ops->list(store, prefix, fn, context, err);
+    const bool gone = !list->is_recursive && leaves(list->prefix, "a", &away.lists);
+    const enum zb_code code = away.ops->list(store, list, fn, context, err);
     assert_true(!gone || moved("b", "a"));
     return code;
 }
@@ -437,7 +428,6 @@ static void with_unlucky_store(zb_hierarchy *store, zb_hierarchy *actor,
     away.actor = actor;
     ops.lock = lock_away;
     ops.open = open_away;
-    ops.open_in = open_in_away;
     ops.list = list_away;
     zb_hierarchy_store(store)->ops = &ops;
     fn(store, node);
@@ -515,10 +505,9 @@ static void write_unluckily(zb_hierarchy *store, const zb_node *node) {
     assert_all(store, "a", 1);
 }
 
-static bool count_lacks(zb_store *store, const char *prefix, uint64_t identity,
-                        const char *const *keys, size_t count) {
-    away.lacks++;
-    return away.ops->lacks(store, prefix, identity, keys, count);
+static enum zb_code count_lacks(zb_store *store, zb_probe *probe, zb_error *err) {
+    away.lacks += probe->count > 0;
+    return away.ops->probe(store, probe, err);
 }
 
 /* Of 100 chunks, of which one is stored, 99 are missing: two questions make sure of them. */
@@ -532,7 +521,7 @@ static void questions_are_for_many_chunks(void **state) {
     zb_store_ops ops = *f->store->ops;
     away.ops = f->store->ops;
     away.lacks = 0;
-    ops.lacks = count_lacks;
+    ops.probe = count_lacks;
     f->store->ops = &ops;
     ASSERT_OK(zb_array_stored_in(node, &start, &count, count_chunk, &chunks, &err), err);
     f->store->ops = away.ops;

@@ -5,11 +5,10 @@
  */
 #include "write/writer.h"
 #include "support/arrays.h"
+#include "support/wrappers.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/wrappers.h"
 #include "zarrbridge/write.h"
-#include "support/wrap.h"
 
 /* 10 x 10 int16 in chunks of 4 x 4: the last ones are cut by the edge. */
 typedef struct written {

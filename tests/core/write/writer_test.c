@@ -7,12 +7,11 @@
 #include "kernel/scatter.h"
 #include "support/arrays.h"
 #include "support/stores.h"
+#include "support/wrappers.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/sys/hierarchy.h"
-#include "zarrbridge/sys/wrappers.h"
+#include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
-#include "support/wrap.h"
 
 static void random_bytes(unsigned char *bytes, size_t size, check_random *random) {
     for (size_t i = 0; i < size; i++)

@@ -93,8 +93,7 @@ typedef struct zb_store_hints {
     uint64_t max_request; /* merged requests stay below this (bytes), single ranges excepted */
     bool is_local;        /* a request costs microseconds, not a network round trip */
     bool can_list;        /* list() works; else consolidated metadata is the only index */
-    bool can_change;      /* open_live() works: writers may change objects in place */
-    bool is_watched;      /* stat() costs microseconds: each read checks whether its array is still
+    bool is_watched;      /* probe() costs microseconds: each read checks whether its array is still
                              the one that was opened */
     uint32_t in_flight;   /* requests worth having under way at once; counts with submit() */
     uint64_t part;        /* longer ranges come faster as several requests of this length (bytes);
@@ -105,10 +104,7 @@ typedef struct zb_store_hints {
                              taken for the present one (nanoseconds); counts with submit() */
     uint64_t small;       /* shards of at most this decoded size (bytes) come faster whole than by
                              their index first; counts with submit() */
-    bool erases_whole;    /* erase_below() takes away all below a prefix in one step, for readers
-                             and for a kill */
-    bool tells_first; /* put() heeds is_first, which costs less than to ask is_absent() before */
-    bool tells_late;  /* the validator of an object that was put a moment ago is hardly ever valid:
+    bool tells_late; /* the validator of an object that was put a moment ago is hardly ever valid:
                          asking for it is worth nothing, except on slow disks */
 } zb_store_hints;
 
@@ -118,13 +114,78 @@ static inline uint64_t zb_part_most(uint64_t part) {
     return part < UINT64_MAX / 2 ? part + part / 2 : part;
 }
 
+/* What an object has to lie in: the holder (ZB_ASK_HOLDER) that was at the first `length` bytes of its
+   key when the caller looked. An operation that is given a home works in that holder or not at all:
+   where another one is at that prefix, or none, it fails with ZB_ECONFLICT and sys_errno ESTALE.
+   A node may be moved, deleted and made anew between any two calls, but never within one. */
+typedef struct zb_home {
+    uint64_t identity; /* 0: the holder that is there */
+    size_t length;     /* of the prefix; counts with an identity */
+} zb_home;
+
+/* An object to open. In a home ZB_ENOTFOUND is true of that holder as well; a backend in which a
+   holder cannot be moved away and come back takes no notice of it. */
+typedef struct zb_open {
+    const char *key;
+    zb_home home;
+    bool
+        is_live; /* to be changed under its key's lock. The handle is read and closed like any other,
+                     and sees its own changes; handles that other users have open may see them, too.
+                     ZB_EUNSUPPORTED for an object that has to be replaced whole: one that waits for
+                     a flush (sys_errno is EBUSY), or that other names lead to as well. Only where
+                     there is change() */
+} zb_open;
+
+enum zb_question {
+    ZB_ASK_INFO, /* *info* of the object, without opening it. ZB_ENOTFOUND when there is none */
+    ZB_ASK_INFO_AGAIN, /* the same, for a caller that has just put the object, or compares the answer
+                          with one that it got before and asks for the info where they differ: where
+                          links lead need not be checked */
+    ZB_ASK_NAME,   /* whether there is anything of that name: the code alone is the answer. Where
+                          links lead need not be checked */
+    ZB_ASK_HOLDER, /* the identity of what holds the objects directly below the prefix, and whether
+                          it lacks those of some keys */
+    ZB_ASK_LINK,   /* whether the prefix itself is a symbolic link: erasing all below it then takes
+                          the link alone */
+    ZB_ASK_NOTHING /* whether there is surely nothing at the prefix: no object below it, and no link
+                          that could lead to one */
+};
+
+/* One question to a store, and its answer. */
+typedef struct zb_probe {
+    enum zb_question asks;
+    const char *name;        /* a key; from ZB_ASK_HOLDER on a prefix ("" or "a/b") */
+    const char *const *keys; /* with ZB_ASK_HOLDER: objects below the prefix, which begins them */
+    size_t count;
+    /* The answers: */
+    zb_object_info info; /* ZB_ASK_INFO, ZB_ASK_INFO_AGAIN */
+    uint64_t
+        identity;   /* ZB_ASK_HOLDER: another holder at the same prefix, after this one was erased
+                            or moved away, has another one. 0: there is none */
+    bool lacks_all; /* ZB_ASK_HOLDER: at one moment the holder of that identity was at the prefix,
+                            and none of the keys in it. Asked one by one, a holder may be moved away
+                            and back in between */
+    bool is_so;     /* ZB_ASK_LINK, ZB_ASK_NOTHING; false where it is not known */
+} zb_probe;
+
+/* The names to list. */
+typedef struct zb_list {
+    const char *prefix; /* "" or "a/b", without a slash at its end */
+    bool is_recursive;  /* the keys of all objects below the prefix, without it, in place of the
+                                   names directly below it */
+    const char *const
+        *objects; /* of each prefix it is told whether one of these is directly below it;
+                                   NULL behind the last. Where links lead is not checked. NULL: that is
+                                   of no interest */
+} zb_list;
+
 /* A name directly below a prefix. */
 typedef struct zb_list_entry {
     const char *name; /* valid during the call */
     bool is_prefix;   /* there are names below it */
     bool is_link;     /* a symbolic link: objects below it may be reached by other names, too */
     bool leads_back;  /* a link to a prefix above it: neither a prefix nor an object */
-    bool holds;       /* a prefix, directly below which is one of the objects of list_holding();
+    bool holds;       /* a prefix, directly below which is one of the objects that were asked for;
                          false where that is not known */
 } zb_list_entry;
 
@@ -160,14 +221,19 @@ struct zb_batch {
     bool at_stake;   /* something was put since the last flush */
 };
 
-/* What an object has to lie in: the holder (identify()) that was at the first `length` bytes of its
-   key when the caller looked. An operation that is given a home works in that holder or not at all:
-   where another one is at that prefix, or none, it fails with ZB_ECONFLICT and sys_errno ESTALE.
-   A node may be moved, deleted and made anew between any two calls, but never within one. */
-typedef struct zb_home {
-    uint64_t identity; /* 0: the holder that is there */
-    size_t length;     /* of the prefix; counts with an identity */
-} zb_home;
+/* What a put or an erase may take the place of. A backend that cannot keep to it touches nothing:
+   ZB_EUNSUPPORTED, with no error filled in. */
+enum zb_expected {
+    ZB_EXPECT_ANYTHING,
+    /* A put: nothing at the key's prefix (ZB_ASK_NOTHING), else ZB_ECONFLICT. It never waits. Trees
+       alone keep to it (zb_store_is_tree), at a lower price than that question's. */
+    ZB_EXPECT_NOTHING,
+    /* An erase by the holder of the key's lock, who may have read the object under it: what another
+       program has put there since stays. Where a lock keeps no program out, and an object cannot be
+       compared and removed in one step, the caller has to put one that says as much. Puts under a
+       lock are always as careful. */
+    ZB_EXPECT_AS_READ
+};
 
 /* An object to put.
  *
@@ -180,7 +246,7 @@ typedef struct zb_home {
  *   durable.
  * - ZB_SYNC_CLOSE: its content is on the disk before its name leads to it; the name is durable when
  *   flush() has returned. With `waits` all of that is left to flush(): only then the object may
- *   become visible to listings and to other stores, while open and stat through the same store see
+ *   become visible to listings and to other stores, while open and probe through the same store see
  *   it at once. The store takes the key's lock, where it has locks, while the object becomes
  *   visible: so the caller must not hold it.
  * - ZB_SYNC_ALWAYS: when the call returns.
@@ -190,25 +256,25 @@ typedef struct zb_put {
     const zb_part *parts; /* its content, in order */
     size_t count;
     enum zb_sync sync;
-    bool waits;      /* counts with ZB_SYNC_CLOSE */
-    bool in_order;   /* counts with ZB_SYNC_NONE */
-    bool is_first;   /* counts where tells_first: ZB_ECONFLICT, and nothing is touched, unless there
-                        is nothing at the key's prefix (is_absent). It never waits */
+    bool waits;    /* counts with ZB_SYNC_CLOSE */
+    bool in_order; /* counts with ZB_SYNC_NONE */
+    enum zb_expected expected;
     zb_home home;    /* what it has to lie in. One that waits is put there by the flush, or lost */
     zb_batch *batch; /* NULL: its losses are told to the caller that flushes the store as a whole */
 } zb_put;
 
-/* An object to erase. It is gone when the call returns; `sync` says when that is safe from a loss
-   of power: ZB_SYNC_NONE and ZB_SYNC_CLOSE with the next flush(), ZB_SYNC_ALWAYS when the call
-   returns. */
+/* An object to erase, or all below a prefix. It is gone when the call returns; `sync` says when that
+   is safe from a loss of power: ZB_SYNC_NONE and ZB_SYNC_CLOSE with the next flush(),
+   ZB_SYNC_ALWAYS when the call returns. */
 typedef struct zb_erase {
     const char *key;
+    bool is_recursive; /* everything below the key, which is a prefix ("" empties the store), goes,
+                          directories too, and nothing below counts. No reader and no kill sees that
+                          half done in a tree (zb_store_is_tree), but with "": there the root's
+                          zarr.json goes first */
     enum zb_sync sync;
-    zb_home home;    /* what it has to lie in */
-    bool as_read;    /* the caller has the key's lock, and may have read the object under it: what
-                        another program has put there since stays. Where a lock keeps no program
-                        out, and an object cannot be compared and removed in one step, the caller
-                        has to put one that says as much (ZB_EUNSUPPORTED) */
+    zb_home home; /* what it has to lie in */
+    enum zb_expected expected;
     zb_batch *batch; /* whose check is called as before a put, and which is told when names are
                         lost; NULL: as of a put */
 } zb_erase;
@@ -217,6 +283,15 @@ typedef struct zb_erase {
 static inline bool zb_put_waits(const zb_put *put) {
     return put->waits && put->sync == ZB_SYNC_CLOSE;
 }
+
+/* A change of a live object. */
+typedef struct zb_change {
+    uint64_t offset;      /* bytes */
+    const zb_part *parts; /* go there, in order */
+    size_t count;
+    bool is_end; /* the object ends behind the parts: it is cut, or extended with zeros */
+    enum zb_sync sync;
+} zb_change;
 
 /* A held lock of one key. */
 typedef struct zb_lock zb_lock;
@@ -229,53 +304,21 @@ typedef struct zb_store_ops {
     uint32_t version; /* ZB_STORE_OPS_VERSION */
     const char *name; /* "fs", "mem", ... */
     /* Opens an object and fills info. ZB_ENOTFOUND when there is none. */
-    enum zb_code (*open)(zb_store *store, const char *key, zb_object **out, zb_object_info *info,
-                         zb_error *err);
-    /* As open, of the object in this home, of which ZB_ENOTFOUND is then true as well. NULL where a
-       holder cannot be moved away and come back: open does. */
-    enum zb_code (*open_in)(zb_store *store, const char *key, const zb_home *home, zb_object **out,
-                            zb_object_info *info, zb_error *err);
+    enum zb_code (*open)(zb_store *store, const zb_open *open, zb_object **out,
+                         zb_object_info *info, zb_error *err);
     /* Reads all ranges of one call; fills each range's `got`. */
     enum zb_code (*read)(zb_object *object, zb_range *ranges, size_t count, zb_error *err);
     void (*close)(zb_object *object);
-    /* Size and validator without opening. */
-    enum zb_code (*stat)(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
-    /* The names directly below prefix ("" or "a/b", no trailing slash), unsorted. A prefix that
-       does not exist lists nothing. A link that leads back to a prefix above it does not count as a
-       prefix: no walk goes in circles. */
-    enum zb_code (*list)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+    /* Answers a question without opening anything. A backend answers the first three, by one and
+       the same look where it has no cheaper ones. ZB_EUNSUPPORTED, with no error filled in, from
+       ZB_ASK_HOLDER on: not known, or at no lower price than by asking for each object. */
+    enum zb_code (*probe)(zb_store *store, zb_probe *probe, zb_error *err);
+    /* The names, in any order. A prefix that does not exist lists nothing. A link that leads back to
+       a prefix above it does not count as a prefix: no walk goes in circles. ZB_EUNSUPPORTED for a
+       recursive list that costs no less than the lists of all levels. A backend that would have to
+       look at each prefix for its objects may leave that to those who need it. */
+    enum zb_code (*list)(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                          zb_error *err);
-    /* As list, and asks of each prefix whether one of these objects is directly below it; their
-       names end with NULL. Where links lead is not checked. NULL: that costs no less than a peek
-       for each. */
-    enum zb_code (*list_holding)(zb_store *store, const char *prefix, const char *const *objects,
-                                 zb_list_fn fn, void *context, zb_error *err);
-    /* The keys of all objects below prefix, without it and in any order. NULL: list() tells them
-       level by level, and at no higher price. */
-    enum zb_code (*list_below)(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
-                               zb_error *err);
-    /* Identifies the holder of the objects directly below prefix (a directory): another one at the
-       same prefix, after it was erased or moved away, has another identity. 0: not known. May be
-       NULL. */
-    uint64_t (*identify)(zb_store *store, const char *prefix);
-    /* True if the holder of that identity is at the prefix, and none of the objects is in it; their
-       keys begin with the prefix. It answers at one moment what open and identify could tell only
-       one after the other, between which a holder may be moved away and back. NULL where none can
-       come back. */
-    bool (*lacks)(zb_store *store, const char *prefix, uint64_t identity, const char *const *keys,
-                  size_t count);
-    /* True if the prefix itself is a symbolic link. Erasing it then takes the link alone. NULL:
-       never. */
-    bool (*is_link)(zb_store *store, const char *prefix);
-    /* True if there is surely nothing at the prefix: no object below it, and no link that could
-       lead to one. False where that is not known. NULL: never known at a lower price than by asking
-       for each object. */
-    bool (*is_absent)(zb_store *store, const char *prefix);
-    /* As stat, for a caller that has just put the object, or compares the validator with one that
-       it got from open or stat, and calls stat where they differ, or asks only whether there is
-       anything of that name (info is NULL): where links lead is not checked. NULL: stat costs no
-       more. */
-    enum zb_code (*peek)(zb_store *store, const char *key, zb_object_info *info, zb_error *err);
     /* Answers a request for an object that is not open, while its caller waits: for a backend in
        which open() and read() take two round trips, and this one. zb_store_submit_by_threads calls
        it. ZB_EUNSUPPORTED, with no error filled in and the fetch as it was: open() and read() are
@@ -302,13 +345,9 @@ typedef struct zb_store_ops {
        last step, making the name durable, the new one stands already. With a batch that checks,
        ZB_ECONFLICT also when the key's place was moved or erased meanwhile. */
     enum zb_code (*put)(zb_store *store, const zb_put *put, zb_error *err);
-    /* Removes an object; a missing one is not an error. With a batch that checks, ZB_ECONFLICT as
-       with put. ZB_EUNSUPPORTED, with no error filled in, where as_read cannot be kept to. */
+    /* Removes an object, or all below a prefix; what is missing is not an error. With a batch that
+       checks, ZB_ECONFLICT as with put. */
     enum zb_code (*erase)(zb_store *store, const zb_erase *erase, zb_error *err);
-    /* Removes everything below prefix ("a/b"; "" empties the store), directories too. With a prefix
-       no reader and no kill sees it half done where the backend can (erases_whole); with "" the
-       root's zarr.json goes first. */
-    enum zb_code (*erase_below)(zb_store *store, const char *prefix, zb_error *err);
     /* Makes all waiting objects of the batch (NULL: of all batches) visible, in the order of the
        puts, and durable; and durable all that was put with `in_order` or ZB_SYNC_CLOSE and all
        names that came or went through this store, by any writer. Objects of the batch that could
@@ -339,25 +378,17 @@ typedef struct zb_store_ops {
 
     /* ---- Changing a live object; NULL where an object can only be replaced ---- */
 
-    /* Opens an object to be changed under its key's lock. The handle is read and closed like any
-       other, and sees its own changes; handles that other users have open may see them, too.
-       ZB_EUNSUPPORTED for an object that has to be replaced whole: one that waits for a flush
-       (sys_errno is EBUSY), or that other names lead to as well. */
-    enum zb_code (*open_live)(zb_store *store, const char *key, const zb_home *home,
-                              zb_object **out, zb_object_info *info, zb_error *err);
-    /* Writes the parts in order from offset on. Nothing of it is undone on error. The object's
-       validator is another one afterwards, and as long as it lasts. Never waits for a flush:
-       unless ZB_SYNC_NONE, all of the object is durable when this returns. */
-    enum zb_code (*write_at)(zb_object *live, uint64_t offset, const zb_part *parts, size_t count,
-                             enum zb_sync sync, zb_error *err);
-    /* Cuts the object to `size` bytes, or extends it with zeros. */
-    enum zb_code (*truncate)(zb_object *live, uint64_t size, enum zb_sync sync, zb_error *err);
+    /* Changes it. Nothing of that is undone on error. The object's validator is another one
+       afterwards, and as long as it lasts. Never waits for a flush: unless ZB_SYNC_NONE, all of the
+       object is durable when this returns. */
+    enum zb_code (*change)(zb_object *live, const zb_change *change, zb_error *err);
 
     /* ---- Housekeeping; NULL where there is nothing of the kind ---- */
 
     /* Moves all below the prefix `from` to `to`, in one step for readers and for a kill; durable
        after flush(). Objects at `to` stay there, beside those that come; ZB_ECONFLICT, and nothing
-       is moved, when one is in the way. ZB_EUNSUPPORTED when it cannot be done in one step. */
+       is moved, when one is in the way. ZB_EUNSUPPORTED when it cannot be done in one step. NULL
+       where prefixes are only beginnings of keys: see zb_store_is_tree. */
     enum zb_code (*rename)(zb_store *store, const char *from, const char *to, zb_error *err);
     /* Makes the object at `key` a copy of that at from_key in `from`, which is this store or
        another one of the same kind, without passing its bytes through the program. All of them are
@@ -372,14 +403,14 @@ typedef struct zb_store_ops {
        prefix "", with all of their keys. */
     enum zb_code (*sweep)(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                           void *context, zb_error *err);
-    /* Frees what erase_below() has only moved out of sight, as it may where the hierarchy's lock is
+    /* Frees what erase() has only moved out of sight, as it may where the hierarchy's lock is
        held through this store. Called when the lock has been let go of, so that others need not
        wait for it. An error: everything is erased, but something of it stays in a place that list()
-       hides. NULL where erase_below() leaves nothing. */
+       hides. NULL where erase() leaves nothing. */
     enum zb_code (*finish_erasing)(zb_store *store, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 18
+#define ZB_STORE_OPS_VERSION 19
 
 /* The head of every backend's own struct. */
 struct zb_store {
@@ -397,6 +428,17 @@ struct zb_store {
 struct zb_object {
     zb_store *store; /* not owned: a handle never outlives its store */
 };
+
+/* A store whose prefixes are things of their own (directories), which come, move and go in one step,
+   for readers and for a kill: it has rename(). */
+static inline bool zb_store_is_tree(const zb_store *store) {
+    return store->ops->rename != NULL;
+}
+
+/* Objects can be changed in place. */
+static inline bool zb_store_can_change(const zb_store *store) {
+    return store->ops->change != NULL;
+}
 
 /* ---- Opening ---- */
 
@@ -437,25 +479,32 @@ ZB_API enum zb_code zb_store_init(zb_store *store, const zb_store_ops *ops, zb_s
                                   const char *label, zb_error *err);
 
 /* The only ways into a backend: they check the key and pass the call on. Arguments and errors as
-   in zb_store_ops; a bad key is ZB_EINVAL. */
+   in zb_store_ops; a bad key is ZB_EINVAL. Those that end in "_as" take all that can be asked for;
+   the others are short for what is asked for most. */
 ZB_API enum zb_code zb_object_open(zb_store *store, const char *key, zb_object **out,
                                    zb_object_info *info, zb_error *err);
-ZB_API enum zb_code zb_object_open_in(zb_store *store, const char *key, const zb_home *home,
-                                      zb_object **out, zb_object_info *info, zb_error *err);
+ZB_API enum zb_code zb_object_open_as(zb_store *store, const zb_open *open, zb_object **out,
+                                      zb_object_info *info, zb_error *err);
 ZB_API enum zb_code zb_object_read(zb_object *object, zb_range *ranges, size_t count,
                                    zb_error *err);
 ZB_API void zb_object_close(zb_object *object); /* NULL is allowed */
+ZB_API enum zb_code zb_store_probe(zb_store *store, zb_probe *probe, zb_error *err);
+/* ZB_ASK_INFO. */
 ZB_API enum zb_code zb_store_stat(zb_store *store, const char *key, zb_object_info *info,
                                   zb_error *err);
+/* ZB_ASK_HOLDER: its identity. 0 where the backend cannot tell. */
+ZB_API uint64_t zb_store_identify(zb_store *store, const char *prefix);
+/* Whether the holder of that identity lacks all keys. True also where the backend cannot tell, and
+   for an identity of 0. */
+ZB_API bool zb_store_lacks(zb_store *store, const char *prefix, uint64_t identity,
+                           const char *const *keys, size_t count);
+/* ZB_ASK_LINK, ZB_ASK_NOTHING: false where that is not known, and of the root. */
+ZB_API bool zb_store_is_link(zb_store *store, const char *prefix);
+ZB_API bool zb_store_is_absent(zb_store *store, const char *prefix);
 ZB_API enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
                                   zb_error *err);
-/* A store without list_holding() tells of no prefix what it holds. */
-ZB_API enum zb_code zb_store_list_holding(zb_store *store, const char *prefix,
-                                          const char *const *objects, zb_list_fn fn, void *context,
-                                          zb_error *err);
-/* ZB_EUNSUPPORTED for a store without list_below(). */
-ZB_API enum zb_code zb_store_list_below(zb_store *store, const char *prefix, zb_list_fn fn,
-                                        void *context, zb_error *err);
+ZB_API enum zb_code zb_store_list_as(zb_store *store, const zb_list *list, zb_list_fn fn,
+                                     void *context, zb_error *err);
 
 /* The same for writing; ZB_EUNSUPPORTED for a read-only backend. Those without "_as" put an object
    that neither waits nor goes in order, and erase one, of no batch and in any home. */
@@ -474,16 +523,6 @@ ZB_API enum zb_code zb_store_lock_in(zb_store *store, const char *key, const zb_
                                      zb_lock **out, zb_error *err);
 ZB_API void zb_store_unlock(zb_lock *lock); /* NULL is allowed */
 ZB_API enum zb_code zb_store_await_locks(zb_store *store, const char *prefix, zb_error *err);
-
-/* 0 where the backend cannot tell. */
-ZB_API uint64_t zb_store_identify(zb_store *store, const char *prefix);
-/* True also where the backend cannot tell, and for an identity of 0. */
-ZB_API bool zb_store_lacks(zb_store *store, const char *prefix, uint64_t identity,
-                           const char *const *keys, size_t count);
-ZB_API bool zb_store_is_link(zb_store *store, const char *prefix);
-ZB_API bool zb_store_is_absent(zb_store *store, const char *prefix);
-ZB_API enum zb_code zb_store_peek(zb_store *store, const char *key, zb_object_info *info,
-                                  zb_error *err);
 
 /* Requests that go on while the caller does other things; ZB_EUNSUPPORTED for a store without
    submit(). The keys of all requests are checked first. */
@@ -513,12 +552,7 @@ ZB_API enum zb_code zb_put_check(const zb_put *put, zb_error *err);
 ZB_API enum zb_code zb_erase_check(const zb_erase *erase, zb_error *err);
 
 /* The same for live objects; ZB_EUNSUPPORTED where they cannot be changed. */
-ZB_API enum zb_code zb_object_open_live(zb_store *store, const char *key, const zb_home *home,
-                                        zb_object **out, zb_object_info *info, zb_error *err);
-ZB_API enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
-                                       size_t count, enum zb_sync sync, zb_error *err);
-ZB_API enum zb_code zb_object_truncate(zb_object *live, uint64_t size, enum zb_sync sync,
-                                       zb_error *err);
+ZB_API enum zb_code zb_object_change(zb_object *live, const zb_change *change, zb_error *err);
 
 /* The same for housekeeping: ZB_EUNSUPPORTED for a store that cannot rename, or not copy; where a
    store has no sweep(), there is nothing to sweep. */

@@ -4,13 +4,12 @@
  * distant server would make one wait. They differ only in their work before a call is passed on.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "support/wrappers.h"
 #include "zarrbridge/sys/store.h"
-#include "zarrbridge/sys/wrappers.h"
 
 enum call {
     CALL_OPEN,
@@ -30,6 +29,7 @@ enum call {
 
 typedef struct wrapper {
     zb_store base;
+    zb_store_ops ops;                                      /* what inner can do as well */
     zb_store *inner;                                       /* one reference */
     atomic_uint_fast64_t calls[CALL_COUNT], ranges, bytes; /* count */
     atomic_uint_fast64_t put_bytes, change_bytes;
@@ -64,11 +64,8 @@ static enum zb_code before(wrapper *w, enum call call, zb_error *err) {
     return is_struck(w) ? zb_fail_errno(err, EIO, "injected fault") : ZB_OK;
 }
 
-typedef enum zb_code (*open_fn)(zb_store *store, const char *key, const zb_home *home,
-                                zb_object **out, zb_object_info *info, zb_error *err);
-
-static enum zb_code open_by(open_fn open, zb_store *store, const char *key, const zb_home *home,
-                            zb_object **out, zb_object_info *info, zb_error *err) {
+static enum zb_code wrapper_open(zb_store *store, const zb_open *open, zb_object **out,
+                                 zb_object_info *info, zb_error *err) {
     wrapper *w = (wrapper *)store;
     enum zb_code code = before(w, CALL_OPEN, err);
     if (code != ZB_OK)
@@ -77,28 +74,13 @@ static enum zb_code open_by(open_fn open, zb_store *store, const char *key, cons
     if (!object)
         return zb_fail(err, ZB_ENOMEM, "no memory for an object handle");
     object->base.store = store;
-    code = open(w->inner, key, home, &object->inner, info, err);
+    code = zb_object_open_as(w->inner, open, &object->inner, info, err);
     if (code != ZB_OK) {
         free(object);
         return code;
     }
     *out = &object->base;
     return ZB_OK;
-}
-
-static enum zb_code wrapper_open(zb_store *store, const char *key, zb_object **out,
-                                 zb_object_info *info, zb_error *err) {
-    return open_by(zb_object_open_in, store, key, &(zb_home){.identity = 0}, out, info, err);
-}
-
-static enum zb_code wrapper_open_in(zb_store *store, const char *key, const zb_home *home,
-                                    zb_object **out, zb_object_info *info, zb_error *err) {
-    return open_by(zb_object_open_in, store, key, home, out, info, err);
-}
-
-static enum zb_code wrapper_open_live(zb_store *store, const char *key, const zb_home *home,
-                                      zb_object **out, zb_object_info *info, zb_error *err) {
-    return open_by(zb_object_open_live, store, key, home, out, info, err);
 }
 
 static enum zb_code wrapper_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err) {
@@ -119,42 +101,27 @@ static void wrapper_close(zb_object *object) {
     free(object);
 }
 
-static enum zb_code wrapper_stat(zb_store *store, const char *key, zb_object_info *info,
-                                 zb_error *err) {
+/* Questions for objects count. */
+static enum zb_code wrapper_probe(zb_store *store, zb_probe *probe, zb_error *err) {
     wrapper *w = (wrapper *)store;
-    enum zb_code code = before(w, CALL_STAT, err);
-    return code ? code : w->inner->ops->stat(w->inner, key, info, err);
+    enum zb_code code = probe->asks < ZB_ASK_HOLDER ? before(w, CALL_STAT, err) : ZB_OK;
+    return code ? code : zb_store_probe(w->inner, probe, err);
 }
 
-static enum zb_code wrapper_list(zb_store *store, const char *prefix, zb_list_fn fn, void *context,
+static int stop(void *context, const zb_list_entry *entry) {
+    (void)context;
+    (void)entry;
+    return 1;
+}
+
+/* A list that the store does not make is no call. */
+static enum zb_code wrapper_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                                  zb_error *err) {
     wrapper *w = (wrapper *)store;
+    if (list->is_recursive && zb_store_list_as(w->inner, list, stop, NULL, NULL) == ZB_EUNSUPPORTED)
+        return ZB_EUNSUPPORTED;
     enum zb_code code = before(w, CALL_LIST, err);
-    return code ? code : w->inner->ops->list(w->inner, prefix, fn, context, err);
-}
-
-static enum zb_code wrapper_list_below(zb_store *store, const char *prefix, zb_list_fn fn,
-                                       void *context, zb_error *err) {
-    wrapper *w = (wrapper *)store;
-    enum zb_code code = w->inner->ops->list_below ? before(w, CALL_LIST, err) : ZB_OK;
-    return code ? code : zb_store_list_below(w->inner, prefix, fn, context, err);
-}
-
-static uint64_t wrapper_identify(zb_store *store, const char *prefix) {
-    return zb_store_identify(((wrapper *)store)->inner, prefix);
-}
-
-static bool wrapper_lacks(zb_store *store, const char *prefix, uint64_t identity,
-                          const char *const *keys, size_t count) {
-    return zb_store_lacks(((wrapper *)store)->inner, prefix, identity, keys, count);
-}
-
-static bool wrapper_is_link(zb_store *store, const char *prefix) {
-    return zb_store_is_link(((wrapper *)store)->inner, prefix);
-}
-
-static bool wrapper_is_absent(zb_store *store, const char *prefix) {
-    return zb_store_is_absent(((wrapper *)store)->inner, prefix);
+    return code ? code : zb_store_list_as(w->inner, list, fn, context, err);
 }
 
 static enum zb_code wrapper_put(zb_store *store, const zb_put *put, zb_error *err) {
@@ -171,12 +138,6 @@ static enum zb_code wrapper_erase(zb_store *store, const zb_erase *erase, zb_err
     wrapper *w = (wrapper *)store;
     enum zb_code code = before(w, CALL_ERASE, err);
     return code ? code : zb_store_erase_as(w->inner, erase, err);
-}
-
-static enum zb_code wrapper_erase_below(zb_store *store, const char *prefix, zb_error *err) {
-    wrapper *w = (wrapper *)store;
-    enum zb_code code = before(w, CALL_ERASE, err);
-    return code ? code : zb_store_erase_below(w->inner, prefix, err);
 }
 
 static enum zb_code wrapper_flush(zb_store *store, zb_batch *batch, zb_error *err) {
@@ -205,21 +166,14 @@ static enum zb_code wrapper_await_locks(zb_store *store, const char *prefix, zb_
     return code ? code : zb_store_await_locks(w->inner, prefix, err);
 }
 
-static enum zb_code wrapper_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
-                                     size_t count, enum zb_sync sync, zb_error *err) {
+static enum zb_code wrapper_change(zb_object *live, const zb_change *change, zb_error *err) {
     wrapper *w = (wrapper *)live->store;
     enum zb_code code = before(w, CALL_CHANGE, err);
     if (code == ZB_OK)
-        code = zb_object_write_at(((wrapped_object *)live)->inner, offset, parts, count, sync, err);
-    for (size_t i = 0; i < count && code == ZB_OK; i++)
-        atomic_fetch_add(&w->change_bytes, parts[i].size);
+        code = zb_object_change(((wrapped_object *)live)->inner, change, err);
+    for (size_t i = 0; i < change->count && code == ZB_OK; i++)
+        atomic_fetch_add(&w->change_bytes, change->parts[i].size);
     return code;
-}
-
-static enum zb_code wrapper_truncate(zb_object *live, uint64_t size, enum zb_sync sync,
-                                     zb_error *err) {
-    enum zb_code code = before((wrapper *)live->store, CALL_CHANGE, err);
-    return code ? code : zb_object_truncate(((wrapped_object *)live)->inner, size, sync, err);
 }
 
 static enum zb_code wrapper_rename(zb_store *store, const char *from, const char *to,
@@ -256,52 +210,36 @@ static const zb_store_ops wrapper_ops = {
     .version = ZB_STORE_OPS_VERSION,
     .name = "wrapper",
     .open = wrapper_open,
-    .open_in = wrapper_open_in,
     .read = wrapper_read,
     .close = wrapper_close,
-    .stat = wrapper_stat,
+    .probe = wrapper_probe,
     .list = wrapper_list,
-    .list_below = wrapper_list_below,
-    .identify = wrapper_identify,
-    .lacks = wrapper_lacks,
-    .is_link = wrapper_is_link,
-    .is_absent = wrapper_is_absent,
     .destroy = wrapper_destroy,
     .put = wrapper_put,
     .erase = wrapper_erase,
-    .erase_below = wrapper_erase_below,
     .flush = wrapper_flush,
     .forget = wrapper_forget,
     .lock = wrapper_lock,
     .await_locks = wrapper_await_locks,
-    .open_live = wrapper_open_live,
-    .write_at = wrapper_write_at,
-    .truncate = wrapper_truncate,
+    .change = wrapper_change,
     .rename = wrapper_rename,
     .copy = wrapper_copy,
     .sweep = wrapper_sweep,
 };
 
-/* A distant store: threads wait for it, and its reader goes on. */
-static zb_store_ops delay_ops;
-static pthread_once_t delay_once = PTHREAD_ONCE_INIT;
-
-static void make_delay_ops(void) {
-    delay_ops = wrapper_ops;
-    delay_ops.submit = zb_store_submit_by_threads;
-    delay_ops.cancel = zb_store_cancel_by_threads;
-}
-
-static enum zb_code new_wrapper(zb_store *inner, const zb_store_ops *ops, wrapper **out,
-                                zb_error *err) {
+static enum zb_code new_wrapper(zb_store *inner, wrapper **out, zb_error *err) {
     wrapper *w = calloc(1, sizeof *w);
     if (!w)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");
-    enum zb_code code = zb_store_init(&w->base, ops, inner->hints, inner->label, err);
+    enum zb_code code = zb_store_init(&w->base, &wrapper_ops, inner->hints, inner->label, err);
     if (code != ZB_OK) {
         free(w);
         return code;
     }
+    w->base.ops = &w->ops;
+    w->ops = wrapper_ops;
+    w->ops.rename = inner->ops->rename ? wrapper_rename : NULL;
+    w->ops.change = inner->ops->change ? wrapper_change : NULL;
     w->inner = zb_store_retain(inner);
     *out = w;
     return ZB_OK;
@@ -309,7 +247,7 @@ static enum zb_code new_wrapper(zb_store *inner, const zb_store_ops *ops, wrappe
 
 enum zb_code zb_store_new_count(zb_store *inner, zb_store **out, zb_error *err) {
     wrapper *w = NULL;
-    enum zb_code code = new_wrapper(inner, &wrapper_ops, &w, err);
+    enum zb_code code = new_wrapper(inner, &w, err);
     if (code == ZB_OK)
         *out = &w->base;
     return code;
@@ -351,12 +289,14 @@ void zb_store_fault_from(zb_store *fault, uint64_t nth) {
 enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store **out,
                                 zb_error *err) {
     wrapper *w = NULL;
-    pthread_once(&delay_once, make_delay_ops);
-    enum zb_code code = new_wrapper(inner, &delay_ops, &w, err);
+    enum zb_code code = new_wrapper(inner, &w, err);
     if (code == ZB_OK) {
         w->microseconds = microseconds;
-        w->base.hints.is_local = w->base.hints.is_watched = w->base.hints.can_change = false;
-        w->base.hints.erases_whole = false;
+        w->base.hints.is_local = w->base.hints.is_watched = false;
+        w->ops.rename = NULL;
+        w->ops.change = NULL;
+        w->ops.submit = zb_store_submit_by_threads;
+        w->ops.cancel = zb_store_cancel_by_threads;
         *out = &w->base;
     }
     return code;
