@@ -77,8 +77,10 @@ static enum zb_code wait_and_enter(held *lock, zb_error *err) {
                              lock->key);
 }
 
-enum zb_code zb__s3_lock(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
-                         zb_error *err) {
+enum zb_code zb__s3_lock(zb_store *store, const zb_locking *locking, zb_lock **out, zb_error *err) {
+    const char *key = locking->key;
+    if (locking->only_waits)
+        return ZB_OK;
     (void)home; /* a prefix has no identity: what is put depends on what was seen */
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, prepare);
