@@ -60,7 +60,7 @@ static bool await_below(const zb__fs *fs, int at, const char *name, zb__fs_patie
     return free_now;
 }
 
-enum zb_code zb__fs_await_locks(const zb__fs *fs, const char *prefix, zb_error *err) {
+enum zb_code zb__fs_await_locks(zb__fs *fs, const char *prefix, zb_error *err) {
     zb__fs_place place;
     char name[NAME_MAX + 1];
     if (zb__locks_stated() == ZB__LOCKS_NONE)

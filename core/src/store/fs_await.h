@@ -6,6 +6,6 @@
 #include "store/fs_store.h"
 
 /* Locks behind links are not waited for. */
-enum zb_code zb__fs_await_locks(const zb__fs *fs, const char *prefix, zb_error *err);
+enum zb_code zb__fs_await_locks(zb__fs *fs, const char *prefix, zb_error *err);
 
 #endif

@@ -243,8 +243,9 @@ static enum zb_code publish(zb__fs *fs, zb__fs_waiting *w, zb_error *err) {
     zb_lock *lock = NULL;
     zb__fs_place place = {.dir = -1};
     zb_error error;
+    const zb_locking locking = {.key = w->key, .home = w->home};
     enum zb_code code = w->failed ? zb__fs_fail_write(&error, w->failed, "sync", w->key)
-                                  : zb__fs_lock_key(&fs->base, w->key, &w->home, &lock, &error);
+                                  : zb__fs_lock_key(&fs->base, &locking, &lock, &error);
     code = code == ZB_EUNSUPPORTED ? ZB_OK : code;
     if (code == ZB_OK)
         code = zb__fs_open_place_in(fs, w->key, &w->home, false, &place, &error);
