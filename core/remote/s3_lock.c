@@ -77,9 +77,12 @@ static enum zb_code wait_and_enter(held *lock, zb_error *err) {
                              lock->key);
 }
 
-enum zb_code zb__s3_lock(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
-                         zb_error *err) {
-    (void)home; /* a prefix has no identity: what is put depends on what was seen */
+/* A prefix has no identity, so that the home is of no effect: what is put depends on what was seen.
+   For the same reason no lock of another program is waited for. */
+enum zb_code zb__s3_lock(zb_store *store, const zb_locking *locking, zb_lock **out, zb_error *err) {
+    const char *key = locking->key;
+    if (locking->only_waits)
+        return ZB_OK;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, prepare);
     enum zb_code code = zb__s3_check_conditions((zb__remote *)store, err);

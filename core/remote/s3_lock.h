@@ -13,8 +13,7 @@
 
 /* As lock() and unlock() of zb_store_ops. ZB_EUNSUPPORTED where the service takes no notice of
    conditions. */
-enum zb_code zb__s3_lock(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
-                         zb_error *err);
+enum zb_code zb__s3_lock(zb_store *store, const zb_locking *locking, zb_lock **out, zb_error *err);
 void zb__s3_unlock(zb_lock *lock);
 
 /* As is_locked() of zb__protocol. */

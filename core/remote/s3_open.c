@@ -27,9 +27,10 @@ static void s3_destroy(zb__remote *store) {
 }
 
 /* An object is stored when its put has returned: nothing waits. */
-static enum zb_code s3_flush(zb_store *store, zb_batch *batch, zb_error *err) {
+static enum zb_code s3_flush(zb_store *store, zb_batch *batch, bool discards, zb_error *err) {
     (void)store;
     (void)batch;
+    (void)discards;
     (void)err;
     return ZB_OK;
 }

@@ -153,8 +153,11 @@ static enum zb_code sweep_tests(sweeping *s, zb_error *err) {
 }
 
 /* All that are below the store are told at its root. */
-enum zb_code zb__s3_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
+enum zb_code zb__s3_sweep(zb_store *store, const char *prefix, enum zb_sweep what, zb_list_fn fn,
                           void *context, zb_error *err) {
+    const bool remove = what == ZB_SWEEP_REMOVE;
+    if (what == ZB_SWEEP_ERASED)
+        return ZB_OK;
     zb__remote *remote = (zb__remote *)store;
     const zb__s3 *s3 = remote->state;
     sweeping s = {.store = remote, .removes = remove, .fn = fn, .context = context};

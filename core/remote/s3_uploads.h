@@ -13,7 +13,7 @@
 /* As in zb_store_ops. Uploads below the store that have begun more than a day ago are left-overs,
    and test objects of that age; of uploads none is known where the service does not list them, or
    not for everyone. */
-enum zb_code zb__s3_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
+enum zb_code zb__s3_sweep(zb_store *store, const char *prefix, enum zb_sweep what, zb_list_fn fn,
                           void *context, zb_error *err);
 
 #endif

@@ -202,7 +202,8 @@ static uint64_t count_asked(const clearing *c) {
 /* A writer that looked at the document before it told of `keep` puts a chunk under its lock in a
    moment: only then its chunk can be found. While the array grows no writer puts any there. */
 static enum zb_code await_writers(const clearing *c, const char *prefix, zb_error *err) {
-    return c->is_suspect ? ZB_OK : zb_store_await_locks(c->padded->hierarchy->store, prefix, err);
+    const zb_locking locking = {.key = prefix, .only_waits = true};
+    return c->is_suspect ? ZB_OK : zb_store_lock_as(zb__node_store(c->padded), &locking, NULL, err);
 }
 
 static enum zb_code ask_for(clearing *c, const uint64_t *index, zb_error *err) {

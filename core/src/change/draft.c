@@ -329,19 +329,20 @@ static enum zb_code draft_erase(zb_store *store, const zb_erase *erase, zb_error
     return erase->is_recursive ? erase_below(d, erase->key, err) : erase_object(d, erase, err);
 }
 
-static enum zb_code draft_flush(zb_store *store, zb_batch *batch, zb_error *err) {
-    return zb_store_flush_batch(draft_of(store)->inner, batch, err);
+/* Nothing waits in a store that is no tree. */
+static enum zb_code draft_flush(zb_store *store, zb_batch *batch, bool discards, zb_error *err) {
+    return discards ? ZB_OK : zb_store_flush_batch(draft_of(store)->inner, batch, err);
 }
 
 /* The lock is the inner store's, which ends it. */
-static enum zb_code draft_lock(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
+static enum zb_code draft_lock(zb_store *store, const zb_locking *locking, zb_lock **out,
                                zb_error *err) {
-    return zb_store_lock_in(draft_of(store)->inner, key, home, out, err);
+    return zb_store_lock_as(draft_of(store)->inner, locking, out, err);
 }
 
-static enum zb_code draft_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
-                                void *context, zb_error *err) {
-    return zb_store_sweep(draft_of(store)->inner, prefix, remove, fn, context, err);
+static enum zb_code draft_sweep(zb_store *store, const char *prefix, enum zb_sweep what,
+                                zb_list_fn fn, void *context, zb_error *err) {
+    return zb_store_sweep(draft_of(store)->inner, prefix, what, fn, context, err);
 }
 
 /* ---- The end ---- */

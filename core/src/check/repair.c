@@ -58,7 +58,8 @@ static enum zb_code on_directory(void *context, const char *prefix, zb_error *er
     r->prefix = prefix;
     zb_error error;
     (void)err;
-    enum zb_code code = zb_store_sweep(r->hierarchy->store, prefix, true, on_left_over, r, &error);
+    enum zb_code code =
+        zb_store_sweep(r->hierarchy->store, prefix, ZB_SWEEP_REMOVE, on_left_over, r, &error);
     if (code && !r->code) {
         r->code = code;
         r->error = error;
@@ -122,8 +123,8 @@ static enum zb_code on_journal(void *context, const zb_node *array, const char *
     bool known = code != ZB_EINVAL; /* else the grid has no such chunk: nothing can be undone */
     if (code && known)
         return code;
-    const zb_home home = zb__node_home(array);
-    code = zb_store_lock_in(r->hierarchy->store, key, &home, &lock, err);
+    const zb_locking locking = {.key = key, .home = zb__node_home(array)};
+    code = zb_store_lock_as(r->hierarchy->store, &locking, &lock, err);
     if (!code)
         code = known ? zb__journal_replay(array, &layout, key, &undone, err)
                      : zb__journal_erase(array, key, err);

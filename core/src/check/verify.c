@@ -143,7 +143,8 @@ static int on_left_over(void *context, const zb_list_entry *entry) {
 static enum zb_code on_directory(void *context, const char *prefix, zb_error *err) {
     verifying *v = context;
     sweeping s = {.v = v, .prefix = prefix};
-    enum zb_code code = zb_store_sweep(v->hierarchy->store, prefix, false, on_left_over, &s, err);
+    enum zb_code code =
+        zb_store_sweep(v->hierarchy->store, prefix, ZB_SWEEP_TELL, on_left_over, &s, err);
     return code ? code : s.code;
 }
 

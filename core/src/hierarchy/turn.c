@@ -39,7 +39,8 @@ enum zb_code zb__hierarchy_unlock(zb_lock *lock, enum zb_code code, zb_error *er
         return code;
     zb_store *store = lock->store;
     zb_store_unlock(lock);
-    const enum zb_code finished = zb_store_finish_erasing(store, code ? NULL : err);
+    const enum zb_code finished =
+        zb_store_sweep(store, "", ZB_SWEEP_ERASED, NULL, NULL, code ? NULL : err);
     return code ? code : finished;
 }
 

@@ -40,7 +40,7 @@ static void remove_at(const char *path, bool is_directory) {
     }
     if (zb_store_open_fs(path, &store, NULL) == ZB_OK) {
         (void)zb_store_erase_below(store, "", NULL);
-        (void)zb_store_sweep(store, "", true, pass_over, NULL, NULL);
+        (void)zb_store_sweep(store, "", ZB_SWEEP_REMOVE, pass_over, NULL, NULL);
         zb_store_release(store);
     }
     rmdir(path);
@@ -165,7 +165,7 @@ static bool sweep_root(const char *path) {
     zb_store *store;
     if (zb_store_open_fs(path, &store, NULL) != ZB_OK)
         return false;
-    const enum zb_code code = zb_store_sweep(store, "", true, pass_over, NULL, NULL);
+    const enum zb_code code = zb_store_sweep(store, "", ZB_SWEEP_REMOVE, pass_over, NULL, NULL);
     zb_store_release(store);
     return code == ZB_OK;
 }

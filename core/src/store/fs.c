@@ -14,7 +14,6 @@
 
 #include "base/mix.h"
 #include "store/foreign.h"
-#include "store/fs_await.h"
 #include "store/fs_dirty.h"
 #include "store/fs_discard.h"
 #include "store/fs_flush.h"
@@ -65,14 +64,11 @@ static const zb_store_ops fs_ops = {
     .put = zb__fs_put,
     .erase = zb__fs_erase,
     .flush = zb__fs_flush,
-    .forget = zb__fs_forget,
     .lock = zb__fs_lock_key,
     .unlock = zb__fs_unlock,
-    .await_locks = zb__fs_await_locks,
     .change = zb__fs_change,
     .rename = zb__fs_rename,
     .sweep = zb__fs_sweep_all,
-    .finish_erasing = zb__fs_finish_erasing,
 };
 
 /* A request costs about a microsecond locally: merge across gaps of a page, and keep merged reads

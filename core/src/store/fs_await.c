@@ -60,10 +60,9 @@ static bool await_below(const zb__fs *fs, int at, const char *name, zb__fs_patie
     return free_now;
 }
 
-enum zb_code zb__fs_await_locks(zb_store *store, const char *prefix, zb_error *err) {
+enum zb_code zb__fs_await_locks(zb__fs *fs, const char *prefix, zb_error *err) {
     zb__fs_place place;
     char name[NAME_MAX + 1];
-    zb__fs *fs = (zb__fs *)store;
     if (zb__locks_stated() == ZB__LOCKS_NONE)
         return ZB_OK;
     enum zb_code code = zb__fs_open_place(fs, prefix, false, &place, err);

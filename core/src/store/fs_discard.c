@@ -186,14 +186,13 @@ static enum zb_code fail(const zb_store *store, const zb__fs_tree *tree, int fai
                          store->label, tree->key, length, tree->key, tree->name);
 }
 
-enum zb_code zb__fs_finish_erasing(zb_store *store, zb_error *err) {
-    zb__fs *fs = (zb__fs *)store;
+enum zb_code zb__fs_finish_erasing(zb__fs *fs, zb_error *err) {
     const uint64_t thread = zb__thread_id();
     enum zb_code code = ZB_OK;
     for (zb__fs_tree *tree; (tree = next_of(fs, thread)) != NULL; free(tree)) {
         const int failed = take_apart(fs, tree);
         if (failed && *tree->key && !code)
-            code = fail(store, tree, failed, err);
+            code = fail(&fs->base, tree, failed, err);
     }
     return code;
 }

@@ -32,7 +32,7 @@ void zb__fs_take_discarded(zb__fs *fs);
 
 /* Takes apart what is the calling thread's. Failures with what killed processes have left do not
    matter. */
-enum zb_code zb__fs_finish_erasing(zb_store *store, zb_error *err);
+enum zb_code zb__fs_finish_erasing(zb__fs *fs, zb_error *err);
 /* The same for all threads, when the store ends. */
 void zb__fs_finish_all(zb__fs *fs);
 

@@ -243,8 +243,9 @@ static enum zb_code publish(zb__fs *fs, zb__fs_waiting *w, zb_error *err) {
     zb_lock *lock = NULL;
     zb__fs_place place = {.dir = -1};
     zb_error error;
+    const zb_locking locking = {.key = w->key, .home = w->home};
     enum zb_code code = w->failed ? zb__fs_fail_write(&error, w->failed, "sync", w->key)
-                                  : zb__fs_lock_key(&fs->base, w->key, &w->home, &lock, &error);
+                                  : zb__fs_lock_key(&fs->base, &locking, &lock, &error);
     code = code == ZB_EUNSUPPORTED ? ZB_OK : code;
     if (code == ZB_OK)
         code = zb__fs_open_place_in(fs, w->key, &w->home, false, &place, &error);
@@ -371,8 +372,7 @@ static enum zb_code report(zb__fs *fs, zb_batch *batch, zb_error *err) {
     return code;
 }
 
-enum zb_code zb__fs_flush(zb_store *store, zb_batch *batch, zb_error *err) {
-    zb__fs *fs = (zb__fs *)store;
+static enum zb_code flush(zb__fs *fs, zb_batch *batch, zb_error *err) {
     zb_error names;
     choice c = {.batch = batch, .prefix = ""};
     pthread_mutex_lock(&fs->flushing);
@@ -399,8 +399,7 @@ enum zb_code zb__fs_flush(zb_store *store, zb_batch *batch, zb_error *err) {
     return code;
 }
 
-void zb__fs_forget(zb_store *store, zb_batch *batch) {
-    zb__fs *fs = (zb__fs *)store;
+static void discard(zb__fs *fs, const zb_batch *batch) {
     if (atomic_load(&fs->waiting_count) == 0)
         return;
     pthread_mutex_lock(&fs->flushing); /* none of it is in the hands of a flush */
@@ -414,4 +413,11 @@ void zb__fs_forget(zb_store *store, zb_batch *batch) {
     }
     pthread_mutex_unlock(&fs->lock);
     pthread_mutex_unlock(&fs->flushing);
+}
+
+enum zb_code zb__fs_flush(zb_store *store, zb_batch *batch, bool discards, zb_error *err) {
+    if (!discards)
+        return flush((zb__fs *)store, batch, err);
+    discard((zb__fs *)store, batch);
+    return ZB_OK;
 }

@@ -21,7 +21,6 @@ bool zb__fs_any_waits_below(zb__fs *fs, const char *prefix);
 /* Notes that a change which a flush has yet to make durable is made for this batch (NULL: for the
    store itself). ZB_OK, or the batch's loss, which its flush has yet to report. */
 enum zb_code zb__fs_join(zb__fs *fs, zb_batch *batch, zb_error *err);
-enum zb_code zb__fs_flush(zb_store *store, zb_batch *batch, zb_error *err);
-void zb__fs_forget(zb_store *store, zb_batch *batch);
+enum zb_code zb__fs_flush(zb_store *store, zb_batch *batch, bool discards, zb_error *err);
 
 #endif

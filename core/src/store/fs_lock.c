@@ -45,6 +45,7 @@
 
 #include "base/locks.h"
 #include "store/fs_discard.h"
+#include "store/fs_await.h"
 #include "store/fs_fresh.h"
 #include "store/fs_lock.h"
 #include "store/fs_path.h"
@@ -355,9 +356,12 @@ static void set_has_hierarchy(zb__fs *fs, bool has) {
     pthread_mutex_unlock(&fs->lock);
 }
 
-enum zb_code zb__fs_lock_key(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
+enum zb_code zb__fs_lock_key(zb_store *store, const zb_locking *locking, zb_lock **out,
                              zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
+    const char *key = locking->key;
+    if (locking->only_waits)
+        return zb__fs_await_locks(fs, key, err);
     zb__fs_lock *l = malloc(sizeof *l);
     char *copy = strdup(key);
     if (!l || !copy) {
@@ -367,7 +371,7 @@ enum zb_code zb__fs_lock_key(zb_store *store, const char *key, const zb_home *ho
     }
     *l = (zb__fs_lock){.base.store = store,
                        .key = copy,
-                       .home = *home,
+                       .home = locking->home,
                        .fd = -1,
                        .dir = -1,
                        .forks = fs->forks,

@@ -6,7 +6,7 @@
 #include "store/fs_store.h"
 #include "zarrbridge/sys/store.h"
 
-enum zb_code zb__fs_lock_key(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
+enum zb_code zb__fs_lock_key(zb_store *store, const zb_locking *locking, zb_lock **out,
                              zb_error *err);
 void zb__fs_unlock(zb_lock *lock);
 /* Removes the file of the hierarchy's lock, if this store has left it. A holder, or a store that

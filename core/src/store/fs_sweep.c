@@ -144,9 +144,11 @@ static enum zb_code fail(int failed, const char *prefix, const char *name, zb_er
 }
 
 /* What cannot be removed is told at the end: it keeps nothing else from going. */
-enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
-                              void *context, zb_error *err) {
+enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, enum zb_sweep what,
+                              zb_list_fn fn, void *context, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
+    if (what == ZB_SWEEP_ERASED)
+        return zb__fs_finish_erasing(fs, err);
     int fd = zb__fs_openat(fs->root, *prefix ? prefix : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return ZB_OK;
@@ -155,7 +157,8 @@ enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, 
     const struct dirent *entry;
     int stop = 0, failed;
     while (dir && !stop && (entry = readdir(dir)) != NULL) {
-        const bool left_over = sweep_entry(fs, dirfd(dir), entry->d_name, remove, &failed);
+        const bool left_over =
+            sweep_entry(fs, dirfd(dir), entry->d_name, what == ZB_SWEEP_REMOVE, &failed);
         zb_list_entry swept = {.name = entry->d_name};
         if (left_over && !failed)
             stop = fn(context, &swept);

@@ -8,7 +8,7 @@
 /* Removes the leftovers of killed writers from the directory, the first time that this store writes
    there. */
 void zb__fs_sweep(zb__fs *fs, const zb__fs_place *place);
-enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
-                              void *context, zb_error *err);
+enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, enum zb_sweep what,
+                              zb_list_fn fn, void *context, zb_error *err);
 
 #endif

@@ -327,9 +327,10 @@ static enum zb_code mem_erase(zb_store *store, const zb_erase *erase, zb_error *
     return code;
 }
 
-static enum zb_code mem_flush(zb_store *store, zb_batch *batch, zb_error *err) {
+static enum zb_code mem_flush(zb_store *store, zb_batch *batch, bool discards, zb_error *err) {
     (void)store;
     (void)batch;
+    (void)discards;
     (void)err;
     return ZB_OK;
 }
@@ -373,18 +374,15 @@ static enum zb_code mem_change(zb_object *live, const zb_change *change, zb_erro
 /* ---- Locks ---- */
 
 /* Locks are of keys, whatever node has them. */
-static enum zb_code mem_lock_key(zb_store *store, const char *key, const zb_home *home,
-                                 zb_lock **out, zb_error *err) {
-    (void)home;
-    return zb__key_locks_take(&((mem_store *)store)->locks, store, key, out, err);
+static enum zb_code mem_lock(zb_store *store, const zb_locking *locking, zb_lock **out,
+                             zb_error *err) {
+    zb__key_locks *locks = &((mem_store *)store)->locks;
+    return locking->only_waits ? zb__key_locks_await(locks, locking->key, err)
+                               : zb__key_locks_take(locks, store, locking->key, out, err);
 }
 
 static void mem_unlock(zb_lock *lock) {
     zb__key_locks_release(&((mem_store *)lock->store)->locks, lock);
-}
-
-static enum zb_code mem_await_locks(zb_store *store, const char *prefix, zb_error *err) {
-    return zb__key_locks_await(&((mem_store *)store)->locks, prefix, err);
 }
 
 /* In memory all objects are equally safe; but one that may wait takes the lock when it becomes
@@ -393,8 +391,7 @@ static enum zb_code mem_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb_lock *lock = NULL;
     if (put->expected == ZB_EXPECT_NOTHING)
         return ZB_EUNSUPPORTED;
-    enum zb_code code =
-        zb_put_waits(put) ? mem_lock_key(store, put->key, &put->home, &lock, err) : ZB_OK;
+    enum zb_code code = zb_put_waits(put) ? zb_store_lock(store, put->key, &lock, err) : ZB_OK;
     if (code == ZB_OK)
         code = zb_put_check(put, err);
     if (code == ZB_OK)
@@ -428,9 +425,8 @@ static const zb_store_ops mem_ops = {
     .put = mem_put,
     .erase = mem_erase,
     .flush = mem_flush,
-    .lock = mem_lock_key,
+    .lock = mem_lock,
     .unlock = mem_unlock,
-    .await_locks = mem_await_locks,
     .change = mem_change,
     .copy = mem_copy,
 };

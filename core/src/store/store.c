@@ -204,7 +204,7 @@ enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error 
 }
 
 enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err) {
-    return store->ops->flush ? changed(store, store->ops->flush(store, batch, err))
+    return store->ops->flush ? changed(store, store->ops->flush(store, batch, false, err))
                              : zb__store_fail_read_only(store, err);
 }
 
@@ -219,8 +219,8 @@ void zb_batch_begin(zb_batch *batch, zb_store *store, zb_batch_check_fn check, v
 }
 
 void zb_batch_end(zb_batch *batch) {
-    if (batch->store && batch->store->ops->forget)
-        batch->store->ops->forget(batch->store, batch);
+    if (batch->store && batch->store->ops->flush)
+        (void)batch->store->ops->flush(batch->store, batch, true, NULL);
     batch->store = NULL;
 }
 
@@ -238,27 +238,23 @@ enum zb_code zb_erase_check(const zb_erase *erase, zb_error *err) {
 
 /* ---- Locks ---- */
 
-enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
-    return zb_store_lock_in(store, key, &(zb_home){.identity = 0}, out, err);
+enum zb_code zb_store_lock_as(zb_store *store, const zb_locking *locking, zb_lock **out,
+                              zb_error *err) {
+    enum zb_code code = check_key(locking->key, locking->only_waits, err);
+    if (!code && store->ops->lock)
+        return store->ops->lock(store, locking, out, err);
+    return code || locking->only_waits ? code
+                                       : zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) has no locks",
+                                                 store->label, store->ops->name);
 }
 
-enum zb_code zb_store_lock_in(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
-                              zb_error *err) {
-    if (!store->ops->lock)
-        return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) has no locks", store->label,
-                       store->ops->name);
-    enum zb_code code = check_key(key, false, err);
-    return code ? code : store->ops->lock(store, key, home, out, err);
+enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err) {
+    return zb_store_lock_as(store, &(zb_locking){.key = key}, out, err);
 }
 
 void zb_store_unlock(zb_lock *lock) {
     if (lock)
         lock->store->ops->unlock(lock);
-}
-
-enum zb_code zb_store_await_locks(zb_store *store, const char *prefix, zb_error *err) {
-    enum zb_code code = check_key(prefix, true, err);
-    return code || !store->ops->await_locks ? code : store->ops->await_locks(store, prefix, err);
 }
 
 /* ---- Live objects ---- */
@@ -290,15 +286,11 @@ enum zb_code zb_store_copy(zb_store *store, const char *key, zb_store *from, con
     return code ? code : changed(store, store->ops->copy(store, key, from, from_key, err));
 }
 
-enum zb_code zb_store_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
+enum zb_code zb_store_sweep(zb_store *store, const char *prefix, enum zb_sweep what, zb_list_fn fn,
                             void *context, zb_error *err) {
     enum zb_code code = check_key(prefix, true, err);
     return code || !store->ops->sweep ? code
-                                      : store->ops->sweep(store, prefix, remove, fn, context, err);
-}
-
-enum zb_code zb_store_finish_erasing(zb_store *store, zb_error *err) {
-    return store->ops->finish_erasing ? store->ops->finish_erasing(store, err) : ZB_OK;
+                                      : store->ops->sweep(store, prefix, what, fn, context, err);
 }
 
 /* ---- Whole objects ---- */

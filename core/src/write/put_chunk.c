@@ -33,11 +33,11 @@ enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enu
 /* The lock is that of the chunk in the array's home. */
 static enum zb_code lock_in_place(const zb_node *node, const char *key, zb_lock **lock,
                                   zb_error *err) {
-    const zb_home home = zb__node_home(node);
+    const zb_locking locking = {.key = key, .home = zb__node_home(node)};
     enum zb_code code;
     unsigned tries = 0;
     do
-        code = zb_store_lock_in(zb__node_store(node), key, &home, lock, err);
+        code = zb_store_lock_as(zb__node_store(node), &locking, lock, err);
     while (code == ZB_ECONFLICT && zb__node_is_back(node, &tries, err));
     return code;
 }

@@ -73,7 +73,7 @@ enum zb_code vsi_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
                                : erase_object(store, erase, err);
 }
 
-enum zb_code vsi_flush(zb_store *, zb_batch *, zb_error *) {
+enum zb_code vsi_flush(zb_store *, zb_batch *, bool, zb_error *) {
     return ZB_OK;
 }
 
@@ -87,8 +87,10 @@ std::mutex lock_table;
 std::condition_variable lock_released;
 std::set<std::string> locked_paths;
 
-enum zb_code vsi_lock(zb_store *store, const char *key, const zb_home *, zb_lock **out,
-                      zb_error *err) {
+enum zb_code vsi_lock(zb_store *store, const zb_locking *locking, zb_lock **out, zb_error *err) {
+    const char *key = locking->key;
+    if (locking->only_waits)
+        return ZB_OK;
     std::unique_ptr<VsiLock> lock(new VsiLock{{store}, path_of(store, key)});
     const std::chrono::seconds limit(std::min<uint64_t>(zb_limits_get()->lock_seconds, 1u << 30));
     std::unique_lock<std::mutex> guard(lock_table);

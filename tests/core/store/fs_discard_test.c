@@ -40,7 +40,7 @@ static void erase(zb_store *store, const char *prefix) {
 
 static void finish(zb_store *store) {
     zb_error err;
-    ASSERT_OK(zb_store_finish_erasing(store, &err), err);
+    ASSERT_OK(zb_store_sweep(store, "", ZB_SWEEP_ERASED, NULL, NULL, &err), err);
 }
 
 static void set_up_trees(zb_store *store) {
@@ -66,7 +66,9 @@ static int count(void *context, const zb_list_entry *entry) {
 static int left_overs(zb_store *store, bool remove) {
     zb_error err;
     int found = 0;
-    ASSERT_OK(zb_store_sweep(store, "g", remove, count, &found, &err), err);
+    ASSERT_OK(
+        zb_store_sweep(store, "g", remove ? ZB_SWEEP_REMOVE : ZB_SWEEP_TELL, count, &found, &err),
+        err);
     return found;
 }
 
@@ -117,7 +119,8 @@ static void others_leave_trees_alone(void **state) {
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
-        CHILD_CHECK(zb_store_finish_erasing(f->store, &err) == ZB_OK, "%s", err.message);
+        CHILD_CHECK(zb_store_sweep(f->store, "", ZB_SWEEP_ERASED, NULL, NULL, &err) == ZB_OK, "%s",
+                    err.message);
         zb_hierarchy_release(f->hierarchy);
         _Exit(0);
     }
@@ -229,7 +232,8 @@ static void failures_are_told(void **state) {
     erase(f->store, "g/x");
     zb_store_unlock(lock);
     calls_fail(CALL_UNLINKAT, 10, EACCES);
-    ASSERT_FAILS(zb_store_finish_erasing(f->store, &err), ZB_EIO, err, "repair");
+    ASSERT_FAILS(zb_store_sweep(f->store, "", ZB_SWEEP_ERASED, NULL, NULL, &err), ZB_EIO, err,
+                 "repair");
     assert_non_null(strstr(err.message, "'g/x' is deleted"));
     assert_non_null(strstr(err.message, "'g/.x."));
     assert_true(calls_failed());
@@ -237,7 +241,7 @@ static void failures_are_told(void **state) {
     assert_holds(f->store, "g/x/zarr.json", NULL);
     int found = 0;
     calls_fail(CALL_UNLINKAT, 8, EACCES);
-    ASSERT_FAILS(zb_store_sweep(f->store, "g", true, count, &found, &err), ZB_EIO, err,
+    ASSERT_FAILS(zb_store_sweep(f->store, "g", ZB_SWEEP_REMOVE, count, &found, &err), ZB_EIO, err,
                  "cannot be removed");
     assert_true(calls_failed());
     assert_int_equal(found, 0);
@@ -329,7 +333,7 @@ static void finish_half(const fixture *f) {
     CHILD_CHECK(zb_store_erase_below(f->store, "g/x", &err) == ZB_OK, "%s", err.message);
     zb_store_unlock(lock);
     calls_interrupt(CALL_UNLINKAT, 8, fork_and_die);
-    (void)zb_store_finish_erasing(f->store, &err);
+    (void)zb_store_sweep(f->store, "", ZB_SWEEP_ERASED, NULL, NULL, &err);
     _Exit(1);
 }
 

@@ -49,7 +49,8 @@ static enum zb_code open_live_in(zb_store *store, zb_home home, const char *key,
 
 static enum zb_code lock_in(zb_store *store, zb_home home, const char *key, zb_error *err) {
     zb_lock *lock;
-    const enum zb_code code = zb_store_lock_in(store, key, &home, &lock, err);
+    const zb_locking locking = {.key = key, .home = home};
+    const enum zb_code code = zb_store_lock_as(store, &locking, &lock, err);
     if (!code)
         zb_store_unlock(lock);
     return code;

@@ -239,8 +239,8 @@ static void lock_files_go_with_their_directory(void **state) {
     char path[600];
     snprintf(path, sizeof path, "%s/a/.k.zb-lock", f->root);
     assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
-    ASSERT_OK(zb_store_sweep(f->store, "a", true, count_one, &found, &err), err);
-    ASSERT_OK(zb_store_sweep(f->store, "", true, count_one, &found, &err), err);
+    ASSERT_OK(zb_store_sweep(f->store, "a", ZB_SWEEP_REMOVE, count_one, &found, &err), err);
+    ASSERT_OK(zb_store_sweep(f->store, "", ZB_SWEEP_REMOVE, count_one, &found, &err), err);
     assert_int_equal(found, 0);
     fixture_files(f->root, &ours);
     assert_int_equal(ours, 3);
@@ -297,7 +297,7 @@ static void sweep_alone(void *context) {
     int found = 0;
     CHILD_CHECK(zb_store_open_fs(context, &store, &err) == ZB_OK, "%s", err.message);
     ((zb__fs *)store)->is_remote = true;
-    CHILD_CHECK(zb_store_sweep(store, "a", true, count_one, &found, &err) == ZB_OK, "%s",
+    CHILD_CHECK(zb_store_sweep(store, "a", ZB_SWEEP_REMOVE, count_one, &found, &err) == ZB_OK, "%s",
                 err.message);
     CHILD_CHECK(found == 1, "%d", found);
     zb_store_release(store);
@@ -419,7 +419,7 @@ static void temporary_files_are_left_to_repair(void **state) {
     check_write_file(f->root, key, "x", 1); /* left by a process that was killed */
     fixture_must_put(f->store, "a/k", "3", PUT_LATER);
     int found = 0;
-    ASSERT_OK(zb_store_sweep(f->store, "a", true, count_one, &found, &err), err);
+    ASSERT_OK(zb_store_sweep(f->store, "a", ZB_SWEEP_REMOVE, count_one, &found, &err), err);
     assert_int_equal(found, 0); /* its writer may be alive, here as elsewhere */
     assert_int_equal(utimensat(AT_FDCWD, left, old, 0), 0);
     zb_store *other; /* its first put into the directory */
@@ -428,7 +428,7 @@ static void temporary_files_are_left_to_repair(void **state) {
     fixture_must_put(other, "a/k", "4", PUT_LATER);
     zb_store_release(other);
     assert_int_equal(access(left, F_OK), 0);
-    ASSERT_OK(zb_store_sweep(f->store, "a", true, count_one, &found, &err), err);
+    ASSERT_OK(zb_store_sweep(f->store, "a", ZB_SWEEP_REMOVE, count_one, &found, &err), err);
     assert_int_equal(found, 1);
     assert_int_not_equal(access(left, F_OK), 0);
 }

@@ -140,30 +140,21 @@ static enum zb_code wrapper_erase(zb_store *store, const zb_erase *erase, zb_err
     return code ? code : zb_store_erase_as(w->inner, erase, err);
 }
 
-static enum zb_code wrapper_flush(zb_store *store, zb_batch *batch, zb_error *err) {
+static enum zb_code wrapper_flush(zb_store *store, zb_batch *batch, bool discards, zb_error *err) {
     wrapper *w = (wrapper *)store;
+    const zb_store_ops *ops = w->inner->ops;
+    if (discards)
+        return ops->flush ? ops->flush(w->inner, batch, true, err) : ZB_OK;
     enum zb_code code = before(w, CALL_FLUSH, err);
     return code ? code : zb_store_flush_batch(w->inner, batch, err);
 }
 
-static void wrapper_forget(zb_store *store, zb_batch *batch) {
-    const wrapper *w = (const wrapper *)store;
-    if (w->inner->ops->forget)
-        w->inner->ops->forget(w->inner, batch);
-}
-
 /* The lock is the inner store's own: unlocking it does not come back here. */
-static enum zb_code wrapper_lock(zb_store *store, const char *key, const zb_home *home,
-                                 zb_lock **out, zb_error *err) {
+static enum zb_code wrapper_lock(zb_store *store, const zb_locking *locking, zb_lock **out,
+                                 zb_error *err) {
     wrapper *w = (wrapper *)store;
     enum zb_code code = before(w, CALL_LOCK, err);
-    return code ? code : zb_store_lock_in(w->inner, key, home, out, err);
-}
-
-static enum zb_code wrapper_await_locks(zb_store *store, const char *prefix, zb_error *err) {
-    wrapper *w = (wrapper *)store;
-    enum zb_code code = before(w, CALL_LOCK, err);
-    return code ? code : zb_store_await_locks(w->inner, prefix, err);
+    return code ? code : zb_store_lock_as(w->inner, locking, out, err);
 }
 
 static enum zb_code wrapper_change(zb_object *live, const zb_change *change, zb_error *err) {
@@ -194,11 +185,11 @@ static enum zb_code wrapper_copy(zb_store *store, const char *key, zb_store *fro
                                 from_key, err);
 }
 
-static enum zb_code wrapper_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
-                                  void *context, zb_error *err) {
+static enum zb_code wrapper_sweep(zb_store *store, const char *prefix, enum zb_sweep what,
+                                  zb_list_fn fn, void *context, zb_error *err) {
     wrapper *w = (wrapper *)store;
     enum zb_code code = before(w, CALL_SWEEP, err);
-    return code ? code : zb_store_sweep(w->inner, prefix, remove, fn, context, err);
+    return code ? code : zb_store_sweep(w->inner, prefix, what, fn, context, err);
 }
 
 static void wrapper_destroy(zb_store *store) {
@@ -218,9 +209,7 @@ static const zb_store_ops wrapper_ops = {
     .put = wrapper_put,
     .erase = wrapper_erase,
     .flush = wrapper_flush,
-    .forget = wrapper_forget,
     .lock = wrapper_lock,
-    .await_locks = wrapper_await_locks,
     .change = wrapper_change,
     .rename = wrapper_rename,
     .copy = wrapper_copy,

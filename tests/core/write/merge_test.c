@@ -126,12 +126,12 @@ static const char *held_key;
 static int asked; /* for its lock */
 
 /* As the store's own, after lock_seconds. */
-static enum zb_code lock_unless_held(zb_store *store, const char *key, const zb_home *home,
-                                     zb_lock **out, zb_error *err) {
-    if (!held_key || strcmp(key, held_key) != 0)
-        return mem_ops->lock(store, key, home, out, err);
+static enum zb_code lock_unless_held(zb_store *store, const zb_locking *locking, zb_lock **out,
+                                     zb_error *err) {
+    if (!held_key || strcmp(locking->key, held_key) != 0)
+        return mem_ops->lock(store, locking, out, err);
     asked++;
-    return zb_fail(err, ZB_ECONFLICT, "'%s' is locked", key);
+    return zb_fail(err, ZB_ECONFLICT, "'%s' is locked", locking->key);
 }
 
 /* A lock is waited for once in a flush, in a batch and alone, and keeps no other chunk waiting. */

@@ -393,10 +393,10 @@ static bool leaves(const char *key, const char *among, unsigned *left) {
     return moved("a", "b");
 }
 
-static enum zb_code lock_away(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
+static enum zb_code lock_away(zb_store *store, const zb_locking *locking, zb_lock **out,
                               zb_error *err) {
-    const bool gone = leaves(key, "a/c/", &away.locks);
-    const enum zb_code code = away.ops->lock(store, key, home, out, err);
+    const bool gone = leaves(locking->key, "a/c/", &away.locks);
+    const enum zb_code code = away.ops->lock(store, locking, out, err);
     assert_true(!gone || moved("b", "a"));
     return code;
 }

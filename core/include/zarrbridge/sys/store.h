@@ -293,6 +293,28 @@ typedef struct zb_change {
     enum zb_sync sync;
 } zb_change;
 
+/* A lock to take, or to wait for. */
+typedef struct zb_locking {
+    const char *key;
+    zb_home home; /* the lock is of the object there, wherever the holder is moved while it is held,
+                        for those who ask with the same home */
+    bool only_waits; /* takes none, but waits until the locks of the key, and of all keys below it,
+                        that are held now have been let go of. Not the lock of "zarr.json", which the
+                        caller may hold. Locks that are taken meanwhile need not be waited for. A
+                        backend without locks of other programs has nothing to wait for */
+} zb_locking;
+
+/* What is done with the leftovers of writers. */
+enum zb_sweep {
+    ZB_SWEEP_TELL,   /* those of killed ones are told */
+    ZB_SWEEP_REMOVE, /* and removed */
+    ZB_SWEEP_ERASED /* what erase() has only moved out of sight, as it may where the hierarchy's lock
+                        is held through this store, is freed: called when that lock has been let go
+                        of, so that others need not wait for it. Nothing is told, and the prefix is of
+                        no effect. An error: everything is erased, but something of it stays in a
+                        place that list() hides */
+};
+
 /* A held lock of one key. */
 typedef struct zb_lock zb_lock;
 struct zb_lock {
@@ -355,26 +377,19 @@ typedef struct zb_store_ops {
        of objects that went out since the last flush because too many waited. When names or visible
        objects could not be made durable, each batch with something at stake is told at its next
        flush. Objects that are never flushed are forgotten with the store. Takes locks of keys: not
-       to be called while holding one. */
-    enum zb_code (*flush)(zb_store *store, zb_batch *batch, zb_error *err);
-    /* Forgets the objects of the batch that still wait. NULL in a backend where nothing waits. */
-    void (*forget)(zb_store *store, zb_batch *batch);
+       to be called while holding one.
+       discards: the objects of the batch that still wait are given up instead, and nothing else is
+       done. */
+    enum zb_code (*flush)(zb_store *store, zb_batch *batch, bool discards, zb_error *err);
     /* Waits for the key's exclusive lock, among threads and processes, up to the limit
        lock_seconds: then ZB_ECONFLICT; likewise when the caller already holds the lock.
        ZB_EUNSUPPORTED where none can be had. The lock of the key "zarr.json" is that of the whole
        hierarchy of nodes that the store is in, whatever level of it the store was opened at. The
        lock goes with its process (and, where it is one of the system, with the children that it
        forked meanwhile; where it is one of the process, a child has those of the thread that forked
-       alone). With a home it is the lock of the object there, wherever the holder is moved while it
-       is held, for those who ask with the same home. */
-    enum zb_code (*lock)(zb_store *store, const char *key, const zb_home *home, zb_lock **out,
-                         zb_error *err);
+       alone). */
+    enum zb_code (*lock)(zb_store *store, const zb_locking *locking, zb_lock **out, zb_error *err);
     void (*unlock)(zb_lock *lock);
-    /* Waits until the locks of the key `prefix`, and of all keys below it, that are held now have
-       been let go, up to the limit lock_seconds: then ZB_ECONFLICT. Not the lock of "zarr.json",
-       which the caller may hold. Locks that are taken meanwhile need not be waited for. NULL in a
-       backend without locks. */
-    enum zb_code (*await_locks)(zb_store *store, const char *prefix, zb_error *err);
 
     /* ---- Changing a live object; NULL where an object can only be replaced ---- */
 
@@ -399,15 +414,10 @@ typedef struct zb_store_ops {
     enum zb_code (*copy)(zb_store *store, const char *key, zb_store *from, const char *from_key,
                          zb_error *err);
     /* Calls fn for each leftover of killed writers directly below prefix, under names that list()
-       hides, and removes it if told so. A backend that finds all of them at once tells them at the
-       prefix "", with all of their keys. */
-    enum zb_code (*sweep)(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
+       hides. A backend that finds all of them at once tells them at the prefix "", with all of
+       their keys. */
+    enum zb_code (*sweep)(zb_store *store, const char *prefix, enum zb_sweep what, zb_list_fn fn,
                           void *context, zb_error *err);
-    /* Frees what erase() has only moved out of sight, as it may where the hierarchy's lock is
-       held through this store. Called when the lock has been let go of, so that others need not
-       wait for it. An error: everything is erased, but something of it stays in a place that list()
-       hides. NULL where erase() leaves nothing. */
-    enum zb_code (*finish_erasing)(zb_store *store, zb_error *err);
 } zb_store_ops;
 
 #define ZB_STORE_OPS_VERSION 19
@@ -519,10 +529,10 @@ ZB_API enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb
 ZB_API enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err);
 ZB_API enum zb_code zb_store_flush(zb_store *store, zb_error *err);
 ZB_API enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err);
-ZB_API enum zb_code zb_store_lock_in(zb_store *store, const char *key, const zb_home *home,
-                                     zb_lock **out, zb_error *err);
+/* A store without locks has none to wait for. */
+ZB_API enum zb_code zb_store_lock_as(zb_store *store, const zb_locking *locking, zb_lock **out,
+                                     zb_error *err);
 ZB_API void zb_store_unlock(zb_lock *lock); /* NULL is allowed */
-ZB_API enum zb_code zb_store_await_locks(zb_store *store, const char *prefix, zb_error *err);
 
 /* Requests that go on while the caller does other things; ZB_EUNSUPPORTED for a store without
    submit(). The keys of all requests are checked first. */
@@ -560,9 +570,8 @@ ZB_API enum zb_code zb_store_rename(zb_store *store, const char *from, const cha
                                     zb_error *err);
 ZB_API enum zb_code zb_store_copy(zb_store *store, const char *key, zb_store *from,
                                   const char *from_key, zb_error *err);
-ZB_API enum zb_code zb_store_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
-                                   void *context, zb_error *err);
-ZB_API enum zb_code zb_store_finish_erasing(zb_store *store, zb_error *err);
+ZB_API enum zb_code zb_store_sweep(zb_store *store, const char *prefix, enum zb_sweep what,
+                                   zb_list_fn fn, void *context, zb_error *err);
 
 /* Removes the local directory of a store that was deleted, where it holds nothing but files of
    ours: what killed processes have left goes with it, and for what a live one still takes apart
