@@ -8,8 +8,8 @@
 
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/sys/hierarchy.h"
+#include "zarrbridge/write.h"
 
 typedef struct texts {
     char *document, *name, *value, *path, *codecs, *dimension;

@@ -9,8 +9,8 @@
 
 #include "zarrbridge/check.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/sys/hierarchy.h"
+#include "zarrbridge/write.h"
 
 #define ARRAY(shape, chunk, type, fill, codecs)                                                    \
     "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":" shape ",\"data_type\":\"" type         \

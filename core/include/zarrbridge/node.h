@@ -5,8 +5,8 @@
 
 #include "zarrbridge/array.h"
 #include "zarrbridge/dtype.h"
-#include "zarrbridge/json.h"
 #include "zarrbridge/hierarchy.h"
+#include "zarrbridge/json.h"
 
 #ifdef __cplusplus
 extern "C" {

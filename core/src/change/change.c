@@ -8,7 +8,10 @@
 #include "base/list.h"
 #include "change/consolidated.h"
 #include "change/owed.h"
-#include "hierarchy/plain_group.h"
+#include "hierarchy/hierarchy.h"
+#include "hierarchy/metadata.h"
+#include "hierarchy/path.h"
+#include "hierarchy/served.h"
 #include "model/block.h"
 #include "model/build.h"
 #include "node/bare.h"
@@ -16,11 +19,8 @@
 #include "node/edit.h"
 #include "node/node.h"
 #include "node/open.h"
-#include "hierarchy/path.h"
 #include "node/reserved.h"
-#include "hierarchy/served.h"
 #include "node/v2.h"
-#include "hierarchy/hierarchy.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
@@ -130,11 +130,11 @@ static bool is_sound(const zb__change *change, const char *path) {
    open for other reasons may still have children. */
 static enum zb_code look_at(zb__change *change, const char *path, bool create, zb_error *err) {
     zb__document document;
-    uint64_t mark;
+    uint64_t version;
     if (is_sound(change, path))
         return ZB_OK;
-    enum zb_code code = zb__plain_group_mark(change->hierarchy, path, &mark, err);
-    if (!code && zb__plain_group_is_known(mark))
+    enum zb_code code = zb__metadata_version(change->hierarchy, path, &version, err);
+    if (!code && zb__metadata_is_plain(change->hierarchy, path, version))
         return ZB_OK;
     if (!code)
         code = zb__node_outline(change->hierarchy, path, &document, err);
@@ -161,7 +161,7 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
     zb__document_free(&document);
     if (code || has_block || !is_group)
         return code;
-    zb__plain_group_remember(mark);
+    zb__metadata_keep_plain(change->hierarchy, path, version);
     return zb__names_add(&change->sound, (zb__name){.text = strdup(path)}, err);
 }
 

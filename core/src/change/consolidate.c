@@ -2,8 +2,8 @@
 /* Making a block of consolidated metadata where there is none, or one that may not be true. */
 #include "change/change.h"
 #include "change/consolidated.h"
-#include "change/put.h"
 #include "change/owed.h"
+#include "change/put.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "node/v2.h"

@@ -13,11 +13,11 @@
 #include "base/json_writer.h"
 #include "base/list.h"
 #include "change/block_map.h"
+#include "hierarchy/path.h"
 #include "model/block.h"
 #include "node/document.h"
 #include "node/documents.h"
 #include "node/node.h"
-#include "hierarchy/path.h"
 #include "node/walk.h"
 #include "zarrbridge/json.h"
 

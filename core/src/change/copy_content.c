@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "change/copy_named.h"
+#include "hierarchy/path.h"
 #include "model/block.h"
 #include "node/bare.h"
 #include "node/document.h"
 #include "node/node.h"
-#include "hierarchy/path.h"
 #include "node/walk.h"
 #include "write/senders.h"
 #include "zarrbridge/sys/store.h"

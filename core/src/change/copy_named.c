@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/array.h"
-#include "node/node.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
+#include "model/array.h"
+#include "node/node.h"
 #include "write/budget.h"
 #include "write/senders.h"
 #include "zarrbridge/json.h"

@@ -17,9 +17,9 @@
 #include "change/draft_note.h"
 #include "change/draft_seal.h"
 #include "change/draft_state.h"
-#include "hierarchy/turn.h"
 #include "change/remove.h"
 #include "hierarchy/notes.h"
+#include "hierarchy/turn.h"
 #include "store/by_threads.h"
 #include "zarrbridge/sys/hierarchy.h"
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "change/change.h"
-#include "node/node.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
+#include "node/node.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "node/node.h"
-#include "hierarchy/path.h"
 #include "hierarchy/hierarchy.h"
+#include "hierarchy/path.h"
+#include "node/node.h"
 #include "zarrbridge/change.h"
 
 /* put: with the key, the parts, and what is special. */

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/path.h"
 #include "model/block.h"
 #include "node/bare.h"
 #include "node/document.h"
 #include "node/node.h"
-#include "hierarchy/notes.h"
-#include "hierarchy/path.h"
 #include "node/walk.h"
 #include "zarrbridge/node.h"
 

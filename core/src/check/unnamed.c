@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/node.h"
 #include "hierarchy/notes.h"
-#include "node/open.h"
 #include "hierarchy/path.h"
+#include "node/node.h"
+#include "node/open.h"
 #include "zarrbridge/json.h"
 
 /* Anywhere in the attributes: what is not sure counts as named. */

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "check/object.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/path.h"
 #include "model/array.h"
 #include "model/keys.h"
 #include "node/node.h"
-#include "hierarchy/notes.h"
 #include "node/open.h"
-#include "hierarchy/path.h"
 #include "node/v2.h"
 #include "node/walk.h"
 #include "zarrbridge/check.h"

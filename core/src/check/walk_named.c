@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "change/copy_named.h"
+#include "hierarchy/path.h"
 #include "model/array.h"
 #include "node/node.h"
-#include "hierarchy/path.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "hierarchy/lately.h"
 #include "hierarchy/served.h"
 
 static atomic_uint_fast64_t next_number = 1;
@@ -69,8 +68,8 @@ void zb_hierarchy_release(zb_hierarchy *hierarchy) {
     if (!hierarchy || atomic_fetch_sub_explicit(&hierarchy->refs, 1, memory_order_acq_rel) != 1)
         return;
     finish(hierarchy);
-    zb__served_release(hierarchy->served);
-    zb__lately_free(hierarchy->lately);
+    zb__served_release(hierarchy->metadata.served);
+    zb__metadata_clear(hierarchy);
     zb_store_release(hierarchy->store);
     free(hierarchy);
 }

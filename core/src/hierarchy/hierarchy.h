@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/thread.h"
+#include "hierarchy/metadata.h"
 #include "zarrbridge/sys/hierarchy.h"
 
 /* Work on documents that is left to zb_hierarchy_settle, or to the end. Its owner embeds this. */
@@ -17,13 +18,12 @@ struct zb__later {
 
 struct zb_hierarchy {
     atomic_int refs;
-    zb_store *store;            /* one reference */
-    uint64_t number;            /* unique in the process */
-    unsigned kinds;             /* of elements that arrays may have: see zb_hierarchy_set_kinds */
-    bool trusts_list;           /* see zb_hierarchy_trust_list */
-    zb_seal *seal;              /* or NULL; set before other threads use the hierarchy */
-    struct zb__served *served;  /* consolidated metadata that was read, or NULL (served.h) */
-    struct zb__lately *lately;  /* what a distant store has told, or NULL (lately.h) */
+    zb_store *store;  /* one reference */
+    uint64_t number;  /* unique in the process */
+    unsigned kinds;   /* of elements that arrays may have: see zb_hierarchy_set_kinds */
+    bool trusts_list; /* see zb_hierarchy_trust_list */
+    zb_seal *seal;    /* or NULL; set before other threads use the hierarchy */
+    zb__metadata metadata;
     _Atomic(zb__later *) later; /* NULL: nothing is left; stays when there is something once */
     atomic_int sync;            /* enum zb_sync: see zb_hierarchy_set_sync */
     atomic_bool has_older;      /* a node of version 2 was found */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "hierarchy/served.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fork.h"
-#include "model/block.h"
+#include "hierarchy/age.h"
 #include "hierarchy/hierarchy.h"
 #include "hierarchy/path.h"
+#include "model/block.h"
 
 /* Shared by the hierarchy and the node that it came with. Its document is the node's, too. */
 struct zb__served {
@@ -18,18 +17,9 @@ struct zb__served {
     zb_json *document;
     const zb_json **entries; /* of its map, by name */
     size_t count;
-    int format;       /* of the group */
-    uint64_t changes; /* of the store, when it was read */
+    int format;  /* of the group */
+    zb__age age; /* it is as of the moment when its group was opened, however long ago */
 };
-
-/* Guards the `served` of all hierarchies. No other lock is taken under it. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void init(void) {
-    static zb__fork_guard guard = {.lock = &lock};
-    zb__fork_guard_add(&guard);
-}
 
 void zb__served_release(zb__served *served) {
     if (!served || atomic_fetch_sub(&served->refs, 1) != 1)
@@ -46,15 +36,14 @@ static bool is_covered(const char *path, const char *owner) {
 
 /* The store's block, with a reference for the caller, if it is not outdated and covers the path. */
 static zb__served *find(zb_hierarchy *hierarchy, const char *path) {
-    pthread_once(&once, init);
-    pthread_mutex_lock(&lock);
-    zb__served *served = hierarchy->served;
-    if (served && served->changes == zb_store_changes(hierarchy->store) &&
+    zb__metadata_lock();
+    zb__served *served = hierarchy->metadata.served;
+    if (served && zb__age_is_unchanged(&served->age, hierarchy->store) &&
         is_covered(path, served->owner))
         atomic_fetch_add(&served->refs, 1);
     else
         served = NULL;
-    pthread_mutex_unlock(&lock);
+    zb__metadata_unlock();
     return served;
 }
 
@@ -73,25 +62,24 @@ static zb__served *new_served(const char *path, zb_json *document, int format, u
     }
     served->document = document;
     served->format = format;
-    served->changes = changes;
+    served->age = zb__age_now(changes);
     return served;
 }
 
 /* Puts `served` (NULL: none) in the place of what the store has, unless that is of a group above. A
    group without a block takes away the one that it had. */
 static void attach(zb_hierarchy *hierarchy, const char *owner, zb__served *served) {
-    pthread_once(&once, init);
-    pthread_mutex_lock(&lock);
-    zb__served *old = hierarchy->served;
-    bool is_current = old && old->changes == zb_store_changes(hierarchy->store);
+    zb__metadata_lock();
+    zb__served *old = hierarchy->metadata.served;
+    bool is_current = old && zb__age_is_unchanged(&old->age, hierarchy->store);
     bool is_same = old && strcmp(old->owner, owner) == 0;
     bool stays = old && !is_same && (!served || (is_current && is_covered(owner, old->owner)));
     if (!stays) {
-        hierarchy->served = served;
+        hierarchy->metadata.served = served;
         if (served)
             atomic_fetch_add(&served->refs, 1);
     }
-    pthread_mutex_unlock(&lock);
+    zb__metadata_unlock();
     if (!stays)
         zb__served_release(old);
 }

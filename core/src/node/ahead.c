@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/thread.h"
-#include "node/documents.h"
 #include "hierarchy/hierarchy.h"
-#include "hierarchy/lately.h"
+#include "hierarchy/metadata.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
+#include "node/documents.h"
 #include "zarrbridge/sys/store.h"
 
 /* Documents that come with the names of some groups; the rest come when their group is told. */
@@ -36,7 +36,7 @@ typedef struct job {
 
 static int take_name(void *context, const zb_list_entry *entry) {
     listing *l = context;
-    if (++l->count > ZB__LATELY_NAMES)
+    if (++l->count > ZB__METADATA_NAMES)
         l->is_whole = false;
     else if (entry->is_prefix && !zb__name_is_ours(entry->name))
         l->is_whole = !zb__names_add(
@@ -100,11 +100,11 @@ static void read_documents(const job *j, uint64_t changes) {
 void zb__ahead_read(zb_hierarchy *hierarchy, const char *path, size_t groups) {
     zb__names paths;
     const uint64_t changes = zb_store_changes(hierarchy->store);
-    if (!zb__lately_pays(hierarchy) || !hierarchy->store->hints.can_list ||
-        zb__lately_has_names(hierarchy, path))
+    if (!zb__metadata_pays(hierarchy) || !hierarchy->store->hints.can_list ||
+        zb__metadata_has_names(hierarchy, path))
         return;
     job j = {.hierarchy = hierarchy};
-    if (!zb__lately_groups(hierarchy, path, groups, &paths, NULL) && paths.count > 1 &&
+    if (!zb__metadata_groups(hierarchy, path, groups, &paths, NULL) && paths.count > 1 &&
         (j.listings = calloc(paths.count, sizeof *j.listings)))
         j.count = paths.count;
     for (size_t i = 0; i < j.count; i++)
@@ -115,7 +115,7 @@ void zb__ahead_read(zb_hierarchy *hierarchy, const char *path, size_t groups) {
     for (size_t i = 0; i < j.count; i++) {
         const listing *l = &j.listings[i];
         if (l->is_whole)
-            zb__lately_keep_names(hierarchy, l->path, &l->names, true, changes, true);
+            zb__metadata_keep_names(hierarchy, l->path, &l->names, true, changes, true);
         zb__names_free(&j.listings[i].names);
     }
     free(j.listings);
@@ -123,7 +123,7 @@ void zb__ahead_read(zb_hierarchy *hierarchy, const char *path, size_t groups) {
 }
 
 void zb__ahead_guess(zb_hierarchy *hierarchy, const char *path) {
-    const size_t listed = zb__lately_count(hierarchy, path);
+    const size_t listed = zb__metadata_count(hierarchy, path);
     if (listed < 2)
         return;
     zb__ahead_read(hierarchy, path, listed < ZB__GROUPS_AHEAD / 4 ? 4 * listed : ZB__GROUPS_AHEAD);

@@ -2,7 +2,7 @@
 /*
  * Reading ahead of a walk over a distant store: the names and documents of groups that the walk
  * comes to next are asked for together, so that a walk takes round trips by the depth of the tree
- * and not by its groups. What comes is kept (lately.h), and spares the requests later.
+ * and not by its groups. What comes is kept (hierarchy/metadata.h), and spares the requests later.
  */
 #ifndef ZB_NODE_AHEAD_H
 #define ZB_NODE_AHEAD_H

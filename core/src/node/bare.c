@@ -10,8 +10,8 @@
 
 #include "base/json.h"
 #include "base/names.h"
-#include "node/node.h"
 #include "hierarchy/path.h"
+#include "node/node.h"
 #include "node/v2.h"
 #include "node/version.h"
 

@@ -20,7 +20,7 @@
 #include "node/ahead.h"
 #include "node/bare.h"
 #include "node/documents.h"
-#include "hierarchy/lately.h"
+#include "hierarchy/metadata.h"
 #include "hierarchy/notes.h"
 #include "node/node.h"
 #include "node/open.h"
@@ -58,11 +58,11 @@ static int take_listed(void *context, const zb_list_entry *entry) {
 /* Leaves the names sorted. */
 static enum zb_code names_listed(const zb_node *group, bool asks, search *s) {
     zb_hierarchy *hierarchy = group->hierarchy;
-    const bool is_kept = zb__lately_pays(hierarchy);
+    const bool is_kept = zb__metadata_pays(hierarchy);
     const uint64_t changes = zb_store_changes(hierarchy->store);
     if (is_kept) {
         zb__ahead_guess(hierarchy, group->path);
-        if (zb__lately_take_names(hierarchy, group->path, &s->names))
+        if (zb__metadata_take_names(hierarchy, group->path, &s->names))
             return ZB_OK;
     }
     const zb_list list = {.prefix = group->path, .objects = asks ? zb__node_documents : NULL};
@@ -70,7 +70,7 @@ static enum zb_code names_listed(const zb_node *group, bool asks, search *s) {
     code = s->code ? s->code : code;
     zb__names_sort(&s->names);
     if (is_kept && !code)
-        zb__lately_keep_names(hierarchy, group->path, &s->names, true, changes, false);
+        zb__metadata_keep_names(hierarchy, group->path, &s->names, true, changes, false);
     return code;
 }
 

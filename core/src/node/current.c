@@ -10,14 +10,14 @@
 
 #include "base/clock.h"
 #include "codec/chain.h"
-#include "model/array.h"
-#include "node/document.h"
-#include "hierarchy/lately.h"
-#include "node/node.h"
-#include "node/open.h"
+#include "hierarchy/metadata.h"
 #include "hierarchy/path.h"
 #include "hierarchy/served.h"
 #include "hierarchy/version.h"
+#include "model/array.h"
+#include "node/document.h"
+#include "node/node.h"
+#include "node/open.h"
 #include "node/version.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/node.h"
@@ -191,6 +191,7 @@ enum zb_code zb__array_still(const zb_node *node, zb_error *err) {
 /* ---- Opening again ------------------------------------------------------------------------ */
 
 enum zb_code zb_node_refresh(const zb_node *node, zb_node **out, zb_error *err) {
-    zb__lately_forget(node->hierarchy);
+    if (zb__metadata_pays(node->hierarchy))
+        zb__metadata_clear(node->hierarchy);
     return zb__node_open_own(node->hierarchy, node->path, out, err);
 }

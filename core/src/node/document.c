@@ -15,9 +15,9 @@
 
 #include "base/extension.h"
 #include "base/json_brief.h"
-#include "model/block.h"
 #include "hierarchy/hierarchy.h"
 #include "hierarchy/path.h"
+#include "model/block.h"
 #include "node/v2.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/document.h"
 #include "hierarchy/hierarchy.h"
-#include "hierarchy/lately.h"
+#include "hierarchy/metadata.h"
 #include "hierarchy/path.h"
 #include "hierarchy/served.h"
+#include "node/document.h"
 #include "store/fetch_all.h"
 #include "zarrbridge/limits.h"
 
@@ -56,7 +56,7 @@ static size_t prepare(zb_hierarchy *hierarchy, zb__early_document *documents, si
         if (!key)
             document->code = zb_fail(&document->error, ZB_ENOMEM, "no memory for a key");
         if (!key || document->text ||
-            (!is_own && zb__lately_take(hierarchy, document->path, document))) {
+            (!is_own && zb__metadata_take(hierarchy, document->path, document))) {
             free(key);
             continue;
         }
@@ -108,11 +108,12 @@ void zb__documents_fetch(zb_hierarchy *hierarchy, const char *const *paths, size
     zb__early_document *documents = calloc(count + 1, sizeof *documents);
     for (size_t i = 0; documents && i < count; i++)
         documents[i].path = strdup(paths[i]);
-    enum zb_code code =
-        documents ? read_all(hierarchy, documents, count, false, ZB__LATELY_MOST, NULL) : ZB_ENOMEM;
+    enum zb_code code = documents
+                            ? read_all(hierarchy, documents, count, false, ZB__METADATA_MOST, NULL)
+                            : ZB_ENOMEM;
     for (size_t i = 0; i < count && !code; i++) {
         if (documents[i].is_answer)
-            zb__lately_keep(hierarchy, &documents[i], changes, true);
+            zb__metadata_keep(hierarchy, &documents[i], changes, true);
     }
     if (documents)
         free_all(documents, count);
@@ -138,7 +139,7 @@ static enum zb_code read_children(zb__early_children *early, size_t i, zb_error 
         read_all(early->hierarchy, early->documents, early->count, early->is_own, UINT64_MAX, err);
     for (size_t k = 0; k < early->count && !code && !early->is_own; k++) {
         if (early->documents[k].is_answer && early->documents[k].text)
-            zb__lately_keep(early->hierarchy, &early->documents[k], changes, false);
+            zb__metadata_keep(early->hierarchy, &early->documents[k], changes, false);
     }
     return code;
 }

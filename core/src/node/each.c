@@ -5,13 +5,13 @@
  */
 #include <stdlib.h>
 
+#include "hierarchy/path.h"
 #include "node/ahead.h"
 #include "node/bare.h"
 #include "node/children.h"
 #include "node/documents.h"
 #include "node/node.h"
 #include "node/open.h"
-#include "hierarchy/path.h"
 #include "node/walk.h"
 
 typedef struct walk {

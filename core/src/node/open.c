@@ -7,12 +7,12 @@
 
 #include "base/json.h"
 #include "base/names.h"
-#include "node/bare.h"
-#include "node/document.h"
-#include "hierarchy/lately.h"
-#include "node/node.h"
+#include "hierarchy/metadata.h"
 #include "hierarchy/path.h"
 #include "hierarchy/served.h"
+#include "node/bare.h"
+#include "node/document.h"
+#include "node/node.h"
 #include "node/v2.h"
 #include "node/version.h"
 #include "store/foreign.h"
@@ -82,7 +82,7 @@ enum zb_code zb__node_open_own(zb_hierarchy *hierarchy, const char *path, zb_nod
             mark_origin(*out, &document, home);
     }
     if (!code)
-        zb__lately_keep(hierarchy, &document, changes, false);
+        zb__metadata_keep(hierarchy, &document, changes, false);
     free(document.text);
     if (code)
         return code;
@@ -211,7 +211,7 @@ enum zb_code zb__early_document_open(zb_hierarchy *hierarchy, const zb__early_do
 static int take_name(void *context, const zb_list_entry *entry) {
     zb__names *names = context;
     const zb__name name = {.text = strdup(entry->name), .is_prefix = entry->is_prefix};
-    return zb__names_add(names, name, NULL) != ZB_OK || names->count >= ZB__LATELY_NAMES;
+    return zb__names_add(names, name, NULL) != ZB_OK || names->count >= ZB__METADATA_NAMES;
 }
 
 /* Where one name is missed, others are likely to be: all names beside it are asked for. */
@@ -221,9 +221,9 @@ static void list_around(zb_hierarchy *hierarchy, const char *path) {
     zb__names names = {.count = 0};
     const uint64_t changes = zb_store_changes(hierarchy->store);
     if (group && zb_store_list(hierarchy->store, group, take_name, &names, NULL) == ZB_OK) {
-        const bool is_whole = names.count < ZB__LATELY_NAMES;
+        const bool is_whole = names.count < ZB__METADATA_NAMES;
         zb__names_sort(&names);
-        zb__lately_keep_names(hierarchy, group, &names, is_whole, changes, false);
+        zb__metadata_keep_names(hierarchy, group, &names, is_whole, changes, false);
     }
     zb__names_free(&names);
     free(group);
@@ -233,9 +233,9 @@ enum zb_code zb_node_open_lately(zb_hierarchy *hierarchy, const char *path, zb_n
                                  zb_error *err) {
     zb__early_document document = {.path = (char *)(uintptr_t)path};
     bool knows = false;
-    if (!zb__lately_pays(hierarchy))
+    if (!zb__metadata_pays(hierarchy))
         return zb_node_open(hierarchy, path, out, err);
-    if (zb__lately_find(hierarchy, path, &document)) {
+    if (zb__metadata_find(hierarchy, path, &document)) {
         const enum zb_code code = zb__early_document_open(hierarchy, &document, out, err);
         free(document.text);
         return code;
@@ -243,10 +243,10 @@ enum zb_code zb_node_open_lately(zb_hierarchy *hierarchy, const char *path, zb_n
     if (zb__node_open_owner(hierarchy, path, out))
         return ZB_OK;
     const bool lists = *path && hierarchy->store->hints.can_list;
-    bool lacks = lists && zb__lately_lacks(hierarchy, path, &knows);
+    bool lacks = lists && zb__metadata_lacks(hierarchy, path, &knows);
     if (lists && !knows && zb__served_lacks(hierarchy, path)) {
         list_around(hierarchy, path); /* tells as much as asking for what is hardly there */
-        lacks = zb__lately_lacks(hierarchy, path, &knows);
+        lacks = zb__metadata_lacks(hierarchy, path, &knows);
     }
     if (lacks)
         return zb__node_blame(hierarchy, "node", path,

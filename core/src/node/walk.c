@@ -9,14 +9,14 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/path.h"
 #include "model/array.h"
 #include "model/keys.h"
 #include "node/current.h"
 #include "node/document.h"
 #include "node/documents.h"
 #include "node/node.h"
-#include "hierarchy/notes.h"
-#include "hierarchy/path.h"
 #include "node/v2.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/node.h"

@@ -31,9 +31,7 @@ bool zb__known_find(const zb__stored_chunk *chunk, zb__known *out) {
 }
 
 bool zb__known_is_fresh(const zb__stored_chunk *chunk, const zb__known *known) {
-    zb_store *store = zb__node_store(chunk->node);
-    return zb__now() - known->time < store->hints.fresh &&
-           known->changes == zb_store_changes(store);
+    return zb__age_is_fresh(&known->age, zb__node_store(chunk->node));
 }
 
 void zb__known_note(const zb__stored_chunk *chunk, const zb_object_info *info, uint64_t changes) {
@@ -44,7 +42,7 @@ void zb__known_note(const zb__stored_chunk *chunk, const zb_object_info *info, u
     if (!item)
         return;
     zb__known *known = (zb__known *)(void *)item->data;
-    *known = (zb__known){.is_missing = !info, .time = zb__now(), .changes = changes};
+    *known = (zb__known){.is_missing = !info, .age = zb__age_now(changes)};
     if (info)
         known->info = *info;
     zb__lru_put(zb__index_cache(), item);

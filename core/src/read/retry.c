@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "node/node.h"
 #include "hierarchy/notes.h"
+#include "node/node.h"
 #include "zarrbridge/sys/store.h"
 
 /* A chunk that a writer is changing in place is read again every RETRY_NS, for at most

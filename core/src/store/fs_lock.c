@@ -44,8 +44,8 @@
 #include <unistd.h>
 
 #include "base/locks.h"
-#include "store/fs_discard.h"
 #include "store/fs_await.h"
+#include "store/fs_discard.h"
 #include "store/fs_fresh.h"
 #include "store/fs_lock.h"
 #include "store/fs_path.h"

@@ -17,11 +17,11 @@
 
 #include <string.h>
 
+#include "hierarchy/path.h"
 #include "model/array.h"
 #include "model/keys.h"
 #include "node/current.h"
 #include "node/node.h"
-#include "hierarchy/path.h"
 #include "node/version.h"
 #include "write/layout.h"
 #include "write/writer.h"

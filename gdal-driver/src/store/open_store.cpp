@@ -12,8 +12,8 @@
 #include "store/vsi_archive.h"
 #include "store/vsi_store.h"
 #include "zarrbridge/limits.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/sys/hierarchy.h"
+#include "zarrbridge/write.h"
 
 namespace zarr3 {
 

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "store/fixture.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
-#include "support/wrappers.h"
 #include "zarrbridge/write.h"
 
 static const zb_dtype int_type = {.kind = ZB_KIND_INT, .size = 4};

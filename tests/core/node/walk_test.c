@@ -5,10 +5,10 @@
  * that 40 steps make 2^40 paths. The calls of each operation to the store are counted.
  */
 #include "store/fixture.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/read.h"
-#include "support/wrappers.h"
 #include "zarrbridge/write.h"
 
 enum { SIDE = 8, LADDER = 40, MOST_LINKS = 200 };

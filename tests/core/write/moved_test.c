@@ -17,8 +17,8 @@
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/sys/hierarchy.h"
+#include "zarrbridge/write.h"
 
 enum { SIDE = 8, SHARD = 4, INNER = 2, OLD = 7, NEW = 99, OTHER = 42, FILL = -1 };
 

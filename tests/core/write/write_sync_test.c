@@ -9,8 +9,8 @@
 #include "store/fixture.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/read.h"
-#include "zarrbridge/write.h"
 #include "zarrbridge/sys/hierarchy.h"
+#include "zarrbridge/write.h"
 
 enum { CHUNKS = 40, SIDE = 10 };
 
