@@ -24,6 +24,7 @@ typedef struct submission {
     zb_fetch *left; /* not begun */
     zb_fetch_fn done;
     void *context;
+    zb_fetch_serve_fn serve; /* or NULL */
     size_t running;
     struct submission *next;
 } submission;
@@ -80,13 +81,13 @@ static enum zb_code read_range(zb_fetch *fetch) {
     return zb_object_read(fetch->object, &fetch->range, 1, &fetch->error);
 }
 
-enum zb_code zb__fetch_serve(zb_store *store, zb_fetch *fetch) {
+enum zb_code zb__fetch_serve(zb_store *store, zb_fetch_serve_fn serve, zb_fetch *fetch) {
     const bool is_whole = fetch->range.length == ZB_WHOLE;
     if (fetch->object)
         return is_whole ? zb_fail(&fetch->error, ZB_EUNSUPPORTED,
                                   "an open object is read by ranges here")
                         : read_range(fetch);
-    enum zb_code code = store->ops->fetch ? store->ops->fetch(store, fetch) : ZB_EUNSUPPORTED;
+    enum zb_code code = serve ? serve(store, fetch) : ZB_EUNSUPPORTED;
     if (code != ZB_EUNSUPPORTED)
         return code;
     zb_object *object;
@@ -139,7 +140,7 @@ static void *thread_main(void *unused) {
         waiting--;
         busy++;
         pthread_mutex_unlock(&lock);
-        fetch->code = zb__fetch_serve(b->store, fetch);
+        fetch->code = zb__fetch_serve(b->store, b->serve, fetch);
         b->done(b->context, fetch);
         pthread_mutex_lock(&lock);
         busy--;
@@ -169,7 +170,7 @@ static size_t count(const zb_fetch *list) {
 /* ---- The interface ---- */
 
 enum zb_code zb_store_submit_by_threads(zb_store *store, zb_fetch *list, zb_fetch_fn done,
-                                        void *context, zb_error *err) {
+                                        void *context, zb_fetch_serve_fn serve, zb_error *err) {
     pthread_once(&once, init);
     const size_t requests = count(list);
     if (requests == 0)
@@ -177,7 +178,8 @@ enum zb_code zb_store_submit_by_threads(zb_store *store, zb_fetch *list, zb_fetc
     submission *b = calloc(1, sizeof *b);
     if (!b)
         return zb_fail(err, ZB_ENOMEM, "no memory for requests");
-    *b = (submission){.store = store, .left = list, .done = done, .context = context};
+    *b = (submission){
+        .store = store, .left = list, .done = done, .context = context, .serve = serve};
     pthread_mutex_lock(&lock);
     const bool can = start_threads(requests);
     if (can) {
