@@ -559,11 +559,11 @@ ZB_API enum zb_code zb_store_submit(zb_store *store, zb_fetch *list, zb_fetch_fn
 ZB_API void zb_store_cancel(zb_store *store, void *context);
 
 /* For backends that answer only while their caller waits, and not in microseconds: submit() and
-   cancel() by at most 16 threads of the core, which call `serve`, if there is one, or open() and
+   cancel() by at most 16 threads of the core, which call at_once(), if there is one, or open() and
    read(). Those of a distant store may take seconds, and cancel() waits for the calls under way.
    ZB_WHOLE is for requests that open their object. */
 ZB_API enum zb_code zb_store_submit_by_threads(zb_store *store, zb_fetch *list, zb_fetch_fn done,
-                                               void *context, zb_fetch_serve_fn serve,
+                                               void *context, zb_fetch_serve_fn at_once,
                                                zb_error *err);
 ZB_API void zb_store_cancel_by_threads(zb_store *store, void *context);
 
