@@ -529,10 +529,3 @@ void zb__io_cancel(zb__remote *store, const void *group) {
     }
     pthread_mutex_unlock(&lock);
 }
-
-uint64_t zb__io_reach(zb__remote *store) {
-    pthread_mutex_lock(&lock);
-    const uint64_t reach = zb__pace_reach(&store->line.pace);
-    pthread_mutex_unlock(&lock);
-    return reach;
-}

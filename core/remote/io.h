@@ -26,7 +26,4 @@ void zb__io_release(zb__request *request);
    for `done` itself. */
 void zb__io_cancel(zb__remote *store, const void *group);
 
-/* The bytes that come in the time of a round trip; 0: not known yet. */
-uint64_t zb__io_reach(zb__remote *store);
-
 #endif

@@ -56,6 +56,7 @@ void zb__line_left(zb__line *line, const zb__request *request) {
     const bool came = request->method == ZB__GET && status >= 200 && status < 300;
     zb__pace_note(&line->pace, zb__now(), came ? request->waited : 0, came ? request->got : 0,
                   line->running == 0);
+    __atomic_store_n(&line->reach, zb__pace_reach(&line->pace), __ATOMIC_RELAXED);
     if (request->span == ZB__ALL && status == 200)
         line->typical += (request->got >> 3) - (line->typical >> 3);
     if ((status == 429 || status == 503) && request->try_begun > line->halved) {

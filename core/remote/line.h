@@ -17,6 +17,7 @@ typedef struct zb__line {
     int64_t halved;            /* when; monotonic nanoseconds */
     uint64_t typical;          /* size of objects that were asked for whole, lately */
     zb__pace pace;             /* of its link */
+    uint64_t reach;            /* zb__pace_reach, for all threads: stored atomically */
     bool is_renewing;          /* a thread gets new credentials */
     zb__request *parked;       /* requests that wait for it */
     zb__remote *next;          /* in the engine's list of stores */

@@ -92,10 +92,6 @@ static enum zb_code remote_list(zb_store *store, const zb_list *list, zb_list_fn
     return remote->protocol->list(remote, list, fn, context, err);
 }
 
-static uint64_t remote_reach(zb_store *store) {
-    return zb__io_reach((zb__remote *)store);
-}
-
 static void remote_destroy(zb_store *store) {
     zb__remote *remote = (zb__remote *)store;
     zb__io_leave(remote);
@@ -114,7 +110,6 @@ static const zb_store_ops remote_ops = {
     .list = remote_list,
     .submit = zb__fetch_submit,
     .cancel = zb__fetch_cancel,
-    .reach = remote_reach,
     .destroy = remote_destroy,
 };
 
@@ -145,16 +140,17 @@ static int64_t fresh_of(const zb_limits *limits) {
     return seconds < most ? (int64_t)seconds * ZB__SECOND : INT64_MAX;
 }
 
-static zb_store_hints hints_of(const zb__protocol *protocol) {
+static zb_store_hints hints_of(const zb__remote *remote) {
     const zb_limits *limits = zb_limits_get();
     return (zb_store_hints){.gap = 32 * KIB,
                             .max_request = 8 * KIB * KIB,
-                            .can_list = protocol->list != NULL,
+                            .can_list = remote->protocol->list != NULL,
                             .in_flight = limits->remote_requests < UINT32_MAX
                                              ? (uint32_t)limits->remote_requests
                                              : UINT32_MAX,
                             .part = limits->remote_part_bytes,
                             .window = limits->remote_window_bytes,
+                            .reach = &remote->line.reach,
                             .fresh = fresh_of(limits)};
 }
 
@@ -194,8 +190,7 @@ static enum zb_code open_url(const char *name, const zb_store_settings *settings
     enum zb_code code = open_protocol(name, settings, remote, &label, err);
     const bool is_open = code == ZB_OK;
     if (!code)
-        code =
-            host->store_init(&remote->base, ops_of(remote), hints_of(remote->protocol), label, err);
+        code = host->store_init(&remote->base, ops_of(remote), hints_of(remote), label, err);
     if (!code) {
         code = zb__io_enter(remote, err);
         if (code)

@@ -14,7 +14,7 @@ enum zb_code zb__s3_list(zb__remote *store, const zb_list *list, zb_list_fn fn, 
 enum zb_code zb__s3_list_names(zb__remote *store, const char *begin, zb_list_fn fn, void *context,
                                zb_error *err);
 
-/* As ZB_ASK_NOTHING of zb_store_ops' probe(), by one request, or two where many names beside it begin in
+/* The answer to ZB_ASK_NOTHING, by one request, or two where many names beside the prefix begin in
    the same way. */
 bool zb__s3_is_absent(zb_store *store, const char *prefix);
 

@@ -9,7 +9,7 @@
 
 #include "change/put.h"
 #include "hierarchy/hierarchy.h"
-#include "write/senders.h"
+#include "store/width.h"
 #include "zarrbridge/limits.h"
 
 void zb__carrier_init(zb__carrier *carrier, zb_hierarchy *from, zb_hierarchy *to) {
@@ -25,7 +25,7 @@ void zb__carrier_end(zb__carrier *carrier) {
 
 /* Of objects of that many bytes. */
 static size_t width_for(const zb__carrier *c, uint64_t bytes) {
-    return zb__sender_count(c->to->store->hints.is_local ? c->from->store : c->to->store, bytes);
+    return zb__store_width(c->to->store->hints.is_local ? c->from->store : c->to->store, bytes);
 }
 
 size_t zb__carrier_width(const zb__carrier *carrier) {

@@ -181,11 +181,6 @@ static enum zb_code draft_probe(zb_store *store, zb_probe *probe, zb_error *err)
     return place ? zb_store_probe(place, probe, err) : absent(d, probe->name, err);
 }
 
-static uint64_t draft_reach(zb_store *store) {
-    zb_store *inner = draft_of(store)->inner;
-    return inner->ops->reach ? inner->ops->reach(inner) : 0;
-}
-
 /* ---- Requests ---- */
 
 static enum zb_code draft_submit(zb_store *store, zb_fetch *list, zb_fetch_fn done, void *context,
@@ -203,7 +198,7 @@ static enum zb_code draft_submit(zb_store *store, zb_fetch *list, zb_fetch_fn do
     enum zb_code code = there ? zb_store_submit(d->inner, there, done, context, err) : ZB_OK;
     for (zb_fetch *fetch = code ? NULL : here, *next; fetch; fetch = next) {
         next = fetch->next;
-        fetch->code = zb__fetch_serve(d->held, fetch); /* held, or absent */
+        fetch->code = zb__fetch_serve(d->held, NULL, fetch); /* held, or absent */
         done(context, fetch);
     }
     return code;
@@ -385,7 +380,6 @@ static const zb_store_ops ops = {
     .list = draft_list,
     .submit = draft_submit,
     .cancel = draft_cancel,
-    .reach = draft_reach,
     .destroy = draft_destroy,
     .put = draft_put,
     .erase = draft_erase,

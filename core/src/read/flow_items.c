@@ -29,7 +29,7 @@ void zb__flow_discharge(uint64_t *account) {
 /* On a fast link four times the bytes that come in the time of a round trip are under way, and half
    as many wait for their step. */
 static uint64_t window_of(const zb__flow *f) {
-    const uint64_t reach = f->store->ops->reach ? f->store->ops->reach(f->store) : 0,
+    const uint64_t reach = zb_store_reach(f->store),
                    wanted = reach < UINT64_MAX / 6 ? 6 * reach : UINT64_MAX;
     return wanted < ZB__LEAST_WINDOW ? ZB__LEAST_WINDOW : wanted;
 }
@@ -150,7 +150,7 @@ void zb__flow_end_ask(zb__flow *f, zb__ask *ask) {
     zb__flow_discharge(&ask->charged);
     if (--item->asks > 0 || f->code)
         return;
-    if (item->is_outdated)
+    if (item->version == ZB__VERSION_OUTDATED)
         begin_anew(f, item);
     else
         zb__flow_end_item(f, item);

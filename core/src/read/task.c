@@ -91,7 +91,7 @@ enum zb_code zb__tasks_add(zb__task_list *list, zb__stored_chunk *chunk, const z
 }
 
 uint64_t zb__store_reach(zb_store *store) {
-    uint64_t told = store->ops->reach ? store->ops->reach(store) : 0;
+    uint64_t told = zb_store_reach(store);
     uint64_t reach = told ? told : USUAL_REACH;
     return reach < WIDEST_REACH ? reach : WIDEST_REACH;
 }

@@ -5,8 +5,8 @@
 
 #include "zarrbridge/sys/store.h"
 
-/* Answers a request by the store's fetch(), or by its open() and read(), and returns the code,
-   which the caller sets in it. */
-enum zb_code zb__fetch_serve(zb_store *store, zb_fetch *fetch);
+/* Answers a request by at_once(), if there is one, or by the store's open() and read(), and returns
+   the code, which the caller sets in it. */
+enum zb_code zb__fetch_serve(zb_store *store, zb_fetch_serve_fn at_once, zb_fetch *fetch);
 
 #endif

@@ -282,6 +282,11 @@ enum zb_code vsi_fetch(zb_store *store, zb_fetch *fetch) {
     return code == ZB_OK && is_whole ? read_rest(fetch, &fetch->error) : code;
 }
 
+enum zb_code vsi_submit(zb_store *store, zb_fetch *list, zb_fetch_fn done, void *context,
+                        zb_error *err) {
+    return zb_store_submit_by_threads(store, list, done, context, guarded<vsi_fetch>, err);
+}
+
 /* A file that was read leaves nothing to write, so the result of closing says nothing. */
 void vsi_close(zb_object *base) {
     const VsiCall call(base->store);
@@ -353,8 +358,7 @@ zb_store_ops make_ops(Kind kind) {
     ops.list = guarded<vsi_list>;
     ops.destroy = guarded<vsi_destroy>;
     if (kind == Kind::kDistant) {
-        ops.fetch = guarded<vsi_fetch>;
-        ops.submit = zb_store_submit_by_threads;
+        ops.submit = vsi_submit;
         ops.cancel = zb_store_cancel_by_threads;
     }
     if (kind == Kind::kMemory)

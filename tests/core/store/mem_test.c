@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The store in memory: keys, versions, listings, and the reference counting of stores in
-   general. */
+/* The store in memory: what contract_test.c does not ask of all stores. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -134,144 +133,6 @@ static void other_stores_are_refused(void **state) {
     zb_store_release(NULL);
 }
 
-/* One thread sets, others read: each sees a whole version. */
-static void *read_versions(void *argument) {
-    zb_store *store = zb_store_retain(argument);
-    uintptr_t wrong = 0;
-    for (int i = 0; i < 3000; i++) {
-        char *data;
-        size_t size;
-        zb_error err;
-        if (zb_store_get(store, "k", 100, "children", &data, &size, NULL, &err) != ZB_OK) {
-            wrong++;
-            continue;
-        }
-        wrong += size < 1 || size > 9 || strspn(data, (char[]){data[0], 0}) != size ||
-                 data[0] != (char)('0' + size);
-        free(data);
-    }
-    zb_store_release(store);
-    return (void *)wrong;
-}
-
-static void readers_see_whole_versions(void **state) {
-    (void)state;
-    zb_store *store = new_store();
-    set(store, "k", "1");
-    pthread_t threads[3];
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, read_versions, store), 0);
-    for (int i = 0; i < 3000; i++) {
-        char text[10] = "";
-        memset(text, '1' + i % 9, (size_t)(1 + i % 9));
-        set(store, "k", text);
-    }
-    for (int i = 0; i < 3; i++) {
-        void *wrong;
-        pthread_join(threads[i], &wrong);
-        assert_null(wrong);
-    }
-    zb_store_release(store);
-}
-
-static void assert_lists(zb_store *store, const char *prefix, const char *expected) {
-    zb_error err;
-    char text[200] = "";
-    ASSERT_OK(zb_store_list(store, prefix, add_name, text, &err), err);
-    assert_string_equal(text, expected);
-}
-
-static void puts_parts(void **state) {
-    (void)state;
-    zb_error err;
-    zb_store *store = new_store();
-    set(store, "k", "old");
-    zb_part parts[] = {{"one ", 4}, {NULL, 0}, {"two", 3}};
-    ASSERT_OK(zb_store_put(store, "k", parts, 3, ZB_SYNC_ALWAYS, &err), err);
-    assert_holds(store, "k", "one two");
-    ASSERT_OK(zb_store_put(store, "none", NULL, 0, ZB_SYNC_CLOSE, &err), err);
-    assert_holds(store, "none", "");
-    zb_part absurd[] = {{"x", SIZE_MAX - 2}, {"x", 9}};
-    ASSERT_FAILS(zb_store_put(store, "k", absurd, 2, ZB_SYNC_NONE, &err), ZB_ENOMEM, err, "'k'");
-    ASSERT_FAILS(zb_store_put(store, "a//b", parts, 1, ZB_SYNC_NONE, &err), ZB_EINVAL, err, "a//b");
-    ASSERT_FAILS(zb_store_put(store, "", parts, 1, ZB_SYNC_NONE, &err), ZB_EINVAL, err, "key");
-    ASSERT_OK(zb_store_flush(store, &err), err);
-    assert_holds(store, "k", "one two");
-    zb_store_release(store);
-}
-
-static void erases(void **state) {
-    (void)state;
-    zb_error err;
-    zb_store *store = new_store();
-    static const char *const keys[] = {"zarr.json", "a", "a/x", "a/b/y", "a.b/x", "ab/x"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        set(store, keys[i], keys[i]);
-    zb_object *object;
-    zb_object_info info;
-    ASSERT_OK(zb_object_open(store, "a/x", &object, &info, &err), err);
-    ASSERT_OK(zb_store_erase(store, "none", &err), err);
-    ASSERT_OK(zb_store_erase(store, "a/b", &err), err); /* a prefix, not a key */
-    assert_lists(store, "", "a a.b/ a/ ab/ zarr.json ");
-    ASSERT_OK(zb_store_erase_below(store, "a", &err), err);
-    assert_lists(store, "", "a a.b/ ab/ zarr.json ");
-    ASSERT_OK(zb_store_erase(store, "a", &err), err);
-    assert_lists(store, "", "a.b/ ab/ zarr.json ");
-    char buffer[4] = "";
-    zb_range range = {.length = 3, .buffer = buffer};
-    ASSERT_OK(zb_object_read(object, &range, 1, &err), err);
-    assert_string_equal(buffer, "a/x"); /* an open handle keeps its version */
-    zb_object_close(object);
-    ASSERT_FAILS(zb_store_erase(store, "..", &err), ZB_EINVAL, err, "key");
-    ASSERT_FAILS(zb_store_erase_below(store, "a/", &err), ZB_EINVAL, err, "key");
-    ASSERT_OK(zb_store_erase_below(store, "", &err), err);
-    assert_lists(store, "", "");
-    set(store, "again", "1");
-    assert_holds(store, "again", "1");
-    zb_store_release(store);
-}
-
-/* Adds to a number under the lock of its key, by reading and writing it as text. */
-static void *add_under_lock(void *argument) {
-    zb_store *store = argument;
-    for (int i = 0; i < 1000; i++) {
-        zb_lock *lock, *other;
-        zb_error err;
-        char *data, text[20];
-        size_t size;
-        if (zb_store_lock(store, "k", &lock, &err) != ZB_OK ||
-            zb_store_get(store, "k", 100, "children", &data, &size, NULL, &err) != ZB_OK)
-            return argument;
-        int length = snprintf(text, sizeof text, "%d", atoi(data) + 1);
-        free(data);
-        if (zb_store_lock(store, "other", &other, &err) != ZB_OK) /* locks of keys are apart */
-            return argument;
-        zb_store_unlock(other);
-        zb_part part = {text, (size_t)length};
-        if (zb_store_put(store, "k", &part, 1, ZB_SYNC_NONE, &err) != ZB_OK)
-            return argument;
-        zb_store_unlock(lock);
-    }
-    return NULL;
-}
-
-static void locks_exclude_threads(void **state) {
-    (void)state;
-    zb_store *store = new_store();
-    set(store, "k", "0");
-    pthread_t threads[4];
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, add_under_lock, store), 0);
-    for (int i = 0; i < 4; i++) {
-        void *failed;
-        pthread_join(threads[i], &failed);
-        assert_null(failed);
-    }
-    assert_holds(store, "k", "4000");
-    zb_store_unlock(NULL);
-    zb_store_release(store);
-}
-
 /* The copy stays when the source goes. */
 static void copies(void **state) {
     (void)state;
@@ -362,10 +223,6 @@ int main(void) {
         cmocka_unit_test(handles_keep_their_version),
         cmocka_unit_test(lists_names),
         cmocka_unit_test(other_stores_are_refused),
-        cmocka_unit_test(readers_see_whole_versions),
-        cmocka_unit_test(puts_parts),
-        cmocka_unit_test(erases),
-        cmocka_unit_test(locks_exclude_threads),
         cmocka_unit_test(copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

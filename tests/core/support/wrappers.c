@@ -216,6 +216,12 @@ static const zb_store_ops wrapper_ops = {
     .sweep = wrapper_sweep,
 };
 
+/* A distant store: threads wait for it, and its reader goes on. */
+static enum zb_code delayed_submit(zb_store *store, zb_fetch *list, zb_fetch_fn done, void *context,
+                                   zb_error *err) {
+    return zb_store_submit_by_threads(store, list, done, context, NULL, err);
+}
+
 static enum zb_code new_wrapper(zb_store *inner, wrapper **out, zb_error *err) {
     wrapper *w = calloc(1, sizeof *w);
     if (!w)
@@ -284,7 +290,7 @@ enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store
         w->base.hints.is_local = w->base.hints.is_watched = false;
         w->ops.rename = NULL;
         w->ops.change = NULL;
-        w->ops.submit = zb_store_submit_by_threads;
+        w->ops.submit = delayed_submit;
         w->ops.cancel = zb_store_cancel_by_threads;
         *out = &w->base;
     }

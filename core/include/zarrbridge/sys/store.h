@@ -87,25 +87,41 @@ struct zb_fetch {
    it may put the fetch on a list and wake a thread, and nothing that waits. */
 typedef void (*zb_fetch_fn)(void *context, zb_fetch *fetch);
 
-/* The facts that the planner needs to make good requests. */
+/* Answers a request for an object that is not open, while its caller waits, for a backend in which
+   open() and read() take two round trips, and this one. ZB_EUNSUPPORTED, with no error filled in
+   and the fetch as it was: open() and read() are the way for this one. */
+typedef enum zb_code (*zb_fetch_serve_fn)(zb_store *store, zb_fetch *fetch);
+
+/* What requests to a store cost. */
 typedef struct zb_store_hints {
-    uint64_t gap;         /* ranges closer than this are merged into one request (bytes) */
-    uint64_t max_request; /* merged requests stay below this (bytes), single ranges excepted */
-    bool is_local;        /* a request costs microseconds, not a network round trip */
-    bool can_list;        /* list() works; else consolidated metadata is the only index */
-    bool is_watched;      /* probe() costs microseconds: each read checks whether its array is still
-                             the one that was opened */
-    uint32_t in_flight;   /* requests worth having under way at once; counts with submit() */
-    uint64_t part;        /* longer ranges come faster as several requests of this length (bytes);
-                             0: they do not. Counts with submit() */
-    uint64_t window;      /* bytes worth having under way at once, at most; as long as reach() tells
-                             of no fast link, 64 MiB are enough. Counts with submit() */
-    int64_t fresh;        /* for how long the version of an object that answered a request may be
-                             taken for the present one (nanoseconds); counts with submit() */
-    uint64_t small;       /* shards of at most this decoded size (bytes) come faster whole than by
-                             their index first; counts with submit() */
-    bool tells_late; /* the validator of an object that was put a moment ago is hardly ever valid:
-                         asking for it is worth nothing, except on slow disks */
+    /* A request costs microseconds, not a network round trip. */
+    bool is_local;
+    /* probe() costs microseconds: each read checks whether its array is still the one that was
+       opened. */
+    bool is_watched;
+    /* list() works; else consolidated metadata is the only index. */
+    bool can_list;
+    /* Ranges closer than `gap` are merged into one request, which stays below max_request, single
+       ranges excepted. Bytes. */
+    uint64_t gap, max_request;
+
+    /* ---- Counts with submit() */
+
+    /* Requests, and bytes, worth having under way at once. As long as `reach` tells of no fast link
+       64 MiB are enough. */
+    uint32_t in_flight;
+    uint64_t window;
+    /* The bytes that come in the time of a round trip, as the answers so far have told, which the
+       backend stores atomically; 0: they have not yet. NULL: never known. Lives as long as the
+       store. */
+    const uint64_t *reach;
+    /* Longer ranges come faster as several requests of this length (bytes); 0: they do not. */
+    uint64_t part;
+    /* Shards of at most this decoded size (bytes) come faster whole than by their index first. */
+    uint64_t small;
+    /* For how long the version of an object that answered a request may be taken for the present
+       one (nanoseconds). */
+    int64_t fresh;
 } zb_store_hints;
 
 /* The longest range that comes as one request where others come in parts: a short rest costs more
@@ -114,41 +130,47 @@ static inline uint64_t zb_part_most(uint64_t part) {
     return part < UINT64_MAX / 2 ? part + part / 2 : part;
 }
 
-/* What an object has to lie in: the holder (ZB_ASK_HOLDER) that was at the first `length` bytes of its
-   key when the caller looked. An operation that is given a home works in that holder or not at all:
-   where another one is at that prefix, or none, it fails with ZB_ECONFLICT and sys_errno ESTALE.
-   A node may be moved, deleted and made anew between any two calls, but never within one. */
+/* What an object has to lie in: the holder (ZB_ASK_HOLDER) that was at the first `length` bytes of
+   its key when the caller looked. An operation that is given a home works in that holder or not at
+   all: where another one is at that prefix, or none, it fails with ZB_ECONFLICT and sys_errno
+   ESTALE. A node may be moved, deleted and made anew between any two calls, but never within one. A
+   backend in which a holder cannot be moved away and come back takes no notice of it. */
 typedef struct zb_home {
     uint64_t identity; /* 0: the holder that is there */
     size_t length;     /* of the prefix; counts with an identity */
 } zb_home;
 
-/* An object to open. In a home ZB_ENOTFOUND is true of that holder as well; a backend in which a
-   holder cannot be moved away and come back takes no notice of it. */
+/* An object to open. */
 typedef struct zb_open {
     const char *key;
-    zb_home home;
-    bool
-        is_live; /* to be changed under its key's lock. The handle is read and closed like any other,
-                     and sees its own changes; handles that other users have open may see them, too.
-                     ZB_EUNSUPPORTED for an object that has to be replaced whole: one that waits for
-                     a flush (sys_errno is EBUSY), or that other names lead to as well. Only where
-                     there is change() */
+    zb_home home; /* ZB_ENOTFOUND is true of that holder as well */
+    /* To be changed under its key's lock, where there is change(). The handle is read and closed
+       like any other, and sees its own changes; handles that other users have open may see them,
+       too. ZB_EUNSUPPORTED for an object that has to be replaced whole: one that waits for a flush
+       (sys_errno is EBUSY), or that other names lead to as well. */
+    bool is_live;
 } zb_open;
 
+/* What is asked of a store; the first three are about an object. */
 enum zb_question {
-    ZB_ASK_INFO, /* *info* of the object, without opening it. ZB_ENOTFOUND when there is none */
-    ZB_ASK_INFO_AGAIN, /* the same, for a caller that has just put the object, or compares the answer
-                          with one that it got before and asks for the info where they differ: where
-                          links lead need not be checked */
-    ZB_ASK_NAME,   /* whether there is anything of that name: the code alone is the answer. Where
-                          links lead need not be checked */
-    ZB_ASK_HOLDER, /* the identity of what holds the objects directly below the prefix, and whether
-                          it lacks those of some keys */
-    ZB_ASK_LINK,   /* whether the prefix itself is a symbolic link: erasing all below it then takes
-                          the link alone */
-    ZB_ASK_NOTHING /* whether there is surely nothing at the prefix: no object below it, and no link
-                          that could lead to one */
+    /* Its size and version: `info`. ZB_ENOTFOUND when there is none. */
+    ZB_ASK_INFO,
+    /* The same, for a caller that has just put the object, or compares the answer with one that it
+       got before and asks for ZB_ASK_INFO where they differ: where links lead need not be
+       checked. */
+    ZB_ASK_INFO_AGAIN,
+    /* Whether there is anything of that name: the code alone is the answer. Where links lead need
+       not be checked. */
+    ZB_ASK_NAME,
+    /* What holds the objects directly below the prefix (a directory): its `identity`, and whether
+       it lacks those of some keys: `lacks_all`. */
+    ZB_ASK_HOLDER,
+    /* Whether the prefix itself is a symbolic link: `is_so`. Erasing all below it then takes the
+       link alone. */
+    ZB_ASK_LINK,
+    /* Whether there is surely nothing at the prefix, no object below it, and no link that could
+       lead to one: `is_so`. */
+    ZB_ASK_NOTHING
 };
 
 /* One question to a store, and its answer. */
@@ -157,26 +179,28 @@ typedef struct zb_probe {
     const char *name;        /* a key; from ZB_ASK_HOLDER on a prefix ("" or "a/b") */
     const char *const *keys; /* with ZB_ASK_HOLDER: objects below the prefix, which begins them */
     size_t count;
-    /* The answers: */
-    zb_object_info info; /* ZB_ASK_INFO, ZB_ASK_INFO_AGAIN */
-    uint64_t
-        identity;   /* ZB_ASK_HOLDER: another holder at the same prefix, after this one was erased
-                            or moved away, has another one. 0: there is none */
-    bool lacks_all; /* ZB_ASK_HOLDER: at one moment the holder of that identity was at the prefix,
-                            and none of the keys in it. Asked one by one, a holder may be moved away
-                            and back in between */
-    bool is_so;     /* ZB_ASK_LINK, ZB_ASK_NOTHING; false where it is not known */
+
+    /* ---- Set by the store */
+
+    zb_object_info info;
+    /* Another holder at the same prefix, after this one was erased or moved away, has another one.
+       0: there is none. */
+    uint64_t identity;
+    /* At one moment the holder of that identity was at the prefix, and none of the keys in it.
+       Asked one by one, a holder may be moved away and back in between. */
+    bool lacks_all;
+    bool is_so; /* false also where it is not known */
 } zb_probe;
 
 /* The names to list. */
 typedef struct zb_list {
     const char *prefix; /* "" or "a/b", without a slash at its end */
-    bool is_recursive;  /* the keys of all objects below the prefix, without it, in place of the
-                                   names directly below it */
-    const char *const
-        *objects; /* of each prefix it is told whether one of these is directly below it;
-                                   NULL behind the last. Where links lead is not checked. NULL: that is
-                                   of no interest */
+    /* The keys of all objects below the prefix, without it, in place of the names directly below
+       it. */
+    bool is_recursive;
+    /* Of each prefix it is told whether one of these is directly below it; NULL behind the last.
+       Where links lead is not checked. NULL: that is of no interest. */
+    const char *const *objects;
 } zb_list;
 
 /* A name directly below a prefix. */
@@ -263,15 +287,15 @@ typedef struct zb_put {
     zb_batch *batch; /* NULL: its losses are told to the caller that flushes the store as a whole */
 } zb_put;
 
-/* An object to erase, or all below a prefix. It is gone when the call returns; `sync` says when that
-   is safe from a loss of power: ZB_SYNC_NONE and ZB_SYNC_CLOSE with the next flush(),
+/* An object to erase, or all below a prefix. It is gone when the call returns; `sync` says when
+   that is safe from a loss of power: ZB_SYNC_NONE and ZB_SYNC_CLOSE with the next flush(),
    ZB_SYNC_ALWAYS when the call returns. */
 typedef struct zb_erase {
     const char *key;
-    bool is_recursive; /* everything below the key, which is a prefix ("" empties the store), goes,
-                          directories too, and nothing below counts. No reader and no kill sees that
-                          half done in a tree (zb_store_is_tree), but with "": there the root's
-                          zarr.json goes first */
+    /* Everything below the key, which is a prefix ("" empties the store), goes, directories too,
+       and nothing of what follows counts. No reader and no kill sees that half done in a tree
+       (zb_store_is_tree), but with "": there the root's zarr.json goes first. */
+    bool is_recursive;
     enum zb_sync sync;
     zb_home home; /* what it has to lie in */
     enum zb_expected expected;
@@ -296,23 +320,25 @@ typedef struct zb_change {
 /* A lock to take, or to wait for. */
 typedef struct zb_locking {
     const char *key;
-    zb_home home; /* the lock is of the object there, wherever the holder is moved while it is held,
-                        for those who ask with the same home */
-    bool only_waits; /* takes none, but waits until the locks of the key, and of all keys below it,
-                        that are held now have been let go of. Not the lock of "zarr.json", which the
-                        caller may hold. Locks that are taken meanwhile need not be waited for. A
-                        backend without locks of other programs has nothing to wait for */
+    /* The lock is of the object there, wherever the holder is moved while it is held, for those who
+       ask with the same home. */
+    zb_home home;
+    /* Takes none, but waits until the locks of the key, and of all keys below it, that are held now
+       have been let go of. Not the lock of "zarr.json", which the caller may hold. Locks that are
+       taken meanwhile need not be waited for. Where locks keep no other program out there is
+       nothing to wait for. */
+    bool only_waits;
 } zb_locking;
 
 /* What is done with the leftovers of writers. */
 enum zb_sweep {
     ZB_SWEEP_TELL,   /* those of killed ones are told */
     ZB_SWEEP_REMOVE, /* and removed */
-    ZB_SWEEP_ERASED /* what erase() has only moved out of sight, as it may where the hierarchy's lock
-                        is held through this store, is freed: called when that lock has been let go
-                        of, so that others need not wait for it. Nothing is told, and the prefix is of
-                        no effect. An error: everything is erased, but something of it stays in a
-                        place that list() hides */
+    /* What erase() has only moved out of sight, as it may where the hierarchy's lock is held
+       through this store, is freed: called when that lock has been let go of, so that others need
+       not wait for it. Nothing is told, and the prefix is of no effect. An error: everything is
+       erased, but something of it stays in a place that list() hides. */
+    ZB_SWEEP_ERASED
 };
 
 /* A held lock of one key. */
@@ -335,17 +361,12 @@ typedef struct zb_store_ops {
        the same look where it has no cheaper ones. ZB_EUNSUPPORTED, with no error filled in, from
        ZB_ASK_HOLDER on: not known, or at no lower price than by asking for each object. */
     enum zb_code (*probe)(zb_store *store, zb_probe *probe, zb_error *err);
-    /* The names, in any order. A prefix that does not exist lists nothing. A link that leads back to
-       a prefix above it does not count as a prefix: no walk goes in circles. ZB_EUNSUPPORTED for a
-       recursive list that costs no less than the lists of all levels. A backend that would have to
-       look at each prefix for its objects may leave that to those who need it. */
+    /* The names, in any order. A prefix that does not exist lists nothing. A link that leads back
+       to a prefix above it does not count as a prefix: no walk goes in circles. ZB_EUNSUPPORTED for
+       a recursive list that costs no less than the lists of all levels. A backend that would have
+       to look at each prefix for its objects may leave that to those who need it. */
     enum zb_code (*list)(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                          zb_error *err);
-    /* Answers a request for an object that is not open, while its caller waits: for a backend in
-       which open() and read() take two round trips, and this one. zb_store_submit_by_threads calls
-       it. ZB_EUNSUPPORTED, with no error filled in and the fetch as it was: open() and read() are
-       the way for this one. NULL: for all. */
-    enum zb_code (*fetch)(zb_store *store, zb_fetch *fetch);
     /* Begins the requests of the list, in its order as far as it can, and returns without waiting
        for the network; `done` is called once for each, also before this returns. An error: none was
        begun, and done is never called. NULL in a store that answers in microseconds, or only while
@@ -355,9 +376,6 @@ typedef struct zb_store_ops {
     /* Ends the requests of this context: when it returns, done is not running for one of them, is
        not called for one again, and no buffer of them is touched. NULL as submit. */
     void (*cancel)(zb_store *store, void *context);
-    /* The bytes that come in the time of a round trip, as the answers so far have told; 0: they
-       have not yet. From any thread. NULL: never known. */
-    uint64_t (*reach)(zb_store *store);
     void (*destroy)(zb_store *store);
 
     /* ---- Writing; all NULL in a read-only backend ---- */
@@ -439,8 +457,8 @@ struct zb_object {
     zb_store *store; /* not owned: a handle never outlives its store */
 };
 
-/* A store whose prefixes are things of their own (directories), which come, move and go in one step,
-   for readers and for a kill: it has rename(). */
+/* A store whose prefixes are things of their own (directories), which come, move and go in one
+   step, for readers and for a kill: it has rename(). */
 static inline bool zb_store_is_tree(const zb_store *store) {
     return store->ops->rename != NULL;
 }
@@ -448,6 +466,11 @@ static inline bool zb_store_is_tree(const zb_store *store) {
 /* Objects can be changed in place. */
 static inline bool zb_store_can_change(const zb_store *store) {
     return store->ops->change != NULL;
+}
+
+/* The bytes that come in the time of a round trip; 0: not known. */
+static inline uint64_t zb_store_reach(const zb_store *store) {
+    return store->hints.reach ? __atomic_load_n(store->hints.reach, __ATOMIC_RELAXED) : 0;
 }
 
 /* ---- Opening ---- */
@@ -542,11 +565,12 @@ ZB_API enum zb_code zb_store_submit(zb_store *store, zb_fetch *list, zb_fetch_fn
 ZB_API void zb_store_cancel(zb_store *store, void *context);
 
 /* For backends that answer only while their caller waits, and not in microseconds: submit() and
-   cancel() by at most 16 threads of the core, which call fetch(), or open() and read(). Those of a
-   distant store may take seconds, and cancel() waits for the calls under way. ZB_WHOLE is for
-   requests that open their object. */
+   cancel() by at most 16 threads of the core, which call at_once(), if there is one, or open() and
+   read(). Those of a distant store may take seconds, and cancel() waits for the calls under way.
+   ZB_WHOLE is for requests that open their object. */
 ZB_API enum zb_code zb_store_submit_by_threads(zb_store *store, zb_fetch *list, zb_fetch_fn done,
-                                               void *context, zb_error *err);
+                                               void *context, zb_fetch_serve_fn at_once,
+                                               zb_error *err);
 ZB_API void zb_store_cancel_by_threads(zb_store *store, void *context);
 
 /* Counts the changes made through the store: what was known of its objects before holds no more. */
