@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/thread.h"
+#include "base/wait.h"
 #include "node/documents.h"
 #include "node/lately.h"
 #include "node/notes.h"
@@ -29,6 +30,7 @@ typedef struct job {
     listing *listings;
     size_t count;
     atomic_size_t next;
+    zb_stop stop; /* of the caller, for the threads that wait in its place */
 } job;
 
 /* ---- Names -------------------------------------------------------------------------------- */
@@ -43,8 +45,7 @@ static int take_name(void *context, const zb_list_entry *entry) {
     return !l->is_whole;
 }
 
-static void *list_some(void *context) {
-    job *j = context;
+static void list_some(job *j) {
     for (size_t i; (i = atomic_fetch_add(&j->next, 1)) < j->count;) {
         listing *l = &j->listings[i];
         l->is_whole = true;
@@ -54,6 +55,12 @@ static void *list_some(void *context) {
             zb__names_free(&l->names);
         zb__names_sort(&l->names);
     }
+}
+
+static void *run(void *context) {
+    job *j = context;
+    zb_thread_may_stop(j->stop);
+    list_some(j);
     return NULL;
 }
 
@@ -63,7 +70,7 @@ static void list_all(job *j) {
     pthread_t thread[MOST_THREADS];
     size_t count = 0;
     while (count < MOST_THREADS && count + 1 < j->count &&
-           zb__thread_start(&thread[count], list_some, j) == 0)
+           zb__thread_start(&thread[count], run, j) == 0)
         count++;
     list_some(j);
     while (count > 0)
@@ -101,7 +108,7 @@ void zb__ahead_read(zb_store *store, const char *path, size_t groups) {
     const uint64_t changes = zb_store_changes(store);
     if (!zb__lately_pays(store) || !store->hints.can_list || zb__lately_has_names(store, path))
         return;
-    job j = {.store = store};
+    job j = {.store = store, .stop = zb__stopper_mine()->ask};
     if (!zb__lately_groups(store, path, groups, &paths, NULL) && paths.count > 1 &&
         (j.listings = calloc(paths.count, sizeof *j.listings)))
         j.count = paths.count;

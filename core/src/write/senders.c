@@ -7,6 +7,7 @@
 
 #include "base/scratch.h"
 #include "base/thread.h"
+#include "base/wait.h"
 #include "zarrbridge/sys/store.h"
 
 /* Chunks on their way are memory beside those that are being encoded. */
@@ -35,7 +36,8 @@ size_t zb__sender_count(const zb_store *store, uint64_t bytes) {
 }
 
 zb__senders *zb__senders_open(zb__task_fn fn, void *context, size_t count) {
-    zb__senders *s = count > 0 ? calloc(1, sizeof *s) : NULL;
+    /* The threads change the store for the caller. */
+    zb__senders *s = count > 0 && !zb__stop_or_begin(NULL) ? calloc(1, sizeof *s) : NULL;
     if (!s)
         return NULL;
     s->fn = fn;
