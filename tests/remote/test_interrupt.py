@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Ctrl-C in programs that use HDF5: it ends what waits for a server or for a lock, in every place where a call waits;
-the same handle then tells the truth. What has been begun to change is done to its end."""
+"""Ctrl-C in programs that use HDF5: it ends each call that waits for a server or a lock, and the same handle then
+tells the truth. What has been begun to change is done to its end."""
 
+import ctypes
 import fcntl
 import itertools
 import os
@@ -12,11 +13,11 @@ import subprocess
 import sys
 import threading
 
-import h5py
 import pytest
 import zarr
 
 from conftest import make_store
+from remote_store import RemoteStore, ZarrbridgeError, lib
 from sims3 import S3
 from simserver import Gate, SimServer
 
@@ -31,8 +32,6 @@ handler, known = signal.getsignal(signal.SIGINT), {"h5py": h5py, "told": told}
 def answer(line):
     try: return repr(eval(line, known))
     except SyntaxError: exec(line, known)
-    except KeyboardInterrupt: return "KeyboardInterrupt"
-    except Exception as error: return f"{type(error).__name__}: {error}"
     return "done"
 print("ready", flush=True)
 while line := sys.stdin.readline():
@@ -166,7 +165,7 @@ def test_a_call_that_waits_is_a_keyboard_interrupt_of_python(s3):
             said = held_or_answered(program, gate)
             if said is None:
                 program.interrupt()
-                assert program.answer() == "KeyboardInterrupt", action
+                assert program.answer() == "KeyboardInterrupt: ", action
             gate.open()
             assert "Error" not in program.tell(action)
 
@@ -181,3 +180,151 @@ def test_signals_can_be_left_alone(s3):
         assert program.answer() == "done" and program.tell("told") == "[2]"
 
 
+# ---- Requests that several threads wait for
+
+
+class Stop(ctypes.Structure):
+    _fields_ = [("fn", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)), ("context", ctypes.c_void_p)]
+
+
+lib.zb_thread_may_stop.argtypes, lib.zb_thread_may_stop.restype = [Stop], Stop
+
+
+class Reader(threading.Thread):
+    """Reads a document. It is to stop as soon as `stops` is set; `waits` is set when it begins to wait."""
+
+    def __init__(self, store):
+        super().__init__()
+        self.store, self.stops, self.waits, self.said = store, threading.Event(), threading.Event(), None
+        self.start()
+
+    def ask(self, context):
+        self.waits.set()
+        return self.stops.is_set()
+
+    def run(self):
+        stop = Stop(Stop._fields_[0][1](self.ask), None)
+        lib.zb_thread_may_stop(stop)
+        try:
+            self.store.close_object(self.store.open_object("zarr.json"))
+            self.said = "read"
+        except ZarrbridgeError as error:
+            self.said = str(error)
+
+    def end(self):
+        self.join(Gate.SECONDS)
+        return self.said
+
+
+@pytest.mark.parametrize("stopped", ["the one that asks", "the one that shares"])
+def test_what_another_thread_waits_for_goes_on(server, stopped):
+    """Two threads that ask for one document share one request."""
+    make_store(server.folder / "s.zarr")
+    with RemoteStore(f"{server.url}/s.zarr") as store:
+        gate = server.hold("zarr.json")
+        first = Reader(store)
+        gate.wait(1)
+        second = Reader(store)
+        assert second.waits.wait(Gate.SECONDS) and gate.inside == 1
+        impatient, patient = (first, second) if stopped == "the one that asks" else (second, first)
+        impatient.stops.set()
+        assert INTERRUPTED in impatient.end()
+        assert patient.is_alive()
+        gate.open()
+        assert patient.end() == "read"
+
+
+# ---- Changes
+
+
+def lock_hierarchy(path):
+    """As another writer holds it. It ends with the descriptor."""
+    descriptor = os.open(path / ".zarr.json.zb-lock", os.O_RDWR | os.O_CREAT)
+    fcntl.fcntl(descriptor, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))  # F_OFD_SETLK
+    return descriptor
+
+
+def interrupted(program):
+    """The answer of a program that waits for a lock, which nobody sees from outside: it gets signals until then."""
+    while True:
+        program.interrupt()
+        try:
+            return program.answer(0.05)
+        except queue.Empty:
+            pass
+
+
+@pytest.mark.parametrize("change, look", [
+    ("f.create_group('new')", "'new' in f"),
+    ("f.create_dataset('new', data=[1, 2, 3])", "'new' in f"),
+    ("f.attrs.__setitem__('new', 1)", "'new' in f.attrs"),
+    ("f.__delitem__('plain')", "'plain' in f"),
+    ("f.move('plain', 'moved')", "'plain' in f"),
+    ("f['plain'].attrs.create('new', [1.5])", "'new' in f['plain'].attrs"),
+])
+def test_a_change_that_waits_for_its_turn_is_ended(tmp_path, change, look):
+    """Nothing of it is made, and it can be made again."""
+    path = make_store(tmp_path / "s.zarr", consolidated=False)
+    with Program(ZARRBRIDGE_LOCK_SECONDS=100000) as program:
+        assert program.tell(f"f = h5py.File('{path}', 'r+')") == "done"
+        before = program.tell(look)
+        lock = lock_hierarchy(path)
+        program.begin(change)
+        assert INTERRUPTED in interrupted(program)
+        os.close(lock)
+        assert program.tell(look) == before
+        assert "Error" not in program.tell(change)
+        assert program.tell(look) == str(before == "False")
+        assert program.tell("f.close()") == "None"
+    assert "new" in change or "plain" not in zarr.open_group(path, mode="r")
+
+
+WRITE = "f['plain'].__setitem__(slice(0, 10), list(range(10)))"
+
+
+@pytest.mark.parametrize("end", ["f.flush()", "f.close()", "f['plain'].id.flush()"])
+def test_what_has_been_written_is_stored_all_the_same(s3, end):
+    """Each put is held back in turn while the signal comes. The wait gives a library that would stop the time to do
+    so; the right one is not in a hurry."""
+    with Program() as program:
+        for number in itertools.count():
+            assert program.tell(f"f = h5py.File('{NAME}', 'r+')") == "done"
+            assert program.tell(WRITE.replace("range(10)", f"range({number}, {number + 10})")) == "None"
+            gate = hold_one(s3, number)
+            program.begin(end)
+            said = held_or_answered(program, gate)
+            if said is None:
+                program.interrupt()
+                with pytest.raises(queue.Empty):
+                    program.answer(0.5)
+                gate.open()
+                assert program.answer() == "None", number
+            stored = zarr.open_group(s3.store, mode="r")["plain"][:]
+            assert list(stored) == list(range(number, number + 10))
+            if end != "f.close()":
+                assert program.tell("f.close()") == "None"
+            if said is not None:
+                break
+        assert number >= 3, "a put of each chunk"
+
+
+def test_what_has_been_begun_is_made(s3):
+    """A dataset is there whole, or not at all, whichever request of its making the signal meets."""
+    made = "f.create_dataset('new', data=[1, 2, 3], chunks=(2,)).name"
+    with Program() as program:
+        assert program.tell(f"f = h5py.File('{NAME}', 'r+')") == "done"
+        for number in itertools.count():
+            gate = hold_one(s3, number)
+            program.begin(made)
+            said = held_or_answered(program, gate)
+            if said is not None:
+                break
+            program.interrupt()
+            gate.open()
+            said = program.answer()
+            if INTERRUPTED in said:
+                assert program.tell("'new' in f") == "False"
+                assert program.tell(made) == "'/new'"
+            assert program.tell("(f.flush(), list(f['new']))[1]") in ("[1, 2, 3]", "[np.int64(1), np.int64(2), "
+                                                                     "np.int64(3)]")
+            assert program.tell("f.__delitem__('new')") == "None"
