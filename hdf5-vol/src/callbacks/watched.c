@@ -89,9 +89,8 @@ static herr_t attr_read(void *obj, hid_t type, void *buffer, hid_t dxpl, void **
     DO(lib_of(obj), true, vol_attr_class.read(obj, type, buffer, dxpl, req));
 }
 
-/* An attribute is stored by the call: nothing of it waits. */
 static herr_t attr_write(void *obj, hid_t type, const void *buffer, hid_t dxpl, void **req) {
-    DO(lib_of(obj), true, vol_attr_class.write(obj, type, buffer, dxpl, req));
+    DO(lib_of(obj), false, vol_attr_class.write(obj, type, buffer, dxpl, req));
 }
 
 static herr_t attr_get(void *obj, H5VL_attr_get_args_t *args, hid_t dxpl, void **req) {
