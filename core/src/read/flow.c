@@ -23,7 +23,7 @@ static void pump(zb__flow *f) {
 
 /* What is held stays charged until its item ends. */
 static void charge_held(zb__ask *ask) {
-    if (ask->data || ask->size == 0 || ask->item->is_missing)
+    if (ask->data || ask->size == 0 || ask->version == ZB__VERSION_ABSENT)
         return;
     ask->item->charged += ask->charged;
     ask->charged = 0;
@@ -34,7 +34,8 @@ static bool take_step(zb__flow *f, zb__scratch *scratch) {
     zb__ask *ask = f->code ? NULL : zb__flow_take(&f->ready);
     if (!ask)
         return false;
-    if (ask->item->is_outdated) {
+    ask->version = ask->item->version;
+    if (ask->version == ZB__VERSION_OUTDATED) {
         zb__flow_end_ask(f, ask);
         return true;
     }
