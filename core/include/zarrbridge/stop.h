@@ -22,8 +22,8 @@ extern "C" {
 #endif
 
 /* Returns 0 to go on waiting. Called at the first wait, before it begins, and every 200 ms; with no
-   lock held. It may be called by several threads at once, as the core may start some that work for
-   the caller. Having said no, it is not asked again. */
+   lock of the library held. Threads that the core lets wait for the caller may call it at the same
+   time. Having said no, it is not asked again. */
 typedef int (*zb_stop_fn)(void *context);
 
 typedef struct zb_stop {
@@ -31,7 +31,7 @@ typedef struct zb_stop {
     void *context;
 } zb_stop;
 
-/* Sets what the waits of the calling thread ask from now on. Returns what they have asked until now:
+/* Sets what the waits of the calling thread ask from now on. Returns what they have asked before:
    nothing where a change has been begun since. During zb_array_read_with the function of that read
    takes its place. */
 ZB_API zb_stop zb_thread_may_stop(zb_stop stop);
