@@ -25,7 +25,8 @@ ROOMS = ["base", "kernel", "store", "codec", "model", "hierarchy", "node", "read
 
 # The room that a public header belongs to.
 PUBLIC = {
-    "error": "base", "json": "base", "limits": "base", "dtype": "kernel", "values": "kernel", "location": "store",
+    "error": "base", "json": "base", "limits": "base", "stop": "base", "dtype": "kernel",
+    "values": "kernel", "location": "store",
     "sys/aside": "store", "sys/store": "store", "sys/wrappers": "store", "array": "model", "hierarchy": "hierarchy",
     "sys/hierarchy": "hierarchy", "node": "node",
     "read": "read", "write": "write", "change": "change", "check": "check", "conventions": "conventions",

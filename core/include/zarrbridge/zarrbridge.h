@@ -39,6 +39,7 @@
 #include "zarrbridge/location.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/stop.h"
 #include "zarrbridge/values.h"
 #include "zarrbridge/write.h"
 

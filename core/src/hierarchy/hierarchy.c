@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/wait.h"
 #include "hierarchy/served.h"
 
 static atomic_uint_fast64_t next_number = 1;
@@ -53,6 +54,9 @@ zb_hierarchy *zb_hierarchy_retain(zb_hierarchy *hierarchy) {
 static void finish(zb_hierarchy *hierarchy) {
     zb__later *later = atomic_load(&hierarchy->later);
     zb_seal *seal = hierarchy->seal;
+    if (!later && !seal)
+        return;
+    zb__stop_no_more();
     atomic_store(&hierarchy->refs, 1);
     if (later)
         (void)later->run(hierarchy, NULL);
@@ -115,13 +119,19 @@ void zb_hierarchy_set_seal(zb_hierarchy *hierarchy, zb_seal *seal) {
 
 enum zb_code zb_hierarchy_settle(zb_hierarchy *hierarchy, zb_error *err) {
     zb__later *later = atomic_load(&hierarchy->later);
-    return later ? later->run(hierarchy, err) : ZB_OK;
+    if (!later)
+        return ZB_OK;
+    zb__stop_no_more();
+    return later->run(hierarchy, err);
 }
 
 enum zb_code zb_hierarchy_seal(zb_hierarchy *hierarchy, zb_error *err) {
     zb_seal *seal = hierarchy->seal;
     enum zb_code code = zb_hierarchy_settle(hierarchy, err);
-    return code || !seal ? code : seal->run(seal, hierarchy, err);
+    if (code || !seal)
+        return code;
+    zb__stop_no_more();
+    return seal->run(seal, hierarchy, err);
 }
 
 /* Also when settling fails: the rest is to be durable. */
