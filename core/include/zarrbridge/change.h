@@ -20,9 +20,9 @@ extern "C" {
    change errors; the texts below only tell what they mean in each case. The calls that take a node
    give ZB_ECONFLICT when it has been deleted, moved or made anew since it was opened. Any thread.
    Consolidated metadata in groups above is taken out before the change, and put back by
-   zb_hierarchy_settle, zb_hierarchy_flush or the end of the store. Groups that were missing stay when a
-   call fails later. Texts are JSON; the bare tokens NaN and Infinity are refused in them
-   (ZB_EINVAL). */
+   zb_hierarchy_settle, zb_hierarchy_flush or the end of the hierarchy. Groups that were missing
+   stay when a call fails later. Texts are JSON; the bare tokens NaN and Infinity are refused in
+   them (ZB_EINVAL). */
 
 /* Creates a group, and groups at all ancestors that have no document. ZB_ECONFLICT when the node,
    or an array above it, exists. attributes: a JSON object as text, or NULL (ZB_EINVAL for anything
@@ -151,9 +151,9 @@ ZB_API enum zb_code zb_node_copy(zb_hierarchy *from, const char *from_path, zb_h
    list; ZB_ELIMIT above consolidated_bytes, with the old document in place; change errors. */
 ZB_API enum zb_code zb_group_consolidate(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
-/* Flushes a store, and packs all of its objects into a zip archive, which zb_hierarchy_open reads. They
-   are stored as they are. The archive replaces the file at `path` in one step, and is durable then;
-   after an error nothing has changed. No other writer may use the store meanwhile. Errors of
+/* Flushes a store, and packs all of its objects into a zip archive, which zb_hierarchy_open reads.
+   They are stored as they are. The archive replaces the file at `path` in one step, and is durable
+   then; after an error nothing has changed. No other writer may use the store meanwhile. Errors of
    reading; ZB_EIO; ZB_ENOMEM. */
 ZB_API enum zb_code zb_hierarchy_pack(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 

@@ -213,9 +213,9 @@ enum zb_place {
 ZB_API enum zb_code zb_place_look(zb_hierarchy *hierarchy, const char *path, enum zb_place *out,
                                   zb_error *err);
 
-/* The place of a store that zb_hierarchy_create would make by this name, or of the node at `path` in
-   it: the path of a directory or of an archive, or a URL, with its settings or NULL. A node has no
-   place in a store that is ZB_PLACE_OTHER; an archive is replaced whole, whatever the path.
+/* The place of a store that zb_hierarchy_create would make by this name, or of the node at `path`
+   in it: the path of a directory or of an archive, or a URL, with its settings or NULL. A node has
+   no place in a store that is ZB_PLACE_OTHER; an archive is replaced whole, whatever the path.
    ZB_PLACE_EMPTY also for an empty file, as programs make it to have a name for themselves:
    zb_hierarchy_create replaces it. Store errors, and those of zb_hierarchy_open. Any thread. */
 ZB_API enum zb_code zb_destination_look(const char *name, const char *path,

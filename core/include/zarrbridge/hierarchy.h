@@ -61,9 +61,6 @@ ZB_API bool zb_hierarchy_is_local(const zb_hierarchy *hierarchy);
 /* Whether its store can list names; else consolidated metadata are the only index. */
 ZB_API bool zb_hierarchy_can_list(const zb_hierarchy *hierarchy);
 
-/* The name of its store in messages. Lives as long as the hierarchy. */
-ZB_API const char *zb_hierarchy_label(const zb_hierarchy *hierarchy);
-
 /* From now on changes of documents (creating, attributes, shapes, copying, moving, deleting) are as
    safe as `sync` says. They are never less safe than an earlier call, or a writer of one of the
    nodes, has asked for. A loss of power leaves the old document or the new one, and from

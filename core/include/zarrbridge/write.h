@@ -22,10 +22,10 @@ extern "C" {
    up one half of the promise above: a writer that is killed in the middle can leave a damaged
    shard. That is always detected - readers get ZB_ECHECKSUM or ZB_EFORMAT, never wrong elements -
    and undone: a journal beside the object, put before it is touched, lets the next writer of the
-   shard, or zb_hierarchy_repair, bring back the old shard (append) or the old inner chunks (inplace).
-   Readers at the same time find the old or the new elements, try again by themselves when they meet
-   a mixture, and get an error when it lasts. After a loss of power the same holds when `sync` is
-   not ZB_SYNC_NONE.
+   shard, or zb_hierarchy_repair, bring back the old shard (append) or the old inner chunks
+   (inplace). Readers at the same time find the old or the new elements, try again by themselves
+   when they meet a mixture, and get an error when it lasts. After a loss of power the same holds
+   when `sync` is not ZB_SYNC_NONE.
 
    Both need a store whose objects can be changed, locks, and shards whose index has a crc32c; else
    zb_writer_open gives ZB_EUNSUPPORTED. A shard that cannot be changed in place (it has hard links,

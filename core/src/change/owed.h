@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks of consolidated metadata that a store owes: changes have taken them out of their groups'
- * documents, and the next flush, or the end of the store, puts them back, brought up to date. So a
- * thousand changes write a block once.
+ * Blocks of consolidated metadata that a hierarchy owes: changes have taken them out of their
+ * groups' documents, and the next flush, or the end of the hierarchy, puts them back, brought up to
+ * date. So a thousand changes write a block once.
  *
- * A *note* beside the group's document says so to other processes: the token of the store that owes
- * the block. A store that finds another one's note puts its own in place of it before it changes
- * anything, and owes the block, too. A store that puts a block back makes it of the old one and of
- * the changes that it has made, as long as its note still stands; otherwise of all documents.
+ * A *note* beside the group's document says so to other processes: the token of the hierarchy that
+ * owes the block. A hierarchy that finds another one's note puts its own in place of it before it
+ * changes anything, and owes the block, too. One that puts a block back makes it of the old one and
+ * of the changes that it has made, as long as its note still stands; otherwise of all documents.
  *
  * All calls but zb__owed_settle are made under the hierarchy's lock.
  */
@@ -23,7 +23,7 @@ enum zb_code zb__owed_add(zb_hierarchy *hierarchy, const char *path, zb__documen
                           zb_error *err);
 
 /* Before a change below the group at path, which has no block: when a note says that one is owed by
-   another store, this store owes it, too. */
+   another hierarchy, this one owes it, too. */
 enum zb_code zb__owed_join(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
 /* The group at path has a block: a note beside it, which a kill has left, goes. */

@@ -2,8 +2,8 @@
 /*
  * The one rule by which something that a store has told is still taken for the present state
  * without asking again: nothing has been changed through the store since, and the answer is younger
- * than the store's hint `fresh`. A store that is asked in microseconds has no such time (0): each of
- * its answers is asked for again, or confirmed by its version (version.h).
+ * than the store's hint `fresh`. A store that is asked in microseconds has no such time (0): each
+ * of its answers is asked for again, or confirmed by its version (version.h).
  */
 #ifndef ZB_HIERARCHY_AGE_H
 #define ZB_HIERARCHY_AGE_H

@@ -92,10 +92,6 @@ bool zb_hierarchy_can_list(const zb_hierarchy *hierarchy) {
     return hierarchy->store->hints.can_list;
 }
 
-const char *zb_hierarchy_label(const zb_hierarchy *hierarchy) {
-    return hierarchy->store->label;
-}
-
 /* Never less safe than before. */
 void zb_hierarchy_set_sync(zb_hierarchy *hierarchy, enum zb_sync sync) {
     int now = atomic_load(&hierarchy->sync);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The metadata cache of a hierarchy: what its store has told of documents, of names in groups, and
- * by consolidated metadata (served.h). All of it is by path, behind one lock, and counts by one rule
- * (age.h).
+ * by consolidated metadata (served.h). All of it is by path, behind one lock, and counts by one
+ * rule (age.h).
  *
  * Documents and names are kept of distant stores alone. Who opens a node by name asks the store all
- * the same: they are for nodes that a listing has just described (zb_node_open_lately), and for what
- * was read ahead of a walk, of which each answer serves once.
+ * the same: they are for nodes that a listing has just described (zb_node_open_lately), and for
+ * what was read ahead of a walk, of which each answer serves once.
  *
  * Of local stores it is kept which groups above changes are plain, with the versions of their
  * documents.

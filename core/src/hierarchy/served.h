@@ -7,8 +7,8 @@
  * local each document is a way to a server and back: what the block says that was read last
  * describes the nodes below its owner, until a node with a block is read again, or something is
  * changed through the store. What the block does not have is asked for, unless the store's user
- * trusts its list (zb_hierarchy_trust_list). Changes never start from these documents: they read the
- * store's own.
+ * trusts its list (zb_hierarchy_trust_list). Changes never start from these documents: they read
+ * the store's own.
  */
 #ifndef ZB_NODE_SERVED_H
 #define ZB_NODE_SERVED_H

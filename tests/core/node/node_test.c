@@ -82,7 +82,7 @@ static void outlives_its_store(void **state) {
     zb_hierarchy_release(store);
     assert_ptr_equal(zb_node_retain(node), node);
     zb_node_release(node);
-    assert_string_equal(zb_hierarchy_label(zb_node_hierarchy(node)), "test");
+    assert_string_equal(zb_hierarchy_store(zb_node_hierarchy(node))->label, "test");
     zb_node_release(node);
     zb_node_release(NULL);
     free(array);

@@ -31,7 +31,8 @@ enum zb_code zb_store_new_delay(zb_store *inner, unsigned microseconds, zb_store
                                 zb_error *err);
 typedef enum zb_code (*wrap_fn)(zb_store *inner, zb_store **out, zb_error *err);
 
-/* A hierarchy over a wrapper (zb_store_new_count, zb_store_new_fault) around another one's store. */
+/* A hierarchy over a wrapper (zb_store_new_count, zb_store_new_fault) around another one's store.
+   */
 static inline enum zb_code wrap(wrap_fn fn, zb_hierarchy *inner, zb_hierarchy **out,
                                 zb_error *err) {
     zb_store *store;
