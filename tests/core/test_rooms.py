@@ -25,7 +25,7 @@ ROOMS = ["base", "kernel", "store", "codec", "model", "node", "read", "write", "
 
 # The room that a public header belongs to.
 PUBLIC = {
-    "error": "base", "json": "base", "limits": "base", "dtype": "kernel", "values": "kernel", "store": "store",
+    "error": "base", "json": "base", "limits": "base", "stop": "base", "dtype": "kernel", "values": "kernel", "store": "store",
     "sys/aside": "store", "sys/store": "store", "sys/wrappers": "store", "array": "model", "node": "node",
     "read": "read", "write": "write", "change": "change", "check": "check", "conventions": "conventions",
 }

@@ -7,6 +7,7 @@
 #include "base/fork.h"
 #include "base/scratch.h"
 #include "base/thread.h"
+#include "base/wait.h"
 
 /* ---- Threads ------------------------------------------------------------------------------ */
 
@@ -102,6 +103,7 @@ static void begin(zb__lane *lane, void *context, size_t width) {
     lane->width = width < ZB__LANE_WIDTH_MOST ? width : ZB__LANE_WIDTH_MOST;
     pthread_mutex_init(&lane->lock, NULL);
     pthread_cond_init(&lane->changed, NULL);
+    (void)zb__stop_or_begin(&lane->error);
 }
 
 void zb__lane_begin(zb__lane *lane, zb__task_fn fn, void *context, size_t width) {

@@ -47,7 +47,8 @@ typedef struct zb__lane {
 } zb__lane;
 
 /* fn is called once for each number, or key, that is given. With width 0 the caller does the work
-   itself. */
+   itself. Lanes change stores: from now on no wait of the caller is ended (zb_thread_may_stop), and
+   where one was, nothing is begun, and each give fails. */
 void zb__lane_begin(zb__lane *lane, zb__task_fn fn, void *context, size_t width);
 void zb__lane_begin_keys(zb__lane *lane, zb__lane_key_fn fn, void *context, size_t width);
 

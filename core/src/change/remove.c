@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/wait.h"
 #include "change/change.h"
 #include "change/copy_note.h"
 #include "change/owed.h"
@@ -142,7 +143,7 @@ static enum zb_code look_at_root(zb_store *store, const zb__name *first, root_be
         code = zb__document_without(&outline, ZB__CONSOLIDATED, &out->document, &own);
         zb__document_free(&outline);
     }
-    if (code != ZB_EIO && code != ZB_ENOMEM)
+    if (code != ZB_EIO && !zb__is_of_call(code))
         return ZB_OK; /* one that has just gone, is none or is beyond a limit goes for good */
     if (err)
         *err = own;

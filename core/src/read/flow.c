@@ -3,8 +3,8 @@
 
 #include <pthread.h>
 
-#include "base/clock.h"
 #include "base/pool.h"
+#include "base/wait.h"
 #include "node/node.h"
 #include "read/flow_state.h"
 
@@ -101,20 +101,20 @@ static void tell(zb__flow *f) {
         zb__flow_fail(f, code, &error);
 }
 
-static void await_answer(zb__flow *f) {
-    const int64_t end = f->progress ? f->progress->next : 0;
-    const struct timespec until = {.tv_sec = end / ZB__SECOND, .tv_nsec = end % ZB__SECOND};
-    int waited = 0;
+/* Until there is one, or it is time to tell. False: the thread is not to wait. */
+static bool await_answer(zb__flow *f) {
+    const int64_t end = f->progress ? f->progress->next : ZB__FOR_EVER;
+    enum zb__waited waited = ZB__WOKEN;
     pthread_mutex_lock(&f->answer_lock);
-    while (!f->answers && !f->woken && !f->is_nudged && waited == 0)
-        waited = f->progress ? pthread_cond_clockwait(&f->answer_came, &f->answer_lock,
-                                                      CLOCK_MONOTONIC, &until)
-                             : pthread_cond_wait(&f->answer_came, &f->answer_lock);
+    while (!f->answers && !f->woken && !f->is_nudged && waited == ZB__WOKEN)
+        waited = zb__wait(zb__stopper_mine(), &f->answer_came, &f->answer_lock, end);
     f->is_nudged = false;
     pthread_mutex_unlock(&f->answer_lock);
+    return waited != ZB__STOPPED;
 }
 
 static void run(zb__flow *f, zb__scratch *scratch) {
+    zb_error error;
     pthread_mutex_lock(&f->lock);
     for (;;) {
         while (go_on(f, scratch))
@@ -123,8 +123,10 @@ static void run(zb__flow *f, zb__scratch *scratch) {
         if (f->code || (f->open == 0 && f->admitted == f->count))
             break;
         pthread_mutex_unlock(&f->lock);
-        await_answer(f);
+        const bool goes_on = await_answer(f);
         pthread_mutex_lock(&f->lock);
+        if (!goes_on)
+            zb__flow_fail(f, zb__fail_stopped(&error), &error);
     }
     pthread_mutex_unlock(&f->lock);
 }

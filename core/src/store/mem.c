@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/wait.h"
 #include "base/fork.h"
 #include "base/list.h"
 #include "store/thread_locks.h"
@@ -399,17 +400,17 @@ static bool is_held(const mem_store *mem, const zb_locking *locking) {
 static enum zb_code mem_lock_key(zb_store *store, const zb_locking *locking, zb_lock **out,
                                  zb_error *err) {
     mem_store *mem = (mem_store *)store;
-    const struct timespec end = zb__deadline(zb_limits_get()->lock_seconds);
+    const int64_t end = zb__deadline(zb_limits_get()->lock_seconds);
     mem_lock *l = calloc(1, sizeof *l + strlen(locking->key) + 1);
-    int waited = 0;
+    enum zb__waited waited = ZB__WOKEN;
     if (!l)
         return zb_fail(err, ZB_ENOMEM, "no memory for a lock of '%s'", locking->key);
     l->base.base.store = store;
     l->base.key = strcpy(l->key, locking->key);
     pthread_mutex_lock(&mem->lock);
-    while (is_held(mem, locking) && waited == 0)
-        waited = pthread_cond_clockwait(&mem->released, &mem->lock, CLOCK_MONOTONIC, &end);
-    const bool takes = waited == 0 && !locking->only_waits;
+    while (is_held(mem, locking) && waited == ZB__WOKEN)
+        waited = zb__wait(zb__stopper_mine(), &mem->released, &mem->lock, end);
+    const bool takes = waited == ZB__WOKEN && !locking->only_waits;
     if (takes)
         zb__thread_lock_enter(&mem->held, &l->base);
     pthread_mutex_unlock(&mem->lock);
@@ -417,7 +418,9 @@ static enum zb_code mem_lock_key(zb_store *store, const zb_locking *locking, zb_
         *out = &l->base.base;
     else
         free(l);
-    return waited == 0
+    if (waited == ZB__STOPPED)
+        return zb__fail_stopped(err);
+    return waited == ZB__WOKEN
                ? ZB_OK
                : zb_fail(err, ZB_ECONFLICT, "'%s' is locked for longer than the limit lock_seconds",
                          locking->key);
