@@ -269,6 +269,9 @@ enum zb_code zb__fs_probe(zb_store *store, zb_probe *probe, zb_error *err) {
         break;
     case ZB_ASK_NOTHING:
         probe->is_so = is_absent(fs, probe->name);
+        break;
+    case ZB_ASK_STANDS:
+        return ZB_EUNSUPPORTED;
     }
     return ZB_OK;
 }
