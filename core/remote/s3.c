@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/fork.h"
 #include "remote.h"
-#include "s3_xml.h"
+#include "xml.h"
 
 /* libcurl 8.14 is the oldest one whose signatures were checked against servers. */
 #define OLDEST_SIGNER 0x080e00

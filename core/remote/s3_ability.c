@@ -12,7 +12,7 @@
 #include "remote.h"
 #include "s3.h"
 #include "s3_known.h"
-#include "s3_send.h"
+#include "conditional_put.h"
 
 #define MOST_REPLY 65536
 
@@ -44,13 +44,13 @@ static enum zb_code erase(zb__remote *store, const char *key, const char *condit
 static int test_parts(zb__remote *store) {
     char key[TEST_KEY];
     const zb_put put = {.key = key, .parts = &test_content, .count = 1};
-    zb__s3_sending s = {.store = store, .put = &put, .size = 1, .seen = ZB__ABSENT};
+    zb__sending s = {.store = store, .put = &put, .size = 1, .seen = ZB__ABSENT};
     if (make_test_key(key, NULL))
         return ZB__UNSAID;
-    const bool is_there = zb__s3_send(&s, NULL) == ZB_OK;
+    const bool is_there = zb__conditional_send(&s, NULL) == ZB_OK;
     s.seen = ZB__ABSENT;
     s.in_parts = true;
-    const bool is_refused = is_there && zb__s3_send(&s, NULL) == ZB_ECONFLICT;
+    const bool is_refused = is_there && zb__conditional_send(&s, NULL) == ZB_ECONFLICT;
     (void)erase(store, key, NULL);
     return !is_there ? ZB__UNSAID : is_refused ? ZB__YES : ZB__NO;
 }
@@ -75,8 +75,8 @@ bool zb__s3_takes_parts(zb__remote *store) {
 #define NO_ETAG "\"00000000000000000000000000000000\""
 
 /* *is: a put whose condition does not hold is no success. An error: the answer is not known. */
-static enum zb_code is_kept_to(zb__s3_sending *s, bool *is, zb_error *err) {
-    const enum zb_code code = zb__s3_send(s, err);
+static enum zb_code is_kept_to(zb__sending *s, bool *is, zb_error *err) {
+    const enum zb_code code = zb__conditional_send(s, err);
     const bool is_unknown = s->status == 400 || s->status == 405 || s->status == 501;
     *is = code == ZB_ECONFLICT;
     return *is || is_unknown ? ZB_OK : code;
@@ -86,8 +86,8 @@ static enum zb_code is_kept_to(zb__s3_sending *s, bool *is, zb_error *err) {
 static enum zb_code test_conditions(zb__remote *store, const char *key, bool *are_kept,
                                     zb_error *err) {
     const zb_put put = {.key = key, .parts = &test_content, .count = 1};
-    zb__s3_sending s = {.store = store, .put = &put, .size = 1, .seen = ZB__ABSENT};
-    enum zb_code code = zb__s3_send(&s, err);
+    zb__sending s = {.store = store, .put = &put, .size = 1, .seen = ZB__ABSENT};
+    enum zb_code code = zb__conditional_send(&s, err);
     if (code)
         return code;
     s.seen = ZB__ABSENT;

@@ -24,9 +24,9 @@
 #include "remote.h"
 #include "s3.h"
 #include "s3_ability.h"
-#include "s3_lock.h"
+#include "conditional.h"
 #include "s3_parts.h"
-#include "s3_xml.h"
+#include "xml.h"
 
 #define MOST_REPLY 65536
 #define TRIES 4 /* of a copy that the service has begun and given up */
@@ -185,6 +185,6 @@ enum zb_code zb__s3_copy(zb_store *store, const char *key, zb_store *from, const
     if (code == ZB_ENOTFOUND)
         return zb_fail(err, code, "%s/%s: there is no such object", from->label, from_key);
     if (!code)
-        zb__s3_replaced(c.to, key, &version);
+        zb__conditional_replaced(c.to, key, &version);
     return code;
 }

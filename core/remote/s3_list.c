@@ -12,13 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/list.h"
 #include "fetch.h"
 #include "hierarchy/notes.h"
 #include "remote.h"
 #include "s3.h"
-#include "s3_lock.h"
-#include "s3_xml.h"
+#include "xml.h"
 
 /* A page has 1000 names of 1024 bytes, which XML may write six times as long, and some words on
    each. */
@@ -34,10 +32,10 @@ typedef struct listing {
     size_t length;
     zb_list_fn fn;
     void *context;
-    zb__s3_finds *finds; /* takes the objects in place of fn; or NULL */
-    const char *below;   /* with finds: what their keys begin with in the store */
-    char *last;          /* the last name of the pages so far: a key or a prefix */
-    char *seen;          /* the last one of the pages before this one; NULL: this is the first */
+    zb__finds *finds;  /* takes the objects in place of fn; or NULL */
+    const char *below; /* with finds: what their keys begin with in the store */
+    char *last;        /* the last name of the pages so far: a key or a prefix */
+    char *seen;        /* the last one of the pages before this one; NULL: this is the first */
     bool last_is_prefix, is_ended;
     bool is_deep;     /* all keys below the prefix, in place of the names in it */
     bool avoids_plus; /* a plus in a query would be signed wrongly */
@@ -56,20 +54,7 @@ static enum zb_code keep_last(listing *l, const char *key, bool is_prefix, zb_er
     return ZB_OK;
 }
 
-static enum zb_code keep_find(const listing *l, const char *name, const char *etag, zb_error *err) {
-    zb__s3_finds *finds = l->finds;
-    char *key = NULL, *tag = strdup(etag);
-    if (!tag || asprintf(&key, "%s%s%s", l->below, *l->below ? "/" : "", name) < 0 ||
-        !zb__list_grow(&finds->found, finds->count, &finds->capacity, sizeof *finds->found)) {
-        free(tag);
-        free(key);
-        return zb_fail(err, ZB_ENOMEM, "no memory for keys");
-    }
-    finds->found[finds->count++] = (zb__s3_found){.key = key, .etag = tag};
-    return ZB_OK;
-}
-
-static enum zb_code take(void *context, const zb__s3_entry *found, zb_error *err) {
+static enum zb_code take(void *context, const zb__entry *found, zb_error *err) {
     listing *l = context;
     const char *key = found->key;
     const bool is_prefix = found->is_prefix;
@@ -91,7 +76,7 @@ static enum zb_code take(void *context, const zb__s3_entry *found, zb_error *err
                            strncmp(name, ZB__TEST_OBJECT, strlen(ZB__TEST_OBJECT)) == 0;
     enum zb_code code = ZB_OK;
     if (length && l->finds) /* an object may have the prefix itself as its key */
-        code = keep_find(l, name, found->etag, err);
+        code = zb__finds_add(l->finds, l->below, name, found->etag, err);
     else if (length && !is_hidden && !l->is_ended)
         l->is_ended = l->fn(l->context, &entry) != 0;
     return code ? code : keep_last(l, key, is_prefix, err);
@@ -195,19 +180,10 @@ enum zb_code zb__s3_list(zb__remote *store, const zb_list *list, zb_list_fn fn, 
     return run(store, list->prefix, &l, err);
 }
 
-enum zb_code zb__s3_find_below(zb__remote *store, const char *prefix, zb__s3_finds *out,
+enum zb_code zb__s3_find_below(zb__remote *store, const char *prefix, zb__finds *finds,
                                zb_error *err) {
-    *out = (zb__s3_finds){.count = 0};
-    listing l = {.finds = out, .below = prefix, .is_deep = true};
+    listing l = {.finds = finds, .below = prefix, .is_deep = true};
     return run(store, prefix, &l, err);
-}
-
-void zb__s3_finds_free(zb__s3_finds *finds) {
-    for (size_t i = 0; i < finds->count; i++) {
-        free(finds->found[i].key);
-        free(finds->found[i].etag);
-    }
-    free(finds->found);
 }
 
 /* ---- Is there nothing? ---- */
@@ -223,7 +199,7 @@ typedef struct looking {
     bool is_past;  /* a name that comes behind all that is below it */
 } looking;
 
-static enum zb_code look_at(void *context, const zb__s3_entry *found, zb_error *err) {
+static enum zb_code look_at(void *context, const zb__entry *found, zb_error *err) {
     looking *l = context;
     const char *key = found->key;
     (void)err;
@@ -263,17 +239,14 @@ static bool is_nothing(zb__remote *store, const char *prefix) {
     return get_first(store, &l, "/", &is_truncated) && !l.is_there && !is_truncated;
 }
 
-bool zb__s3_is_absent(zb_store *store, const char *prefix) {
-    zb__remote *remote = (zb__remote *)store;
-    zb__s3 *s3 = remote->state;
+bool zb__s3_is_absent(zb__remote *store, const char *prefix) {
+    zb__s3 *s3 = store->state;
     listing l = {.prefix = NULL};
     char *keys = NULL;
     if (atomic_load(&s3->lists) == ZB__NO || asprintf(&keys, "%s%s", s3->name.prefix, prefix) < 0)
         return false;
     l.prefix = keys;
-    const bool is_absent = !check_prefix(remote, &l, NULL) && is_nothing(remote, keys);
+    const bool is_absent = !check_prefix(store, &l, NULL) && is_nothing(store, keys);
     free(keys);
-    if (is_absent)
-        zb__s3_found_none(remote, prefix);
     return is_absent;
 }

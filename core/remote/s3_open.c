@@ -4,16 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fetch.h"
-#include "object.h"
+#include "conditional_erase.h"
+#include "conditional_put.h"
 #include "options.h"
 #include "profile.h"
 #include "remote.h"
 #include "s3.h"
+#include "s3_ability.h"
 #include "s3_copy.h"
-#include "s3_erase.h"
 #include "s3_list.h"
-#include "s3_lock.h"
 #include "s3_uploads.h"
 #include "s3_write.h"
 
@@ -27,38 +26,21 @@ static void s3_destroy(zb__remote *store) {
     zb__s3_free(store->state);
 }
 
-/* An object is stored when its put has returned: nothing waits. */
-static enum zb_code s3_flush(zb_store *store, zb_batch *batch, bool discards, zb_error *err) {
-    (void)store;
-    (void)batch;
-    (void)discards;
-    (void)err;
-    return ZB_OK;
-}
+static const zb__service service = {.mark = "x-amz-meta-zb-write",
+                                    .check = zb__s3_check_conditions,
+                                    .erases_as_seen = zb__s3_erases_as_seen,
+                                    .measure = zb__s3_measure,
+                                    .send_in_parts = zb__s3_send_in_parts,
+                                    .find_below = zb__s3_find_below,
+                                    .is_absent = zb__s3_is_absent};
 
-/* What this thread has put under a lock that it holds needs no request. */
-static enum zb_code s3_probe(zb_store *store, zb_probe *probe, zb_error *err) {
-    zb__version version;
-    if (probe->asks == ZB_ASK_NOTHING) {
-        probe->is_so = zb__s3_is_absent(store, probe->name);
-        return ZB_OK;
-    }
-    if (probe->asks == ZB_ASK_STANDS)
-        return zb__s3_stands((zb__remote *)store, probe->name, err);
-    const bool is_quick = probe->asks == ZB_ASK_INFO_AGAIN || probe->asks == ZB_ASK_NAME;
-    if (!is_quick || !zb__s3_own_put((zb__remote *)store, probe->name, &version))
-        return zb__fetch_probe(store, probe, err);
-    probe->info = zb__object_info(&version);
-    return ZB_OK;
-}
-
-static const zb_store_ops writing = {.probe = s3_probe,
-                                     .put = zb__s3_put,
-                                     .erase = zb__s3_erase,
-                                     .erase_chosen = zb__s3_erase_chosen,
-                                     .flush = s3_flush,
-                                     .lock = zb__s3_lock,
-                                     .unlock = zb__s3_unlock,
+static const zb_store_ops writing = {.probe = zb__conditional_probe,
+                                     .put = zb__conditional_put,
+                                     .erase = zb__conditional_erase,
+                                     .erase_chosen = zb__conditional_erase_chosen,
+                                     .flush = zb__conditional_flush,
+                                     .lock = zb__conditional_lock,
+                                     .unlock = zb__conditional_unlock,
                                      .copy = zb__s3_copy,
                                      .sweep = zb__s3_sweep};
 
@@ -68,9 +50,10 @@ static const zb__protocol protocol = {.name = "s3",
                                       .prepare = zb__s3_prepare,
                                       .renew = zb__s3_renew,
                                       .list = zb__s3_list,
-                                      .answered = zb__s3_answered,
-                                      .is_locked = zb__s3_is_locked,
+                                      .answered = zb__conditional_answered,
+                                      .is_locked = zb__conditional_is_locked,
                                       .writing = &writing,
+                                      .service = &service,
                                       .destroy = s3_destroy};
 
 /* ---- Its settings ---- */

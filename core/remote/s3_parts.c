@@ -11,7 +11,7 @@
 #include "fetch.h"
 #include "remote.h"
 #include "s3.h"
-#include "s3_xml.h"
+#include "xml.h"
 #include "url.h"
 #include "zarrbridge/limits.h"
 

@@ -14,7 +14,7 @@
 #include "s3.h"
 #include "s3_list.h"
 #include "s3_parts.h"
-#include "s3_xml.h"
+#include "xml.h"
 
 /* A page has 1000 of them, whose texts XML may write six times as long. */
 #define MOST_PAGE (16u * 1024u * 1024u)

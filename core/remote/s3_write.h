@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Putting objects of a store in S3, with what the holder of a lock knows of them. */
+/* How objects go to S3: by one request, or large ones in parts. */
 #ifndef ZB_REMOTE_S3_WRITE_H
 #define ZB_REMOTE_S3_WRITE_H
 
-#include "request.h"
+#include "conditional.h"
 
-/* As in zb_store_ops. A put answers when the service has stored the object. */
-enum zb_code zb__s3_put(zb_store *store, const zb_put *put, zb_error *err);
+/* As in zb__service. */
+enum zb_code zb__s3_measure(zb__sending *sending, zb_error *err);
+enum zb_code zb__s3_send_in_parts(zb__sending *sending, const char *mark, const char *condition,
+                                  bool *in_doubt, zb_error *err);
 
 #endif

@@ -3,7 +3,7 @@
    values. */
 #include "fuzz.h"
 
-#include "s3_xml.h"
+#include "xml.h"
 
 static void check_word(const char *text, size_t room) {
     REQUIRE(strlen(text) < room);
@@ -11,7 +11,7 @@ static void check_word(const char *text, size_t room) {
         REQUIRE(*text > ' ' && *text < 127 && !strchr("/@:?#<>", *text));
 }
 
-static enum zb_code take(void *context, const zb__s3_entry *entry, zb_error *err) {
+static enum zb_code take(void *context, const zb__entry *entry, zb_error *err) {
     size_t *left = context;
     REQUIRE(strlen(entry->key) <= 4096 && strlen(entry->etag) < 128);
     if (entry->is_prefix && *left == 0)

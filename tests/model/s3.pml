@@ -56,7 +56,7 @@ inline carry_out(me) {
 }
 
 /* One request, until there is a reply. */
-inline send(me) { /* core/remote/s3_send.c: send_whole, core/remote/s3_erase.c: erase_one */
+inline send(me) { /* core/remote/conditional_put.c: send_whole, core/remote/conditional_erase.c: erase_one */
     do
     :: atomic { carry_out(me); break }
     :: atomic { losses < LOSSES -> losses++; in_doubt = 1; carry_out(me) } /* the reply is lost */
@@ -74,7 +74,7 @@ again:
             tries++; in_doubt = 0;
             if
             :: !IS_WHOLE(kind[me]) ->
-                /* core/src/write/kept_units.c: zb__kept_units_read, core/remote/s3_lock.c: zb__s3_answered */
+                /* core/src/write/kept_units.c: zb__kept_units_read, core/remote/conditional.c: zb__conditional_answered */
                 seen[me].is_absent = !stored;
                 seen[me].first = unit[0]; seen[me].second = unit[1];
                 first = unit[0]; second = unit[1];
@@ -83,7 +83,7 @@ again:
                 :: else -> second = VALUE(me)
                 fi;
 #ifndef NO_CONDITIONS
-                conditional = 1 /* core/remote/s3_lock.c: zb__s3_seen */
+                conditional = 1 /* core/remote/conditional.c: zb__conditional_seen */
 #endif
             :: else -> first = VALUE(me); second = VALUE(me)
             fi
@@ -95,7 +95,7 @@ again:
             fi;
             deletes = (first == FILL && second == FILL);
             if
-            :: deletes && conditional && seen[me].is_absent -> goto done /* core/remote/s3_erase.c: zb__s3_erase */
+            :: deletes && conditional && seen[me].is_absent -> goto done /* core/remote/conditional_erase.c: zb__conditional_erase */
             :: deletes && conditional && !seen[me].is_absent && !erases_as_seen ->
 #ifndef NO_CONDITION_OF_ERASING
                 deletes = 0 /* an empty shard: core/src/write/put_chunk.c: put_nothing */
@@ -111,7 +111,7 @@ again:
             fi;
 #ifndef NO_LOOK_AT_WRITER
             if
-            :: in_doubt && mark == me + 1 && stored -> goto done /* core/remote/s3_send.c: was_ours */
+            :: in_doubt && mark == me + 1 && stored -> goto done /* core/remote/conditional_put.c: was_ours */
             :: else
             fi;
 #endif
@@ -145,7 +145,7 @@ proctype reader() {
     }
 }
 
-/* The document first: core/remote/s3_erase.c: erase_below */
+/* The document first: core/remote/conditional_erase.c: erase_below */
 proctype deleter() {
     {
 #ifndef NO_DOCUMENT_FIRST

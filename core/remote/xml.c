@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "s3_xml.h"
+#include "xml.h"
 
 #include <expat.h>
 #include <limits.h>
@@ -24,7 +24,7 @@ typedef struct reader {
     /* ---- of an error */
     zb__s3_error *error;
     /* ---- of a page */
-    zb__s3_entry_fn fn;
+    zb__entry_fn fn;
     char key[MOST_TEXT + 1]; /* of the one that is open */
     char etag[MOST_ETAG];
     void *context;
@@ -148,7 +148,7 @@ static void keep_text(const reader *r, char *out, size_t room) {
 /* ---- Pages ---- */
 
 static void tell(reader *r, const char *key, bool is_prefix) {
-    const zb__s3_entry entry = {.key = key, .etag = r->etag, .is_prefix = is_prefix};
+    const zb__entry entry = {.key = key, .etag = r->etag, .is_prefix = is_prefix};
     const enum zb_code code = r->fn(r->context, &entry, r->err);
     r->etag[0] = r->key[0] = '\0';
     if (code)
@@ -174,7 +174,7 @@ static void end_in_page(reader *r) {
     }
 }
 
-enum zb_code zb__s3_page_parse(const char *text, size_t size, zb__s3_entry_fn fn, void *context,
+enum zb_code zb__s3_page_parse(const char *text, size_t size, zb__entry_fn fn, void *context,
                                bool *is_truncated, zb_error *err) {
     reader r = {.end = end_in_page, .fn = fn, .context = context, .err = err};
     const bool is_whole = parse(&r, text, size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The XML of S3. */
-#include "s3_xml.h"
+#include "xml.h"
 #include "support/check.h"
 
 static zb__s3_error error_of(const char *text) {
@@ -36,7 +36,7 @@ static void errors(void **state) {
 }
 
 /* Entries in one text, with a mark behind prefixes, and ETags. */
-static enum zb_code note(void *context, const zb__s3_entry *entry, zb_error *err) {
+static enum zb_code note(void *context, const zb__entry *entry, zb_error *err) {
     if (strcmp(entry->key, "stop") == 0)
         return zb_fail(err, ZB_EFORMAT, "stopped");
     strcat(strcat(strcat(context, entry->key), entry->etag), entry->is_prefix ? "* " : " ");

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "s3_lock.h"
+#include "conditional.h"
 
 #include <pthread.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/fork.h"
+#include "base/list.h"
 #include "fetch.h"
+#include "object.h"
 #include "remote.h"
-#include "s3_ability.h"
 #include "store/thread_locks.h"
 #include "zarrbridge/limits.h"
 
@@ -33,6 +35,8 @@ typedef struct held {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
 static zb__thread_lock *locks; /* all are held; guarded by the mutex, with all that is in them */
+
+#define MOST_REPLY 65536
 
 /* ---- Locks ---- */
 
@@ -82,13 +86,15 @@ static enum zb_code wait_and_enter(held *lock, zb_error *err) {
 
 /* A prefix has no identity, so that the home is of no effect: what is put depends on what was seen.
    For the same reason no lock of another program is waited for. */
-enum zb_code zb__s3_lock(zb_store *store, const zb_locking *locking, zb_lock **out, zb_error *err) {
+enum zb_code zb__conditional_lock(zb_store *store, const zb_locking *locking, zb_lock **out,
+                                  zb_error *err) {
     const char *key = locking->key;
     if (locking->only_waits)
         return ZB_OK;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, prepare);
-    enum zb_code code = zb__s3_check_conditions((zb__remote *)store, err);
+    const zb__service *service = ((zb__remote *)store)->protocol->service;
+    enum zb_code code = service->check ? service->check((zb__remote *)store, err) : ZB_OK;
     if (code)
         return code;
     held *lock = calloc(1, sizeof *lock + strlen(key) + 1);
@@ -104,7 +110,7 @@ enum zb_code zb__s3_lock(zb_store *store, const zb_locking *locking, zb_lock **o
     return code;
 }
 
-void zb__s3_unlock(zb_lock *base) {
+void zb__conditional_unlock(zb_lock *base) {
     held *lock = (held *)base;
     pthread_mutex_lock(&mutex);
     zb__thread_lock_leave(&locks, &lock->base);
@@ -115,7 +121,7 @@ void zb__s3_unlock(zb_lock *base) {
     free(lock);
 }
 
-bool zb__s3_is_locked(zb__remote *store, const char *key) {
+bool zb__conditional_is_locked(zb__remote *store, const char *key) {
     pthread_mutex_lock(&mutex);
     const bool is_locked = holder_of(&store->base, key) != NULL;
     pthread_mutex_unlock(&mutex);
@@ -141,7 +147,9 @@ static int by_prefix(const void *a, const void *b) {
     return memcmp(one->prefix, other->prefix, one->length);
 }
 
-void zb__s3_found_none(zb__remote *store, const char *prefix) {
+/* There is nothing at the prefix: the holder of the root's lock has seen that of all documents at
+   and below it, but for those of which it knows more. */
+static void found_none(zb__remote *store, const char *prefix) {
     const size_t length = strlen(prefix);
     nothing *new = calloc(1, sizeof *new + length + 1);
     pthread_mutex_lock(&mutex);
@@ -202,8 +210,8 @@ static void note(held *lock, const char *key, const zb__version *version, bool r
 }
 
 /* The first answer counts, that there is nothing included. */
-void zb__s3_answered(zb__remote *store, const char *key, enum zb_code code,
-                     const zb__version *version) {
+void zb__conditional_answered(zb__remote *store, const char *key, enum zb_code code,
+                              const zb__version *version) {
     if (code && code != ZB_ENOTFOUND)
         return;
     pthread_mutex_lock(&mutex);
@@ -213,7 +221,7 @@ void zb__s3_answered(zb__remote *store, const char *key, enum zb_code code,
     pthread_mutex_unlock(&mutex);
 }
 
-void zb__s3_refused(zb__remote *store, const char *key) {
+void zb__conditional_refused(zb__remote *store, const char *key) {
     pthread_mutex_lock(&mutex);
     held *lock = holder_of(&store->base, key);
     if (lock && !sight_of(lock, key) && was_in_nothing(lock, key))
@@ -226,7 +234,7 @@ void zb__s3_refused(zb__remote *store, const char *key) {
     pthread_mutex_unlock(&mutex);
 }
 
-void zb__s3_replaced(zb__remote *store, const char *key, const zb__version *version) {
+void zb__conditional_replaced(zb__remote *store, const char *key, const zb__version *version) {
     pthread_mutex_lock(&mutex);
     held *lock = holder_of(&store->base, key);
     if (lock)
@@ -234,7 +242,9 @@ void zb__s3_replaced(zb__remote *store, const char *key, const zb__version *vers
     pthread_mutex_unlock(&mutex);
 }
 
-bool zb__s3_own_put(zb__remote *store, const char *key, zb__version *version) {
+/* True if this thread holds the key's lock and has put the object under it: *version is what it has
+   put. */
+static bool own_put(zb__remote *store, const char *key, zb__version *version) {
     pthread_mutex_lock(&mutex);
     const held *lock = holder_of(&store->base, key);
     const sight *seen = sight_of(lock, key);
@@ -248,7 +258,7 @@ bool zb__s3_own_put(zb__remote *store, const char *key, zb__version *version) {
 }
 
 /* A version that nobody knows is one that no object has: the put fails. */
-enum zb__seen zb__s3_seen(zb__remote *store, const char *key, zb__version *version) {
+enum zb__seen zb__conditional_seen(zb__remote *store, const char *key, zb__version *version) {
     enum zb__seen result = ZB__UNSEEN;
     pthread_mutex_lock(&mutex);
     const held *lock = holder_of(&store->base, key);
@@ -262,4 +272,83 @@ enum zb__seen zb__s3_seen(zb__remote *store, const char *key, zb__version *versi
         result = ZB__PRESENT;
     pthread_mutex_unlock(&mutex);
     return result;
+}
+
+/* ---- Questions ---- */
+
+enum zb_code zb__conditional_ask(zb__remote *store, const char *key, zb__version *version,
+                                 zb_error *err) {
+    zb__request head = {.store = store, .method = ZB__HEAD, .key = key, .most = MOST_REPLY};
+    const enum zb_code code = zb__request_wait(&head, err);
+    free(head.buffer);
+    *version = head.reply.version;
+    return code;
+}
+
+/* Weak and strong forms of one tag are alike, and sizes are not compared: a HEAD tells the document
+   as it is stored. */
+enum zb_code zb__conditional_stands(zb__remote *store, const char *key, zb_error *err) {
+    zb__version seen, there;
+    const enum zb__seen was = zb__conditional_seen(store, key, &seen);
+    if (was == ZB__UNSEEN)
+        return ZB_OK;
+    const enum zb_code code = zb__conditional_ask(store, key, &there, err);
+    if (code && code != ZB_ENOTFOUND)
+        return code;
+    there.size = seen.size;
+    const bool is_there = !code, is_known = seen.etag[0] || seen.modified;
+    if (is_there == (was == ZB__PRESENT) &&
+        (!is_there || (is_known && zb__version_same(&seen, &there))))
+        return ZB_OK;
+    return zb_fail(err, ZB_ECONFLICT, "%s/%s: another program has changed the object meanwhile",
+                   store->base.label, key);
+}
+
+enum zb_code zb__conditional_probe(zb_store *store, zb_probe *probe, zb_error *err) {
+    zb__remote *remote = (zb__remote *)store;
+    zb__version version;
+    if (probe->asks == ZB_ASK_NOTHING) {
+        probe->is_so = remote->protocol->service->is_absent(remote, probe->name);
+        if (probe->is_so)
+            found_none(remote, probe->name);
+        return ZB_OK;
+    }
+    if (probe->asks == ZB_ASK_STANDS)
+        return zb__conditional_stands(remote, probe->name, err);
+    const bool is_quick = probe->asks == ZB_ASK_INFO_AGAIN || probe->asks == ZB_ASK_NAME;
+    if (!is_quick || !own_put(remote, probe->name, &version))
+        return zb__fetch_probe(store, probe, err);
+    probe->info = zb__object_info(&version);
+    return ZB_OK;
+}
+
+enum zb_code zb__conditional_flush(zb_store *store, zb_batch *batch, bool discards, zb_error *err) {
+    (void)store;
+    (void)batch;
+    (void)discards;
+    (void)err;
+    return ZB_OK;
+}
+
+/* ---- Listings ---- */
+
+enum zb_code zb__finds_add(zb__finds *finds, const char *below, const char *name, const char *etag,
+                           zb_error *err) {
+    char *key = NULL, *tag = strdup(etag);
+    if (!tag || asprintf(&key, "%s%s%s", below, *below ? "/" : "", name) < 0 ||
+        !zb__list_grow(&finds->found, finds->count, &finds->capacity, sizeof *finds->found)) {
+        free(tag);
+        free(key);
+        return zb_fail(err, ZB_ENOMEM, "no memory for keys");
+    }
+    finds->found[finds->count++] = (zb__found){.key = key, .etag = tag};
+    return ZB_OK;
+}
+
+void zb__finds_free(zb__finds *finds) {
+    for (size_t i = 0; i < finds->count; i++) {
+        free(finds->found[i].key);
+        free(finds->found[i].etag);
+    }
+    free(finds->found);
 }

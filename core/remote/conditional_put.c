@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "s3_send.h"
+#include "conditional_put.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +8,7 @@
 #include "base/pages.h"
 #include "base/token.h"
 #include "fetch.h"
-#include "options.h"
 #include "remote.h"
-#include "s3.h"
-#include "s3_parts.h"
 
 #define MOST_REPLY 65536
 /* From this size on the check of a put goes along with its body. Bytes. */
@@ -21,7 +17,7 @@ _Static_assert(CHECKED_ON_THE_WAY > ZB__HELD_BACK, "a body has something before 
 
 /* After a put whose condition did not hold: was it our own first try that has changed the
    object? */
-static bool was_ours(const zb__s3_sending *s, const char *id, zb__version *version) {
+static bool was_ours(const zb__sending *s, const char *id, zb__version *version) {
     zb__request head = {
         .store = s->store, .method = ZB__HEAD, .key = s->put->key, .most = MOST_REPLY};
     const bool is = !zb__request_wait(&head, NULL) && strcmp(head.reply.write_id, id) == 0;
@@ -32,7 +28,7 @@ static bool was_ours(const zb__s3_sending *s, const char *id, zb__version *versi
 }
 
 /* The content in one piece; *owned is to be freed. NULL: no memory. */
-static const void *join(const zb__s3_sending *s, char **owned) {
+static const void *join(const zb__sending *s, char **owned) {
     const zb_put *put = s->put;
     *owned = NULL;
     if (put->count <= 1)
@@ -46,13 +42,14 @@ static const void *join(const zb__s3_sending *s, char **owned) {
     return *owned;
 }
 
-bool zb__s3_is_checked_on_the_way(const zb__s3_sending *s) {
+/* Whether the check goes along with the body, or comes between an object's parts and the request
+   that makes it; else the caller makes it before. */
+static bool is_checked_on_the_way(const zb__sending *s) {
     return s->put->batch && s->put->batch->check && s->size >= CHECKED_ON_THE_WAY;
 }
 
-/* mark, condition: headers, or NULL. *in_doubt: an earlier try may have put the object. */
-static enum zb_code send_whole(zb__s3_sending *s, const char *mark, const char *condition,
-                               bool *in_doubt, zb_error *err) {
+enum zb_code zb__conditional_send_whole(zb__sending *s, const char *mark, const char *condition,
+                                        bool *in_doubt, zb_error *err) {
     const char *const headers[] = {"Content-Type: application/octet-stream", "Expect:", mark,
                                    condition, NULL};
     char *owned;
@@ -66,7 +63,7 @@ static enum zb_code send_whole(zb__s3_sending *s, const char *mark, const char *
     enum zb_code code = ZB_OK;
     if (!request.body)
         code = zb_fail(err, ZB_ENOMEM, "no memory for an object");
-    else if (zb__s3_is_checked_on_the_way(s))
+    else if (is_checked_on_the_way(s))
         code = zb__request_wait_checked(&request, s->put, &s->is_refused, err);
     else
         code = zb__request_wait(&request, err);
@@ -78,25 +75,9 @@ static enum zb_code send_whole(zb__s3_sending *s, const char *mark, const char *
     return code;
 }
 
-static enum zb_code send_in_parts(zb__s3_sending *s, const char *mark, const char *condition,
-                                  bool *in_doubt, zb_error *err) {
-    const zb__s3_upload upload = {.store = s->store,
-                                  .put = s->put,
-                                  .is_refused = &s->is_refused,
-                                  .size = s->size,
-                                  .mark = mark,
-                                  .condition = condition};
-    const zb__version seen = s->version;
-    enum zb_code code = zb__s3_upload_run(&upload, &s->version, in_doubt, err);
-    if (code != ZB_EUNSUPPORTED || s->is_refused || s->size > ZB__S3_MOST_AT_ONCE)
-        return code;
-    atomic_store(&((zb__s3 *)s->store->state)->takes_parts, ZB__NO);
-    s->version = seen;
-    return send_whole(s, mark, condition, in_doubt, err);
-}
-
-enum zb_code zb__s3_send(zb__s3_sending *s, zb_error *err) {
+enum zb_code zb__conditional_send(zb__sending *s, zb_error *err) {
     char id[ZB__TOKEN_SIZE], mark[64], condition[sizeof s->version.etag + 16];
+    const zb__service *service = s->store->protocol->service;
     const bool has_condition = s->seen != ZB__UNSEEN;
     bool in_doubt;
     enum zb_code code = zb__token_make(id, err);
@@ -107,18 +88,51 @@ enum zb_code zb__s3_send(zb__s3_sending *s, zb_error *err) {
                        "%s/%s: the service gives no strong ETag, so that the object cannot be "
                        "replaced safely",
                        s->store->base.label, s->put->key);
-    snprintf(mark, sizeof mark, "x-amz-meta-zb-write: %s", id);
+    snprintf(mark, sizeof mark, "%s: %s", service->mark, id);
     if (s->seen == ZB__PRESENT)
         snprintf(condition, sizeof condition, "If-Match: %s", s->version.etag);
     else
         snprintf(condition, sizeof condition, "If-None-Match: *");
-    code = s->in_parts ? send_in_parts(s, mark, has_condition ? condition : NULL, &in_doubt, err)
-                       : send_whole(s, has_condition ? mark : NULL,
-                                    has_condition ? condition : NULL, &in_doubt, err);
+    const char *asked = has_condition ? condition : NULL;
+    if (s->in_parts)
+        code = service->send_in_parts(s, mark, asked, &in_doubt, err);
+    else
+        code = zb__conditional_send_whole(s, asked ? mark : NULL, asked, &in_doubt, err);
     if (!s->is_refused && (!code || (in_doubt && was_ours(s, id, &s->version))))
         return ZB_OK;
     if (s->is_refused || !has_condition || (code != ZB_ECONFLICT && code != ZB_ENOTFOUND))
         return code;
     return zb_fail(err, ZB_ECONFLICT, "%s/%s: another program has changed the object meanwhile",
                    s->store->base.label, s->put->key);
+}
+
+static enum zb_code measure(zb__sending *s, zb_error *err) {
+    for (size_t i = 0; i < s->put->count; i++) {
+        if (__builtin_add_overflow(s->size, s->put->parts[i].size, &s->size))
+            return zb_fail(err, ZB_ELIMIT, "%s/%s: too many bytes", s->store->base.label,
+                           s->put->key);
+    }
+    return s->store->protocol->service->measure(s, err);
+}
+
+enum zb_code zb__conditional_put(zb_store *store, const zb_put *put, zb_error *err) {
+    zb__sending s = {.store = (zb__remote *)store, .put = put};
+    if (put->expected == ZB_EXPECT_NOTHING)
+        return ZB_EUNSUPPORTED;
+    enum zb_code code = measure(&s, err);
+    if (!code && !is_checked_on_the_way(&s))
+        code = zb_put_check(put, err);
+    if (!code) {
+        s.seen = zb__conditional_seen(s.store, put->key, &s.version);
+        if (s.seen == ZB__UNSEEN && put->expected == ZB_EXPECT_NO_OBJECT &&
+            zb__conditional_is_locked(s.store, put->key))
+            s.seen = ZB__ABSENT;
+        code = zb__conditional_send(&s, err);
+    }
+    s.version.size = s.size;
+    if (!code)
+        zb__conditional_replaced(s.store, put->key, &s.version);
+    else if (code == ZB_ECONFLICT && !s.is_refused && zb__key_is_document(put->key))
+        zb__conditional_refused(s.store, put->key);
+    return code;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Erasing objects of a store in S3.
+ * Erasing objects of a service whose requests may have conditions (conditional.h).
  *
  * What another program has put is not taken away unseen. An object that may belong to a node is
  * looked at first: in a listing, or by a question for it alone. Then the node's document is looked
@@ -12,16 +12,14 @@
  * An ETag is that of the content, as a rule: of an object that was put again with the same bytes,
  * the condition holds.
  */
-#ifndef ZB_REMOTE_S3_ERASE_H
-#define ZB_REMOTE_S3_ERASE_H
+#ifndef ZB_REMOTE_CONDITIONAL_ERASE_H
+#define ZB_REMOTE_CONDITIONAL_ERASE_H
 
 #include "request.h"
 
 /* As in zb_store_ops. */
-enum zb_code zb__s3_erase(zb_store *store, const zb_erase *erase, zb_error *err);
-enum zb_code zb__s3_erase_chosen(zb_store *store, const zb_erase_chosen *erase, zb_error *err);
-
-/* The answer to ZB_ASK_STANDS. */
-enum zb_code zb__s3_stands(zb__remote *store, const char *key, zb_error *err);
+enum zb_code zb__conditional_erase(zb_store *store, const zb_erase *erase, zb_error *err);
+enum zb_code zb__conditional_erase_chosen(zb_store *store, const zb_erase_chosen *erase,
+                                          zb_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What S3 says in XML, which is untrusted: errors, pages of listings, and single values. expat
    reads it. */
-#ifndef ZB_REMOTE_S3_XML_H
-#define ZB_REMOTE_S3_XML_H
+#ifndef ZB_REMOTE_XML_H
+#define ZB_REMOTE_XML_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,17 +19,17 @@ typedef struct zb__s3_error {
 void zb__s3_error_parse(const char *text, size_t size, zb__s3_error *out);
 
 /* A key of a page, or a prefix that stands for keys. */
-typedef struct zb__s3_entry {
+typedef struct zb__entry {
     const char *key;
     const char *etag; /* with its quotes; "" of a prefix, and where the page tells none */
     bool is_prefix;
-} zb__s3_entry;
+} zb__entry;
 
 /* Called for each. Not ZB_OK: ends the reading. */
-typedef enum zb_code (*zb__s3_entry_fn)(void *context, const zb__s3_entry *entry, zb_error *err);
+typedef enum zb_code (*zb__entry_fn)(void *context, const zb__entry *entry, zb_error *err);
 
 /* Reads a page of ListObjectsV2. ZB_EIO for what is none; else what fn has returned. */
-enum zb_code zb__s3_page_parse(const char *text, size_t size, zb__s3_entry_fn fn, void *context,
+enum zb_code zb__s3_page_parse(const char *text, size_t size, zb__entry_fn fn, void *context,
                                bool *is_truncated, zb_error *err);
 
 /* Room for the name of an upload in parts. */
