@@ -3,13 +3,11 @@
 
 #include <pthread.h>
 #include <search.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/fork.h"
-#include "base/list.h"
 #include "fetch.h"
 #include "object.h"
 #include "remote.h"
@@ -328,27 +326,4 @@ enum zb_code zb__conditional_flush(zb_store *store, zb_batch *batch, bool discar
     (void)discards;
     (void)err;
     return ZB_OK;
-}
-
-/* ---- Listings ---- */
-
-enum zb_code zb__finds_add(zb__finds *finds, const char *below, const char *name, const char *etag,
-                           zb_error *err) {
-    char *key = NULL, *tag = strdup(etag);
-    if (!tag || asprintf(&key, "%s%s%s", below, *below ? "/" : "", name) < 0 ||
-        !zb__list_grow(&finds->found, finds->count, &finds->capacity, sizeof *finds->found)) {
-        free(tag);
-        free(key);
-        return zb_fail(err, ZB_ENOMEM, "no memory for keys");
-    }
-    finds->found[finds->count++] = (zb__found){.key = key, .etag = tag};
-    return ZB_OK;
-}
-
-void zb__finds_free(zb__finds *finds) {
-    for (size_t i = 0; i < finds->count; i++) {
-        free(finds->found[i].key);
-        free(finds->found[i].etag);
-    }
-    free(finds->found);
 }

@@ -9,18 +9,8 @@
 #ifndef ZB_REMOTE_CONDITIONAL_H
 #define ZB_REMOTE_CONDITIONAL_H
 
+#include "listing.h"
 #include "request.h"
-
-/* An object below a prefix. */
-typedef struct zb__found {
-    char *key;
-    char *etag; /* that it had then; "" where the listing does not tell */
-} zb__found;
-
-typedef struct zb__finds {
-    zb__found *found;
-    size_t count, capacity;
-} zb__finds;
 
 /* What is known of an object that is to be put: the condition of its put. */
 enum zb__seen {
@@ -103,10 +93,5 @@ enum zb_code zb__conditional_ask(zb__remote *store, const char *key, zb__version
 
 /* The answer to ZB_ASK_STANDS. */
 enum zb_code zb__conditional_stands(zb__remote *store, const char *key, zb_error *err);
-
-/* An object of a listing; the texts are copied. ZB_ENOMEM. */
-enum zb_code zb__finds_add(zb__finds *finds, const char *below, const char *name, const char *etag,
-                           zb_error *err);
-void zb__finds_free(zb__finds *finds);
 
 #endif

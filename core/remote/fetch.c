@@ -15,6 +15,7 @@
 #include "zarrbridge/limits.h"
 
 #define MOST_PARTS 65536
+#define MOST_LOOKS 16
 
 typedef struct job {
     zb_fetch *fetch;
@@ -23,6 +24,9 @@ typedef struct job {
     zb__remote_object *opened; /* the handle to hand out; NULL where the fetch has one */
     struct job *next;          /* while they are made */
     bool owns_buffer;          /* the one of the fetch, until the job has begun */
+    unsigned looks;            /* tries to find the end of an object of a service that takes no
+                                  range from there */
+    uint64_t size;             /* of the object, by the last of them */
     size_t count, left;
     zb__request parts[];
 } job;
@@ -109,9 +113,63 @@ static void finish(job *j) {
     free_job(j);
 }
 
+static void part_done(zb__request *part);
+
+static void fill(job *j, size_t i, zb_store *store, const zb__remote_object *object) {
+    zb_fetch *fetch = j->fetch;
+    j->parts[i] = (zb__request){.store = (zb__remote *)store,
+                                .method = ZB__GET,
+                                .key = object ? object->key : fetch->key,
+                                .pin = object ? &object->version : NULL,
+                                .group = j->context,
+                                .done = part_done,
+                                .context = j};
+}
+
+/* Asks for the end of an object of that size. */
+static enum zb_code ask_for_end(job *j, uint64_t size) {
+    zb__request *part = &j->parts[0];
+    const zb_range *range = &j->fetch->range;
+    if (part->buffer != range->buffer)
+        free(part->buffer);
+    fill(j, 0, &part->store->base, NULL);
+    part->span = ZB__RANGE;
+    part->length = range->length < size ? range->length : (size_t)size;
+    part->offset = size - part->length;
+    part->buffer = range->buffer;
+    j->size = size;
+    j->left = 1;
+    return zb__io_submit(part, &part->error);
+}
+
+/* Of a service that takes no range from the end the size is asked for first. Where the object has
+   another one when its end comes, that was not the end, and it is asked for again. True: a request
+   has been begun. */
+static bool goes_on(job *j) {
+    zb__request *part = &j->parts[0];
+    const bool is_look = part->method == ZB__HEAD;
+    if (!j->looks || part->code)
+        return false;
+    if (is_look) {
+        part->size = part->reply.length;
+        part->version = part->reply.version;
+    }
+    if (is_look && !part->reply.has_length)
+        part->code = zb_fail(&part->error, ZB_EIO, "%s/%s: the service does not tell the size",
+                             part->store->base.label, part->key);
+    else if (!part->size || (!is_look && part->size == j->size))
+        return false;
+    else if (j->looks++ == MOST_LOOKS)
+        part->code = zb_fail(&part->error, ZB_ECONFLICT, "%s/%s: the object keeps changing",
+                             part->store->base.label, part->key);
+    else
+        part->code = ask_for_end(j, part->size);
+    return !part->code;
+}
+
 static void part_done(zb__request *part) {
     job *j = part->context;
-    if (--j->left == 0)
+    if (--j->left == 0 && !goes_on(j))
         finish(j);
 }
 
@@ -124,17 +182,6 @@ static size_t parts_of(const zb_fetch *fetch, uint64_t length) {
         return 1;
     const uint64_t count = (length - 1) / part + 1;
     return count < MOST_PARTS ? (size_t)count : MOST_PARTS;
-}
-
-static void fill(job *j, size_t i, zb_store *store, const zb__remote_object *object) {
-    zb_fetch *fetch = j->fetch;
-    j->parts[i] = (zb__request){.store = (zb__remote *)store,
-                                .method = ZB__GET,
-                                .key = object ? object->key : fetch->key,
-                                .pin = object ? &object->version : NULL,
-                                .group = j->context,
-                                .done = part_done,
-                                .context = j};
 }
 
 /* A range of known place in equal parts. */
@@ -172,6 +219,8 @@ static enum zb_code fill_open(job *j, zb_store *store, zb_error *err) {
         request->most = fetch->most;
         request->any_encoding = zb__key_is_document(fetch->key);
     } else {
+        j->looks = request->store->protocol->lacks_suffixes;
+        request->method = j->looks ? ZB__HEAD : ZB__GET;
         request->span = ZB__SUFFIX;
         request->length = fetch->range.length;
         request->buffer = fetch->range.buffer;

@@ -11,7 +11,8 @@
 #include "io.h"
 #include "object.h"
 #include "remote.h"
-#ifdef ZB_HAVE_S3
+#ifdef ZB_HAVE_CLOUDS
+#include "azure.h"
 #include "s3_open.h"
 #endif
 #include "store/module.h"
@@ -166,17 +167,38 @@ static enum zb_code check_limits(zb_error *err) {
 }
 
 /* Sets protocol and state of the store. */
+typedef enum zb_code (*open_fn)(const char *name, const zb_store_settings *settings,
+                                zb__remote *store, char **label, zb_error *err);
+
+static const struct {
+    const char *scheme;
+    open_fn open; /* NULL: its libraries were missing */
+} protocols[] = {
+    {"https://", zb__http_open},
+    {"http://", zb__http_open},
+#ifdef ZB_HAVE_CLOUDS
+    {"s3://", zb__s3_open},
+    {"az://", zb__azure_open},
+#else
+    {"s3://", NULL},
+    {"az://", NULL},
+#endif
+};
+
 static enum zb_code open_protocol(const char *name, const zb_store_settings *settings,
                                   zb__remote *remote, char **label, zb_error *err) {
-    if (strncasecmp(name, "s3://", 5) != 0)
-        return zb__http_open(name, settings, remote, label, err);
-#ifdef ZB_HAVE_S3
-    return zb__s3_open(name, settings, remote, label, err);
-#else
+    size_t i = 0;
+    while (i < sizeof protocols / sizeof *protocols &&
+           strncasecmp(name, protocols[i].scheme, strlen(protocols[i].scheme)) != 0)
+        i++;
+    if (i == sizeof protocols / sizeof *protocols) /* whose error tells */
+        i = 0;
+    if (protocols[i].open)
+        return protocols[i].open(name, settings, remote, label, err);
     return zb_fail(err, ZB_EUNSUPPORTED,
-                   "s3:// names are not understood: libexpat or libinih was missing when this "
-                   "library was built");
-#endif
+                   "%s names are not understood: libexpat or libinih was missing when this library "
+                   "was built",
+                   protocols[i].scheme);
 }
 
 static enum zb_code open_url(const char *name, const zb_store_settings *settings,

@@ -29,7 +29,8 @@ typedef struct option {
     }
 
 static const option table[] = {
-    OPTION(anon, CHOICE, "AWS_NO_SIGN_REQUEST", "AWS_SKIP_SIGNATURE"),
+    OPTION(account, TEXT),
+    OPTION(anon, CHOICE, "AWS_NO_SIGN_REQUEST", "AWS_SKIP_SIGNATURE", "AZURE_NO_SIGN_REQUEST"),
     OPTION(ca_file, TEXT, "AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE",
            "GDAL_CURL_CA_BUNDLE"),
     OPTION(endpoint, TEXT, "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
@@ -98,12 +99,13 @@ static const option *find(const char *name, size_t length) {
 static enum zb_code unknown(const char *name, size_t length, zb_error *err) {
     const bool is_name =
         length <= 30 && strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789") >= length;
-    return zb_fail(err, ZB_EINVAL,
-                   "'%.*s' is no option of a store on the network: there are anon, ca_file, "
-                   "endpoint, missing_403, path_style, profile, proxy, region, requester_pays "
-                   "(credentials stand in "
-                   "the environment or in files, never in names)",
-                   is_name ? (int)length : 0, name);
+    return zb_fail(
+        err, ZB_EINVAL,
+        "'%.*s' is no option of a store on the network: there are account, anon, "
+        "ca_file, endpoint, missing_403, path_style, profile, proxy, region, requester_pays "
+        "(credentials stand in "
+        "the environment or in files, never in names)",
+        is_name ? (int)length : 0, name);
 }
 
 static enum zb_code set_one(zb__options *options, const char *at, size_t length, zb_error *err) {
@@ -167,12 +169,20 @@ static enum zb_code read_secrets(const zb_store_settings *settings, zb__options 
 
 /* ---- The environment's ---- */
 
-static enum zb_code read_variables(zb__options *options, zb_error *err) {
+enum cloud { AWS, AZURE };
+
+/* A variable of one cloud says nothing of a store in the other one. */
+static bool is_foreign(const char *variable, enum cloud cloud) {
+    const bool is_azure = strncmp(variable, "AZURE_", 6) == 0;
+    return cloud == AZURE ? strncmp(variable, "AWS_", 4) == 0 : is_azure;
+}
+
+static enum zb_code read_variables(zb__options *options, enum cloud cloud, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < OPTIONS && !code; i++) {
         for (size_t j = 0; j < MOST_VARIABLES && table[i].variables[j] && !code; j++) {
             const char *name = table[i].variables[j], *value = zb__variable(name);
-            if (value && !is_said(options, &table[i]))
+            if (value && !is_foreign(name, cloud) && !is_said(options, &table[i]))
                 code = set(options, &table[i], value, name, err);
         }
     }
@@ -199,8 +209,8 @@ static enum zb_code read_gdal_variables(zb__options *options, zb_error *err) {
 
 /* Of an option that is said twice the last counts. Credentials of a program count before a profile
    that the program names, too, but not before that of the store's name. */
-enum zb_code zb__options_read(const char *text, const zb_store_settings *settings, zb__options *out,
-                              zb_error *err) {
+static enum zb_code read_options(const char *text, const zb_store_settings *settings,
+                                 enum cloud cloud, zb__options *out, zb_error *err) {
     *out = (zb__options){.region = NULL};
     enum zb_code code = read_text(settings->options, out, err);
     const bool is_said_profile = out->profile && !settings->key_id;
@@ -216,22 +226,33 @@ enum zb_code zb__options_read(const char *text, const zb_store_settings *setting
     if (!code)
         code = read_secrets(settings, out, err);
     if (!code)
-        code = read_variables(out, err);
-    if (!code)
+        code = read_variables(out, cloud, err);
+    if (!code && cloud == AWS)
         code = read_gdal_variables(out, err);
     if (!code && out->proxy && strchr(out->proxy, '@'))
         code = zb_fail(err, ZB_EINVAL,
                        "the option proxy has no user and no password: those stand in the "
                        "environment, in https_proxy");
     const char *payer = zb__variable("AWS_REQUEST_PAYER");
-    if (payer && out->requester_pays == ZB__UNSAID)
+    if (payer && cloud == AWS && out->requester_pays == ZB__UNSAID)
         out->requester_pays = strcasecmp(payer, "requester") == 0 ? ZB__YES : ZB__NO;
     if (code)
         zb__options_clear(out);
     return code;
 }
 
+enum zb_code zb__options_read(const char *text, const zb_store_settings *settings, zb__options *out,
+                              zb_error *err) {
+    return read_options(text, settings, AWS, out, err);
+}
+
+enum zb_code zb__options_read_azure(const char *text, const zb_store_settings *settings,
+                                    zb__options *out, zb_error *err) {
+    return read_options(text, settings, AZURE, out, err);
+}
+
 void zb__options_clear(zb__options *options) {
+    free(options->account);
     free(options->region);
     free(options->endpoint);
     free(options->profile);

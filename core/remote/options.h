@@ -20,6 +20,7 @@ typedef struct zb__options {
     enum zb__choice path_style; /* the bucket stands in the path of URLs, and not in their host */
     enum zb__choice requester_pays;
     enum zb__choice missing_403; /* an object that may not be read counts as missing */
+    char *account;               /* of Azure */
     char *region;
     char *endpoint;
     char *profile;
@@ -38,6 +39,10 @@ typedef struct zb__options {
 enum zb_code zb__options_read(const char *text, const zb_store_settings *settings, zb__options *out,
                               zb_error *err);
 void zb__options_clear(zb__options *options);
+
+/* The same of a store in Azure: the environment's variables for S3 say nothing of it. */
+enum zb_code zb__options_read_azure(const char *text, const zb_store_settings *settings,
+                                    zb__options *out, zb_error *err);
 
 /* A variable of the environment; NULL also where it is empty. */
 const char *zb__variable(const char *name);

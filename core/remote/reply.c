@@ -179,7 +179,10 @@ static void take_field(zb__reply *reply, const char *line) {
             keep(reply->encoding, sizeof reply->encoding, "unknown"); /* too long to keep */
     } else if (value_of(line, "x-amz-bucket-region", &value)) {
         keep(reply->region, sizeof reply->region, value);
-    } else if (value_of(line, "x-amz-meta-zb-write", &value)) {
+    } else if (value_of(line, "x-ms-error-code", &value)) {
+        keep(reply->error, sizeof reply->error, value);
+    } else if (value_of(line, "x-amz-meta-zb-write", &value) ||
+               value_of(line, "x-ms-meta-zbwrite", &value)) {
         keep(reply->write_id, sizeof reply->write_id, value);
     }
 }

@@ -61,9 +61,11 @@ typedef struct zb__reply {
     zb__version version; /* without size */
     int64_t retry_after; /* seconds; -1: not given */
     char content_type[64];
-    char encoding[32];        /* Content-Encoding; "" and "identity" are none */
-    char region[32];          /* x-amz-bucket-region */
-    char write_id[40];        /* x-amz-meta-zb-write: of the put that has made the object */
+    char encoding[32]; /* Content-Encoding; "" and "identity" are none */
+    char region[32];   /* x-amz-bucket-region */
+    char error[64];    /* x-ms-error-code */
+    char write_id[40]; /* x-amz-meta-zb-write, x-ms-meta-zbwrite: of the put that has made the
+                                 object */
     char body[ZB__SPILL + 1]; /* of an error; NUL-ended */
 } zb__reply;
 

@@ -104,6 +104,8 @@ enum zb_code zb__request_address(zb__request *request, zb__outgoing *out, zb_err
         code = zb__outgoing_add(out, err, "If-Match: %s", bound->etag);
     for (const char *const *header = request->headers; !code && header && *header; header++)
         code = zb__outgoing_add(out, err, "%s", *header);
+    if (!code && request->store->protocol->sign)
+        code = request->store->protocol->sign(request->store, request, out, err);
     return code;
 }
 

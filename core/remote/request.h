@@ -50,12 +50,17 @@ enum zb__verdict {
 /* Functions of a kind of stores. Those of the I/O thread wait for nothing, and may run while other
    threads are in the others. */
 typedef struct zb__protocol {
-    const char *name;       /* "http", "s3": ops.name of the store */
+    const char *name;       /* "http", "s3", "azure" */
     bool follows_redirects; /* false: a redirect goes to judge(), as any other status */
+    bool lacks_suffixes;    /* the service takes no range that counts from the end */
     /* Sets URL, protocol's own headers and signature of one try. The engine adds Range, If-Match
        and request->headers. I/O thread. */
     enum zb_code (*address)(zb__remote *store, const zb__request *request, zb__outgoing *out,
                             zb_error *err);
+    /* Signs one try, whose URL and headers are all there. I/O thread. NULL: libcurl does, or
+       nobody. */
+    enum zb_code (*sign)(const zb__remote *store, const zb__request *request, zb__outgoing *out,
+                         zb_error *err);
     /* Judges a reply that is no success; reply->body has the first bytes of its body, ended by a
        NUL. I/O thread. NULL: all by status. */
     enum zb__verdict (*judge)(zb__remote *store, const zb__request *request, const zb__reply *reply,

@@ -43,7 +43,7 @@ zb__s3 *zb__s3_new(void) {
 }
 
 void zb__s3_free(zb__s3 *s3) {
-    zb__s3_name_clear(&s3->name);
+    zb__bucket_name_clear(&s3->name);
     zb__url_clear(&s3->endpoint);
     zb__cred_places_clear(&s3->places);
     zb__cred_clear(&s3->cred);
@@ -193,10 +193,9 @@ static enum zb_code sign(const zb__s3 *s3, zb__outgoing *out, zb_error *err) {
 static enum zb_code set_url(const zb__s3 *s3, const zb__request *request, zb__outgoing *out,
                             zb_error *err) {
     zb__text text = {.data = NULL};
-    if (request->key && zb__key_has_dots(request->key))
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "a part of the key is '.' or '..', and no URL can carry that: erase the "
-                       "object, or give it another name, by another program");
+    const enum zb_code code = zb__key_check(request->key, err);
+    if (code)
+        return code;
     zb__text_add(&text, s3->base);
     if (request->key) {
         zb__text_add(&text, "/");

@@ -12,7 +12,7 @@
 
 /* The protocol's state of a store. */
 typedef struct zb__s3 {
-    zb__s3_name name;
+    zb__bucket_name name;
     zb__url endpoint; /* base NULL: AWS, whose endpoint follows from the region */
     zb__cred_places places;
     bool path_style, anon, requester_pays;

@@ -22,14 +22,11 @@
    each. */
 #define MOST_PAGE (16u * 1024u * 1024u)
 
-#define LONGEST_NAME 4096
-
 /* All that S3 sorts before it comes behind a prefix. */
 #define LAST_OF_ALL "\xf4\x8f\xbf\xbf"
 
 typedef struct listing {
     const char *prefix; /* of the keys */
-    size_t length;
     zb_list_fn fn;
     void *context;
     zb__finds *finds;  /* takes the objects in place of fn; or NULL */
@@ -58,26 +55,18 @@ static enum zb_code take(void *context, const zb__entry *found, zb_error *err) {
     listing *l = context;
     const char *key = found->key;
     const bool is_prefix = found->is_prefix;
-    char name[LONGEST_NAME + 1];
+    char name[ZB__LISTED_NAME];
     if (l->seen && strcmp(key, l->seen) <= 0)
         return ZB_OK; /* the page begins before what it has to begin behind */
-    if (strncmp(key, l->prefix, l->length) != 0)
-        return zb_fail(err, ZB_EIO, "the server lists names that were not asked for");
-    const char *begin = key + l->length;
-    size_t length = strlen(begin);
-    if (is_prefix && length && begin[length - 1] == '/')
-        length--;
-    if (length > LONGEST_NAME || (!l->is_deep && memchr(begin, '/', length)))
-        return zb_fail(err, ZB_EIO, "the server lists names that were not asked for");
-    memcpy(name, begin, length);
-    name[length] = '\0';
+    enum zb_code code = zb__listed_name(found, l->prefix, l->is_deep, name, err);
+    if (code)
+        return code;
     const zb_list_entry entry = {.name = name, .is_prefix = is_prefix};
     const bool is_hidden = l->hides_tests && !is_prefix &&
                            strncmp(name, ZB__TEST_OBJECT, strlen(ZB__TEST_OBJECT)) == 0;
-    enum zb_code code = ZB_OK;
-    if (length && l->finds) /* an object may have the prefix itself as its key */
+    if (*name && l->finds) /* an object may have the prefix itself as its key */
         code = zb__finds_add(l->finds, l->below, name, found->etag, err);
-    else if (length && !is_hidden && !l->is_ended)
+    else if (*name && !is_hidden && !l->is_ended)
         l->is_ended = l->fn(l->context, &entry) != 0;
     return code ? code : keep_last(l, key, is_prefix, err);
 }
@@ -151,7 +140,6 @@ static enum zb_code run_from(zb__remote *store, const char *prefix, const char *
     if (asprintf(&keys, "%s%s%s", s3->name.prefix, prefix, end) < 0)
         return zb_fail(err, ZB_ENOMEM, "no memory for a name");
     l->prefix = keys;
-    l->length = strlen(keys);
     enum zb_code code = check_prefix(store, l, err);
     while (goes_on && !code && !l->is_ended)
         code = get_page(store, l, &goes_on, err);
@@ -188,32 +176,10 @@ enum zb_code zb__s3_find_below(zb__remote *store, const char *prefix, zb__finds 
 
 /* ---- Is there nothing? ---- */
 
-/* Names beside a prefix that begin as it does, and come before it where they go on with a sign
-   before the slash: of few of them one page tells. */
-#define MOST_BESIDE "8"
-
-typedef struct looking {
-    const char *prefix; /* of keys, without a slash at its end */
-    size_t length;
-    bool is_there; /* a key that is the prefix itself, or begins below it */
-    bool is_past;  /* a name that comes behind all that is below it */
-} looking;
-
-static enum zb_code look_at(void *context, const zb__entry *found, zb_error *err) {
-    looking *l = context;
-    const char *key = found->key;
-    (void)err;
-    const bool begins = strncmp(key, l->prefix, l->length) == 0;
-    const unsigned char next = begins ? (unsigned char)key[l->length] : 0;
-    l->is_there |= begins && (!next || next == '/');
-    l->is_past |= begins && next > '/';
-    return ZB_OK;
-}
-
 /* False: not known. Where the right to list is missing, nobody is asked again. */
-static bool get_first(zb__remote *store, looking *l, const char *end, bool *is_truncated) {
+static bool get_first(zb__remote *store, zb__looking *l, const char *end, bool *is_truncated) {
     zb__text text = {.data = NULL};
-    zb__text_add(&text, "delimiter=%2F&list-type=2&max-keys=" MOST_BESIDE "&prefix=");
+    zb__text_addf(&text, "delimiter=%%2F&list-type=2&max-keys=%u&prefix=", ZB__MOST_BESIDE);
     zb__url_encode(&text, l->prefix, false);
     zb__url_encode(&text, end, false);
     char *query = zb__text_take(&text, NULL);
@@ -223,14 +189,14 @@ static bool get_first(zb__remote *store, looking *l, const char *end, bool *is_t
     if (code == ZB_EIO && request.reply.status == 403)
         atomic_store(&((zb__s3 *)store->state)->lists, ZB__NO);
     if (!code)
-        code = zb__s3_page_parse(request.buffer, request.got, look_at, l, is_truncated, NULL);
+        code = zb__s3_page_parse(request.buffer, request.got, zb__look_at, l, is_truncated, NULL);
     free(request.buffer);
     free(query);
     return !code;
 }
 
 static bool is_nothing(zb__remote *store, const char *prefix) {
-    looking l = {.prefix = prefix, .length = strlen(prefix)};
+    zb__looking l = {.prefix = prefix, .length = strlen(prefix)};
     bool is_truncated;
     if (!get_first(store, &l, "", &is_truncated) || l.is_there)
         return false;

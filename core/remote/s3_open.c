@@ -109,7 +109,7 @@ enum zb_code zb__s3_open(const char *name, const zb_store_settings *settings, zb
     zb__s3 *s3 = zb__s3_new();
     if (!s3)
         return no_memory(err);
-    enum zb_code code = zb__s3_name_parse(name, &s3->name, err);
+    enum zb_code code = zb__bucket_name_parse(name, "s3://", &s3->name, err);
     if (!code)
         code = zb__options_read(s3->name.options, settings, &options, err);
     if (!code)

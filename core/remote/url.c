@@ -145,6 +145,14 @@ bool zb__key_has_dots(const char *key) {
     }
 }
 
+enum zb_code zb__key_check(const char *key, zb_error *err) {
+    if (!key || !zb__key_has_dots(key))
+        return ZB_OK;
+    return zb_fail(err, ZB_EUNSUPPORTED,
+                   "a part of the key is '.' or '..', and no URL can carry that: erase the object, "
+                   "or give it another name, by another program");
+}
+
 char *zb__url_of_key(const zb__url *url, const char *key) {
     zb__text text = {.data = NULL};
     zb__text_add(&text, url->base);
@@ -187,7 +195,7 @@ enum zb_code zb__url_with_host_label(const zb__url *url, const char *label, char
     return lacks ? no_memory(err) : ZB_OK;
 }
 
-/* ---- Names in S3 ---- */
+/* ---- Names in buckets ---- */
 
 /* By the rules of all kinds of servers: what is left cannot change the meaning of a URL. */
 static bool is_bucket(const char *name, size_t length) {
@@ -202,15 +210,18 @@ static size_t prefix_length(const char *prefix, const char *end) {
     return (size_t)(end - prefix);
 }
 
-enum zb_code zb__s3_name_parse(const char *name, zb__s3_name *out, zb_error *err) {
-    *out = (zb__s3_name){.bucket = NULL};
-    if (strncasecmp(name, "s3://", 5) != 0)
-        return zb_fail(err, ZB_EINVAL, "a name in S3 begins with s3://");
-    const char *bucket = name + 5, *hash = strrchr(bucket, '#');
+enum zb_code zb__bucket_name_parse(const char *name, const char *scheme, zb__bucket_name *out,
+                                   zb_error *err) {
+    *out = (zb__bucket_name){.bucket = NULL};
+    const size_t begin = strlen(scheme);
+    if (strncasecmp(name, scheme, begin) != 0)
+        return zb_fail(err, ZB_EINVAL, "the name does not begin with %s", scheme);
+    const char *bucket = name + begin, *hash = strrchr(bucket, '#');
     const char *end = hash ? hash : bucket + strlen(bucket);
     const size_t length = strcspn(bucket, "/#");
     if (!is_bucket(bucket, length) || (bucket + length < end && bucket[length] != '/'))
-        return zb_fail(err, ZB_EINVAL, "the name of the bucket in the s3:// name is not valid");
+        return zb_fail(err, ZB_EINVAL, "the name of the bucket in the %s name is not valid",
+                       scheme);
     const char *prefix = bucket + length + (bucket[length] == '/' && bucket + length < end);
     const size_t prefixed = prefix_length(prefix, end);
     char *keys = strndup(prefix, prefixed);
@@ -218,26 +229,27 @@ enum zb_code zb__s3_name_parse(const char *name, zb__s3_name *out, zb_error *err
     free(keys);
     if (has_dots)
         return zb_fail(err, ZB_EINVAL,
-                       "the s3:// name has a part that is '.' or '..': no URL can carry such keys");
+                       "the %s name has a part that is '.' or '..': no URL can carry such keys",
+                       scheme);
     const char *slash = prefixed ? "/" : "";
     if (asprintf(&out->bucket, "%.*s", (int)length, bucket) < 0)
         out->bucket = NULL;
     if (asprintf(&out->prefix, "%.*s%s", (int)prefixed, prefix, slash) < 0)
         out->prefix = NULL;
-    if (asprintf(&out->label, "s3://%.*s%s%.*s", (int)length, bucket, slash, (int)prefixed,
+    if (asprintf(&out->label, "%s%.*s%s%.*s", scheme, (int)length, bucket, slash, (int)prefixed,
                  prefix) < 0)
         out->label = NULL;
     out->options = strdup(hash ? hash + 1 : "");
     if (out->bucket && out->prefix && out->label && out->options)
         return ZB_OK;
-    zb__s3_name_clear(out);
+    zb__bucket_name_clear(out);
     return no_memory(err);
 }
 
-void zb__s3_name_clear(zb__s3_name *name) {
+void zb__bucket_name_clear(zb__bucket_name *name) {
     free(name->bucket);
     free(name->prefix);
     free(name->label);
     free(name->options);
-    *name = (zb__s3_name){.bucket = NULL};
+    *name = (zb__bucket_name){.bucket = NULL};
 }

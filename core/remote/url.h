@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of stores on the network. libcurl takes URLs apart. The name of a store in S3 is no URL:
+ * Names of stores on the network. libcurl takes URLs apart. The name of a store in S3 or Azure is no URL:
  * what follows its bucket is the beginning of its keys, as they are.
  */
 #ifndef ZB_REMOTE_URL_H
@@ -45,15 +45,20 @@ void zb__url_encode(zb__text *text, const char *plain, bool is_path);
    not: the request would be for another object. */
 bool zb__key_has_dots(const char *key);
 
-/* The name of a store in S3. */
-typedef struct zb__s3_name {
+/* ZB_EUNSUPPORTED for such a key; NULL is none. */
+enum zb_code zb__key_check(const char *key, zb_error *err);
+
+/* The name of a store in a service of buckets (S3), or of containers (Azure). */
+typedef struct zb__bucket_name {
     char *bucket;
     char *prefix;  /* of all keys, "" or with a slash at its end; not encoded */
-    char *label;   /* s3://bucket/prefix, without the slash */
+    char *label;   /* scheme, bucket and prefix, without the slash */
     char *options; /* what follows the last '#', or "" */
-} zb__s3_name;
+} zb__bucket_name;
 
-enum zb_code zb__s3_name_parse(const char *name, zb__s3_name *out, zb_error *err);
-void zb__s3_name_clear(zb__s3_name *name);
+/* scheme: as "s3://", which the name has to begin with. */
+enum zb_code zb__bucket_name_parse(const char *name, const char *scheme, zb__bucket_name *out,
+                                   zb_error *err);
+void zb__bucket_name_clear(zb__bucket_name *name);
 
 #endif

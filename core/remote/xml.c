@@ -7,7 +7,8 @@
 #include <strings.h>
 
 #define MOST_DEPTH 16
-#define MOST_TEXT 4096 /* a key has 1024 bytes at most */
+#define MOST_TEXT 4096 /* a key has 1024 bytes at most, in Azure as many characters */
+_Static_assert(ZB__MARKER > MOST_TEXT, "a marker has room");
 #define MOST_NAME 32
 #define MOST_ETAG 128
 
@@ -29,6 +30,8 @@ typedef struct reader {
     char etag[MOST_ETAG];
     void *context;
     bool is_page, is_truncated, says_truncated;
+    const struct words *words;
+    char *marker; /* of ZB__MARKER bytes; or NULL */
     /* ---- of a page of uploads */
     zb__s3_begun_fn begun_fn;
     zb__s3_begun begun; /* the one that is open */
@@ -54,9 +57,14 @@ static const char *without_namespace(const char *name) {
 
 static void XMLCALL on_start(void *context, const char *name, const char **attributes) {
     reader *r = context;
-    (void)attributes;
     name = without_namespace(name);
     r->length = 0;
+    for (; r->marker && attributes[0]; attributes += 2) {
+        if (strcmp(attributes[0], "Encoded") == 0 && strcmp(attributes[1], "true") == 0) {
+            stop_with(r, "a name has characters that XML cannot have");
+            return;
+        }
+    }
     if (r->depth == MOST_DEPTH) {
         stop_with(r, "the XML is nested too deep");
         return;
@@ -147,8 +155,24 @@ static void keep_text(const reader *r, char *out, size_t room) {
 
 /* ---- Pages ---- */
 
-static void tell(reader *r, const char *key, bool is_prefix) {
-    const zb__entry entry = {.key = key, .etag = r->etag, .is_prefix = is_prefix};
+/* The elements of a page: what has the name of a key, and what that of a prefix. */
+typedef struct words {
+    const char *root;
+    unsigned depth; /* of the elements that are told */
+    const char *object, *key;
+    const char *prefix, *begin;
+    const char *has_etag, *etag; /* the second is in the first, at that depth or below it */
+    unsigned etag_depth;
+} words;
+
+static const words of_s3 = {"ListBucketResult", 2,          "Contents", "Key", "CommonPrefixes",
+                            "Prefix",           "Contents", "ETag",     3};
+static const words of_azure = {"EnumerationResults", 3,      "Blob", "Name", "BlobPrefix", "Name",
+                               "Properties",         "Etag", 5};
+
+static void tell(reader *r, bool is_prefix) {
+    const zb__entry entry = {
+        .key = r->key, .etag = is_prefix ? "" : r->etag, .is_prefix = is_prefix};
     const enum zb_code code = r->fn(r->context, &entry, r->err);
     r->etag[0] = r->key[0] = '\0';
     if (code)
@@ -156,34 +180,53 @@ static void tell(reader *r, const char *key, bool is_prefix) {
 }
 
 static void end_in_page(reader *r) {
-    if (is_at(r, 1, NULL, "ListBucketResult"))
+    const words *w = r->words;
+    if (is_at(r, 1, NULL, w->root))
         r->is_page = true;
-    if (strcmp(r->names[0], "ListBucketResult") != 0)
+    if (strcmp(r->names[0], w->root) != 0)
         return;
-    if (is_at(r, 3, "CommonPrefixes", "Prefix")) {
-        tell(r, r->text, true);
-    } else if (is_at(r, 3, "Contents", "Key")) {
+    const bool is_object = is_at(r, w->depth, NULL, w->object);
+    if (is_at(r, w->depth + 1, w->object, w->key) || is_at(r, w->depth + 1, w->prefix, w->begin)) {
         keep_text(r, r->key, sizeof r->key);
-    } else if (is_at(r, 3, "Contents", "ETag")) {
+    } else if (is_at(r, w->etag_depth, w->has_etag, w->etag)) {
         keep_text(r, r->etag, sizeof r->etag);
-    } else if (is_at(r, 2, NULL, "Contents")) {
-        tell(r, r->key, false);
+    } else if (is_object || is_at(r, w->depth, NULL, w->prefix)) {
+        tell(r, !is_object);
     } else if (is_at(r, 2, NULL, "IsTruncated")) {
         r->says_truncated = true;
         r->is_truncated = strcasecmp(r->text, "true") == 0;
+    } else if (is_at(r, 2, NULL, "NextMarker") && r->marker) {
+        r->says_truncated = true;
+        keep_text(r, r->marker, ZB__MARKER);
     }
+}
+
+static enum zb_code parse_page(reader *r, const char *text, size_t size, const char *service) {
+    const bool is_whole = parse(r, text, size);
+    if (r->code || (is_whole && r->is_page && r->says_truncated))
+        return r->code;
+    return zb_fail(r->err, ZB_EIO, "the server's list of names is not one of %s", service);
 }
 
 enum zb_code zb__s3_page_parse(const char *text, size_t size, zb__entry_fn fn, void *context,
                                bool *is_truncated, zb_error *err) {
-    reader r = {.end = end_in_page, .fn = fn, .context = context, .err = err};
-    const bool is_whole = parse(&r, text, size);
-    if (r.code)
-        return r.code;
-    if (!is_whole || !r.is_page || !r.says_truncated)
-        return zb_fail(err, ZB_EIO, "the server's list of names is not one of S3");
-    *is_truncated = r.is_truncated;
-    return ZB_OK;
+    reader r = {.end = end_in_page, .words = &of_s3, .fn = fn, .context = context, .err = err};
+    const enum zb_code code = parse_page(&r, text, size, "S3");
+    if (!code)
+        *is_truncated = r.is_truncated;
+    return code;
+}
+
+enum zb_code zb__azure_page_parse(const char *text, size_t size, zb__entry_fn fn, void *context,
+                                  char marker[ZB__MARKER], zb_error *err) {
+    reader r = {.end = end_in_page,
+                .words = &of_azure,
+                .fn = fn,
+                .context = context,
+                .marker = marker,
+                .err = err};
+    marker[0] = '\0';
+    return parse_page(&r, text, size, "Azure");
 }
 
 /* ---- Uploads ---- */

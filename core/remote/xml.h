@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What S3 says in XML, which is untrusted: errors, pages of listings, and single values. expat
-   reads it. */
+/* What S3 says in XML, which is untrusted: errors, pages of listings, and single values; and pages
+   of Azure. expat reads it. */
 #ifndef ZB_REMOTE_XML_H
 #define ZB_REMOTE_XML_H
 
@@ -21,7 +21,8 @@ void zb__s3_error_parse(const char *text, size_t size, zb__s3_error *out);
 /* A key of a page, or a prefix that stands for keys. */
 typedef struct zb__entry {
     const char *key;
-    const char *etag; /* with its quotes; "" of a prefix, and where the page tells none */
+    const char *etag; /* with its quotes, but in Azure; "" of a prefix, and where the page tells
+                         none */
     bool is_prefix;
 } zb__entry;
 
@@ -31,6 +32,13 @@ typedef enum zb_code (*zb__entry_fn)(void *context, const zb__entry *entry, zb_e
 /* Reads a page of ListObjectsV2. ZB_EIO for what is none; else what fn has returned. */
 enum zb_code zb__s3_page_parse(const char *text, size_t size, zb__entry_fn fn, void *context,
                                bool *is_truncated, zb_error *err);
+
+/* Room for the text with which a page of Azure tells where the next one begins. */
+#define ZB__MARKER 4097
+
+/* The same for a page of Azure's List Blobs. marker: set, "" on the last page. */
+enum zb_code zb__azure_page_parse(const char *text, size_t size, zb__entry_fn fn, void *context,
+                                  char marker[ZB__MARKER], zb_error *err);
 
 /* Room for the name of an upload in parts. */
 #define ZB__S3_UPLOAD_ID 1025

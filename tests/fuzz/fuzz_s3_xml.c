@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as what S3 says in XML: an error's body, pages of listings and of uploads, and single
-   values. */
+/* Any bytes as what S3 and Azure say in XML: an error's body, pages of listings and of uploads, and
+   single values. */
 #include "fuzz.h"
 
 #include "xml.h"
@@ -41,6 +41,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const enum zb_code code =
         zb__s3_page_parse((const char *)data, size, take, &left, &is_truncated, &err);
     fuzz_check_error(code, &err);
+    char marker[ZB__MARKER];
+    left = size ? data[0] : 0;
+    const enum zb_code paged =
+        zb__azure_page_parse((const char *)data, size, take, &left, marker, &err);
+    fuzz_check_error(paged, &err);
+    REQUIRE(paged || strlen(marker) < sizeof marker);
     size_t uploads = size ? data[0] : 0;
     const enum zb_code listed =
         zb__s3_uploads_parse((const char *)data, size, take_upload, &uploads, &is_truncated, &err);

@@ -47,8 +47,8 @@ static void check_url(const char *name, const char *key) {
 
 static void check_s3_name(const char *name, const char *key) {
     zb_error err;
-    zb__s3_name s3;
-    const enum zb_code code = zb__s3_name_parse(name, &s3, &err);
+    zb__bucket_name s3;
+    const enum zb_code code = zb__bucket_name_parse(name, "s3://", &s3, &err);
     fuzz_check_error(code, &err);
     if (code)
         return;
@@ -64,7 +64,7 @@ static void check_s3_name(const char *name, const char *key) {
     check_key(&url, full);
     free(full);
     free(base);
-    zb__s3_name_clear(&s3);
+    zb__bucket_name_clear(&s3);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

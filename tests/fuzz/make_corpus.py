@@ -270,6 +270,9 @@ def s3_xml():
              "<IsTruncated>true</IsTruncated><Contents><Key>a/zarr.json</Key><Size>1</Size></Contents>"
              "<Contents><Key>a/&lt;&#xe9;</Key></Contents><CommonPrefixes><Prefix>a/b/</Prefix>"
              "</CommonPrefixes></ListBucketResult>"),
+            ("page-azure", '<EnumerationResults ContainerName="b"><Prefix>a/</Prefix><Blobs><Blob>'
+             "<Name>a/&lt;b</Name><Properties><Etag>0x1</Etag></Properties></Blob><BlobPrefix>"
+             "<Name>a/c/</Name></BlobPrefix></Blobs><NextMarker>m</NextMarker></EnumerationResults>"),
             ("upload", '<InitiateMultipartUploadResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Key>k</Key>'
              "<UploadId>a.b&amp;c</UploadId></InitiateMultipartUploadResult>"),
             ("uploads", "<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><Upload><Key>a/c/0</Key>"

@@ -92,6 +92,31 @@ static void names_come_before_the_environment(void **state) {
     zb__options_clear(&o);
 }
 
+static void variables_of_one_cloud_say_nothing_of_another(void **state) {
+    (void)state;
+    zb_error err;
+    zb__options o;
+    setenv("AWS_ENDPOINT_URL", "http://s3", 1);
+    setenv("AWS_S3_ENDPOINT", "s3", 1);
+    setenv("AWS_NO_SIGN_REQUEST", "1", 1);
+    setenv("AWS_REQUEST_PAYER", "requester", 1);
+    setenv("CURL_CA_BUNDLE", "/of/all", 1);
+    ASSERT_OK(zb__options_read_azure("account=me", &nothing, &o, &err), err);
+    assert_string_equal(o.account, "me");
+    assert_string_equal(o.ca_file, "/of/all");
+    assert_true(!o.endpoint && o.anon == ZB__UNSAID && o.requester_pays == ZB__UNSAID);
+    zb__options_clear(&o);
+    clean(state);
+    setenv("AZURE_NO_SIGN_REQUEST", "1", 1);
+    o = read_options("");
+    assert_int_equal(o.anon, ZB__UNSAID);
+    zb__options_clear(&o);
+    ASSERT_OK(zb__options_read_azure("", &nothing, &o, &err), err);
+    assert_int_equal(o.anon, ZB__YES);
+    zb__options_clear(&o);
+    unsetenv("AZURE_NO_SIGN_REQUEST");
+}
+
 static void variables_of_gdal(void **state) {
     (void)state;
     setenv("AWS_S3_ENDPOINT", "host:9000", 1);
@@ -158,6 +183,7 @@ int main(void) {
         cmocka_unit_test_setup(options_of_names, clean),
         cmocka_unit_test_setup(wrong_options, clean),
         cmocka_unit_test_setup(names_come_before_the_environment, clean),
+        cmocka_unit_test_setup(variables_of_one_cloud_say_nothing_of_another, clean),
         cmocka_unit_test_setup(variables_of_gdal, clean),
         cmocka_unit_test_setup(front_ends_come_between, clean),
         cmocka_unit_test_setup(credentials_of_front_ends, clean),

@@ -90,19 +90,19 @@ static void hosts_of_buckets(void **state) {
 static void assert_s3(const char *text, const char *bucket, const char *prefix, const char *label,
                       const char *options) {
     zb_error err;
-    zb__s3_name name;
-    ASSERT_OK(zb__s3_name_parse(text, &name, &err), err);
+    zb__bucket_name name;
+    ASSERT_OK(zb__bucket_name_parse(text, *text == 'a' ? "az://" : "s3://", &name, &err), err);
     assert_string_equal(name.bucket, bucket);
     assert_string_equal(name.prefix, prefix);
     assert_string_equal(name.label, label);
     assert_string_equal(name.options, options);
-    zb__s3_name_clear(&name);
+    zb__bucket_name_clear(&name);
 }
 
 static void names_in_s3(void **state) {
     (void)state;
     zb_error err;
-    zb__s3_name name;
+    zb__bucket_name name;
     assert_s3("s3://b", "b", "", "s3://b", "");
     assert_s3("s3://b/", "b", "", "s3://b", "");
     assert_s3("S3://b.c/x/y.zarr//", "b.c", "x/y.zarr/", "s3://b.c/x/y.zarr", "");
@@ -111,15 +111,17 @@ static void names_in_s3(void **state) {
     assert_s3("s3://b/x.zarr/#", "b", "x.zarr/", "s3://b/x.zarr", "");
     assert_s3("s3://b/a#1.zarr#", "b", "a#1.zarr/", "s3://b/a#1.zarr", "");
     assert_s3("s3://b#anon=1", "b", "", "s3://b", "anon=1");
+    assert_s3("az://b/x.zarr/#account=a", "b", "x.zarr/", "az://b/x.zarr", "account=a");
     static const char *const bad[] = {"s3://",     "s3:///x",    "s3://.b/x",    "s3://b@h/x",
                                       "s3://b:1/", "s3://b?x=1", "s3://b#x#y=1", "s3://a b/x"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        ASSERT_FAILS(zb__s3_name_parse(bad[i], &name, &err), ZB_EINVAL, err, "bucket");
-    ASSERT_FAILS(zb__s3_name_parse("https://b/x", &name, &err), ZB_EINVAL, err, "s3://");
+        ASSERT_FAILS(zb__bucket_name_parse(bad[i], "s3://", &name, &err), ZB_EINVAL, err, "bucket");
+    ASSERT_FAILS(zb__bucket_name_parse("https://b/x", "s3://", &name, &err), ZB_EINVAL, err,
+                 "s3://");
     assert_s3("s3://b/...//.x/y..", "b", "...//.x/y../", "s3://b/...//.x/y..", "");
     static const char *const dots[] = {"s3://b/..", "s3://b/./x", "s3://b/../c/x", "s3://b/x/..//"};
     for (size_t i = 0; i < sizeof dots / sizeof *dots; i++)
-        ASSERT_FAILS(zb__s3_name_parse(dots[i], &name, &err), ZB_EINVAL, err, "'..'");
+        ASSERT_FAILS(zb__bucket_name_parse(dots[i], "s3://", &name, &err), ZB_EINVAL, err, "'..'");
 }
 
 int main(void) {

@@ -92,6 +92,35 @@ static void pages_that_are_none(void **state) {
     free(text);
 }
 
+#define AZURE_HEAD                                                                                 \
+    "<?xml version='1.0'?><EnumerationResults ContainerName='b'><Prefix>p/</Prefix><Blobs>"
+
+static void pages_of_azure(void **state) {
+    (void)state;
+    zb_error err;
+    char found[256] = "", marker[ZB__MARKER];
+#define PAGE(text) zb__azure_page_parse(text, strlen(text), note, found, marker, &err)
+    ASSERT_OK(PAGE(AZURE_HEAD
+                   "<Blob><Name>p/a&amp;b</Name><Properties><Etag>0x1</Etag></Properties>"
+                   "<Tags><Name>no</Name></Tags></Blob><BlobPrefix><Name>p/d/</Name>"
+                   "<Properties><Etag>0x2</Etag></Properties></BlobPrefix><Blob><Name>p/e"
+                   "</Name></Blob></Blobs><NextMarker>m/&amp;</NextMarker>"
+                   "</EnumerationResults>"),
+              err);
+    assert_string_equal(found, "p/a&b0x1 p/d/* p/e ");
+    assert_string_equal(marker, "m/&");
+    ASSERT_OK(PAGE(AZURE_HEAD "</Blobs><NextMarker/></EnumerationResults>"), err);
+    assert_string_equal(marker, "");
+    static const char *const wrong[][2] = {
+        {"", "not one of Azure"},
+        {AZURE_HEAD "</Blobs></EnumerationResults>", "not one of Azure"},
+        {AZURE_HEAD "</Blobs><NextMarker/>", "not one of Azure"},
+        {HEAD "<IsTruncated>false</IsTruncated>" END, "not one of Azure"},
+        {AZURE_HEAD "<Blob><Name Encoded='true'>%EF%BF%BE</Name></Blob>", "XML cannot have"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ASSERT_FAILS(PAGE(wrong[i][0]), ZB_EIO, err, wrong[i][1]);
+}
+
 static enum zb_code note_upload(void *context, const zb__s3_begun *upload, zb_error *err) {
     if (strcmp(upload->key, "stop") == 0)
         return zb_fail(err, ZB_EFORMAT, "stopped");
@@ -144,8 +173,12 @@ static void values(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors),  cmocka_unit_test(pages),  cmocka_unit_test(pages_that_are_none),
-        cmocka_unit_test(uploads), cmocka_unit_test(values),
+        cmocka_unit_test(errors),
+        cmocka_unit_test(pages),
+        cmocka_unit_test(pages_that_are_none),
+        cmocka_unit_test(pages_of_azure),
+        cmocka_unit_test(uploads),
+        cmocka_unit_test(values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

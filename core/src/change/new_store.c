@@ -91,10 +91,12 @@ static enum zb_code create_archive(const char *path, zb_hierarchy **out, zb_erro
 
 /* A query may hold secrets: it is in no message. */
 static enum zb_code not_changed(const char *url, zb_error *err) {
-    return zb_fail(err, ZB_EUNSUPPORTED,
-                   "%.*s: stores on web servers, and zip archives on the network, are read but not "
-                   "changed: write to a local directory or to an s3:// name, and copy that there",
-                   (int)zb__url_path_end(url), url);
+    return zb_fail(
+        err, ZB_EUNSUPPORTED,
+        "%.*s: stores on web servers, and zip archives on the network, are read but not "
+        "changed: write to a local directory or to an s3:// or az:// name, and copy that "
+        "there",
+        (int)zb__url_path_end(url), url);
 }
 
 static enum zb_code create_url(const char *name, const zb_store_settings *settings,

@@ -91,7 +91,8 @@ bool zb_url_is_writable(const char *url) {
     drop_document(url, &path);
     const size_t end = store_end(url, path);
     const part store = {path.start, end > 0 ? end : path.end};
-    return strncasecmp(url, "s3://", 5) == 0 && !zb_name_is_archive(url, store.end);
+    return (strncasecmp(url, "s3://", 5) == 0 || strncasecmp(url, "az://", 5) == 0) &&
+           !zb_name_is_archive(url, store.end);
 }
 
 static int digit(char c) {

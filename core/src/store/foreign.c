@@ -89,8 +89,8 @@ enum zb_code zb__foreign_file(const char *path, zb_error *err) {
     if (is_url(path))
         return zb_fail(
             err, ZB_EUNSUPPORTED,
-            "'%.*s' is a URL of a kind that is not read here: https://, http:// and s3:// are, and "
-            "GDAL reads others by its virtual file systems (/vsigs/, /vsiaz/)",
+            "'%.*s' is a URL of a kind that is not read here: https://, http://, s3:// and az:// "
+            "are, and GDAL reads others by its virtual file systems (/vsigs/, /vsiadls/)",
             shown, path);
     char *head = malloc(HEAD_BYTES);
     if (!head)

@@ -25,7 +25,7 @@ static zb_error failure; /* why there is none */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool zb_name_is_url(const char *name) {
-    static const char *const schemes[] = {"https://", "http://", "s3://"};
+    static const char *const schemes[] = {"https://", "http://", "s3://", "az://"};
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         if (strncasecmp(name, schemes[i], strlen(schemes[i])) == 0)
             return true;

@@ -98,6 +98,8 @@ std::string object_file(const std::string &root, const std::string &key, std::st
         return "/vsicurl/" + file_in(root, key);
     else if (STARTS_WITH(root.c_str(), "s3://") && plain == root)
         return "/vsis3/" + file_in(root.substr(strlen("s3://")), key);
+    else if (STARTS_WITH(root.c_str(), "az://") && plain == root)
+        return "/vsiaz/" + file_in(root.substr(strlen("az://")), key);
     else
         *reason = "there is no virtual file for " + shown_name(root);
     return {};

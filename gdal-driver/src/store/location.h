@@ -5,7 +5,7 @@
  *     /data/x.zarr                        a hierarchy, or any group or array inside one
  *     /data/x.zarr/zarr.json              the same, by its document; also .zgroup, .zarray and
  *                                         .zmetadata of version 2
- *     https://host/x.zarr                 the same on the network; also s3://
+ *     https://host/x.zarr                 the same on the network; also s3://, az://
  *     ZARR3:/data/x.zarr                  the same, for names that GDAL cannot stat (/vsicurl/)
  *     ZARR3:"/data/x.zarr":/group/array   a node inside
  *     ZARR3:/data/x.zarr:/group/array     the same without quotes

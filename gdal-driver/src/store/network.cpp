@@ -15,7 +15,8 @@ namespace zarr3 {
 
 namespace {
 
-constexpr char kWeb[] = "/vsicurl/", kS3[] = "/vsis3/", kS3Scheme[] = "s3://";
+constexpr char kWeb[] = "/vsicurl/", kS3[] = "/vsis3/", kS3Scheme[] = "s3://", kAzure[] = "/vsiaz/",
+               kAzureScheme[] = "az://";
 
 bool begins(const std::string &name, const char *prefix) {
     return STARTS_WITH(name.c_str(), prefix);
@@ -29,6 +30,8 @@ std::string behind(const std::string &name, const char *prefix) {
 std::string to_url(const std::string &path) {
     if (begins(path, kWeb) && is_url(behind(path, kWeb)))
         return behind(path, kWeb);
+    if (begins(path, kAzure))
+        return kAzureScheme + behind(path, kAzure);
     return begins(path, kS3) ? kS3Scheme + behind(path, kS3) : path;
 }
 
@@ -38,7 +41,9 @@ enum zb_code to_virtual(const std::string &url, std::string *path, zb_error *err
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "%s: with ZARR3_REMOTE=vsi a URL has neither query nor options",
                        without_secrets(url).c_str());
-    *path = begins(url, kS3Scheme) ? kS3 + behind(url, kS3Scheme) : kWeb + url;
+    *path = begins(url, kS3Scheme)      ? kS3 + behind(url, kS3Scheme)
+            : begins(url, kAzureScheme) ? kAzure + behind(url, kAzureScheme)
+                                        : kWeb + url;
     return ZB_OK;
 }
 
@@ -50,8 +55,9 @@ bool is_url(const std::string &name) {
 
 bool is_on_web(const std::string &root) {
     std::string address;
-    return begins(root, kWeb) || (store_address(root, &address, nullptr) == ZB_OK &&
-                                  is_url(address) && !begins(address, kS3Scheme));
+    return begins(root, kWeb) ||
+           (store_address(root, &address, nullptr) == ZB_OK && is_url(address) &&
+            !begins(address, kS3Scheme) && !begins(address, kAzureScheme));
 }
 
 bool is_distant(const zb_hierarchy *store) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of stores on the network. A URL (https://, s3://) is read by the core's own requests, a
+ * Names of stores on the network. A URL (https://, s3://, az://) is read by the core's own requests, a
  * virtual path (/vsicurl/, /vsis3/) by GDAL's, unless the configuration option ZARR3_REMOTE says
  * `own` or `vsi` for both.
  */

@@ -17,10 +17,12 @@ namespace {
 class Place {
   public:
     explicit Place(const std::string &url) {
-        constexpr char scheme[] = "s3://";
+        constexpr char s3[] = "s3://", azure[] = "az://";
         const std::string name = url.substr(0, url.find_first_of("?#"));
-        path = STARTS_WITH_CI(name.c_str(), scheme) ? "/vsis3/" + name.substr(strlen(scheme))
-                                                    : "/vsicurl/" + name;
+        is_azure = STARTS_WITH_CI(name.c_str(), azure);
+        path = is_azure                           ? "/vsiaz/" + name.substr(strlen(azure))
+               : STARTS_WITH_CI(name.c_str(), s3) ? "/vsis3/" + name.substr(strlen(s3))
+                                                  : "/vsicurl/" + name;
     }
 
     /* An option's value, or "". */
@@ -36,6 +38,8 @@ class Place {
         return variable != nullptr && value == variable ? "" : value;
     }
 
+    bool is_azure;
+
   private:
     std::string path;
 };
@@ -47,10 +51,16 @@ struct Setting {
 
 /* Of those for one option the last that is set counts. */
 constexpr Setting kSettings[] = {
-    {"anon", "AWS_NO_SIGN_REQUEST"}, {"region", "AWS_DEFAULT_REGION"},
-    {"region", "AWS_REGION"},        {"profile", "AWS_DEFAULT_PROFILE"},
-    {"profile", "AWS_PROFILE"},      {"ca_file", "SSL_CERT_FILE"},
-    {"ca_file", "CURL_CA_BUNDLE"},   {"ca_file", "GDAL_CURL_CA_BUNDLE"},
+    {"ca_file", "SSL_CERT_FILE"},
+    {"ca_file", "CURL_CA_BUNDLE"},
+    {"ca_file", "GDAL_CURL_CA_BUNDLE"},
+};
+constexpr Setting kS3[] = {
+    {"anon", "AWS_NO_SIGN_REQUEST"},    {"region", "AWS_DEFAULT_REGION"}, {"region", "AWS_REGION"},
+    {"profile", "AWS_DEFAULT_PROFILE"}, {"profile", "AWS_PROFILE"},
+};
+constexpr Setting kAzure[] = {
+    {"anon", "AZURE_NO_SIGN_REQUEST"},
 };
 
 void add(std::string *options, const char *name, const std::string &value) {
@@ -78,7 +88,13 @@ void add_proxy(const Place &place, bool is_https, std::string *options) {
     add(options, "proxy", secure.empty() ? place.get("GDAL_HTTP_PROXY") : secure);
 }
 
+void add_all(const Place &place, const Setting *begin, const Setting *end, std::string *options) {
+    for (const Setting *setting = begin; setting != end; setting++)
+        add(options, setting->option, place.get_beyond_variable(setting->name));
+}
+
 void add_s3(const Place &place, std::string *options) {
+    add_all(place, std::begin(kS3), std::end(kS3), options);
     const std::string hosting = place.get_beyond_variable("AWS_VIRTUAL_HOSTING");
     const std::string payer = place.get_beyond_variable("AWS_REQUEST_PAYER");
     add_endpoint(place, options);
@@ -109,8 +125,11 @@ std::string headers_of(const Place &place) {
    secret or token of the environment's key as well, for the three are one. The environment's secret
    is no part of another key. */
 void add_key(const Place &place, std::string *id, std::string *secret, std::string *token) {
-    constexpr const char *kNames[] = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
-                                      "AWS_SESSION_TOKEN"};
+    constexpr const char *kOfS3[] = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+                                     "AWS_SESSION_TOKEN"};
+    constexpr const char *kOfAzure[] = {"AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCESS_KEY",
+                                        "AZURE_STORAGE_SAS_TOKEN"};
+    const auto &kNames = place.is_azure ? kOfAzure : kOfS3;
     const auto differs = [&](const char *name) { return !place.get_beyond_variable(name).empty(); };
     if (std::none_of(std::begin(kNames), std::end(kNames), differs))
         return;
@@ -128,9 +147,11 @@ const char *or_null(const std::string &text) {
 
 NetworkSettings::NetworkSettings(const std::string &url) {
     const Place place(url);
-    for (const Setting &setting : kSettings)
-        add(&options, setting.option, place.get_beyond_variable(setting.name));
-    add_s3(place, &options);
+    add_all(place, std::begin(kSettings), std::end(kSettings), &options);
+    if (place.is_azure)
+        add_all(place, std::begin(kAzure), std::end(kAzure), &options);
+    else
+        add_s3(place, &options);
     add_proxy(place, !STARTS_WITH_CI(url.c_str(), "http://"), &options);
     options += place.get("ZARR3_REMOTE_OPTIONS");
     headers = headers_of(place);

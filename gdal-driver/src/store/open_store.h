@@ -63,8 +63,9 @@ bool is_zarr_archive(const std::string &path);
 
 /* What messages say of other places. */
 constexpr char kWritablePlaces[] =
-    "stores are written to local directories, to new zip archives, to /vsimem/, and to S3 by s3:// "
-    "names; in names of /vsizip/, archives that are not called *.zip stand in braces: "
+    "stores are written to local directories, to new zip archives, to /vsimem/, and to S3 and "
+    "Azure by s3:// names and az:// names; in names of /vsizip/, archives that are not called "
+    "*.zip stand in braces: "
     "/vsizip/{x.ozx}";
 
 /* GDAL_NUM_THREADS for the core, unless its own variable is set; before its first use. */

@@ -223,10 +223,11 @@ enum zb_code vol_name_check_changes(const char *name, zb_error *err) {
         return ZB_OK;
     if (vol_name_is_url(name)) {
         char *shown = vol_name_in_messages(name);
-        zb_fail(err, ZB_EUNSUPPORTED,
-                "'%s' is on a web server or in a zip archive, where stores are read but not "
-                "changed: write to a local directory or an s3:// name, and copy that there",
-                shown ? shown : "the URL");
+        zb_fail(
+            err, ZB_EUNSUPPORTED,
+            "'%s' is on a web server or in a zip archive, where stores are read but not "
+            "changed: write to a local directory or an s3:// or az:// name, and copy that there",
+            shown ? shown : "the URL");
         free(shown);
         return ZB_EUNSUPPORTED;
     }
