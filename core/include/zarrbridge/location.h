@@ -18,8 +18,8 @@ extern "C" {
 typedef struct zb_store_settings {
     const char *options; /* as those behind the '#' of a name: "name=value&name=value" */
     const char *headers; /* "Name: value" a line, for the host of an http store and no other */
-    /* The credentials of a store in S3. They stay as they are: where they expire, give none here
-       but a profile with a credential_process in `options`, which is run anew before they do. */
+    /* Credentials for S3, or Azure's account, key and SAS. They stay as they are: where they expire,
+       give none but a profile with a credential_process in `options`, which is run anew before. */
     const char *key_id, *secret_key, *session_token;
 } zb_store_settings;
 
@@ -31,8 +31,7 @@ enum zb_sync {
                       one */
 };
 
-/* Is the name a URL of a kind that zb_hierarchy_open knows: https://, http://, s3://,
-   az://? */
+/* Is the name a URL that zb_hierarchy_open knows: https://, http://, s3://, az://? */
 ZB_API bool zb_name_is_url(const char *name);
 
 /* May the program write into the directory of a store or node? ZB_EIO where its rights, or a file
