@@ -201,10 +201,6 @@ static enum zb_code azure_sign(const zb__remote *store, const zb__request *reque
 
 /* ---- Replies ---- */
 
-static bool begins(const char *text, const char *word) {
-    return strncmp(text, word, strlen(word)) == 0;
-}
-
 /* A code has letters and digits. */
 static const char *code_of(const zb__reply *reply) {
     for (const char *at = reply->error; *at; at++) {
@@ -229,31 +225,28 @@ static enum zb__verdict fail_denied(const azure *a, const zb__reply *reply, cons
     return ZB__FAILED;
 }
 
-/* That of a condition is the engine's to judge: ConditionNotMet, BlobAlreadyExists. */
+/* What is not there, and a condition that does not hold, is the engine's to judge. */
 static enum zb__verdict azure_judge(zb__remote *store, const zb__request *request,
                                     const zb__reply *reply, zb_error *err) {
     const azure *a = store->state;
     const char *code = code_of(reply);
     const int status = reply->status;
-    const bool is_anonymous = !a->key && !a->sas;
     (void)request;
     if (strcmp(code, "ContainerNotFound") == 0) {
         zb_fail(err, ZB_EIO, "there is no container '%s' in the account '%s'", a->name.bucket,
                 a->account);
         return ZB__FAILED;
     }
-    /* Of what may not be read, too, unless the request is signed. */
-    if (is_anonymous &&
-        (status == 401 || status == 403 || strcmp(code, "ResourceNotFound") == 0 ||
-         begins(code, "PublicAccessNotPermitted") || begins(code, "NoAuthenticationInformation")))
+    /* Of what may not be read without a signature Azure says that it is not there. */
+    const bool is_hidden =
+        !a->key && !a->sas &&
+        (strcmp(code, "ResourceNotFound") == 0 || strcmp(code, "PublicAccessNotPermitted") == 0);
+    if (status == 401 || status == 403 || is_hidden)
         return fail_denied(a, reply, code, err);
-    if (status == 401 || status == 403)
-        return fail_denied(a, reply, code, err);
-    const bool is_known =
-        !*code || strcmp(code, "BlobNotFound") == 0 || strcmp(code, "ConditionNotMet") == 0 ||
-        strcmp(code, "TargetConditionNotMet") == 0 || strcmp(code, "BlobAlreadyExists") == 0 ||
-        status == 416 || status == 429 || status >= 500;
-    if (is_known)
+    const bool is_plain =
+        !*code || status >= 500 || status == 408 || status == 416 || status == 429;
+    if (is_plain || strcmp(code, "BlobNotFound") == 0 || strcmp(code, "ConditionNotMet") == 0 ||
+        strcmp(code, "BlobAlreadyExists") == 0)
         return ZB__BY_STATUS;
     zb_fail(err, ZB_EIO, "HTTP status %d, %s", status, code);
     return ZB__FAILED;

@@ -88,7 +88,9 @@ def test_the_end_of_an_object_is_read_without_its_size(azure, tmp_path):
         for length in (1, 16, len(whole), 1000):
             answer = store.fetch("plain/c/0", FROM_END, length)
             assert (answer.code, answer.data) == ("OK", whole[-length:]) and answer.size == len(whole)
-        assert (store.fetch("plain/c/7", FROM_END, 8).code, store.fetch("plain/c/7", FROM_END, 8).data) == ("OK", b"")
+        for offset in (FROM_END, 0):
+            answer = store.fetch("plain/c/7", offset, 8)
+            assert (answer.code, answer.data, answer.size) == ("OK", b"", 0), answer.message
         assert store.fetch("plain/c/8", FROM_END, 8).code == "ENOTFOUND"
 
 
@@ -203,7 +205,7 @@ def test_settings_of_gdal(azure, tmp_path, monkeypatch):
     monkeypatch.delenv("AZURE_STORAGE_CONNECTION_STRING")
     name = f"ZARR3:az://{CONTAINER}/s.zarr#endpoint={azure.url}"
     config = ["--config", "AZURE_STORAGE_ACCOUNT", ACCOUNT, "--config", "AZURE_STORAGE_ACCESS_KEY", KEY]
-    assert "sharded" in output("gdalinfo", name, *config)
+    assert "Size is 64, 64" in output("gdalinfo", name, *config)
     done = run_program("gdalinfo", name, *config[:3])
     assert done.returncode and "neither a key nor a SAS" in done.stderr
 
