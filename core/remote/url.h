@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of stores on the network. libcurl takes URLs apart. The name of a store in S3 or Azure is no
- * URL: what follows its bucket is the beginning of its keys, as they are.
+ * Names of stores on the network. libcurl takes URLs apart. The name of a store in S3 or Azure is
+ * no URL: what follows its bucket is the beginning of its keys, as they are.
  */
 #ifndef ZB_REMOTE_URL_H
 #define ZB_REMOTE_URL_H

@@ -18,8 +18,8 @@ extern "C" {
 typedef struct zb_store_settings {
     const char *options; /* as those behind the '#' of a name: "name=value&name=value" */
     const char *headers; /* "Name: value" a line, for the host of an http store and no other */
-    /* Credentials for S3, or Azure's account, key and SAS. They stay so: where they expire, give none
-       here but a profile with a credential_process in `options`, which is run anew before. */
+    /* Credentials for S3, or Azure's account, key and SAS. They stay so: where they expire, give
+       none but a profile with a credential_process in `options`, which is run anew before. */
     const char *key_id, *secret_key, *session_token;
 } zb_store_settings;
 
