@@ -451,7 +451,7 @@ static enum zb_code look_for(const zb__options *options, found *f, zb_error *err
     const bool is_told = options->secret_key || options->session_token;
     enum zb_code code = ZB_OK;
     if (is_told || !string) {
-        account = options->key_id ? options->key_id : account;
+        account = is_told ? options->key_id : account;
         key = is_told ? options->secret_key : key ? key : zb__variable("AZURE_STORAGE_ACCESS_KEY");
         code = copy_of(account, &f->account, err);
         if (!code)
@@ -512,7 +512,9 @@ static enum zb_code set_account(azure *a, const char *said, zb_error *err) {
 
 /* What is known of one account says nothing of another one, and its secrets do not go there. */
 static enum zb_code configure(azure *a, const zb__options *options, const found *f, zb_error *err) {
-    const char *account = options->account ? options->account : f->account;
+    const char *account = options->account  ? options->account
+                          : options->key_id ? options->key_id
+                                            : f->account;
     enum zb_code code = set_account(a, account, err);
     if (code)
         return code;

@@ -392,6 +392,8 @@ def test_secrets_of_one_account_do_not_go_to_another_one(azure, store):
     """The environment's are those of its own account."""
     status, words = said("ls", store + "&account=another")
     assert status and "neither a key nor a SAS" in words, words
+    done = run_program("gdalinfo", "ZARR3:" + store, "--config", "AZURE_STORAGE_ACCOUNT", "another")
+    assert done.returncode and "neither a key nor a SAS" in done.stderr
 
 
 def test_what_is_not_there(azure, monkeypatch):

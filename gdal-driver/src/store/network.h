@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names of stores on the network. A URL (https://, s3://, az://) is read by the core's own
- * requests, a virtual path (/vsicurl/, /vsis3/) by GDAL's, unless the configuration option ZARR3_REMOTE says
- * `own` or `vsi` for both.
+ * requests, a virtual path (/vsicurl/, /vsis3/) by GDAL's, unless the configuration option
+ * ZARR3_REMOTE says `own` or `vsi` for both.
  */
 #ifndef ZARR3_NETWORK_H
 #define ZARR3_NETWORK_H
