@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "change/reshape.h"
 #include "codec/encode.h"
-#include "kernel/values.h"
+#include "types/values.h"
 #include "model/array.h"
 #include "node/edit.h"
 #include "node/node.h"

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "model/conversion.h"
+#include "types/conversion.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/box.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/conversion.h"
+#include "types/conversion.h"
 #include "node/node.h"
 #include "node/v2.h"
 #include "read/box.h"
