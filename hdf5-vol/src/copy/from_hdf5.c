@@ -172,8 +172,8 @@ static void choose_form(vol_node *node, vol_import_form *form) {
     form->dtype = vol_node_shown(node);
     uint32_t scale; /* of times, whose int64 is all of them */
     zb_dtype_unit(stored, &scale);
-    const bool is_narrow = stored.kind == ZB_KIND_UTF32 ||
-                           (scale == 0 && zb_dtype_shown(stored).kind != stored.kind);
+    const bool is_narrow =
+        stored.kind == ZB_KIND_UTF32 || (scale == 0 && zb_dtype_shown(stored).kind != stored.kind);
     form->narrow = is_narrow ? stored : (zb_dtype){.size = 0};
 }
 
