@@ -46,14 +46,19 @@ bool zb__dtype_copies_any(zb_dtype src_dtype, zb_dtype dst_dtype) {
     return src_dtype.swapped == dst_dtype.swapped || zb_dtype_equal(src_dtype, dst_dtype);
 }
 
-/* The byte of a bool is no copy: it is made 0 or 1. */
+/* The byte of a bool is no copy: it is made 0 or 1. Numbers of processors, which most boxes have,
+   are told apart without their rows. */
 zb__move zb__move_convert(zb_dtype src_dtype, zb_dtype dst_dtype) {
-    const uint32_t components = zb__kind_of(src_dtype)->components;
-    zb__move move = zb__move_copy(src_dtype.size);
     if (zb__dtype_copies(src_dtype, dst_dtype))
-        return move;
-    if (components && src_dtype.kind != ZB_KIND_BOOL && same_but_order(src_dtype, dst_dtype))
+        return zb__move_copy(src_dtype.size);
+    const bool are_same = src_dtype.kind == dst_dtype.kind && src_dtype.size == dst_dtype.size;
+    const bool are_numbers = src_dtype.kind <= ZB_KIND_COMPLEX && dst_dtype.kind <= ZB_KIND_COMPLEX;
+    if (are_numbers && (!are_same || src_dtype.kind == ZB_KIND_BOOL))
+        return zb__numbers_move(src_dtype, dst_dtype);
+    const uint32_t components = zb__kind_of(src_dtype)->components;
+    if (components && same_but_order(src_dtype, dst_dtype))
         return zb__move_swap(src_dtype.size, src_dtype.size / components);
+    zb__move move = zb__move_copy(src_dtype.size);
     find(src_dtype, dst_dtype, &move);
     return move;
 }

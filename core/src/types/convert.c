@@ -209,8 +209,7 @@ static bool converts(zb_dtype from, zb_dtype to) {
 }
 
 bool zb__numbers_same(zb_dtype a, zb_dtype b) {
-    const bool are_counts = number_of(a) == I64 && number_of(b) == I64;
-    return are_counts && is_time(a) != is_time(b);
+    return is_time(a) != is_time(b) && number_of(a) == I64 && number_of(b) == I64;
 }
 
 /* n contiguous numbers in host order. n is at most 2 * BLOCK. */
@@ -239,6 +238,7 @@ static void run_convert(const zb__move *move, const char *src, int64_t src_strid
     const zb_dtype src_dtype = move->src_dtype, dst_dtype = move->dst_dtype;
     const int64_t src_size = src_dtype.size, dst_size = dst_dtype.size;
     const size_t components = src_dtype.kind == ZB_KIND_COMPLEX ? 2 : 1;
+    const enum number source = number_of(src_dtype), target = number_of(dst_dtype);
     const zb__move gather = move_to_host(src_dtype);
     const zb__move scatter = move_to_host(dst_dtype);
     const bool gathers = src_stride != src_size || (src_dtype.swapped && src_size > 1);
@@ -251,23 +251,26 @@ static void run_convert(const zb__move *move, const char *src, int64_t src_strid
         char *to = dst + (int64_t)done * dst_stride;
         if (gathers)
             gather.run(&gather, from, src_stride, in, src_size, block);
-        convert_block(number_of(src_dtype), gathers ? in : from, number_of(dst_dtype),
-                      scatters ? out : to, block * components);
+        convert_block(source, gathers ? in : from, target, scatters ? out : to, block * components);
         if (scatters)
             scatter.run(&scatter, out, dst_size, to, dst_stride, block);
     }
 }
 
+zb__move zb__numbers_move(zb_dtype from, zb_dtype to) {
+    return zb__move_by(run_convert, from, to);
+}
+
 bool zb__numbers_convert(zb_dtype from, zb_dtype to, zb__move *move) {
     const bool good = converts(from, to);
     if (good && move)
-        *move = zb__move_by(run_convert, from, to);
+        *move = zb__numbers_move(from, to);
     return good;
 }
 
 void zb__numbers_run(zb_dtype from, const void *src, int64_t src_stride, zb_dtype to, void *dst,
                      int64_t dst_stride, size_t n) {
-    zb__move move = zb__move_by(run_convert, from, to);
+    zb__move move = zb__numbers_move(from, to);
     if (from.kind == to.kind && from.size == to.size)
         move = from.swapped == to.swapped ? zb__move_copy(from.size)
                                           : zb__move_swap(from.size, component_size(from));
