@@ -23,7 +23,8 @@
     line(chars) \
     line(utf32) \
     line(small) \
-    line(small_complex)
+    line(small_complex) \
+    line(float8_e4m3fn)
 /* clang-format on */
 
 #define DECLARE(name) extern const zb__kind zb__kind_##name;

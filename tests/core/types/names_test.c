@@ -53,6 +53,7 @@ static void knows_the_types(void **state) {
         {"\"binary\"", "bytes", ZB_KIND_BYTES, sizeof(zb_slice)},
         {"\"int4\"", "int4", ZB_KIND_SMALL, 1},
         {"\"bfloat16\"", "bfloat16", ZB_KIND_SMALL, 2},
+        {"\"float8_e4m3fn\"", "float8_e4m3fn", ZB_KIND_EXTENSION, 1},
         {"\"complex_bfloat16\"", "complex_bfloat16", ZB_KIND_SMALL_COMPLEX, 4},
         {"\"complex_float8_e4m3fnuz\"", "complex_float8_e4m3fnuz", ZB_KIND_SMALL_COMPLEX, 2},
         {"\"complex_float8_e4m3b11fnuz\"", "complex_float8_e4m3b11fnuz", ZB_KIND_SMALL_COMPLEX, 2},
