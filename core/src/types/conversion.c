@@ -7,6 +7,11 @@
 #include "types/kinds.h"
 #include "types/scatter.h"
 
+/* Numbers of processors, which most boxes have, convert without a look at their rows. */
+static bool are_numbers(zb_dtype from, zb_dtype to) {
+    return from.kind <= ZB_KIND_COMPLEX && to.kind <= ZB_KIND_COMPLEX;
+}
+
 /* The kind of the source is asked first. */
 static bool find(zb_dtype from, zb_dtype to, zb__move *move) {
     const zb__kind *a = zb__kind_of(from), *b = zb__kind_of(to);
@@ -19,7 +24,9 @@ bool zb_dtype_converts(zb_dtype from, zb_dtype to) {
     same_order.swapped = from.swapped;
     if (from.size == 0 || to.size == 0)
         return false;
-    if (from.kind >= ZB_KIND_RAW && zb_dtype_equal(from, same_order))
+    if (are_numbers(from, to))
+        return zb__numbers_convert(from, to, NULL);
+    if (zb_dtype_equal(from, same_order))
         return true;
     return find(from, to, NULL);
 }
@@ -46,15 +53,20 @@ bool zb__dtype_copies_any(zb_dtype src_dtype, zb_dtype dst_dtype) {
     return src_dtype.swapped == dst_dtype.swapped || zb_dtype_equal(src_dtype, dst_dtype);
 }
 
-/* The byte of a bool is no copy: it is made 0 or 1. Numbers of processors, which most boxes have,
-   are told apart without their rows. */
+/* Between numbers of one type that differ in their order, or of two types. The byte of a bool is no
+   copy: it is made 0 or 1. */
+static zb__move move_numbers(zb_dtype from, zb_dtype to) {
+    const bool are_same = from.kind == to.kind && from.size == to.size;
+    if (!are_same || from.kind == ZB_KIND_BOOL)
+        return zb__numbers_move(from, to);
+    return zb__move_swap(from.size, from.kind == ZB_KIND_COMPLEX ? from.size / 2 : from.size);
+}
+
 zb__move zb__move_convert(zb_dtype src_dtype, zb_dtype dst_dtype) {
     if (zb__dtype_copies(src_dtype, dst_dtype))
         return zb__move_copy(src_dtype.size);
-    const bool are_same = src_dtype.kind == dst_dtype.kind && src_dtype.size == dst_dtype.size;
-    const bool are_numbers = src_dtype.kind <= ZB_KIND_COMPLEX && dst_dtype.kind <= ZB_KIND_COMPLEX;
-    if (are_numbers && (!are_same || src_dtype.kind == ZB_KIND_BOOL))
-        return zb__numbers_move(src_dtype, dst_dtype);
+    if (are_numbers(src_dtype, dst_dtype))
+        return move_numbers(src_dtype, dst_dtype);
     const uint32_t components = zb__kind_of(src_dtype)->components;
     if (components && same_but_order(src_dtype, dst_dtype))
         return zb__move_swap(src_dtype.size, src_dtype.size / components);
