@@ -136,11 +136,12 @@ static answer *answer_of(const char *const *argv) {
 }
 
 /* Called with the lock, which it lets go while the program runs. */
-static enum zb_code ask_again(answer *a, const char *const *argv, const char *what, zb_error *err) {
+static enum zb_code ask_again(answer *a, const char *const *argv, const char *what,
+                              zb__stopper *stopper, zb_error *err) {
     zb__cred fresh;
     a->is_asked = true;
     pthread_mutex_unlock(&lock);
-    const enum zb_code code = zb__cred_run(argv, what, &fresh, err);
+    const enum zb_code code = zb__cred_run(argv, what, stopper, &fresh, err);
     pthread_mutex_lock(&lock);
     a->is_asked = false;
     pthread_cond_broadcast(&answered);
@@ -152,33 +153,34 @@ static enum zb_code ask_again(answer *a, const char *const *argv, const char *wh
 }
 
 /* Stores that are opened together run a program once. */
-static enum zb_code ask(const char *const *argv, const char *what, bool anew, zb__cred *out,
-                        zb_error *err) {
+static enum zb_code ask(const char *const *argv, const char *what, bool anew, zb__stopper *stopper,
+                        zb__cred *out, zb_error *err) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, prepare);
     pthread_mutex_lock(&lock);
     answer *a = answer_of(argv);
     enum zb_code code = a ? ZB_OK : no_memory(err);
-    while (a && a->is_asked) {
-        pthread_cond_wait(&answered, &lock);
+    while (!code && a->is_asked) {
+        if (zb__wait(stopper, &answered, &lock, ZB__FOR_EVER) == ZB__STOPPED)
+            code = zb__fail_stopped(err);
         anew = false;
     }
     if (!code && (anew || !zb__cred_is_good(&a->cred)))
-        code = ask_again(a, argv, what, err);
+        code = ask_again(a, argv, what, stopper, err);
     if (!code)
         code = zb__cred_copy(&a->cred, out, err);
     pthread_mutex_unlock(&lock);
     return code;
 }
 
-static enum zb_code ask_process(const zb__profile *profile, bool anew, zb__cred *out,
-                                zb_error *err) {
+static enum zb_code ask_process(const zb__profile *profile, bool anew, zb__stopper *stopper,
+                                zb__cred *out, zb_error *err) {
     const char *const argv[] = {"/bin/sh", "-c", profile->process, NULL};
-    return ask(argv, "credential_process", anew, out, err);
+    return ask(argv, "credential_process", anew, stopper, out, err);
 }
 
-static enum zb_code ask_command_line(const zb__cred_places *places, bool anew, zb__cred *out,
-                                     zb_error *err) {
+static enum zb_code ask_command_line(const zb__cred_places *places, bool anew, zb__stopper *stopper,
+                                     zb__cred *out, zb_error *err) {
     char *option = NULL;
     if (asprintf(&option, "--profile=%s", places->profile) < 0)
         return no_memory(err);
@@ -188,7 +190,7 @@ static enum zb_code ask_command_line(const zb__cred_places *places, bool anew, z
                                  "--format", "process",   NULL};
     enum zb_code code =
         ask(places->is_chosen ? chosen : plain,
-            "the AWS command line (aws configure export-credentials)", anew, out, err);
+            "the AWS command line (aws configure export-credentials)", anew, stopper, out, err);
     free(option);
     return code;
 }
@@ -196,9 +198,9 @@ static enum zb_code ask_command_line(const zb__cred_places *places, bool anew, z
 /* ---- The chain ---- */
 
 static enum zb_code from_profile(const zb__cred_places *places, zb__profile *profile, bool anew,
-                                 zb__cred *out, zb_error *err) {
+                                 zb__stopper *stopper, zb__cred *out, zb_error *err) {
     if (profile->is_elsewhere)
-        return ask_command_line(places, anew, out, err);
+        return ask_command_line(places, anew, stopper, out, err);
     if (profile->id || profile->secret) {
         if (!profile->id || !profile->secret)
             return zb_fail(err, ZB_EINVAL,
@@ -207,11 +209,11 @@ static enum zb_code from_profile(const zb__cred_places *places, zb__profile *pro
         profile->id = profile->secret = profile->token = NULL;
         return zb__cred_check(out, err);
     }
-    return profile->process ? ask_process(profile, anew, out, err) : ZB_OK;
+    return profile->process ? ask_process(profile, anew, stopper, out, err) : ZB_OK;
 }
 
-static enum zb_code from_files(const zb__cred_places *places, bool anew, zb__cred *out,
-                               zb_error *err) {
+static enum zb_code from_files(const zb__cred_places *places, bool anew, zb__stopper *stopper,
+                               zb__cred *out, zb_error *err) {
     zb__profile profile;
     enum zb_code code = zb__profile_read(places->credentials_file, places->config_file,
                                          places->profile, &profile, err);
@@ -220,23 +222,24 @@ static enum zb_code from_files(const zb__cred_places *places, bool anew, zb__cre
     if (!profile.exists && places->is_chosen)
         code = zb_fail(err, ZB_EINVAL, "no file has the profile '%s'", places->profile);
     else
-        code = from_profile(places, &profile, anew, out, err);
+        code = from_profile(places, &profile, anew, stopper, out, err);
     zb__profile_clear(&profile);
     return code == ZB_EINVAL ? zb_error_prefix(err, code, "profile '%s'", places->profile) : code;
 }
 
-enum zb_code zb__cred_find(const zb__cred_places *places, bool anew, zb__cred *out, zb_error *err) {
+enum zb_code zb__cred_find(const zb__cred_places *places, bool anew, zb__stopper *stopper,
+                           zb__cred *out, zb_error *err) {
     enum zb_code code = ZB_OK;
     zb_error unheard;
     *out = (zb__cred){.id = NULL};
     if (places->variables.id && !places->goes_first)
         return zb__cred_copy(&places->variables, out, err);
-    code = from_files(places, anew, out, err);
+    code = from_files(places, anew, stopper, out, err);
     if (!code && !out->id && places->is_service)
-        code = ask_command_line(places, anew, out, err);
-    else if (!code && !out->id && places->is_ec2)
-        (void)ask_command_line(places, anew, out,
-                               &unheard); /* such a machine need not have a role */
+        code = ask_command_line(places, anew, stopper, out, err);
+    else if (!code && !out->id && places->is_ec2 && /* such a machine need not have a role */
+             ask_command_line(places, anew, stopper, out, &unheard) == ZB_ECANCELLED)
+        code = zb__fail_stopped(err);
     if (!code && !out->id && places->goes_first)
         code = zb_fail(err, ZB_EINVAL, "the profile '%s' has no credentials", places->profile);
     if (code)

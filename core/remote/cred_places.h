@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/wait.h"
 #include "cred.h"
 #include "options.h"
 
@@ -26,6 +27,7 @@ void zb__cred_places_clear(zb__cred_places *places);
 
 /* Finds credentials; id is NULL where there are none. May wait for a program, whose answer serves
    all stores of the process until it expires; `anew`: what it answered before is of no use. */
-enum zb_code zb__cred_find(const zb__cred_places *places, bool anew, zb__cred *out, zb_error *err);
+enum zb_code zb__cred_find(const zb__cred_places *places, bool anew, zb__stopper *stopper,
+                           zb__cred *out, zb_error *err);
 
 #endif

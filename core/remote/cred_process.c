@@ -105,8 +105,8 @@ static int start(const char *const *argv, int output, pid_t *child) {
     return failed;
 }
 
-/* All that it prints, until it closes its output. Returns errno: ETIMEDOUT, EFBIG. */
-static int read_all(int input, char *text, size_t *size) {
+/* All that it prints, until it closes its output. Returns errno: ETIMEDOUT, EFBIG, ECANCELED. */
+static int read_all(int input, zb__stopper *stopper, char *text, size_t *size) {
     const int64_t latest = zb__now() + SECONDS * ZB__SECOND;
     *size = 0;
     for (;;) {
@@ -114,7 +114,9 @@ static int read_all(int input, char *text, size_t *size) {
         const int64_t left = latest - zb__now();
         if (left <= 0)
             return ETIMEDOUT;
-        if (poll(&wait, 1, (int)(left / 1000000) + 1) <= 0)
+        if (zb__is_stopped(stopper))
+            return ECANCELED;
+        if (poll(&wait, 1, (int)((left < ZB__ASK_NS ? left : ZB__ASK_NS) / 1000000) + 1) <= 0)
             continue;
         if (*size == MOST_OUTPUT)
             return EFBIG;
@@ -139,6 +141,8 @@ static int status_of(pid_t child) {
 }
 
 static enum zb_code judge(int failed, int status, const char *what, zb_error *err) {
+    if (failed == ECANCELED)
+        return zb__fail_stopped(err);
     if (failed == ETIMEDOUT)
         return zb_fail(err, ZB_EIO, "%s: gives no credentials within %d seconds", what, SECONDS);
     if (failed == EFBIG)
@@ -152,8 +156,8 @@ static enum zb_code judge(int failed, int status, const char *what, zb_error *er
                    WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
-static enum zb_code run(const char *const *argv, const char *what, char *text, size_t *size,
-                        zb_error *err) {
+static enum zb_code run(const char *const *argv, const char *what, zb__stopper *stopper, char *text,
+                        size_t *size, zb_error *err) {
     int ends[2];
     pid_t child = 0;
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -165,20 +169,21 @@ static enum zb_code run(const char *const *argv, const char *what, char *text, s
         return failed == ENOENT ? zb_fail(err, ZB_EIO, "%s: there is no such program", what)
                                 : judge(failed, 0, what, err);
     }
-    failed = read_all(ends[0], text, size);
+    failed = read_all(ends[0], stopper, text, size);
     close(ends[0]);
     if (failed)
         kill(child, SIGKILL);
     return judge(failed, status_of(child), what, err);
 }
 
-enum zb_code zb__cred_run(const char *const *argv, const char *what, zb__cred *out, zb_error *err) {
+enum zb_code zb__cred_run(const char *const *argv, const char *what, zb__stopper *stopper,
+                          zb__cred *out, zb_error *err) {
     size_t size = 0;
     char *text = malloc(MOST_OUTPUT);
     *out = (zb__cred){.id = NULL};
     if (!text)
         return zb_fail(err, ZB_ENOMEM, "no memory for credentials");
-    enum zb_code code = run(argv, what, text, &size, err);
+    enum zb_code code = run(argv, what, stopper, text, &size, err);
     if (!code) {
         code = zb__cred_parse(text, size, out, err);
         if (code && code != ZB_ENOMEM)

@@ -5,11 +5,13 @@
 
 #include <stddef.h>
 
+#include "base/wait.h"
 #include "cred.h"
 
-/* Runs the program and waits for it, a minute at most. `what` names it in messages, which have
-   nothing of its output. */
-enum zb_code zb__cred_run(const char *const *argv, const char *what, zb__cred *out, zb_error *err);
+/* Runs the program and waits for it, a minute at most, and as long as the thread may. `what` names
+   it in messages, which have nothing of its output. */
+enum zb_code zb__cred_run(const char *const *argv, const char *what, zb__stopper *stopper,
+                          zb__cred *out, zb_error *err);
 
 /* Reads what such a program has printed: JSON. */
 enum zb_code zb__cred_parse(const char *text, size_t size, zb__cred *out, zb_error *err);

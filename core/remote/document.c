@@ -141,13 +141,17 @@ static enum zb_code take(const flight *f, zb_store *store, zb__remote_object **o
     return ZB_OK;
 }
 
-/* Called with the lock, which is let go. */
-static enum zb_code wait_for(flight *f, zb_store *store, zb__remote_object **out, zb_error *err) {
+/* Called with the lock, which is let go. *again: the one that asked did not wait for the answer. */
+static enum zb_code wait_for(flight *f, zb_store *store, zb__remote_object **out, bool *again,
+                             zb_error *err) {
+    zb__stopper *stopper = ((zb__remote *)store)->stopper();
+    bool goes_on = true;
     f->users++;
-    while (!f->is_over)
-        pthread_cond_wait(&over, &lock);
+    while (!f->is_over && goes_on)
+        goes_on = zb__wait(stopper, &over, &lock, ZB__FOR_EVER) != ZB__STOPPED;
     pthread_mutex_unlock(&lock);
-    enum zb_code code = take(f, store, out, err);
+    enum zb_code code = goes_on ? take(f, store, out, err) : zb__fail_stopped(err);
+    *again = goes_on && code == ZB_ECANCELLED;
     pthread_mutex_lock(&lock);
     const bool is_last = --f->users == 0;
     pthread_mutex_unlock(&lock);
@@ -156,14 +160,14 @@ static enum zb_code wait_for(flight *f, zb_store *store, zb__remote_object **out
     return code;
 }
 
-static enum zb_code share(zb_store *store, const char *key, zb__remote_object **out,
-                          zb_error *err) {
+static enum zb_code share_once(zb_store *store, const char *key, zb__remote_object **out,
+                               bool *again, zb_error *err) {
     const uint64_t changes = zb_store_changes(store);
     pthread_once(&once, prepare);
     pthread_mutex_lock(&lock);
     flight *f = find(store, key, changes);
     if (f)
-        return wait_for(f, store, out, err);
+        return wait_for(f, store, out, again, err);
     f = begin(store, key, changes);
     pthread_mutex_unlock(&lock);
     zb_error error = {.code = ZB_OK};
@@ -172,6 +176,17 @@ static enum zb_code share(zb_store *store, const char *key, zb__remote_object **
         end(f, *out, code, &error);
     if (code && err)
         *err = error;
+    return code;
+}
+
+static enum zb_code share(zb_store *store, const char *key, zb__remote_object **out,
+                          zb_error *err) {
+    enum zb_code code;
+    bool again;
+    do {
+        again = false;
+        code = share_once(store, key, out, &again, err);
+    } while (again);
     return code;
 }
 

@@ -93,6 +93,7 @@ static void tell(const job *j) {
         store->protocol->answered(store, j->opened->key, j->fetch->code, &j->parts[0].version);
 }
 
+/* One that is taken back keeps the code that its caller has set. */
 static void finish(job *j) {
     zb_fetch *fetch = j->fetch;
     if (j->count == 1 && !fetch->range.buffer)
@@ -278,10 +279,10 @@ enum zb_code zb__fetch_submit(zb_store *store, zb_fetch *list, zb_fetch_fn done,
         enum zb_code made;
         next = fetch->next;
         *end = make_job(store, fetch, done, context, &made, &fetch->error);
-        fetch->code = made;
         if (*end) {
             end = &(*end)->next;
         } else {
+            fetch->code = made;
             fetch->next = at_once;
             at_once = fetch;
         }
@@ -325,12 +326,12 @@ static void request_done(zb__request *request) {
 enum zb_code zb__fetch_wait(zb_store *store, zb_fetch *list, zb_error *err) {
     zb__latch done;
     size_t count = 0;
-    for (const zb_fetch *fetch = list; fetch; fetch = fetch->next)
-        count++;
+    for (zb_fetch *fetch = list; fetch; fetch = fetch->next, count++)
+        fetch->code = zb__fail_stopped(&fetch->error); /* unless it is answered */
     zb__latch_begin(&done, count);
     enum zb_code code = zb__fetch_submit(store, list, fetch_done, &done, err);
-    if (!code)
-        zb__latch_wait(&done);
+    if (!code && !zb__latch_wait(&done, ((zb__remote *)store)->stopper()))
+        zb__fetch_cancel(store, &done);
     zb__latch_end(&done);
     return code;
 }
@@ -350,8 +351,8 @@ enum zb_code zb__requests_wait(zb__request *requests, size_t count, zb_error *er
         requests[i].group = &done;
     }
     const enum zb_code code = send_list(requests, err);
-    if (!code)
-        zb__latch_wait(&done);
+    if (!code && !zb__latch_wait(&done, requests->store->stopper()))
+        zb__io_cancel(requests->store, &done); /* which answers all of them */
     zb__latch_end(&done);
     return code;
 }
@@ -385,8 +386,9 @@ enum zb_code zb__request_wait_checked(zb__request *request, const zb_put *put, b
         zb__io_cancel(request->store, request->group);
     else if (was_sent)
         zb__io_release(request);
+    zb__stopper goes_on = {.is_stopped = false}; /* a put is sent to its end */
     if (was_sent)
-        zb__latch_wait(&done);
+        zb__latch_wait(&done, &goes_on);
     zb__latch_end(&done);
     if (!code && request->code && err)
         *err = request->error;

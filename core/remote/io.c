@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/fork.h"
 #include "base/thread.h"
+#include "base/wait.h"
 #include "line.h"
 #include "remote.h"
 #include "transfer.h"
@@ -294,8 +295,7 @@ static bool is_meant(const zb__request *request, const order *what) {
 }
 
 static void end_one(zb__request *request) {
-    request->code = ZB_ECANCELLED;
-    request->error = (zb_error){.code = ZB_ECANCELLED};
+    request->code = zb__fail_stopped(&request->error);
     give_back(request);
 }
 
@@ -407,7 +407,8 @@ static void end_thread(void) {
         curl_multi_wakeup(multi);
     pthread_mutex_unlock(&lock);
     if (ran) {
-        const struct timespec latest = zb__deadline(1);
+        const int64_t end = zb__deadline(1);
+        const struct timespec latest = {.tv_sec = end / ZB__SECOND, .tv_nsec = end % ZB__SECOND};
         (void)pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &latest);
     }
 }

@@ -205,6 +205,7 @@ static enum zb_code open_url(const char *name, const zb_store_settings *settings
     if (!remote)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");
     remote->take_buffer = host->take_buffer;
+    remote->stopper = host->stopper;
     enum zb_code code = open_protocol(name, settings, remote, &label, err);
     const bool is_open = code == ZB_OK;
     if (!code)

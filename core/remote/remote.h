@@ -3,6 +3,7 @@
 #ifndef ZB_REMOTE_REMOTE_H
 #define ZB_REMOTE_REMOTE_H
 
+#include "base/wait.h"
 #include "line.h"
 #include "options.h"
 #include "request.h"
@@ -13,6 +14,7 @@ struct zb__remote {
     zb_store_ops ops;                  /* the engine's, and the protocol's for changes */
     void *state;                       /* the protocol's */
     void *(*take_buffer)(size_t size); /* the core's: see store/module.h */
+    zb__stopper *(*stopper)(void);     /* likewise */
     bool missing_403;                  /* an object that may not be read counts as missing */
     char *ca_file;                     /* certificates of authorities; NULL: libcurl's */
     char *proxy;                       /* NULL: as the environment tells libcurl */

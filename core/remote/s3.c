@@ -116,14 +116,16 @@ static enum zb_code check_signer(const zb__cred *cred, zb_error *err) {
 }
 
 /* Gets credentials, which may take a while, and takes them for the store's. */
-static enum zb_code search(zb__s3 *s3, bool anew, zb_error *err) {
+static enum zb_code search(zb__s3 *s3, bool anew, zb__stopper *stopper, zb_error *err) {
     zb__cred found;
     zb_error why = {.code = ZB_OK};
-    enum zb_code code = zb__cred_find(&s3->places, anew, &found, &why);
+    enum zb_code code = zb__cred_find(&s3->places, anew, stopper, &found, &why);
     if (!code)
         code = check_signer(&found, &why);
     if (code)
         zb__cred_clear(&found);
+    if (code == ZB_ECANCELLED) /* nothing was learned */
+        return zb__fail_stopped(err);
     pthread_mutex_lock(&lock);
     const bool serves_on = code && !anew && s3->is_known && !s3->code && s3->cred.id &&
                            s3->cred.expires > (int64_t)time(NULL);
@@ -152,12 +154,12 @@ enum zb_code zb__s3_prepare(zb__remote *store, zb_error *err) {
     pthread_mutex_lock(&lock);
     const bool is_ready = has_good(s3) || may_wait(s3);
     pthread_mutex_unlock(&lock);
-    enum zb_code code = is_ready ? ZB_OK : search(s3, false, err);
+    enum zb_code code = is_ready ? ZB_OK : search(s3, false, store->stopper(), err);
     return code ? zb_error_prefix(err, code, "%s", store->base.label) : ZB_OK;
 }
 
 void zb__s3_renew(zb__remote *store) {
-    (void)search(store->state, true, NULL);
+    (void)search(store->state, true, store->stopper(), NULL);
 }
 
 /* ---- Requests ---- */

@@ -94,14 +94,18 @@ static enum zb_code test_conditions(zb__remote *store, const char *key, bool *ar
     return is_kept_to(&s, are_kept, err);
 }
 
+/* The test is made to its end, so that its object is erased. */
 static enum zb_code ask_for_conditions(zb__remote *store, int *known, zb_error *err) {
     char key[TEST_KEY];
     bool are_kept = false;
     enum zb_code code = make_test_key(key, err);
     if (code)
         return code;
+    zb__stopper *stopper = store->stopper(), before = *stopper;
+    *stopper = (zb__stopper){.is_stopped = false};
     code = test_conditions(store, key, &are_kept, err);
     erase(store, key);
+    *stopper = before;
     *known = are_kept ? ZB__YES : ZB__NO;
     if (!code && *known == ZB__YES)
         zb__s3_learn(store->state, ZB__KEEPS_CONDITIONS);

@@ -62,16 +62,19 @@ static held *holder_of(const zb_store *store, const char *key) {
 }
 
 static enum zb_code wait_and_enter(held *lock, zb_error *err) {
-    const struct timespec end = zb__deadline(zb_limits_get()->lock_seconds);
-    int waited = 0;
+    const int64_t end = zb__deadline(zb_limits_get()->lock_seconds);
+    enum zb__waited waited = ZB__WOKEN;
     pthread_mutex_lock(&mutex);
     const zb_store *store = lock->base.base.store;
-    while (find(store, lock->key) && waited == 0)
-        waited = pthread_cond_clockwait(&released, &mutex, CLOCK_MONOTONIC, &end);
+    zb__stopper *stopper = ((const zb__remote *)store)->stopper();
+    while (find(store, lock->key) && waited == ZB__WOKEN)
+        waited = zb__wait(stopper, &released, &mutex, end);
     const bool is_free = !find(store, lock->key);
     if (is_free)
         zb__thread_lock_enter(&locks, &lock->base);
     pthread_mutex_unlock(&mutex);
+    if (!is_free && waited == ZB__STOPPED)
+        return zb__fail_stopped(err);
     return is_free ? ZB_OK
                    : zb_fail(err, ZB_ECONFLICT, "%s/%s: another thread has locked it", store->label,
                              lock->key);

@@ -25,7 +25,8 @@ ROOMS = ["base", "types", "store", "codec", "model", "node", "read", "write", "c
 
 # The room that a public header belongs to.
 PUBLIC = {
-    "error": "base", "json": "base", "limits": "base", "dtype": "types", "values": "types", "store": "store",
+    "error": "base", "json": "base", "limits": "base", "stop": "base", "dtype": "types", "values": "types",
+    "store": "store",
     "sys/aside": "store", "sys/store": "store", "sys/wrappers": "store", "array": "model", "node": "node",
     "read": "read", "write": "write", "change": "change", "check": "check", "conventions": "conventions",
 }

@@ -66,15 +66,17 @@ static void programs(void **state) {
     zb_error err;
     zb__cred c;
     const char *const good[] = {"/bin/sh", "-c", "echo '{" KEYS "}'", NULL};
-    ASSERT_OK(zb__cred_run(good, "it", &c, &err), err);
+    ASSERT_OK(zb__cred_run(good, "it", zb__stopper_mine(), &c, &err), err);
     zb__cred_clear(&c);
     const char *const killed[] = {"/bin/sh", "-c", "echo '{" KEYS "}'; kill -9 $$", NULL};
-    ASSERT_FAILS(zb__cred_run(killed, "it", &c, &err), ZB_EIO, err,
+    ASSERT_FAILS(zb__cred_run(killed, "it", zb__stopper_mine(), &c, &err), ZB_EIO, err,
                  "it: gives no credentials, but ends with signal 9");
     const char *const endless[] = {"/bin/sh", "-c", "while :; do echo canary; done", NULL};
-    ASSERT_FAILS(zb__cred_run(endless, "it", &c, &err), ZB_EIO, err, "it: prints too much");
+    ASSERT_FAILS(zb__cred_run(endless, "it", zb__stopper_mine(), &c, &err), ZB_EIO, err,
+                 "it: prints too much");
     const char *const none[] = {"/nowhere/program", NULL};
-    ASSERT_FAILS(zb__cred_run(none, "it", &c, &err), ZB_EIO, err, "it: there is no such program");
+    ASSERT_FAILS(zb__cred_run(none, "it", zb__stopper_mine(), &c, &err), ZB_EIO, err,
+                 "it: there is no such program");
 }
 
 int main(void) {

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Several hard links to one object. Each test that takes `path` runs on a .h5 file, and on a store."""
 
-import fcntl
 import json
 import os
 import shutil
-import struct
 import subprocess
 import sys
 import time
@@ -20,6 +18,7 @@ from test_links import side
 from test_refresh import refresh
 
 sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/support")
+from held import lock_hierarchy  # noqa: E402
 from waiting import await_call  # noqa: E402
 
 
@@ -574,13 +573,6 @@ def finish(child):
 def preload(library):
     assert library.exists(), "the loader goes on without it"
     return " ".join(filter(None, [os.environ.get("LD_PRELOAD"), str(library)]))
-
-
-def lock_hierarchy(path):
-    """As another writer holds it. It ends with the descriptor."""
-    descriptor = os.open(path / ".zarr.json.zb-lock", os.O_RDWR | os.O_CREAT)
-    fcntl.fcntl(descriptor, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))  # F_OFD_SETLK
-    return descriptor
 
 
 @pytest.mark.parametrize("change", CHANGE)

@@ -35,9 +35,9 @@ enum zb_kind {
        the format does not use say nothing. */
     ZB_KIND_SMALL,
     ZB_KIND_SMALL_COMPLEX, /* two codes: real then imaginary part */
-    /* A type that none of the above describes: zb_dtype_name says which, and zb_dtype_shown as what
-       elements zb_array_read and zb_writer_write have it. New types of documents come as this kind,
-       so that the list above stays as it is. */
+    /* A type that none of the above describes; zb_dtype_name says which. zb_array_read and
+       zb_writer_write convert from and to the type that zb_dtype_shown gives. New types come as
+       this kind, so that the list above stays as it is. */
     ZB_KIND_EXTENSION
 };
 

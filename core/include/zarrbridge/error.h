@@ -36,9 +36,9 @@ enum zb_code {
     ZB_ECHECKSUM = -7,    /* a checksum does not match: the data are damaged */
     ZB_ELIMIT = -8,       /* a limit of zb_limits would be exceeded; the message names it */
     ZB_ECONFLICT = -9,    /* another writer changed the object meanwhile */
-    ZB_ECANCELLED = -10 /* work was ended on request: of zb_array_read_with. Besides, functions that
-                             a caller hands in return it, to end a walk; a call whose walk was ended
-                             so returns ZB_OK */
+    ZB_ECANCELLED = -10   /* work was ended on request: by zb_array_read_with or zb_thread_may_stop.
+                             Functions that a caller hands in return it, too, to end a walk; a call
+                             whose walk was ended so returns ZB_OK */
 };
 
 /* Groups of errors, by which the other headers name the errors of a call:

@@ -36,6 +36,7 @@
 #include "zarrbridge/limits.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/read.h"
+#include "zarrbridge/stop.h"
 #include "zarrbridge/store.h"
 #include "zarrbridge/values.h"
 #include "zarrbridge/write.h"

@@ -21,6 +21,11 @@ static inline uint64_t zb__load_le64(const uint8_t *p) {
     return zb__load_le32(p) | (uint64_t)zb__load_le32(p + 4) << 32;
 }
 
+static inline void zb__store_le16(uint8_t *p, uint16_t value) {
+    p[0] = (uint8_t)value;
+    p[1] = (uint8_t)(value >> 8);
+}
+
 static inline void zb__store_le32(uint8_t *p, uint32_t value) {
     for (int i = 0; i < 4; i++)
         p[i] = (uint8_t)(value >> (8 * i));

@@ -15,13 +15,9 @@ static inline int64_t zb__now(void) {
     return (int64_t)now.tv_sec * ZB__SECOND + now.tv_nsec;
 }
 
-/* The moment that many seconds from now, for the waits that take a clock (pthread_cond_clockwait):
-   the time of day may be set while they go on. */
-static inline struct timespec zb__deadline(uint64_t seconds) {
-    struct timespec end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += (time_t)(seconds < INT32_MAX ? seconds : INT32_MAX);
-    return end;
+/* The moment that many seconds from now. */
+static inline int64_t zb__deadline(uint64_t seconds) {
+    return zb__now() + (int64_t)(seconds < INT32_MAX ? seconds : INT32_MAX) * ZB__SECOND;
 }
 
 #endif

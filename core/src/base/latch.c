@@ -15,11 +15,13 @@ void zb__latch_count_down(zb__latch *latch) {
     pthread_mutex_unlock(&latch->lock);
 }
 
-void zb__latch_wait(zb__latch *latch) {
+bool zb__latch_wait(zb__latch *latch, zb__stopper *stopper) {
+    bool goes_on = true;
     pthread_mutex_lock(&latch->lock);
-    while (latch->left)
-        pthread_cond_wait(&latch->all_done, &latch->lock);
+    while (latch->left && goes_on)
+        goes_on = zb__wait(stopper, &latch->all_done, &latch->lock, ZB__FOR_EVER) != ZB__STOPPED;
     pthread_mutex_unlock(&latch->lock);
+    return goes_on;
 }
 
 void zb__latch_end(zb__latch *latch) {

@@ -4,7 +4,10 @@
 #define ZB_BASE_LATCH_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "base/wait.h"
 
 typedef struct zb__latch {
     pthread_mutex_t lock;
@@ -14,7 +17,8 @@ typedef struct zb__latch {
 
 void zb__latch_begin(zb__latch *latch, size_t count);
 void zb__latch_count_down(zb__latch *latch); /* any thread */
-void zb__latch_wait(zb__latch *latch);
+/* False: the thread is not to wait for the rest. */
+bool zb__latch_wait(zb__latch *latch, zb__stopper *stopper);
 void zb__latch_end(zb__latch *latch);
 
 #endif

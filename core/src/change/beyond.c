@@ -13,9 +13,8 @@
 #include "node/node.h"
 #include "node/walk.h"
 #include "read/read.h"
-#include "write/key_senders.h"
-#include "write/senders.h"
 #include "write/writer.h"
+#include "store/width.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
@@ -40,8 +39,8 @@ typedef struct clearing {
     uint64_t kept_grid[ZB_MAX_NDIM];   /* chunks that reach into keep, along each dimension */
     uint64_t region_grid[ZB_MAX_NDIM]; /* the same of region */
     bool is_suspect;
-    zb_writer *writer;       /* writes to padded, opened at the first chunk that needs it */
-    zb__key_senders *erased; /* chunks that go, many at once; NULL: one by one */
+    zb_writer *writer; /* writes to padded, opened at the first chunk that needs it */
+    zb__lane erased;   /* chunks that go */
 } clearing;
 
 /* A part of a chunk, in the array's coordinates. */
@@ -155,8 +154,7 @@ static enum zb_code clear_chunk(void *context, const char *key, const uint64_t *
         if (index[d] >= c->region_grid[d])
             return ZB_OK;
         if (index[d] >= c->kept_grid[d] && c->region[d] > c->keep[d])
-            return c->erased ? zb__key_senders_give(c->erased, key, err)
-                             : zb_store_erase(c->padded->store, key, err);
+            return zb__lane_give_key(&c->erased, key, err);
     }
     for (uint32_t d = 0; d < ndim && !code; d++) {
         part p;
@@ -274,10 +272,8 @@ static enum zb_code erase_key(void *context, const char *key, zb_error *err) {
 
 static enum zb_code clear_all(clearing *c, zb_error *err) {
     zb_store *store = c->padded->store;
-    c->erased = zb__key_senders_open(erase_key, store, zb__sender_count(store, 0));
-    const enum zb_code code = look_at_all(c, err);
-    const enum zb_code last = zb__key_senders_close(c->erased, code ? NULL : err);
-    return code ? code : last;
+    zb__lane_begin_keys(&c->erased, erase_key, store, zb__store_width(store, 0));
+    return zb__lane_end(&c->erased, look_at_all(c, err), err);
 }
 
 enum zb_code zb__beyond_clear(const zb_node *node, const zb__document *document,

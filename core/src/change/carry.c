@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "change/hierarchy.h"
-#include "write/senders.h"
+#include "store/width.h"
 #include "zarrbridge/limits.h"
 
 void zb__carrier_init(zb__carrier *carrier, zb_store *from, zb_store *to) {
@@ -24,7 +24,7 @@ void zb__carrier_end(zb__carrier *carrier) {
 
 /* Of objects of that many bytes. */
 static size_t width_for(const zb__carrier *c, uint64_t bytes) {
-    return zb__sender_count(c->to->hints.is_local ? c->from : c->to, bytes);
+    return zb__store_width(c->to->hints.is_local ? c->from : c->to, bytes);
 }
 
 size_t zb__carrier_width(const zb__carrier *carrier) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/list.h"
+#include "base/wait.h"
 #include "change/consolidated.h"
 #include "change/owed.h"
 #include "change/plain_group.h"
@@ -90,7 +91,7 @@ static enum zb_code open_owner(const zb__change *change, zb__entry *owner, zb_er
     enum zb_code code = zb__node_open_own(change->store, owner->path, &owner->group, err);
     if (code)
         owner->group = NULL;
-    return code == ZB_EIO || code == ZB_ENOMEM ? code : ZB_OK;
+    return code == ZB_EIO || zb__is_of_call(code) ? code : ZB_OK;
 }
 
 /* Where a group above has a block and no node below it has a document, the block is all that

@@ -11,7 +11,6 @@
 #include "node/node.h"
 #include "node/path.h"
 #include "node/walk.h"
-#include "write/senders.h"
 #include "zarrbridge/sys/store.h"
 
 /* Listings of arrays at once. */
@@ -55,7 +54,7 @@ static enum zb_code copy_if_there(void *context, const char *key, zb_error *err)
    all, so that one that does not is asked once. Called before other threads give objects. */
 static void begin_many(zb__copying *c) {
     if (c->is_begun && !c->is_many)
-        c->senders = zb__key_senders_open(copy_object, c, zb__carrier_width(&c->carrier));
+        zb__lane_begin_keys(&c->objects, copy_object, c, zb__carrier_width(&c->carrier));
     c->is_many = c->is_begun;
 }
 
@@ -65,15 +64,15 @@ static enum zb_code give_object(void *context, const char *key, zb_error *err) {
         begin_many(c);
         c->is_begun = true;
     }
-    return c->senders ? zb__key_senders_give(c->senders, key, err) : copy_object(c, key, err);
+    return c->is_many ? zb__lane_give_key(&c->objects, key, err) : copy_object(c, key, err);
 }
 
 /* Waits for the objects that were given. */
 static enum zb_code await_objects(zb__copying *c, enum zb_code code, zb_error *err) {
-    const enum zb_code last = zb__key_senders_close(c->senders, code ? NULL : err);
-    c->senders = NULL;
+    if (c->is_many)
+        code = zb__lane_end(&c->objects, code, err);
     c->is_many = false;
-    return code ? code : last;
+    return code;
 }
 
 /* The documents of hidden arrays, when all chunks are there. */
@@ -137,18 +136,19 @@ static size_t listings(const zb__copying *c) {
 }
 
 enum zb_code zb__copy_objects(zb__copying *c, zb_error *err) {
-    zb__senders *threads = NULL;
+    zb__lane lane;
+    bool has_lane = false;
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < c->others.count && !code; i++)
         code = give_object(c, c->others.name[i].text, err);
     for (size_t i = 0; i < c->nodes->count && !code; i++) {
         begin_many(c);
-        if (c->is_many && !threads)
-            threads = zb__senders_open(give_node, c, listings(c));
-        code = threads ? zb__senders_give(threads, i, err) : give_node(c, i, NULL, err);
+        if (c->is_many && !has_lane)
+            zb__lane_begin(&lane, give_node, c, listings(c));
+        has_lane = c->is_many;
+        code = has_lane ? zb__lane_give(&lane, i, err) : give_node(c, i, NULL, err);
     }
-    const enum zb_code last = zb__senders_close(threads, code ? NULL : err);
-    return finish_objects(c, code ? code : last, err);
+    return finish_objects(c, has_lane ? zb__lane_end(&lane, code, err) : code, err);
 }
 
 enum zb_code zb__copy_hidden(zb__copying *c, const char *path, zb_error *err) {
@@ -208,16 +208,15 @@ enum zb_code zb__copy_documents(zb__copying *c, zb_error *err) {
         depth = own > depth ? own : depth;
     }
     for (size_t left = c->nodes->count; left > 0 && !code; depth--) {
-        zb__senders *senders = zb__senders_open(copy_document, c, zb__carrier_width(&c->carrier));
+        zb__lane lane;
+        zb__lane_begin(&lane, copy_document, c, zb__carrier_width(&c->carrier));
         for (size_t i = c->nodes->count; i > 0 && !code; i--) {
             if (depth_of(c->nodes->name[i - 1].text) != depth)
                 continue;
             left--;
-            code = senders ? zb__senders_give(senders, i - 1, err)
-                           : copy_document(c, i - 1, NULL, err);
+            code = zb__lane_give(&lane, i - 1, err);
         }
-        const enum zb_code last = zb__senders_close(senders, code ? NULL : err);
-        code = code ? code : last;
+        code = zb__lane_end(&lane, code, err);
     }
     return code;
 }

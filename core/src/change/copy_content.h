@@ -9,11 +9,11 @@
 
 #include <stdbool.h>
 
+#include "base/lane.h"
 #include "base/names.h"
 #include "change/carry.h"
 #include "change/change.h"
 #include "change/copy.h"
-#include "write/key_senders.h"
 
 /* What has become of a node's document at the target. */
 enum zb__place {
@@ -34,11 +34,11 @@ typedef struct zb__copying {
     zb__names others; /* keys in the source of objects that belong to no node */
     zb__change *change;
     zb__carrier carrier;
-    bool is_begun;            /* an object has been copied, or erased */
-    bool is_many;             /* and many at once are from now on */
-    zb__key_senders *senders; /* of objects under way, or NULL */
-    pthread_mutex_t lock;     /* guards all below */
-    zb__names documents;      /* keys of those of hidden arrays, which come behind their chunks */
+    bool is_begun;        /* an object has been copied, or erased */
+    bool is_many;         /* and many at once are from now on */
+    zb__lane objects;     /* under way, where is_many */
+    pthread_mutex_t lock; /* guards all below */
+    zb__names documents;  /* keys of those of hidden arrays, which come behind their chunks */
 } zb__copying;
 
 /* Between them the functions below are called. from, to, and their paths are set before. */

@@ -10,7 +10,7 @@
 #include "node/notes.h"
 #include "node/path.h"
 #include "write/budget.h"
-#include "write/senders.h"
+#include "store/width.h"
 #include "zarrbridge/json.h"
 
 /* ---- Nodes ---- */
@@ -162,13 +162,12 @@ static enum zb_code ask_for_all(const asking *a, zb_error *err) {
     enum zb_code code = count_chunks(a->array, &count, err);
     if (code)
         return code;
-    zb__senders *threads = zb__senders_open(
-        ask, (void *)(uintptr_t)a, zb__sender_count(a->array->store, bytes_of_chunk(a->array)));
+    zb__lane lane;
+    zb__lane_begin(&lane, ask, (void *)(uintptr_t)a,
+                   zb__store_width(a->array->store, bytes_of_chunk(a->array)));
     for (size_t i = 0; i < count && !code; i++)
-        code =
-            threads ? zb__senders_give(threads, i, err) : ask((void *)(uintptr_t)a, i, NULL, err);
-    const enum zb_code last = zb__senders_close(threads, code ? NULL : err);
-    return code ? code : last;
+        code = zb__lane_give(&lane, i, err);
+    return zb__lane_end(&lane, code, err);
 }
 
 enum zb_code zb__named_keys(zb_store *store, const char *path, zb__key_fn fn, void *context,

@@ -10,8 +10,7 @@
 #include "change/draft_state.h"
 #include "change/hierarchy.h"
 #include "node/walk.h"
-#include "write/key_senders.h"
-#include "write/senders.h"
+#include "store/width.h"
 #include "zarrbridge/limits.h"
 
 static size_t depth_of(const char *key) {
@@ -83,13 +82,11 @@ static enum zb_code store_by_depth(zb__draft *d, const zb__names *keys, zb_error
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < keys->count && !code;) {
         const size_t depth = depth_of(keys->name[i].text);
-        zb__key_senders *senders =
-            zb__key_senders_open(store_document, d, zb__sender_count(d->inner, 0));
+        zb__lane lane;
+        zb__lane_begin_keys(&lane, store_document, d, zb__store_width(d->inner, 0));
         for (; i < keys->count && !code && depth_of(keys->name[i].text) == depth; i++)
-            code = senders ? zb__key_senders_give(senders, keys->name[i].text, err)
-                           : store_document(d, keys->name[i].text, err);
-        const enum zb_code last = zb__key_senders_close(senders, code ? NULL : err);
-        code = code ? code : last;
+            code = zb__lane_give_key(&lane, keys->name[i].text, err);
+        code = zb__lane_end(&lane, code, err);
     }
     return code;
 }

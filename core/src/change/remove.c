@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/wait.h"
 #include "change/change.h"
 #include "change/copy_note.h"
 #include "change/owed.h"
@@ -19,8 +20,7 @@
 #include "node/path.h"
 #include "node/v2.h"
 #include "node/walk.h"
-#include "write/key_senders.h"
-#include "write/senders.h"
+#include "store/width.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 
@@ -30,7 +30,7 @@ typedef struct erasing {
     zb_store *store;
     zb__change *change; /* or NULL */
     const zb__names *nodes;
-    zb__key_senders *keys; /* or NULL: one by one */
+    zb__lane keys; /* of chunks */
 } erasing;
 
 static enum zb_code erase_key(void *context, const char *key, zb_error *err) {
@@ -41,16 +41,14 @@ static enum zb_code give_chunk(void *context, const char *key, const uint64_t *i
                                zb_error *err) {
     erasing *e = context;
     (void)index;
-    return e->keys ? zb__key_senders_give(e->keys, key, err) : zb_store_erase(e->store, key, err);
+    return zb__lane_give_key(&e->keys, key, err);
 }
 
 enum zb_code zb__chunks_erase(const zb_node *node, zb_error *err) {
     zb_store *store = node->store;
-    erasing e = {.store = store,
-                 .keys = zb__key_senders_open(erase_key, store, zb__sender_count(store, 0))};
-    const enum zb_code code = zb__chunks_each(node, give_chunk, &e, err);
-    const enum zb_code last = zb__key_senders_close(e.keys, code ? NULL : err);
-    return code ? code : last;
+    erasing e = {.store = store};
+    zb__lane_begin_keys(&e.keys, erase_key, store, zb__store_width(store, 0));
+    return zb__lane_end(&e.keys, zb__chunks_each(node, give_chunk, &e, err), err);
 }
 
 static enum zb_code erase_below(void *context, size_t item, zb__scratch *unused, zb_error *err) {
@@ -73,7 +71,8 @@ static bool is_below(const zb__name *name, const zb__name *gone) {
 /* Work on all nodes but the one at path; with `tops` on those alone that are below no other. */
 static enum zb_code each_node(erasing *e, zb__task_fn fn, const char *path, bool tops,
                               zb_error *err) {
-    zb__senders *senders = zb__senders_open(fn, e, zb__sender_count(e->store, 0));
+    zb__lane lane;
+    zb__lane_begin(&lane, fn, e, zb__store_width(e->store, 0));
     enum zb_code code = ZB_OK;
     const zb__name *gone = NULL;
     for (size_t i = 0; i < e->nodes->count && !code; i++) {
@@ -81,10 +80,9 @@ static enum zb_code each_node(erasing *e, zb__task_fn fn, const char *path, bool
         if (strcmp(name->text, path) == 0 || (tops ? is_below(name, gone) : name->is_link))
             continue;
         gone = name;
-        code = senders ? zb__senders_give(senders, i, err) : fn(e, i, NULL, err);
+        code = zb__lane_give(&lane, i, err);
     }
-    const enum zb_code last = zb__senders_close(senders, code ? NULL : err);
-    return code ? code : last;
+    return zb__lane_end(&lane, code, err);
 }
 
 enum zb_code zb__nodes_erase_below(zb_store *store, const zb__names *nodes, const char *path,
@@ -145,7 +143,7 @@ static enum zb_code look_at_root(zb_store *store, const zb__name *first, root_be
         code = zb__document_without(&outline, ZB__CONSOLIDATED, &out->document, &own);
         zb__document_free(&outline);
     }
-    if (code != ZB_EIO && code != ZB_ENOMEM)
+    if (code != ZB_EIO && !zb__is_of_call(code))
         return ZB_OK; /* one that has just gone, is none or is beyond a limit goes for good */
     if (err)
         *err = own;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/scratch.h"
+#include "base/wait.h"
 #include "check/object.h"
 #include "codec/elements.h"
 #include "codec/inner_chunks.h"
@@ -37,7 +38,7 @@ bool zb__object_is_out_of_reach(const zb_store *store, const zb_error *err) {
 /* Reports the error of a leaf, unless memory ran out or the check was cancelled. */
 static enum zb_code report(const object_walk *w, const zb__leaf *leaf, enum zb_finding_kind kind,
                            enum zb_code code, zb_error *err) {
-    if (code == ZB_ENOMEM || code == ZB_ECANCELLED)
+    if (zb__is_of_call(code))
         return code;
     zb__leaf_blame(leaf, code, err);
     if (code == ZB_ELIMIT || zb__object_is_out_of_reach(w->key.node->store, err))

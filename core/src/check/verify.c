@@ -9,6 +9,7 @@
 
 #include "base/pool.h"
 #include "base/scratch.h"
+#include "base/wait.h"
 #include "check/consolidated.h"
 #include "check/object.h"
 #include "check/unnamed.h"
@@ -82,7 +83,7 @@ static enum zb_code check_one(void *context, size_t i, zb__scratch *scratch, zb_
     enum zb_code code = zb__object_check_run(&check, c.p->array, c.p->index, scratch, err);
     /* Errors of opening the object; most of those of reading it are reported already. No object
        ends the walk, whatever is in its place. */
-    if (code && code != ZB_ENOMEM && code != ZB_ECANCELLED)
+    if (code && !zb__is_of_call(code))
         code = report(v,
                       code == ZB_ELIMIT || zb__object_is_out_of_reach(v->store, err)
                           ? ZB_FINDING_UNCHECKED

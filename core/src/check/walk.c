@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/wait.h"
 #include "check/object.h"
 #include "model/array.h"
 #include "model/keys.h"
@@ -132,7 +133,7 @@ static enum zb_code visit_node(const walk *w, const char *prefix, const char *ke
     enum zb_code code = zb__node_open_own(w->store, prefix, &node, &reason);
     if (code == ZB_OK)
         code = w->visitor->node(w->visitor->context, node, err);
-    else if (code == ZB_ENOMEM)
+    else if (zb__is_of_call(code))
         return zb_fail(err, code, "%s", reason.message);
     else
         code = other(w,

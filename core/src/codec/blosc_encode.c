@@ -4,11 +4,10 @@
  * the scratch and compressed from there straight into the container. As soon as the container would
  * be longer than the data, they are stored as they are; the bound relies on that.
  *
- * libblosc is only called for its own compressor, BloscLZ, and for snappy, which is rare: it
- * prints, or crashes, when memory runs out. Readers go by the container, so we are free to choose
- * the size of blocks and which of them are split.
+ * Readers go by the container, so we are free to choose the size of blocks and which of them are
+ * split. For BloscLZ and snappy, LZ4 finds the matches: they are put into the words of their
+ * streams.
  */
-#include <blosc.h>
 #include <libdeflate.h>
 #include <lz4.h>
 #include <lz4hc.h>
@@ -20,7 +19,9 @@
 #include "base/checked.h"
 #include "codec/blosc.h"
 #include "codec/blosc_shuffle.h"
+#include "codec/blosclz.h"
 #include "codec/deflate.h"
+#include "codec/snappy.h"
 #include "codec/zstd.h"
 #include "zarrbridge/error.h"
 
@@ -33,9 +34,11 @@ typedef struct encoder {
     zb__scratch *scratch;
     enum zb__blosc_format format;
     size_t typesize, block_size;
+    bool fast; /* a compressor that looks for matches near by alone */
     bool shuffled, bitshuffled, split;
-    uint8_t *state;      /* for the lz4 compressors, in the scratch */
+    uint8_t *state;      /* for LZ4, in the scratch */
     uint8_t *filtered;   /* likewise, one block */
+    uint8_t *matches;    /* likewise, an LZ4 block, where LZ4 only finds the matches */
     uint8_t *out, *stop; /* where the next byte goes, and the end of the room */
 } encoder;
 
@@ -66,15 +69,28 @@ static enum zb_code zlib_stream(const encoder *e, const uint8_t *in, size_t size
     return ZB_OK;
 }
 
-static size_t lz4_stream(const encoder *e, const uint8_t *in, size_t size, size_t capacity) {
+/* lz4hc alone takes its level as it is; the fast search goes through fewer places the higher its
+   acceleration is. */
+static size_t lz4_block(const encoder *e, const uint8_t *in, size_t size, int acceleration,
+                        uint8_t *out, size_t capacity) {
     const char *from = (const char *)in;
-    char *to = (char *)e->out + 4;
-    int level = e->codec->level;
-    int written =
-        strcmp(e->codec->compressor, "lz4hc") == 0
-            ? LZ4_compress_HC_extStateHC(e->state, from, to, (int)size, (int)capacity, level)
-            : LZ4_compress_fast_extState(e->state, from, to, (int)size, (int)capacity, 10 - level);
+    char *to = (char *)out;
+    int written = strcmp(e->codec->compressor, "lz4hc") == 0
+                      ? LZ4_compress_HC_extStateHC(e->state, from, to, (int)size, (int)capacity,
+                                                   e->codec->level)
+                      : LZ4_compress_fast_extState(e->state, from, to, (int)size, (int)capacity,
+                                                   acceleration);
     return written > 0 ? (size_t)written : 0;
+}
+
+static size_t match_stream(const encoder *e, const uint8_t *in, size_t size, size_t capacity) {
+    const size_t found = lz4_block(e, in, size, 6 - e->codec->level, e->matches,
+                                   (size_t)LZ4_compressBound((int)size));
+    if (found == 0)
+        return 0;
+    return e->format == ZB__BLOSC_BLOSCLZ
+               ? zb__blosclz_encode(e->matches, found, e->out + 4, capacity)
+               : zb__snappy_encode(e->matches, found, size, e->out + 4, capacity);
 }
 
 /* Puts one stream behind its length, compressed when that is shorter. *fits becomes false when
@@ -88,12 +104,20 @@ static enum zb_code put_stream(encoder *e, const uint8_t *in, size_t size, bool 
     room -= 4;
     size_t capacity = room < size - 1 ? room : size - 1;
     enum zb_code code = ZB_OK;
-    if (e->format == ZB__BLOSC_LZ4)
-        written = lz4_stream(e, in, size, capacity);
-    else if (e->format == ZB__BLOSC_ZSTD)
-        code = zstd_stream(e, in, size, capacity, &written, err);
-    else
+    switch (e->format) {
+    case ZB__BLOSC_LZ4:
+        written = lz4_block(e, in, size, 10 - e->codec->level, e->out + 4, capacity);
+        break;
+    case ZB__BLOSC_BLOSCLZ:
+    case ZB__BLOSC_SNAPPY:
+        written = match_stream(e, in, size, capacity);
+        break;
+    case ZB__BLOSC_ZLIB:
         code = zlib_stream(e, in, size, capacity, &written, err);
+        break;
+    case ZB__BLOSC_ZSTD:
+        code = zstd_stream(e, in, size, capacity, &written, err);
+    }
     if (code)
         return code;
     *fits = written > 0 || size <= room;
@@ -133,9 +157,8 @@ static enum zb_code put_block(encoder *e, const uint8_t *in, size_t size, bool *
 static size_t choose_block_size(const encoder *e, size_t size) {
     size_t wanted = e->codec->block_size;
     if (wanted == 0) {
-        bool thorough = strcmp(e->codec->compressor, "lz4") != 0;
         wanted = (size_t)16384 << (e->codec->level < 2 ? 0 : e->codec->level < 6 ? 3 : 4);
-        wanted <<= thorough ? 1 : 0;
+        wanted <<= e->fast ? 0 : 1;
         if (e->split && e->typesize > 1) /* each part is a stream of its own */
             wanted = wanted * e->typesize < (1 << 20) ? wanted * e->typesize : 1 << 20;
     }
@@ -154,30 +177,50 @@ static void put_header(uint8_t *out, const encoder *e, uint8_t flags, size_t siz
     zb__store_le32(out + 12, (uint32_t)encoded);
 }
 
+static enum zb__blosc_format format_of(const char *compressor) {
+    static const struct {
+        const char *compressor;
+        enum zb__blosc_format format;
+    } formats[] = {{"blosclz", ZB__BLOSC_BLOSCLZ},
+                   {"snappy", ZB__BLOSC_SNAPPY},
+                   {"zlib", ZB__BLOSC_ZLIB},
+                   {"zstd", ZB__BLOSC_ZSTD}};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(compressor, formats[i].compressor) == 0)
+            return formats[i].format;
+    return ZB__BLOSC_LZ4;
+}
+
+static size_t aligned(size_t size) {
+    return (size + 63) & ~(size_t)63;
+}
+
 static enum zb_code prepare(encoder *e, size_t size, zb_error *err) {
-    const char *compressor = e->codec->compressor;
-    e->format = strcmp(compressor, "zstd") == 0   ? ZB__BLOSC_ZSTD
-                : strcmp(compressor, "zlib") == 0 ? ZB__BLOSC_ZLIB
-                                                  : ZB__BLOSC_LZ4;
+    e->format = format_of(e->codec->compressor);
+    const bool matches = e->format == ZB__BLOSC_BLOSCLZ || e->format == ZB__BLOSC_SNAPPY;
     /* Elements of more than 255 bytes are taken as single bytes, as by all writers. */
     e->typesize = e->codec->typesize <= 255 ? e->codec->typesize : 1;
     e->shuffled = e->codec->shuffle == 1 && e->typesize > 1;
     e->bitshuffled = e->codec->shuffle == 2;
     /* For fast compressors, bytes of equal place are better apart; other compressors find that
        themselves. */
-    e->split = strcmp(compressor, "lz4") == 0 && e->typesize <= ZB__BLOSC_SPLIT_TYPESIZE;
+    e->fast = matches || strcmp(e->codec->compressor, "lz4") == 0;
+    e->split = e->fast && e->typesize <= ZB__BLOSC_SPLIT_TYPESIZE;
     e->block_size = choose_block_size(e, size);
     if (e->block_size % e->typesize || e->block_size / e->typesize < ZB__BLOSC_SPLIT_SIZE)
         e->split = false;
     size_t state =
         (size_t)(LZ4_sizeofState() > LZ4_sizeofStateHC() ? LZ4_sizeofState() : LZ4_sizeofStateHC());
-    state = (state + 63) & ~(size_t)63; /* keeps the block aligned */
-    if (e->format != ZB__BLOSC_LZ4)
-        state = 0;
-    enum zb_code code = zb__buffer_reserve(&e->scratch->filtered, state + e->block_size, err);
+    state = matches || e->format == ZB__BLOSC_LZ4 ? aligned(state) : 0;
+    const size_t filtered = aligned(e->block_size);
+    const size_t bound = matches ? (size_t)LZ4_compressBound((int)e->block_size) : 0;
+    enum zb_code code = zb__buffer_reserve(&e->scratch->filtered, state + filtered + bound, err);
+    if (code)
+        return code;
     e->state = e->scratch->filtered.data;
-    e->filtered = code ? NULL : e->state + state;
-    return code;
+    e->filtered = e->state + state;
+    e->matches = e->filtered + filtered;
+    return ZB_OK;
 }
 
 /* Fills the container; *fits is false when it is not shorter than the data. */
@@ -219,23 +262,6 @@ static enum zb_code encode(encoder *e, const uint8_t *in, size_t size, uint8_t *
     return ZB_OK;
 }
 
-/* BloscLZ and snappy, by the library's context call: one thread, no state of the process. It is
-   given the bound, no less and no more: with less it may write past the end, with more it may write
-   blocks that are longer than their content. */
-static enum zb_code encode_by_library(const zb__blosc *codec, const uint8_t *in, size_t size,
-                                      uint8_t *out, size_t *written, zb_error *err) {
-    if (blosc_compname_to_compcode(codec->compressor) < 0)
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "blosc: libblosc has been built without %s, which is needed to encode with "
-                       "it; choose another cname",
-                       codec->compressor);
-    int result =
-        blosc_compress_ctx(codec->level, codec->shuffle, codec->typesize, size, in, out,
-                           size + ZB__BLOSC_HEADER, codec->compressor, codec->block_size, 1);
-    *written = result > 0 ? (size_t)result : 0;
-    return *written ? ZB_OK : zb_fail(err, ZB_EINVAL, "blosc: %s failed", codec->compressor);
-}
-
 uint64_t zb__blosc_encode_bound(uint64_t size) {
     return zb__bound_sum(size, ZB__BLOSC_HEADER);
 }
@@ -244,15 +270,12 @@ enum zb_code zb__blosc_encode(const void *state, zb__scratch *scratch, const uin
                               size_t size, uint8_t *out, size_t capacity, size_t *written,
                               zb_error *err) {
     const zb__blosc *codec = state;
-    const char *compressor = codec->compressor;
     if (size > SIZE_MAX_BLOSC)
         return zb_fail(err, ZB_ELIMIT, "blosc: %zu bytes are more than the %d of a container", size,
                        SIZE_MAX_BLOSC);
     if (capacity < size + ZB__BLOSC_HEADER)
         return zb_fail(err, ZB_EINVAL, "blosc: %zu bytes cannot be encoded into %zu", size,
                        capacity);
-    if (strcmp(compressor, "blosclz") == 0 || strcmp(compressor, "snappy") == 0)
-        return encode_by_library(codec, in, size, out, written, err);
     encoder e = {.codec = codec, .scratch = scratch};
     return encode(&e, in, size, out, written, err);
 }

@@ -21,6 +21,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "codec/lz4_sequences.h"
+
 #define FAR_DISTANCE 8192
 
 typedef struct reader {
@@ -117,4 +119,57 @@ size_t zb__blosclz_decode(const uint8_t *in, size_t size, uint8_t *out, size_t c
         done += length;
     }
     return done;
+}
+
+/* ---- Encoding ----------------------------------------------------------------------------- */
+
+#define LITERALS_MOST 32
+
+/* In the first control byte, where the decoder does not look: as libblosc marks its streams. */
+#define VERSION 0x20
+
+static uint8_t *put_literals(uint8_t *out, const uint8_t *literals, size_t count) {
+    for (size_t n; count > 0; count -= n, literals += n, out += n) {
+        n = count < LITERALS_MOST ? count : LITERALS_MOST;
+        *out++ = (uint8_t)(n - 1);
+        memcpy(out, literals, n);
+    }
+    return out;
+}
+
+static uint8_t *put_match(uint8_t *out, size_t distance, size_t length) {
+    const size_t bits = length < 9 ? length - 2 : 7;
+    const size_t near = distance < FAR_DISTANCE ? distance - 1 : FAR_DISTANCE - 1;
+    *out++ = (uint8_t)(bits << 5 | near >> 8);
+    if (bits == 7) {
+        size_t rest = length - 9;
+        for (; rest >= 255; rest -= 255)
+            *out++ = 255;
+        *out++ = (uint8_t)rest;
+    }
+    *out++ = (uint8_t)near;
+    if (near == FAR_DISTANCE - 1) {
+        *out++ = (uint8_t)((distance - FAR_DISTANCE) >> 8);
+        *out++ = (uint8_t)(distance - FAR_DISTANCE);
+    }
+    return out;
+}
+
+/* LZ4 ends with literals, so the stream does, too: libblosc's decoder reads none that ends with a
+   match. */
+size_t zb__blosclz_encode(const uint8_t *lz4, size_t size, uint8_t *out, size_t capacity) {
+    zb__lz4_reader in = {lz4, lz4 + size};
+    zb__lz4_sequence s;
+    uint8_t *to = out;
+    do {
+        s = zb__lz4_next(&in);
+        const size_t literals = s.literal_count + (s.literal_count + 31) / LITERALS_MOST;
+        if (literals + s.length / 255 + 5 > capacity - (size_t)(to - out))
+            return 0;
+        to = put_literals(to, s.literals, s.literal_count);
+        if (s.length > 0)
+            to = put_match(to, s.distance, s.length);
+    } while (s.length > 0);
+    out[0] |= VERSION;
+    return (size_t)(to - out);
 }

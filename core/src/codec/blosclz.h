@@ -10,4 +10,8 @@
    damaged or holds more. Reads and writes nothing beyond the two buffers, whatever the input. */
 size_t zb__blosclz_decode(const uint8_t *in, size_t size, uint8_t *out, size_t capacity);
 
+/* Makes a stream of the matches in an LZ4 block that this process has made. Returns its size, or 0
+   when it needs more than `capacity` bytes. */
+size_t zb__blosclz_encode(const uint8_t *lz4, size_t size, uint8_t *out, size_t capacity);
+
 #endif

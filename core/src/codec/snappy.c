@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "codec/lz4_sequences.h"
+
 typedef struct stream {
     const uint8_t *in, *end;
     uint8_t *out;
@@ -83,4 +86,60 @@ size_t zb__snappy_decode(const uint8_t *in, size_t size, uint8_t *out, size_t ca
         good = (tag & 3) == 0 ? literal(&s, tag) : copy(&s, tag);
     }
     return good && s.made == s.size ? s.size : 0;
+}
+
+/* ---- Encoding ----------------------------------------------------------------------------- */
+
+#define COPY_MOST 64
+
+static uint8_t *put_literal(uint8_t *out, const uint8_t *literals, size_t count) {
+    if (count == 0)
+        return out;
+    uint32_t rest = (uint32_t)(count - 1);
+    unsigned bytes = rest < 60        ? 0
+                     : rest < 1 << 8  ? 1
+                     : rest < 1 << 16 ? 2
+                     : rest < 1 << 24 ? 3
+                                      : 4;
+    *out++ = (uint8_t)((bytes ? 59 + bytes : rest) << 2);
+    for (; bytes > 0; bytes--, rest >>= 8)
+        *out++ = (uint8_t)rest;
+    memcpy(out, literals, count);
+    return out + count;
+}
+
+static uint8_t *put_copies(uint8_t *out, size_t distance, size_t length) {
+    for (size_t n; length > 0; length -= n) {
+        n = length < COPY_MOST ? length : COPY_MOST;
+        if (n >= 4 && n <= 11 && distance < 2048) {
+            *out++ = (uint8_t)(distance >> 8 << 5 | (n - 4) << 2 | 1);
+            *out++ = (uint8_t)distance;
+        } else {
+            *out++ = (uint8_t)((n - 1) << 2 | 2);
+            zb__store_le16(out, (uint16_t)distance);
+            out += 2;
+        }
+    }
+    return out;
+}
+
+size_t zb__snappy_encode(const uint8_t *lz4, size_t size, size_t decoded, uint8_t *out,
+                         size_t capacity) {
+    zb__lz4_reader in = {lz4, lz4 + size};
+    zb__lz4_sequence s;
+    uint8_t *to = out;
+    if (capacity < 5)
+        return 0;
+    for (; decoded >= 0x80; decoded >>= 7)
+        *to++ = (uint8_t)(decoded | 0x80);
+    *to++ = (uint8_t)decoded;
+    do {
+        s = zb__lz4_next(&in);
+        const size_t copies = 3 * (s.length / COPY_MOST + 1);
+        if (s.literal_count + 5 + copies > capacity - (size_t)(to - out))
+            return 0;
+        to = put_literal(to, s.literals, s.literal_count);
+        to = put_copies(to, s.distance, s.length);
+    } while (s.length > 0);
+    return (size_t)(to - out);
 }

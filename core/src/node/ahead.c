@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "node/ahead.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/thread.h"
+#include "base/lane.h"
+#include "base/wait.h"
 #include "node/documents.h"
 #include "node/lately.h"
 #include "node/notes.h"
@@ -14,8 +14,6 @@
 
 /* Documents that come with the names of some groups; the rest come when their group is told. */
 #define MOST_DOCUMENTS 256
-
-#define MOST_THREADS 32
 
 typedef struct listing {
     const char *path;
@@ -28,7 +26,7 @@ typedef struct job {
     zb_store *store;
     listing *listings;
     size_t count;
-    atomic_size_t next;
+    zb_stop stop; /* of the caller, for the threads that wait in its place */
 } job;
 
 /* ---- Names -------------------------------------------------------------------------------- */
@@ -43,31 +41,33 @@ static int take_name(void *context, const zb_list_entry *entry) {
     return !l->is_whole;
 }
 
-static void *list_some(void *context) {
-    job *j = context;
-    for (size_t i; (i = atomic_fetch_add(&j->next, 1)) < j->count;) {
-        listing *l = &j->listings[i];
-        l->is_whole = true;
-        if (zb_store_list(j->store, l->path, take_name, l, NULL))
-            l->is_whole = false;
-        if (!l->is_whole)
-            zb__names_free(&l->names);
-        zb__names_sort(&l->names);
-    }
-    return NULL;
+/* A failure is left to who lists the group later. */
+static enum zb_code list_one(void *context, size_t i, zb__scratch *unused, zb_error *err) {
+    const job *j = context;
+    listing *l = &j->listings[i];
+    (void)unused;
+    (void)err;
+    const zb_stop before = zb_thread_may_stop(j->stop);
+    l->is_whole = true;
+    if (zb_store_list(j->store, l->path, take_name, l, NULL))
+        l->is_whole = false;
+    zb_thread_may_stop(before);
+    if (!l->is_whole)
+        zb__names_free(&l->names);
+    zb__names_sort(&l->names);
+    return ZB_OK;
 }
 
-/* Each thread sleeps while its request is under way. The caller is one of them, so that all is done
-   where none can be started. */
 static void list_all(job *j) {
-    pthread_t thread[MOST_THREADS];
-    size_t count = 0;
-    while (count < MOST_THREADS && count + 1 < j->count &&
-           zb__thread_start(&thread[count], list_some, j) == 0)
-        count++;
-    list_some(j);
-    while (count > 0)
-        pthread_join(thread[--count], NULL);
+    zb__lane lane;
+    zb__stopper *mine = zb__stopper_mine();
+    const zb__stopper before = *mine;
+    j->stop = before.ask;
+    zb__lane_begin(&lane, list_one, j, ZB__LANE_WIDTH_MOST);
+    for (size_t i = 0; i < j->count; i++)
+        zb__lane_give(&lane, i, NULL);
+    zb__lane_end(&lane, ZB_OK, NULL);
+    *mine = before; /* nothing was changed */
 }
 
 /* ---- Documents ---------------------------------------------------------------------------- */

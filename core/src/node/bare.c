@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/names.h"
+#include "base/wait.h"
 #include "node/node.h"
 #include "node/path.h"
 #include "node/v2.h"
@@ -41,7 +42,7 @@ enum zb_code zb__holds_document(zb_store *store, const char *path, bool *out, zb
         *out = *out || code;
     }
     free(key);
-    return code == ZB_ENOMEM ? code : ZB_OK;
+    return zb__is_of_call(code) ? code : ZB_OK;
 }
 
 /* True also where it cannot be told. */

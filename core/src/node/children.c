@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "base/wait.h"
 #include "model/block.h"
 #include "node/ahead.h"
 #include "node/bare.h"
@@ -194,7 +195,7 @@ static enum zb_code take_child(const char *name, zb_node *node, enum zb_code cod
                                const zb_error *reason, zb_child *child, zb_error *err) {
     if (code == ZB_ENOTFOUND)
         return ZB_OK;
-    if (code == ZB_ENOMEM)
+    if (zb__is_of_call(code))
         return zb_fail(err, code, "%s", reason->message);
     *child = (zb_child){
         .name = strdup(name), .node = node, .reason = code ? strdup(reason->message) : NULL};
@@ -284,7 +285,9 @@ static enum zb_code tell_ahead(const zb_node *group, const zb__names *names, zb_
         enum zb_code asked = read->code == ZB_ENOTFOUND
                                  ? zb__v2_is_at(store, read->path, &is_node, err)
                                  : read->code;
-        code = asked == ZB_ENOMEM ? asked : ZB_OK;
+        code = zb__is_of_call(asked) ? asked : ZB_OK;
+        if (code && err && code == read->code)
+            *err = read->error;
         stopped = !code && (is_node || asked) && fn(context, names->name[i].text) != 0;
     }
     zb__early_children_free(&early);

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/wait.h"
 #include "node/ahead.h"
 #include "node/bare.h"
 #include "node/children.h"
@@ -83,7 +84,7 @@ static enum zb_code visit(walk *w, const char *path, const zb__early_document *r
     enum zb_code code = look(w, path, read, &node, &reason);
     const bool is_first = !w->begun;
     w->begun = true;
-    if (code == ZB_ENOMEM || code == ZB_ENOTFOUND || (code == ZB_EIO && is_first)) {
+    if (zb__is_of_call(code) || code == ZB_ENOTFOUND || (code == ZB_EIO && is_first)) {
         if (err)
             *err = reason;
         return code;

@@ -3,8 +3,8 @@
 
 #include <pthread.h>
 
-#include "base/clock.h"
 #include "base/pool.h"
+#include "base/wait.h"
 #include "node/node.h"
 #include "read/flow_state.h"
 
@@ -23,7 +23,7 @@ static void pump(zb__flow *f) {
 
 /* What is held stays charged until its item ends. */
 static void charge_held(zb__ask *ask) {
-    if (ask->data || ask->size == 0 || ask->item->is_missing)
+    if (ask->data || ask->size == 0 || ask->version == ZB__VERSION_ABSENT)
         return;
     ask->item->charged += ask->charged;
     ask->charged = 0;
@@ -34,7 +34,8 @@ static bool take_step(zb__flow *f, zb__scratch *scratch) {
     zb__ask *ask = f->code ? NULL : zb__flow_take(&f->ready);
     if (!ask)
         return false;
-    if (ask->item->is_outdated) {
+    ask->version = ask->item->version;
+    if (ask->version == ZB__VERSION_OUTDATED) {
         zb__flow_end_ask(f, ask);
         return true;
     }
@@ -100,20 +101,20 @@ static void tell(zb__flow *f) {
         zb__flow_fail(f, code, &error);
 }
 
-static void await_answer(zb__flow *f) {
-    const int64_t end = f->progress ? f->progress->next : 0;
-    const struct timespec until = {.tv_sec = end / ZB__SECOND, .tv_nsec = end % ZB__SECOND};
-    int waited = 0;
+/* Until there is one, or it is time to tell. False: the thread is not to wait. */
+static bool await_answer(zb__flow *f) {
+    const int64_t end = f->progress ? f->progress->next : ZB__FOR_EVER;
+    enum zb__waited waited = ZB__WOKEN;
     pthread_mutex_lock(&f->answer_lock);
-    while (!f->answers && !f->woken && !f->is_nudged && waited == 0)
-        waited = f->progress ? pthread_cond_clockwait(&f->answer_came, &f->answer_lock,
-                                                      CLOCK_MONOTONIC, &until)
-                             : pthread_cond_wait(&f->answer_came, &f->answer_lock);
+    while (!f->answers && !f->woken && !f->is_nudged && waited == ZB__WOKEN)
+        waited = zb__wait(zb__stopper_mine(), &f->answer_came, &f->answer_lock, end);
     f->is_nudged = false;
     pthread_mutex_unlock(&f->answer_lock);
+    return waited != ZB__STOPPED;
 }
 
 static void run(zb__flow *f, zb__scratch *scratch) {
+    zb_error error;
     pthread_mutex_lock(&f->lock);
     for (;;) {
         while (go_on(f, scratch))
@@ -122,8 +123,10 @@ static void run(zb__flow *f, zb__scratch *scratch) {
         if (f->code || (f->open == 0 && f->admitted == f->count))
             break;
         pthread_mutex_unlock(&f->lock);
-        await_answer(f);
+        const bool goes_on = await_answer(f);
         pthread_mutex_lock(&f->lock);
+        if (!goes_on)
+            zb__flow_fail(f, zb__fail_stopped(&error), &error);
     }
     pthread_mutex_unlock(&f->lock);
 }

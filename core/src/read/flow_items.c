@@ -150,7 +150,7 @@ void zb__flow_end_ask(zb__flow *f, zb__ask *ask) {
     zb__flow_discharge(&ask->charged);
     if (--item->asks > 0 || f->code)
         return;
-    if (item->is_outdated)
+    if (item->version == ZB__VERSION_OUTDATED)
         begin_anew(f, item);
     else
         zb__flow_end_item(f, item);

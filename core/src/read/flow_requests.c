@@ -22,21 +22,21 @@ static void note_answer(void *context, zb_fetch *fetch) {
     pthread_mutex_unlock(&f->answer_lock);
 }
 
-/* The store opened the object for this request, or found none. An item that expects a version goes
-   on only when that is the one. */
+/* The store opened the object for this request, or found none (the states of an item: item.h). */
 static void take_opened(zb__item *item, const zb_fetch *fetch) {
     zb__stored_chunk *chunk = item->chunk;
     bool is_missing = fetch->code == ZB_ENOTFOUND;
     if (is_missing)
         zb__array_note_missing(chunk->node);
-    if (item->expects) {
-        item->is_outdated = item->is_outdated || is_missing ||
-                            !zb_validator_same(&fetch->info.validator, &chunk->info.validator);
-    } else {
-        item->is_missing = is_missing;
+    if (zb__item_expects(item)) {
+        const bool agrees =
+            !is_missing && zb_validator_same(&fetch->info.validator, &chunk->info.validator);
+        item->version = agrees ? ZB__VERSION_CONFIRMED : ZB__VERSION_OUTDATED;
+    } else if (item->version != ZB__VERSION_OUTDATED) {
+        item->version = is_missing ? ZB__VERSION_ABSENT : ZB__VERSION_ANSWERED;
         chunk->info = is_missing ? (zb_object_info){0} : fetch->info;
     }
-    if (!item->is_outdated)
+    if (item->version != ZB__VERSION_OUTDATED)
         zb__known_note(chunk, is_missing ? NULL : &fetch->info, item->changes);
 }
 
@@ -86,10 +86,11 @@ static void take_answer(zb__flow *f, zb__request *r) {
     if (r->opens && (fetch->code == ZB_OK || fetch->code == ZB_ENOTFOUND)) {
         take_opened(item, fetch);
     } else if (fetch->code == ZB_ECONFLICT || fetch->code == ZB_ENOTFOUND) {
-        item->is_outdated = true; /* it was there when it was opened */
+        item->version = ZB__VERSION_OUTDATED; /* it was there when it was opened */
     } else if (fetch->code == ZB_ELIMIT && ask->size == ZB_WHOLE && item->chunk->form->shard &&
                !item->never_whole) {
-        item->never_whole = item->is_outdated = true;
+        item->never_whole = true;
+        item->version = ZB__VERSION_OUTDATED;
     } else if (fetch->code) {
         zb__stored_chunk_blame(item->chunk, fetch->code, &fetch->error);
         zb__flow_fail(f, fetch->code, &fetch->error);
@@ -99,7 +100,7 @@ static void take_answer(zb__flow *f, zb__request *r) {
     end_request(r);
     if (ask->requests > 0 || !is_all_asked(ask))
         return;
-    if (item->is_outdated || f->code)
+    if (item->version == ZB__VERSION_OUTDATED || f->code)
         zb__flow_end_ask(f, ask);
     else
         zb__ask_append(&f->ready, ask);
@@ -169,8 +170,9 @@ static uint64_t next_length(const zb__flow *f, const zb__ask *ask) {
         return guess < ask->most ? guess : ask->most;
     }
     uint64_t left = ask->size - ask->asked;
-    return left <= zb_part_most(f->part) || !(item->expects || item->chunk->object) ? left
-                                                                                    : f->part;
+    return left <= zb_part_most(f->part) || !(zb__item_expects(item) || item->chunk->object)
+               ? left
+               : f->part;
 }
 
 /* Makes the next request of an ask; NULL when memory runs out. */
@@ -210,7 +212,7 @@ static zb__request *make_request(zb__flow *f, zb__ask *ask, uint64_t length) {
 static zb__request *next_request(zb__flow *f) {
     zb_error error;
     for (zb__ask *ask; !f->code && f->under_way < f->most && (ask = f->wanting.first);) {
-        if (ask->item->is_outdated) {
+        if (ask->item->version == ZB__VERSION_OUTDATED) {
             zb__flow_take(&f->wanting);
             ask->asked = ask->size;
             if (ask->requests == 0)

@@ -149,8 +149,14 @@ static enum zb_code ask_task(zb__item *item, const zb__task *task, zb__ask_list 
     return ZB_OK;
 }
 
+/* Decoded chunks of a version that may be another one are not looked for. */
+static bool is_certain(zb__version_state version) {
+    return version == ZB__VERSION_CONFIRMED || version == ZB__VERSION_ANSWERED;
+}
+
 /* Asks for the bytes of all leaves that need some. Sets *reads to whether any does. */
-static enum zb_code ask_leaves(zb__item *item, bool *reads, zb__ask_list *more, zb_error *err) {
+static enum zb_code ask_leaves(zb__item *item, zb__version_state version, bool *reads,
+                               zb__ask_list *more, zb_error *err) {
     zb__stored_chunk *chunk = item->chunk;
     const zb_store_hints *hints = &chunk->node->store->hints;
     const uint64_t part = hints->part ? hints->part : hints->max_request;
@@ -162,7 +168,7 @@ static enum zb_code ask_leaves(zb__item *item, bool *reads, zb__ask_list *more, 
     const zb__task_rule rule = {.gap = hints->gap,
                                 .reach = zb__store_reach(chunk->node->store),
                                 .most = part,
-                                .looks_up = item->looks_up,
+                                .looks_up = is_certain(version),
                                 .joins_raw = true};
     if (!code)
         code = zb__tasks_add(&tasks, chunk, &rule, err);
@@ -177,8 +183,8 @@ static enum zb_code ask_leaves(zb__item *item, bool *reads, zb__ask_list *more, 
 
 /* Expands shards whose index is held, as long as there are such, and asks for the other indexes;
    for the data when no index is missing any more. Called in turns. */
-static enum zb_code go_down(zb__item *item, zb__ask_list *more, zb__scratch *scratch,
-                            zb_error *err) {
+static enum zb_code go_down(zb__item *item, zb__version_state version, zb__ask_list *more,
+                            zb__scratch *scratch, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (zb__leaf *shard; !code && (shard = item->chunk->waiting);) {
         zb__source source = {.offset = shard->offset, .size = shard->size};
@@ -193,7 +199,7 @@ static enum zb_code go_down(zb__item *item, zb__ask_list *more, zb__scratch *scr
                        : ask_inner_index(item, shard, offset, size, more, err);
     }
     bool reads;
-    return code || item->indexes > 0 ? code : ask_leaves(item, &reads, more, err);
+    return code || item->indexes > 0 ? code : ask_leaves(item, version, &reads, more, err);
 }
 
 /* ---- Steps -------------------------------------------------------------------------------- */
@@ -228,22 +234,24 @@ static enum zb_code start_shard(zb__item *item, zb__ask_list *more, zb__scratch 
                                 zb_error *err) {
     zb__stored_chunk *chunk = item->chunk;
     zb__leaf whole = zb__stored_chunk_whole(chunk);
-    enum zb_code code = item->expects ? zb__leaf_expand(&whole, scratch, err) : ZB_OK;
-    bool has_index = item->expects && !(chunk->waiting && chunk->waiting->inner == UINT64_MAX);
+    const bool expects = zb__item_expects(item);
+    enum zb_code code = expects ? zb__leaf_expand(&whole, scratch, err) : ZB_OK;
+    bool has_index = expects && !(chunk->waiting && chunk->waiting->inner == UINT64_MAX);
     bool reads = false;
     if (code)
         return code;
     if (has_index && chunk->waiting) {
-        code = go_down(item, more, scratch, err); /* to inner indexes: they are read */
+        code =
+            go_down(item, item->version, more, scratch, err); /* to inner indexes: they are read */
         reads = true;
     } else if (has_index) {
-        code = ask_leaves(item, &reads, more, err);
+        code = ask_leaves(item, item->version, &reads, more, err);
     }
-    if (code || (has_index && (reads || item->looks_up)))
+    if (code || (has_index && (reads || is_certain(item->version))))
         return code;
     drop(more);
     drop_leaves(chunk);
-    item->expects = item->looks_up = false;
+    item->version = ZB__VERSION_UNKNOWN;
     chunk->info = (zb_object_info){0};
     return ask_index(item, more, err);
 }
@@ -256,15 +264,16 @@ static enum zb_code start_raw(zb__item *item, zb__ask_list *more, zb__scratch *s
     zb__leaf whole = zb__stored_chunk_whole(item->chunk);
     bool reads;
     whole.size = item->chunk->form->encoded_bound;
-    item->expects = item->expects && item->chunk->info.size == whole.size;
+    if (item->chunk->info.size != whole.size)
+        item->version = ZB__VERSION_UNKNOWN;
     enum zb_code code = zb__leaf_expand(&whole, scratch, err);
     if (!code)
-        code = ask_leaves(item, &reads, &all, err);
+        code = ask_leaves(item, item->version, &reads, &all, err);
     if (code) {
         drop(&all);
         return code;
     }
-    if (item->expects || all.count < 2) {
+    if (zb__item_expects(item) || all.count < 2) {
         *more = all;
         return ZB_OK;
     }
@@ -276,9 +285,9 @@ static enum zb_code start_raw(zb__item *item, zb__ask_list *more, zb__scratch *s
 
 static enum zb_code start_encoded(zb__item *item, zb__ask_list *more, zb_error *err) {
     zb__leaf whole = zb__stored_chunk_whole(item->chunk);
-    if (item->looks_up)
+    if (is_certain(item->version))
         zb__leaf_look_up(&whole);
-    item->expects = false; /* one request tells all */
+    item->version = ZB__VERSION_UNKNOWN; /* one request tells all */
     if (!whole.cached)
         return ask_whole(item, item->chunk->form->encoded_bound, more, err);
     zb__leaf *leaf = zb__arena_alloc(&item->chunk->arena, sizeof *leaf);
@@ -304,14 +313,15 @@ static enum zb_code start(zb__item *item, zb__ask_list *more, zb__scratch *scrat
     if (!item->name)
         return no_memory(err);
     bool is_known = zb__known_find(chunk, &known);
-    item->looks_up = is_known && zb__known_is_fresh(chunk, &known);
-    if (item->looks_up && known.is_missing) {
+    const bool is_fresh = is_known && zb__known_is_fresh(chunk, &known);
+    if (is_fresh && known.is_missing) {
         zb__array_note_missing(chunk->node);
         return fill(item, scratch, err);
     }
-    item->expects = is_known && !known.is_missing;
-    if (item->expects)
+    if (is_known && !known.is_missing) {
+        item->version = is_fresh ? ZB__VERSION_CONFIRMED : ZB__VERSION_EXPECTED;
         chunk->info = known.info;
+    }
     if (is_open_shard(chunk->form))
         return start_shard(item, more, scratch, err);
     return chunk->form->chain->is_raw ? start_raw(item, more, scratch, err)
@@ -349,7 +359,7 @@ static enum zb_code take_index(zb__ask *ask, zb__ask_list *more, zb__scratch *sc
     item->indexes -= ask->kind == ZB__ASK_INDEX;
     shard->next = chunk->waiting;
     chunk->waiting = shard;
-    return code ? code : go_down(item, more, scratch, err);
+    return code ? code : go_down(item, ask->version, more, scratch, err);
 }
 
 static enum zb_code take_data(zb__ask *ask, zb__ask_list *more, zb__scratch *scratch,
@@ -374,14 +384,13 @@ enum zb_code zb__item_step(zb__ask *ask, zb__ask_list *more, zb__scratch *scratc
     zb__item *item = ask->item;
     if (ask->kind == ZB__ASK_START)
         return start(item, more, scratch, err);
-    if (item->is_missing)
+    if (ask->version == ZB__VERSION_ABSENT)
         return fill(item, scratch, err);
     if (ask->kind == ZB__ASK_DATA)
         return take_data(ask, more, scratch, err);
     if (ask->kind == ZB__ASK_OBJECT && !is_open_shard(item->chunk->form))
         return take_encoded(ask, scratch, err);
     pthread_mutex_lock(&item->turn);
-    item->looks_up = true;
     enum zb_code code = take_index(ask, more, scratch, err);
     pthread_mutex_unlock(&item->turn);
     return code;
@@ -434,7 +443,7 @@ enum zb_code zb__item_reset(zb__item *item, bool anew, zb__ask_list *more, zb_er
     item->all = NULL;
     item->held = NULL;
     item->indexes = 0;
-    item->expects = item->looks_up = item->is_missing = item->is_outdated = false;
+    item->version = ZB__VERSION_UNKNOWN;
     item->has_waited = false;
     return !anew || new_ask(item, ZB__ASK_START, more, err) ? ZB_OK : ZB_ENOMEM;
 }

@@ -11,12 +11,16 @@ bool zb__progress_is_due(const zb__progress *progress) {
     return progress && zb__now() >= progress->next;
 }
 
+static int call(zb__progress *progress) {
+    const int answer = progress->fn(progress->context, progress->told);
+    progress->next = zb__now() + ZB__PROGRESS_NS;
+    return answer;
+}
+
 static enum zb_code tell(zb__progress *progress, double done, zb_error *err) {
     if (done > progress->told)
         progress->told = done < 1 ? done : 1;
-    const int answer = progress->fn(progress->context, progress->told);
-    progress->next = zb__now() + ZB__PROGRESS_NS;
-    return answer ? zb_fail(err, ZB_ECANCELLED, "the read was cancelled") : ZB_OK;
+    return call(progress) ? zb_fail(err, ZB_ECANCELLED, "the read was cancelled") : ZB_OK;
 }
 
 enum zb_code zb__progress_tell(zb__progress *progress, double more, zb_error *err) {
@@ -25,4 +29,8 @@ enum zb_code zb__progress_tell(zb__progress *progress, double more, zb_error *er
 
 enum zb_code zb__progress_end(zb__progress *progress, zb_error *err) {
     return tell(progress, 1, err);
+}
+
+int zb__progress_ask(void *progress) {
+    return zb__progress_is_due(progress) ? call(progress) : 0;
 }

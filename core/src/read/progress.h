@@ -32,4 +32,8 @@ enum zb_code zb__progress_tell(zb__progress *progress, double more, zb_error *er
 /* The same for the end of the read. */
 enum zb_code zb__progress_end(zb__progress *progress, zb_error *err);
 
+/* For the waits of the read, as a zb_stop_fn: calls the function when it is time, with what it was
+   told last. */
+int zb__progress_ask(void *progress);
+
 #endif

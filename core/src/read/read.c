@@ -4,12 +4,13 @@
 
 #include <stdlib.h>
 
-#include "types/conversion.h"
+#include "base/wait.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/box.h"
 #include "read/piece.h"
 #include "read/plan.h"
+#include "types/conversion.h"
 #include "zarrbridge/read.h"
 
 /* Outputs from this size on bypass the cache on their way to memory. Below, the next reader
@@ -103,6 +104,11 @@ enum zb_code zb_array_read(const zb_read *reads, size_t count, zb_error *err) {
 enum zb_code zb_array_read_with(const zb_read *reads, size_t count, zb_progress_fn fn,
                                 void *context, zb_error *err) {
     zb__progress progress = zb__progress_begin(fn, context);
+    zb__stopper *stopper = zb__stopper_mine();
+    const zb__stopper before = *stopper;
+    zb_thread_may_stop((zb_stop){zb__progress_ask, &progress});
     const enum zb_code code = read_present(reads, count, &progress, err);
+    *stopper = before;
+    stopper->is_stopped |= code == ZB_ECANCELLED && before.ask.fn;
     return code ? code : zb__progress_end(&progress, err);
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests for backends that answer only while one waits: threads of the core's own wait in their
- * place. They are not the pool's, which are as many as processors and decode meanwhile.
- *
- * Threads are started when there are more requests than free ones, and stay for the life of the
- * process. A child of a fork has none, and none of its parent's requests.
+ * Requests for backends that answer only while one waits: threads for work that waits (lane.h) do
+ * so in their place. A child of a fork has none of its parent's requests.
  */
 #include "store/by_threads.h"
 
@@ -12,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/fork.h"
-#include "base/thread.h"
+#include "base/lane.h"
 #include "zarrbridge/sys/store.h"
 
 /* As many requests go on at once. */
@@ -29,18 +26,16 @@ typedef struct submission {
 } submission;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
-static pthread_cond_t work_came = PTHREAD_COND_INITIALIZER,
-                      submission_ended = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t submission_ended = PTHREAD_COND_INITIALIZER;
 static submission *submissions; /* in the order in which they came */
 static size_t waiting;          /* requests that are not begun */
-static size_t threads, busy;
+static size_t threads, busy;    /* that serve requests or are coming; those at one */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void forget_threads(void *unused) {
     (void)unused;
     submissions = NULL;
     waiting = threads = busy = 0;
-    pthread_cond_init(&work_came, NULL);
     pthread_cond_init(&submission_ended, NULL);
 }
 
@@ -124,15 +119,11 @@ static void end_submission(submission *ended) {
     pthread_cond_broadcast(&submission_ended);
 }
 
-static void *thread_main(void *unused) {
+/* Answers requests until none is left. */
+static void serve(void *unused) {
     (void)unused;
     pthread_mutex_lock(&lock);
-    for (;;) {
-        submission *b = find_work();
-        if (!b) {
-            pthread_cond_wait(&work_came, &lock);
-            continue;
-        }
+    for (submission *b; (b = find_work());) {
         zb_fetch *fetch = b->left;
         b->left = fetch->next;
         b->running++;
@@ -146,17 +137,27 @@ static void *thread_main(void *unused) {
         b->running--;
         end_submission(b);
     }
-    return NULL;
+    threads--;
+    pthread_mutex_unlock(&lock);
 }
 
-/* Starts threads where the free ones are too few for all that waits and for these requests: one
-   that was woken is free until it takes a request. Called with the lock; false when there is no
-   thread at all. */
-static bool start_threads(size_t requests) {
-    while (threads - busy < waiting + requests && threads < MOST_THREADS &&
-           zb__thread_start(NULL, thread_main, NULL) == 0)
+/* Calls threads where the free ones are too few for all that waits; where none can be had, the
+   caller answers. Called without the lock. */
+static void call_threads(void) {
+    bool can = true;
+    pthread_mutex_lock(&lock);
+    while (can && threads - busy < waiting && threads < MOST_THREADS) {
         threads++;
-    return threads > 0;
+        pthread_mutex_unlock(&lock); /* it has a fork guard */
+        can = zb__blocking_call(serve, NULL);
+        pthread_mutex_lock(&lock);
+        threads -= !can;
+    }
+    const bool is_alone = threads == 0 && waiting > 0;
+    threads += is_alone;
+    pthread_mutex_unlock(&lock);
+    if (is_alone)
+        serve(NULL);
 }
 
 static size_t count(const zb_fetch *list) {
@@ -179,20 +180,14 @@ enum zb_code zb_store_submit_by_threads(zb_store *store, zb_fetch *list, zb_fetc
         return zb_fail(err, ZB_ENOMEM, "no memory for requests");
     *b = (submission){.store = store, .left = list, .done = done, .context = context};
     pthread_mutex_lock(&lock);
-    const bool can = start_threads(requests);
-    if (can) {
-        submission **end = &submissions;
-        while (*end)
-            end = &(*end)->next;
-        *end = b;
-        waiting += requests;
-        pthread_cond_broadcast(&work_came);
-    }
+    submission **end = &submissions;
+    while (*end)
+        end = &(*end)->next;
+    *end = b;
+    waiting += requests;
     pthread_mutex_unlock(&lock);
-    if (can)
-        return ZB_OK;
-    free(b);
-    return zb_fail(err, ZB_ENOMEM, "no thread can be started for requests");
+    call_threads();
+    return ZB_OK;
 }
 
 static bool has_submission(const zb_store *store, const void *context) {

@@ -6,7 +6,8 @@
 #include "zarrbridge/sys/store.h"
 
 /* Submits a list of `count` requests to a store that takes them, and returns when all have been
-   answered; each has its own code. An error: none was begun. */
+   answered; each has its own code. An error: none was begun. Where the thread is not to wait
+   (zb_thread_may_stop), those without an answer are taken back and have ZB_ECANCELLED. */
 enum zb_code zb__fetch_all(zb_store *store, zb_fetch *list, size_t count, zb_error *err);
 
 #endif

@@ -68,10 +68,9 @@ bool zb__fs_is_sure(zb__fs *fs, const char *path) {
     return is_sure;
 }
 
-void zb__fs_pause(long most) {
+long zb__fs_part_of(long pause) {
     const uint64_t chance = zb__mix((uint64_t)zb__now(), zb__thread_id());
-    const struct timespec pause = {.tv_nsec = most / 2 + (long)(chance % (uint64_t)(most / 2 + 1))};
-    nanosleep(&pause, NULL);
+    return pause / 2 + (long)(chance % (uint64_t)(pause / 2 + 1));
 }
 
 bool zb__fs_rename_again(const zb__fs *fs, int failed, int *tries) {
@@ -79,6 +78,7 @@ bool zb__fs_rename_again(const zb__fs *fs, int failed, int *tries) {
     if (fs->reach == ZB__FS_LOCAL || (failed != ETXTBSY && failed != EBUSY && failed != ESTALE) ||
         ++*tries == MOST_TRIES)
         return false;
-    zb__fs_pause(PAUSE_NS);
+    const struct timespec pause = {.tv_nsec = zb__fs_part_of(PAUSE_NS)};
+    nanosleep(&pause, NULL);
     return true;
 }

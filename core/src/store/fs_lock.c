@@ -44,6 +44,7 @@
 #include <unistd.h>
 
 #include "base/locks.h"
+#include "base/wait.h"
 #include "store/fs_discard.h"
 #include "store/fs_fresh.h"
 #include "store/fs_lock.h"
@@ -248,7 +249,8 @@ static int acquire(zb__fs *fs, zb__fs_lock *l) {
     do
         failed = try_once(fs, l, &patience, &forsaken);
     while (failed == EAGAIN && zb__fs_has_patience(&patience));
-    const bool is_refused = failed == EAGAIN && forsaken && fs->reach == ZB__FS_SHARED;
+    const bool is_refused = failed == EAGAIN && forsaken && fs->reach == ZB__FS_SHARED &&
+                            !zb__stopper_mine()->is_stopped;
     return is_refused ? EACCES : failed;
 }
 

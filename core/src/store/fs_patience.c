@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "base/clock.h"
+#include "base/wait.h"
 #include "store/fs_fresh.h"
 #include "zarrbridge/limits.h"
 
@@ -14,30 +16,23 @@
 
 zb__fs_patience zb__fs_be_patient(const zb__fs *fs) {
     const bool is_shared = fs->reach == ZB__FS_SHARED;
-    zb__fs_patience p = {.is_shared = is_shared,
-                         .pause = is_shared ? FIRST_PAUSE_SHARED_NS : FIRST_PAUSE_NS,
-                         .longest = is_shared ? LONGEST_PAUSE_SHARED_NS : LONGEST_PAUSE_NS};
-    clock_gettime(CLOCK_MONOTONIC, &p.end);
-    uint64_t seconds = zb_limits_get()->lock_seconds;
-    p.end.tv_sec += (time_t)(seconds < INT32_MAX ? seconds : INT32_MAX);
-    return p;
+    return (zb__fs_patience){.end = zb__deadline(zb_limits_get()->lock_seconds),
+                             .is_shared = is_shared,
+                             .pause = is_shared ? FIRST_PAUSE_SHARED_NS : FIRST_PAUSE_NS,
+                             .longest = is_shared ? LONGEST_PAUSE_SHARED_NS : LONGEST_PAUSE_NS};
 }
 
 bool zb__fs_has_patience(zb__fs_patience *p) {
-    struct timespec now, pause = {.tv_nsec = p->pause};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec > p->end.tv_sec ||
-        (now.tv_sec == p->end.tv_sec && now.tv_nsec >= p->end.tv_nsec))
+    if (zb__now() >= p->end ||
+        !zb__pause(zb__stopper_mine(), p->is_shared ? zb__fs_part_of(p->pause) : p->pause))
         return false;
-    if (p->is_shared)
-        zb__fs_pause(p->pause);
-    else
-        nanosleep(&pause, NULL);
     p->pause = p->pause < p->longest / 2 ? 2 * p->pause : p->longest;
     return true;
 }
 
 enum zb_code zb__fs_fail_held(const char *key, zb_error *err) {
+    if (zb__stopper_mine()->is_stopped)
+        return zb__fail_stopped(err);
     return zb_fail(err, ZB_ECONFLICT,
                    "'%s' is locked by another writer for longer than %llu seconds, the limit "
                    "lock_seconds",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/wait.h"
 #include "zarrbridge/limits.h"
 
 void zb__key_locks_init(zb__key_locks *locks, pthread_mutex_t *mutex) {
@@ -39,17 +40,20 @@ static bool is_held_below(const zb__key_locks *locks, const char *prefix) {
     return l != NULL;
 }
 
-/* Waits while `held` is true of the key. Called with the mutex; false when the time is up. */
-static bool wait_while(zb__key_locks *locks, bool (*held)(const zb__key_locks *, const char *),
-                       const char *key) {
-    const struct timespec end = zb__deadline(zb_limits_get()->lock_seconds);
-    int waited = 0;
-    while (held(locks, key) && waited == 0)
-        waited = pthread_cond_clockwait(&locks->released, locks->mutex, CLOCK_MONOTONIC, &end);
-    return waited == 0;
+/* Waits while `held` is true of the key. Called with the mutex. */
+static enum zb__waited wait_while(zb__key_locks *locks,
+                                  bool (*held)(const zb__key_locks *, const char *),
+                                  const char *key) {
+    const int64_t end = zb__deadline(zb_limits_get()->lock_seconds);
+    enum zb__waited waited = ZB__WOKEN;
+    while (held(locks, key) && waited == ZB__WOKEN)
+        waited = zb__wait(zb__stopper_mine(), &locks->released, locks->mutex, end);
+    return waited;
 }
 
-static enum zb_code fail_locked(const char *key, zb_error *err) {
+static enum zb_code fail_locked(const char *key, enum zb__waited waited, zb_error *err) {
+    if (waited == ZB__STOPPED)
+        return zb__fail_stopped(err);
     return zb_fail(err, ZB_ECONFLICT, "'%s' is locked for longer than the limit lock_seconds", key);
 }
 
@@ -63,11 +67,12 @@ enum zb_code zb__key_locks_take(zb__key_locks *locks, zb_store *store, const cha
         return zb_fail(err, ZB_ENOMEM, "no memory for a lock of '%s'", key);
     }
     pthread_mutex_lock(locks->mutex);
-    if (!wait_while(locks, is_held, key)) {
+    const enum zb__waited waited = wait_while(locks, is_held, key);
+    if (waited != ZB__WOKEN) {
         pthread_mutex_unlock(locks->mutex);
         free(l);
         free(copy);
-        return fail_locked(key, err);
+        return fail_locked(key, waited, err);
     }
     *l = (zb__thread_lock){.base.store = store, .key = copy};
     zb__thread_lock_enter(&locks->held, l);
@@ -88,7 +93,7 @@ void zb__key_locks_release(zb__key_locks *locks, zb_lock *lock) {
 
 enum zb_code zb__key_locks_await(zb__key_locks *locks, const char *prefix, zb_error *err) {
     pthread_mutex_lock(locks->mutex);
-    bool free_now = wait_while(locks, is_held_below, prefix);
+    const enum zb__waited waited = wait_while(locks, is_held_below, prefix);
     pthread_mutex_unlock(locks->mutex);
-    return free_now ? ZB_OK : fail_locked(prefix, err);
+    return waited == ZB__WOKEN ? ZB_OK : fail_locked(prefix, waited, err);
 }

@@ -94,8 +94,8 @@ static enum zb_code find(zb_error *err) {
 
 enum zb_code zb__module_open(const char *name, const zb_store_settings *settings, zb_store **out,
                              zb_error *err) {
-    static const zb__module_host host = {.store_init = zb_store_init,
-                                         .take_buffer = zb__reuse_take};
+    static const zb__module_host host = {
+        .store_init = zb_store_init, .take_buffer = zb__reuse_take, .stopper = zb__stopper_mine};
     pthread_mutex_lock(&lock);
     if (!module && !failure.code)
         (void)find(&failure);

@@ -9,12 +9,14 @@
 #ifndef ZB_STORE_MODULE_H
 #define ZB_STORE_MODULE_H
 
+#include "base/wait.h"
 #include "zarrbridge/sys/store.h"
 
 typedef struct zb__module_host {
     enum zb_code (*store_init)(zb_store *store, const zb_store_ops *ops, zb_store_hints hints,
                                const char *label, zb_error *err);
     void *(*take_buffer)(size_t size); /* of a reply: freed by free() */
+    zb__stopper *(*stopper)(void);     /* of the calling thread */
 } zb__module_host;
 
 typedef struct zb__module {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/pages.h"
+#include "base/wait.h"
 #include "store/state.h"
 
 static atomic_uint_fast64_t next_id = 1;
@@ -40,6 +41,7 @@ static void end_later(zb_store *store) {
     zb_later *later = zb__store_later(store);
     if (!later && !store->seal)
         return;
+    zb__stop_no_more();
     __atomic_store_n(&store->refs, 1, __ATOMIC_SEQ_CST);
     if (later)
         (void)later->run(store, NULL);
@@ -209,6 +211,8 @@ enum zb_code zb_store_put_as(zb_store *store, const zb_put *put, zb_error *err) 
     if (!store->ops->put)
         return zb__store_fail_read_only(store, err);
     enum zb_code code = check_key(put->key, false, err);
+    if (!code)
+        code = zb__stop_or_begin(err);
     if (code)
         return code;
     code = store->ops->put(store, put, err);
@@ -226,6 +230,8 @@ enum zb_code zb_store_erase_as(zb_store *store, const zb_erase *erase, zb_error 
     if (!store->ops->erase)
         return zb__store_fail_read_only(store, err);
     enum zb_code code = check_key(erase->key, false, err);
+    if (!code)
+        code = zb__stop_or_begin(err);
     return code ? code : changed(store, store->ops->erase(store, erase, err));
 }
 
@@ -237,22 +243,31 @@ enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error 
     if (!store->ops->erase_below)
         return zb__store_fail_read_only(store, err);
     enum zb_code code = check_key(prefix, true, err);
+    if (!code)
+        code = zb__stop_or_begin(err);
     return code ? code : changed(store, store->ops->erase_below(store, prefix, err));
 }
 
 enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err) {
+    zb__stop_no_more();
     return store->ops->flush ? changed(store, store->ops->flush(store, batch, err))
                              : zb__store_fail_read_only(store, err);
 }
 
 enum zb_code zb_store_settle(zb_store *store, zb_error *err) {
     zb_later *later = zb__store_later(store);
-    return later ? later->run(store, err) : ZB_OK;
+    if (!later)
+        return ZB_OK;
+    zb__stop_no_more();
+    return later->run(store, err);
 }
 
 enum zb_code zb_store_seal(zb_store *store, zb_error *err) {
     enum zb_code code = zb_store_settle(store, err);
-    return code || !store->seal ? code : store->seal->run(store, err);
+    if (code || !store->seal)
+        return code;
+    zb__stop_no_more();
+    return store->seal->run(store, err);
 }
 
 /* Also when settling fails: the rest is to be durable. */
@@ -337,11 +352,15 @@ enum zb_code zb_object_open_live(zb_store *store, const char *key, const zb_home
 
 enum zb_code zb_object_write_at(zb_object *live, uint64_t offset, const zb_part *parts,
                                 size_t count, enum zb_sync sync, zb_error *err) {
-    return changed(live->store, live->store->ops->write_at(live, offset, parts, count, sync, err));
+    enum zb_code code = zb__stop_or_begin(err);
+    return code ? code
+                : changed(live->store,
+                          live->store->ops->write_at(live, offset, parts, count, sync, err));
 }
 
 enum zb_code zb_object_truncate(zb_object *live, uint64_t size, enum zb_sync sync, zb_error *err) {
-    return changed(live->store, live->store->ops->truncate(live, size, sync, err));
+    enum zb_code code = zb__stop_or_begin(err);
+    return code ? code : changed(live->store, live->store->ops->truncate(live, size, sync, err));
 }
 
 /* ---- Housekeeping ---- */
@@ -353,6 +372,8 @@ enum zb_code zb_store_rename(zb_store *store, const char *from, const char *to, 
     enum zb_code code = check_key(from, false, err);
     if (code == ZB_OK)
         code = check_key(to, false, err);
+    if (!code)
+        code = zb__stop_or_begin(err);
     return code ? code : changed(store, store->ops->rename(store, from, to, err));
 }
 
@@ -364,12 +385,16 @@ enum zb_code zb_store_copy(zb_store *store, const char *key, zb_store *from, con
     enum zb_code code = check_key(key, false, err);
     if (code == ZB_OK)
         code = check_key(from_key, false, err);
+    if (!code)
+        code = zb__stop_or_begin(err);
     return code ? code : changed(store, store->ops->copy(store, key, from, from_key, err));
 }
 
 enum zb_code zb_store_sweep(zb_store *store, const char *prefix, bool remove, zb_list_fn fn,
                             void *context, zb_error *err) {
     enum zb_code code = check_key(prefix, true, err);
+    if (!code && remove)
+        code = zb__stop_or_begin(err);
     return code || !store->ops->sweep ? code
                                       : store->ops->sweep(store, prefix, remove, fn, context, err);
 }

@@ -2,7 +2,7 @@
 /*
  * Encoding and storing chunks: every unit of every chunk is a task. The task that finishes a
  * chunk's last unit puts the object, so that storing one chunk overlaps with encoding the next. On
- * a network it gives it to the senders.
+ * a network it gives it to a lane.
  *
  * Units that no codec changes are stored from where their elements lie, in the caller's memory or
  * in an open chunk, when they lie together there.
@@ -24,9 +24,9 @@
 #include "write/layout.h"
 #include "write/live.h"
 #include "write/put_chunk.h"
-#include "write/senders.h"
 #include "write/unit_blocks.h"
 #include "write/writer.h"
+#include "store/width.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
@@ -44,7 +44,7 @@ typedef struct encode_run {
     size_t count;         /* of both lists */
     size_t each;          /* units of each chunk; 0 where they differ */
     pthread_mutex_t lock; /* guards states and the writer's blocks */
-    zb__senders *senders; /* NULL: tasks put chunks themselves */
+    zb__lane lane;        /* of chunks to put; of width 0: tasks put them themselves */
 } encode_run;
 
 /* ---- Memory of chunks ---- */
@@ -318,8 +318,8 @@ static enum zb_code run_unit(void *context, size_t i, zb__scratch *scratch, zb_e
         return zb__chunk_blame(run->writer, run->jobs[chunk].index, code, err);
     if (!finish_unit(run, chunk))
         return ZB_OK;
-    return run->senders ? zb__senders_give(run->senders, chunk, err)
-                        : store_chunk(run, chunk, scratch, err);
+    return run->lane.width ? zb__lane_give(&run->lane, chunk, err)
+                           : store_chunk(run, chunk, scratch, err);
 }
 
 /* Bytes of a whole encoded chunk, at most. */
@@ -327,8 +327,8 @@ static uint64_t bytes_of_units(const zb__layout *layout) {
     return zb__work_product(layout->units, layout->unit_bound);
 }
 
-static size_t sender_count(const zb_writer *writer) {
-    return zb__sender_count(writer->node->store, bytes_of_units(&writer->layout));
+static size_t lane_width(const zb_writer *writer) {
+    return zb__store_width(writer->node->store, bytes_of_units(&writer->layout));
 }
 
 static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_error *err) {
@@ -348,11 +348,9 @@ static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_
         }
     }
     pthread_mutex_init(&run.lock, NULL);
-    if (count > 1)
-        run.senders = zb__senders_open(store_chunk, &run, sender_count(writer));
+    zb__lane_begin(&run.lane, store_chunk, &run, count > 1 ? lane_width(writer) : 0);
     enum zb_code code = zb__pool_run(run_unit, &run, tasks, 0, err);
-    const enum zb_code sent = zb__senders_close(run.senders, code ? NULL : err);
-    code = code ? code : sent;
+    code = zb__lane_end(&run.lane, code, err);
     for (size_t i = 0; i < count && code != ZB_OK; i++)
         forget_chunk(&run, i); /* chunks that were not finished */
     pthread_mutex_destroy(&run.lock);
@@ -408,9 +406,9 @@ static uint64_t bytes_of_one(const zb__layout *layout, const zb__job *jobs, size
 /* Reserves memory for as many of the chunks as possible, at least one. Returns the number of chunks
    that can be run, and the reserved bytes. Tasks start in the order of the chunks, so that each
    thread but one keeps one chunk from being finished: there are never more chunks in memory than
-   threads, and one, and those that the senders have. */
-static size_t reserve(uint64_t one, size_t count, size_t senders, uint64_t *reserved) {
-    size_t most = zb__pool_width() + 1 + senders;
+   threads, and one, and those in the lane. */
+static size_t reserve(uint64_t one, size_t count, size_t in_lane, uint64_t *reserved) {
+    size_t most = zb__pool_width() + 1 + in_lane;
     for (size_t n = count < most ? count : most; n > 1; n /= 2) {
         *reserved = zb__work_product(one, n);
         if (zb__work_try(*reserved))
@@ -428,7 +426,7 @@ enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, bool i
     uint64_t one = bytes_of_one(&writer->layout, jobs, count), reserved;
     enum zb_code code = ZB_OK;
     for (size_t done = 0, n; done < count && code == ZB_OK; done += n) {
-        n = reserve(one, count - done, sender_count(writer), &reserved);
+        n = reserve(one, count - done, lane_width(writer), &reserved);
         code = run_jobs(writer, jobs + done, n, err);
         zb__work_end(reserved, true);
     }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/wait.h"
 #include "model/grid.h"
 #include "node/node.h"
 #include "write/gather.h"
@@ -106,6 +107,7 @@ enum zb_code zb_writer_store_box(zb_writer *writer, const uint64_t *start, const
     if (!list)
         return zb_fail(err, ZB_ENOMEM, "no memory for a list of chunks");
     enum zb_code code;
+    zb__stop_no_more();
     do {
         const size_t found = list_open(writer, &touched, list);
         code = found > 0 ? zb__merge(writer, list, found, err) : ZB_OK;

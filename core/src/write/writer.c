@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "types/conversion.h"
+#include "base/wait.h"
 #include "node/node.h"
 #include "node/v2.h"
 #include "read/box.h"
 #include "read/piece.h"
 #include "store/state.h"
+#include "types/conversion.h"
 #include "write/allowed.h"
 #include "write/budget.h"
 #include "write/chunk_layout.h"
@@ -288,6 +289,7 @@ enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err) {
     zb_error second;
     const bool had_lost = writer->lost;
     enum zb_code code;
+    zb__stop_no_more();
     /* Chunks that cannot be stored go on waiting in memory; that keeps back no others. */
     do
         code = writer->oldest ? store_oldest(writer, UINT64_MAX, err) : ZB_OK;

@@ -35,7 +35,8 @@ bool vol_reference_parse(const vol_form *form, const char *path, void *element) 
     if (!comes)
         token = node ? node->token : 0;
     memcpy(element, &token, sizeof token);
-    return comes || node || (err.code != ZB_ELIMIT && err.code != ZB_ENOMEM);
+    return comes || node ||
+           (err.code != ZB_ELIMIT && err.code != ZB_ENOMEM && err.code != ZB_ECANCELLED);
 }
 
 static bool visit_one(const vol_form *form, char *element, vol_reference_visit visit,

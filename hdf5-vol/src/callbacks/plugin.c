@@ -7,7 +7,7 @@
  */
 #include "callbacks/append.h"
 #include "callbacks/chunks.h"
-#include "callbacks/classes.h"
+#include "callbacks/watched.h"
 
 #include <string.h>
 
@@ -47,18 +47,18 @@ static herr_t get_flags(h5_lib *lib, const void *info, uint64_t *flags) {
 #define SLOT_CALLBACKS(slot)                                                                       \
     static void *slot_create_##slot(const char *name, unsigned flags, hid_t fcpl, hid_t fapl,      \
                                     hid_t dxpl, void **req) {                                      \
-        return vol_file_create(h5_lib_slot(slot), name, flags, fcpl, fapl, dxpl, req);             \
+        return vol_watched_file_create(h5_lib_slot(slot), name, flags, fcpl, fapl, dxpl, req);     \
     }                                                                                              \
     static void *slot_open_##slot(const char *name, unsigned flags, hid_t fapl, hid_t dxpl,        \
                                   void **req) {                                                    \
-        return vol_file_open(h5_lib_slot(slot), name, flags, fapl, dxpl, req);                     \
+        return vol_watched_file_open(h5_lib_slot(slot), name, flags, fapl, dxpl, req);             \
     }                                                                                              \
     static herr_t slot_get_##slot(void *obj, H5VL_file_get_args_t *args, hid_t dxpl, void **req) { \
-        return vol_file_get(h5_lib_slot(slot), obj, args, dxpl, req);                              \
+        return vol_watched_file_get(h5_lib_slot(slot), obj, args, dxpl, req);                      \
     }                                                                                              \
     static herr_t slot_specific_##slot(void *obj, H5VL_file_specific_args_t *args, hid_t dxpl,     \
                                        void **req) {                                               \
-        return vol_file_specific(h5_lib_slot(slot), obj, args, dxpl, req);                         \
+        return vol_watched_file_specific(h5_lib_slot(slot), obj, args, dxpl, req);                 \
     }                                                                                              \
     static herr_t slot_flags_##slot(const void *info, uint64_t *flags) {                           \
         return get_flags(h5_lib_slot(slot), info, flags);                                          \
@@ -103,19 +103,22 @@ static void fill_class(h5_lib *lib) {
         .terminate = slot_class[slot].terminate,
         .info_cls = vol_info_class,
         .wrap_cls = vol_wrap_class,
-        .attr_cls = vol_attr_class,
-        .dataset_cls = vol_dataset_class,
-        .datatype_cls = vol_datatype_class,
+        .attr_cls = vol_watched_attr_class,
+        .dataset_cls = vol_watched_dataset_class,
+        .datatype_cls = vol_watched_datatype_class,
         .file_cls = slot_class[slot].file,
-        .group_cls = vol_group_class,
-        .link_cls = vol_link_class,
-        .object_cls = vol_object_class,
+        .group_cls = vol_watched_group_class,
+        .link_cls = vol_watched_link_class,
+        .object_cls = vol_watched_object_class,
         .introspect_cls = vol_introspect_class,
         .blob_cls = vol_blob_class,
         .token_cls = vol_token_class,
     };
     lib->cls.file_cls.optional = vol_file_class.optional;
-    lib->cls.file_cls.close = vol_file_class.close;
+    lib->cls.file_cls.close = vol_watched_file_close;
+    lib->cls.dataset_cls.read = vol_dataset_class.read;
+    lib->cls.datatype_cls.optional = vol_datatype_class.optional;
+    lib->cls.link_cls.optional = vol_link_class.optional;
     lib->cls.introspect_cls.get_cap_flags = slot_class[slot].flags;
 }
 

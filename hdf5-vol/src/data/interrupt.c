@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { UNASKED, ASKING, WATCHES, SHARES, /* the watch of a call around it */ PASSES };
+
 /* Written before our handler is set, and not while it is: by whoever has `is_watched`. */
 static struct sigaction program;
 static atomic_bool is_watched;
 static atomic_uint interrupts; /* that have come while our handler was set */
 
-static _Thread_local bool watches;
-static _Thread_local unsigned seen; /* interrupts before the watch of this thread */
+static _Thread_local vol_interrupt *innermost; /* call of this thread */
 
 static void on_interrupt(int number, siginfo_t *info, void *context) {
     const int saved = errno;
@@ -66,33 +67,68 @@ static bool set_handler(void) {
     return false;
 }
 
-bool vol_interrupt_watch(void) {
+static bool is_watching(const vol_interrupt *call) {
+    const int state = call ? atomic_load(&call->state) : PASSES;
+    return state == WATCHES || state == SHARES;
+}
+
+static int begin_watch(const vol_interrupt *call) {
+    for (const vol_interrupt *at = call->around; at; at = at->around) {
+        if (is_watching(at))
+            return SHARES;
+    }
     if (!is_allowed() || atomic_exchange(&is_watched, true))
-        return false;
-    seen = atomic_load(&interrupts);
-    watches = set_handler();
-    if (!watches)
-        atomic_store(&is_watched, false);
-    return watches;
-}
-
-void vol_interrupt_end(void) {
-    struct sigaction now;
-    watches = false;
-    if (sigaction(SIGINT, NULL, &now) == 0 && is_ours(&now))
-        sigaction(SIGINT, &program, NULL);
+        return PASSES;
+    if (set_handler())
+        return WATCHES;
     atomic_store(&is_watched, false);
+    return PASSES;
 }
 
-static int has_come(void *unused, double done) {
-    (void)unused;
+void vol_interrupt_watch(vol_interrupt *call) {
+    int unasked = UNASKED;
+    if (!atomic_compare_exchange_strong(&call->state, &unasked, ASKING))
+        return;
+    call->seen = atomic_load(&interrupts);
+    atomic_store(&call->state, begin_watch(call));
+}
+
+/* By the thread of the call, and by those of the core that wait in its place. */
+static int has_come(void *context) {
+    vol_interrupt *call = context;
+    vol_interrupt_watch(call);
+    if (!is_watching(call) || atomic_load(&interrupts) == call->seen)
+        return 0;
+    atomic_store(&call->has_come, true);
+    return 1;
+}
+
+void vol_interrupt_begin(vol_interrupt *call, bool ends) {
+    const zb_stop stop = {.fn = ends ? has_come : NULL, .context = call};
+    *call = (vol_interrupt){.around = innermost, .before = zb_thread_may_stop(stop)};
+    innermost = call;
+}
+
+bool vol_interrupt_end(vol_interrupt *call) {
+    struct sigaction now;
+    zb_thread_may_stop(call->before);
+    innermost = call->around;
+    if (atomic_load(&call->state) == WATCHES) {
+        if (sigaction(SIGINT, NULL, &now) == 0 && is_ours(&now))
+            sigaction(SIGINT, &program, NULL);
+        atomic_store(&is_watched, false);
+    }
+    return atomic_load(&call->has_come);
+}
+
+static int has_come_meanwhile(void *call, double done) {
     (void)done;
-    return atomic_load(&interrupts) != seen;
+    return has_come(call);
 }
 
 enum zb_code vol_array_read(const zb_read *reads, size_t count, zb_error *err) {
-    if (!watches)
+    if (!is_watching(innermost))
         return zb_array_read(reads, count, err);
-    const enum zb_code code = zb_array_read_with(reads, count, has_come, NULL, err);
+    const enum zb_code code = zb_array_read_with(reads, count, has_come_meanwhile, innermost, err);
     return code == ZB_ECANCELLED ? zb_fail(err, code, "the read was interrupted by SIGINT") : code;
 }

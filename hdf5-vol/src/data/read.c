@@ -147,7 +147,12 @@ static herr_t read_all(h5_lib *lib, vol_request *requests, zb_read *direct,
     herr_t result = vol_requests_make(lib, reads, count, list, false, requests);
     if (result < 0)
         return -1;
-    const bool watches = may_last(requests, count) && vol_interrupt_watch();
+    vol_interrupt call;
+    const bool watches = may_last(requests, count);
+    if (watches) {
+        vol_interrupt_begin(&call, true);
+        vol_interrupt_watch(&call);
+    }
     for (size_t i = 0; i < count && result >= 0; i++)
         result = read_or_note(lib, &requests[i], direct, &direct_count);
     vol_requests_end(lib, requests, count);
@@ -156,7 +161,7 @@ static herr_t read_all(h5_lib *lib, vol_request *requests, zb_read *direct,
         result = -1;
     }
     if (watches)
-        vol_interrupt_end();
+        vol_interrupt_end(&call);
     return result;
 }
 

@@ -73,7 +73,8 @@ static bool add_unopened(vol_dimension_set *uses, const vol_node *group, const c
     const enum zb_code code = open_child(group->file->store, children, path, &zarr);
     free(path);
     if (code)
-        return code != ZB_ENOMEM; /* a node that cannot be read names nothing */
+        return code != ZB_ENOMEM &&
+               code != ZB_ECANCELLED; /* a node that cannot be read names nothing */
     const char *side = zb_json_string(zb_json_get(zb_node_attributes(zarr), VOL_SIDE));
     *stated = side && strstr(side, VOL_SCALES);
     const bool added = *stated || vol_dimension_set_add(uses, zb_node_array(zarr));

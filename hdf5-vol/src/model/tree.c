@@ -204,6 +204,7 @@ static enum zb_code open_child(vol_node *group, const char *name, vol_link **out
     case ZB_EINVAL:
         return pass_on(&reason, ZB_ENOTFOUND, err);
     case ZB_ENOMEM:
+    case ZB_ECANCELLED:
     case ZB_EIO:
     case ZB_ECONFLICT:
         return pass_on(&reason, reason.code, err);
@@ -226,7 +227,7 @@ enum zb_code vol_link_open(vol_link *link, zb_error *err) {
     enum zb_code code = read_child(link->group, link->name, &zarr, &as_named, &why, err);
     if (code)
         return code;
-    if (why.code == ZB_ENOTFOUND || why.code == ZB_ENOMEM)
+    if (why.code == ZB_ENOTFOUND || why.code == ZB_ENOMEM || why.code == ZB_ECANCELLED)
         return pass_on(&why, why.code, err);
     const char *reason = why.code ? why.message : NULL;
     vol_node *node = NULL;

@@ -330,7 +330,6 @@ static void encoded_by_default(void **state) {
 /* libblosc decodes the containers that we encode, and they are hardly longer than its own. */
 static void others_decode(void **state) {
     (void)state;
-    static const char *const names[] = {"lz4", "lz4hc", "zstd", "zlib"};
     static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
     static const int typesizes[] = {1, 2, 3, 4, 7, 8, 12, 16, 17, 255};
     char text[200];
@@ -339,12 +338,12 @@ static void others_decode(void **state) {
     for (size_t s = 0; s < SIZES + 1; s++) {
         for (unsigned kind = 0; kind < SAMPLE_KINDS; kind++) {
             bytes data = make_sample(kind, s < SIZES ? sizes[s] : 700001, 3);
-            for (int i = 0; i < 4 * 3; i++, n++) {
+            for (int i = 0; i < (int)COMPRESSORS * 3; i++, n++) {
                 snprintf(text, sizeof text,
                          "{\"cname\":\"%s\",\"clevel\":%d,\"shuffle\":\"%s\",\"typesize\":%d,"
                          "\"blocksize\":%d}",
-                         names[i % 4], n % 10, shuffles[i / 4], typesizes[n % 10],
-                         n % 3 ? 0 : n * 100);
+                         compressors[i % (int)COMPRESSORS], n % 10, shuffles[i / (int)COMPRESSORS],
+                         typesizes[n % 10], n % 3 ? 0 : n * 100);
                 zb__codec codec = make_codec(OPS, text, 4);
                 bytes out = run_encoder(&codec, data);
                 zb__codec_free(&codec);

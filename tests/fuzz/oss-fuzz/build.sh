@@ -28,7 +28,7 @@ for program in "$WORK"/zarrbridge/tests/fuzz/fuzz-*; do
     name=${target#fuzz-}
     cp "$program" "$OUT/$target"
     # The machine that runs the targets has none of the libraries that this one has. The program
-    # finds them beside itself, those that libblosc wants included.
+    # finds them beside itself, those that they want included.
     ldd "$program" | sed -nE 's#.* => (/.*/lib(zstd|deflate|lz4|blosc|cjson|snappy|bz2|lzma|zfp|gomp|z)\.so[^ ]*) .*#\1#p' |
         xargs -r cp -Lt "$OUT/lib"
     # The inputs that fuzzing found are an archive already; the seeds come into a copy of it.

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* How much is under way at once to a store that answers after a round trip. */
+#ifndef ZB_STORE_WIDTH_H
+#define ZB_STORE_WIDTH_H
+
+#include "base/lane.h"
+#include "zarrbridge/sys/store.h"
+
+/* Objects that wait to be sent are memory beside those that are being made. */
+#define ZB__BYTES_UNDER_WAY ((uint64_t)64 << 20)
+#define ZB__WIDTH_LEAST 4
+
+/* The width of a lane (base/lane.h) for objects of that many bytes: those of some MiB together keep
+   a link busy. 0 for a store whose puts wait for nothing. */
+static inline size_t zb__store_width(const zb_store *store, uint64_t bytes) {
+    if (store->hints.is_local)
+        return 0;
+    const uint64_t fit = ZB__BYTES_UNDER_WAY / (bytes ? bytes : 1);
+    return fit < ZB__WIDTH_LEAST       ? ZB__WIDTH_LEAST
+           : fit > ZB__LANE_WIDTH_MOST ? ZB__LANE_WIDTH_MOST
+                                       : (size_t)fit;
+}
+
+#endif

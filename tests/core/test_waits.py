@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""Waits for servers and for locks go through base/wait.c, so that a thread can end them (zarrbridge/stop.h). Each
+source of the core that sleeps in another way has a reason here.
+
+ZARRBRIDGE_SOURCE is the source tree.
+"""
+import os
+import re
+from pathlib import Path
+
+CORE = Path(os.environ["ZARRBRIDGE_SOURCE"]) / "core"
+SLEEPS = re.compile(r"\b(pthread_cond_\w*wait|nanosleep|clock_nanosleep|usleep|sleep|poll|ppoll|select|epoll_wait|"
+                    r"curl_multi_poll|curl_multi_wait|sem_\w*wait)\s*\(")
+
+REASONS = {
+    "src/base/wait.c": "is the way",
+    "src/base/lane.c": "threads wait for work, and a caller for its lane, whose work is ended where it waits",
+    "src/base/pool.c": "threads of the pool wait for work, and a caller for threads that compute",
+    "src/store/by_threads.c": "threads wait for work; what is cancelled waits for reads that are under way",
+    "src/store/wrappers.c": "stores for tests, which are slow on purpose",
+    "src/store/aside.c": "removes the directory of a store: a change that was begun",
+    "src/store/fs_fresh.c": "renames again: a change that was begun",
+    "src/read/retry.c": "a second at most",
+    "src/write/budget.c": "a write",
+    "src/write/merge.c": "a write",
+    "src/change/carry.c": "a copy",
+    "remote/io.c": "the thread of the requests itself; waits for that thread, which answers at once; the end of a store",
+    "remote/cred_process.c": "polls for as long as the asking thread may (zb__is_stopped)",
+    "remote/s3_copy.c": "a change that was begun",
+    "remote/s3_parts.c": "a change that was begun",
+}
+
+
+def test_no_other_source_sleeps():
+    found = {}
+    for path in sorted(CORE.rglob("*.c")):
+        lines = [line.strip() for line in path.read_text().splitlines() if SLEEPS.search(line)]
+        if lines:
+            found[path.relative_to(CORE).as_posix()] = lines
+    assert {name: lines for name, lines in found.items() if name not in REASONS} == {}
+    assert set(REASONS) == set(found), "reasons that nobody needs any more"
