@@ -142,6 +142,8 @@ static const zb_store_ops *ops_of(zb__remote *remote) {
         remote->ops.put = writing->put;
         remote->ops.erase = writing->erase;
         remote->ops.erase_below = writing->erase_below;
+        remote->ops.erase_chosen = writing->erase_chosen;
+        remote->ops.stands = writing->stands;
         remote->ops.flush = writing->flush;
         remote->ops.lock = writing->lock;
         remote->ops.unlock = writing->unlock;

@@ -10,6 +10,7 @@
 #include "remote.h"
 #include "s3.h"
 #include "s3_copy.h"
+#include "s3_erase.h"
 #include "s3_list.h"
 #include "s3_lock.h"
 #include "s3_uploads.h"
@@ -50,6 +51,8 @@ static const zb_store_ops writing = {.list_below = zb__s3_list_below,
                                      .put = zb__s3_put,
                                      .erase = zb__s3_erase,
                                      .erase_below = zb__s3_erase_below,
+                                     .erase_chosen = zb__s3_erase_chosen,
+                                     .stands = zb__s3_stands,
                                      .flush = s3_flush,
                                      .lock = zb__s3_lock,
                                      .unlock = zb__s3_unlock,

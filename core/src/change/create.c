@@ -32,7 +32,7 @@ enum zb_code zb__array_clear_place(const zb_node *node, zb_error *err) {
     if (!code && nodes.count > 0)
         code = zb_fail(err, ZB_ECONFLICT, "there is a node below, /%s", nodes.name[0].text);
     zb__names_free(&nodes);
-    return code ? code : zb__chunks_erase(node, err);
+    return code ? code : zb__chunks_erase(node, NULL, NULL, err);
 }
 
 /* Checks that the place is free, and clears it of what killed changes have left. */

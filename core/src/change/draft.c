@@ -340,6 +340,20 @@ static enum zb_code draft_erase_below(zb_store *store, const char *prefix, zb_er
     return code;
 }
 
+/* While documents are held, nobody else has a node there. */
+static enum zb_code draft_erase_chosen(zb_store *store, const char *prefix, const char *document,
+                                       zb_choose_fn choose, void *context, zb_error *err) {
+    const zb__draft *d = draft_of(store);
+    return zb__draft_passes(d)
+               ? zb_store_erase_chosen(d->inner, prefix, document, choose, context, err)
+               : ZB_EUNSUPPORTED;
+}
+
+static enum zb_code draft_stands(zb_store *store, const char *key, zb_error *err) {
+    const zb__draft *d = draft_of(store);
+    return zb__draft_passes(d) ? zb_store_stands(d->inner, key, err) : ZB_OK;
+}
+
 static enum zb_code draft_flush(zb_store *store, zb_batch *batch, zb_error *err) {
     return zb_store_flush_batch(draft_of(store)->inner, batch, err);
 }
@@ -402,6 +416,8 @@ static const zb_store_ops ops = {
     .put = draft_put,
     .erase = draft_erase,
     .erase_below = draft_erase_below,
+    .erase_chosen = draft_erase_chosen,
+    .stands = draft_stands,
     .flush = draft_flush,
     .lock = draft_lock,
     .copy = draft_copy,

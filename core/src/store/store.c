@@ -248,6 +248,22 @@ enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error 
     return code ? code : changed(store, store->ops->erase_below(store, prefix, err));
 }
 
+enum zb_code zb_store_erase_chosen(zb_store *store, const char *prefix, const char *document,
+                                   zb_choose_fn choose, void *context, zb_error *err) {
+    if (!store->ops->erase_chosen)
+        return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) erases no chosen objects", store->label,
+                       store->ops->name);
+    enum zb_code code = check_key(prefix, true, err);
+    return code ? code
+                : changed(store,
+                          store->ops->erase_chosen(store, prefix, document, choose, context, err));
+}
+
+enum zb_code zb_store_stands(zb_store *store, const char *key, zb_error *err) {
+    enum zb_code code = check_key(key, false, err);
+    return code || !store->ops->stands ? code : store->ops->stands(store, key, err);
+}
+
 enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err) {
     zb__stop_no_more();
     return store->ops->flush ? changed(store, store->ops->flush(store, batch, err))

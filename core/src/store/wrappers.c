@@ -179,6 +179,17 @@ static enum zb_code wrapper_erase_below(zb_store *store, const char *prefix, zb_
     return code ? code : zb_store_erase_below(w->inner, prefix, err);
 }
 
+static enum zb_code wrapper_erase_chosen(zb_store *store, const char *prefix, const char *document,
+                                         zb_choose_fn choose, void *context, zb_error *err) {
+    wrapper *w = (wrapper *)store;
+    enum zb_code code = w->inner->ops->erase_chosen ? before(w, CALL_ERASE, err) : ZB_OK;
+    return code ? code : zb_store_erase_chosen(w->inner, prefix, document, choose, context, err);
+}
+
+static enum zb_code wrapper_stands(zb_store *store, const char *key, zb_error *err) {
+    return zb_store_stands(((wrapper *)store)->inner, key, err);
+}
+
 static enum zb_code wrapper_flush(zb_store *store, zb_batch *batch, zb_error *err) {
     wrapper *w = (wrapper *)store;
     enum zb_code code = before(w, CALL_FLUSH, err);
@@ -270,6 +281,8 @@ static const zb_store_ops wrapper_ops = {
     .put = wrapper_put,
     .erase = wrapper_erase,
     .erase_below = wrapper_erase_below,
+    .erase_chosen = wrapper_erase_chosen,
+    .stands = wrapper_stands,
     .flush = wrapper_flush,
     .forget = wrapper_forget,
     .lock = wrapper_lock,

@@ -188,10 +188,12 @@ typedef struct zb_put {
     const zb_part *parts; /* its content, in order */
     size_t count;
     enum zb_sync sync;
-    bool waits;      /* counts with ZB_SYNC_CLOSE */
-    bool in_order;   /* counts with ZB_SYNC_NONE */
-    bool is_first;   /* counts where tells_first: ZB_ECONFLICT, and nothing is touched, unless there
+    bool waits;    /* counts with ZB_SYNC_CLOSE */
+    bool in_order; /* counts with ZB_SYNC_NONE */
+    bool is_first; /* counts where tells_first: ZB_ECONFLICT, and nothing is touched, unless there
                         is nothing at the key's prefix (is_absent). It never waits */
+    bool expects_none; /* the caller has the key's lock, and has not looked: where a lock keeps no
+                          program out, ZB_ECONFLICT if another one has put an object there */
     zb_home home;    /* what it has to lie in. One that waits is put there by the flush, or lost */
     zb_batch *batch; /* NULL: its losses are told to the caller that flushes the store as a whole */
 } zb_put;
@@ -215,6 +217,9 @@ typedef struct zb_erase {
 static inline bool zb_put_waits(const zb_put *put) {
     return put->waits && put->sync == ZB_SYNC_CLOSE;
 }
+
+/* Sets *chosen for a key that counts. An error ends the operation. */
+typedef enum zb_code (*zb_choose_fn)(void *context, const char *key, bool *chosen, zb_error *err);
 
 /* A held lock of one key. */
 typedef struct zb_lock zb_lock;
@@ -307,6 +312,16 @@ typedef struct zb_store_ops {
        no reader and no kill sees it half done where the backend can (erases_whole); with "" the
        root's zarr.json goes first. */
     enum zb_code (*erase_below)(zb_store *store, const char *prefix, zb_error *err);
+    /* Removes those objects below the prefix that are chosen, which are no documents. The caller
+       has the lock of the document: while that stands (see below) each of them goes, and what
+       another program puts at their keys once it does not stand any more stays, where the backend
+       can. ZB_ECONFLICT: it does not stand, and some of them may be left. NULL where locks keep
+       other programs out. */
+    enum zb_code (*erase_chosen)(zb_store *store, const char *prefix, const char *document,
+                                 zb_choose_fn choose, void *context, zb_error *err);
+    /* ZB_ECONFLICT if the object is not any more as the holder of its lock has read, put or erased
+       it. NULL where locks keep other programs out. */
+    enum zb_code (*stands)(zb_store *store, const char *key, zb_error *err);
     /* Makes all waiting objects of the batch (NULL: of all batches) visible, in the order of the
        puts, and durable; and durable all that was put with `in_order` or ZB_SYNC_CLOSE and all
        names that came or went through this store, by any writer. Objects of the batch that could
@@ -377,7 +392,7 @@ typedef struct zb_store_ops {
     enum zb_code (*finish_erasing)(zb_store *store, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 18
+#define ZB_STORE_OPS_VERSION 19
 
 /* Work on documents that users of the store have left to zb_store_settle, or to the end of the
    store. Its owner embeds this. */
@@ -461,6 +476,10 @@ ZB_API enum zb_code zb_store_put_as(zb_store *store, const zb_put *put, zb_error
 ZB_API enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err);
 ZB_API enum zb_code zb_store_erase_as(zb_store *store, const zb_erase *erase, zb_error *err);
 ZB_API enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error *err);
+/* ZB_EUNSUPPORTED for a store without erase_chosen(); stands() is then ZB_OK. */
+ZB_API enum zb_code zb_store_erase_chosen(zb_store *store, const char *prefix, const char *document,
+                                          zb_choose_fn choose, void *context, zb_error *err);
+ZB_API enum zb_code zb_store_stands(zb_store *store, const char *key, zb_error *err);
 /* Flushes one batch; the second one flushes all, and each batch is told its own losses, too. */
 ZB_API enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err);
 ZB_API enum zb_code zb_store_lock(zb_store *store, const char *key, zb_lock **out, zb_error *err);
