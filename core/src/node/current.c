@@ -106,8 +106,8 @@ enum zb_code zb__node_still(const zb_node *node, zb_error *err) {
     return home && node->home && home != node->home ? replaced(node, err) : ZB_OK;
 }
 
-/* The version of a file is told by its time stamps, which hardly ever tell it just after a put: in a
-   tree of files it is not asked for. */
+/* The version of a file is told by its time stamps, which hardly ever tell it just after a put: in
+   a tree of files it is not asked for. */
 void zb__node_mark_new(zb_node *node) {
     char *key = zb_store_is_tree(node->store) ? NULL : document_key(node);
     zb_probe probe = {.asks = ZB_ASK_INFO_AGAIN, .name = key};
