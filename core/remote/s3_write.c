@@ -34,7 +34,7 @@ static enum zb_code measure(const zb_put *put, zb__s3_sending *s, zb_error *err)
 }
 
 enum zb_code zb__s3_put(zb_store *store, const zb_put *put, zb_error *err) {
-    if (put->expected == ZB_EXPECT_NOTHING)
+    if (put->expected != ZB_EXPECT_ANYTHING)
         return ZB_EUNSUPPORTED;
     zb__s3_sending s = {.store = (zb__remote *)store};
     enum zb_code code = measure(put, &s, err);

@@ -252,6 +252,10 @@ enum zb_expected {
     /* A put: nothing at the key's prefix (ZB_ASK_NOTHING), else ZB_ECONFLICT. It never waits. Trees
        alone keep to it (zb_store_is_tree), at a lower price than that question's. */
     ZB_EXPECT_NOTHING,
+    /* A put: no object of that key, else ZB_ECONFLICT, told in the step that makes the object
+       visible: of several programs that put it at once, without locks, one succeeds. It never
+       waits. Where that step cannot be had, directories may have been made all the same. */
+    ZB_EXPECT_NO_OBJECT,
     /* An erase by the holder of the key's lock, who may have read the object under it: what another
        program has put there since stays. Where a lock keeps no program out, and an object cannot be
        compared and removed in one step, the caller has to put one that says as much. Puts under a
