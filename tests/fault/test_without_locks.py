@@ -20,7 +20,7 @@ needs_gdal = pytest.mark.skipif("ZARRBRIDGE_TEST_GDAL" not in os.environ, reason
 def run(place, code, error="ENOLCK", **more):
     """Runs a program whose `path` is that of a store on a file system without locks."""
     environment = {**os.environ, "HDF5_VOL_CONNECTOR": "zarr", "LD_PRELOAD": SHIM, "ZB_SHIM_ROOT": str(place),
-                   "ZB_SHIM_LOCKS": error, **more}
+                   "ZB_SHIM_LOCKS": error, "ZARRBRIDGE_LOCKS": "node", **more}
     head = f"import numpy as np\npath = {str(place / 's.zarr')!r}\n"
     done = subprocess.run([sys.executable, "-c", head + textwrap.dedent(code)], env=environment, text=True,
                           capture_output=True)

@@ -69,12 +69,16 @@ enum zb_code zb__change_begin(zb_hierarchy *hierarchy, zb__change *change, zb_er
 }
 
 /* A file system that is read only has no place for new documents either. */
+static bool may_do_without(const zb_store *store, enum zb_code code, const zb_error *why_not) {
+    return code == ZB_EUNSUPPORTED && store->ops->put && store->hints.may_lack_locks &&
+           why_not->sys_errno != EROFS;
+}
+
 enum zb_code zb__change_begin_new(zb_hierarchy *hierarchy, zb__change *change, zb_error *err) {
     zb_error why_not = {.code = ZB_OK};
     *change = (zb__change){.hierarchy = hierarchy};
     enum zb_code code = zb__hierarchy_lock(hierarchy, &change->lock, &why_not);
-    change->is_unlocked =
-        code == ZB_EUNSUPPORTED && hierarchy->store->ops->put && why_not.sys_errno != EROFS;
+    change->is_unlocked = may_do_without(hierarchy->store, code, &why_not);
     change->why_not = why_not;
     if (code && !change->is_unlocked && err)
         *err = why_not;

@@ -51,7 +51,7 @@ typedef struct zb__change {
 /* ZB_EUNSUPPORTED when the store cannot be written. After success only zb__change_end ends it. */
 enum zb_code zb__change_begin(zb_hierarchy *hierarchy, zb__change *change, zb_error *err);
 
-/* The same for a change that only adds nodes. Where no lock can be had, it begins without one, and
+/* The same for a change that only adds nodes. Where nobody has a lock, it begins without one, and
    then documents come by zb__change_put_new alone, none changes, and nothing is erased: whatever
    another program does at the same time, it cannot be undone. */
 enum zb_code zb__change_begin_new(zb_hierarchy *hierarchy, zb__change *change, zb_error *err);

@@ -130,4 +130,5 @@ void zb__fs_look_at_system(zb__fs *fs) {
                                                 : ZB__FS_NODE;
         break;
     }
+    fs->base.hints.may_lack_locks = fs->is_remote || fs->reach != ZB__FS_LOCAL;
 }

@@ -101,6 +101,9 @@ typedef struct zb_store_hints {
     bool is_watched;
     /* list() works; else consolidated metadata is the only index. */
     bool can_list;
+    /* Where lock() has none to give (ZB_EUNSUPPORTED), nobody has any. Else that is a shortage that
+       passes, while others have their locks. */
+    bool may_lack_locks;
     /* Ranges closer than `gap` are merged into one request, which stays below max_request, single
        ranges excepted. Bytes. */
     uint64_t gap, max_request;
