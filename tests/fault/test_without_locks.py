@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""New stores through h5py and GDAL where no locks can be had: what is new and whole is stored, changes are refused.
+"""New stores where no locks can be had: through h5py what is new and whole is stored, and changes are refused; GDAL
+would have to change what it has made.
 
 The results are read through zarr-python.
 """
@@ -87,3 +88,20 @@ def test_who_is_alone_may_change_all(tmp_path):
         """, ZARRBRIDGE_LOCKS="none")
     group = zarr.open_group(tmp_path / "s.zarr", mode="r")
     assert group["a"][0, 0] == 9 and "g" not in group
+
+
+@needs_gdal
+def test_gdal_says_what_to_do_and_leaves_nothing(tmp_path):
+    code = """
+        from osgeo import gdal
+        gdal.UseExceptions()
+        source = gdal.GetDriverByName("MEM").Create("", 8, 8)
+        try:
+            gdal.Translate(path, source, format="Zarr3").Close()
+        except RuntimeError as error:
+            print(error)
+        """
+    assert "ZARRBRIDGE_LOCKS=none" in run(tmp_path, code)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert run(tmp_path, code, ZARRBRIDGE_LOCKS="none") == ""
+    assert isinstance(zarr.open_group(tmp_path / "s.zarr", mode="r"), zarr.Group)

@@ -56,7 +56,8 @@ enum zb_code zb__change_begin(zb_hierarchy *hierarchy, zb__change *change, zb_er
    another program does at the same time, it cannot be undone. */
 enum zb_code zb__change_begin_new(zb_hierarchy *hierarchy, zb__change *change, zb_error *err);
 
-/* For a change without a lock, when more is needed: its error, with what that is, and where, in front. */
+/* For a change without a lock, when more is needed: its error, with the path and what that is in
+   front. */
 enum zb_code zb__change_refuse(const zb__change *change, const char *path, const char *what,
                                zb_error *err);
 
