@@ -123,6 +123,7 @@ static const zb_store_ops *ops_of(zb__remote *remote) {
         remote->ops.probe = writing->probe;
         remote->ops.put = writing->put;
         remote->ops.erase = writing->erase;
+        remote->ops.erase_chosen = writing->erase_chosen;
         remote->ops.flush = writing->flush;
         remote->ops.lock = writing->lock;
         remote->ops.unlock = writing->unlock;

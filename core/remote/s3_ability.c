@@ -28,11 +28,14 @@ static enum zb_code make_test_key(char key[TEST_KEY], zb_error *err) {
     return code;
 }
 
-/* Nobody else knows the key, so that no lock has to hear of it. */
-static void erase(zb__remote *store, const char *key) {
-    zb__request request = {.store = store, .method = ZB__DELETE, .key = key, .most = MOST_REPLY};
-    (void)zb__request_wait(&request, NULL);
+/* Nobody else knows the key, so that no lock has to hear of it. condition: a header, or NULL. */
+static enum zb_code erase(zb__remote *store, const char *key, const char *condition) {
+    const char *const headers[] = {condition, NULL};
+    zb__request request = {
+        .store = store, .method = ZB__DELETE, .key = key, .headers = headers, .most = MOST_REPLY};
+    const enum zb_code code = zb__request_wait(&request, NULL);
     free(request.buffer);
+    return code;
 }
 
 /* ---- Large objects ---- */
@@ -48,7 +51,7 @@ static int test_parts(zb__remote *store) {
     s.seen = ZB__ABSENT;
     s.in_parts = true;
     const bool is_refused = is_there && zb__s3_send(&s, NULL) == ZB_ECONFLICT;
-    erase(store, key);
+    (void)erase(store, key, NULL);
     return !is_there ? ZB__UNSAID : is_refused ? ZB__YES : ZB__NO;
 }
 
@@ -68,6 +71,8 @@ bool zb__s3_takes_parts(zb__remote *store) {
 }
 
 /* ---- Conditions ---- */
+
+#define NO_ETAG "\"00000000000000000000000000000000\""
 
 /* *is: a put whose condition does not hold is no success. An error: the answer is not known. */
 static enum zb_code is_kept_to(zb__s3_sending *s, bool *is, zb_error *err) {
@@ -90,8 +95,18 @@ static enum zb_code test_conditions(zb__remote *store, const char *key, bool *ar
     if (code || !*are_kept)
         return code;
     s.seen = ZB__PRESENT;
-    snprintf(s.version.etag, sizeof s.version.etag, "\"00000000000000000000000000000000\"");
+    snprintf(s.version.etag, sizeof s.version.etag, NO_ETAG);
     return is_kept_to(&s, are_kept, err);
+}
+
+/* By a DELETE whose condition does not hold: where the service carries it out, the object has gone
+   by that. */
+static void erase_test(zb__remote *store, const char *key, bool asks) {
+    const enum zb_code code = asks ? erase(store, key, "If-Match: " NO_ETAG) : ZB_EUNSUPPORTED;
+    if (code == ZB_ECONFLICT)
+        zb__s3_learn(store->state, ZB__ERASES_AS_SEEN);
+    if (code)
+        (void)erase(store, key, NULL);
 }
 
 /* The test is made to its end, so that its object is erased. */
@@ -104,7 +119,7 @@ static enum zb_code ask_for_conditions(zb__remote *store, int *known, zb_error *
     zb__stopper *stopper = store->stopper(), before = *stopper;
     *stopper = (zb__stopper){.is_stopped = false};
     code = test_conditions(store, key, &are_kept, err);
-    erase(store, key);
+    erase_test(store, key, are_kept);
     *stopper = before;
     *known = are_kept ? ZB__YES : ZB__NO;
     if (!code && *known == ZB__YES)
@@ -129,4 +144,9 @@ enum zb_code zb__s3_check_conditions(zb__remote *store, zb_error *err) {
                          "%s: the service takes no notice of If-Match and If-None-Match, so that "
                          "programs could undo each other's changes",
                          store->base.label);
+}
+
+bool zb__s3_erases_as_seen(zb__remote *store) {
+    const zb__s3 *s3 = store->state;
+    return !s3->endpoint.base || zb__s3_is_known(s3, ZB__ERASES_AS_SEEN);
 }

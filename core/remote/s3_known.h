@@ -8,6 +8,7 @@
 
 enum zb__s3_ability {
     ZB__KEEPS_CONDITIONS, /* of puts */
+    ZB__ERASES_AS_SEEN,   /* keeps to those of DELETE */
     ZB__TAKES_PARTS,      /* keeps to those of uploads in parts */
     ZB__ABILITIES
 };

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "fetch.h"
 #include "hierarchy/notes.h"
 #include "remote.h"
@@ -33,8 +34,10 @@ typedef struct listing {
     size_t length;
     zb_list_fn fn;
     void *context;
-    char *last; /* the last name of the pages so far: a key or a prefix */
-    char *seen; /* the last one of the pages before this one; NULL: this is the first */
+    zb__s3_finds *finds; /* takes the objects in place of fn; or NULL */
+    const char *below;   /* with finds: what their keys begin with in the store */
+    char *last;          /* the last name of the pages so far: a key or a prefix */
+    char *seen;          /* the last one of the pages before this one; NULL: this is the first */
     bool last_is_prefix, is_ended;
     bool is_deep;     /* all keys below the prefix, in place of the names in it */
     bool avoids_plus; /* a plus in a query would be signed wrongly */
@@ -53,8 +56,23 @@ static enum zb_code keep_last(listing *l, const char *key, bool is_prefix, zb_er
     return ZB_OK;
 }
 
-static enum zb_code take(void *context, const char *key, bool is_prefix, zb_error *err) {
+static enum zb_code keep_find(const listing *l, const char *name, const char *etag, zb_error *err) {
+    zb__s3_finds *finds = l->finds;
+    char *key = NULL, *tag = strdup(etag);
+    if (!tag || asprintf(&key, "%s%s%s", l->below, *l->below ? "/" : "", name) < 0 ||
+        !zb__list_grow(&finds->found, finds->count, &finds->capacity, sizeof *finds->found)) {
+        free(tag);
+        free(key);
+        return zb_fail(err, ZB_ENOMEM, "no memory for keys");
+    }
+    finds->found[finds->count++] = (zb__s3_found){.key = key, .etag = tag};
+    return ZB_OK;
+}
+
+static enum zb_code take(void *context, const zb__s3_entry *found, zb_error *err) {
     listing *l = context;
+    const char *key = found->key;
+    const bool is_prefix = found->is_prefix;
     char name[LONGEST_NAME + 1];
     if (l->seen && strcmp(key, l->seen) <= 0)
         return ZB_OK; /* the page begins before what it has to begin behind */
@@ -71,9 +89,12 @@ static enum zb_code take(void *context, const char *key, bool is_prefix, zb_erro
     const zb_list_entry entry = {.name = name, .is_prefix = is_prefix};
     const bool is_hidden = l->hides_tests && !is_prefix &&
                            strncmp(name, ZB__TEST_OBJECT, strlen(ZB__TEST_OBJECT)) == 0;
-    if (length && !is_hidden && !l->is_ended) /* an object may have the prefix itself as its key */
+    enum zb_code code = ZB_OK;
+    if (length && l->finds) /* an object may have the prefix itself as its key */
+        code = keep_find(l, name, found->etag, err);
+    else if (length && !is_hidden && !l->is_ended)
         l->is_ended = l->fn(l->context, &entry) != 0;
-    return keep_last(l, key, is_prefix, err);
+    return code ? code : keep_last(l, key, is_prefix, err);
 }
 
 /* A name behind which the next page begins: the last one of the page before, or one that is less
@@ -174,6 +195,21 @@ enum zb_code zb__s3_list(zb__remote *store, const zb_list *list, zb_list_fn fn, 
     return run(store, list->prefix, &l, err);
 }
 
+enum zb_code zb__s3_find_below(zb__remote *store, const char *prefix, zb__s3_finds *out,
+                               zb_error *err) {
+    *out = (zb__s3_finds){.count = 0};
+    listing l = {.finds = out, .below = prefix, .is_deep = true};
+    return run(store, prefix, &l, err);
+}
+
+void zb__s3_finds_free(zb__s3_finds *finds) {
+    for (size_t i = 0; i < finds->count; i++) {
+        free(finds->found[i].key);
+        free(finds->found[i].etag);
+    }
+    free(finds->found);
+}
+
 /* ---- Is there nothing? ---- */
 
 /* Names beside a prefix that begin as it does, and come before it where they go on with a sign
@@ -187,9 +223,9 @@ typedef struct looking {
     bool is_past;  /* a name that comes behind all that is below it */
 } looking;
 
-static enum zb_code look_at(void *context, const char *key, bool is_prefix, zb_error *err) {
+static enum zb_code look_at(void *context, const zb__s3_entry *found, zb_error *err) {
     looking *l = context;
-    (void)is_prefix;
+    const char *key = found->key;
     (void)err;
     const bool begins = strncmp(key, l->prefix, l->length) == 0;
     const unsigned char next = begins ? (unsigned char)key[l->length] : 0;

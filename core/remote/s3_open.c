@@ -11,6 +11,7 @@
 #include "remote.h"
 #include "s3.h"
 #include "s3_copy.h"
+#include "s3_erase.h"
 #include "s3_list.h"
 #include "s3_lock.h"
 #include "s3_uploads.h"
@@ -42,6 +43,8 @@ static enum zb_code s3_probe(zb_store *store, zb_probe *probe, zb_error *err) {
         probe->is_so = zb__s3_is_absent(store, probe->name);
         return ZB_OK;
     }
+    if (probe->asks == ZB_ASK_STANDS)
+        return zb__s3_stands((zb__remote *)store, probe->name, err);
     const bool is_quick = probe->asks == ZB_ASK_INFO_AGAIN || probe->asks == ZB_ASK_NAME;
     if (!is_quick || !zb__s3_own_put((zb__remote *)store, probe->name, &version))
         return zb__fetch_probe(store, probe, err);
@@ -52,6 +55,7 @@ static enum zb_code s3_probe(zb_store *store, zb_probe *probe, zb_error *err) {
 static const zb_store_ops writing = {.probe = s3_probe,
                                      .put = zb__s3_put,
                                      .erase = zb__s3_erase,
+                                     .erase_chosen = zb__s3_erase_chosen,
                                      .flush = s3_flush,
                                      .lock = zb__s3_lock,
                                      .unlock = zb__s3_unlock,

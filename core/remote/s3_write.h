@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Putting and erasing objects of a store in S3, with what the holder of a lock knows of them. */
+/* Putting objects of a store in S3, with what the holder of a lock knows of them. */
 #ifndef ZB_REMOTE_S3_WRITE_H
 #define ZB_REMOTE_S3_WRITE_H
 
@@ -7,6 +7,5 @@
 
 /* As in zb_store_ops. A put answers when the service has stored the object. */
 enum zb_code zb__s3_put(zb_store *store, const zb_put *put, zb_error *err);
-enum zb_code zb__s3_erase(zb_store *store, const zb_erase *erase, zb_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #define MOST_DEPTH 16
 #define MOST_TEXT 4096 /* a key has 1024 bytes at most */
 #define MOST_NAME 32
+#define MOST_ETAG 128
 
 /* The elements that are open, by name, and the text of the innermost one. */
 typedef struct reader {
@@ -24,6 +25,8 @@ typedef struct reader {
     zb__s3_error *error;
     /* ---- of a page */
     zb__s3_entry_fn fn;
+    char key[MOST_TEXT + 1]; /* of the one that is open */
+    char etag[MOST_ETAG];
     void *context;
     bool is_page, is_truncated, says_truncated;
     /* ---- of a page of uploads */
@@ -137,18 +140,34 @@ void zb__s3_error_parse(const char *text, size_t size, zb__s3_error *out) {
     parse(&r, text, size); /* the body may be cut */
 }
 
+static void keep_text(const reader *r, char *out, size_t room) {
+    if (r->length < room)
+        memcpy(out, r->text, r->length + 1);
+}
+
 /* ---- Pages ---- */
+
+static void tell(reader *r, const char *key, bool is_prefix) {
+    const zb__s3_entry entry = {.key = key, .etag = r->etag, .is_prefix = is_prefix};
+    const enum zb_code code = r->fn(r->context, &entry, r->err);
+    r->etag[0] = r->key[0] = '\0';
+    if (code)
+        stop(r, code);
+}
 
 static void end_in_page(reader *r) {
     if (is_at(r, 1, NULL, "ListBucketResult"))
         r->is_page = true;
     if (strcmp(r->names[0], "ListBucketResult") != 0)
         return;
-    const bool is_prefix = is_at(r, 3, "CommonPrefixes", "Prefix");
-    if (is_prefix || is_at(r, 3, "Contents", "Key")) {
-        const enum zb_code code = r->fn(r->context, r->text, is_prefix, r->err);
-        if (code)
-            stop(r, code);
+    if (is_at(r, 3, "CommonPrefixes", "Prefix")) {
+        tell(r, r->text, true);
+    } else if (is_at(r, 3, "Contents", "Key")) {
+        keep_text(r, r->key, sizeof r->key);
+    } else if (is_at(r, 3, "Contents", "ETag")) {
+        keep_text(r, r->etag, sizeof r->etag);
+    } else if (is_at(r, 2, NULL, "Contents")) {
+        tell(r, r->key, false);
     } else if (is_at(r, 2, NULL, "IsTruncated")) {
         r->says_truncated = true;
         r->is_truncated = strcasecmp(r->text, "true") == 0;
@@ -168,11 +187,6 @@ enum zb_code zb__s3_page_parse(const char *text, size_t size, zb__s3_entry_fn fn
 }
 
 /* ---- Uploads ---- */
-
-static void keep_text(const reader *r, char *out, size_t room) {
-    if (r->length < room)
-        memcpy(out, r->text, r->length + 1);
-}
 
 static void end_in_uploads(reader *r) {
     static const char root[] = "ListMultipartUploadsResult";

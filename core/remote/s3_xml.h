@@ -18,9 +18,15 @@ typedef struct zb__s3_error {
 /* Reads as much of an error's body as there is. What is no XML says nothing. */
 void zb__s3_error_parse(const char *text, size_t size, zb__s3_error *out);
 
-/* Called for each key, and each prefix that stands for keys. Not ZB_OK: ends the reading. */
-typedef enum zb_code (*zb__s3_entry_fn)(void *context, const char *key, bool is_prefix,
-                                        zb_error *err);
+/* A key of a page, or a prefix that stands for keys. */
+typedef struct zb__s3_entry {
+    const char *key;
+    const char *etag; /* with its quotes; "" of a prefix, and where the page tells none */
+    bool is_prefix;
+} zb__s3_entry;
+
+/* Called for each. Not ZB_OK: ends the reading. */
+typedef enum zb_code (*zb__s3_entry_fn)(void *context, const zb__s3_entry *entry, zb_error *err);
 
 /* Reads a page of ListObjectsV2. ZB_EIO for what is none; else what fn has returned. */
 enum zb_code zb__s3_page_parse(const char *text, size_t size, zb__s3_entry_fn fn, void *context,

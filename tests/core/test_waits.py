@@ -14,14 +14,13 @@ SLEEPS = re.compile(r"\b(pthread_cond_\w*wait|nanosleep|clock_nanosleep|usleep|s
 
 REASONS = {
     "src/base/wait.c": "is the way",
+    "src/base/pause.c": "for a write, and for renames again: changes that were begun",
     "src/base/lane.c": "threads wait for work, and a caller for its lane, whose work is ended where it waits",
     "src/base/pool.c": "threads of the pool wait for work, and a caller for threads that compute",
     "src/store/by_threads.c": "threads wait for work; what is cancelled waits for reads that are under way",
     "src/store/aside.c": "removes the directory of a store: a change that was begun",
-    "src/store/fs_fresh.c": "renames again: a change that was begun",
     "src/read/retry.c": "a second at most",
     "src/write/budget.c": "a write",
-    "src/write/merge.c": "a write",
     "src/change/carry.c": "a copy",
     "remote/io.c": "the thread of the requests itself; waits for that thread, which answers at once; the end of a store",
     "remote/cred_process.c": "polls for as long as the asking thread may (zb__is_stopped)",

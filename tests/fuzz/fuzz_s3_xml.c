@@ -11,10 +11,10 @@ static void check_word(const char *text, size_t room) {
         REQUIRE(*text > ' ' && *text < 127 && !strchr("/@:?#<>", *text));
 }
 
-static enum zb_code take(void *context, const char *key, bool is_prefix, zb_error *err) {
+static enum zb_code take(void *context, const zb__s3_entry *entry, zb_error *err) {
     size_t *left = context;
-    REQUIRE(strlen(key) <= 4096);
-    if (is_prefix && *left == 0)
+    REQUIRE(strlen(entry->key) <= 4096 && strlen(entry->etag) < 128);
+    if (entry->is_prefix && *left == 0)
         return zb_fail(err, ZB_ELIMIT, "enough");
     *left -= *left > 0;
     return ZB_OK;

@@ -161,7 +161,7 @@ proctype writer(byte me) {
 #ifdef NO_HOME_OF_MISSING_SHARDS
                 read_shard(at[U]); /* "not found" was taken for "no shard stored" */
 #else
-                open_place_in(place); /* core/src/store/fs_object.c: zb__fs_open */
+                open_place_in(place); /* core/src/store/fs.c: fs_open */
                 read_shard(place);
 #endif
                 put_part()

@@ -75,7 +75,7 @@ inline refill(e, holder) { /* core/src/change/beyond.c: refill */
 /* What was cut off goes: core/src/change/beyond.c: zb__beyond_clear */
 inline clear_cut() {
     await(1);
-    d_step { /* whole chunks: core/src/change/beyond.c: clear_chunk, core/src/change/beyond.c: erase_key */
+    d_step { /* whole chunks: core/src/change/beyond.c: clear_chunk, core/src/change/beyond.c: ask_for */
         element[2] = FILL; element[3] = FILL
     };
     await(2);

@@ -82,7 +82,7 @@ proctype taker(byte me) {
     {
         skip;
 again:
-        atomic { /* core/src/store/fs_lock.c: zb__fs_lock_key, core/src/store/fs_lock.c: try_once */
+        atomic { /* core/src/store/fs.c: fs_lock, core/src/store/fs_lock.c: try_once */
             if
             :: HIERARCHY && IS_OF_TWO(me) && left -> /* core/src/store/fs_lock.c: take_left */
                 d = left - 1; is_open = 1;

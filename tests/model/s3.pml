@@ -3,7 +3,7 @@
  * Two writers, a reader and a deletion of one shard, or one document, of a store in S3.
  *
  * There are no locks between programs. What was read is replaced on the condition that it is still
- * there (If-Match; If-None-Match where nothing was). A request or its reply may get lost, LOSSES
+ * there (If-Match; If-None-Match where nothing was). Some services keep to that of a DELETE, too. A request or its reply may get lost, LOSSES
  * times; then it is sent again, by our code or by libcurl alone. One process may be killed between
  * any two steps.
  *
@@ -18,6 +18,11 @@
 
 #ifndef LOSSES
 #define LOSSES 1
+#endif
+#ifdef ERASES_AS_SEEN /* the service keeps to conditions of DELETE: core/remote/s3_ability.c: zb__s3_erases_as_seen */
+#define erases_as_seen 1
+#else
+#define erases_as_seen 0
 #endif
 #define DOCUMENT 7 /* a kind of write: as PART, but it is tried once */
 #define MOST_TRIES 2
@@ -38,10 +43,10 @@ sight seen[2];
     (seen[me].is_absent == !stored &&                                                              \
      (!stored || (seen[me].first == unit[0] && seen[me].second == unit[1])))
 
-/* The service carries out a PUT, or a DELETE (which has no condition). */
+/* The service carries out a PUT, or a DELETE. That nothing is there is as good as a success. */
 inline carry_out(me) {
     if
-    :: !deletes && conditional && !FITS(me) -> failed = 1
+    :: (!deletes || (erases_as_seen && stored)) && conditional && !FITS(me) -> failed = 1
     :: else ->
         failed = 0;
         stored = !deletes; unit[0] = (deletes -> FILL : first); unit[1] = (deletes -> FILL : second);
@@ -51,7 +56,7 @@ inline carry_out(me) {
 }
 
 /* One request, until there is a reply. */
-inline send(me) { /* core/remote/s3_send.c: send_whole, core/remote/s3_write.c: erase_keys */
+inline send(me) { /* core/remote/s3_send.c: send_whole, core/remote/s3_erase.c: erase_one */
     do
     :: atomic { carry_out(me); break }
     :: atomic { losses < LOSSES -> losses++; in_doubt = 1; carry_out(me) } /* the reply is lost */
@@ -90,8 +95,8 @@ again:
             fi;
             deletes = (first == FILL && second == FILL);
             if
-            :: deletes && conditional && seen[me].is_absent -> goto done /* core/remote/s3_write.c: zb__s3_erase */
-            :: deletes && conditional && !seen[me].is_absent ->
+            :: deletes && conditional && seen[me].is_absent -> goto done /* core/remote/s3_erase.c: zb__s3_erase */
+            :: deletes && conditional && !seen[me].is_absent && !erases_as_seen ->
 #ifndef NO_CONDITION_OF_ERASING
                 deletes = 0 /* an empty shard: core/src/write/put_chunk.c: put_nothing */
 #endif
@@ -140,7 +145,7 @@ proctype reader() {
     }
 }
 
-/* The document first: core/remote/s3_write.c: erase_below */
+/* The document first: core/remote/s3_erase.c: erase_below */
 proctype deleter() {
     {
 #ifndef NO_DOCUMENT_FIRST

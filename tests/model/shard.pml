@@ -251,7 +251,7 @@ inline read_unit(u) {
 
 proctype reader() {
     byte f, g;
-    d_step { /* core/src/store/fs_object.c: zb__fs_open */
+    d_step { /* core/src/store/fs.c: fs_open */
         was_acked[0] = acked[0]; was_acked[1] = acked[1];
         f = stored; g = generation[f]
     }

@@ -35,11 +35,11 @@ static void errors(void **state) {
         assert_string_equal(error_of(none[i]).code, "");
 }
 
-/* Entries in one text, with a mark behind prefixes. */
-static enum zb_code note(void *context, const char *key, bool is_prefix, zb_error *err) {
-    if (strcmp(key, "stop") == 0)
+/* Entries in one text, with a mark behind prefixes, and ETags. */
+static enum zb_code note(void *context, const zb__s3_entry *entry, zb_error *err) {
+    if (strcmp(entry->key, "stop") == 0)
         return zb_fail(err, ZB_EFORMAT, "stopped");
-    strcat(strcat(context, key), is_prefix ? "* " : " ");
+    strcat(strcat(strcat(context, entry->key), entry->etag), entry->is_prefix ? "* " : " ");
     return ZB_OK;
 }
 
@@ -58,11 +58,12 @@ static void pages(void **state) {
     bool more;
     ASSERT_OK(
         page(HEAD "<Prefix>p/</Prefix><IsTruncated>true</IsTruncated><Contents><Key>p/a&amp;b</Key>"
-                  "<Owner><Key>no</Key></Owner></Contents><Contents><Key/></Contents>"
+                  "<ETag>&quot;e&quot;</ETag><Owner><Key>no</Key></Owner></Contents><Contents><Key/"
+                  "></Contents>"
                   "<CommonPrefixes><Prefix>p/\xc3\xa9/</Prefix></CommonPrefixes>" END,
              found, &more, &err),
         err);
-    assert_string_equal(found, "p/a&b  p/\xc3\xa9/* ");
+    assert_string_equal(found, "p/a&b\"e\"  p/\xc3\xa9/* ");
     assert_true(more);
     ASSERT_OK(page(HEAD "<IsTruncated>false</IsTruncated>" END, found, &more, &err), err);
     assert_true(!more && !*found);

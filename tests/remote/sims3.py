@@ -11,6 +11,7 @@ the server's own work should not count."""
 
 import argparse
 import calendar
+import contextlib
 import dataclasses
 import datetime
 import email.utils
@@ -91,7 +92,8 @@ class S3:
     """keys: id -> secret, or id -> (secret, session token). public: nobody needs to sign.
     hides: who asks for a key that does not exist is told that access is denied.
     clock: seconds by which it is ahead. page: names in a page of a listing.
-    conditions: those of puts are kept to; part_conditions: those of uploads in parts, too.
+    conditions: those of puts are kept to; part_conditions: those of uploads in parts, too; delete_conditions:
+    those of DELETE.
     multipart: there are uploads in parts.
     redirects: another region is told by a 301, as to requests that are not signed.
     copies: how it takes requests to copy an object: "served"; "ignored", as puts of no bytes; or the status
@@ -101,12 +103,12 @@ class S3:
 
     def __init__(self, keys=None, region="us-east-1", public=False, hides=False, clock=0, page=1000,
                  requester_pays=False, redirects=False, conditions=True, part_conditions=True,
-                 multipart=True, copies="served", copy_most=5 << 30, copy_failures=0, lock=None):
+                 delete_conditions=True, multipart=True, copies="served", copy_most=5 << 30, copy_failures=0, lock=None):
         self.keys = {name: value if isinstance(value, tuple) else (value, None)
                      for name, value in (keys or {}).items()}
         self.region, self.public, self.hides, self.clock, self.page = region, public, hides, clock, page
         self.requester_pays, self.redirects, self.conditions = requester_pays, redirects, conditions
-        self.part_conditions, self.multipart = part_conditions, multipart
+        self.part_conditions, self.delete_conditions, self.multipart = part_conditions, delete_conditions, multipart
         self.copies, self.copy_most, self.copy_failures = copies, copy_most, copy_failures
         self.lock = lock or threading.Lock()
         self.uploads = {}  # id -> Upload
@@ -200,7 +202,7 @@ class S3:
         if not key and "uploads" in request.query:
             return self.list_uploads(folder, urllib.parse.parse_qs(request.query, keep_blank_values=True))
         if not key:
-            return self.list(folder, urllib.parse.parse_qs(request.query, keep_blank_values=True))
+            return self.list(sim, folder, urllib.parse.parse_qs(request.query, keep_blank_values=True))
         path = folder / key
         with self.lock:
             there = path.is_file()
@@ -217,6 +219,9 @@ class S3:
         """With the lock: a put or an erasure; conditions are of the object as it is then."""
         tag = sim.etag_of(path.stat()) if path.is_file() else None
         if request.method == "DELETE":
+            refused = self.delete_conditions and self.refused(request, tag)
+            if refused:
+                return refused
             self.marks.pop(path, None)
             path.unlink(missing_ok=True)
             folder = path.parent
@@ -340,7 +345,13 @@ class S3:
                 f'2006-03-01/"><Bucket>b</Bucket>{rows}</{name}>')
         return Reply(200, {"Content-Type": "application/xml"}, body.encode())
 
-    def list(self, folder, query):
+    def tag_of(self, sim, path):
+        """As a listing tells it; one of an object that has gone meanwhile is some other."""
+        with contextlib.suppress(FileNotFoundError):
+            return sim.etag_of(path.stat()) or ""
+        return '"gone"'
+
+    def list(self, sim, folder, query):
         prefix, delimiter = query["prefix"][0], query.get("delimiter", [None])[0]
         after, names = query.get("start-after", [""])[0], {}
         most = min(self.page, int(query.get("max-keys", [self.page])[0]))
@@ -350,13 +361,13 @@ class S3:
             if path.is_file() and key.startswith(prefix) and key.encode() > after.encode():
                 rest = key[len(prefix):]
                 name, found, _ = rest.partition(delimiter) if delimiter else (rest, "", "")
-                names[prefix + name + found] = bool(found)
+                names[prefix + name + found] = None if found else self.tag_of(sim, path)
         page = sorted(names.items(), key=lambda item: item[0].encode())
         more, page = len(page) > most, page[:most]
-        rows = [f"<Contents><Key>{xml.sax.saxutils.escape(n)}</Key><Size>1</Size></Contents>"
-                for n, is_prefix in page if not is_prefix]
+        rows = [f"<Contents><Key>{xml.sax.saxutils.escape(n)}</Key><ETag>{xml.sax.saxutils.escape(tag)}</ETag>"
+                f"<Size>1</Size></Contents>" for n, tag in page if tag is not None]
         rows += [f"<CommonPrefixes><Prefix>{xml.sax.saxutils.escape(n)}</Prefix></CommonPrefixes>"
-                 for n, is_prefix in page if is_prefix]
+                 for n, tag in page if tag is None]
         body = ('<?xml version="1.0"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
                 f"<Name>b</Name><Prefix>{xml.sax.saxutils.escape(prefix)}</Prefix>"
                 f"<IsTruncated>{str(more).lower()}</IsTruncated>{''.join(rows)}</ListBucketResult>")

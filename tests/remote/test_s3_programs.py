@@ -50,9 +50,9 @@ def test_a_group_that_cannot_be_listed_is_told_by_h5ls_when_asked(s3, service):
     """h5ls goes on as if nothing were in it, and is content: the program zarrbridge is not."""
     listed = service.list
 
-    def refuse(folder, query):
+    def refuse(sim, folder, query):
         is_below = query.get("prefix") == ["a b/s.zarr/below/"]
-        return service.error(503, "SlowDown") if is_below else listed(folder, query)
+        return service.error(503, "SlowDown") if is_below else listed(sim, folder, query)
 
     service.list = refuse
     done = run("h5ls", "-r", FOR_TOOLS, **s3, ZARRBRIDGE_VERBOSE="1")

@@ -5,6 +5,7 @@ that what another program does meanwhile is seen all the same."""
 import ctypes
 import json
 import os
+import re
 import sys
 
 import h5py
@@ -63,7 +64,7 @@ def test_a_dataset_that_h5py_makes(serve):  # noqa: F811
         ("PUT", "a/.zarrbridge-copy"), ("PUT", "a/c/0"), ("PUT", "a/zarr.json"), ("DELETE", "a/.zarrbridge-copy")]
     if h5py.version.hdf5_version_tuple < (2,):
         assert asked[:2] == [("GET", "zarr.json"), ("LIST", "a")] and len(asked) == 10  # the file, the name
-    assert len(asked) <= 12 and probes(log) == 4
+    assert len(asked) <= 12 and probes(log) == 5
     puts = {r.path: r.headers.get("if-none-match") for r in log if r.method == "PUT" and ROOT + "/a/" in r.path}
     del puts[ROOT + "/a/.zarrbridge-copy"]
     assert puts == {ROOT + "/a/c/0": None, ROOT + "/a/zarr.json": "*"}
@@ -84,7 +85,7 @@ def test_levels_that_gdaladdo_makes(serve, tmp_path, sync):  # noqa: F811
     server.take_log()
     output("gdaladdo", "-q", "-oo", "SYNC=" + sync, NAME, "2", "4")
     log = server.take_log()
-    assert len(log) <= 110
+    assert len(log) <= 112
     assert kinds(log).count(("DELETE", ".zarrbridge-consolidated")) == 1  # nothing is consolidated in between
     assert gdal.Open(str(server.bucket / "x.zarr")).GetRasterBand(1).GetOverviewCount() == 2
 
@@ -118,7 +119,8 @@ def test_a_move(serve):  # noqa: F811
     assert sorted(asked[7:10]) == [("PUT", "b/c/0/1"), ("PUT", "b/c/1/0"), ("PUT", "b/c/1/1")]
     assert asked[10:15] == [("GET", "a/zarr.json"), ("PUT", "b/zarr.json"), ("DELETE", "b/.zarrbridge-copy"),
                             ("DELETE", "a/zarr.json"), ("LIST", "a/")]
-    assert sorted(asked[15:]) == [("DELETE", "a/" + chunk) for chunk in chunks]
+    assert asked[15] == ("HEAD", "a/zarr.json")  # no other program has made a node there
+    assert sorted(asked[16:]) == [("DELETE", "a/" + chunk) for chunk in chunks]
 
 
 def test_a_part_of_a_shard(serve):  # noqa: F811
@@ -145,7 +147,7 @@ def test_a_service_is_asked_once_in_a_process_whether_it_keeps_to_conditions(ser
     """Each bucket, of each endpoint."""
     server = serve()
     (server.bucket.parent / "other").mkdir()
-    for name, asked in {NAME: 4, "s3://bucket/y.zarr": 0, "s3://other/y.zarr": 4, NAME + "/below.zarr": 0}.items():
+    for name, asked in {NAME: 5, "s3://bucket/y.zarr": 0, "s3://other/y.zarr": 5, NAME + "/below.zarr": 0}.items():
         with RemoteStore(name) as store:
             store.create_group("", {"k": 1})
         assert probes(server.take_log()) == asked, name
@@ -157,7 +159,7 @@ def test_the_files_of_an_h5py_program_share_the_answer(serve):  # noqa: F811
     server = serve()
     code = "import sys, h5py\nfor i in range(3):\n    with h5py.File(sys.argv[1] + str(i) + '.zarr', 'w') as f: f['a'] = 1"
     python(code, "s3://bucket/", HDF5_VOL_CONNECTOR="zarr")
-    assert probes(server.take_log()) == 4
+    assert probes(server.take_log()) == 5
     assert zarr.open_array(server.bucket / "2.zarr/a")[...] == 1
 
 
@@ -413,11 +415,11 @@ def test_a_key_with_dots_leads_to_no_other_object(serve, part):  # noqa: F811
     root.create_array(place, shape=(4,), chunks=(2,), dtype="i4")[:] = 1
     listed = server.answer.list
 
-    def list_more(folder, query):
-        reply = listed(folder, query)
+    def list_more(sim, folder, query):
+        reply = listed(sim, folder, query)
         if query["prefix"] == ["x.zarr/g/"] and "delimiter" not in query:
             odd = f"<Contents><Key>x.zarr/g/{part}/a/c/0</Key><Size>1</Size></Contents></ListBucketResult>".encode()
-            reply.data = reply.data.replace(b"<Contents><Key>x.zarr/g/a/c/0</Key><Size>1</Size></Contents>", b"")
+            reply.data = re.sub(b"<Contents><Key>x.zarr/g/a/c/0</Key>.*?</Contents>", b"", reply.data)
             reply.data = reply.data.replace(b"</ListBucketResult>", odd)
         return reply
 

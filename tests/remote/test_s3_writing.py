@@ -247,7 +247,7 @@ def test_a_lost_reply_is_settled(serve, fault):
 def test_a_reply_that_is_lost_with_its_connection_is_settled(serve, change, key):
     """libcurl sends a request again by itself whose connection has served others, and is closed without a reply: the
     second one finds the condition broken, by the first."""
-    server = serve()
+    server = serve(delete_conditions=False)
     create(shards=(8, 8))
     write(0, 1)
     server.take_log()
@@ -323,11 +323,12 @@ write(0, 0)
 """
 
 
+@pytest.mark.parametrize("erases", [False, True])
 @pytest.mark.parametrize("form", [dict(shards=(8, 8)), dict(codecs=INDEX_FIRST, chunks=(8, 8)), dict()],
                          ids=["shard", "index_at_the_start", "chunk"])
-def test_a_merge_of_fill_values_takes_nothing_from_others(serve, form):
+def test_a_merge_of_fill_values_takes_nothing_from_others(serve, form, erases):
     """One program clears the only row that is stored, while another one writes another row."""
-    server = serve()
+    server = serve(delete_conditions=erases)
     create(**form)
     write(0, 5)
     here = os.path.dirname(os.path.abspath(__file__))
@@ -340,6 +341,7 @@ def test_a_merge_of_fill_values_takes_nothing_from_others(serve, form):
     assert array(server)[:, 0].tolist() == [0, 7, 0, 0, 0, 0, 0, 0]
     assert any(r.status == 412 for r in server.take_log()), "it had to look again"
     write(1, 0)
+    assert (server.bucket / "a b/x.zarr/a/c/0/0").exists() != erases
     assert not array(server)[...].any()
     with RemoteStore(NAME) as store:
         assert not store.read("a", (8, 8), "<i4").any()
@@ -363,11 +365,12 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize("form", [dict(shards=(8, 8)), dict(codecs=INDEX_FIRST, chunks=(8, 8)), dict()],
-                         ids=["shard", "index_at_the_start", "chunk"])
-def test_programs_that_set_and_clear_rows_of_one_shard_lose_none(serve, form):
+@pytest.mark.parametrize("erases, form", [
+    (False, dict(shards=(8, 8))), (True, dict(shards=(8, 8))), (False, dict(codecs=INDEX_FIRST, chunks=(8, 8))),
+    (True, dict())], ids=["shard", "shard_erased", "index_at_the_start", "chunk_erased"])
+def test_programs_that_set_and_clear_rows_of_one_shard_lose_none(serve, form, erases):
     """Three at once, each with rows of its own. What is there is what was acknowledged last, or refused since."""
-    server = serve()
+    server = serve(delete_conditions=erases)
     create(**form)
     here, may_be = os.path.dirname(os.path.abspath(__file__)), {row: {0} for row in range(8)}
     refusals, racers = [], []
@@ -393,8 +396,8 @@ def test_programs_that_set_and_clear_rows_of_one_shard_lose_none(serve, form):
 
 @pytest.mark.parametrize("shards", [None, (4,)])
 def test_a_merge_of_fill_texts_says_so(serve, shards):
-    """Where nothing could be erased under a condition: of elements whose bytes the chunk's form does not tell."""
-    server = serve()
+    """Where nothing can be erased under a condition: of elements whose bytes the chunk's form does not tell."""
+    server = serve(delete_conditions=False)
 
     def write_texts(*texts):
         with RemoteStore(NAME) as store, Writer(store, "t") as writer:

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #define ZB__SECOND 1000000000ll
+#define ZB__MILLISECOND 1000000ll
 
 /* CLOCK_MONOTONIC in nanoseconds. */
 static inline int64_t zb__now(void) {

@@ -5,16 +5,17 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "change/remove.h"
 #include "change/reshape.h"
 #include "codec/encode.h"
 #include "kernel/values.h"
 #include "model/array.h"
+#include "node/current.h"
 #include "node/edit.h"
 #include "node/node.h"
 #include "node/walk.h"
 #include "read/read.h"
 #include "write/writer.h"
-#include "store/width.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
@@ -40,7 +41,7 @@ typedef struct clearing {
     uint64_t region_grid[ZB_MAX_NDIM]; /* the same of region */
     bool is_suspect;
     zb_writer *writer; /* writes to padded, opened at the first chunk that needs it */
-    zb__lane erased;   /* chunks that go */
+    zb_batch batch;    /* of chunks that go */
 } clearing;
 
 /* A part of a chunk, in the array's coordinates. */
@@ -145,17 +146,20 @@ static enum zb_code refill(clearing *c, const part *p, zb_error *err) {
 }
 
 /* Only dimensions in which region is larger matter: elements beyond the others are left alone. */
-static enum zb_code clear_chunk(void *context, const char *key, const uint64_t *index,
-                                zb_error *err) {
-    clearing *c = context;
+static enum fate { STAYS, IS_CUT, GOES } fate_of(const clearing *c, const uint64_t *index) {
+    for (uint32_t d = 0; d < c->padded->array->info.ndim; d++) {
+        if (index[d] >= c->region_grid[d])
+            return STAYS;
+        if (index[d] >= c->kept_grid[d] && c->region[d] > c->keep[d])
+            return GOES;
+    }
+    return IS_CUT;
+}
+
+/* Refills the parts of a chunk that lie outside. */
+static enum zb_code cut_chunk(clearing *c, const uint64_t *index, zb_error *err) {
     uint32_t ndim = c->padded->array->info.ndim;
     enum zb_code code = ZB_OK;
-    for (uint32_t d = 0; d < ndim; d++) {
-        if (index[d] >= c->region_grid[d])
-            return ZB_OK;
-        if (index[d] >= c->kept_grid[d] && c->region[d] > c->keep[d])
-            return zb__lane_give_key(&c->erased, key, err);
-    }
     for (uint32_t d = 0; d < ndim && !code; d++) {
         part p;
         bool found = true;
@@ -167,6 +171,14 @@ static enum zb_code clear_chunk(void *context, const char *key, const uint64_t *
             code = refill(c, &p, err);
     }
     return code;
+}
+
+static enum zb_code clear_chunk(void *context, const char *key, const uint64_t *index, bool *goes,
+                                zb_error *err) {
+    const enum fate fate = fate_of(context, index);
+    (void)key;
+    *goes = fate == GOES;
+    return fate == IS_CUT ? cut_chunk(context, index, err) : ZB_OK;
 }
 
 /* ---- All chunks --------------------------------------------------------------------------- */
@@ -204,17 +216,42 @@ static enum zb_code await_writers(const clearing *c, const char *prefix, zb_erro
     return c->is_suspect ? ZB_OK : zb_store_lock_as(zb__node_store(c->padded), &locking, NULL, err);
 }
 
+static enum zb_code check_document(void *context, const char *key, zb_error *err) {
+    (void)key;
+    return zb__document_stands(context, err);
+}
+
+/* The chunk was asked for under its lock: on a network the answer is what goes, and nothing that
+   another program has put since the array's document was looked at. */
+static enum zb_code erase_as_asked(clearing *c, const char *key, zb_error *err) {
+    zb_erase erase = {.key = key, .expected = ZB_EXPECT_AS_READ, .batch = &c->batch};
+    enum zb_code code = zb_store_erase_as(zb__node_store(c->padded), &erase, err);
+    if (code != ZB_EUNSUPPORTED)
+        return code;
+    erase.expected = ZB_EXPECT_ANYTHING;
+    return zb_store_erase_as(zb__node_store(c->padded), &erase, err);
+}
+
 static enum zb_code ask_for(clearing *c, const uint64_t *index, zb_error *err) {
     zb_object_info info;
+    zb_store *store = zb__node_store(c->padded);
+    zb_lock *lock = NULL;
+    const enum fate fate = fate_of(c, index);
     char *key = zb__array_chunk_key(c->padded, index);
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
     enum zb_code code = await_writers(c, key, err);
+    if (!code && fate == GOES && !store->hints.is_local)
+        code = zb_store_lock(store, key, &lock, err);
     if (!code)
-        code = zb_store_stat(c->padded->hierarchy->store, key, &info, err);
-    code = code == ZB_ENOTFOUND ? ZB_OK : code ? code : clear_chunk(c, key, index, err);
+        code = zb_store_stat(store, key, &info, err);
+    if (!code && fate == GOES)
+        code = lock ? erase_as_asked(c, key, err) : zb_store_erase(store, key, err);
+    else if (!code && fate == IS_CUT)
+        code = cut_chunk(c, index, err);
+    zb_store_unlock(lock);
     free(key);
-    return code;
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
 /* The slab of chunks that lies on or beyond the edge of one dimension. */
@@ -258,23 +295,13 @@ static enum zb_code look_at_all(clearing *c, zb_error *err) {
     enum zb_code code = ZB_OK;
     if (is_listing_cheaper(c)) {
         code = await_writers(c, c->padded->path, err);
-        return code ? code : zb__chunks_each(c->padded, clear_chunk, c, err);
+        return code ? code : zb__chunks_erase(c->padded, clear_chunk, c, err);
     }
     for (uint32_t d = 0; d < c->padded->array->info.ndim && !code; d++) {
         if (c->region[d] > c->keep[d])
             code = ask_slab(c, d, err);
     }
     return code;
-}
-
-static enum zb_code erase_key(void *context, const char *key, zb_error *err) {
-    return zb_store_erase(context, key, err);
-}
-
-static enum zb_code clear_all(clearing *c, zb_error *err) {
-    zb_store *store = zb__node_store(c->padded);
-    zb__lane_begin_keys(&c->erased, erase_key, store, zb__store_width(store, 0));
-    return zb__lane_end(&c->erased, look_at_all(c, err), err);
 }
 
 enum zb_code zb__beyond_clear(const zb_node *node, const zb__document *document,
@@ -293,7 +320,9 @@ enum zb_code zb__beyond_clear(const zb_node *node, const zb__document *document,
     if (code)
         return code;
     c.padded = whole;
-    code = clear_all(&c, err);
+    zb_batch_begin(&c.batch, zb__node_store(whole), check_document, whole);
+    code = look_at_all(&c, err);
+    zb_batch_end(&c.batch);
     if (code)
         zb_writer_abandon(c.writer);
     else

@@ -38,7 +38,7 @@ enum zb_code zb__array_clear_place(const zb_node *node, zb_error *err) {
     if (!node->hierarchy->store->hints.can_list)
         return ZB_OK;
     enum zb_code code = expect_none_below(node, err);
-    return code ? code : zb__chunks_erase(node, err);
+    return code ? code : zb__chunks_erase(node, NULL, NULL, err);
 }
 
 /* Checks that the place is free, and clears it of what killed changes have left. */

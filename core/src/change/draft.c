@@ -174,7 +174,7 @@ static enum zb_code draft_list(zb_store *store, const zb_list *list, zb_list_fn 
 static enum zb_code draft_probe(zb_store *store, zb_probe *probe, zb_error *err) {
     const zb__draft *d = draft_of(store);
     if (probe->asks >= ZB_ASK_HOLDER)
-        return probe->asks == ZB_ASK_NOTHING && zb__draft_passes(d)
+        return probe->asks >= ZB_ASK_NOTHING && zb__draft_passes(d)
                    ? zb_store_probe(d->inner, probe, err)
                    : ZB_EUNSUPPORTED;
     zb_store *place = place_of(d, probe->name);
@@ -238,7 +238,7 @@ static enum zb_code take_place(zb__draft *d, const char *key, zb_error *err) {
 
 static enum zb_code draft_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb__draft *d = draft_of(store);
-    if (put->expected != ZB_EXPECT_ANYTHING)
+    if (put->expected == ZB_EXPECT_NOTHING || put->expected == ZB_EXPECT_FREE)
         return ZB_EUNSUPPORTED;
     if (zb__draft_passes(d))
         return zb_store_put_as(d->inner, put, err);
@@ -324,6 +324,13 @@ static enum zb_code draft_erase(zb_store *store, const zb_erase *erase, zb_error
     return erase->is_recursive ? erase_below(d, erase->key, err) : erase_object(d, erase, err);
 }
 
+/* While documents are held, nobody else has a node there. */
+static enum zb_code draft_erase_chosen(zb_store *store, const zb_erase_chosen *erase,
+                                       zb_error *err) {
+    const zb__draft *d = draft_of(store);
+    return zb__draft_passes(d) ? zb_store_erase_chosen(d->inner, erase, err) : ZB_EUNSUPPORTED;
+}
+
 /* Nothing waits in a store that is no tree. */
 static enum zb_code draft_flush(zb_store *store, zb_batch *batch, bool discards, zb_error *err) {
     return discards ? ZB_OK : zb_store_flush_batch(draft_of(store)->inner, batch, err);
@@ -383,6 +390,7 @@ static const zb_store_ops ops = {
     .destroy = draft_destroy,
     .put = draft_put,
     .erase = draft_erase,
+    .erase_chosen = draft_erase_chosen,
     .flush = draft_flush,
     .lock = draft_lock,
     .copy = draft_copy,

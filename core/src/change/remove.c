@@ -30,8 +30,15 @@ typedef struct erasing {
     zb_hierarchy *hierarchy;
     zb__change *change; /* or NULL */
     const zb__names *nodes;
-    zb__lane keys; /* of chunks */
 } erasing;
+
+/* Erasing chunks that the owner of the function chooses. */
+typedef struct choosing {
+    const zb_node *node;
+    zb__choose_chunk_fn choose; /* NULL: all */
+    void *context;
+    zb__lane keys;
+} choosing;
 
 static enum zb_code erase_key(void *context, const char *key, zb_error *err) {
     return zb_store_erase(context, key, err);
@@ -39,16 +46,39 @@ static enum zb_code erase_key(void *context, const char *key, zb_error *err) {
 
 static enum zb_code give_chunk(void *context, const char *key, const uint64_t *index,
                                zb_error *err) {
-    erasing *e = context;
-    (void)index;
-    return zb__lane_give_key(&e->keys, key, err);
+    choosing *c = context;
+    bool is_chosen = !c->choose;
+    enum zb_code code = is_chosen ? ZB_OK : c->choose(c->context, key, index, &is_chosen, err);
+    if (code || !is_chosen)
+        return code;
+    return zb__lane_give_key(&c->keys, key, err);
 }
 
-enum zb_code zb__chunks_erase(const zb_node *node, zb_error *err) {
-    zb_hierarchy *hierarchy = node->hierarchy;
-    erasing e = {.hierarchy = hierarchy};
-    zb__lane_begin_keys(&e.keys, erase_key, hierarchy->store, zb__store_width(hierarchy->store, 0));
-    return zb__lane_end(&e.keys, zb__chunks_each(node, give_chunk, &e, err), err);
+static enum zb_code choose_key(void *context, const char *key, bool *chosen, zb_error *err) {
+    const choosing *c = context;
+    uint64_t index[ZB_MAX_NDIM];
+    const bool is_chunk = zb__chunk_index_of(c->node, key, index);
+    *chosen = is_chunk && !c->choose;
+    return is_chunk && c->choose ? c->choose(c->context, key, index, chosen, err) : ZB_OK;
+}
+
+static enum zb_code walk_and_erase(choosing *c, zb_error *err) {
+    zb_store *store = zb__node_store(c->node);
+    zb__lane_begin_keys(&c->keys, erase_key, store, zb__store_width(store, 0));
+    return zb__lane_end(&c->keys, zb__chunks_each(c->node, give_chunk, c, err), err);
+}
+
+enum zb_code zb__chunks_erase(const zb_node *node, zb__choose_chunk_fn choose, void *context,
+                              zb_error *err) {
+    choosing c = {.node = node, .choose = choose, .context = context};
+    char *document = zb__path_join(node->path, "zarr.json");
+    const zb_erase_chosen erase = {
+        .prefix = node->path, .document = document, .choose = choose_key, .context = &c};
+    if (!document)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
+    enum zb_code code = zb_store_erase_chosen(zb__node_store(node), &erase, err);
+    free(document);
+    return code == ZB_EUNSUPPORTED ? walk_and_erase(&c, err) : code;
 }
 
 static enum zb_code erase_below(void *context, size_t item, zb__scratch *unused, zb_error *err) {
@@ -172,7 +202,7 @@ static enum zb_code erase_nodes(zb__change *change, const zb__names *nodes, zb_n
     if (!zb_store_is_tree(e.hierarchy->store))
         code = each_node(&e, erase_document, "", false, err);
     if (!code)
-        code = array ? zb__chunks_erase(array, err)
+        code = array ? zb__chunks_erase(array, NULL, NULL, err)
                      : zb__nodes_erase_below(e.hierarchy, nodes, "", err);
     return code ? code : erase_hidden(e.hierarchy, err);
 }

@@ -27,8 +27,13 @@ enum zb_code zb__left_overs_erase(zb_hierarchy *hierarchy, const char *path, zb_
    deletion has left below, if a note tells of it, and the note. */
 enum zb_code zb__killed_copy_erase(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
-/* Erases all chunks of the array, within its grid or not (zb__chunks_each); many at once on a
-   network. */
-enum zb_code zb__chunks_erase(const zb_node *node, zb_error *err);
+/* Sets *chosen for a chunk that goes. */
+typedef enum zb_code (*zb__choose_chunk_fn)(void *context, const char *key, const uint64_t *index,
+                                            bool *chosen, zb_error *err);
+
+/* Erases the chosen chunks of the array, within its grid or not (zb__chunks_each); NULL: all. On a
+   network many at once, and as long as the array's document stands (zb_store_erase_chosen). */
+enum zb_code zb__chunks_erase(const zb_node *node, zb__choose_chunk_fn choose, void *context,
+                              zb_error *err);
 
 #endif

@@ -45,6 +45,14 @@ enum zb_code zb__document_stat(const zb_node *node, uint64_t known, zb_object_in
     return code;
 }
 
+enum zb_code zb__document_stands(const zb_node *node, zb_error *err) {
+    char *key = document_key(node);
+    const enum zb_code code = key ? zb_store_stands(zb__node_store(node), key, err)
+                                  : zb_fail(err, ZB_ENOMEM, "no memory for a key");
+    free(key);
+    return code;
+}
+
 /* ---- Form --------------------------------------------------------------------------------- */
 
 static bool same_form(const zb__array *a, const zb__array *b) {

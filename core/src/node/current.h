@@ -53,6 +53,10 @@ enum zb_code zb__node_still(const zb_node *node, zb_error *err);
 enum zb_code zb__document_stat(const zb_node *node, uint64_t known, zb_object_info *info,
                                zb_error *err);
 
+/* Under the hierarchy's lock: ZB_ECONFLICT when the node's document is not any more as it was read,
+   put or erased under it (zb_store_stands). */
+enum zb_code zb__document_stands(const zb_node *node, zb_error *err);
+
 /* zb__node_mark_version for a node that has just been put, under the hierarchy's lock. */
 void zb__node_mark_new(zb_node *node);
 

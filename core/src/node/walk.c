@@ -342,6 +342,12 @@ enum zb_code zb__keys_below(zb_store *store, const char *prefix, const char *ski
     return walk_keys(&walk, prefix, skip, err);
 }
 
+bool zb__chunk_index_of(const zb_node *node, const char *key, uint64_t *index) {
+    const zb__array *array = node->array;
+    const char *below = zb__path_below(key, node->path);
+    return below && zb__chunk_key_parse(&array->keys, array->info.ndim, below, index);
+}
+
 typedef struct chunk_walk {
     const zb_node *node;
     zb__chunk_fn fn;
@@ -351,11 +357,8 @@ typedef struct chunk_walk {
 static enum zb_code take_key(void *context, const char *key, zb_error *err) {
     chunk_walk *walk = context;
     uint64_t index[ZB_MAX_NDIM];
-    const zb__array *array = walk->node->array;
-    const char *below = zb__path_below(key, walk->node->path);
-    if (!below || !zb__chunk_key_parse(&array->keys, array->info.ndim, below, index))
-        return ZB_OK;
-    return walk->fn(walk->context, key, index, err);
+    return zb__chunk_index_of(walk->node, key, index) ? walk->fn(walk->context, key, index, err)
+                                                      : ZB_OK;
 }
 
 /* All below a name in the array's directory that chunk keys begin with. */

@@ -54,6 +54,9 @@ typedef enum zb_code (*zb__key_fn)(void *context, const char *key, zb_error *err
 enum zb_code zb__keys_below(zb_store *store, const char *prefix, const char *skip, zb__key_fn fn,
                             void *context, zb_error *err);
 
+/* True for the key of a chunk of the array, within its grid or not: index is set, [ndim]. */
+bool zb__chunk_index_of(const zb_node *node, const char *key, uint64_t *index);
+
 /* Calls fn for each object whose key is a chunk key of the array, within its grid or not. Other
    objects there are left alone. The store has to list; the grid is never walked. */
 typedef enum zb_code (*zb__chunk_fn)(void *context, const char *key, const uint64_t *index,

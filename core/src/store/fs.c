@@ -14,6 +14,7 @@
 
 #include "base/mix.h"
 #include "store/foreign.h"
+#include "store/fs_await.h"
 #include "store/fs_dirty.h"
 #include "store/fs_discard.h"
 #include "store/fs_flush.h"
@@ -33,6 +34,21 @@
 #include "store/fs_version.h"
 #include "store/fs_write.h"
 #include "zarrbridge/sys/store.h"
+
+static enum zb_code fs_open(zb_store *store, const zb_open *open, zb_object **out,
+                            zb_object_info *info, zb_error *err) {
+    zb__fs *fs = (zb__fs *)store;
+    if (open->is_live)
+        return zb__fs_open_live(store, open->key, &open->home, out, info, err);
+    return open->home.identity ? zb__fs_open_in(fs, open->key, &open->home, out, info, err)
+                               : zb__fs_open_path(fs, open->key, out, info, err);
+}
+
+static enum zb_code fs_lock(zb_store *store, const zb_locking *locking, zb_lock **out,
+                            zb_error *err) {
+    return locking->only_waits ? zb__fs_await_locks((zb__fs *)store, locking->key, err)
+                               : zb__fs_lock_key(store, locking, out, err);
+}
 
 /* ---- The store ---- */
 
@@ -55,7 +71,7 @@ static void fs_destroy(zb_store *store) {
 static const zb_store_ops fs_ops = {
     .version = ZB_STORE_OPS_VERSION,
     .name = "fs",
-    .open = zb__fs_open,
+    .open = fs_open,
     .read = zb__fs_read,
     .close = zb__fs_close,
     .probe = zb__fs_probe,
@@ -64,7 +80,7 @@ static const zb_store_ops fs_ops = {
     .put = zb__fs_put,
     .erase = zb__fs_erase,
     .flush = zb__fs_flush,
-    .lock = zb__fs_lock_key,
+    .lock = fs_lock,
     .unlock = zb__fs_unlock,
     .change = zb__fs_change,
     .rename = zb__fs_rename,

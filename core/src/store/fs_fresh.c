@@ -11,11 +11,8 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
-#include "base/clock.h"
-#include "base/mix.h"
-#include "base/thread.h"
+#include "base/pause.h"
 #include "store/fs_fresh.h"
 
 /* The mask is that of attributes that are worth asking for. */
@@ -68,17 +65,11 @@ bool zb__fs_is_sure(zb__fs *fs, const char *path) {
     return is_sure;
 }
 
-long zb__fs_part_of(long pause) {
-    const uint64_t chance = zb__mix((uint64_t)zb__now(), zb__thread_id());
-    return pause / 2 + (long)(chance % (uint64_t)(pause / 2 + 1));
-}
-
 bool zb__fs_rename_again(const zb__fs *fs, int failed, int *tries) {
     enum { MOST_TRIES = 10, PAUSE_NS = 50000000 };
     if (fs->reach == ZB__FS_LOCAL || (failed != ETXTBSY && failed != EBUSY && failed != ESTALE) ||
         ++*tries == MOST_TRIES)
         return false;
-    const struct timespec pause = {.tv_nsec = zb__fs_part_of(PAUSE_NS)};
-    nanosleep(&pause, NULL);
+    zb__rest(PAUSE_NS);
     return true;
 }

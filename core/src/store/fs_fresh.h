@@ -20,10 +20,6 @@ void zb__fs_refresh_way(const zb__fs *fs, int at, const char *path, const char *
    documents that are there. Then the way is refreshed. Not to be called with fs->lock. */
 bool zb__fs_is_sure(zb__fs *fs, const char *path);
 
-/* A time between half of a pause and all of it, so that those who wait for one thing do not ask for
-   it in step. Nanoseconds. */
-long zb__fs_part_of(long pause);
-
 /* True if a rename that has failed with this errno may succeed now, after a pause: servers refuse
    one while they are about to do something else with the file. *tries begins at 0. Never where the
    store is ZB__FS_LOCAL. */

@@ -45,7 +45,6 @@
 
 #include "base/locks.h"
 #include "base/wait.h"
-#include "store/fs_await.h"
 #include "store/fs_discard.h"
 #include "store/fs_fresh.h"
 #include "store/fs_lock.h"
@@ -362,8 +361,6 @@ enum zb_code zb__fs_lock_key(zb_store *store, const zb_locking *locking, zb_lock
                              zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
     const char *key = locking->key;
-    if (locking->only_waits)
-        return zb__fs_await_locks(fs, key, err);
     zb__fs_lock *l = malloc(sizeof *l);
     char *copy = strdup(key);
     if (!l || !copy) {

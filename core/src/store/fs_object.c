@@ -12,7 +12,6 @@
 
 #include "store/fs_flush.h"
 #include "store/fs_fresh.h"
-#include "store/fs_live.h"
 #include "store/fs_object.h"
 #include "store/fs_path.h"
 #include "store/fs_place.h"
@@ -98,8 +97,8 @@ static bool open_kept(zb__fs *fs, const char *key, zb_object **out, zb_object_in
     return true;
 }
 
-static enum zb_code open_by_path(zb__fs *fs, const char *key, zb_object **out, zb_object_info *info,
-                                 zb_error *err) {
+enum zb_code zb__fs_open_path(zb__fs *fs, const char *key, zb_object **out, zb_object_info *info,
+                              zb_error *err) {
     if (open_kept(fs, key, out, info))
         return ZB_OK;
     /* O_NONBLOCK keeps a FIFO from blocking; it does nothing to regular files. */
@@ -117,7 +116,7 @@ static enum zb_code open_by_path(zb__fs *fs, const char *key, zb_object **out, z
    home. */
 static enum zb_code open_link_in(zb__fs *fs, const char *key, const zb__fs_place *place,
                                  zb_object **out, zb_object_info *info, zb_error *err) {
-    enum zb_code code = open_by_path(fs, key, out, info, err);
+    enum zb_code code = zb__fs_open_path(fs, key, out, info, err);
     if (code != ZB_OK)
         return code == ZB_ENOTFOUND ? zb__fs_fail(err, ESTALE, "open", key) : code;
     code = zb__fs_check_place(fs, place->path, place->dir, key, err);
@@ -127,7 +126,7 @@ static enum zb_code open_link_in(zb__fs *fs, const char *key, const zb__fs_place
 }
 
 /* Files that are kept open between reads are known by their paths, and not taken here. */
-static enum zb_code open_in(zb__fs *fs, const char *key, const zb_home *home, zb_object **out,
+enum zb_code zb__fs_open_in(zb__fs *fs, const char *key, const zb_home *home, zb_object **out,
                             zb_object_info *info, zb_error *err) {
     zb__fs_place place;
     for (int tries = 0;; tries++) {
@@ -155,14 +154,6 @@ static enum zb_code open_in(zb__fs *fs, const char *key, const zb_home *home, zb
         if (failed != ENOENT || !waits || tries == ZB__FS_TRIES)
             return zb__fs_fail(err, waits ? ESTALE : failed, "open", key);
     }
-}
-
-enum zb_code zb__fs_open(zb_store *store, const zb_open *open, zb_object **out,
-                         zb_object_info *info, zb_error *err) {
-    if (open->is_live)
-        return zb__fs_open_live(store, open->key, &open->home, out, info, err);
-    return open->home.identity ? open_in((zb__fs *)store, open->key, &open->home, out, info, err)
-                               : open_by_path((zb__fs *)store, open->key, out, info, err);
 }
 
 static enum zb_code read_range(const zb__fs_object *object, zb_range *range, zb_error *err) {
@@ -269,6 +260,9 @@ enum zb_code zb__fs_probe(zb_store *store, zb_probe *probe, zb_error *err) {
         break;
     case ZB_ASK_NOTHING:
         probe->is_so = is_absent(fs, probe->name);
+        break;
+    case ZB_ASK_STANDS:
+        return ZB_EUNSUPPORTED;
     }
     return ZB_OK;
 }

@@ -13,8 +13,10 @@ typedef struct zb__fs_object {
     uint64_t size;     /* at open, or after our last change of it */
 } zb__fs_object;
 
-enum zb_code zb__fs_open(zb_store *store, const zb_open *open, zb_object **out,
-                         zb_object_info *info, zb_error *err);
+enum zb_code zb__fs_open_path(zb__fs *fs, const char *key, zb_object **out, zb_object_info *info,
+                              zb_error *err);
+enum zb_code zb__fs_open_in(zb__fs *fs, const char *key, const zb_home *home, zb_object **out,
+                            zb_object_info *info, zb_error *err);
 enum zb_code zb__fs_read(zb_object *object, zb_range *ranges, size_t count, zb_error *err);
 void zb__fs_close(zb_object *object);
 enum zb_code zb__fs_probe(zb_store *store, zb_probe *probe, zb_error *err);

@@ -4,8 +4,8 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/pause.h"
 #include "base/wait.h"
-#include "store/fs_fresh.h"
 #include "zarrbridge/limits.h"
 
 #define FIRST_PAUSE_NS 20000
@@ -24,7 +24,7 @@ zb__fs_patience zb__fs_be_patient(const zb__fs *fs) {
 
 bool zb__fs_has_patience(zb__fs_patience *p) {
     if (zb__now() >= p->end ||
-        !zb__pause(zb__stopper_mine(), p->is_shared ? zb__fs_part_of(p->pause) : p->pause))
+        !zb__pause(zb__stopper_mine(), p->is_shared ? zb__part_of(p->pause) : p->pause))
         return false;
     p->pause = p->pause < p->longest / 2 ? 2 * p->pause : p->longest;
     return true;

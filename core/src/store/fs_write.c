@@ -7,7 +7,7 @@
  * machines write (ZB__FS_SHARED), a thousand writers would each look at a million names: there
  * repair alone removes such files.
  *
- * An object that may take the place of none (ZB_EXPECT_NO_OBJECT) gets its name by link(), which no
+ * An object that may take the place of none (ZB_EXPECT_FREE) gets its name by link(), which no
  * other program's object can be lost by, with locks or without.
  *
  * All that can fail fails before the rename: writing, syncing, and closing too, where network file
@@ -219,7 +219,7 @@ static enum zb_code come_first(const zb__fs *fs, const zb_put *put, const zb__fs
    and goes. */
 static enum zb_code replace(zb__fs *fs, const zb_put *put, const zb__fs_place *place,
                             const char *temp, zb_error *err) {
-    if (put->expected == ZB_EXPECT_NO_OBJECT)
+    if (put->expected == ZB_EXPECT_FREE)
         return come_first(fs, put, place, temp, err);
     enum zb_code code = zb_put_check(put, err);
     if (code != ZB_OK)

@@ -95,6 +95,12 @@ enum zb_code zb_store_stat(zb_store *store, const char *key, zb_object_info *inf
     return code;
 }
 
+enum zb_code zb_store_stands(zb_store *store, const char *key, zb_error *err) {
+    zb_probe probe = {.asks = ZB_ASK_STANDS, .name = key};
+    const enum zb_code code = zb_store_probe(store, &probe, err);
+    return code == ZB_EUNSUPPORTED ? ZB_OK : code;
+}
+
 uint64_t zb_store_identify(zb_store *store, const char *prefix) {
     zb_probe probe = {.asks = ZB_ASK_HOLDER, .name = prefix};
     return zb_store_probe(store, &probe, NULL) == ZB_OK ? probe.identity : 0;
@@ -206,6 +212,16 @@ enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err) {
 
 enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error *err) {
     return zb_store_erase_as(store, &(zb_erase){.key = prefix, .is_recursive = true}, err);
+}
+
+enum zb_code zb_store_erase_chosen(zb_store *store, const zb_erase_chosen *erase, zb_error *err) {
+    if (!store->ops->erase_chosen)
+        return zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) erases no chosen objects", store->label,
+                       store->ops->name);
+    enum zb_code code = check_key(erase->prefix, true, err);
+    if (!code)
+        code = zb__stop_or_begin(err);
+    return code ? code : changed(store, store->ops->erase_chosen(store, erase, err));
 }
 
 enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err) {

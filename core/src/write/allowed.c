@@ -19,10 +19,10 @@
 
 #include "hierarchy/path.h"
 #include "model/array.h"
-#include "model/keys.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "node/version.h"
+#include "node/walk.h"
 #include "write/layout.h"
 #include "write/writer.h"
 #include "zarrbridge/array.h"
@@ -98,13 +98,10 @@ static zb_node *take_node(zb_writer *writer) {
 enum zb_code zb__chunk_allowed(void *context, const char *key, zb_error *err) {
     zb_writer *writer = context;
     zb_node *node = take_node(writer);
-    const zb__array *array = node->array;
     uint64_t index[ZB_MAX_NDIM];
-    const char *below = zb__path_below(key, node->path);
     /* Journals are put before the check of their chunk. */
-    const bool is_chunk =
-        below && zb__chunk_key_parse(&array->keys, array->info.ndim, below, index);
-    const enum zb_code code = is_chunk ? check(writer, node, index, err) : ZB_OK;
+    const enum zb_code code =
+        zb__chunk_index_of(node, key, index) ? check(writer, node, index, err) : ZB_OK;
     zb_node_release(node);
     return code;
 }

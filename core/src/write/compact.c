@@ -64,7 +64,7 @@ static enum zb_code replace(const compaction *c, zb_object *object, const char *
     if (code == ZB_OK)
         code = zb__units_read(object, c->entries, c->units, layout->units, bytes, err);
     if (code == ZB_OK)
-        code = zb__chunk_put(c->writer, layout, key, c->units, false, c->scratch, err);
+        code = zb__chunk_put(c->writer, layout, key, c->units, ZB__PUT_NOW, c->scratch, err);
     free(bytes);
     return code;
 }

@@ -19,11 +19,10 @@
 #include "kernel/move.h"
 #include "node/node.h"
 #include "read/piece.h"
-#include "write/allowed.h"
 #include "write/budget.h"
 #include "write/layout.h"
-#include "write/live.h"
 #include "write/put_chunk.h"
+#include "write/put_job.h"
 #include "write/unit_blocks.h"
 #include "write/writer.h"
 #include "store/width.h"
@@ -254,43 +253,10 @@ static enum zb_code encode_unit(encode_run *run, size_t chunk, uint64_t unit, zb
     return code;
 }
 
-/* A whole chunk that may wait for the flush needs no lock before; but erasing cannot wait, nor can
-   a chunk with a journal, nor one on the array's edge: until then the array may have grown. */
-static bool may_wait(const zb_writer *writer, const zb__job *job, const zb__encoded *units) {
-    bool any = false;
-    for (uint64_t i = 0; i < job->layout->units && !any; i++)
-        any = units[i].size > 0;
-    return any && !job->lock && !zb__chunk_is_cut(job->layout, job->index) && !job->layout->fixed &&
-           writer->options.sync == ZB_SYNC_CLOSE;
-}
-
-static enum zb_code put_chunk(encode_run *run, size_t chunk, zb__scratch *scratch, zb_error *err) {
-    zb_writer *writer = run->writer;
-    char *key = zb__array_chunk_key(writer->node, run->jobs[chunk].index);
-    if (!key)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
-    zb_lock *lock = NULL;
-    enum zb_code code = ZB_OK;
-    zb__job *job = &run->jobs[chunk];
-    const zb__encoded *units = run->states[chunk].encoded;
-    bool waits = may_wait(writer, job, units);
-    if (!job->lock && !waits)
-        code = zb__chunk_lock(writer, key, true, &lock, err);
-    if (code == ZB_OK && job->live)
-        code = zb__live_put(writer, key, job->open, job->live, units, scratch, err);
-    else if (code == ZB_OK)
-        code = zb__chunk_put(writer, job->layout, key, units, waits, scratch, err);
-    job->stored = code == ZB_OK;
-    if (waits && job->stored)
-        atomic_store(&writer->waits, true);
-    zb_store_unlock(lock);
-    free(key);
-    return code;
-}
-
 static enum zb_code store_chunk(void *context, size_t chunk, zb__scratch *scratch, zb_error *err) {
     encode_run *run = context;
-    enum zb_code code = put_chunk(run, chunk, scratch, err);
+    enum zb_code code =
+        zb__job_put(run->writer, &run->jobs[chunk], run->states[chunk].encoded, scratch, err);
     forget_chunk(run, chunk);
     return code ? zb__chunk_blame(run->writer, run->jobs[chunk].index, code, err) : ZB_OK;
 }

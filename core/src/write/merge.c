@@ -11,8 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 
 #include "base/pages.h"
 #include "base/pool.h"
@@ -26,6 +24,7 @@
 #include "write/layout.h"
 #include "write/live.h"
 #include "write/put_chunk.h"
+#include "write/put_job.h"
 #include "write/writer.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
@@ -38,10 +37,6 @@
    on top. With a small budget this part of it, when that is less. */
 #define BUNDLE_BYTES ((uint64_t)16 << 20)
 #define BUNDLE_PART 8
-
-/* Tries of a chunk that other programs replace meanwhile, and the bound of the first pause. */
-#define MOST_MERGES 16
-#define FIRST_PAUSE_MS 10u
 
 static uint64_t bundle_bytes(void) {
     uint64_t part = zb_limits_get()->write_cache_bytes / BUNDLE_PART;
@@ -264,6 +259,8 @@ static enum zb_code begin(zb_writer *writer, merging *m, zb_error *err) {
     m->key = zb__array_chunk_key(writer->node, m->chunk->index);
     enum zb_code code = m->key ? zb__chunk_lock(writer, m->key, whole, &m->lock, err)
                                : zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
+    if (code == ZB_OK && whole && zb__chunk_is_open_edge(writer, layout, m->chunk->index))
+        code = zb__chunk_see(writer, m->key, err);
     /* The check comes before bytes of the stored object are taken for the array's. */
     if (code == ZB_OK && writer->batch.check)
         code = writer->batch.check(writer, m->key, err);
@@ -332,20 +329,14 @@ static int by_index(const void *a, const void *b) {
 }
 
 /* Stores a chunk. In a store without locks that hold between programs another one may have replaced
-   the object since it was read: then it is read and merged again, after a pause of random length,
-   so that two programs do not go on in step. */
+   the object since it was read: then it is read and merged again. */
 static enum zb_code merge_one(zb_writer *writer, zb__open_chunk **chunk, zb_error *err) {
     for (unsigned tries = 1;; tries++) {
         outcome o;
         enum zb_code code = merge_some(writer, chunk, 1, &o, err);
         if (code != ZB_ECONFLICT || o.is_refused || zb__node_store(writer->node)->hints.is_local ||
-            tries == MOST_MERGES)
+            !zb__chunk_pause(tries))
             return code;
-        unsigned random = tries;
-        (void)!getrandom(&random, sizeof random, GRND_NONBLOCK);
-        const unsigned most = FIRST_PAUSE_MS << (tries < 6 ? tries : 6);
-        const struct timespec pause = {.tv_nsec = (long)(random % most) * 1000000};
-        nanosleep(&pause, NULL);
     }
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/pause.h"
 #include "base/scratch.h"
 #include "codec/chain.h"
 #include "codec/shard.h"
@@ -134,13 +136,30 @@ static enum zb_code put_nothing(zb_writer *writer, const zb__layout *layout, con
     return code;
 }
 
+bool zb__chunk_pause(unsigned tries) {
+    enum { MOST_TRIES = 16, MOST_DOUBLINGS = 6 };
+    const int64_t most = 10 * ZB__MILLISECOND;
+    if (tries >= MOST_TRIES)
+        return false;
+    zb__rest(most << (tries < MOST_DOUBLINGS ? tries : MOST_DOUBLINGS));
+    return true;
+}
+
+enum zb_code zb__chunk_see(const zb_writer *writer, const char *key, zb_error *err) {
+    zb_object_info info;
+    const enum zb_code code = zb_store_stat(zb__node_store(writer->node), key, &info, err);
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
+}
+
 enum zb_code zb__chunk_put(zb_writer *writer, const zb__layout *layout, const char *key,
-                           const zb__encoded *units, bool waits, zb__scratch *scratch,
+                           const zb__encoded *units, enum zb__put_way way, zb__scratch *scratch,
                            zb_error *err) {
     parts p = {0};
     zb_put put = {.key = key,
                   .sync = writer->options.sync,
-                  .waits = waits,
+                  .waits = way == ZB__PUT_WAITS,
+                  .expected =
+                      way == ZB__PUT_EXPECTS_NONE ? ZB_EXPECT_NO_OBJECT : ZB_EXPECT_ANYTHING,
                   .home = zb__node_home(writer->node),
                   .batch = &writer->batch};
     zb_part single = {.data = units[0].data, .size = units[0].size};

@@ -7,6 +7,7 @@
 
 #include "base/wait.h"
 #include "model/conversion.h"
+#include "node/current.h"
 #include "node/node.h"
 #include "node/v2.h"
 #include "read/box.h"
@@ -70,9 +71,16 @@ enum zb_code zb_writer_open(const zb_node *array, const zb_write_options *option
     return open_writer(array, options, zb__chunk_allowed, out, err);
 }
 
+/* What is put is right for the array as the owner of the lock knows it. */
+static enum zb_code check_document(void *context, const char *key, zb_error *err) {
+    const zb_writer *writer = context;
+    (void)key;
+    return zb__document_stands(writer->node, err);
+}
+
 enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_error *err) {
     zb_write_options options = {.sync = zb__hierarchy_sync(node->hierarchy)};
-    return open_writer(node, &options, NULL, out, err);
+    return open_writer(node, &options, check_document, out, err);
 }
 
 /* ---- Writing one box ---- */

@@ -72,7 +72,8 @@ struct zb_writer {
 };
 
 /* Opens a writer without the check of allowed.h, as durable as documents are: for a caller that
-   holds the hierarchy's lock and reaches beyond the array's shape. */
+   holds the hierarchy's lock and reaches beyond the array's shape. Where that lock keeps no other
+   program out, the array's document has to stand. */
 enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_error *err);
 
 /* After a call that has failed: true where another program has changed the array's shape and the

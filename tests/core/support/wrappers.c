@@ -140,6 +140,13 @@ static enum zb_code wrapper_erase(zb_store *store, const zb_erase *erase, zb_err
     return code ? code : zb_store_erase_as(w->inner, erase, err);
 }
 
+static enum zb_code wrapper_erase_chosen(zb_store *store, const zb_erase_chosen *erase,
+                                         zb_error *err) {
+    wrapper *w = (wrapper *)store;
+    enum zb_code code = before(w, CALL_ERASE, err);
+    return code ? code : zb_store_erase_chosen(w->inner, erase, err);
+}
+
 static enum zb_code wrapper_flush(zb_store *store, zb_batch *batch, bool discards, zb_error *err) {
     wrapper *w = (wrapper *)store;
     const zb_store_ops *ops = w->inner->ops;
@@ -233,6 +240,7 @@ static enum zb_code new_wrapper(zb_store *inner, wrapper **out, zb_error *err) {
     }
     w->base.ops = &w->ops;
     w->ops = wrapper_ops;
+    w->ops.erase_chosen = inner->ops->erase_chosen ? wrapper_erase_chosen : NULL;
     w->ops.rename = inner->ops->rename ? wrapper_rename : NULL;
     w->ops.change = inner->ops->change ? wrapper_change : NULL;
     w->inner = zb_store_retain(inner);

@@ -173,13 +173,16 @@ enum zb_question {
     ZB_ASK_LINK,
     /* Whether there is surely nothing at the prefix, no object below it, and no link that could
        lead to one: `is_so`. */
-    ZB_ASK_NOTHING
+    ZB_ASK_NOTHING,
+    /* Whether the object is as the holder of its lock has read, put or erased it. ZB_ECONFLICT: it
+       is not. Known where locks keep other programs out: a backend need not answer then. */
+    ZB_ASK_STANDS
 };
 
 /* One question to a store, and its answer. */
 typedef struct zb_probe {
     enum zb_question asks;
-    const char *name;        /* a key; from ZB_ASK_HOLDER on a prefix ("" or "a/b") */
+    const char *name;        /* a key, or a prefix ("" or "a/b") */
     const char *const *keys; /* with ZB_ASK_HOLDER: objects below the prefix, which begins them */
     size_t count;
 
@@ -255,15 +258,18 @@ enum zb_expected {
     /* A put: nothing at the key's prefix (ZB_ASK_NOTHING), else ZB_ECONFLICT. It never waits. Trees
        alone keep to it (zb_store_is_tree), at a lower price than that question's. */
     ZB_EXPECT_NOTHING,
-    /* A put: no object of that key, else ZB_ECONFLICT, told in the step that makes the object
-       visible: of several programs that put it at once, without locks, one succeeds. It never
-       waits. Where that step cannot be had, directories may have been made all the same. */
+    /* A put by the holder of the key's lock, who has not looked: where a lock keeps no program out,
+       ZB_ECONFLICT if another one has put an object there. */
     ZB_EXPECT_NO_OBJECT,
     /* An erase by the holder of the key's lock, who may have read the object under it: what another
        program has put there since stays. Where a lock keeps no program out, and an object cannot be
        compared and removed in one step, the caller has to put one that says as much. Puts under a
        lock are always as careful. */
-    ZB_EXPECT_AS_READ
+    ZB_EXPECT_AS_READ,
+    /* A put without a lock: no object of that key, else ZB_ECONFLICT, told in the step that makes
+       the object visible, so that one of several programs succeeds. It never waits. Where that step
+       cannot be had, directories may have been made all the same. */
+    ZB_EXPECT_FREE
 };
 
 /* An object to put.
@@ -309,6 +315,16 @@ typedef struct zb_erase {
     zb_batch *batch; /* whose check is called as before a put, and which is told when names are
                         lost; NULL: as of a put */
 } zb_erase;
+
+/* Objects to erase below a prefix, which are no documents. The caller has the lock of a document:
+   while that stands (ZB_ASK_STANDS) each of them goes, and what another program puts at their keys
+   once it does not stand any more stays, where the backend can. */
+typedef struct zb_erase_chosen {
+    const char *prefix, *document;
+    /* Sets *chosen for a key that counts. An error ends the operation. */
+    enum zb_code (*choose)(void *context, const char *key, bool *chosen, zb_error *err);
+    void *context;
+} zb_erase_chosen;
 
 /* True if the object is left to a flush, to become visible and durable. */
 static inline bool zb_put_waits(const zb_put *put) {
@@ -395,6 +411,10 @@ typedef struct zb_store_ops {
     /* Removes an object, or all below a prefix; what is missing is not an error. With a batch that
        checks, ZB_ECONFLICT as with put. */
     enum zb_code (*erase)(zb_store *store, const zb_erase *erase, zb_error *err);
+    /* ZB_ECONFLICT: the document does not stand, and some objects may be left. NULL where locks
+       keep other programs out: each object is erased by itself. A slot of its own, as a backend
+       that took no notice of what is chosen would erase all. */
+    enum zb_code (*erase_chosen)(zb_store *store, const zb_erase_chosen *erase, zb_error *err);
     /* Makes all waiting objects of the batch (NULL: of all batches) visible, in the order of the
        puts, and durable; and durable all that was put with `in_order` or ZB_SYNC_CLOSE and all
        names that came or went through this store, by any writer. Objects of the batch that could
@@ -534,6 +554,8 @@ ZB_API enum zb_code zb_store_stat(zb_store *store, const char *key, zb_object_in
                                   zb_error *err);
 /* ZB_ASK_HOLDER: its identity. 0 where the backend cannot tell. */
 ZB_API uint64_t zb_store_identify(zb_store *store, const char *prefix);
+/* ZB_ASK_STANDS; ZB_OK where the backend cannot tell. */
+ZB_API enum zb_code zb_store_stands(zb_store *store, const char *key, zb_error *err);
 /* Whether the holder of that identity lacks all keys. True also where the backend cannot tell, and
    for an identity of 0. */
 ZB_API bool zb_store_lacks(zb_store *store, const char *prefix, uint64_t identity,
@@ -554,6 +576,8 @@ ZB_API enum zb_code zb_store_put_as(zb_store *store, const zb_put *put, zb_error
 ZB_API enum zb_code zb_store_erase(zb_store *store, const char *key, zb_error *err);
 ZB_API enum zb_code zb_store_erase_as(zb_store *store, const zb_erase *erase, zb_error *err);
 ZB_API enum zb_code zb_store_erase_below(zb_store *store, const char *prefix, zb_error *err);
+ZB_API enum zb_code zb_store_erase_chosen(zb_store *store, const zb_erase_chosen *erase,
+                                          zb_error *err);
 /* Flushes one batch (NULL: all, and each batch is told its own losses, too); the second one flushes
    all. */
 ZB_API enum zb_code zb_store_flush_batch(zb_store *store, zb_batch *batch, zb_error *err);
