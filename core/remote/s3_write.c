@@ -24,7 +24,7 @@ static enum zb_code measure(const zb_put *put, zb__s3_sending *s, zb_error *err)
 
 enum zb_code zb__s3_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb__s3_sending s = {.store = (zb__remote *)store};
-    if (put->expected == ZB_EXPECT_NOTHING)
+    if (put->expected == ZB_EXPECT_NOTHING || put->expected == ZB_EXPECT_FREE)
         return ZB_EUNSUPPORTED;
     enum zb_code code = measure(put, &s, err);
     if (!code && !zb__s3_is_checked_on_the_way(&s))
