@@ -24,6 +24,7 @@ static zb__remote *open_store(const char *name) {
     zb__remote *store = calloc(1, sizeof *store);
     ASSERT_OK(zb__s3_open(name, &(zb_store_settings){.options = NULL}, store, &label, &err), err);
     store->base.label = label;
+    store->stopper = zb__stopper_mine;
     ASSERT_OK(store->protocol->prepare(store, &err), err);
     return store;
 }
