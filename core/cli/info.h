@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What `zarrbridge info` prints. */
 #ifndef ZB_CLI_INFO_H
 #define ZB_CLI_INFO_H
 

@@ -117,7 +117,7 @@ static enum zb_code measure(zb__sending *s, zb_error *err) {
 
 enum zb_code zb__conditional_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb__sending s = {.store = (zb__remote *)store, .put = put};
-    if (put->expected == ZB_EXPECT_NOTHING)
+    if (put->expected == ZB_EXPECT_NOTHING || put->expected == ZB_EXPECT_FREE)
         return ZB_EUNSUPPORTED;
     enum zb_code code = measure(&s, err);
     if (!code && !is_checked_on_the_way(&s))

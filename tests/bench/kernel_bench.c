@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times of the kernels of core/src/kernel, each beside the loop that it replaces. The program
+ * Times of the loops of core/src/types, each beside the loop that it replaces. The program
  * prints GB/s of elements written, the best of several repeats. It is run by hand:
  *
  *     zb-kernel-bench [seconds a row]
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "kernel/scatter.h"
+#include "types/scatter.h"
 
 static double seconds_a_row = 0.5;
 

@@ -20,13 +20,13 @@ VOL_OBJECTS = os.environ.get("ZARRBRIDGE_VOL_OBJECTS")
 GDAL_OBJECTS = os.environ.get("ZARRBRIDGE_GDAL_OBJECTS")
 
 # From the lowest to the highest. A file includes, and calls, its own room and those before it.
-ROOMS = ["base", "kernel", "store", "codec", "model", "hierarchy", "node", "read", "write", "change", "check",
+ROOMS = ["base", "types", "store", "codec", "model", "hierarchy", "node", "read", "write", "change", "check",
          "conventions"]
 
 # The room that a public header belongs to.
 PUBLIC = {
-    "error": "base", "json": "base", "limits": "base", "stop": "base", "dtype": "kernel",
-    "values": "kernel", "location": "store",
+    "error": "base", "json": "base", "limits": "base", "stop": "base", "dtype": "types",
+    "values": "types", "location": "store",
     "sys/aside": "store", "sys/store": "store", "sys/wrappers": "store", "array": "model", "hierarchy": "hierarchy",
     "sys/hierarchy": "hierarchy", "node": "node",
     "read": "read", "write": "write", "change": "change", "check": "check", "conventions": "conventions",
@@ -34,9 +34,9 @@ PUBLIC = {
 
 # Sources that call each other because what they are about contains itself: a shard is a chunk of chunks, and
 # its codec, which the table of codecs names, binds the chain of its inner chunks.
-# A struct is an element of elements, whose conversion is that of its fields.
+# A struct is an element of elements, whose parts are read, written and converted by the rows of their kinds.
 INTRINSIC = [{"read/expand", "read/leaf"}, {"codec/chain_bind", "codec/shard", "codec/table"},
-             {"kernel/convert", "kernel/convert_special"}]
+             {"types/conversion", "types/dtype", "types/fill", "types/kinds", "types/structs"}]
 
 # The rooms of the GDAL driver whose sources call each other in no circle.
 GDAL_LAYERED = {"base", "store", "options", "array", "raster", "geo", "side", "create", "driver"}

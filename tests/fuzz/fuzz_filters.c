@@ -9,7 +9,6 @@
 #include "base/scratch.h"
 #include "codec/elements.h"
 #include "codec/encode.h"
-#include "model/codec_forms.h"
 #include "zarrbridge/json.h"
 
 #define CODEC(name, configuration) "{\"name\":\"" name "\",\"configuration\":{" configuration "}},"
@@ -58,8 +57,7 @@ static const struct {
 };
 
 static zb__chain *bind(unsigned number) {
-    const zb__binding binding = {
-        .ndim = 1, .dtype = chains[number].dtype, .forms = &zb__codec_forms};
+    const zb__binding binding = {.ndim = 1, .dtype = chains[number].dtype};
     const char *codecs = chains[number].codecs;
     zb__chain *chain;
     zb_json *json;

@@ -20,7 +20,7 @@
 #include "read/index.h"
 #include "read/leaf.h"
 #include "write/live.h"
-#include "kernel/crc32c.h"
+#include "base/crc32c.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/read.h"

@@ -9,7 +9,7 @@
 #include "base/scratch.h"
 #include "codec/elements.h"
 #include "codec/encode.h"
-#include "kernel/values.h"
+#include "types/values.h"
 #include "zarrbridge/json.h"
 
 static zb__chain *bind(enum zb_kind kind, const char *codecs) {

@@ -40,6 +40,7 @@ def test_times(store):
 @pytest.mark.parametrize("data_type, stored, gdal_type, values, fill", [
     ("bfloat16", np.array([[0x3F80, 0xC010]], "<u2"), gdal.GDT_Float32, [1, -2.25], 0),
     ("float8_e4m3", np.array([[0x38, 0x01]], "u1"), gdal.GDT_Float32, [1, 2**-9], 0),
+    ("float8_e4m3fn", np.array([[0x38, 0xFE]], "u1"), gdal.GDT_Float32, [1, -448], 0),
     ("int4", np.array([[0x07, 0xFF]], "u1"), gdal.GDT_Int8, [7, -1], 0),
     ("uint2", np.array([[0x02, 0xFD]], "u1"), gdal.GDT_Byte, [2, 1], 0),
     ("complex_float8_e5m2", np.array([[0xBC3C, 0x4000]], "<u2"), gdal.GDT_CFloat32, [1 - 1j, 2j],

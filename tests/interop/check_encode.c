@@ -12,7 +12,7 @@
 #include "base/scratch.h"
 #include "model/keys.h"
 #include "codec/encode.h"
-#include "kernel/scatter.h"
+#include "types/scatter.h"
 #include "model/array.h"
 #include "npy.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/fill_print.h"
+#include "types/fill.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"

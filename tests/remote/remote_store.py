@@ -106,7 +106,7 @@ class RemoteStore(Store):
     def open_object(self, key):
         """The handle of an object."""
         handle, info = c.c_void_p(), Info()
-        call(lib.zb_object_open, self.handle, key.encode(), c.byref(handle), c.byref(info))
+        call(lib.zb_object_open, self.store, key.encode(), c.byref(handle), c.byref(info))
         return handle
 
     def close_object(self, handle):

@@ -134,12 +134,15 @@ def test_members_are_written_alone(store):
 
 def test_small_numbers(store):
     put(store, "b", "bfloat16", 1.5, np.array([0x3F80, 0xC010], ">u2").tobytes(), 2, "big")
+    put(store, "e", "float8_e4m3fn", "NaN", b"\x38\xfe", 2)
     put(store, "i", "int4", -8, b"\x07\xff", 2)
     put(store, "u", "uint2", 3, b"\x02\xfd", 2)
     put(store, "c", "complex_float8_e5m2", [1, "Infinity"], b"\x3c\xbc\x00\x40", 2)
     put(store, "h", "complex_float16", [1, 2], np.array([1, 2, 3, 4], "<f2").tobytes(), 2)
     with h5py.File(store, "r") as f:
         assert f["b"].dtype == np.float32 and list(f["b"][...]) == [1, -2.25, 1.5, 1.5]
+        assert f["e"].dtype == np.float32 and list(f["e"][:2]) == [1, -448] and np.isnan(f["e"][2:]).all()
+        assert f["e"].attrs["zarr:data_type"] == "float8_e4m3fn"
         assert f["i"].dtype == np.int8 and list(f["i"][...]) == [7, -1, -8, -8]
         assert f["u"].dtype == np.uint8 and list(f["u"][...]) == [2, 1, 3, 3]
         assert f["c"].dtype == np.complex64

@@ -34,7 +34,11 @@ enum zb_kind {
        zb_array_read and zb_writer_write convert from and to ordinary numbers. Bits of a code that
        the format does not use say nothing. */
     ZB_KIND_SMALL,
-    ZB_KIND_SMALL_COMPLEX /* two codes: real then imaginary part */
+    ZB_KIND_SMALL_COMPLEX, /* two codes: real then imaginary part */
+    /* A type that none of the above describes; zb_dtype_name says which. zb_array_read and
+       zb_writer_write convert from and to the type that zb_dtype_shown gives. New types come as
+       this kind, so that the list above stays as it is. */
+    ZB_KIND_EXTENSION
 };
 
 /* An element of variable length in memory: a zb_dtype of kind string or bytes has this size. */
@@ -60,7 +64,8 @@ typedef struct zb_dtype {
     /* Components are in the byte order opposite to the host's; those of a struct in the order
        opposite to the one that its fields say. */
     bool swapped;
-    const zb_dtype_detail *detail; /* of a struct, a time or a small number, else NULL */
+    const zb_dtype_detail
+        *detail; /* of a struct, a time, a small number, an extension, else NULL */
 } zb_dtype;
 
 /* A field of a struct. Fields are in the order of their offsets and do not overlap. */
@@ -113,7 +118,8 @@ struct zb_dtype_detail {
     size_t field_count;
     enum zb_time_unit unit; /* of a datetime or timedelta: one count is `scale` units */
     uint32_t scale;
-    enum zb_format format; /* of a small number, or of both parts of a complex one */
+    enum zb_format format;            /* of a small number, or of both parts of a complex one */
+    const struct zb__kind *extension; /* which one: the library's own, from zb_dtype_from_name */
 };
 
 /* Do the bytes of both mean the same? Byte order counts where a component has several bytes, names

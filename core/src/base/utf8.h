@@ -32,6 +32,9 @@ static inline size_t zb__utf8_length(const char *text, size_t size) {
     return point < least[length] || surrogate || point > 0x10ffff ? 0 : length;
 }
 
+/* Is all of text[0..size) UTF-8? */
+bool zb__is_utf8(const char *text, size_t size);
+
 /* The code point of a valid character of that many bytes. */
 static inline uint32_t zb__utf8_get(const char *text, size_t length) {
     uint32_t point = (uint8_t)text[0] & (length > 1 ? 0x7fU >> length : 0x7fU);

@@ -8,7 +8,7 @@
 #include "change/remove.h"
 #include "change/reshape.h"
 #include "codec/encode.h"
-#include "kernel/values.h"
+#include "types/values.h"
 #include "model/array.h"
 #include "node/current.h"
 #include "node/edit.h"

@@ -2,6 +2,7 @@
 /* The frame of every change of documents. */
 #include "change/change.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,30 @@ enum zb_code zb__change_begin(zb_hierarchy *hierarchy, zb__change *change, zb_er
     return zb__hierarchy_lock(hierarchy, &change->lock, err);
 }
 
+/* A file system that is read only has no place for new documents either. */
+static bool may_do_without(const zb_store *store, enum zb_code code, const zb_error *why_not) {
+    return code == ZB_EUNSUPPORTED && store->ops->put && store->hints.may_lack_locks &&
+           why_not->sys_errno != EROFS;
+}
+
+enum zb_code zb__change_begin_new(zb_hierarchy *hierarchy, zb__change *change, zb_error *err) {
+    zb_error why_not = {.code = ZB_OK};
+    *change = (zb__change){.hierarchy = hierarchy};
+    enum zb_code code = zb__hierarchy_lock(hierarchy, &change->lock, &why_not);
+    change->is_unlocked = may_do_without(hierarchy->store, code, &why_not);
+    change->why_not = why_not;
+    if (code && !change->is_unlocked && err)
+        *err = why_not;
+    return change->is_unlocked ? ZB_OK : code;
+}
+
+enum zb_code zb__change_refuse(const zb__change *change, const char *path, const char *what,
+                               zb_error *err) {
+    if (err)
+        *err = change->why_not;
+    return zb_error_prefix(err, ZB_EUNSUPPORTED, "/%s: %s", path, what);
+}
+
 static enum zb_code add_missing(zb__change *change, const char *path, zb_error *err) {
     zb__document document;
     zb__built built;
@@ -127,6 +152,22 @@ static bool is_sound(const zb__change *change, const char *path) {
     return false;
 }
 
+/* What a kill has left of the consolidated metadata of a group above, or another hierarchy owes. */
+static enum zb_code join_owed(const zb__change *change, const char *path, bool has_block,
+                              zb_error *err) {
+    bool is_owed = false;
+    if (!change->is_unlocked)
+        return has_block ? zb__owed_tidy(change->hierarchy, path, err)
+                         : zb__owed_join(change->hierarchy, path, err);
+    enum zb_code code = has_block ? ZB_OK : zb__owed_find(change->hierarchy, path, &is_owed, err);
+    return code || !(has_block || is_owed)
+               ? code
+               : zb__change_refuse(change, path,
+                                   "the consolidated metadata of this group have to change with "
+                                   "what is made below it",
+                                   err);
+}
+
 /* Looks at one group above. Only the members that matter here are checked: a group that we cannot
    open for other reasons may still have children. */
 static enum zb_code look_at(zb__change *change, const char *path, bool create, zb_error *err) {
@@ -155,8 +196,7 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
                        change->hierarchy->store->label, path);
     }
     const bool has_block = zb__consolidated_has(&document);
-    code = has_block ? zb__owed_tidy(change->hierarchy, path, err)
-                     : zb__owed_join(change->hierarchy, path, err);
+    code = join_owed(change, path, has_block, err);
     if (!code && has_block && !contains(&change->owners, path))
         return entries_add(&change->owners, path, &document, err);
     zb__document_free(&document);
@@ -264,6 +304,28 @@ enum zb_code zb__change_put_first(zb__change *change, const char *path, const ch
     return zb__node_put_first(change->hierarchy, path, text, size, err);
 }
 
+enum zb_code zb__change_put_new(zb__change *change, const char *path, const char *text, size_t size,
+                                zb_error *err) {
+    zb__change_note(change, path);
+    enum zb_code code = zb__node_put_new(change->hierarchy, path, text, size, err);
+    return code != ZB_EUNSUPPORTED
+               ? code
+               : zb__change_refuse(change, path,
+                                   "the file system has no hard links, by which a new node comes "
+                                   "without a lock",
+                                   err);
+}
+
+/* A group that another program has made meanwhile is as good, if it is one. */
+static enum zb_code put_missing(zb__change *change, const zb__entry *group, zb_error *err) {
+    const zb__document *document = &group->document;
+    if (!change->is_unlocked)
+        return zb__change_put(change, group->path, document->text, document->size, err);
+    enum zb_code code =
+        zb__change_put_new(change, group->path, document->text, document->size, err);
+    return code == ZB_ECONFLICT ? look_at(change, group->path, true, err) : code;
+}
+
 enum zb_code zb__change_put_parts(zb__change *change, const char *path, const zb_part *parts,
                                   size_t count, zb_error *err) {
     zb__change_note(change, path);
@@ -272,10 +334,8 @@ enum zb_code zb__change_put_parts(zb__change *change, const char *path, const zb
 
 enum zb_code zb__change_put_missing(zb__change *change, zb_error *err) {
     enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < change->missing.count && !code; i++) {
-        const zb__entry *group = &change->missing.entry[i];
-        code = zb__change_put(change, group->path, group->document.text, group->document.size, err);
-    }
+    for (size_t i = 0; i < change->missing.count && !code; i++)
+        code = put_missing(change, &change->missing.entry[i], err);
     return code;
 }
 

@@ -40,6 +40,8 @@ typedef struct zb__entries {
 typedef struct zb__change {
     zb_hierarchy *hierarchy; /* not owned */
     zb_lock *lock;           /* of the hierarchy; NULL: the store has none */
+    bool is_unlocked;        /* it should have one: see zb__change_begin_new */
+    zb_error why_not;        /* with that: what zb__change_begin would have said */
     zb__entries owners;      /* groups above with a block, and their documents as they were */
     zb__entries missing;     /* groups above without a document, to be created; parents first */
     zb__names sound; /* groups above that were looked at, and from which nothing is wanted */
@@ -48,6 +50,16 @@ typedef struct zb__change {
 
 /* ZB_EUNSUPPORTED when the store cannot be written. After success only zb__change_end ends it. */
 enum zb_code zb__change_begin(zb_hierarchy *hierarchy, zb__change *change, zb_error *err);
+
+/* The same for a change that only adds nodes. Where nobody has a lock, it begins without one, and
+   then documents come by zb__change_put_new alone, none changes, and nothing is erased: whatever
+   another program does at the same time, it cannot be undone. */
+enum zb_code zb__change_begin_new(zb_hierarchy *hierarchy, zb__change *change, zb_error *err);
+
+/* For a change without a lock, when more is needed: its error, with the path and what that is in
+   front. */
+enum zb_code zb__change_refuse(const zb__change *change, const char *path, const char *what,
+                               zb_error *err);
 
 /* Reads the groups above path. With create, those that are missing will be created by
    zb__change_put_missing, and an array above is ZB_ECONFLICT. */
@@ -74,6 +86,11 @@ enum zb_code zb__change_put_parts(zb__change *change, const char *path, const zb
    store cannot, or where groups above have to be changed before. */
 enum zb_code zb__change_put_first(zb__change *change, const char *path, const char *text,
                                   size_t size, zb_error *err);
+
+/* Puts the document of a node where none may be, else ZB_ECONFLICT, told in the step in which it
+   comes: safe without a lock. */
+enum zb_code zb__change_put_new(zb__change *change, const char *path, const char *text, size_t size,
+                                zb_error *err);
 
 /* Notes that a document comes to path without a put of ours: a move brings it there. */
 void zb__change_note(zb__change *change, const char *path);

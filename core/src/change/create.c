@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "change/change.h"
+#include "change/copy_note.h"
 #include "change/hidden.h"
 #include "change/remove.h"
 #include "codec/form.h"
@@ -22,16 +23,21 @@
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 
-/* A deletion that was killed leaves chunks without an array. They would look like data of the new
-   array, so they are erased first. Other files are the user's, and stay. */
-enum zb_code zb__array_clear_place(const zb_node *node, zb_error *err) {
+static enum zb_code expect_none_below(const zb_node *node, zb_error *err) {
     zb__names nodes;
-    if (!node->hierarchy->store->hints.can_list)
-        return ZB_OK;
     enum zb_code code = zb__nodes_at(node->hierarchy, node->path, &nodes, err);
     if (!code && nodes.count > 0)
         code = zb_fail(err, ZB_ECONFLICT, "there is a node below, /%s", nodes.name[0].text);
     zb__names_free(&nodes);
+    return code;
+}
+
+/* A deletion that was killed leaves chunks without an array. They would look like data of the new
+   array, so they are erased first. Other files are the user's, and stay. */
+enum zb_code zb__array_clear_place(const zb_node *node, zb_error *err) {
+    if (!node->hierarchy->store->hints.can_list)
+        return ZB_OK;
+    enum zb_code code = expect_none_below(node, err);
     return code ? code : zb__chunks_erase(node, NULL, NULL, err);
 }
 
@@ -84,16 +90,61 @@ static enum zb_code put_hidden(zb__change *change, const zb_node *node, const zb
     return code ? code : zb__node_put(node->hierarchy, node->path, text, size, err);
 }
 
+/* ---- Without a lock ---- */
+
+static enum zb_code find_chunk(void *context, const char *key, const uint64_t *index,
+                               zb_error *err) {
+    bool *found = context;
+    (void)key, (void)index, (void)err;
+    *found = true;
+    return ZB_ECANCELLED;
+}
+
+/* What killed changes have left stays: chunks without an array may be those of one that another
+   program is making. Those have a document by now, for which is asked last. */
+static enum zb_code check_place(zb__change *change, const zb_node *node, zb_error *err) {
+    bool is_noted = false, has_chunks = false;
+    enum zb_code code = zb__copy_note_find(node->hierarchy, node->path, &is_noted, err);
+    if (!code && node->array)
+        code = zb__chunks_each(node, find_chunk, &has_chunks, err);
+    if (!code || has_chunks)
+        code = zb__change_expect_none(change, node->path, err);
+    if (!code && (is_noted || has_chunks))
+        return zb__change_refuse(
+            change, node->path, "what a killed change has left there has to be removed first", err);
+    if (code || !node->array)
+        return code;
+    code = expect_none_below(node, err);
+    return code ? zb__node_blame(node->hierarchy, "array", node->path, code, err) : ZB_OK;
+}
+
+static enum zb_code put_unlocked(zb__change *change, const zb_node *node, const char *text,
+                                 size_t size, zb_error *err) {
+    enum zb_code code = zb__change_above(change, node->path, true, err);
+    if (!code && !zb__change_finds_nothing(change, node->path))
+        code = check_place(change, node, err);
+    if (!code)
+        code = zb__change_put_missing(change, err);
+    return code ? code : zb__change_put_new(change, node->path, text, size, err);
+}
+
+/* ---- Creating ---- */
+
 /* Stores a node that is not there yet; owner: of a hidden array, else NULL. The order of the
    specification: groups above, parents first, then the node. */
 static enum zb_code store_node(zb_node *node, const zb_node *owner, const char *text, size_t size,
                                zb_error *err) {
     zb__change change;
-    enum zb_code code = zb__change_begin(node->hierarchy, &change, err);
+    enum zb_code code = owner ? zb__change_begin(node->hierarchy, &change, err)
+                              : zb__change_begin_new(node->hierarchy, &change, err);
     if (code)
         return code;
-    code = owner ? put_hidden(&change, node, owner, text, size, err)
-                 : put(&change, node, text, size, err);
+    if (owner)
+        code = put_hidden(&change, node, owner, text, size, err);
+    else if (change.is_unlocked)
+        code = put_unlocked(&change, node, text, size, err);
+    else
+        code = put(&change, node, text, size, err);
     if (!code)
         zb__node_mark_new(node);
     return zb__change_end(&change, code, err);

@@ -238,7 +238,7 @@ static enum zb_code take_place(zb__draft *d, const char *key, zb_error *err) {
 
 static enum zb_code draft_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb__draft *d = draft_of(store);
-    if (put->expected == ZB_EXPECT_NOTHING)
+    if (put->expected == ZB_EXPECT_NOTHING || put->expected == ZB_EXPECT_FREE)
         return ZB_EUNSUPPORTED;
     if (zb__draft_passes(d))
         return zb_store_put_as(d->inner, put, err);

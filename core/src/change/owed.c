@@ -237,6 +237,11 @@ enum zb_code zb__owed_join(zb_hierarchy *hierarchy, const char *path, zb_error *
     return code || !there || ours ? code : take_on(hierarchy, path, NULL, err);
 }
 
+enum zb_code zb__owed_find(zb_hierarchy *hierarchy, const char *path, bool *out, zb_error *err) {
+    bool ours;
+    return note_look(hierarchy, path, "", out, &ours, err);
+}
+
 enum zb_code zb__owed_tidy(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     bool there, ours;
     enum zb_code code = note_look(hierarchy, path, "", &there, &ours, err);

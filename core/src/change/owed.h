@@ -26,6 +26,9 @@ enum zb_code zb__owed_add(zb_hierarchy *hierarchy, const char *path, zb__documen
    another hierarchy, this one owes it, too. */
 enum zb_code zb__owed_join(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
+/* Whether a block is owed, by whatever hierarchy. */
+enum zb_code zb__owed_find(zb_hierarchy *hierarchy, const char *path, bool *out, zb_error *err);
+
 /* The group at path has a block: a note beside it, which a kill has left, goes. */
 enum zb_code zb__owed_tidy(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 

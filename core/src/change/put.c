@@ -48,3 +48,10 @@ enum zb_code zb__node_put_first(zb_hierarchy *hierarchy, const char *path, const
     return put_node(hierarchy, path,
                     (zb_put){.parts = &part, .count = 1, .expected = ZB_EXPECT_NOTHING}, err);
 }
+
+enum zb_code zb__node_put_new(zb_hierarchy *hierarchy, const char *path, const char *text,
+                              size_t size, zb_error *err) {
+    const zb_part part = {.data = text, .size = size};
+    return put_node(hierarchy, path,
+                    (zb_put){.parts = &part, .count = 1, .expected = ZB_EXPECT_FREE}, err);
+}

@@ -18,5 +18,10 @@ enum zb_code zb__node_put_parts(zb_hierarchy *hierarchy, const char *path, const
 /* The same in a store that is a tree, where nothing may be at the path: else ZB_ECONFLICT. */
 enum zb_code zb__node_put_first(zb_hierarchy *hierarchy, const char *path, const char *text,
                                 size_t size, zb_error *err);
+/* The same where no document may be at the path: else ZB_ECONFLICT, also where another program puts
+   one at the same time, without a lock. ZB_EUNSUPPORTED, without an error filled in, where that
+   cannot be told. */
+enum zb_code zb__node_put_new(zb_hierarchy *hierarchy, const char *path, const char *text,
+                              size_t size, zb_error *err);
 
 #endif

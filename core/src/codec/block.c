@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/half.h"
 #include "codec/number.h"
-#include "kernel/scatter.h"
+#include "types/scatter.h"
 
 static const zb_dtype real64 = {.kind = ZB_KIND_FLOAT, .size = 8};
 

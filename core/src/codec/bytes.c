@@ -4,8 +4,8 @@
 
 #include "codec/configuration.h"
 #include "codec/encode.h"
-#include "kernel/dtype.h"
-#include "kernel/scatter.h"
+#include "types/dtype.h"
+#include "types/scatter.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 

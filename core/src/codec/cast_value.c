@@ -14,7 +14,9 @@
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/number.h"
-#include "kernel/small.h"
+#include "types/dtype.h"
+#include "types/fill.h"
+#include "types/kinds.h"
 
 enum rounding { NEAREST_EVEN, TOWARDS_ZERO, TOWARDS_POSITIVE, TOWARDS_NEGATIVE, NEAREST_AWAY };
 enum range { RANGE_ERROR, RANGE_CLAMP, RANGE_WRAP };
@@ -38,8 +40,7 @@ typedef struct cast_value {
 } cast_value;
 
 static bool is_small_float(zb_dtype dtype) {
-    int low, high;
-    return zb__is_small(dtype) && !zb__format_is_integer(zb_dtype_format(dtype), &low, &high);
+    return zb__is_small(dtype) && !zb__format_of(dtype)->is_integer;
 }
 
 static void cast_value_free(void *state) {
@@ -81,10 +82,10 @@ static double round_to_integer(double real, enum rounding rounding) {
 static void wrap(zb_dtype to, zb__number number, uint8_t *out) {
     if (number.is_float && !zb__number_integer(fmod(number.real, 0x1p64), &number))
         return; /* it has no fraction */
-    const enum zb_format format = zb_dtype_format(to);
+    const zb__format *format = zb__format_of(to);
     uint64_t bits = number.negative ? 0 - number.magnitude : number.magnitude;
     if (format) /* its sign fills the code's other bits */
-        bits = zb__small_from_double(format, zb__small_to_double(format, (uint32_t)bits));
+        bits = zb__format_from_double(format, zb__format_to_double(format, (uint32_t)bits));
     zb__store_element(bits, to.size, out);
 }
 
@@ -127,11 +128,11 @@ static double beside(zb__number number) {
 
 /* To a float of few bits; some formats lack infinity, NaN, a sign or zero. */
 static bool to_small_float(const cast_value *codec, zb_dtype to, zb__number number, uint8_t *out) {
-    const enum zb_format format = zb_dtype_format(to);
+    const zb__format *format = zb__format_of(to);
     const double real = beside(number);
-    uint32_t code = zb__small_from_double(format, real);
-    const double stored = zb__small_to_double(format, code);
-    const double most = zb__small_to_double(format, zb__format_largest(format));
+    uint32_t code = zb__format_from_double(format, real);
+    const double stored = zb__format_to_double(format, code);
+    const double most = zb__format_to_double(format, format->largest);
     const bool fits = isfinite(real) ? isfinite(stored) && (stored < most || real <= most) &&
                                            (stored > -most || real >= -most)
                                      : stored == real || (isnan(stored) && isnan(real));
@@ -141,10 +142,10 @@ static bool to_small_float(const cast_value *codec, zb_dtype to, zb__number numb
         return false;
     if (!fits &&
         !isinf(stored)) { /* the end of the range; that of a format without sign is code 0 */
-        code = zb__format_largest(format);
+        code = format->largest;
         if (real <= 0)
             code =
-                zb__small_to_double(format, 0) > 0 ? 0 : code | (zb__format_mask(format) / 2 + 1);
+                zb__format_to_double(format, 0) > 0 ? 0 : code | (zb__format_mask(format) / 2 + 1);
     }
     zb__store_element(code, to.size, out);
     return true;
@@ -262,22 +263,20 @@ static void cast_value_represent(const void *state, zb__representation *represen
 
 /* ---- The configuration -------------------------------------------------------------------- */
 
-static enum zb_code parse_pair(const zb_json *item, const cast *c, const zb__binding *binding,
-                               pair *out, zb_error *err) {
-    bool is_default;
+static enum zb_code parse_pair(const zb_json *item, const cast *c, pair *out, zb_error *err) {
+    zb__fill_form form;
     char brief[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(item) != ZB_JSON_ARRAY || zb_json_count(item) != 2)
         return zb_fail(err, ZB_EFORMAT, "scalar_map has %s, expected a list of two values",
                        zb__json_brief(item, brief));
     const zb_json *from = zb_json_first(item);
-    enum zb_code code = binding->forms->value(from, c->from, out->from, &is_default, err);
+    enum zb_code code = zb__fill_parse(from, c->from, NULL, out->from, &form, err);
     if (!code)
-        code = binding->forms->value(zb_json_next(from), c->to, out->to, &is_default, err);
+        code = zb__fill_parse(zb_json_next(from), c->to, NULL, out->to, &form, err);
     return code ? zb_error_prefix(err, code, "scalar_map") : ZB_OK;
 }
 
-static enum zb_code parse_pairs(const zb_json *list, cast *c, const zb__binding *binding,
-                                zb_error *err) {
+static enum zb_code parse_pairs(const zb_json *list, cast *c, zb_error *err) {
     char brief[ZB__BRIEF_SIZE];
     size_t count = zb_json_count(list);
     if (!list)
@@ -293,12 +292,11 @@ static enum zb_code parse_pairs(const zb_json *list, cast *c, const zb__binding 
         return zb_fail(err, ZB_ENOMEM, "no memory for a codec");
     enum zb_code code = ZB_OK;
     for (const zb_json *item = zb_json_first(list); item && !code; item = zb_json_next(item))
-        code = parse_pair(item, c, binding, &c->pairs[c->pair_count++], err);
+        code = parse_pair(item, c, &c->pairs[c->pair_count++], err);
     return code;
 }
 
-static enum zb_code parse_map(cast_value *codec, const zb_json *configuration,
-                              const zb__binding *binding, zb_error *err) {
+static enum zb_code parse_map(cast_value *codec, const zb_json *configuration, zb_error *err) {
     const zb_json *map = zb_json_get(configuration, "scalar_map");
     char brief[ZB__BRIEF_SIZE];
     if (!map)
@@ -306,8 +304,8 @@ static enum zb_code parse_map(cast_value *codec, const zb_json *configuration,
     if (zb_json_kind_of(map) != ZB_JSON_OBJECT)
         return zb_fail(err, ZB_EFORMAT, "scalar_map is %s, expected an object",
                        zb__json_brief(map, brief));
-    enum zb_code code = parse_pairs(zb_json_get(map, "encode"), &codec->encode, binding, err);
-    return code ? code : parse_pairs(zb_json_get(map, "decode"), &codec->decode, binding, err);
+    enum zb_code code = parse_pairs(zb_json_get(map, "encode"), &codec->encode, err);
+    return code ? code : parse_pairs(zb_json_get(map, "decode"), &codec->decode, err);
 }
 
 static enum zb_code parse_rules(cast_value *codec, const zb_json *configuration, zb_error *err) {
@@ -340,6 +338,18 @@ static bool is_cast(zb_dtype dtype) {
     return zb__is_small(dtype) || (zb__is_number(dtype) && dtype.kind != ZB_KIND_BOOL);
 }
 
+/* Details of numbers are static; those of other types go with this memory. */
+static enum zb_code parse_type(const zb_json *value, zb_dtype *out, zb_error *err) {
+    zb__arena memory = {0};
+    char name[ZB_DTYPE_NAME_SIZE];
+    enum zb_code code = zb__dtype_parse(value, &memory, out, err);
+    if (!code && !is_cast(*out) && out->kind > ZB_KIND_COMPLEX)
+        code = zb_fail(err, ZB_EUNSUPPORTED, "a codec to elements of type %s is not supported",
+                       zb_dtype_name(*out, name));
+    zb__arena_free(&memory);
+    return code;
+}
+
 static enum zb_code cast_value_parse(const zb_json *configuration, const zb__binding *binding,
                                      void **state, zb_error *err) {
     cast_value *codec = zb__codec_new_state(sizeof *codec, state, err);
@@ -349,9 +359,9 @@ static enum zb_code cast_value_parse(const zb_json *configuration, const zb__bin
     zb_dtype from = binding->dtype, to;
     if (!type)
         return zb_fail(err, ZB_EFORMAT, "data_type is missing");
-    if (!binding->forms)
+    if (binding->is_index)
         return zb_fail(err, ZB_EUNSUPPORTED, "it has no place here");
-    enum zb_code code = binding->forms->dtype(type, &to, err);
+    enum zb_code code = parse_type(type, &to, err);
     if (code)
         return code;
     if (!is_cast(from) || !is_cast(to))
@@ -359,7 +369,7 @@ static enum zb_code cast_value_parse(const zb_json *configuration, const zb__bin
     codec->encode = (cast){.from = from, .to = to};
     codec->decode = (cast){.from = to, .to = from};
     code = parse_rules(codec, configuration, err);
-    return code ? code : parse_map(codec, configuration, binding, err);
+    return code ? code : parse_map(codec, configuration, err);
 }
 
 static bool cast_value_same(const void *a, const void *b) {

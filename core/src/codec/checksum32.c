@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "codec/checksum.h"
-#include "kernel/crc32c.h"
+#include "base/crc32c.h"
 
 static uint32_t sum_crc32(uint32_t initial, const uint8_t *data, size_t size) {
     return libdeflate_crc32(initial, data, size);

@@ -27,14 +27,6 @@ struct zb__serialised;
 
 enum zb__codec_kind { ZB__ARRAY_TO_ARRAY, ZB__ARRAY_TO_BYTES, ZB__BYTES_TO_BYTES };
 
-/* The readers of data types and of values of a type as documents write them, for configurations
-   that have such. The room above knows them: model/codec_forms.h. */
-typedef struct zb__document_forms {
-    enum zb_code (*dtype)(const zb_json *value, zb_dtype *out, zb_error *err);
-    enum zb_code (*value)(const zb_json *value, zb_dtype dtype, void *out, bool *is_default,
-                          zb_error *err);
-} zb__document_forms;
-
 /* The place and the data that a codec is bound for. */
 typedef struct zb__binding {
     uint32_t ndim;
@@ -42,7 +34,7 @@ typedef struct zb__binding {
     uint32_t depth; /* shards around */
     const struct zb__filters *filters; /* of the shard around (filters.h), or NULL */
     const void *fill;                  /* the array's fill value; NULL where there is none */
-    const zb__document_forms *forms;   /* NULL for the index of a shard */
+    bool is_index;                     /* of a shard */
     bool is_draft; /* of an array, or of inner chunks of the sharding draft of March 2023: as in the
                       drafts before July 2023 the array→bytes codec, or the whole list, may be
                       missing and stands for little-endian bytes */

@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "codec/codec.h"
-#include "kernel/crc32c.h"
+#include "base/crc32c.h"
 #include "zarrbridge/error.h"
 
 #define CHECKSUM_SIZE 4

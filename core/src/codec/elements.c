@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "codec/filters.h"
-#include "kernel/scatter.h"
+#include "types/scatter.h"
 #include "zarrbridge/limits.h"
 
 /* What a compressed chunk is given room for at first, in multiples of its stored size, and at

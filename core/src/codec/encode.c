@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "codec/filters.h"
-#include "kernel/scatter.h"
+#include "types/scatter.h"
 #include "zarrbridge/error.h"
 
 bool zb__is_all(const void *elements, uint64_t n, const void *fill, size_t item) {

@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/json_brief.h"
 #include "codec/encode.h"
-#include "kernel/dtype.h"
+#include "types/dtype.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/checked.h"
 #include "codec/number.h"
-#include "kernel/scatter.h"
+#include "types/scatter.h"
 #include "zarrbridge/limits.h"
 
 void zb__filters_free(zb__filters *filters) {

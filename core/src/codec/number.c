@@ -8,22 +8,21 @@
 
 #include "base/bytes.h"
 #include "base/half.h"
-#include "kernel/number_types.h"
-#include "kernel/small.h"
+#include "types/dtype.h"
+#include "types/kinds.h"
 
 bool zb__is_number(zb_dtype dtype) {
     return dtype.kind <= ZB_KIND_FLOAT;
 }
 
 bool zb__is_small(zb_dtype dtype) {
-    return dtype.kind == ZB_KIND_SMALL;
+    const zb__format *format = zb__format_of(dtype);
+    return format && dtype.size == zb__format_bytes(format);
 }
 
 const char *zb__number_name(zb_dtype dtype) {
-    if (zb__is_small(dtype))
-        return zb__format_name(zb_dtype_format(dtype));
-    const zb__number_type *type = zb__number_type_of(dtype);
-    return type ? type->name : "bytes";
+    const char *name = zb__dtype_own_name(dtype);
+    return name ? name : "bytes";
 }
 
 zb__number zb__number_load(zb_dtype dtype, const void *element) {
@@ -32,7 +31,7 @@ zb__number zb__number_load(zb_dtype dtype, const void *element) {
     uint64_t bits = zb__load_element(element, dtype.size);
     if (zb__is_small(dtype))
         return (zb__number){.is_float = true,
-                            .real = zb__small_to_double(zb_dtype_format(dtype), (uint32_t)bits)};
+                            .real = zb__format_to_double(zb__format_of(dtype), (uint32_t)bits)};
     uint64_t sign = UINT64_C(1) << (8 * dtype.size - 1);
     if (dtype.kind == ZB_KIND_INT && bits & sign) {
         bits |= ~(sign | (sign - 1)); /* to 64 bits */
@@ -79,14 +78,14 @@ static void store_bits(zb_dtype dtype, bool negative, uint64_t magnitude, void *
 
 /* Stores the nearest number of a type whose numbers are floats here; returns the one stored. */
 static double store_nearest(zb_dtype dtype, double real, void *element) {
-    const enum zb_format format = zb_dtype_format(dtype);
+    const zb__format *format = zb__format_of(dtype);
     if (!zb__is_small(dtype)) {
         zb__real_store(dtype.size, real, element);
         return zb__real_narrow(dtype.size, real);
     }
-    const uint32_t code = zb__small_from_double(format, real);
+    const uint32_t code = zb__format_from_double(format, real);
     zb__store_element(code, dtype.size, element);
-    return zb__small_to_double(format, code);
+    return zb__format_to_double(format, code);
 }
 
 static bool store_real(zb_dtype dtype, zb__number number, void *element) {

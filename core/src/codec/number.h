@@ -19,7 +19,7 @@ typedef struct zb__number {
 /* Bool, integers and floats have a number; complex ones, bytes and times have none. */
 bool zb__is_number(zb_dtype dtype);
 
-/* Numbers of few bits (ZB_KIND_SMALL), too, are loaded, stored exactly and clamped; the numbers of
+/* Numbers of few bits, too, are loaded, stored exactly and clamped; the numbers of
    all of their formats are floats here. */
 bool zb__is_small(zb_dtype dtype);
 

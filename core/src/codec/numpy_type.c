@@ -2,28 +2,28 @@
 /* See numpy_type.h. */
 #include "codec/numpy_type.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_brief.h"
 #include "codec/configuration.h"
 #include "codec/number.h"
-#include "kernel/number_types.h"
+#include "types/kinds.h"
 
 /* By numpy's name, or by letter and size behind the sign of the byte order. False for a type that
    is not known, and for complex ones. */
 static bool find(const char *text, zb_dtype *out) {
     bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     const char *code = text + (*text && strchr("<>|=", *text));
-    const zb__number_type *type = zb__number_type_named(text);
-    if (!type && *code)
-        type = zb__number_type_coded(*code, (uint32_t)strtoul(code + 1, NULL, 10));
-    if (!type || (strcmp(type->code, code) && strcmp(type->name, text)))
+    const zb__type_name *type;
+    uint64_t count;
+    const char *rest = "";
+    const zb__kind *kind = zb__kind_named(text, &type);
+    if (!kind)
+        kind = zb__kind_coded(code, &type, &count, &rest);
+    if (!kind || !type || type->size == 0 || *rest)
         return false;
-    bool has_order = type->size > 1 && (*text == '<' || *text == '>');
-    *out = (zb_dtype){.kind = type->kind,
-                      .size = type->size,
-                      .swapped = has_order && (*text == '>') != host_is_big};
+    *out = zb__type_of(kind, type);
+    out->swapped = out->size > 1 && (*text == '<' || *text == '>') && (*text == '>') != host_is_big;
     return zb__is_number(*out);
 }
 

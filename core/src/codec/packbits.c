@@ -13,7 +13,7 @@
 #include "codec/configuration.h"
 #include "codec/elements.h"
 #include "codec/encode.h"
-#include "kernel/small.h"
+#include "types/kinds.h"
 
 enum padding { PADDING_NONE, PADDING_FIRST, PADDING_LAST };
 
@@ -162,18 +162,16 @@ static enum zb_code parse(const zb_json *configuration, const zb__binding *bindi
     if (!codec)
         return ZB_ENOMEM;
     zb_dtype dtype = binding->dtype;
-    bool is_small = dtype.kind == ZB_KIND_SMALL || dtype.kind == ZB_KIND_SMALL_COMPLEX;
-    bool is_complex = dtype.kind == ZB_KIND_COMPLEX || dtype.kind == ZB_KIND_SMALL_COMPLEX;
-    if (dtype.kind > ZB_KIND_COMPLEX && !is_small)
+    const zb__format *format = zb__format_of(dtype);
+    if (dtype.kind > ZB_KIND_COMPLEX && !format)
         return zb_fail(err, ZB_EFORMAT, "it serialises numbers alone");
-    codec->components = is_complex ? 2 : 1;
+    codec->components = zb__kind_of(dtype)->components;
     codec->component = (zb_dtype){.kind = dtype.kind, .size = dtype.size / codec->components};
     int all = dtype.kind == ZB_KIND_BOOL ? 1 : (int)codec->component.size * 8;
-    if (is_small)
-        all = __builtin_popcount(zb__format_mask(dtype.detail->format));
+    if (format)
+        all = format->bits;
     codec->is_signed =
-        dtype.kind == ZB_KIND_INT || (is_small && (dtype.detail->format == ZB_FORMAT_INT2 ||
-                                                   dtype.detail->format == ZB_FORMAT_INT4));
+        dtype.kind == ZB_KIND_INT || (format && format->is_integer && format->is_signed);
     int first = 0, last = all - 1;
     enum zb_code code =
         zb__configuration_choice(configuration, "padding_encoding", paddings, &padding, err);

@@ -12,7 +12,7 @@
 #include "codec/configuration.h"
 #include "codec/number.h"
 #include "codec/numpy_type.h"
-#include "kernel/scatter.h"
+#include "types/scatter.h"
 
 #define MOST_DIGITS 300 /* either way: the scale is a double */
 

@@ -7,7 +7,7 @@
 
 #define REWRITE "; rewrite the array with zarr-python and a codec of docs/format-support.md"
 
-/* As for the data type of that name (model/dtype.c). */
+/* As for the data type of that name (types/dtype.c). */
 #define OPTIONAL                                                                                   \
     "a draft whose elements may be null; write the values and the mask as two arrays, with zarrs"
 

@@ -97,8 +97,10 @@ static enum zb_code bind_index(sharding *s, const zb_json *configuration, uint32
         codecs = implied;
         s->is_draft = !zb_json_get(configuration, "index_location");
     }
-    const zb__binding binding = {
-        .ndim = s->ndim + 1, .dtype = {.kind = ZB_KIND_UINT, .size = 8}, .depth = depth};
+    const zb__binding binding = {.ndim = s->ndim + 1,
+                                 .dtype = {.kind = ZB_KIND_UINT, .size = 8},
+                                 .depth = depth,
+                                 .is_index = true};
     enum zb_code code = zb__chain_bind_index(codecs, &binding, &s->index, err);
     zb_json_free(implied);
     return code ? zb_error_prefix(err, code, "index_codecs") : check_index(s->index, err);

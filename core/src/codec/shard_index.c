@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "codec/shard.h"
-#include "kernel/scatter.h"
+#include "types/scatter.h"
 #include "zarrbridge/dtype.h"
 
 static const zb_dtype entry_type = {.kind = ZB_KIND_UINT, .size = sizeof(uint64_t)};

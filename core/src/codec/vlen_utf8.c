@@ -10,8 +10,8 @@
 #include "base/checked.h"
 #include "codec/elements.h"
 #include "codec/encode.h"
-#include "kernel/texts.h"
-#include "kernel/values.h"
+#include "base/utf8.h"
+#include "types/values.h"
 #include "zarrbridge/limits.h"
 
 #define NUMBER 4 /* bytes of a count, and of a length */

@@ -18,7 +18,7 @@
 #include "codec/elements.h"
 #include "codec/encode.h"
 #include "codec/zfp_stream.h"
-#include "kernel/scatter.h"
+#include "types/scatter.h"
 #include "zarrbridge/json.h"
 
 typedef struct zfp {

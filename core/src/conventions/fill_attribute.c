@@ -9,8 +9,8 @@
 #include <strings.h>
 
 #include "base/base64.h"
-#include "model/fill.h"
-#include "model/fill_print.h"
+#include "types/fill.h"
+#include "types/fill.h"
 #include "zarrbridge/conventions.h"
 
 static bool is_number_type(zb_dtype dtype) {

@@ -16,12 +16,11 @@
 #include "base/extension.h"
 #include "base/json_brief.h"
 #include "codec/form.h"
-#include "kernel/scatter.h"
+#include "types/scatter.h"
 #include "model/chunk_form.h"
-#include "model/codec_forms.h"
-#include "model/dtype.h"
+#include "types/dtype.h"
 #include "model/extents.h"
-#include "model/fill.h"
+#include "types/fill.h"
 #include "model/grid.h"
 #include "model/keys.h"
 #include "zarrbridge/array.h"
@@ -202,11 +201,8 @@ static void find_inner_shape(model *m) {
 static enum zb_code parse_codecs(model *m, const zb_json *document, zb_error *err) {
     zb_array_info *info = &m->array.info;
     const zb_json *codecs = zb_json_get(document, "codecs"); /* drafts had it optional */
-    const zb__binding binding = {.ndim = info->ndim,
-                                 .dtype = info->dtype,
-                                 .fill = info->fill_value,
-                                 .forms = &zb__codec_forms,
-                                 .is_draft = true};
+    const zb__binding binding = {
+        .ndim = info->ndim, .dtype = info->dtype, .fill = info->fill_value, .is_draft = true};
     enum zb_code code = zb__chain_bind(codecs, &binding, &m->array.chain, err);
     if (!code)
         code = zb__chain_form(m->array.chain, m->chunk_shape, &m->array.form, err);

@@ -12,23 +12,21 @@
  */
 #include "model/build.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/extension.h"
 #include "base/json_brief.h"
 #include "base/json_writer.h"
-
 #include "base/text.h"
 #include "codec/codecs_print.h"
-#include "kernel/dtype.h"
-#include "kernel/texts.h"
 #include "model/built_lately.h"
-#include "model/dtype.h"
-#include "model/fill_bytes.h"
-#include "model/fill_print.h"
 #include "model/keys.h"
 #include "model/rectilinear.h"
+#include "types/dtype.h"
+#include "types/fill.h"
+#include "types/kinds.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
@@ -227,16 +225,18 @@ static enum zb_code print_fill(zb_json_writer *w, const zb_array_spec *spec, zb_
 /* The array→bytes codec where the caller gives none. Only numbers of several bytes have a byte
    order; older zarr-python reads `bytes` without it, too. Behind other codecs elements may have
    become numbers of several bytes. */
-static const char *serial_of(zb_dtype dtype, bool has_array_codecs) {
+#define SERIAL_SIZE 80
+static const char *serial_of(zb_dtype dtype, bool has_array_codecs, char text[SERIAL_SIZE]) {
     bool host_is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    if (zb_dtype_is_variable(dtype))
-        return dtype.kind == ZB_KIND_STRING ? "{\"name\":\"vlen-utf8\"}"
-                                            : "{\"name\":\"vlen-bytes\"}";
-    if (!zb__dtype_has_order(dtype) && !(has_array_codecs && dtype.kind <= ZB_KIND_COMPLEX))
-        return "{\"name\":\"bytes\"}";
-    return host_is_little != dtype.swapped
-               ? "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
-               : "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}";
+    const char *objects = zb__kind_of(dtype)->objects;
+    if (objects)
+        snprintf(text, SERIAL_SIZE, "{\"name\":\"%s\"}", objects);
+    else if (!zb__dtype_has_order(dtype) && !(has_array_codecs && dtype.kind <= ZB_KIND_COMPLEX))
+        snprintf(text, SERIAL_SIZE, "{\"name\":\"bytes\"}");
+    else
+        snprintf(text, SERIAL_SIZE, "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"%s\"}}",
+                 host_is_little != dtype.swapped ? "little" : "big");
+    return text;
 }
 
 static enum zb_code print_sharded(zb_json_writer *w, const zb_array_spec *spec,
@@ -262,7 +262,8 @@ static enum zb_code print_codecs(zb_json_writer *w, const zb_array_spec *spec, z
     if (code)
         return code;
     zb__codec_kinds kinds = zb__codecs_kinds(codecs);
-    const char *serial = serial_of(spec->dtype, kinds.has_array);
+    char text[SERIAL_SIZE];
+    const char *serial = serial_of(spec->dtype, kinds.has_array, text);
     zb_json_write_name(w, "codecs");
     if (spec->shard_shape && kinds.has_serial)
         code = zb_fail(err, ZB_EINVAL,
@@ -274,31 +275,6 @@ static enum zb_code print_codecs(zb_json_writer *w, const zb_array_spec *spec, z
         code = zb__codecs_print(w, codecs, spec->dtype, serial, err);
     zb_json_free(codecs);
     return code;
-}
-
-/* True if a document can hold the string, and it is read back. */
-static bool is_json_text(const void *element) {
-    zb_slice slice;
-    memcpy(&slice, element, sizeof slice);
-    return slice.size == 0 || (slice.data && !memchr(slice.data, 0, slice.size) &&
-                               zb__is_utf8(slice.data, slice.size));
-}
-
-/* A document can hold all fill values but some texts. */
-static bool is_fill(zb_dtype dtype, const uint8_t *element) {
-    size_t count;
-    const zb_field *fields = zb_dtype_fields(dtype, &count);
-    if (dtype.kind == ZB_KIND_STRING)
-        return is_json_text(element);
-    bool good = true;
-    if (dtype.kind == ZB_KIND_UTF32) {
-        zb_json_writer w = {.level = 0};
-        good = zb__fill_print_points(&w, dtype, element);
-        free(w.text.data);
-    }
-    for (size_t i = 0; i < count && good; i++)
-        good = is_fill(fields[i].dtype, element + fields[i].offset);
-    return good;
 }
 
 /* Refuses specifications that the text could not express, or would express as something else. */
@@ -314,7 +290,7 @@ static enum zb_code check_spec(const zb_array_spec *spec, zb_error *err) {
     enum zb_code code = zb__dtype_check(spec->dtype, err);
     if (code)
         return code;
-    if (spec->fill_value && !is_fill(spec->dtype, spec->fill_value))
+    if (spec->fill_value && !zb__fill_fits(spec->dtype, spec->fill_value))
         return zb_fail(err, ZB_EINVAL, "the fill value is no UTF-8 text, or has a NUL in it");
     return ZB_OK;
 }

@@ -20,7 +20,7 @@
 #include "model/v2_codecs.h"
 #include "model/v2_dtype.h"
 #include "model/v2_fill.h"
-#include "zarrbridge/dtype.h"
+#include "types/dtype.h"
 #include "zarrbridge/json.h"
 
 static enum zb_code check_document(const zb_json *document, zb_error *err) {
@@ -113,10 +113,11 @@ static enum zb_code write_keys(zb_json_writer *w, const zb_json *zarray, zb_erro
     return ZB_OK;
 }
 
+/* memory: of the data type. */
 static enum zb_code write_array(zb_json_writer *w, const zb_json *zarray, const zb_json *zattrs,
-                                zb_error *err) {
+                                zb__arena *memory, zb_error *err) {
     const zb_json *shape, *chunks;
-    zb__v2_dtype dtype;
+    zb_dtype dtype;
     const char *serial;
     enum zb_code code = require_list(zarray, "shape", &shape, err);
     if (!code)
@@ -127,29 +128,30 @@ static enum zb_code write_array(zb_json_writer *w, const zb_json *zarray, const 
     if (!code)
         code = zb__v2_serial(zarray, &serial, err);
     if (!code)
-        code = zb__v2_dtype_parse(zb_json_get(zarray, "dtype"), serial, &dtype, err);
+        code = zb__v2_dtype_parse(zb_json_get(zarray, "dtype"), serial, memory, &dtype, err);
     if (code)
         return code;
     zb_json_write_name(w, "shape");
     zb_json_write_value(w, shape);
     zb_json_write_name(w, "data_type");
-    zb__v2_dtype_write(w, &dtype);
+    zb__dtype_write(w, dtype);
     write_grid(w, shape, chunks);
     code = write_keys(w, zarray, err);
     zb_json_write_name(w, "fill_value");
     if (!code)
-        code = zb__v2_fill_write(w, &dtype, zb_json_get(zarray, "fill_value"), err);
+        code = zb__v2_fill_write(w, dtype, zb_json_get(zarray, "fill_value"), err);
     zb_json_write_name(w, "codecs");
     if (!code)
-        code = zb__v2_codecs_write(w, zarray, (uint32_t)zb_json_count(shape), &dtype, err);
+        code = zb__v2_codecs_write(w, zarray, (uint32_t)zb_json_count(shape), dtype, err);
     if (!code)
-        zb__v2_array_attributes_write(w, zarray, zattrs, &dtype);
+        zb__v2_array_attributes_write(w, zarray, zattrs, dtype);
     return code;
 }
 
 enum zb_code zb__v2_array(const zb_json *zarray, const zb_json *zattrs, char **text, size_t *size,
                           zb_error *err) {
     zb_json_writer w = {.level = 0};
+    zb__arena memory = {0};
     *text = NULL;
     enum zb_code code = check_document(zarray, err);
     if (!code)
@@ -157,7 +159,8 @@ enum zb_code zb__v2_array(const zb_json *zarray, const zb_json *zattrs, char **t
     if (code)
         return code;
     begin_document(&w, "array");
-    code = write_array(&w, zarray, zattrs, err);
+    code = write_array(&w, zarray, zattrs, &memory, err);
+    zb__arena_free(&memory);
     return end_document(&w, code, text, size, err);
 }
 

@@ -117,17 +117,16 @@ static bool parse_float(const zb_json *fill, uint64_t size, double *out) {
 /* The fill value of a number, in the form that xarray takes from version 3: integers as they stand,
    floats as the base64 text of a double. A fill value that is none is told when the array is
    opened. */
-static void write_nodata(zb_json_writer *w, const zb_json *fill, const zb__v2_dtype *dtype) {
+static void write_nodata(zb_json_writer *w, const zb_json *fill, zb_dtype dtype) {
     char base64[ZB__BASE64_SIZE];
     double value = 0;
     if (zb_json_kind_of(fill) == ZB_JSON_ARRAY && zb_json_count(fill) == 1)
         fill = zb_json_first(fill);
-    if (dtype->form != ZB__V2_PLAIN)
-        return;
-    if (dtype->letter == 'f' && parse_float(fill, dtype->size, &value)) {
+    const bool is_integer = dtype.kind == ZB_KIND_INT || dtype.kind == ZB_KIND_UINT;
+    if (dtype.kind == ZB_KIND_FLOAT && parse_float(fill, dtype.size, &value)) {
         zb_json_write_name(w, "_FillValue");
         zb_json_write_string(w, zb__base64_from_double(value, base64));
-    } else if (strchr("iu", dtype->letter) && (zb_json_number(fill) || zb_json_string(fill))) {
+    } else if (is_integer && (zb_json_number(fill) || zb_json_string(fill))) {
         zb_json_write_name(w, "_FillValue");
         write_value(w, fill);
     }
@@ -141,7 +140,7 @@ void zb__v2_group_attributes_write(zb_json_writer *w, const zb_json *zattrs) {
 }
 
 void zb__v2_array_attributes_write(zb_json_writer *w, const zb_json *zarray, const zb_json *zattrs,
-                                   const zb__v2_dtype *dtype) {
+                                   zb_dtype dtype) {
     size_t ndim = zb_json_count(zb_json_get(zarray, "shape"));
     const zb_json *own = names_list(zb_json_get(zattrs, NAMES), ndim);
     const zb_json *names = own ? own : nczarr_list(zarray, zattrs, ndim);

@@ -18,7 +18,8 @@
 #include "base/json_brief.h"
 #include "base/json_writer.h"
 #include "codec/table.h"
-#include "zarrbridge/dtype.h"
+#include "model/v2_dtype.h"
+#include "types/dtype.h"
 #include "zarrbridge/json.h"
 
 /* What a codec takes and gives. */
@@ -34,7 +35,7 @@ typedef struct codec_row {
     enum kind kind;
     const char *name; /* in version 3; of refused ones the reason */
     /* Writes the members of the configuration; NULL: they stay as they are. */
-    void (*write)(zb_json_writer *w, const zb_json *codec, const zb__v2_dtype *dtype);
+    void (*write)(zb_json_writer *w, const zb_json *codec, zb_dtype dtype);
 } codec_row;
 
 /* ---- Configurations ---- */
@@ -50,10 +51,11 @@ static void put_integer(zb_json_writer *w, const char *name, const zb_json *code
 
 /* The header of a container tells all that decoding needs. -1 leaves the shuffle to the size of the
    elements. */
-static void write_blosc(zb_json_writer *w, const zb_json *codec, const zb__v2_dtype *dtype) {
+static void write_blosc(zb_json_writer *w, const zb_json *codec, zb_dtype dtype) {
     static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
     const char *cname = zb_json_string(zb_json_get(codec, "cname"));
-    int64_t shuffle, size = dtype->size > 0 && dtype->size < 256 ? (int64_t)dtype->size : 1;
+    int64_t shuffle,
+        size = dtype.size > 0 && dtype.size < 256 && !zb__is_slice(dtype) ? dtype.size : 1;
     if (!zb_json_int64(zb_json_get(codec, "shuffle"), &shuffle) || shuffle < 0 || shuffle > 2)
         shuffle = size == 1 ? 2 : 1;
     zb_json_write_name(w, "cname");
@@ -66,19 +68,19 @@ static void write_blosc(zb_json_writer *w, const zb_json *codec, const zb__v2_dt
 }
 
 /* The frame tells whether it has a checksum. */
-static void write_zstd(zb_json_writer *w, const zb_json *codec, const zb__v2_dtype *dtype) {
+static void write_zstd(zb_json_writer *w, const zb_json *codec, zb_dtype dtype) {
     (void)dtype;
     put_integer(w, "level", codec, -131072, 22, 0);
     zb_json_write_name(w, "checksum");
     zb_json_write_bool(w, zb_json_bool(zb_json_get(codec, "checksum")));
 }
 
-static void write_gzip(zb_json_writer *w, const zb_json *codec, const zb__v2_dtype *dtype) {
+static void write_gzip(zb_json_writer *w, const zb_json *codec, zb_dtype dtype) {
     (void)dtype;
     put_integer(w, "level", codec, 0, 9, 1);
 }
 
-static void write_nothing(zb_json_writer *w, const zb_json *codec, const zb__v2_dtype *dtype) {
+static void write_nothing(zb_json_writer *w, const zb_json *codec, zb_dtype dtype) {
     (void)w;
     (void)codec;
     (void)dtype;
@@ -123,8 +125,8 @@ static const codec_row rows[] = {
 
 typedef struct chain {
     zb_json_writer *w;
-    const zb__v2_dtype *dtype;
-    char order; /* of the elements behind the codecs of arrays, as of a zb__v2_dtype */
+    zb_dtype dtype;
+    char order; /* of the elements behind the codecs of arrays, as zb__v2_order tells it */
     bool transposed, serialised;
 } chain;
 
@@ -234,7 +236,7 @@ static enum zb_code add_codec(chain *c, const zb_json *codec, zb_error *err) {
     if (kind != BYTES && c->serialised)
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "%s: a codec of arrays behind one of bytes is not supported", id);
-    if (kind == SERIAL && c->dtype->form != ZB__V2_OBJECT && c->transposed)
+    if (kind == SERIAL && !zb__is_slice(c->dtype) && c->transposed)
         return zb_fail(err, ZB_EUNSUPPORTED, "%s: in the memory order F it is not supported", id);
     if (kind == BYTES && !c->serialised)
         write_bytes(c);
@@ -296,8 +298,8 @@ enum zb_code zb__v2_serial(const zb_json *zarray, const char **out, zb_error *er
 }
 
 enum zb_code zb__v2_codecs_write(zb_json_writer *w, const zb_json *zarray, uint32_t ndim,
-                                 const zb__v2_dtype *dtype, zb_error *err) {
-    chain c = {.w = w, .dtype = dtype, .order = dtype->order};
+                                 zb_dtype dtype, zb_error *err) {
+    chain c = {.w = w, .dtype = dtype, .order = zb__v2_order(dtype)};
     const zb_json *compressor = zb_json_get(zarray, "compressor");
     zb_json_begin_array(w);
     enum zb_code code = add_order(&c, zb_json_get(zarray, "order"), ndim, err);

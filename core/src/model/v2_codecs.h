@@ -3,7 +3,8 @@
 #ifndef ZB_MODEL_V2_CODECS_H
 #define ZB_MODEL_V2_CODECS_H
 
-#include "model/v2_dtype.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/json.h"
 
 /* The codec that serialises the objects of an array (dtype |O): the first of its filters, when that
    is one of these; else *out is NULL. ZB_EUNSUPPORTED for filters that are never read. */
@@ -12,6 +13,6 @@ enum zb_code zb__v2_serial(const zb_json *zarray, const char **out, zb_error *er
 /* Writes the list of codecs that a .zarray tells of by its members order, filters and
    compressor. */
 enum zb_code zb__v2_codecs_write(zb_json_writer *w, const zb_json *zarray, uint32_t ndim,
-                                 const zb__v2_dtype *dtype, zb_error *err);
+                                 zb_dtype dtype, zb_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "node/current.h"
 
-#include "kernel/values.h"
+#include "types/values.h"
 
 #include <errno.h>
 #include <stdatomic.h>

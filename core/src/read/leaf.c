@@ -16,7 +16,7 @@
 #include "base/scratch.h"
 #include "codec/elements.h"
 #include "codec/form.h"
-#include "kernel/move.h"
+#include "types/move.h"
 #include "model/keys.h"
 #include "node/node.h"
 #include "read/cache.h"

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "kernel/bands.h"
-#include "kernel/scatter.h"
-#include "kernel/values.h"
+#include "types/bands.h"
+#include "types/scatter.h"
+#include "types/values.h"
 #include "node/node.h"
 #include "read/piece.h"
 #include "zarrbridge/dtype.h"

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "base/wait.h"
-#include "model/conversion.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/box.h"
 #include "read/piece.h"
 #include "read/plan.h"
+#include "types/conversion.h"
 #include "zarrbridge/read.h"
 
 /* Outputs from this size on bypass the cache on their way to memory. Below, the next reader

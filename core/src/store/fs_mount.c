@@ -14,6 +14,7 @@
 #include <sys/vfs.h>
 
 #include "base/locks.h"
+#include "store/fs_beegfs.h"
 #include "store/fs_mount.h"
 #include "store/fs_store.h"
 
@@ -25,6 +26,7 @@
 #define GPFS_MAGIC 0x47504653u
 #define CEPH_MAGIC 0x00c36400u
 #define GFS2_MAGIC 0x01161970u
+#define BEEGFS_MAGIC 0x19830326u
 
 bool zb__fs_is_local_type(unsigned type) {
     static const unsigned local[] = {
@@ -62,6 +64,8 @@ enum zb__fs_reach zb__fs_reach_of(unsigned type, const char *options) {
                        has_option(options, "local_lock=posix");
     else if (type == LUSTRE_MAGIC)
         is_kept_here = has_option(options, "localflock");
+    else if (type == BEEGFS_MAGIC)
+        is_kept_here = !zb__fs_beegfs_is_shared(options);
     else if (type == GPFS_MAGIC || type == CEPH_MAGIC || type == GFS2_MAGIC)
         is_kept_here = false;
     return is_kept_here ? ZB__FS_NODE : ZB__FS_SHARED;
@@ -126,4 +130,5 @@ void zb__fs_look_at_system(zb__fs *fs) {
                                                 : ZB__FS_NODE;
         break;
     }
+    fs->base.hints.may_lack_locks = fs->is_remote || fs->reach != ZB__FS_LOCAL;
 }

@@ -7,6 +7,9 @@
  * machines write (ZB__FS_SHARED), a thousand writers would each look at a million names: there
  * repair alone removes such files.
  *
+ * An object that may take the place of none (ZB_EXPECT_FREE) gets its name by link(), which no
+ * other program's object can be lost by, with locks or without.
+ *
  * All that can fail fails before the rename: writing, syncing, and closing too, where network file
  * systems report the data that they could not write.
  */
@@ -177,10 +180,47 @@ static enum zb_code fill(int fd, const zb_put *put, bool replaces, zb_error *err
     return failed ? zb__fs_fail_write(err, failed, "close", put->key) : ZB_OK;
 }
 
+/* Gives the file its second name, unless there is one of that name; errno. A server that has done
+   so may be asked again when its answer is lost, and then finds the file there: it is ours. */
+static int link_new(const zb__fs_place *place, const char *temp) {
+    struct stat own, named;
+    if (linkat(place->dir, temp, place->dir, place->name, 0) == 0)
+        return 0;
+    const int failed = errno;
+    return failed == EEXIST && fstatat(place->dir, temp, &own, AT_SYMLINK_NOFOLLOW) == 0 &&
+                   fstatat(place->dir, place->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+                   zb__fs_same_file(&own, &named)
+               ? 0
+               : failed;
+}
+
+/* Makes the object visible where none is. What a kill leaves before the end is a second name, which
+   a sweep removes. */
+static enum zb_code come_first(const zb__fs *fs, const zb_put *put, const zb__fs_place *place,
+                               const char *temp, zb_error *err) {
+    enum zb_code code = zb_put_check(put, err);
+    if (code)
+        return code;
+    int failed, tries = 0;
+    do
+        failed = link_new(place, temp);
+    while (failed && zb__fs_rename_again(fs, failed, &tries));
+    if (failed == EPERM || failed == EMLINK || zb__fs_no_locks(failed))
+        return ZB_EUNSUPPORTED; /* the file system has no links */
+    if (failed == EEXIST)
+        return zb_fail(err, ZB_ECONFLICT, "'%s' is there already", put->key);
+    if (failed)
+        return zb__fs_fail_write(err, failed == ENOENT ? ESTALE : failed, "link", put->key);
+    (void)unlinkat(place->dir, temp, 0);
+    return ZB_OK;
+}
+
 /* Puts the temporary file in the key's place. An object of the key that waits for a flush is older,
    and goes. */
 static enum zb_code replace(zb__fs *fs, const zb_put *put, const zb__fs_place *place,
                             const char *temp, zb_error *err) {
+    if (put->expected == ZB_EXPECT_FREE)
+        return come_first(fs, put, place, temp, err);
     enum zb_code code = zb_put_check(put, err);
     if (code != ZB_OK)
         return code;

@@ -293,7 +293,7 @@ static enum zb_code put_parts(mem_store *mem, const char *key, const zb_home *ho
 /* One that may wait takes the key's lock when it becomes visible. */
 static enum zb_code mem_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb_lock *lock = NULL;
-    if (put->expected == ZB_EXPECT_NOTHING)
+    if (put->expected == ZB_EXPECT_NOTHING || put->expected == ZB_EXPECT_FREE)
         return ZB_EUNSUPPORTED;
     enum zb_code code = zb_put_waits(put) ? zb_store_lock(store, put->key, &lock, err) : ZB_OK;
     if (!code)

@@ -16,7 +16,7 @@
 #include "base/pool.h"
 #include "base/scratch.h"
 #include "codec/encode.h"
-#include "kernel/move.h"
+#include "types/move.h"
 #include "node/node.h"
 #include "read/piece.h"
 #include "write/budget.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "codec/encode.h"
-#include "kernel/scatter.h"
-#include "kernel/values.h"
+#include "types/scatter.h"
+#include "types/values.h"
 #include "write/gather.h"
 #include "write/put_chunk.h"
 #include "zarrbridge/limits.h"

@@ -14,8 +14,8 @@
 
 #include "base/pages.h"
 #include "base/slab.h"
-#include "kernel/move.h"
-#include "kernel/values.h"
+#include "types/move.h"
+#include "types/values.h"
 #include "read/piece.h"
 #include "write/budget.h"
 #include "write/chunk_layout.h"

@@ -7,7 +7,7 @@
 #include "codec/chain.h"
 #include "codec/inner_chunks.h"
 #include "hierarchy/notes.h"
-#include "kernel/crc32c.h"
+#include "base/crc32c.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/index.h"

@@ -7,9 +7,9 @@
 #include "codec/elements.h"
 #include "codec/encode.h"
 #include "codec/form.h"
-#include "kernel/scatter.h"
-#include "kernel/texts.h"
-#include "kernel/values.h"
+#include "types/scatter.h"
+#include "types/conversion.h"
+#include "types/values.h"
 #include "model/array.h"
 #include "read/piece.h"
 #include "write/writable.h"
@@ -139,7 +139,7 @@ enum zb_code zb__piece_measure(const zb__layout *layout, zb__piece *piece, uint6
 
 enum zb_code zb__piece_check(const zb__layout *layout, zb__piece *piece, zb_error *err) {
     uint64_t bytes;
-    if (!zb__text_is_checked(piece->target->dtype, layout->unit->chain->dtype))
+    if (!zb__elements_are_measured(piece->target->dtype, layout->unit->chain->dtype))
         return ZB_OK;
     return measure(layout, piece, &bytes, err);
 }

@@ -27,7 +27,7 @@
 #include "base/scratch.h"
 #include "codec/chain.h"
 #include "codec/inner_chunks.h"
-#include "kernel/crc32c.h"
+#include "base/crc32c.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/index.h"

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "base/wait.h"
-#include "model/conversion.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "node/v2.h"
 #include "read/box.h"
 #include "read/piece.h"
 #include "store/state.h"
+#include "types/conversion.h"
 #include "write/allowed.h"
 #include "write/budget.h"
 #include "write/chunk_layout.h"

@@ -164,7 +164,8 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
        integers. */
     zb_hierarchy_set_kinds(store, ZB_PLAIN_KINDS | 1u << ZB_KIND_STRING | 1u << ZB_KIND_DATETIME |
                                       1u << ZB_KIND_TIMEDELTA | 1u << ZB_KIND_SMALL |
-                                      1u << ZB_KIND_SMALL_COMPLEX | 1u << ZB_KIND_STRUCT);
+                                      1u << ZB_KIND_SMALL_COMPLEX | 1u << ZB_KIND_STRUCT |
+                                      1u << ZB_KIND_EXTENSION);
     *hierarchy = {HierarchyPtr(store, zb_hierarchy_release), root, root, "", nullptr};
     return ZB_OK;
 }

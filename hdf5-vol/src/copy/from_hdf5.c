@@ -32,6 +32,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "zarrbridge/conventions.h"
+
 typedef struct import_job {
     h5_lib *lib;
     vol_handle *handle; /* of the target */
@@ -168,8 +170,10 @@ static herr_t import_object(const import_job *job, hid_t source, const vol_place
 static void choose_form(vol_node *node, vol_import_form *form) {
     const zb_dtype stored = zb_node_array(node->zarr)->dtype;
     form->dtype = vol_node_shown(node);
+    uint32_t scale; /* of times, whose int64 is all of them */
+    zb_dtype_unit(stored, &scale);
     const bool is_narrow =
-        zb_dtype_format(stored) != ZB_FORMAT_NONE || stored.kind == ZB_KIND_UTF32;
+        stored.kind == ZB_KIND_UTF32 || (scale == 0 && zb_dtype_shown(stored).kind != stored.kind);
     form->narrow = is_narrow ? stored : (zb_dtype){.size = 0};
 }
 

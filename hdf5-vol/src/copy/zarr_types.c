@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "zarrbridge/conventions.h"
+
 /* The text of an attribute that is one string; malloc'ed, or NULL. */
 static char *text_of(h5_lib *lib, hid_t attr) {
     hid_t type = lib->H5Aget_type(attr), space = lib->H5Aget_space(attr);
@@ -44,9 +46,14 @@ static bool text_named(const char *name, zb_dtype *out) {
     return true;
 }
 
+/* A type that shows as another one, whatever it is. */
+static bool shown_type_named(const char *name, zb_dtype *out) {
+    return zb_dtype_from_name(name, out) && !zb_dtype_equal(zb_dtype_shown(*out), *out);
+}
+
 static bool parse(const char *name, zb_dtype_detail *detail, zb_dtype *out) {
     return vol_time_named(name, detail, out) || text_named(name, out) ||
-           (zb_dtype_from_name(name, out) && zb_dtype_format(*out) != ZB_FORMAT_NONE);
+           shown_type_named(name, out);
 }
 
 bool vol_zarr_type_of(h5_lib *lib, hid_t source, hid_t type, zb_dtype_detail *detail,

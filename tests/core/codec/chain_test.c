@@ -8,7 +8,7 @@
 
 #include "base/scratch.h"
 #include "codec/form.h"
-#include "kernel/crc32c.h"
+#include "base/crc32c.h"
 #include "zarrbridge/limits.h"
 
 #define LITTLE "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"

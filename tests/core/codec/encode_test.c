@@ -8,7 +8,7 @@
 #include "base/scratch.h"
 #include "codec/table.h"
 #include "codec/encode.h"
-#include "kernel/scatter.h"
+#include "types/scatter.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/hierarchy.h"

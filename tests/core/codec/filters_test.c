@@ -10,7 +10,6 @@
 
 #include "codec/elements.h"
 #include "codec/encode.h"
-#include "model/codec_forms.h"
 
 static const zb_dtype boolean = {.kind = ZB_KIND_BOOL, .size = 1};
 static const zb_dtype int8 = {.kind = ZB_KIND_INT, .size = 1};
@@ -25,8 +24,7 @@ static enum zb_code bind_filters(const char *codecs, zb_dtype dtype, const void 
                                  zb__chain **out, zb_error *err) {
     zb_json *json;
     ASSERT_OK(zb_json_parse(codecs, strlen(codecs), &json, err), *err);
-    const zb__binding binding = {
-        .ndim = 1, .dtype = dtype, .fill = fill, .forms = &zb__codec_forms};
+    const zb__binding binding = {.ndim = 1, .dtype = dtype, .fill = fill};
     enum zb_code code = zb__chain_bind(json, &binding, out, err);
     zb_json_free(json);
     return code;

@@ -16,6 +16,7 @@ static const struct {
     {"\"uint2\"", ZB_KIND_UINT, 1},
     {"\"uint4\"", ZB_KIND_UINT, 1},
     {"\"bfloat16\"", ZB_KIND_FLOAT, 4},
+    {"\"float8_e4m3fn\"", ZB_KIND_FLOAT, 4},
     {"\"complex_bfloat16\"", ZB_KIND_COMPLEX, 8},
     {"{\"name\":\"numpy.datetime64\",\"configuration\":{\"unit\":\"s\",\"scale_factor\":1}}",
      ZB_KIND_INT, 8},

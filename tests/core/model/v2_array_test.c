@@ -73,7 +73,7 @@ static void types(void **state) {
         {"\"dtype\":\"<f2\"", "\"float16\""},
         {"\"dtype\":\">c8\"", "\"complex64\""},
         {"\"dtype\":\"<c16\"", "\"complex128\""},
-        {"\"dtype\":\"|V3\"", "\"r24\""},
+        {"\"dtype\":\"|V3\"", "{\"name\":\"raw_bytes\",\"configuration\":{\"length_bytes\":3}}"},
         {"\"dtype\":\"|S5\"",
          "{\"name\":\"null_terminated_bytes\",\"configuration\":{\"length_bytes\":5}}"},
         {"\"dtype\":\"<U5\"",
@@ -86,8 +86,8 @@ static void types(void **state) {
                               "\"generic\",\"scale_factor\":1}}"},
         {"\"dtype\":\"|O\",\"filters\":[{\"id\":\"vlen-utf8\"}]", "\"string\""},
         {"\"dtype\":\"<U5\",\"filters\":[{\"id\":\"vlen-utf8\"}]", "\"string\""},
-        {"\"dtype\":\"|S5\",\"filters\":[{\"id\":\"vlen-bytes\"}]", "\"variable_length_bytes\""},
-        {"\"dtype\":\"|O\",\"filters\":[{\"id\":\"vlen-bytes\"}]", "\"variable_length_bytes\""},
+        {"\"dtype\":\"|S5\",\"filters\":[{\"id\":\"vlen-bytes\"}]", "\"bytes\""},
+        {"\"dtype\":\"|O\",\"filters\":[{\"id\":\"vlen-bytes\"}]", "\"bytes\""},
         {"\"dtype\":[[\"a\",\">i4\"],[\"n\",[[\"b\",\"|u1\"]]]]",
          "{\"name\":\"struct\",\"configuration\":{\"fields\":[{\"name\":\"a\",\"data_type\":"
          "\"int32\"},{\"name\":\"n\",\"data_type\":{\"name\":\"struct\",\"configuration\":"
@@ -105,7 +105,7 @@ static void fill_values(void **state) {
         {"\"dtype\":\"<f8\",\"fill_value\":NaN", "NaN"},
         {"\"dtype\":\"<f8\",\"fill_value\":\"-Infinity\"", "\"-Infinity\""},
         {"\"dtype\":\"<c8\",\"fill_value\":[1.5,\"NaN\"]", "[1.5,\"NaN\"]"},
-        {"\"dtype\":\"|V3\",\"fill_value\":\"AQID\"", "[1,2,3]"},
+        {"\"dtype\":\"|V3\",\"fill_value\":\"AQID\"", "\"AQID\""},
         {"\"dtype\":\"|V3\",\"fill_value\":0", "null"},
         {"\"dtype\":\"|S3\",\"fill_value\":\"YWI=\"", "\"YWI=\""},
         {"\"dtype\":\"|S3\",\"fill_value\":0", "\"\""},
@@ -115,7 +115,7 @@ static void fill_values(void **state) {
         {"\"dtype\":\"|O\",\"filters\":[{\"id\":\"vlen-utf8\"}],\"fill_value\":\"x\"", "\"x\""},
         {"\"dtype\":[[\"a\",\">i2\"],[\"b\",\">f4\"],[\"c\",\"|b1\"],[\"d\",\"|S2\"]],"
          "\"fill_value\":\"//8/gAAAAXgA\"",
-         "{\"a\":-1,\"b\":\"0x3f800000\",\"c\":true,\"d\":\"eA==\"}"},
+         "{\"a\":-1,\"b\":1.0,\"c\":true,\"d\":\"eA==\"}"},
         {"\"dtype\":[[\"t\",\"<U2\"],[\"u\",\"<u8\"]],\"fill_value\":\"6QAAAAAAAAD//////////w==\"",
          "{\"t\":\"\xc3\xa9\",\"u\":18446744073709551615}"},
         {"\"dtype\":[[\"a\",\">i2\"]],\"fill_value\":0", "null"},

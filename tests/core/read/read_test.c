@@ -5,7 +5,7 @@
  * over one that answers later. Repeated, cached and merged reads are in plan_test, the requests of
  * the second kind in flow_test.
  */
-#include "kernel/scatter.h"
+#include "types/scatter.h"
 #include "support/arrays.h"
 #include "support/later.h"
 #include "support/stores.h"

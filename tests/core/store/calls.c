@@ -101,6 +101,7 @@ DECLARE(ssize_t, writev, int fd, const struct iovec *vectors, int count)
 DECLARE(int, fdatasync, int fd)
 DECLARE(int, close, int fd)
 DECLARE(int, renameat, int from_at, const char *from, int to_at, const char *to)
+DECLARE(int, linkat, int from_at, const char *from, int to_at, const char *to, int flags)
 DECLARE(int, unlinkat, int at, const char *path, int flags)
 DECLARE(int, fsync, int fd)
 DECLARE(int, syncfs, int fd)
@@ -160,6 +161,10 @@ int __wrap_close(int fd) {
 
 int __wrap_renameat(int from_at, const char *from, int to_at, const char *to) {
     return fails(CALL_RENAMEAT) ? -1 : __real_renameat(from_at, from, to_at, to);
+}
+
+int __wrap_linkat(int from_at, const char *from, int to_at, const char *to, int flags) {
+    return fails(CALL_LINKAT) ? -1 : __real_linkat(from_at, from, to_at, to, flags);
 }
 
 int __wrap_unlinkat(int at, const char *path, int flags) {

@@ -17,6 +17,7 @@ enum call {
     CALL_FSYNC,
     CALL_SYNCFS,
     CALL_UNLINKAT,
+    CALL_LINKAT,
     CALL_KINDS
 };
 

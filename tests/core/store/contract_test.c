@@ -215,6 +215,14 @@ static void keeps_to_expectations(zb_store *store) {
     set(store, "e/other", "1");
     code = zb_store_put_as(store, &first, &err);
     assert_int_equal(code, zb_store_is_tree(store) ? ZB_ECONFLICT : ZB_EUNSUPPORTED);
+    const zb_put none = {.key = "e/none", .parts = &part, .count = 1, .expected = ZB_EXPECT_FREE};
+    code = zb_store_put_as(store, &none, &err);
+    assert_true(code == ZB_OK || code == ZB_EUNSUPPORTED);
+    assert_holds(store, "e/none", code ? NULL : "x");
+    set(store, "e/none", "old");
+    code = zb_store_put_as(store, &none, &err);
+    assert_true(code == ZB_ECONFLICT || code == ZB_EUNSUPPORTED);
+    assert_holds(store, "e/none", "old");
 }
 
 /* In the holder that the caller has seen, or not at all. */

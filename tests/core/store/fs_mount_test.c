@@ -40,6 +40,54 @@ static void reaches_are_told_apart(void **state) {
         assert_int_equal(zb__fs_reach_of(rows[i].type, rows[i].options), rows[i].reach);
 }
 
+static void beegfs_says_it_in_its_configuration(void **state) {
+    static const struct {
+        const char *text;
+        bool is_shared;
+    } rows[] = {
+        {"tuneUseGlobalFileLocks = true\n", true},
+        {"# locks\n\n\ttuneuseglobalfilelocks=YES \r\nlogLevel = 3", true},
+        {"tuneUseGlobalFileLocks=1", true},
+        {"tuneUseGlobalFileLocks = false\ntuneUseGlobalFileLocks = on\n", true},
+        {"tuneUseGlobalFileLocks = on\ntuneUseGlobalFileLocks = false\n", false},
+        {"tuneUseGlobalFileLocks = true # here\n", false},
+        {"#tuneUseGlobalFileLocks = true\n", false},
+        {"tuneUseGlobalFileLocks\n = true\n", false},
+        {"tuneUseGlobalFileLocks =\n", false},
+        {"tuneUseGlobalFileLocks = \ntrue", false},
+        {"tuneUseGlobalFileLocks = truer\n", false},
+        {"tuneUseGlobalAppendLocks = true\n", false},
+        {"xtuneUseGlobalFileLocks = true\n", false},
+        {"= true\n==\n=\n", false},
+        {"\n\n", false},
+        {"", false},
+    };
+    (void)state;
+    char *root = check_new_directory(), options[1024], *large = malloc(70000);
+    snprintf(options, sizeof options, "rw,cfgFile=%s/beegfs.conf,_netdev", root);
+    assert_int_equal(zb__fs_reach_of(0x19830326, options), ZB__FS_NODE); /* no file */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        check_write_file(root, "beegfs.conf", rows[i].text, strlen(rows[i].text));
+        assert_int_equal(zb__fs_reach_of(0x19830326, options),
+                         rows[i].is_shared ? ZB__FS_SHARED : ZB__FS_NODE);
+    }
+    check_write_file(root, "beegfs.conf", "\0tune\0\ntuneUseGlobalFileLocks = true\n\0", 39);
+    assert_int_equal(zb__fs_reach_of(0x19830326, options), ZB__FS_SHARED);
+    memset(large, '\n', 70000);
+    memcpy(large, rows[0].text, strlen(rows[0].text));
+    check_write_file(root, "beegfs.conf", large, 65536);
+    assert_int_equal(zb__fs_reach_of(0x19830326, options), ZB__FS_SHARED);
+    check_write_file(root, "beegfs.conf", large, 65537);
+    assert_int_equal(zb__fs_reach_of(0x19830326, options), ZB__FS_NODE);
+    free(large);
+    snprintf(options, sizeof options, "cfgFile=%s", root); /* no file, but there */
+    assert_int_equal(zb__fs_reach_of(0x19830326, options), ZB__FS_NODE);
+    assert_int_equal(zb__fs_reach_of(0x19830326, "cfgFile="), ZB__FS_NODE);
+    assert_int_equal(zb__fs_reach_of(0x19830326, "cfgFile=beegfs.conf"), ZB__FS_NODE);
+    assert_int_equal(zb__fs_reach_of(0x19830326, NULL), ZB__FS_NODE);
+    check_remove_directory(root);
+}
+
 static void options_are_found_by_the_device(void **state) {
     static const struct {
         const char *line, *options;
@@ -107,6 +155,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(users_know_better), /* before this process reads the environment */
         cmocka_unit_test(reaches_are_told_apart),
+        cmocka_unit_test(beegfs_says_it_in_its_configuration),
         cmocka_unit_test(options_are_found_by_the_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

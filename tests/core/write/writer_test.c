@@ -4,7 +4,7 @@
  * and types, in any order, and compared element by element with a model after each flush. Separate
  * tests count the reads and puts of objects.
  */
-#include "kernel/scatter.h"
+#include "types/scatter.h"
 #include "support/arrays.h"
 #include "support/stores.h"
 #include "support/wrappers.h"

@@ -101,6 +101,9 @@ typedef struct zb_store_hints {
     bool is_watched;
     /* list() works; else consolidated metadata is the only index. */
     bool can_list;
+    /* Where lock() has none to give (ZB_EUNSUPPORTED), nobody has any. Else that is a shortage that
+       passes, while others have their locks. */
+    bool may_lack_locks;
     /* Ranges closer than `gap` are merged into one request, which stays below max_request, single
        ranges excepted. Bytes. */
     uint64_t gap, max_request;
@@ -262,7 +265,11 @@ enum zb_expected {
        program has put there since stays. Where a lock keeps no program out, and an object cannot be
        compared and removed in one step, the caller has to put one that says as much. Puts under a
        lock are always as careful. */
-    ZB_EXPECT_AS_READ
+    ZB_EXPECT_AS_READ,
+    /* A put without a lock: no object of that key, else ZB_ECONFLICT, told in the step that makes
+       the object visible, so that one of several programs succeeds. It never waits. Where that step
+       cannot be had, directories may have been made all the same. */
+    ZB_EXPECT_FREE
 };
 
 /* An object to put.

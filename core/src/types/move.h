@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Moves: the work on one run of elements along one dimension.
+ *
+ * All kernels reduce to "n elements, this far apart at the source, that far at the destination".
+ * A zb__move is such a loop with its parameters, chosen once per box; zb__loops_run calls it for
+ * each run of the box. Moves never allocate and cannot fail; no pointer needs to be aligned.
+ */
+#ifndef ZB_TYPES_MOVE_H
+#define ZB_TYPES_MOVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "zarrbridge/dtype.h"
+
+typedef struct zb__move zb__move;
+struct zb__move {
+    /* Strides in bytes, of any sign. A source stride of 0 replicates. */
+    void (*run)(const zb__move *move, const char *src, int64_t src_stride, char *dst,
+                int64_t dst_stride, size_t n);
+    size_t size;                   /* bytes of an element at the destination */
+    size_t src_size;               /* and at the source */
+    zb_dtype src_dtype, dst_dtype; /* of a conversion */
+    size_t pattern_size;           /* of a fill: bytes of replicated elements at the source */
+    size_t bands;                  /* of a split: elements of a pixel */
+    const int64_t *apart;          /* how far behind the first of them each goes; borrowed */
+    bool streams;                  /* stores past the caches: nothing is to be prefetched */
+    const zb__move *inner;         /* of a staged move or a fill: the plain one; borrowed */
+};
+
+/* A cache line, which a non-temporal store should fill as a whole. */
+#define ZB__LINE 64
+
+/* Asks for the lines of a row that is to be written a few rows from now. The rows of a chunk lie
+   far apart in a large array, which the processor's own prefetching does not follow: without this
+   each row waits for its lines. A long row has its beginning asked for, then the hardware keeps
+   up. */
+#define ZB__ROWS_AHEAD 4
+static inline void zb__prefetch_row(const char *dst, size_t size) {
+    const size_t bytes = size < 1024 ? size : 1024;
+    for (size_t i = 0; i < bytes; i += ZB__LINE)
+        __builtin_prefetch(dst + i, 1);
+    __builtin_prefetch(dst + bytes - 1, 1);
+}
+
+/* Copies elements of `size` bytes as they are. */
+zb__move zb__move_copy(size_t size);
+
+/* Takes pixels of so many elements apart (bands.h): a run has pixels side by side at the source,
+   and element i of them goes apart[i] bytes behind dst, side by side. */
+zb__move zb__move_split(size_t size, size_t bands, const int64_t *apart);
+
+/* Copies elements of `size` bytes, reversing the bytes of each component. Components have 2, 4 or
+   8 bytes; an element has one, or two (complex). */
+zb__move zb__move_swap(size_t size, size_t component_size);
+
+/* Converts by a function of the types' own. */
+static inline zb__move zb__move_by(void (*run)(const zb__move *, const char *, int64_t, char *,
+                                               int64_t, size_t),
+                                   zb_dtype src_dtype, zb_dtype dst_dtype) {
+    return (zb__move){.run = run,
+                      .size = dst_dtype.size,
+                      .src_size = src_dtype.size,
+                      .src_dtype = src_dtype,
+                      .dst_dtype = dst_dtype};
+}
+
+/* Converts; a plain copy or swap when the types differ in byte order only. zb_dtype_converts or
+   zb_dtype_writes must hold. */
+zb__move zb__move_convert(zb_dtype src_dtype, zb_dtype dst_dtype);
+/* True if that would be a plain copy. A copy of bools is none: bytes other than 0 and 1 become 1.
+   Asked for each piece of a read or write, nearly always of equal numbers: hence the first part,
+   which costs no call. */
+bool zb__dtype_copies_any(zb_dtype src_dtype, zb_dtype dst_dtype);
+
+static inline bool zb__dtype_copies(zb_dtype src_dtype, zb_dtype dst_dtype) {
+    const bool is_number = src_dtype.kind == ZB_KIND_INT || src_dtype.kind == ZB_KIND_UINT ||
+                           src_dtype.kind == ZB_KIND_FLOAT;
+    if (is_number && src_dtype.kind == dst_dtype.kind && src_dtype.size == dst_dtype.size &&
+        src_dtype.swapped == dst_dtype.swapped)
+        return true;
+    return zb__dtype_copies_any(src_dtype, dst_dtype);
+}
+
+/* Copies (long) elements with non-temporal stores where the processor has them. After the last run,
+   zb__stream_end orders these stores before all later ones, on any thread. */
+zb__move zb__move_stream(size_t size);
+void zb__stream_row(char *dst, const char *src, size_t size);
+void zb__stream_end(void);
+
+#endif
