@@ -56,7 +56,7 @@ inline carry_out(me) {
 }
 
 /* One request, until there is a reply. */
-inline send(me) { /* core/remote/conditional_put.c: send_whole, core/remote/conditional_erase.c: erase_one */
+inline send(me) { /* core/remote/conditional_put.c: zb__conditional_send_whole, core/remote/conditional_erase.c: erase_one */
     do
     :: atomic { carry_out(me); break }
     :: atomic { losses < LOSSES -> losses++; in_doubt = 1; carry_out(me) } /* the reply is lost */
