@@ -76,8 +76,7 @@ static bool may_do_without(const zb_store *store, enum zb_code code, const zb_er
 
 enum zb_code zb__change_begin_new(zb_hierarchy *hierarchy, zb__change *change, zb_error *err) {
     zb_error why_not = {.code = ZB_OK};
-    *change = (zb__change){.hierarchy = hierarchy};
-    enum zb_code code = zb__hierarchy_lock(hierarchy, &change->lock, &why_not);
+    const enum zb_code code = zb__change_begin(hierarchy, change, &why_not);
     change->is_unlocked = may_do_without(hierarchy->store, code, &why_not);
     change->why_not = why_not;
     if (code && !change->is_unlocked && err)

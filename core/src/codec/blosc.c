@@ -239,6 +239,8 @@ static enum zb_code blosc_decode(const void *state, zb__scratch *scratch, const 
    says all that decoding needs; these are for encoding. */
 static const char *const compressors[] = {"lz4",  "lz4hc",  "blosclz", "zstd",
                                           "zlib", "snappy", NULL};
+static const enum zb__blosc_format formats[] = {ZB__BLOSC_LZ4,  ZB__BLOSC_LZ4,  ZB__BLOSC_BLOSCLZ,
+                                                ZB__BLOSC_ZSTD, ZB__BLOSC_ZLIB, ZB__BLOSC_SNAPPY};
 
 #define COMPRESSOR_LZ4 0
 #define COMPRESSOR_ZSTD 3
@@ -266,6 +268,7 @@ static enum zb_code parse(const zb_json *configuration, const zb__binding *bindi
     if (!code)
         code = zb__configuration_integer(configuration, "blocksize", 0, INT_MAX, &block_size, err);
     codec->compressor = compressors[compressor];
+    codec->format = formats[compressor];
     codec->typesize = (size_t)typesize;
     codec->block_size = (size_t)block_size;
     return code;

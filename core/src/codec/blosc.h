@@ -31,8 +31,9 @@ enum zb__blosc_format {
 /* The state of a bound codec. Encoding alone needs it. */
 typedef struct zb__blosc {
     const char *compressor; /* a constant */
-    int level;              /* the configuration calls it clevel */
-    int shuffle;            /* 0 none, 1 bytes, 2 bits: as in libblosc */
+    enum zb__blosc_format format;
+    int level;   /* the configuration calls it clevel */
+    int shuffle; /* 0 none, 1 bytes, 2 bits: as in libblosc */
     size_t typesize;
     size_t block_size; /* 0: the encoder's choice */
 } zb__blosc;

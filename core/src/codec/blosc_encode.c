@@ -32,7 +32,6 @@
 typedef struct encoder {
     const zb__blosc *codec;
     zb__scratch *scratch;
-    enum zb__blosc_format format;
     size_t typesize, block_size;
     bool fast; /* a compressor that looks for matches near by alone */
     bool shuffled, bitshuffled, split;
@@ -88,7 +87,7 @@ static size_t match_stream(const encoder *e, const uint8_t *in, size_t size, siz
                                    (size_t)LZ4_compressBound((int)size));
     if (found == 0)
         return 0;
-    return e->format == ZB__BLOSC_BLOSCLZ
+    return e->codec->format == ZB__BLOSC_BLOSCLZ
                ? zb__blosclz_encode(e->matches, found, e->out + 4, capacity)
                : zb__snappy_encode(e->matches, found, size, e->out + 4, capacity);
 }
@@ -104,7 +103,7 @@ static enum zb_code put_stream(encoder *e, const uint8_t *in, size_t size, bool 
     room -= 4;
     size_t capacity = room < size - 1 ? room : size - 1;
     enum zb_code code = ZB_OK;
-    switch (e->format) {
+    switch (e->codec->format) {
     case ZB__BLOSC_LZ4:
         written = lz4_block(e, in, size, 10 - e->codec->level, e->out + 4, capacity);
         break;
@@ -177,27 +176,13 @@ static void put_header(uint8_t *out, const encoder *e, uint8_t flags, size_t siz
     zb__store_le32(out + 12, (uint32_t)encoded);
 }
 
-static enum zb__blosc_format format_of(const char *compressor) {
-    static const struct {
-        const char *compressor;
-        enum zb__blosc_format format;
-    } formats[] = {{"blosclz", ZB__BLOSC_BLOSCLZ},
-                   {"snappy", ZB__BLOSC_SNAPPY},
-                   {"zlib", ZB__BLOSC_ZLIB},
-                   {"zstd", ZB__BLOSC_ZSTD}};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (strcmp(compressor, formats[i].compressor) == 0)
-            return formats[i].format;
-    return ZB__BLOSC_LZ4;
-}
-
 static size_t aligned(size_t size) {
     return (size + 63) & ~(size_t)63;
 }
 
 static enum zb_code prepare(encoder *e, size_t size, zb_error *err) {
-    e->format = format_of(e->codec->compressor);
-    const bool matches = e->format == ZB__BLOSC_BLOSCLZ || e->format == ZB__BLOSC_SNAPPY;
+    const enum zb__blosc_format format = e->codec->format;
+    const bool matches = format == ZB__BLOSC_BLOSCLZ || format == ZB__BLOSC_SNAPPY;
     /* Elements of more than 255 bytes are taken as single bytes, as by all writers. */
     e->typesize = e->codec->typesize <= 255 ? e->codec->typesize : 1;
     e->shuffled = e->codec->shuffle == 1 && e->typesize > 1;
@@ -211,7 +196,7 @@ static enum zb_code prepare(encoder *e, size_t size, zb_error *err) {
         e->split = false;
     size_t state =
         (size_t)(LZ4_sizeofState() > LZ4_sizeofStateHC() ? LZ4_sizeofState() : LZ4_sizeofStateHC());
-    state = matches || e->format == ZB__BLOSC_LZ4 ? aligned(state) : 0;
+    state = matches || format == ZB__BLOSC_LZ4 ? aligned(state) : 0;
     const size_t filtered = aligned(e->block_size);
     const size_t bound = matches ? (size_t)LZ4_compressBound((int)e->block_size) : 0;
     enum zb_code code = zb__buffer_reserve(&e->scratch->filtered, state + filtered + bound, err);
@@ -244,7 +229,7 @@ static enum zb_code encode(encoder *e, const uint8_t *in, size_t size, uint8_t *
                            size_t *written, zb_error *err) {
     bool fits = false;
     enum zb_code code = prepare(e, size, err);
-    uint8_t flags = (uint8_t)(e->format << ZB__BLOSC_FORMAT_SHIFT);
+    uint8_t flags = (uint8_t)(e->codec->format << ZB__BLOSC_FORMAT_SHIFT);
     flags |= e->shuffled ? ZB__BLOSC_SHUFFLE : e->bitshuffled ? ZB__BLOSC_BITSHUFFLE : 0;
     flags |= e->split ? 0 : ZB__BLOSC_NOT_SPLIT;
     if (!code && size >= SIZE_MIN && e->codec->level > 0)
