@@ -18,8 +18,7 @@
 #include <time.h>
 
 #include "base/base64.h"
-#include "conditional_erase.h"
-#include "conditional_put.h"
+#include "conditional.h"
 #include "fetch.h"
 #include "options.h"
 #include "remote.h"
@@ -375,14 +374,6 @@ static const zb__service service = {.mark = "x-ms-meta-zbwrite",
                                     .find_below = find_below,
                                     .is_absent = is_absent};
 
-static const zb_store_ops writing = {.probe = zb__conditional_probe,
-                                     .put = zb__conditional_put,
-                                     .erase = zb__conditional_erase,
-                                     .erase_chosen = zb__conditional_erase_chosen,
-                                     .flush = zb__conditional_flush,
-                                     .lock = zb__conditional_lock,
-                                     .unlock = zb__conditional_unlock};
-
 static const zb__protocol protocol = {.name = "azure",
                                       .lacks_suffixes = true,
                                       .address = azure_address,
@@ -391,7 +382,6 @@ static const zb__protocol protocol = {.name = "azure",
                                       .list = azure_list,
                                       .answered = zb__conditional_answered,
                                       .is_locked = zb__conditional_is_locked,
-                                      .writing = &writing,
                                       .service = &service,
                                       .destroy = azure_destroy};
 
@@ -490,11 +480,9 @@ static enum zb_code set_endpoint(azure *a, const char *said, const found *f, zb_
     if (!said && asprintf(&made, "%s://%s.blob.%s", f->protocol ? f->protocol : "https", a->account,
                           f->suffix ? f->suffix : "core.windows.net") < 0)
         return no_memory(err);
-    enum zb_code code = zb__url_parse(said ? said : made, &a->endpoint, err);
-    if (!code && *a->endpoint.query)
-        code = zb_fail(err, ZB_EINVAL, "a query has no sense in it");
+    const enum zb_code code = zb__endpoint_parse(said ? said : made, &a->endpoint, err);
     free(made);
-    return code ? zb_error_prefix(err, code, "the endpoint") : ZB_OK;
+    return code;
 }
 
 /* The name stands in a host, and is signed. */

@@ -283,6 +283,11 @@ enum zb_code zb__conditional_ask(zb__remote *store, const char *key, zb__version
     return code;
 }
 
+enum zb_code zb__conditional_fail(const zb__remote *store, const char *key, zb_error *err) {
+    return zb_fail(err, ZB_ECONFLICT, "%s/%s: another program has changed the object meanwhile",
+                   store->base.label, key);
+}
+
 /* Weak and strong forms of one tag are alike, and sizes are not compared: a HEAD tells the document
    as it is stored. */
 enum zb_code zb__conditional_stands(zb__remote *store, const char *key, zb_error *err) {
@@ -298,8 +303,7 @@ enum zb_code zb__conditional_stands(zb__remote *store, const char *key, zb_error
     if (is_there == (was == ZB__PRESENT) &&
         (!is_there || (is_known && zb__version_same(&seen, &there))))
         return ZB_OK;
-    return zb_fail(err, ZB_ECONFLICT, "%s/%s: another program has changed the object meanwhile",
-                   store->base.label, key);
+    return zb__conditional_fail(store, key, err);
 }
 
 enum zb_code zb__conditional_probe(zb_store *store, zb_probe *probe, zb_error *err) {

@@ -35,8 +35,6 @@ typedef struct zb__sending {
 typedef struct zb__service {
     /* The header by which an object keeps the random id of its put: see conditional_put.h. */
     const char *mark;
-    /* One more header of each put; NULL: none. */
-    const char *put_header;
     /* Whether it keeps to the conditions of puts: ZB_EUNSUPPORTED if not. NULL: it does. */
     enum zb_code (*check)(zb__remote *store, zb_error *err);
     /* Whether it keeps to those of DELETE. NULL: it does. */
@@ -53,6 +51,11 @@ typedef struct zb__service {
                                zb_error *err);
     /* Whether there is surely nothing at a prefix. */
     bool (*is_absent)(zb__remote *store, const char *prefix);
+    /* As in zb_store_ops; or NULL. */
+    enum zb_code (*copy)(zb_store *store, const char *key, zb_store *from, const char *from_key,
+                         zb_error *err);
+    enum zb_code (*sweep)(zb_store *store, const char *prefix, enum zb_sweep what, zb_list_fn fn,
+                          void *context, zb_error *err);
 } zb__service;
 
 /* As in zb_store_ops, by the protocol's service. An object is stored when its put has returned, so
@@ -90,6 +93,9 @@ void zb__conditional_refused(zb__remote *store, const char *key);
 /* Asks for the version of an object that is there now. */
 enum zb_code zb__conditional_ask(zb__remote *store, const char *key, zb__version *version,
                                  zb_error *err);
+
+/* ZB_ECONFLICT, with its message: a condition did not hold. */
+enum zb_code zb__conditional_fail(const zb__remote *store, const char *key, zb_error *err);
 
 /* The answer to ZB_ASK_STANDS. */
 enum zb_code zb__conditional_stands(zb__remote *store, const char *key, zb_error *err);

@@ -48,8 +48,7 @@ static enum zb_code judge(zb__request *request, zb_error *err) {
         return ZB_OK;
     }
     if (request->code == ZB_ECONFLICT)
-        return zb_fail(err, ZB_ECONFLICT, "%s/%s: another program has changed the object meanwhile",
-                       request->store->base.label, request->key);
+        return zb__conditional_fail(request->store, request->key, err);
     if (err)
         *err = request->error;
     return request->code;
@@ -90,7 +89,7 @@ static enum zb_code erase_again(zb__remote *store, const char *key, const char *
 /* Where nothing was read (a whole chunk is written) there is no condition, as with puts. */
 static enum zb_code erase_object(zb__remote *remote, const zb_erase *erase, zb_error *err) {
     zb__version version;
-    enum zb_code code = zb_erase_check(erase, err);
+    enum zb_code code = zb_batch_check(erase->batch, erase->key, err);
     const bool is_as_read = erase->expected == ZB_EXPECT_AS_READ,
                counts = is_as_read || zb__key_is_document(erase->key);
     const enum zb__seen seen =

@@ -102,8 +102,7 @@ enum zb_code zb__conditional_send(zb__sending *s, zb_error *err) {
         return ZB_OK;
     if (s->is_refused || !has_condition || (code != ZB_ECONFLICT && code != ZB_ENOTFOUND))
         return code;
-    return zb_fail(err, ZB_ECONFLICT, "%s/%s: another program has changed the object meanwhile",
-                   s->store->base.label, s->put->key);
+    return zb__conditional_fail(s->store, s->put->key, err);
 }
 
 static enum zb_code measure(zb__sending *s, zb_error *err) {
@@ -121,7 +120,7 @@ enum zb_code zb__conditional_put(zb_store *store, const zb_put *put, zb_error *e
         return ZB_EUNSUPPORTED;
     enum zb_code code = measure(&s, err);
     if (!code && !is_checked_on_the_way(&s))
-        code = zb_put_check(put, err);
+        code = zb_batch_check(put->batch, put->key, err);
     if (!code) {
         s.seen = zb__conditional_seen(s.store, put->key, &s.version);
         if (s.seen == ZB__UNSEEN && put->expected == ZB_EXPECT_NO_OBJECT &&

@@ -442,7 +442,7 @@ enum zb_code zb__request_wait_checked(zb__request *request, const zb_put *put, b
     enum zb_code code = zb__request_send(request, err);
     const bool was_sent = !code;
     if (was_sent)
-        code = zb_put_check(put, err);
+        code = zb_batch_check(put->batch, put->key, err);
     *is_refused = was_sent && code;
     if (*is_refused)
         zb__io_cancel(request->store, request->group);

@@ -22,7 +22,7 @@ enum zb_code zb__fetch_probe(zb_store *store, zb_probe *probe, zb_error *err);
 /* Sends one request that a protocol has made, and waits for its answer. */
 enum zb_code zb__request_wait(zb__request *request, zb_error *err);
 
-/* The same for a put: the store is asked meanwhile whether the object may be put (zb_put_check).
+/* The same for a put: the store is asked meanwhile whether the object may be put (zb_batch_check).
    The end of its body is held back until the answer is there; where that is an error, which is
    returned with *is_refused, the request ends without it. The body is longer than ZB__HELD_BACK. */
 enum zb_code zb__request_wait_checked(zb__request *request, const zb_put *put, bool *is_refused,

@@ -13,6 +13,9 @@
 #include "remote.h"
 #ifdef ZB_HAVE_CLOUDS
 #include "azure.h"
+#include "conditional.h"
+#include "conditional_erase.h"
+#include "conditional_put.h"
 #include "s3_open.h"
 #endif
 #include "store/module.h"
@@ -116,21 +119,23 @@ static const zb_store_ops remote_ops = {
 
 /* ---- Opening ---- */
 
-/* With what the protocol does to change a store; the table lies in the store. */
+/* With what changes a store where the service has conditions; the table lies in the store. */
 static const zb_store_ops *ops_of(zb__remote *remote) {
-    const zb_store_ops *writing = remote->protocol->writing;
     remote->ops = remote_ops;
-    if (writing) {
-        remote->ops.probe = writing->probe;
-        remote->ops.put = writing->put;
-        remote->ops.erase = writing->erase;
-        remote->ops.erase_chosen = writing->erase_chosen;
-        remote->ops.flush = writing->flush;
-        remote->ops.lock = writing->lock;
-        remote->ops.unlock = writing->unlock;
-        remote->ops.copy = writing->copy;
-        remote->ops.sweep = writing->sweep;
+#ifdef ZB_HAVE_CLOUDS
+    const zb__service *service = remote->protocol->service;
+    if (service) {
+        remote->ops.probe = zb__conditional_probe;
+        remote->ops.put = zb__conditional_put;
+        remote->ops.erase = zb__conditional_erase;
+        remote->ops.erase_chosen = zb__conditional_erase_chosen;
+        remote->ops.flush = zb__conditional_flush;
+        remote->ops.lock = zb__conditional_lock;
+        remote->ops.unlock = zb__conditional_unlock;
+        remote->ops.copy = service->copy;
+        remote->ops.sweep = service->sweep;
     }
+#endif
     return &remote->ops;
 }
 

@@ -83,9 +83,8 @@ typedef struct zb__protocol {
     /* True if two stores of this protocol ask the same server for the same objects in the same way.
        NULL: not known. */
     bool (*is_same)(const zb__remote *a, const zb__remote *b);
-    /* The operations that change a store, and probe. NULL: it is only read. */
-    const zb_store_ops *writing;
-    /* How the service keeps to conditions (conditional.h), where `writing` goes by them. */
+    /* How the service keeps to conditions (conditional.h), by which a store is changed. NULL: it is
+       only read. */
     const struct zb__service *service;
     void (*destroy)(zb__remote *store); /* frees store->state; NULL: nothing to free */
 } zb__protocol;

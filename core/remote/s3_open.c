@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conditional_erase.h"
-#include "conditional_put.h"
+#include "conditional.h"
 #include "options.h"
 #include "profile.h"
 #include "remote.h"
@@ -32,17 +31,9 @@ static const zb__service service = {.mark = "x-amz-meta-zb-write",
                                     .measure = zb__s3_measure,
                                     .send_in_parts = zb__s3_send_in_parts,
                                     .find_below = zb__s3_find_below,
-                                    .is_absent = zb__s3_is_absent};
-
-static const zb_store_ops writing = {.probe = zb__conditional_probe,
-                                     .put = zb__conditional_put,
-                                     .erase = zb__conditional_erase,
-                                     .erase_chosen = zb__conditional_erase_chosen,
-                                     .flush = zb__conditional_flush,
-                                     .lock = zb__conditional_lock,
-                                     .unlock = zb__conditional_unlock,
-                                     .copy = zb__s3_copy,
-                                     .sweep = zb__s3_sweep};
+                                    .is_absent = zb__s3_is_absent,
+                                    .copy = zb__s3_copy,
+                                    .sweep = zb__s3_sweep};
 
 static const zb__protocol protocol = {.name = "s3",
                                       .address = zb__s3_address,
@@ -52,7 +43,6 @@ static const zb__protocol protocol = {.name = "s3",
                                       .list = zb__s3_list,
                                       .answered = zb__conditional_answered,
                                       .is_locked = zb__conditional_is_locked,
-                                      .writing = &writing,
                                       .service = &service,
                                       .destroy = s3_destroy};
 
@@ -70,10 +60,7 @@ static enum zb_code set_endpoint(zb__s3 *s3, const char *endpoint, zb_error *err
         return ZB_OK;
     if (!strstr(endpoint, "://"))
         return zb_fail(err, ZB_EINVAL, "the endpoint is no https:// or http:// URL");
-    enum zb_code code = zb__url_parse(endpoint, &s3->endpoint, err);
-    if (!code && *s3->endpoint.query)
-        code = zb_fail(err, ZB_EINVAL, "a query has no sense in it");
-    return code ? zb_error_prefix(err, code, "the endpoint") : ZB_OK;
+    return zb__endpoint_parse(endpoint, &s3->endpoint, err);
 }
 
 static enum zb_code configure(zb__s3 *s3, const zb__options *options, const zb__profile *profile,

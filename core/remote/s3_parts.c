@@ -390,7 +390,7 @@ enum zb_code zb__s3_upload_run(const zb__s3_upload *upload, zb__version *version
         code = zb_fail(err, ZB_EIO, "%s/%s: the service has dropped the upload of its parts",
                        upload->store->base.label, upload->put->key);
     if (!code) { /* the array may have changed while the parts were sent */
-        code = zb_put_check(upload->put, err);
+        code = zb_batch_check(upload->put->batch, upload->put->key, err);
         if (code && upload->is_refused)
             *upload->is_refused = true;
     }

@@ -100,6 +100,13 @@ enum zb_code zb__url_parse(const char *name, zb__url *out, zb_error *err) {
     return code;
 }
 
+enum zb_code zb__endpoint_parse(const char *text, zb__url *out, zb_error *err) {
+    enum zb_code code = zb__url_parse(text, out, err);
+    if (!code && *out->query)
+        code = zb_fail(err, ZB_EINVAL, "a query has no sense in it");
+    return code ? zb_error_prefix(err, code, "the endpoint") : ZB_OK;
+}
+
 void zb__url_clear(zb__url *url) {
     free(url->base);
     free(url->query);

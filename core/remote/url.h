@@ -23,6 +23,10 @@ typedef struct zb__url {
 enum zb_code zb__url_parse(const char *name, zb__url *out, zb_error *err);
 void zb__url_clear(zb__url *url);
 
+/* The URL of a service, which has no query. The message names it "the endpoint". The caller clears
+   *out after an error, too. */
+enum zb_code zb__endpoint_parse(const char *text, zb__url *out, zb_error *err);
+
 /* Where a redirect leads, of whatever protocol: its target as a server writes it, which may be
    relative to the URL that was asked for and may have bytes that a URL cannot have. malloc'ed;
    NULL: nowhere, or no memory. */

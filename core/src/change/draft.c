@@ -218,7 +218,7 @@ typedef struct guarded {
 static enum zb_code check_put(void *context, const char *key, zb_error *err) {
     const guarded *g = context;
     (void)key;
-    enum zb_code code = zb_put_check(g->put, err);
+    enum zb_code code = zb_batch_check(g->put->batch, g->put->key, err);
     return code ? code : zb__draft_note_check(g->draft, err);
 }
 
@@ -299,7 +299,7 @@ static enum zb_code erase_object(zb__draft *d, const zb_erase *erase, zb_error *
             return code;
     }
     if (is_untouched(d, key))
-        return zb_erase_check(erase, err);
+        return zb_batch_check(erase->batch, erase->key, err);
     code = may_erase(d, err);
     return code ? code : zb_store_erase_as(d->inner, erase, err);
 }

@@ -205,7 +205,7 @@ static enum zb_code check_waiting(zb__fs *fs, const zb__fs_waiting *w, zb_error 
     pthread_mutex_lock(&fs->lock);
     zb_put put = {.key = w->key, .batch = w->dropped ? NULL : w->batch};
     pthread_mutex_unlock(&fs->lock);
-    return zb_put_check(&put, err);
+    return zb_batch_check(put.batch, put.key, err);
 }
 
 /* Renames an object in its directory (dir, a descriptor); errno. Called with fs->lock, which is let

@@ -33,7 +33,7 @@
 /* Unlinks it in the directory at hand. An object of the key that waits for a flush goes as well. */
 static enum zb_code unlink_object(zb__fs *fs, const zb_erase *erase, const zb__fs_place *place,
                                   bool *is_gone, zb_error *err) {
-    enum zb_code code = zb_erase_check(erase, err);
+    enum zb_code code = zb_batch_check(erase->batch, erase->key, err);
     if (code != ZB_OK)
         return code;
     pthread_mutex_lock(&fs->lock);
@@ -53,7 +53,7 @@ static enum zb_code erase_object(zb__fs *fs, const zb_erase *erase, zb_error *er
     bool is_gone = false;
     enum zb_code code = zb__fs_open_place_in(fs, erase->key, &erase->home, false, &place, err);
     if (code != ZB_OK)
-        return code == ZB_ENOTFOUND ? zb_erase_check(erase, err) : code;
+        return code == ZB_ENOTFOUND ? zb_batch_check(erase->batch, erase->key, err) : code;
     code = zb__fs_join(fs, erase->batch, err);
     if (code == ZB_OK)
         code = unlink_object(fs, erase, &place, &is_gone, err);

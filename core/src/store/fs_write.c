@@ -198,7 +198,7 @@ static int link_new(const zb__fs_place *place, const char *temp) {
    a sweep removes. */
 static enum zb_code come_first(const zb__fs *fs, const zb_put *put, const zb__fs_place *place,
                                const char *temp, zb_error *err) {
-    enum zb_code code = zb_put_check(put, err);
+    enum zb_code code = zb_batch_check(put->batch, put->key, err);
     if (code)
         return code;
     int failed, tries = 0;
@@ -221,7 +221,7 @@ static enum zb_code replace(zb__fs *fs, const zb_put *put, const zb__fs_place *p
                             const char *temp, zb_error *err) {
     if (put->expected == ZB_EXPECT_FREE)
         return come_first(fs, put, place, temp, err);
-    enum zb_code code = zb_put_check(put, err);
+    enum zb_code code = zb_batch_check(put->batch, put->key, err);
     if (code != ZB_OK)
         return code;
     int failed, tries = 0;

@@ -297,7 +297,7 @@ static enum zb_code mem_put(zb_store *store, const zb_put *put, zb_error *err) {
         return ZB_EUNSUPPORTED;
     enum zb_code code = zb_put_waits(put) ? zb_store_lock(store, put->key, &lock, err) : ZB_OK;
     if (!code)
-        code = zb_put_check(put, err);
+        code = zb_batch_check(put->batch, put->key, err);
     if (!code)
         code = put_parts((mem_store *)store, put->key, &put->home, put->parts, put->count, err);
     zb_store_unlock(lock);
@@ -322,7 +322,7 @@ static enum zb_code mem_copy(zb_store *store, const char *key, zb_store *from, c
 static enum zb_code mem_erase(zb_store *store, const zb_erase *erase, zb_error *err) {
     mem_store *mem = (mem_store *)store;
     size_t kept = 0;
-    enum zb_code code = zb_erase_check(erase, err);
+    enum zb_code code = zb_batch_check(erase->batch, erase->key, err);
     if (code)
         return code;
     pthread_mutex_lock(&mem->lock);

@@ -246,16 +246,8 @@ void zb_batch_end(zb_batch *batch) {
     batch->store = NULL;
 }
 
-static enum zb_code check(const zb_batch *batch, const char *key, zb_error *err) {
+enum zb_code zb_batch_check(const zb_batch *batch, const char *key, zb_error *err) {
     return batch && batch->check ? batch->check(batch->context, key, err) : ZB_OK;
-}
-
-enum zb_code zb_put_check(const zb_put *put, zb_error *err) {
-    return check(put->batch, put->key, err);
-}
-
-enum zb_code zb_erase_check(const zb_erase *erase, zb_error *err) {
-    return check(erase->batch, erase->key, err);
 }
 
 /* ---- Locks ---- */

@@ -38,7 +38,7 @@ enum zb_code vsi_put(zb_store *store, const zb_put *put, zb_error *err) {
         good = VSIFWriteL(put->parts[i].data, 1, put->parts[i].size, file) == put->parts[i].size;
     if (file != nullptr)
         good = VSIFCloseL(file) == 0 && good;
-    enum zb_code code = good ? zb_put_check(put, err) : ZB_OK;
+    enum zb_code code = good ? zb_batch_check(put->batch, put->key, err) : ZB_OK;
     if (code == ZB_OK && (!good || VSIRename(temporary.c_str(), path.c_str()) != 0))
         code = zb_fail(err, ZB_EIO, "cannot write '%s'", put->key);
     if (code != ZB_OK)
@@ -53,7 +53,7 @@ bool is_gone(const std::string &path) {
 
 enum zb_code erase_object(zb_store *store, const zb_erase *erase, zb_error *err) {
     const std::string path = path_of(store, erase->key);
-    const enum zb_code code = zb_erase_check(erase, err);
+    const enum zb_code code = zb_batch_check(erase->batch, erase->key, err);
     if (code != ZB_OK || VSIUnlink(path.c_str()) == 0 || is_gone(path))
         return code;
     return zb_fail(err, ZB_EIO, "cannot erase '%s'", erase->key);

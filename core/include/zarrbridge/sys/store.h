@@ -612,9 +612,8 @@ ZB_API void zb_batch_begin(zb_batch *batch, zb_store *store, zb_batch_check_fn c
                            void *context);
 /* Forgets all that waits. */
 ZB_API void zb_batch_end(zb_batch *batch);
-/* For backends: calls the check of the put's batch, if there is one. */
-ZB_API enum zb_code zb_put_check(const zb_put *put, zb_error *err);
-ZB_API enum zb_code zb_erase_check(const zb_erase *erase, zb_error *err);
+/* For backends: calls the check of a put's or an erase's batch, if there is one. */
+ZB_API enum zb_code zb_batch_check(const zb_batch *batch, const char *key, zb_error *err);
 
 /* The same for live objects; ZB_EUNSUPPORTED where they cannot be changed. */
 ZB_API enum zb_code zb_object_change(zb_object *live, const zb_change *change, zb_error *err);
