@@ -13,19 +13,19 @@
  */
 #include "fuzz.h"
 
-#include "node/node.h"
+#include "base/crc32c.h"
 #include "base/scratch.h"
-#include "codec/shard.h"
-#include "write/layout.h"
+#include "codec/shard_index.h"
+#include "node/node.h"
 #include "read/index.h"
 #include "read/leaf.h"
+#include "support/wrappers.h"
+#include "write/layout.h"
 #include "write/live.h"
-#include "base/crc32c.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/store.h"
-#include "support/wrappers.h"
 #include "zarrbridge/write.h"
 
 #define ELEMENTS 8

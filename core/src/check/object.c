@@ -10,7 +10,7 @@
 #include "base/wait.h"
 #include "check/object.h"
 #include "codec/elements.h"
-#include "codec/inner_chunks.h"
+#include "codec/shard_index.h"
 #include "model/chunk_form.h"
 #include "node/node.h"
 #include "read/expand.h"

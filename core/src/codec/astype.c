@@ -10,7 +10,6 @@
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/number.h"
-#include "codec/numpy_type.h"
 
 typedef struct astype {
     zb_dtype dtype, stored;

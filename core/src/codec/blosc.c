@@ -28,12 +28,11 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "codec/blosc_lz.h"
 #include "codec/blosc_shuffle.h"
-#include "codec/blosclz.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/deflate.h"
-#include "codec/snappy.h"
 #include "codec/zstd.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"

@@ -18,10 +18,9 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "codec/blosc.h"
+#include "codec/blosc_lz.h"
 #include "codec/blosc_shuffle.h"
-#include "codec/blosclz.h"
 #include "codec/deflate.h"
-#include "codec/snappy.h"
 #include "codec/zstd.h"
 #include "zarrbridge/error.h"
 

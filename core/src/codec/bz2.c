@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The codec numcodecs.bz2: one or more bzip2 streams. A build without libbz2 refuses it by name.
+ * The codec numcodecs.bz2: one or more bzip2 streams.
  *
  * A decoder takes at most 3.7 MB, by the block size of 100 kB to 900 kB that the stream's header
  * states; the destination alone gets the data.
  */
+#include <bzlib.h>
 #include <limits.h>
 #include <stdlib.h>
 
@@ -15,9 +16,6 @@
 typedef struct bz2 {
     int level; /* block size, in 100 kB */
 } bz2;
-
-#ifdef ZB_HAVE_BZ2
-#include <bzlib.h>
 
 /* ---- Decoding ----------------------------------------------------------------------------- */
 
@@ -120,32 +118,6 @@ static enum zb_code bz2_encode(const void *state, zb__scratch *scratch, const ui
                          capacity);
 }
 
-static enum zb_code check_build(zb_error *err) {
-    (void)err;
-    return ZB_OK;
-}
-
-#else
-
-static enum zb_code check_build(zb_error *err) {
-    return zb_fail(err, ZB_EUNSUPPORTED,
-                   "this build has no bzip2; build zarrbridge with libbz2 to have it");
-}
-
-static enum zb_code bz2_decode(const void *state, zb__scratch *scratch, const uint8_t *in,
-                               size_t size, zb__sink *sink, zb_error *err) {
-    (void)state, (void)scratch, (void)in, (void)size, (void)sink;
-    return check_build(err);
-}
-
-static enum zb_code bz2_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
-                               size_t size, uint8_t *out, size_t capacity, size_t *written,
-                               zb_error *err) {
-    (void)state, (void)scratch, (void)in, (void)size, (void)out, (void)capacity, (void)written;
-    return check_build(err);
-}
-#endif
-
 /* The manual: at most 1 % and 600 bytes more. */
 static uint64_t bz2_encode_bound(uint64_t size) {
     return zb__bound_sum(size, size / 100 + 600);
@@ -160,9 +132,7 @@ static enum zb_code bz2_parse(const zb_json *configuration, const zb__binding *b
     if (!codec)
         return ZB_ENOMEM;
     codec->level = 1;
-    enum zb_code code = check_build(err);
-    return code ? code
-                : zb__configuration_integer(configuration, "level", 1, 9, &codec->level, err);
+    return zb__configuration_integer(configuration, "level", 1, 9, &codec->level, err);
 }
 
 static const char *const members[] = {"level", NULL};

@@ -12,7 +12,6 @@
 #include "base/json_brief.h"
 #include "codec/chain.h"
 #include "codec/form.h"
-#include "codec/refused.h"
 #include "codec/table.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"

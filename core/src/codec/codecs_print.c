@@ -117,6 +117,10 @@ static enum zb_code print_codec(const printing *p, const zb_json *item, zb_error
                        "codecs has %s, expected a codec's name or an object with it",
                        zb__json_brief(item, brief));
     const zb__codec_ops *ops = zb__codec_find(codec.name);
+    const char *reason = ops ? NULL : zb__codec_refusal(codec.name);
+    if (reason)
+        return zb_fail(err, ZB_EUNSUPPORTED, "codec %s is not supported: %s",
+                       zb__name_brief(codec.name, brief), reason);
     if (!ops) {
         list_names(names, sizeof names);
         return zb_fail(err, ZB_EUNSUPPORTED, "codec %s is not supported, expected %s",

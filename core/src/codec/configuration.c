@@ -3,9 +3,11 @@
 #include "codec/configuration.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_brief.h"
+#include "codec/codec.h"
 #include "zarrbridge/json.h"
 
 static enum zb_code wrong_value(const zb_json *value, const char *expected, zb_error *err) {
@@ -63,4 +65,17 @@ enum zb_code zb__configuration_bool(const zb_json *configuration, const char *na
         return wrong_value(value, "true or false", err);
     *out = zb_json_bool(value);
     return ZB_OK;
+}
+
+void zb__codec_free(zb__codec *codec) {
+    if (codec->ops && codec->ops->free)
+        codec->ops->free(codec->state);
+    *codec = (zb__codec){.ops = NULL};
+}
+
+void *zb__codec_new_state(size_t size, void **state, zb_error *err) {
+    *state = calloc(1, size);
+    if (!*state)
+        zb_fail(err, ZB_ENOMEM, "no memory for a codec");
+    return *state;
 }

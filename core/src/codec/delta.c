@@ -9,7 +9,6 @@
 #include "codec/block.h"
 #include "codec/codec.h"
 #include "codec/number.h"
-#include "codec/numpy_type.h"
 
 typedef struct delta {
     zb_dtype dtype, stored;

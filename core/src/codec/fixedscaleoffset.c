@@ -11,7 +11,6 @@
 #include "codec/block.h"
 #include "codec/codec.h"
 #include "codec/number.h"
-#include "codec/numpy_type.h"
 
 typedef struct scaling {
     zb_dtype dtype, stored;

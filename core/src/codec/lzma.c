@@ -1,38 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The codec numcodecs.lzma: one or more .xz streams (format 1), one .lzma stream (format 2), or a
- * raw one (format 3), whose filters are in the document. A build without liblzma refuses it by
- * name.
+ * raw one (format 3), whose filters are in the document.
  *
  * A stream states the size of its decoder's dictionary. No encoder needs more than the content, but
  * all of them state what their preset says, at most 64 MiB; the decoder gets memory for that, or
  * for twice the destination where that is more. The filters of a raw stream have the same bound,
  * and their encoder that of the highest preset.
  */
+#include <lzma.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/checked.h"
+#include "base/extension.h"
 #include "base/json_brief.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
 
-#ifdef ZB_HAVE_LZMA
-#include "codec/lzma_filters.h"
-#endif
-
 enum format { FORMAT_AUTO, FORMAT_XZ, FORMAT_ALONE, FORMAT_RAW };
+
+/* Of a raw stream, which says nothing of itself: a chain of filters, which point into it. */
+typedef struct filter_chain {
+    lzma_filter list[LZMA_FILTERS_MAX + 1];
+    union {
+        lzma_options_lzma lzma;
+        lzma_options_delta delta;
+        lzma_options_bcj bcj;
+    } options[LZMA_FILTERS_MAX];
+} filter_chain;
 
 typedef struct lzma {
     int format;
     int check;  /* of .xz: the library's number, -1 for its default */
     int preset; /* 0 to 9 */
     bool extreme;
-#ifdef ZB_HAVE_LZMA
-    zb__lzma_filters filters; /* of a raw stream */
-#endif
+    filter_chain filters; /* of a raw stream */
 } lzma;
-
-#ifdef ZB_HAVE_LZMA
 
 /* ---- Decoding ----------------------------------------------------------------------------- */
 
@@ -141,11 +145,139 @@ static enum zb_code lzma_encode(const void *state, zb__scratch *scratch, const u
                          capacity);
 }
 
-static enum zb_code check_build(const lzma *codec, zb_error *err) {
-    if (codec->check < 0 || lzma_check_is_supported((lzma_check)codec->check))
-        return ZB_OK;
-    return zb_fail(err, ZB_EUNSUPPORTED, "check is %d, which liblzma does not have", codec->check);
+/* LZMA2 stores what does not compress in parts of 64 KiB with 3 bytes before each, .xz adds headers
+   and a trailer; .lzma may grow by a little more. */
+static uint64_t lzma_encode_bound(uint64_t size) {
+    return zb__bound_sum(size, size / 8 + 1024);
 }
+
+/* ---- Filters of raw streams --------------------------------------------------------------- */
+
+/* A filter of Python's lzma is an object with the library's number of the filter as "id" and its
+   options beside it. Those that are missing are the library's defaults, or those of "preset". */
+
+/* An option of the name, where it is there. */
+static enum zb_code read_option(const zb_json *filter, const char *name, uint32_t *out,
+                                zb_error *err) {
+    const zb_json *value = zb_json_get(filter, name);
+    char brief[ZB__BRIEF_SIZE];
+    uint64_t number;
+    if (!value)
+        return ZB_OK;
+    if (!zb_json_uint64(value, &number) || number > UINT32_MAX)
+        return zb_fail(err, ZB_EFORMAT, "%s is %s, expected an integer from 0 to 4294967295", name,
+                       zb__json_brief(value, brief));
+    *out = (uint32_t)number;
+    return ZB_OK;
+}
+
+static enum zb_code parse_lzma(const zb_json *filter, lzma_options_lzma *out, zb_error *err) {
+    uint32_t preset = LZMA_PRESET_DEFAULT, mode, finder;
+    enum zb_code code = read_option(filter, "preset", &preset, err);
+    if (code)
+        return code;
+    if (lzma_lzma_preset(out, preset))
+        return zb_fail(err, ZB_EFORMAT, "preset is %u, which lzma does not have", preset);
+    mode = out->mode;
+    finder = out->mf;
+    const struct {
+        const char *name;
+        uint32_t *value;
+    } options[] = {{"dict_size", &out->dict_size},
+                   {"lc", &out->lc},
+                   {"lp", &out->lp},
+                   {"pb", &out->pb},
+                   {"mode", &mode},
+                   {"nice_len", &out->nice_len},
+                   {"mf", &finder},
+                   {"depth", &out->depth}};
+    for (size_t i = 0; i < sizeof options / sizeof *options && !code; i++)
+        code = read_option(filter, options[i].name, options[i].value, err);
+    out->mode = (lzma_mode)mode;
+    out->mf = (lzma_match_finder)finder;
+    return code;
+}
+
+static enum zb_code parse_filter(const zb_json *item, filter_chain *out, size_t at, zb_error *err) {
+    static const char *const lzma_names[] = {"id",   "preset",   "dict_size", "lc",    "lp", "pb",
+                                             "mode", "nice_len", "mf",        "depth", NULL};
+    static const char *const delta_names[] = {"id", "dist", NULL};
+    static const char *const bcj_names[] = {"id", "start_offset", NULL};
+    char brief[ZB__BRIEF_SIZE];
+    uint64_t id;
+    if (!zb_json_uint64(zb_json_get(item, "id"), &id))
+        return zb_fail(err, ZB_EFORMAT, "it is %s, expected an object with an id",
+                       zb__json_brief(item, brief));
+    bool is_lzma = id == LZMA_FILTER_LZMA1 || id == LZMA_FILTER_LZMA2;
+    const char *const *names = is_lzma                   ? lzma_names
+                               : id == LZMA_FILTER_DELTA ? delta_names
+                                                         : bcj_names;
+    for (const zb_json *m = zb_json_first(item); m; m = zb_json_next(m)) {
+        if (!zb__name_in(zb_json_name(m), names))
+            return zb_fail(err, ZB_EFORMAT, "the filter has no option %s",
+                           zb__name_brief(zb_json_name(m), brief));
+    }
+    out->list[at] = (lzma_filter){.id = id, .options = &out->options[at]};
+    if (is_lzma)
+        return parse_lzma(item, &out->options[at].lzma, err);
+    if (id == LZMA_FILTER_DELTA) {
+        out->options[at].delta = (lzma_options_delta){.type = LZMA_DELTA_TYPE_BYTE, .dist = 1};
+        return read_option(item, "dist", &out->options[at].delta.dist, err);
+    }
+    if (!lzma_filter_decoder_is_supported(id) || !lzma_filter_encoder_is_supported(id))
+        return zb_fail(err, ZB_EUNSUPPORTED, "liblzma has no filter with the id %llu",
+                       (unsigned long long)id);
+    out->options[at].bcj = (lzma_options_bcj){.start_offset = 0};
+    return read_option(item, "start_offset", &out->options[at].bcj.start_offset, err);
+}
+
+/* Reads a list of them. Refuses a chain that liblzma cannot decode or encode. `out` stays where it
+   is. */
+static enum zb_code parse_chain(const zb_json *list, filter_chain *out, zb_error *err) {
+    char brief[ZB__BRIEF_SIZE];
+    size_t count = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_count(list) : 0, at = 0;
+    enum zb_code code = ZB_OK;
+    if (count == 0 || count > LZMA_FILTERS_MAX)
+        return zb_fail(err, ZB_EFORMAT, "filters is %s, expected a list of 1 to %d filters",
+                       zb__json_brief(list, brief), LZMA_FILTERS_MAX);
+    for (const zb_json *item = zb_json_first(list); item && !code; item = zb_json_next(item)) {
+        code = parse_filter(item, out, at, err);
+        if (code)
+            return zb_error_prefix(err, code, "filters[%zu]", at);
+        at++;
+    }
+    out->list[at] = (lzma_filter){.id = LZMA_VLI_UNKNOWN};
+    if (lzma_raw_decoder_memusage(out->list) == UINT64_MAX ||
+        lzma_raw_encoder_memusage(out->list) == UINT64_MAX)
+        return zb_fail(err, ZB_EFORMAT, "filters is a chain that lzma does not have");
+    return ZB_OK;
+}
+
+static bool same_options(const filter_chain *a, const filter_chain *b, size_t at) {
+    const lzma_options_lzma *x = &a->options[at].lzma, *y = &b->options[at].lzma;
+    switch (a->list[at].id) {
+    case LZMA_FILTER_LZMA1:
+    case LZMA_FILTER_LZMA2:
+        return x->dict_size == y->dict_size && x->lc == y->lc && x->lp == y->lp && x->pb == y->pb;
+    case LZMA_FILTER_DELTA:
+        return a->options[at].delta.dist == b->options[at].delta.dist;
+    default:
+        return a->options[at].bcj.start_offset == b->options[at].bcj.start_offset;
+    }
+}
+
+/* True if two chains decode alike: settings of the search do not matter. */
+static bool same_chain(const filter_chain *a, const filter_chain *b) {
+    size_t at = 0;
+    while (a->list[at].id == b->list[at].id && a->list[at].id != LZMA_VLI_UNKNOWN) {
+        if (!same_options(a, b, at))
+            return false;
+        at++;
+    }
+    return a->list[at].id == b->list[at].id;
+}
+
+/* ---- Metadata ----------------------------------------------------------------------------- */
 
 /* numcodecs reads filters with raw streams alone. */
 static enum zb_code parse_filters(lzma *codec, const zb_json *configuration, zb_error *err) {
@@ -155,52 +287,12 @@ static enum zb_code parse_filters(lzma *codec, const zb_json *configuration, zb_
                        "filters go with raw streams (format 3) alone; expected null");
     if (codec->format == FORMAT_RAW && !filters)
         return zb_fail(err, ZB_EFORMAT, "a raw stream (format 3) needs filters");
-    return filters ? zb__lzma_filters_parse(filters, &codec->filters, err) : ZB_OK;
+    return filters ? parse_chain(filters, &codec->filters, err) : ZB_OK;
 }
 
 static bool same_filters(const lzma *a, const lzma *b) {
-    return a->format != FORMAT_RAW || zb__lzma_filters_same(&a->filters, &b->filters);
+    return a->format != FORMAT_RAW || same_chain(&a->filters, &b->filters);
 }
-
-#else
-
-static enum zb_code check_build(const lzma *codec, zb_error *err) {
-    (void)codec;
-    return zb_fail(err, ZB_EUNSUPPORTED,
-                   "this build has no lzma; build zarrbridge with liblzma to have it");
-}
-
-static enum zb_code parse_filters(lzma *codec, const zb_json *configuration, zb_error *err) {
-    (void)configuration;
-    return check_build(codec, err);
-}
-
-static bool same_filters(const lzma *a, const lzma *b) {
-    (void)a, (void)b;
-    return true;
-}
-
-static enum zb_code lzma_decode(const void *state, zb__scratch *scratch, const uint8_t *in,
-                                size_t size, zb__sink *sink, zb_error *err) {
-    (void)scratch, (void)in, (void)size, (void)sink;
-    return check_build(state, err);
-}
-
-static enum zb_code lzma_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
-                                size_t size, uint8_t *out, size_t capacity, size_t *written,
-                                zb_error *err) {
-    (void)scratch, (void)in, (void)size, (void)out, (void)capacity, (void)written;
-    return check_build(state, err);
-}
-#endif
-
-/* LZMA2 stores what does not compress in parts of 64 KiB with 3 bytes before each, .xz adds headers
-   and a trailer; .lzma may grow by a little more. */
-static uint64_t lzma_encode_bound(uint64_t size) {
-    return zb__bound_sum(size, size / 8 + 1024);
-}
-
-/* ---- Metadata ----------------------------------------------------------------------------- */
 
 #define EXTREME 0x80000000u /* added to a preset: more time */
 
@@ -236,7 +328,10 @@ static enum zb_code lzma_parse(const zb_json *configuration, const zb__binding *
         code = zb__configuration_integer(configuration, "check", -1, 15, &codec->check, err);
     if (!code)
         code = parse_preset(codec, configuration, err);
-    return code ? code : check_build(codec, err);
+    if (!code && codec->check >= 0 && !lzma_check_is_supported((lzma_check)codec->check))
+        code =
+            zb_fail(err, ZB_EUNSUPPORTED, "check is %d, which liblzma does not have", codec->check);
+    return code;
 }
 
 static bool lzma_same(const void *a, const void *b) {

@@ -11,7 +11,6 @@
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/number.h"
-#include "codec/numpy_type.h"
 #include "types/scatter.h"
 
 #define MOST_DIGITS 300 /* either way: the scale is a double */

@@ -7,7 +7,7 @@
  * The state knows the shape of inner chunks; all that depends on the shape of the shard is in its
  * form.
  */
-#include "codec/shard.h"
+#include "codec/shard_index.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

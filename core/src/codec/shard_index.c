@@ -4,10 +4,11 @@
  * order of the grid; their form in the index's chain (another byte order, transposes, a checksum)
  * stays in here.
  */
+#include "codec/shard_index.h"
+
 #include <inttypes.h>
 
 #include "base/bytes.h"
-#include "codec/shard.h"
 #include "types/scatter.h"
 #include "zarrbridge/dtype.h"
 
@@ -115,4 +116,15 @@ enum zb_code zb__shard_index_encode(const zb__shard *shard, zb__scratch *scratch
     enum zb_code code = zb__chain_encode(index->chain, scratch, stored, size, out,
                                          shard->index_size, &written, err);
     return code ? zb_error_prefix(err, code, "index") : ZB_OK;
+}
+
+enum zb_code zb__inner_chunk_check(const zb__inner_chunks *walk, zb_error *err) {
+    if (walk->size == 0)
+        return zb_fail(err, ZB_EFORMAT, "its index entry has 0 bytes");
+    if (zb__inner_chunk_fits(walk))
+        return ZB_OK;
+    return zb_fail(err, ZB_EFORMAT,
+                   "its index entry (offset %llu, %llu bytes) leaves the shard's %llu bytes",
+                   (unsigned long long)walk->offset, (unsigned long long)walk->size,
+                   (unsigned long long)walk->shard_size);
 }

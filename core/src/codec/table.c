@@ -2,10 +2,27 @@
 /* The table of codecs of all kinds. */
 #include "codec/table.h"
 
+#include <stddef.h>
 #include <string.h>
 
-/* A line for each codec NAME: the constant zb__codec_NAME, which is in the codec's own file. */
+/* A line for each codec NAME: the constant zb__codec_NAME, which is in the codec's own file. Those
+   whose library this build lacks are refused (below), and their files not compiled. */
 /* clang-format off */
+#ifdef ZB_HAVE_BZ2
+#define BZ2(line) line(numcodecs_bz2)
+#else
+#define BZ2(line)
+#endif
+#ifdef ZB_HAVE_LZMA
+#define LZMA(line) line(numcodecs_lzma)
+#else
+#define LZMA(line)
+#endif
+#ifdef ZB_HAVE_ZFP
+#define ZFP(line) line(zfp) line(numcodecs_zfpy)
+#else
+#define ZFP(line)
+#endif
 #define CODECS(line) \
     line(transpose) \
     line(bitround) \
@@ -22,8 +39,7 @@
     line(packbits) \
     line(vlen_utf8) \
     line(vlen_bytes) \
-    line(zfp) \
-    line(numcodecs_zfpy) \
+    ZFP(line) \
     line(sharding_indexed) \
     line(zstd) \
     line(gzip) \
@@ -34,8 +50,8 @@
     line(numcodecs_zstd) \
     line(numcodecs_blosc) \
     line(numcodecs_lz4) \
-    line(numcodecs_bz2) \
-    line(numcodecs_lzma) \
+    BZ2(line) \
+    LZMA(line) \
     line(numcodecs_shuffle) \
     line(numcodecs_crc32) \
     line(numcodecs_adler32) \
@@ -60,6 +76,44 @@ const zb__codec_ops *zb__codec_find(const char *name) {
         const char *old_name = table[i]->old_name;
         if (strcmp(table[i]->name, name) == 0 || (old_name && strcmp(old_name, name) == 0))
             return table[i];
+    }
+    return NULL;
+}
+
+/* ---- Codecs that are refused -------------------------------------------------------------- */
+
+#define REWRITE "; rewrite the array with zarr-python and a codec of docs/format-support.md"
+
+/* As for the data type of that name (types/dtype.c). */
+#define OPTIONAL                                                                                   \
+    "a draft whose elements may be null; write the values and the mask as two arrays, with zarrs"
+
+#define LACKS(program, library)                                                                    \
+    "this build has no " program "; build zarrbridge with " library " to have it"
+
+/* Where this build has a codec, it is found in the table above. */
+static const struct {
+    const char *name, *reason;
+} refused[] = {
+    {"numcodecs.bz2", LACKS("bzip2", "libbz2")},
+    {"numcodecs.lzma", LACKS("lzma", "liblzma")},
+    {"zfp", LACKS("zfp", "libzfp")},
+    {"numcodecs.zfpy", LACKS("zfp", "libzfp")},
+    {"optional", OPTIONAL},
+    {"zarrs.optional", OPTIONAL},
+    {"gribberish", "its chunks are GRIB messages: open the GRIB files themselves with GDAL"},
+    {"pcodec", "pcodec has no C library" REWRITE},
+    {"numcodecs.pcodec", "pcodec has no C library" REWRITE},
+    {"numcodecs.json2", "objects of Python are not read" REWRITE},
+    {"numcodecs.pickle", "it would run code from the store: never read"},
+    {"n5_default", "no program is known that writes it"},
+    {"conditional", "no program is known that writes it"},
+};
+
+const char *zb__codec_refusal(const char *name) {
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        if (strcmp(refused[i].name, name) == 0)
+            return refused[i].reason;
     }
     return NULL;
 }

@@ -6,6 +6,10 @@
  */
 #include "codec/zfp_stream.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <zfp.h>
+
 #include "base/checked.h"
 
 /* Of a block: zfp's own limit for the parameters of a header, which is above what 256 values of 64
@@ -42,11 +46,6 @@ uint64_t zb__zfp_bound(const zb__zfp_field *field, const zb__zfp_params *params)
     return zb__bound_sum(size, HEADER_BYTES + 2 * WORD);
 }
 
-#ifdef ZB_HAVE_ZFP
-#include <stdlib.h>
-#include <string.h>
-#include <zfp.h>
-
 /* ---- Modes -------------------------------------------------------------------------------- */
 
 /* The parameters of a stream, if they are within the bounds that decoding counts on. */
@@ -63,10 +62,10 @@ bool zb__zfp_is_reversible(const zb__zfp_params *params) {
            params->maxbits >= ZFP_MAX_BITS;
 }
 
-bool zb__zfp_reversible(zb__zfp_params *out) {
+void zb__zfp_reversible(zb__zfp_params *out) {
     zfp_stream zfp = {.stream = NULL};
     zfp_stream_set_reversible(&zfp);
-    return take_params(&zfp, out);
+    take_params(&zfp, out);
 }
 
 bool zb__zfp_rate(double rate, enum zb__zfp_type type, uint32_t ndim, zb__zfp_params *out) {
@@ -275,55 +274,3 @@ enum zb_code zb__zfp_encode(const zb__zfp_field *field, const zb__zfp_params *pa
     end_work(&work);
     return code;
 }
-
-#else
-
-static enum zb_code fail_build(zb_error *err) {
-    return zb_fail(err, ZB_EUNSUPPORTED,
-                   "this build has no zfp; build zarrbridge with libzfp to have it");
-}
-
-bool zb__zfp_is_reversible(const zb__zfp_params *params) {
-    (void)params;
-    return false;
-}
-
-bool zb__zfp_reversible(zb__zfp_params *out) {
-    (void)out;
-    return false;
-}
-
-bool zb__zfp_rate(double rate, enum zb__zfp_type type, uint32_t ndim, zb__zfp_params *out) {
-    (void)rate, (void)type, (void)ndim, (void)out;
-    return false;
-}
-
-bool zb__zfp_precision(unsigned precision, zb__zfp_params *out) {
-    (void)precision, (void)out;
-    return false;
-}
-
-bool zb__zfp_accuracy(double tolerance, zb__zfp_params *out) {
-    (void)tolerance, (void)out;
-    return false;
-}
-
-bool zb__zfp_expert(zb__zfp_params *params) {
-    (void)params;
-    return false;
-}
-
-enum zb_code zb__zfp_decode(const zb__zfp_field *field, const zb__zfp_params *params,
-                            const uint8_t *in, size_t size, zb__zfp_take *take, void *context,
-                            zb_error *err) {
-    (void)field, (void)params, (void)in, (void)size, (void)take, (void)context;
-    return fail_build(err);
-}
-
-enum zb_code zb__zfp_encode(const zb__zfp_field *field, const zb__zfp_params *params,
-                            void *elements, uint8_t *out, size_t capacity, size_t *written,
-                            zb_error *err) {
-    (void)field, (void)params, (void)elements, (void)out, (void)capacity, (void)written;
-    return fail_build(err);
-}
-#endif

@@ -35,9 +35,9 @@ static inline uint32_t zb__zfp_size(enum zb__zfp_type type) {
     return type == ZB__ZFP_INT64 || type == ZB__ZFP_DOUBLE ? 8 : 4;
 }
 
-/* ---- Modes. Each gives false where zfp has no such mode, or where the library is not there. */
+/* ---- Modes. False where zfp has no such mode. */
 
-bool zb__zfp_reversible(zb__zfp_params *out);
+void zb__zfp_reversible(zb__zfp_params *out);
 bool zb__zfp_rate(double rate, enum zb__zfp_type type, uint32_t ndim, zb__zfp_params *out);
 bool zb__zfp_precision(unsigned precision, zb__zfp_params *out);
 bool zb__zfp_accuracy(double tolerance, zb__zfp_params *out);

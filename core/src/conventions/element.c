@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/half.h"
+#include "types/kinds.h"
 #include "zarrbridge/conventions.h"
 
 static bool is_integer(zb_dtype dtype) {
@@ -70,4 +71,11 @@ double zb_element_to_double(const void *element, zb_dtype dtype) {
         return (double)((int64_t)(zb__load_element(element, dtype.size) << unused) >> unused);
     }
     return dtype.kind == ZB_KIND_FLOAT ? zb__load_float(element, dtype.size) : 0;
+}
+
+/* ---- Types that hosts of plugins lack ----------------------------------------------------- */
+
+zb_dtype zb_dtype_shown(zb_dtype stored) {
+    const zb__kind *kind = zb__kind_of(stored);
+    return kind->shown ? kind->shown(stored) : stored;
 }

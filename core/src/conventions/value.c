@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way from JSON to typed values: see zb_value.
+ * The way from JSON to typed values and back: see zb_value.
  *
  * JSON does not tell integers from other numbers: a token without fraction and exponent is one, as
  * Python and zarr-python have it.
@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base64.h"
+#include "base/decimal.h"
 #include "zarrbridge/conventions.h"
 
 /* The kind that a list's elements have in common; `mixed` when they have none in common. */
@@ -194,4 +196,80 @@ void zb_value_clear(zb_value *value) {
             free(((char **)value->data)[i]);
     free(value->data);
     *value = (zb_value){.kind = ZB_VALUE_NULL};
+}
+
+/* ---- Printing ----------------------------------------------------------------------------- */
+
+/* The printed text is parsed to the same value. */
+
+const char *zb_number_text(double value, char text[ZB_NUMBER_TEXT_SIZE]) {
+    if (isnan(value))
+        return strcpy(text, "NaN");
+    if (isinf(value))
+        return strcpy(text, value < 0 ? "-Infinity" : "Infinity");
+    zb__decimal_print(value, sizeof value, text);
+    char *tail = text + strlen(text) - 2;
+    if (strcmp(tail, ".0") == 0)
+        *tail = '\0';
+    return text;
+}
+
+static void print_element(zb_json_writer *w, const zb_value *value, size_t i) {
+    if (value->kind == ZB_VALUE_TEXTS) {
+        const char *text = ((char *const *)value->data)[i];
+        zb_json_write_string(w, text ? text : "");
+        return;
+    }
+    switch (value->dtype.kind) {
+    case ZB_KIND_BOOL:
+        zb_json_write_bool(w, ((const uint8_t *)value->data)[i]);
+        return;
+    case ZB_KIND_INT:
+        zb_json_write_int64(w, ((const int64_t *)value->data)[i]);
+        return;
+    case ZB_KIND_UINT:
+        zb_json_write_uint64(w, ((const uint64_t *)value->data)[i]);
+        return;
+    default:
+        zb_json_write_double(w, ((const double *)value->data)[i]);
+    }
+}
+
+static void print_list(zb_json_writer *w, const zb_value *value, uint32_t depth, size_t *i) {
+    if (depth == value->ndim) {
+        print_element(w, value, (*i)++);
+        return;
+    }
+    zb_json_begin_array(w);
+    for (uint64_t k = 0; k < value->shape[depth]; k++)
+        print_list(w, value, depth + 1, i);
+    zb_json_end_array(w);
+}
+
+char *zb_value_print(const zb_value *value) {
+    zb_json_writer *w = zb_json_writer_new();
+    size_t i = 0;
+    if (value->kind == ZB_VALUE_NULL)
+        zb_json_write_null(w);
+    else
+        print_list(w, value, 0, &i);
+    return zb_json_writer_end(w, NULL);
+}
+
+/* ---- Bytes as base64 ---------------------------------------------------------------------- */
+
+char *zb_base64_print(const void *bytes, size_t size) {
+    char *text = malloc(zb__base64_length(size) + 1);
+    if (text)
+        zb__base64_encode(bytes, size, text);
+    return text;
+}
+
+void *zb_base64_parse(const char *text, size_t *size) {
+    *size = zb__base64_bytes(text);
+    void *bytes = malloc(*size ? *size : 1);
+    if (bytes && zb__base64_decode(text, bytes))
+        return bytes;
+    free(bytes);
+    return NULL;
 }

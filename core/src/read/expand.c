@@ -9,7 +9,7 @@
 
 #include "base/list.h"
 #include "base/scratch.h"
-#include "codec/inner_chunks.h"
+#include "codec/shard_index.h"
 #include "model/chunk_form.h"
 #include "node/current.h"
 #include "node/node.h"
@@ -40,7 +40,7 @@ static enum zb_code no_memory(zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a read");
 }
 
-/* ---- Uncompressed chunks ---- */
+/* ---- Uncompressed chunks ------------------------------------------------------------------ */
 
 /* The most slabs of one piece that are made for the sake of gaps: they take memory. */
 #define MOST_SLABS 8192
@@ -91,7 +91,7 @@ static enum zb_code emit_slabs(expansion *x, const zb__leaf *whole, zb_error *er
     return ZB_OK;
 }
 
-/* ---- Shards ---- */
+/* ---- Shards ------------------------------------------------------------------------------- */
 
 /* A piece of one inner chunk, before the pieces are grouped. */
 typedef struct inner_piece {
@@ -252,7 +252,7 @@ enum zb_code zb__shard_expand(const zb__leaf *shard, const zb__source *source, z
     return expand_shard(&x, shard, source, err);
 }
 
-/* ---- Keys ---- */
+/* ---- Keys --------------------------------------------------------------------------------- */
 
 /* That it is missing is sure then, and no other array's chunk is taken for it. */
 static enum zb_code open_fresh(zb__stored_chunk *chunk, const char *name, zb_error *err) {
@@ -385,7 +385,7 @@ enum zb_code zb__stored_chunk_expand(zb__stored_chunk *chunk, zb__scratch *scrat
     return code == ZB_OK ? zb__stored_chunk_sort(chunk, err) : code;
 }
 
-/* ---- Where indexes come later ---- */
+/* ---- Where indexes come later ------------------------------------------------------------- */
 
 static expansion later_of(zb__stored_chunk *chunk, zb__scratch *scratch) {
     return (expansion){.chunk = chunk,

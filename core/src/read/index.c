@@ -6,7 +6,7 @@
 #include "base/lru.h"
 #include "base/scratch.h"
 #include "codec/chain.h"
-#include "codec/shard.h"
+#include "codec/shard_index.h"
 #include "node/node.h"
 #include "read/cache.h"
 #include "read/leaf.h"

@@ -5,7 +5,7 @@
  * and not the shape that a document gives; the indexes of shards tell of their inner chunks. For
  * chunks of a box, and in a store that cannot list, each object is asked for.
  */
-#include "codec/inner_chunks.h"
+#include "codec/shard_index.h"
 #include "model/chunk_form.h"
 #include "node/current.h"
 #include "node/node.h"

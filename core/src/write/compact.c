@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/scratch.h"
-#include "codec/inner_chunks.h"
+#include "codec/shard_index.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "node/walk.h"

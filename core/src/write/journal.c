@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crc32c.h"
 #include "base/scratch.h"
 #include "codec/chain.h"
-#include "codec/inner_chunks.h"
+#include "codec/shard_index.h"
 #include "hierarchy/notes.h"
-#include "base/crc32c.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/index.h"
@@ -23,13 +23,13 @@
 
 typedef uint32_t checksum; /* of the whole journal before it; its last bytes */
 
-/* ---- Names ---- */
+/* ---- Names -------------------------------------------------------------------------------- */
 
 static enum zb_code no_memory(zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "no memory for a journal");
 }
 
-/* ---- Writing one ---- */
+/* ---- Writing one -------------------------------------------------------------------------- */
 
 uint64_t zb__journal_blocks(uint64_t offset, uint64_t size) {
     return size ? (offset + size - 1) / ZB__JOURNAL_BLOCK - offset / ZB__JOURNAL_BLOCK + 1 : 0;
@@ -123,7 +123,7 @@ enum zb_code zb__journal_restore(const zb__journal *journal, zb_object *live, en
     return code;
 }
 
-/* ---- Undoing ---- */
+/* ---- Undoing ------------------------------------------------------------------------------ */
 
 typedef struct replay {
     const zb__layout *layout;

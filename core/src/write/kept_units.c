@@ -9,7 +9,7 @@
 #include "base/pages.h"
 #include "base/scratch.h"
 #include "codec/encode.h"
-#include "codec/inner_chunks.h"
+#include "codec/shard_index.h"
 #include "read/expand.h"
 #include "read/index.h"
 #include "read/leaf.h"

@@ -24,10 +24,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crc32c.h"
 #include "base/scratch.h"
 #include "codec/chain.h"
-#include "codec/inner_chunks.h"
-#include "base/crc32c.h"
+#include "codec/shard_index.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/index.h"
@@ -40,7 +40,7 @@
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
-/* ---- Shards that can be changed ---- */
+/* ---- Shards that can be changed ----------------------------------------------------------- */
 
 enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
                             enum zb_strategy strategy, zb_error *err) {
@@ -130,7 +130,7 @@ static enum zb_code no_memory(zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "no memory for changing a shard");
 }
 
-/* ---- Append ---- */
+/* ---- Append ------------------------------------------------------------------------------- */
 
 typedef struct appending {
     const zb__layout *layout;
@@ -263,7 +263,7 @@ static enum zb_code put_appended(zb_writer *writer, const char *key, const zb__o
     return code;
 }
 
-/* ---- In place ---- */
+/* ---- In place ----------------------------------------------------------------------------- */
 
 /* The journal of the inner chunks that are going to be overwritten, with the bytes that they hold
    now. */

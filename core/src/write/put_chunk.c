@@ -10,7 +10,7 @@
 #include "base/pause.h"
 #include "base/scratch.h"
 #include "codec/chain.h"
-#include "codec/shard.h"
+#include "codec/shard_index.h"
 #include "model/keys.h"
 #include "node/current.h"
 #include "node/node.h"

@@ -377,7 +377,8 @@ static void bounds(void **state) {
     const zb__form *form = bind_shape(text, uint8_type, 2, huge);
     uint64_t body = ((uint64_t)1 << 50) + (16 << 20);
     assert_true(zb__chunk_encode_bound(form) == body + 4);
-    zb__codec *codec = &form->chain->codecs[0]; /* crc32c has no state */
+    zb__codec *codec = &form->chain->codecs[0];
+    const zb__codec_ops *own = codec->ops;
     for (size_t i = 0; zb__codec_at(i); i++) {
         if (zb__codec_at(i)->kind != ZB__BYTES_TO_BYTES)
             continue;
@@ -389,7 +390,7 @@ static void bounds(void **state) {
         form->shard->count = UINT64_MAX / 3;
         assert_true(zb__chunk_encode_bound(form) == UINT64_MAX);
     }
-    assert_null(codec->state);
+    codec->ops = own;
     free_form(form);
 }
 

@@ -5,8 +5,8 @@
 #include "base/scratch.h"
 #include "codec/chain.h"
 #include "codec/encode.h"
+#include "codec/shard_index.h"
 #include "zarrbridge/limits.h"
-#include "codec/shard.h"
 
 #define BYTES "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
 #define BIG "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}"

@@ -5,7 +5,7 @@
  */
 #include "write/read_units.h"
 
-#include "codec/shard.h"
+#include "codec/shard_index.h"
 #include "support/check.h"
 #include "support/shards.h"
 #include "support/wrappers.h"
