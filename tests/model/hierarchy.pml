@@ -220,7 +220,7 @@ proctype reader() {
     if
     :: home == NONE ->
 #ifndef NO_SECOND_LOOK_FOR_MISSING_CHUNKS
-        atomic { /* core/src/read/missing.c: doubt, core/src/read/missing.c: lacks,
+        atomic { /* core/src/read/retry.c: doubt, core/src/read/retry.c: lacks,
             core/src/store/fs_object.c: zb__fs_probe */
             if
             :: at[U] == OURS && !stored[OURS]

@@ -11,7 +11,7 @@
 #include "check/object.h"
 #include "codec/elements.h"
 #include "codec/shard_index.h"
-#include "model/chunk_form.h"
+#include "model/array.h"
 #include "node/node.h"
 #include "read/expand.h"
 #include "read/index.h"

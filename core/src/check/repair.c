@@ -8,11 +8,10 @@
 
 #include "base/names.h"
 #include "check/consolidated.h"
-#include "check/unnamed.h"
 #include "check/walk.h"
 #include "hierarchy/hierarchy.h"
 #include "hierarchy/path.h"
-#include "model/chunk_form.h"
+#include "model/array.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "store/state.h"

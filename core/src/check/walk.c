@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/wait.h"
+#include "change/copy_named.h"
 #include "check/object.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
@@ -15,8 +16,68 @@
 #include "node/v2.h"
 #include "node/walk.h"
 #include "zarrbridge/check.h"
+#include "zarrbridge/json.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
+
+/* ---- Stores that cannot list names -------------------------------------------------------- */
+
+typedef struct named_walk {
+    zb_hierarchy *hierarchy;
+    const zb__visitor *visitor;
+    const zb_node *array; /* whose chunks are visited */
+    enum zb_code code;
+    zb_error *err;
+} named_walk;
+
+static enum zb_code visit_chunk(void *context, const char *key, const uint64_t *index,
+                                zb_error *err) {
+    const named_walk *w = context;
+    return w->visitor->chunk(w->visitor->context, w->array, key, index, err);
+}
+
+static enum zb_code report(const named_walk *w, const char *path, const char *message) {
+    const zb__visitor *v = w->visitor;
+    char *key = zb__path_join(path, "zarr.json");
+    enum zb_code code = key ? v->other(v->context, ZB_FINDING_UNCHECKED, key, message, w->err)
+                            : zb_fail(w->err, ZB_ENOMEM, "no memory for a key");
+    free(key);
+    return code;
+}
+
+static enum zb_code visit_chunks(named_walk *w, const zb_node *array) {
+    if (zb__array_count_chunks(array->array) > ZB__MOST_NAMED_CHUNKS)
+        return report(w, array->path,
+                      "the grid has too many chunks to ask for each, and the store cannot list "
+                      "those that there are");
+    w->array = array;
+    return zb__named_chunks(array, visit_chunk, w, w->err);
+}
+
+static int on_entry(void *context, const zb_entry *entry) {
+    named_walk *w = context;
+    zb_node *node = NULL;
+    if (entry->reason) {
+        w->code = report(w, entry->path, entry->reason);
+        return w->code;
+    }
+    w->code = zb_node_open(w->hierarchy, entry->path, &node, w->err);
+    if (!w->code)
+        w->code = w->visitor->node(w->visitor->context, node, w->err);
+    if (!w->code && node->array)
+        w->code = visit_chunks(w, node);
+    zb_node_release(node);
+    return w->code;
+}
+
+enum zb_code zb__check_walk_named(zb_hierarchy *hierarchy, const zb__visitor *visitor,
+                                  zb_error *err) {
+    named_walk w = {.hierarchy = hierarchy, .visitor = visitor, .err = err};
+    const enum zb_code code = zb_node_each(hierarchy, "", on_entry, &w, err);
+    return w.code ? w.code : code;
+}
+
+/* ---- Stores that list names --------------------------------------------------------------- */
 
 /* No sensible store nests names deeper than this. */
 #define MOST_DEPTH 256
@@ -285,4 +346,39 @@ enum zb_code zb__check_walk(zb_hierarchy *hierarchy, const zb__visitor *visitor,
     enum zb_code code = walk_directory(&w, "", NULL, err);
     *is_missing = code == ZB_OK && w.is_empty && !hierarchy->store->hints.is_local;
     return code == ZB_OK ? ZB_OK : zb_error_prefix(err, code, "store %s", hierarchy->store->label);
+}
+
+/* ---- Hidden arrays ------------------------------------------------------------------------ */
+
+/* Anywhere in the attributes: what is not sure counts as named. */
+static enum zb_code find(const zb_json *attributes, const char *name, bool *found, zb_error *err) {
+    *found = false;
+    if (!attributes)
+        return ZB_OK;
+    char *text = zb_json_print(attributes);
+    if (!text)
+        return zb_fail(err, ZB_ENOMEM, "no memory for attributes");
+    *found = strstr(text, name) != NULL;
+    free(text);
+    return ZB_OK;
+}
+
+enum zb_code zb__unnamed_is(zb_hierarchy *hierarchy, const zb_node *node, bool *is, zb_error *err) {
+    const char *name = zb__path_name(node->path);
+    zb_error reason = {.code = ZB_OK};
+    zb_node *owner = NULL;
+    bool found;
+    *is = false;
+    if (!node->array || !zb__hidden_is_name(name))
+        return ZB_OK;
+    const size_t length = (size_t)(name - node->path);
+    char *path = strndup(node->path, length > 0 ? length - 1 : 0);
+    enum zb_code code = path ? zb__node_open_own(hierarchy, path, &owner, &reason) : ZB_ENOMEM;
+    free(path);
+    if (code)
+        return code == ZB_ENOMEM ? zb_fail(err, code, "no memory for a path") : ZB_OK;
+    code = find(zb_node_attributes(owner), name, &found, err);
+    *is = !code && !found;
+    zb_node_release(owner);
+    return code;
 }

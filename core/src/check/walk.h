@@ -31,7 +31,19 @@ typedef struct zb__visitor {
 enum zb_code zb__check_walk(zb_hierarchy *hierarchy, const zb__visitor *visitor, bool *is_missing,
                             zb_error *err);
 
-/* The error of such a store: ZB_ENOTFOUND. */
+/* The walk over a store that cannot list names: over nodes that consolidated metadata name, and the
+   chunks that their grids have. What nothing leads to is not met. */
+enum zb_code zb__check_walk_named(zb_hierarchy *hierarchy, const zb__visitor *visitor,
+                                  zb_error *err);
+
+/* The error where nothing is there: ZB_ENOTFOUND. */
 enum zb_code zb__check_missing(const zb_hierarchy *hierarchy, zb_error *err);
+
+/* ---- Hidden arrays of attributes that no attribute names. */
+
+/* Whether `node` is a hidden array of an attribute, and its owner, by the document that is stored
+   now, does not name it in any attribute. False where the owner cannot be read: nobody knows
+   then. */
+enum zb_code zb__unnamed_is(zb_hierarchy *hierarchy, const zb_node *node, bool *is, zb_error *err);
 
 #endif

@@ -12,24 +12,112 @@
  */
 #include "model/build.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/extension.h"
+#include "base/fork.h"
 #include "base/json_brief.h"
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "codec/codecs_print.h"
-#include "model/built_lately.h"
+#include "model/extents.h"
 #include "model/keys.h"
-#include "model/rectilinear.h"
 #include "types/dtype.h"
 #include "types/fill.h"
 #include "types/kinds.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
+
+/* ---- Documents that were built lately ----------------------------------------------------- */
+
+/* Programs make many nodes one after the other that differ by their names alone: their documents are
+   the same, and so share one tree. */
+
+/* What a document is built of. */
+typedef struct build_source {
+    const char *text; /* without indentation */
+    size_t size;
+    size_t attributes; /* bytes of it that are the attributes, as the program gave them: a text of
+                          another division is another source */
+} build_source;
+
+enum { PLACES = 8 };
+
+/* Bytes of the document's text, and of the source: attributes may come with any number of blanks.
+   What is kept for the life of the process has a bound. */
+#define LARGEST ((size_t)8 << 10)
+
+typedef struct kept {
+    char *text; /* the source's, malloc'ed */
+    size_t size, attributes;
+    zb__built built;
+} kept;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+/* Guarded by the lock. */
+static kept lately[PLACES];
+static unsigned next; /* the place of the oldest */
+
+static void init(void) {
+    static zb__fork_guard guard = {.lock = &lock};
+    zb__fork_guard_add(&guard);
+}
+
+static void take_lock(void) {
+    pthread_once(&once, init);
+    pthread_mutex_lock(&lock);
+}
+
+static bool is_same(const kept *k, build_source source) {
+    return k->text && k->size == source.size && k->attributes == source.attributes &&
+           memcmp(k->text, source.text, source.size) == 0;
+}
+
+static const zb__built *find(build_source source) {
+    for (const kept *k = lately; k < lately + PLACES; k++)
+        if (is_same(k, source))
+            return &k->built;
+    return NULL;
+}
+
+/* The document that was built of the same source, if it is kept and memory suffices: the caller's,
+   like one that it builds. */
+static bool find_built(build_source source, zb__built *out) {
+    take_lock();
+    const zb__built *found = find(source);
+    char *text = found ? strndup(found->text, found->size) : NULL;
+    if (text)
+        *out = (zb__built){.text = text, .size = found->size, .json = zb_json_retain(found->json)};
+    pthread_mutex_unlock(&lock);
+    return text;
+}
+
+/* Keeps a document for others of the same source, unless it is large. */
+static void keep_built(build_source source, const zb__built *built) {
+    if (built->size > LARGEST || source.size > LARGEST)
+        return;
+    kept made = {.text = strndup(source.text, source.size),
+                 .size = source.size,
+                 .attributes = source.attributes,
+                 .built = {.text = strndup(built->text, built->size), .size = built->size}};
+    if (made.text && made.built.text) {
+        made.built.json = zb_json_retain(built->json);
+        take_lock();
+        kept *oldest = &lately[next++ % PLACES];
+        const kept gone = *oldest;
+        *oldest = made;
+        made = gone;
+        pthread_mutex_unlock(&lock);
+    }
+    free(made.text);
+    free(made.built.text);
+    zb_json_free(made.built.json);
+}
 
 /* ---- JSON from the caller ----------------------------------------------------------------- */
 
@@ -93,7 +181,7 @@ static void print_string(zb_json_writer *w, const char *name, const char *value)
 }
 
 /* Turns the text without indentation into the document. */
-static enum zb_code indent(zb__build_source source, zb__built *out, zb_error *err) {
+static enum zb_code indent(build_source source, zb__built *out, zb_error *err) {
     /* Only names that are not UTF-8, and limits, make this fail. */
     enum zb_code code =
         zb__as_argument(zb_json_parse(source.text, source.size, &out->json, err), err);
@@ -110,15 +198,15 @@ static enum zb_code indent(zb__build_source source, zb__built *out, zb_error *er
 }
 
 /* That of the same source as lately is at hand, and was checked. */
-static enum zb_code document_of(zb__build_source source, const char *attributes, zb__built *out,
+static enum zb_code document_of(build_source source, const char *attributes, zb__built *out,
                                 zb_error *err) {
-    if (zb__built_find(source, out))
+    if (find_built(source, out))
         return ZB_OK;
     enum zb_code code = attributes ? check_attributes(attributes, err) : ZB_OK;
     if (!code)
         code = indent(source, out, err);
     if (!code)
-        zb__built_keep(source, out);
+        keep_built(source, out);
     return code;
 }
 
@@ -134,7 +222,7 @@ static enum zb_code finish(zb_json_writer *w, const char *type, const char *attr
         zb_json_end_array(w);
     }
     zb_json_end_object(w);
-    zb__build_source source = {.attributes = attributes ? strlen(attributes) : 0};
+    build_source source = {.attributes = attributes ? strlen(attributes) : 0};
     char *text = zb__text_take(&w->text, &source.size);
     source.text = text;
     if (!text)

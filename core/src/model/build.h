@@ -3,6 +3,9 @@
 #ifndef ZB_MODEL_BUILD_H
 #define ZB_MODEL_BUILD_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "zarrbridge/array.h"
 #include "zarrbridge/json.h"
 

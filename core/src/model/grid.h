@@ -18,7 +18,7 @@
  * and callers that ask for others get a span of extent 0.
  *
  * Facts that follow from the shape of one chunk (its size, the grid of a shard) are not asked here
- * but of the chain that is bound to that shape (chunk_form.h).
+ * but of the chain that is bound to that shape (zb__chunk_form).
  */
 #ifndef ZB_MODEL_GRID_H
 #define ZB_MODEL_GRID_H

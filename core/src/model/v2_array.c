@@ -19,7 +19,6 @@
 #include "model/v2_attributes.h"
 #include "model/v2_codecs.h"
 #include "model/v2_dtype.h"
-#include "model/v2_fill.h"
 #include "types/dtype.h"
 #include "zarrbridge/json.h"
 
@@ -75,7 +74,7 @@ static enum zb_code end_document(zb_json_writer *w, enum zb_code code, char **te
     return code;
 }
 
-/* ---- Arrays ---- */
+/* ---- Arrays ------------------------------------------------------------------------------- */
 
 /* Old writers gave empty dimensions chunks of 0: there is no chunk whose shape could be wrong. */
 static void write_grid(zb_json_writer *w, const zb_json *shape, const zb_json *chunks) {
@@ -164,7 +163,7 @@ enum zb_code zb__v2_array(const zb_json *zarray, const zb_json *zattrs, char **t
     return end_document(&w, code, text, size, err);
 }
 
-/* ---- Groups ---- */
+/* ---- Groups ------------------------------------------------------------------------------- */
 
 /* The path of the node whose document this key is, or -1: its length in the key. */
 static ptrdiff_t node_of(const char *key) {

@@ -22,4 +22,11 @@ char zb__v2_order(zb_dtype dtype);
 /* Writes the byte order of each field of a struct, as a list: "little", "big", or such a list. */
 void zb__v2_orders_write(zb_json_writer *w, zb_dtype dtype);
 
+/* ---- Fill values of Zarr version 2, as those of version 3. */
+
+/* Writes the `fill_value` of version 3. dtype: of elements as chunks have them (v2_dtype.h). value:
+   NULL and null become null, which reads as zero. */
+enum zb_code zb__v2_fill_write(zb_json_writer *w, zb_dtype dtype, const zb_json *value,
+                               zb_error *err);
+
 #endif

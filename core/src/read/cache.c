@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "read/cache.h"
 
+#include "base/clock.h"
 #include "base/fork.h"
 #include "base/lru.h"
 #include "base/reuse.h"
 #include "base/scratch.h"
 #include "hierarchy/cache_id.h"
+#include "node/node.h"
 #include "store/fs_kept.h"
 #include "zarrbridge/limits.h"
+#include "zarrbridge/sys/store.h"
 
 static zb__lru chunks, indexes;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -40,4 +43,55 @@ void zb_cache_clear(void) {
     zb__scratch_clear();
     zb__reuse_clear();
     (void)zb__fs_kept_clear();
+}
+
+/* ---- What is known of stored chunks ------------------------------------------------------- */
+
+/* The notes lie among the indexes, by names that no index has: none begins at the last byte that
+   can be counted. They have no versions of their own. */
+static const uint64_t no_version[ZB__LRU_VERSION_WORDS];
+
+static bool name_of(const zb__stored_chunk *chunk, zb__lru_key *name) {
+    *name = (zb__lru_key){.word = {chunk->node->array->cache_id, chunk->number, UINT64_MAX, 0},
+                          .kind = ZB__CACHED_KNOWN,
+                          .size = sizeof(zb__known)};
+    return chunk->number != UINT64_MAX;
+}
+
+bool zb__known_find(const zb__stored_chunk *chunk, zb__known *out) {
+    zb__lru_key name;
+    if (!name_of(chunk, &name))
+        return false;
+    zb__lru_item *item = zb__lru_get(zb__index_cache(), &name, no_version);
+    if (!item)
+        return false;
+    *out = *(const zb__known *)(const void *)item->data;
+    zb__lru_release(item);
+    return true;
+}
+
+bool zb__known_is_fresh(const zb__stored_chunk *chunk, const zb__known *known) {
+    return zb__age_is_fresh(&known->age, zb__node_store(chunk->node));
+}
+
+void zb__known_note(const zb__stored_chunk *chunk, const zb_object_info *info, uint64_t changes) {
+    zb__lru_key name;
+    if (!name_of(chunk, &name) || (info && !info->validator.valid))
+        return;
+    zb__lru_item *item = zb__lru_new(zb__index_cache(), &name, no_version, sizeof(zb__known));
+    if (!item)
+        return;
+    zb__known *known = (zb__known *)(void *)item->data;
+    *known = (zb__known){.is_missing = !info, .age = zb__age_now(changes)};
+    if (info)
+        known->info = *info;
+    zb__lru_put(zb__index_cache(), item);
+    zb__lru_release(item);
+}
+
+void zb__known_forget(const zb__stored_chunk *chunk) {
+    static const uint64_t other_version[ZB__LRU_VERSION_WORDS] = {1};
+    zb__lru_key name;
+    if (name_of(chunk, &name))
+        zb__lru_release(zb__lru_get(zb__index_cache(), &name, other_version));
 }

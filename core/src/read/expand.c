@@ -10,7 +10,7 @@
 #include "base/list.h"
 #include "base/scratch.h"
 #include "codec/shard_index.h"
-#include "model/chunk_form.h"
+#include "model/array.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/expand.h"

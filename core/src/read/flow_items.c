@@ -5,8 +5,8 @@
 
 #include "base/reuse.h"
 #include "node/node.h"
+#include "read/cache.h"
 #include "read/flow_state.h"
-#include "read/known.h"
 
 /* A stored chunk whose object changes each time that it is read is begun anew this often. */
 #define MOST_TRIES 3

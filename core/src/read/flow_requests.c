@@ -6,8 +6,8 @@
 #include "codec/form.h"
 #include "node/current.h"
 #include "node/node.h"
+#include "read/cache.h"
 #include "read/flow_state.h"
-#include "read/known.h"
 
 /* ---- Answers ------------------------------------------------------------------------------ */
 

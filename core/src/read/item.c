@@ -6,12 +6,12 @@
 #include "base/lru.h"
 #include "base/reuse.h"
 #include "codec/form.h"
-#include "model/chunk_form.h"
+#include "model/array.h"
 #include "node/current.h"
 #include "node/node.h"
+#include "read/cache.h"
 #include "read/expand.h"
 #include "read/index.h"
-#include "read/known.h"
 #include "zarrbridge/sys/store.h"
 
 /* Bytes asked for beside an index: the inner chunks there are often wanted, and bytes that come

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Running a leaf: its stored bytes are decoded, as far as they are wanted, and its pieces scattered
- * to their destinations (leaf_scatter.c). In order of preference: straight into the destination,
- * into the thread's scratch, or, when only a part is wanted and more may follow, into the cache of
- * decoded chunks.
+ * to their destinations. In order of preference: straight into the destination, into the thread's
+ * scratch, or, when only a part is wanted and more may follow, into the cache of decoded chunks.
  */
 #include "read/leaf.h"
 
@@ -16,18 +15,157 @@
 #include "base/scratch.h"
 #include "codec/elements.h"
 #include "codec/form.h"
-#include "types/move.h"
 #include "model/keys.h"
 #include "node/node.h"
 #include "read/cache.h"
 #include "read/expand.h"
-#include "read/leaf_scatter.h"
 #include "read/piece.h"
+#include "types/bands.h"
+#include "types/move.h"
+#include "types/scatter.h"
+#include "types/values.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/sys/store.h"
 
-/* ---- Messages ---- */
+/* ---- Elements ----------------------------------------------------------------------------- */
+
+/* Byte strides of the chunk's stored dimensions. */
+static void stored_strides(const zb__form *form, int64_t *strides) {
+    int64_t stride = form->chain->dtype.size;
+    for (uint32_t d = form->chain->ndim; d-- > 0;) {
+        strides[d] = stride;
+        stride *= (int64_t)form->stored_shape[d];
+    }
+}
+
+/* How a piece is copied from a decoded chunk, in whose bytes it begins at `first`. The strides are
+   kept in an array of the caller. */
+static inline zb__box_copy copy_of(const zb__form *form, zb__piece *piece, int64_t *strides,
+                                   uint64_t *first) {
+    uint32_t ndim = form->chain->ndim;
+    stored_strides(form, strides);
+    int64_t at = 0;
+    for (uint32_t d = 0; d < ndim; d++) {
+        at += (int64_t)zb__piece_start(piece)[d] * strides[d];
+        if (zb__piece_count(piece, ndim)[d] > 1)
+            strides[d] *= (int64_t)zb__piece_step(piece, ndim)[d];
+    }
+    *first = (uint64_t)at;
+    return (zb__box_copy){.ndim = ndim,
+                          .count = zb__piece_count(piece, ndim),
+                          .src_strides = strides,
+                          .dst_strides = zb__piece_stride(piece, ndim),
+                          .src_dtype = form->chain->dtype,
+                          .dst_dtype = piece->target->dtype,
+                          .stream = piece->target->stream};
+}
+
+/* Scatters one piece. data[0] is byte `lo` of the decoded chunk. */
+static void scatter_piece(const zb__form *form, zb__piece *piece, const uint8_t *data,
+                          uint64_t lo) {
+    int64_t strides[ZB_MAX_NDIM];
+    uint64_t first;
+    zb__box_copy copy = copy_of(form, piece, strides, &first);
+    zb__scatter(&copy, data + (first - lo), piece->dst);
+}
+
+/* True if the pieces are the same but for their last index and their destination. */
+static bool differ_in_band(zb__piece *a, zb__piece *b, uint32_t ndim) {
+    const size_t words = 3 * (size_t)ndim; /* count, step, stride */
+    return zb_dtype_equal(a->target->dtype, b->target->dtype) &&
+           memcmp(zb__piece_start(a), zb__piece_start(b), (ndim - 1) * sizeof(uint64_t)) == 0 &&
+           memcmp(zb__piece_count(a, ndim), zb__piece_count(b, ndim), words * sizeof(uint64_t)) ==
+               0;
+}
+
+/* The number of pieces if each has another element of the last dimension, which has no more: the
+   bands of a picture that lies by pixel. Sets dst[] to their destinations, and *first to the piece
+   of element 0. Otherwise 0. */
+static size_t find_bands(const zb__leaf *leaf, zb__piece **first, char **dst) {
+    const uint32_t ndim = leaf->form->chain->ndim;
+    const uint64_t bands = ndim > 0 ? leaf->form->stored_shape[ndim - 1] : 0;
+    size_t n = 0;
+    if (bands < 2 || bands > ZB__BANDS_MAX || zb__piece_count(leaf->pieces, ndim)[ndim - 1] != 1)
+        return 0;
+    memset(dst, 0, ZB__BANDS_MAX * sizeof *dst);
+    for (zb__piece *piece = leaf->pieces; piece; piece = piece->next, n++) {
+        const uint64_t band = zb__piece_start(piece)[ndim - 1];
+        if (n == bands || dst[band] || !differ_in_band(leaf->pieces, piece, ndim))
+            return 0;
+        dst[band] = piece->dst;
+        *first = band == 0 ? piece : *first;
+    }
+    return n == bands ? n : 0;
+}
+
+static bool scatter_bands(const zb__leaf *leaf, const uint8_t *data, uint64_t lo) {
+    zb__piece *first = NULL;
+    char *dst[ZB__BANDS_MAX];
+    const size_t bands = find_bands(leaf, &first, dst);
+    if (bands == 0)
+        return false;
+    int64_t strides[ZB_MAX_NDIM];
+    uint64_t from;
+    zb__box_copy copy = copy_of(leaf->form, first, strides, &from);
+    zb__scatter_bands(&copy, bands, data + (from - lo), dst);
+    return true;
+}
+
+/* data[0] is byte `lo` of the decoded chunk. */
+static void leaf_scatter(const zb__leaf *leaf, const uint8_t *data, uint64_t lo) {
+    if (leaf->pieces->next && scatter_bands(leaf, data, lo))
+        return;
+    for (zb__piece *piece = leaf->pieces; piece; piece = piece->next)
+        scatter_piece(leaf->form, piece, data, lo);
+}
+
+static inline zb__box_copy fill_of(const zb__leaf *leaf, zb__piece *piece) {
+    uint32_t ndim = leaf->form->chain->ndim;
+    return (zb__box_copy){.ndim = ndim,
+                          .count = zb__piece_count(piece, ndim),
+                          .dst_strides = zb__piece_stride(piece, ndim),
+                          .src_dtype = leaf->chunk->node->array->info.dtype,
+                          .dst_dtype = piece->target->dtype,
+                          .stream = piece->target->stream};
+}
+
+/* The element of a missing chunk. */
+static const void *missing_element(const zb__leaf *leaf) {
+    const void *missing = leaf->form->chain->missing;
+    return missing ? missing : leaf->chunk->node->array->info.fill_value;
+}
+
+static void leaf_fill(const zb__leaf *leaf) {
+    for (zb__piece *piece = leaf->pieces; piece; piece = piece->next) {
+        zb__box_copy copy = fill_of(leaf, piece);
+        zb__scatter_fill(&copy, missing_element(leaf), piece->dst);
+    }
+}
+
+/* The same two for elements of variable length, of which the reader gets copies. */
+static enum zb_code leaf_copy(const zb__leaf *leaf, const uint8_t *elements, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (zb__piece *piece = leaf->pieces; piece && !code; piece = piece->next) {
+        int64_t strides[ZB_MAX_NDIM];
+        uint64_t first;
+        zb__box_copy copy = copy_of(leaf->form, piece, strides, &first);
+        code = zb__values_copy(piece->target->values, &copy, elements + first, piece->dst, err);
+    }
+    return code;
+}
+
+static enum zb_code leaf_copy_fill(const zb__leaf *leaf, zb_error *err) {
+    const void *fill = leaf->chunk->node->array->info.fill_value;
+    enum zb_code code = ZB_OK;
+    for (zb__piece *piece = leaf->pieces; piece && !code; piece = piece->next) {
+        zb__box_copy copy = fill_of(leaf, piece);
+        code = zb__values_fill(piece->target->values, &copy, fill, piece->dst, err);
+    }
+    return code;
+}
+
+/* ---- Messages ----------------------------------------------------------------------------- */
 
 /* `where` continues the name of the stored chunk's object: "" or ", inner chunk (1,2)". */
 static enum zb_code blame(const zb__stored_chunk *chunk, const char *where, enum zb_code code,
@@ -76,7 +214,7 @@ enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *e
     return blame(leaf->chunk, text, code, err);
 }
 
-/* ---- What is wanted of the decoded bytes ---- */
+/* ---- What is wanted of the decoded bytes -------------------------------------------------- */
 
 static void wanted_extent(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi) {
     *lo = UINT64_MAX;
@@ -121,7 +259,7 @@ static void keep_bools(const zb__leaf *leaf, uint8_t *out, uint64_t count) {
         out[i] = out[i] != 0;
 }
 
-/* ---- The decoded-chunk cache ---- */
+/* ---- The decoded-chunk cache -------------------------------------------------------------- */
 
 /* The stored size is part of the key: two entries of a damaged index may share an offset but not a
    size, and the decoded bytes of one must not pass for those of the other. */
@@ -165,7 +303,7 @@ bool zb__leaf_may_be_cached(const zb__leaf *leaf) {
     return is_cacheable(leaf) && zb__lru_has_like(zb__chunk_cache(), &chunk);
 }
 
-/* ---- Decoding ---- */
+/* ---- Decoding ----------------------------------------------------------------------------- */
 
 /* Decodes at least the bytes [*lo, *hi) to their places from `out` on; widens the two to the bytes
    that it made. */
@@ -218,7 +356,7 @@ static enum zb_code run_encoded(const zb__leaf *leaf, const uint8_t *stored, zb_
     if (code == ZB_OK)
         code = decode(leaf, stored, scratch, decoded, &lo, &hi, err);
     if (code == ZB_OK)
-        zb__leaf_scatter(leaf, decoded, 0);
+        leaf_scatter(leaf, decoded, 0);
     if (code == ZB_OK && item) {
         item->lo = (size_t)lo;
         item->hi = (size_t)hi;
@@ -255,9 +393,9 @@ static enum zb_code run_made(const zb__leaf *leaf, const uint8_t *stored, zb__sc
         zb__lru_put(cache, item);
     }
     if (code == ZB_OK && is_variable)
-        code = zb__leaf_copy(leaf, elements.data, err);
+        code = leaf_copy(leaf, elements.data, err);
     else if (code == ZB_OK)
-        zb__leaf_scatter(leaf, elements.data, 0);
+        leaf_scatter(leaf, elements.data, 0);
     zb__lru_release(item);
     return code;
 }
@@ -265,8 +403,8 @@ static enum zb_code run_made(const zb__leaf *leaf, const uint8_t *stored, zb__sc
 /* A leaf of elements of variable length, or a shard of such that is missing. */
 static enum zb_code run_variable(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
                                  zb_error *err) {
-    return leaf->missing  ? zb__leaf_copy_fill(leaf, err)
-           : leaf->cached ? zb__leaf_copy(leaf, leaf->cached->data, err)
+    return leaf->missing  ? leaf_copy_fill(leaf, err)
+           : leaf->cached ? leaf_copy(leaf, leaf->cached->data, err)
                           : run_made(leaf, stored, scratch, err);
 }
 
@@ -288,11 +426,11 @@ static enum zb_code run_raw_from_object(const zb__leaf *leaf, zb__scratch *scrat
     if (code == ZB_OK && direct)
         keep_bools(leaf, buffer, hi - lo);
     else if (code == ZB_OK)
-        zb__leaf_scatter(leaf, buffer, lo);
+        leaf_scatter(leaf, buffer, lo);
     return code;
 }
 
-/* ---- Shards inside bytes→bytes codecs: decoded as a whole, then opened up in memory ---- */
+/* ---- Shards inside bytes→bytes codecs: decoded as a whole, then opened up in memory ------- */
 
 typedef struct in_memory {
     const uint8_t *shard;
@@ -332,9 +470,9 @@ enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scrat
     if (leaf->form->chain->is_variable && (leaf->missing || !leaf->form->shard))
         code = run_variable(leaf, stored, scratch, err);
     else if (leaf->missing)
-        zb__leaf_fill(leaf);
+        leaf_fill(leaf);
     else if (leaf->cached)
-        zb__leaf_scatter(leaf, leaf->cached->data, 0);
+        leaf_scatter(leaf, leaf->cached->data, 0);
     else if (leaf->form->shard) /* the messages of its parts have their own names */
         return run_encoded_shard(leaf, stored, scratch, err);
     else if (zb__form_has_heap(leaf->form))
@@ -342,7 +480,7 @@ enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scrat
     else if (!leaf->form->chain->is_raw)
         code = run_encoded(leaf, stored, scratch, err);
     else if (stored)
-        zb__leaf_scatter(leaf, stored, leaf->lo);
+        leaf_scatter(leaf, stored, leaf->lo);
     else
         code = run_raw_from_object(leaf, scratch, err);
     return code == ZB_OK ? ZB_OK : zb__leaf_blame(leaf, code, err);

@@ -42,7 +42,7 @@ typedef struct zb__stored_chunk {
     uint64_t number;      /* the same, counted in C order; UINT64_MAX when that overflows */
     zb__piece *pieces;    /* in the stored dimensions of the array's chain */
     zb__arena arena;      /* of the leaves and pieces that expanding it makes */
-    const zb__form *form; /* while its leaves are there: of this chunk (model/chunk_form.h) */
+    const zb__form *form; /* while its leaves are there: of this chunk (zb__chunk_form) */
     zb_object *object;    /* open while its wave runs, or NULL */
     bool is_missing;      /* when it was opened last, there was no object */
     bool is_fresh;        /* for a writer: what is read has to lie in the array's home */

@@ -11,12 +11,12 @@
 #define ZB_READ_PIECE_H
 
 #include "base/arena.h"
-
 #include "model/grid.h"
 #include "zarrbridge/dtype.h"
+#include "zarrbridge/node.h"
 #include "zarrbridge/values.h"
 
-/* ---- Pieces ---- */
+/* ---- Pieces ------------------------------------------------------------------------------- */
 
 /* The members that all pieces of one zb_read share. */
 typedef struct zb__target {
@@ -58,7 +58,7 @@ uint64_t zb__pieces_elements(zb__piece *first, uint32_t ndim);
 void zb__piece_extent(zb__piece *piece, uint32_t ndim, const uint64_t *shape, size_t item,
                       uint64_t *lo, uint64_t *hi);
 
-/* ---- Walking the cells of a grid that a piece touches, in C order ---- */
+/* ---- Walking the cells of a grid that a piece touches, in C order ------------------------- */
 
 typedef struct zb__cells {
     zb__piece *piece;
@@ -81,5 +81,20 @@ void zb__cells_part(const zb__cells *cells, const uint32_t *axis, zb__piece *par
 
 /* The same as a new piece. NULL when memory runs out. */
 zb__piece *zb__cells_piece(const zb__cells *cells, zb__arena *arena, const uint32_t *axis);
+
+/* ---- The box that a caller asks to read or write, checked against its array. */
+
+/* The members that zb_read and zb_write have in common. */
+typedef struct zb__selection {
+    const zb_node *node;
+    const uint64_t *start, *count, *step; /* as in zb_read: any may be NULL */
+    const int64_t *strides;               /* of the caller's memory, bytes, or NULL for C order */
+    size_t item;                          /* bytes of an element there */
+} zb__selection;
+
+/* Makes the selection a piece in the array's coordinates (dst and target are the caller's to set)
+   and says whether it is empty. *bytes is the size of its elements in C order. */
+enum zb_code zb__box_piece(const zb__selection *selection, zb__arena *memory, zb__piece **out,
+                           bool *empty, uint64_t *bytes, zb_error *err);
 
 #endif

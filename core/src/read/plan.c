@@ -13,13 +13,11 @@
 #include "base/lru.h"
 #include "codec/form.h"
 #include "model/array.h"
-#include "model/chunk_form.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/at_once.h"
 #include "read/flow.h"
 #include "read/leaf.h"
-#include "read/missing.h"
 #include "read/piece.h"
 #include "read/retry.h"
 #include "read/task.h"
@@ -45,7 +43,7 @@ static enum zb_code no_memory(zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a read");
 }
 
-/* ---- Keys ---- */
+/* ---- Keys --------------------------------------------------------------------------------- */
 
 /* The chunk's number in C order, or UINT64_MAX when the grid has more chunks than that. */
 static uint64_t number_of(const zb__array *array, const uint64_t *index) {
@@ -102,7 +100,7 @@ static void group_chunks(wave *w) {
     w->chunk_count = kept;
 }
 
-/* ---- Running ---- */
+/* ---- Running ------------------------------------------------------------------------------ */
 
 static void release_bundle(zb__stored_chunk *chunks, size_t count) {
     for (size_t i = 0; i < count; i++) {

@@ -7,7 +7,6 @@
 #include "base/wait.h"
 #include "node/current.h"
 #include "node/node.h"
-#include "read/box.h"
 #include "read/piece.h"
 #include "read/plan.h"
 #include "types/conversion.h"

@@ -6,14 +6,14 @@
  * chunks of a box, and in a store that cannot list, each object is asked for.
  */
 #include "codec/shard_index.h"
-#include "model/chunk_form.h"
+#include "model/array.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "node/walk.h"
 #include "read/expand.h"
 #include "read/index.h"
 #include "read/leaf.h"
-#include "read/missing.h"
+#include "read/retry.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/store.h"
 

@@ -14,17 +14,16 @@
 
 #include "base/pages.h"
 #include "base/slab.h"
+#include "read/piece.h"
 #include "types/move.h"
 #include "types/values.h"
-#include "read/piece.h"
 #include "write/budget.h"
-#include "write/chunk_layout.h"
 #include "write/layout.h"
 #include "write/writer.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/write.h"
 
-/* ---- The list of open chunks, by last use ---- */
+/* ---- The list of open chunks, by last use ------------------------------------------------- */
 
 static void unlink_chunk(zb_writer *writer, zb__open_chunk *chunk) {
     *(chunk->newer ? &chunk->newer->older : &writer->newest) = chunk->older;
@@ -38,7 +37,7 @@ static void link_newest(zb_writer *writer, zb__open_chunk *chunk) {
     writer->newest = chunk;
 }
 
-/* ---- The table of open chunks, by index ---- */
+/* ---- The table of open chunks, by index --------------------------------------------------- */
 
 static uint64_t hash_of(const zb_writer *writer, const uint64_t *index) {
     return zb__hash(index, writer->layout.ndim * sizeof *index);
@@ -55,7 +54,7 @@ zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *ind
     return chunk_of(link);
 }
 
-/* ---- Memory of units: the elements, and behind them their bits ---- */
+/* ---- Memory of units: the elements, and behind them their bits ---------------------------- */
 
 struct zb__spare {
     struct zb__spare *next;
@@ -161,7 +160,7 @@ void zb__spare_free(zb_writer *writer) {
     }
 }
 
-/* ---- Open chunks ---- */
+/* ---- Open chunks -------------------------------------------------------------------------- */
 
 void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk) {
     zb__map_remove(&writer->open, &chunk->link);
@@ -209,7 +208,7 @@ static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index,
     return chunk;
 }
 
-/* ---- Adding pieces ---- */
+/* ---- Adding pieces ------------------------------------------------------------------------ */
 
 /* Sets n bits from `first`, `step` apart; returns the number of clear ones among them. */
 static uint64_t set_bits(uint64_t *bits, uint64_t first, uint64_t n, uint64_t step) {

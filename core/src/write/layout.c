@@ -3,18 +3,21 @@
 #include "write/layout.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "codec/elements.h"
 #include "codec/encode.h"
 #include "codec/form.h"
-#include "types/scatter.h"
-#include "types/conversion.h"
-#include "types/values.h"
 #include "model/array.h"
+#include "node/node.h"
 #include "read/piece.h"
-#include "write/writable.h"
+#include "types/conversion.h"
+#include "types/scatter.h"
+#include "types/values.h"
+#include "write/writer.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/limits.h"
+#include "zarrbridge/write.h"
 
 /* True if the units are inner chunks whose encoding has one possible size, and a checksum of all of
    it. */
@@ -171,4 +174,143 @@ enum zb_code zb__unit_encode_fill(const zb__layout *layout, zb__scratch *scratch
     return *out ? zb__chunk_encode(layout->unit, scratch, scratch->decoded.data, layout->fill, true,
                                    *out, (size_t)bound, size, err)
                 : zb_fail(err, ZB_ENOMEM, "no memory for a chunk of fill values");
+}
+
+/* ---- Layouts of a writer's chunks --------------------------------------------------------- */
+
+/* Layouts that no chunk uses stay, up to this many: the months of a year have three lengths. */
+#define KEPT 8
+
+struct zb__shaped_layout {
+    zb__layout layout; /* first: given back by its address. Its fill is the writer's */
+    const zb__form *form;
+    struct zb__shaped_layout *next;
+    size_t users;
+};
+
+static void free_layout(zb_writer *writer, struct zb__shaped_layout *shaped) {
+    zb__chunk_form_end(writer->node->array, shaped->form);
+    free(shaped);
+}
+
+/* Frees the unused ones behind the first `kept` of them. */
+static void trim(zb_writer *writer, size_t kept) {
+    struct zb__shaped_layout **link = &writer->shaped;
+    while (*link) {
+        struct zb__shaped_layout *one = *link;
+        if (one->users > 0 || kept > 0) {
+            kept -= one->users > 0 ? 0 : 1;
+            link = &one->next;
+            continue;
+        }
+        *link = one->next;
+        free_layout(writer, one);
+    }
+}
+
+void zb__chunk_layouts_free(zb_writer *writer) {
+    trim(writer, 0);
+}
+
+static enum zb_code add(zb_writer *writer, const zb__form *form, struct zb__shaped_layout **out,
+                        zb_error *err) {
+    struct zb__shaped_layout *shaped = *out = malloc(sizeof *shaped);
+    if (!shaped)
+        return zb_fail(err, ZB_ENOMEM, "no memory for the layout of a chunk");
+    *shaped =
+        (struct zb__shaped_layout){.layout = writer->layout, .form = form, .next = writer->shaped};
+    enum zb_code code = zb__layout_shape(&shaped->layout, form, err);
+    if (code)
+        free(shaped);
+    else
+        writer->shaped = shaped;
+    return code;
+}
+
+enum zb_code zb__chunk_layout_take(zb_writer *writer, const uint64_t *index, const zb__layout **out,
+                                   zb_error *err) {
+    const zb__array *array = writer->node->array;
+    const zb__form *form;
+    *out = &writer->layout;
+    enum zb_code code = zb__chunk_form(array, index, &form, err);
+    if (code || form == array->form)
+        return code;
+    struct zb__shaped_layout *shaped = writer->shaped;
+    while (shaped && shaped->form != form)
+        shaped = shaped->next;
+    if (shaped)
+        zb__chunk_form_end(array, form); /* the layout holds one */
+    else
+        code = add(writer, form, &shaped, err);
+    if (code) {
+        zb__chunk_form_end(array, form);
+        return code;
+    }
+    shaped->users++;
+    *out = &shaped->layout;
+    return ZB_OK;
+}
+
+void zb__chunk_layout_give(zb_writer *writer, const zb__layout *layout) {
+    if (!layout || layout == &writer->layout)
+        return;
+    struct zb__shaped_layout *shaped = (struct zb__shaped_layout *)(void *)(uintptr_t)layout;
+    if (--shaped->users == 0)
+        trim(writer, KEPT);
+}
+
+/* ---- Which arrays can be written ---------------------------------------------------------- */
+
+/* Where filters stand in front of a shard, a missing inner chunk may have another value than a
+   missing shard. A writer that left out what is missing would change values then. And version 1.0
+   of the codec, which all readers know, wants inner chunks that divide the shard. */
+enum zb_code zb__array_check_writable(const zb__array *array, zb_error *err) {
+    const zb__form *form = array->form;
+    if (array->is_cut)
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "the inner chunks do not divide their shards, as it is proposed for version "
+                       "1.1 of sharding_indexed; such arrays are only read; copy the array into a "
+                       "new one");
+    const char *reason = zb__form_read_only(form);
+    if (reason)
+        return zb_fail(err, ZB_EUNSUPPORTED, "%s", reason);
+    for (; form; form = form->shard ? form->shard->inner : NULL) {
+        const void *missing = form->chain->missing;
+        if (missing && memcmp(missing, array->info.fill_value, array->info.dtype.size) != 0)
+            return zb_fail(err, ZB_EUNSUPPORTED,
+                           "the fill value does not pass the codecs in front of the shards "
+                           "unchanged, so that the array can only be read");
+    }
+    return ZB_OK;
+}
+
+/* Cutting a region along the grid, for callers that hand its parts to several writers. */
+
+enum zb_code zb_array_piece_each(const zb_node *array, const uint64_t *start, const uint64_t *count,
+                                 zb_piece_fn fn, void *context, zb_error *err) {
+    if (!array->array)
+        return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", array->path);
+    const zb__grid *grid = &array->array->grid;
+    const uint64_t *shape = array->array->info.shape;
+    zb__arena memory = {0};
+    zb__selection selection = {.node = array, .start = start, .count = count, .item = 1};
+    zb__piece *region;
+    bool empty;
+    uint64_t bytes, from[ZB_MAX_NDIM];
+    enum zb_code code = zb__box_piece(&selection, &memory, &region, &empty, &bytes, err);
+    int stop = code != ZB_OK || empty;
+    zb__cells cells;
+    if (!stop)
+        zb__cells_begin(&cells, region, grid);
+    for (; !stop && !cells.done; zb__cells_next(&cells)) {
+        zb_piece piece = {.index = cells.cell, .start = from, .count = cells.run, .is_whole = true};
+        for (uint32_t d = 0; d < grid->ndim; d++) {
+            from[d] = zb__piece_start(region)[d] + cells.first[d];
+            piece.is_whole =
+                piece.is_whole && cells.run[d] == zb__grid_inside(grid, d, cells.cell[d], shape[d]);
+        }
+        stop = fn(context, &piece);
+    }
+    zb__arena_free(&memory);
+    return code;
 }

@@ -8,6 +8,8 @@
 #include "model/array.h"
 #include "read/piece.h"
 #include "zarrbridge/dtype.h"
+#include "zarrbridge/error.h"
+#include "zarrbridge/write.h"
 
 /* The layout of a chunk in units. All in the stored dimensions of the array's chain. */
 typedef struct zb__layout {
@@ -80,5 +82,25 @@ enum zb_code zb__unit_encode_fill(const zb__layout *layout, zb__scratch *scratch
 static inline bool zb__is_plain(const zb__layout *layout) {
     return layout->unit->chain->is_raw;
 }
+
+/*
+ * The layouts of a writer's chunks. Chunks of a regular grid share the writer's own. Where chunks
+ * have several extents, those of one shape share one as long as a chunk of that shape is open or
+ * encoded; the writer's own is that of the largest chunk, by which budgets and memory go.
+ *
+ * For the thread that plans; tasks that encode only read the layout of their chunk.
+ */
+
+/* The layout of the chunk at an index of the grid, to be given back. ZB_EINVAL for a chunk that the
+   grid does not have. */
+enum zb_code zb__chunk_layout_take(zb_writer *writer, const uint64_t *index, const zb__layout **out,
+                                   zb_error *err);
+void zb__chunk_layout_give(zb_writer *writer, const zb__layout *layout); /* NULL is allowed */
+
+/* Frees those that are kept for later; none is in use. */
+void zb__chunk_layouts_free(zb_writer *writer);
+
+/* Refuses arrays that this library can only read (ZB_EUNSUPPORTED). */
+enum zb_code zb__array_check_writable(const zb__array *array, zb_error *err);
 
 #endif

@@ -9,13 +9,11 @@
 #include "node/current.h"
 #include "node/node.h"
 #include "node/v2.h"
-#include "read/box.h"
 #include "read/piece.h"
 #include "store/state.h"
 #include "types/conversion.h"
 #include "write/allowed.h"
 #include "write/budget.h"
-#include "write/chunk_layout.h"
 #include "write/encode_chunks.h"
 #include "write/fits.h"
 #include "write/gather.h"
@@ -83,7 +81,7 @@ enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_
     return open_writer(node, &options, check_document, out, err);
 }
 
-/* ---- Writing one box ---- */
+/* ---- Writing one box ---------------------------------------------------------------------- */
 
 typedef struct plan {
     zb__arena memory; /* of jobs and their pieces */
@@ -273,7 +271,7 @@ enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error 
     return code;
 }
 
-/* ---- Flushing and closing ---- */
+/* ---- Flushing and closing ----------------------------------------------------------------- */
 
 enum zb_code zb__fail_lost(const zb_writer *writer, zb_error *err) {
     return zb_fail(err, ZB_EIO,

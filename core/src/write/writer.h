@@ -46,7 +46,7 @@ typedef struct zb__open_chunk {
     uint64_t bytes;                       /* of memory, without its units' elements */
     uint64_t unit_bytes;                  /* of memory, of its units' elements alone */
     uint64_t value_bytes;     /* of memory, of its units' values; counted in `bytes`, too */
-    const zb__layout *layout; /* of this chunk (chunk_layout.h) */
+    const zb__layout *layout; /* of this chunk (layout.h) */
     zb__open_unit *units;     /* [layout->units] */
 } zb__open_chunk;
 
@@ -57,7 +57,7 @@ struct zb_writer {
     zb_node *first; /* as it was at first: the layout, and fill values that wait, point into it */
     zb_write_options options;
     zb__layout layout;                /* of the largest chunk */
-    struct zb__shaped_layout *shaped; /* those of chunks of other shapes (chunk_layout.h) */
+    struct zb__shaped_layout *shaped; /* those of chunks of other shapes (layout.h) */
     zb__block_pool blocks;            /* for encoded units; guarded by the run that encodes */
     zb__open_chunk *newest, *oldest;
     zb__slabs slabs;                 /* memory of open units */
