@@ -17,7 +17,7 @@ REASONS = {
     "src/base/pause.c": "for a write, and for renames again: changes that were begun",
     "src/base/lane.c": "threads wait for work, and a caller for its lane, whose work is ended where it waits",
     "src/base/pool.c": "threads of the pool wait for work, and a caller for threads that compute",
-    "src/store/by_threads.c": "threads wait for work; what is cancelled waits for reads that are under way",
+    "src/store/fetch.c": "threads wait for work; what is cancelled waits for reads that are under way",
     "src/store/aside.c": "removes the directory of a store: a change that was begun",
     "src/read/retry.c": "a second at most",
     "src/write/budget.c": "a write",

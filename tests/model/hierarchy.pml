@@ -148,7 +148,7 @@ proctype writer(byte me) {
             atomic { open_place_in(place); undo(place) } /* core/src/write/journal.c: zb__journal_replay */
             if
             :: kind[me] == LIVE ->
-                atomic { /* core/src/store/fs_live.c: zb__fs_open_live */
+                atomic { /* core/src/store/fs_write.c: zb__fs_open_live */
                     open_for_change(live);
                     if
                     :: stored[live] -> goto change
@@ -255,7 +255,7 @@ proctype mover() {
             if
 #ifndef NO_MOVE_IN_ONE_STEP
             :: at[U] && !at[V] -> /* core/src/change/copy.c: rename_nodes,
-                core/src/store/fs_rename.c: zb__fs_rename, core/src/store/fs_rename.c: rename_directory */
+                core/src/store/fs_remove.c: zb__fs_rename, core/src/store/fs_remove.c: rename_directory */
                 at[V] = at[U]; at[U] = NONE
             :: at[U] && at[W] && (EXCHANGES_WHILE_READING || !reading) ->
                 other = at[U]; at[U] = at[W]; at[W] = other

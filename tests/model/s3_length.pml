@@ -119,7 +119,7 @@ inline refill_edge(known) {
 
 /* A writer that has opened the array at length 1. */
 proctype whole_writer() {
-    sight saw; /* at first none is expected: core/src/write/put_job.c: put_on_edge */
+    sight saw; /* at first none is expected: core/src/write/encode_chunks.c: put_on_edge */
     do
     :: if
        :: length == 1 /* core/src/write/allowed.c: check */

@@ -187,14 +187,14 @@ change:
 #endif
         }
         if
-        :: FIXED -> /* core/src/write/live.c: overwrite, core/src/store/fs_live.c: zb__fs_change */
+        :: FIXED -> /* core/src/write/live.c: overwrite, core/src/store/fs_write.c: zb__fs_change */
             LAST(f, me) = TORN;
             if
             :: !has_failed -> has_failed = 1; goto undo
             :: true
             fi;
             LAST(f, me) = VALUE(me)
-        :: else -> /* core/src/write/live.c: extend, core/src/store/fs_live.c: zb__fs_change */
+        :: else -> /* core/src/write/live.c: extend, core/src/store/fs_write.c: zb__fs_change */
             d_step { generation[f] = generation[f] + 1; tail[f] = ZEROS }
             if
             :: !has_failed -> has_failed = 1; goto undo

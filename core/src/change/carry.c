@@ -9,7 +9,7 @@
 
 #include "change/put.h"
 #include "hierarchy/hierarchy.h"
-#include "store/width.h"
+#include "store/store.h"
 #include "zarrbridge/limits.h"
 
 void zb__carrier_init(zb__carrier *carrier, zb_hierarchy *from, zb_hierarchy *to) {

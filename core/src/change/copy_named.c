@@ -9,11 +9,11 @@
 #include "hierarchy/path.h"
 #include "model/array.h"
 #include "node/node.h"
+#include "store/store.h"
 #include "write/budget.h"
-#include "store/width.h"
 #include "zarrbridge/json.h"
 
-/* ---- Nodes ---- */
+/* ---- Nodes -------------------------------------------------------------------------------- */
 
 typedef struct gathering {
     zb__names *out;
@@ -48,7 +48,7 @@ enum zb_code zb__named_nodes(zb_hierarchy *hierarchy, const char *path, zb__name
     return code;
 }
 
-/* ---- Hidden arrays ---- */
+/* ---- Hidden arrays ------------------------------------------------------------------------ */
 
 /* An entry that names no array there is an error where the attribute is read, and none here. */
 static enum zb_code drop_missing(zb_hierarchy *hierarchy, zb__names *names, zb_error *err) {
@@ -102,7 +102,7 @@ enum zb_code zb__named_hidden(zb_hierarchy *hierarchy, const char *path, zb__nam
     return code;
 }
 
-/* ---- Chunks ---- */
+/* ---- Chunks ------------------------------------------------------------------------------- */
 
 typedef struct asking {
     const zb_node *array;

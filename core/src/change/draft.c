@@ -20,7 +20,7 @@
 #include "change/remove.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/turn.h"
-#include "store/by_threads.h"
+#include "store/fetch.h"
 #include "zarrbridge/sys/hierarchy.h"
 
 static zb__draft *draft_of(zb_store *store) {
@@ -105,7 +105,7 @@ static enum zb_code absent(const zb__draft *d, const char *key, zb_error *err) {
     return zb_fail(err, ZB_ENOTFOUND, "%s: no object '%s'", d->base.label, key);
 }
 
-/* ---- Reading. Handles are those of the store that has the object. ---- */
+/* ---- Reading. Handles are those of the store that has the object. ------------------------- */
 
 static enum zb_code draft_open(zb_store *store, const zb_open *open, zb_object **out,
                                zb_object_info *info, zb_error *err) {
@@ -181,7 +181,7 @@ static enum zb_code draft_probe(zb_store *store, zb_probe *probe, zb_error *err)
     return place ? zb_store_probe(place, probe, err) : absent(d, probe->name, err);
 }
 
-/* ---- Requests ---- */
+/* ---- Requests ----------------------------------------------------------------------------- */
 
 static enum zb_code draft_submit(zb_store *store, zb_fetch *list, zb_fetch_fn done, void *context,
                                  zb_error *err) {
@@ -208,7 +208,7 @@ static void draft_cancel(zb_store *store, void *context) {
     zb_store_cancel(draft_of(store)->inner, context);
 }
 
-/* ---- Writing ---- */
+/* ---- Writing ------------------------------------------------------------------------------ */
 
 typedef struct guarded {
     zb__draft *draft;
@@ -347,7 +347,7 @@ static enum zb_code draft_sweep(zb_store *store, const char *prefix, enum zb_swe
     return zb_store_sweep(draft_of(store)->inner, prefix, what, fn, context, err);
 }
 
-/* ---- The end ---- */
+/* ---- The end ------------------------------------------------------------------------------ */
 
 static int note_other(void *context, const zb_list_entry *entry) {
     *(bool *)context = strcmp(entry->name, ZB__NOTE_COPY) != 0;
@@ -377,7 +377,7 @@ static void draft_destroy(zb_store *store) {
     free(d);
 }
 
-/* ---- The beginning ---- */
+/* ---- The beginning ------------------------------------------------------------------------ */
 
 static const zb_store_ops ops = {
     .version = ZB_STORE_OPS_VERSION,

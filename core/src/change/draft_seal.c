@@ -10,7 +10,7 @@
 #include "hierarchy/notes.h"
 #include "hierarchy/turn.h"
 #include "node/walk.h"
-#include "store/width.h"
+#include "store/store.h"
 #include "zarrbridge/limits.h"
 
 static size_t depth_of(const char *key) {

@@ -20,11 +20,11 @@
 #include "node/node.h"
 #include "node/v2.h"
 #include "node/walk.h"
-#include "store/width.h"
+#include "store/store.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 
-/* ---- Many at once on a network ---- */
+/* ---- Many at once on a network ------------------------------------------------------------ */
 
 typedef struct erasing {
     zb_hierarchy *hierarchy;
@@ -121,7 +121,7 @@ enum zb_code zb__nodes_erase_below(zb_hierarchy *hierarchy, const zb__names *nod
     return each_node(&e, erase_below, path, true, err);
 }
 
-/* ---- Erasing ---- */
+/* ---- Erasing ------------------------------------------------------------------------------ */
 
 enum zb_code zb__left_overs_erase(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     zb__names there;

@@ -6,7 +6,7 @@
 
 #include "base/json_writer.h"
 #include "model/array.h"
-#include "model/extents.h"
+#include "model/grid.h"
 #include "node/node.h"
 
 /* Takes the writer's text as the new value of a member. */

@@ -30,7 +30,7 @@
 #include "node/edit.h"
 #include "node/node.h"
 #include "node/v2.h"
-#include "write/layout.h"
+#include "write/writer.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"

@@ -13,8 +13,6 @@
 #include "codec/shard_index.h"
 #include "model/array.h"
 #include "node/node.h"
-#include "read/expand.h"
-#include "read/index.h"
 #include "read/leaf.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/node.h"

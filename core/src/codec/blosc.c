@@ -28,8 +28,6 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
-#include "codec/blosc_lz.h"
-#include "codec/blosc_shuffle.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/deflate.h"

@@ -4,6 +4,9 @@
 #ifndef ZB_CODEC_BLOSC_H
 #define ZB_CODEC_BLOSC_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "codec/codec.h"
 #include "zarrbridge/error.h"
 
@@ -43,5 +46,44 @@ uint64_t zb__blosc_encode_bound(uint64_t size);
 enum zb_code zb__blosc_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
                               size_t size, uint8_t *out, size_t capacity, size_t *written,
                               zb_error *err);
+
+/* BloscLZ, blosc's own compressor (an LZ77 of bytes, a relative of FastLZ), and snappy, for the
+   streams inside blosc. */
+
+/* Both decode in[0..size) into out; the decoded size, at most capacity, or 0 when the stream is
+   damaged, empty or holds more. They read and write nothing beyond the two buffers, whatever the
+   input. */
+size_t zb__blosclz_decode(const uint8_t *in, size_t size, uint8_t *out, size_t capacity);
+size_t zb__snappy_decode(const uint8_t *in, size_t size, uint8_t *out, size_t capacity);
+
+/* Both make a stream of the matches in an LZ4 block that this process has made, which decodes to
+   `decoded` bytes. They return its size, or 0 when it needs more than `capacity` bytes. */
+size_t zb__blosclz_encode(const uint8_t *lz4, size_t size, uint8_t *out, size_t capacity);
+size_t zb__snappy_encode(const uint8_t *lz4, size_t size, size_t decoded, uint8_t *out,
+                         size_t capacity);
+
+/* Blosc's filters, which bring like bytes, or like bits, of elements together; and their
+   inverses. */
+
+/* The instructions to use. Callers ask for the best; tests ask for each. */
+enum zb__simd { ZB__SIMD_NONE, ZB__SIMD_SSE2, ZB__SIMD_AVX2 };
+
+/* The best instructions that this processor has. */
+enum zb__simd zb__simd_best(void);
+
+/* Byte planes (byte 0 of all elements, then byte 1, ...) become elements of typesize bytes. The
+   size % typesize bytes behind the last whole element are copied. Buffers do not overlap. */
+void zb__unshuffle(enum zb__simd simd, size_t typesize, const uint8_t *in, size_t size,
+                   uint8_t *out);
+
+/* The same with bit planes (bit 0 of byte 0 of all elements, bit 1, ...), eight elements to a byte.
+   Where the number of whole elements is not a multiple of 8, blosc leaves the block as it is. */
+void zb__bitunshuffle(enum zb__simd simd, size_t typesize, const uint8_t *in, size_t size,
+                      uint8_t *out);
+
+/* The filters: elements become planes. */
+void zb__shuffle(enum zb__simd simd, size_t typesize, const uint8_t *in, size_t size, uint8_t *out);
+void zb__bitshuffle(enum zb__simd simd, size_t typesize, const uint8_t *in, size_t size,
+                    uint8_t *out);
 
 #endif

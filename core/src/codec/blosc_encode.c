@@ -18,8 +18,6 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "codec/blosc.h"
-#include "codec/blosc_lz.h"
-#include "codec/blosc_shuffle.h"
 #include "codec/deflate.h"
 #include "codec/zstd.h"
 #include "zarrbridge/error.h"

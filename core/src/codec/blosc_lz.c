@@ -4,7 +4,7 @@
  * the matches that LZ4 finds. (LZ4 looks for matches of at least 4 bytes, up to 65535 back, and
  * ends with literals. Both formats can say all of that.)
  */
-#include "codec/blosc_lz.h"
+#include "codec/blosc.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * bits, which gives that byte of eight elements; so a plane of bytes comes out, to be interleaved
  * in its turn.
  */
-#include "codec/blosc_shuffle.h"
+#include "codec/blosc.h"
 
 #include <stdbool.h>
 #include <string.h>

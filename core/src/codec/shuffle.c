@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/blosc_shuffle.h"
+#include "codec/blosc.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
 

@@ -14,7 +14,7 @@
 #include "hierarchy/turn.h"
 
 #include "hierarchy/hierarchy.h"
-#include "store/state.h"
+#include "store/store.h"
 
 static bool has_turn(const zb_hierarchy *hierarchy) {
     return atomic_load(&hierarchy->turn) == zb__thread_id();

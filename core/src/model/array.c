@@ -16,7 +16,6 @@
 #include "base/extension.h"
 #include "base/json_brief.h"
 #include "codec/form.h"
-#include "model/extents.h"
 #include "model/grid.h"
 #include "model/keys.h"
 #include "types/dtype.h"

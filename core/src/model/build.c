@@ -23,7 +23,7 @@
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "codec/codecs_print.h"
-#include "model/extents.h"
+#include "model/grid.h"
 #include "model/keys.h"
 #include "types/dtype.h"
 #include "types/fill.h"
@@ -34,8 +34,8 @@
 
 /* ---- Documents that were built lately ----------------------------------------------------- */
 
-/* Programs make many nodes one after the other that differ by their names alone: their documents are
-   the same, and so share one tree. */
+/* Programs make many nodes one after the other that differ by their names alone: their documents
+   are the same, and so share one tree. */
 
 /* What a document is built of. */
 typedef struct build_source {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/extents.h"
+/* Lists of extents in JSON: of shapes, and of chunks that have several. */
+#include "model/grid.h"
 
 #include "base/extension.h"
 #include "base/json_brief.h"

@@ -7,7 +7,6 @@
 
 #include "base/extension.h"
 #include "base/json_brief.h"
-#include "model/extents.h"
 #include "zarrbridge/json.h"
 
 uint64_t zb__grid_pad(const zb__grid *grid, uint32_t d, uint64_t extent) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/runs.h"
+/* The cells of one dimension of a grid in which they have several extents, as runs of equal cells.
+   */
+#include "model/grid.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

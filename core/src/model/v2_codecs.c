@@ -9,7 +9,7 @@
  * the same configuration, but for codecs whose bytes a codec of version 3 describes as well.
  * Whether a codec of that name is there is the affair of the table of codecs.
  */
-#include "model/v2_codecs.h"
+#include "model/v2_array.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,6 @@
 #include "base/json_brief.h"
 #include "base/json_writer.h"
 #include "codec/table.h"
-#include "model/v2_dtype.h"
 #include "types/dtype.h"
 #include "zarrbridge/json.h"
 
@@ -38,7 +37,7 @@ typedef struct codec_row {
     void (*write)(zb_json_writer *w, const zb_json *codec, zb_dtype dtype);
 } codec_row;
 
-/* ---- Configurations ---- */
+/* ---- Configurations ----------------------------------------------------------------------- */
 
 static void put_integer(zb_json_writer *w, const char *name, const zb_json *codec, int64_t low,
                         int64_t high, int64_t otherwise) {
@@ -121,7 +120,7 @@ static const codec_row rows[] = {
     {"categorize", REFUSED, "categories of objects are not supported", NULL},
 };
 
-/* ---- The chain ---- */
+/* ---- The chain ---------------------------------------------------------------------------- */
 
 typedef struct chain {
     zb_json_writer *w;

@@ -7,7 +7,7 @@
  * Version 3 keeps the byte order of a whole array in its codec. That of a struct whose fields
  * differ in it becomes a codec of our own (codec/field_bytes.c).
  */
-#include "model/v2_dtype.h"
+#include "model/v2_array.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "hierarchy/path.h"
 #include "hierarchy/served.h"
 #include "node/document.h"
-#include "store/fetch_all.h"
+#include "store/fetch.h"
 #include "zarrbridge/limits.h"
 
 /* As many documents as are worth reading together: bounds the memory that they take. */
@@ -120,7 +120,7 @@ void zb__documents_fetch(zb_hierarchy *hierarchy, const char *const *paths, size
     free(documents);
 }
 
-/* ---- Children on the way of a visit ---- */
+/* ---- Children on the way of a visit ------------------------------------------------------- */
 
 /* Those from name number i on, in place of those that were there before. */
 static enum zb_code read_children(zb__early_children *early, size_t i, zb_error *err) {

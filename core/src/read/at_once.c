@@ -6,7 +6,7 @@
 #include "base/pool.h"
 #include "codec/form.h"
 #include "node/node.h"
-#include "read/expand.h"
+#include "read/leaf.h"
 #include "zarrbridge/sys/store.h"
 
 /* Below this much estimated work a read stays on its caller's thread: waking a worker and hearing
@@ -18,7 +18,7 @@
    Bytes. */
 #define DISTANT_REQUEST ((uint64_t)2 << 20)
 
-/* ---- Requests and costs ---- */
+/* ---- Requests and costs ------------------------------------------------------------------- */
 
 /* Puts the tasks of cached chunks first: they release their chunks before others need room in the
    cache. Returns how many there are. */
@@ -63,7 +63,7 @@ static uint64_t estimate(const zb__stored_chunk *chunks, size_t count) {
     return work;
 }
 
-/* ---- Running ---- */
+/* ---- Running ------------------------------------------------------------------------------ */
 
 static enum zb_code run_expand(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
     return zb__stored_chunk_expand((zb__stored_chunk *)context + i, scratch, err);

@@ -7,7 +7,7 @@
 #ifndef ZB_READ_AT_ONCE_H
 #define ZB_READ_AT_ONCE_H
 
-#include "read/task.h"
+#include "read/leaf.h"
 
 /* Reads a bundle of stored chunks of one store once. tasks: empty room to work in, for bundle after
    bundle. */

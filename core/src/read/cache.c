@@ -8,7 +8,7 @@
 #include "base/scratch.h"
 #include "hierarchy/cache_id.h"
 #include "node/node.h"
-#include "store/fs_kept.h"
+#include "store/fs_store.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 

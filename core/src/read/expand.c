@@ -13,8 +13,6 @@
 #include "model/array.h"
 #include "node/current.h"
 #include "node/node.h"
-#include "read/expand.h"
-#include "read/index.h"
 #include "read/leaf.h"
 #include "read/piece.h"
 #include "zarrbridge/dtype.h"

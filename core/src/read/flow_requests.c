@@ -22,7 +22,7 @@ static void note_answer(void *context, zb_fetch *fetch) {
     pthread_mutex_unlock(&f->answer_lock);
 }
 
-/* The store opened the object for this request, or found none (the states of an item: item.h). */
+/* The store opened the object for this request, or found none (flow_state.h). */
 static void take_opened(zb__item *item, const zb_fetch *fetch) {
     zb__stored_chunk *chunk = item->chunk;
     bool is_missing = fetch->code == ZB_ENOTFOUND;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "read/index.h"
+/* Shard indexes: read with one range request, checked, and cached by the version of their object.
+   */
+#include "read/leaf.h"
 
 #include <stdlib.h>
 
@@ -9,7 +11,6 @@
 #include "codec/shard_index.h"
 #include "node/node.h"
 #include "read/cache.h"
-#include "read/leaf.h"
 #include "zarrbridge/sys/store.h"
 
 void zb__index_release(zb__index *index) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "read/item.h"
+/* The course of one stored chunk through a flow: see flow_state.h. */
+#include "read/flow_state.h"
 
 #include <stdlib.h>
 
@@ -10,8 +11,7 @@
 #include "node/current.h"
 #include "node/node.h"
 #include "read/cache.h"
-#include "read/expand.h"
-#include "read/index.h"
+#include "read/leaf.h"
 #include "zarrbridge/sys/store.h"
 
 /* Bytes asked for beside an index: the inner chunks there are often wanted, and bytes that come

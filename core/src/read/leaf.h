@@ -7,6 +7,7 @@
 #include "base/scratch.h"
 #include "codec/form.h"
 #include "read/piece.h"
+#include "zarrbridge/error.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 
@@ -49,7 +50,7 @@ typedef struct zb__stored_chunk {
     zb_object_info info;
     zb__leaf *leaves; /* after expanding; by offset, missing ones first */
     size_t leaf_count;
-    zb__leaf *waiting; /* shards whose index has to come from the store first (expand.h) */
+    zb__leaf *waiting; /* shards whose index has to come from the store first (expand.c) */
 } zb__stored_chunk;
 
 /* The bytes of the stored chunk's object that a leaf needs: all of an encoded chunk, of a raw one
@@ -86,5 +87,115 @@ void zb__leaf_look_up(zb__leaf *leaf);
 /* Whether the cache has something of the leaf's chunk, which is no inner one, of any version: then
    it pays to ask for the version before the object is opened. */
 bool zb__leaf_may_be_cached(const zb__leaf *leaf);
+
+/* Shard indexes: read with one range request, checked, and cached by the version of their
+   object. */
+
+/* Two numbers for each inner chunk: offset in the shard and size, ZB__INDEX_EMPTY twice when
+   missing. */
+typedef struct zb__index {
+    const uint64_t *entries;
+    zb__lru_item *item; /* keeps entries alive when they are cached */
+    uint64_t *own;      /* otherwise they are here */
+} zb__index;
+
+/* The place of the stored index in the object or memory of `source`. ZB_EFORMAT when the shard is
+   too short to hold it. */
+enum zb_code zb__index_place(const zb__shard *shard, const zb__source *source, uint64_t *offset,
+                             size_t *size, zb_error *err);
+
+/* Reads the index of the shard whose bytes are `source` into entries[2 * count], past the cache. */
+enum zb_code zb__index_read(const zb__shard *shard, const zb__source *source, zb__scratch *scratch,
+                            uint64_t *entries, zb_error *err);
+
+/* The index from the cache; false when it is not there. Else, and of zb__index_load and
+   zb__index_take on success, the caller releases the index. */
+bool zb__index_find(const zb__stored_chunk *chunk, const zb__shard *shard, const zb__source *source,
+                    zb__index *out);
+
+/* The index from its stored bytes, which it puts into the cache. */
+enum zb_code zb__index_take(const zb__stored_chunk *chunk, const zb__shard *shard,
+                            const zb__source *source, const uint8_t *encoded, size_t size,
+                            zb__scratch *scratch, zb__index *out, zb_error *err);
+
+/* The index from the cache, or read and put there. */
+enum zb_code zb__index_load(const zb__stored_chunk *chunk, const zb__shard *shard,
+                            const zb__source *source, zb__scratch *scratch, zb__index *out,
+                            zb_error *err);
+void zb__index_release(zb__index *index);
+
+/* ---- From a stored chunk to its leaves (expand.c). */
+
+/* Opens the stored chunk's object. A missing one gives ZB_OK with chunk->object NULL. */
+enum zb_code zb__stored_chunk_open(zb__stored_chunk *chunk, zb_error *err);
+
+/* Opens the stored chunk's object where that pays before its tasks run, reads shard indexes, and
+   fills chunk->leaves. Called in parallel for different stored chunks. */
+enum zb_code zb__stored_chunk_expand(zb__stored_chunk *chunk, zb__scratch *scratch, zb_error *err);
+
+/* Puts the leaves in the order of their bytes in the object: they are best read so. Those that want
+   mostly the same bytes of an uncompressed chunk become one. */
+enum zb_code zb__stored_chunk_sort(zb__stored_chunk *chunk, zb_error *err);
+
+/* The same step by step, for bytes that come from the store while others are decoded: nothing is
+   read here. First zb__stored_chunk_begin sets chunk->form. Then zb__leaf_expand is given all of
+   the stored chunk (zb__stored_chunk_whole, or the same of another size) when chunk->info is known;
+   it adds to chunk->leaves, and puts the shards whose index is not in the cache on chunk->waiting.
+   When the stored bytes of such an index have come (zb__index_place), zb__leaf_expand_by goes on
+   from there. One thread at a time for each stored chunk. */
+enum zb_code zb__stored_chunk_begin(zb__stored_chunk *chunk, zb_error *err);
+zb__leaf zb__stored_chunk_whole(zb__stored_chunk *chunk);
+enum zb_code zb__leaf_expand(const zb__leaf *leaf, zb__scratch *scratch, zb_error *err);
+enum zb_code zb__leaf_expand_by(const zb__leaf *leaf, const uint8_t *encoded, size_t size,
+                                zb__scratch *scratch, zb_error *err);
+
+/* Splits the pieces of `shard`, a leaf whose decoded bytes are `source`, calling emit for each
+   inner chunk. The arena owns everything that the inner chunks point to. */
+typedef enum zb_code (*zb__emit_fn)(void *context, const zb__leaf *leaf, zb_error *err);
+enum zb_code zb__shard_expand(const zb__leaf *shard, const zb__source *source, zb__arena *arena,
+                              zb__scratch *scratch, zb__emit_fn emit, void *context, zb_error *err);
+
+/* ---- Tasks (task.c): leaves of one stored chunk that are read with one request. */
+
+typedef struct zb__task {
+    zb__stored_chunk *chunk;
+    zb__leaf *first;
+    size_t count;
+    uint64_t offset, size; /* of the request; size 0 when nothing is to be read for the task */
+    uint64_t unwanted;     /* bytes of the request between the leaves */
+} zb__task;
+
+typedef struct zb__task_list {
+    zb__task *items;
+    size_t count, capacity;
+} zb__task_list;
+
+/* How leaves are put together. */
+typedef struct zb__task_rule {
+    uint64_t gap;   /* bytes that may lie between two leaves of one request */
+    uint64_t reach; /* bytes between two requests that may become one, where most of it is wanted;
+                       0: none do */
+    uint64_t most;  /* of one request; a single leaf may have more */
+    bool looks_up;  /* in the cache of decoded chunks: the stored chunk's version is known */
+    bool joins_raw; /* raw leaves, too, which are else read straight to their destination */
+} zb__task_rule;
+
+/* Adds the tasks of a stored chunk's leaves, which are in the order of their bytes. */
+enum zb_code zb__tasks_add(zb__task_list *list, zb__stored_chunk *chunk, const zb__task_rule *rule,
+                           zb_error *err);
+
+/* The reach for a store that answers later: as many bytes as come in the time of a round trip, as
+   far as the store knows them. */
+uint64_t zb__store_reach(zb_store *store);
+
+/* Runs a leaf and releases the cached chunk that it held: once evicted from the table, the chunk
+   would take room besides those that replaced it. stored: as zb__leaf_run; a leaf whose bytes are
+   held needs none. */
+enum zb_code zb__task_run_leaf(zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
+                               zb_error *err);
+
+/* Runs all leaves of a task. bytes: of its request, NULL where it has none. */
+enum zb_code zb__task_run(const zb__task *task, const uint8_t *bytes, zb__scratch *scratch,
+                          zb_error *err);
 
 #endif

@@ -20,7 +20,6 @@
 #include "read/leaf.h"
 #include "read/piece.h"
 #include "read/retry.h"
-#include "read/task.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 

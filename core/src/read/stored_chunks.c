@@ -10,8 +10,6 @@
 #include "node/current.h"
 #include "node/node.h"
 #include "node/walk.h"
-#include "read/expand.h"
-#include "read/index.h"
 #include "read/leaf.h"
 #include "read/retry.h"
 #include "zarrbridge/read.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "read/task.h"
+/* Tasks: leaves of one stored chunk that lie close together, and so are read with one request. */
+#include "read/leaf.h"
 
 #include "base/list.h"
 #include "base/lru.h"
@@ -17,7 +18,7 @@ static bool needs_bytes(const zb__leaf *leaf) {
     return !leaf->missing && !leaf->cached && !leaf->held;
 }
 
-/* ---- Making ---- */
+/* ---- Making ------------------------------------------------------------------------------- */
 
 static bool joins(const zb__task *t, const zb__leaf *leaf, const zb__task_rule *rule) {
     if (t->size == 0 || !needs_bytes(leaf) || (leaf->form->chain->is_raw && !rule->joins_raw))
@@ -96,7 +97,7 @@ uint64_t zb__store_reach(zb_store *store) {
     return reach < WIDEST_REACH ? reach : WIDEST_REACH;
 }
 
-/* ---- Running ---- */
+/* ---- Running ------------------------------------------------------------------------------ */
 
 enum zb_code zb__task_run_leaf(zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
                                zb_error *err) {

@@ -14,25 +14,8 @@
 
 #include "base/mix.h"
 #include "store/foreign.h"
-#include "store/fs_await.h"
-#include "store/fs_dirty.h"
-#include "store/fs_discard.h"
-#include "store/fs_flush.h"
-#include "store/fs_fresh.h"
-#include "store/fs_kept.h"
-#include "store/fs_list.h"
-#include "store/fs_live.h"
-#include "store/fs_lock.h"
-#include "store/fs_mount.h"
-#include "store/fs_object.h"
 #include "store/fs_path.h"
-#include "store/fs_place.h"
-#include "store/fs_remove.h"
-#include "store/fs_rename.h"
 #include "store/fs_store.h"
-#include "store/fs_sweep.h"
-#include "store/fs_version.h"
-#include "store/fs_write.h"
 #include "zarrbridge/sys/store.h"
 
 static enum zb_code fs_open(zb_store *store, const zb_open *open, zb_object **out,
@@ -50,7 +33,7 @@ static enum zb_code fs_lock(zb_store *store, const zb_locking *locking, zb_lock 
                                : zb__fs_lock_key(store, locking, out, err);
 }
 
-/* ---- The store ---- */
+/* ---- The store ---------------------------------------------------------------------------- */
 
 static void fs_destroy(zb_store *store) {
     zb__fs *fs = (zb__fs *)store;

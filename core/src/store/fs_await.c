@@ -6,12 +6,7 @@
 #include <unistd.h>
 
 #include "base/locks.h"
-#include "store/fs_await.h"
-#include "store/fs_fresh.h"
-#include "store/fs_lock.h"
 #include "store/fs_path.h"
-#include "store/fs_patience.h"
-#include "store/fs_place.h"
 #include "store/fs_store.h"
 #include "zarrbridge/sys/store.h"
 

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/fs_dirty.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
 #include "zarrbridge/error.h"

@@ -1,5 +1,107 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * Taking a directory apart, whatever it holds. Several processes may do it at once: each takes what
+ * it finds.
+ */
+#include "store/fs_store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/thread.h"
+#include "store/fs_path.h"
+
+/* ---- Removing trees from the disk --------------------------------------------------------- */
+
+int zb__fs_unlink_file(int dir, const char *name) {
+    if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+        return 0;
+    if (errno != EPERM) /* the errno that POSIX prescribes for directories */
+        return errno;
+    struct stat st;
+    bool is_directory = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+    return is_directory ? EISDIR : EPERM;
+}
+
+/* The document of a node goes before all else in its directory: a reader that still has the
+   directory open, and misses chunks from now on, can find out why. */
+static void unlink_document(DIR *dir) {
+    (void)unlinkat(dirfd(dir), "zarr.json", 0);
+}
+
+/* What becomes of a directory `name` in `dir`; errno. *progress: something was moved or removed. */
+typedef int directory_act(int dir, const char *name, int top, bool *progress);
+
+/* Unlinks the files in a directory, and gives its directories to act, with `top`. */
+static int empty(int at, const char *name, directory_act *act, int top, bool *progress) {
+    DIR *dir = zb__fs_open_dir(at, name);
+    if (!dir)
+        return errno == ENOENT ? 0 : errno;
+    const struct dirent *entry;
+    int failed = 0;
+    unlink_document(dir);
+    for (errno = 0; !failed && (entry = readdir(dir)) != NULL; errno = 0) {
+        if (zb__fs_is_dots(entry->d_name))
+            continue;
+        failed = zb__fs_unlink_file(dirfd(dir), entry->d_name);
+        if (failed == EISDIR)
+            failed = act(dirfd(dir), entry->d_name, top, progress);
+    }
+    if (!failed)
+        failed = errno;
+    closedir(dir);
+    return failed;
+}
+
+static int move_up(int dir, const char *name, int top, bool *progress) {
+    char unique[NAME_MAX + 1];
+    zb__fs_temp_name("d", unique);
+    *progress = true;
+    return renameat(dir, name, top, unique) == 0 || errno == ENOENT ? 0 : errno;
+}
+
+/* Removes a directory in `dir`, its own directories having been moved up into that. So trees of any
+   depth come apart with two open descriptors. */
+static int lift(int dir, const char *name, int top, bool *progress) {
+    (void)top;
+    const int failed = empty(dir, name, move_up, dir, progress);
+    if (!failed && unlinkat(dir, name, AT_REMOVEDIR) == 0)
+        *progress = true;
+    return failed;
+}
+
+int zb__fs_remove_tree(int at, const char *name) {
+    int failed = zb__fs_unlink_file(at, name);
+    if (failed != EISDIR)
+        return failed;
+    /* Files that come back as often as they go (network file systems keep open ones by another
+       name) must not keep us here for ever. */
+    for (int idle = 0; idle < 4;) {
+        if (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+            return 0;
+        if (errno != ENOTEMPTY && errno != EEXIST)
+            return errno;
+        bool progress = false;
+        failed = empty(at, name, lift, -1, &progress);
+        if (failed)
+            return failed;
+        idle = progress ? 0 : idle + 1;
+    }
+    return ENOTEMPTY;
+}
+
+/* ---- Trees out of sight ------------------------------------------------------------------- */
+
+/*
  * Trees that are out of sight, under names of ours, and have still to be taken apart: those that
  * were erased, and what killed processes have left of such.
  *
@@ -16,18 +118,6 @@
  * The descriptors are known to the store until their trees are gone: a child that is forked
  * meanwhile closes its copies, with which it would hold the locks for as long as it lives.
  */
-#include "store/fs_discard.h"
-
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include "base/thread.h"
-#include "store/fs_path.h"
-#include "store/fs_tree.h"
 
 int zb__fs_claim_tree(int at, const char *name) {
     const int fd = zb__fs_open_name(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
@@ -48,7 +138,7 @@ int zb__fs_ask_tree(zb__fs *fs, int at, const char *name) {
     return failed;
 }
 
-/* ---- Trees that the store knows ---- */
+/* ---- Trees that the store knows ----------------------------------------------------------- */
 
 /* NULL where the lock cannot be had. Called with fs->lock, and put into one of the store's places
    before that goes. */
@@ -87,7 +177,7 @@ void zb__fs_take_discarded(zb__fs *fs) {
     fs->left_over = fs->erased = NULL;
 }
 
-/* ---- Out of sight ---- */
+/* ---- Out of sight ------------------------------------------------------------------------- */
 
 /* False for a directory whose entries cannot be unlinked, for want of rights: out of sight it would
    stay for ever. */
@@ -128,7 +218,7 @@ int zb__fs_discard(zb__fs *fs, const zb__fs_place *place, const char *key,
     return 0;
 }
 
-/* ---- Taking apart ---- */
+/* ---- Taking apart ------------------------------------------------------------------------- */
 
 /* Removes a tree in `going`, wherever its directory is by now, and forgets it; errno. Another
    machine may have removed it. */

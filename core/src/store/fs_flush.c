@@ -21,12 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/fs_dirty.h"
-#include "store/fs_flush.h"
-#include "store/fs_fresh.h"
-#include "store/fs_lock.h"
 #include "store/fs_path.h"
-#include "store/fs_place.h"
 #include "store/fs_store.h"
 #include "zarrbridge/sys/store.h"
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/pause.h"
-#include "store/fs_fresh.h"
+#include "store/fs_store.h"
 
 /* The mask is that of attributes that are worth asking for. */
 static bool refresh_at(int at, const char *path, int flags) {

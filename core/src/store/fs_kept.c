@@ -11,7 +11,7 @@
  * file takes its place on the disk until its slot serves another one: what this program deletes or
  * replaces is forgotten at once.
  */
-#include "store/fs_kept.h"
+#include "store/fs_store.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

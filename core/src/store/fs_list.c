@@ -7,7 +7,7 @@
  * block of one, others ask about the names of theirs. A round of blocks is then handed on by the
  * caller; its size bounds the memory, whatever the directory has.
  */
-#include "store/fs_list.h"
+#include "store/fs_store.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,9 +19,7 @@
 #include <unistd.h>
 
 #include "base/pool.h"
-#include "store/fs_fresh.h"
 #include "store/fs_path.h"
-#include "store/fs_store.h"
 
 /* About 128 short names. To ask about them takes twice as long as to wake a thread. */
 #define BLOCK_BYTES 4096
@@ -55,7 +53,7 @@ static const struct dirent64 *entry_at(const block *b, size_t at) {
     return (const struct dirent64 *)(const void *)&b->bytes[at];
 }
 
-/* ---- Blocks ---- */
+/* ---- Blocks ------------------------------------------------------------------------------- */
 
 /* Adds a block to the round; NULL at the end of the directory. Called with the lock, which costs
    nothing: the kernel lets one thread alone read a descriptor. */
@@ -89,7 +87,7 @@ static block *take_block(listing *l) {
     return b;
 }
 
-/* ---- Questions ---- */
+/* ---- Questions ---------------------------------------------------------------------------- */
 
 static bool holds_any(const zb__fs *fs, int dir, const char *name, const char *const *objects) {
     char path[2 * NAME_MAX + 2];
@@ -157,7 +155,7 @@ static void free_round(listing *l) {
     }
 }
 
-/* ---- Entries ---- */
+/* ---- Entries ------------------------------------------------------------------------------ */
 
 /* True if the directory `st` is the one at prefix, or above it up to the root. */
 static bool is_above(const zb__fs *fs, const char *prefix, const struct stat *st) {
@@ -226,7 +224,7 @@ static bool tell_round(const listing *l, zb_list_fn fn, void *context) {
     return true;
 }
 
-/* ---- The whole ---- */
+/* ---- The whole ---------------------------------------------------------------------------- */
 
 enum zb_code zb__fs_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
                          zb_error *err) {

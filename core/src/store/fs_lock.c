@@ -36,22 +36,22 @@
  * Where locks keep out the processes of one machine alone (ZB__FS_NODE), and several are said to
  * write, the lock of a chunk is worth nothing, and none is given.
  */
+#include "store/fs_store.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/locks.h"
+#include "base/pause.h"
 #include "base/wait.h"
-#include "store/fs_discard.h"
-#include "store/fs_fresh.h"
-#include "store/fs_lock.h"
 #include "store/fs_path.h"
-#include "store/fs_patience.h"
-#include "store/fs_place.h"
-#include "store/fs_store.h"
+#include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
 struct zb__fs_lock {
@@ -84,7 +84,7 @@ bool zb__fs_no_locks(int failed) {
            failed == NFS_ENOTSUPP;
 }
 
-/* ---- Lock files ---- */
+/* ---- Lock files --------------------------------------------------------------------------- */
 
 #define LOCK_FLAGS (O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
 
@@ -161,7 +161,7 @@ static void remove_forsaken(int dir, const char *name) {
     close(fd);
 }
 
-/* ---- The hierarchy's file between two holders ---- */
+/* ---- The hierarchy's file between two holders --------------------------------------------- */
 
 /* The descriptor that was left, which is the caller's then, or -1. */
 static int take_left(zb__fs *fs, struct stat *file) {
@@ -201,7 +201,7 @@ static bool try_left(zb__fs *fs, zb__fs_lock *l) {
     return false;
 }
 
-/* ---- Taking a lock ---- */
+/* ---- Taking a lock ------------------------------------------------------------------------ */
 
 /* Locks the open file; errno. A file that stays is asked for its lock until the time is up: to open
    it again would be two requests more for each try. */
@@ -254,7 +254,7 @@ static int acquire(zb__fs *fs, zb__fs_lock *l) {
     return is_refused ? EACCES : failed;
 }
 
-/* ---- Locks of keys ---- */
+/* ---- Locks of keys ------------------------------------------------------------------------ */
 
 /* The directory whose "zarr.json" stands for the whole hierarchy: from the store's own upwards as
    long as there is a document. It may be the store's own descriptor. -1 with errno. */
@@ -436,4 +436,37 @@ void zb__fs_forget_left(zb__fs *fs) {
     if (fs->left)
         close(fs->left - 1);
     fs->left = 0;
+}
+
+/* ---- Patience ----------------------------------------------------------------------------- */
+
+#define FIRST_PAUSE_NS 20000
+#define LONGEST_PAUSE_NS 5000000
+/* Where a server is asked. */
+#define FIRST_PAUSE_SHARED_NS 2000000
+#define LONGEST_PAUSE_SHARED_NS 50000000
+
+zb__fs_patience zb__fs_be_patient(const zb__fs *fs) {
+    const bool is_shared = fs->reach == ZB__FS_SHARED;
+    return (zb__fs_patience){.end = zb__deadline(zb_limits_get()->lock_seconds),
+                             .is_shared = is_shared,
+                             .pause = is_shared ? FIRST_PAUSE_SHARED_NS : FIRST_PAUSE_NS,
+                             .longest = is_shared ? LONGEST_PAUSE_SHARED_NS : LONGEST_PAUSE_NS};
+}
+
+bool zb__fs_has_patience(zb__fs_patience *p) {
+    if (zb__now() >= p->end ||
+        !zb__pause(zb__stopper_mine(), p->is_shared ? zb__part_of(p->pause) : p->pause))
+        return false;
+    p->pause = p->pause < p->longest / 2 ? 2 * p->pause : p->longest;
+    return true;
+}
+
+enum zb_code zb__fs_fail_held(const char *key, zb_error *err) {
+    if (zb__stopper_mine()->is_stopped)
+        return zb__fail_stopped(err);
+    return zb_fail(err, ZB_ECONFLICT,
+                   "'%s' is locked by another writer for longer than %llu seconds, the limit "
+                   "lock_seconds",
+                   key, (unsigned long long)zb_limits_get()->lock_seconds);
 }

@@ -10,13 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/fs_flush.h"
-#include "store/fs_fresh.h"
-#include "store/fs_object.h"
 #include "store/fs_path.h"
-#include "store/fs_place.h"
 #include "store/fs_store.h"
-#include "store/fs_version.h"
 
 /* Stats fd and refuses all but regular files. */
 static enum zb_code stat_regular(int fd, const char *key, struct stat *st, zb_error *err) {

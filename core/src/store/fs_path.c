@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "store/fs_kept.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
 #include "zarrbridge/error.h"

@@ -13,7 +13,7 @@
 #include "zarrbridge/error.h"
 
 /* Opens a path beneath the root; -1 with errno. A path that leads out of it gives EXDEV or ELOOP.
-   Where descriptors lack, files that are kept (fs_kept.h) give way. */
+   Where descriptors lack, files that are kept (fs_kept.c) give way. */
 int zb__fs_openat(int root, const char *path, int flags);
 /* The same for reading and listing: a path may also lead, by links, into a directory that the
    variable ZARRBRIDGE_LINKS_TO names, where the kernel has openat2. */

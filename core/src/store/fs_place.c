@@ -14,12 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/fs_dirty.h"
-#include "store/fs_fresh.h"
 #include "store/fs_path.h"
-#include "store/fs_place.h"
 #include "store/fs_store.h"
-#include "store/fs_version.h"
 
 #define DIRECTORY (O_PATH | O_DIRECTORY | O_CLOEXEC)
 

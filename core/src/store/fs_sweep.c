@@ -24,13 +24,8 @@
 
 #include "base/locks.h"
 #include "base/map.h"
-#include "store/fs_discard.h"
-#include "store/fs_lock.h"
 #include "store/fs_path.h"
-#include "store/fs_place.h"
 #include "store/fs_store.h"
-#include "store/fs_sweep.h"
-#include "store/fs_tree.h"
 
 #define LEFT_OVER_SECONDS (24 * 60 * 60)
 

@@ -21,10 +21,8 @@
 #include <unistd.h>
 
 #include "base/mix.h"
-#include "store/fs_fresh.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
-#include "store/fs_version.h"
 #include "zarrbridge/sys/store.h"
 
 #define SECOND_NS 1000000000ll

@@ -9,7 +9,7 @@
 
 #include "base/pages.h"
 #include "base/wait.h"
-#include "store/state.h"
+#include "store/store.h"
 
 static atomic_uint_fast64_t next_id = 1;
 
@@ -163,7 +163,7 @@ enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, v
     return zb_store_list_as(store, &(zb_list){.prefix = prefix}, fn, context, err);
 }
 
-/* ---- Writing ---- */
+/* ---- Writing ------------------------------------------------------------------------------ */
 
 /* Counts a change, also one that failed: it may have been made all the same. */
 static enum zb_code changed(zb_store *store, enum zb_code code) {
@@ -234,7 +234,7 @@ enum zb_code zb_store_flush(zb_store *store, zb_error *err) {
     return zb_store_flush_batch(store, NULL, err);
 }
 
-/* ---- Batches ---- */
+/* ---- Batches ------------------------------------------------------------------------------ */
 
 void zb_batch_begin(zb_batch *batch, zb_store *store, zb_batch_check_fn check, void *context) {
     *batch = (zb_batch){.store = store, .check = check, .context = context};
@@ -250,7 +250,7 @@ enum zb_code zb_batch_check(const zb_batch *batch, const char *key, zb_error *er
     return batch && batch->check ? batch->check(batch->context, key, err) : ZB_OK;
 }
 
-/* ---- Locks ---- */
+/* ---- Locks -------------------------------------------------------------------------------- */
 
 enum zb_code zb_store_lock_as(zb_store *store, const zb_locking *locking, zb_lock **out,
                               zb_error *err) {
@@ -271,14 +271,14 @@ void zb_store_unlock(zb_lock *lock) {
         lock->store->ops->unlock(lock);
 }
 
-/* ---- Live objects ---- */
+/* ---- Live objects ------------------------------------------------------------------------- */
 
 enum zb_code zb_object_change(zb_object *live, const zb_change *change, zb_error *err) {
     enum zb_code code = zb__stop_or_begin(err);
     return code ? code : changed(live->store, live->store->ops->change(live, change, err));
 }
 
-/* ---- Housekeeping ---- */
+/* ---- Housekeeping ------------------------------------------------------------------------- */
 
 enum zb_code zb_store_rename(zb_store *store, const char *from, const char *to, zb_error *err) {
     if (!store->ops->rename)
@@ -314,7 +314,7 @@ enum zb_code zb_store_sweep(zb_store *store, const char *prefix, enum zb_sweep w
                                       : store->ops->sweep(store, prefix, what, fn, context, err);
 }
 
-/* ---- Whole objects ---- */
+/* ---- Whole objects ------------------------------------------------------------------------ */
 
 /* Reads exactly size bytes of an open object into a new, NUL-terminated block. */
 static enum zb_code read_all(zb_object *object, uint64_t size, char **data, zb_error *err) {

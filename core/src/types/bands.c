@@ -5,7 +5,7 @@
  * same few lines. On x86-64 they are compiled for the shuffles of SSSE3 and AVX2, too, without
  * which three bands of bytes take seven times as long. AVX-512 gains nothing: memory is slower.
  */
-#include "types/bands.h"
+#include "types/move.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #define HAVE_SHUFFLES 0
 #endif
 
-/* ---- One loop, of constants ------------------------------------------------------------------ */
+/* ---- One loop, of constants --------------------------------------------------------------- */
 
 INLINED void split(const size_t size, const size_t bands, const char *restrict src,
                    char *restrict first, char *restrict second, char *restrict third,
@@ -38,7 +38,7 @@ INLINED void pick(const size_t size, const size_t bands, const char *restrict sr
         memcpy(dst + i * size, src + i * bands * size, size);
 }
 
-/* ---- The loop for a size and a number of bands ----------------------------------------------- */
+/* ---- The loop for a size and a number of bands -------------------------------------------- */
 
 /* dst: all bands, or with `one` the only one. */
 INLINED void of_bands(const size_t size, size_t bands, bool one, const char *src, char *const *dst,

@@ -2,9 +2,9 @@
 /* Conversion of elements of all kinds, by their rows: zb__scatter goes by zb__move_convert. */
 #include "types/conversion.h"
 
-#include "types/convert.h"
 #include "types/dtype.h"
 #include "types/kinds.h"
+#include "types/move.h"
 #include "types/scatter.h"
 
 /* Numbers of processors, which most boxes have, convert without a look at their rows. */
@@ -38,7 +38,7 @@ bool zb_dtype_writes(zb_dtype from, zb_dtype to) {
     return kind->writes && kind->writes(from, to);
 }
 
-/* ---- Moves ---- */
+/* ---- Moves -------------------------------------------------------------------------------- */
 
 /* Do elements of both have the same bytes but for their order: numbers of one kind, or a count of
    time and its int64? */
@@ -92,7 +92,7 @@ bool zb_dtype_convert(zb_dtype from, const void *src, zb_dtype to, void *dst, si
     return true;
 }
 
-/* ---- Elements that are looked at ---- */
+/* ---- Elements that are looked at ---------------------------------------------------------- */
 
 /* The type that a field becomes, by its name; its own where `to` has no such field. */
 static zb_dtype target_of(const zb_field *field, zb_dtype to) {
@@ -129,7 +129,7 @@ bool zb__elements_are_measured(zb_dtype from, zb_dtype to) {
     return measured;
 }
 
-/* ---- Why not ---- */
+/* ---- Why not ------------------------------------------------------------------------------ */
 
 /* The first field that keeps one struct from becoming the other. `all`: `from` may have no
    others. */

@@ -19,7 +19,7 @@
  * Compiled with -fno-trapping-math: no code here looks at the floating-point exception flags, and
  * clamping can then be vectorised.
  */
-#include "types/convert.h"
+#include "types/move.h"
 
 #include "base/half.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "types/fill_bytes.h"
+/* Bytes in fill values: for the kinds that have such. */
+#include "types/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "base/json_brief.h"
 #include "base/json_writer.h"
 #include "base/utf8.h"
-#include "types/fill_bytes.h"
 #include "types/kinds.h"
 #include "zarrbridge/limits.h"
 
@@ -15,7 +14,7 @@
 /* Stands for what is no code point, as in all decoders. */
 #define REPLACEMENT 0xfffdU
 
-/* ---- Types ---- */
+/* ---- Types -------------------------------------------------------------------------------- */
 
 static enum zb_code parse_length(const zb__kind *kind, const zb__extension *type, zb__arena *memory,
                                  zb_dtype *out, zb_error *err) {
@@ -87,7 +86,7 @@ static bool points_exist(zb_dtype dtype) {
     return dtype.size > 0 && dtype.size % POINT == 0;
 }
 
-/* ---- Fill values ---- */
+/* ---- Fill values -------------------------------------------------------------------------- */
 
 /* Raw bytes have all of theirs, text is padded with NULs. */
 static enum zb_code parse_bytes(zb__fill *fill, const zb_json *value, zb_dtype dtype, void *out) {
@@ -163,7 +162,7 @@ static void print_points(zb_json_writer *w, zb_dtype dtype, const void *element)
     free(text);
 }
 
-/* ---- Conversion ---- */
+/* ---- Conversion --------------------------------------------------------------------------- */
 
 static void points_to_points(const zb__move *move, const char *src, char *dst) {
     for (uint32_t i = 0; i < move->src_dtype.size; i += POINT) {
@@ -247,7 +246,7 @@ static const char *measure_chars(zb_dtype dtype, const char *text, zb_dtype to, 
     return NULL;
 }
 
-/* ---- The rows ---- */
+/* ---- The rows ----------------------------------------------------------------------------- */
 
 const zb__kind zb__kind_raw = {
     .kind = ZB_KIND_RAW,

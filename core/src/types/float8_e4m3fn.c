@@ -3,7 +3,7 @@
  * float8_e4m3fn, as ml_dtypes and TensorStore have it: 4 bits of exponent, 3 of mantissa, no
  * infinities, NaN where all bits but the sign are set.
  */
-#include "types/small.h"
+#include "types/kinds.h"
 
 extern const zb__kind zb__kind_float8_e4m3fn;
 

@@ -4,7 +4,7 @@
  * stored by width, so that NaN payloads never pass through a floating point register, where some
  * processors would quieten them.
  */
-#include "types/floats.h"
+#include "types/kinds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +13,7 @@
 #include "base/decimal.h"
 #include "base/half.h"
 #include "base/json_writer.h"
-#include "types/convert.h"
-#include "types/kinds.h"
+#include "types/move.h"
 
 /* IEEE 754 patterns by size in bytes (2, 4, 8). */
 static uint64_t infinity_bits(uint32_t size) {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Bools and integers of 8 to 64 bits. */
-#include "types/integers.h"
+#include "types/kinds.h"
 
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/decimal.h"
-#include "types/convert.h"
-#include "types/kinds.h"
+#include "types/move.h"
 
 /* The digits of a number, or of a string that is a plain integer. */
 static const char *integer_text(const zb_json *value) {

@@ -11,6 +11,9 @@
 #ifndef ZB_TYPES_KINDS_H
 #define ZB_TYPES_KINDS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/extension.h"
 #include "types/format.h"
@@ -123,5 +126,50 @@ static inline const zb__format *zb__format_of(zb_dtype dtype) {
         return zb__format_at(zb_dtype_format(dtype));
     return dtype.detail && dtype.detail->extension ? dtype.detail->extension->format : NULL;
 }
+
+/* ---- Bytes in fill values: for the kinds that have such. */
+
+/* Reads a list of integers from 0 to 255, or base64 text: the two forms of bytes. They are made in
+   the fill's memory. */
+enum zb_code zb__fill_bytes(zb__fill *fill, const zb_json *value, zb_slice *out);
+
+/* Writes bytes as base64. */
+void zb__fill_print_bytes(zb_json_writer *writer, zb_slice bytes);
+
+/* ---- Integers of documents: for the kinds that are stored as such. */
+
+/* Parses an integer of that many bytes, into host byte order. False for what is none, or out of
+   range. */
+bool zb__integer_parse(const zb_json *value, uint32_t size, bool is_signed, void *out);
+
+/* Writes a signed one. */
+void zb__integer_print(zb_json_writer *writer, uint32_t size, const void *element);
+
+/* ---- What documents say of floats beside their digits: for all kinds of them. */
+
+/* The words for infinities and NaN, as strings or as bare tokens: the bits of a float of `size`
+   bytes (2, 4, 8). */
+bool zb__float_word(const char *text, uint32_t size, uint64_t *bits);
+
+/* The bits of a number of `size` bytes as "0x" and exactly two digits for each byte, the most
+   significant first; or as "0b" and at most eight for each byte, from a draft of the format, which
+   GDAL reads, too. */
+bool zb__float_digits(const char *text, uint32_t size, uint64_t *bits);
+
+/*
+ * Numbers of few bits: what all kinds of them share. A kind with a format of its own takes these
+ * functions into its row: see ZB__SMALL.
+ */
+
+zb_dtype zb__small_shown(zb_dtype dtype);
+enum zb_code zb__small_fill_parse(zb__fill *fill, const zb_json *value, zb_dtype dtype, void *out);
+void zb__small_fill_print(zb_json_writer *writer, zb_dtype dtype, const void *element);
+bool zb__small_convert(zb_dtype from, zb_dtype to, zb__move *move);
+
+/* The members of a row whose elements are codes of its format, so many side by side: 1, or 2 for
+   complex numbers. */
+#define ZB__SMALL(count)                                                                           \
+    .components = (count), .shown = zb__small_shown, .fill_parse = zb__small_fill_parse,           \
+    .fill_print = zb__small_fill_print, .convert = zb__small_convert
 
 #endif

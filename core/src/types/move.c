@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-#include "types/bands.h"
-
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif

@@ -48,7 +48,7 @@ static inline void zb__prefetch_row(const char *dst, size_t size) {
 /* Copies elements of `size` bytes as they are. */
 zb__move zb__move_copy(size_t size);
 
-/* Takes pixels of so many elements apart (bands.h): a run has pixels side by side at the source,
+/* Takes pixels of so many elements apart (below): a run has pixels side by side at the source,
    and element i of them goes apart[i] bytes behind dst, side by side. */
 zb__move zb__move_split(size_t size, size_t bands, const int64_t *apart);
 
@@ -89,5 +89,36 @@ static inline bool zb__dtype_copies(zb_dtype src_dtype, zb_dtype dst_dtype) {
 zb__move zb__move_stream(size_t size);
 void zb__stream_row(char *dst, const char *src, size_t size);
 void zb__stream_end(void);
+
+/* ---- Bands of pixels (bands.c): elements of 1, 2 or 4 bytes, of which a pixel has two to four. */
+
+#define ZB__BANDS_MAX 4
+
+/* True if there are loops for pixels of so many elements of this size. */
+static inline bool zb__bands_suit(size_t size, uint64_t bands) {
+    return (size == 1 || size == 2 || size == 4) && bands >= 2 && bands <= ZB__BANDS_MAX;
+}
+
+/* Copies element b of each of n pixels to dst[b], for all bands b in one pass. */
+void zb__bands_split(size_t size, size_t bands, const char *src, char *const *dst, size_t n);
+
+/* Copies the first element of each of n pixels to dst. Reads nothing behind the last of them. */
+void zb__bands_pick(size_t size, size_t bands, const char *src, char *dst, size_t n);
+
+/* Conversion between the numbers that processors have: bools, integers, floats, complex ones, and
+   counts of time. */
+
+/* As the member `convert` of a kind. */
+bool zb__numbers_convert(zb_dtype from, zb_dtype to, zb__move *move);
+
+/* The move where that holds, or for two bools. */
+zb__move zb__numbers_move(zb_dtype from, zb_dtype to);
+
+/* Are they a count of time and its int64, whose bytes mean the same? */
+bool zb__numbers_same(zb_dtype a, zb_dtype b);
+
+/* Converts n elements, for which zb__numbers_convert holds; of equal types, too. */
+void zb__numbers_run(zb_dtype from, const void *src, int64_t src_stride, zb_dtype to, void *dst,
+                     int64_t dst_stride, size_t n);
 
 #endif

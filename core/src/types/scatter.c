@@ -1,6 +1,202 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The choice of the move that suits a box. A box in normal form (loops.h) is walked by loops.c;
+ * Normal form: boxes come with any order of dimensions and any strides, but most of them describe
+ * something simple. Turning descending dimensions round, sorting by destination stride and merging
+ * neighbours leaves one to three loops in practice, and makes a Fortran-ordered copy of a
+ * Fortran-ordered chunk the same thing as its C-ordered twin.
+ *
+ * Order of the walk: normally the innermost dimension is one run, and the others count like an
+ * odometer. Two cases are bad for that:
+ * - a transpose: the destination's inner dimension jumps from line to line at the source, and each
+ *   line would be fetched once for every element in it;
+ * - a very short inner dimension: the call would cost more than its elements.
+ * Both are walked in tiles over two dimensions, small enough that both sides of a tile stay in the
+ * first-level cache, with the runs along the tile's longer edge.
+ */
+#include "types/scatter.h"
+
+#include <string.h>
+
+#include "types/move.h"
+
+/* ---- The nest of loops -------------------------------------------------------------------- */
+
+/* Outermost dimension first. All counts are at least 2, strides are bytes. */
+typedef struct nest {
+    uint32_t ndim;
+    uint64_t count[ZB_MAX_NDIM];
+    int64_t src[ZB_MAX_NDIM], dst[ZB_MAX_NDIM];
+    int64_t src_offset, dst_offset; /* where the first element lies, from the caller's pointers */
+} nest;
+
+/* Edge of a tile in elements; a tile holds at most its square. */
+#define TILE 32
+/* Elements of this many bytes make good use of the cache lines that they touch in any order. */
+#define LONG_ELEMENT 64
+/* Inner dimensions shorter than this are not worth a call each. */
+#define SHORT_RUN 8
+
+/* Brings a box into normal form: no dimension of count 1, destination strides not negative and
+   descending, neighbours merged where both sides allow it. src_strides may be NULL: all zero.
+   False when the box is empty. */
+static bool loops_init(nest *loops, uint32_t ndim, const uint64_t *count,
+                       const int64_t *src_strides, const int64_t *dst_strides) {
+    loops->ndim = 0;
+    loops->src_offset = loops->dst_offset = 0;
+    for (uint32_t d = 0; d < ndim; d++) {
+        if (count[d] == 0)
+            return false;
+        if (count[d] == 1)
+            continue;
+        int64_t src = src_strides != NULL ? src_strides[d] : 0, dst = dst_strides[d];
+        if (dst < 0) {
+            loops->src_offset += src * (int64_t)(count[d] - 1);
+            loops->dst_offset += dst * (int64_t)(count[d] - 1);
+            src = -src;
+            dst = -dst;
+        }
+        /* Insertion sort: there are few dimensions, and most come sorted. */
+        uint32_t at = loops->ndim++;
+        for (; at > 0 && loops->dst[at - 1] < dst; at--) {
+            loops->count[at] = loops->count[at - 1];
+            loops->src[at] = loops->src[at - 1];
+            loops->dst[at] = loops->dst[at - 1];
+        }
+        loops->count[at] = count[d];
+        loops->src[at] = src;
+        loops->dst[at] = dst;
+    }
+
+    uint32_t kept = 0; /* dimensions [0, kept) are done; the last of them may still grow */
+    for (uint32_t d = 0; d < loops->ndim; d++) {
+        int64_t n = (int64_t)loops->count[d];
+        if (kept > 0 && loops->src[kept - 1] == loops->src[d] * n &&
+            loops->dst[kept - 1] == loops->dst[d] * n) {
+            loops->count[kept - 1] *= loops->count[d];
+            kept--;
+        } else {
+            loops->count[kept] = loops->count[d];
+        }
+        loops->src[kept] = loops->src[d];
+        loops->dst[kept] = loops->dst[d];
+        kept++;
+    }
+    loops->ndim = kept;
+    return true;
+}
+
+/* Takes a dimension out of the loops, which then go through its first index only. */
+static void loops_remove(nest *loops, uint32_t d) {
+    for (loops->ndim--; d < loops->ndim; d++) {
+        loops->count[d] = loops->count[d + 1];
+        loops->src[d] = loops->src[d + 1];
+        loops->dst[d] = loops->dst[d + 1];
+    }
+}
+
+/* Two dimensions a and b of the loops, walked in tiles. */
+static void run_tiles(const nest *loops, uint32_t a, uint32_t b, const zb__move *move,
+                      const char *src, char *dst) {
+    const uint64_t na = loops->count[a], nb = loops->count[b];
+    const int64_t src_a = loops->src[a], dst_a = loops->dst[a];
+    const int64_t src_b = loops->src[b], dst_b = loops->dst[b];
+    /* A short edge lets the other be longer. */
+    const uint64_t tile_a = na < TILE ? na : nb < TILE ? TILE * TILE / nb : TILE;
+    const uint64_t tile_b = na < TILE ? TILE * TILE / na : TILE;
+
+    for (uint64_t b0 = 0; b0 < nb; b0 += tile_b) {
+        const uint64_t length_b = nb - b0 < tile_b ? nb - b0 : tile_b;
+        for (uint64_t a0 = 0; a0 < na; a0 += tile_a) {
+            const uint64_t length_a = na - a0 < tile_a ? na - a0 : tile_a;
+            const char *s = src + (int64_t)a0 * src_a + (int64_t)b0 * src_b;
+            char *d = dst + (int64_t)a0 * dst_a + (int64_t)b0 * dst_b;
+            if (length_a >= length_b) {
+                for (uint64_t i = 0; i < length_b; i++)
+                    move->run(move, s + (int64_t)i * src_b, src_a, d + (int64_t)i * dst_b, dst_a,
+                              length_a);
+            } else {
+                for (uint64_t i = 0; i < length_a; i++)
+                    move->run(move, s + (int64_t)i * src_a, src_b, d + (int64_t)i * dst_a, dst_b,
+                              length_b);
+            }
+        }
+    }
+}
+
+static uint64_t magnitude(int64_t stride) {
+    return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+}
+
+/* The dimension to be tiled together with the innermost, or ndim when a plain walk is better. */
+static uint32_t tile_partner(const nest *loops, size_t element_size) {
+    if (loops->ndim < 2 || element_size >= LONG_ELEMENT)
+        return loops->ndim;
+    const uint32_t inner = loops->ndim - 1;
+    uint32_t best = inner; /* the source's own inner dimension */
+    for (uint32_t d = 0; d < inner; d++) {
+        if (magnitude(loops->src[d]) < magnitude(loops->src[best]))
+            best = d;
+    }
+    if (best != inner)
+        return best;
+    return loops->count[inner] < SHORT_RUN ? inner - 1 : loops->ndim;
+}
+
+/* True if a box of elements of that size will be walked in tiles, that is by short pieces of
+   rows. */
+static bool loops_tiled(const nest *loops, size_t element_size) {
+    return tile_partner(loops, element_size) < loops->ndim;
+}
+
+/* One step of an odometer over the dimensions that are neither inner nor partner; false at its end.
+   Pointers go back to the start of a dimension when its digit wraps, so nothing is multiplied on
+   the way. */
+static inline bool step(const nest *loops, uint32_t partner, uint64_t *digit, const char **src,
+                        char **dst) {
+    for (uint32_t d = loops->ndim - 1; d-- > 0;) {
+        if (d == partner)
+            continue;
+        if (++digit[d] < loops->count[d]) {
+            *src += loops->src[d];
+            *dst += loops->dst[d];
+            return true;
+        }
+        digit[d] = 0;
+        *src -= loops->src[d] * (int64_t)(loops->count[d] - 1);
+        *dst -= loops->dst[d] * (int64_t)(loops->count[d] - 1);
+    }
+    return false;
+}
+
+/* Calls the move for all elements of the box. */
+static void loops_run(const nest *loops, const zb__move *move, const char *src, char *dst) {
+    src += loops->src_offset;
+    dst += loops->dst_offset;
+    if (loops->ndim == 0) {
+        move->run(move, src, (int64_t)move->src_size, dst, (int64_t)move->size, 1);
+        return;
+    }
+    const uint32_t inner = loops->ndim - 1;
+    /* A split goes along its pixels, and along nothing else. */
+    const uint32_t partner = move->bands > 0 ? loops->ndim : tile_partner(loops, move->size);
+    const size_t row = (size_t)loops->count[inner] * move->size;
+    const bool prefetch = inner > 0 && !move->streams && loops->dst[inner] == (int64_t)move->size;
+    uint64_t digit[ZB_MAX_NDIM] = {0};
+    do {
+        if (partner < inner) {
+            run_tiles(loops, inner, partner, move, src, dst);
+        } else {
+            if (prefetch && loops->count[inner - 1] - digit[inner - 1] > ZB__ROWS_AHEAD)
+                zb__prefetch_row(dst + ZB__ROWS_AHEAD * loops->dst[inner - 1], row);
+            move->run(move, src, loops->src[inner], dst, loops->dst[inner], loops->count[inner]);
+        }
+    } while (step(loops, partner, digit, &src, &dst));
+}
+
+/* ---- The kernel --------------------------------------------------------------------------- */
+
+/*
+ * The choice of the move that suits a box. A box in normal form is walked by the loops above;
  * here the element is chosen:
  *
  * - Elements that keep their bytes have no type: where the inner dimension is contiguous on both
@@ -12,11 +208,6 @@
  * lines first is wasted, and evicts data that decoding needs. They pay for runs of whole lines
  * only. A swap or a conversion reaches them through a stage on the stack.
  */
-#include "types/scatter.h"
-#include "types/bands.h"
-#include "types/loops.h"
-
-#include <string.h>
 
 /* Bytes from which rows that are not made of whole lines are worth non-temporal stores. */
 #define RAGGED_STREAM_MIN 2048
@@ -48,7 +239,7 @@ static void run_staged(const zb__move *move, const char *src, int64_t src_stride
 }
 
 /* Takes the inner dimension into the element if it is contiguous on both sides. */
-static size_t merge_element(zb__loops *loops, size_t size) {
+static size_t merge_element(nest *loops, size_t size) {
     if (loops->ndim == 0)
         return size;
     const uint32_t inner = loops->ndim - 1;
@@ -59,7 +250,7 @@ static size_t merge_element(zb__loops *loops, size_t size) {
 }
 
 /* Bytes of the longest contiguous runs at the destination. */
-static size_t run_bytes(const zb__loops *loops, size_t size) {
+static size_t run_bytes(const nest *loops, size_t size) {
     if (loops->ndim == 0 || loops->dst[loops->ndim - 1] != (int64_t)size)
         return size;
     return size * (size_t)loops->count[loops->ndim - 1];
@@ -68,9 +259,9 @@ static size_t run_bytes(const zb__loops *loops, size_t size) {
 /* True if the rows of the box can be stored non-temporally and it pays. Rows that share lines with
    their neighbours must be fetched there; when they are short, that is most of their lines, and
    plain stores with the rows ahead asked for in time are the faster ones. */
-static bool worth_streaming(const zb__loops *loops, size_t size, const char *dst) {
+static bool worth_streaming(const nest *loops, size_t size, const char *dst) {
     const size_t row = run_bytes(loops, size);
-    if (row < ZB__LINE || row == size || zb__loops_tiled(loops, size))
+    if (row < ZB__LINE || row == size || loops_tiled(loops, size))
         return false;
     uint64_t ragged = (uintptr_t)dst + (uint64_t)loops->dst_offset;
     ragged |= row;
@@ -79,17 +270,17 @@ static bool worth_streaming(const zb__loops *loops, size_t size, const char *dst
     return row >= RAGGED_STREAM_MIN || ragged % ZB__LINE == 0;
 }
 
-/* ---- Pixels --------------------------------------------------------------------------------- */
+/* ---- Pixels ------------------------------------------------------------------------------- */
 
 /* True if the rows of the loops are bands of pixels that lie side by side. */
-static bool walks_pixels(const zb__loops *loops, size_t size, uint64_t bands) {
+static bool walks_pixels(const nest *loops, size_t size, uint64_t bands) {
     const uint32_t inner = loops->ndim - 1;
     return loops->ndim > 0 && zb__bands_suit(size, bands) &&
            loops->src[inner] == (int64_t)(size * bands) && loops->dst[inner] == (int64_t)size;
 }
 
 /* The dimension that goes through the bands of pixels, all of them, or ndim. */
-static uint32_t find_bands(const zb__loops *loops, size_t size) {
+static uint32_t find_bands(const nest *loops, size_t size) {
     uint32_t d = 0;
     while (d < loops->ndim &&
            (loops->src[d] != (int64_t)size || !walks_pixels(loops, size, loops->count[d])))
@@ -98,7 +289,7 @@ static uint32_t find_bands(const zb__loops *loops, size_t size) {
 }
 
 /* Takes pixels apart in one pass, if they are that: *loops stays as it is otherwise. */
-static bool scatter_pixels(zb__loops *loops, size_t size, const char *src, char *dst) {
+static bool scatter_pixels(nest *loops, size_t size, const char *src, char *dst) {
     const uint32_t d = find_bands(loops, size);
     if (d >= loops->ndim)
         return false;
@@ -106,16 +297,16 @@ static bool scatter_pixels(zb__loops *loops, size_t size, const char *src, char 
     int64_t apart[ZB__BANDS_MAX];
     for (size_t i = 0; i < bands; i++)
         apart[i] = (int64_t)i * loops->dst[d];
-    zb__loops_remove(loops, d);
+    loops_remove(loops, d);
     const zb__move move = zb__move_split(size, bands, apart);
-    zb__loops_run(loops, &move, src, dst);
+    loops_run(loops, &move, src, dst);
     return true;
 }
 
 void zb__scatter_bands(const zb__box_copy *copy, size_t bands, const void *src, char *const *dst) {
     const size_t size = copy->src_dtype.size;
-    zb__loops loops;
-    if (!zb__loops_init(&loops, copy->ndim, copy->count, copy->src_strides, copy->dst_strides))
+    nest loops;
+    if (!loops_init(&loops, copy->ndim, copy->count, copy->src_strides, copy->dst_strides))
         return;
     if (!zb__dtype_copies(copy->src_dtype, copy->dst_dtype) || !walks_pixels(&loops, size, bands)) {
         for (size_t i = 0; i < bands; i++)
@@ -126,14 +317,14 @@ void zb__scatter_bands(const zb__box_copy *copy, size_t bands, const void *src, 
     for (size_t i = 0; i < bands; i++)
         apart[i] = (int64_t)((uintptr_t)dst[i] - (uintptr_t)dst[0]);
     const zb__move move = zb__move_split(size, bands, apart);
-    zb__loops_run(&loops, &move, src, dst[0]);
+    loops_run(&loops, &move, src, dst[0]);
 }
 
-/* ---- All boxes ------------------------------------------------------------------------------ */
+/* ---- All boxes ---------------------------------------------------------------------------- */
 
 void zb__scatter(const zb__box_copy *copy, const void *src, void *dst) {
-    zb__loops loops;
-    if (!zb__loops_init(&loops, copy->ndim, copy->count, copy->src_strides, copy->dst_strides))
+    nest loops;
+    if (!loops_init(&loops, copy->ndim, copy->count, copy->src_strides, copy->dst_strides))
         return;
 
     const bool copies = zb__dtype_copies(copy->src_dtype, copy->dst_dtype);
@@ -159,7 +350,7 @@ void zb__scatter(const zb__box_copy *copy, const void *src, void *dst) {
         move.inner = &plain;
         move.streams = true;
     }
-    zb__loops_run(&loops, &move, src, dst);
+    loops_run(&loops, &move, src, dst);
     if (stream)
         zb__stream_end();
 }
@@ -208,8 +399,8 @@ static size_t make_pattern(const zb__box_copy *copy, const zb__move *plain, cons
 }
 
 void zb__scatter_fill(const zb__box_copy *copy, const void *value, void *dst) {
-    zb__loops loops;
-    if (!zb__loops_init(&loops, copy->ndim, copy->count, NULL, copy->dst_strides))
+    nest loops;
+    if (!loops_init(&loops, copy->ndim, copy->count, NULL, copy->dst_strides))
         return;
 
     /* Between the fields of a struct the destination stays as it is. */
@@ -217,7 +408,7 @@ void zb__scatter_fill(const zb__box_copy *copy, const void *value, void *dst) {
     const bool has_gaps = copy->dst_dtype.kind == ZB_KIND_STRUCT;
     if ((is_long || has_gaps) && !zb__dtype_copies(copy->src_dtype, copy->dst_dtype)) {
         const zb__move convert = zb__move_convert(copy->src_dtype, copy->dst_dtype);
-        zb__loops_run(&loops, &convert, value, dst);
+        loops_run(&loops, &convert, value, dst);
         return;
     }
     _Alignas(ZB__LINE) char stage[STAGE];
@@ -236,7 +427,7 @@ void zb__scatter_fill(const zb__box_copy *copy, const void *value, void *dst) {
         move.run = run_fill_bytes;
     else
         move.run = run_fill;
-    zb__loops_run(&loops, &move, pattern, dst);
+    loops_run(&loops, &move, pattern, dst);
     if (stream)
         zb__stream_end();
 }

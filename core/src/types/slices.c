@@ -5,7 +5,6 @@
 
 #include "base/json_writer.h"
 #include "base/utf8.h"
-#include "types/fill_bytes.h"
 #include "types/kinds.h"
 
 static zb_slice load(const void *element) {
@@ -30,7 +29,7 @@ static const char *measure_text(zb_dtype dtype, const char *element, zb_dtype to
     return problem || zb__is_utf8(slice.data, slice.size) ? problem : ZB__NO_TEXT;
 }
 
-/* ---- Fill values ---- */
+/* ---- Fill values -------------------------------------------------------------------------- */
 
 /* The text stays in the document. */
 static enum zb_code parse_text(zb__fill *fill, const zb_json *value, zb_dtype dtype, void *out) {
@@ -71,7 +70,7 @@ static void print_bytes(zb_json_writer *w, zb_dtype dtype, const void *element) 
     zb__fill_print_bytes(w, load(element));
 }
 
-/* ---- The rows ---- */
+/* ---- The rows ----------------------------------------------------------------------------- */
 
 const zb__kind zb__kind_string = {
     .kind = ZB_KIND_STRING,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers of few bits, by their formats. */
-#include "types/small.h"
+#include "types/kinds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +8,7 @@
 #include "base/bytes.h"
 #include "base/decimal.h"
 #include "base/json_writer.h"
-#include "types/convert.h"
-#include "types/floats.h"
-#include "types/integers.h"
+#include "types/move.h"
 
 static bool is_complex(zb_dtype dtype) {
     return dtype.size > zb__format_bytes(zb__format_of(dtype));
@@ -27,7 +25,7 @@ zb_dtype zb__small_shown(zb_dtype dtype) {
     return (zb_dtype){.kind = format->is_signed ? ZB_KIND_INT : ZB_KIND_UINT, .size = 1};
 }
 
-/* ---- Fill values ---- */
+/* ---- Fill values -------------------------------------------------------------------------- */
 
 static bool parse_integer(const zb_json *value, const zb__format *format, uint32_t *code) {
     int8_t number;
@@ -112,7 +110,7 @@ void zb__small_fill_print(zb_json_writer *w, zb_dtype dtype, const void *element
     zb_json_end_array(w);
 }
 
-/* ---- Conversion ---- */
+/* ---- Conversion --------------------------------------------------------------------------- */
 
 /* Codes in a block on the stack; a complex number has two. */
 #define BLOCK 128
@@ -172,7 +170,7 @@ bool zb__small_convert(zb_dtype from, zb_dtype to, zb__move *move) {
     return good;
 }
 
-/* ---- The rows of those that the public header lists ---- */
+/* ---- The rows of those that the public header lists --------------------------------------- */
 
 static bool exists(zb_dtype dtype) {
     const zb__format *format = zb__format_of(dtype);

@@ -6,12 +6,11 @@
 #include "base/utf8.h"
 #include "types/dtype.h"
 #include "types/fill.h"
-#include "types/fill_bytes.h"
 #include "types/kinds.h"
 #include "types/scatter.h"
 #include "zarrbridge/limits.h"
 
-/* ---- Types ---- */
+/* ---- Types -------------------------------------------------------------------------------- */
 
 /* A field: an object, or of the old form a pair. Its place is behind the fields before it. */
 static enum zb_code parse_field(const zb_json *item, zb__arena *memory, uint32_t offset,
@@ -117,7 +116,7 @@ static void write(zb_json_writer *w, zb_dtype dtype) {
     zb_json_end_array(w);
 }
 
-/* ---- Fill values ---- */
+/* ---- Fill values -------------------------------------------------------------------------- */
 
 static enum zb_code parse_fields(zb__fill *fill, const zb_json *value, zb_dtype dtype, void *out) {
     size_t count;
@@ -178,7 +177,7 @@ static bool fill_fits(zb_dtype dtype, const void *element) {
     return good;
 }
 
-/* ---- Conversion ---- */
+/* ---- Conversion --------------------------------------------------------------------------- */
 
 /* A field of a struct as it lies there: the struct's order counts, too. */
 static zb_dtype field_dtype(zb_dtype parent, const zb_field *field) {

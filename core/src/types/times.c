@@ -4,9 +4,8 @@
 
 #include "base/bytes.h"
 #include "base/json_brief.h"
-#include "types/convert.h"
-#include "types/integers.h"
 #include "types/kinds.h"
+#include "types/move.h"
 
 /* "μs" is the unit "us", with either letter that looks so. */
 static bool find_unit(const char *name, enum zb_time_unit *unit) {

@@ -7,7 +7,7 @@
  * long as they do so, the number of elements is enough. A row has many units, and no cache holds
  * the lines of all: elements in order touch no bits, and the place of the next row is prefetched.
  */
-#include "write/gather.h"
+#include "write/writer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,6 @@
 #include "types/move.h"
 #include "types/values.h"
 #include "write/budget.h"
-#include "write/layout.h"
-#include "write/writer.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/write.h"
 

@@ -10,10 +10,9 @@
 #include "hierarchy/notes.h"
 #include "node/current.h"
 #include "node/node.h"
-#include "read/index.h"
 #include "read/leaf.h"
 #include "write/journal.h"
-#include "write/layout.h"
+#include "write/writer.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
@@ -22,8 +21,6 @@
 #define MAGIC 0x7a626a726e6c3032u
 
 typedef uint32_t checksum; /* of the whole journal before it; its last bytes */
-
-/* ---- Names -------------------------------------------------------------------------------- */
 
 static enum zb_code no_memory(zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "no memory for a journal");

@@ -16,7 +16,7 @@
 #ifndef ZB_WRITE_JOURNAL_H
 #define ZB_WRITE_JOURNAL_H
 
-#include "write/layout.h"
+#include "write/writer.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 

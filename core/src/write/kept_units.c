@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/kept_units.h"
+/* Encoded units of a stored shard, to be stored again as they are. */
+#include "write/writer.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,12 +10,7 @@
 #include "base/scratch.h"
 #include "codec/encode.h"
 #include "codec/shard_index.h"
-#include "read/expand.h"
-#include "read/index.h"
 #include "read/leaf.h"
-#include "write/layout.h"
-#include "write/put_chunk.h"
-#include "write/writer.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"

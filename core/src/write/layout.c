@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The units of chunks, and the copying between pieces and units. */
-#include "write/layout.h"
+#include "write/writer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,6 @@
 #include "types/conversion.h"
 #include "types/scatter.h"
 #include "types/values.h"
-#include "write/writer.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/write.h"

@@ -7,7 +7,7 @@
  * A bundle of chunks is stored together, so that reading and encoding use all threads. Their locks
  * are taken in the order of the grid: two writers never wait for each other in a circle.
  */
-#include "write/merge.h"
+#include "write/writer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +17,7 @@
 #include "node/node.h"
 #include "read/read.h"
 #include "write/budget.h"
-#include "write/encode_chunks.h"
-#include "write/gather.h"
 #include "write/journal.h"
-#include "write/kept_units.h"
-#include "write/layout.h"
-#include "write/live.h"
-#include "write/put_chunk.h"
-#include "write/put_job.h"
-#include "write/writer.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/store.h"
@@ -67,7 +59,7 @@ typedef struct bundle {
     uint64_t bytes; /* taken over */
 } bundle;
 
-/* ---- Elements of units that were written in part ---- */
+/* ---- Elements of units that were written in part ------------------------------------------ */
 
 /* A unit to read as it is stored now, in the array's dimensions. */
 typedef struct partial {
@@ -194,7 +186,7 @@ static enum zb_code complete_units(const zb_writer *writer, const bundle *b, zb_
     return code;
 }
 
-/* ---- Memory ---- */
+/* ---- Memory ------------------------------------------------------------------------------- */
 
 /* The memory that merging the chunk may need besides its open units, before anything is known of
    the stored one: the units without a written element are taken over. */
@@ -242,7 +234,7 @@ static void reserve_less(merging *m) {
     }
 }
 
-/* ---- Batches ---- */
+/* ---- Batches ------------------------------------------------------------------------------ */
 
 static void end(merging *m) {
     zb__live_end(&m->live);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From encoded units to a stored object. */
-#include "write/put_chunk.h"
+#include "write/writer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +15,6 @@
 #include "node/current.h"
 #include "node/node.h"
 #include "write/journal.h"
-#include "write/layout.h"
-#include "write/writer.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 

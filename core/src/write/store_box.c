@@ -10,8 +10,6 @@
 #include "base/wait.h"
 #include "model/grid.h"
 #include "node/node.h"
-#include "write/gather.h"
-#include "write/merge.h"
 #include "write/writer.h"
 #include "zarrbridge/write.h"
 

@@ -18,14 +18,117 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 
 #include "base/map.h"
+#include "base/scratch.h"
 #include "base/slab.h"
-#include "write/layout.h"
+#include "codec/form.h"
+#include "model/array.h"
+#include "read/leaf.h"
+#include "read/piece.h"
 #include "write/unit_blocks.h"
+#include "zarrbridge/dtype.h"
+#include "zarrbridge/error.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/values.h"
 #include "zarrbridge/write.h"
+
+/* ---- The units of chunks, and the copying between pieces and units (layout.c). */
+
+/* The layout of a chunk in units. All in the stored dimensions of the array's chain. */
+typedef struct zb__layout {
+    uint32_t ndim;
+    const zb__chain *outer;      /* of the chunk */
+    const zb__form *unit;        /* of one unit: of the chunk when it is its only one */
+    const zb__shard *shard;      /* NULL when the chunk is its only unit */
+    const zb__grid *grid;        /* the array's own, in its own dimensions */
+    uint64_t shape[ZB_MAX_NDIM]; /* of the array */
+    uint64_t unit_shape[ZB_MAX_NDIM];
+    uint64_t unit_grid[ZB_MAX_NDIM]; /* units per chunk along each dimension */
+    uint64_t units;                  /* per chunk */
+    uint64_t strides[ZB_MAX_NDIM];   /* of a unit's elements in memory, counted in elements */
+    size_t unit_bytes;               /* decoded */
+    size_t unit_bound;               /* encoded, at most; of variable length: what budgets go by */
+    bool fixed;    /* a unit's encoding has one possible size, and a checksum: ZB_INPLACE */
+    uint8_t *fill; /* one element in stored byte order */
+} zb__layout;
+
+/* The chunk at an index of the array's grid, along stored dimension d. */
+static inline zb__span zb__chunk_span(const zb__layout *layout, uint32_t d, const uint64_t *index) {
+    uint32_t array_dim = layout->outer->axis[d];
+    return zb__grid_at(layout->grid, array_dim, index[array_dim]);
+}
+
+/* The unit of a number, along stored dimension d: begin with the last one. *rest is the number at
+   first. All in the chunk's coordinates; `index` in the chunk's grid of units. */
+static inline zb__span zb__unit_span(const zb__layout *layout, uint32_t d, uint64_t *rest) {
+    uint64_t index = *rest % layout->unit_grid[d], extent = layout->unit_shape[d];
+    *rest /= layout->unit_grid[d];
+    return (zb__span){.index = index, .start = index * extent, .extent = extent};
+}
+
+/* Of the array's largest chunk. The caller frees layout->fill. */
+enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err);
+
+/* Sets all that follows from the form of the chunk. */
+enum zb_code zb__layout_shape(zb__layout *layout, const zb__form *chunk, zb_error *err);
+
+/* The elements of a chunk's unit that lie inside the array: count[d] from the unit's start. Returns
+   their number. origin: the chunk's first element in the array. */
+uint64_t zb__unit_inside(const zb__layout *layout, const uint64_t *origin, uint64_t unit,
+                         uint64_t *count);
+
+/* Copies a piece (in the coordinates of a unit) from its memory to the unit's elements. */
+void zb__unit_put(const zb__layout *layout, zb__piece *piece, uint8_t *elements);
+
+/* The same for elements of variable length, whose bytes are copied into `values`. */
+enum zb_code zb__unit_keep(const zb__layout *layout, zb__piece *piece, uint8_t *elements,
+                           zb_values *values, zb_error *err);
+
+/* The bytes that a piece's elements point at: 0 for numbers. ZB_EINVAL for what they must not. */
+enum zb_code zb__piece_measure(const zb__layout *layout, zb__piece *piece, uint64_t *bytes,
+                               zb_error *err);
+
+/* Are a piece's elements what the array takes: text that is UTF-8 and not too long? ZB_EINVAL with
+   the first that is not. */
+enum zb_code zb__piece_check(const zb__layout *layout, zb__piece *piece, zb_error *err);
+
+/* Sets all elements of a unit to the fill value, which points at bytes of the array's. */
+void zb__unit_fill(const zb__layout *layout, uint8_t *elements);
+
+/* Encodes a unit of fill values. *out is malloc'ed, and the caller's. Uses the scratch's `decoded`,
+   too. */
+enum zb_code zb__unit_encode_fill(const zb__layout *layout, zb__scratch *scratch, uint8_t **out,
+                                  size_t *size, zb_error *err);
+
+/* True if no codec changes a unit's elements, so that elements that lie together need not be
+   copied. */
+static inline bool zb__is_plain(const zb__layout *layout) {
+    return layout->unit->chain->is_raw;
+}
+
+/*
+ * The layouts of a writer's chunks. Chunks of a regular grid share the writer's own. Where chunks
+ * have several extents, those of one shape share one as long as a chunk of that shape is open or
+ * encoded; the writer's own is that of the largest chunk, by which budgets and memory go.
+ *
+ * For the thread that plans; tasks that encode only read the layout of their chunk.
+ */
+
+/* The layout of the chunk at an index of the grid, to be given back. ZB_EINVAL for a chunk that the
+   grid does not have. */
+enum zb_code zb__chunk_layout_take(zb_writer *writer, const uint64_t *index, const zb__layout **out,
+                                   zb_error *err);
+void zb__chunk_layout_give(zb_writer *writer, const zb__layout *layout); /* NULL is allowed */
+
+/* Frees those that are kept for later; none is in use. */
+void zb__chunk_layouts_free(zb_writer *writer);
+
+/* Refuses arrays that this library can only read (ZB_EUNSUPPORTED). */
+enum zb_code zb__array_check_writable(const zb__array *array, zb_error *err);
+
+/* ---- Writers (writer.c). */
 
 typedef struct zb__open_unit {
     uint8_t *elements; /* unit_bytes, or NULL while nothing of it is written */
@@ -46,7 +149,7 @@ typedef struct zb__open_chunk {
     uint64_t bytes;                       /* of memory, without its units' elements */
     uint64_t unit_bytes;                  /* of memory, of its units' elements alone */
     uint64_t value_bytes;     /* of memory, of its units' values; counted in `bytes`, too */
-    const zb__layout *layout; /* of this chunk (layout.h) */
+    const zb__layout *layout; /* of this chunk */
     zb__open_unit *units;     /* [layout->units] */
 } zb__open_chunk;
 
@@ -57,7 +160,7 @@ struct zb_writer {
     zb_node *first; /* as it was at first: the layout, and fill values that wait, point into it */
     zb_write_options options;
     zb__layout layout;                /* of the largest chunk */
-    struct zb__shaped_layout *shaped; /* those of chunks of other shapes (layout.h) */
+    struct zb__shaped_layout *shaped; /* those of chunks of other shapes */
     zb__block_pool blocks;            /* for encoded units; guarded by the run that encodes */
     zb__open_chunk *newest, *oldest;
     zb__slabs slabs;                 /* memory of open units */
@@ -71,7 +174,7 @@ struct zb_writer {
     bool lost; /* objects of ours could not be made durable, and are forgotten */
 };
 
-/* Opens a writer without the check of allowed.h, as durable as documents are: for a caller that
+/* Opens a writer without the check of allowed.c, as durable as documents are: for a caller that
    holds the hierarchy's lock and reaches beyond the array's shape. Where that lock keeps no other
    program out, the array's document has to stand. */
 enum zb_code zb__writer_open_unchecked(const zb_node *node, zb_writer **out, zb_error *err);
@@ -82,5 +185,167 @@ bool zb__writer_follows(zb_writer *writer, enum zb_code code);
 
 /* The error of a writer whose flush has lost something. */
 enum zb_code zb__fail_lost(const zb_writer *writer, zb_error *err);
+
+/* ---- Putting the object of a chunk that is made of its units (put_chunk.c). */
+
+/* An encoded unit; size 0: all fill, not stored. */
+typedef struct zb__encoded {
+    const uint8_t *data;
+    size_t size;
+} zb__encoded;
+
+/* The way of a put: as in zb_put. Without ZB__PUT_WAITS the caller has the key's lock. */
+enum zb__put_way { ZB__PUT_NOW, ZB__PUT_WAITS, ZB__PUT_EXPECTS_NONE };
+
+/* Puts a chunk made of its units (one for each of layout->units) under the key, or erases the key
+   when none is stored, if the batch's check allows it. */
+enum zb_code zb__chunk_put(zb_writer *writer, const zb__layout *layout, const char *key,
+                           const zb__encoded *units, enum zb__put_way way, zb__scratch *scratch,
+                           zb_error *err);
+
+/* Looks at the object of a chunk that is written as a whole, under the key's lock and before the
+   batch's check: where a lock keeps no program out, the put then replaces this object, or none, and
+   nothing that comes later. */
+enum zb_code zb__chunk_see(const zb_writer *writer, const char *key, zb_error *err);
+
+/* Erases the chunk as it was read (zb_erase), if the batch's check allows it, as safe as the
+   writer's puts are. The caller has the key's lock. */
+enum zb_code zb__chunk_erase(zb_writer *writer, const char *key, zb_error *err);
+
+/* Takes the key's lock. *lock stays NULL where none can be had and that is allowed: for whole
+   chunks, or when the writer promised to be alone. */
+enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole, zb_lock **lock,
+                            zb_error *err);
+
+/* Before another try of a chunk that other programs have replaced since it was read: a pause of
+   random length, so that two programs do not go on in step. tries: so far. False: those were
+   all. */
+bool zb__chunk_pause(unsigned tries);
+
+enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enum zb_code code,
+                             zb_error *err);
+
+/* ---- Changing a stored shard (live.c). */
+
+typedef struct zb__live {
+    zb_object *object; /* NULL: the shard has to be replaced */
+    uint64_t size;     /* of the object */
+    uint64_t *entries; /* its index, [2 * units] */
+} zb__live;
+
+/* Checks that the array's shards can be changed as the strategy wants; the message of
+   ZB_EUNSUPPORTED says why they cannot. */
+enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
+                            enum zb_strategy strategy, zb_error *err);
+
+/* Opens the stored shard for the writer's strategy. Called under its lock. */
+enum zb_code zb__live_begin(const zb_writer *writer, const char *key, const zb__open_chunk *chunk,
+                            zb__live *live, zb_error *err);
+
+void zb__live_end(zb__live *live);
+
+/* Puts the encoded units of the open chunk into the shard. */
+enum zb_code zb__live_put(zb_writer *writer, const char *key, const zb__open_chunk *chunk,
+                          const zb__live *live, const zb__encoded *units, zb__scratch *scratch,
+                          zb_error *err);
+
+/* ---- Encoding chunks and storing them (encode_chunks.c). */
+
+/* Bytes for each unit of a chunk besides the units: lists of the encoded units, of those taken
+   over, and of the object's parts; the entries of its old and new index, decoded and encoded. */
+#define ZB__UNIT_LISTS 112
+
+/* A chunk to encode and put. Its units come from the caller's memory or from an open chunk. */
+typedef struct zb__job {
+    const uint64_t *index;      /* in the array's grid */
+    const zb__layout *layout;   /* of the chunk; the caller's, or that of the open chunk */
+    zb__piece *piece;           /* covers the chunk: stored dimensions, the chunk's coordinates */
+    const zb__open_chunk *open; /* when piece is NULL: complete except for the units in `kept` */
+    const zb__encoded *kept;    /* [units] taken over from the stored object, or NULL */
+    zb_lock *lock;              /* held by the caller; NULL: taken around the put */
+    const zb__live *live;       /* the stored object is to be changed instead, or NULL */
+    bool stored;                /* result: the chunk was put */
+} zb__job;
+
+/* Encodes all units of all jobs in parallel and puts each object. is_reserved: the caller has
+   reserved memory for their encoded units (zb__work_begin); else the calling thread may have to
+   wait for some, and must hold no lock. */
+enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, bool is_reserved,
+                          zb_error *err);
+
+/* True for a chunk that is whole only because the array ends in it, in a store where another
+   program may make the array longer and write the rest while this one holds the lock. */
+bool zb__chunk_is_open_edge(const zb_writer *writer, const zb__layout *layout,
+                            const uint64_t *index);
+
+/* ---- Gathering parts of chunks (gather.c). */
+
+/* Adds a piece (stored dimensions, the chunk's coordinates) to the chunk at this index of the grid.
+   part: a scratch piece. */
+enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *piece, zb__piece *part,
+                        zb__open_chunk **out, zb_error *err);
+
+/* Forgets an open chunk, because it was stored or is about to be overwritten whole. */
+void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk);
+
+zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *index);
+
+/* Makes the bits of `written` for a unit that has elements. */
+void zb__unit_need_bits(const zb__layout *layout, zb__open_unit *unit);
+
+/* The bytes that gathering this piece will add to those that wait, if these are more than `most`;
+   else any number up to `most`. layout: of the chunk. `text`: the bytes that the piece's elements
+   point at. */
+uint64_t zb__gather_bytes(const zb_writer *writer, const zb__layout *layout, const uint64_t *index,
+                          zb__piece *piece, uint64_t text, uint64_t most);
+
+/* The number of the unit in its chunk that a walk over a piece's units is at. */
+uint64_t zb__unit_number(const zb__layout *layout, const zb__cells *cells);
+
+/* Counts what the chunk's values hold by now, after something was read into them. */
+void zb__open_chunk_count(zb__open_chunk *chunk);
+
+/* Gives back the memory that is kept for the next open chunks. */
+void zb__spare_free(zb_writer *writer);
+
+/* ---- Storing open chunks (merge.c). */
+
+/* Sorts the list of open chunks, stores them, and drops those that it could store. Incomplete ones
+   are merged with the stored objects under their locks. The first error is returned. */
+enum zb_code zb__merge(zb_writer *writer, zb__open_chunk **chunks, size_t count, zb_error *err);
+
+/* ---- The chunks that a writer may put (allowed.c). */
+
+/* True if a part of the chunk lies outside the array. */
+bool zb__chunk_is_cut(const zb__layout *layout, const uint64_t *index);
+
+/* The check of a writer's batch, which is the context: ZB_ECONFLICT when the array is gone, another
+   one has taken its place, or the chunk is not as far inside it as the writer believes. Any
+   thread. */
+enum zb_code zb__chunk_allowed(void *context, const char *key, zb_error *err);
+
+/* ---- Reading encoded units of a stored shard, to store them again as they are (kept_units.c). */
+
+/* Reads those of the units[0..count) that have a size, which is that of their index entry, one
+   after the other into bytes[0..their sum), and sets their data. Units that lie together in the
+   shard are asked for together. The caller has checked the entries (zb__inner_chunk_check). */
+enum zb_code zb__units_read(zb_object *object, const uint64_t *entries, zb__encoded *units,
+                            uint64_t count, uint8_t *bytes, zb_error *err);
+
+/* Inner chunks of a stored shard. All zeros: none. */
+typedef struct zb__kept_units {
+    zb__stored_chunk key;
+    zb__index index;
+    zb__encoded *kept; /* [units]; size 0: nothing to take over */
+    uint8_t *bytes;    /* of kept */
+    uint64_t size;     /* of bytes */
+    uint8_t *fill;     /* an encoded unit that is all fill, see take_fill */
+} zb__kept_units;
+
+/* Opens the stored shard and takes over those of its inner chunks that are not in the open chunk.
+   Called under the shard's lock; zb__kept_units_free in any case. */
+enum zb_code zb__kept_units_read(const zb_writer *writer, const zb__open_chunk *chunk,
+                                 zb__kept_units *t, zb_error *err);
+void zb__kept_units_free(zb__kept_units *t);
 
 #endif

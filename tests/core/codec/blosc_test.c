@@ -5,11 +5,11 @@
 
 #include <blosc.h>
 
+#include "base/bytes.h"
+#include "base/bytes.h"
 #include "base/scratch.h"
+#include "codec/blosc.h"
 #include "codec/table.h"
-#include "base/bytes.h"
-#include "base/bytes.h"
-#include "codec/blosc_shuffle.h"
 
 #define OPS (zb__codec_find("blosc"))
 

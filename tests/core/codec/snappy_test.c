@@ -2,7 +2,7 @@
 /* Snappy streams made by hand, one for each kind of element, and the ways to damage them. */
 #include "decode.h"
 
-#include "codec/blosc_lz.h"
+#include "codec/blosc.h"
 
 static size_t decode(const uint8_t *in, size_t size, uint8_t **out, size_t capacity) {
     return decode_stream(zb__snappy_decode, in, size, out, capacity);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Documents with chunks of several extents: each form of the lists, sums and limits, and what an
    array tells of its grid. */
-#include "model/extents.h"
+#include "model/grid.h"
 
 #include "model/array.h"
 #include "node/node.h"

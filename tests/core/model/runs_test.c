@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs of cells: every element and every index leads to the cell that counting gives, runs of 10^9
    cells are one entry, and sums at the limit neither wrap nor pass. */
-#include "model/runs.h"
+#include "model/grid.h"
 
 #include "support/check.h"
 

@@ -4,7 +4,7 @@
 #include <sys/sysmacros.h>
 
 #include "store/fixture.h"
-#include "store/fs_mount.h"
+#include "store/fs_store.h"
 
 static void reaches_are_told_apart(void **state) {
     static const struct {

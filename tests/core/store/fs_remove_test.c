@@ -9,10 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/fs_flush.h"
+#include "store/fixture.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
-#include "store/fixture.h"
 #include "zarrbridge/sys/store.h"
 
 static int add_name(void *context, const zb_list_entry *entry) {

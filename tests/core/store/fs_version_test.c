@@ -4,9 +4,8 @@
 #include <sys/time.h>
 #include <time.h>
 
-#include "store/fs_store.h"
-#include "store/fs_version.h"
 #include "store/fixture.h"
+#include "store/fs_store.h"
 #include "support/clocks.h"
 #include "zarrbridge/sys/store.h"
 

@@ -3,7 +3,7 @@
  * Units of stored shards that go into a new one as they are: they are read together, whatever their
  * order in the shard, and a shard that is too large to be compacted says so.
  */
-#include "write/kept_units.h"
+#include "write/writer.h"
 
 #include "codec/shard_index.h"
 #include "support/check.h"

@@ -3,13 +3,14 @@
  * Requests for backends that answer only while one waits: threads for work that waits (lane.h) do
  * so in their place. A child of a fork has none of its parent's requests.
  */
-#include "store/by_threads.h"
+#include "store/fetch.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/fork.h"
 #include "base/lane.h"
+#include "base/latch.h"
 #include "zarrbridge/sys/store.h"
 
 /* As many requests go on at once. */
@@ -45,7 +46,7 @@ static void init(void) {
     zb__fork_guard_add(&guard);
 }
 
-/* ---- Serving ---- */
+/* ---- Serving ------------------------------------------------------------------------------ */
 
 static enum zb_code check_size(zb_fetch *fetch) {
     const uint64_t size = fetch->info.size;
@@ -168,7 +169,7 @@ static size_t count(const zb_fetch *list) {
     return n;
 }
 
-/* ---- The interface ---- */
+/* ---- The interface ------------------------------------------------------------------------ */
 
 enum zb_code zb_store_submit_by_threads(zb_store *store, zb_fetch *list, zb_fetch_fn done,
                                         void *context, zb_fetch_serve_fn at_once, zb_error *err) {
@@ -212,4 +213,26 @@ void zb_store_cancel_by_threads(zb_store *store, void *context) {
     while (has_submission(store, context))
         pthread_cond_wait(&submission_ended, &lock);
     pthread_mutex_unlock(&lock);
+}
+
+/* ---- Several requests side by side -------------------------------------------------------- */
+
+/* Called by the store's threads. */
+static void note_answer(void *context, zb_fetch *fetch) {
+    (void)fetch;
+    zb__latch_count_down(context);
+}
+
+enum zb_code zb__fetch_all(zb_store *store, zb_fetch *list, size_t count, zb_error *err) {
+    zb__latch answered;
+    if (count == 0)
+        return ZB_OK;
+    zb__latch_begin(&answered, count);
+    for (zb_fetch *fetch = list; fetch; fetch = fetch->next)
+        fetch->code = zb__fail_stopped(&fetch->error); /* unless it is answered */
+    enum zb_code code = zb_store_submit(store, list, note_answer, &answered, err);
+    if (!code && !zb__latch_wait(&answered, zb__stopper_mine()))
+        zb_store_cancel(store, &answered);
+    zb__latch_end(&answered);
+    return code;
 }

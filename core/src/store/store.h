@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* How much is under way at once to a store that answers after a round trip. */
-#ifndef ZB_STORE_WIDTH_H
-#define ZB_STORE_WIDTH_H
+/* What the layers above ask of a store besides its objects. */
+#ifndef ZB_STORE_STORE_H
+#define ZB_STORE_STORE_H
 
 #include "base/lane.h"
 #include "zarrbridge/sys/store.h"
+
+/* ZB_EUNSUPPORTED, for a store that has no way to put objects. */
+enum zb_code zb__store_fail_read_only(const zb_store *store, zb_error *err);
+
+/* ---- How much is under way at once to a store that answers after a round trip. */
 
 /* Objects that wait to be sent are memory beside those that are being made. */
 #define ZB__BYTES_UNDER_WAY ((uint64_t)64 << 20)
