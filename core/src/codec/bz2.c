@@ -13,10 +13,6 @@
 #include "codec/codec.h"
 #include "codec/configuration.h"
 
-typedef struct bz2 {
-    int level; /* block size, in 100 kB */
-} bz2;
-
 /* ---- Decoding ----------------------------------------------------------------------------- */
 
 /* Both directions of a stream: what is left of the input and of the room. The library counts in
@@ -97,10 +93,9 @@ static enum zb_code bz2_decode(const void *state, zb__scratch *scratch, const ui
 static enum zb_code bz2_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                size_t size, uint8_t *out, size_t capacity, size_t *written,
                                zb_error *err) {
-    const bz2 *codec = state;
     (void)scratch;
     work w = {.in = in, .in_left = size, .out = out, .out_left = capacity};
-    if (BZ2_bzCompressInit(&w.stream, codec->level, 0, 0) != BZ_OK)
+    if (BZ2_bzCompressInit(&w.stream, *(const int *)state, 0, 0) != BZ_OK)
         return zb_fail(err, ZB_ENOMEM, "bz2: no memory for an encoder");
     int result = BZ_RUN_OK;
     while (result == BZ_RUN_OK || result == BZ_FINISH_OK) {
@@ -128,11 +123,8 @@ static uint64_t bz2_encode_bound(uint64_t size) {
 static enum zb_code bz2_parse(const zb_json *configuration, const zb__binding *binding,
                               void **state, zb_error *err) {
     (void)binding;
-    bz2 *codec = zb__codec_new_state(sizeof *codec, state, err);
-    if (!codec)
-        return ZB_ENOMEM;
-    codec->level = 1;
-    return zb__configuration_integer(configuration, "level", 1, 9, &codec->level, err);
+    /* The level is the size of blocks, in 100 kB. */
+    return zb__configuration_state(configuration, "level", 1, 9, 1, state, err);
 }
 
 static const char *const members[] = {"level", NULL};

@@ -31,6 +31,15 @@ enum zb_code zb__configuration_integer(const zb_json *configuration, const char 
     return wrong_value(value, expected, err);
 }
 
+enum zb_code zb__configuration_state(const zb_json *configuration, const char *name, int low,
+                                     int high, int otherwise, void **state, zb_error *err) {
+    int *number = zb__codec_new_state(sizeof *number, state, err);
+    if (!number)
+        return ZB_ENOMEM;
+    *number = otherwise;
+    return zb__configuration_integer(configuration, name, low, high, number, err);
+}
+
 enum zb_code zb__configuration_choice(const zb_json *configuration, const char *name,
                                       const char *const *choices, size_t *out, zb_error *err) {
     const zb_json *value = zb_json_get(configuration, name);

@@ -18,6 +18,11 @@
 enum zb_code zb__configuration_integer(const zb_json *configuration, const char *name, int low,
                                        int high, int *out, zb_error *err);
 
+/* Makes the state of a codec that has such an integer and nothing else: an int, which is
+   `otherwise` where the member is missing. */
+enum zb_code zb__configuration_state(const zb_json *configuration, const char *name, int low,
+                                     int high, int otherwise, void **state, zb_error *err);
+
 /* One of the strings in the NULL-terminated list; *out gets its place there. */
 enum zb_code zb__configuration_choice(const zb_json *configuration, const char *name,
                                       const char *const *choices, size_t *out, zb_error *err);

@@ -31,10 +31,6 @@
 #define FLAG_COMMENT 0x10
 #define FLAGS_RESERVED 0xe0
 
-typedef struct gzip {
-    int level;
-} gzip;
-
 /* Moves *at behind a text that ends with a NUL; false when it does not end. */
 static bool skip_text(const uint8_t *in, size_t size, size_t *at) {
     const uint8_t *end = memchr(in + *at, 0, size - *at);
@@ -153,9 +149,8 @@ static uint64_t gzip_encode_bound(uint64_t size) {
 static enum zb_code gzip_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, uint8_t *out, size_t capacity, size_t *written,
                                 zb_error *err) {
-    const gzip *codec = state;
     struct libdeflate_compressor *encoder;
-    enum zb_code code = zb__deflate_encoder(scratch, codec->level, &encoder, err);
+    enum zb_code code = zb__deflate_encoder(scratch, *(const int *)state, &encoder, err);
     if (code)
         return code;
     *written = libdeflate_gzip_compress(encoder, in, size, out, capacity);
@@ -166,25 +161,18 @@ static enum zb_code gzip_encode(const void *state, zb__scratch *scratch, const u
 
 /* ---- Metadata ----------------------------------------------------------------------------- */
 
-static enum zb_code parse(const zb_json *configuration, int level, void **state, zb_error *err) {
-    gzip *codec = zb__codec_new_state(sizeof *codec, state, err);
-    if (!codec)
-        return ZB_ENOMEM;
-    codec->level = level;
-    return zb__configuration_integer(configuration, "level", 0, ZB__DEFLATE_LEVELS - 1,
-                                     &codec->level, err);
-}
-
 static enum zb_code gzip_parse(const zb_json *configuration, const zb__binding *binding,
                                void **state, zb_error *err) {
     (void)binding;
-    return parse(configuration, 5, state, err);
+    return zb__configuration_state(configuration, "level", 0, ZB__DEFLATE_LEVELS - 1, 5, state,
+                                   err);
 }
 
 static enum zb_code numcodecs_parse(const zb_json *configuration, const zb__binding *binding,
                                     void **state, zb_error *err) {
     (void)binding;
-    return parse(configuration, 1, state, err);
+    return zb__configuration_state(configuration, "level", 0, ZB__DEFLATE_LEVELS - 1, 1, state,
+                                   err);
 }
 
 static const char *const members[] = {"level", NULL};

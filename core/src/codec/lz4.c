@@ -14,10 +14,6 @@
 
 #define HEADER_SIZE 4
 
-typedef struct lz4 {
-    int acceleration;
-} lz4;
-
 static enum zb_code lz4_decode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                size_t size, zb__sink *sink, zb_error *err) {
     (void)state;
@@ -50,13 +46,12 @@ static uint64_t lz4_encode_bound(uint64_t size) {
 static enum zb_code lz4_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                size_t size, uint8_t *out, size_t capacity, size_t *written,
                                zb_error *err) {
-    const lz4 *codec = state;
     (void)scratch;
     int made = 0;
     if (size <= LZ4_MAX_INPUT_SIZE && capacity >= HEADER_SIZE) {
         size_t room = capacity - HEADER_SIZE;
         made = LZ4_compress_fast((const char *)in, (char *)out + HEADER_SIZE, (int)size,
-                                 room < INT_MAX ? (int)room : INT_MAX, codec->acceleration);
+                                 room < INT_MAX ? (int)room : INT_MAX, *(const int *)state);
     }
     if (made <= 0)
         return zb_fail(err, ZB_EINVAL, "lz4: %zu bytes cannot be encoded into %zu", size, capacity);
@@ -68,12 +63,7 @@ static enum zb_code lz4_encode(const void *state, zb__scratch *scratch, const ui
 static enum zb_code lz4_parse(const zb_json *configuration, const zb__binding *binding,
                               void **state, zb_error *err) {
     (void)binding;
-    lz4 *codec = zb__codec_new_state(sizeof *codec, state, err);
-    if (!codec)
-        return ZB_ENOMEM;
-    codec->acceleration = 1;
-    return zb__configuration_integer(configuration, "acceleration", INT_MIN, INT_MAX,
-                                     &codec->acceleration, err);
+    return zb__configuration_state(configuration, "acceleration", INT_MIN, INT_MAX, 1, state, err);
 }
 
 static const char *const members[] = {"acceleration", NULL};

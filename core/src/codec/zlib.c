@@ -16,10 +16,6 @@
 #define TRAILER_SIZE 4
 #define LEVEL_OF_ZLIB 6 /* the level that -1 stands for */
 
-typedef struct zlib {
-    int level;
-} zlib;
-
 /* ---- Decoding ----------------------------------------------------------------------------- */
 
 static enum zb_code check_header(const uint8_t *in, size_t size, zb_error *err) {
@@ -75,9 +71,8 @@ static uint64_t zlib_encode_bound(uint64_t size) {
 static enum zb_code zlib_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, uint8_t *out, size_t capacity, size_t *written,
                                 zb_error *err) {
-    const zlib *codec = state;
     struct libdeflate_compressor *encoder;
-    int level = codec->level < 0 ? LEVEL_OF_ZLIB : codec->level;
+    int level = *(const int *)state < 0 ? LEVEL_OF_ZLIB : *(const int *)state;
     enum zb_code code = zb__deflate_encoder(scratch, level, &encoder, err);
     if (code)
         return code;
@@ -92,12 +87,8 @@ static enum zb_code zlib_encode(const void *state, zb__scratch *scratch, const u
 static enum zb_code zlib_parse(const zb_json *configuration, const zb__binding *binding,
                                void **state, zb_error *err) {
     (void)binding;
-    zlib *codec = zb__codec_new_state(sizeof *codec, state, err);
-    if (!codec)
-        return ZB_ENOMEM;
-    codec->level = 1;
-    return zb__configuration_integer(configuration, "level", -1, ZB__DEFLATE_LEVELS - 1,
-                                     &codec->level, err);
+    return zb__configuration_state(configuration, "level", -1, ZB__DEFLATE_LEVELS - 1, 1, state,
+                                   err);
 }
 
 static const char *const members[] = {"level", NULL};

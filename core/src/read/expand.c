@@ -348,12 +348,12 @@ enum zb_code zb__stored_chunk_sort(zb__stored_chunk *chunk, zb_error *err) {
     return ZB_OK;
 }
 
-static inline enum zb_code begin(zb__stored_chunk *chunk, zb_error *err) {
+enum zb_code zb__stored_chunk_begin(zb__stored_chunk *chunk, zb_error *err) {
     enum zb_code code = zb__chunk_form(chunk->node->array, chunk->index, &chunk->form, err);
     return code == ZB_OK ? ZB_OK : zb__stored_chunk_blame(chunk, code, err);
 }
 
-static inline zb__leaf whole_of(zb__stored_chunk *chunk) {
+zb__leaf zb__stored_chunk_whole(zb__stored_chunk *chunk) {
     return (zb__leaf){.chunk = chunk,
                       .form = chunk->form,
                       .pieces = chunk->pieces,
@@ -362,10 +362,10 @@ static inline zb__leaf whole_of(zb__stored_chunk *chunk) {
 }
 
 enum zb_code zb__stored_chunk_expand(zb__stored_chunk *chunk, zb__scratch *scratch, zb_error *err) {
-    enum zb_code code = begin(chunk, err);
+    enum zb_code code = zb__stored_chunk_begin(chunk, err);
     if (code != ZB_OK)
         return code;
-    zb__leaf whole = whole_of(chunk);
+    zb__leaf whole = zb__stored_chunk_whole(chunk);
     if (chunk->form->chain->codec_count > 0) /* nothing to look at before: the task opens it */
         return keep_leaf(chunk, &whole, err);
     code = zb__stored_chunk_open(chunk, err);
@@ -392,14 +392,6 @@ static expansion later_of(zb__stored_chunk *chunk, zb__scratch *scratch) {
                        .emit = keep_leaf,
                        .context = chunk,
                        .waits = true};
-}
-
-enum zb_code zb__stored_chunk_begin(zb__stored_chunk *chunk, zb_error *err) {
-    return begin(chunk, err);
-}
-
-zb__leaf zb__stored_chunk_whole(zb__stored_chunk *chunk) {
-    return whole_of(chunk);
 }
 
 enum zb_code zb__leaf_expand(const zb__leaf *leaf, zb__scratch *scratch, zb_error *err) {

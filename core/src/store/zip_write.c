@@ -39,20 +39,6 @@ static enum zb_code write_bytes(zb__zip_writer *w, const void *data, size_t size
     return ZB_OK;
 }
 
-static enum zb_code keep(zb__zip_writer *w, const void *data, size_t size, zb_error *err) {
-    if (size > w->records_room - w->records_size) {
-        const size_t room = 2 * w->records_room + size + 4096;
-        uint8_t *more = realloc(w->records, room);
-        if (!more)
-            return zb_fail(err, ZB_ENOMEM, "no memory for the directory of a zip archive");
-        w->records = more;
-        w->records_room = room;
-    }
-    memcpy(w->records + w->records_size, data, size);
-    w->records_size += size;
-    return ZB_OK;
-}
-
 /* ---- Entries ------------------------------------------------------------------------------ */
 
 /* What the header of an entry and its record in the directory both tell. */
@@ -97,9 +83,8 @@ static enum zb_code add_record(zb__zip_writer *w, const char *key, uint32_t crc,
     add_common(&to, crc, size, strlen(key), extra);
     add(&to, 0, 10);
     add(&to, narrow(header), 4);
-    enum zb_code code = keep(w, to.at, to.size, err);
-    if (!code)
-        code = keep(w, key, strlen(key), err);
+    zb__text_put(&w->records, (const char *)to.at, to.size);
+    zb__text_add(&w->records, key);
     to.size = 0;
     if (extra)
         add(&to, 1 | (uint64_t)(extra - 4) << 16, 4);
@@ -110,7 +95,10 @@ static enum zb_code add_record(zb__zip_writer *w, const char *key, uint32_t crc,
     if (wide_place)
         add(&to, header, 8);
     w->count++;
-    return code ? code : keep(w, to.at, to.size, err);
+    zb__text_put(&w->records, (const char *)to.at, to.size);
+    return w->records.failed
+               ? zb_fail(err, ZB_ENOMEM, "no memory for the directory of a zip archive")
+               : ZB_OK;
 }
 
 /* Copies the content; *crc is its checksum. */
@@ -178,7 +166,7 @@ enum zb_code zb__zip_begin(zb__zip_writer *w, const char *path, zb_error *err) {
 
 /* The wide end record and its locator, where a field of the end record does not suffice. */
 static void add_wide_end(bytes *to, const zb__zip_writer *w, uint64_t start) {
-    const uint64_t at = start + w->records_size;
+    const uint64_t at = start + w->records.size;
     add(to, 0x06064b50, 4);
     add(to, 44, 8);
     add(to, VERSION, 2);
@@ -186,7 +174,7 @@ static void add_wide_end(bytes *to, const zb__zip_writer *w, uint64_t start) {
     add(to, 0, 8);
     add(to, w->count, 8);
     add(to, w->count, 8);
-    add(to, w->records_size, 8);
+    add(to, w->records.size, 8);
     add(to, start, 8);
     add(to, 0x07064b50, 4);
     add(to, 0, 4);
@@ -197,16 +185,16 @@ static void add_wide_end(bytes *to, const zb__zip_writer *w, uint64_t start) {
 static enum zb_code write_directory(zb__zip_writer *w, zb_error *err) {
     const uint64_t start = w->size;
     const bool is_wide =
-        w->count >= UINT16_MAX || start >= UINT32_MAX || w->records_size >= UINT32_MAX;
+        w->count >= UINT16_MAX || start >= UINT32_MAX || w->records.size >= UINT32_MAX;
     bytes to = {.size = 0};
-    enum zb_code code = write_bytes(w, w->records, w->records_size, err);
+    enum zb_code code = write_bytes(w, w->records.data, w->records.size, err);
     if (is_wide)
         add_wide_end(&to, w, start);
     add(&to, 0x06054b50, 4);
     add(&to, 0, 4);
     add(&to, w->count < UINT16_MAX ? w->count : UINT16_MAX, 2);
     add(&to, w->count < UINT16_MAX ? w->count : UINT16_MAX, 2);
-    add(&to, narrow(w->records_size), 4);
+    add(&to, narrow(w->records.size), 4);
     add(&to, narrow(start), 4);
     add(&to, 0, 2);
     return code ? code : write_bytes(w, to.at, to.size, err);
@@ -241,5 +229,5 @@ void zb__zip_forget(zb__zip_writer *w) {
         fclose(w->file);
     zb_aside_remove(&w->aside);
     free(w->piece);
-    free(w->records);
+    free(w->records.data);
 }

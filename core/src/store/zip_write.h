@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "base/text.h"
 #include "zarrbridge/sys/aside.h"
 #include "zarrbridge/sys/store.h"
 
@@ -20,8 +21,7 @@ typedef struct zb__zip_writer {
     FILE *file;           /* the same */
     uint64_t size, count; /* of bytes and entries so far */
     uint8_t *piece;
-    uint8_t *records; /* of the directory */
-    size_t records_size, records_room;
+    zb__text records; /* of the directory */
 } zb__zip_writer;
 
 /* After success zb__zip_end or zb__zip_forget ends it. */
