@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cells of one dimension of a grid in which they have several extents, as runs of equal cells:
- * 10^9 cells of one extent are one entry. The first element of each run is known, so that a cell is
- * found in halves, by its index or by an element of it.
+ * A grid: the division of a space of elements into cells, along each dimension by itself. Nothing
+ * outside grid.[ch] knows that all cells of a grid have one shape.
  *
- * Such a dimension ends, unlike one that is divided by one extent.
+ * A grid does not end where the array ends: the array's extent is an argument, because a resize
+ * changes the shape and leaves the grid. A cell that the array's edge cuts keeps its extent, with
+ * which it is encoded; its elements inside the array are fewer.
+ *
+ * The same type serves the array's chunks and its innermost chunks (both in the array's
+ * coordinates), the inner chunks of a shard (in the shard's stored dimensions), and the slabs in
+ * which uncompressed chunks are read.
+ *
+ * Cells of different extents (the `rectilinear` grid) are kept as runs, along each
+ * dimension that has some. A dimension of one extent has none, and is divided. Both kinds are told
+ * apart inline, so that a regular grid goes on without a call. A dimension with runs ends: the
+ * parser compares the end with the array's shape, so that each element of the array has its cell,
+ * and callers that ask for others get a span of extent 0.
+ *
+ * Facts that follow from the shape of one chunk (its size, the grid of a shard) are not asked here
+ * but of the chain that is bound to that shape (zb__chunk_form).
  */
 #ifndef ZB_MODEL_GRID_H
 #define ZB_MODEL_GRID_H
@@ -15,6 +29,16 @@
 
 #include "zarrbridge/error.h"
 #include "zarrbridge/json.h"
+
+/* ---- Runs of cells (runs.c). */
+
+/*
+ * The cells of one dimension of a grid in which they have several extents, as runs of equal cells:
+ * 10^9 cells of one extent are one entry. The first element of each run is known, so that a cell is
+ * found in halves, by its index or by an element of it.
+ *
+ * Such a dimension ends, unlike one that is divided by one extent.
+ */
 
 /* One cell along one dimension. */
 typedef struct zb__span {
@@ -69,27 +93,7 @@ uint64_t zb__runs_largest(const zb__runs *runs, uint64_t extent);
    ends. Runs without a cell stand for cells of `extent`, which is not asked for otherwise. */
 bool zb__runs_agree(const zb__runs *a, uint64_t a_extent, const zb__runs *b, uint64_t b_extent);
 
-/*
- * A grid: the division of a space of elements into cells, along each dimension by itself. Nothing
- * outside grid.[ch] knows that all cells of a grid have one shape.
- *
- * A grid does not end where the array ends: the array's extent is an argument, because a resize
- * changes the shape and leaves the grid. A cell that the array's edge cuts keeps its extent, with
- * which it is encoded; its elements inside the array are fewer.
- *
- * The same type serves the array's chunks and its innermost chunks (both in the array's
- * coordinates), the inner chunks of a shard (in the shard's stored dimensions), and the slabs in
- * which uncompressed chunks are read.
- *
- * Cells of different extents (the `rectilinear` grid) are kept as runs (above), along each
- * dimension that has some. A dimension of one extent has none, and is divided. Both kinds are told
- * apart inline, so that a regular grid goes on without a call. A dimension with runs ends: the
- * parser compares the end with the array's shape, so that each element of the array has its cell,
- * and callers that ask for others get a span of extent 0.
- *
- * Facts that follow from the shape of one chunk (its size, the grid of a shard) are not asked here
- * but of the chain that is bound to that shape (zb__chunk_form).
- */
+/* ---- Grids. */
 
 /* A small value that is copied; what it points to belongs to its maker and outlives it. */
 typedef struct zb__grid {

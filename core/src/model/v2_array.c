@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Version 2 has no names of dimensions and no other place for nodata than fill_value. xarray keeps
- * the names in the attribute _ARRAY_DIMENSIONS, NCZarr in a dictionary; both take fill_value for
- * nodata whenever it is there. So the names become dimension_names, and fill_value an attribute
- * _FillValue, which says the same in version 3.
+ * From .zarray, .zgroup and .zattrs to the text of a zarr.json. Above this there is but one kind of
+ * documents: shapes, fill values and codecs are checked by the parsers of version 3, whose messages
+ * speak of the members that version 2 has as well.
  *
- * JSON has no NaN. Python writes the bare word, which becomes the string that the rules for
- * attributes take for the number (docs/conventions.md).
+ * Unknown members are ignored, as the specification of version 2 has it.
  */
 #include "model/v2_array.h"
 
@@ -29,6 +27,16 @@
 #define NAMES "_ARRAY_DIMENSIONS"
 
 /* ---- Names of dimensions ------------------------------------------------------------------ */
+
+/*
+ * Version 2 has no names of dimensions and no other place for nodata than fill_value. xarray keeps
+ * the names in the attribute _ARRAY_DIMENSIONS, NCZarr in a dictionary; both take fill_value for
+ * nodata whenever it is there. So the names become dimension_names, and fill_value an attribute
+ * _FillValue, which says the same in version 3.
+ *
+ * JSON has no NaN. Python writes the bare word, which becomes the string that the rules for
+ * attributes take for the number (docs/conventions.md).
+ */
 
 /* A list with one text for each dimension, or NULL. */
 static const zb_json *names_list(const zb_json *list, size_t ndim) {
@@ -161,14 +169,6 @@ static void write_array_attributes(zb_json_writer *w, const zb_json *zarray, con
 }
 
 /* ---- Documents ---------------------------------------------------------------------------- */
-
-/*
- * From .zarray, .zgroup and .zattrs to the text of a zarr.json. Above this there is but one kind of
- * documents: shapes, fill values and codecs are checked by the parsers of version 3, whose messages
- * speak of the members that version 2 has as well.
- *
- * Unknown members are ignored, as the specification of version 2 has it.
- */
 
 static enum zb_code check_document(const zb_json *document, zb_error *err) {
     int64_t format;

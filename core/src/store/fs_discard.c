@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Taking a directory apart, whatever it holds. Several processes may do it at once: each takes what
- * it finds.
+ * Trees that are out of sight, under names of ours, and have still to be taken apart: those that
+ * were erased, and what killed processes have left of such.
+ *
+ * To rename a tree takes microseconds, to unlink its thousands of files may take seconds. So where
+ * a thread holds the hierarchy's lock, for which others wait, the tree waits until it has let go
+ * (zb__fs_finish_erasing). It stays open meanwhile, with a lock on its directory (of flock(2), as
+ * the other kind wants files that can be written): sweeps take only trees whose lock is free, since
+ * they may hold the hierarchy's lock themselves. Of those that are erased under one lock, the first
+ * takes in the others, so that they take one descriptor, however many they are.
+ *
+ * Each tree belongs to one thread: to that which held the hierarchy's lock when it was erased. So
+ * a call that has deleted a node returns when its files are gone, whatever other threads do.
+ *
+ * The descriptors are known to the store until their trees are gone: a child that is forked
+ * meanwhile closes its copies, with which it would hold the locks for as long as it lives.
  */
 #include "store/fs_store.h"
 
@@ -21,6 +34,11 @@
 #include "store/fs_path.h"
 
 /* ---- Removing trees from the disk --------------------------------------------------------- */
+
+/*
+ * Taking a directory apart, whatever it holds. Several processes may do it at once: each takes what
+ * it finds.
+ */
 
 int zb__fs_unlink_file(int dir, const char *name) {
     if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
@@ -100,24 +118,6 @@ int zb__fs_remove_tree(int at, const char *name) {
 }
 
 /* ---- Trees out of sight ------------------------------------------------------------------- */
-
-/*
- * Trees that are out of sight, under names of ours, and have still to be taken apart: those that
- * were erased, and what killed processes have left of such.
- *
- * To rename a tree takes microseconds, to unlink its thousands of files may take seconds. So where
- * a thread holds the hierarchy's lock, for which others wait, the tree waits until it has let go
- * (zb__fs_finish_erasing). It stays open meanwhile, with a lock on its directory (of flock(2), as
- * the other kind wants files that can be written): sweeps take only trees whose lock is free, since
- * they may hold the hierarchy's lock themselves. Of those that are erased under one lock, the first
- * takes in the others, so that they take one descriptor, however many they are.
- *
- * Each tree belongs to one thread: to that which held the hierarchy's lock when it was erased. So
- * a call that has deleted a node returns when its files are gone, whatever other threads do.
- *
- * The descriptors are known to the store until their trees are gone: a child that is forked
- * meanwhile closes its copies, with which it would hold the locks for as long as it lives.
- */
 
 int zb__fs_claim_tree(int at, const char *name) {
     const int fd = zb__fs_open_name(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);

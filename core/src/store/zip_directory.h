@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An open archive with its last bytes, which hold the directory of most archives, and all of a
- * small one. They come with the opening, by one request where the store takes requests.
+ * The directory of a zip archive (PKWARE's APPNOTE.TXT 6.3.10, sections 4.3.12 to 4.3.16 and
+ * 4.5.3), with its wide form (zip64): the names in it, and the place of each one's content. Writers
+ * that change an object of an archive add another entry of its name, as zarr-python's ZipStore
+ * does: the last one counts.
  */
 #ifndef ZB_STORE_ZIP_DIRECTORY_H
 #define ZB_STORE_ZIP_DIRECTORY_H
 
 #include "zarrbridge/sys/store.h"
+
+/* ---- The archive. */
+
+/*
+ * An open archive with its last bytes, which hold the directory of most archives, and all of a
+ * small one. They come with the opening, by one request where the store takes requests.
+ */
 
 typedef struct zb__zip_file {
     zb_object *object;
@@ -27,13 +36,6 @@ enum zb_code zb__zip_file_read(const zb__zip_file *file, zb_range *ranges, size_
 /* An archive that is missing by now must not look like a missing entry, which would read as fill:
    ZB_ENOTFOUND becomes ZB_EIO. */
 enum zb_code zb__zip_present(enum zb_code code, zb_error *err);
-
-/*
- * The directory of a zip archive (PKWARE's APPNOTE.TXT 6.3.10, sections 4.3.12 to 4.3.16 and
- * 4.5.3), with its wide form (zip64): the names in it, and the place of each one's content. Writers
- * that change an object of an archive add another entry of its name, as zarr-python's ZipStore
- * does: the last one counts.
- */
 
 /* What stands in front of an entry's content, without its name and extension. */
 #define ZB__ZIP_HEADER 30

@@ -1,5 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * The choice of the move that suits a box. A box in normal form is walked by the nest of loops;
+ * here the element is chosen:
+ *
+ * - Elements that keep their bytes have no type: where the inner dimension is contiguous on both
+ *   sides, the whole run becomes one long element. A run of 2 to 16 bytes is then moved like a
+ *   number, a longer one by memcpy or by non-temporal stores.
+ * - Byte swaps and conversions work on runs as they are.
+ *
+ * Non-temporal stores go past the caches: for a destination much larger than these, fetching its
+ * lines first is wasted, and evicts data that decoding needs. They pay for runs of whole lines
+ * only. A swap or a conversion reaches them through a stage on the stack.
+ */
+#include "types/scatter.h"
+
+#include <string.h>
+
+#include "types/move.h"
+
+/* ---- The nest of loops -------------------------------------------------------------------- */
+
+/*
  * Normal form: boxes come with any order of dimensions and any strides, but most of them describe
  * something simple. Turning descending dimensions round, sorting by destination stride and merging
  * neighbours leaves one to three loops in practice, and makes a Fortran-ordered copy of a
@@ -13,13 +34,6 @@
  * Both are walked in tiles over two dimensions, small enough that both sides of a tile stay in the
  * first-level cache, with the runs along the tile's longer edge.
  */
-#include "types/scatter.h"
-
-#include <string.h>
-
-#include "types/move.h"
-
-/* ---- The nest of loops -------------------------------------------------------------------- */
 
 /* Outermost dimension first. All counts are at least 2, strides are bytes. */
 typedef struct nest {
@@ -194,20 +208,6 @@ static void loops_run(const nest *loops, const zb__move *move, const char *src, 
 }
 
 /* ---- The kernel --------------------------------------------------------------------------- */
-
-/*
- * The choice of the move that suits a box. A box in normal form is walked by the loops above;
- * here the element is chosen:
- *
- * - Elements that keep their bytes have no type: where the inner dimension is contiguous on both
- *   sides, the whole run becomes one long element. A run of 2 to 16 bytes is then moved like a
- *   number, a longer one by memcpy or by non-temporal stores.
- * - Byte swaps and conversions work on runs as they are.
- *
- * Non-temporal stores go past the caches: for a destination much larger than these, fetching its
- * lines first is wasted, and evicts data that decoding needs. They pay for runs of whole lines
- * only. A swap or a conversion reaches them through a stage on the stack.
- */
 
 /* Bytes from which rows that are not made of whole lines are worth non-temporal stores. */
 #define RAGGED_STREAM_MIN 2048
