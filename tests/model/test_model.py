@@ -83,7 +83,7 @@ def test_all_rules_can_be_switched_off():
 
 # What changes a store, locks it, or looks into a home.
 CALLS = re.compile(r"\b(?:zb_store_(?:put|erase|lock|rename|get_in|lacks|copy)\w*|"
-                   r"zb_object_(?:open_as|change))\(")
+                   r"zb__hierarchy_(?:put|erase|copy)\w*|zb_object_(?:open_as|change))\(")
 ROOMS = ["core/src/write", "core/src/change", "core/src/read", "core/src/node", "core/src/hierarchy", "core/src/check"]
 OPERATIONS = {"open", "probe", "put", "erase", "flush", "lock", "unlock", "change", "rename",
               "sweep"}

@@ -8,6 +8,7 @@
 #include "change/remove.h"
 #include "change/reshape.h"
 #include "codec/encode.h"
+#include "hierarchy/staged.h"
 #include "types/values.h"
 #include "model/array.h"
 #include "node/current.h"
@@ -225,11 +226,11 @@ static enum zb_code check_document(void *context, const char *key, zb_error *err
    another program has put since the array's document was looked at. */
 static enum zb_code erase_as_asked(clearing *c, const char *key, zb_error *err) {
     zb_erase erase = {.key = key, .expected = ZB_EXPECT_AS_READ, .batch = &c->batch};
-    enum zb_code code = zb_store_erase_as(zb__node_store(c->padded), &erase, err);
+    enum zb_code code = zb__hierarchy_erase_as(c->padded->hierarchy, &erase, err);
     if (code != ZB_EUNSUPPORTED)
         return code;
     erase.expected = ZB_EXPECT_ANYTHING;
-    return zb_store_erase_as(zb__node_store(c->padded), &erase, err);
+    return zb__hierarchy_erase_as(c->padded->hierarchy, &erase, err);
 }
 
 static enum zb_code ask_for(clearing *c, const uint64_t *index, zb_error *err) {
@@ -244,9 +245,10 @@ static enum zb_code ask_for(clearing *c, const uint64_t *index, zb_error *err) {
     if (!code && fate == GOES && !store->hints.is_local)
         code = zb_store_lock(store, key, &lock, err);
     if (!code)
-        code = zb_store_stat(store, key, &info, err);
+        code = zb_store_stat(zb__place_of(c->padded->hierarchy, key), key, &info, err);
     if (!code && fate == GOES)
-        code = lock ? erase_as_asked(c, key, err) : zb_store_erase(store, key, err);
+        code = lock ? erase_as_asked(c, key, err)
+                    : zb__hierarchy_erase(c->padded->hierarchy, key, err);
     else if (!code && fate == IS_CUT)
         code = cut_chunk(c, index, err);
     zb_store_unlock(lock);

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/json_skip.h"
+#include "hierarchy/path.h"
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 
@@ -17,17 +18,10 @@ void zb__map_rows_free(zb__map_rows *rows) {
     free(rows->item);
 }
 
-static size_t depth_of(const char *path) {
-    size_t depth = 0;
-    for (; *path; path++)
-        depth += *path == '/';
-    return depth;
-}
-
 /* zarr-python folds the case of all letters; here only of ASCII ones. The order only serves human
    readers. */
 static int compare_paths(const char *x, const char *y) {
-    size_t x_depth = depth_of(x), y_depth = depth_of(y);
+    size_t x_depth = zb__path_depth(x), y_depth = zb__path_depth(y);
     if (x_depth != y_depth)
         return x_depth < y_depth ? -1 : 1;
     int order = strcasecmp(x, y);

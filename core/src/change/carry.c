@@ -9,6 +9,7 @@
 
 #include "change/put.h"
 #include "hierarchy/hierarchy.h"
+#include "hierarchy/staged.h"
 #include "store/store.h"
 #include "zarrbridge/limits.h"
 
@@ -66,7 +67,7 @@ static enum zb_code through_memory(zb__carrier *c, const char *key, const char *
     char *data = NULL;
     size_t size;
     begin(c);
-    enum zb_code code = zb_store_get(c->from->store, key, zb_limits_get()->shard_bytes,
+    enum zb_code code = zb_store_get(zb__place_of(c->from, key), key, zb_limits_get()->shard_bytes,
                                      "shard_bytes", &data, &size, NULL, err);
     if (!code) {
         note_size(c, size);
@@ -78,6 +79,6 @@ static enum zb_code through_memory(zb__carrier *c, const char *key, const char *
 }
 
 enum zb_code zb__carry(zb__carrier *carrier, const char *key, const char *target, zb_error *err) {
-    enum zb_code code = zb_store_copy(carrier->to->store, target, carrier->from->store, key, err);
+    enum zb_code code = zb__hierarchy_copy(carrier->to, target, carrier->from, key, err);
     return code == ZB_EUNSUPPORTED ? through_memory(carrier, key, target, err) : code;
 }

@@ -14,6 +14,7 @@
 #include "hierarchy/metadata.h"
 #include "hierarchy/path.h"
 #include "hierarchy/served.h"
+#include "hierarchy/staged.h"
 #include "model/block.h"
 #include "model/build.h"
 #include "node/bare.h"
@@ -230,7 +231,7 @@ enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_err
     char *key = zb__path_join(path, "zarr.json");
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = zb_store_stat(change->hierarchy->store, key, &info, err);
+    enum zb_code code = zb_store_stat(zb__place_of(change->hierarchy, key), key, &info, err);
     free(key);
     if (code == ZB_ENOTFOUND)
         return refuse_others(change, path, err);
@@ -241,7 +242,7 @@ enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_err
 }
 
 bool zb__change_finds_nothing(const zb__change *change, const char *path) {
-    return change->owners.count == 0 && zb_store_is_absent(change->hierarchy->store, path);
+    return change->owners.count == 0 && zb__is_absent(change->hierarchy, path);
 }
 
 /* ---- Changing ----------------------------------------------------------------------------- */
@@ -363,7 +364,7 @@ enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb
     char *key = zb__path_join(path, "zarr.json");
     char *erased = all ? strdup(path) : NULL;
     enum zb_code code = key && (erased || !all)
-                            ? zb_store_erase(change->hierarchy->store, key, err)
+                            ? zb__hierarchy_erase(change->hierarchy, key, err)
                             : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     free(key);
     if (code) {

@@ -182,7 +182,7 @@ static enum zb_code copy_others_of_array(const converting *c, const zb_node *nod
                                          const zb_node *copy, zb_error *err) {
     gathering g = {.node = node, .copy = copy};
     enum zb_code code = c->from->store->hints.can_list
-                            ? zb__keys_below(c->from->store, node->path, NULL, take_other, &g, err)
+                            ? zb__keys_below(c->from, node->path, NULL, take_other, &g, err)
                             : ZB_OK;
     if (!code)
         code = copy_others(c, &g.others, err);

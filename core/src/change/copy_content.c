@@ -6,6 +6,7 @@
 
 #include "change/copy_named.h"
 #include "hierarchy/path.h"
+#include "hierarchy/staged.h"
 #include "model/block.h"
 #include "node/bare.h"
 #include "node/document.h"
@@ -35,7 +36,7 @@ static enum zb_code copy_key(zb__copying *c, const char *key, bool may_be_missin
     char *target = zb__copy_target(c, key);
     if (!target)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = c->undo ? zb_store_erase(c->to->store, target, err)
+    enum zb_code code = c->undo ? zb__hierarchy_erase(c->to, target, err)
                                 : zb__carry(&c->carrier, key, target, err);
     free(target);
     return code == ZB_ENOTFOUND && may_be_missing ? ZB_OK : code;
@@ -87,7 +88,7 @@ static enum zb_code finish_objects(zb__copying *c, enum zb_code code, zb_error *
 /* A store that cannot list has chunks and a document, as far as anybody knows. */
 static enum zb_code give_hidden_array(zb__copying *c, const char *path, zb_error *err) {
     enum zb_code code = c->from->store->hints.can_list
-                            ? zb__keys_below(c->from->store, path, "zarr.json", give_object, c, err)
+                            ? zb__keys_below(c->from, path, "zarr.json", give_object, c, err)
                             : zb__named_keys(c->from, path, copy_if_there, c, err);
     if (code)
         return code;
@@ -112,7 +113,7 @@ static enum zb_code give_hidden(zb__copying *c, const char *path, zb_error *err)
 static enum zb_code give_array(zb__copying *c, const char *path, zb_error *err) {
     if (c->from->store->hints.can_list) {
         const enum zb_code code = c->undo ? ZB_OK : zb__chunk_prefixes_refuse(c->from, path, err);
-        return code ? code : zb__keys_below(c->from->store, path, "zarr.json", give_object, c, err);
+        return code ? code : zb__keys_below(c->from, path, "zarr.json", give_object, c, err);
     }
     enum zb_code code = zb__named_keys(c->from, path, copy_if_there, c, err);
     if (c->undo && code == ZB_EUNSUPPORTED) /* too many to ask for: none was copied */
@@ -193,26 +194,19 @@ static enum zb_code copy_document(void *context, size_t item, zb__scratch *unuse
     return code;
 }
 
-static size_t depth_of(const char *path) {
-    size_t depth = *path != '\0';
-    for (; *path; path++)
-        depth += *path == '/';
-    return depth;
-}
-
 /* Those of one depth many at once on a network. */
 enum zb_code zb__copy_documents(zb__copying *c, zb_error *err) {
     enum zb_code code = ZB_OK;
     size_t depth = 0;
     for (size_t i = 0; i < c->nodes->count; i++) {
-        const size_t own = depth_of(c->nodes->name[i].text);
+        const size_t own = zb__path_depth(c->nodes->name[i].text);
         depth = own > depth ? own : depth;
     }
     for (size_t left = c->nodes->count; left > 0 && !code; depth--) {
         zb__lane lane;
         zb__lane_begin(&lane, copy_document, c, zb__carrier_width(&c->carrier));
         for (size_t i = c->nodes->count; i > 0 && !code; i--) {
-            if (depth_of(c->nodes->name[i - 1].text) != depth)
+            if (zb__path_depth(c->nodes->name[i - 1].text) != depth)
                 continue;
             left--;
             code = zb__lane_give(&lane, i - 1, err);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "change/put.h"
-#include "hierarchy/hierarchy.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
+#include "hierarchy/staged.h"
 #include "node/walk.h"
 
 static char *key_at(const char *path, zb_error *err) {
@@ -22,7 +22,7 @@ enum zb_code zb__copy_note_find(zb_hierarchy *hierarchy, const char *path, bool 
     char *key = key_at(path, err);
     if (!key)
         return ZB_ENOMEM;
-    enum zb_code code = zb_store_stat(hierarchy->store, key, &info, err);
+    enum zb_code code = zb_store_stat(zb__place_of(hierarchy, key), key, &info, err);
     free(key);
     *out = code == ZB_OK;
     return code == ZB_ENOTFOUND ? ZB_OK : code;
@@ -33,7 +33,7 @@ enum zb_code zb__copy_note(zb_hierarchy *hierarchy, const char *path, bool put, 
     if (!key)
         return ZB_ENOMEM;
     enum zb_code code = put ? zb__document_put(hierarchy, key, "", 0, err)
-                            : zb_store_erase(hierarchy->store, key, err);
+                            : zb__hierarchy_erase(hierarchy, key, err);
     free(key);
     return code;
 }
@@ -54,7 +54,7 @@ enum zb_code zb__place_refuse_others(zb_hierarchy *hierarchy, const char *path, 
     enum zb_code code = zb__copy_note_find(hierarchy, path, &is_noted, err);
     if (code || is_noted)
         return code;
-    if (*path && zb_store_stat(hierarchy->store, path, &info, NULL) == ZB_OK)
+    if (*path && zb_store_stat(zb__place_of(hierarchy, path), path, &info, NULL) == ZB_OK)
         return refuse(NULL, path, err);
-    return zb__keys_below(hierarchy->store, path, NULL, refuse, NULL, err);
+    return zb__keys_below(hierarchy, path, NULL, refuse, NULL, err);
 }

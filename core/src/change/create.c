@@ -13,6 +13,7 @@
 #include "change/remove.h"
 #include "codec/form.h"
 #include "hierarchy/path.h"
+#include "hierarchy/staged.h"
 #include "model/array.h"
 #include "model/build.h"
 #include "node/current.h"
@@ -85,7 +86,7 @@ static enum zb_code put_hidden(zb__change *change, const zb_node *node, const zb
         code = zb__document_stat(owner, 0, &info, err);
     if (code == ZB_ENOTFOUND)
         code = zb_fail(err, ZB_ECONFLICT, "its owner has been deleted");
-    if (!code && !zb_store_is_absent(node->hierarchy->store, node->path))
+    if (!code && !zb__is_absent(node->hierarchy, node->path))
         code = zb__change_expect_none(change, node->path, err);
     return code ? code : zb__node_put(node->hierarchy, node->path, text, size, err);
 }

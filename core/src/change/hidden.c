@@ -7,6 +7,7 @@
 #include "change/change.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
+#include "hierarchy/staged.h"
 #include "node/node.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
@@ -42,8 +43,7 @@ enum zb_code zb_hidden_delete(const zb_node *owner, const char *name, zb_error *
     if (!code)
         code = zb__change_begin(owner->hierarchy, &change, err);
     if (!code)
-        code =
-            zb__change_end(&change, zb_store_erase_below(owner->hierarchy->store, path, err), err);
+        code = zb__change_end(&change, zb__hierarchy_erase_below(owner->hierarchy, path, err), err);
     free(path);
     return code;
 }

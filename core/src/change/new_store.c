@@ -2,10 +2,14 @@
 /*
  * Stores that are made to be written.
  *
+ * One on a network holds its documents in memory until it is sealed (hierarchy/staged.h).
+ *
  * A zip archive is written in one go, since the place of each entry must be known: its objects lie
  * in a directory beside it until it is sealed. So until then the name has what it had before, and
  * what a kill leaves is a directory that the next archive of this name removes.
  */
+#include "change/new_store.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +19,11 @@
 #include <unistd.h>
 
 #include "base/url.h"
-#include "change/draft.h"
+#include "change/copy_note.h"
+#include "change/remove.h"
+#include "hierarchy/commit.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/turn.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/aside.h"
 #include "zarrbridge/sys/hierarchy.h"
@@ -87,6 +95,59 @@ static enum zb_code create_archive(const char *path, zb_hierarchy **out, zb_erro
     return ZB_OK;
 }
 
+/* ---- On a network ---- */
+
+static int note_any(void *context, const zb_list_entry *entry) {
+    (void)entry;
+    *(bool *)context = true;
+    return 1;
+}
+
+/* The note first: should that program live, it puts nothing more. What has no document stays,
+   until nodes come to its place: so they find the note. */
+static enum zb_code take_over(zb_hierarchy *hierarchy, zb__staged *staged, zb_error *err) {
+    zb_lock *lock;
+    enum zb_code code = zb__staged_note_put(staged, true, err);
+    if (!code)
+        code = zb__hierarchy_lock(hierarchy, &lock, err);
+    if (!code) {
+        code = zb__left_overs_erase(hierarchy, "", err);
+        code = zb__hierarchy_unlock(lock, code, err);
+    }
+    return code ? code : zb_store_mem_set(staged->documents, ZB__NOTE_COPY, "", 0, err);
+}
+
+/* Where nothing is there, or what a killed program has left. One that was killed when it had put the
+   root's document has left a note in a store that is complete. */
+static enum zb_code stage(zb_hierarchy *hierarchy, zb_error *err) {
+    zb_store *store = hierarchy->store;
+    zb__staged *staged = NULL;
+    zb_object_info info;
+    bool is_some = false, is_noted = false;
+    enum zb_code code = zb_store_list(store, "", note_any, &is_some, err);
+    if (!code && is_some)
+        code = zb__copy_note_find(hierarchy, "", &is_noted, err);
+    if (code || is_some != is_noted)
+        return code;
+    if (is_noted && (code = zb_store_stat(store, "zarr.json", &info, err)) != ZB_ENOTFOUND)
+        return code;
+    code = zb__staged_new(store, !is_noted, &staged, err);
+    if (!code && is_noted)
+        code = take_over(hierarchy, staged, err);
+    if (code)
+        zb__staged_free(staged);
+    else
+        zb__staged_begin(hierarchy, staged);
+    return code;
+}
+
+enum zb_code zb__new_store_over(zb_store *store, zb_hierarchy **out, zb_error *err) {
+    enum zb_code code = zb_hierarchy_over(store, out, err);
+    if (!code && (code = stage(*out, err)))
+        zb_hierarchy_release(*out);
+    return code;
+}
+
 /* ---- By the name ---- */
 
 /* A query may hold secrets: it is in no message. */
@@ -109,7 +170,7 @@ static enum zb_code create_url(const char *name, const zb_store_settings *settin
     if (code)
         return code;
     if (store->ops->put)
-        return zb__draft_begin(store, out, err);
+        return zb__new_store_over(store, out, err);
     zb_store_release(store);
     return not_changed(name, err);
 }

@@ -23,9 +23,9 @@
 #include "base/token.h"
 #include "change/consolidated.h"
 #include "change/put.h"
-#include "hierarchy/hierarchy.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
+#include "hierarchy/staged.h"
 #include "hierarchy/turn.h"
 #include "node/document.h"
 #include "node/node.h"
@@ -104,7 +104,7 @@ enum zb_code zb__owed_forget(zb_hierarchy *hierarchy, const char *path, zb_error
     char *key = note_key(path, err);
     if (!key)
         return ZB_ENOMEM;
-    enum zb_code code = zb_store_erase(hierarchy->store, key, err);
+    enum zb_code code = zb__hierarchy_erase(hierarchy, key, err);
     free(key);
     return code;
 }
@@ -118,8 +118,8 @@ static enum zb_code note_look(zb_hierarchy *hierarchy, const char *path, const c
     enum zb_code code = ZB_OK;
     *there = *ours = false;
     /* Absent in the usual case: in a local store the cheaper question. */
-    if (!hierarchy->store->hints.is_local || !zb_store_is_absent(hierarchy->store, key))
-        code = zb__note_look(hierarchy->store, key, token, there, ours, err);
+    if (!hierarchy->store->hints.is_local || !zb__is_absent(hierarchy, key))
+        code = zb__note_look(zb__place_of(hierarchy, key), key, token, there, ours, err);
     free(key);
     return code ? zb__node_blame(hierarchy, "group", path, code, err) : ZB_OK;
 }

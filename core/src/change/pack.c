@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Packing a store into a zip archive. */
-#include "hierarchy/hierarchy.h"
+#include "hierarchy/staged.h"
 #include "node/walk.h"
 #include "store/zip_write.h"
 #include "zarrbridge/change.h"
 
 typedef struct packing {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     zb__zip_writer writer;
 } packing;
 
@@ -26,11 +26,11 @@ static enum zb_code refuse_prefixes(zb_hierarchy *hierarchy, zb_error *err) {
 
 static enum zb_code add_object(void *context, const char *key, zb_error *err) {
     packing *p = context;
-    return zb__zip_add(&p->writer, p->store, key, err);
+    return zb__zip_add(&p->writer, zb__place_of(p->hierarchy, key), key, err);
 }
 
 enum zb_code zb_hierarchy_pack(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
-    packing p = {.store = hierarchy->store};
+    packing p = {.hierarchy = hierarchy};
     enum zb_code code = hierarchy->store->ops->flush ? zb_hierarchy_flush(hierarchy, err) : ZB_OK;
     if (!code)
         code = refuse_prefixes(hierarchy, err);
@@ -38,7 +38,7 @@ enum zb_code zb_hierarchy_pack(zb_hierarchy *hierarchy, const char *path, zb_err
         code = zb__zip_begin(&p.writer, path, err);
     if (code)
         return code;
-    code = zb__keys_below(hierarchy->store, "", NULL, add_object, &p, err);
+    code = zb__keys_below(hierarchy, "", NULL, add_object, &p, err);
     if (!code)
         return zb__zip_end(&p.writer, err);
     zb__zip_forget(&p.writer);

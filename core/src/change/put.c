@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "hierarchy/hierarchy.h"
 #include "hierarchy/path.h"
+#include "hierarchy/staged.h"
 #include "node/node.h"
 #include "zarrbridge/change.h"
 
@@ -12,7 +12,7 @@
 static enum zb_code put_as(zb_hierarchy *hierarchy, zb_put put, zb_error *err) {
     put.sync = zb__hierarchy_sync(hierarchy);
     put.in_order = true;
-    return zb_store_put_as(hierarchy->store, &put, err);
+    return zb__hierarchy_put(hierarchy, &put, err);
 }
 
 enum zb_code zb__document_put(zb_hierarchy *hierarchy, const char *key, const void *data,

@@ -15,6 +15,7 @@
 #include "change/copy_note.h"
 #include "change/owed.h"
 #include "hierarchy/path.h"
+#include "hierarchy/staged.h"
 #include "model/block.h"
 #include "node/document.h"
 #include "node/node.h"
@@ -41,7 +42,7 @@ typedef struct choosing {
 } choosing;
 
 static enum zb_code erase_key(void *context, const char *key, zb_error *err) {
-    return zb_store_erase(context, key, err);
+    return zb__hierarchy_erase(context, key, err);
 }
 
 static enum zb_code give_chunk(void *context, const char *key, const uint64_t *index,
@@ -64,7 +65,7 @@ static enum zb_code choose_key(void *context, const char *key, bool *chosen, zb_
 
 static enum zb_code walk_and_erase(choosing *c, zb_error *err) {
     zb_store *store = zb__node_store(c->node);
-    zb__lane_begin_keys(&c->keys, erase_key, store, zb__store_width(store, 0));
+    zb__lane_begin_keys(&c->keys, erase_key, c->node->hierarchy, zb__store_width(store, 0));
     return zb__lane_end(&c->keys, zb__chunks_each(c->node, give_chunk, c, err), err);
 }
 
@@ -76,7 +77,10 @@ enum zb_code zb__chunks_erase(const zb_node *node, zb__choose_chunk_fn choose, v
         .prefix = node->path, .document = document, .choose = choose_key, .context = &c};
     if (!document)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = zb_store_erase_chosen(zb__node_store(node), &erase, err);
+    /* A staged document is not in the store, which goes by it; but nobody else has a node there. */
+    enum zb_code code = zb__is_staging(node->hierarchy)
+                            ? ZB_EUNSUPPORTED
+                            : zb_store_erase_chosen(zb__node_store(node), &erase, err);
     free(document);
     return code == ZB_EUNSUPPORTED ? walk_and_erase(&c, err) : code;
 }
@@ -84,7 +88,7 @@ enum zb_code zb__chunks_erase(const zb_node *node, zb__choose_chunk_fn choose, v
 static enum zb_code erase_below(void *context, size_t item, zb__scratch *unused, zb_error *err) {
     const erasing *e = context;
     (void)unused;
-    return zb_store_erase_below(e->hierarchy->store, e->nodes->name[item].text, err);
+    return zb__hierarchy_erase_below(e->hierarchy, e->nodes->name[item].text, err);
 }
 
 static enum zb_code erase_document(void *context, size_t item, zb__scratch *unused, zb_error *err) {
@@ -239,7 +243,7 @@ enum zb_code zb__node_erase_found(zb__change *change, const char *path, zb_error
     enum zb_code code = zb__change_note_erased(change, path, err);
     if (code)
         return code;
-    code = zb_store_erase_below(change->hierarchy->store, path, err);
+    code = zb__hierarchy_erase_below(change->hierarchy, path, err);
     if (code && (zb__node_kind(change->hierarchy, path, &kind, NULL) != ZB_OK || kind))
         zb__change_not_erased(change);
     return code;

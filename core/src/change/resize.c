@@ -25,6 +25,7 @@
 #include "change/reshape.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
+#include "hierarchy/staged.h"
 #include "model/build.h"
 #include "node/current.h"
 #include "node/edit.h"
@@ -55,8 +56,9 @@ static enum zb_code note_read(const zb_node *node, const char *key, bool *found,
     size_t size;
     zb_json *json = NULL;
     const zb_array_info *info = &node->array->info;
-    enum zb_code code = zb_store_get(node->hierarchy->store, key, zb_limits_get()->document_bytes,
-                                     "document_bytes", &text, &size, NULL, err);
+    enum zb_code code =
+        zb_store_get(zb__place_of(node->hierarchy, key), key, zb_limits_get()->document_bytes,
+                     "document_bytes", &text, &size, NULL, err);
     *found = code == ZB_OK;
     if (code)
         return code == ZB_ENOTFOUND ? ZB_OK : code;
@@ -81,7 +83,7 @@ static enum zb_code finish(const zb_node *node, const zb__document *document, co
     if (code || !found)
         return code;
     code = zb__beyond_clear(node, document, node->array->info.shape, old, false, err);
-    return code ? code : zb_store_erase(node->hierarchy->store, key, err);
+    return code ? code : zb__hierarchy_erase(node->hierarchy, key, err);
 }
 
 /* ---- The whole ---------------------------------------------------------------------------- */
@@ -157,7 +159,7 @@ static enum zb_code resize(resizing *r, zb_error *err) {
     if (!code && shrinks)
         code = zb__beyond_clear(r->then, &r->changed, shape, now->shape, false, err);
     if (!code && shrinks)
-        code = zb_store_erase(r->now->hierarchy->store, r->note, err);
+        code = zb__hierarchy_erase(r->now->hierarchy, r->note, err);
     return code;
 }
 

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
+#include "hierarchy/staged.h"
 #include "model/block.h"
 #include "node/bare.h"
 #include "node/document.h"
@@ -167,7 +168,7 @@ enum zb_code zb__consolidated_is_owed(const zb_node *group, bool *owed, zb_error
     char *key = zb__path_join(group->path, ZB__NOTE_CONSOLIDATED);
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
-    enum zb_code code = zb_store_stat(group->hierarchy->store, key, &info, err);
+    enum zb_code code = zb_store_stat(zb__place_of(group->hierarchy, key), key, &info, err);
     free(key);
     *owed = code == ZB_OK;
     return code == ZB_ENOTFOUND ? ZB_OK : code;

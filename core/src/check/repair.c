@@ -9,8 +9,8 @@
 #include "base/names.h"
 #include "check/consolidated.h"
 #include "check/walk.h"
-#include "hierarchy/hierarchy.h"
 #include "hierarchy/path.h"
+#include "hierarchy/staged.h"
 #include "model/array.h"
 #include "node/current.h"
 #include "node/node.h"
@@ -153,7 +153,7 @@ static enum zb_code is_forsaken(repairing *r, const char *path, bool *out, zb_er
     char *key = zb__path_join(path, "zarr.json");
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
-    enum zb_code code = zb_store_stat(r->hierarchy->store, key, &info, err);
+    enum zb_code code = zb_store_stat(zb__place_of(r->hierarchy, key), key, &info, err);
     *out = !code && info.age > UNNAMED_SECONDS * (int64_t)1000000000;
     free(key);
     return code == ZB_ENOTFOUND ? ZB_OK : code;

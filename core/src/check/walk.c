@@ -320,7 +320,7 @@ static enum zb_code walk_directory(walk *w, const char *prefix, const zb_node *a
         return other(w, ZB_FINDING_UNCHECKED, prefix, "directories are nested too deep", err);
     zb_error why = {.code = ZB_OK};
     enum zb_code code = w->visitor->directory(w->visitor->context, prefix, &why);
-    if (!code && (code = zb__list(w->hierarchy->store, prefix, &names, &why)))
+    if (!code && (code = zb__list(w->hierarchy, prefix, &names, &why)))
         zb_error_prefix(&why, code, "listing '%s'", prefix);
     if (code)
         return unlisted(w, prefix, code, &why, err);

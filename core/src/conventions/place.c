@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "change/copy_note.h"
-#include "hierarchy/hierarchy.h"
+#include "hierarchy/staged.h"
 #include "zarrbridge/conventions.h"
 
 static bool says_three(const char *text) {
@@ -37,9 +37,10 @@ bool zb_place_claims_v3(zb_hierarchy *hierarchy, const char *path) {
     size_t size = 0;
     if (asprintf(&key, "%s%szarr.json", path, *path ? "/" : "") < 0)
         return false;
-    const bool claims = zb_store_get(hierarchy->store, key, zb_limits_get()->consolidated_bytes,
-                                     "consolidated_bytes", &text, &size, NULL, NULL) == ZB_OK &&
-                        says_three(text);
+    const bool claims =
+        zb_store_get(zb__place_of(hierarchy, key), key, zb_limits_get()->consolidated_bytes,
+                     "consolidated_bytes", &text, &size, NULL, NULL) == ZB_OK &&
+        says_three(text);
     free(text);
     free(key);
     return claims;
@@ -60,7 +61,7 @@ static bool has_left_overs(zb_hierarchy *hierarchy, const char *path) {
 /* An object of the node's own name is in its way where objects are files. */
 static bool is_object(zb_hierarchy *hierarchy, const char *path) {
     zb_object_info info;
-    return *path && zb_store_stat(hierarchy->store, path, &info, NULL) == ZB_OK;
+    return *path && zb_store_stat(zb__place_of(hierarchy, path), path, &info, NULL) == ZB_OK;
 }
 
 enum zb_code zb_place_look(zb_hierarchy *hierarchy, const char *path, enum zb_place *out,
@@ -69,13 +70,13 @@ enum zb_code zb_place_look(zb_hierarchy *hierarchy, const char *path, enum zb_pl
     bool any = false;
     enum zb_code code = ZB_OK;
     *out = ZB_PLACE_EMPTY;
-    if (zb_store_is_absent(hierarchy->store, path)) /* one question in place of several */
+    if (zb__is_absent(hierarchy, path)) /* one question in place of several */
         return ZB_OK;
     if ((zb_node_open(hierarchy, path, &node, NULL) == ZB_OK && zb_node_format(node) == 3) ||
         zb_place_claims_v3(hierarchy, path)) {
         *out = ZB_PLACE_NODE;
     } else {
-        code = zb_store_list(hierarchy->store, path, note_entry, &any, err);
+        code = zb__hierarchy_list(hierarchy, &(zb_list){.prefix = path}, note_entry, &any, err);
         if (any ? !has_left_overs(hierarchy, path) : is_object(hierarchy, path))
             *out = ZB_PLACE_OTHER;
     }

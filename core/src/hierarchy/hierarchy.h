@@ -18,11 +18,12 @@ struct zb__later {
 
 struct zb_hierarchy {
     atomic_int refs;
-    zb_store *store;  /* one reference */
-    uint64_t number;  /* unique in the process */
-    unsigned kinds;   /* of elements that arrays may have: see zb_hierarchy_set_kinds */
-    bool trusts_list; /* see zb_hierarchy_trust_list */
-    zb_seal *seal;    /* or NULL; set before other threads use the hierarchy */
+    zb_store *store;           /* one reference */
+    uint64_t number;           /* unique in the process */
+    unsigned kinds;            /* of elements that arrays may have: see zb_hierarchy_set_kinds */
+    bool trusts_list;          /* see zb_hierarchy_trust_list */
+    zb_seal *seal;             /* or NULL; set before other threads use the hierarchy */
+    struct zb__staged *staged; /* the seal's, where documents are staged (staged.h); else NULL */
     zb__metadata metadata;
     _Atomic(zb__later *) later; /* NULL: nothing is left; stays when there is something once */
     atomic_int sync;            /* enum zb_sync: see zb_hierarchy_set_sync */

@@ -7,9 +7,9 @@
 
 #include "base/fork.h"
 #include "hierarchy/age.h"
-#include "hierarchy/hierarchy.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
+#include "hierarchy/staged.h"
 #include "hierarchy/version.h"
 #include "model/block.h"
 
@@ -311,23 +311,16 @@ bool zb__metadata_lacks(zb_hierarchy *hierarchy, const char *path, bool *knows) 
 
 /* ---- Walks -------------------------------------------------------------------------------- */
 
-static size_t depth_of(const char *path) {
-    size_t depth = *path != '\0';
-    for (; *path; path++)
-        depth += *path == '/';
-    return depth;
-}
-
 enum zb_code zb__metadata_groups(zb_hierarchy *hierarchy, const char *path, size_t most,
                                  zb__names *out, zb_error *err) {
     const zb__map *nodes = &hierarchy->metadata.nodes;
-    const size_t depth = depth_of(path);
+    const size_t depth = zb__path_depth(path);
     *out = (zb__names){.count = 0};
     enum zb_code code = zb__names_add(out, (zb__name){.text = strdup(path)}, err);
     zb__metadata_lock();
     for (const entry *e = after(nodes, NULL); e && !code; e = after(nodes, e)) {
         if (e->is_group && is_fresh(hierarchy, &e->document_age) &&
-            !is_fresh(hierarchy, &e->names_age) && depth_of(e->path) == depth &&
+            !is_fresh(hierarchy, &e->names_age) && zb__path_depth(e->path) == depth &&
             strcmp(e->path, path) > 0)
             code = zb__names_add(out, (zb__name){.text = strdup(e->path)}, err);
     }
@@ -340,7 +333,7 @@ enum zb_code zb__metadata_groups(zb_hierarchy *hierarchy, const char *path, size
 
 size_t zb__metadata_count(zb_hierarchy *hierarchy, const char *path) {
     enum { LAST = ZB__METADATA_DEPTHS - 1 };
-    const size_t depth = depth_of(path), at = depth < LAST ? depth : LAST;
+    const size_t depth = zb__path_depth(path), at = depth < LAST ? depth : LAST;
     zb__metadata *m = &hierarchy->metadata;
     const int64_t now = zb__now();
     zb__metadata_lock();
@@ -361,7 +354,7 @@ enum zb_code zb__metadata_version(zb_hierarchy *hierarchy, const char *path, uin
         return ZB_OK;
     char *key = zb__path_join(path, "zarr.json");
     zb_probe probe = {.asks = ZB_ASK_INFO_AGAIN, .name = key};
-    enum zb_code code = key ? zb_store_probe(hierarchy->store, &probe, err)
+    enum zb_code code = key ? zb_store_probe(zb__place_of(hierarchy, key), &probe, err)
                             : zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     free(key);
     if (code)

@@ -46,6 +46,13 @@ char *zb__path_join(const char *prefix, const char *name) {
     return path;
 }
 
+size_t zb__path_depth(const char *path) {
+    size_t depth = *path != '\0';
+    for (; *path; path++)
+        depth += *path == '/';
+    return depth;
+}
+
 const char *zb__path_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;

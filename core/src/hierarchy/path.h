@@ -4,6 +4,7 @@
 #define ZB_NODE_PATH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "zarrbridge/error.h"
 
@@ -12,6 +13,9 @@ enum zb_code zb__path_check(const char *path, zb_error *err);
 
 /* Joins prefix, a slash unless prefix is empty (the root), and name: malloc'ed, or NULL. */
 char *zb__path_join(const char *prefix, const char *name);
+
+/* How many names a path has. */
+size_t zb__path_depth(const char *path);
 
 /* The last part of a path; points into it. */
 const char *zb__path_name(const char *path);

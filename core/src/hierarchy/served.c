@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "hierarchy/age.h"
-#include "hierarchy/hierarchy.h"
 #include "hierarchy/path.h"
+#include "hierarchy/staged.h"
 #include "model/block.h"
 
 /* Shared by the hierarchy and the node that it came with. Its document is the node's, too. */
@@ -162,7 +162,7 @@ char *zb__served_key(zb_hierarchy *hierarchy, const char *path) {
 
 bool zb__served_stands(zb_hierarchy *hierarchy, const char *path) {
     char *key = hierarchy->store->hints.is_local ? zb__served_key(hierarchy, path) : NULL;
-    const bool gone = key && zb_store_is_absent(hierarchy->store, key);
+    const bool gone = key && zb__is_absent(hierarchy, key);
     free(key);
     return !gone;
 }

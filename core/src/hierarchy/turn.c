@@ -33,7 +33,6 @@ enum zb_code zb__hierarchy_lock(zb_hierarchy *hierarchy, zb_lock **out, zb_error
     return code ? zb_error_prefix(err, code, "store %s", store->label) : ZB_OK;
 }
 
-/* A store around another one has erased in the one that the lock is of. */
 enum zb_code zb__hierarchy_unlock(zb_lock *lock, enum zb_code code, zb_error *err) {
     if (!lock)
         return code;

@@ -6,10 +6,10 @@
 
 #include "base/lane.h"
 #include "base/wait.h"
-#include "hierarchy/hierarchy.h"
 #include "hierarchy/metadata.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
+#include "hierarchy/staged.h"
 #include "node/documents.h"
 #include "zarrbridge/sys/store.h"
 
@@ -50,7 +50,7 @@ static enum zb_code list_one(void *context, size_t i, zb__scratch *unused, zb_er
     (void)err;
     const zb_stop before = zb_thread_may_stop(j->stop);
     l->is_whole = true;
-    if (zb_store_list(j->hierarchy->store, l->path, take_name, l, NULL))
+    if (zb__hierarchy_list(j->hierarchy, &(zb_list){.prefix = l->path}, take_name, l, NULL))
         l->is_whole = false;
     zb_thread_may_stop(before);
     if (!l->is_whole)

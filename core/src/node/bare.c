@@ -12,6 +12,7 @@
 #include "base/names.h"
 #include "base/wait.h"
 #include "hierarchy/path.h"
+#include "hierarchy/staged.h"
 #include "node/node.h"
 #include "node/v2.h"
 #include "node/version.h"
@@ -36,7 +37,7 @@ enum zb_code zb__holds_document(zb_hierarchy *hierarchy, const char *path, bool 
                                 zb_error *err) {
     char *key = zb__path_join(path, "zarr.json");
     zb_probe probe = {.asks = ZB_ASK_NAME, .name = key};
-    enum zb_code code = key ? zb_store_probe(hierarchy->store, &probe, err)
+    enum zb_code code = key ? zb_store_probe(zb__place_of(hierarchy, key), &probe, err)
                             : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
     *out = true;
     if (code == ZB_ENOTFOUND) {
@@ -60,7 +61,9 @@ static bool holds_child(zb_hierarchy *hierarchy, const char *path, const char *n
 /* *all: the listing has no further names. */
 static bool is_bare(zb_hierarchy *hierarchy, const char *path, size_t most, bool *all) {
     search s = {.most = most};
-    bool bare = zb_store_list(hierarchy->store, path, take, &s, NULL) == ZB_OK && !s.failed;
+    bool bare =
+        zb__hierarchy_list(hierarchy, &(zb_list){.prefix = path}, take, &s, NULL) == ZB_OK &&
+        !s.failed;
     for (size_t i = 0; i < s.names.count && bare; i++)
         bare = !holds_child(hierarchy, path, s.names.name[i].text);
     *all = s.names.count < most;
@@ -78,7 +81,8 @@ bool zb__group_is_bare(zb_hierarchy *hierarchy, const char *path) {
 static bool has_its_document(const zb_node *group) {
     zb_object_info info;
     char *key = zb__path_join(group->path, "zarr.json");
-    const bool there = key && zb_store_stat(group->hierarchy->store, key, &info, NULL) == ZB_OK;
+    const bool there =
+        key && zb_store_stat(zb__place_of(group->hierarchy, key), key, &info, NULL) == ZB_OK;
     free(key);
     return there && (!group->version || zb__node_unchanged(group, &info));
 }

@@ -27,6 +27,7 @@
 #include "node/open.h"
 #include "hierarchy/path.h"
 #include "hierarchy/served.h"
+#include "hierarchy/staged.h"
 #include "node/v2.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/node.h"
@@ -67,7 +68,7 @@ static enum zb_code names_listed(const zb_node *group, bool asks, search *s) {
             return ZB_OK;
     }
     const zb_list list = {.prefix = group->path, .objects = asks ? zb__node_documents : NULL};
-    enum zb_code code = zb_store_list_as(hierarchy->store, &list, take_listed, s, s->err);
+    enum zb_code code = zb__hierarchy_list(hierarchy, &list, take_listed, s, s->err);
     code = s->code ? s->code : code;
     zb__names_sort(&s->names);
     if (is_kept && !code)

@@ -13,6 +13,7 @@
 #include "hierarchy/metadata.h"
 #include "hierarchy/path.h"
 #include "hierarchy/served.h"
+#include "hierarchy/staged.h"
 #include "hierarchy/version.h"
 #include "model/array.h"
 #include "node/document.h"
@@ -35,10 +36,11 @@ enum zb_code zb__document_stat(const zb_node *node, uint64_t known, zb_object_in
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
     zb_probe probe = {.asks = ZB_ASK_INFO_AGAIN, .name = key};
-    enum zb_code code = known ? zb_store_probe(node->hierarchy->store, &probe, err) : ZB_OK;
+    enum zb_code code =
+        known ? zb_store_probe(zb__place_of(node->hierarchy, key), &probe, err) : ZB_OK;
     if (!code && (!known || zb__version_word(&probe.info.validator) != known)) {
         probe.asks = ZB_ASK_INFO;
-        code = zb_store_probe(node->hierarchy->store, &probe, err);
+        code = zb_store_probe(zb__place_of(node->hierarchy, key), &probe, err);
     }
     *info = probe.info;
     free(key);
@@ -47,7 +49,7 @@ enum zb_code zb__document_stat(const zb_node *node, uint64_t known, zb_object_in
 
 enum zb_code zb__document_stands(const zb_node *node, zb_error *err) {
     char *key = document_key(node);
-    const enum zb_code code = key ? zb_store_stands(zb__node_store(node), key, err)
+    const enum zb_code code = key ? zb_store_stands(zb__place_of(node->hierarchy, key), key, err)
                                   : zb_fail(err, ZB_ENOMEM, "no memory for a key");
     free(key);
     return code;
@@ -113,7 +115,7 @@ void zb__node_mark_new(zb_node *node) {
     char *key = zb_store_is_tree(node->hierarchy->store) ? NULL : document_key(node);
     zb_probe probe = {.asks = ZB_ASK_INFO_AGAIN, .name = key};
     if (key)
-        (void)zb_store_probe(node->hierarchy->store, &probe, NULL);
+        (void)zb_store_probe(zb__place_of(node->hierarchy, key), &probe, NULL);
     free(key);
     zb__node_mark_version(node, zb_store_identify(node->hierarchy->store, node->path), &probe.info);
 }
@@ -166,7 +168,8 @@ static enum zb_code still_answered(zb_node *node, zb_error *err) {
         return ZB_OK;
     char *key = node->is_served ? zb__served_key(node->hierarchy, node->path) : document_key(node);
     zb_probe probe = {.asks = ZB_ASK_NAME, .name = key};
-    const enum zb_code code = key ? zb_store_probe(node->hierarchy->store, &probe, err) : ZB_OK;
+    const enum zb_code code =
+        key ? zb_store_probe(zb__place_of(node->hierarchy, key), &probe, err) : ZB_OK;
     free(key);
     if (code)
         return code == ZB_ENOTFOUND

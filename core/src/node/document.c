@@ -15,7 +15,7 @@
 
 #include "base/extension.h"
 #include "base/json_brief.h"
-#include "hierarchy/hierarchy.h"
+#include "hierarchy/staged.h"
 #include "hierarchy/path.h"
 #include "model/block.h"
 #include "node/v2.h"
@@ -163,7 +163,8 @@ static enum zb_code read_version(zb_hierarchy *hierarchy, const char *path, char
     char *key = zb__path_join(path, "zarr.json");
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = zb_store_get(hierarchy->store, key, limit, name, text, size, info, err);
+    enum zb_code code =
+        zb_store_get(zb__place_of(hierarchy, key), key, limit, name, text, size, info, err);
     free(key);
     return code;
 }

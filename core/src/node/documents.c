@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hierarchy/hierarchy.h"
 #include "hierarchy/metadata.h"
 #include "hierarchy/path.h"
 #include "hierarchy/served.h"
+#include "hierarchy/staged.h"
 #include "node/document.h"
 #include "store/fetch.h"
 #include "zarrbridge/limits.h"
@@ -40,6 +40,19 @@ static void take(zb__early_document *document, zb_fetch *fetch, const char *limi
         zb_error_prefix(&document->error, ZB_ELIMIT, "limit %s", limit_name);
 }
 
+/* Whether no request tells of the document, as it is in memory, or surely nowhere. */
+static bool take_staged(zb_hierarchy *hierarchy, const char *key, zb__early_document *document) {
+    const char *limit_name;
+    const uint64_t limit = zb__document_limit(&limit_name);
+    zb_store *place = zb__place_of(hierarchy, key);
+    if (place == hierarchy->store)
+        return false;
+    document->format = 3;
+    document->code = zb_store_get(place, key, limit, limit_name, &document->text, &document->size,
+                                  &document->info, &document->error);
+    return true;
+}
+
 /* The path of each document, and its text where that is served. Returns the number of the others,
    whose requests it makes. */
 static size_t prepare(zb_hierarchy *hierarchy, zb__early_document *documents, size_t count,
@@ -55,7 +68,7 @@ static size_t prepare(zb_hierarchy *hierarchy, zb__early_document *documents, si
         document->is_served = document->text;
         if (!key)
             document->code = zb_fail(&document->error, ZB_ENOMEM, "no memory for a key");
-        if (!key || document->text ||
+        if (!key || document->text || take_staged(hierarchy, key, document) ||
             (!is_own && zb__metadata_take(hierarchy, document->path, document))) {
             free(key);
             continue;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "zarrbridge/sys/store.h"
+#include "hierarchy/staged.h"
 
 typedef struct taking {
     zb__names *names;
@@ -22,10 +22,11 @@ static int take_name(void *context, const zb_list_entry *entry) {
     return l->code;
 }
 
-enum zb_code zb__list(zb_store *store, const char *prefix, zb__names *out, zb_error *err) {
+enum zb_code zb__list(zb_hierarchy *hierarchy, const char *prefix, zb__names *out, zb_error *err) {
     taking l = {.names = out, .err = err};
     *out = (zb__names){.count = 0};
-    enum zb_code code = zb_store_list(store, prefix, take_name, &l, err);
+    enum zb_code code =
+        zb__hierarchy_list(hierarchy, &(zb_list){.prefix = prefix}, take_name, &l, err);
     code = l.code ? l.code : code;
     if (code)
         zb__names_free(out);
@@ -55,23 +56,25 @@ static int take_apart(void *context, const zb_list_entry *entry) {
     return a->code;
 }
 
-static enum zb_code sort_apart(zb_store *store, const zb_list *list, zb__listing *out,
+static enum zb_code sort_apart(zb_hierarchy *hierarchy, const zb_list *list, zb__listing *out,
                                zb_error *err) {
     apart a = {.out = out, .err = err};
     *out = (zb__listing){.prefixes = {.count = 0}};
-    enum zb_code code = zb_store_list_as(store, list, take_apart, &a, err);
+    enum zb_code code = zb__hierarchy_list(hierarchy, list, take_apart, &a, err);
     code = a.code ? a.code : code;
     if (code)
         zb__listing_free(out);
     return code;
 }
 
-enum zb_code zb__list_apart(zb_store *store, const char *prefix, zb__listing *out, zb_error *err) {
-    return sort_apart(store, &(zb_list){.prefix = prefix}, out, err);
+enum zb_code zb__list_apart(zb_hierarchy *hierarchy, const char *prefix, zb__listing *out,
+                            zb_error *err) {
+    return sort_apart(hierarchy, &(zb_list){.prefix = prefix}, out, err);
 }
 
-enum zb_code zb__list_below(zb_store *store, const char *prefix, zb__listing *out, zb_error *err) {
-    return sort_apart(store, &(zb_list){.prefix = prefix, .is_recursive = true}, out, err);
+enum zb_code zb__list_below(zb_hierarchy *hierarchy, const char *prefix, zb__listing *out,
+                            zb_error *err) {
+    return sort_apart(hierarchy, &(zb_list){.prefix = prefix, .is_recursive = true}, out, err);
 }
 
 void zb__listing_free(zb__listing *listing) {

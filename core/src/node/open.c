@@ -10,6 +10,7 @@
 #include "hierarchy/metadata.h"
 #include "hierarchy/path.h"
 #include "hierarchy/served.h"
+#include "hierarchy/staged.h"
 #include "node/bare.h"
 #include "node/document.h"
 #include "node/node.h"
@@ -220,7 +221,8 @@ static void list_around(zb_hierarchy *hierarchy, const char *path) {
     char *group = strndup(path, slash ? (size_t)(slash - path) : 0);
     zb__names names = {.count = 0};
     const uint64_t changes = zb_store_changes(hierarchy->store);
-    if (group && zb_store_list(hierarchy->store, group, take_name, &names, NULL) == ZB_OK) {
+    if (group && zb__hierarchy_list(hierarchy, &(zb_list){.prefix = group}, take_name, &names,
+                                    NULL) == ZB_OK) {
         const bool is_whole = names.count < ZB__METADATA_NAMES;
         zb__names_sort(&names);
         zb__metadata_keep_names(hierarchy, group, &names, is_whole, changes, false);

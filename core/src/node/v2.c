@@ -18,7 +18,7 @@
 #include "node/node.h"
 #include "hierarchy/path.h"
 #include "hierarchy/served.h"
-#include "hierarchy/hierarchy.h"
+#include "hierarchy/staged.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
 
@@ -48,9 +48,10 @@ static enum zb_code read_json(zb_hierarchy *hierarchy, const char *path, const c
     *out = NULL;
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = zb_store_get(
-        hierarchy->store, key, block ? limits->consolidated_bytes : limits->document_bytes,
-        block ? "consolidated_bytes" : "document_bytes", &text, &size, info, &own);
+    enum zb_code code =
+        zb_store_get(zb__place_of(hierarchy, key), key,
+                     block ? limits->consolidated_bytes : limits->document_bytes,
+                     block ? "consolidated_bytes" : "document_bytes", &text, &size, info, &own);
     free(key);
     if (code == ZB_ENOTFOUND)
         return code;
@@ -111,7 +112,7 @@ static enum zb_code is_there(zb_hierarchy *hierarchy, const char *path, const ch
     char *key = zb__path_join(path, name);
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
-    enum zb_code code = zb_store_stat(hierarchy->store, key, &info, err);
+    enum zb_code code = zb_store_stat(zb__place_of(hierarchy, key), key, &info, err);
     free(key);
     *out = code == ZB_OK;
     return code == ZB_ENOTFOUND ? ZB_OK : code;
@@ -140,7 +141,7 @@ enum { MOST_LOOKED_INTO = 64, MOST_LEVELS = 8 };
 /* Links are not followed: what they lead to may be anything. */
 static enum zb_code search_below(search *s, const char *path, unsigned levels, zb_error *err) {
     zb__names names;
-    enum zb_code code = zb__list(s->hierarchy->store, path, &names, err);
+    enum zb_code code = zb__list(s->hierarchy, path, &names, err);
     if (code)
         return code;
     for (size_t i = 0; i < names.count && !code && !s->found && s->left > 0; i++) {
@@ -176,7 +177,7 @@ static enum zb_code is_implicit(zb_hierarchy *hierarchy, const char *path, bool 
    likely to be another, which the question would cost one more request. */
 static bool is_nothing(zb_hierarchy *hierarchy, const char *path) {
     return (hierarchy->store->hints.is_local || !atomic_load(&hierarchy->has_older)) &&
-           zb_store_is_absent(hierarchy->store, path);
+           zb__is_absent(hierarchy, path);
 }
 
 /* The same where there is no zarr.json. `asks`: there may be nothing at all, as where new nodes

@@ -187,7 +187,7 @@ static enum zb_code add_nodes(const node_walk *walk, const char *path,
     enum zb_code code = add_node(walk->hierarchy, path, read, out, &enter, err);
     zb__name *const group = !code && out->count > own ? &out->name[own] : NULL;
     if (!code && enter && !(walk->tops && group && !is_start))
-        code = zb__list(walk->hierarchy->store, path, &names, err);
+        code = zb__list(walk->hierarchy, path, &names, err);
     for (size_t i = 0; group && i < names.count; i++)
         group->has_hidden |= names.name[i].is_prefix && zb__hidden_is_name(names.name[i].text);
     if (!code && walk->others)
@@ -237,7 +237,7 @@ enum zb_code zb__hidden_at(zb_hierarchy *hierarchy, const char *path, zb__names 
                            zb_error *err) {
     zb__names names;
     *out = (zb__names){.count = 0};
-    enum zb_code code = zb__list(hierarchy->store, path, &names, err);
+    enum zb_code code = zb__list(hierarchy, path, &names, err);
     for (size_t i = 0; i < names.count && !code; i++) {
         const zb__name *name = &names.name[i];
         if (name->is_prefix && !name->is_link && zb__hidden_is_name(name->text))
@@ -250,7 +250,7 @@ enum zb_code zb__hidden_at(zb_hierarchy *hierarchy, const char *path, zb__names 
 /* ---- Objects ------------------------------------------------------------------------------ */
 
 typedef struct key_walk {
-    zb_store *store;
+    zb_hierarchy *hierarchy;
     zb__key_fn fn;        /* called for objects; or NULL */
     zb__key_fn prefix_fn; /* called for prefixes; or NULL */
     void *context;        /* of both */
@@ -278,8 +278,8 @@ static bool is_skipped(const char *name, const char *skip) {
 static enum zb_code list_keys(const key_walk *walk, const char *prefix, zb__listing *listing,
                               zb_error *err) {
     enum zb_code code =
-        walk->prefix_fn ? ZB_EUNSUPPORTED : zb__list_below(walk->store, prefix, listing, err);
-    return code == ZB_EUNSUPPORTED ? zb__list_apart(walk->store, prefix, listing, err) : code;
+        walk->prefix_fn ? ZB_EUNSUPPORTED : zb__list_below(walk->hierarchy, prefix, listing, err);
+    return code == ZB_EUNSUPPORTED ? zb__list_apart(walk->hierarchy, prefix, listing, err) : code;
 }
 
 /* An array that another program moves away and back has no names below its path for a moment. So
@@ -336,9 +336,9 @@ static enum zb_code walk_keys(key_walk *walk, const char *prefix, const char *sk
     return code;
 }
 
-enum zb_code zb__keys_below(zb_store *store, const char *prefix, const char *skip, zb__key_fn fn,
-                            void *context, zb_error *err) {
-    key_walk walk = {.store = store, .fn = fn, .context = context};
+enum zb_code zb__keys_below(zb_hierarchy *hierarchy, const char *prefix, const char *skip,
+                            zb__key_fn fn, void *context, zb_error *err) {
+    key_walk walk = {.hierarchy = hierarchy, .fn = fn, .context = context};
     return walk_keys(&walk, prefix, skip, err);
 }
 
@@ -375,7 +375,7 @@ static enum zb_code each_chunk(key_walk *keys, const zb_node *node, zb_error *er
     zb__listing listing;
     enum zb_code code = keys->prefix_fn
                             ? list_surely(keys, node->path, &listing, err)
-                            : zb__list_apart(zb__node_store(node), node->path, &listing, err);
+                            : zb__list_apart(node->hierarchy, node->path, &listing, err);
     if (code)
         return code;
     for (const char *name = NULL; !code && (name = zb__listing_next(&listing, name));) {
@@ -395,14 +395,14 @@ static enum zb_code each_chunk(key_walk *keys, const zb_node *node, zb_error *er
 
 enum zb_code zb__chunks_each(const zb_node *node, zb__chunk_fn fn, void *context, zb_error *err) {
     chunk_walk walk = {.node = node, .fn = fn, .context = context};
-    key_walk keys = {.store = zb__node_store(node), .fn = take_key, .context = &walk};
+    key_walk keys = {.hierarchy = node->hierarchy, .fn = take_key, .context = &walk};
     return each_chunk(&keys, node, err);
 }
 
 enum zb_code zb__chunk_places_each(const zb_node *node, zb__chunk_fn fn, void *context,
                                    zb_error *err) {
     chunk_walk walk = {.node = node, .fn = fn, .context = context};
-    key_walk keys = {.store = zb__node_store(node),
+    key_walk keys = {.hierarchy = node->hierarchy,
                      .fn = take_key,
                      .prefix_fn = take_key,
                      .context = &walk,
@@ -425,7 +425,7 @@ enum zb_code zb__chunk_prefixes_refuse(zb_hierarchy *hierarchy, const char *path
         return ZB_OK;
     chunk_walk walk = {.node = node, .fn = refuse_prefix, .context = hierarchy->store};
     key_walk keys = {
-        .store = hierarchy->store, .prefix_fn = take_key, .context = &walk, .array = node};
+        .hierarchy = hierarchy, .prefix_fn = take_key, .context = &walk, .array = node};
     const enum zb_code code = node->array ? each_chunk(&keys, node, err) : ZB_OK;
     zb_node_release(node);
     return code;

@@ -51,8 +51,8 @@ enum zb_code zb__hidden_at(zb_hierarchy *hierarchy, const char *path, zb__names 
 /* Calls fn for each object below prefix, but not for those below `skip` and not for the object
    `skip` itself (NULL: none). Keys are whole. */
 typedef enum zb_code (*zb__key_fn)(void *context, const char *key, zb_error *err);
-enum zb_code zb__keys_below(zb_store *store, const char *prefix, const char *skip, zb__key_fn fn,
-                            void *context, zb_error *err);
+enum zb_code zb__keys_below(zb_hierarchy *hierarchy, const char *prefix, const char *skip,
+                            zb__key_fn fn, void *context, zb_error *err);
 
 /* True for the key of a chunk of the array, within its grid or not: index is set, [ndim]. */
 bool zb__chunk_index_of(const zb_node *node, const char *key, uint64_t *index);

@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "base/scratch.h"
 #include "codec/shard_index.h"
+#include "hierarchy/staged.h"
 #include "model/array.h"
 #include "node/current.h"
 #include "node/node.h"
@@ -259,8 +260,8 @@ static enum zb_code open_fresh(zb__stored_chunk *chunk, const char *name, zb_err
     enum zb_code code;
     unsigned tries = 0;
     do
-        code = zb_object_open_as(zb__node_store(chunk->node), &opening, &chunk->object,
-                                 &chunk->info, &why);
+        code = zb_object_open_as(zb__place_of(chunk->node->hierarchy, name), &opening,
+                                 &chunk->object, &chunk->info, &why);
     while (code == ZB_ECONFLICT && zb__node_is_back(chunk->node, &tries, &why));
     if (code && err)
         *err = why;
@@ -272,8 +273,8 @@ enum zb_code zb__stored_chunk_open(zb__stored_chunk *chunk, zb_error *err) {
     if (!name)
         return no_memory(err);
     enum zb_code code = chunk->is_fresh ? open_fresh(chunk, name, err)
-                                        : zb_object_open(zb__node_store(chunk->node), name,
-                                                         &chunk->object, &chunk->info, err);
+                                        : zb_object_open(zb__place_of(chunk->node->hierarchy, name),
+                                                         name, &chunk->object, &chunk->info, err);
     free(name);
     chunk->is_missing = code == ZB_ENOTFOUND;
     if (chunk->is_missing) {

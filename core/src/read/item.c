@@ -7,6 +7,7 @@
 #include "base/lru.h"
 #include "base/reuse.h"
 #include "codec/form.h"
+#include "hierarchy/staged.h"
 #include "model/array.h"
 #include "node/current.h"
 #include "node/node.h"
@@ -312,6 +313,8 @@ static enum zb_code start(zb__item *item, zb__ask_list *more, zb__scratch *scrat
         item->name = zb__array_chunk_key(chunk->node, chunk->index);
     if (!item->name)
         return no_memory(err);
+    if (zb__place_of(chunk->node->hierarchy, item->name) != zb__node_store(chunk->node))
+        return fill(item, scratch, err); /* in a new store, into which nothing has been put */
     bool is_known = zb__known_find(chunk, &known);
     const bool is_fresh = is_known && zb__known_is_fresh(chunk, &known);
     if (is_fresh && known.is_missing) {

@@ -167,7 +167,7 @@ enum zb_code zb_store_list(zb_store *store, const char *prefix, zb_list_fn fn, v
 
 /* Counts a change, also one that failed: it may have been made all the same. */
 static enum zb_code changed(zb_store *store, enum zb_code code) {
-    __atomic_fetch_add(&store->changes, 1, __ATOMIC_SEQ_CST);
+    zb__store_count_change(store);
     return code;
 }
 

@@ -9,6 +9,11 @@
 /* ZB_EUNSUPPORTED, for a store that has no way to put objects. */
 enum zb_code zb__store_fail_read_only(const zb_store *store, zb_error *err);
 
+/* Counts a change: see zb_store_changes. */
+static inline void zb__store_count_change(zb_store *store) {
+    __atomic_fetch_add(&store->changes, 1, __ATOMIC_SEQ_CST);
+}
+
 /* ---- How much is under way at once to a store that answers after a round trip. */
 
 /* Objects that wait to be sent are memory beside those that are being made. */

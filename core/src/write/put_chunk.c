@@ -11,6 +11,7 @@
 #include "base/scratch.h"
 #include "codec/chain.h"
 #include "codec/shard_index.h"
+#include "hierarchy/staged.h"
 #include "model/keys.h"
 #include "node/current.h"
 #include "node/node.h"
@@ -109,7 +110,7 @@ enum zb_code zb__chunk_erase(zb_writer *writer, const char *key, zb_error *err) 
                             .home = zb__node_home(writer->node),
                             .expected = ZB_EXPECT_AS_READ,
                             .batch = &writer->batch};
-    return zb_store_erase_as(zb__node_store(writer->node), &erase, err);
+    return zb__hierarchy_erase_as(writer->node->hierarchy, &erase, err);
 }
 
 /* A chunk of fill values is an object that is not there. Where that cannot be had without taking
@@ -129,7 +130,7 @@ static enum zb_code put_nothing(zb_writer *writer, const zb__layout *layout, con
     said.count = 1;
     said.batch = NULL; /* its check has just been made */
     if (!code)
-        code = zb_store_put_as(zb__node_store(writer->node), &said, err);
+        code = zb__hierarchy_put(writer->node->hierarchy, &said, err);
     free(fill);
     return code;
 }
@@ -145,7 +146,8 @@ bool zb__chunk_pause(unsigned tries) {
 
 enum zb_code zb__chunk_see(const zb_writer *writer, const char *key, zb_error *err) {
     zb_object_info info;
-    const enum zb_code code = zb_store_stat(zb__node_store(writer->node), key, &info, err);
+    const enum zb_code code =
+        zb_store_stat(zb__place_of(writer->node->hierarchy, key), key, &info, err);
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
@@ -168,7 +170,7 @@ enum zb_code zb__chunk_put(zb_writer *writer, const zb__layout *layout, const ch
     put.count = layout->shard ? p.count : 1;
     if (code == ZB_OK)
         code = (layout->shard ? p.has_units : single.size > 0)
-                   ? zb_store_put_as(zb__node_store(writer->node), &put, err)
+                   ? zb__hierarchy_put(writer->node->hierarchy, &put, err)
                    : put_nothing(writer, layout, &put, &p, scratch, err);
     /* A journal of an older object could be taken for ours: inner chunks are at the same places. */
     if (code == ZB_OK && layout->fixed)

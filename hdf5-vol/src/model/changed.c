@@ -15,8 +15,8 @@ bool vol_document_info(const vol_node *node, const char *document, zb_object_inf
     char *key = NULL;
     if (asprintf(&key, "%s%s%s", path, *path ? "/" : "", document) < 0)
         return false;
-    const bool is_there =
-        zb_store_stat(zb_hierarchy_store(zb_node_hierarchy(node->zarr)), key, out, NULL) == ZB_OK;
+    const bool is_there = zb_store_stat(zb_hierarchy_place(zb_node_hierarchy(node->zarr), key), key,
+                                        out, NULL) == ZB_OK;
     free(key);
     return is_there;
 }

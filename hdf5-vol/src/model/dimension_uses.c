@@ -27,7 +27,7 @@ static bool names_nothing(zb_hierarchy *hierarchy, const char *path) {
     if (!zb_hierarchy_is_local(hierarchy) || asprintf(&key, "%s/zarr.json", path) < 0)
         return false;
     const bool is_read =
-        zb_store_get(zb_hierarchy_store(hierarchy), key, zb_limits_get()->document_bytes,
+        zb_store_get(zb_hierarchy_place(hierarchy, key), key, zb_limits_get()->document_bytes,
                      "document_bytes", &text, &size, NULL, NULL) == ZB_OK;
     const bool nothing = is_read && !has(text, size, "dimension_names") &&
                          !has(text, size, VOL_SCALES) && !has(text, size, "\\u");

@@ -270,7 +270,7 @@ bool vol_child_is_absent(vol_node *group, const char *name) {
     if (!vol_child_is_unknown(group, name) ||
         vol_node_child_path(group, name, &path, NULL) != ZB_OK)
         return false;
-    const bool absent = zb_store_is_absent(zb_hierarchy_store(group->file->hierarchy), path);
+    const bool absent = zb_hierarchy_is_absent(group->file->hierarchy, path);
     free(path);
     return absent;
 }

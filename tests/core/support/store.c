@@ -18,15 +18,15 @@ void store_let_age(zb_hierarchy *store, const char *key) {
     zb_object_info info = {.size = 0};
     zb_error err;
     while (!info.validator.valid)
-        ASSERT_OK(zb_store_stat(zb_hierarchy_store(store), key, &info, &err), err);
+        ASSERT_OK(zb_store_stat(zb_hierarchy_place(store, key), key, &info, &err), err);
 }
 
 char *store_text(zb_hierarchy *store, const char *key) {
     char *text = NULL;
     size_t size;
     zb_error err;
-    enum zb_code code =
-        zb_store_get(zb_hierarchy_store(store), key, 1 << 24, "test", &text, &size, NULL, &err);
+    enum zb_code code = zb_store_get(zb_hierarchy_place(store, key), key, 1 << 24, "test", &text,
+                                     &size, NULL, &err);
     if (code != ZB_ENOTFOUND)
         ASSERT_OK(code, err);
     return code ? NULL : text;
@@ -35,7 +35,7 @@ char *store_text(zb_hierarchy *store, const char *key) {
 void store_set(zb_hierarchy *store, const char *key, const char *text) {
     zb_error err;
     zb_part part = {text, strlen(text)};
-    ASSERT_OK(zb_store_put(zb_hierarchy_store(store), key, &part, 1, ZB_SYNC_NONE, &err), err);
+    ASSERT_OK(zb_store_put(zb_hierarchy_place(store, key), key, &part, 1, ZB_SYNC_NONE, &err), err);
 }
 
 void store_expect(zb_hierarchy *store, const char *key, const char *text) {
@@ -73,7 +73,7 @@ static enum zb_code clone_key(void *context, const char *key, zb_error *err) {
 zb_hierarchy *store_clone(zb_hierarchy *store) {
     cloning c = {.from = store, .to = store_new()};
     zb_error err;
-    ASSERT_OK(zb__keys_below(zb_hierarchy_store(store), "", NULL, clone_key, &c, &err), err);
+    ASSERT_OK(zb__keys_below(store, "", NULL, clone_key, &c, &err), err);
     return c.to;
 }
 
@@ -81,7 +81,7 @@ char *store_dump(zb_hierarchy *store) {
     zb__names keys = {.count = 0};
     zb__text text = {0};
     zb_error err;
-    ASSERT_OK(zb__keys_below(zb_hierarchy_store(store), "", NULL, take_key, &keys, &err), err);
+    ASSERT_OK(zb__keys_below(store, "", NULL, take_key, &keys, &err), err);
     if (keys.count)
         qsort(keys.name, keys.count, sizeof *keys.name, compare_names);
     for (size_t i = 0; i < keys.count; i++) {

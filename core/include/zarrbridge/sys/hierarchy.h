@@ -13,8 +13,15 @@ extern "C" {
 /* A hierarchy over a store, whose reference it takes over, after an error, too. Only ZB_ENOMEM. */
 ZB_API enum zb_code zb_hierarchy_over(zb_store *store, zb_hierarchy **out, zb_error *err);
 
-/* Borrowed. */
+/* Borrowed. It lacks the documents of a new store that are held until zb_hierarchy_seal. */
 ZB_API zb_store *zb_hierarchy_store(const zb_hierarchy *hierarchy);
+
+/* The store to ask for an object, borrowed: that of the hierarchy, or the one in memory that holds
+   the documents of a new store. */
+ZB_API zb_store *zb_hierarchy_place(const zb_hierarchy *hierarchy, const char *key);
+
+/* As zb_store_is_absent, of the hierarchy's store and of what is held. */
+ZB_API bool zb_hierarchy_is_absent(const zb_hierarchy *hierarchy, const char *prefix);
 
 /* Brings what was put into a store to its place, all at once, where that is not the store itself:
    see zb_hierarchy_seal. Its owner embeds this. */

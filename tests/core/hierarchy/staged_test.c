@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Drafts around a store in memory: the same changes lead to the same store, through the draft at
-   once, and below it when it is sealed. tests/remote/test_s3_drafts.py has them in S3, with kills
-   and other programs. */
-#include "change/draft.h"
+/* Staged documents over a store in memory: the same changes lead to the same hierarchy at once, and
+   to the same store when they are committed. tests/remote/test_s3_staged.py has them in S3, with
+   kills and other programs. */
+#include "change/new_store.h"
+#include "hierarchy/staged.h"
 #include "support/store.h"
 #include "zarrbridge/sys/hierarchy.h"
 
 static zb_hierarchy *begin(zb_hierarchy *inner) {
-    zb_store *store = zb_hierarchy_store(inner);
-    zb_hierarchy *draft;
+    zb_hierarchy *staging;
     zb_error err;
-    ASSERT_OK(zb__draft_begin(zb_store_retain(store), &draft, &err), err);
-    assert_ptr_not_equal(zb_hierarchy_store(draft), store);
-    return draft;
+    ASSERT_OK(zb__new_store_over(zb_store_retain(zb_hierarchy_store(inner)), &staging, &err), err);
+    assert_true(zb__is_staging(staging));
+    return staging;
 }
 
 static void expect_same(zb_hierarchy *store, zb_hierarchy *plain) {
@@ -90,27 +90,27 @@ static void the_same_comes_of_it(void **state) {
         make, erase_some, erase_group, erase_all, change, move, an_array_is_the_root};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         zb_error err;
-        zb_hierarchy *plain = store_new(), *inner = store_new(), *draft = begin(inner);
+        zb_hierarchy *plain = store_new(), *inner = store_new(), *staging = begin(inner);
         all[i](plain);
-        all[i](draft);
+        all[i](staging);
         char *below = store_dump(inner);
         assert_null(strstr(below, "zarr.json"));
         free(below);
-        expect_same(draft, plain);
-        ASSERT_OK(zb_hierarchy_seal(draft, &err), err);
+        expect_same(staging, plain);
+        ASSERT_OK(zb_hierarchy_seal(staging, &err), err);
         expect_same(inner, plain);
-        expect_same(draft, plain);
+        expect_same(staging, plain);
         const char *after = all[i] == an_array_is_the_root ? "" : "g2/after";
         if (!*after) {
-            erase(draft, "");
+            erase(staging, "");
             erase(plain, "");
         }
-        fill(draft, after);
+        fill(staging, after);
         fill(plain, after);
-        ASSERT_OK(zb_hierarchy_settle(draft, &err), err);
+        ASSERT_OK(zb_hierarchy_settle(staging, &err), err);
         ASSERT_OK(zb_hierarchy_settle(plain, &err), err);
         expect_same(inner, plain);
-        zb_hierarchy_release(draft);
+        zb_hierarchy_release(staging);
         zb_hierarchy_release(inner);
         zb_hierarchy_release(plain);
     }
@@ -118,10 +118,10 @@ static void the_same_comes_of_it(void **state) {
 
 static void one_that_was_given_up_leaves_nothing(void **state) {
     (void)state;
-    zb_hierarchy *inner = store_new(), *draft = begin(inner);
-    make(draft);
-    erase(draft, "");
-    zb_hierarchy_release(draft);
+    zb_hierarchy *inner = store_new(), *staging = begin(inner);
+    make(staging);
+    erase(staging, "");
+    zb_hierarchy_release(staging);
     char *text = store_dump(inner);
     assert_string_equal(text, "");
     free(text);
@@ -134,12 +134,12 @@ static void a_store_that_is_there_gets_none(void **state) {
     zb_hierarchy *inner = store_new(), *same;
     zb_store *store = zb_hierarchy_store(inner);
     make(inner);
-    ASSERT_OK(zb__draft_begin(zb_store_retain(store), &same, &err), err);
-    assert_ptr_equal(zb_hierarchy_store(same), store);
+    ASSERT_OK(zb__new_store_over(zb_store_retain(store), &same, &err), err);
+    assert_false(zb__is_staging(same));
     zb_hierarchy_release(same);
     store_set(inner, ".zarrbridge-copy", ""); /* left behind the last document */
-    ASSERT_OK(zb__draft_begin(zb_store_retain(store), &same, &err), err);
-    assert_ptr_equal(zb_hierarchy_store(same), store);
+    ASSERT_OK(zb__new_store_over(zb_store_retain(store), &same, &err), err);
+    assert_false(zb__is_staging(same));
     zb_hierarchy_release(same);
     zb_hierarchy_release(inner);
 }
@@ -154,13 +154,29 @@ static void what_a_killed_program_has_left_goes(void **state) {
     ASSERT_OK(zb_store_erase(zb_hierarchy_store(inner), "zarr.json", &err), err);
     store_set(inner, "a/c/0/0", "chunk");
     store_set(inner, ".zarrbridge-copy", "");
-    zb_hierarchy *draft = begin(inner);
-    make(draft);
-    ASSERT_OK(zb_hierarchy_seal(draft, &err), err);
+    zb_hierarchy *staging = begin(inner);
+    make(staging);
+    ASSERT_OK(zb_hierarchy_seal(staging, &err), err);
     expect_same(inner, plain);
-    zb_hierarchy_release(draft);
+    zb_hierarchy_release(staging);
     zb_hierarchy_release(inner);
     zb_hierarchy_release(plain);
+}
+
+/* One that has made a store there meanwhile, and is done: its note has gone. */
+static void what_another_program_has_made_stays(void **state) {
+    (void)state;
+    zb_error err;
+    zb_hierarchy *inner = store_new(), *staging = begin(inner);
+    make(staging);
+    ASSERT_OK(zb_store_erase(zb_hierarchy_store(inner), ".zarrbridge-copy", &err), err);
+    store_set(inner, "g/b/c/0/0", "theirs");
+    ASSERT_FAILS(zb_node_delete(staging, "g", &err), ZB_ECONFLICT, err, "another program");
+    ASSERT_FAILS(zb_hierarchy_seal(staging, &err), ZB_ECONFLICT, err, "another program");
+    zb_hierarchy_release(staging);
+    store_expect(inner, "g/b/c/0/0", "theirs");
+    store_expect(inner, "zarr.json", NULL);
+    zb_hierarchy_release(inner);
 }
 
 int main(void) {
@@ -169,6 +185,7 @@ int main(void) {
         cmocka_unit_test(one_that_was_given_up_leaves_nothing),
         cmocka_unit_test(a_store_that_is_there_gets_none),
         cmocka_unit_test(what_a_killed_program_has_left_goes),
+        cmocka_unit_test(what_another_program_has_made_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "hierarchy/commit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/lane.h"
+#include "hierarchy/notes.h"
+#include "hierarchy/path.h"
+#include "hierarchy/turn.h"
+#include "store/store.h"
+#include "zarrbridge/limits.h"
+
+static zb__staged *staged_of(zb_seal *seal) {
+    return (zb__staged *)(void *)seal;
+}
+
+/* ---- Documents ---- */
+
+static int deepest_first(const void *a, const void *b) {
+    const size_t one = zb__path_depth(((const zb__name *)a)->text),
+                 other = zb__path_depth(((const zb__name *)b)->text);
+    return one < other ? 1 : one > other ? -1 : 0;
+}
+
+/* Recursion is as deep as nodes are nested. */
+static enum zb_code add_keys(const zb__staged *s, const char *prefix, zb__names *keys,
+                             zb_error *err) {
+    zb__names names;
+    enum zb_code code = zb__staged_names(s, prefix, &names, err);
+    for (size_t i = 0; i < names.count && !code; i++) {
+        char *key = zb__path_join(prefix, names.name[i].text);
+        if (!names.name[i].is_prefix || !key) {
+            code = zb__names_add(keys, (zb__name){.text = key}, err);
+            continue;
+        }
+        code = add_keys(s, key, keys, err);
+        free(key);
+    }
+    zb__names_free(&names);
+    return code;
+}
+
+static enum zb_code get_document(zb_store *store, const char *key, char **text, size_t *size,
+                                 zb_error *err) {
+    return zb_store_get(store, key, zb_limits_get()->consolidated_bytes, "consolidated_bytes", text,
+                        size, NULL, err);
+}
+
+/* There must be none, unless an earlier try has stored it without an answer. */
+static enum zb_code check_free(zb__staged *s, const char *key, zb_error *err) {
+    char *text = NULL, *tried = NULL;
+    size_t size = 0, tried_size = 0;
+    enum zb_code code = get_document(s->store, key, &text, &size, err);
+    if (code == ZB_ENOTFOUND)
+        return ZB_OK;
+    if (!code || code == ZB_ELIMIT) {
+        const bool is_ours = !code &&
+                             get_document(s->tried, key, &tried, &tried_size, NULL) == ZB_OK &&
+                             size == tried_size && memcmp(text, tried, size) == 0;
+        code = is_ours ? ZB_OK : zb__staged_lose(s, err);
+    }
+    free(tried);
+    free(text);
+    return code;
+}
+
+static enum zb_code store_document(void *context, const char *key, zb_error *err) {
+    zb__staged *s = context;
+    zb_part part;
+    char *text;
+    if (strcmp(key, ZB__NOTE_COPY) == 0) /* is there already, and goes behind the last document */
+        return ZB_OK;
+    enum zb_code code = get_document(s->documents, key, &text, &part.size, err);
+    if (code)
+        return code;
+    part.data = text;
+    code = check_free(s, key, err);
+    if (!code)
+        code = zb_store_mem_set(s->tried, key, part.data, part.size, err);
+    if (!code)
+        code = zb_store_put(s->store, key, &part, 1, ZB_SYNC_NONE, err);
+    if (code == ZB_ECONFLICT)
+        code = zb__staged_lose(s, err);
+    if (!code)
+        code = zb_store_erase(s->documents, key, err);
+    free(text);
+    return code;
+}
+
+/* The keys are sorted; those of one depth go at once. */
+static enum zb_code store_by_depth(zb__staged *s, const zb__names *keys, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < keys->count && !code;) {
+        const size_t depth = zb__path_depth(keys->name[i].text);
+        zb__lane lane;
+        zb__lane_begin_keys(&lane, store_document, s, zb__store_width(s->store, 0));
+        for (; i < keys->count && !code && zb__path_depth(keys->name[i].text) == depth; i++)
+            code = zb__lane_give_key(&lane, keys->name[i].text, err);
+        code = zb__lane_end(&lane, code, err);
+    }
+    return code;
+}
+
+static enum zb_code store_all(zb__staged *s, zb_hierarchy *hierarchy, zb_error *err) {
+    zb__names keys = {.count = 0};
+    zb_lock *lock = NULL;
+    enum zb_code code = add_keys(s, "", &keys, err);
+    if (!code)
+        code = zb__hierarchy_lock(hierarchy, &lock, err);
+    if (!code && atomic_load(&s->is_noted))
+        code = zb__staged_note_check(s, err);
+    if (!code)
+        atomic_store(&s->state, ZB__COMMITS);
+    if (keys.count)
+        qsort(keys.name, keys.count, sizeof *keys.name, deepest_first);
+    if (!code)
+        code = store_by_depth(s, &keys, err);
+    code = zb__hierarchy_unlock(lock, code, err);
+    zb__names_free(&keys);
+    return code;
+}
+
+static enum zb_code commit(zb_seal *seal, zb_hierarchy *hierarchy, zb_error *err) {
+    zb__staged *s = staged_of(seal);
+    zb_object_info info;
+    if (!zb__staged_stages(s) || zb_store_stat(s->documents, "zarr.json", &info, NULL))
+        return ZB_OK;
+    enum zb_code code = store_all(s, hierarchy, err);
+    if (code && atomic_load(&s->is_lost)) /* the store there is another program's */
+        zb__staged_note_drop(s);
+    if (code)
+        return code;
+    atomic_store(&s->state, ZB__COMMITTED);
+    (void)zb_store_erase_below(s->tried, "", NULL); /* which is memory */
+    return atomic_load(&s->is_noted) ? zb_store_erase(s->store, ZB__NOTE_COPY, err) : ZB_OK;
+}
+
+/* ---- The end ---- */
+
+static int note_other(void *context, const zb_list_entry *entry) {
+    *(bool *)context = strcmp(entry->name, ZB__NOTE_COPY) != 0;
+    return *(bool *)context;
+}
+
+/* A store that was given up, and of which all has been erased, leaves no note either. */
+static void end(zb_seal *seal) {
+    zb__staged *s = staged_of(seal);
+    bool has_others = false;
+    if (zb__staged_stages(s) && atomic_load(&s->is_noted) &&
+        zb_store_list(s->store, "", note_other, &has_others, NULL) == ZB_OK && !has_others)
+        zb__staged_note_drop(s);
+    zb__staged_free(s);
+}
+
+void zb__staged_begin(zb_hierarchy *hierarchy, zb__staged *staged) {
+    staged->seal = (zb_seal){.run = commit, .end = end};
+    hierarchy->staged = staged;
+    zb_hierarchy_set_seal(hierarchy, &staged->seal);
+}
