@@ -19,13 +19,11 @@
 
 #include "base/base64.h"
 #include "conditional.h"
-#include "fetch.h"
 #include "options.h"
 #include "remote.h"
 #include "secret.h"
 #include "sha256.h"
 #include "url.h"
-#include "xml.h"
 
 #define API_VERSION "2021-12-02"
 
@@ -48,7 +46,8 @@ static enum zb_code no_memory(zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "no memory for a store in Azure");
 }
 
-static void azure_free(azure *a) {
+static void azure_destroy(zb__remote *store) {
+    azure *a = store->state;
     zb__bucket_name_clear(&a->name);
     zb__url_clear(&a->endpoint);
     free(a->account);
@@ -57,10 +56,6 @@ static void azure_free(azure *a) {
     free(a->key);
     zb__secret_free(a->sas);
     free(a);
-}
-
-static void azure_destroy(zb__remote *store) {
-    azure_free(store->state);
 }
 
 /* ---- Requests ---- */
@@ -253,109 +248,49 @@ static enum zb__verdict azure_judge(zb__remote *store, const zb__request *reques
 
 /* ---- Listings ---- */
 
-typedef struct listing {
-    const char *prefix; /* of the keys */
-    bool is_deep;
-    zb_list_fn fn;
-    void *context;
-    bool is_ended;
-    zb__finds *finds;  /* takes the objects in place of fn; or NULL */
-    const char *below; /* with finds: what their keys begin with in the store */
-} listing;
-
-static enum zb_code take(void *context, const zb__entry *found, zb_error *err) {
-    listing *l = context;
-    char name[ZB__LISTED_NAME], etag[sizeof(((zb__version *)NULL)->etag)] = "";
-    enum zb_code code = zb__listed_name(found, l->prefix, l->is_deep, name, err);
-    if (code || !*name)
-        return code;
-    const zb_list_entry entry = {.name = name, .is_prefix = found->is_prefix};
-    if (*found->etag) /* pages have it without its quotes */
-        snprintf(etag, sizeof etag, "\"%s\"", found->etag);
-    if (l->finds)
-        return zb__finds_add(l->finds, l->below, name, etag, err);
-    if (!l->is_ended)
-        l->is_ended = l->fn(l->context, &entry) != 0;
-    return ZB_OK;
-}
-
-/* Names in the order that signatures need. most: names in the page, 0: as many as the service
-   likes. */
-static char *query_of(const char *prefix, bool is_deep, const char *marker, unsigned most) {
+/* Names in the order that signatures need. */
+static char *query_of(const zb__listing *l, const char *end, unsigned most) {
     zb__text text = {.data = NULL};
-    zb__text_add(&text, is_deep ? "comp=list" : "comp=list&delimiter=%2F");
-    if (*marker) {
+    zb__text_add(&text, l->is_deep ? "comp=list" : "comp=list&delimiter=%2F");
+    if (*l->marker) {
         zb__text_add(&text, "&marker=");
-        zb__url_encode(&text, marker, false);
+        zb__url_encode(&text, l->marker, false);
     }
     if (most)
         zb__text_addf(&text, "&maxresults=%u", most);
     zb__text_add(&text, "&prefix=");
-    zb__url_encode(&text, prefix, false);
+    zb__url_encode(&text, l->prefix, false);
+    zb__url_encode(&text, end, false);
     zb__text_add(&text, "&restype=container");
     return zb__text_take(&text, NULL);
 }
 
-/* marker: where the page begins, and where the next one does, "" for none. */
-static enum zb_code get_page(zb__remote *store, char *query, zb__entry_fn fn, void *context,
-                             char marker[ZB__MARKER], zb_error *err) {
-    if (!query)
-        return no_memory(err);
-    zb__request request = {
-        .store = store, .method = ZB__GET, .query = query, .span = ZB__ALL, .most = MOST_PAGE};
-    enum zb_code code = zb__request_wait(&request, err);
-    if (!code) {
-        code = zb__azure_page_parse(request.buffer, request.got, fn, context, marker, err);
-        if (code)
-            zb_error_prefix(err, code, "%s", store->base.label);
-    }
-    free(request.buffer);
-    free(query);
-    return code;
-}
+static const zb__pages pages = {
+    .words = &zb__page_of_azure, .most = MOST_PAGE, .query = query_of, .take = zb__listing_take};
 
-/* Pages may be empty, and others come behind them. */
-static enum zb_code run(zb__remote *store, const char *prefix, listing *l, zb_error *err) {
-    const azure *a = store->state;
-    char *keys = NULL, marker[ZB__MARKER] = "", last[ZB__MARKER];
-    enum zb_code code = ZB_OK;
-    if (asprintf(&keys, "%s%s%s", a->name.prefix, prefix, *prefix ? "/" : "") < 0)
-        return no_memory(err);
-    l->prefix = keys;
-    do {
-        memcpy(last, marker, sizeof last);
-        code = get_page(store, query_of(keys, l->is_deep, marker, 0), take, l, marker, err);
-        if (!code && *marker && strcmp(marker, last) == 0)
-            code = zb_fail(err, ZB_EIO, "%s: the server's list of names does not go on",
-                           store->base.label);
-    } while (!code && *marker && !l->is_ended);
-    free(keys);
-    return code;
+static const char *root_of(const zb__remote *store) {
+    return ((const azure *)store->state)->name.prefix;
 }
 
 static enum zb_code azure_list(zb__remote *store, const zb_list *list, zb_list_fn fn, void *context,
                                zb_error *err) {
-    listing l = {.is_deep = list->is_recursive, .fn = fn, .context = context};
-    return run(store, list->prefix, &l, err);
+    zb__listing l = {.store = store,
+                     .pages = &pages,
+                     .is_deep = list->is_recursive,
+                     .fn = fn,
+                     .context = context};
+    return zb__listing_run(&l, root_of(store), list->prefix, *list->prefix ? "/" : "", err);
 }
 
 static enum zb_code find_below(zb__remote *store, const char *prefix, zb__finds *finds,
                                zb_error *err) {
-    listing l = {.is_deep = true, .finds = finds, .below = prefix};
-    return run(store, prefix, &l, err);
+    zb__listing l = {.store = store, .pages = &pages, .is_deep = true, .finds = finds};
+    return zb__listing_run(&l, root_of(store), prefix, *prefix ? "/" : "", err);
 }
 
-/* By the names that begin as the prefix does, if they come as one page. */
 static bool is_absent(zb__remote *store, const char *prefix) {
-    const azure *a = store->state;
-    char *keys = NULL, marker[ZB__MARKER] = "";
-    if (asprintf(&keys, "%s%s", a->name.prefix, prefix) < 0)
-        return false;
-    zb__looking looking = {.prefix = keys, .length = strlen(keys)};
-    const bool is_known = !get_page(store, query_of(keys, false, "", ZB__MOST_BESIDE), zb__look_at,
-                                    &looking, marker, NULL);
-    free(keys);
-    return is_known && !looking.is_there && !*marker;
+    zb__listing l = {.store = store, .pages = &pages};
+    return zb__listing_is_empty(&l, root_of(store), prefix);
 }
 
 /* ---- What such a store can do ---- */
@@ -523,6 +458,8 @@ enum zb_code zb__azure_open(const char *name, const zb_store_settings *settings,
     azure *a = calloc(1, sizeof *a);
     if (!a)
         return no_memory(err);
+    store->protocol = &protocol;
+    store->state = a;
     enum zb_code code = zb__bucket_name_parse(name, "az://", &a->name, err);
     if (!code)
         code = zb__options_read_azure(a->name.options, settings, &options, err);
@@ -532,14 +469,7 @@ enum zb_code zb__azure_open(const char *name, const zb_store_settings *settings,
         code = configure(a, &options, &f, err);
     if (!code)
         code = copy_of(a->name.label, label, err);
-    if (!code) {
-        store->protocol = &protocol;
-        store->state = a;
-        zb__remote_configure(store, &options);
-    } else {
-        azure_free(a);
-    }
     found_clear(&f);
-    zb__options_clear(&options);
+    zb__remote_take_options(store, &options);
     return code;
 }

@@ -34,8 +34,6 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
 static zb__thread_lock *locks; /* all are held; guarded by the mutex, with all that is in them */
 
-#define MOST_REPLY 65536
-
 /* ---- Locks ---- */
 
 /* In a child the threads that wait for locks, or hold them, are the parent's. */
@@ -274,12 +272,12 @@ enum zb__seen zb__conditional_seen(zb__remote *store, const char *key, zb__versi
 
 /* ---- Questions ---- */
 
-enum zb_code zb__conditional_ask(zb__remote *store, const char *key, zb__version *version,
+enum zb_code zb__conditional_ask(zb__remote *store, const char *key, zb__reply *out,
                                  zb_error *err) {
-    zb__request head = {.store = store, .method = ZB__HEAD, .key = key, .most = MOST_REPLY};
+    zb__request head = {.store = store, .method = ZB__HEAD, .key = key, .most = ZB__MOST_REPLY};
     const enum zb_code code = zb__request_wait(&head, err);
     free(head.buffer);
-    *version = head.reply.version;
+    *out = head.reply;
     return code;
 }
 
@@ -291,17 +289,18 @@ enum zb_code zb__conditional_fail(const zb__remote *store, const char *key, zb_e
 /* Weak and strong forms of one tag are alike, and sizes are not compared: a HEAD tells the document
    as it is stored. */
 enum zb_code zb__conditional_stands(zb__remote *store, const char *key, zb_error *err) {
-    zb__version seen, there;
+    zb__version seen;
+    zb__reply there;
     const enum zb__seen was = zb__conditional_seen(store, key, &seen);
     if (was == ZB__UNSEEN)
         return ZB_OK;
     const enum zb_code code = zb__conditional_ask(store, key, &there, err);
     if (code && code != ZB_ENOTFOUND)
         return code;
-    there.size = seen.size;
+    there.version.size = seen.size;
     const bool is_there = !code, is_known = seen.etag[0] || seen.modified;
     if (is_there == (was == ZB__PRESENT) &&
-        (!is_there || (is_known && zb__version_same(&seen, &there))))
+        (!is_there || (is_known && zb__version_same(&seen, &there.version))))
         return ZB_OK;
     return zb__conditional_fail(store, key, err);
 }

@@ -46,7 +46,7 @@ typedef struct zb__service {
        as a whole. NULL: none goes in parts. */
     enum zb_code (*send_in_parts)(zb__sending *sending, const char *mark, const char *condition,
                                   bool *in_doubt, zb_error *err);
-    /* Adds all objects below a prefix (zb__finds_add), in the versions that are there. */
+    /* Adds all objects below a prefix, in the versions that are there. */
     enum zb_code (*find_below)(zb__remote *store, const char *prefix, zb__finds *finds,
                                zb_error *err);
     /* Whether there is surely nothing at a prefix. */
@@ -90,9 +90,8 @@ void zb__conditional_replaced(zb__remote *store, const char *key, const zb__vers
    many changes (zb_turn_begin) can make one of them again. */
 void zb__conditional_refused(zb__remote *store, const char *key);
 
-/* Asks for the version of an object that is there now. */
-enum zb_code zb__conditional_ask(zb__remote *store, const char *key, zb__version *version,
-                                 zb_error *err);
+/* Asks what the service says of an object that is there now. */
+enum zb_code zb__conditional_ask(zb__remote *store, const char *key, zb__reply *out, zb_error *err);
 
 /* ZB_ECONFLICT, with its message: a condition did not hold. */
 enum zb_code zb__conditional_fail(const zb__remote *store, const char *key, zb_error *err);

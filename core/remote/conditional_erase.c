@@ -9,7 +9,6 @@
 #include "fetch.h"
 #include "remote.h"
 
-#define MOST_REPLY 65536
 #define ERASED_AT_ONCE 256
 /* Tries of an object that other programs replace meanwhile. */
 #define MOST_TRIES 16
@@ -30,7 +29,8 @@ typedef struct deletion {
 /* etag "": there is no condition. True if there is one. */
 static bool prepare(zb__remote *store, const char *key, const char *etag, deletion *d,
                     zb__request *request) {
-    *request = (zb__request){.store = store, .method = ZB__DELETE, .key = key, .most = MOST_REPLY};
+    *request =
+        (zb__request){.store = store, .method = ZB__DELETE, .key = key, .most = ZB__MOST_REPLY};
     if (etag[0] != '"' || !erases_as_seen(store))
         return false;
     snprintf(d->condition, sizeof d->condition, "If-Match: %s", etag);
@@ -72,14 +72,14 @@ static enum zb_code erase_again(zb__remote *store, const char *key, const char *
                                 zb_error *err) {
     enum zb_code code = ZB_ECONFLICT;
     for (unsigned tries = 0; tries < MOST_TRIES && code == ZB_ECONFLICT; tries++) {
-        zb__version there;
+        zb__reply there;
         code = zb__conditional_ask(store, key, &there, err);
         if (code)
             return code == ZB_ENOTFOUND ? ZB_OK : code;
         code = look(store, document, err);
         if (code)
             return code;
-        code = erase_one(store, key, there.etag, err);
+        code = erase_one(store, key, there.version.etag, err);
     }
     return code;
 }

@@ -10,7 +10,6 @@
 #include "fetch.h"
 #include "remote.h"
 
-#define MOST_REPLY 65536
 /* From this size on the check of a put goes along with its body. Bytes. */
 #define CHECKED_ON_THE_WAY ((uint64_t)1 << 20)
 _Static_assert(CHECKED_ON_THE_WAY > ZB__HELD_BACK, "a body has something before its end");
@@ -18,12 +17,11 @@ _Static_assert(CHECKED_ON_THE_WAY > ZB__HELD_BACK, "a body has something before 
 /* After a put whose condition did not hold: was it our own first try that has changed the
    object? */
 static bool was_ours(const zb__sending *s, const char *id, zb__version *version) {
-    zb__request head = {
-        .store = s->store, .method = ZB__HEAD, .key = s->put->key, .most = MOST_REPLY};
-    const bool is = !zb__request_wait(&head, NULL) && strcmp(head.reply.write_id, id) == 0;
-    free(head.buffer);
+    zb__reply there;
+    const bool is = !zb__conditional_ask(s->store, s->put->key, &there, NULL) &&
+                    strcmp(there.write_id, id) == 0;
     if (is)
-        *version = head.reply.version;
+        *version = there.version;
     return is;
 }
 
@@ -59,7 +57,7 @@ enum zb_code zb__conditional_send_whole(zb__sending *s, const char *mark, const 
                            .headers = headers,
                            .body = join(s, &owned),
                            .body_size = (size_t)s->size,
-                           .most = MOST_REPLY};
+                           .most = ZB__MOST_REPLY};
     enum zb_code code = ZB_OK;
     if (!request.body)
         code = zb_fail(err, ZB_ENOMEM, "no memory for an object");

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/fork.h"
+#include "base/in_flight.h"
 #include "cred_process.h"
 #include "profile.h"
 
@@ -92,64 +93,77 @@ void zb__cred_places_clear(zb__cred_places *places) {
 
 /* ---- Answers of programs ---- */
 
-typedef struct answer {
+/* One for each command, as long as the process. */
+typedef struct program {
     char *command; /* its words */
-    zb__cred cred;
-    bool is_asked; /* the program runs */
-    struct answer *next;
-} answer;
+    zb__cred cred; /* the last that it has printed */
+    struct program *next;
+} program;
+
+/* One who wants what it prints. */
+typedef struct asker {
+    zb__in_flight base;
+    program *program;
+    const char *const *argv;
+    const char *what;
+    bool anew;
+    zb__stopper *stopper;
+} asker;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t answered = PTHREAD_COND_INITIALIZER;
-static answer *answers; /* guarded by the lock; one for each command, as long as the process */
-
-/* The programs that its parent waits for are none of a child's. */
-static void forget(void *unused) {
-    (void)unused;
-    for (answer *a = answers; a; a = a->next)
-        a->is_asked = false;
-    pthread_cond_init(&answered, NULL);
-}
+static program *programs; /* guarded by the lock, with all that is in them */
 
 static void prepare(void) {
-    static zb__fork_guard guard = {.lock = &lock, .in_child = forget};
+    static zb__fork_guard guard = {.lock = &lock};
     zb__fork_guard_add(&guard);
 }
 
 /* The words of a command are told apart by its first three: "sh -c COMMAND", and for the AWS
    command line "aws --profile=NAME ...". */
-static answer *answer_of(const char *const *argv) {
+static program *program_of(const char *const *argv) {
     char *command = NULL;
     if (asprintf(&command, "%s\n%s\n%s", argv[0], argv[1], argv[2]) < 0)
         return NULL;
-    answer *a = answers;
-    while (a && strcmp(a->command, command) != 0)
-        a = a->next;
-    if (!a && (a = calloc(1, sizeof *a)) != NULL) {
-        a->command = command;
-        a->next = answers;
-        answers = a;
-        return a;
+    pthread_mutex_lock(&lock);
+    program **at = &programs;
+    while (*at && strcmp((*at)->command, command) != 0)
+        at = &(*at)->next;
+    if (!*at && (*at = calloc(1, sizeof **at)) != NULL) {
+        (*at)->command = command;
+        command = NULL;
     }
+    program *found = *at;
+    pthread_mutex_unlock(&lock);
     free(command);
-    return a;
+    return found;
 }
 
-/* Called with the lock, which it lets go while the program runs. */
-static enum zb_code ask_again(answer *a, const char *const *argv, const char *what,
-                              zb__stopper *stopper, zb_error *err) {
-    zb__cred fresh;
-    a->is_asked = true;
-    pthread_mutex_unlock(&lock);
-    const enum zb_code code = zb__cred_run(argv, what, stopper, &fresh, err);
+static bool is_known(const asker *a) {
     pthread_mutex_lock(&lock);
-    a->is_asked = false;
-    pthread_cond_broadcast(&answered);
-    if (!code) {
-        zb__cred_clear(&a->cred);
-        a->cred = fresh;
-    }
-    return code;
+    const bool is = !a->anew && zb__cred_is_good(&a->program->cred);
+    pthread_mutex_unlock(&lock);
+    return is;
+}
+
+static bool is_same(const zb__in_flight *one, const zb__in_flight *other) {
+    return ((const asker *)one)->program == ((const asker *)other)->program;
+}
+
+/* Another one may have led, and left, since this one has looked. */
+static enum zb_code run(zb__in_flight *own, zb__answer **unused, zb_error *err) {
+    const asker *a = (const asker *)own;
+    zb__cred fresh;
+    (void)unused;
+    if (is_known(a))
+        return ZB_OK;
+    const enum zb_code code = zb__cred_run(a->argv, a->what, a->stopper, &fresh, err);
+    if (code)
+        return code;
+    pthread_mutex_lock(&lock);
+    zb__cred_clear(&a->program->cred);
+    a->program->cred = fresh;
+    pthread_mutex_unlock(&lock);
+    return ZB_OK;
 }
 
 /* Stores that are opened together run a program once. */
@@ -157,18 +171,20 @@ static enum zb_code ask(const char *const *argv, const char *what, bool anew, zb
                         zb__cred *out, zb_error *err) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, prepare);
+    asker a = {.base.is_same = is_same,
+               .program = program_of(argv),
+               .argv = argv,
+               .what = what,
+               .anew = anew,
+               .stopper = stopper};
+    zb__answer *none;
+    enum zb_code code = a.program ? ZB_OK : no_memory(err);
+    if (!code && !is_known(&a))
+        code = zb__in_flight_ask(&a.base, stopper, run, &none, err);
+    if (code)
+        return code;
     pthread_mutex_lock(&lock);
-    answer *a = answer_of(argv);
-    enum zb_code code = a ? ZB_OK : no_memory(err);
-    while (!code && a->is_asked) {
-        if (zb__wait(stopper, &answered, &lock, ZB__FOR_EVER) == ZB__STOPPED)
-            code = zb__fail_stopped(err);
-        anew = false;
-    }
-    if (!code && (anew || !zb__cred_is_good(&a->cred)))
-        code = ask_again(a, argv, what, stopper, err);
-    if (!code)
-        code = zb__cred_copy(&a->cred, out, err);
+    code = zb__cred_copy(&a.program->cred, out, err);
     pthread_mutex_unlock(&lock);
     return code;
 }

@@ -24,14 +24,11 @@ static enum zb_code http_address(zb__remote *store, const zb__request *request, 
     return code;
 }
 
-static void http_free(http *h) {
+static void http_destroy(zb__remote *store) {
+    http *h = store->state;
     zb__url_clear(&h->url);
     zb__headers_free(h->headers);
     free(h);
-}
-
-static void http_destroy(zb__remote *store) {
-    http_free(store->state);
 }
 
 static bool same_text(const char *a, const char *b) {
@@ -56,22 +53,16 @@ enum zb_code zb__http_open(const char *name, const zb_store_settings *settings, 
     http *h = calloc(1, sizeof *h);
     if (!h)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");
+    store->protocol = &protocol;
+    store->state = h;
     zb__options options = {.region = NULL};
     enum zb_code code = zb__url_parse(name, &h->url, err);
     if (!code)
         code = zb__options_read(h->url.options, settings, &options, err);
     if (!code)
         code = zb__headers_read(options.headers, &h->headers, err);
-    if (!code && (*label = zb__url_label(&h->url)) == NULL) {
+    if (!code && (*label = zb__url_label(&h->url)) == NULL)
         code = zb_fail(err, ZB_ENOMEM, "no memory for a store's name");
-    }
-    if (!code) {
-        store->protocol = &protocol;
-        store->state = h;
-        zb__remote_configure(store, &options);
-    } else {
-        http_free(h);
-    }
-    zb__options_clear(&options);
+    zb__remote_take_options(store, &options);
     return code;
 }

@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "object.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+
+static zb__remote_object *object_of(zb__answer *answer) {
+    return (zb__remote_object *)((char *)answer - offsetof(zb__remote_object, answer));
+}
+
+static void free_object(zb__answer *answer) {
+    zb__remote_object *object = object_of(answer);
+    if (object->owner)
+        zb__answer_drop(object->owner);
+    else
+        free(object->head);
+    free(object->key);
+    free(object);
+}
 
 zb__remote_object *zb__object_new(zb_store *store, const char *key) {
     zb__remote_object *object = calloc(1, sizeof *object);
@@ -14,16 +29,28 @@ zb__remote_object *zb__object_new(zb_store *store, const char *key) {
         return NULL;
     }
     object->base.store = store;
+    object->answer.free = free_object;
     object->key = copy;
     return object;
 }
 
+zb__remote_object *zb__object_share(zb_store *store, zb__answer *answer) {
+    const zb__remote_object *from = object_of(answer);
+    zb__remote_object *object = zb__object_new(store, from->key);
+    if (!object) {
+        zb__answer_drop(answer);
+        return NULL;
+    }
+    object->version = from->version;
+    object->head = from->head;
+    object->head_size = from->head_size;
+    object->owner = answer;
+    return object;
+}
+
 void zb__object_free(zb__remote_object *object) {
-    if (!object)
-        return;
-    free(object->head);
-    free(object->key);
-    free(object);
+    if (object)
+        zb__answer_drop(&object->answer);
 }
 
 /* The age by the server's own clock. */

@@ -99,8 +99,6 @@ static enum zb_code remote_list(zb_store *store, const zb_list *list, zb_list_fn
 static void remote_destroy(zb_store *store) {
     zb__remote *remote = (zb__remote *)store;
     zb__io_leave(remote);
-    if (remote->protocol->destroy)
-        remote->protocol->destroy(remote);
     zb__remote_free(remote);
 }
 
@@ -171,7 +169,7 @@ static enum zb_code check_limits(zb_error *err) {
     return ZB_OK;
 }
 
-/* Sets protocol and state of the store. */
+/* Sets protocol and state of the store, which are its own then, after an error, too. */
 typedef enum zb_code (*open_fn)(const char *name, const zb_store_settings *settings,
                                 zb__remote *store, char **label, zb_error *err);
 
@@ -217,7 +215,6 @@ static enum zb_code open_url(const char *name, const zb_store_settings *settings
     remote->take_buffer = host->take_buffer;
     remote->stopper = host->stopper;
     enum zb_code code = open_protocol(name, settings, remote, &label, err);
-    const bool is_open = code == ZB_OK;
     if (!code)
         code = host->store_init(&remote->base, ops_of(remote), hints_of(remote), label, err);
     if (!code) {
@@ -230,8 +227,6 @@ static enum zb_code open_url(const char *name, const zb_store_settings *settings
         *out = &remote->base;
         return ZB_OK;
     }
-    if (is_open && remote->protocol->destroy)
-        remote->protocol->destroy(remote);
     zb__remote_free(remote);
     return code;
 }

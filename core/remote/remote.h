@@ -21,10 +21,10 @@ struct zb__remote {
     zb__line line;                     /* guarded by the engine's lock */
 };
 
-/* Takes over what options say to all kinds of stores. */
-void zb__remote_configure(zb__remote *remote, zb__options *options);
+/* Takes over what options say to all kinds of stores, and clears them. */
+void zb__remote_take_options(zb__remote *remote, zb__options *options);
 
-/* Frees it but for what is the protocol's. */
+/* Frees it with what is the protocol's. */
 void zb__remote_free(zb__remote *remote);
 
 #endif

@@ -86,7 +86,7 @@ typedef struct zb__protocol {
     /* How the service keeps to conditions (conditional.h), by which a store is changed. NULL: it is
        only read. */
     const struct zb__service *service;
-    void (*destroy)(zb__remote *store); /* frees store->state; NULL: nothing to free */
+    void (*destroy)(zb__remote *store); /* frees store->state */
 } zb__protocol;
 
 /* How far a try of a request whose body is held back has come. */
@@ -99,6 +99,9 @@ enum zb__hold {
 
 /* The part of an object that a GET asks for. */
 enum zb__span { ZB__ALL, ZB__RANGE, ZB__SUFFIX };
+
+/* Bytes of a reply that is no content: words on what was done. */
+#define ZB__MOST_REPLY 65536
 
 struct zb__request {
     /* ---- Set by the one that asks */

@@ -42,7 +42,8 @@ zb__s3 *zb__s3_new(void) {
     return calloc(1, sizeof(zb__s3));
 }
 
-void zb__s3_free(zb__s3 *s3) {
+void zb__s3_destroy(zb__remote *store) {
+    zb__s3 *s3 = store->state;
     zb__bucket_name_clear(&s3->name);
     zb__url_clear(&s3->endpoint);
     zb__cred_places_clear(&s3->places);

@@ -33,7 +33,9 @@ typedef struct zb__s3 {
 
 /* An empty state; NULL: no memory. */
 zb__s3 *zb__s3_new(void);
-void zb__s3_free(zb__s3 *s3);
+
+/* As destroy() of zb__protocol. */
+void zb__s3_destroy(zb__remote *store);
 
 /* Sets region and base, by name, endpoint and path_style. The store is the caller's alone,
    or the caller holds s3.c's lock. ZB_EINVAL: no region has that name. */

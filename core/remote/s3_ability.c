@@ -6,15 +6,13 @@
 #include <stdlib.h>
 
 #include "base/token.h"
+#include "conditional_put.h"
 #include "fetch.h"
 #include "hierarchy/notes.h"
 #include "options.h"
 #include "remote.h"
 #include "s3.h"
 #include "s3_known.h"
-#include "conditional_put.h"
-
-#define MOST_REPLY 65536
 
 static const zb_part test_content = {.data = "1", .size = 1};
 
@@ -31,8 +29,11 @@ static enum zb_code make_test_key(char key[TEST_KEY], zb_error *err) {
 /* Nobody else knows the key, so that no lock has to hear of it. condition: a header, or NULL. */
 static enum zb_code erase(zb__remote *store, const char *key, const char *condition) {
     const char *const headers[] = {condition, NULL};
-    zb__request request = {
-        .store = store, .method = ZB__DELETE, .key = key, .headers = headers, .most = MOST_REPLY};
+    zb__request request = {.store = store,
+                           .method = ZB__DELETE,
+                           .key = key,
+                           .headers = headers,
+                           .most = ZB__MOST_REPLY};
     const enum zb_code code = zb__request_wait(&request, NULL);
     free(request.buffer);
     return code;

@@ -28,7 +28,6 @@
 #include "s3_parts.h"
 #include "xml.h"
 
-#define MOST_REPLY 65536
 #define TRIES 4 /* of a copy that the service has begun and given up */
 #define PAUSE_NS 200000000
 
@@ -106,7 +105,7 @@ static enum zb_code copy_whole(const copying *c, zb__version *version, bool *aga
                            .method = ZB__PUT,
                            .key = c->key,
                            .headers = headers,
-                           .most = MOST_REPLY,
+                           .most = ZB__MOST_REPLY,
                            .work = WORK_SECONDS};
     enum zb_code code = zb__request_wait(&request, err);
     code = code ? judge_refusal(&request, code, is_bad, err)
@@ -138,15 +137,13 @@ static enum zb_code run_upload(const copying *c, const zb__reply *source, zb__ve
 /* Of one version: another one at the source is copied anew. */
 static enum zb_code copy_in_parts(const copying *c, zb__version *version, bool *again,
                                   zb_error *err) {
-    zb__request head = {
-        .store = c->from, .method = ZB__HEAD, .key = c->from_key, .most = MOST_REPLY};
-    enum zb_code code = zb__request_wait(&head, err);
-    free(head.buffer);
+    zb__reply there;
+    const enum zb_code code = zb__conditional_ask(c->from, c->from_key, &there, err);
     if (code)
         return code;
-    return head.reply.has_length && zb__s3_pays_in_parts(head.reply.length) &&
-                   zb__version_is_strong(&head.reply.version) && zb__s3_takes_parts(c->to)
-               ? run_upload(c, &head.reply, version, again, err)
+    return there.has_length && zb__s3_pays_in_parts(there.length) &&
+                   zb__version_is_strong(&there.version) && zb__s3_takes_parts(c->to)
+               ? run_upload(c, &there, version, again, err)
                : not_here(c->to, c->key, err);
 }
 

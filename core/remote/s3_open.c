@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "s3_open.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "conditional.h"
+#include "conditional_put.h"
 #include "options.h"
 #include "profile.h"
 #include "remote.h"
@@ -12,24 +13,52 @@
 #include "s3_ability.h"
 #include "s3_copy.h"
 #include "s3_list.h"
+#include "s3_parts.h"
 #include "s3_uploads.h"
-#include "s3_write.h"
 
 static enum zb_code no_memory(zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "no memory for a store in S3");
 }
 
-/* ---- What such a store can do ---- */
+/* ---- How objects go there: by one request, or large ones in parts ---- */
 
-static void s3_destroy(zb__remote *store) {
-    zb__s3_free(store->state);
+/* The most that S3 takes in one request, and in parts. */
+#define MOST_AT_ONCE ((uint64_t)5 << 30)
+#define MOST_IN_PARTS ((uint64_t)5 << 40)
+
+static enum zb_code measure(zb__sending *s, zb_error *err) {
+    s->in_parts = zb__s3_pays_in_parts(s->size) && zb__s3_takes_parts(s->store);
+    if (s->size <= (s->in_parts ? MOST_IN_PARTS : MOST_AT_ONCE))
+        return ZB_OK;
+    return zb_fail(err, ZB_ELIMIT,
+                   "%s/%s: an object is put with at most %s here: choose smaller chunks or shards",
+                   s->store->base.label, s->put->key, s->in_parts ? "5 TiB" : "5 GiB");
 }
+
+static enum zb_code send_in_parts(zb__sending *s, const char *mark, const char *condition,
+                                  bool *in_doubt, zb_error *err) {
+    const zb__s3_upload upload = {.store = s->store,
+                                  .put = s->put,
+                                  .is_refused = &s->is_refused,
+                                  .size = s->size,
+                                  .mark = mark,
+                                  .condition = condition};
+    const zb__version seen = s->version;
+    enum zb_code code = zb__s3_upload_run(&upload, &s->version, in_doubt, err);
+    if (code != ZB_EUNSUPPORTED || s->is_refused || s->size > MOST_AT_ONCE)
+        return code;
+    atomic_store(&((zb__s3 *)s->store->state)->takes_parts, ZB__NO);
+    s->version = seen;
+    return zb__conditional_send_whole(s, mark, condition, in_doubt, err);
+}
+
+/* ---- What such a store can do ---- */
 
 static const zb__service service = {.mark = "x-amz-meta-zb-write",
                                     .check = zb__s3_check_conditions,
                                     .erases_as_seen = zb__s3_erases_as_seen,
-                                    .measure = zb__s3_measure,
-                                    .send_in_parts = zb__s3_send_in_parts,
+                                    .measure = measure,
+                                    .send_in_parts = send_in_parts,
                                     .find_below = zb__s3_find_below,
                                     .is_absent = zb__s3_is_absent,
                                     .copy = zb__s3_copy,
@@ -44,7 +73,7 @@ static const zb__protocol protocol = {.name = "s3",
                                       .answered = zb__conditional_answered,
                                       .is_locked = zb__conditional_is_locked,
                                       .service = &service,
-                                      .destroy = s3_destroy};
+                                      .destroy = zb__s3_destroy};
 
 /* ---- Its settings ---- */
 
@@ -96,6 +125,8 @@ enum zb_code zb__s3_open(const char *name, const zb_store_settings *settings, zb
     zb__s3 *s3 = zb__s3_new();
     if (!s3)
         return no_memory(err);
+    store->protocol = &protocol;
+    store->state = s3;
     enum zb_code code = zb__bucket_name_parse(name, "s3://", &s3->name, err);
     if (!code)
         code = zb__options_read(s3->name.options, settings, &options, err);
@@ -103,13 +134,6 @@ enum zb_code zb__s3_open(const char *name, const zb_store_settings *settings, zb
         code = find_settings(s3, &options, err);
     if (!code && !(*label = strdup(s3->name.label)))
         code = no_memory(err);
-    if (!code) {
-        store->protocol = &protocol;
-        store->state = s3;
-        zb__remote_configure(store, &options);
-    } else {
-        zb__s3_free(s3);
-    }
-    zb__options_clear(&options);
+    zb__remote_take_options(store, &options);
     return code;
 }

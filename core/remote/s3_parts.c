@@ -20,7 +20,6 @@
 #define MOST_PARTS 10000
 #define MOST_WHOLE 4 /* parts that go as one */
 #define AT_ONCE 4
-#define MOST_REPLY 65536
 #define COMPLETIONS 4 /* tries of one that the service has begun and given up */
 #define PAUSE_NS 200000000
 #define COPY_SECONDS 60 /* of the service, at most, for one part */
@@ -68,7 +67,7 @@ static enum zb_code begin(running *r, zb_error *err) {
                            .key = u->put->key,
                            .query = "uploads=",
                            .headers = headers,
-                           .most = MOST_REPLY};
+                           .most = ZB__MOST_REPLY};
     enum zb_code code = zb__request_wait(&request, err);
     if (!code && !zb__s3_value_parse(request.buffer, request.got, "InitiateMultipartUploadResult",
                                      "UploadId", id, sizeof id))
@@ -88,7 +87,7 @@ static enum zb_code begin(running *r, zb_error *err) {
 static enum zb_code abort_one(zb__remote *store, const char *key, const char *query,
                               zb_error *err) {
     zb__request request = {
-        .store = store, .method = ZB__DELETE, .key = key, .query = query, .most = MOST_REPLY};
+        .store = store, .method = ZB__DELETE, .key = key, .query = query, .most = ZB__MOST_REPLY};
     const enum zb_code code = zb__request_wait(&request, err);
     free(request.buffer);
     return code == ZB_ENOTFOUND ? ZB_OK : code;
@@ -213,7 +212,7 @@ static enum zb_code begin_part(window *w, sent_part *part, zb_error *err) {
                                   .headers = part->headers,
                                   .body = is_copy ? "" : next_bytes(r, size, &part->owned),
                                   .body_size = is_copy ? 0 : size,
-                                  .most = MOST_REPLY,
+                                  .most = ZB__MOST_REPLY,
                                   .work = is_copy ? COPY_SECONDS : 0,
                                   .group = w,
                                   .done = part_done,
@@ -349,7 +348,7 @@ static enum zb_code complete_once(const running *r, const char *body, size_t siz
                            .headers = headers,
                            .body = body,
                            .body_size = size,
-                           .most = MOST_REPLY};
+                           .most = ZB__MOST_REPLY};
     enum zb_code code = zb__request_wait(&request, err);
     const bool was_answered = !code;
     if (was_answered)

@@ -3,7 +3,14 @@
 #ifndef ZB_REMOTE_SECRET_H
 #define ZB_REMOTE_SECRET_H
 
+#include <stdlib.h>
+#include <string.h>
+
 /* Frees a text that may be a secret, and leaves no copy of it. NULL is allowed. */
-void zb__secret_free(char *secret);
+static inline void zb__secret_free(char *secret) {
+    if (secret)
+        explicit_bzero(secret, strlen(secret));
+    free(secret);
+}
 
 #endif

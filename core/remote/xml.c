@@ -3,14 +3,26 @@
 
 #include <expat.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #define MOST_DEPTH 16
 #define MOST_TEXT 4096 /* a key has 1024 bytes at most, in Azure as many characters */
-_Static_assert(ZB__MARKER > MOST_TEXT, "a marker has room");
+_Static_assert(ZB__MARKER > MOST_TEXT, "a marker has room, and so has a key");
 #define MOST_NAME 32
 #define MOST_ETAG 128
+
+struct zb__page_words {
+    const char *service, *root;
+    unsigned depth;              /* of the elements that are told */
+    const char *object, *key;    /* what has the name of a key... */
+    const char *prefix, *begin;  /* ...and that of a prefix */
+    const char *has_etag, *etag; /* the second is in the first, at that depth or below it */
+    unsigned etag_depth;
+    const char *next; /* whether others come, or a marker, in which case ETags have no quotes */
+    bool has_marker;
+};
 
 /* The elements that are open, by name, and the text of the innermost one. */
 typedef struct reader {
@@ -30,8 +42,8 @@ typedef struct reader {
     char etag[MOST_ETAG];
     void *context;
     bool is_page, is_truncated, says_truncated;
-    const struct words *words;
-    char *marker; /* of ZB__MARKER bytes; or NULL */
+    const zb__page_words *words;
+    char *marker; /* of ZB__MARKER bytes */
     /* ---- of a page of uploads */
     zb__s3_begun_fn begun_fn;
     zb__s3_begun begun; /* the one that is open */
@@ -59,7 +71,7 @@ static void XMLCALL on_start(void *context, const char *name, const char **attri
     reader *r = context;
     name = without_namespace(name);
     r->length = 0;
-    for (; r->marker && attributes[0]; attributes += 2) {
+    for (; r->words && r->words->has_marker && attributes[0]; attributes += 2) {
         if (strcmp(attributes[0], "Encoded") == 0 && strcmp(attributes[1], "true") == 0) {
             stop_with(r, "a name has characters that XML cannot have");
             return;
@@ -155,24 +167,19 @@ static void keep_text(const reader *r, char *out, size_t room) {
 
 /* ---- Pages ---- */
 
-/* The elements of a page: what has the name of a key, and what that of a prefix. */
-typedef struct words {
-    const char *root;
-    unsigned depth; /* of the elements that are told */
-    const char *object, *key;
-    const char *prefix, *begin;
-    const char *has_etag, *etag; /* the second is in the first, at that depth or below it */
-    unsigned etag_depth;
-} words;
-
-static const words of_s3 = {"ListBucketResult", 2,          "Contents", "Key", "CommonPrefixes",
-                            "Prefix",           "Contents", "ETag",     3};
-static const words of_azure = {"EnumerationResults", 3,      "Blob", "Name", "BlobPrefix", "Name",
-                               "Properties",         "Etag", 5};
+const zb__page_words zb__page_of_s3 = {
+    "S3",     "ListBucketResult", 2,      "Contents", "Key",         "CommonPrefixes",
+    "Prefix", "Contents",         "ETag", 3,          "IsTruncated", false};
+const zb__page_words zb__page_of_azure = {
+    "Azure", "EnumerationResults", 3,      "Blob", "Name",       "BlobPrefix",
+    "Name",  "Properties",         "Etag", 5,      "NextMarker", true};
 
 static void tell(reader *r, bool is_prefix) {
-    const zb__entry entry = {
-        .key = r->key, .etag = is_prefix ? "" : r->etag, .is_prefix = is_prefix};
+    const char *quote = r->words->has_marker ? "\"" : "";
+    char etag[sizeof r->etag + 2] = "";
+    if (*r->etag && !is_prefix)
+        snprintf(etag, sizeof etag, "%s%s%s", quote, r->etag, quote);
+    const zb__entry entry = {.key = r->key, .etag = etag, .is_prefix = is_prefix};
     const enum zb_code code = r->fn(r->context, &entry, r->err);
     r->etag[0] = r->key[0] = '\0';
     if (code)
@@ -180,7 +187,7 @@ static void tell(reader *r, bool is_prefix) {
 }
 
 static void end_in_page(reader *r) {
-    const words *w = r->words;
+    const zb__page_words *w = r->words;
     if (is_at(r, 1, NULL, w->root))
         r->is_page = true;
     if (strcmp(r->names[0], w->root) != 0)
@@ -192,41 +199,28 @@ static void end_in_page(reader *r) {
         keep_text(r, r->etag, sizeof r->etag);
     } else if (is_object || is_at(r, w->depth, NULL, w->prefix)) {
         tell(r, !is_object);
-    } else if (is_at(r, 2, NULL, "IsTruncated")) {
+    } else if (is_at(r, 2, NULL, w->next)) {
         r->says_truncated = true;
-        r->is_truncated = strcasecmp(r->text, "true") == 0;
-    } else if (is_at(r, 2, NULL, "NextMarker") && r->marker) {
-        r->says_truncated = true;
-        keep_text(r, r->marker, ZB__MARKER);
+        r->is_truncated = w->has_marker ? r->length > 0 : strcasecmp(r->text, "true") == 0;
+        if (w->has_marker)
+            keep_text(r, r->marker, ZB__MARKER);
     }
 }
 
-static enum zb_code parse_page(reader *r, const char *text, size_t size, const char *service) {
-    const bool is_whole = parse(r, text, size);
-    if (r->code || (is_whole && r->is_page && r->says_truncated))
-        return r->code;
-    return zb_fail(r->err, ZB_EIO, "the server's list of names is not one of %s", service);
-}
-
-enum zb_code zb__s3_page_parse(const char *text, size_t size, zb__entry_fn fn, void *context,
-                               bool *is_truncated, zb_error *err) {
-    reader r = {.end = end_in_page, .words = &of_s3, .fn = fn, .context = context, .err = err};
-    const enum zb_code code = parse_page(&r, text, size, "S3");
-    if (!code)
-        *is_truncated = r.is_truncated;
-    return code;
-}
-
-enum zb_code zb__azure_page_parse(const char *text, size_t size, zb__entry_fn fn, void *context,
-                                  char marker[ZB__MARKER], zb_error *err) {
+enum zb_code zb__page_parse(const zb__page_words *words, const char *text, size_t size,
+                            zb__entry_fn fn, void *context, char marker[ZB__MARKER], bool *goes_on,
+                            zb_error *err) {
     reader r = {.end = end_in_page,
-                .words = &of_azure,
+                .words = words,
                 .fn = fn,
                 .context = context,
                 .marker = marker,
                 .err = err};
-    marker[0] = '\0';
-    return parse_page(&r, text, size, "Azure");
+    const bool is_whole = parse(&r, text, size);
+    *goes_on = r.is_truncated;
+    if (r.code || (is_whole && r.is_page && r.says_truncated))
+        return r.code;
+    return zb_fail(err, ZB_EIO, "the server's list of names is not one of %s", words->service);
 }
 
 /* ---- Uploads ---- */

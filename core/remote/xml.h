@@ -21,24 +21,25 @@ void zb__s3_error_parse(const char *text, size_t size, zb__s3_error *out);
 /* A key of a page, or a prefix that stands for keys. */
 typedef struct zb__entry {
     const char *key;
-    const char *etag; /* with its quotes, but in Azure; "" of a prefix, and where the page tells
-                         none */
+    const char *etag; /* with its quotes; "" of a prefix, and where the page tells none */
     bool is_prefix;
 } zb__entry;
 
 /* Called for each. Not ZB_OK: ends the reading. */
 typedef enum zb_code (*zb__entry_fn)(void *context, const zb__entry *entry, zb_error *err);
 
-/* Reads a page of ListObjectsV2. ZB_EIO for what is none; else what fn has returned. */
-enum zb_code zb__s3_page_parse(const char *text, size_t size, zb__entry_fn fn, void *context,
-                               bool *is_truncated, zb_error *err);
+/* The elements of a page: of ListObjectsV2 of S3, and of List Blobs of Azure. */
+typedef struct zb__page_words zb__page_words;
+extern const zb__page_words zb__page_of_s3, zb__page_of_azure;
 
-/* Room for the text with which a page of Azure tells where the next one begins. */
+/* Room for the text with which a page of Azure tells where the next one begins, and for a key. */
 #define ZB__MARKER 4097
 
-/* The same for a page of Azure's List Blobs. marker: set, "" on the last page. */
-enum zb_code zb__azure_page_parse(const char *text, size_t size, zb__entry_fn fn, void *context,
-                                  char marker[ZB__MARKER], zb_error *err);
+/* Reads a page. ZB_EIO for what is none; else what fn has returned. *goes_on: others come behind
+   it; where Azure says, marker tells from where on. */
+enum zb_code zb__page_parse(const zb__page_words *words, const char *text, size_t size,
+                            zb__entry_fn fn, void *context, char marker[ZB__MARKER], bool *goes_on,
+                            zb_error *err);
 
 /* Room for the name of an upload in parts. */
 #define ZB__S3_UPLOAD_ID 1025
@@ -52,7 +53,7 @@ typedef struct zb__s3_begun {
 
 typedef enum zb_code (*zb__s3_begun_fn)(void *context, const zb__s3_begun *upload, zb_error *err);
 
-/* Reads a page of ListMultipartUploads, as zb__s3_page_parse reads one of names. */
+/* Reads a page of ListMultipartUploads, as zb__page_parse reads one of names. */
 enum zb_code zb__s3_uploads_parse(const char *text, size_t size, zb__s3_begun_fn fn, void *context,
                                   bool *is_truncated, zb_error *err);
 

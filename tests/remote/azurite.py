@@ -7,13 +7,14 @@ import hashlib
 import hmac
 import os
 import shutil
-import socket
 import subprocess
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
+
+from simserver import free_port
 
 PROGRAM = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"]) / "build/s3-peers/azurite/node_modules/.bin/azurite-blob"
 VERSION = "2021-12-02"
@@ -40,9 +41,7 @@ def shared_access_signature(permissions="rwdlac", expires="2099-01-01T00:00:00Z"
 
 class Azurite:
     def __init__(self, folder):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         self.url = f"http://127.0.0.1:{port}/{ACCOUNT}"
         environment = {k: v for k, v in os.environ.items()
                        if k not in ("LD_PRELOAD", "PYTHONPATH", "PYTHONHOME") and not k.startswith("AZURE_")}

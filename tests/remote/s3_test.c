@@ -30,7 +30,6 @@ static zb__remote *open_store(const char *name) {
 }
 
 static void close_store(zb__remote *store) {
-    store->protocol->destroy(store);
     free(store->base.label);
     zb__remote_free(store);
 }

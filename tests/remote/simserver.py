@@ -19,6 +19,7 @@ two (`handshake`); bytes of all replies together go at the bandwidth, and bytes 
 the other direction."""
 
 import argparse
+import contextlib
 import dataclasses
 import email.utils
 import gzip
@@ -66,6 +67,17 @@ class Fault:
     method: str
     chance: float
     options: dict
+
+
+def free_port():
+    """A port for a server that binds it itself, in a while. The kernel must not give it to a connection or to another
+    server meanwhile, so that it is outside the range from which those come."""
+    first = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.randrange(max(1024, first - 16384), first)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class Gate:

@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -24,6 +23,7 @@ import zarr
 import sims3
 from conftest import make_store, run
 from remote_store import RemoteStore, Writer, ZarrbridgeError, call, lib
+from simserver import free_port
 from test_s3_requests import KEYS, PREFIXES
 
 PEERS = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"]) / "build/s3-peers"
@@ -71,9 +71,7 @@ class Peer:
         return shutil.which(PEERS / self.program) or shutil.which(Path(self.program).name)
 
     def start(self, folder):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         data = folder / "data"
         data.mkdir()
         words = {"port": port, "folder": data, "sidecar": folder / "sidecar", "key": self.key, "secret": self.secret}

@@ -44,8 +44,12 @@ static enum zb_code note(void *context, const zb__entry *entry, zb_error *err) {
 }
 
 static enum zb_code page(const char *text, char *found, bool *more, zb_error *err) {
+    char marker[ZB__MARKER] = "last";
     *found = '\0';
-    return zb__s3_page_parse(text, strlen(text), note, found, more, err);
+    const enum zb_code code =
+        zb__page_parse(&zb__page_of_s3, text, strlen(text), note, found, marker, more, err);
+    assert_string_equal(marker, "last");
+    return code;
 }
 
 #define HEAD "<ListBucketResult xmlns='http://s3.amazonaws.com/doc/2006-03-01/'><Name>b</Name>"
@@ -98,8 +102,10 @@ static void pages_that_are_none(void **state) {
 static void pages_of_azure(void **state) {
     (void)state;
     zb_error err;
-    char found[256] = "", marker[ZB__MARKER];
-#define PAGE(text) zb__azure_page_parse(text, strlen(text), note, found, marker, &err)
+    char found[256] = "", marker[ZB__MARKER] = "";
+    bool more;
+#define PAGE(text)                                                                                 \
+    zb__page_parse(&zb__page_of_azure, text, strlen(text), note, found, marker, &more, &err)
     ASSERT_OK(PAGE(AZURE_HEAD
                    "<Blob><Name>p/a&amp;b</Name><Properties><Etag>0x1</Etag></Properties>"
                    "<Tags><Name>no</Name></Tags></Blob><BlobPrefix><Name>p/d/</Name>"
@@ -107,10 +113,12 @@ static void pages_of_azure(void **state) {
                    "</Name></Blob></Blobs><NextMarker>m/&amp;</NextMarker>"
                    "</EnumerationResults>"),
               err);
-    assert_string_equal(found, "p/a&b0x1 p/d/* p/e ");
+    assert_string_equal(found, "p/a&b\"0x1\" p/d/* p/e ");
     assert_string_equal(marker, "m/&");
+    assert_true(more);
     ASSERT_OK(PAGE(AZURE_HEAD "</Blobs><NextMarker/></EnumerationResults>"), err);
     assert_string_equal(marker, "");
+    assert_false(more);
     static const char *const wrong[][2] = {
         {"", "not one of Azure"},
         {AZURE_HEAD "</Blobs></EnumerationResults>", "not one of Azure"},

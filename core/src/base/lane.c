@@ -103,17 +103,24 @@ static void begin(zb__lane *lane, void *context, size_t width) {
     lane->width = width < ZB__LANE_WIDTH_MOST ? width : ZB__LANE_WIDTH_MOST;
     pthread_mutex_init(&lane->lock, NULL);
     pthread_cond_init(&lane->changed, NULL);
-    (void)zb__stop_or_begin(&lane->error);
+}
+
+void zb__lane_begin_reading(zb__lane *lane, zb__task_fn fn, void *context, size_t width) {
+    begin(lane, context, width);
+    lane->fn = fn;
+    lane->stopper = *zb__stopper_mine();
 }
 
 void zb__lane_begin(zb__lane *lane, zb__task_fn fn, void *context, size_t width) {
     begin(lane, context, width);
     lane->fn = fn;
+    (void)zb__stop_or_begin(&lane->error);
 }
 
 void zb__lane_begin_keys(zb__lane *lane, zb__lane_key_fn fn, void *context, size_t width) {
     begin(lane, context, width);
     lane->key_fn = fn;
+    (void)zb__stop_or_begin(&lane->error);
 }
 
 static enum zb_code call_fn(zb__lane *lane, const zb__lane_item *item, zb_error *err) {
@@ -131,11 +138,16 @@ static enum zb_code call_fn(zb__lane *lane, const zb__lane_item *item, zb_error 
    meanwhile. */
 static void work_on(zb__lane *lane, zb__lane_item item) {
     zb_error err = {.code = ZB_OK};
+    zb__stopper *mine = zb__stopper_mine();
+    const zb__stopper before = *mine;
     lane->busy++;
     if (!lane->error.code) {
+        *mine = lane->stopper;
         pthread_mutex_unlock(&lane->lock);
         const enum zb_code code = call_fn(lane, &item, &err);
         pthread_mutex_lock(&lane->lock);
+        lane->stopper.is_stopped |= mine->is_stopped;
+        *mine = before;
         if (code && !lane->error.code)
             lane->error = err;
     }
@@ -199,6 +211,7 @@ enum zb_code zb__lane_end(zb__lane *lane, enum zb_code code, zb_error *err) {
     while (lane->threads > 0)
         pthread_cond_wait(&lane->changed, &lane->lock);
     pthread_mutex_unlock(&lane->lock);
+    zb__stopper_mine()->is_stopped |= lane->stopper.is_stopped;
     if (!code && lane->error.code) {
         code = lane->error.code;
         if (err)

@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #include "base/pool.h"
-#include "zarrbridge/error.h"
+#include "base/wait.h"
 
 /* Calls fn(context) in another thread. False when none can be had: fn is not called then. Not to be
    called with a mutex that has a fork guard. */
@@ -42,8 +42,9 @@ typedef struct zb__lane {
     zb__lane_item item[ZB__LANE_WIDTH_MOST]; /* a ring of those that no thread has taken */
     size_t first, waiting;
     size_t busy,
-        threads;    /* items being worked on, and threads of which each has one or is coming */
-    zb_error error; /* the first; its code is ZB_OK until then */
+        threads;         /* items being worked on, and threads of which each has one or is coming */
+    zb_error error;      /* the first; its code is ZB_OK until then */
+    zb__stopper stopper; /* what waits of the work ask, and whether one was ended */
 } zb__lane;
 
 /* fn is called once for each number, or key, that is given. With width 0 the caller does the work
@@ -51,6 +52,10 @@ typedef struct zb__lane {
    where one was, nothing is begun, and each give fails. */
 void zb__lane_begin(zb__lane *lane, zb__task_fn fn, void *context, size_t width);
 void zb__lane_begin_keys(zb__lane *lane, zb__lane_key_fn fn, void *context, size_t width);
+
+/* The same for work that changes nothing: its waits in all threads ask what those of the caller do,
+   and where one is ended, all are, and the caller's after zb__lane_end. */
+void zb__lane_begin_reading(zb__lane *lane, zb__task_fn fn, void *context, size_t width);
 
 /* Waits while `width` items are under way. After a failure it returns that; then fn is not called
    for this item any more. Any thread. */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/lane.h"
-#include "base/wait.h"
 #include "hierarchy/metadata.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
@@ -27,7 +26,6 @@ typedef struct job {
     zb_hierarchy *hierarchy;
     listing *listings;
     size_t count;
-    zb_stop stop; /* of the caller, for the threads that wait in its place */
 } job;
 
 /* ---- Names -------------------------------------------------------------------------------- */
@@ -48,11 +46,9 @@ static enum zb_code list_one(void *context, size_t i, zb__scratch *unused, zb_er
     listing *l = &j->listings[i];
     (void)unused;
     (void)err;
-    const zb_stop before = zb_thread_may_stop(j->stop);
     l->is_whole = true;
     if (zb__hierarchy_list(j->hierarchy, &(zb_list){.prefix = l->path}, take_name, l, NULL))
         l->is_whole = false;
-    zb_thread_may_stop(before);
     if (!l->is_whole)
         zb__names_free(&l->names);
     zb__names_sort(&l->names);
@@ -61,14 +57,10 @@ static enum zb_code list_one(void *context, size_t i, zb__scratch *unused, zb_er
 
 static void list_all(job *j) {
     zb__lane lane;
-    zb__stopper *mine = zb__stopper_mine();
-    const zb__stopper before = *mine;
-    j->stop = before.ask;
-    zb__lane_begin(&lane, list_one, j, ZB__LANE_WIDTH_MOST);
+    zb__lane_begin_reading(&lane, list_one, j, ZB__LANE_WIDTH_MOST);
     for (size_t i = 0; i < j->count; i++)
         zb__lane_give(&lane, i, NULL);
     zb__lane_end(&lane, ZB_OK, NULL);
-    *mine = before; /* nothing was changed */
 }
 
 /* ---- Documents ---------------------------------------------------------------------------- */

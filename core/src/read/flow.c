@@ -136,7 +136,7 @@ static void stop(zb__flow *f) {
     zb__flow_cancel(f);
     while (f->items) {
         for (zb__ask *ask = f->items->all; ask; ask = ask->sibling) {
-            zb__flight_end(&ask->flight);
+            zb__in_flight_leave(&ask->flight);
             zb__flow_discharge(&ask->charged);
         }
         zb__flow_end_item(f, f->items);

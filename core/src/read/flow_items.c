@@ -144,7 +144,8 @@ static void begin_anew(zb__flow *f, zb__item *item) {
 
 void zb__flow_end_ask(zb__flow *f, zb__ask *ask) {
     zb__item *item = ask->item;
-    zb__flight_end(&ask->flight);
+    const bool has_come = item->version != ZB__VERSION_OUTDATED && !f->code;
+    zb__in_flight_share(&ask->flight, NULL, has_come ? ZB_OK : ZB_ECANCELLED, NULL);
     zb__reuse_give(ask->data); /* held bytes are the item's by now */
     ask->data = NULL;
     zb__flow_discharge(&ask->charged);

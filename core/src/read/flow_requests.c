@@ -107,8 +107,8 @@ static void take_answer(zb__flow *f, zb__request *r) {
 }
 
 /* Called by other flows. */
-static void note_wake(zb__flight *flight) {
-    zb__ask *ask = flight->context;
+static void note_wake(zb__in_flight *flight) {
+    zb__ask *ask = (zb__ask *)flight;
     zb__flow *f = ask->item->flow;
     pthread_mutex_lock(&f->answer_lock);
     ask->next = f->woken;
@@ -117,19 +117,22 @@ static void note_wake(zb__flight *flight) {
     pthread_mutex_unlock(&f->answer_lock);
 }
 
-/* True if the ask is for an index that another read has asked for: then it is left aside until that
-   has come, once. Afterwards it asks itself, where the index was not kept. */
+static bool is_same_index(const zb__in_flight *one, const zb__in_flight *other) {
+    const zb__stored_chunk *a = ((const zb__ask *)one)->item->chunk,
+                           *b = ((const zb__ask *)other)->item->chunk;
+    return a->number == b->number && a->node->array->cache_id == b->node->array->cache_id;
+}
+
+/* True if the ask is for an index that another read asks for: then it is left aside until that has
+   come, once. Afterwards it asks itself, where the index was not kept. */
 static bool waits_for_other(zb__flow *f, zb__ask *ask) {
     zb__item *item = ask->item;
-    if (ask->kind != ZB__ASK_INDEX || ask->shard || item->has_waited || ask->flight.wake ||
+    if (ask->kind != ZB__ASK_INDEX || ask->shard || item->has_waited || ask->flight.is_same ||
         item->chunk->number == UINT64_MAX)
         return false;
     item->flow = f;
-    ask->flight = (zb__flight){.array = item->chunk->node->array->cache_id,
-                               .number = item->chunk->number,
-                               .wake = note_wake,
-                               .context = ask};
-    return !zb__flight_begin(&ask->flight);
+    ask->flight = (zb__in_flight){.is_same = is_same_index, .wake = note_wake};
+    return !zb__in_flight_join(&ask->flight);
 }
 
 void zb__flow_take_answers(zb__flow *f) {
@@ -142,9 +145,10 @@ void zb__flow_take_answers(zb__flow *f) {
     while (woken) {
         zb__ask *ask = woken;
         woken = ask->next;
-        zb__flight_end(&ask->flight);
-        zb__ask_again(ask);
-        zb__ask_append(&f->ready, ask);
+        const bool leads = ask->flight.state == ZB__LEADS; /* the other read asks no more */
+        if (!leads)
+            zb__ask_again(ask);
+        zb__ask_append(leads ? &f->wanting : &f->ready, ask);
     }
     while (list) {
         zb__request *r = list;

@@ -25,8 +25,8 @@
 
 #include <pthread.h>
 
+#include "base/in_flight.h"
 #include "base/pool.h"
-#include "read/flight.h"
 #include "read/leaf.h"
 #include "read/progress.h"
 #include "zarrbridge/sys/store.h"
@@ -51,6 +51,7 @@ typedef enum zb__ask_kind {
 
 /* Bytes that an item asks for, and the step that follows when they have come. */
 typedef struct zb__ask {
+    zb__in_flight flight;    /* first; the flow's: of the first index of its stored chunk */
     struct zb__ask *next;    /* in a list of asks to be served */
     struct zb__ask *sibling; /* of the same item */
     zb__item *item;
@@ -63,11 +64,10 @@ typedef struct zb__ask {
     zb__leaf *shard;           /* of ZB__ASK_INDEX: an inner shard; NULL: the object itself */
     /* The flow's: */
     uint8_t *data;
-    uint64_t got;      /* bytes that came */
-    uint64_t asked;    /* bytes for which requests were made */
-    size_t requests;   /* under way */
-    uint64_t charged;  /* bytes of the window */
-    zb__flight flight; /* of the first index of its stored chunk */
+    uint64_t got;     /* bytes that came */
+    uint64_t asked;   /* bytes for which requests were made */
+    size_t requests;  /* under way */
+    uint64_t charged; /* bytes of the window */
 } zb__ask;
 
 typedef struct zb__ask_list {
@@ -90,7 +90,7 @@ struct zb__item {
     size_t indexes;            /* asked for and not expanded; under `turn` */
     zb__ask_list later;        /* for when the object has been opened; used by one step alone */
     bool never_whole;          /* the object is too large to be read whole */
-    bool has_waited;           /* for another read that asked for its index */
+    bool has_waited;           /* for another read, which has got the index */
     zb__version_state version; /* the flow's, under its lock, but in the step ZB__ASK_START */
     /* The flow's, under its lock: */
     void *flow;                /* that it is in */

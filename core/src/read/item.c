@@ -400,6 +400,7 @@ enum zb_code zb__item_step(zb__ask *ask, zb__ask_list *more, zb__scratch *scratc
 }
 
 void zb__ask_again(zb__ask *ask) {
+    zb__in_flight_leave(&ask->flight);
     ask->kind = ZB__ASK_START;
     ask->size = 0;
     ask->item->indexes = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lanes: every item is worked on once, no more at a time than the width, and a failure ends the
-   work. */
+   work. Reading waits as its caller may, and changes are made to their end. */
 #include "base/lane.h"
 
 #include <stdatomic.h>
@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/latch.h"
 #include "support/check.h"
 
 #define ITEMS 200
@@ -176,6 +177,114 @@ static void test_lanes_within_lanes(void **state) {
     assert_int_equal(atomic_load(&calls), 4 + 16 + 64 + 256);
 }
 
+typedef struct patient {
+    zb__latch never, waiting;
+    atomic_int asked, answer, ended;
+} patient;
+
+static int may_wait(void *context) {
+    patient *p = context;
+    atomic_fetch_add(&p->asked, 1);
+    return atomic_load(&p->answer);
+}
+
+static enum zb_code wait_for_ever(void *context, size_t item, zb__scratch *scratch, zb_error *err) {
+    patient *p = context;
+    (void)item;
+    (void)scratch;
+    zb__latch_count_down(&p->waiting);
+    if (zb__latch_wait(&p->never, zb__stopper_mine()))
+        return ZB_OK;
+    atomic_fetch_add(&p->ended, 1);
+    return zb__fail_stopped(err);
+}
+
+static patient *new_patient(size_t waiting) {
+    patient *p = calloc(1, sizeof *p);
+    assert_non_null(p);
+    zb__latch_begin(&p->never, 1);
+    zb__latch_begin(&p->waiting, waiting);
+    zb_thread_may_stop((zb_stop){may_wait, p});
+    return p;
+}
+
+static void free_patient(patient *p) {
+    zb__latch_end(&p->never);
+    zb__latch_end(&p->waiting);
+    free(p);
+    zb_thread_may_stop((zb_stop){.fn = NULL});
+}
+
+/* The work waits as the caller may, in whatever thread, and the caller is not asked again. */
+static void test_reading_is_stopped(void **state) {
+    (void)state;
+    for (size_t width = 0; width <= THREADS; width += THREADS) {
+        patient *p = new_patient(width ? THREADS : 1);
+        zb_error err;
+        zb__lane lane;
+        atomic_store(&p->answer, width == 0);
+        zb__lane_begin_reading(&lane, wait_for_ever, p, width);
+        for (size_t i = 0; i < (width ? THREADS : 1); i++)
+            assert_int_equal(zb__lane_give(&lane, i, NULL), width ? ZB_OK : ZB_ECANCELLED);
+        zb__stopper none = {.is_stopped = false};
+        assert_true(zb__latch_wait(&p->waiting, &none));
+        atomic_store(&p->answer, 1);
+        assert_int_equal(zb__lane_end(&lane, ZB_OK, &err), ZB_ECANCELLED);
+        assert_int_equal(atomic_load(&p->ended), width ? THREADS : 1);
+        const int asked = atomic_load(&p->asked);
+        assert_false(zb__latch_wait(&p->never, zb__stopper_mine()));
+        assert_int_equal(atomic_load(&p->asked), asked);
+        free_patient(p);
+    }
+}
+
+/* What was read in time ends nothing, and asks on. */
+static void test_reading_leaves_the_caller_its_right(void **state) {
+    (void)state;
+    patient *p = new_patient(1);
+    tally t = {.fails = ITEMS};
+    zb__lane lane;
+    zb__lane_begin_reading(&lane, count, &t, THREADS);
+    for (size_t i = 0; i < 20; i++)
+        assert_int_equal(zb__lane_give(&lane, i, NULL), ZB_OK);
+    assert_int_equal(zb__lane_end(&lane, ZB_OK, NULL), ZB_OK);
+    atomic_store(&p->answer, 1);
+    assert_false(zb__latch_wait(&p->never, zb__stopper_mine()));
+    assert_int_equal(atomic_load(&p->asked), 1);
+    free_patient(p);
+}
+
+static enum zb_code wait_a_little(void *context, size_t item, zb__scratch *scratch, zb_error *err) {
+    patient *p = context;
+    (void)err;
+    (void)scratch;
+    assert_int_equal(item, 0);
+    assert_false(zb__is_stopped(zb__stopper_mine()));
+    zb__latch_count_down(&p->waiting);
+    return ZB_OK;
+}
+
+/* A change is not ended, nor one begun after the caller was told to stop. */
+static void test_changes_are_not_stopped(void **state) {
+    (void)state;
+    for (size_t width = 0; width <= THREADS; width += THREADS) {
+        patient *p = new_patient(1);
+        zb__lane lane;
+        atomic_store(&p->answer, 1);
+        zb__lane_begin(&lane, wait_a_little, p, width);
+        assert_int_equal(zb__lane_give(&lane, 0, NULL), ZB_OK);
+        assert_int_equal(zb__lane_end(&lane, ZB_OK, NULL), ZB_OK);
+        assert_true(zb__latch_wait(&p->waiting, zb__stopper_mine()));
+        assert_int_equal(atomic_load(&p->asked), 0);
+        zb_thread_may_stop((zb_stop){may_wait, p});
+        assert_true(zb__is_stopped(zb__stopper_mine()));
+        zb__lane_begin(&lane, wait_a_little, p, width);
+        assert_int_equal(zb__lane_give(&lane, 1, NULL), ZB_ECANCELLED);
+        assert_int_equal(zb__lane_end(&lane, ZB_OK, NULL), ZB_ECANCELLED);
+        free_patient(p);
+    }
+}
+
 /* The child has none of its parent's threads. */
 static void test_after_a_fork(void **state) {
     (void)state;
@@ -207,6 +316,9 @@ int main(void) {
         cmocka_unit_test(test_without_width_the_caller_works),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_lanes_within_lanes),
+        cmocka_unit_test(test_reading_is_stopped),
+        cmocka_unit_test(test_reading_leaves_the_caller_its_right),
+        cmocka_unit_test(test_changes_are_not_stopped),
         cmocka_unit_test(test_after_a_fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
