@@ -117,8 +117,8 @@ static enum zb_code take_over(zb_hierarchy *hierarchy, zb__staged *staged, zb_er
     return code ? code : zb_store_mem_set(staged->documents, ZB__NOTE_COPY, "", 0, err);
 }
 
-/* Where nothing is there, or what a killed program has left. One that was killed when it had put the
-   root's document has left a note in a store that is complete. */
+/* Where nothing is there, or what a killed program has left. One that was killed when it had put
+   the root's document has left a note in a store that is complete. */
 static enum zb_code stage(zb_hierarchy *hierarchy, zb_error *err) {
     zb_store *store = hierarchy->store;
     zb__staged *staged = NULL;
