@@ -30,6 +30,7 @@ PUBLIC = {
     "sys/aside": "store", "sys/store": "store", "sys/wrappers": "store", "array": "model", "hierarchy": "hierarchy",
     "sys/hierarchy": "hierarchy", "node": "node",
     "read": "read", "write": "write", "change": "change", "check": "check", "conventions": "conventions",
+    "multiscales": "conventions",
 }
 
 # Sources that call each other because what they are about contains itself: a shard is a chunk of chunks, and
