@@ -432,14 +432,17 @@ enum zb_code zb_pyramid_build(const zb_node *array, const zb_pyramid_options *op
     enum zb_code code = zb__raster_open(array, &b.raster, err);
     if (code)
         return code;
-    zb__raster_place(&b.raster);
-    code = zb__plan_values(b.raster.array, b.options->method, &b.values, err);
+    code = zb__raster_place(&b.raster, err);
+    if (!code)
+        code = zb__plan_values(b.raster.array, b.options->method, &b.values, err);
     if (!code)
         code = check_colours(&b, err);
     b.is_together =
         are_in_one_chunk(&b, false) && !(b.options->method == ZB_RESAMPLE_NEAREST && b.raster.mask);
     if (!code)
         code = plan_levels(&b, err);
+    if (!code && b.raster.opened.failure.code)
+        code = zb_fail(err, b.raster.opened.failure.code, "%s", b.raster.opened.failure.message);
     if (!code)
         code = make_levels(&b, err);
     if (!code)

@@ -28,9 +28,14 @@ static const zb_node *opened_at(void *context, const char *path) {
     if (!own ||
         !zb__list_grow(&opened->node, opened->count, &opened->capacity, sizeof *opened->node)) {
         free(own);
+        (void)zb__no_memory(&opened->failure);
         return NULL;
     }
-    zb_node *node = zb__node_at(opened->hierarchy, path);
+    zb_node *node = NULL;
+    zb_error reason;
+    const enum zb_code code = zb_node_open(opened->hierarchy, path, &node, &reason);
+    if (code == ZB_EIO || code == ZB_ENOMEM || code == ZB_ECANCELLED)
+        opened->failure = reason;
     opened->node[opened->count++] = (struct zb__opened_node){own, node};
     return node;
 }
@@ -265,16 +270,19 @@ static const zb_node *find_mapping(const zb__raster *raster) {
 }
 
 /* An array of bytes of the raster's rows and columns; another one is none. */
-static zb_node *open_mask(const zb__raster *raster) {
+static const zb_node *open_mask(zb__raster *raster) {
+    if (!zb__is_child_name(zb__attribute_text(raster->array, ZB_MASK_ATTRIBUTE)))
+        return NULL;
     char *path = zb_array_mask(raster->array);
-    zb_node *mask = path ? zb__node_at(raster->hierarchy, path) : NULL;
+    if (!path)
+        (void)zb__no_memory(&raster->opened.failure);
+    const zb_node *mask = path ? raster->nodes.at(raster->nodes.context, path) : NULL;
     free(path);
     const zb_array_info *info = mask ? zb_node_array(mask) : NULL;
-    if (info && info->ndim == 2 && info->dtype.kind == ZB_KIND_UINT && info->dtype.size == 1 &&
-        info->shape[0] == raster->height && info->shape[1] == raster->width)
-        return mask;
-    zb_node_release(mask);
-    return NULL;
+    const bool fits = info && info->ndim == 2 && info->dtype.kind == ZB_KIND_UINT &&
+                      info->dtype.size == 1 && info->shape[0] == raster->height &&
+                      info->shape[1] == raster->width;
+    return fits ? mask : NULL;
 }
 
 static enum zb_code check(const zb_node *array, zb_error *err) {
@@ -292,7 +300,6 @@ static enum zb_code check(const zb_node *array, zb_error *err) {
 }
 
 void zb__raster_clear(zb__raster *raster) {
-    zb_node_release(raster->mask);
     zb_pyramid_clear(&raster->pyramid);
     zb_level_places_clear(&raster->places);
     zb__opened_clear(&raster->opened);
@@ -318,7 +325,7 @@ enum zb_code zb__raster_open(const zb_node *array, zb__raster *out, zb_error *er
     return code;
 }
 
-void zb__raster_place(zb__raster *out) {
+enum zb_code zb__raster_place(zb__raster *out, zb_error *err) {
     const zb_axes axes = zb_axes_find(out->array, &out->pyramid, &out->nodes);
     out->x = (uint32_t)axes.x;
     out->y = (uint32_t)axes.y;
@@ -329,4 +336,6 @@ void zb__raster_place(zb__raster *out) {
     out->coordinate[0] = zb__coordinate_of(out->array, out->x, &out->nodes);
     out->coordinate[1] = zb__coordinate_of(out->array, out->y, &out->nodes);
     find_place(out);
+    const zb_error *failure = &out->opened.failure;
+    return failure->code ? zb_fail(err, failure->code, "%s", failure->message) : ZB_OK;
 }

@@ -6,11 +6,13 @@
 #include "zarrbridge/multiscales.h"
 #include "zarrbridge/pyramid.h"
 
-/* Nodes that were opened once, absent ones as well. */
+/* Nodes that were opened once, absent ones as well. What cannot be read counts as absent; a lack of
+   memory, of the network or of patience is kept, for nothing may be left out of a level for it. */
 typedef struct zb__opened {
     zb_hierarchy *hierarchy; /* not owned */
     struct zb__opened_node *node;
     size_t count, capacity;
+    zb_error failure; /* code ZB_OK: none */
 } zb__opened;
 zb_nodes zb__opened_nodes(zb__opened *opened);
 void zb__opened_clear(zb__opened *opened);
@@ -24,7 +26,7 @@ typedef struct zb__raster {
     zb_level_places places;
     uint32_t x, y; /* dimensions */
     uint64_t width, height;
-    zb_node *mask;                /* its mask, or NULL */
+    const zb_node *mask;          /* its mask, or NULL */
     const zb_node *mapping;       /* its grid mapping, or NULL */
     const zb_node *coordinate[2]; /* of columns and rows, or NULL */
     bool has_transform;
@@ -34,8 +36,8 @@ typedef struct zb__raster {
 
 /* ZB_EINVAL for what is no raster; document and read errors. */
 enum zb_code zb__raster_open(const zb_node *array, zb__raster *out, zb_error *err);
-/* Finds its axes, and what is beside it: all that follows `places`. */
-void zb__raster_place(zb__raster *raster);
+/* Finds its axes, and what is beside it: all that follows `places`. Store errors. */
+enum zb_code zb__raster_place(zb__raster *raster, zb_error *err);
 void zb__raster_clear(zb__raster *raster);
 
 /* Values of a coordinate as numbers; ZB_EUNSUPPORTED for those that are none. malloc'ed. */
