@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Where the levels of a raster lie, what they are called, and how they are known again. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>

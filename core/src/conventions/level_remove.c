@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Taking levels of a pyramid away: their nodes, then their entries in the group's list. */
 #include <stdlib.h>
 #include <string.h>
 

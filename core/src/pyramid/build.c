@@ -257,6 +257,61 @@ static enum zb_code plan_levels(build *b, zb_error *err) {
     return code;
 }
 
+/* ---- Levels of the past ---- */
+
+/* True if the list was made when the raster had other rows and columns. */
+static bool has_other_shape(const zb__raster *raster) {
+    const double *shape = raster->pyramid.shape;
+    const double width = (double)raster->width, height = (double)raster->height;
+    return raster->pyramid.has_shape && !(shape[0] == height && shape[1] == width) &&
+           !(shape[0] == width && shape[1] == height);
+}
+
+static bool is_stale(const zb__raster *raster, const zb_array_info *info) {
+    return has_other_shape(raster) ||
+           (info->ndim == zb_node_array(raster->array)->ndim &&
+            info->shape[raster->x] <= raster->width && info->shape[raster->y] <= raster->height &&
+            !zb_array_may_be_level(zb_node_array(raster->array), info));
+}
+
+/* Made levels of a raster that has another size since. They are shown no more, and hold the names
+   of new ones. */
+static enum zb_code remove_stale(build *b, bool *any, zb_error *err) {
+    zb__raster *raster = &b->raster;
+    const zb_strings *levels = &raster->pyramid.levels;
+    zb_strings stale = {.count = 0};
+    enum zb_code code = ZB_OK;
+    for (size_t i = raster->pyramid.self + 1; i < levels->count && !code; i++) {
+        const zb_node *node = raster->nodes.at(raster->nodes.context, levels->text[i]);
+        const zb_array_info *info = node ? zb_node_array(node) : NULL;
+        if (info && is_stale(raster, info) &&
+            zb_level_is_made(&raster->places, raster->hierarchy, levels->text[i]) &&
+            !zb_strings_add(&stale, levels->text[i]))
+            code = zb__no_memory(err);
+    }
+    *any = !code && stale.count > 0;
+    if (*any)
+        code = zb_levels_remove(raster->hierarchy, &raster->places, &stale, err);
+    zb_strings_clear(&stale);
+    return code;
+}
+
+/* The raster as it is without these. */
+static enum zb_code open_raster(build *b, const zb_node *array, zb_error *err) {
+    bool any = false;
+    enum zb_code code = zb__raster_open(array, &b->raster, err);
+    if (code)
+        return code;
+    code = zb__raster_place(&b->raster, err);
+    if (!code)
+        code = remove_stale(b, &any, err);
+    if (code || !any)
+        return code;
+    zb__raster_clear(&b->raster);
+    code = zb__raster_open(array, &b->raster, err);
+    return code ? code : zb__raster_place(&b->raster, err);
+}
+
 /* ---- Pixels ---- */
 
 static enum zb_code tell(void *context, uint64_t pixels, zb_error *err) {
@@ -429,18 +484,16 @@ enum zb_code zb_pyramid_build(const zb_node *array, const zb_pyramid_options *op
                               zb_error *err) {
     static const zb_pyramid_options defaults = {.method = ZB_RESAMPLE_NEAREST};
     build b = {.options = options ? options : &defaults, .stop = stop_of_thread()};
-    enum zb_code code = zb__raster_open(array, &b.raster, err);
-    if (code)
-        return code;
-    code = zb__raster_place(&b.raster, err);
+    enum zb_code code = open_raster(&b, array, err);
     if (!code)
         code = zb__plan_values(b.raster.array, b.options->method, &b.values, err);
     if (!code)
         code = check_colours(&b, err);
-    b.is_together =
-        are_in_one_chunk(&b, false) && !(b.options->method == ZB_RESAMPLE_NEAREST && b.raster.mask);
-    if (!code)
+    if (!code) {
+        b.is_together = are_in_one_chunk(&b, false) &&
+                        !(b.options->method == ZB_RESAMPLE_NEAREST && b.raster.mask);
         code = plan_levels(&b, err);
+    }
     if (!code && b.raster.opened.failure.code)
         code = zb_fail(err, b.raster.opened.failure.code, "%s", b.raster.opened.failure.message);
     if (!code)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Making levels of an array, and what is left of it where that fails or is cancelled. (gdal_pyramids
-   compares the pixels with those of gdaladdo.) */
+/* Making levels of an array, and what is left of it where that fails or is cancelled.
+   (gdal_pyramids compares the pixels with those of gdaladdo.) */
 #include "support/starve.h"
 #include "support/stores.h"
 #include "zarrbridge/pyramid.h"
@@ -177,6 +177,24 @@ static void test_levels_are_made_anew(void **state) {
     end_world(&w);
 }
 
+/* They hold the names, and are of rows that are no more. */
+static void test_levels_of_another_size_give_way(void **state) {
+    (void)state;
+    world w = make_world(NULL);
+    const uint64_t shape[] = {BANDS, HEIGHT, 3 * WIDTH};
+    zb_node *grown, *level;
+    zb_error err;
+    ASSERT_OK(zb_pyramid_build(w.array, &w.options, &err), err);
+    ASSERT_OK(zb_array_resize(w.array, shape, &grown, &err), err);
+    ASSERT_OK(zb_pyramid_build(grown, &w.options, &err), err);
+    level = stores_open_node(w.hierarchy, "ovr_2x/a");
+    assert_int_equal(zb_node_array(level)->shape[2], 15);
+    assert_int_equal(children(w.hierarchy), 3);
+    zb_node_release(level);
+    zb_node_release(grown);
+    end_world(&w);
+}
+
 /* ---- Ending it ---- */
 
 typedef struct watch {
@@ -334,6 +352,7 @@ int main(void) {
         cmocka_unit_test(test_levels_are_made),
         cmocka_unit_test(test_nodata_is_left_out),
         cmocka_unit_test(test_levels_are_made_anew),
+        cmocka_unit_test(test_levels_of_another_size_give_way),
         cmocka_unit_test(test_levels_appear_when_they_are_whole),
         cmocka_unit_test(test_a_cancelled_call_leaves_nothing),
         cmocka_unit_test(test_the_thread_may_stop),
