@@ -16,7 +16,8 @@
 #ifndef ZARRBRIDGE_MULTISCALES_H
 #define ZARRBRIDGE_MULTISCALES_H
 
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/conventions.h"
+#include "zarrbridge/node.h"
 
 #ifdef __cplusplus
 extern "C" {

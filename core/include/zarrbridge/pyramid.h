@@ -15,7 +15,8 @@
 #ifndef ZARRBRIDGE_PYRAMID_H
 #define ZARRBRIDGE_PYRAMID_H
 
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/read.h"
+#include "zarrbridge/write.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,8 +61,8 @@ typedef struct zb_pyramid_options {
    of an old level.
 
    Reads, resampling and encoding run on the library's threads. About 64 MiB of pixels are in memory
-   at once, or one chunk of the level with what it covers along the other dimensions, besides the
-   budget of writers (zb_writer). A function set by zb_thread_may_stop is asked between parts of the
+   at once, or those that one pixel is made of, in all bands of a chunk (of more than 64 million, or
+   16 million of a band, none is made: ZB_EUNSUPPORTED), besides the budget of writers (zb_writer). A function set by zb_thread_may_stop is asked between parts of the
    work, too, and ends it likewise.
 
    ZB_EINVAL for a group, fewer than two dimensions, an empty array and factors below 2;

@@ -364,8 +364,32 @@ static enum zb_code fill_mask(build *b, size_t i, zb_error *err) {
     return b->level[i].mask ? zb__fill_mask(&fill, b->values.method, err) : ZB_OK;
 }
 
+/* A window is in memory as a whole, with all bands of a chunk. */
+static enum zb_code check_windows(const build *b, zb_error *err) {
+    enum { MOST_PIXELS = 4096 * 4096 };
+    const zb_array_info *info = zb_node_array(b->raster.array);
+    double planes = 1;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        if (d != b->raster.x && d != b->raster.y)
+            planes *= (double)(info->inner_shape[d] < info->shape[d] ? info->inner_shape[d]
+                                                                     : info->shape[d]);
+    }
+    for (size_t i = 0; i < b->count && b->values.method != ZB_RESAMPLE_NEAREST; i++) {
+        const zb__level *source = source_of(b, i), *own = &b->level[i];
+        const double width = (double)(source ? source->width : b->raster.width);
+        const double height = (double)(source ? source->height : b->raster.height);
+        const double window = width / (double)own->width * (height / (double)own->height);
+        if (window > MOST_PIXELS || window * planes > 4.0 * MOST_PIXELS)
+            return zb_fail(err, ZB_EUNSUPPORTED,
+                           "array /%s: a pixel of the level by %" PRIu64 " would be made of %.0f "
+                           "at once; make levels between, too",
+                           zb_node_path(b->raster.array), own->factor, window * planes);
+    }
+    return ZB_OK;
+}
+
 static enum zb_code make_levels(build *b, zb_error *err) {
-    enum zb_code code = ZB_OK;
+    enum zb_code code = check_windows(b, err);
     for (size_t i = 0; i < b->count && !code; i++)
         code = zb__level_create(&b->raster, &b->level[i], err);
     for (size_t i = 0; i < b->count && !code; i++)
@@ -526,7 +550,8 @@ static enum zb_code find_made(const zb__raster *raster, zb_strings *made, zb_err
         if (!zb_strings_add(made, level))
             return zb__no_memory(err);
     }
-    return ZB_OK;
+    const zb_error *failure = &raster->opened.failure;
+    return failure->code ? zb_fail(err, failure->code, "%s", failure->message) : ZB_OK;
 }
 
 enum zb_code zb_pyramid_remove(const zb_node *array, size_t *removed, zb_error *err) {

@@ -3,6 +3,7 @@
 #ifndef ZB_PYRAMID_RASTER_H
 #define ZB_PYRAMID_RASTER_H
 
+#include "base/map.h"
 #include "zarrbridge/multiscales.h"
 #include "zarrbridge/pyramid.h"
 
@@ -10,8 +11,7 @@
    memory, of the network or of patience is kept, for nothing may be left out of a level for it. */
 typedef struct zb__opened {
     zb_hierarchy *hierarchy; /* not owned */
-    struct zb__opened_node *node;
-    size_t count, capacity;
+    zb__map by_path;
     zb_error failure; /* code ZB_OK: none */
 } zb__opened;
 zb_nodes zb__opened_nodes(zb__opened *opened);
