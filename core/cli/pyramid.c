@@ -10,6 +10,7 @@
 
 #include "place.h"
 #include "zarrbridge/pyramid.h"
+#include "zarrbridge/stop.h"
 
 enum { DONE = 0, FAILED = 2, MISUSED = -1, MOST_FACTORS = 64 };
 

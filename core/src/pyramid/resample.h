@@ -9,6 +9,7 @@
 #define ZB_PYRAMID_RESAMPLE_H
 
 #include "base/scratch.h"
+#include "zarrbridge/conventions.h"
 #include "zarrbridge/pyramid.h"
 
 /* A window along one dimension: source pixels [first, end), and the shares of the first and the
