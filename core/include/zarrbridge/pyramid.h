@@ -62,8 +62,9 @@ typedef struct zb_pyramid_options {
 
    Reads, resampling and encoding run on the library's threads. About 64 MiB of pixels are in memory
    at once, or those that one pixel is made of, in all bands of a chunk (of more than 64 million, or
-   16 million of a band, none is made: ZB_EUNSUPPORTED), besides the budget of writers (zb_writer). A function set by zb_thread_may_stop is asked between parts of the
-   work, too, and ends it likewise.
+   16 million of a band, none is made: ZB_EUNSUPPORTED), besides the budget of writers (zb_writer).
+   A function set by zb_thread_may_stop is asked between parts of the work, too, and ends it
+   likewise.
 
    ZB_EINVAL for a group, fewer than two dimensions, an empty array and factors below 2;
    ZB_EUNSUPPORTED for a store or node that cannot be changed, for elements that the method does not
