@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "info.h"
+#include "place.h"
 #include "print.h"
+#include "pyramid.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/conventions.h"
@@ -126,33 +128,6 @@ static int compact(const char *path) {
     return FINE;
 }
 
-/* A node, and the store of the hierarchy that it is or will be in: that one's lock and consolidated
-   metadata are concerned. */
-typedef struct place {
-    zb_hierarchy *hierarchy;
-    char *root, *node;
-} place;
-
-static bool holds_document(void *unused, const char *directory) {
-    static const char *const documents[] = {"zarr.json", ".zgroup", ".zarray"};
-    bool found = false;
-    (void)unused;
-    for (size_t i = 0; i < sizeof documents / sizeof *documents && !found; i++) {
-        char *name;
-        if (asprintf(&name, "%s/%s", directory, documents[i]) < 0)
-            return false;
-        found = access(name, F_OK) == 0;
-        free(name);
-    }
-    return found;
-}
-
-static void place_clear(place *where) {
-    zb_hierarchy_release(where->hierarchy);
-    free(where->root);
-    free(where->node);
-}
-
 static int remove_if_empty(const char *path, const struct stat *info, int type, struct FTW *at) {
     (void)info, (void)at;
     if (type == FTW_DP)
@@ -166,24 +141,6 @@ static void place_take_back(place *where, const char *target, bool is_new) {
     where->hierarchy = NULL;
     if (is_new)
         (void)nftw(target, remove_if_empty, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-/* other: a place whose store is shared when it is the same; NULL opens the store and creates
-   none. */
-static enum zb_code place_find(const char *path, const place *other, place *out, zb_error *err) {
-    *out = (place){.hierarchy = NULL};
-    enum zb_code code = zb_path_split(path, holds_document, NULL, &out->root, &out->node, err);
-    if (code)
-        return code;
-    char *root = realpath(out->root, NULL), *used = other ? realpath(other->root, NULL) : NULL;
-    if (root && used && strcmp(root, used) == 0)
-        out->hierarchy = zb_hierarchy_retain(other->hierarchy);
-    else
-        code = other ? zb_hierarchy_create(out->root, NULL, &out->hierarchy, err)
-                     : zb_hierarchy_open(out->root, &out->hierarchy, err);
-    free(root);
-    free(used);
-    return code;
 }
 
 /* The block stands in the group's own document, so that the group may be a store by itself. */
@@ -330,6 +287,10 @@ static int usage(FILE *out, int status) {
           "version\n"
           "                                       2 becomes version 3; a NEW that ends in\n"
           "                                       .zip or .ozx becomes an archive of it\n"
+          "       zarrbridge pyramid STORE/ARRAY [--factors 2,4,8] [--min-size 256]\n"
+          "                          [--method nearest|average|mode] [--clean]\n"
+          "                                       make coarser levels of the array, which GDAL\n"
+          "                                       shows as overviews; or remove them\n"
           "       zarrbridge --version\n"
           "\n"
           "Exit status: 0 all is well, 1 verify found something or ls an unreadable node, 2 an\n"
@@ -377,6 +338,10 @@ int main(int argc, char **argv) {
         return usage(stdout, FINE);
     if (argc == 2 && strcmp(argv[1], "--version") == 0)
         return printf("zarrbridge %s\n", zb_version()) < 0 ? FAILED : FINE;
+    if (argc >= 2 && strcmp(argv[1], "pyramid") == 0) {
+        const int status = pyramid_run(argc - 2, argv + 2);
+        return status < 0 ? usage(stderr, FAILED) : status;
+    }
     for (size_t i = 0; argc >= 2 && i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(argv[1], commands[i].name) == 0)
             known = &commands[i];

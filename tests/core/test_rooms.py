@@ -21,7 +21,7 @@ GDAL_OBJECTS = os.environ.get("ZARRBRIDGE_GDAL_OBJECTS")
 
 # From the lowest to the highest. A file includes, and calls, its own room and those before it.
 ROOMS = ["base", "types", "store", "codec", "model", "hierarchy", "node", "read", "write", "change", "check",
-         "conventions"]
+         "conventions", "pyramid"]
 
 # The room that a public header belongs to.
 PUBLIC = {
@@ -30,6 +30,7 @@ PUBLIC = {
     "sys/aside": "store", "sys/store": "store", "sys/wrappers": "store", "array": "model", "hierarchy": "hierarchy",
     "sys/hierarchy": "hierarchy", "node": "node",
     "read": "read", "write": "write", "change": "change", "check": "check", "conventions": "conventions",
+    "multiscales": "conventions", "pyramid": "pyramid",
 }
 
 # Sources that call each other because what they are about contains itself: a shard is a chunk of chunks, and

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gdaladdo that is killed before or after a system call that writes.
+"""gdaladdo, or zarrbridge pyramid, that is killed before or after a system call that writes.
 
 What is left opens, shows the raster unchanged, and lists no level but one that is whole: the old one
 or the new one. The next run makes all of them, and -clean leaves nothing behind."""
@@ -25,16 +25,24 @@ RUNS = {  # levels that are there before, arguments, levels that are there after
 }
 
 
-def gdaladdo(path, *arguments, shim=None, report=None):
+def command(program, path, form, arguments):
+    options = [word for word in arguments if word.startswith("-")]
+    factors = [word for word in arguments if not word.startswith("-")]
+    if program == "gdaladdo":
+        return ["gdaladdo", "-q", "-r", "average", *options, str(path), *factors]
+    array = path / ("0/r" if form == "GROUPS" else "r")
+    work = ["--factors", ",".join(factors), "--method", "average"] if factors else ["--clean"]
+    return [os.environ["ZARRBRIDGE_PROGRAM"], "pyramid", str(array), *work]
+
+
+def run(program, path, form, *arguments, shim=None, report=None):
     more = {}
     if shim:
         more = {"LD_PRELOAD": joined("LD_PRELOAD", SHIM),
                 "LD_LIBRARY_PATH": joined("LD_LIBRARY_PATH", SHIM_PLACE),
                 "ZB_SHIM": f"{shim}:{path}", "ZB_SHIM_REPORT": str(report)}
-    options = [word for word in arguments if word.startswith("-")]
-    factors = [word for word in arguments if not word.startswith("-")]
-    result = subprocess.run(["gdaladdo", "-q", "-r", "average", *options, str(path), *factors],
-                            capture_output=True, text=True, env={**os.environ, **more})
+    result = subprocess.run(command(program, path, form, arguments), capture_output=True, text=True,
+                            env={**os.environ, **more})
     return result.returncode, result.stderr
 
 
@@ -75,19 +83,20 @@ def check(path, pixels, before, after, finished):
 
 
 @pytest.mark.parametrize("form", ["BESIDE", "GROUPS"])
+@pytest.mark.parametrize("program", ["gdaladdo", "zarrbridge"])
 @pytest.mark.parametrize("moment", ["kill-before", "kill-after"])
 @pytest.mark.parametrize("name", RUNS)
-def test_killed(place, name, moment, form):
+def test_killed(place, name, moment, program, form):
     there, arguments, _ = RUNS[name]
     start, path, report = place / "start.zarr", place / "x.zarr", place / "report"
     write(start, 0, form)
     if there:
-        assert gdaladdo(start, *map(str, there))[0] == 0
+        assert run(program, start, form, *map(str, there))[0] == 0
     pixels = write(start, 100000)
     before = levels(start)[1]
     assert sorted(before) == there
     shutil.copytree(start, path)
-    status, said = gdaladdo(path, *arguments, shim=f"count:{2**63}:5", report=report)
+    status, said = run(program, path, form, *arguments, shim=f"count:{2**63}:5", report=report)
     assert status == 0, said
     after = levels(path)[1]
     assert sorted(after) == RUNS[name][2]
@@ -96,12 +105,12 @@ def test_killed(place, name, moment, form):
     for nth in points(calls, 6):
         shutil.rmtree(path)
         shutil.copytree(start, path)
-        status, said = gdaladdo(path, *arguments, shim=f"{moment}:{nth}:5", report=report)
+        status, said = run(program, path, form, *arguments, shim=f"{moment}:{nth}:5", report=report)
         check(path, pixels, before, after, finished=not killed(status, nth, calls))
-        status, said = gdaladdo(path, *arguments)
+        status, said = run(program, path, form, *arguments)
         assert status == 0, (nth, said)
         check(path, pixels, before, after, finished=True)
-        assert gdaladdo(path, "-clean")[0] == 0
+        assert run(program, path, form, "-clean")[0] == 0
         assert levels(path)[1] == {}
         left = {name for name in os.listdir(path) if not name.startswith(".")}
         assert left <= {"zarr.json", "0", "r", "x", "y", "spatial_ref"}, (nth, left)

@@ -275,3 +275,17 @@ def test_credentials_that_are_refused(serve, tmp_path):
     done = translate(tmp_path, NAME, variables | {"AWS_SECRET_ACCESS_KEY": "canary-other"}, check=run)
     assert done.returncode == 1 and "SignatureDoesNotMatch" in done.stderr
     assert "canary" not in done.stdout + done.stderr and objects(server) == []
+
+
+def test_levels_are_made_and_removed_by_zarrbridge(serve, tmp_path):
+    """Where levels take their places by copies, and locks keep nobody out: GDAL shows them, and no object is left."""
+    server, variables = serve
+    translate(tmp_path, NAME, variables)
+    before = objects(server)
+    program = os.environ["ZARRBRIDGE_PROGRAM"]
+    output(program, "pyramid", f"{NAME}/new", "--factors", "2,4", "--method", "average", **variables)
+    info = output("gdalinfo", NAME, **variables)
+    assert "Overviews: 48x48, 24x24" in info, info
+    assert not [name for name in objects(server) if "zarr3-new" in name]
+    output(program, "pyramid", f"{NAME}/new", "--clean", **variables)
+    assert objects(server) == before

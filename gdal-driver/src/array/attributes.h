@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "base/handles.h"
-#include "zarrbridge/zarrbridge.h"
+#include "zarrbridge/multiscales.h"
 
 namespace zarr3 {
 
 const zb_json *attribute(const zb_node *node, const char *name);
 
 /* The attribute of a raster that names the array beside it which is its mask. */
-constexpr char kMask[] = "zarrbridge:mask";
+constexpr char kMask[] = ZB_MASK_ATTRIBUTE;
 
 /* The string attribute, or "". */
 std::string attribute_text(const zb_node *node, const char *name);

@@ -11,36 +11,20 @@
 
 namespace zarr3 {
 
-struct Convention {
-    const char *uuid;
-    const char *repository; /* of its specification; the older one has "geo-" before it */
-};
-
-extern const Convention kProj, kSpatial, kMultiscales;
-
 /* True if the node, or a group above it, declares the convention. `around` may be those of any node
    of the same store. False for NULL. */
-bool follows(const zb_node *node, const Convention &convention, NearbyNodes &around);
+bool follows(const zb_node *node, enum zb_convention convention, NearbyNodes &around);
 
 /* True for the names of attributes by which the conventions of a place say it. */
 bool is_place_attribute(const std::string &name);
 
 /* The attribute of a group that repeats, in `proj:` and `spatial:` attributes of its own, what its
    rasters say of themselves (geo/group_place.h): for programs that look at groups alone. */
-extern const char *const kRepeatsPlace;
+constexpr char kRepeatsPlace[] = ZB_REPEATS_PLACE;
 
 /* True of a group with that attribute. No array takes anything from such attributes: the rasters
    have their own, and nothing is said of others. */
 bool repeats_place(const zb_node *group);
-
-/* An entry of the list, as JSON. `home` is the repository with its owner; `name` is how the first
-   writers of the convention spell it, for some readers know it by that. */
-std::string declaration(const Convention &convention, const char *home, const char *name,
-                        const char *description);
-
-/* The entries of the node's own list that declare none of these conventions, as JSON. */
-std::vector<std::string> other_declarations(const zb_node *node,
-                                            const std::vector<const Convention *> &conventions);
 
 /* Declares these conventions of a place, or does not declare them any more. The entries of others
    stay. */

@@ -8,6 +8,7 @@
 #include "array/nearby_nodes.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "zarrbridge/conventions.h"
 
@@ -29,6 +30,14 @@ NodePtr NearbyNodes::at(const std::string &path) {
     NodePtr node = open_nearby(store_.get(), path, nullptr);
     opened_[path] = node;
     return node;
+}
+
+const zb_node *NearbyNodes::at_for_core(void *self, const char *path) noexcept {
+    try {
+        return static_cast<NearbyNodes *>(self)->at(path).get(); /* opened_ keeps it */
+    } catch (const std::exception &) {
+        return nullptr;
+    }
 }
 
 const zb_node *NearbyNodes::group_above(unsigned steps) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "store/node.h"
+#include "zarrbridge/multiscales.h"
 
 namespace zarr3 {
 
@@ -45,7 +46,14 @@ class NearbyNodes {
     /* The node at an absolute path; null when it cannot be opened. */
     NodePtr at(const std::string &path);
 
+    /* The same for the core; valid as long as this. Without memory nothing is there. */
+    zb_nodes for_core() {
+        return {at_for_core, this};
+    }
+
   private:
+    static const zb_node *at_for_core(void *self, const char *path) noexcept;
+
     NodePtr array_in(unsigned level, const std::string &name);
 
     HierarchyPtr store_;

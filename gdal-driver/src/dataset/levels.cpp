@@ -207,57 +207,16 @@ std::vector<int> usual_factors(int width, int height) {
     return factors;
 }
 
-/* With the last level the raster's own entry goes, too, unless it has been there from the first. */
-static enum zb_code take_out(zb_hierarchy *store, const LevelPlaces &places,
-                             const std::vector<std::string> &levels, zb_error *err) {
-    NodePtr group = open_node(store, places.above(), err);
-    if (group == nullptr)
-        return err->code;
-    std::vector<std::string> assets;
-    for (const std::string &level : levels)
-        assets.push_back(places.asset(level));
-    AttributeChanges changes;
-    take_out_of_layout(group.get(), assets, places.of_groups(), &changes);
-    return changes.apply(&group, err);
-}
-
 enum zb_code remove_levels(zb_hierarchy *store, const LevelPlaces &places,
                            const std::vector<std::string> &levels, zb_error *err) {
-    enum zb_code code = ZB_OK;
-    std::vector<std::string> left; /* a group that other rasters have levels in stays on the list */
-    for (size_t i = 0; i < levels.size() && code == ZB_OK; i++) {
-        const std::string home = home_of_level(store, levels[i]);
-        const std::string mask = mask_of(open_node(store, levels[i], nullptr));
-        code = delete_node(store, home, err);
-        if (code == ZB_OK && home == levels[i] && !mask.empty())
-            code = delete_node(store, mask, err);
-        if (code == ZB_OK && home == levels[i] && places.of_groups())
-            code = forget_level(store, parent_path(levels[i]), err);
-        if (!places.of_groups() || home != levels[i])
-            left.push_back(levels[i]);
-    }
-    return code == ZB_OK && !left.empty() ? take_out(store, places, left, err) : code;
+    const StringsView paths(levels);
+    return zb_levels_remove(store, places.core(), &paths, err);
 }
 
 enum zb_code remove_lost_levels(zb_hierarchy *store, const std::string &array,
                                 const Pyramid &pyramid, zb_error *err) {
-    const LevelPlaces places(pyramid_for_changes(store, pyramid, array), array);
-    const NodePtr above = open_node(store, places.above(), err);
-    Children siblings;
-    enum zb_code code = above == nullptr ? err->code : siblings.list(above.get(), err);
-    for (const zb_child &child : siblings) {
-        const std::string group = join_path(places.above(), child.name);
-        const std::string level = join_path(group, last_part(array));
-        const bool is_listed =
-            std::find(pyramid.levels.begin(), pyramid.levels.end(), level) != pyramid.levels.end();
-        const bool is_in_work = is_aside(child.name) && !is_abandoned(child.name);
-        const bool is_lost = !is_listed && !is_in_work && group != parent_path(array) &&
-                             join_path(places.above(), raster_of_child(siblings, child)) == array &&
-                             home_of_level(store, level) == group;
-        if (code == ZB_OK && (is_lost || places.is_begun(child)))
-            code = delete_node(store, group, err);
-    }
-    return code;
+    const PyramidView view(pyramid);
+    return zb_levels_remove_lost(store, array.c_str(), &view, err);
 }
 
 std::vector<std::string> made_levels(const NodePtr &array, const Pyramid &pyramid) {
@@ -363,8 +322,13 @@ static enum zb_code leave_list(zb_hierarchy *store, const std::string &array,
     const LevelPlaces places(pyramid, array);
     const bool was_all = places.of_groups() && places.leads() &&
                          pyramid.levels.size() == made + 1 && home_of_level(store, array) != array;
-    const enum zb_code code = was_all ? take_out(store, places, {array}, err) : ZB_OK;
-    return code == ZB_OK && was_all ? repeat_place(store, places.above(), false, err) : code;
+    NodePtr group = was_all ? open_node(store, places.above(), err) : nullptr;
+    if (group == nullptr)
+        return was_all ? err->code : ZB_OK;
+    AttributeChanges changes;
+    take_out_of_layout(group.get(), {places.asset(array)}, true, &changes);
+    const enum zb_code code = changes.apply(&group, err);
+    return code == ZB_OK ? repeat_place(store, places.above(), false, err) : code;
 }
 
 enum zb_code remove_companions(const NodePtr &array, zb_hierarchy *store, zb_error *err) {

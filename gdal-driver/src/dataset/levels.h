@@ -45,13 +45,11 @@ LayoutEntry layout_entry(const LevelPlaces &places, const zb_node *raster,
                          const std::string &level_path, const Layout &level_layout,
                          const std::optional<GeoTransform> &transform);
 
-/* Removes made levels: first their data, then from the list. A process that is killed between
-   leaves entries that lead to nothing, which readers pass over. */
+/* zb_levels_remove. */
 enum zb_code remove_levels(zb_hierarchy *store, const LevelPlaces &places,
                            const std::vector<std::string> &levels, zb_error *err);
 
-/* Removes the levels of an array that are on no list: a killed process has left them. Those that a
-   process is making stay. */
+/* zb_levels_remove_lost. */
 enum zb_code remove_lost_levels(zb_hierarchy *store, const std::string &array,
                                 const Pyramid &pyramid, zb_error *err);
 

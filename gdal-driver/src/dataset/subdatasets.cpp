@@ -80,12 +80,11 @@ class Walk {
     }
 
     /* Of a group inside one that has the siblings: it is no raster of its own. */
-    bool is_lost_level(const zb_node *group, const Children &siblings,
-                       const Children &inside) const {
+    bool is_lost_level(const zb_node *group, const Children &siblings) const {
         const std::string path = zb_node_path(group);
         if (coarse_.count(path) != 0) /* asked first: the next question opens nodes */
             return false;
-        const std::string raster = raster_of_level(siblings, group, inside);
+        const std::string raster = raster_of_level(siblings, group);
         return !raster.empty() && coarse_.count(join_path(path, last_part(raster))) == 0;
     }
 
@@ -114,7 +113,7 @@ class Walk {
         zb_error err;
         if (inside.list(group, &err) != ZB_OK)
             listing_->unreadable.emplace_back(path, err.message);
-        else if (is_lost_level(group, siblings, inside))
+        else if (is_lost_level(group, siblings))
             listing_->unreadable.emplace_back(
                 path, "a level that is on no list, as a killed run of gdaladdo leaves it; gdaladdo "
                       "-clean removes it");

@@ -48,7 +48,7 @@ static bool import_proj(const zb_node *node, NearbyNodes &around, OGRSpatialRefe
         if (attribute(node, name) != nullptr)
             texts.push_back(json_text(attribute(node, name)));
     }
-    if (texts.empty() || !follows(node, kProj, around))
+    if (texts.empty() || !follows(node, ZB_CONVENTION_PROJ, around))
         return false;
     return std::any_of(texts.begin(), texts.end(),
                        [&](const std::string &text) { return import_text(text, srs); });

@@ -97,7 +97,7 @@ static std::optional<GeoTransform> by_entry(const Pyramid &pyramid, const zb_nod
 static bool states_place(const zb_node *node, NearbyNodes &around) {
     const bool has = attribute(node, "spatial:transform") != nullptr ||
                      attribute(node, "spatial:bbox") != nullptr;
-    return has && follows(node, kSpatial, around);
+    return has && follows(node, ZB_CONVENTION_SPATIAL, around);
 }
 
 static const zb_node *pyramid_group(const Pyramid &pyramid, NearbyNodes &around) {

@@ -60,9 +60,9 @@ static bool states_extent(const zb_node *array) {
 static Statement statement_of(const zb_node *array) {
     Statement found;
     NearbyNodes around(array);
-    if (follows(array, kProj, around))
+    if (follows(array, ZB_CONVENTION_PROJ, around))
         found.crs = members_called(array, kCrs);
-    if (states_extent(array) && follows(array, kSpatial, around))
+    if (states_extent(array) && follows(array, ZB_CONVENTION_SPATIAL, around))
         found.extent = members_called(array, kExtent);
     return found;
 }

@@ -77,7 +77,8 @@ static bool declares_hidden_alone(const zb_node *node, const zb_json *list, bool
     for (const zb_json *entry = zb_json_first(list); entry != nullptr;
          entry = zb_json_next(entry)) {
         const zb_json *id = zb_json_get(entry, "uuid");
-        if (!is_text(id, kProj.uuid) && (shows_place || !is_text(id, kSpatial.uuid)))
+        if (!is_text(id, zb_convention_uuid(ZB_CONVENTION_PROJ)) &&
+            (shows_place || !is_text(id, zb_convention_uuid(ZB_CONVENTION_SPATIAL))))
             return false;
     }
     return true;

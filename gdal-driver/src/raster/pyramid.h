@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Image pyramids: a group says which of its children are one image at several resolutions. Read are
- * the Zarr convention "multiscales" (known by its UUID; an asset is an array, or a group that holds
- * arrays of the same names), OME-NGFF 0.5 (`attributes.ome`) and ndpyramid's list (`multiscales`,
- * of groups). Products of ESA's EOPF say it by the names of groups.
- */
+/* Pyramids: the rasters at several resolutions that groups tell of, as the core finds them
+   (zarrbridge/multiscales.h). */
 #ifndef ZARR3_PYRAMID_H
 #define ZARR3_PYRAMID_H
 
@@ -19,6 +15,8 @@ namespace zarr3 {
 
 /* Steps from an array up to a group that may describe it: asset/variable and one group between. */
 constexpr unsigned kPyramidReach = 3;
+
+std::vector<std::string> strings_of(const zb_strings &strings);
 
 struct Pyramid {
     std::vector<std::string> levels; /* paths of the arrays, as listed (finest first) */
@@ -38,18 +36,38 @@ struct Pyramid {
     }
 };
 
-/* The pyramids of a group, each with its assets relative to the group, finest first. A list of the
-   convention is one pyramid; but where its entries form two or more families by `derived_from`,
-   each family is one. */
+/* Texts for calls of the core; borrowed. */
+class StringsView : public zb_strings {
+  public:
+    explicit StringsView(const std::vector<std::string> &strings);
+    StringsView(const StringsView &) = delete;
+    StringsView &operator=(const StringsView &) = delete;
+
+  private:
+    std::vector<char *> texts_;
+};
+
+/* The same for calls of the core; borrowed from the pyramid. */
+class PyramidView : public zb_pyramid {
+  public:
+    explicit PyramidView(const Pyramid &pyramid);
+    PyramidView(const PyramidView &) = delete;
+    PyramidView &operator=(const PyramidView &) = delete;
+
+  private:
+    StringsView levels_, axes_;
+};
+
+/* zb_group_pyramids. */
 std::vector<std::vector<std::string>> group_pyramids(const zb_node *group, NearbyNodes &around);
 
-/* The pyramid that the array is a level of, by what the groups above it say. None for arrays of
-   fewer dimensions, such as the coordinates of levels. */
+/* zb_pyramid_find. */
 Pyramid find_pyramid(const zb_node *array, NearbyNodes &around, uint32_t fewest_dimensions = 2);
 
-/* False for an array that cannot be the finest one at a lower resolution: what has fewer elements
-   has them by one factor along all dimensions, or by whole ones. Other programs round up or down,
-   from level to level, so that it may be two off. */
+/* For changes of its levels: zb_pyramid_complete. Looks at all groups beside the array's. */
+Pyramid pyramid_for_changes(zb_hierarchy *store, const Pyramid &pyramid, const std::string &array);
+
+/* zb_array_may_be_level. */
 bool may_be_level(const zb_array_info *finest, const zb_array_info *level);
 
 /* True if the list was made when the array had other rows and columns: then its levels are of the

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing the list of a pyramid's levels: the convention "multiscales", on a group. */
+/* Writing the list of a pyramid's levels: the convention "multiscales", on a group, as the core
+   words it (zarrbridge/multiscales.h). */
 #ifndef ZARR3_PYRAMID_LAYOUT_H
 #define ZARR3_PYRAMID_LAYOUT_H
 
@@ -25,13 +26,11 @@ struct LayoutEntry {
 /* True if the group has a list, or may have one: no attribute of that name means something else. */
 bool may_have_layout(const zb_node *group);
 
-/* Puts entries into the list: in the place of those with the same asset and size, whose other
-   members stay, else behind those of the same finest level that are not coarser. */
+/* zb_level_list_put. */
 void put_into_layout(const zb_node *group, const std::vector<LayoutEntry> &entries,
                      AttributeChanges *changes);
 
-/* Takes entries out, and with the last coarser level the finest one, too, unless that stays. A
-   group whose list has become empty follows the convention no more. */
+/* zb_level_list_take_out. */
 void take_out_of_layout(const zb_node *group, const std::vector<std::string> &assets,
                         bool finest_stays, AttributeChanges *changes);
 

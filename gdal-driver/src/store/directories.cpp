@@ -2,20 +2,21 @@
 #include "store/directories.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <vector>
 
+#include "base/handles.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
 #include "store/location.h"
 #include "store/network.h"
 #include "store/node.h"
+#include "zarrbridge/multiscales.h"
 #include "zarrbridge/sys/hierarchy.h"
 
 namespace zarr3 {
@@ -47,22 +48,14 @@ void remove_sidecars(const std::string &root) {
 }
 
 std::string aside_suffix() {
-    static std::atomic<unsigned> count;
-    return std::to_string(getpid()) + "-" + std::to_string(count++) + kAsideSuffix;
+    const CoreText name(zb_aside_name(""));
+    if (name == nullptr)
+        throw std::bad_alloc();
+    return name.get() + 1; /* without the dot */
 }
 
 bool is_aside(const std::string &name) {
-    const size_t end = name.rfind(kAsideSuffix);
-    return end != std::string::npos && end > 0 && end + strlen(kAsideSuffix) == name.size();
-}
-
-bool is_abandoned(const std::string &name) {
-    const size_t dot =
-        is_aside(name) ? name.rfind('.', name.rfind(kAsideSuffix) - 1) : std::string::npos;
-    if (dot == std::string::npos)
-        return false;
-    const pid_t process = static_cast<pid_t>(std::strtol(name.c_str() + dot + 1, nullptr, 10));
-    return process > 0 && kill(process, 0) != 0 && errno == ESRCH;
+    return zb_name_is_aside(name.c_str());
 }
 
 static bool is_hidden(const std::string &name, const std::string &tail) {

@@ -14,14 +14,9 @@ std::vector<std::string> sidecars_of(const std::string &root);
 void remove_sidecars(const std::string &root);
 
 /* What a directory or node that is made beside its place has behind its name, and no other one of
-   this process or another: "<process>-<number>.zarr3-new". */
-constexpr char kAsideSuffix[] = ".zarr3-new";
+   this process or another: "<process>-<number>.zarr3-new" (zb_aside_name). */
 std::string aside_suffix();
 bool is_aside(const std::string &name);
-
-/* True for such a name of a process that does not run on this machine: it has been killed, or is on
-   another one. */
-bool is_abandoned(const std::string &name);
 
 /* Removes the directory of a store whose nodes have been deleted. Returns the name of a file that
    is the user's and keeps the directory alive, or "". */

@@ -47,6 +47,10 @@ class Children {
         return zb_group_children(group, &list_, err);
     }
 
+    const zb_children *list() const {
+        return &list_;
+    }
+
     const zb_child *begin() const {
         return list_.child;
     }

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by the sources about pyramids: texts, paths and numbers of attributes. */
+#ifndef ZB_CONVENTIONS_PYRAMIDS_H
+#define ZB_CONVENTIONS_PYRAMIDS_H
+
+#include "zarrbridge/multiscales.h"
+
+/* An attribute, or NULL; also of NULL. */
+const zb_json *zb__attribute(const zb_node *node, const char *name);
+
+/* The text of a string attribute, else "". */
+const char *zb__attribute_text(const zb_node *node, const char *name);
+
+/* True if the value is a list of so many finite numbers, which *out gets. */
+bool zb__number_list(const zb_json *value, size_t count, double *out);
+
+/* The path without its last part; "" for that of a child of the root. malloc'ed, or NULL. */
+char *zb__parent_path(const char *path);
+
+/* Opens a node; NULL where there is none. */
+zb_node *zb__node_at(zb_hierarchy *hierarchy, const char *path);
+
+/* True for what can be the name of a child. */
+bool zb__is_child_name(const char *name);
+
+/* The coordinate array of a dimension; NULL for none. */
+const zb_node *zb__coordinate_of(const zb_node *array, uint32_t dim, const zb_nodes *nodes);
+
+/* The convention's list on a group, whether it is declared or not; NULL for none. */
+const zb_json *zb__level_layout(const zb_node *group);
+
+/* The same only where the convention is declared. */
+const zb_json *zb__declared_layout(const zb_node *group, const zb_nodes *nodes);
+
+/* Adds the names of the axes of a group's OME-NGFF image. False without memory. */
+bool zb__ome_axes(const zb_node *group, zb_strings *out);
+
+/* Changes the list of a group in one turn: `change` makes the new one of the group as the store has
+   it now. */
+typedef enum zb_code (*zb__level_list_fn)(const void *context, const zb_node *group,
+                                          zb_level_list *out, zb_error *err);
+enum zb_code zb__level_list_change(zb_hierarchy *hierarchy, const char *path,
+                                   zb__level_list_fn change, const void *context, zb_error *err);
+
+enum zb_code zb__no_memory(zb_error *err);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* The array of which levels are made: how it is a raster, and where it lies on the map. */
+#ifndef ZB_PYRAMID_RASTER_H
+#define ZB_PYRAMID_RASTER_H
+
+#include "base/map.h"
+#include "zarrbridge/multiscales.h"
+#include "zarrbridge/pyramid.h"
+
+/* Nodes that were opened once, absent ones as well. What cannot be read counts as absent; a lack of
+   memory, of the network or of patience is kept, for nothing may be left out of a level for it. */
+typedef struct zb__opened {
+    zb_hierarchy *hierarchy; /* not owned */
+    zb__map by_path;
+    zb_error failure; /* code ZB_OK: none */
+} zb__opened;
+zb_nodes zb__opened_nodes(zb__opened *opened);
+void zb__opened_clear(zb__opened *opened);
+
+typedef struct zb__raster {
+    zb_node *array;          /* as the store has it now */
+    zb_hierarchy *hierarchy; /* not owned */
+    zb__opened opened;
+    zb_nodes nodes; /* by `opened` */
+    zb_pyramid pyramid;
+    zb_level_places places;
+    uint32_t x, y; /* dimensions */
+    uint64_t width, height;
+    const zb_node *mask;          /* its mask, or NULL */
+    const zb_node *mapping;       /* its grid mapping, or NULL */
+    const zb_node *coordinate[2]; /* of columns and rows, or NULL */
+    bool has_transform;
+    double transform[6]; /* of pixels' corners, in the order of `spatial:transform` */
+    bool is_left_behind; /* its spatial: attributes are not true of it */
+} zb__raster;
+
+/* ZB_EINVAL for what is no raster; document and read errors. */
+enum zb_code zb__raster_open(const zb_node *array, zb__raster *out, zb_error *err);
+/* Finds its axes, and what is beside it: all that follows `places`. Store errors. */
+enum zb_code zb__raster_place(zb__raster *raster, zb_error *err);
+void zb__raster_clear(zb__raster *raster);
+
+/* Values of a coordinate as numbers; ZB_EUNSUPPORTED for those that are none. malloc'ed. */
+enum zb_code zb__coordinate_values(const zb_node *coordinate, double **out, zb_error *err);
+
+/* True if values lie at equal distances: the first one, and the step. */
+bool zb__are_regular(const double *values, uint64_t count, zb_dtype dtype, double *first,
+                     double *step);
+
+/* The six numbers of a grid mapping's GeoTransform, in GDAL's order. */
+bool zb__geotransform_of(const zb_node *mapping, double out[6]);
+
+#endif
