@@ -30,7 +30,7 @@
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ELEMENTS_H
 
 #include "hdf5/text.h"
-#include "model/tree.h"
+#include "tree/tree.h"
 
 /* The largest attribute, and the largest list in an element of a dataset, that is made of what a
    store says: bytes of all elements in memory. */

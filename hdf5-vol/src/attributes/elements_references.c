@@ -2,10 +2,10 @@
 /* References among elements: see elements.h. */
 #include "attributes/elements.h"
 
-#include "model/map.h"
-#include "model/paths.h"
-#include "model/token_search.h"
-#include "model/tokens.h"
+#include "tree/map.h"
+#include "tree/paths.h"
+#include "tree/token_search.h"
+#include "tree/tokens.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
 #include "hdf5/held_types.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
-#include "model/large_attributes.h"
-#include "model/side.h"
+#include "attributes/large_attributes.h"
+#include "tree/side.h"
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>

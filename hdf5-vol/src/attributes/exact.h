@@ -4,7 +4,7 @@
  *
  * The plain value of an attribute stands under its name, for all programs. Where the plain
  * translation of attribute.h would not give back the type, the dataspace and each element, the
- * attribute has an entry beside it (model/side.h):
+ * attribute has an entry beside it (tree/side.h):
  *
  *     {"type": T, "shape": [...], "max": [...], "data": base64, "named": path, "name_charset": 1,
  *      "new_refs": T}

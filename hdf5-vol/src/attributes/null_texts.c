@@ -2,7 +2,7 @@
 /* See null_texts.h. */
 #include "attributes/null_texts.h"
 
-#include "model/side.h"
+#include "tree/side.h"
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>

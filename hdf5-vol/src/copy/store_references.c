@@ -9,10 +9,10 @@
 #include "copy/nested.h"
 #include "copy/pieces.h"
 #include "hdf5/errors.h"
-#include "model/dataset.h"
-#include "model/links.h"
-#include "model/side.h"
-#include "model/waiting_store.h"
+#include "dataset/dataset.h"
+#include "links/links.h"
+#include "tree/side.h"
+#include "tree/waiting_store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static herr_t change_in_data(vol_node *node, const vol_reference_map *map) {
 
 /* ---- Attributes ---- */
 
-/* Those of dimension scales are model/scale_moves.h's; those that are made are no attributes. */
+/* Those of dimension scales are scales/scale_moves.h's; those that are made are no attributes. */
 static bool may_refer(const vol_attr *attr) {
     return attr->kind == VOL_ATTR_BYTES && attr->place != VOL_ATTR_STATED && !attr->derived;
 }

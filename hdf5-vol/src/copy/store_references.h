@@ -8,7 +8,7 @@
 #define ZARRBRIDGE_HDF5_VOL_COPY_STORE_REFERENCES_H
 
 #include "copy/nested.h"
-#include "model/tree.h"
+#include "tree/tree.h"
 
 /* `node` has just been copied to a place. Pushes errors: the copy is there then. */
 herr_t vol_references_copied(const vol_node *node, const vol_place *place);

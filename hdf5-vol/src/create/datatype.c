@@ -4,7 +4,7 @@
 
 #include "create/list_member.h"
 #include "hdf5/type_json.h"
-#include "model/side.h"
+#include "tree/side.h"
 
 #include <stdlib.h>
 

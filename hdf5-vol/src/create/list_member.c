@@ -10,9 +10,9 @@
 #include "create/list_messages.h"
 #include "create/list_properties.h"
 #include "hdf5/errors.h"
-#include "model/dataset.h"
-#include "model/max_shape.h"
-#include "model/side.h"
+#include "dataset/dataset.h"
+#include "dataset/max_shape.h"
+#include "tree/side.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,9 +13,9 @@
 #include "hdf5/text.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
-#include "model/dataset.h"
-#include "model/max_shape.h"
-#include "model/side.h"
+#include "dataset/dataset.h"
+#include "dataset/max_shape.h"
+#include "tree/side.h"
 #include "objects/named_types.h"
 #include "zarrbridge/conventions.h"
 
