@@ -52,7 +52,7 @@ static enum zb_code copy_group_alone(vol_node *node, const vol_place *place, vol
     if (!code)
         code = zb_hidden_copy(node->zarr, (*out)->zarr, err);
     /* Its links are not in it yet. */
-    return code ? code : vol_side_set(*out, VOL_SIDE_LINKS, NULL, err);
+    return code ? code : vol_side_set(*out, ZB_HDF5_LINKS, NULL, err);
 }
 
 enum zb_code vol_copy_stored(vol_node *node, const vol_place *place, bool whole, vol_node **out,
