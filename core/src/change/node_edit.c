@@ -13,8 +13,8 @@ static void clear(zb_node_edits *edits) {
     free(edits->edit);
 }
 
-/* *again: what the edits were made of has changed since. An attribute that was to be removed and has
-   gone counts as such a change. */
+/* *again: what the edits were made of has changed since. An attribute that was to be removed and
+   has gone counts as such a change. */
 static enum zb_code try_once(const zb_node *node, zb_node_edit_fn fn, void *context, zb_node **out,
                              bool *again, zb_error *err) {
     zb_node *now = NULL;

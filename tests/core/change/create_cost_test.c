@@ -51,8 +51,8 @@ static void groups_above_are_read_once(void **state) {
     zb_hierarchy_release(store);
 }
 
-/* A group that keeps track of nodes that move costs creation nothing. A move and a deletion read and
-   put its document; below any other group they cost what they did. */
+/* A group that keeps track of nodes that move costs creation nothing. A move and a deletion read
+   and put its document; below any other group they cost what they did. */
 static void keeping_track_costs_moves_alone(void **state) {
     zb_hierarchy *store = count_calls(*state);
     zb_store_counts calls;
