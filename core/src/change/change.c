@@ -9,8 +9,8 @@
 #include "base/list.h"
 #include "base/wait.h"
 #include "change/consolidated.h"
-#include "change/moved_note.h"
 #include "change/owed.h"
+#include "extension/moved.h"
 #include "hierarchy/hierarchy.h"
 #include "hierarchy/metadata.h"
 #include "hierarchy/path.h"
@@ -201,7 +201,7 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
                        change->hierarchy->store->label, path);
     }
     const bool has_block = zb__consolidated_has(&document);
-    tracks = zb__keeps_track(&document);
+    tracks = zb__moved_is_kept(zb_json_get(document.json, "attributes"));
     code = join_owed(change, path, has_block, err);
     if (!code && tracks)
         code = add_tracking(change, path, err);

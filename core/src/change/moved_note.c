@@ -15,13 +15,6 @@ static zb_hdf5_extension *extension_of(const zb__document *document) {
         zb_json_get(zb_json_get(document->json, "attributes"), ZB_HDF5_EXTENSION));
 }
 
-bool zb__keeps_track(const zb__document *document) {
-    zb_hdf5_extension *extension = extension_of(document);
-    const bool has = zb_hdf5_extension_get(extension, ZB_HDF5_MOVED) != NULL;
-    zb_hdf5_extension_free(extension);
-    return has;
-}
-
 /* ---- A group above ---- */
 
 /* Edits the document, if the group keeps track; else *changed is false. */
