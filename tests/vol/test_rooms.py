@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rooms of the connector stand in one order, and each part of its structs has one owner."""
+"""The layers of the connector stand in one order, and each part of its structs has one owner."""
 import re
 from pathlib import Path
 
@@ -7,14 +7,18 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "hdf5-vol/src"
 
-# From the lowest to the highest. A file includes headers of its own room and of those before it.
-ROOMS = ["hdf5", "model", "objects", "attributes", "data", "create", "copy", "callbacks"]
+# From the lowest to the highest. A file includes headers of its own layer and of those before it. The folders of the
+# second layer are the subjects of an open file: each node has parts of most of them, and the sources among them call
+# each other in no circle (core/rooms).
+LAYERS = [{"hdf5"}, {"file", "tree", "links", "scales", "dataset", "attributes", "objects"}, {"data"}, {"create"}, {"copy"},
+          {"callbacks"}]
+FOLDERS = {folder for layer in LAYERS for folder in layer}
 
 # The structs that are made of parts: the header, the line above the parts, and what sources call one.
 STRUCTS = [
-    ("model/node.h", "/* Nodes of any kind. */",
+    ("tree/node.h", "/* Nodes of any kind. */",
      r"(?:\b(?:node|group|dataset|owner|loose|top|parent|child|from|copy|array)|\(\*out\))->"),
-    ("model/tree.h", "/* Parts of one owner each", r"\bfile->"),
+    ("tree/tree.h", "/* Parts of one owner each", r"\bfile->"),
 ]
 
 
@@ -22,17 +26,21 @@ def files(pattern="*.[ch]"):
     return sorted(SOURCE.rglob(pattern))
 
 
-def test_each_file_has_a_room():
-    assert {path.relative_to(SOURCE).parts[:-1] for path in files()} == {(room,) for room in ROOMS}
+def layer_of(folder):
+    return next(number for number, layer in enumerate(LAYERS) if folder in layer)
+
+
+def test_each_file_has_a_layer():
+    assert {path.relative_to(SOURCE).parts[:-1] for path in files()} == {(folder,) for folder in FOLDERS}
 
 
 def test_includes_look_down():
     wrong = []
     for path in files():
-        room = path.parent.name
+        folder = path.parent.name
         for other in re.findall(r'^#include "(\w+)/[^"]+"', path.read_text(), re.MULTILINE):
-            if other != "zarrbridge" and ROOMS.index(other) > ROOMS.index(room):
-                wrong.append(f"{room}/{path.name} includes a header of {other}")
+            if other != "zarrbridge" and layer_of(other) > layer_of(folder):
+                wrong.append(f"{folder}/{path.name} includes a header of {other}")
     assert wrong == []
 
 
@@ -42,9 +50,9 @@ def parts(header, above):
     text = text[text.index(above):]
     text = text[:text.index("\n};")]
     lines = [line for line in text.splitlines() if re.search(r"\w+(\[\w+\])?;", line)]
-    owners = dict(re.findall(r"(\w+)(?:\[\w+\])?;\s*/\* ([\w/]+\.c)\b", text))
+    owners = dict(re.findall(r"(\w+)(?:\[\w+\])?;\s*/\* (\w+/\w+\.c)\b", text))
     assert len(owners) == len(lines) >= 10, "each part names its owner in a comment"
-    return {member: owner if "/" in owner else f"model/{owner}" for member, owner in owners.items()}
+    return owners
 
 
 @pytest.mark.parametrize("header, above, called", STRUCTS)
@@ -55,6 +63,6 @@ def test_parts_are_touched_by_their_owners(header, above, called):
         for path in files("*.c"):
             source = path.relative_to(SOURCE).as_posix()
             # node_life.c has the parts of a node freed, handle.c those of a file
-            if source not in (owner, "model/node_life.c", "model/handle.c") and re.search(rf"{called}{member}\b", path.read_text()):
+            if source not in (owner, "tree/node_life.c", "file/handle.c") and re.search(rf"{called}{member}\b", path.read_text()):
                 wrong.append(f"{source} touches {member}, which is of {owner}")
     assert wrong == []

@@ -102,10 +102,13 @@ size_t zb__metadata_count(zb_hierarchy *hierarchy, const char *path);
 enum zb_code zb__metadata_version(zb_hierarchy *hierarchy, const char *path, uint64_t *version,
                                   zb_error *err);
 
-/* True if the document of this version was a plain group's. */
-bool zb__metadata_is_plain(zb_hierarchy *hierarchy, const char *path, uint64_t version);
+/* True if the document of this version was a plain group's. *tracks: it keeps track of nodes that
+   move (change/moved_note.h), so that moves and deletions below read it. */
+bool zb__metadata_is_plain(zb_hierarchy *hierarchy, const char *path, uint64_t version,
+                           bool *tracks);
 
 /* The document that was read after the version was asked for is a plain group's. */
-void zb__metadata_keep_plain(zb_hierarchy *hierarchy, const char *path, uint64_t version);
+void zb__metadata_keep_plain(zb_hierarchy *hierarchy, const char *path, uint64_t version,
+                             bool tracks);
 
 #endif

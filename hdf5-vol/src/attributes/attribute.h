@@ -20,8 +20,8 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ATTRIBUTE_H
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ATTRIBUTE_H
 
-#include "model/attribute_list.h"
-#include "model/tree.h"
+#include "attributes/attribute_list.h"
+#include "tree/tree.h"
 
 /* The value of an attribute: `data` holds the elements of a dataspace, as `type`. */
 typedef struct vol_attr_value {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A node's attributes as HDF5 values (attribute.h), made from JSON on first use. Attributes that
- * the program creates and writes go into the list that was made. model/dimensions.h and
+ * the program creates and writes go into the list that was made. scales/dimensions.h and
  * scales_shown.h add those of HDF5's dimension scales.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ATTRIBUTES_H
@@ -19,7 +19,7 @@ vol_attrs *vol_node_attrs(vol_node *node);
 char *vol_node_type_text(vol_node *node, const char *name);
 
 /* Keeps an attribute for the session, in place of one of the same name that is kept already, or
-   that the document or model/dimensions.c may give. Takes over what `attr` owns, also when memory
+   that the document or scales/dimensions.c may give. Takes over what `attr` owns, also when memory
    runs out (false). A list that is up to date stays so. */
 bool vol_node_keep_attr(vol_node *node, vol_attr *attr);
 

@@ -9,7 +9,8 @@
  *     string                           string. Bytes that are no UTF-8 are taken for Latin-1, NULs
  *                                      become U+FFFD
  *     opaque, bitfield over 64 bits    string: base64
- *     reference to an object           string: its path; null where it leads nowhere
+ *     reference to an object           string: its path, or name (tree/moved.h) where it has
+ *                                      moved; null where it leads nowhere
  *     compound                         object with the members
  *     array, list of variable length,  list; complex numbers are lists of two
  *     complex number of HDF5 2.x
@@ -30,7 +31,7 @@
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ELEMENTS_H
 
 #include "hdf5/text.h"
-#include "model/tree.h"
+#include "tree/tree.h"
 
 /* The largest attribute, and the largest list in an element of a dataset, that is made of what a
    store says: bytes of all elements in memory. */
@@ -68,6 +69,7 @@ struct vol_form {
     enum vol_form_kind kind;
     size_t size;        /* bytes of an element */
     hid_t number;       /* numbers: their type; 0 for other kinds */
+    bool by_path;       /* references: their texts are paths, not names (tree/moved.h) */
     bool is_big_endian; /* bits */
     vol_text_form text;
     size_t count; /* compound: of members; array: of elements */
@@ -82,6 +84,9 @@ struct vol_form {
    of more than 64 bytes, references to regions and those of HDF5 1.12's new kind. */
 enum zb_code vol_form_new(vol_file *file, hid_t type, vol_form **out, zb_error *err);
 void vol_form_free(vol_form *form);
+
+/* References are printed and parsed as paths of the open file, whatever has moved. */
+void vol_form_go_by_path(vol_form *form);
 
 /* Whether elements point at other memory, or hold references. */
 bool vol_form_has(const vol_form *form, enum vol_form_kind kind);
@@ -122,11 +127,17 @@ void vol_elements_drop(const vol_form *form, size_t count, void *elements, const
 /* The bytes of all that elements point at. */
 uint64_t vol_elements_pointed(const vol_form *form, size_t count, const void *elements);
 
-/* The node at a path, as a reference in `element`; false when a limit keeps it from being found. */
-bool vol_reference_parse(const vol_form *form, const char *path, void *element);
+/* The node that a text names, as a reference in `element`; false when a limit keeps it from being
+   found. */
+bool vol_reference_parse(const vol_form *form, const char *text, void *element);
 
 /* The path of the object to which a reference leads; borrowed. NULL for none in the store. */
 const char *vol_reference_path(const vol_form *form, const void *element);
+
+/* The text that a reference is stored as: the name of the object (tree/moved.h), malloc'ed; NULL
+   for none in the store. */
+enum zb_code vol_reference_text(const vol_form *form, const void *element, char **text,
+                                zb_error *err);
 
 /* Calls `visit` for each reference in the elements that is not null, which it may change, until it
    returns false; returns that. */

@@ -24,6 +24,14 @@ void vol_form_free(vol_form *form) {
     free(form);
 }
 
+void vol_form_go_by_path(vol_form *form) {
+    form->by_path = true;
+    for (size_t i = 0; form->member && i < form->count; i++)
+        vol_form_go_by_path(form->member[i].form);
+    if (form->base)
+        vol_form_go_by_path(form->base);
+}
+
 bool vol_form_has(const vol_form *form, enum vol_form_kind kind) {
     if (form->kind == kind)
         return true;
@@ -110,6 +118,7 @@ static enum zb_code fill_time(vol_form *form, hid_t type, zb_error *err) {
 
 static enum zb_code fill_reference(vol_form *form, hid_t type, zb_error *err) {
     form->kind = VOL_FORM_REFERENCE;
+    vol_moved_outdate(form->file); /* another program may have moved what references lead to */
     if (vol_type_is_reference(form->lib, type, *form->lib->H5T_STD_REF_OBJ_g))
         return ZB_OK;
     return fail("references to regions, or of the kind H5T_STD_REF; write references to objects "

@@ -4,7 +4,7 @@
  *
  * The plain value of an attribute stands under its name, for all programs. Where the plain
  * translation of attribute.h would not give back the type, the dataspace and each element, the
- * attribute has an entry beside it (model/side.h):
+ * attribute has an entry beside it (tree/side.h):
  *
  *     {"type": T, "shape": [...], "max": [...], "data": base64, "named": path, "name_charset": 1,
  *      "new_refs": T}
@@ -63,7 +63,8 @@ enum zb_code vol_exact_print_whole(vol_node *owner, const vol_attr_elements *ele
    out. */
 bool vol_exact_apply(vol_attrs *attrs, vol_node *owner, const zb_json *value);
 
-/* The same with that entry, which does nothing when it does not count. */
+/* The same with that entry, which does nothing when it does not count, and a value whose references
+   are paths of the open file. */
 bool vol_exact_apply_entry(vol_attrs *attrs, vol_node *owner, const zb_json *entry,
                            const zb_json *value);
 

@@ -6,9 +6,9 @@
 #include "hdf5/element.h"
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
-#include "model/large_attributes.h"
-#include "model/node_attrs.h"
-#include "model/waiting.h"
+#include "attributes/large_attributes.h"
+#include "attributes/node_attrs.h"
+#include "tree/waiting.h"
 
 #include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"

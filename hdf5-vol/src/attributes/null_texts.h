@@ -2,7 +2,7 @@
 /*
  * Null pointers in place of texts, of elements in an array (large.h): there each is the empty text,
  * which every reader takes. Which ones were null is said beside the array, in the attribute of
- * model/side.h: the base64 of a bit for each text, in the order of the elements and of what they
+ * tree/side.h: the base64 of a bit for each text, in the order of the elements and of what they
  * point at, the lowest bit of a byte first.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_NULL_TEXTS_H

@@ -6,8 +6,8 @@
 #include "attributes/convert.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
-#include "model/paths.h"
-#include "model/token_search.h"
+#include "tree/paths.h"
+#include "tree/token_search.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,12 +3,12 @@
 #include "attributes/write.h"
 
 #include "attributes/ids.h"
-#include "attributes/scales.h"
+#include "scales/scale_attributes.h"
 #include "hdf5/errors.h"
-#include "model/edit_attributes.h"
-#include "model/node_attrs.h"
-#include "model/side.h"
-#include "model/waiting.h"
+#include "attributes/edit_attributes.h"
+#include "attributes/node_attrs.h"
+#include "tree/side.h"
+#include "tree/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,15 +7,15 @@
 #include "attributes/exact.h"
 #include "attributes/large.h"
 #include "attributes/references.h"
-#include "attributes/scales.h"
+#include "scales/scale_attributes.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
-#include "model/edit_attributes.h"
-#include "model/node_attrs.h"
-#include "model/side.h"
-#include "model/waiting.h"
+#include "attributes/edit_attributes.h"
+#include "attributes/node_attrs.h"
+#include "tree/side.h"
+#include "tree/waiting.h"
 #include "objects/named_types.h"
 
 #include <stdlib.h>
@@ -85,7 +85,7 @@ herr_t vol_attr_zeros(h5_lib *lib, hid_t type, hid_t space, void **out) {
 enum zb_code vol_attr_check_name(const char *name, zb_error *err) {
     if (!vol_text_is_utf8(name))
         return zb_fail(err, ZB_EUNSUPPORTED, "its name is not UTF-8; choose another one");
-    if (strcmp(name, VOL_SIDE) != 0)
+    if (strcmp(name, ZB_HDF5_EXTENSION) != 0)
         return ZB_OK;
     return zb_fail(err, ZB_EUNSUPPORTED,
                    "this name is for what only HDF5 knows of an object; choose another one");

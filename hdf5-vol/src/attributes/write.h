@@ -30,7 +30,7 @@ herr_t vol_attr_store_elements(vol_node *owner, const vol_attr *attr, const void
 herr_t vol_attr_store_unwritten(vol_node *owner, const char *name);
 herr_t vol_attr_store_unwritten_below(vol_node *node);
 
-/* Forgets those below a node that belong to these handles alone (model/owners.h). */
+/* Forgets those below a node that belong to these handles alone (file/owners.h). */
 void vol_attr_abandon_unwritten_below(vol_node *node, vol_owners handles);
 
 /* rename.c */

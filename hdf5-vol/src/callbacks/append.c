@@ -4,8 +4,8 @@
 
 #include "create/list_member.h"
 #include "hdf5/errors.h"
-#include "model/dataset.h"
-#include "model/edit_dataset.h"
+#include "dataset/dataset.h"
+#include "dataset/edit_dataset.h"
 #include "objects/open_ids.h"
 
 #include "zarrbridge/hdf5.h"

@@ -7,7 +7,7 @@
 #include "callbacks/attribute_walk.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
-#include "model/forget.h"
+#include "file/forget.h"
 #include "objects/named_types.h"
 
 #include <stdlib.h>

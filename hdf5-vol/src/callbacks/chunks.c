@@ -6,8 +6,8 @@
 #include "create/list_member.h"
 #include "hdf5/chunk_args.h"
 #include "hdf5/errors.h"
-#include "model/stored_chunks.h"
-#include "model/writers.h"
+#include "dataset/stored_chunks.h"
+#include "dataset/writers.h"
 
 bool vol_is_about_chunks(int operation) {
     switch (operation) {

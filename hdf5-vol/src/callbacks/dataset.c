@@ -12,16 +12,16 @@
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
 #include "hdf5/types.h"
-#include "model/dataset.h"
-#include "model/edit.h"
-#include "model/forget.h"
-#include "model/deleted.h"
-#include "model/edit_dataset.h"
-#include "model/max_shape.h"
-#include "model/side.h"
-#include "model/space.h"
-#include "model/unreadable.h"
-#include "model/writers.h"
+#include "dataset/dataset.h"
+#include "tree/edit.h"
+#include "file/forget.h"
+#include "dataset/deleted.h"
+#include "dataset/edit_dataset.h"
+#include "dataset/max_shape.h"
+#include "tree/side.h"
+#include "dataset/space.h"
+#include "dataset/unreadable.h"
+#include "dataset/writers.h"
 #include "objects/named_types.h"
 #include "objects/open_ids.h"
 
@@ -264,7 +264,7 @@ static herr_t get_storage_size(const vol_object *object, hsize_t *out) {
 
 static hid_t get_type(const vol_object *object) {
     hid_t type = vol_node_type(object->node);
-    const char *path = zb_json_string(vol_side_get(object->node, VOL_SIDE_NAMED));
+    const char *path = zb_json_string(vol_side_get(object->node, ZB_HDF5_NAMED));
     if (type < 0 || !path)
         return type;
     hid_t named = vol_named_type(object->handle, path, type);

@@ -7,8 +7,8 @@
 #include "data/transfer.h"
 #include "hdf5/chunk_args.h"
 #include "hdf5/errors.h"
-#include "model/dataset.h"
-#include "model/space.h"
+#include "dataset/dataset.h"
+#include "dataset/space.h"
 
 #include <stdlib.h>
 #include <string.h>

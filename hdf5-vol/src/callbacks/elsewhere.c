@@ -5,8 +5,8 @@
 #include "callbacks/classes.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
-#include "model/linked_file.h"
-#include "model/names.h"
+#include "file/linked_file.h"
+#include "file/names.h"
 #include "zarrbridge/hierarchy.h"
 
 #include <stdio.h>

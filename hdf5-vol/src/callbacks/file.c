@@ -13,12 +13,12 @@
 #include "create/list_member.h"
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
-#include "model/files.h"
-#include "model/link_order.h"
-#include "model/names.h"
-#include "model/new_store.h"
-#include "model/owners.h"
-#include "model/owners_below.h"
+#include "file/files.h"
+#include "links/link_order.h"
+#include "file/names.h"
+#include "file/new_store.h"
+#include "file/owners.h"
+#include "file/owners_below.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #include "callbacks/flush.h"
 
 #include "hdf5/errors.h"
-#include "model/edit.h"
-#include "model/link_store.h"
-#include "model/writers_below.h"
+#include "tree/edit.h"
+#include "links/link_store.h"
+#include "dataset/writers_below.h"
 
 /* The waiting data of a node and all below it. */
 static herr_t flush_node(vol_node *node) {

@@ -8,10 +8,10 @@
 #include "create/list_member.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
-#include "model/edit.h"
-#include "model/forget.h"
-#include "model/link_order.h"
-#include "model/links.h"
+#include "tree/edit.h"
+#include "file/forget.h"
+#include "links/link_order.h"
+#include "links/links.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Links. A hard link is the place of its node, so it is made, moved and deleted with the node;
- * other links are kept in an attribute of their group (model/named_links.h). An entry that cannot
- * be read leads to a dataset that tells why (model/unreadable.h), so that walks and copies go on.
+ * other links are kept in an attribute of their group (links/named_links.h). An entry that cannot
+ * be read leads to a dataset that tells why (dataset/unreadable.h), so that walks and copies go on.
  */
 #include "callbacks/classes.h"
 #include "callbacks/elsewhere.h"
@@ -10,12 +10,12 @@
 #include "copy/links.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
-#include "model/aliases.h"
-#include "model/edit_links.h"
-#include "model/forget.h"
-#include "model/link_order.h"
-#include "model/links.h"
-#include "model/loose.h"
+#include "links/aliases.h"
+#include "links/edit_links.h"
+#include "file/forget.h"
+#include "links/link_order.h"
+#include "links/links.h"
+#include "tree/loose.h"
 #include "objects/named_types.h"
 
 #include <stdio.h>

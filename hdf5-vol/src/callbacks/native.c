@@ -4,7 +4,7 @@
  * that h5py and the HDF5 tools need have an answer for Zarr; the others (caches, file drivers, ...)
  * are refused with an error.
  */
-#include "attributes/type_users.h"
+#include "objects/type_users.h"
 #include "callbacks/append.h"
 #include "callbacks/chunks.h"
 #include "callbacks/classes.h"
@@ -12,13 +12,13 @@
 #include "create/list_member.h"
 #include "data/transfer.h"
 #include "hdf5/errors.h"
-#include "model/changed.h"
-#include "model/comment.h"
-#include "model/files.h"
-#include "model/forget.h"
-#include "model/links.h"
-#include "model/reference_count.h"
-#include "model/writers.h"
+#include "tree/changed.h"
+#include "objects/comment.h"
+#include "file/files.h"
+#include "file/forget.h"
+#include "links/links.h"
+#include "objects/reference_count.h"
+#include "dataset/writers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Objects of any kind: opening by name, index or token, information, and walks over whole
    hierarchies. */
 #include "attributes/attributes.h"
-#include "attributes/type_users.h"
+#include "objects/type_users.h"
 #include "attributes/write.h"
 #include "callbacks/classes.h"
 #include "callbacks/elsewhere.h"
@@ -14,15 +14,15 @@
 #include "create/list_member.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
-#include "model/aliases.h"
-#include "model/changed.h"
-#include "model/copy_nodes.h"
-#include "model/edit.h"
-#include "model/edit_links.h"
-#include "model/forget.h"
-#include "model/links.h"
-#include "model/map.h"
-#include "model/reference_count.h"
+#include "links/aliases.h"
+#include "tree/changed.h"
+#include "copy/copy_nodes.h"
+#include "tree/edit.h"
+#include "links/edit_links.h"
+#include "file/forget.h"
+#include "links/links.h"
+#include "tree/map.h"
+#include "objects/reference_count.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "callbacks/attribute_walk.h"
 #include "callbacks/link_walk.h"
-#include "model/forget.h"
+#include "file/forget.h"
 
 /* HDF5 tells where the walk has stopped also after an error of the operator, unlike H5Literate. */
 typedef struct link_walk {

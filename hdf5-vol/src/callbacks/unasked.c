@@ -4,8 +4,8 @@
 
 #include "copy/links.h"
 #include "hdf5/errors.h"
-#include "model/linked_file.h"
-#include "model/names.h"
+#include "file/linked_file.h"
+#include "file/names.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "attributes/large.h"
 #include "attributes/write.h"
 #include "hdf5/errors.h"
-#include "model/scales.h"
+#include "scales/scales.h"
 #include "objects/locate.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "copy/nested.h"
 #include "copy/scale_references.h"
-#include "model/node.h"
+#include "tree/node.h"
 
 /* A native object. */
 typedef struct vol_native_target {

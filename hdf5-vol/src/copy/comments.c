@@ -3,7 +3,7 @@
 #include "copy/comments.h"
 
 #include "hdf5/errors.h"
-#include "model/comment.h"
+#include "objects/comment.h"
 #include "objects/locate.h"
 
 #include <stdlib.h>

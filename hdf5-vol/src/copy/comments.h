@@ -3,7 +3,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_COMMENTS_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_COMMENTS_H
 
-#include "model/tree.h"
+#include "tree/tree.h"
 
 /* To a native object of that type. */
 herr_t vol_comment_to_hdf5(vol_node *node, void *object, H5I_type_t type, hid_t dxpl);

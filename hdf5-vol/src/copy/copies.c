@@ -3,7 +3,7 @@
 #include "copy/copies.h"
 
 #include "hdf5/errors.h"
-#include "model/tokens.h"
+#include "tree/tokens.h"
 #include "objects/locate.h"
 
 #include <stdio.h>

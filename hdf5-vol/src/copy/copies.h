@@ -4,8 +4,8 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_COPIES_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_COPIES_H
 
-#include "model/map.h"
-#include "model/tree.h"
+#include "tree/map.h"
+#include "tree/tree.h"
 
 typedef struct vol_copies {
     h5_lib *lib;

@@ -4,7 +4,7 @@
 
 #include "copy/links.h"
 #include "hdf5/errors.h"
-#include "model/linked_file.h"
+#include "file/linked_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,8 +9,8 @@
 #include "copy/zarr_types.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
-#include "model/dataset.h"
-#include "model/writers.h"
+#include "dataset/dataset.h"
+#include "dataset/writers.h"
 
 #include "zarrbridge/read.h"
 #include "zarrbridge/write.h"

@@ -4,7 +4,7 @@
 #define ZARRBRIDGE_HDF5_VOL_COPY_DATA_FROM_HDF5_H
 
 #include "copy/nested.h"
-#include "model/node.h"
+#include "tree/node.h"
 
 typedef struct vol_import {
     h5_lib *lib;

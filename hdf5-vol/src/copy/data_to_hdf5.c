@@ -8,9 +8,9 @@
 #include "create/creation_list.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
-#include "model/dataset.h"
-#include "model/token_search.h"
-#include "model/writers.h"
+#include "dataset/dataset.h"
+#include "tree/token_search.h"
+#include "dataset/writers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -22,12 +22,12 @@
 #include "copy/references.h"
 #include "copy/scales_from_hdf5.h"
 #include "copy/zarr_types.h"
-#include "model/aliases.h"
-#include "model/dataset.h"
-#include "model/edit_links.h"
-#include "model/link_order.h"
-#include "model/map.h"
-#include "model/max_shape.h"
+#include "links/aliases.h"
+#include "dataset/dataset.h"
+#include "links/edit_links.h"
+#include "links/link_order.h"
+#include "tree/map.h"
+#include "dataset/max_shape.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define ZARRBRIDGE_HDF5_VOL_COPY_FROM_HDF5_H
 
 #include "copy/request.h"
-#include "model/edit.h"
+#include "tree/edit.h"
 
 /* An id for the native object called `name`, seen from `from`; -1 with an error pushed. The caller
    drops it with vol_release_id. */

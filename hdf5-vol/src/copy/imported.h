@@ -5,8 +5,8 @@
 #define ZARRBRIDGE_HDF5_VOL_COPY_IMPORTED_H
 
 #include "hdf5/library.h"
-#include "model/map.h"
-#include "model/node.h"
+#include "tree/map.h"
+#include "tree/node.h"
 
 /* Those of one file. HDF5 numbers a file anew when it opens it again, as happens between two
    external links, so that files are known by their paths. Only a few are kept open: a file of links

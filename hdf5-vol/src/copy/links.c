@@ -3,8 +3,8 @@
 #include "copy/links.h"
 
 #include "hdf5/errors.h"
-#include "model/aliases.h"
-#include "model/edit_links.h"
+#include "links/aliases.h"
+#include "links/edit_links.h"
 
 #include <stdlib.h>
 #include <string.h>

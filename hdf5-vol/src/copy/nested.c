@@ -5,8 +5,8 @@
 #include "attributes/elements.h"
 #include "data/transfer.h"
 #include "hdf5/errors.h"
-#include "model/dataset.h"
-#include "model/tree.h"
+#include "dataset/dataset.h"
+#include "tree/tree.h"
 
 #include <stdlib.h>
 #include <string.h>

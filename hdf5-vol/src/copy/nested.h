@@ -6,7 +6,7 @@
 
 #include "attributes/elements.h"
 #include "copy/pieces.h"
-#include "model/node.h"
+#include "tree/node.h"
 
 /* The way of references from one file to the other; `visit` pushes an error when it returns
    false. */

@@ -5,7 +5,7 @@
 #define ZARRBRIDGE_HDF5_VOL_COPY_PIECES_H
 
 #include "hdf5/library.h"
-#include "model/stored_chunks.h"
+#include "dataset/stored_chunks.h"
 #include "zarrbridge/zarrbridge.h"
 
 typedef struct vol_pieces {

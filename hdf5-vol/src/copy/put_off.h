@@ -8,7 +8,7 @@
 #define ZARRBRIDGE_HDF5_VOL_COPY_PUT_OFF_H
 
 #include "hdf5/library.h"
-#include "model/node.h"
+#include "tree/node.h"
 
 typedef struct vol_put_off {
     struct vol_put_off *next;

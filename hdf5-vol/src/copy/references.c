@@ -4,7 +4,7 @@
 
 #include "copy/store_references.h"
 #include "hdf5/errors.h"
-#include "model/tokens.h"
+#include "tree/tokens.h"
 #include "objects/object.h"
 
 #include <inttypes.h>

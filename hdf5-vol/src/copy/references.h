@@ -15,7 +15,7 @@
 
 #include "attributes/elements.h"
 #include "copy/imported.h"
-#include "model/map.h"
+#include "tree/map.h"
 
 /* An object whose copy is not there yet. */
 typedef struct vol_reference_later {

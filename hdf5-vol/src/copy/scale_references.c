@@ -3,7 +3,7 @@
 #include "copy/scale_references.h"
 
 #include "hdf5/errors.h"
-#include "model/scales.h"
+#include "scales/scales.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "attributes/write.h"
 #include "copy/scale_references.h"
 #include "hdf5/errors.h"
-#include "model/edit_dataset.h"
-#include "model/scales.h"
+#include "dataset/edit_dataset.h"
+#include "scales/scales.h"
 
 #include <stdlib.h>
 #include <string.h>

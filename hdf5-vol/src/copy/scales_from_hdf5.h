@@ -8,7 +8,7 @@
 #define ZARRBRIDGE_HDF5_VOL_COPY_SCALES_FROM_HDF5_H
 
 #include "copy/imported.h"
-#include "model/tree.h"
+#include "tree/tree.h"
 
 /* Begins with all zeros, but for these. */
 typedef struct vol_scales_import {

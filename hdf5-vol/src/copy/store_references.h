@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * References in what was copied from one store into another. They are paths, which in the other
- * store lead to no object, or to another one of the same path. As HDF5 does, they become null,
- * unless what was copied has kept its path.
+ * References in what was copied from one store into another. They are names (tree/moved.h), which
+ * in the other store lead to no object, or to another one. As HDF5 does, they become null, unless
+ * what was copied has kept its path and nothing that is referred to has moved in either store.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_STORE_REFERENCES_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_STORE_REFERENCES_H
 
 #include "copy/nested.h"
-#include "model/tree.h"
+#include "tree/tree.h"
 
 /* `node` has just been copied to a place. Pushes errors: the copy is there then. */
 herr_t vol_references_copied(const vol_node *node, const vol_place *place);

@@ -5,7 +5,7 @@
 #include "data/transfer.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
-#include "model/dataset.h"
+#include "dataset/dataset.h"
 
 #include "zarrbridge/read.h"
 

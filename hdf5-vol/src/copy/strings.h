@@ -5,7 +5,7 @@
 #define ZARRBRIDGE_HDF5_VOL_COPY_STRINGS_H
 
 #include "copy/pieces.h"
-#include "model/node.h"
+#include "tree/node.h"
 
 /* Reads the current piece into `buffer`, as char *, or hvl_t, of their own where the array holds
    such: to be freed with vol_strings_free, which the failed call has done. Pushes errors. */

@@ -11,7 +11,7 @@
 #include "create/filters.h"
 #include "hdf5/element.h"
 #include "hdf5/errors.h"
-#include "model/dataset.h"
+#include "dataset/dataset.h"
 #include "zarrbridge/limits.h"
 
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #define ZARRBRIDGE_HDF5_VOL_CREATE_CHAIN_H
 
 #include "create/spec.h"
-#include "model/tree.h"
+#include "tree/tree.h"
 
 #define VOL_CODECS_PROPERTY "zarr:codecs"
 #define VOL_CODECS_SHOWN_PROPERTY "zarr:codecs_shown"

@@ -17,9 +17,9 @@
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
 #include "hdf5/types.h"
-#include "model/dataset.h"
-#include "model/link_order.h"
-#include "model/max_shape.h"
+#include "dataset/dataset.h"
+#include "links/link_order.h"
+#include "dataset/max_shape.h"
 
 #include <stdlib.h>
 

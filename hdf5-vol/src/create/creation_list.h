@@ -2,7 +2,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_CREATE_CREATION_LIST_H
 #define ZARRBRIDGE_HDF5_VOL_CREATE_CREATION_LIST_H
 
-#include "model/tree.h"
+#include "tree/tree.h"
 
 /* Property of a sharded dataset's creation list: hsize_t[ndim], the shape of a shard. Read it
    with H5Pexist, H5Pget_size and H5Pget; set it with H5Pinsert2 for a new dataset (zeros: no

@@ -3,7 +3,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_CREATE_DATATYPE_H
 #define ZARRBRIDGE_HDF5_VOL_CREATE_DATATYPE_H
 
-#include "model/edit.h"
+#include "tree/edit.h"
 
 /* Makes one of any type that type_json.h describes, with a creation list; without a place (NULL),
    one without a name in `file`, until vol_edit_link gives it one. */

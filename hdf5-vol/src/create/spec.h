@@ -9,8 +9,8 @@
 #define ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
 
 #include "hdf5/element.h"
-#include "model/changes.h"
-#include "model/tree.h"
+#include "tree/changes.h"
+#include "tree/tree.h"
 
 #include "zarrbridge/change.h"
 

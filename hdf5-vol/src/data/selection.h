@@ -16,7 +16,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_DATA_SELECTION_H
 #define ZARRBRIDGE_HDF5_VOL_DATA_SELECTION_H
 
-#include "model/tree.h"
+#include "tree/tree.h"
 
 #include "zarrbridge/write.h"
 

@@ -9,10 +9,10 @@
 #include "hdf5/shown.h"
 #include "hdf5/times.h"
 #include "hdf5/types.h"
-#include "model/dataset.h"
-#include "model/loose.h"
-#include "model/unreadable.h"
-#include "model/writers.h"
+#include "dataset/dataset.h"
+#include "tree/loose.h"
+#include "dataset/unreadable.h"
+#include "dataset/writers.h"
 
 #include <stdio.h>
 

@@ -11,7 +11,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_LIST_H
 #define ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_LIST_H
 
-#include "model/tree.h"
+#include "tree/tree.h"
 
 typedef struct vol_dxpl {
     hid_t id; /* borrowed */

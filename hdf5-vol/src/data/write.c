@@ -11,7 +11,7 @@
 #include "data/strings.h"
 
 #include "hdf5/errors.h"
-#include "model/writers.h"
+#include "dataset/writers.h"
 
 #include "zarrbridge/write.h"
 

@@ -3,12 +3,12 @@
 #include "objects/locate.h"
 
 #include "hdf5/errors.h"
-#include "model/aliases.h"
-#include "model/forget.h"
-#include "model/link_order.h"
+#include "links/aliases.h"
+#include "file/forget.h"
+#include "links/link_order.h"
 #include "hdf5/property_lists.h"
-#include "model/links.h"
-#include "model/token_search.h"
+#include "links/links.h"
+#include "tree/token_search.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_LOCATE_H
 #define ZARRBRIDGE_HDF5_VOL_OBJECTS_LOCATE_H
 
-#include "model/paths.h"
-#include "model/edit.h"
+#include "tree/paths.h"
+#include "tree/edit.h"
 #include "objects/object.h"
 
 /* The location of an object itself. */

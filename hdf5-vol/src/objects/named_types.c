@@ -4,9 +4,9 @@
 
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
-#include "model/loose.h"
-#include "model/paths.h"
-#include "model/tokens.h"
+#include "tree/loose.h"
+#include "tree/paths.h"
+#include "tree/tokens.h"
 #include "objects/open_ids.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From datasets and attributes to the named datatype with which they were made: its path is kept
- * beside their type, and follows it (model/named_paths.h). A link counts while there is a named
+ * beside their type, and follows it (objects/named_paths.h). A link counts while there is a named
  * datatype of the same type at that path.
  *
  * A named datatype that has no path yet (H5Tcommit_anon, as h5repack makes them) is kept as ":" and
@@ -10,7 +10,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_NAMED_TYPES_H
 #define ZARRBRIDGE_HDF5_VOL_OBJECTS_NAMED_TYPES_H
 
-#include "model/named_paths.h"
+#include "objects/named_paths.h"
 #include "objects/object.h"
 
 /* The path of a type that is a named one of this file; malloc'ed. NULL for others. */

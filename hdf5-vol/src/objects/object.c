@@ -7,9 +7,9 @@
 
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
-#include "model/dataset.h"
-#include "model/loose.h"
-#include "model/owners.h"
+#include "dataset/dataset.h"
+#include "tree/loose.h"
+#include "file/owners.h"
 
 #include <errno.h>
 #include <stdlib.h>

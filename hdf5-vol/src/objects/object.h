@@ -13,7 +13,7 @@
 #define ZARRBRIDGE_HDF5_VOL_OBJECTS_OBJECT_H
 
 #include "hdf5/library.h"
-#include "model/handle.h"
+#include "file/handle.h"
 
 typedef struct vol_object {
     void *zero;     /* always NULL: native code may look at a dying object as its own H5O_loc_t, and

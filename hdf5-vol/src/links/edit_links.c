@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* Changing links: see edit_links.h. */
+#include "links/edit_links.h"
+
+#include "links/aliases.h"
+#include "links/aliases_anew.h"
+#include "links/link_order.h"
+#include "links/links.h"
+#include "links/place_text.h"
+#include "objects/reference_count.h"
+#include "tree/side.h"
+#include "file/turn.h"
+#include "dataset/writers_below.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Making ---- */
+
+enum zb_code vol_edit_create_soft(const vol_place *place, const char *target, zb_error *err) {
+    vol_link *link;
+    enum zb_code code = vol_link_new_named(place->name, VOL_LINK_SOFT, target, &link, err);
+    return code ? code : vol_named_add(place->group, link, err);
+}
+
+enum zb_code vol_edit_create_external(const vol_place *place, const char *file, const char *target,
+                                      zb_error *err) {
+    vol_link *link;
+    enum zb_code code = vol_link_new_external(place->name, file, target, &link, err);
+    return code ? code : vol_named_add(place->group, link, err);
+}
+
+enum zb_code vol_edit_copy_link(vol_link *link, const vol_place *place, zb_error *err) {
+    vol_node *node;
+    enum zb_code code = vol_link_node(link, &node, err);
+    if (code || node)
+        return code ? code : vol_alias_create(place, node, err);
+    if (link->reason)
+        return vol_link_blame(link, err);
+    if (link->kind == VOL_LINK_SOFT)
+        return vol_edit_create_soft(place, link->target, err);
+    if (link->kind == VOL_LINK_EXTERNAL)
+        return vol_edit_create_external(place, link->external, link->target, err);
+    return zb_fail(err, ZB_ENOTFOUND, "the hard link '%s' in %s has lost its node, which was %s",
+                   link->name, link->group->path, link->target);
+}
+
+/* ---- Deleting ---- */
+
+static bool is_at(const vol_node *node, const vol_place *place) {
+    return node->parent == place->group && strcmp(node->name, place->name) == 0;
+}
+
+/* A node takes the place of one of its aliases. After an error it may be there all the same, and
+   what leads to it is not stored yet. */
+static enum zb_code take_place(vol_node *node, vol_link *alias, zb_error *err) {
+    const vol_place place = {.group = alias->group, .name = strdup(alias->name)};
+    if (!place.name)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a name");
+    const uint64_t order = alias->order;
+    vol_alias_remove(alias);
+    enum zb_code code = vol_edit_move(vol_link_of(node), &place, err);
+    if (is_at(node, &place))
+        vol_order_replace(vol_link_of(node), order);
+    else
+        vol_alias_create(&place, node, NULL); /* as it was */
+    free(place.name);
+    return code;
+}
+
+/* A node takes the place of an alias, which takes the node's: the node's group may be rescued,
+   too. */
+static enum zb_code change_places(vol_node *node, vol_link *alias, zb_error *err) {
+    const vol_place old = {.group = node->parent, .name = strdup(node->name)};
+    const uint64_t order = vol_link_of(node)->order;
+    if (!old.name)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a name");
+    enum zb_code code = take_place(node, alias, err);
+    if (!is_at(node, &old)) {
+        const enum zb_code made = vol_alias_create(&old, node, code ? NULL : err);
+        code = code ? code : made;
+        vol_order_replace(vol_named_find(old.group, old.name), order);
+    }
+    free(old.name);
+    return code;
+}
+
+/* Nodes below a group that is going to be deleted move to where their aliases are. */
+static enum zb_code rescue_below(vol_node *group, const vol_node *top, bool *any, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = vol_links_count(group); i-- > 0 && !code;) {
+        vol_node *child = vol_links_at(group, i)->node;
+        vol_link *alias = child ? vol_alias_outside(child, top) : NULL;
+        *any |= alias != NULL;
+        if (alias)
+            code = change_places(child, alias, err);
+        else if (child)
+            code = rescue_below(child, top, any, err);
+    }
+    return code;
+}
+
+static enum zb_code delete_in_turn(void *context, zb_error *err) {
+    vol_link *link = context;
+    vol_node *node = link->node;
+    enum zb_code code = vol_aliases_read_anew(node, err);
+    if (!code)
+        code = vol_alias_gather(node, err);
+    if (!code)
+        code = vol_reference_check(node, err);
+    /* What has moved out may hold aliases of what is still there, and of the node itself. */
+    for (bool any = true; any && !code;) {
+        vol_link *alias = vol_alias_outside(node, node);
+        if (alias)
+            return take_place(node, alias, err);
+        any = false;
+        code = rescue_below(node, node, &any, err);
+    }
+    return code ? code : vol_edit_delete(link, err);
+}
+
+/* Data of a node that may stay under another name. What goes is not stored. */
+static enum zb_code store_data(vol_node *node, zb_error *err) {
+    const bool may_stay = vol_alias_holds(node) || vol_side_get(node, ZB_HDF5_NAMES);
+    return may_stay ? vol_writer_close_below(node, err) : ZB_OK;
+}
+
+/* One turn, so that nobody links what has been looked at before it goes. Data are stored before. */
+static enum zb_code delete_place(vol_link *link, zb_error *err) {
+    enum zb_code code = vol_node_each_below(link->node, store_data, err);
+    return code ? code : vol_in_turn(link->group->file, delete_in_turn, link, err);
+}
+
+enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err) {
+    if (link && link->named) {
+        vol_alias_remove(link);
+        return ZB_OK;
+    }
+    enum zb_code code = link ? vol_link_open(link, err) : ZB_OK;
+    if (code)
+        return code;
+    return link && link->node && !link->node->is_dimension ? delete_place(link, err)
+                                                           : vol_edit_delete(link, err);
+}
+
+enum zb_code vol_edit_discard(vol_node *node, zb_error *err) {
+    vol_writer_abandon_below(node);
+    const vol_node *group = node->parent;
+    const size_t links = vol_links_count(group);
+    enum zb_code code = vol_edit_delete(vol_link_of(node), err);
+    return code && vol_links_count(group) == links /* else it has gone, and files stay */
+               ? zb_error_prefix(err, code,
+                                 "'%s' is not complete, and could not be removed: delete it",
+                                 node->path)
+               : code;
+}
+
+/* ---- Moving ---- */
+
+/* A node that has other names may get one below itself, where it cannot have its place. */
+static enum zb_code move_below_itself(vol_link *link, const vol_place *place, zb_error *err) {
+    enum zb_code code = vol_alias_create(place, link->node, err);
+    return code ? code : vol_edit_delete_link(link, err);
+}
+
+/* Reading anew may have brought a link of the place's name, which was free when it was found. */
+static enum zb_code read_before_move(vol_node *node, const vol_place *place, zb_error *err) {
+    enum zb_code code = vol_aliases_read_anew(node, err);
+    if (!code &&
+        (vol_links_find(place->group, place->name) || vol_named_find(place->group, place->name)))
+        code = vol_place_fail_taken(place->group, place->name, err);
+    return code;
+}
+
+typedef struct moving {
+    vol_link *link;
+    const vol_place *place;
+} moving;
+
+static enum zb_code move_in_turn(void *context, zb_error *err) {
+    const moving *job = context;
+    vol_link *link = job->link;
+    const vol_place *place = job->place;
+    vol_node *node = link->node;
+    enum zb_code code = read_before_move(node, place, err);
+    if (code)
+        return code;
+    if (vol_place_is_below(place->group, node) && vol_alias_outside(node, node))
+        return move_below_itself(link, place, err);
+    return vol_edit_move(link, place, err);
+}
+
+/* One turn, as for a deletion. Data are stored before. */
+static enum zb_code move_place(vol_link *link, const vol_place *place, zb_error *err) {
+    moving job = {.link = link, .place = place};
+    enum zb_code code = vol_writer_close_below(link->node, err);
+    return code ? code : vol_in_turn(link->group->file, move_in_turn, &job, err);
+}
+
+enum zb_code vol_edit_move_link(vol_link *link, const vol_place *place, zb_error *err) {
+    enum zb_code code = link ? vol_link_open(link, err) : ZB_OK;
+    if (code)
+        return code;
+    if (!link || (!link->named && (!link->node || !link->node->zarr)))
+        return vol_edit_move(link, place, err);
+    if (!link->named)
+        return move_place(link, place, err);
+    code = vol_edit_copy_link(link, place, err);
+    if (!code)
+        vol_alias_remove(link);
+    return code;
+}

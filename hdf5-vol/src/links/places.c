@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Nodes at paths: see places.h. */
+#include "links/places.h"
+
+#include "links/links.h"
+#include "links/place_text.h"
+#include "tree/stored_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* By its name in the store. */
+static vol_node *child_at(vol_node *group, const char *stored) {
+    vol_link *link;
+    char *name = vol_name_shown(stored);
+    const bool is_there = name && vol_child_find(group, name, &link, NULL) == ZB_OK &&
+                          vol_link_is_stored_as(link, stored) && vol_link_open(link, NULL) == ZB_OK;
+    free(name);
+    return is_there ? link->node : NULL;
+}
+
+/* The same among what has been opened. */
+static vol_node *known_at(vol_node *group, const char *stored) {
+    char *name = vol_name_shown(stored);
+    const vol_link *link = name ? vol_links_find(group, name) : NULL;
+    free(name);
+    return link && vol_link_is_stored_as(link, stored) ? link->node : NULL;
+}
+
+/* Only places are entered, no links of another kind: so no path goes round. */
+static vol_node *node_at(vol_file *file, char *path,
+                         vol_node *(*enter)(vol_node *group, const char *stored)) {
+    vol_node *node = file->root;
+    const char *top = node->zarr ? zb_node_path(node->zarr) : NULL;
+    const size_t length = top ? strlen(top) : 0;
+    if (!top || strncmp(path, top, length) != 0 ||
+        (length > 0 && path[length] && path[length] != '/'))
+        return NULL;
+    char *rest = path + length, *part;
+    while (node && (part = strsep(&rest, "/")))
+        if (*part)
+            node = enter(node, part);
+    return node;
+}
+
+vol_node *vol_place_node(const vol_node *from, const char *text) {
+    char *path = from->zarr ? zb_path_resolve(zb_node_path(from->zarr), text) : NULL;
+    vol_node *node = path ? node_at(from->file, path, child_at) : NULL;
+    free(path);
+    return node;
+}
+
+vol_node *vol_place_opened(const vol_node *from, const char *text) {
+    char *path = from->zarr ? zb_path_resolve(zb_node_path(from->zarr), text) : NULL;
+    vol_node *node = path ? node_at(from->file, path, known_at) : NULL;
+    free(path);
+    return node;
+}
+
+vol_node *vol_place_parent(const vol_node *from, const char *text, char **name) {
+    char *path = from->zarr ? zb_path_resolve(zb_node_path(from->zarr), text) : NULL;
+    char *slash = path ? strrchr(path, '/') : NULL;
+    *name = path ? vol_name_shown(slash ? slash + 1 : path) : NULL;
+    if (path)
+        *(slash ? slash : path) = '\0';
+    vol_node *group = *name && **name ? node_at(from->file, path, child_at) : NULL;
+    free(path);
+    return group;
+}

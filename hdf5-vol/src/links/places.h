@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where nodes are in the store, as seen from one another: "../g/d" is `d` of the group `g` that
+ * lies beside the node from which is looked, "." is that node itself. Such a path stays true when
+ * both nodes are moved or copied together, by whatever program.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_LINKS_PLACES_H
+#define ZARRBRIDGE_HDF5_VOL_LINKS_PLACES_H
+
+#include "tree/tree.h"
+
+/* The node at such a path. NULL when none has its place there, or the path leaves what the file
+   shows. */
+vol_node *vol_place_node(const vol_node *from, const char *text);
+
+/* The same, NULL also when it has not been opened yet. */
+vol_node *vol_place_opened(const vol_node *from, const char *text);
+
+/* The group and the name at such a path, whether there is such a node or not. The name is
+   malloc'ed; the group is NULL when there is none. */
+vol_node *vol_place_parent(const vol_node *from, const char *text, char **name);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Dimensions without a variable: see dimension_records.h. */
+#include "scales/dimension_records.h"
+
+#include "scales/dimensions.h"
+#include "dataset/edit_dataset.h"
+#include "links/links.h"
+#include "dataset/max_shape.h"
+#include "tree/side.h"
+#include "tree/waiting.h"
+#include "tree/waiting_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const zb_json *records_of(vol_node *group) {
+    if (group->kind != VOL_GROUP || !group->zarr ||
+        group->file->options.dimensions == VOL_DIMENSIONS_OFF)
+        return NULL;
+    const zb_json *records = vol_side_get(group, ZB_HDF5_DIMENSIONS);
+    return zb_json_kind_of(records) == ZB_JSON_OBJECT ? records : NULL;
+}
+
+/* Which dimensions need a dataset shows only when all arrays are known. */
+static bool need_list(vol_node *group) {
+    return group->file->options.dimensions == VOL_DIMENSIONS_ON || records_of(group) != NULL;
+}
+
+/* ---- Showing ---- */
+
+static bool is_sound(const char *name, const zb_json *record, uint64_t *length) {
+    const bool is_name = *name && *name != '.' && strncmp(name, "__", 2) != 0 && !strchr(name, '/');
+    return is_name && zb_json_uint64(zb_json_get(record, "length"), length) &&
+           *length <= INT64_MAX &&
+           zb_json_kind_of(zb_json_get(record, "attributes")) == ZB_JSON_OBJECT;
+}
+
+/* The length that arrays of the group have along the dimension, if they differ from the record. */
+static uint64_t length_beside(vol_node *group, const char *name, uint64_t length) {
+    for (size_t i = 0; i < vol_links_count(group); i++) {
+        vol_link_open(vol_links_at(group, i), NULL); /* one that cannot be read has no length */
+        const vol_node *array = vol_links_at(group, i)->node;
+        const zb_array_info *info =
+            array && array->kind == VOL_DATASET ? zb_node_array(array->zarr) : NULL;
+        for (uint32_t d = 0; info && info->dimension_names && d < info->ndim; d++)
+            if (info->dimension_names[d] && strcmp(info->dimension_names[d], name) == 0 &&
+                info->shape[d] != length)
+                return info->shape[d];
+    }
+    return length;
+}
+
+static enum zb_code show(vol_node *group, const zb_json *record, uint64_t length, zb_error *err) {
+    const char *name = zb_json_name(record);
+    char *text = zb_json_print(zb_json_get(record, "attributes")), *path = NULL;
+    zb_node *zarr = NULL;
+    enum zb_code code = text ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for dimension %s", name);
+    if (!code)
+        code = vol_node_child_path(group, name, &path, err);
+    if (!code)
+        code = vol_dims_new_array(group->file, path, length, text, &zarr, err);
+    if (!code)
+        code = vol_tree_add_dimension(group, name, zarr, err);
+    free(path);
+    free(text);
+    vol_node *node = code ? NULL : vol_links_find(group, name)->node;
+    const uint64_t beside = length_beside(group, name, length);
+    const uint64_t *longest = node ? vol_max_shape(node) : NULL;
+    if (!node || beside == length || (longest && longest[0] == H5S_UNLIMITED))
+        return code;
+    return vol_edit_resize(node, &beside, err);
+}
+
+static enum zb_code show_records(vol_node *group, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    const zb_json *records = records_of(group);
+    for (const zb_json *one = zb_json_first(records); one && !code; one = zb_json_next(one)) {
+        uint64_t length;
+        if (is_sound(zb_json_name(one), one, &length) && !vol_links_find(group, zb_json_name(one)))
+            code = show(group, one, length, err);
+    }
+    return code;
+}
+
+const vol_extras vol_dimension_extras = {
+    .need_list = need_list, .show_kept = show_records, .show_made = vol_dims_complete};
+
+/* ---- Storing ---- */
+
+/* Those that are made of names alone, by the option netcdf_dimensions, have no attributes. */
+static bool has_record(const vol_node *node) {
+    return node && node->is_dimension && zb_json_count(zb_node_attributes(node->zarr)) > 0;
+}
+
+static enum zb_code print(vol_node *group, char **out, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    bool any = false;
+    *out = NULL;
+    for (size_t i = 0; i < vol_links_count(group) && !code; i++)
+        if (vol_links_at(group, i)->node && vol_links_at(group, i)->node->is_dimension)
+            code = vol_waiting_flush(vol_links_at(group, i)->node, err);
+    if (code)
+        return code;
+    zb_json_writer *w = zb_json_writer_new();
+    zb_json_begin_object(w);
+    for (size_t i = 0; i < vol_links_count(group); i++) {
+        const vol_node *node = vol_links_at(group, i)->node;
+        if (!has_record(node))
+            continue;
+        any = true;
+        zb_json_write_name(w, node->name);
+        zb_json_begin_object(w);
+        zb_json_write_name(w, "length");
+        zb_json_write_uint64(w, zb_node_array(node->zarr)->shape[0]);
+        zb_json_write_name(w, "attributes");
+        zb_json_write_value(w, zb_node_attributes(node->zarr));
+        zb_json_end_object(w);
+    }
+    zb_json_end_object(w);
+    *out = zb_json_writer_end(w, NULL);
+    if (!*out)
+        return zb_fail(err, ZB_ENOMEM, "no memory for the dimensions of %s", group->path);
+    if (!any) {
+        free(*out);
+        *out = NULL;
+    }
+    return ZB_OK;
+}
+
+static bool is_waiting_dimension(const vol_node *node) {
+    return node && node->is_dimension && vol_waiting_now(node);
+}
+
+enum zb_code vol_records_store(vol_node *group, zb_error *err) {
+    char *text;
+    if (group->kind != VOL_GROUP || !group->zarr || !group->file->writable ||
+        !group->file->dimensions)
+        return ZB_OK;
+    /* A group that was never listed has the records that it had, and those that are new. */
+    bool any = vol_links_are_listed(group) && records_of(group);
+    for (size_t i = 0; i < vol_links_count(group); i++)
+        any |= has_record(vol_links_at(group, i)->node) ||
+               is_waiting_dimension(vol_links_at(group, i)->node);
+    enum zb_code code = any ? vol_node_list(group, err) : ZB_OK;
+    if (code || !any)
+        return code;
+    code = print(group, &text, err);
+    if (code)
+        return code;
+    const zb_json *now = vol_side_get(group, ZB_HDF5_DIMENSIONS);
+    char *old = now ? zb_json_print(now) : NULL;
+    if ((old != NULL) != (text != NULL) || (old && strcmp(old, text) != 0))
+        code = vol_side_set(group, ZB_HDF5_DIMENSIONS, text, err);
+    free(old);
+    free(text);
+    return code;
+}
+
+enum zb_code vol_records_store_below(vol_node *group, zb_error *err) {
+    return group->file->dimensions ? vol_node_each_below(group, vol_records_store, err) : ZB_OK;
+}

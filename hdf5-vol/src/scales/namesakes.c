@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Datasets of a name: see namesakes.h. */
+#include "scales/namesakes.h"
+
+#include "tree/paths.h"
+
+vol_node *vol_namesake_at(const vol_node *array, unsigned level, const char *name) {
+    vol_node *group = array->parent;
+    for (; group && level > 0; level--)
+        group = group->parent;
+    vol_node *node = group ? vol_node_find(group, name, NULL) : NULL;
+    return node && node->kind == VOL_DATASET ? node : NULL;
+}
+
+vol_node *vol_namesake(const vol_node *dataset, const char *name) {
+    vol_node *found = NULL;
+    unsigned level = 0;
+    for (const vol_node *group = dataset->parent; group && !found; group = group->parent)
+        found = vol_namesake_at(dataset, level++, name);
+    return found;
+}

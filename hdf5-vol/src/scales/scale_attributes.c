@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* The attributes of dimension scales: see scales.h. */
+#include "scales/scale_attributes.h"
+
+#include "attributes/attributes.h"
+#include "attributes/exact.h"
+#include "scales/shown_attributes.h"
+#include "hdf5/errors.h"
+#include "scales/dimensions.h"
+#include "tree/edit.h"
+#include "attributes/edit_attributes.h"
+#include "scales/scale_names.h"
+#include "scales/scale_paths.h"
+#include "scales/scales.h"
+#include "tree/waiting.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- What is stated ---- */
+
+/* The entries of a dataset; NULL for those that it does not have. */
+typedef struct statement {
+    char *entry[VOL_SCALE_ATTRS];
+} statement;
+
+static void clear(statement *s) {
+    for (size_t i = 0; i < VOL_SCALE_ATTRS; i++)
+        free(s->entry[i]);
+}
+
+/* Prints an attribute of `form`'s type, whose references lead to nodes of the file. */
+static enum zb_code print(vol_node *owner, const vol_attr_elements *e, uint32_t ndim,
+                          const hsize_t *dims, char **out, zb_error *err) {
+    char *plain;
+    zb_json *value = NULL;
+    enum zb_code code = vol_attr_print(owner, e, ndim, dims, &plain, err);
+    if (!code && vol_form_has(e->form, VOL_FORM_REFERENCE)) {
+        code = zb_json_parse(plain, strlen(plain), &value, err);
+        free(plain);
+        plain = code ? NULL : vol_scale_paths_store(owner, value);
+        zb_json_free(value);
+        if (!code && !plain)
+            code = zb_fail(err, ZB_ENOMEM, "no memory for an attribute");
+    }
+    if (!code)
+        code = vol_exact_print_whole(owner, e, plain, out, err);
+    free(plain);
+    return code;
+}
+
+static enum zb_code print_derived(vol_node *owner, const vol_attr *attr, char **out,
+                                  zb_error *err) {
+    h5_lib *lib = owner->file->lib;
+    hvl_t lists[ZB_MAX_NDIM];
+    vol_form *form = NULL;
+    hid_t type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
+    enum zb_code code = type < 0 || space < 0 ? zb_fail(err, ZB_ENOMEM, "no memory for a type")
+                                              : vol_form_new(owner->file, type, &form, err);
+    if (!code) {
+        vol_form_go_by_path(form);
+        const vol_attr_elements e = {.name = attr->name,
+                                     .is_utf8 = attr->is_utf8,
+                                     .type = type,
+                                     .space = space,
+                                     .form = form,
+                                     .count = attr->count,
+                                     .data = vol_attr_data(attr, lists)};
+        code = print(owner, &e, attr->ndim, attr->dims, out, err);
+    }
+    vol_form_free(form);
+    vol_release_id(lib, type);
+    vol_release_id(lib, space);
+    return code;
+}
+
+/* What the dataset has now: stated, or made of names. */
+static enum zb_code load(vol_node *owner, statement *s, zb_error *err) {
+    const zb_json *scales = vol_scales_get(owner);
+    const vol_attrs *attrs = scales ? NULL : vol_node_attrs(owner);
+    enum zb_code code = ZB_OK;
+    *s = (statement){{NULL}};
+    for (size_t i = 0; i < VOL_SCALE_ATTRS && !code; i++) {
+        const zb_json *entry = zb_json_get(scales, vol_scale_attrs[i]);
+        const vol_attr *attr = attrs ? vol_attrs_find(attrs, vol_scale_attrs[i]) : NULL;
+        if (entry && !(s->entry[i] = zb_json_print(entry)))
+            code = zb_fail(err, ZB_ENOMEM, "no memory for an attribute");
+        else if (attr && attr->derived && !attr->unlisted)
+            code = print_derived(owner, attr, &s->entry[i], err);
+    }
+    return code;
+}
+
+/* The object of all entries; NULL when there is none, or without memory (*any tells). */
+static char *join(const statement *s, bool *any) {
+    zb_json_writer *out = zb_json_writer_new();
+    *any = false;
+    zb_json_begin_object(out);
+    for (size_t i = 0; i < VOL_SCALE_ATTRS; i++) {
+        if (!s->entry[i])
+            continue;
+        *any = true;
+        zb_json_write_name(out, vol_scale_attrs[i]);
+        zb_json_write_raw(out, s->entry[i]);
+    }
+    zb_json_end_object(out);
+    char *text = zb_json_writer_end(out, NULL);
+    if (*any)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Names of dimensions that follow of neither scales nor labels stay. */
+static enum zb_code save(vol_node *owner, const statement *s, zb_error *err) {
+    const zb_array_info *info = zb_node_array(owner->zarr);
+    const char *others[ZB_MAX_NDIM] = {NULL};
+    const bool was_stated = vol_scales_get(owner) != NULL;
+    bool any;
+    for (uint32_t d = 0; was_stated && info->dimension_names && d < info->ndim; d++)
+        if (!vol_scales_says(owner, d))
+            others[d] = info->dimension_names[d];
+    char *json = join(s, &any);
+    if (any && !json)
+        return zb_fail(err, ZB_ENOMEM, "no memory for dimension scales");
+    enum zb_code code = vol_scales_set(owner, json, others, err);
+    free(json);
+    /* An array of its name may be a scale to others, and none to the program. */
+    return code || any || !vol_dims_is_scale(owner) ? code
+                                                    : vol_scales_set(owner, "{}", others, err);
+}
+
+/* ---- Storing ---- */
+
+static herr_t push_failed(vol_node *owner, const char *name, const zb_error *err) {
+    return vol_attr_push_failed(owner->file->lib, "write", name, err);
+}
+
+/* Whether a text of a fixed length begins with another one. */
+static bool begins_with(vol_node *owner, const vol_attr_value *value, const char *beginning) {
+    char *text = vol_attr_text(owner->file->lib, value->type, value->data);
+    const bool does = text && strncmp(text, beginning, strlen(beginning)) == 0;
+    free(text);
+    return does;
+}
+
+bool vol_scale_knows(const vol_node *owner, const char *name) {
+    return owner->kind == VOL_DATASET &&
+           (strcmp(name, VOL_SCALE_LIST) == 0 || strcmp(name, VOL_SCALE_BACK) == 0);
+}
+
+bool vol_scale_takes(vol_node *owner, const vol_attr_value *value) {
+    if (owner->kind != VOL_DATASET || vol_scale_number(value->name) == VOL_SCALE_ATTRS)
+        return false;
+    const hssize_t count = owner->file->lib->H5Sget_select_npoints(value->space);
+    if (!vol_scale_is_expected(owner, value->name, value->type, count > 0 ? (size_t)count : 0))
+        return false;
+    if (strcmp(value->name, VOL_SCALE_CLASS) == 0)
+        return begins_with(owner, value, "DIMENSION_SCALE");
+    return strcmp(value->name, VOL_SCALE_NAME) != 0 || vol_dims_is_scale(owner);
+}
+
+/* References of a dataset without a name would be paths from nowhere. */
+static enum zb_code check_place(const vol_node *owner, const vol_form *form, zb_error *err) {
+    if (!owner->loose || !vol_form_has(form, VOL_FORM_REFERENCE))
+        return ZB_OK;
+    return zb_fail(err, ZB_EUNSUPPORTED,
+                   "a dataset without a name cannot have references; link it before");
+}
+
+static enum zb_code print_value(vol_node *owner, const vol_attr_value *value, char **out,
+                                zb_error *err) {
+    h5_lib *lib = owner->file->lib;
+    hsize_t dims[ZB_MAX_NDIM];
+    vol_form *form = NULL;
+    const int ndim = lib->H5Sget_simple_extent_ndims(value->space);
+    if (ndim < 0 || lib->H5Sget_simple_extent_dims(value->space, dims, NULL) < 0)
+        return zb_fail(err, ZB_EINVAL, "the dataspace cannot be used");
+    enum zb_code code = vol_form_new(owner->file, value->type, &form, err);
+    if (!code)
+        code = check_place(owner, form, err);
+    if (!code) {
+        vol_form_go_by_path(form);
+        const vol_attr_elements e = {.name = value->name,
+                                     .is_utf8 = value->is_utf8,
+                                     .type = value->type,
+                                     .space = value->space,
+                                     .new_refs = value->new_refs,
+                                     .form = form,
+                                     .count = (size_t)lib->H5Sget_select_npoints(value->space),
+                                     .data = value->data};
+        code = print(owner, &e, (uint32_t)ndim, dims, out, err);
+    }
+    vol_form_free(form);
+    return code;
+}
+
+/* A dataset that is only a dimension leaves the store. */
+static enum zb_code become_dimension(vol_node *owner, const vol_attr_value *value, zb_error *err) {
+    const bool is_one = strcmp(value->name, VOL_SCALE_NAME) == 0 && !owner->is_dimension &&
+                        zb_node_array(owner->zarr)->ndim == 1 && !owner->loose &&
+                        begins_with(owner, value, VOL_NOT_A_VARIABLE);
+    return is_one ? vol_edit_make_dimension(owner, err) : ZB_OK;
+}
+
+/* Takes one of that name out of the document: what is stated would hide it. */
+static enum zb_code take_out(vol_node *owner, const char *name, zb_error *err) {
+    vol_node_drop_attr(owner, name, VOL_ATTR_WRITTEN);
+    return vol_attribute(owner, name) ? vol_edit_attribute(owner, name, NULL, NULL, err) : ZB_OK;
+}
+
+herr_t vol_scale_store(vol_node *owner, const vol_attr_value *value) {
+    const size_t i = vol_scale_number(value->name);
+    statement s = {{NULL}};
+    char *entry = NULL;
+    zb_error err = {0};
+    enum zb_code code = vol_waiting_check(owner, &err);
+    if (!code)
+        code = become_dimension(owner, value, &err);
+    if (!code)
+        code = print_value(owner, value, &entry, &err);
+    if (!code)
+        code = load(owner, &s, &err);
+    if (!code)
+        code = take_out(owner, value->name, &err);
+    if (!code) {
+        free(s.entry[i]);
+        s.entry[i] = entry;
+        entry = NULL;
+        code = save(owner, &s, &err);
+    }
+    free(entry);
+    clear(&s);
+    return code ? push_failed(owner, value->name, &err) : 0;
+}
+
+herr_t vol_scale_remove(vol_node *owner, const char *name, bool *handled) {
+    const size_t i = vol_scale_number(name);
+    statement s = {{NULL}};
+    zb_error err = {0};
+    *handled = false;
+    if (owner->kind != VOL_DATASET || i == VOL_SCALE_ATTRS)
+        return 0;
+    const vol_attrs *attrs = vol_node_attrs(owner);
+    const vol_attr *attr = attrs ? vol_attrs_find(attrs, name) : NULL;
+    if (!attrs)
+        return -1;
+    if (!attr || !(attr->derived || attr->place == VOL_ATTR_STATED))
+        return 0;
+    *handled = true;
+    enum zb_code code = load(owner, &s, &err);
+    if (!code)
+        code = take_out(owner, name, &err);
+    if (!code) {
+        free(s.entry[i]);
+        s.entry[i] = NULL;
+        code = save(owner, &s, &err);
+    }
+    clear(&s);
+    return code ? vol_attr_push_failed(owner->file->lib, "delete", name, &err) : 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Stating scales (scales.h), with the names of dimensions that follow for other Zarr programs. */
+#ifndef ZARRBRIDGE_HDF5_VOL_SCALES_SCALE_NAMES_H
+#define ZARRBRIDGE_HDF5_VOL_SCALES_SCALE_NAMES_H
+
+#include "tree/node.h"
+
+/* Sets the member to a JSON object (NULL: removes it), and dimension_names to what follows of it.
+   Dimensions about which it says nothing get the name in `others` ([ndim]; NULL: none). */
+enum zb_code vol_scales_set(vol_node *dataset, const char *json, const char *const *others,
+                            zb_error *err);
+
+/* After a dataset got its first name: that of a scale's dimension. */
+enum zb_code vol_scales_named(vol_node *dataset, zb_error *err);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Dimension scales as HDF5 programs state them: see scales.h. */
+#include "scales/scales.h"
+
+#include "tree/side.h"
+#include "tree/stored_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool vol_scales_refers(const zb_json *entry) {
+    const char *name = zb_json_name(entry);
+    return strcmp(name, VOL_SCALE_LIST) == 0 || strcmp(name, VOL_SCALE_BACK) == 0;
+}
+
+/* ---- Names ---- */
+
+static const zb_json *value_of(const zb_json *scales, const char *attribute) {
+    return zb_json_get(zb_json_get(scales, attribute), VOL_SCALES_VALUE);
+}
+
+/* Element d of a list; NULL when it is none, or shorter. */
+static const zb_json *element(const zb_json *list, uint32_t d) {
+    const zb_json *one = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : NULL;
+    for (; one && d > 0; d--)
+        one = zb_json_next(one);
+    return one;
+}
+
+/* Paths have the names of the store, and dimensions those that HDF5 programs see. */
+static bool is_last_part(const char *path, const char *name) {
+    const char *slash = strrchr(path, '/');
+    const char *last = slash ? slash + 1 : path;
+    char *shown = vol_name_is_plain(last) ? NULL : vol_name_shown(last);
+    const bool is_it = strcmp(shown ? shown : last, name) == 0;
+    free(shown);
+    return is_it;
+}
+
+vol_scale_names vol_scales_names(const vol_node *dataset, const zb_json *scales, uint32_t d,
+                                 const char *name) {
+    const char *label = zb_json_string(element(value_of(scales, VOL_SCALE_LABELS), d));
+    const bool is_scale = zb_node_array(dataset->zarr)->ndim == 1 && !dataset->loose &&
+                          zb_json_get(scales, VOL_SCALE_CLASS);
+    return (vol_scale_names){.own = is_scale ? name : NULL,
+                             .label = label && *label ? label : NULL,
+                             .list = element(value_of(scales, VOL_SCALE_LIST), d)};
+}
+
+enum vol_scale_opinion vol_scales_ask(const vol_scale_names *says, const char *name) {
+    const char *own = says->own, *label = says->label;
+    if (!name)
+        return own ? VOL_SCALE_DIFFERS : VOL_SCALE_SILENT;
+    if ((own && strcmp(own, name) == 0) || (label && strcmp(label, name) == 0))
+        return VOL_SCALE_AGREES;
+    for (const zb_json *one = zb_json_first(says->list); one; one = zb_json_next(one)) {
+        const char *path = zb_json_string(one);
+        if (path && is_last_part(path, name))
+            return VOL_SCALE_AGREES;
+    }
+    return own || label || zb_json_first(says->list) ? VOL_SCALE_DIFFERS : VOL_SCALE_SILENT;
+}
+
+const char *vol_scales_name_now(const vol_node *dataset, uint32_t d) {
+    const zb_array_info *info = zb_node_array(dataset->zarr);
+    return info->dimension_names ? info->dimension_names[d] : NULL;
+}
+
+bool vol_scales_count(const vol_node *dataset, const zb_json *scales, const char *name) {
+    bool agrees = false, silent = false;
+    if (zb_json_kind_of(scales) != ZB_JSON_OBJECT)
+        return false;
+    for (uint32_t d = 0; d < zb_node_array(dataset->zarr)->ndim && !dataset->is_dimension; d++) {
+        const vol_scale_names says = vol_scales_names(dataset, scales, d, name);
+        const enum vol_scale_opinion opinion =
+            vol_scales_ask(&says, vol_scales_name_now(dataset, d));
+        if (opinion == VOL_SCALE_DIFFERS)
+            return false;
+        agrees |= opinion == VOL_SCALE_AGREES;
+        silent |= vol_scales_name_now(dataset, d) && opinion == VOL_SCALE_SILENT;
+    }
+    return agrees || !silent;
+}
+
+const zb_json *vol_scales_get(vol_node *dataset) {
+    const zb_json *scales =
+        dataset->kind == VOL_DATASET ? vol_side_get(dataset, ZB_HDF5_SCALES) : NULL;
+    return vol_scales_count(dataset, scales, dataset->name) ? scales : NULL;
+}
+
+bool vol_scales_says(vol_node *dataset, uint32_t d) {
+    const zb_json *scales = vol_scales_get(dataset);
+    const char *name = vol_scales_name_now(dataset, d);
+    const vol_scale_names says = vol_scales_names(dataset, scales, d, dataset->name);
+    return scales && name && vol_scales_ask(&says, name) == VOL_SCALE_AGREES;
+}

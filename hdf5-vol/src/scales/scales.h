@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an HDF5 program says about dimension scales, where `dimension_names` cannot.
+ *
+ * HDF5 keeps scales in five attributes: CLASS, NAME and REFERENCE_LIST of a scale, DIMENSION_LIST
+ * and DIMENSION_LABELS of what it is attached to. Those that an HDF5 program has written are a
+ * member of side.h, whole: what is not in it, the dataset does not have.
+ *
+ *     "scales": {name: {"type": T, "shape": [...], "value": ...}, ...}
+ *
+ * The entries are those of attributes/exact.h with the value in them. References are paths as
+ * places.h describes, seen from the dataset; one that leads to no dataset is left out when the
+ * attribute is read, so that a scale that is deleted is off all lists.
+ *
+ * `dimension_names` get the names of the scales and labels, as far as they fit, for all other Zarr
+ * programs. The member counts as long as they fit to it: a program that has given the dimensions
+ * other names did not know of it. Without it, dimensions.h makes scales of the names.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_SCALES_SCALES_H
+#define ZARRBRIDGE_HDF5_VOL_SCALES_SCALES_H
+
+#include "tree/tree.h"
+
+#define VOL_SCALES_VALUE "value"
+
+#define VOL_SCALE_CLASS "CLASS"
+#define VOL_SCALE_NAME "NAME"
+#define VOL_SCALE_LIST "DIMENSION_LIST"
+#define VOL_SCALE_LABELS "DIMENSION_LABELS"
+#define VOL_SCALE_BACK "REFERENCE_LIST"
+
+/* The member, if it counts; NULL otherwise. Borrowed until the next change of the node. */
+const zb_json *vol_scales_get(vol_node *dataset);
+
+/* Whether one would count; `name`: of the dataset when its dimensions got their names. */
+bool vol_scales_count(const vol_node *dataset, const zb_json *scales, const char *name);
+
+/* Whether an entry of it has references. */
+bool vol_scales_refers(const zb_json *entry);
+
+/* What the member says of dimension d; `name`: of the dataset. Borrowed likewise. */
+typedef struct vol_scale_names {
+    const char *own;     /* of a scale, whose only dimension is called like it; NULL otherwise */
+    const char *label;   /* NULL: none */
+    const zb_json *list; /* the paths of the dimension's scales; NULL: none */
+} vol_scale_names;
+vol_scale_names vol_scales_names(const vol_node *dataset, const zb_json *scales, uint32_t d,
+                                 const char *name);
+
+/* What it says to a name of that dimension. Whether there are such scales, and others, is another
+   question: they come and go. */
+enum vol_scale_opinion { VOL_SCALE_SILENT, VOL_SCALE_AGREES, VOL_SCALE_DIFFERS };
+enum vol_scale_opinion vol_scales_ask(const vol_scale_names *says, const char *name);
+
+/* The name of a dimension; NULL when it has none. */
+const char *vol_scales_name_now(const vol_node *dataset, uint32_t d);
+
+/* Whether the name of a dimension follows of the member. */
+bool vol_scales_says(vol_node *dataset, uint32_t d);
+
+#endif

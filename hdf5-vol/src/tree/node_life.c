@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of nodes: see node_life.h. */
+#include "tree/node_life.h"
+
+#include "hdf5/errors.h"
+#include "links/alias_list.h"
+#include "attributes/attribute_list.h"
+#include "dataset/dataset.h"
+#include "scales/dimension_set.h"
+#include "links/links.h"
+#include "tree/loose.h"
+#include "links/named_links.h"
+#include "tree/side.h"
+#include "dataset/stored_chunks.h"
+#include "tree/tree.h"
+#include "tree/waiting.h"
+#include "dataset/writers.h"
+
+#include "zarrbridge/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_datatype(vol_node *node) {
+    hid_t type = node->kind == VOL_GROUP ? vol_node_datatype(node) : -1;
+    vol_release_id(node->file->lib, type);
+    return type >= 0;
+}
+
+enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err) {
+    const uint64_t limit = zb_limits_get()->open_nodes;
+    if (file->node_count >= limit) {
+        zb_node_release(zarr);
+        return zb_fail(err, ZB_ELIMIT, "%s needs more than %llu nodes at once (limit open_nodes)",
+                       file->shown, (unsigned long long)limit);
+    }
+    vol_node *node = calloc(1, sizeof *node);
+    if (!node) {
+        zb_node_release(zarr);
+        return zb_fail(err, ZB_ENOMEM, "no memory for a node");
+    }
+    file->node_count++;
+    node->file = file;
+    node->zarr = zarr;
+    node->kind = zarr && zb_node_array(zarr) ? VOL_DATASET : VOL_GROUP;
+    if (zarr && is_datatype(node))
+        node->kind = VOL_DATATYPE;
+    *out = node;
+    return ZB_OK;
+}
+
+/* Ids that other rooms have stored in the node. */
+static void close_ids(vol_node *node) {
+    vol_node_forget_type(node);
+    if (node->dcpl > 0)
+        node->file->lib->H5Pclose(node->dcpl);
+    node->dcpl = 0;
+}
+
+/* Depth first; recursion is bounded by the length of a path. */
+void vol_node_free(vol_node *node) {
+    if (!node)
+        return;
+    for (size_t i = 0; i < vol_links_count(node); i++)
+        vol_node_free(vol_links_at(node, i)->node);
+    vol_links_clear(node); /* named links are in both lists */
+    vol_named_forget(node);
+    vol_alias_list_free(node->aliases);
+    vol_dimension_set_free(node->uses);
+    node->file->node_count--;
+    close_ids(node);
+    vol_attrs_free(node->attrs.list);
+    vol_side_forget(node);
+    vol_waiting_forget(node);
+    vol_writer_abandon(node);
+    zb_node_release(node->zarr);
+    vol_loose_set_hierarchy(node, NULL);
+    vol_node_forget_stored_chunks(node);
+    free(node->max_shape);
+    vol_node_free_dataset(node);
+    free(node->path);
+    free(node);
+}
+
+/* ---- Changes ---- */
+
+static bool is_alike(const vol_node *node, const zb_node *zarr) {
+    const zb_array_info *old = zb_node_array(node->zarr), *now = zb_node_array(zarr);
+    return (now != NULL) == (old != NULL) && (!now || now->ndim == old->ndim);
+}
+
+static bool is_same_text(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Attributes of other nodes are made of these, too. */
+static bool has_same_dimensions(const zb_array_info *a, const zb_array_info *b) {
+    if (!a || !b)
+        return a == b;
+    if (!a->dimension_names != !b->dimension_names)
+        return false;
+    for (uint32_t d = 0; d < a->ndim; d++)
+        if (a->shape[d] != b->shape[d] ||
+            (a->dimension_names && !is_same_text(a->dimension_names[d], b->dimension_names[d])))
+            return false;
+    return true;
+}
+
+bool vol_node_replace(vol_node *node, zb_node *zarr) {
+    if (!is_alike(node, zarr)) {
+        zb_node_release(zarr);
+        return false;
+    }
+    if (!has_same_dimensions(zb_node_array(node->zarr), zb_node_array(zarr)))
+        node->file->changes++;
+    close_ids(node); /* names of fields are the old document's */
+    vol_side_forget(node);
+    zb_node_release(node->zarr);
+    node->zarr = zarr;
+    vol_waiting_document_changed(node);
+    return true;
+}
