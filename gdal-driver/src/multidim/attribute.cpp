@@ -34,7 +34,8 @@ Zarr3Attribute::Zarr3Attribute(const std::shared_ptr<AttributeOwner> &owner,
 }
 
 Zarr3Attribute::~Zarr3Attribute() {
-    store_created();
+    if (!store_created())
+        owner_->note_loss();
     owner_->note_gone(this);
 }
 

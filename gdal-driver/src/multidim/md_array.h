@@ -63,6 +63,9 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
         return m_osFullName;
     }
     bool place_is_carried() const override;
+    void note_loss() override {
+        tree_->note_loss();
+    }
 
     /* GDALMDArray */
     bool IsWritable() const override {
