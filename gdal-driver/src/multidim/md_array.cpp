@@ -164,7 +164,7 @@ const void *Zarr3MDArray::GetRawNoDataValue() const {
         nodata_.emplace();
         const GDALExtendedDataType &type = type_->shown();
         const bool is_number = type.GetClass() == GEDTC_NUMERIC;
-        const NoData found = is_number ? find_raw_nodata(array_.node()) : NoData();
+        const NoData found = is_number ? array_.nodata() : NoData();
         if (type_->memory().kind == ZB_KIND_STRING && zb_array_fill_is_nodata(array_.node())) {
             const auto *text = static_cast<const zb_slice *>(array_.info()->fill_value);
             nodata_text_.assign(text->data, text->size);
@@ -261,6 +261,7 @@ std::vector<std::shared_ptr<GDALMDArray>> Zarr3MDArray::GetCoordinateVariables()
 void Zarr3MDArray::forget_properties() {
     unit_.reset();
     nodata_.reset();
+    array_.forget_set_nodata();
     located_ = false;
     srs_.reset();
     levels_.reset();

@@ -31,7 +31,7 @@ bool Zarr3MDArray::may_change() const {
 void Zarr3MDArray::set_fresh(const NewArray &plan,
                              const std::vector<std::shared_ptr<GDALDimension>> &dimensions,
                              const zb_write_options &write) {
-    fresh_ = plan;
+    array_.begin_fresh(plan, nullptr);
     made_ = true;
     array_.open_for_update(write);
     /* A program may bring those of another dataset, of which only names and sizes count. */
@@ -188,7 +188,7 @@ bool Zarr3MDArray::set_text_nodata(const void *value) {
     const auto *fill = static_cast<const zb_slice *>(array_.info()->fill_value);
     const bool same = text.size == fill->size &&
                       (text.size == 0 || memcmp(text.data, fill->data, text.size) == 0);
-    if (!same && !fresh_) {
+    if (!same && !array_.is_fresh()) {
         CPLError(CE_Failure, CPLE_NotSupported,
                  "array %s: the nodata value of text is its fill value, which is chosen before "
                  "anything is written",
@@ -197,7 +197,7 @@ bool Zarr3MDArray::set_text_nodata(const void *value) {
     }
     std::vector<unsigned char> element(sizeof text);
     memcpy(element.data(), &text, sizeof text);
-    if (!same && array_.recreate(*fresh_, element, &err) != ZB_OK) {
+    if (!same && array_.recreate(element, &err) != ZB_OK) {
         report(err);
         return false;
     }
@@ -220,10 +220,12 @@ bool Zarr3MDArray::SetRawNoDataValue(const void *value) {
         return false;
     }
     zb_error err;
-    if (fresh_ && value != nullptr &&
-        array_.recreate(*fresh_, nodata_element(nodata, fresh_->dtype), &err) != ZB_OK) {
-        report(err);
-        return false;
+    if (value != nullptr) {
+        array_.set_nodata(nodata);
+        if (array_.settle_fresh(&err) != ZB_OK) {
+            report(err);
+            return false;
+        }
     }
     AttributeChanges changes;
     change_nodata(nodata, array_.node(), &changes);
@@ -305,7 +307,6 @@ bool Zarr3MDArray::resize_along(const GDALDimension *dimension, uint64_t size) {
     }
     const std::optional<Layout> before = raster_layout();
     zb_error err;
-    fresh_.reset();
     if (array_.resize(shape, &err) == ZB_OK)
         return follow_size(before);
     report(err);
@@ -342,8 +343,6 @@ bool Zarr3MDArray::rename_dimension(const GDALDimension *dimension, const std::s
         names.push_back(dimensions_[d].get() == dimension ? name : own == nullptr ? "" : own);
     }
     zb_error err;
-    if (fresh_)
-        fresh_->names = names;
     changed_ = true;
     if (array_.name_dimensions(names, &err) != ZB_OK) {
         report(err);
