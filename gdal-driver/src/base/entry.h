@@ -15,20 +15,14 @@ namespace zarr3 {
 /* Of the exception that is being handled. */
 void report_exception() noexcept;
 
-/* What fn() returns; `failed`, with the error reported, when it throws. */
-template <class Result, class Fn> Result entered(Result failed, const Fn &fn) noexcept {
-    try {
-        return fn();
-    } catch (...) {
-        report_exception();
-        return failed;
-    }
-}
-
-/* For methods: `} catch (...) { return failed_entry(); }`. */
-inline CPLErr failed_entry() noexcept {
+/* For methods: `} catch (...) { return failed_entry<CPLErr>(); }`. Of other types than CPLErr it is
+   what stands for nothing: NULL, false, an empty list. */
+template <class Result> Result failed_entry() noexcept {
     report_exception();
-    return CE_Failure;
+    if constexpr (std::is_same_v<Result, CPLErr>)
+        return CE_Failure;
+    else
+        return Result();
 }
 
 template <auto function> struct Entry;
@@ -36,10 +30,11 @@ template <auto function> struct Entry;
 template <class Result, class... Arguments, Result (*function)(Arguments...)>
 struct Entry<function> {
     static Result call(Arguments... arguments) noexcept {
-        if constexpr (std::is_same_v<Result, CPLErr>)
-            return entered(CE_Failure, [&] { return function(arguments...); });
-        else /* NULL or FALSE */
-            return entered(Result(), [&] { return function(arguments...); });
+        try {
+            return function(arguments...);
+        } catch (...) {
+            return failed_entry<Result>();
+        }
     }
 };
 

@@ -30,6 +30,7 @@
 #include "cpl_string.h"
 #include "cpl_vsi.h"
 #include "dataset/levels.h"
+#include "base/entry.h"
 #include "geo/cf_group.h"
 #include "geo/group_place.h"
 #include "geo/shared_names.h"
@@ -318,20 +319,25 @@ void Destination::take_back() {
 }
 
 Destination::~Destination() {
-    if (made_ && appends()) {
-        take_back();
-    } else if (aside_.path != nullptr) {
-        hierarchy_ = Hierarchy();
-        zb_aside_remove(&aside_);
-    } else if (made_ && hierarchy_.store != nullptr) {
-        zb_error err;
-        const std::string made = is_archive_ ? "" : place_; /* an archive goes with its folders */
-        if (delete_node(hierarchy_.store.get(), made, &err) != ZB_OK)
-            warn_of_rest(root_, place_, err);
-        else if (!is_archive_)
-            remove_missing();
-        if (!is_archive_)
-            remove_empty(root_);
+    try {
+        if (made_ && appends()) {
+            take_back();
+        } else if (aside_.path != nullptr) {
+            hierarchy_ = Hierarchy();
+            zb_aside_remove(&aside_);
+        } else if (made_ && hierarchy_.store != nullptr) {
+            zb_error err;
+            const std::string made =
+                is_archive_ ? "" : place_; /* an archive goes with its folders */
+            if (delete_node(hierarchy_.store.get(), made, &err) != ZB_OK)
+                warn_of_rest(root_, place_, err);
+            else if (!is_archive_)
+                remove_missing();
+            if (!is_archive_)
+                remove_empty(root_);
+        }
+    } catch (...) {
+        report_exception();
     }
 }
 

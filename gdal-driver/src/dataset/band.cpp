@@ -61,7 +61,7 @@ CPLErr Zarr3RasterBand::IReadBlock(int x, int y, void *image) try {
         report(err);
     return CE_Failure;
 } catch (...) {
-    return failed_entry();
+    return failed_entry<CPLErr>();
 }
 
 CPLErr Zarr3RasterBand::AdviseRead(int x, int y, int width, int height, int buffer_width,
@@ -69,7 +69,7 @@ CPLErr Zarr3RasterBand::AdviseRead(int x, int y, int width, int height, int buff
     owner()->reader().advise({x, y, width, height}, buffer_width, buffer_height);
     return CE_None;
 } catch (...) {
-    return failed_entry();
+    return failed_entry<CPLErr>();
 }
 
 /* GDAL fills blocks of its cache. */
@@ -78,13 +78,13 @@ CPLErr Zarr3RasterBand::Fill(double real, double imaginary) try {
                ? CE_Failure
                : GDALPamRasterBand::Fill(real, imaginary);
 } catch (...) {
-    return failed_entry();
+    return failed_entry<CPLErr>();
 }
 
 CPLErr Zarr3RasterBand::IWriteBlock(int x, int y, void *image) try {
     return write_block(owner(), nBand - 1, x, y, image);
 } catch (...) {
-    return failed_entry();
+    return failed_entry<CPLErr>();
 }
 
 int Zarr3RasterBand::IGetDataCoverageStatus(int x, int y, int width, int height, int stop,
@@ -149,7 +149,7 @@ CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int 
                                         buffer_height, type, pixel_space, line_space,
                                         listen.extra());
 } catch (...) {
-    return failed_entry();
+    return failed_entry<CPLErr>();
 }
 
 /* GDAL lets callers pass no place for the answer whether there is a value. */

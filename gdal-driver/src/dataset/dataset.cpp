@@ -225,5 +225,5 @@ CPLErr Zarr3Dataset::IRasterIO(GDALRWFlag mode, int x, int y, int width, int hei
                                      type, band_count, bands, pixel_space, line_space, band_space,
                                      listen.extra());
 } catch (...) {
-    return failed_entry();
+    return failed_entry<CPLErr>();
 }

@@ -30,7 +30,7 @@ CPLErr Zarr3Dataset::SetGeoTransform(GeoTransformIn transform) try {
         given[static_cast<size_t>(i)] = transform[i];
     return place_at(given);
 } catch (...) {
-    return failed_entry();
+    return failed_entry<CPLErr>();
 }
 
 /* GDAL's word for "no geotransform" is the identity. */
@@ -60,7 +60,7 @@ CPLErr Zarr3Dataset::SetSpatialRef(const OGRSpatialReference *srs) try {
     edits.place = true;
     return CE_None;
 } catch (...) {
-    return failed_entry();
+    return failed_entry<CPLErr>();
 }
 
 CPLErr Zarr3Dataset::SetMetadata(MetadataList items, const char *domain) try {
@@ -70,7 +70,7 @@ CPLErr Zarr3Dataset::SetMetadata(MetadataList items, const char *domain) try {
     edits.metadata = true;
     return GDALPamDataset::SetMetadata(nullptr, domain);
 } catch (...) {
-    return failed_entry();
+    return failed_entry<CPLErr>();
 }
 
 CPLErr Zarr3Dataset::SetMetadataItem(const char *name, const char *value, const char *domain) try {
@@ -82,7 +82,7 @@ CPLErr Zarr3Dataset::SetMetadataItem(const char *name, const char *value, const 
     edits.metadata = true;
     return drop_pam_item<GDALPamDataset>(this, name, domain);
 } catch (...) {
-    return failed_entry();
+    return failed_entry<CPLErr>();
 }
 
 bool Zarr3Dataset::may_edit_bands() const {
@@ -182,7 +182,7 @@ CPLErr Zarr3Dataset::CreateMaskBand(int flags) try {
     report(err);
     return CE_Failure;
 } catch (...) {
-    return failed_entry();
+    return failed_entry<CPLErr>();
 }
 
 /* Those of older times, in a file beside the store. They would be there twice, or come back. */
@@ -228,7 +228,7 @@ CPLErr Zarr3Dataset::IBuildOverviews(const char *resampling, int count, const in
                    : levels_.build(resampling, {factors, factors + count}, progress, progress_data);
     return result == CE_None ? remove_outer_overviews() : result;
 } catch (...) {
-    return failed_entry();
+    return failed_entry<CPLErr>();
 }
 
 enum zb_code Zarr3Dataset::follow_in_levels(zb_error *err) {
@@ -328,7 +328,7 @@ CPLErr Zarr3Dataset::FlushCache(bool at_closing) try {
     }
     return levels_.flush(at_closing) ? result : CE_Failure;
 } catch (...) {
-    return failed_entry();
+    return failed_entry<CPLErr>();
 }
 
 void Zarr3Dataset::forget() {
@@ -362,5 +362,5 @@ CPLErr Zarr3Dataset::Close(ZARR3_CLOSE_PARAMETERS) try {
     }
     return result;
 } catch (...) {
-    return failed_entry();
+    return failed_entry<CPLErr>();
 }

@@ -170,7 +170,7 @@ bool Zarr3MDArray::IRead(const GUInt64 *start, const size_t *count, const GInt64
     return memory ? read_direct(request, *memory, type.GetSize(), data)
                   : read_converted(request, type, data);
 } catch (...) {
-    return failed_entry() == CE_None;
+    return failed_entry<bool>();
 }
 
 /* ---- Writing ---- */
@@ -237,7 +237,7 @@ bool Zarr3MDArray::IWrite(const GUInt64 *start, const size_t *count, const GInt6
     written_ += done ? request.elements() : 0;
     return done;
 } catch (...) {
-    return failed_entry() == CE_None;
+    return failed_entry<bool>();
 }
 
 /* ---- Copying ---- */
