@@ -6,8 +6,8 @@
  * closed: programs set a dozen properties one after the other, and each change of an attribute
  * rewrites a document. What goes wrong then is reported by FlushCache() or Close().
  *
- * The fill value is the exception (array/fresh_array.cpp): a new array is settled before pixels are read
- * or written.
+ * The fill value is the exception (array/fresh_array.cpp): a new array is settled before pixels are
+ * read or written.
  */
 #include "array/attributes.h"
 #include "base/entry.h"
