@@ -45,19 +45,44 @@ static bool is_denied() {
     return true;
 }
 
-/* Not inline, where GCC sees free() beside new. */
+/* All forms, because a sanitizer has its own of those that are missing. Not inline, where GCC sees
+   free() beside new. */
+static void *take(size_t size) {
+    return is_denied() ? nullptr : malloc(size > 0 ? size : 1);
+}
+
 [[gnu::noinline]] void *operator new(size_t size) {
-    void *memory = is_denied() ? nullptr : malloc(size > 0 ? size : 1);
+    void *memory = take(size);
     if (memory == nullptr)
         throw std::bad_alloc();
     return memory;
+}
+
+[[gnu::noinline]] void *operator new[](size_t size) {
+    return operator new(size);
+}
+
+[[gnu::noinline]] void *operator new(size_t size, const std::nothrow_t &) noexcept {
+    return take(size);
+}
+
+[[gnu::noinline]] void *operator new[](size_t size, const std::nothrow_t &) noexcept {
+    return take(size);
 }
 
 [[gnu::noinline]] void operator delete(void *memory) noexcept {
     free(memory);
 }
 
+[[gnu::noinline]] void operator delete[](void *memory) noexcept {
+    free(memory);
+}
+
 [[gnu::noinline]] void operator delete(void *memory, size_t) noexcept {
+    free(memory);
+}
+
+[[gnu::noinline]] void operator delete[](void *memory, size_t) noexcept {
     free(memory);
 }
 

@@ -35,7 +35,7 @@ Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, Array array, const ArrayO
     if (zb_node_format(node()) == 2)
         metadata().set("IMAGE_STRUCTURE", "ZARR_FORMAT", "2");
     for (int band = 1; band <= layout_.bands; band++)
-        SetBand(band, new Zarr3RasterBand(this, band));
+        SetBand(band, std::make_unique<Zarr3RasterBand>(this, band));
 }
 
 void Zarr3Dataset::show_attributes() {

@@ -282,8 +282,10 @@ enum zb_code vsi_submit(zb_store *store, zb_fetch *list, zb_fetch_fn done, void 
 
 /* A file that was read leaves nothing to write, so the result of closing says nothing. */
 void vsi_close(zb_object *base) {
+    std::unique_ptr<VsiObject> object(
+        reinterpret_cast<VsiObject *>(base)); /* also without memory */
     const VsiCall call(base->store);
-    delete reinterpret_cast<VsiObject *>(base);
+    object.reset();
 }
 
 /* Asked again, a server gives its own answer: GDAL goes by one that it remembers. */
