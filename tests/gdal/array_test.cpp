@@ -4,8 +4,11 @@
 #include "array/attributes.h"
 #include "store/open_store.h"
 
+#include <atomic>
 #include <cstring>
+#include <future>
 #include <random>
+#include <thread>
 
 #include "cpl_vsi.h"
 #include "zarrbridge/change.h"
@@ -251,7 +254,8 @@ static void recreated_arrays_keep_their_attributes(void **) {
     std::vector<unsigned char> element(sizeof fill);
     memcpy(element.data(), &fill, sizeof fill);
     plan.names = {"a_y", "a_x"};
-    assert_int_equal(array.recreate(plan, element, nullptr), ZB_OK);
+    array.begin_fresh(plan, nullptr);
+    assert_int_equal(array.recreate(element, nullptr), ZB_OK);
     assert_int_equal(read_one(array, {3, 3}), -9);
     assert_true(attribute_number(array.node(), "n") == 1);
     assert_string_equal(array.info()->dimension_names[1], "a_x");
@@ -273,6 +277,99 @@ static void coordinates_are_found_beside(void **) {
     assert_string_equal(array.path().c_str(), "a");
 }
 
+/* ---- Threads ---- */
+
+static NoData nodata_of(double value) {
+    return nodata_from_double(value, kInt16);
+}
+
+/* Set before the first write, in whichever order; the last one is the fill value. */
+static void the_first_write_settles_a_new_array(void **) {
+    const NewArray plan = plan_of({"y", "x"}, {4, 4}, {2, 2});
+    Array array = create_array(plan);
+    array.begin_fresh(plan, nullptr);
+    array.set_nodata(nodata_of(5));
+    assert_int_equal(array.prepare_read(nullptr), ZB_OK);
+    assert_int_equal(read_one(array, {0, 0}), 5);
+    array.set_nodata(nodata_of(-3));
+    write_one(array, {0, 0}, 9);
+    assert_false(array.is_fresh());
+    array.set_nodata(nodata_of(8)); /* too late */
+    assert_int_equal(array.settle_fresh(nullptr), ZB_OK);
+    assert_int_equal(array.flush(nullptr), ZB_OK);
+    Array stored = open_array();
+    assert_int_equal(read_one(stored, {0, 0}), 9);
+    assert_int_equal(read_one(stored, {3, 3}), -3);
+}
+
+static std::atomic<int> named;
+static std::promise<void> is_naming, may_name;
+
+static enum zb_code name_behind_a_gate(zb_hierarchy *, const std::string &, const Georeference &,
+                                       NewArray *plan, zb_error *) {
+    if (++named == 1) {
+        is_naming.set_value();
+        may_name.get_future().wait();
+    }
+    plan->names = {"r", "c"};
+    return ZB_OK;
+}
+
+/* Blocks of GDAL's cache are written by any thread: one settles the array, and others that write,
+   or change attributes, come after it. Elements would go into an array that is deleted then. */
+static void threads_settle_a_new_array_once(void **) {
+    const NewArray plan = plan_of({"y", "x"}, {4, 4}, {2, 2});
+    Array array = create_array(plan);
+    array.begin_fresh(plan, name_behind_a_gate);
+    std::thread first([&] { write_one(array, {0, 0}, 1); });
+    is_naming.get_future().wait();
+    std::atomic<bool> second_has_written{false};
+    std::thread second([&] {
+        write_one(array, {3, 3}, 2);
+        second_has_written = true;
+    });
+    std::thread third([&] {
+        AttributeChanges changes;
+        changes.set("n", "1");
+        assert_int_equal(array.change_attributes(changes, nullptr), ZB_OK);
+    });
+    assert_false(second_has_written);
+    may_name.set_value();
+    for (std::thread *thread : {&first, &second, &third})
+        thread->join();
+    assert_int_equal(named, 1);
+    assert_int_equal(array.flush(nullptr), ZB_OK);
+    Array stored = open_array();
+    assert_int_equal(read_one(stored, {0, 0}), 1);
+    assert_int_equal(read_one(stored, {3, 3}), 2);
+    assert_true(attribute_number(stored.node(), "n") == 1);
+    assert_string_equal(stored.info()->dimension_names[0], "r");
+}
+
+/* For the sanitizers: what a thread that writes uses is under the lock. */
+static void writes_go_on_while_the_array_changes(void **) {
+    const NewArray plan = plan_of({"y", "x"}, {4, 4}, {2, 2});
+    Array array = create_array(plan);
+    array.begin_fresh(plan, nullptr);
+    std::thread writer([&] {
+        for (int16_t i = 0; i < 200; i++)
+            write_one(array, {0, 0}, i);
+    });
+    for (int i = 0; i < 50; i++) {
+        AttributeChanges changes;
+        changes.set("n", std::to_string(i));
+        array.set_nodata(nodata_of(i));
+        array.set_place({std::nullopt, GeoTransform{0, 1, 0, 0, 0, 1}});
+        assert_int_equal(array.change_attributes(changes, nullptr), ZB_OK);
+        assert_true(array.has_changed() || !array.drops_statistics());
+    }
+    writer.join();
+    assert_int_equal(array.flush(nullptr), ZB_OK);
+    Array stored = open_array();
+    assert_int_equal(read_one(stored, {0, 0}), 199);
+    assert_true(attribute_number(stored.node(), "n") == 49);
+}
+
 int main() {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(boxes_hold_what_was_written, set_up),
@@ -283,6 +380,9 @@ int main() {
         cmocka_unit_test_setup(writing_goes_on_after_a_change, set_up),
         cmocka_unit_test_setup(recreated_arrays_keep_their_attributes, set_up),
         cmocka_unit_test_setup(coordinates_are_found_beside, set_up),
+        cmocka_unit_test_setup(the_first_write_settles_a_new_array, set_up),
+        cmocka_unit_test_setup(threads_settle_a_new_array_once, set_up),
+        cmocka_unit_test_setup(writes_go_on_while_the_array_changes, set_up),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

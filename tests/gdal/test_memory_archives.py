@@ -209,3 +209,17 @@ def test_gdal_enters_other_names_in_braces_alone(tmp_path, on_disk):
     name = "/vsizip/{%s}" % archive
     assert (DRIVER.CreateCopy(name, source()).ReadAsArray() == WANT).all()
     assert (opened(archive).ReadAsArray() == WANT).all()
+
+
+def test_what_is_written_after_the_dataset_was_closed_is_not_lost_in_silence():
+    """GDAL's objects outlive their dataset. The archive is packed again with the last of them, which has nobody
+    to return a failure to."""
+    dataset = DRIVER.CreateMultiDimensional(NAME)
+    root = dataset.GetRootGroup()
+    size = root.CreateDimension("x", "", "", 4)
+    array = root.CreateMDArray("a", [size], gdal.ExtendedDataType.Create(gdal.GDT_Byte))
+    dataset.Close()
+    array.Write(np.full(4, 7, "uint8"))
+    with Errors() as errors, gdal.config_option("CPL_TMPDIR", "/there/is/no/such/place"):
+        del array, root, size, dataset
+    assert any("/there/is/no/such/place" in text for text in errors.failures), errors.seen

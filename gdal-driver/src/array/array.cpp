@@ -16,7 +16,8 @@
 namespace zarr3 {
 
 Array::Array(HierarchyPtr store, NodePtr node)
-    : store_(std::move(store)), node_(std::move(node)), around_(store_, zb_node_path(node_.get())) {
+    : store_(std::move(store)), lock_(std::make_unique<std::recursive_mutex>()) {
+    take(std::move(node));
 }
 
 void Array::open_for_update(const zb_write_options &options) {
@@ -26,11 +27,13 @@ void Array::open_for_update(const zb_write_options &options) {
 }
 
 NodePtr Array::coordinate(uint32_t dim) const {
-    return find_coordinate(node_.get(), dim, around_);
+    const std::shared_ptr<const Seen> now = seen();
+    return find_coordinate(now->node.get(), dim, now->around);
 }
 
 enum zb_code Array::read(const std::vector<BoxRead> &boxes, zb_dtype memory, zb_error *err,
                          zb_progress_fn fn, void *context) {
+    const NodePtr node = shared_node();
     std::vector<zb_read> reads;
     reads.reserve(boxes.size());
     for (const BoxRead &read : boxes) {
@@ -38,7 +41,7 @@ enum zb_code Array::read(const std::vector<BoxRead> &boxes, zb_dtype memory, zb_
         if (code != ZB_OK)
             return code;
         zb_read next = {};
-        next.node = node_.get();
+        next.node = node.get();
         next.start = read.place.box.start.data();
         next.count = read.place.box.count.data();
         next.step = read.place.box.step.empty() ? nullptr : read.place.box.step.data();
@@ -53,6 +56,15 @@ enum zb_code Array::read(const std::vector<BoxRead> &boxes, zb_dtype memory, zb_
 
 enum zb_code Array::write(const MemoryBox &place, const void *data, zb_dtype memory,
                           zb_error *err) {
+    NodePtr node;
+    {
+        const Lock lock(*lock_);
+        note_change();
+        const enum zb_code code = keep(err);
+        if (code != ZB_OK)
+            return code;
+        node = seen_->node;
+    }
     zb_write write = {};
     write.start = place.box.start.data();
     write.count = place.box.count.data();
@@ -60,7 +72,7 @@ enum zb_code Array::write(const MemoryBox &place, const void *data, zb_dtype mem
     write.data = data;
     write.dtype = memory;
     write.strides = place.strides.data();
-    return writer_->write(node_, write, err);
+    return writer_->write(node, write, err);
 }
 
 enum zb_code Array::flush(zb_error *err) {
@@ -81,12 +93,14 @@ void Array::abandon() {
 }
 
 void Array::take(NodePtr node) {
-    node_ = std::move(node);
-    around_ = NearbyNodes(store_, zb_node_path(node_.get()));
+    NearbyNodes around(store_, zb_node_path(node.get()));
+    const Lock lock(*lock_);
+    seen_ = std::make_shared<const Seen>(Seen{std::move(node), std::move(around)});
 }
 
 enum zb_code Array::change_attributes(const AttributeChanges &changes, zb_error *err) {
-    NodePtr changed = node_;
+    const Lock lock(*lock_);
+    NodePtr changed = seen_->node;
     const enum zb_code code = changes.apply(&changed, err);
     take(std::move(changed)); /* also after a failure, which may come after some changes */
     return code;
@@ -94,10 +108,12 @@ enum zb_code Array::change_attributes(const AttributeChanges &changes, zb_error 
 
 /* The writer, which knows the node as it was, is opened anew at the next write. */
 enum zb_code Array::resize(const std::vector<uint64_t> &shape, zb_error *err) {
+    const Lock lock(*lock_);
+    fresh_.end();
     enum zb_code code = writer_->flush(err);
     zb_node *changed = nullptr;
     if (code == ZB_OK)
-        code = zb_array_resize(node_.get(), shape.data(), &changed, err);
+        code = zb_array_resize(node(), shape.data(), &changed, err);
     if (code == ZB_OK) {
         writer_->abandon();
         take(adopt_node(changed));
@@ -109,8 +125,11 @@ enum zb_code Array::name_dimensions(const std::vector<std::string> &names, zb_er
     std::vector<const char *> list;
     for (const std::string &name : names)
         list.push_back(name.empty() ? nullptr : name.c_str());
+    const Lock lock(*lock_);
+    if (fresh_.is_fresh())
+        fresh_.plan().names = names;
     zb_node *changed = nullptr;
-    const enum zb_code code = zb_array_set_dimension_names(node_.get(), list.data(), &changed, err);
+    const enum zb_code code = zb_array_set_dimension_names(node(), list.data(), &changed, err);
     if (code == ZB_OK)
         take(adopt_node(changed));
     return code;
@@ -126,16 +145,130 @@ enum zb_code Array::move_to(const std::string &path, zb_error *err) {
     return ZB_OK;
 }
 
-enum zb_code Array::recreate(const NewArray &plan, const std::vector<unsigned char> &fill_value,
-                             zb_error *err) {
-    const std::string attributes = json_text(zb_node_attributes(node_.get()));
+/* ---- A new array ---- */
+
+void Array::begin_fresh(const NewArray &plan, NameDimensions names) {
+    const Lock lock(*lock_);
+    fresh_.begin(plan, names);
+}
+
+bool Array::is_fresh() const {
+    const Lock lock(*lock_);
+    return fresh_.is_fresh();
+}
+
+void Array::hide(const std::string &root, const std::string &group) {
+    const Lock lock(*lock_);
+    fresh_.hide(root, group);
+}
+
+void Array::show() {
+    const Lock lock(*lock_);
+    fresh_.show();
+}
+
+enum zb_code Array::recreate(const std::vector<unsigned char> &fill_value, zb_error *err) {
+    const Lock lock(*lock_);
+    const std::string attributes = json_text(zb_node_attributes(node()));
+    unsettled_ = seen_;
     NodePtr created;
     enum zb_code code = zb_node_delete(store_.get(), path().c_str(), err);
     if (code == ZB_OK)
-        code = plan.create(store_.get(), path(), fill_value, attributes, &created, err);
+        code = fresh_.plan().create(store_.get(), path(), fill_value, attributes, &created, err);
     if (code == ZB_OK)
         take(std::move(created));
     return code;
+}
+
+enum zb_code Array::settle_fresh(zb_error *err) {
+    const Lock lock(*lock_);
+    bool changed = false;
+    if (!fresh_.is_fresh())
+        return ZB_OK;
+    const enum zb_code code =
+        fresh_.follow(store_.get(), path(), nodata_is_set_ ? &*nodata_ : nullptr,
+                      place_.value_or(Georeference()), &changed, err);
+    return code == ZB_OK && changed ? recreate(fresh_.fill(), err) : code;
+}
+
+enum zb_code Array::prepare_read(zb_error *err) {
+    const Lock lock(*lock_);
+    return nodata_is_set_ && fresh_.has_stale_fill(*nodata_) ? settle_fresh(err) : ZB_OK;
+}
+
+enum zb_code Array::keep(zb_error *err) {
+    const Lock lock(*lock_);
+    fresh_.show();
+    const enum zb_code code = settle_fresh(err);
+    if (code == ZB_OK)
+        fresh_.end();
+    return code;
+}
+
+/* ---- Nodata and place ---- */
+
+const NoData &Array::nodata() const {
+    const Lock lock(*lock_);
+    if (!nodata_)
+        nodata_ = find_raw_nodata(node());
+    return *nodata_;
+}
+
+void Array::set_nodata(const NoData &nodata) {
+    const Lock lock(*lock_);
+    nodata_ = nodata;
+    nodata_is_set_ = true;
+}
+
+void Array::forget_set_nodata() {
+    const Lock lock(*lock_);
+    nodata_.reset();
+    nodata_is_set_ = false;
+}
+
+const Georeference &Array::place(const std::function<Georeference()> &find) const {
+    const Lock lock(*lock_);
+    if (!place_)
+        place_ = find();
+    return *place_;
+}
+
+void Array::set_place(const Georeference &place) {
+    const Lock lock(*lock_);
+    place_ = place;
+}
+
+/* ---- Statistics ---- */
+
+/* Other programs may have set some meanwhile, of what is no new array. */
+bool Array::note_change() {
+    const Lock lock(*lock_);
+    if (has_changed_)
+        return false;
+    has_changed_ = true;
+    drops_statistics_ =
+        drops_statistics_ || !fresh_.is_fresh() || attribute(node(), kSideProperties) != nullptr;
+    return true;
+}
+
+bool Array::has_changed() const {
+    const Lock lock(*lock_);
+    return has_changed_;
+}
+
+bool Array::drops_statistics() const {
+    const Lock lock(*lock_);
+    return drops_statistics_;
+}
+
+void Array::statistics_are_set() {
+    const Lock lock(*lock_);
+    has_changed_ = false;
+}
+
+void Array::statistics_are_stored() {
+    const Lock lock(*lock_);
+    has_changed_ = drops_statistics_ = false;
 }
 
 } // namespace zarr3

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An array of any number of dimensions: its node, the nodes around it, the way of elements out of
- * the store and into it, its attributes. What GDAL shows is a view of it (a raster with bands, see
- * dataset.h). This class knows no bands and no place on the map.
+ * the store and into it, its attributes, and what has been set of it and is not in the store yet.
+ * What GDAL shows is a view of it (a raster with bands, see dataset.h; md_array.h).
+ *
+ * A program uses an array in one thread at a time. Beside that thread others write blocks of GDAL's
+ * cache: they call write(), keep() and shared_node() alone. What these use is under the array's
+ * lock, whose holder calls nothing that waits for GDAL's cache.
  */
 #ifndef ZARR3_ARRAY_H
 #define ZARR3_ARRAY_H
 
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "array/attribute_changes.h"
 #include "array/box.h"
+#include "array/fresh_array.h"
 #include "array/nearby_nodes.h"
 #include "array/new_array.h"
 #include "array/pixel_writer.h"
@@ -40,21 +47,21 @@ class Array {
     }
 
     /* The node as it is since the last change of an attribute. Pointers into an older one die with
-       it. */
+       it: only the program's thread may have them. */
     const zb_node *node() const {
-        return node_.get();
+        return seen()->node.get();
     }
-    const NodePtr &shared_node() const {
-        return node_;
+    NodePtr shared_node() const {
+        return seen()->node;
     }
     const zb_array_info *info() const {
-        return zb_node_array(node_.get());
+        return zb_node_array(node());
     }
     std::string path() const {
-        return zb_node_path(node_.get());
+        return zb_node_path(node());
     }
     NearbyNodes &around() const {
-        return around_;
+        return seen()->around;
     }
 
     /* The coordinate array of a dimension, or null. */
@@ -67,7 +74,7 @@ class Array {
     enum zb_code read(const std::vector<BoxRead> &boxes, zb_dtype memory, zb_error *err,
                       zb_progress_fn fn = nullptr, void *context = nullptr);
 
-    /* From any thread. */
+    /* From any thread. What is open of a new array is settled before. */
     enum zb_code write(const MemoryBox &place, const void *data, zb_dtype memory, zb_error *err);
 
     /* Stores all that waits, and makes it as durable as the options for updating say. */
@@ -97,20 +104,75 @@ class Array {
     /* The node is at another path now. What waits must have been stored. */
     enum zb_code move_to(const std::string &path, zb_error *err);
 
-    /* Creates the array anew by `plan`, with its attributes and with this fill value. All elements
-       are lost, so that this is for arrays that have none yet. */
-    enum zb_code recreate(const NewArray &plan, const std::vector<unsigned char> &fill_value,
-                          zb_error *err);
+    /* ---- A new array ---- */
+
+    /* The array has been created from `plan`; `names` is null where it is alone. */
+    void begin_fresh(const NewArray &plan, NameDimensions names);
+    bool is_fresh() const;
+    void hide(const std::string &root, const std::string &group);
+    void show();
+
+    /* Creates a fresh array anew where the nodata value or the place that were set want another
+       one, with its attributes. Its elements are lost; it has none yet. */
+    enum zb_code settle_fresh(zb_error *err);
+    /* To be called before elements are read: those of a new array are its nodata value. */
+    enum zb_code prepare_read(zb_error *err);
+    /* The same, with a fill value of the array's type that is no nodata value. */
+    enum zb_code recreate(const std::vector<unsigned char> &fill_value, zb_error *err);
+    /* Settles it, and it stays as it is. From any thread. */
+    enum zb_code keep(zb_error *err);
+
+    /* ---- Nodata and place ---- */
+
+    /* The one that was set, else that of the store (find_raw_nodata). */
+    const NoData &nodata() const;
+    void set_nodata(const NoData &nodata);
+    /* It is asked for anew: the store has what was set. */
+    void forget_set_nodata();
+
+    /* find() is called for a place that is neither set nor known. */
+    const Georeference &place(const std::function<Georeference()> &find) const;
+    void set_place(const Georeference &place);
+
+    /* ---- Statistics ---- */
+
+    /* Elements are about to change, and what is known of their distribution is of the past. True
+       the first time since statistics were set or stored. */
+    bool note_change();
+    bool has_changed() const;
+    /* True if the store may have statistics of the elements before. */
+    bool drops_statistics() const;
+    /* They are those of the elements of now. */
+    void statistics_are_set();
+    void statistics_are_stored();
 
   private:
+    struct Seen {
+        NodePtr node;
+        mutable NearbyNodes around;
+    };
+    using Lock = std::lock_guard<std::recursive_mutex>;
+
+    std::shared_ptr<const Seen> seen() const {
+        const Lock lock(*lock_);
+        return seen_;
+    }
     void take(NodePtr node);
 
     HierarchyPtr store_;
-    NodePtr node_;
-    mutable NearbyNodes around_;
     std::unique_ptr<PixelWriter> writer_; /* null for reading */
     bool durable_ = false;                /* the option sync is not ZB_SYNC_NONE */
     bool settles_ = true;
+
+    std::unique_ptr<std::recursive_mutex> lock_; /* of all that follows */
+    std::shared_ptr<const Seen> seen_;
+    std::shared_ptr<const Seen> unsettled_; /* of a fresh array, which another thread may have
+                                               settled while the program's looks at this */
+    FreshArray fresh_;
+    mutable std::optional<NoData> nodata_;
+    bool nodata_is_set_ = false;
+    mutable std::optional<Georeference> place_;
+    bool has_changed_ = false, drops_statistics_ = false;
 };
 
 } // namespace zarr3

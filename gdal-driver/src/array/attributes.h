@@ -13,6 +13,9 @@
 
 namespace zarr3 {
 
+/* The attribute of what GDAL alone knows of an array: a string (side/side_properties.h). */
+constexpr char kSideProperties[] = "zarrbridge:gdal";
+
 const zb_json *attribute(const zb_node *node, const char *name);
 
 /* The attribute of a raster that names the array beside it which is its mask. */

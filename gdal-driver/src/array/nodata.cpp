@@ -96,8 +96,7 @@ static std::string complex_json(const NoData &nodata, zb_dtype dtype) {
 
 /* ---- Of all ---- */
 
-NoData find_nodata(const zb_node *array) {
-    const NoData nodata = find_raw_nodata(array);
+NoData raster_nodata(const NoData &nodata, const zb_node *array) {
     const zb_dtype shown = pixel_dtype(array);
     const bool is_shown = nodata.kind == NoData::None || !is_complex(shown) ||
                           is_real(nodata.element, part_of(shown));

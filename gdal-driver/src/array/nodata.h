@@ -22,10 +22,11 @@ struct NoData {
     unsigned char element[2 * sizeof(double)] = {};
 };
 
-/* Of a raster: the imaginary part of a complex value is 0, or anything beside a NaN. */
-NoData find_nodata(const zb_node *array);
 /* Of the multidimensional API: the element as it is. */
 NoData find_raw_nodata(const zb_node *array);
+/* Of a raster: what of it GDAL's one double can say. The imaginary part of a complex value is 0, or
+   anything beside a NaN. */
+NoData raster_nodata(const NoData &raw, const zb_node *array);
 
 /* From what a program sets. None when no element of the type can have the value. */
 NoData nodata_from_double(double value, zb_dtype dtype);

@@ -5,6 +5,11 @@
  */
 #include "base/errors.h"
 
+#include <exception>
+#include <new>
+
+#include "base/entry.h"
+
 namespace zarr3 {
 
 static CPLErrorNum error_number(enum zb_code code) {
@@ -33,6 +38,18 @@ void report(const zb_error &err) {
 void leave_for_caller(const zb_error &err) {
     CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
     report(err);
+}
+
+void report_exception() noexcept {
+    try {
+        throw;
+    } catch (const std::bad_alloc &) {
+        CPLError(CE_Failure, CPLE_OutOfMemory, "no memory");
+    } catch (const std::exception &failure) {
+        CPLError(CE_Failure, CPLE_AppDefined, "%s", failure.what());
+    } catch (...) {
+        CPLError(CE_Failure, CPLE_AppDefined, "a call failed");
+    }
 }
 
 } // namespace zarr3

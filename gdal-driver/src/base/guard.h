@@ -4,7 +4,7 @@
  * process, or leave its locks held. So each function that it is given is one of these:
  *
  * - `guarded<function>` makes an error of an exception. For the operations of a store, which run in
- *   the core's threads, too.
+ *   the core's threads, too, and for what the core calls at the end of a new store.
  * - `for_each_of` keeps an exception until the core has come back. For functions that the core
  *   calls for each of several things.
  */
@@ -41,6 +41,8 @@ template <class... Arguments, enum zb_code (*function)(Arguments...)> struct Gua
             return zb_fail(error_of(arguments...), ZB_ENOMEM, "no memory for a call of GDAL");
         } catch (const std::exception &failure) {
             return zb_fail(error_of(arguments...), ZB_EIO, "%s", failure.what());
+        } catch (...) { /* of a file system that a program has made */
+            return zb_fail(error_of(arguments...), ZB_EIO, "a call of GDAL failed");
         }
     }
 };
@@ -50,7 +52,7 @@ template <class... Arguments, void (*function)(Arguments...)> struct Guard<funct
     static void call(Arguments... arguments) noexcept {
         try {
             function(arguments...);
-        } catch (const std::exception &) {
+        } catch (...) {
         }
     }
 };

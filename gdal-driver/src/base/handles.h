@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <string>
 
 #include "cpl_string.h"
 #include "cpl_vsi.h"
@@ -28,6 +29,33 @@ using FileHandle = std::unique_ptr<VSILFILE, Release<VSIFCloseL>>;
 using CoreText = std::unique_ptr<char, Release<std::free>>;
 using Json = std::unique_ptr<zb_json, Release<zb_json_free>>;
 using Writer = std::unique_ptr<zb_writer, Release<zb_writer_abandon>>;
+
+/* A file that goes with its owner. */
+class TemporaryFile {
+  public:
+    explicit TemporaryFile(std::string path) : path_(std::move(path)) {
+    }
+    ~TemporaryFile() {
+        try {
+            if (!path_.empty())
+                VSIUnlink(path_.c_str());
+        } catch (...) { /* without memory the file stays */
+        }
+    }
+    TemporaryFile(const TemporaryFile &) = delete;
+    TemporaryFile &operator=(const TemporaryFile &) = delete;
+
+    const std::string &path() const {
+        return path_;
+    }
+    /* It has another name, or is gone. */
+    void keep() {
+        path_.clear();
+    }
+
+  private:
+    std::string path_;
+};
 
 } // namespace zarr3
 

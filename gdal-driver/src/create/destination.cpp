@@ -30,6 +30,7 @@
 #include "cpl_string.h"
 #include "cpl_vsi.h"
 #include "dataset/levels.h"
+#include "base/entry.h"
 #include "geo/cf_group.h"
 #include "geo/group_place.h"
 #include "geo/shared_names.h"
@@ -297,6 +298,12 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
     return code == ZB_OK ? make_group(err) : code;
 }
 
+static void warn_of_rest(const std::string &root, const std::string &node, const zb_error &err) {
+    CPLError(CE_Warning, CPLE_FileIO,
+             "a part of the raster stays at %s, /%s, and has to be deleted: %s",
+             shown_name(root).c_str(), node.c_str(), err.message);
+}
+
 /* The array last: as long as it is there, what lies beside it has an owner. */
 void Destination::take_back() {
     zb_hierarchy *store = hierarchy_.store.get();
@@ -305,27 +312,32 @@ void Destination::take_back() {
     if (array != nullptr)
         remove_companions(array, store, nullptr);
     remove_helpers(store, path, helpers_);
-    zb_node_delete(store, path.c_str(), nullptr);
+    zb_error err;
+    if (delete_node(store, path, &err) != ZB_OK)
+        warn_of_rest(root_, path, err);
     repeat_place(store, node_, false, nullptr);
 }
 
 Destination::~Destination() {
-    if (made_ && appends()) {
-        take_back();
-    } else if (aside_.path != nullptr) {
-        hierarchy_ = Hierarchy();
-        zb_aside_remove(&aside_);
-    } else if (made_ && hierarchy_.store != nullptr) {
-        zb_error err;
-        const std::string made = is_archive_ ? "" : place_; /* an archive goes with its folders */
-        if (delete_node(hierarchy_.store.get(), made, &err) != ZB_OK)
-            CPLError(CE_Warning, CPLE_FileIO,
-                     "a part of the raster stays at %s, /%s, and has to be deleted: %s",
-                     shown_name(root_).c_str(), place_.c_str(), err.message);
-        else if (!is_archive_)
-            remove_missing();
-        if (!is_archive_)
-            remove_empty(root_);
+    try {
+        if (made_ && appends()) {
+            take_back();
+        } else if (aside_.path != nullptr) {
+            hierarchy_ = Hierarchy();
+            zb_aside_remove(&aside_);
+        } else if (made_ && hierarchy_.store != nullptr) {
+            zb_error err;
+            const std::string made =
+                is_archive_ ? "" : place_; /* an archive goes with its folders */
+            if (delete_node(hierarchy_.store.get(), made, &err) != ZB_OK)
+                warn_of_rest(root_, place_, err);
+            else if (!is_archive_)
+                remove_missing();
+            if (!is_archive_)
+                remove_empty(root_);
+        }
+    } catch (...) {
+        report_exception();
     }
 }
 

@@ -15,6 +15,7 @@
 #include "dataset/band.h"
 
 #include "array/attributes.h"
+#include "base/entry.h"
 #include "base/errors.h"
 #include "base/name_values.h"
 #include "cpl_multiproc.h"
@@ -44,7 +45,7 @@ bool Zarr3RasterBand::MayMultiBlockReadingBeMultiThreaded() const {
 }
 #endif
 
-CPLErr Zarr3RasterBand::IReadBlock(int x, int y, void *image) {
+CPLErr Zarr3RasterBand::IReadBlock(int x, int y, void *image) try {
     zb_error err;
     if (owner()->reader().load_block(nBand - 1, x, y, image, &err) == ZB_OK)
         return CE_None;
@@ -59,23 +60,31 @@ CPLErr Zarr3RasterBand::IReadBlock(int x, int y, void *image) {
     else
         report(err);
     return CE_Failure;
+} catch (...) {
+    return failed_entry<CPLErr>();
 }
 
 CPLErr Zarr3RasterBand::AdviseRead(int x, int y, int width, int height, int buffer_width,
-                                   int buffer_height, GDALDataType, OptionList) {
+                                   int buffer_height, GDALDataType, OptionList) try {
     owner()->reader().advise({x, y, width, height}, buffer_width, buffer_height);
     return CE_None;
+} catch (...) {
+    return failed_entry<CPLErr>();
 }
 
 /* GDAL fills blocks of its cache. */
-CPLErr Zarr3RasterBand::Fill(double real, double imaginary) {
+CPLErr Zarr3RasterBand::Fill(double real, double imaginary) try {
     return owner()->updates() && !owner()->prepare_first_write()
                ? CE_Failure
                : GDALPamRasterBand::Fill(real, imaginary);
+} catch (...) {
+    return failed_entry<CPLErr>();
 }
 
-CPLErr Zarr3RasterBand::IWriteBlock(int x, int y, void *image) {
+CPLErr Zarr3RasterBand::IWriteBlock(int x, int y, void *image) try {
     return write_block(owner(), nBand - 1, x, y, image);
+} catch (...) {
+    return failed_entry<CPLErr>();
 }
 
 int Zarr3RasterBand::IGetDataCoverageStatus(int x, int y, int width, int height, int stop,
@@ -87,7 +96,7 @@ int Zarr3RasterBand::IGetDataCoverageStatus(int x, int y, int width, int height,
 CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int height, void *data,
                                   int buffer_width, int buffer_height, GDALDataType type,
                                   GSpacing pixel_space, GSpacing line_space,
-                                  GDALRasterIOExtraArg *extra) {
+                                  GDALRasterIOExtraArg *extra) try {
     const Window window = {x, y, width, height};
     /* These go to GDAL, which uses overviews or comes back with windows of the full resolution. */
     const bool resampled = is_resampled(mode, window, buffer_width, buffer_height, extra);
@@ -139,6 +148,8 @@ CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int 
     return GDALPamRasterBand::IRasterIO(mode, x, y, width, height, data, buffer_width,
                                         buffer_height, type, pixel_space, line_space,
                                         listen.extra());
+} catch (...) {
+    return failed_entry<CPLErr>();
 }
 
 /* GDAL lets callers pass no place for the answer whether there is a value. */
@@ -148,7 +159,7 @@ static void tell(int *success, bool value) {
 }
 
 double Zarr3RasterBand::GetNoDataValue(int *success) {
-    const NoData &nodata = owner()->nodata();
+    const NoData nodata = owner()->nodata();
     if (nodata.kind == NoData::None)
         return GDALPamRasterBand::GetNoDataValue(success);
     tell(success, true);
@@ -158,7 +169,7 @@ double Zarr3RasterBand::GetNoDataValue(int *success) {
 /* GDAL asks by the band's type: these two for the 64-bit ones, whose values a double would round,
    the one above for all others. */
 int64_t Zarr3RasterBand::GetNoDataValueAsInt64(int *success) {
-    const NoData &nodata = owner()->nodata();
+    const NoData nodata = owner()->nodata();
     if (nodata.kind != NoData::Int64)
         return GDALPamRasterBand::GetNoDataValueAsInt64(success);
     tell(success, true);
@@ -166,7 +177,7 @@ int64_t Zarr3RasterBand::GetNoDataValueAsInt64(int *success) {
 }
 
 uint64_t Zarr3RasterBand::GetNoDataValueAsUInt64(int *success) {
-    const NoData &nodata = owner()->nodata();
+    const NoData nodata = owner()->nodata();
     if (nodata.kind != NoData::UInt64)
         return GDALPamRasterBand::GetNoDataValueAsUInt64(success);
     tell(success, true);

@@ -9,6 +9,7 @@
 #include "dataset/dataset.h"
 
 #include "array/attributes.h"
+#include "base/entry.h"
 #include "base/errors.h"
 #include "dataset/band.h"
 #include "dataset/raster_write.h"
@@ -22,7 +23,7 @@ Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, Array array, const ArrayO
                            Layout layout, Pyramid pyramid)
     : Zarr3NodeDataset(hierarchy), pinned_(options.pinned), array_(std::move(array)),
       layout_(std::move(layout)), pyramid_(std::move(pyramid)), write_options_(options.write),
-      nodata_(find_nodata(node())), reader_(this), mask_(this), levels_(this) {
+      reader_(this), mask_(this), levels_(this) {
     nRasterXSize = layout_.width;
     nRasterYSize = layout_.height;
     if (options.update) {
@@ -34,7 +35,7 @@ Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, Array array, const ArrayO
     if (zb_node_format(node()) == 2)
         metadata().set("IMAGE_STRUCTURE", "ZARR_FORMAT", "2");
     for (int band = 1; band <= layout_.bands; band++)
-        SetBand(band, new Zarr3RasterBand(this, band));
+        SetBand(band, std::make_unique<Zarr3RasterBand>(this, band));
 }
 
 void Zarr3Dataset::show_attributes() {
@@ -93,15 +94,15 @@ std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, con
 }
 
 /* Both parts at once: they come from the same few neighbours. */
-Georeference &Zarr3Dataset::place() const {
-    if (!place_) {
-        place_.emplace();
-        auto &[srs, transform] = *place_;
+const Georeference &Zarr3Dataset::place() const {
+    return array_.place([this] {
+        Georeference found;
+        auto &[srs, transform] = found;
         srs = find_crs(node(), layout_.axes, pyramid_, array_.around());
         transform =
             find_geotransform(node(), layout_, pyramid_, array_.around(), srs ? &*srs : nullptr);
-    }
-    return *place_;
+        return found;
+    });
 }
 
 CPLErr Zarr3Dataset::GetGeoTransform(GeoTransformOut transform) ZARR3_CONST_SINCE_3_12 {
@@ -193,7 +194,7 @@ CPLErr Zarr3Dataset::IRasterIO(GDALRWFlag mode, int x, int y, int width, int hei
                                int buffer_width, int buffer_height, GDALDataType type,
                                int band_count, BANDMAP_TYPE bands, GSpacing pixel_space,
                                GSpacing line_space, GSpacing band_space,
-                               GDALRasterIOExtraArg *extra) {
+                               GDALRasterIOExtraArg *extra) try {
     /* All bands of a request in one plan. Bands that the direct way does not serve come one by one,
        or by blocks for PIXEL interleaving; GDAL decides. */
     const Window window = {x, y, width, height};
@@ -223,4 +224,6 @@ CPLErr Zarr3Dataset::IRasterIO(GDALRWFlag mode, int x, int y, int width, int hei
     return GDALPamDataset::IRasterIO(mode, x, y, width, height, data, buffer_width, buffer_height,
                                      type, band_count, bands, pixel_space, line_space, band_space,
                                      listen.extra());
+} catch (...) {
+    return failed_entry<CPLErr>();
 }

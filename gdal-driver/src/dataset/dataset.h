@@ -7,7 +7,6 @@
 #define ZARR3_DATASET_H
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -16,12 +15,12 @@
 #include "array/types.h"
 #include "dataset/band_lists.h"
 #include "dataset/edits.h"
-#include "dataset/fresh_array.h"
 #include "dataset/node_dataset.h"
 #include "dataset/raster_levels.h"
 #include "dataset/raster_mask.h"
 #include "dataset/raster_reader.h"
 #include "geo/georeference.h"
+#include "geo/shared_names.h"
 #include "raster/pyramid.h"
 #include "side/side_properties.h"
 #include "store/complete.h"
@@ -81,8 +80,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     const zarr3::Layout &layout() const {
         return layout_;
     }
-    const zarr3::NoData &nodata() const {
-        return nodata_;
+    zarr3::NoData nodata() const {
+        return zarr3::raster_nodata(array_.nodata(), node());
     }
 
     /* Opened at the first question. */
@@ -148,18 +147,14 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
        have been flushed. */
     enum zb_code reopen(zb_error *err);
 
-    /* To be called before the first pixel is written, in the program's thread: before blocks that
-       wait in GDAL's cache become dirty, which any thread may write. Of programs that change blocks
-       in the cache by themselves the thread that writes the first one calls it. False, with the
-       error reported. */
+    /* To be called in the program's thread before the first pixel is written, and before blocks
+       that wait in GDAL's cache become dirty, which any thread may write. Of programs that change
+       blocks in the cache by themselves nobody calls it: Array::write() does what other threads
+       must, and flushing the rest. False, with the error reported. */
     bool prepare_first_write();
     bool has_written() const {
         return wrote_;
     }
-
-    /* To be called before pixels are read. Those of a new array are its nodata value, which may
-       have changed since the array was created: then it is made anew. */
-    enum zb_code prepare_read(zb_error *err);
 
     /* True if the dataset is open for update. Setters then note in `edits` what they have changed;
        it is written when the dataset is flushed or closed. */
@@ -175,7 +170,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     CPLErr delete_nodata();
     /* Of a level: what its raster has, whose it will be in the store. */
     void take_nodata(const zarr3::NoData &nodata) {
-        nodata_ = nodata;
+        array_.set_nodata(nodata);
     }
 
     /* The item of a band (from 0) in an attribute that lists one for each of the array's bands;
@@ -183,7 +178,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     const zb_json *band_item(const char *name, int band) const;
 
     /* Read at the first question, because coordinates are needed for it; or set. */
-    zarr3::Georeference &place() const;
+    const zarr3::Georeference &place() const;
     CPLErr place_at(const zarr3::GeoTransform &transform);
 
     /* To be called before statistics or a histogram are set. They are those of the pixels that have
@@ -211,8 +206,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     /* For a dataset whose array has just been created from `plan`; with `company` in a hierarchy
        that has others. */
     void set_fresh(const zarr3::NewArray &plan, bool company) {
-        fresh_.begin(plan, company);
-        place_.emplace(); /* nowhere: what is there already says nothing of a new raster */
+        array_.begin_fresh(plan, company ? zarr3::name_dimensions : nullptr);
+        array_.set_place({}); /* nowhere: what is there already says nothing of a new raster */
         /* Also none: others have left theirs where this one finds it. */
         edits.place = edits.transform = company;
     }
@@ -225,7 +220,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     /* Its group, new as it is, cannot be opened by others until something is written, flushed or
        closed. */
     void set_unwritten(const std::string &group) {
-        fresh_.hide(hierarchy_.root, group);
+        array_.hide(hierarchy_.root, group);
     }
 
   protected:
@@ -259,17 +254,12 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     void note_side_properties();
     void update_sidecar();
     void forget_statistics();
+    void follow_writes();
 
     /* dataset_update.cpp */
     CPLErr remove_outer_overviews();
     bool empty_fresh_cache();
     void show_nodata(const zarr3::NoData &nodata);
-    std::unique_lock<std::recursive_mutex> lock_first_write() {
-        return std::unique_lock<std::recursive_mutex>(
-            (masked_ != nullptr ? masked_ : this)->first_write_lock_);
-    }
-    /* The array as what has been set so far wants it. */
-    enum zb_code settle_fresh(zb_error *err);
     /* The array will not be created once more. False, with the error reported. */
     bool keep_array();
     enum zb_code commit(zb_error *err);
@@ -282,24 +272,17 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     zarr3::Pyramid pyramid_;
     zb_write_options write_options_;
 
-    /* Properties, as the array has them or as they were set. */
-    zarr3::NoData nodata_;
-    int nodata_band_ = 0;                              /* the one for which it was set last */
-    mutable std::optional<zarr3::Georeference> place_; /* see place() */
+    int nodata_band_ = 0; /* the one for which a nodata value was set last */
     mutable zarr3::BandLists band_lists_;
     zarr3::NodePtr item_source_;
     zarr3::XmlTree known_side_properties_{nullptr}; /* when they were last read or written */
     zarr3::Items known_items_; /* metadata items when they were last read or written */
     bool geolocation_shown_ = false;
 
-    /* What has happened. The lock guards the first write and what comes before it; a mask uses that
-       of its raster. No block of GDAL's cache is written by the holder: its thread may wait. */
-    std::recursive_mutex first_write_lock_;
-    zarr3::FreshArray fresh_;
+    /* What has happened. */
     bool wrote_ = false;                          /* pixels */
     bool group_is_new_ = false;                   /* and this is its first raster */
-    bool statistics_gone_ = false;                /* and none have been set since */
-    bool drops_statistics_ = false;               /* those in the store are of older pixels */
+    bool statistics_gone_ = false;                /* GDAL has none, and none have been set since */
     std::optional<zarr3::Consolidate> completes_; /* the store, at the end */
 
     zarr3::RasterReader reader_;

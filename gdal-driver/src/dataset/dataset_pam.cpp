@@ -117,7 +117,7 @@ void Zarr3Dataset::note_side_properties() {
 
 /* A slice only knows that the statistics of its bands are of the past. */
 void Zarr3Dataset::collect_side_properties(AttributeChanges *changes) {
-    const bool drops = drops_statistics_;
+    const bool drops = array_.drops_statistics();
     const std::vector<uint64_t> bands =
         pinned_.empty() ? std::vector<uint64_t>() : numbers_in_array();
     if (!pinned_.empty() || !edits.side_properties) {
@@ -150,22 +150,31 @@ void Zarr3Dataset::update_sidecar() {
 
 /* Pixels are about to change, and what the store says of their distribution would be wrong. */
 void Zarr3Dataset::forget_statistics() {
+    array_.note_change();
     if (statistics_gone_)
         return;
     statistics_gone_ = true;
-    /* Other programs may have set some meanwhile, of what is no new array. */
-    drops_statistics_ = !fresh_.is_fresh() || attribute(node(), kSideProperties) != nullptr;
     drop_statistics(known_side_properties_.get(), {});
     for (int i = 1; i <= nBands; i++)
         static_cast<Zarr3RasterBand *>(GetRasterBand(i))->forget_statistics();
 }
 
+/* Blocks that a program has changed in GDAL's cache may have been written by any thread. */
+void Zarr3Dataset::follow_writes() {
+    if (array_.has_changed())
+        (masked_ != nullptr ? masked_ : this)->forget_statistics();
+}
+
 bool Zarr3Dataset::keep_statistics() {
+    if (mask_if_open() != nullptr && !mask_if_open()->keep_statistics())
+        return false;
     for (int i = 1; updates() && i <= nBands; i++) {
         if (GetRasterBand(i)->FlushCache(false) != CE_None)
             return false;
     }
+    follow_writes();
     statistics_gone_ = false;
+    array_.statistics_are_set();
     return true;
 }
 

@@ -6,10 +6,11 @@
  * closed: programs set a dozen properties one after the other, and each change of an attribute
  * rewrites a document. What goes wrong then is reported by FlushCache() or Close().
  *
- * The fill value is the exception (fresh_array.cpp): a new array is settled before pixels are read
- * or written.
+ * The fill value is the exception (array/fresh_array.cpp): a new array is settled before pixels are
+ * read or written.
  */
 #include "array/attributes.h"
+#include "base/entry.h"
 #include "base/errors.h"
 #include "dataset/dataset.h"
 #include "dataset/levels.h"
@@ -21,50 +22,58 @@ using namespace zarr3;
 
 /* ---- Setters ---- */
 
-CPLErr Zarr3Dataset::SetGeoTransform(GeoTransformIn transform) {
+CPLErr Zarr3Dataset::SetGeoTransform(GeoTransformIn transform) try {
     if (!updates())
         return GDALPamDataset::SetGeoTransform(transform);
     GeoTransform given;
     for (int i = 0; i < 6; i++)
         given[static_cast<size_t>(i)] = transform[i];
     return place_at(given);
+} catch (...) {
+    return failed_entry<CPLErr>();
 }
 
 /* GDAL's word for "no geotransform" is the identity. */
 CPLErr Zarr3Dataset::place_at(const GeoTransform &transform) {
-    std::optional<GeoTransform> &known = place().transform;
     const GeoTransform identity = {0, 1, 0, 0, 0, 1};
     if (transform != identity && !is_usable(transform)) {
         CPLError(CE_Failure, CPLE_IllegalArg, "a geotransform that cannot be inverted");
         return CE_Failure;
     }
-    known.reset();
+    Georeference now = place();
+    now.transform.reset();
     if (transform != identity)
-        known = transform;
+        now.transform = transform;
+    array_.set_place(now);
     edits.place = edits.transform = true;
     return CE_None;
 }
 
-CPLErr Zarr3Dataset::SetSpatialRef(const OGRSpatialReference *srs) {
+CPLErr Zarr3Dataset::SetSpatialRef(const OGRSpatialReference *srs) try {
     if (!updates())
         return GDALPamDataset::SetSpatialRef(srs);
-    std::optional<OGRSpatialReference> &known = place().srs;
-    known.reset();
+    Georeference now = place();
+    now.srs.reset();
     if (srs != nullptr && !srs->IsEmpty())
-        known = *srs;
+        now.srs = *srs;
+    array_.set_place(now);
     edits.place = true;
     return CE_None;
+} catch (...) {
+    return failed_entry<CPLErr>();
 }
 
-CPLErr Zarr3Dataset::SetMetadata(MetadataList items, const char *domain) {
+CPLErr Zarr3Dataset::SetMetadata(MetadataList items, const char *domain) try {
     if (!updates() || !is_default_domain(domain))
         return GDALPamDataset::SetMetadata(items, domain);
     metadata().set("", items);
     edits.metadata = true;
     return GDALPamDataset::SetMetadata(nullptr, domain);
+} catch (...) {
+    return failed_entry<CPLErr>();
 }
 
-CPLErr Zarr3Dataset::SetMetadataItem(const char *name, const char *value, const char *domain) {
+CPLErr Zarr3Dataset::SetMetadataItem(const char *name, const char *value, const char *domain) try {
     if (is_own_domain(domain) || (!updates() && is_default_domain(domain)))
         return set_pam_item<GDALPamDataset>(this, name, value, domain);
     if (!is_default_domain(domain))
@@ -72,6 +81,8 @@ CPLErr Zarr3Dataset::SetMetadataItem(const char *name, const char *value, const 
     metadata().set("", name, value);
     edits.metadata = true;
     return drop_pam_item<GDALPamDataset>(this, name, domain);
+} catch (...) {
+    return failed_entry<CPLErr>();
 }
 
 bool Zarr3Dataset::may_edit_bands() const {
@@ -92,8 +103,8 @@ CPLErr Zarr3Dataset::set_nodata(const NoData &nodata, const char *text, int band
                  zb_node_path(node()), text, zb_dtype_name(pixel_dtype(node()), name));
         return CE_Failure;
     }
-    if (edits.nodata && nodata_band_ != band && nodata_.kind != NoData::None &&
-        nodata_json(nodata_, node()) != nodata_json(nodata, node()))
+    if (edits.nodata && nodata_band_ != band && array_.nodata().kind != NoData::None &&
+        nodata_json(array_.nodata(), node()) != nodata_json(nodata, node()))
         CPLError(CE_Warning, CPLE_AppDefined,
                  "array /%s has one nodata value for all bands: %s replaces what was set for band "
                  "%d",
@@ -108,7 +119,7 @@ CPLErr Zarr3Dataset::set_nodata(const NoData &nodata, const char *text, int band
 /* Blocks of a new array that have been read hold its old fill value. Writing those that a program
    has changed makes the array an old one. */
 bool Zarr3Dataset::empty_fresh_cache() {
-    for (int i = 1; fresh_.is_fresh() && i <= nBands; i++) {
+    for (int i = 1; array_.is_fresh() && i <= nBands; i++) {
         if (GetRasterBand(i)->FlushCache(false) != CE_None)
             return false;
     }
@@ -124,47 +135,30 @@ CPLErr Zarr3Dataset::delete_nodata() {
 
 /* GDAL resamples levels by the value that they have. */
 void Zarr3Dataset::show_nodata(const NoData &nodata) {
-    nodata_ = nodata;
+    array_.set_nodata(nodata);
     edits.nodata = true;
     levels_.show_nodata();
 }
 
-/* ---- The fill value of a new array ---- */
-
-enum zb_code Zarr3Dataset::settle_fresh(zb_error *err) {
-    return fresh_.is_fresh() ? fresh_.settle(hierarchy_.store.get(), &array_, nodata_, place(), err)
-                             : ZB_OK;
-}
-
-enum zb_code Zarr3Dataset::prepare_read(zb_error *err) {
-    const auto lock = lock_first_write();
-    return fresh_.has_stale_fill(nodata_) ? settle_fresh(err) : ZB_OK;
-}
+/* ---- The first write ---- */
 
 bool Zarr3Dataset::prepare_first_write() {
-    const auto lock = lock_first_write();
     (masked_ != nullptr ? masked_ : this)->forget_statistics();
     wrote_ = true;
     return keep_array();
 }
 
 bool Zarr3Dataset::keep_array() {
-    const auto lock = lock_first_write();
-    fresh_.show();
-    if (!fresh_.is_fresh())
-        return true;
     zb_error err;
-    if (settle_fresh(&err) == ZB_OK) {
-        fresh_.end();
+    if (array_.keep(&err) == ZB_OK)
         return true;
-    }
     report(err);
     return false;
 }
 
 /* ---- Mask and overviews ---- */
 
-CPLErr Zarr3Dataset::CreateMaskBand(int flags) {
+CPLErr Zarr3Dataset::CreateMaskBand(int flags) try {
     if (!updates())
         return GDALPamDataset::CreateMaskBand(flags);
     const char *reason = nullptr;
@@ -187,6 +181,8 @@ CPLErr Zarr3Dataset::CreateMaskBand(int flags) {
         return CE_None;
     report(err);
     return CE_Failure;
+} catch (...) {
+    return failed_entry<CPLErr>();
 }
 
 /* Those of older times, in a file beside the store. They would be there twice, or come back. */
@@ -208,7 +204,7 @@ static std::string why_not(const Layout &layout, bool is_slice, bool all_bands) 
 
 CPLErr Zarr3Dataset::IBuildOverviews(const char *resampling, int count, const int *factors,
                                      int band_count, const int *bands, GDALProgressFunc progress,
-                                     void *progress_data, CSLConstList options) {
+                                     void *progress_data, CSLConstList options) try {
     /* An array that is a store by itself has no group for levels. */
     const NodePtr group =
         array_.path().empty() || !updates()
@@ -231,6 +227,8 @@ CPLErr Zarr3Dataset::IBuildOverviews(const char *resampling, int count, const in
         count == 0 ? levels_.remove()
                    : levels_.build(resampling, {factors, factors + count}, progress, progress_data);
     return result == CE_None ? remove_outer_overviews() : result;
+} catch (...) {
+    return failed_entry<CPLErr>();
 }
 
 enum zb_code Zarr3Dataset::follow_in_levels(zb_error *err) {
@@ -243,11 +241,11 @@ enum zb_code Zarr3Dataset::follow_in_levels(zb_error *err) {
 enum zb_code Zarr3Dataset::follow(const Zarr3Dataset &raster, zb_error *err) {
     AttributeChanges changes;
     copy_attributes(raster.node(), node(), &changes);
-    nodata_ = raster.nodata_;
+    array_.set_nodata(raster.array_.nodata());
     enum zb_code code = ZB_OK;
     if (raster.edits.place) {
         const Georeference &from = raster.place();
-        place_ = {from.srs, level_transform(from.transform, raster.layout_, layout_)};
+        array_.set_place({from.srs, level_transform(from.transform, raster.layout_, layout_)});
         code = write_changed_georeference(array_.shared_node(), layout_, place(),
                                           raster.edits.transform, &changes, err);
     }
@@ -264,7 +262,7 @@ enum zb_code Zarr3Dataset::reopen(zb_error *err) {
 /* ---- Writing ---- */
 
 enum zb_code Zarr3Dataset::commit(zb_error *err) {
-    enum zb_code code = settle_fresh(err);
+    enum zb_code code = array_.settle_fresh(err);
     AttributeChanges changes;
     if (code == ZB_OK && edits.place)
         code = write_changed_georeference(array_.shared_node(), layout_, place(), edits.transform,
@@ -275,10 +273,10 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
     if (edits.metadata)
         collect_items(node(), item_source_.get(), known_items_, now, &changes);
     collect_bands(this, &changes);
-    if (edits.side_properties || drops_statistics_)
+    if (edits.side_properties || array_.drops_statistics())
         collect_side_properties(&changes);
     if (edits.nodata)
-        change_nodata(nodata_, node(), &changes);
+        change_nodata(array_.nodata(), node(), &changes);
     code = array_.change_attributes(changes, err);
     if (code == ZB_OK && edits.place && !array_.path().empty())
         code = repeat_place(hierarchy_.store.get(), parent_path(array_.path()), group_is_new_, err);
@@ -290,7 +288,8 @@ enum zb_code Zarr3Dataset::commit(zb_error *err) {
         update_sidecar();
         note_side_properties();
     }
-    drops_statistics_ = statistics_gone_ = false;
+    statistics_gone_ = false;
+    array_.statistics_are_stored();
     edits = Edits();
     known_items_ = now;
     metadata().set("json:zarr.json", nullptr);
@@ -302,21 +301,24 @@ enum zb_code Zarr3Dataset::drop_stored_statistics(zb_error *err) {
     AttributeChanges changes;
     collect_side_properties(&changes);
     const enum zb_code code = array_.change_attributes(changes, err);
-    if (code == ZB_OK)
-        drops_statistics_ = statistics_gone_ = false;
+    if (code == ZB_OK) {
+        statistics_gone_ = false;
+        array_.statistics_are_stored();
+    }
     return code;
 }
 
-CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
+CPLErr Zarr3Dataset::FlushCache(bool at_closing) try {
     CPLErr result = GDALPamDataset::FlushCache(at_closing);
-    fresh_.show();
+    array_.show();
     if (!updates())
         return result;
+    follow_writes();
     if (mask_if_open() != nullptr && mask_if_open()->FlushCache(at_closing) != CE_None)
         result = CE_Failure;
     zb_error err;
     if (edits.any() ? commit(&err) != ZB_OK
-                    : drops_statistics_ && drop_stored_statistics(&err) != ZB_OK) {
+                    : array_.drops_statistics() && drop_stored_statistics(&err) != ZB_OK) {
         report(err);
         result = CE_Failure;
     }
@@ -325,6 +327,8 @@ CPLErr Zarr3Dataset::FlushCache(bool at_closing) {
         result = CE_Failure;
     }
     return levels_.flush(at_closing) ? result : CE_Failure;
+} catch (...) {
+    return failed_entry<CPLErr>();
 }
 
 void Zarr3Dataset::forget() {
@@ -332,15 +336,15 @@ void Zarr3Dataset::forget() {
         mask_if_open()->forget();
     levels_.forget();
     array_.abandon();
-    fresh_.show();
+    array_.show();
+    array_.statistics_are_stored(); /* nothing will be */
     completes_.reset();
     edits = Edits();
-    drops_statistics_ = false;
     nPamFlags &= ~GPF_DIRTY;
 }
 
 /* A failure at the end is reported once; what could not be written is lost. */
-CPLErr Zarr3Dataset::Close(ZARR3_CLOSE_PARAMETERS) {
+CPLErr Zarr3Dataset::Close(ZARR3_CLOSE_PARAMETERS) try {
     CPLErr result = CE_None;
     if (nOpenFlags != OPEN_FLAGS_CLOSED) {
         if (levels_.make_last() != CE_None)
@@ -357,4 +361,6 @@ CPLErr Zarr3Dataset::Close(ZARR3_CLOSE_PARAMETERS) {
             result = CE_Failure;
     }
     return result;
+} catch (...) {
+    return failed_entry<CPLErr>();
 }

@@ -30,7 +30,12 @@ class Listener {
     /* False when the request is cancelled. */
     bool tell(double done) {
         told_ = std::max(told_, std::min(done, 1.0));
-        cancelled_ = cancelled_ || caller_.pfnProgress(told_, "", caller_.pProgressData) == FALSE;
+        try {
+            cancelled_ =
+                cancelled_ || caller_.pfnProgress(told_, "", caller_.pProgressData) == FALSE;
+        } catch (...) { /* the core calls this */
+            cancelled_ = true;
+        }
         return !cancelled_;
     }
 

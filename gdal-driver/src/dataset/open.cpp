@@ -18,7 +18,7 @@
 #include "dataset/gdal_deletions.h"
 #include "dataset/own_driver.h"
 #include "dataset/subdatasets.h"
-#include "dataset/unwritten_places.h"
+#include "store/unwritten_places.h"
 #include "options/creation_options.h"
 #include "store/location.h"
 #include "store/network.h"

@@ -63,7 +63,7 @@ CPLErr RasterReader::read(const PixelRequest &request, bool *done) {
     if (!*done)
         return CE_None;
     zb_error err;
-    if (raster_->updates() && raster_->prepare_read(&err) != ZB_OK) {
+    if (raster_->updates() && raster_->array().prepare_read(&err) != ZB_OK) {
         report(err);
         return CE_Failure;
     }
@@ -237,7 +237,7 @@ static size_t most_blocks(const Layout &layout, GDALDataType type) {
 enum zb_code RasterReader::load_block(int band, int block_x, int block_y, void *image,
                                       zb_error *err) {
     /* First of all, because it may make the array anew. */
-    const enum zb_code ready = raster_->prepare_read(err);
+    const enum zb_code ready = raster_->array().prepare_read(err);
     if (ready != ZB_OK)
         return ready;
     const GDALDataType type = raster_->GetRasterBand(band + 1)->GetRasterDataType();

@@ -28,8 +28,9 @@ static constexpr uint64_t kStripBytes = uint64_t{16} << 20;
 
 enum zb_code write_run(Zarr3Dataset *raster, const BandRun &run, zb_error *err) {
     Array &array = raster->array();
-    return array.write(box_of(raster->layout(), array.info()->ndim, run), run.data,
-                       exchange_dtype(array.node(), run.type), err);
+    const NodePtr node = array.shared_node();
+    return array.write(box_of(raster->layout(), zb_node_array(node.get())->ndim, run), run.data,
+                       exchange_dtype(node.get(), run.type), err);
 }
 
 /* By strips of rows, converted by GDAL. */
@@ -87,10 +88,8 @@ CPLErr write_pixels(Zarr3Dataset *raster, const PixelRequest &request, bool *don
     return CE_None;
 }
 
-/* Blocks are whole also where the raster ends within them. */
+/* Blocks are whole also where the raster ends within them. From any thread. */
 CPLErr write_block(Zarr3Dataset *raster, int band, int block_x, int block_y, const void *image) {
-    if (!raster->prepare_first_write())
-        return CE_Failure;
     const GDALDataType type = raster->GetRasterBand(band + 1)->GetRasterDataType();
     void *block = const_cast<void *>(image); /* it is read, and no more */
     zb_error err;

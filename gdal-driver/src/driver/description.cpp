@@ -3,6 +3,7 @@
 #include "driver/description.h"
 
 #include "base/compat.h"
+#include "base/entry.h"
 #include "create/create.h"
 #include "create/create_copy.h"
 #include "dataset/open.h"
@@ -105,15 +106,15 @@ void describe_driver(GDALDriver *driver) {
     driver->SetMetadataItem(GDAL_DMD_CONNECTION_PREFIX, "ZARR3:");
     driver->SetMetadataItem(GDAL_DMD_SUBDATASETS, "YES");
     driver->SetMetadataItem(GDAL_DMD_OPENOPTIONLIST, kOpenOptions);
-    driver->pfnIdentify = identify;
-    driver->pfnOpen = open_view;
-    driver->pfnCreate = create;
-    driver->pfnCreateCopy = copy_view;
-    driver->pfnCreateMultiDimensional = create_multidimensional;
-    driver->pfnDelete = delete_dataset;
-    driver->pfnRename = rename_dataset;
-    driver->pfnCopyFiles = copy_dataset;
-    driver->pfnGetSubdatasetInfoFunc = subdataset_info;
+    driver->pfnIdentify = entry<identify>;
+    driver->pfnOpen = entry<open_view>;
+    driver->pfnCreate = entry<create>;
+    driver->pfnCreateCopy = entry<copy_view>;
+    driver->pfnCreateMultiDimensional = entry<create_multidimensional>;
+    driver->pfnDelete = entry<delete_dataset>;
+    driver->pfnRename = entry<rename_dataset>;
+    driver->pfnCopyFiles = entry<copy_dataset>;
+    driver->pfnGetSubdatasetInfoFunc = entry<subdataset_info>;
 }
 
 } // namespace zarr3

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/compat.h"
+#include "base/entry.h"
 #include "dataset/gdal_deletions.h"
 #include "driver/description.h"
 #include "driver/take_over.h"
@@ -14,7 +15,7 @@ class Zarr3Driver final : public GDALDriver {
   public:
     DeleteCallback GetDeleteCallback() override {
         zarr3::note_asked_to_delete();
-        return zarr3::delete_dataset;
+        return zarr3::entry<zarr3::delete_dataset>;
     }
 };
 

@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 
+#include "base/entry.h"
 #include "create/create.h"
 #include "dataset/gdal_deletions.h"
 #include "dataset/open.h"
@@ -156,13 +157,13 @@ bool take_over() {
         if (driver->own() != nullptr && driver->own()->GetMetadataItem(item) != nullptr)
             driver->SetMetadataItem(item, driver->own()->GetMetadataItem(item));
     }
-    driver->pfnIdentify = identify_any;
-    driver->pfnOpen = open_any;
-    driver->pfnCreate = create_any;
-    driver->pfnCreateCopy = copy_any;
-    driver->pfnDelete = delete_any;
-    driver->pfnRename = rename_any;
-    driver->pfnCopyFiles = copy_files_any;
+    driver->pfnIdentify = entry<identify_any>;
+    driver->pfnOpen = entry<open_any>;
+    driver->pfnCreate = entry<create_any>;
+    driver->pfnCreateCopy = entry<copy_any>;
+    driver->pfnDelete = entry<delete_any>;
+    driver->pfnRename = entry<rename_any>;
+    driver->pfnCopyFiles = entry<copy_files_any>;
     GetGDALDriverManager()->RegisterDriver(driver.release());
     return true;
 }

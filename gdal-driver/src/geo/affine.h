@@ -3,16 +3,12 @@
 #ifndef ZARR3_AFFINE_H
 #define ZARR3_AFFINE_H
 
-#include <array>
 #include <optional>
 
+#include "array/place.h"
 #include "raster/layout.h"
 
 namespace zarr3 {
-
-/* In GDAL's order: x = t[0] + col * t[1] + row * t[2], y = t[3] + col * t[4] + row * t[5], with col
-   and row at the corners of pixels. Rows are never turned round: a south-up array has t[5] > 0. */
-using GeoTransform = std::array<double, 6>;
 
 /* Finite, and it can be inverted. */
 bool is_usable(const GeoTransform &transform);

@@ -6,15 +6,11 @@
 #include <optional>
 
 #include "array/attribute_changes.h"
+#include "array/place.h"
 #include "geo/crs.h"
 #include "geo/geotransform.h"
 
 namespace zarr3 {
-
-struct Georeference {
-    std::optional<OGRSpatialReference> srs;
-    std::optional<GeoTransform> transform;
-};
 
 /* Collects the attributes of the array, and writes the arrays beside it (grid mapping, coordinates)
    where its group lets us. */

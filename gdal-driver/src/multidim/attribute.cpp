@@ -6,6 +6,7 @@
 
 #include "array/attributes.h"
 #include "array/hdf5_side.h"
+#include "base/entry.h"
 #include "base/handles.h"
 #include "base/json_text.h"
 #include "multidim/request.h"
@@ -34,7 +35,13 @@ Zarr3Attribute::Zarr3Attribute(const std::shared_ptr<AttributeOwner> &owner,
 }
 
 Zarr3Attribute::~Zarr3Attribute() {
-    store_created();
+    try {
+        if (!store_created())
+            owner_->note_loss();
+    } catch (...) {
+        report_exception();
+        owner_->note_loss();
+    }
     owner_->note_gone(this);
 }
 
@@ -229,7 +236,7 @@ own_strides(const std::vector<std::shared_ptr<GDALDimension>> &dimensions) {
 
 bool Zarr3Attribute::IRead(const GUInt64 *start, const size_t *count, const GInt64 *step,
                            const GPtrDiff_t *stride, const GDALExtendedDataType &type,
-                           void *data) const {
+                           void *data) const try {
     if (!CheckValidAndErrorOutIfNot())
         return false;
     const Request request = make_request(dimensions_.size(), start, count, step, stride);
@@ -242,11 +249,13 @@ bool Zarr3Attribute::IRead(const GUInt64 *start, const size_t *count, const GInt
         done = GDALExtendedDataType::CopyValue(from, type_, to, type) && done;
     });
     return done;
+} catch (...) {
+    return failed_entry<bool>();
 }
 
 bool Zarr3Attribute::IWrite(const GUInt64 *start, const size_t *count, const GInt64 *step,
                             const GPtrDiff_t *stride, const GDALExtendedDataType &type,
-                            const void *data) {
+                            const void *data) try {
     if (!CheckValidAndErrorOutIfNot() || !may_change_attribute(*owner_, m_osName))
         return false;
     is_created_only_ = false; /* what cannot be written is not stored without a value, either */
@@ -274,6 +283,8 @@ bool Zarr3Attribute::IWrite(const GUInt64 *start, const size_t *count, const GIn
         texts_[index] = given;
     });
     return done && store();
+} catch (...) {
+    return failed_entry<bool>();
 }
 
 bool Zarr3Attribute::Rename(const std::string &name) {

@@ -24,6 +24,8 @@ class AttributeOwner {
     virtual const zb_node *attributes_of() const = 0;
     /* Reports what fails. */
     virtual bool change(const AttributeChanges &changes) = 0;
+    /* Of an object that goes: the next flush of its dataset fails. */
+    virtual void note_loss() = 0;
     virtual std::string owner_name() const = 0;
     /* True if dimensions tell the place on the map that attributes state, too. */
     virtual bool place_is_carried() const {

@@ -6,6 +6,7 @@
 
 #include "array/attributes.h"
 #include "array/dimension_names.h"
+#include "base/entry.h"
 #include "base/errors.h"
 #include "geo/grid_mapping.h"
 #include "multidim/dimension.h"
@@ -96,7 +97,7 @@ const Zarr3Group::Listing *Zarr3Group::listing() const {
 }
 
 /* Grid mappings are the CRS of other arrays; they are there by their names, and with SHOW_ALL. */
-std::vector<std::string> Zarr3Group::GetMDArrayNames(CSLConstList options) const {
+std::vector<std::string> Zarr3Group::GetMDArrayNames(CSLConstList options) const try {
     const TreeOptions &shown = tree_->options();
     if (!CheckValidAndErrorOutIfNot())
         return {};
@@ -114,6 +115,8 @@ std::vector<std::string> Zarr3Group::GetMDArrayNames(CSLConstList options) const
             names.push_back(variable->GetName());
     }
     return names;
+} catch (...) {
+    return failed_entry<std::vector<std::string>>();
 }
 
 /* True if the group has no array for a dimension of this one. */
@@ -161,7 +164,7 @@ std::vector<std::shared_ptr<GDALMDArray>> Zarr3Group::regular_variables(const Li
     return variables;
 }
 
-std::vector<std::string> Zarr3Group::GetGroupNames(CSLConstList) const {
+std::vector<std::string> Zarr3Group::GetGroupNames(CSLConstList) const try {
     const TreeOptions &shown = tree_->options();
     if (!CheckValidAndErrorOutIfNot() || (shown.single && path_ == shown.base))
         return {};
@@ -172,6 +175,8 @@ std::vector<std::string> Zarr3Group::GetGroupNames(CSLConstList) const {
             names.push_back(name);
     }
     return names;
+} catch (...) {
+    return failed_entry<std::vector<std::string>>();
 }
 
 /* Nodes of the listing serve again where nobody changes them through this dataset. Null where there
@@ -201,7 +206,8 @@ std::shared_ptr<GDALMDArray> Zarr3Group::regular_variable(const std::string &nam
     return nullptr;
 }
 
-std::shared_ptr<GDALMDArray> Zarr3Group::OpenMDArray(const std::string &name, CSLConstList) const {
+std::shared_ptr<GDALMDArray> Zarr3Group::OpenMDArray(const std::string &name, CSLConstList) const
+    try {
     const TreeOptions &shown = tree_->options();
     if (!CheckValidAndErrorOutIfNot() || !is_child_name(name))
         return nullptr;
@@ -219,9 +225,11 @@ std::shared_ptr<GDALMDArray> Zarr3Group::OpenMDArray(const std::string &name, CS
         CPLError(CE_Failure, CPLE_AppDefined, "array %s of %s: %s", name.c_str(),
                  m_osFullName.c_str(), reason.c_str());
     return array;
+} catch (...) {
+    return failed_entry<std::shared_ptr<GDALMDArray>>();
 }
 
-std::shared_ptr<GDALGroup> Zarr3Group::OpenGroup(const std::string &name, CSLConstList) const {
+std::shared_ptr<GDALGroup> Zarr3Group::OpenGroup(const std::string &name, CSLConstList) const try {
     if (!CheckValidAndErrorOutIfNot() || !is_child_name(name))
         return nullptr;
     const std::string path = join_path(path_, name);
@@ -229,10 +237,12 @@ std::shared_ptr<GDALGroup> Zarr3Group::OpenGroup(const std::string &name, CSLCon
     if (node == nullptr || zb_node_array(node.get()) != nullptr)
         return nullptr;
     return tree_->group(path, node);
+} catch (...) {
+    return failed_entry<std::shared_ptr<GDALGroup>>();
 }
 
 /* In the order in which the arrays have them. Opening an array makes its dimensions known. */
-std::vector<std::shared_ptr<GDALDimension>> Zarr3Group::GetDimensions(CSLConstList) const {
+std::vector<std::shared_ptr<GDALDimension>> Zarr3Group::GetDimensions(CSLConstList) const try {
     std::vector<std::shared_ptr<GDALDimension>> result;
     std::set<const GDALDimension *> seen;
     std::vector<std::shared_ptr<GDALMDArray>> open;
@@ -253,16 +263,23 @@ std::vector<std::shared_ptr<GDALDimension>> Zarr3Group::GetDimensions(CSLConstLi
             result.push_back(dimension);
     }
     return result;
+} catch (...) {
+    return failed_entry<std::vector<std::shared_ptr<GDALDimension>>>();
 }
 
-std::shared_ptr<GDALAttribute> Zarr3Group::GetAttribute(const std::string &name) const {
+std::shared_ptr<GDALAttribute> Zarr3Group::GetAttribute(const std::string &name) const try {
     return CheckValidAndErrorOutIfNot() ? find_attribute(self(), name) : nullptr;
+} catch (...) {
+    return failed_entry<std::shared_ptr<GDALAttribute>>();
 }
 
-std::vector<std::shared_ptr<GDALAttribute>> Zarr3Group::GetAttributes(CSLConstList options) const {
+std::vector<std::shared_ptr<GDALAttribute>> Zarr3Group::GetAttributes(CSLConstList options) const
+    try {
     if (!CheckValidAndErrorOutIfNot())
         return {};
     return list_attributes(self(), CPLFetchBool(options, "SHOW_ALL", false));
+} catch (...) {
+    return failed_entry<std::vector<std::shared_ptr<GDALAttribute>>>();
 }
 
 } // namespace zarr3

@@ -31,6 +31,9 @@ class Zarr3Group final : public GDALGroup, public AttributeOwner {
         return node_.get();
     }
     bool change(const AttributeChanges &changes) override;
+    void note_loss() override {
+        tree_->note_loss();
+    }
     /* As in GDAL's other drivers: children cannot have the same name then. */
     std::string attribute_parent() const override {
         return (m_osFullName == "/" ? "" : m_osFullName) + "/_GLOBAL_";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Changes of a group: its attributes, its children and its name. All are stored at once. */
+#include "base/entry.h"
 #include "base/errors.h"
 #include "dataset/levels.h"
 #include "geo/group_place.h"
@@ -36,15 +37,19 @@ bool Zarr3Group::change(const AttributeChanges &changes) {
 std::shared_ptr<GDALAttribute> Zarr3Group::CreateAttribute(const std::string &name,
                                                            const std::vector<GUInt64> &shape,
                                                            const GDALExtendedDataType &type,
-                                                           CSLConstList) {
+                                                           CSLConstList) try {
     return may_change() ? create_attribute(self(), name, shape, type) : nullptr;
+} catch (...) {
+    return failed_entry<std::shared_ptr<GDALAttribute>>();
 }
 
-bool Zarr3Group::DeleteAttribute(const std::string &name, CSLConstList) {
+bool Zarr3Group::DeleteAttribute(const std::string &name, CSLConstList) try {
     return may_change() && delete_attribute(*this, name);
+} catch (...) {
+    return failed_entry<bool>();
 }
 
-std::shared_ptr<GDALGroup> Zarr3Group::CreateGroup(const std::string &name, CSLConstList) {
+std::shared_ptr<GDALGroup> Zarr3Group::CreateGroup(const std::string &name, CSLConstList) try {
     if (!may_change())
         return nullptr;
     zb_error err;
@@ -62,12 +67,14 @@ std::shared_ptr<GDALGroup> Zarr3Group::CreateGroup(const std::string &name, CSLC
     }
     forget_listing();
     return tree_->group(join_path(path_, name), adopt_node(created));
+} catch (...) {
+    return failed_entry<std::shared_ptr<GDALGroup>>();
 }
 
 std::shared_ptr<GDALDimension> Zarr3Group::CreateDimension(const std::string &name,
                                                            const std::string &type,
                                                            const std::string &direction,
-                                                           GUInt64 size, CSLConstList) {
+                                                           GUInt64 size, CSLConstList) try {
     if (!may_change())
         return nullptr;
     if (!is_child_name(name)) {
@@ -75,18 +82,22 @@ std::shared_ptr<GDALDimension> Zarr3Group::CreateDimension(const std::string &na
         return nullptr;
     }
     return tree_->create_dimension(path_, name, type, direction, size);
+} catch (...) {
+    return failed_entry<std::shared_ptr<GDALDimension>>();
 }
 
 std::shared_ptr<GDALMDArray>
 Zarr3Group::CreateMDArray(const std::string &name,
                           const std::vector<std::shared_ptr<GDALDimension>> &dimensions,
-                          const GDALExtendedDataType &type, CSLConstList options) {
+                          const GDALExtendedDataType &type, CSLConstList options) try {
     if (!may_change())
         return nullptr;
     forget_listing();
     const auto made = create_md_array(tree_, path_, name, dimensions, type, options);
     tree_->note_creation(made != nullptr);
     return made;
+} catch (...) {
+    return failed_entry<std::shared_ptr<GDALMDArray>>();
 }
 
 bool Zarr3Group::delete_child(const std::string &name, bool is_array) {
@@ -122,26 +133,32 @@ void Zarr3Group::Deleted() {
     GDALGroup::Deleted();
 }
 
-bool Zarr3Group::DeleteGroup(const std::string &name, CSLConstList) {
+bool Zarr3Group::DeleteGroup(const std::string &name, CSLConstList) try {
     return delete_child(name, false);
+} catch (...) {
+    return failed_entry<bool>();
 }
 
-bool Zarr3Group::DeleteMDArray(const std::string &name, CSLConstList) {
+bool Zarr3Group::DeleteMDArray(const std::string &name, CSLConstList) try {
     return delete_child(name, true);
+} catch (...) {
+    return failed_entry<bool>();
 }
 
 bool Zarr3Group::CopyFrom(const std::shared_ptr<GDALGroup> &root, GDALDataset *dataset,
                           const std::shared_ptr<GDALGroup> &source, bool strict, GUInt64 &cost,
                           const GUInt64 total_cost, GDALProgressFunc progress, void *progress_data,
-                          CSLConstList options) {
+                          CSLConstList options) try {
     if (!GDALGroup::CopyFrom(root, dataset, source, strict, cost, total_cost, progress,
                              progress_data, options))
         return false;
     const auto ours = std::dynamic_pointer_cast<Zarr3Group>(source);
     return ours == nullptr || copy_hdf5_side(*ours, *this);
+} catch (...) {
+    return failed_entry<bool>();
 }
 
-bool Zarr3Group::Rename(const std::string &name) {
+bool Zarr3Group::Rename(const std::string &name) try {
     if (!may_change())
         return false;
     const std::string from = path_, to = join_path(parent_path(from), name);
@@ -161,6 +178,8 @@ bool Zarr3Group::Rename(const std::string &name) {
     }
     tree_->moved(from, to);
     return tree_->change(references);
+} catch (...) {
+    return failed_entry<bool>();
 }
 
 } // namespace zarr3

@@ -5,6 +5,7 @@
 #include "array/attributes.h"
 #include "array/coordinates.h"
 #include "array/types.h"
+#include "base/entry.h"
 #include "base/errors.h"
 #include "geo/coordinate_place.h"
 #include "geo/crs.h"
@@ -48,8 +49,13 @@ std::shared_ptr<Zarr3MDArray> Zarr3MDArray::make(const std::shared_ptr<Tree> &tr
 }
 
 Zarr3MDArray::~Zarr3MDArray() {
-    if (m_bValid && !flush())
+    try {
+        if (m_bValid && !flush())
+            tree_->note_loss();
+    } catch (...) {
+        report_exception();
         tree_->note_loss();
+    }
 }
 
 void Zarr3MDArray::make_dimensions() {
@@ -106,15 +112,19 @@ CSLConstList Zarr3MDArray::GetStructuralInfo() const {
 
 /* ---- Attributes ---- */
 
-std::shared_ptr<GDALAttribute> Zarr3MDArray::GetAttribute(const std::string &name) const {
+std::shared_ptr<GDALAttribute> Zarr3MDArray::GetAttribute(const std::string &name) const try {
     return CheckValidAndErrorOutIfNot() ? find_attribute(self(), name) : nullptr;
+} catch (...) {
+    return failed_entry<std::shared_ptr<GDALAttribute>>();
 }
 
-std::vector<std::shared_ptr<GDALAttribute>>
-Zarr3MDArray::GetAttributes(CSLConstList options) const {
+std::vector<std::shared_ptr<GDALAttribute>> Zarr3MDArray::GetAttributes(CSLConstList options) const
+    try {
     if (!CheckValidAndErrorOutIfNot())
         return {};
     return list_attributes(self(), CPLFetchBool(options, "SHOW_ALL", false));
+} catch (...) {
+    return failed_entry<std::vector<std::shared_ptr<GDALAttribute>>>();
 }
 
 /* Not by coordinates that other arrays need, and that this one's place contradicts. */
@@ -164,7 +174,7 @@ const void *Zarr3MDArray::GetRawNoDataValue() const {
         nodata_.emplace();
         const GDALExtendedDataType &type = type_->shown();
         const bool is_number = type.GetClass() == GEDTC_NUMERIC;
-        const NoData found = is_number ? find_raw_nodata(array_.node()) : NoData();
+        const NoData found = is_number ? array_.nodata() : NoData();
         if (type_->memory().kind == ZB_KIND_STRING && zb_array_fill_is_nodata(array_.node())) {
             const auto *text = static_cast<const zb_slice *>(array_.info()->fill_value);
             nodata_text_.assign(text->data, text->size);
@@ -224,7 +234,7 @@ std::optional<Spacing> Zarr3MDArray::edges_along(uint32_t dim) const {
 }
 
 /* With the numbers of the dimensions that lie along the CRS's axes. */
-std::shared_ptr<OGRSpatialReference> Zarr3MDArray::GetSpatialRef() const {
+std::shared_ptr<OGRSpatialReference> Zarr3MDArray::GetSpatialRef() const try {
     if (located_)
         return srs_;
     located_ = true;
@@ -242,9 +252,11 @@ std::shared_ptr<OGRSpatialReference> Zarr3MDArray::GetSpatialRef() const {
         mapping[i] = 1 + (mapping[i] == 1 ? axes.x : axes.y);
     srs_->SetDataAxisToSRSAxisMapping(mapping);
     return srs_;
+} catch (...) {
+    return failed_entry<std::shared_ptr<OGRSpatialReference>>();
 }
 
-std::vector<std::shared_ptr<GDALMDArray>> Zarr3MDArray::GetCoordinateVariables() const {
+std::vector<std::shared_ptr<GDALMDArray>> Zarr3MDArray::GetCoordinateVariables() const try {
     std::vector<std::shared_ptr<GDALMDArray>> result;
     for (const std::string &name : words(attribute_text(array_.node(), "coordinates"))) {
         const NodePtr node = array_.around().find_array(name);
@@ -256,11 +268,14 @@ std::vector<std::shared_ptr<GDALMDArray>> Zarr3MDArray::GetCoordinateVariables()
             result.push_back(found);
     }
     return result;
+} catch (...) {
+    return failed_entry<std::vector<std::shared_ptr<GDALMDArray>>>();
 }
 
 void Zarr3MDArray::forget_properties() {
     unit_.reset();
     nodata_.reset();
+    array_.forget_set_nodata();
     located_ = false;
     srs_.reset();
     levels_.reset();

@@ -63,6 +63,9 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
         return m_osFullName;
     }
     bool place_is_carried() const override;
+    void note_loss() override {
+        tree_->note_loss();
+    }
 
     /* GDALMDArray */
     bool IsWritable() const override {
@@ -168,11 +171,9 @@ class Zarr3MDArray final : public GDALMDArray, public AttributeOwner {
     mutable Array array_; /* reading stores what waits */
     std::unique_ptr<ElementType> type_;
     std::vector<std::shared_ptr<GDALDimension>> dimensions_;
-    std::optional<NewArray> fresh_;
-    bool statistics_gone_ = false; /* none have been set, nor elements flushed, since */
-    bool made_ = false;            /* created by this object */
-    bool changed_ = false;         /* attributes, since the levels have been told */
-    uint64_t written_ = 0;         /* elements, since the last copy into this array began */
+    bool made_ = false;    /* created by this object */
+    bool changed_ = false; /* attributes, since the levels have been told */
+    uint64_t written_ = 0; /* elements, since the last copy into this array began */
 
     /* Found at the first question. */
     mutable std::optional<std::string> unit_;

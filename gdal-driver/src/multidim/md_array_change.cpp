@@ -10,6 +10,7 @@
 
 #include "array/attributes.h"
 #include "array/types.h"
+#include "base/entry.h"
 #include "base/errors.h"
 #include "base/json_text.h"
 #include "dataset/levels.h"
@@ -31,7 +32,7 @@ bool Zarr3MDArray::may_change() const {
 void Zarr3MDArray::set_fresh(const NewArray &plan,
                              const std::vector<std::shared_ptr<GDALDimension>> &dimensions,
                              const zb_write_options &write) {
-    fresh_ = plan;
+    array_.begin_fresh(plan, nullptr);
     made_ = true;
     array_.open_for_update(write);
     /* A program may bring those of another dataset, of which only names and sizes count. */
@@ -90,21 +91,27 @@ bool Zarr3MDArray::change(const AttributeChanges &changes) {
 std::shared_ptr<GDALAttribute> Zarr3MDArray::CreateAttribute(const std::string &name,
                                                              const std::vector<GUInt64> &shape,
                                                              const GDALExtendedDataType &type,
-                                                             CSLConstList) {
+                                                             CSLConstList) try {
     return may_change() ? create_attribute(self(), name, shape, type) : nullptr;
+} catch (...) {
+    return failed_entry<std::shared_ptr<GDALAttribute>>();
 }
 
-bool Zarr3MDArray::DeleteAttribute(const std::string &name, CSLConstList) {
+bool Zarr3MDArray::DeleteAttribute(const std::string &name, CSLConstList) try {
     return may_change() && delete_attribute(*this, name);
+} catch (...) {
+    return failed_entry<bool>();
 }
 
-bool Zarr3MDArray::SetUnit(const std::string &unit) {
+bool Zarr3MDArray::SetUnit(const std::string &unit) try {
     AttributeChanges changes;
     if (unit.empty())
         changes.remove("units");
     else
         changes.set("units", json_quote(unit));
     return change(changes);
+} catch (...) {
+    return failed_entry<bool>();
 }
 
 /* The type in which another format has it is not kept, its value is. */
@@ -114,12 +121,16 @@ bool Zarr3MDArray::set_number(const char *name, double value) {
     return change(changes);
 }
 
-bool Zarr3MDArray::SetOffset(double offset, GDALDataType) {
+bool Zarr3MDArray::SetOffset(double offset, GDALDataType) try {
     return set_number("add_offset", offset);
+} catch (...) {
+    return failed_entry<bool>();
 }
 
-bool Zarr3MDArray::SetScale(double scale, GDALDataType) {
+bool Zarr3MDArray::SetScale(double scale, GDALDataType) try {
     return set_number("scale_factor", scale);
+} catch (...) {
+    return failed_entry<bool>();
 }
 
 /* The program's dimensions may have types that the attributes do not tell. */
@@ -145,7 +156,7 @@ void Zarr3MDArray::write_axis() {
 
 /* ---- CRS and nodata ---- */
 
-bool Zarr3MDArray::SetSpatialRef(const OGRSpatialReference *srs) {
+bool Zarr3MDArray::SetSpatialRef(const OGRSpatialReference *srs) try {
     if (!may_change())
         return false;
     std::optional<OGRSpatialReference> given;
@@ -158,6 +169,8 @@ bool Zarr3MDArray::SetSpatialRef(const OGRSpatialReference *srs) {
         return false;
     }
     return change(changes);
+} catch (...) {
+    return failed_entry<bool>();
 }
 
 NoData Zarr3MDArray::nodata_of(const void *value) const {
@@ -188,7 +201,7 @@ bool Zarr3MDArray::set_text_nodata(const void *value) {
     const auto *fill = static_cast<const zb_slice *>(array_.info()->fill_value);
     const bool same = text.size == fill->size &&
                       (text.size == 0 || memcmp(text.data, fill->data, text.size) == 0);
-    if (!same && !fresh_) {
+    if (!same && !array_.is_fresh()) {
         CPLError(CE_Failure, CPLE_NotSupported,
                  "array %s: the nodata value of text is its fill value, which is chosen before "
                  "anything is written",
@@ -197,7 +210,7 @@ bool Zarr3MDArray::set_text_nodata(const void *value) {
     }
     std::vector<unsigned char> element(sizeof text);
     memcpy(element.data(), &text, sizeof text);
-    if (!same && array_.recreate(*fresh_, element, &err) != ZB_OK) {
+    if (!same && array_.recreate(element, &err) != ZB_OK) {
         report(err);
         return false;
     }
@@ -206,7 +219,7 @@ bool Zarr3MDArray::set_text_nodata(const void *value) {
     return change(changes);
 }
 
-bool Zarr3MDArray::SetRawNoDataValue(const void *value) {
+bool Zarr3MDArray::SetRawNoDataValue(const void *value) try {
     if (!may_change())
         return false;
     if (value != nullptr && type_->memory().kind == ZB_KIND_STRING)
@@ -220,14 +233,18 @@ bool Zarr3MDArray::SetRawNoDataValue(const void *value) {
         return false;
     }
     zb_error err;
-    if (fresh_ && value != nullptr &&
-        array_.recreate(*fresh_, nodata_element(nodata, fresh_->dtype), &err) != ZB_OK) {
-        report(err);
-        return false;
+    if (value != nullptr) {
+        array_.set_nodata(nodata);
+        if (array_.settle_fresh(&err) != ZB_OK) {
+            report(err);
+            return false;
+        }
     }
     AttributeChanges changes;
     change_nodata(nodata, array_.node(), &changes);
     return change(changes);
+} catch (...) {
+    return failed_entry<bool>();
 }
 
 /* ---- Shape and names ---- */
@@ -275,7 +292,7 @@ bool Zarr3MDArray::find_sharers(size_t d, std::vector<std::shared_ptr<Zarr3MDArr
 }
 
 /* All is looked at before anything changes. */
-bool Zarr3MDArray::Resize(const std::vector<GUInt64> &sizes, CSLConstList) {
+bool Zarr3MDArray::Resize(const std::vector<GUInt64> &sizes, CSLConstList) try {
     if (!may_change() || !are_sizes(sizes))
         return false;
     std::vector<std::vector<std::shared_ptr<Zarr3MDArray>>> sharers(sizes.size());
@@ -294,6 +311,8 @@ bool Zarr3MDArray::Resize(const std::vector<GUInt64> &sizes, CSLConstList) {
             dimension->set_size(sizes[d]);
     }
     return true;
+} catch (...) {
+    return failed_entry<bool>();
 }
 
 bool Zarr3MDArray::resize_along(const GDALDimension *dimension, uint64_t size) {
@@ -305,7 +324,6 @@ bool Zarr3MDArray::resize_along(const GDALDimension *dimension, uint64_t size) {
     }
     const std::optional<Layout> before = raster_layout();
     zb_error err;
-    fresh_.reset();
     if (array_.resize(shape, &err) == ZB_OK)
         return follow_size(before);
     report(err);
@@ -342,8 +360,6 @@ bool Zarr3MDArray::rename_dimension(const GDALDimension *dimension, const std::s
         names.push_back(dimensions_[d].get() == dimension ? name : own == nullptr ? "" : own);
     }
     zb_error err;
-    if (fresh_)
-        fresh_->names = names;
     changed_ = true;
     if (array_.name_dimensions(names, &err) != ZB_OK) {
         report(err);
@@ -358,7 +374,7 @@ bool Zarr3MDArray::may_rename_dimensions() const {
     return zarr3::may_rename_dimensions(array_.shared_node(), "array " + m_osFullName);
 }
 
-bool Zarr3MDArray::Rename(const std::string &name) {
+bool Zarr3MDArray::Rename(const std::string &name) try {
     if (!may_change())
         return false;
     const std::string from = path(), to = join_path(parent_path(from), name);
@@ -378,6 +394,8 @@ bool Zarr3MDArray::Rename(const std::string &name) {
     }
     tree_->moved(from, to);
     return tree_->change(references);
+} catch (...) {
+    return failed_entry<bool>();
 }
 
 void Zarr3MDArray::moved_to(const std::string &path) {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "array/types.h"
+#include "base/entry.h"
 #include "base/errors.h"
 #include "multidim/md_array.h"
 
@@ -161,13 +162,15 @@ bool Zarr3MDArray::read_converted(const Request &request, const GDALExtendedData
 
 bool Zarr3MDArray::IRead(const GUInt64 *start, const size_t *count, const GInt64 *step,
                          const GPtrDiff_t *stride, const GDALExtendedDataType &type,
-                         void *data) const {
+                         void *data) const try {
     if (!CheckValidAndErrorOutIfNot())
         return false;
     const Request request = make_request(dimensions_.size(), start, count, step, stride);
     const std::optional<zb_dtype> memory = direct_memory(type, false);
     return memory ? read_direct(request, *memory, type.GetSize(), data)
                   : read_converted(request, type, data);
+} catch (...) {
+    return failed_entry<bool>();
 }
 
 /* ---- Writing ---- */
@@ -177,7 +180,6 @@ bool Zarr3MDArray::write_direct(const Request &request, zb_dtype memory, size_t 
     zb_error err;
     const char *first =
         static_cast<const char *>(data) + request.first * static_cast<int64_t>(size);
-    fresh_.reset();
     if (array_.write(request.in_bytes(size), first, memory, &err) == ZB_OK)
         return true;
     report(err);
@@ -218,7 +220,7 @@ bool Zarr3MDArray::write_converted(const Request &request, const GDALExtendedDat
 
 bool Zarr3MDArray::IWrite(const GUInt64 *start, const size_t *count, const GInt64 *step,
                           const GPtrDiff_t *stride, const GDALExtendedDataType &type,
-                          const void *data) {
+                          const void *data) try {
     if (!CheckValidAndErrorOutIfNot() || !may_change())
         return false;
     if (!type_->is_writable()) {
@@ -234,6 +236,8 @@ bool Zarr3MDArray::IWrite(const GUInt64 *start, const size_t *count, const GInt6
                              : write_converted(request, type, data);
     written_ += done ? request.elements() : 0;
     return done;
+} catch (...) {
+    return failed_entry<bool>();
 }
 
 /* ---- Copying ---- */

@@ -22,16 +22,15 @@ bool Zarr3MDArray::change_statistics(const std::function<bool(XmlTree *)> &fn) {
 /* Elements are about to change. The store keeps nothing that would be wrong then, and neither does
    the file beside it, where GDAL's rasters look first. */
 bool Zarr3MDArray::forget_statistics() {
-    if (statistics_gone_)
+    if (!array_.note_change())
         return true;
-    /* Of a new array nobody has told any yet. */
-    const bool may_be_there = !fresh_ || attribute(array_.node(), kSideProperties) != nullptr;
-    if (may_be_there &&
-        !change_statistics([](XmlTree *tree) { return drop_statistics(tree->get(), {}); }))
+    if (array_.drops_statistics() &&
+        !change_statistics([](XmlTree *tree) { return drop_statistics(tree->get(), {}); })) {
+        array_.statistics_are_set(); /* the next write tries again */
         return false;
+    }
     if (has_place_beside(tree_->filename()))
         take_statistics_out_of_sidecar(tree_->filename() + ".aux.xml", path());
-    statistics_gone_ = true;
     return true;
 }
 
@@ -41,9 +40,10 @@ enum zb_code Zarr3MDArray::drop_late_statistics(zb_error *err) {
     AttributeChanges changes;
     change_side_properties(&changes,
                            [](XmlTree *tree) { return drop_statistics(tree->get(), {}); });
-    const enum zb_code code = statistics_gone_ ? array_.change_attributes(changes, err) : ZB_OK;
+    const enum zb_code code =
+        array_.drops_statistics() ? array_.change_attributes(changes, err) : ZB_OK;
     if (code == ZB_OK)
-        statistics_gone_ = false;
+        array_.statistics_are_stored();
     return code;
 }
 
@@ -53,7 +53,7 @@ bool Zarr3MDArray::SetStatistics(bool approximate, double minimum, double maximu
         return GDALMDArray::SetStatistics(approximate, minimum, maximum, mean, deviation, count,
                                           options);
     const ArrayStatistics now = {approximate, minimum, maximum, mean, deviation, count};
-    statistics_gone_ = false;
+    array_.statistics_are_stored();
     return change_statistics([now](XmlTree *tree) {
         set_array_statistics(tree, now);
         return true;

@@ -5,6 +5,7 @@
  */
 #include "multidim/md_dataset.h"
 
+#include "base/entry.h"
 #include "dataset/open.h"
 #include "multidim/group.h"
 #include "store/location.h"
@@ -24,12 +25,14 @@ std::shared_ptr<GDALGroup> Zarr3MultidimDataset::GetRootGroup() const {
     return tree_ == nullptr ? nullptr : tree_->root();
 }
 
-CPLErr Zarr3MultidimDataset::FlushCache(bool at_closing) {
+CPLErr Zarr3MultidimDataset::FlushCache(bool at_closing) try {
     const CPLErr result = GDALDataset::FlushCache(at_closing);
     return tree_ != nullptr && tree_->flush() != CE_None ? CE_Failure : result;
+} catch (...) {
+    return failed_entry<CPLErr>();
 }
 
-CPLErr Zarr3MultidimDataset::Close(ZARR3_CLOSE_PARAMETERS) {
+CPLErr Zarr3MultidimDataset::Close(ZARR3_CLOSE_PARAMETERS) try {
     CPLErr result = CE_None;
     if (nOpenFlags != OPEN_FLAGS_CLOSED) {
         result = FlushCache(true);
@@ -41,6 +44,8 @@ CPLErr Zarr3MultidimDataset::Close(ZARR3_CLOSE_PARAMETERS) {
             result = CE_Failure;
     }
     return result;
+} catch (...) {
+    return failed_entry<CPLErr>();
 }
 
 void Zarr3MultidimDataset::forget() {

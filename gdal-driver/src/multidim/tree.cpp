@@ -10,6 +10,8 @@
 #include "multidim/md_array.h"
 #include "store/network.h"
 
+#include "zarrbridge/hierarchy.h"
+
 namespace zarr3 {
 
 Tree::Tree(Hierarchy hierarchy, TreeOptions options)
@@ -356,7 +358,15 @@ CPLErr Tree::flush() {
     return result;
 }
 
+/* The store would do this by itself when its last user lets it go, and report nothing. */
+Tree::~Tree() {
+    zb_error err;
+    if (options_.update && !is_abandoned_ && zb_hierarchy_seal(store(), &err) != ZB_OK)
+        report(err);
+}
+
 void Tree::abandon() {
+    is_abandoned_ = true;
     for (const auto &array : open_arrays())
         array->abandon();
 }

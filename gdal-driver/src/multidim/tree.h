@@ -46,6 +46,10 @@ struct TreeOptions {
 class Tree : public std::enable_shared_from_this<Tree> {
   public:
     Tree(Hierarchy hierarchy, TreeOptions options);
+    /* Ends what programs have changed by objects that they held longer than the dataset. */
+    ~Tree();
+    Tree(const Tree &) = delete;
+    Tree &operator=(const Tree &) = delete;
 
     zb_hierarchy *store() const {
         return hierarchy_.store.get();
@@ -159,6 +163,7 @@ class Tree : public std::enable_shared_from_this<Tree> {
     bool has_loss_ = false;
     bool has_created_ = false;
     bool has_refused_ = false;
+    bool is_abandoned_ = false;
     std::set<const Zarr3Dimension *> created_; /* they may have no array yet */
 };
 

@@ -13,13 +13,11 @@
 #include <vector>
 
 #include "array/attribute_changes.h"
+#include "array/attributes.h"
 #include "base/compat.h"
 #include "side/xml.h"
 
 namespace zarr3 {
-
-/* The array's attribute: a string. */
-constexpr char kSideProperties[] = "zarrbridge:gdal";
 
 /* The element of a tree for statistics of the whole array: array_statistics.h. */
 constexpr char kArrayStatistics[] = "Statistics";

@@ -10,21 +10,27 @@ namespace zarr3 {
 
 /* edit(root) changes the tree of a file; one that then says nothing is deleted. */
 template <class Edit> static void edit_sidecar(const std::string &file, const Edit &edit) {
-    const CPLErrorStateBackuper state;
-    const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
-    VSIStatBufL stat;
-    if (VSIStatExL(file.c_str(), &stat, VSI_STAT_EXISTS_FLAG) != 0)
-        return;
-    const XmlTree parsed(CPLParseXMLFile(file.c_str()));
-    CPLXMLNode *root = parsed == nullptr ? nullptr : CPLGetXMLNode(parsed.get(), "=PAMDataset");
-    if (root == nullptr)
-        return;
-    const std::string before = xml_text(root);
-    edit(root);
-    if (!has_content(root))
-        VSIUnlink(file.c_str());
-    else if (xml_text(root) != before)
-        CPLSerializeXMLTreeToFile(root, file.c_str());
+    bool is_good = true;
+    {
+        const CPLErrorStateBackuper quiet(CPLQuietErrorHandler);
+        VSIStatBufL stat;
+        if (VSIStatExL(file.c_str(), &stat, VSI_STAT_EXISTS_FLAG) != 0)
+            return;
+        const XmlTree parsed(CPLParseXMLFile(file.c_str()));
+        CPLXMLNode *root = parsed == nullptr ? nullptr : CPLGetXMLNode(parsed.get(), "=PAMDataset");
+        if (root == nullptr)
+            return;
+        const std::string before = xml_text(root);
+        edit(root);
+        if (!has_content(root))
+            is_good = VSIUnlink(file.c_str()) == 0;
+        else if (xml_text(root) != before)
+            is_good = CPLSerializeXMLTreeToFile(root, file.c_str()) != FALSE;
+    }
+    if (!is_good)
+        CPLError(CE_Warning, CPLE_FileIO,
+                 "%s cannot be changed, and says what the store does not say any more; delete it",
+                 file.c_str());
 }
 
 /* edit(properties) changes those of the subdatasets of which `meant` is true of the name; "" is the

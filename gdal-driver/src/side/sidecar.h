@@ -7,6 +7,9 @@
 
 namespace zarr3 {
 
+/* Both report a warning where the file cannot be changed: it would go on saying what the store does
+   not say any more. */
+
 /* Takes what is said of pixels that were, of an array and of its slices, out of a sidecar file. */
 void take_statistics_out_of_sidecar(const std::string &file, const std::string &array);
 

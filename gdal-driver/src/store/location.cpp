@@ -12,8 +12,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <new>
 
+#include "base/handles.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
@@ -195,24 +197,43 @@ bool holds_v2(const char *directory) {
     return false;
 }
 
-static bool holds_document(void *any, const char *directory) {
-    return exists(directory, "zarr.json") || (*static_cast<bool *>(any) && holds_v2(directory));
-}
+namespace {
+
+/* A question of the core's, which no exception may pass. */
+struct HoldsDocument {
+    bool any; /* of version 2, too */
+    std::exception_ptr thrown;
+
+    static bool ask(void *context, const char *directory) noexcept {
+        HoldsDocument *self = static_cast<HoldsDocument *>(context);
+        try {
+            return exists(directory, "zarr.json") || (self->any && holds_v2(directory));
+        } catch (...) {
+            self->thrown = std::current_exception();
+            return false;
+        }
+    }
+};
+
+} // namespace
 
 void climb_to_root(Location *location, bool any) {
-    char *root = nullptr, *node = nullptr;
+    HoldsDocument question = {any, nullptr};
+    char *root_text = nullptr, *node_text = nullptr;
     const char *directory = location->directory.c_str();
-    const enum zb_code code =
-        names_store(location->directory)
-            ? zb_url_split(directory, &root, &node, nullptr)
-            : zb_path_split(directory, holds_document, &any, &root, &node, nullptr);
+    const enum zb_code code = names_store(location->directory)
+                                  ? zb_url_split(directory, &root_text, &node_text, nullptr)
+                                  : zb_path_split(directory, HoldsDocument::ask, &question,
+                                                  &root_text, &node_text, nullptr);
+    const CoreText root(root_text), node(node_text);
+    if (question.thrown != nullptr)
+        std::rethrow_exception(question.thrown);
     if (code != ZB_OK)
         throw std::bad_alloc();
-    location->directory = root;
+    location->directory = root.get();
     if (*node != '\0')
-        location->node = location->node.empty() ? node : std::string(node) + "/" + location->node;
-    free(root);
-    free(node);
+        location->node =
+            location->node.empty() ? node.get() : std::string(node.get()) + "/" + location->node;
 }
 
 } // namespace zarr3

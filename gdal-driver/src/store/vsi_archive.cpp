@@ -9,8 +9,9 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <new>
+#include <memory>
 
+#include "base/guard.h"
 #include "base/handles.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
@@ -37,33 +38,30 @@ bool is_empty_file(const std::string &path) {
     return VSIStatL(path.c_str(), &stat) == 0 && !VSI_ISDIR(stat.st_mode) && stat.st_size == 0;
 }
 
-/* Removes a file at its end. */
-struct Temporary {
-    std::string path;
-    ~Temporary() {
-        if (!path.empty())
-            VSIUnlink(path.c_str());
-    }
-};
-
 struct MemoryArchive {
     zb_seal base; /* first: the hierarchy knows this part */
     std::string path, aside;
-    uint64_t packed; /* the store's count of changes by then */
+    uint64_t packed = 0; /* the store's count of changes by then */
+
+    ~MemoryArchive() {
+        try {
+            VSIRmdirRecursive(aside.c_str());
+        } catch (...) { /* without memory the directory stays */
+        }
+    }
 };
 
 enum zb_code pack_to(zb_hierarchy *hierarchy, const std::string &path, zb_error *err) {
-    const Temporary packed{CPLGenerateTempFilename("zarr3")};
-    const enum zb_code code = zb_hierarchy_pack(hierarchy, packed.path.c_str(), err);
+    const TemporaryFile packed(CPLGenerateTempFilename("zarr3"));
+    const enum zb_code code = zb_hierarchy_pack(hierarchy, packed.path().c_str(), err);
     if (code != ZB_OK)
         return code;
-    Temporary beside;
-    if (!is_empty_file(path))
-        beside.path = path + "." + aside_suffix();
-    const std::string &target = beside.path.empty() ? path : beside.path;
-    if (CPLCopyFile(target.c_str(), packed.path.c_str()) != 0 ||
+    TemporaryFile beside(is_empty_file(path) ? "" : path + "." + aside_suffix());
+    const std::string target = beside.path().empty() ? path : beside.path();
+    if (CPLCopyFile(target.c_str(), packed.path().c_str()) != 0 ||
         (target != path && VSIRename(target.c_str(), path.c_str()) != 0))
         return zb_fail(err, ZB_EIO, "cannot write '%s'", path.c_str());
+    beside.keep();
     return ZB_OK;
 }
 
@@ -84,9 +82,7 @@ enum zb_code seal_archive(zb_seal *seal, zb_hierarchy *hierarchy, zb_error *err)
 }
 
 void end_archive(zb_seal *seal) {
-    MemoryArchive *archive = reinterpret_cast<MemoryArchive *>(seal);
-    VSIRmdirRecursive(archive->aside.c_str());
-    delete archive;
+    delete reinterpret_cast<MemoryArchive *>(seal);
 }
 
 } // namespace
@@ -116,24 +112,26 @@ enum zb_code open_vsi_archive(const std::string &path, zb_store **out, zb_error 
 
 enum zb_code create_memory_archive(const std::string &path, zb_hierarchy **out, zb_error *err) {
     const std::string aside = folder_of(path) + "." + last_part(path) + "." + aside_suffix();
+    std::unique_ptr<MemoryArchive> archive(
+        new MemoryArchive{{guarded<seal_archive>, guarded<end_archive>}, path, aside});
     if (VSIMkdirRecursive(aside.c_str(), 0777) != 0)
         return zb_fail(err, ZB_EIO, "cannot make the directory '%s'", aside.c_str());
     zb_store *store = nullptr;
+    zb_hierarchy *made = nullptr;
     enum zb_code code = open_vsi_store(aside, &store, err);
     if (code == ZB_OK)
-        code = zb_hierarchy_over(store, out, err);
-    if (code != ZB_OK) {
-        VSIRmdirRecursive(aside.c_str());
+        code = zb_hierarchy_over(store, &made, err);
+    if (code != ZB_OK)
         return code;
-    }
+    std::unique_ptr<zb_hierarchy, Release<zb_hierarchy_release>> owner(made);
+    char *label = strdup(path.c_str()); /* of messages: its user knows no other name */
+    if (label == nullptr)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a new archive");
     free(store->label);
-    store->label = strdup(path.c_str()); /* of messages: its user knows no other name */
-    if (store->label == nullptr)
-        throw std::bad_alloc();
-    zb_hierarchy_set_seal(
-        *out,
-        &(new MemoryArchive{{seal_archive, end_archive}, path, aside, zb_store_changes(store)})
-             ->base);
+    store->label = label;
+    archive->packed = zb_store_changes(store);
+    zb_hierarchy_set_seal(made, &archive.release()->base);
+    *out = owner.release();
     return ZB_OK;
 }
 

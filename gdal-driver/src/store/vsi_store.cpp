@@ -33,6 +33,7 @@
 #include <new>
 
 #include "base/guard.h"
+#include "base/handles.h"
 #include "cpl_conv.h"
 #include "cpl_error.h"
 #include "cpl_string.h"
@@ -52,7 +53,7 @@ using zarr3::guarded;
 
 struct VsiObject {
     zb_object base;
-    VSILFILE *file;
+    zarr3::FileHandle file;         /* null of an entry that was unpacked */
     uint64_t size;                  /* bytes */
     bool web;                       /* from a server of any kind, which may send whole files only */
     zarr3::ZipContent from_archive; /* its file is this one */
@@ -116,29 +117,18 @@ enum zb_code open_in_archive(zb_store *store, const zarr3::ZipEntry &entry, zb_o
         reinterpret_cast<zarr3::VsiStore *>(store)->archive, entry, &content, err);
     if (code != ZB_OK)
         return code;
-    VSILFILE *file = content.file;
+    zarr3::FileHandle file(content.file);
     VsiObject *object =
-        new (std::nothrow) VsiObject{{store}, file, entry.size, false, std::move(content), {}};
-    if (object == nullptr) {
-        if (file != nullptr)
-            VSIFCloseL(file);
-        return zb_fail(err, ZB_ENOMEM, "no memory to open an entry of an archive");
-    }
+        new VsiObject{{store}, std::move(file), entry.size, false, std::move(content), {}};
     *out = &object->base;
     return ZB_OK;
 }
 
-/* Takes over the file. */
-enum zb_code make_object(zb_store *store, const std::string &path, VSILFILE *file, uint64_t size,
-                         zb_object **out, zb_error *err) {
+zb_object *make_object(zb_store *store, const std::string &path, zarr3::FileHandle file,
+                       uint64_t size) {
     const bool web = STARTS_WITH(path.c_str(), "/vsicurl/");
-    VsiObject *object = new (std::nothrow) VsiObject{{store}, file, size, web, {}, {}};
-    if (object == nullptr) {
-        VSIFCloseL(file);
-        return zb_fail(err, ZB_ENOMEM, "no memory to open %s", path.c_str());
-    }
-    *out = &object->base;
-    return ZB_OK;
+    VsiObject *object = new VsiObject{{store}, std::move(file), size, web, {}, {}};
+    return &object->base;
 }
 
 enum zb_code vsi_open(zb_store *store, const zb_open *open, zb_object **out, zb_object_info *info,
@@ -160,18 +150,19 @@ enum zb_code vsi_open(zb_store *store, const zb_open *open, zb_object **out, zb_
     errno = 0;
     /* It is there, so that GDAL need not look for it in a listing of its directory. */
     const CPLStringList unlisted(CSLSetNameValue(nullptr, "DISABLE_READDIR_ON_OPEN", "EMPTY_DIR"));
-    VSILFILE *file = VSIFOpenEx2L(path.c_str(), "rb", TRUE, unlisted.List());
+    zarr3::FileHandle file(VSIFOpenEx2L(path.c_str(), "rb", TRUE, unlisted.List()));
     if (file == nullptr)
         return zarr3::explain_open(path, errno, err);
     /* The size of what is open, which is another object's when the key was replaced since. */
-    VSIFSeekL(file, 0, SEEK_END);
-    const uint64_t size = VSIFTellL(file);
+    VSIFSeekL(file.get(), 0, SEEK_END);
+    const uint64_t size = VSIFTellL(file.get());
     zb_object_info now;
     if (size != info->size || zarr3::stat_path(path, &now, nullptr) != ZB_OK ||
         memcmp(now.validator.word, info->validator.word, sizeof now.validator.word) != 0)
         info->validator.valid = false;
     info->size = size;
-    return make_object(store, path, file, size, out, err);
+    *out = make_object(store, path, std::move(file), size);
+    return ZB_OK;
 }
 
 /* Reads as much of [offset, offset + length) as there is. False when the system fails. */
@@ -188,11 +179,12 @@ bool read_at(VsiObject *object, uint64_t offset, size_t length, void *buffer, si
         return *got <= length;
     }
     const std::lock_guard<std::mutex> guard(object->turn);
-    VSIFClearErrL(object->file);
-    if (VSIFSeekL(object->file, offset, SEEK_SET) != 0)
+    VSILFILE *file = object->file.get();
+    VSIFClearErrL(file);
+    if (VSIFSeekL(file, offset, SEEK_SET) != 0)
         return false;
-    *got = VSIFReadL(buffer, 1, length, object->file);
-    return VSIFErrorL(object->file) == 0;
+    *got = VSIFReadL(buffer, 1, length, file);
+    return VSIFErrorL(file) == 0;
 }
 
 /* At the first read of a compressed entry. */
@@ -266,20 +258,21 @@ enum zb_code vsi_fetch(zb_store *store, zb_fetch *fetch) {
     const std::string path = zarr3::path_of(store, fetch->key);
     const size_t length = first_length(reinterpret_cast<zarr3::VsiStore *>(store), path, fetch);
     void *given = is_whole ? nullptr : fetch->range.buffer;
-    void *buffer = given != nullptr || length == 0 ? given : malloc(length);
+    zarr3::CoreText own;
+    if (given == nullptr && length > 0)
+        own.reset(static_cast<char *>(malloc(length)));
+    void *buffer = given != nullptr ? given : own.get();
     zarr3::WebFile found;
     if (length == 0 || buffer == nullptr ||
-        !zarr3::read_at_once(path, fetch->range.offset, length, buffer, &found)) {
-        if (buffer != given)
-            free(buffer);
+        !zarr3::read_at_once(path, fetch->range.offset, length, buffer, &found))
         return ZB_EUNSUPPORTED;
-    }
+    zarr3::FileHandle file(found.file);
+    zarr3::fill_info(found.stat, &fetch->info);
+    fetch->object = make_object(store, path, std::move(file), fetch->info.size);
+    own.release(); /* to the core */
     fetch->range.buffer = buffer;
     fetch->range.got = found.got;
-    zarr3::fill_info(found.stat, &fetch->info);
-    const enum zb_code code =
-        make_object(store, path, found.file, fetch->info.size, &fetch->object, &fetch->error);
-    return code == ZB_OK && is_whole ? read_rest(fetch, &fetch->error) : code;
+    return is_whole ? read_rest(fetch, &fetch->error) : ZB_OK;
 }
 
 enum zb_code vsi_submit(zb_store *store, zb_fetch *list, zb_fetch_fn done, void *context,
@@ -289,11 +282,10 @@ enum zb_code vsi_submit(zb_store *store, zb_fetch *list, zb_fetch_fn done, void 
 
 /* A file that was read leaves nothing to write, so the result of closing says nothing. */
 void vsi_close(zb_object *base) {
+    std::unique_ptr<VsiObject> object(
+        reinterpret_cast<VsiObject *>(base)); /* also without memory */
     const VsiCall call(base->store);
-    VsiObject *object = reinterpret_cast<VsiObject *>(base);
-    if (object->file != nullptr)
-        VSIFCloseL(object->file);
-    delete object;
+    object.reset();
 }
 
 /* Asked again, a server gives its own answer: GDAL goes by one that it remembers. */
@@ -320,10 +312,11 @@ enum zb_code vsi_list(zb_store *store, const zb_list *list, zb_list_fn fn, void 
     (void)err; /* a directory that cannot be opened lists nothing, as the interface asks */
     const std::string path = prefix[0] == '\0' ? reinterpret_cast<zarr3::VsiStore *>(store)->root
                                                : zarr3::path_of(store, prefix);
-    VSIDIR *directory = VSIOpenDir(path.c_str(), 0, nullptr);
+    const std::unique_ptr<VSIDIR, zarr3::Release<VSICloseDir>> directory(
+        VSIOpenDir(path.c_str(), 0, nullptr));
     if (directory == nullptr)
         return ZB_OK;
-    while (const VSIDIREntry *entry = VSIGetNextDirEntry(directory)) {
+    while (const VSIDIREntry *entry = VSIGetNextDirEntry(directory.get())) {
         bool is_directory = entry->bModeKnown && VSI_ISDIR(entry->nMode);
         if (!entry->bModeKnown) {
             VSIStatBufL stat;
@@ -336,7 +329,6 @@ enum zb_code vsi_list(zb_store *store, const zb_list *list, zb_list_fn fn, void 
         if (fn(context, &listed) != 0)
             break;
     }
-    VSICloseDir(directory);
     return ZB_OK;
 }
 

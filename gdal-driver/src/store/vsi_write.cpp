@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/guard.h"
+#include "base/handles.h"
 #include "cpl_conv.h"
 #include "cpl_error.h"
 #include "cpl_vsi.h"
@@ -30,20 +31,22 @@ enum zb_code vsi_put(zb_store *store, const zb_put *put, zb_error *err) {
        process. */
     const std::string path = path_of(store, put->key);
     const std::string directory = path.substr(0, path.rfind('/'));
-    const std::string temporary = file_in(directory, "." + std::to_string(number++) + ".zb-tmp");
     VSIMkdirRecursive(directory.c_str(), 0777);
-    VSILFILE *file = VSIFOpenL(temporary.c_str(), "wb");
+    TemporaryFile temporary(file_in(directory, "." + std::to_string(number++) + ".zb-tmp"));
+    FileHandle file(VSIFOpenL(temporary.path().c_str(), "wb"));
     bool good = file != nullptr;
     for (size_t i = 0; i < put->count && good; i++)
-        good = VSIFWriteL(put->parts[i].data, 1, put->parts[i].size, file) == put->parts[i].size;
+        good =
+            VSIFWriteL(put->parts[i].data, 1, put->parts[i].size, file.get()) == put->parts[i].size;
     if (file != nullptr)
-        good = VSIFCloseL(file) == 0 && good;
-    enum zb_code code = good ? zb_batch_check(put->batch, put->key, err) : ZB_OK;
-    if (code == ZB_OK && (!good || VSIRename(temporary.c_str(), path.c_str()) != 0))
-        code = zb_fail(err, ZB_EIO, "cannot write '%s'", put->key);
+        good = VSIFCloseL(file.release()) == 0 && good;
+    const enum zb_code code = good ? zb_batch_check(put->batch, put->key, err) : ZB_OK;
     if (code != ZB_OK)
-        VSIUnlink(temporary.c_str());
-    return code;
+        return code;
+    if (!good || VSIRename(temporary.path().c_str(), path.c_str()) != 0)
+        return zb_fail(err, ZB_EIO, "cannot write '%s'", put->key);
+    temporary.keep();
+    return ZB_OK;
 }
 
 bool is_gone(const std::string &path) {

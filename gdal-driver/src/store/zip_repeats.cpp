@@ -336,12 +336,7 @@ enum zb_code find_zip_repeats(const std::string &archive, std::shared_ptr<const 
         *out = before;
         return ZB_OK;
     }
-    enum zb_code code;
-    try {
-        code = read_repeats(archive, fresh.get(), err);
-    } catch (const std::bad_alloc &) { /* this may be one of the core's threads */
-        code = zb_fail(err, ZB_ENOMEM, "no memory for the directory of %s", archive.c_str());
-    }
+    const enum zb_code code = read_repeats(archive, fresh.get(), err);
     if (code != ZB_OK)
         return code;
     known.add(archive, fresh);

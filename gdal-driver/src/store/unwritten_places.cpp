@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "dataset/unwritten_places.h"
+#include "store/unwritten_places.h"
 
 #include <cstdlib>
 #include <memory>
