@@ -3,7 +3,7 @@
 #include "attributes/attribute_list.h"
 
 #include "hdf5/held_types.h"
-#include "tree/tokens.h"
+#include "objects/tokens.h"
 
 #include <stdlib.h>
 #include <string.h>

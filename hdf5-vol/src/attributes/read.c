@@ -4,9 +4,9 @@
 #include "attributes/convert.h"
 #include "attributes/ids.h"
 #include "attributes/large.h"
+#include "attributes/references.h"
 #include "attributes/write.h"
 #include "hdf5/errors.h"
-#include "attributes/references.h"
 #include "hdf5/types.h"
 
 #include <stdlib.h>

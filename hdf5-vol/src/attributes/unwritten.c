@@ -3,8 +3,8 @@
 #include "attributes/write.h"
 
 #include "attributes/ids.h"
-#include "links/links.h"
 #include "file/owners.h"
+#include "links/links.h"
 
 /* The value is zeros, as HDF5 would show it. */
 herr_t vol_attr_store_unwritten(vol_node *owner, const char *name) {

@@ -4,19 +4,19 @@
 
 #include "attributes/attributes.h"
 #include "attributes/convert.h"
+#include "attributes/edit_attributes.h"
 #include "attributes/exact.h"
 #include "attributes/large.h"
+#include "attributes/node_attrs.h"
 #include "attributes/references.h"
-#include "scales/scale_attributes.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
-#include "attributes/edit_attributes.h"
-#include "attributes/node_attrs.h"
+#include "objects/named_types.h"
+#include "scales/scale_attributes.h"
 #include "tree/side.h"
 #include "tree/waiting.h"
-#include "objects/named_types.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #include "callbacks/append.h"
 
 #include "create/list_member.h"
-#include "hdf5/errors.h"
 #include "dataset/dataset.h"
 #include "dataset/edit_dataset.h"
+#include "hdf5/errors.h"
 #include "objects/open_ids.h"
 
 #include "zarrbridge/hdf5.h"

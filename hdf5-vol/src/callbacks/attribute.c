@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Attributes: the callbacks. The values are made in attributes/attributes.c, read by
    attributes/read.c and stored by attributes/write.c. */
-#include "callbacks/classes.h"
 #include "attributes/ids.h"
 #include "attributes/write.h"
 #include "callbacks/attribute_walk.h"
+#include "callbacks/classes.h"
+#include "file/forget.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
-#include "file/forget.h"
 #include "objects/named_types.h"
 
 #include <stdlib.h>

@@ -4,10 +4,10 @@
 
 #include "callbacks/direct_chunks.h"
 #include "create/list_member.h"
-#include "hdf5/chunk_args.h"
-#include "hdf5/errors.h"
 #include "dataset/stored_chunks.h"
 #include "dataset/writers.h"
+#include "hdf5/chunk_args.h"
+#include "hdf5/errors.h"
 
 bool vol_is_about_chunks(int operation) {
     switch (operation) {

@@ -5,10 +5,10 @@
 #include "create/creation_list.h"
 #include "create/size_filter.h"
 #include "data/transfer.h"
-#include "hdf5/chunk_args.h"
-#include "hdf5/errors.h"
 #include "dataset/dataset.h"
 #include "dataset/space.h"
+#include "hdf5/chunk_args.h"
+#include "hdf5/errors.h"
 
 #include <stdlib.h>
 #include <string.h>

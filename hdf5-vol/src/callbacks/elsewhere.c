@@ -3,10 +3,10 @@
 #include "callbacks/elsewhere.h"
 
 #include "callbacks/classes.h"
-#include "hdf5/errors.h"
-#include "hdf5/property_lists.h"
 #include "file/linked_file.h"
 #include "file/names.h"
+#include "hdf5/errors.h"
+#include "hdf5/property_lists.h"
 #include "zarrbridge/hierarchy.h"
 
 #include <stdio.h>

@@ -6,19 +6,19 @@
  * file that is created, also when its name ends in ".zarr" or lies in a store. Everything else goes
  * to the native connector, so that with HDF5_VOL_CONNECTOR=zarr one program can use both kinds.
  */
-#include "callbacks/classes.h"
-#include "callbacks/append.h"
 #include "attributes/write.h"
+#include "callbacks/append.h"
+#include "callbacks/classes.h"
 #include "create/creation_list.h"
 #include "create/list_member.h"
-#include "hdf5/errors.h"
-#include "hdf5/shadows.h"
 #include "file/files.h"
-#include "links/link_order.h"
 #include "file/names.h"
 #include "file/new_store.h"
 #include "file/owners.h"
 #include "file/owners_below.h"
+#include "hdf5/errors.h"
+#include "hdf5/shadows.h"
+#include "links/link_order.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 /* Flushing and refreshing: see flush.h. */
 #include "callbacks/flush.h"
 
-#include "hdf5/errors.h"
-#include "tree/edit.h"
-#include "links/link_store.h"
 #include "dataset/writers_below.h"
+#include "hdf5/errors.h"
+#include "links/link_store.h"
+#include "tree/edit.h"
 
 /* The waiting data of a node and all below it. */
 static herr_t flush_node(vol_node *node) {

@@ -3,16 +3,16 @@
 #include "callbacks/link_walk.h"
 
 #include "copy/links.h"
+#include "file/forget.h"
 #include "hdf5/errors.h"
 #include "links/aliases.h"
-#include "file/forget.h"
 #include "links/link_order.h"
 #include "links/links.h"
-#include "tree/map.h"
-#include "tree/node.h"
-#include "tree/tokens.h"
 #include "objects/locate.h"
 #include "objects/open_ids.h"
+#include "objects/tokens.h"
+#include "tree/map.h"
+#include "tree/node.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define ZARRBRIDGE_HDF5_VOL_CALLBACKS_LINK_WALK_H
 
 #include "objects/object.h"
-#include "tree/paths.h"
+#include "objects/paths.h"
 
 /* A link as HDF5 describes it. */
 void vol_link_tell(const vol_found *found, H5L_info2_t *info);

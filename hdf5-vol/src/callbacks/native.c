@@ -4,21 +4,21 @@
  * that h5py and the HDF5 tools need have an answer for Zarr; the others (caches, file drivers, ...)
  * are refused with an error.
  */
-#include "objects/type_users.h"
 #include "callbacks/append.h"
 #include "callbacks/chunks.h"
 #include "callbacks/classes.h"
 #include "callbacks/old_walks.h"
 #include "create/list_member.h"
 #include "data/transfer.h"
-#include "hdf5/errors.h"
-#include "tree/changed.h"
-#include "objects/comment.h"
+#include "dataset/writers.h"
 #include "file/files.h"
 #include "file/forget.h"
+#include "hdf5/errors.h"
 #include "links/links.h"
+#include "objects/changed.h"
+#include "objects/comment.h"
 #include "objects/reference_count.h"
-#include "dataset/writers.h"
+#include "objects/type_users.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,27 +2,27 @@
 /* Objects of any kind: opening by name, index or token, information, and walks over whole
    hierarchies. */
 #include "attributes/attributes.h"
-#include "objects/type_users.h"
 #include "attributes/write.h"
 #include "callbacks/classes.h"
 #include "callbacks/elsewhere.h"
 #include "callbacks/flush.h"
 #include "callbacks/unasked.h"
+#include "copy/copy_nodes.h"
 #include "copy/from_hdf5.h"
 #include "copy/store_references.h"
 #include "copy/to_hdf5.h"
 #include "create/list_member.h"
+#include "file/forget.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
 #include "links/aliases.h"
-#include "tree/changed.h"
-#include "copy/copy_nodes.h"
-#include "tree/edit.h"
 #include "links/edit_links.h"
-#include "file/forget.h"
 #include "links/links.h"
-#include "tree/map.h"
+#include "objects/changed.h"
 #include "objects/reference_count.h"
+#include "objects/type_users.h"
+#include "tree/edit.h"
+#include "tree/map.h"
 
 #include <stdio.h>
 #include <stdlib.h>

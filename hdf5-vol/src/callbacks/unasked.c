@@ -3,9 +3,9 @@
 #include "callbacks/unasked.h"
 
 #include "copy/links.h"
-#include "hdf5/errors.h"
 #include "file/linked_file.h"
 #include "file/names.h"
+#include "hdf5/errors.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include "attributes/large.h"
 #include "attributes/write.h"
 #include "hdf5/errors.h"
-#include "scales/scales.h"
 #include "objects/locate.h"
+#include "scales/scales.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 #include "copy/copies.h"
 
 #include "hdf5/errors.h"
-#include "tree/tokens.h"
 #include "objects/locate.h"
+#include "objects/tokens.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,13 +2,13 @@
 /* Links of copied groups: see copy_links.h. */
 #include "copy/copy_links.h"
 
-#include "links/aliases.h"
 #include "copy/copy_stored.h"
+#include "links/aliases.h"
 #include "links/edit_links.h"
 #include "links/links.h"
-#include "tree/map.h"
-#include "tree/paths.h"
 #include "links/place_text.h"
+#include "objects/paths.h"
+#include "tree/map.h"
 
 #include <stdlib.h>
 #include <string.h>

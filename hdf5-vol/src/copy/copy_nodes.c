@@ -2,18 +2,18 @@
 /* Copying nodes: see copy_nodes.h. */
 #include "copy/copy_nodes.h"
 
+#include "attributes/edit_attributes.h"
 #include "copy/copy_links.h"
 #include "copy/copy_stored.h"
-#include "attributes/edit_attributes.h"
+#include "dataset/unreadable.h"
 #include "links/links.h"
-#include "objects/named_paths.h"
 #include "links/place_text.h"
+#include "objects/named_paths.h"
 #include "objects/reference_count.h"
 #include "scales/scale_moves.h"
 #include "scales/scale_names.h"
 #include "scales/scales.h"
 #include "tree/side.h"
-#include "dataset/unreadable.h"
 
 #include "zarrbridge/change.h"
 

@@ -2,11 +2,11 @@
 /* Nodes as they stand in the store: see copy_stored.h. */
 #include "copy/copy_stored.h"
 
-#include "tree/edit.h"
+#include "dataset/writers_below.h"
 #include "links/link_store.h"
+#include "tree/edit.h"
 #include "tree/side.h"
 #include "tree/waiting_store.h"
-#include "dataset/writers_below.h"
 
 #include "zarrbridge/change.h"
 

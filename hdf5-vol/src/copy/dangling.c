@@ -3,8 +3,8 @@
 #include "copy/dangling.h"
 
 #include "copy/links.h"
-#include "hdf5/errors.h"
 #include "file/linked_file.h"
+#include "hdf5/errors.h"
 
 #include <stdlib.h>
 #include <string.h>

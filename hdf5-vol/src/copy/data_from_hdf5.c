@@ -7,10 +7,10 @@
 #include "copy/stored.h"
 #include "copy/strings.h"
 #include "copy/zarr_types.h"
-#include "hdf5/errors.h"
-#include "hdf5/types.h"
 #include "dataset/dataset.h"
 #include "dataset/writers.h"
+#include "hdf5/errors.h"
+#include "hdf5/types.h"
 
 #include "zarrbridge/read.h"
 #include "zarrbridge/write.h"

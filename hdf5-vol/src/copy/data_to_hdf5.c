@@ -6,11 +6,11 @@
 #include "copy/pieces.h"
 #include "copy/strings.h"
 #include "create/creation_list.h"
+#include "dataset/dataset.h"
+#include "dataset/writers.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
-#include "dataset/dataset.h"
-#include "tree/token_search.h"
-#include "dataset/writers.h"
+#include "objects/token_search.h"
 
 #include <stdlib.h>
 #include <string.h>

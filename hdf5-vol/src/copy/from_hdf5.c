@@ -9,10 +9,6 @@
 #include "copy/from_hdf5.h"
 
 #include "attributes/write.h"
-#include "create/datatype.h"
-#include "create/list_member.h"
-#include "create/spec.h"
-#include "hdf5/errors.h"
 #include "copy/comments.h"
 #include "copy/dangling.h"
 #include "copy/data_from_hdf5.h"
@@ -22,12 +18,16 @@
 #include "copy/references.h"
 #include "copy/scales_from_hdf5.h"
 #include "copy/zarr_types.h"
-#include "links/aliases.h"
+#include "create/datatype.h"
+#include "create/list_member.h"
+#include "create/spec.h"
 #include "dataset/dataset.h"
+#include "dataset/max_shape.h"
+#include "hdf5/errors.h"
+#include "links/aliases.h"
 #include "links/edit_links.h"
 #include "links/link_order.h"
 #include "tree/map.h"
-#include "dataset/max_shape.h"
 
 #include <stdlib.h>
 #include <string.h>

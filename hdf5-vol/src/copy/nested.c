@@ -4,8 +4,8 @@
 
 #include "attributes/elements.h"
 #include "data/transfer.h"
-#include "hdf5/errors.h"
 #include "dataset/dataset.h"
+#include "hdf5/errors.h"
 #include "tree/tree.h"
 
 #include <stdlib.h>

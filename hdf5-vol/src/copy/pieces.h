@@ -4,8 +4,8 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_PIECES_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_PIECES_H
 
-#include "hdf5/library.h"
 #include "dataset/stored_chunks.h"
+#include "hdf5/library.h"
 #include "zarrbridge/zarrbridge.h"
 
 typedef struct vol_pieces {

@@ -5,8 +5,8 @@
 #include "attributes/references.h"
 #include "attributes/write.h"
 #include "copy/scale_references.h"
-#include "hdf5/errors.h"
 #include "dataset/edit_dataset.h"
+#include "hdf5/errors.h"
 #include "scales/scales.h"
 
 #include <stdlib.h>

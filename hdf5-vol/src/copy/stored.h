@@ -4,8 +4,8 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_STORED_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_STORED_H
 
-#include "hdf5/library.h"
 #include "dataset/stored_chunks.h"
+#include "hdf5/library.h"
 
 /* Those that the dataset has written. False when that cannot be told: the caller visits all. Pushes
    no error. The caller frees the list. */

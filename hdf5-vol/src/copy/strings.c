@@ -3,9 +3,9 @@
 #include "copy/strings.h"
 
 #include "data/transfer.h"
+#include "dataset/dataset.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
-#include "dataset/dataset.h"
 
 #include "zarrbridge/read.h"
 

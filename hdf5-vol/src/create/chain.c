@@ -9,9 +9,9 @@
 #include "create/text_property.h"
 
 #include "create/filters.h"
+#include "dataset/dataset.h"
 #include "hdf5/element.h"
 #include "hdf5/errors.h"
-#include "dataset/dataset.h"
 #include "zarrbridge/limits.h"
 
 #include <stdlib.h>

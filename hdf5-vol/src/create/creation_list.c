@@ -14,12 +14,12 @@
 #include "create/chunk_runs.h"
 #include "create/filters.h"
 #include "create/list_member.h"
+#include "dataset/dataset.h"
+#include "dataset/max_shape.h"
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
 #include "hdf5/types.h"
-#include "dataset/dataset.h"
 #include "links/link_order.h"
-#include "dataset/max_shape.h"
 
 #include <stdlib.h>
 

@@ -9,9 +9,9 @@
 #include "create/list_filters.h"
 #include "create/list_messages.h"
 #include "create/list_properties.h"
-#include "hdf5/errors.h"
 #include "dataset/dataset.h"
 #include "dataset/max_shape.h"
+#include "hdf5/errors.h"
 #include "tree/side.h"
 
 #include <stdlib.h>

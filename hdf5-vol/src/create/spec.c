@@ -9,14 +9,14 @@
 #include "create/creation_list.h"
 #include "create/filters.h"
 #include "create/list_member.h"
+#include "dataset/dataset.h"
+#include "dataset/max_shape.h"
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
-#include "dataset/dataset.h"
-#include "dataset/max_shape.h"
-#include "tree/side.h"
 #include "objects/named_types.h"
+#include "tree/side.h"
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>

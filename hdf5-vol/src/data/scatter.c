@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory side of an irregular selection: see selection.h. */
-#include "hdf5/errors.h"
 #include "data/selection.h"
+#include "hdf5/errors.h"
 
 #include <string.h>
 

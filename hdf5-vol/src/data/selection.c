@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Describing selections, and walking boxes; irregular ones are in runs.c. */
-#include "data/selection.h"
 #include "data/interrupt.h"
+#include "data/selection.h"
 
 #include "hdf5/errors.h"
 

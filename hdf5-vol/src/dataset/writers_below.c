@@ -2,8 +2,8 @@
 /* What waits of a node and of all below it: see writers_below.h. */
 #include "dataset/writers_below.h"
 
-#include "tree/waiting_store.h"
 #include "dataset/writers.h"
+#include "tree/waiting_store.h"
 
 static enum zb_code flush_all(vol_node *node, zb_error *err) {
     zb_error other;

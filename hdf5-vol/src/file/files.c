@@ -2,11 +2,11 @@
 /* Open files as a whole: see files.h. */
 #include "file/files.h"
 
-#include "links/link_store.h"
-#include "tree/loose.h"
 #include "file/names.h"
 #include "file/owners.h"
 #include "file/owners_below.h"
+#include "links/link_store.h"
+#include "tree/loose.h"
 
 #include <stdio.h>
 

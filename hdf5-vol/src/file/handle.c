@@ -8,12 +8,12 @@
  */
 #include "file/handle.h"
 
-#include "scales/dimension_records.h"
 #include "file/files.h"
-#include "tree/loose.h"
 #include "file/names.h"
-#include "tree/node_life.h"
 #include "file/owners.h"
+#include "scales/dimension_records.h"
+#include "tree/loose.h"
+#include "tree/node_life.h"
 #include "tree/side.h"
 #include "zarrbridge/change.h"
 

@@ -2,7 +2,7 @@
 /* The names of files: see names.h. */
 #include "file/names.h"
 
-#include "tree/tokens.h"
+#include "objects/tokens.h"
 #include "zarrbridge/conventions.h"
 
 #include <errno.h>

@@ -2,12 +2,12 @@
 /* What waits below a node, by its owners: see owners_below.h. */
 #include "file/owners_below.h"
 
+#include "attributes/node_attrs.h"
+#include "dataset/writers.h"
 #include "links/aliases.h"
 #include "links/links.h"
-#include "attributes/node_attrs.h"
 #include "tree/tree.h"
 #include "tree/waiting_store.h"
-#include "dataset/writers.h"
 
 /* Whether more than data and attributes of the node's own waits. */
 static bool has_links_waiting(const vol_node *node) {

@@ -3,8 +3,8 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_FILE_OWNERS_BELOW_H
 #define ZARRBRIDGE_HDF5_VOL_FILE_OWNERS_BELOW_H
 
-#include "tree/node.h"
 #include "file/owners.h"
+#include "tree/node.h"
 
 /* Stores data and attributes that wait below a node (links: link_store.h). All are tried. The error
    is the first one of a node that concerns the handle. */

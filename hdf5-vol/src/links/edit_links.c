@@ -2,6 +2,8 @@
 /* Changing links: see edit_links.h. */
 #include "links/edit_links.h"
 
+#include "dataset/writers_below.h"
+#include "file/turn.h"
 #include "links/aliases.h"
 #include "links/aliases_anew.h"
 #include "links/link_order.h"
@@ -9,8 +11,6 @@
 #include "links/place_text.h"
 #include "objects/reference_count.h"
 #include "tree/side.h"
-#include "file/turn.h"
-#include "dataset/writers_below.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,11 +5,11 @@
  */
 #include "objects/object.h"
 
+#include "dataset/dataset.h"
+#include "file/owners.h"
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
-#include "dataset/dataset.h"
 #include "tree/loose.h"
-#include "file/owners.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,8 +12,8 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_OBJECT_H
 #define ZARRBRIDGE_HDF5_VOL_OBJECTS_OBJECT_H
 
-#include "hdf5/library.h"
 #include "file/handle.h"
+#include "hdf5/library.h"
 
 typedef struct vol_object {
     void *zero;     /* always NULL: native code may look at a dying object as its own H5O_loc_t, and

@@ -2,7 +2,7 @@
 /* Lists of changes: see changes.h. */
 #include "tree/changes.h"
 
-#include "tree/tokens.h"
+#include "objects/tokens.h"
 
 #include <stdlib.h>
 #include <string.h>

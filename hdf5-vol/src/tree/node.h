@@ -10,14 +10,14 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_TREE_NODE_H
 #define ZARRBRIDGE_HDF5_VOL_TREE_NODE_H
 
-#include "hdf5/library.h"
+#include "attributes/node_attrs.h"
 #include "dataset/dataset.h"
+#include "dataset/writers.h"
+#include "file/owners.h"
+#include "hdf5/library.h"
 #include "links/link_order.h"
 #include "links/links.h"
 #include "tree/loose.h"
-#include "attributes/node_attrs.h"
-#include "file/owners.h"
-#include "dataset/writers.h"
 
 #include "zarrbridge/zarrbridge.h"
 
@@ -46,7 +46,7 @@ struct vol_node {
     size_t pins; /* of this node, and, in files that are only read, of those below (vol_node_pin) */
 
     /* Nodes of any kind. */
-    vol_node *next_by_token;     /* tree/tokens.c */
+    vol_node *next_by_token;     /* objects/tokens.c */
     struct vol_aliases *aliases; /* links/aliases.c; NULL until asked for */
     struct vol_waiting *waiting; /* tree/waiting.c; NULL when nothing waits */
     vol_owners owners;           /* file/owners.c: of what waits here; old ones when nothing does */

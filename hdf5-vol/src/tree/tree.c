@@ -2,13 +2,13 @@
 /* The hierarchy of an open file: see tree.h. */
 #include "tree/tree.h"
 
+#include "dataset/unreadable.h"
 #include "links/links.h"
-#include "tree/loose.h"
 #include "links/named_links.h"
+#include "objects/tokens.h"
+#include "tree/loose.h"
 #include "tree/node_life.h"
 #include "tree/stored_names.h"
-#include "tree/tokens.h"
-#include "dataset/unreadable.h"
 
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/hierarchy.h"

@@ -2,10 +2,10 @@
 /* Attributes that wait: see waiting.h. */
 #include "tree/waiting.h"
 
-#include "tree/changed.h"
-#include "file/owners.h"
-#include "tree/tree.h"
 #include "dataset/unreadable.h"
+#include "file/owners.h"
+#include "objects/changed.h"
+#include "tree/tree.h"
 
 #include "zarrbridge/limits.h"
 

@@ -4,9 +4,9 @@
 
 #include "attributes/attribute_order.h"
 #include "attributes/large_attributes.h"
+#include "dataset/writers.h"
 #include "tree/node_life.h"
 #include "tree/side.h"
-#include "dataset/writers.h"
 
 #include "zarrbridge/change.h"
 

@@ -4,8 +4,8 @@
  * valid when the store is opened again. Two paths with one hash would be confused, so the second
  * one that is met cannot be opened.
  */
-#ifndef ZARRBRIDGE_HDF5_VOL_TREE_TOKENS_H
-#define ZARRBRIDGE_HDF5_VOL_TREE_TOKENS_H
+#ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_TOKENS_H
+#define ZARRBRIDGE_HDF5_VOL_OBJECTS_TOKENS_H
 
 #include "tree/tree.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* From tokens to nodes: see token_search.h. */
-#include "tree/token_search.h"
+#include "objects/token_search.h"
 
 #include "file/forget.h"
 #include "links/links.h"
-#include "tree/tokens.h"
+#include "objects/tokens.h"
 
 /* Lists groups until the token turns up: a reference from an earlier session may name anything. */
 static vol_node *search_token(vol_node *group, uint64_t token) {

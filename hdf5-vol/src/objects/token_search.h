@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From tokens to nodes that have not been met yet. */
-#ifndef ZARRBRIDGE_HDF5_VOL_TREE_TOKEN_SEARCH_H
-#define ZARRBRIDGE_HDF5_VOL_TREE_TOKEN_SEARCH_H
+#ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_TOKEN_SEARCH_H
+#define ZARRBRIDGE_HDF5_VOL_OBJECTS_TOKEN_SEARCH_H
 
 #include "tree/tree.h"
 

@@ -3,8 +3,8 @@
  * Following paths. The links on the way are followed; the last one is found, and followed only when
  * its node is asked for.
  */
-#ifndef ZARRBRIDGE_HDF5_VOL_TREE_PATHS_H
-#define ZARRBRIDGE_HDF5_VOL_TREE_PATHS_H
+#ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_PATHS_H
+#define ZARRBRIDGE_HDF5_VOL_OBJECTS_PATHS_H
 
 #include "tree/tree.h"
 

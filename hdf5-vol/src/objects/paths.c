@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Following paths: see paths.h. */
-#include "tree/paths.h"
+#include "objects/paths.h"
 
 #include "links/aliases.h"
 #include "links/links.h"

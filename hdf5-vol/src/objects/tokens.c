@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The addresses of nodes: see tokens.h. */
-#include "tree/tokens.h"
+#include "objects/tokens.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See changed.h. */
-#include "tree/changed.h"
+#include "objects/changed.h"
 
 #include "tree/loose.h"
 #include "zarrbridge/sys/hierarchy.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the file of an object's document tells: its size, and when the object was changed last,
    since Zarr keeps no times. */
-#ifndef ZARRBRIDGE_HDF5_VOL_TREE_CHANGED_H
-#define ZARRBRIDGE_HDF5_VOL_TREE_CHANGED_H
+#ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_CHANGED_H
+#define ZARRBRIDGE_HDF5_VOL_OBJECTS_CHANGED_H
 
 #include "tree/node.h"
 
