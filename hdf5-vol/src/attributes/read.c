@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* From a node's attributes to the program's memory: as many elements as its dataspace has, each of
    the size of the memory type, and never more. */
-#include "attributes/convert.h"
-#include "attributes/ids.h"
+#include "attributes/attributes.h"
 #include "attributes/large.h"
 #include "attributes/references.h"
 #include "attributes/write.h"
+#include "hdf5/convert.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 

@@ -3,7 +3,7 @@
 #include "attributes/references.h"
 
 #include "attributes/attributes.h"
-#include "attributes/convert.h"
+#include "hdf5/convert.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 #include "objects/paths.h"

@@ -25,7 +25,7 @@ herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown)
    is. `attr` itself goes. */
 herr_t vol_attr_store_elements(vol_node *owner, const vol_attr *attr, const void *elements);
 
-/* unwritten.c: stores attributes that are not written yet: that one, or those of a node and all
+/* write.c: stores attributes that are not written yet: that one, or those of a node and all
    below it. */
 herr_t vol_attr_store_unwritten(vol_node *owner, const char *name);
 herr_t vol_attr_store_unwritten_below(vol_node *node);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Attributes: the callbacks. The values are made in attributes/attributes.c, read by
    attributes/read.c and stored by attributes/write.c. */
-#include "attributes/ids.h"
+#include "attributes/attributes.h"
 #include "attributes/write.h"
-#include "callbacks/attribute_walk.h"
 #include "callbacks/classes.h"
+#include "callbacks/walks.h"
 #include "file/forget.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"

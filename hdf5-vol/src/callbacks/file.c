@@ -7,18 +7,17 @@
  * to the native connector, so that with HDF5_VOL_CONNECTOR=zarr one program can use both kinds.
  */
 #include "attributes/write.h"
-#include "callbacks/append.h"
+#include "callbacks/chunks.h"
 #include "callbacks/classes.h"
 #include "create/creation_list.h"
-#include "create/list_member.h"
 #include "file/files.h"
 #include "file/names.h"
 #include "file/new_store.h"
 #include "file/owners.h"
-#include "file/owners_below.h"
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
 #include "links/link_order.h"
+#include "tree/waiting_store.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,8 @@
 /* Groups: the callbacks. */
 #include "callbacks/classes.h"
 #include "callbacks/elsewhere.h"
-#include "callbacks/flush.h"
 #include "callbacks/unasked.h"
 #include "create/creation_list.h"
-#include "create/list_member.h"
 #include "file/forget.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"

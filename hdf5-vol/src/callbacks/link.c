@@ -6,7 +6,7 @@
  */
 #include "callbacks/classes.h"
 #include "callbacks/elsewhere.h"
-#include "callbacks/link_walk.h"
+#include "callbacks/walks.h"
 #include "copy/links.h"
 #include "file/forget.h"
 #include "hdf5/errors.h"

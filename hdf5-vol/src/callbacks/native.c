@@ -4,11 +4,10 @@
  * that h5py and the HDF5 tools need have an answer for Zarr; the others (caches, file drivers, ...)
  * are refused with an error.
  */
-#include "callbacks/append.h"
 #include "callbacks/chunks.h"
 #include "callbacks/classes.h"
-#include "callbacks/old_walks.h"
-#include "create/list_member.h"
+#include "callbacks/walks.h"
+#include "create/creation_list.h"
 #include "data/transfer.h"
 #include "dataset/writers.h"
 #include "file/files.h"

@@ -5,7 +5,6 @@
  * Each libhdf5 in the process gets a class of its own. It differs only in the callbacks that
  * arrive without an object of ours and so could not tell which library calls.
  */
-#include "callbacks/append.h"
 #include "callbacks/chunks.h"
 #include "callbacks/watched.h"
 

@@ -27,14 +27,15 @@ const vol_copied *vol_copies_add(vol_copies *copies, vol_node *node, const char 
     return NULL;
 }
 
-const char *vol_copies_path(const vol_copies *copies, const vol_node *node) {
+/* NULL when there is none. */
+static const char *path_of(const vol_copies *copies, const vol_node *node) {
     const vol_copied *copied = vol_map_get(&copies->all, node->token);
     return copied ? copied->path : NULL;
 }
 
 uint64_t vol_copies_address(const vol_copies *copies, const vol_node *node) {
     h5_lib *lib = copies->lib;
-    const char *path = node ? vol_copies_path(copies, node) : NULL;
+    const char *path = node ? path_of(copies, node) : NULL;
     H5O_token_t token = {{0}};
     if (!path)
         return 0;
@@ -49,8 +50,7 @@ uint64_t vol_copies_address(const vol_copies *copies, const vol_node *node) {
 
 void *vol_copies_open(const vol_copies *copies, const vol_node *node, H5I_type_t *type) {
     h5_lib *lib = copies->lib;
-    const H5VL_loc_params_t loc =
-        vol_named_in(lib, copies->top_type, vol_copies_path(copies, node));
+    const H5VL_loc_params_t loc = vol_named_in(lib, copies->top_type, path_of(copies, node));
     return lib->H5VLobject_open(copies->new_top, &loc, lib->native, type, copies->dxpl, NULL);
 }
 

@@ -26,8 +26,7 @@ typedef struct vol_copied {
 const vol_copied *vol_copies_add(vol_copies *copies, vol_node *node, const char *above,
                                  const char *name);
 
-/* The path of node's copy, and its address in the HDF5 file: NULL and 0 when there is none. */
-const char *vol_copies_path(const vol_copies *copies, const vol_node *node);
+/* The address of node's copy in the HDF5 file; 0 when there is none. */
 uint64_t vol_copies_address(const vol_copies *copies, const vol_node *node);
 
 /* Opens a copy, for vol_native_close; NULL with an error pushed. */

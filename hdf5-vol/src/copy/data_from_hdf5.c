@@ -4,8 +4,6 @@
 
 #include "copy/nested.h"
 #include "copy/pieces.h"
-#include "copy/stored.h"
-#include "copy/strings.h"
 #include "copy/zarr_types.h"
 #include "dataset/dataset.h"
 #include "dataset/writers.h"

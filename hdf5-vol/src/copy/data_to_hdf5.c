@@ -4,7 +4,6 @@
 
 #include "copy/nested.h"
 #include "copy/pieces.h"
-#include "copy/strings.h"
 #include "create/creation_list.h"
 #include "dataset/dataset.h"
 #include "dataset/writers.h"

@@ -4,22 +4,20 @@
  *
  * The source is read by HDF5's public calls, as any program would; the target is made as by our own
  * H5Gcreate, H5Dcreate and H5Acreate. References of dimension scales lead to the copies
- * (scales_from_hdf5.h).
+ * (scale_references.h).
  */
 #include "copy/from_hdf5.h"
 
 #include "attributes/write.h"
-#include "copy/comments.h"
-#include "copy/dangling.h"
+#include "copy/attributes_to_hdf5.h"
 #include "copy/data_from_hdf5.h"
 #include "copy/imported.h"
 #include "copy/links.h"
-#include "copy/put_off.h"
 #include "copy/references.h"
-#include "copy/scales_from_hdf5.h"
+#include "copy/scale_references.h"
 #include "copy/zarr_types.h"
+#include "create/creation_list.h"
 #include "create/datatype.h"
-#include "create/list_member.h"
 #include "create/spec.h"
 #include "dataset/dataset.h"
 #include "dataset/max_shape.h"

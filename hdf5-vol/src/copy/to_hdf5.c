@@ -9,15 +9,12 @@
 #include "copy/to_hdf5.h"
 
 #include "copy/attributes_to_hdf5.h"
-#include "copy/comments.h"
 #include "copy/copies.h"
 #include "copy/data_to_hdf5.h"
 #include "copy/links.h"
 #include "create/creation_list.h"
 #include "dataset/dataset.h"
-#include "dataset/space.h"
 #include "dataset/unreadable.h"
-#include "dataset/writers_below.h"
 #include "file/forget.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
@@ -25,6 +22,7 @@
 #include "links/links.h"
 #include "objects/locate.h"
 #include "objects/token_search.h"
+#include "tree/waiting_store.h"
 
 typedef struct copy_job {
     vol_copies copies;

@@ -6,7 +6,7 @@
  */
 #include "create/chain.h"
 
-#include "create/text_property.h"
+#include "create/zarr_properties.h"
 
 #include "create/filters.h"
 #include "dataset/dataset.h"

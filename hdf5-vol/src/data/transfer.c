@@ -8,7 +8,6 @@
 #include "dataset/writers.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
-#include "hdf5/number_ids.h"
 #include "hdf5/shown.h"
 #include "hdf5/times.h"
 #include "hdf5/types.h"

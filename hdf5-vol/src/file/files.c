@@ -4,9 +4,9 @@
 
 #include "file/names.h"
 #include "file/owners.h"
-#include "file/owners_below.h"
 #include "links/link_store.h"
 #include "tree/loose.h"
+#include "tree/waiting_store.h"
 
 #include <stdio.h>
 

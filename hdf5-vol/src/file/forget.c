@@ -2,7 +2,7 @@
 /* Letting nodes and links go: see forget.h. */
 #include "file/forget.h"
 
-#include "attributes/node_attrs.h"
+#include "attributes/attribute_list.h"
 #include "dataset/max_shape.h"
 #include "dataset/writers.h"
 #include "links/aliases.h"

@@ -2,7 +2,7 @@
 /* Hard links of other programs: see aliases_anew.h. */
 #include "links/aliases_anew.h"
 
-#include "attributes/node_attrs.h"
+#include "attributes/attribute_list.h"
 #include "links/aliases.h"
 #include "links/link_store.h"
 #include "links/links.h"

@@ -2,7 +2,7 @@
 /* Paths of named datatypes: see named_paths.h. */
 #include "objects/named_paths.h"
 
-#include "attributes/node_attrs.h"
+#include "attributes/attribute_list.h"
 #include "file/forget.h"
 #include "links/links.h"
 #include "objects/paths.h"

@@ -26,7 +26,7 @@ typedef struct vol_object {
     vol_file *file;     /* Zarr: the handle's */
     vol_node *node;     /* Zarr: the object, or the attribute's owner; file owns it */
     hid_t dapl;         /* Zarr datasets: a copy of the access list; 0 for the default one. Owned */
-    /* Zarr attributes only; see attributes/ids.h: */
+    /* Zarr attributes only; see attributes/attributes.h: */
     char *attr;                   /* the name */
     bool attr_deleted;            /* there may be another one of the name */
     size_t attr_count;            /* elements, when it was opened */

@@ -2,8 +2,8 @@
 /* See type_users.h. */
 #include "objects/type_users.h"
 
+#include "attributes/attribute_list.h"
 #include "attributes/attributes.h"
-#include "attributes/node_attrs.h"
 #include "file/forget.h"
 #include "links/links.h"
 #include "objects/named_types.h"

@@ -2,7 +2,7 @@
 /* Scales stated: see scale_names.h. */
 #include "scales/scale_names.h"
 
-#include "attributes/node_attrs.h"
+#include "attributes/attribute_list.h"
 #include "dataset/edit_dataset.h"
 #include "links/places.h"
 #include "scales/namesakes.h"

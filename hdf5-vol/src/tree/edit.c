@@ -2,12 +2,11 @@
 /* Changing the hierarchy: see edit.h. */
 #include "tree/edit.h"
 
+#include "attributes/attribute_list.h"
 #include "attributes/large_attributes.h"
-#include "attributes/node_attrs.h"
 #include "dataset/dataset.h"
 #include "dataset/deleted.h"
 #include "dataset/writers.h"
-#include "dataset/writers_below.h"
 #include "file/turn.h"
 #include "links/aliases.h"
 #include "links/aliases_anew.h"

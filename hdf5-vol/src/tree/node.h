@@ -10,7 +10,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_TREE_NODE_H
 #define ZARRBRIDGE_HDF5_VOL_TREE_NODE_H
 
-#include "attributes/node_attrs.h"
+#include "attributes/attribute_list.h"
 #include "dataset/dataset.h"
 #include "dataset/writers.h"
 #include "file/owners.h"
@@ -52,7 +52,7 @@ struct vol_node {
     vol_owners owners;           /* file/owners.c: of what waits here; old ones when nothing does */
     uint64_t document_bytes;     /* tree/waiting.c: of the stored document, about; 0 until needed */
     zb_json *side; /* tree/side.c: parsed; NULL until asked for, or when there is none */
-    vol_node_attributes attrs;   /* attributes/node_attrs.c */
+    vol_node_attributes attrs;   /* attributes/attribute_list.c */
     struct vol_object *attr_ids; /* objects/object.c: open ids of its attributes */
     vol_loose outside;           /* tree/loose.c: while it is loose */
     uint64_t deleted_bytes; /* dataset/deleted.c: what a deleted one takes of the memory for such */

@@ -18,8 +18,8 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_TREE_SIDE_H
 #define ZARRBRIDGE_HDF5_VOL_TREE_SIDE_H
 
-#include "tree/changes.h"
 #include "tree/node.h"
+#include "tree/waiting.h"
 
 #define VOL_SIDE "_hdf5"
 
@@ -36,7 +36,7 @@ typedef struct vol_side_last {
 #define VOL_SIDE_NAMES "names"
 #define VOL_SIDE_ATTRIBUTES "attribute_list" /* attribute_order.h */
 
-/* What is kept of a creation list: create/list_member.h. */
+/* What is kept of a creation list: create/creation_list.h. */
 #define VOL_SIDE_CREATION "creation"
 
 /* The entries of attributes. */

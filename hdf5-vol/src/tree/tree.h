@@ -20,7 +20,7 @@
 #define ZARRBRIDGE_HDF5_VOL_TREE_TREE_H
 
 #include "file/options.h"
-#include "hdf5/file_lists.h"
+#include "hdf5/property_lists.h"
 #include "tree/map.h"
 #include "tree/node.h"
 #include "tree/side.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks over links: see link_walk.h. */
-#include "callbacks/link_walk.h"
+/* Walks over links and attributes: see walks.h. */
+#include "callbacks/walks.h"
 
 #include "copy/links.h"
 #include "file/forget.h"
@@ -16,6 +16,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Links ---- */
 
 void vol_link_tell(const vol_found *found, H5L_info2_t *info) {
     vol_link_value value;
@@ -164,5 +166,137 @@ herr_t vol_links_iterate(const vol_object *object, const H5VL_loc_params_t *loc,
     if (args->idx_p && result >= 0) /* HDF5 leaves it after an error */
         *args->idx_p = position;
     vol_release_id(object->lib, walk.id);
+    return result;
+}
+
+/* ---- Attributes ---- */
+
+/* The index of creation stands for the document's order, and so does the native order, in which
+   HDF5 gives few attributes as they were made (hdf5r lists by it; one that is renamed may keep its
+   place there, and is the last one here, unless the order is tracked). That of names is strcmp's:
+   h5diff and h5dump pair attributes by it. */
+const vol_attr *vol_attrs_in_order(vol_attrs *attrs, H5_index_t index, H5_iter_order_t order,
+                                   hsize_t n) {
+    const size_t listed = vol_attrs_listed(attrs);
+    if (n >= listed)
+        return NULL;
+    const size_t i = order == H5_ITER_DEC ? listed - 1 - (size_t)n : (size_t)n;
+    return vol_attrs_at(attrs, index == H5_INDEX_NAME && order != H5_ITER_NATIVE, i);
+}
+
+/* The order is that in which H5_INDEX_CRT_ORDER goes. HDF5 tells the place of one of few attributes
+   also where their order is not tracked. */
+void vol_attr_tell(vol_node *owner, const vol_attr *attr, H5A_info_t *info) {
+    vol_attrs *attrs = vol_node_attrs(owner);
+    size_t order = 0;
+    memset(info, 0, sizeof *info);
+    info->cset = vol_attr_cset(attr);
+    info->data_size = vol_attr_size(owner->file->lib, attr);
+    info->corder_valid = attrs && vol_attrs_order(attrs, attr, &order);
+    info->corder = info->corder_valid ? (H5O_msg_crt_idx_t)order : 0;
+}
+
+/* The operator may do what it likes, also change attributes: nothing is held across its calls. */
+static herr_t call_operator(vol_node *owner, hid_t id, const H5VL_attr_iterate_args_t *args,
+                            hsize_t n, bool *more) {
+    vol_attrs *attrs = vol_node_attrs(owner);
+    const vol_attr *attr = attrs ? vol_attrs_in_order(attrs, args->idx_type, args->order, n) : NULL;
+    H5A_info_t info;
+    *more = attr != NULL;
+    if (!attr)
+        return attrs ? 0 : -1;
+    char *name = strdup(attr->name);
+    if (!name) {
+        VOL_PUSH(owner->file->lib, ATTR, CANTGET, "no memory for the name of '%s'", attr->name);
+        return -1;
+    }
+    vol_attr_tell(owner, attr, &info);
+    herr_t result = args->op(id, name, &info, args->op_data);
+    free(name);
+    return result;
+}
+
+/* Whether a walk can begin at a place: the first one serves also where there is no attribute. */
+static bool has_place(vol_node *owner, hsize_t place) {
+    vol_attrs *attrs = vol_node_attrs(owner);
+    if (!attrs)
+        return false;
+    const size_t listed = vol_attrs_listed(attrs);
+    if (place == 0 || place < listed)
+        return true;
+    VOL_PUSH(owner->file->lib, ATTR, BADVALUE, "'%s' has %zu attributes, and none at %llu",
+             owner->path, listed, (unsigned long long)place);
+    return false;
+}
+
+herr_t vol_attrs_iterate(const vol_object *object, const H5VL_loc_params_t *loc,
+                         const H5VL_attr_iterate_args_t *args) {
+    vol_node *owner = vol_locate(object, loc);
+    hsize_t n = args->idx ? *args->idx : 0;
+    herr_t result = 0;
+    bool more = true;
+    hid_t id = owner && has_place(owner, n) ? vol_node_register(object->handle, owner) : -1;
+    if (id < 0)
+        return -1;
+    while (more && result == 0) {
+        result = call_operator(owner, id, args, n, &more);
+        n += more;
+    }
+    if (args->idx)
+        *args->idx = n;
+    vol_release_id(object->lib, id);
+    return result;
+}
+
+/* ---- The walks of HDF5 before 1.8 ---- */
+
+/* HDF5 tells where the walk has stopped also after an error of the operator, unlike H5Literate. */
+typedef struct old_walk {
+    const H5VL_native_group_iterate_old_t *args;
+    hsize_t place;
+} old_walk;
+
+static herr_t visit_link(hid_t group, const char *name, const H5L_info2_t *info, void *context) {
+    old_walk *walk = context;
+    (void)info;
+    walk->place++;
+    return walk->args->op(group, name, walk->args->op_data);
+}
+
+herr_t vol_walk_links_old(const vol_object *group, const H5VL_native_group_iterate_old_t *args) {
+    hsize_t start = args->idx;
+    old_walk context = {.args = args, .place = start};
+    const H5VL_link_iterate_args_t walk = {.recursive = false,
+                                           .idx_type = H5_INDEX_NAME,
+                                           .order = H5_ITER_INC,
+                                           .idx_p = &start,
+                                           .op = visit_link,
+                                           .op_data = &context};
+    vol_file_tidy_all(group->file);
+    const herr_t result = vol_links_iterate(group, &args->loc_params, &walk);
+    if (args->last_obj)
+        *args->last_obj = context.place;
+    return result;
+}
+
+static herr_t visit_attribute(hid_t owner, const char *name, const H5A_info_t *info,
+                              void *context) {
+    const H5VL_native_attr_iterate_old_t *args = context;
+    (void)info;
+    return args->op(owner, name, args->op_data);
+}
+
+herr_t vol_walk_attributes_old(const vol_object *owner,
+                               const H5VL_native_attr_iterate_old_t *args) {
+    hsize_t place = args->attr_num ? *args->attr_num : 0;
+    const H5VL_loc_params_t self = vol_self(owner->type);
+    const H5VL_attr_iterate_args_t walk = {.idx_type = H5_INDEX_CRT_ORDER,
+                                           .order = H5_ITER_INC,
+                                           .idx = &place,
+                                           .op = visit_attribute,
+                                           .op_data = (void *)(uintptr_t)args};
+    const herr_t result = vol_attrs_iterate(owner, &self, &walk);
+    if (args->attr_num)
+        *args->attr_num = (unsigned)place;
     return result;
 }

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying nodes within a store and from store to store: chunks are copied as they are. */
-#ifndef ZARRBRIDGE_HDF5_VOL_COPY_COPY_NODES_H
-#define ZARRBRIDGE_HDF5_VOL_COPY_COPY_NODES_H
+/*
+ * H5Ocopy within a store and from store to store: nodes are copied as they stand in the store, and
+ * then what must not stay as it stood: links, and what tells paths.
+ *
+ * A copy holds each object once, as HDF5's copies do: a hard link leads to the copy of its node,
+ * and to a copy of its own where the node lies outside of what was copied. Soft links are copied as
+ * they are, or, if the program wishes, become hard ones in the same way.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_COPY_STORE_TO_STORE_H
+#define ZARRBRIDGE_HDF5_VOL_COPY_STORE_TO_STORE_H
 
 #include "tree/tree.h"
 

@@ -3,8 +3,8 @@
  * HDF5's conversion of elements in memory. It cannot do references without a type that knows its
  * file (and crashes then): old references, which are the tokens of nodes, go as numbers of 8 bytes.
  */
-#ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_CONVERT_H
-#define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_CONVERT_H
+#ifndef ZARRBRIDGE_HDF5_VOL_HDF5_CONVERT_H
+#define ZARRBRIDGE_HDF5_VOL_HDF5_CONVERT_H
 
 #include "hdf5/library.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Converting elements: see convert.h. */
-#include "attributes/convert.h"
+#include "hdf5/convert.h"
 
 #include "hdf5/errors.h"
 #include "hdf5/type_json.h"

@@ -1,17 +1,83 @@
 /* SPDX-License-Identifier: MIT */
-/* Links of copied groups: see copy_links.h. */
-#include "copy/copy_links.h"
+/* Copies from store to store: see store_to_store.h. */
+#include "copy/store_to_store.h"
 
-#include "copy/copy_stored.h"
+#include "attributes/edit_attributes.h"
+#include "dataset/unreadable.h"
 #include "links/aliases.h"
 #include "links/edit_links.h"
+#include "links/link_store.h"
 #include "links/links.h"
 #include "links/place_text.h"
+#include "objects/named_paths.h"
 #include "objects/paths.h"
+#include "objects/reference_count.h"
+#include "scales/scale_moves.h"
+#include "scales/scale_names.h"
+#include "scales/scales.h"
+#include "tree/edit.h"
 #include "tree/map.h"
+#include "tree/side.h"
+#include "tree/waiting_store.h"
+
+#include "zarrbridge/change.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Nodes as they stand ---- */
+
+/* The whole of it, as it stands in the store. */
+static enum zb_code copy_whole(vol_node *node, const vol_place *place, vol_node **out,
+                               zb_error *err) {
+    vol_file *to = place->group->file;
+    zb_node *made = NULL;
+    char *path;
+    enum zb_code code = vol_node_child_path(place->group, place->name, &path, err);
+    if (!code)
+        code = vol_links_store_below(node, err);
+    if (!code)
+        code = vol_writer_flush_below(node, err);
+    if (!code)
+        code = zb_node_copy(zb_node_hierarchy(node->zarr), zb_node_path(node->zarr), to->hierarchy,
+                            path, err);
+    const bool is_there = !code;
+    if (!code)
+        code = zb_node_open(to->hierarchy, path, &made, err);
+    if (!code)
+        code = vol_edit_add(place, made, out, err);
+    if (code && is_there)
+        code = vol_edit_take_back(to, path, true, code, err);
+    free(path);
+    return code;
+}
+
+static enum zb_code copy_group_alone(vol_node *node, const vol_place *place, vol_node **out,
+                                     zb_error *err) {
+    enum zb_code code = vol_links_store_below(node, err);
+    if (!code)
+        code = vol_waiting_flush(node, err);
+    if (code)
+        return code;
+    const zb_json *attributes = zb_node_attributes(node->zarr);
+    char *text = attributes ? zb_json_print(attributes) : NULL;
+    code = !attributes || text ? vol_edit_create_group(place, text, out, err)
+                               : zb_fail(err, ZB_ENOMEM, "no memory for the attributes");
+    free(text);
+    if (!code)
+        code = zb_hidden_copy(node->zarr, (*out)->zarr, err);
+    /* Its links are not in it yet. */
+    return code ? code : vol_side_set(*out, VOL_SIDE_LINKS, NULL, err);
+}
+
+/* Copies a node with all below it; or, not `whole`, a group alone, without its links. */
+static enum zb_code copy_stored(vol_node *node, const vol_place *place, bool whole, vol_node **out,
+                                zb_error *err) {
+    return node->kind == VOL_GROUP && !whole ? copy_group_alone(node, place, out, err)
+                                             : copy_whole(node, place, out, err);
+}
+
+/* ---- Links ---- */
 
 typedef struct copy_job {
     vol_node *top; /* where the copy began */
@@ -83,7 +149,7 @@ static enum zb_code copy_to_node(copy_job *job, const vol_link *link, const vol_
             err, ZB_EUNSUPPORTED,
             "'%s' in %s leads to %s, which holds what is to be copied: copy that instead",
             link->name, link->group->path, node->path);
-    enum zb_code code = vol_copy_stored(node, place, !job->shallow, &copy, err);
+    enum zb_code code = copy_stored(node, place, !job->shallow, &copy, err);
     if (!code)
         code = remember(job, node, copy, err);
     if (!code && !job->shallow)
@@ -153,7 +219,10 @@ static bool map_children(copy_job *job, const vol_node *from, vol_node *to) {
     return true;
 }
 
-enum zb_code vol_copy_links(vol_node *from, vol_node *to, const vol_copying *how, zb_error *err) {
+/* Completes the copy `to` of the group `from`. ZB_EUNSUPPORTED where a link leads to a group above
+   `from`, which would be copied into itself. */
+static enum zb_code copy_links(vol_node *from, vol_node *to, const vol_copying *how,
+                               zb_error *err) {
     const bool shallow = how->shallow && from->kind == VOL_GROUP;
     copy_job job = {.top = from, .how = how, .shallow = shallow};
     bool mapped = vol_map_set(&job.copies, from->token, to);
@@ -164,4 +233,79 @@ enum zb_code vol_copy_links(vol_node *from, vol_node *to, const vol_copying *how
     vol_map_clear(&job.copies);
     free(job.copied);
     return code;
+}
+
+/* ---- Whole copies ---- */
+
+static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_node **out,
+                                 zb_error *err) {
+    enum zb_code code = copy_stored(node, place, false, out, err);
+    if (!code)
+        code = vol_node_list(node, err);
+    for (size_t i = 0; i < vol_links_count(node) && !code; i++) {
+        vol_link *link = vol_links_in_order(node, true, false, i);
+        vol_node *made;
+        const vol_place inside = {.group = *out, .name = link->name};
+        code = vol_link_open(link, err);
+        if (!code && link->reason)
+            code = vol_link_blame(link, err);
+        else if (!code && link->node && !link->node->is_dimension)
+            code = copy_stored(link->node, &inside, false, &made, err);
+    }
+    return code;
+}
+
+/* The names of dimensions go with them: HDF5 would see scales and labels in them, which are
+   attributes. */
+static enum zb_code forget_scales(vol_node *node, zb_error *err) {
+    bool has_some = node->kind == VOL_DATASET && vol_side_get(node, VOL_SCALES);
+    for (uint32_t d = 0; node->kind == VOL_DATASET && d < zb_node_array(node->zarr)->ndim; d++)
+        has_some |= vol_scales_name_now(node, d) != NULL;
+    return has_some ? vol_scales_set(node, NULL, NULL, err) : ZB_OK;
+}
+
+/* What side.h keeps besides attributes stays: links above all. */
+static enum zb_code remove_attributes(vol_node *node, zb_error *err) {
+    enum zb_code code = forget_scales(node, err);
+    if (!code)
+        code = vol_side_set(node, VOL_SIDE_ATTRIBUTES, NULL, err);
+    zb_node *before = zb_node_retain(node->zarr); /* what waits may be stored meanwhile */
+    for (const zb_json *one = zb_json_first(zb_node_attributes(before)); one && !code;
+         one = zb_json_next(one))
+        if (!vol_side_hides(node, zb_json_name(one)))
+            code = vol_edit_attribute(node, zb_json_name(one), NULL, NULL, err);
+    zb_node_release(before);
+    if (!code && node->kind == VOL_GROUP)
+        code = vol_node_list(node, err);
+    for (size_t i = 0; i < vol_links_count(node) && !code; i++) {
+        code = vol_link_open(vol_links_at(node, i), err);
+        vol_node *child = vol_links_at(node, i)->node;
+        if (!code && child && !child->is_dimension && !child->is_unreadable)
+            code = remove_attributes(child, err);
+    }
+    return code;
+}
+
+enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, const vol_copying *how,
+                           vol_node **made, zb_error *err) {
+    if (!node->zarr || node->is_dimension)
+        return zb_fail(err, ZB_EINVAL, "'%s' is not in the store", node->path);
+    if (vol_place_is_below(place->group, node))
+        return zb_fail(err, ZB_EINVAL, "'%s' cannot be copied into itself", node->path);
+    const bool shallow = how->shallow && node->kind == VOL_GROUP;
+    enum zb_code code = vol_unreadable_refuse(node, err);
+    if (!code)
+        code = shallow ? copy_shallow(node, place, made, err)
+                       : copy_stored(node, place, true, made, err);
+    if (!code)
+        code = copy_links(node, *made, how, err);
+    if (!code && shallow) /* nodes have been copied before the other links */
+        vol_links_copy_order(node, *made);
+    if (!code)
+        code = vol_scales_copied(node, *made, err);
+    if (!code)
+        code = vol_named_paths_copied(*made, node->path, err);
+    if (!code)
+        code = vol_reference_copied(*made, err);
+    return !code && how->without_attributes ? remove_attributes(*made, err) : code;
 }
