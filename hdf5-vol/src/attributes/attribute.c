@@ -48,7 +48,7 @@ hid_t vol_attr_space(h5_lib *lib, const vol_attr *attr) {
 }
 
 H5T_cset_t vol_attr_cset(const vol_attr *attr) {
-    return attr->is_utf8 ? H5T_CSET_UTF8 : vol_name_cset(attr->name);
+    return attr->is_utf8 ? H5T_CSET_UTF8 : vol_charset_of(attr->name);
 }
 
 hid_t vol_attr_list(h5_lib *lib, H5T_cset_t cset) {

@@ -139,7 +139,7 @@ herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, H5T_cset_t c
     vol_owners_note(owner);
     attr.place = VOL_ATTR_UNWRITTEN;
     attr.named = vol_named_path(owner->file, type);
-    attr.is_utf8 = vol_name_needs_cset(name, cset);
+    attr.is_utf8 = vol_charset_is_needed(name, cset);
     return keep(owner, name, &attr, described);
 }
 

@@ -199,7 +199,7 @@ static hid_t get_type(const vol_object *object, const vol_attr *attr) {
 static hid_t get_list(const vol_object *object) {
     const vol_attrs *attrs = object->attr_deleted ? NULL : vol_node_attrs(object->node);
     const vol_attr *attr = attrs ? vol_attrs_find(attrs, object->attr) : NULL;
-    return vol_attr_list(object->lib, attr ? vol_attr_cset(attr) : vol_name_cset(object->attr));
+    return vol_attr_list(object->lib, attr ? vol_attr_cset(attr) : vol_charset_of(object->attr));
 }
 
 static herr_t get_info(const vol_object *object, const H5VL_attr_get_info_args_t *args) {

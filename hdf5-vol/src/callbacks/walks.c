@@ -23,7 +23,7 @@ void vol_link_tell(const vol_found *found, H5L_info2_t *info) {
     vol_link_value value;
     const bool has_value = vol_link_value_of(found->link, &value);
     memset(info, 0, sizeof *info);
-    info->cset = vol_name_cset(found->link->name);
+    info->cset = vol_charset_of(found->link->name);
     if (found->link->order > 0) {
         info->corder_valid = true;
         info->corder = (int64_t)found->link->order - 1;

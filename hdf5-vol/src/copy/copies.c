@@ -39,7 +39,7 @@ uint64_t vol_copies_address(const vol_copies *copies, const vol_node *node) {
     H5O_token_t token = {{0}};
     if (!path)
         return 0;
-    const H5VL_loc_params_t loc = vol_named_in(lib, copies->top_type, path);
+    const H5VL_loc_params_t loc = vol_loc_by_name(lib, copies->top_type, path);
     H5VL_object_specific_args_t args = {.op_type = H5VL_OBJECT_LOOKUP,
                                         .args.lookup.token_ptr = &token};
     return lib->H5VLobject_specific(copies->new_top, &loc, lib->native, &args, copies->dxpl, NULL) <
@@ -50,11 +50,11 @@ uint64_t vol_copies_address(const vol_copies *copies, const vol_node *node) {
 
 void *vol_copies_open(const vol_copies *copies, const vol_node *node, H5I_type_t *type) {
     h5_lib *lib = copies->lib;
-    const H5VL_loc_params_t loc = vol_named_in(lib, copies->top_type, path_of(copies, node));
+    const H5VL_loc_params_t loc = vol_loc_by_name(lib, copies->top_type, path_of(copies, node));
     return lib->H5VLobject_open(copies->new_top, &loc, lib->native, type, copies->dxpl, NULL);
 }
 
-H5VL_loc_params_t vol_named_in(const h5_lib *lib, H5I_type_t type, const char *name) {
+H5VL_loc_params_t vol_loc_by_name(const h5_lib *lib, H5I_type_t type, const char *name) {
     return (H5VL_loc_params_t){
         .obj_type = type,
         .type = H5VL_OBJECT_BY_NAME,

@@ -85,7 +85,7 @@ static herr_t import_value(const import_job *job, hid_t attr, hid_t type, hid_t 
                                   .space = space,
                                   .dxpl = job->dxpl,
                                   .data = data,
-                                  .is_utf8 = vol_name_needs_cset(name, cset)};
+                                  .is_utf8 = vol_charset_is_needed(name, cset)};
     herr_t result = is_null ? 0 : lib->H5Aread(attr, type, data);
     if (result >= 0) {
         result = is_null ? 0 : map_attribute(job, owner, type, space, data);

@@ -26,7 +26,7 @@ void vol_file_unlist(vol_file *file) {
 }
 
 vol_file *vol_file_find(const h5_lib *lib, const char *path, bool for_writing) {
-    const uint64_t number = vol_name_number(path);
+    const uint64_t number = vol_filename_number(path);
     vol_file *file = lib->files;
     while (file && (file->number != number || (for_writing && !file->writable)))
         file = file->next;

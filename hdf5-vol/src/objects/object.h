@@ -78,10 +78,10 @@ uint64_t vol_token_get(const H5O_token_t *token);
 void vol_copy_name(const char *text, char *buffer, size_t size, size_t *length);
 
 /* The character set of the name of a link or an attribute, as its letters tell. */
-H5T_cset_t vol_name_cset(const char *name);
+H5T_cset_t vol_charset_of(const char *name);
 
 /* Whether a program names another one that such a name may have, which has to be kept: letters that
    are not ASCII are UTF-8, whatever it says. */
-bool vol_name_needs_cset(const char *name, H5T_cset_t cset);
+bool vol_charset_is_needed(const char *name, H5T_cset_t cset);
 
 #endif
