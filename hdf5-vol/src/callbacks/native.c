@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * "Optional" operations: questions about objects that programs take for native ones. Only those
- * that h5py and the HDF5 tools need have an answer for Zarr; the others (caches, file drivers, ...)
- * are refused with an error.
+ * that h5py and the HDF5 tools need have an answer for Zarr, also where a store has nothing of the
+ * kind (free space, offsets, headers): the tools print or compare them. The others (caches, file
+ * drivers, ...) are refused with an error.
  */
 #include "callbacks/chunks.h"
 #include "callbacks/classes.h"
