@@ -64,4 +64,7 @@ const vol_attr *vol_attr_ids_get(const vol_object *object);
 void vol_attr_ids_rename(vol_node *owner, const char *from, const char *to);
 void vol_attr_ids_orphan(vol_node *owner, const char *name);
 
+/* Reads an open attribute into the program's memory. */
+herr_t vol_attr_read(const vol_object *object, hid_t mem_type, void *buffer, hid_t dxpl);
+
 #endif

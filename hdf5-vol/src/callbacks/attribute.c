@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Attributes: the callbacks. The values are made in attributes/attributes.c, read by
-   attributes/read.c and stored by attributes/write.c. */
+   attributes/attributes.c and stored by attributes/write.c. */
 #include "attributes/attributes.h"
 #include "attributes/write.h"
 #include "callbacks/classes.h"

@@ -12,149 +12,53 @@ typedef uint64_t pair[2];
 
 /* ---- Getting and setting ---- */
 
-static bool get_track_times(h5_lib *lib, hid_t list, pair out) {
-    bool tracks;
-    const herr_t result = lib->H5Pget_obj_track_times(list, &tracks);
-    out[0] = tracks;
-    return result >= 0;
-}
+/* Properties that HDF5 gets and sets as one number of a type, or as two of one. `fits`: whether HDF5
+   takes the value, for it prints an error where it does not. */
+#define ONE_NUMBER(name, type, getter, setter)                                                     \
+    static bool get_##name(h5_lib *lib, hid_t list, pair out) {                                    \
+        type number = 0;                                                                           \
+        const herr_t result = lib->getter(list, &number);                                          \
+        out[0] = (uint64_t)number;                                                                 \
+        return result >= 0;                                                                        \
+    }                                                                                              \
+    static void set_##name(h5_lib *lib, hid_t list, const pair value) {                            \
+        lib->setter(list, (type)value[0]);                                                         \
+    }
 
-static void set_track_times(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_obj_track_times(list, value[0] != 0);
-}
+#define TWO_NUMBERS(name, type, getter, setter, fits)                                              \
+    static bool get_##name(h5_lib *lib, hid_t list, pair out) {                                    \
+        type first = 0, second = 0;                                                                \
+        const herr_t result = lib->getter(list, &first, &second);                                  \
+        out[0] = first;                                                                            \
+        out[1] = second;                                                                           \
+        return result >= 0;                                                                        \
+    }                                                                                              \
+    static void set_##name(h5_lib *lib, hid_t list, const pair value) {                            \
+        if (fits)                                                                                  \
+            lib->setter(list, (type)value[0], (type)value[1]);                                     \
+    }
 
-static bool get_attribute_order(h5_lib *lib, hid_t list, pair out) {
-    unsigned flags = 0;
-    const herr_t result = lib->H5Pget_attr_creation_order(list, &flags);
-    out[0] = flags;
-    return result >= 0;
-}
+/* The least number of the dense form is not beyond the largest of the compact one; of shared
+   messages, it leaves no gap between the two. */
+#define IS_PHASE (value[1] <= value[0])
+#define IS_MESSAGE_PHASE (value[1] <= value[0] + 1)
 
-static void set_attribute_order(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_attr_creation_order(list, (unsigned)value[0]);
-}
+ONE_NUMBER(track_times, bool, H5Pget_obj_track_times, H5Pset_obj_track_times)
+ONE_NUMBER(attribute_order, unsigned, H5Pget_attr_creation_order, H5Pset_attr_creation_order)
+TWO_NUMBERS(attribute_phase, unsigned, H5Pget_attr_phase_change, H5Pset_attr_phase_change, IS_PHASE)
+TWO_NUMBERS(link_phase, unsigned, H5Pget_link_phase_change, H5Pset_link_phase_change, IS_PHASE)
+TWO_NUMBERS(link_estimates, unsigned, H5Pget_est_link_info, H5Pset_est_link_info, true)
+ONE_NUMBER(heap_hint, size_t, H5Pget_local_heap_size_hint, H5Pset_local_heap_size_hint)
+ONE_NUMBER(fill_time, H5D_fill_time_t, H5Pget_fill_time, H5Pset_fill_time)
+ONE_NUMBER(alloc_time, H5D_alloc_time_t, H5Pget_alloc_time, H5Pset_alloc_time)
 
-static bool get_two(herr_t (*get)(hid_t list, unsigned *first, unsigned *second), hid_t list,
-                    pair out) {
-    unsigned first = 0, second = 0;
-    const herr_t result = get(list, &first, &second);
-    out[0] = first;
-    out[1] = second;
-    return result >= 0;
-}
-
-static bool get_attribute_phase(h5_lib *lib, hid_t list, pair out) {
-    return get_two(lib->H5Pget_attr_phase_change, list, out);
-}
-
-/* HDF5 refuses a least number of the dense form beyond the largest of the compact one. */
-static void set_attribute_phase(h5_lib *lib, hid_t list, const pair value) {
-    if (value[1] <= value[0])
-        lib->H5Pset_attr_phase_change(list, (unsigned)value[0], (unsigned)value[1]);
-}
-
-static bool get_link_phase(h5_lib *lib, hid_t list, pair out) {
-    return get_two(lib->H5Pget_link_phase_change, list, out);
-}
-
-static void set_link_phase(h5_lib *lib, hid_t list, const pair value) {
-    if (value[1] <= value[0])
-        lib->H5Pset_link_phase_change(list, (unsigned)value[0], (unsigned)value[1]);
-}
-
-static bool get_link_estimates(h5_lib *lib, hid_t list, pair out) {
-    return get_two(lib->H5Pget_est_link_info, list, out);
-}
-
-static void set_link_estimates(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_est_link_info(list, (unsigned)value[0], (unsigned)value[1]);
-}
-
-static bool get_heap_hint(h5_lib *lib, hid_t list, pair out) {
-    size_t hint = 0;
-    const herr_t result = lib->H5Pget_local_heap_size_hint(list, &hint);
-    out[0] = hint;
-    return result >= 0;
-}
-
-static void set_heap_hint(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_local_heap_size_hint(list, (size_t)value[0]);
-}
-
-static bool get_fill_time(h5_lib *lib, hid_t list, pair out) {
-    H5D_fill_time_t when = H5D_FILL_TIME_IFSET;
-    const herr_t result = lib->H5Pget_fill_time(list, &when);
-    out[0] = (uint64_t)when;
-    return result >= 0;
-}
-
-static void set_fill_time(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_fill_time(list, (H5D_fill_time_t)value[0]);
-}
-
-static bool get_alloc_time(h5_lib *lib, hid_t list, pair out) {
-    H5D_alloc_time_t when = H5D_ALLOC_TIME_DEFAULT;
-    const herr_t result = lib->H5Pget_alloc_time(list, &when);
-    out[0] = (uint64_t)when;
-    return result >= 0;
-}
-
-static void set_alloc_time(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_alloc_time(list, (H5D_alloc_time_t)value[0]);
-}
-
-/* ---- Those of files ---- */
-
-static bool get_sizes(h5_lib *lib, hid_t list, pair out) {
-    size_t address = 0, length = 0;
-    const herr_t result = lib->H5Pget_sizes(list, &address, &length);
-    out[0] = address;
-    out[1] = length;
-    return result >= 0;
-}
-
-static void set_sizes(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_sizes(list, (size_t)value[0], (size_t)value[1]);
-}
-
-static bool get_sym_k(h5_lib *lib, hid_t list, pair out) {
-    return get_two(lib->H5Pget_sym_k, list, out);
-}
-
-static void set_sym_k(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_sym_k(list, (unsigned)value[0], (unsigned)value[1]);
-}
-
-static bool get_istore_k(h5_lib *lib, hid_t list, pair out) {
-    unsigned rank = 0;
-    const herr_t result = lib->H5Pget_istore_k(list, &rank);
-    out[0] = rank;
-    return result >= 0;
-}
-
-static void set_istore_k(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_istore_k(list, (unsigned)value[0]);
-}
-
-static bool get_message_phase(h5_lib *lib, hid_t list, pair out) {
-    return get_two(lib->H5Pget_shared_mesg_phase_change, list, out);
-}
-
-static void set_message_phase(h5_lib *lib, hid_t list, const pair value) {
-    if (value[1] <= value[0] + 1) /* HDF5 wants no gap between the two forms */
-        lib->H5Pset_shared_mesg_phase_change(list, (unsigned)value[0], (unsigned)value[1]);
-}
-
-static bool get_page_size(h5_lib *lib, hid_t list, pair out) {
-    hsize_t size = 0;
-    const herr_t result = lib->H5Pget_file_space_page_size(list, &size);
-    out[0] = size;
-    return result >= 0;
-}
-
-static void set_page_size(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_file_space_page_size(list, value[0]);
-}
+/* Of files. */
+TWO_NUMBERS(sizes, size_t, H5Pget_sizes, H5Pset_sizes, true)
+TWO_NUMBERS(sym_k, unsigned, H5Pget_sym_k, H5Pset_sym_k, true)
+ONE_NUMBER(istore_k, unsigned, H5Pget_istore_k, H5Pset_istore_k)
+TWO_NUMBERS(message_phase, unsigned, H5Pget_shared_mesg_phase_change,
+            H5Pset_shared_mesg_phase_change, IS_MESSAGE_PHASE)
+ONE_NUMBER(page_size, hsize_t, H5Pget_file_space_page_size, H5Pset_file_space_page_size)
 
 /* HDF5 has one call for the strategy and what becomes of free space, which are two properties
    here. */
