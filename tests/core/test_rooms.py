@@ -20,15 +20,16 @@ VOL_OBJECTS = os.environ.get("ZARRBRIDGE_VOL_OBJECTS")
 GDAL_OBJECTS = os.environ.get("ZARRBRIDGE_GDAL_OBJECTS")
 
 # From the lowest to the highest. A file includes, and calls, its own room and those before it.
-ROOMS = ["base", "types", "store", "codec", "model", "hierarchy", "node", "read", "write", "change", "check",
-         "conventions"]
+ROOMS = ["base", "types", "store", "codec", "model", "hierarchy", "node", "extension", "read", "write", "change",
+         "check", "conventions"]
 
 # The room that a public header belongs to.
 PUBLIC = {
     "error": "base", "json": "base", "limits": "base", "stop": "base", "dtype": "types",
     "values": "types", "location": "store",
     "sys/aside": "store", "sys/store": "store", "sys/wrappers": "store", "array": "model", "hierarchy": "hierarchy",
-    "sys/hierarchy": "hierarchy", "node": "node",
+    "sys/hierarchy": "hierarchy", "node": "node", "hdf5_extension": "extension",
+    "moved": "extension", "node_edit": "change",
     "read": "read", "write": "write", "change": "change", "check": "check", "conventions": "conventions",
 }
 

@@ -228,6 +228,20 @@ def urls():
             ("s3-bucket", ["s3://b", ""])]
 
 
+def extensions():
+    """The input of fuzz_hdf5_extension.c: two texts of `_hdf5`, and an object with changes."""
+    base = ('{"version":1,"type":{"class":"enum","base":"<i2","members":[["A",0]]},"names":["../a","b"],'
+            '"order":["a",2,"b"],"attributes":{"a":{"type":"<i2","shape":[]},"bc":{"named":"/t"}},"odd":[1e3]}')
+    now = ('{"version":1,"links":{"s":{"soft":"/x"},"h":{"hard":"../g/d"}},"names":["b","c"],"order":["b","c"],'
+           '"moved":{"d":"old","g/x":null,"d;0123456789abcdef":"d"},"comment":"x","maxshape":[null,3],'
+           '"attributes":{"r":{"type":{"class":"reference","kind":"object"}},"l":{"array":"__attribute.0"}}}')
+    return [("both", [base, now, '{"names":["b","n"],"order":["b",1,"n"],"comment":null,'
+                                 '"links":{"s":null,"e":{"external":["f","/p"]}},"attributes":{"a":{"type":">f8"}}}']),
+            ("fresh", ["", "", '{"type":"<i2","scales":{"CLASS":{}}}']),
+            ("moved", [now, now, '{"moved":{"a/b":"c","c;fedcba9876543210":"a/b"},"references":2}']),
+            ("foreign", ['{"version":2}', "{}", "{}"])]
+
+
 def replies():
     """The input of fuzz_reply.c: the form of a request, then heads and bodies of its tries."""
     whole = "HTTP/1.1 200 OK\r\nContent-Length: 11\r\nETag: \"v\"\r\n\r\n"
@@ -408,6 +422,8 @@ def main():
             write(root / kind, name, text.encode())
     for name, parts in urls():
         write(root / "url", name, b"\xff".join(part.encode() for part in parts))
+    for name, parts in extensions():
+        write(root / "hdf5_extension", name, b"\xff".join(part.encode() for part in parts))
     for name, form, parts in replies():
         write(root / "reply", name, bytes([form]) + b"\xff".join(part.encode() for part in parts))
     write(root / "store", "version-2", store_of_version_2())

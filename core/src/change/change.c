@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "base/wait.h"
 #include "change/consolidated.h"
+#include "change/moved_note.h"
 #include "change/owed.h"
 #include "hierarchy/hierarchy.h"
 #include "hierarchy/metadata.h"
@@ -194,14 +195,16 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
         return zb_fail(err, ZB_ECONFLICT, "store %s: /%s is no group, nothing can be created below",
                        change->hierarchy->store->label, path);
     }
-    const bool has_block = zb__consolidated_has(&document);
+    const bool has_block = zb__consolidated_has(&document),
+               keeps_track = zb__keeps_track(&document);
     code = join_owed(change, path, has_block, err);
     if (!code && has_block && !contains(&change->owners, path))
         return entries_add(&change->owners, path, &document, err);
     zb__document_free(&document);
     if (code || has_block || !is_group)
         return code;
-    zb__metadata_keep_plain(change->hierarchy, path, version);
+    if (!keeps_track)
+        zb__metadata_keep_plain(change->hierarchy, path, version);
     return zb__names_add(&change->sound, (zb__name){.text = strdup(path)}, err);
 }
 

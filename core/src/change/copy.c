@@ -213,6 +213,8 @@ static enum zb_code copy_nodes(zb__copying *c, zb__change *change, zb_error *err
         code = take_place(c, change, &nodes, err);
     if (!code)
         code = zb__change_drop(change, err);
+    if (!code && c->move)
+        code = zb__moved_take_note(change, c->from_path, c->to_path, &c->note, err);
     if (!code && c->move) { /* the node comes into the groups above */
         code = zb__change_put_missing(change, err);
         if (!code)
@@ -261,6 +263,9 @@ static enum zb_code run(zb__copying *c, zb_error *err) {
             code = copy_nodes(c, &change, err);
         if (!code && c->move && !c->moved)
             code = erase_source(c, &change, err);
+        const bool has_gone =
+            c->moved || (change.erased && strcmp(change.erased, c->from_path) == 0);
+        zb__moved_note_end(&change, &c->note, code && !has_gone);
         code = zb__change_end(&change, code, err);
     }
     zb__names_free(&c->others);

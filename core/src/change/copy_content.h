@@ -13,6 +13,7 @@
 #include "base/names.h"
 #include "change/carry.h"
 #include "change/change.h"
+#include "change/moved_note.h"
 #include "change/copy.h"
 
 /* What has become of a node's document at the target. */
@@ -28,6 +29,7 @@ typedef struct zb__copying {
     zb__older *older; /* NULL, or gets what is to be copied when a node is of version 2 */
     bool undo;        /* erase what was copied instead */
     bool move;
+    zb__moved_note note;   /* of a move: what groups above have noted of it */
     bool moved;            /* moved at once, by renaming: nothing is left at from_path */
     unsigned char *places; /* enum zb__place of each of the nodes, or NULL: all are untouched */
     const zb__names *nodes;

@@ -13,6 +13,7 @@
 #include "base/wait.h"
 #include "change/change.h"
 #include "change/copy_note.h"
+#include "change/moved_note.h"
 #include "change/owed.h"
 #include "hierarchy/path.h"
 #include "model/block.h"
@@ -275,6 +276,7 @@ enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err)
 
 enum zb_code zb_node_delete(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     zb__change change;
+    zb__moved_note note = {.before = {.count = 0}};
     enum zb_code code = zb__path_check(path, err);
     if (!code)
         code = zb__change_begin(hierarchy, &change, err);
@@ -284,7 +286,10 @@ enum zb_code zb_node_delete(zb_hierarchy *hierarchy, const char *path, zb_error 
     if (!code)
         code = zb__change_drop(&change, err);
     if (!code)
+        code = zb__moved_take_note(&change, path, NULL, &note, err);
+    if (!code)
         code = zb__node_erase(&change, path, err);
+    zb__moved_note_end(&change, &note, code && !change.erased);
     if (code)
         zb_error_prefix(err, code, "deleting /%s from store %s", path, hierarchy->store->label);
     return zb__change_end(&change, code, err);

@@ -89,7 +89,7 @@ size_t zb__metadata_count(zb_hierarchy *hierarchy, const char *path);
 /* ---- Plain groups --------------------------------------------------------------------------- */
 
 /* A group above a change is *plain* when it has been found to be a group without a block of
-   consolidated metadata. As long as the version of its document is the same, a change below need
+   consolidated metadata, and without names of nodes that have moved (change/moved_note.h). As long as the version of its document is the same, a change below need
    not read it again: that costs one question to the file system in place of four, and no parsing,
    which for a group of many attributes takes longer than all else. Nor need it look for a note of a
    block that is owed (change/owed.h), which this hierarchy has joined then: a note is put before a

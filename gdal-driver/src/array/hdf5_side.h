@@ -1,38 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The attribute `_hdf5`: what only HDF5 knows of a node, kept by the HDF5 connector (docs/hdf5.md,
- * its model/side.h). GDAL's users see nothing of it. It stays with its node; of a copy that GDAL
- * makes, only some of it is true.
+ * The HDF5 extension of a node (zarrbridge/hdf5_extension.h), for GDAL. GDAL's users see nothing of
+ * it. It stays with its node; of a copy that GDAL makes, only some of it is true.
  */
 #ifndef ZARR3_HDF5_SIDE_H
 #define ZARR3_HDF5_SIDE_H
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "array/attribute_changes.h"
 #include "base/handles.h"
+#include "zarrbridge/hdf5_extension.h"
 
 namespace zarr3 {
 
-constexpr char kHdf5Side[] = "_hdf5";
+constexpr char kHdf5Side[] = ZB_HDF5_EXTENSION;
 
-/* Its member with an entry for each attribute of a type that JSON does not tell. */
-constexpr char kHdf5Entries[] = "attributes";
+struct Hdf5ExtensionFree {
+    void operator()(zb_hdf5_extension *extension) const {
+        zb_hdf5_extension_free(extension);
+    }
+};
+using Hdf5Extension = std::unique_ptr<zb_hdf5_extension, Hdf5ExtensionFree>;
 
-/* Of the attribute's text; null unless it is of the one version that there is. */
-Json parse_hdf5_side(const std::string &text);
-Json hdf5_side_of(const zb_node *node);
+/* Of a node; and of the attribute's value, as JSON or as JSON text. Null unless it is ours. */
+Hdf5Extension hdf5_side_of(const zb_node *node);
+Hdf5Extension parse_hdf5_side(const zb_json *value);
+Hdf5Extension parse_hdf5_side(const std::string &value);
+
+/* The attribute's value with other entries of attributes (a JSON object; null: none), as JSON text;
+   "" without any member. */
+std::string with_hdf5_entries(const zb_hdf5_extension *side, const zb_json *entries);
 
 /* Where HDF5 has further hard links to the node, and what those in it lead to (docs/hdf5.md,
-   "Links"): paths in the store. `_hdf5` has them relative to the node, so that they change when it
-   moves alone. */
+   "Links"): paths in the store. */
 std::vector<std::string> linked_places(const zb_node *node);
 
-/* What is true of another node with the same elements, as the attribute's text: types, creation
-   lists, comments. Not links, orders, scales and references, which are the node's own. `has`: true
-   if the other node has this attribute with this value. "" without any. */
+/* What is true of another node with the same elements, as the attribute's value (JSON text): types,
+   creation lists, comments. Not links, orders, scales and references, which are the node's own.
+   `has`: true if the other node has this attribute with this value. "" without any. */
 std::string hdf5_side_of_copies(const zb_node *node, bool same_shape,
                                 const std::function<bool(const zb_json *member)> &has);
 
@@ -45,11 +54,6 @@ void copy_hdf5_side(const zb_node *from, const zb_node *copy, AttributeChanges *
 void follow_hdf5_side(const std::string &side,
                       const std::function<bool(const std::string &name)> &is_own,
                       AttributeChanges *changes);
-
-/* An object with a value of one member, in the place of those of both names; "" takes it out. "" of
-   an object without members. */
-std::string with_member(const zb_json *object, const std::string &before, const std::string &name,
-                        const std::string &value);
 
 } // namespace zarr3
 

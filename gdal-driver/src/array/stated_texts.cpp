@@ -14,7 +14,8 @@ static constexpr char kTextType[] =
     R"({"class":"string","size":"variable","padding":0,"charset":1})";
 
 StatedTexts::StatedTexts(const zb_node *node)
-    : types_(hdf5_side_of(node)), entries_(members_of(zb_json_get(types_.get(), kHdf5Entries))) {
+    : types_(hdf5_side_of(node)),
+      entries_(members_of(zb_hdf5_extension_get(types_.get(), ZB_HDF5_ATTRIBUTES))) {
 }
 
 static bool is_all_texts(const zb_json *value) {
@@ -85,31 +86,38 @@ static bool restate(const zb_json *entries, const std::string &name, const std::
 bool TextStatements::state(const std::string &name, const std::string &value, bool is_text,
                            const std::string &before) {
     std::string entry;
-    if (!restate(zb_json_get(side_.get(), kHdf5Entries), name, value, before, is_text, &entry))
+    if (!restate(zb_hdf5_extension_get(side_.get(), ZB_HDF5_ATTRIBUTES), name, value, before,
+                 is_text, &entry))
         return true;
     if (!is_foreign_)
         statements_.push_back({name, value, before, is_text});
     return !is_foreign_;
 }
 
-/* The attribute's text with other entries; "" where only the version would be left. */
-static std::string with_entries(const zb_json *side, const std::string &entries) {
-    if (side == nullptr)
-        return entries.empty() ? "" : json_object({{"version", "1"}, {kHdf5Entries, entries}});
-    const std::string text = with_member(side, kHdf5Entries, kHdf5Entries, entries);
-    const Json left = parse_json(text);
-    return zb_json_count(left.get()) == 1 ? "" : text;
+/* An object with a value of one member, in the place of those of both names; "" takes it out. "" of
+   an object without members. */
+static std::string with_member(const zb_json *object, const std::string &before,
+                               const std::string &name, const std::string &value) {
+    std::vector<std::pair<std::string, std::string>> members;
+    for (const zb_json *member = zb_json_first(object); member != nullptr;
+         member = zb_json_next(member)) {
+        if (zb_json_name(member) != name && zb_json_name(member) != before)
+            members.emplace_back(zb_json_name(member), compact_json(member));
+    }
+    if (!value.empty())
+        members.emplace_back(name, value);
+    return members.empty() ? "" : json_object(members);
 }
 
 void TextStatements::add_to(AttributeChanges *changes) const {
     if (statements_.empty())
         return;
     changes->derive(kHdf5Side, [statements = statements_](const zb_json *now) {
-        const char *text = zb_json_string(now);
-        const Json side = parse_hdf5_side(text == nullptr ? "" : text);
+        const Hdf5Extension side = parse_hdf5_side(now);
         if (side == nullptr && now != nullptr)
             return compact_json(now);
-        Json entries = parse_json(compact_json(zb_json_get(side.get(), kHdf5Entries)));
+        Json entries =
+            parse_json(compact_json(zb_hdf5_extension_get(side.get(), ZB_HDF5_ATTRIBUTES)));
         bool changed = false;
         for (const Statement &one : statements) {
             std::string entry;
@@ -118,10 +126,7 @@ void TextStatements::add_to(AttributeChanges *changes) const {
             changed = true;
             entries = parse_json(with_member(entries.get(), one.before, one.name, entry));
         }
-        if (!changed)
-            return compact_json(now);
-        const std::string left = with_entries(side.get(), compact_json(entries.get()));
-        return left.empty() ? left : json_quote(left);
+        return changed ? with_hdf5_entries(side.get(), entries.get()) : compact_json(now);
     });
 }
 

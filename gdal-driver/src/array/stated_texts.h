@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "array/attribute_changes.h"
+#include "array/hdf5_side.h"
 #include "base/handles.h"
 #include "zarrbridge/conventions.h"
 
@@ -28,7 +29,7 @@ class StatedTexts {
     bool has(const zb_json *member, const zb_value &numbers) const;
 
   private:
-    Json types_;
+    Hdf5Extension types_;
     std::unordered_map<std::string, const zb_json *> entries_; /* they live in types_ */
 };
 
@@ -54,7 +55,7 @@ class TextStatements {
         std::string name, value, before;
         bool is_text;
     };
-    Json side_;
+    Hdf5Extension side_;
     bool is_foreign_;
     std::vector<Statement> statements_;
 };

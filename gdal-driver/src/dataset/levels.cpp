@@ -67,7 +67,7 @@ std::vector<std::pair<std::string, std::string>> level_attributes(const zb_node 
                 return !is_own_matter(zb_json_name(one));
             });
             if (!kept.empty())
-                attributes.emplace_back(name, json_quote(kept));
+                attributes.emplace_back(name, kept);
         } else if (!is_own_matter(name)) {
             attributes.emplace_back(name, text != nullptr ? json_quote(text) : json_text(member));
         }
@@ -83,7 +83,7 @@ void copy_attributes(const zb_node *raster, const zb_node *level, AttributeChang
     }
     for (const auto &[name, value] : level_attributes(raster)) {
         if (name == kHdf5Side)
-            side = zb_json_string(parse_json(value).get());
+            side = value;
         else
             changes->set(name, value);
     }

@@ -13,7 +13,7 @@
 /* HDF5 has said so (create/list_properties.c). Nodes of other programs show the order of their
    document, and get no side attribute for it. */
 static bool is_tracked(vol_node *node) {
-    const zb_json *order = zb_json_get(vol_side_get(node, VOL_SIDE_CREATION), "attribute_order");
+    const zb_json *order = zb_json_get(vol_side_get(node, ZB_HDF5_CREATION), "attribute_order");
     const char *word = zb_json_string(order);
     return word && strcmp(word, "none") != 0;
 }
@@ -28,7 +28,7 @@ void vol_attribute_order_assign(vol_node *node, vol_attrs *attrs, const vol_attr
         vol_attrs_number_rest(attrs, before->last);
         return;
     }
-    vol_numbered walk = vol_numbered_begin(vol_side_get(node, VOL_SIDE_ATTRIBUTES));
+    vol_numbered walk = vol_numbered_begin(vol_side_get(node, ZB_HDF5_ATTRIBUTE_LIST));
     for (const char *name; (name = vol_numbered_next(&walk));)
         vol_attrs_set_number(attrs, name, walk.number);
     vol_attrs_number_rest(attrs, walk.number);
@@ -76,7 +76,7 @@ static char *print_list(vol_attrs *attrs) {
 
 /* Whether a text is what is kept already. */
 static bool is_kept(vol_node *node, const char *json) {
-    const zb_json *kept = vol_side_get(node, VOL_SIDE_ATTRIBUTES);
+    const zb_json *kept = vol_side_get(node, ZB_HDF5_ATTRIBUTE_LIST);
     char *text = kept ? zb_json_print(kept) : NULL;
     const bool is = text && strcmp(text, json) == 0;
     free(text);
@@ -89,13 +89,13 @@ enum zb_code vol_attribute_order_keep(vol_node *node, zb_error *err) {
     if (!attrs || !attrs->numbered || !node->zarr || vol_side_check(node, NULL) != ZB_OK)
         return ZB_OK;
     if (attrs->last == 0 || tells_itself(node, attrs))
-        return vol_side_set(node, VOL_SIDE_ATTRIBUTES, NULL, err);
+        return vol_side_set(node, ZB_HDF5_ATTRIBUTE_LIST, NULL, err);
     char *json = print_list(attrs);
     enum zb_code code = ZB_OK;
     if (!json)
         code = zb_fail(err, ZB_ENOMEM, "no memory for the order of attributes");
     else if (!is_kept(node, json))
-        code = vol_side_set(node, VOL_SIDE_ATTRIBUTES, json, err);
+        code = vol_side_set(node, ZB_HDF5_ATTRIBUTE_LIST, json, err);
     free(json);
     return code;
 }

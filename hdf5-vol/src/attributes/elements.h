@@ -9,7 +9,8 @@
  *     string                           string. Bytes that are no UTF-8 are taken for Latin-1, NULs
  *                                      become U+FFFD
  *     opaque, bitfield over 64 bits    string: base64
- *     reference to an object           string: its path; null where it leads nowhere
+ *     reference to an object           string: its path, or name (tree/moved.h) where it has
+ *                                      moved; null where it leads nowhere
  *     compound                         object with the members
  *     array, list of variable length,  list; complex numbers are lists of two
  *     complex number of HDF5 2.x
@@ -122,11 +123,17 @@ void vol_elements_drop(const vol_form *form, size_t count, void *elements, const
 /* The bytes of all that elements point at. */
 uint64_t vol_elements_pointed(const vol_form *form, size_t count, const void *elements);
 
-/* The node at a path, as a reference in `element`; false when a limit keeps it from being found. */
-bool vol_reference_parse(const vol_form *form, const char *path, void *element);
+/* The node that a text names, as a reference in `element`; false when a limit keeps it from being
+   found. */
+bool vol_reference_parse(const vol_form *form, const char *text, void *element);
 
 /* The path of the object to which a reference leads; borrowed. NULL for none in the store. */
 const char *vol_reference_path(const vol_form *form, const void *element);
+
+/* The text that a reference is stored as: the name of the object (tree/moved.h), malloc'ed; NULL
+   for none in the store. */
+enum zb_code vol_reference_text(const vol_form *form, const void *element, char **text,
+                                zb_error *err);
 
 /* Calls `visit` for each reference in the elements that is not null, which it may change, until it
    returns false; returns that. */

@@ -110,6 +110,7 @@ static enum zb_code fill_time(vol_form *form, hid_t type, zb_error *err) {
 
 static enum zb_code fill_reference(vol_form *form, hid_t type, zb_error *err) {
     form->kind = VOL_FORM_REFERENCE;
+    vol_moved_outdate(form->file); /* another program may have moved what references lead to */
     if (vol_type_is_reference(form->lib, type, *form->lib->H5T_STD_REF_OBJ_g))
         return ZB_OK;
     return fail("references to regions, or of the kind H5T_STD_REF; write references to objects "

@@ -269,11 +269,13 @@ static void print_text(zb_slice text, zb_json_writer *out) {
 }
 
 static void print_reference(const vol_form *form, const char *element, zb_json_writer *out) {
-    const char *path = vol_reference_path(form, element);
-    if (path)
-        zb_json_write_string(out, path);
+    char *text;
+    const enum zb_code code = vol_reference_text(form, element, &text, NULL);
+    if (text || code)
+        zb_json_write_string(text ? out : NULL, text ? text : "");
     else
         zb_json_write_null(out);
+    free(text);
 }
 
 static void print_base64(const vol_form *form, const char *element, zb_json_writer *out) {

@@ -7,6 +7,7 @@
 #include "objects/tokens.h"
 #include "tree/map.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The path of an object that is still to come. */
@@ -24,16 +25,26 @@ const char *vol_reference_path(const vol_form *form, const void *element) {
     return node && !node->loose ? node->path : NULL;
 }
 
-/* A path that leads nowhere is a null reference; one that cannot be followed for another reason, as
+enum zb_code vol_reference_text(const vol_form *form, const void *element, char **text,
+                                zb_error *err) {
+    const char *path = vol_reference_path(form, element);
+    *text = NULL;
+    return path ? vol_moved_refer(form->file, path, text, err) : ZB_OK;
+}
+
+/* A text that leads nowhere is a null reference; one that cannot be followed for another reason, as
    a limit, is none. Paths to come are not looked for: some of them stand for no node of the
    store. */
-bool vol_reference_parse(const vol_form *form, const char *path, void *element) {
+bool vol_reference_parse(const vol_form *form, const char *text, void *element) {
     zb_error err = {0};
-    uint64_t token = vol_token_of_path(path);
-    const bool comes = path_to_come(form, token) != NULL;
-    const vol_node *node = comes ? NULL : vol_node_find(form->file->root, path, &err);
+    char *moved = vol_moved_is_plain(form->file) ? NULL : vol_moved_path(form->file, text);
+    const char *path = vol_moved_is_plain(form->file) ? text : moved;
+    uint64_t token = path ? vol_token_of_path(path) : 0;
+    const bool comes = path && path_to_come(form, token) != NULL;
+    const vol_node *node = comes || !path ? NULL : vol_node_find(form->file->root, path, &err);
     if (!comes)
         token = node ? node->token : 0;
+    free(moved);
     memcpy(element, &token, sizeof token);
     return comes || node ||
            (err.code != ZB_ELIMIT && err.code != ZB_ENOMEM && err.code != ZB_ECANCELLED);

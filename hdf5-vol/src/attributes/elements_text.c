@@ -28,10 +28,13 @@ static bool is_found(const vol_form *form, uint64_t *token, void *context) {
 static enum zb_code print_path(const vol_form *form, const void *element, zb_slice *out,
                                zb_error *err) {
     static const uint64_t nothing;
-    const char *path = vol_reference_path(form, element);
+    char *path;
+    enum zb_code code = vol_reference_text(form, element, &path, err);
+    if (code)
+        return code;
     if (!path && memcmp(element, &nothing, sizeof nothing) != 0)
         return fail_reference(err);
-    char *copy = strdup(path ? path : "");
+    char *copy = path ? path : strdup("");
     if (!copy)
         return fail_memory(err);
     *out = (zb_slice){.data = copy, .size = strlen(copy)};

@@ -169,7 +169,7 @@ static void print_parts(zb_json_writer *w, const vol_attr_elements *e, const ent
     if (parts->with_bytes)
         print_bytes(w, e);
     if (e->named) {
-        zb_json_write_name(w, "named");
+        zb_json_write_name(w, zb_hdf5_member_name(ZB_HDF5_NAMED));
         zb_json_write_string(w, e->named);
     }
     if (e->is_utf8) {
@@ -345,7 +345,7 @@ static void hold_new_refs(h5_lib *lib, const zb_json *entry, hid_t type, vol_att
 static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *space,
                   const vol_form *form, const zb_json *entry, void *elements) {
     h5_lib *lib = attrs->lib;
-    const char *named = zb_json_string(zb_json_get(entry, "named"));
+    const char *named = zb_json_string(zb_hdf5_entry_named(entry));
     const char *array = elements ? NULL : vol_large_array(entry);
     vol_attr attr = {.kind = form->kind == VOL_FORM_TEXT && form->text.is_variable ? VOL_ATTR_TEXT
                                                                                    : VOL_ATTR_BYTES,

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMBER "null_texts"
-
 /* ---- Walking ---- */
 
 typedef struct bits {
@@ -92,7 +90,7 @@ enum zb_code vol_null_texts_print(const vol_form *form, size_t count, const void
         walk(form, count, from, note, &all);
     char *text = all.bytes ? print_member(&all) : NULL;
     free(all.bytes);
-    if (text && vol_changes_set(&members, MEMBER, text, err) == ZB_OK)
+    if (text && vol_side_put(&members, ZB_HDF5_NULL_TEXTS, text, err) == ZB_OK)
         *out = vol_side_print_new(&members);
     vol_changes_clear(&members);
     free(text);
@@ -114,8 +112,8 @@ static void forget(char *element, bits *all) {
 
 void vol_null_texts_apply(const vol_form *form, size_t count, void *elements,
                           const zb_node *array) {
-    zb_json *side = vol_side_of(array);
-    const char *base64 = zb_json_string(zb_json_get(side, MEMBER));
+    zb_hdf5_extension *side = zb_hdf5_extension_of(array);
+    const char *base64 = zb_json_string(zb_hdf5_extension_get(side, ZB_HDF5_NULL_TEXTS));
     size_t size = 0;
     bits all = {.bytes = base64 ? zb_base64_parse(base64, &size) : NULL}, counted = {.count = 0};
     if (all.bytes) {
@@ -124,5 +122,5 @@ void vol_null_texts_apply(const vol_form *form, size_t count, void *elements,
             walk(form, count, elements, forget, &all);
     }
     free(all.bytes);
-    zb_json_free(side);
+    zb_hdf5_extension_free(side);
 }

@@ -87,7 +87,7 @@ herr_t vol_attr_zeros(h5_lib *lib, hid_t type, hid_t space, void **out) {
 enum zb_code vol_attr_check_name(const char *name, zb_error *err) {
     if (!vol_text_is_utf8(name))
         return zb_fail(err, ZB_EUNSUPPORTED, "its name is not UTF-8; choose another one");
-    if (strcmp(name, VOL_SIDE) != 0)
+    if (strcmp(name, ZB_HDF5_EXTENSION) != 0)
         return ZB_OK;
     return zb_fail(err, ZB_EUNSUPPORTED,
                    "this name is for what only HDF5 knows of an object; choose another one");

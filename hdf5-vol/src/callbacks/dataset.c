@@ -261,7 +261,7 @@ static herr_t get_storage_size(const vol_object *object, hsize_t *out) {
 
 static hid_t get_type(const vol_object *object) {
     hid_t type = vol_node_type(object->node);
-    const char *path = zb_json_string(vol_side_get(object->node, VOL_SIDE_NAMED));
+    const char *path = zb_json_string(vol_side_get(object->node, ZB_HDF5_NAMED));
     if (type < 0 || !path)
         return type;
     hid_t named = vol_named_type(object->handle, path, type);

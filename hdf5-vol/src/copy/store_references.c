@@ -90,16 +90,13 @@ static herr_t change_in_attribute(vol_node *node, const char *name, const vol_re
 /* The names of the entries that may tell of references, from a copy of the member: storing one
    changes it. */
 static herr_t change_in_attributes(vol_node *node, const vol_reference_map *map) {
-    zb_json *side = vol_side_of(node->zarr);
-    const zb_json *entry = zb_json_first(zb_json_get(side, VOL_SIDE_ENTRIES));
+    zb_hdf5_extension *side = zb_hdf5_extension_of(node->zarr);
+    const zb_json *entry = zb_json_first(zb_hdf5_extension_get(side, ZB_HDF5_ATTRIBUTES));
     herr_t result = 0;
-    for (; entry && result >= 0; entry = zb_json_next(entry)) {
-        char *text = zb_json_print(entry);
-        if (!text || strstr(text, "\"reference\""))
+    for (; entry && result >= 0; entry = zb_json_next(entry))
+        if (zb_hdf5_refers(entry))
             result = change_in_attribute(node, zb_json_name(entry), map);
-        free(text);
-    }
-    zb_json_free(side);
+    zb_hdf5_extension_free(side);
     return result;
 }
 
@@ -146,6 +143,7 @@ herr_t vol_references_copied(const vol_node *node, const vol_place *place) {
         VOL_PUSH_ZB(node->file->lib, SYM, CANTCOPY, &err);
         return -1;
     }
-    const bool stays = link->node && strcmp(node->path, link->node->path) == 0;
+    const bool stays = link->node && strcmp(node->path, link->node->path) == 0 &&
+                       vol_moved_is_plain(node->file) && vol_moved_is_plain(link->node->file);
     return stays || !link->node ? 0 : forget_below(link->node);
 }

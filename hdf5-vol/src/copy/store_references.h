@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * References in what was copied from one store into another. They are paths, which in the other
- * store lead to no object, or to another one of the same path. As HDF5 does, they become null,
- * unless what was copied has kept its path.
+ * References in what was copied from one store into another. They are names (tree/moved.h), which
+ * in the other store lead to no object, or to another one. As HDF5 does, they become null, unless
+ * what was copied has kept its path and nothing that is referred to has moved in either store.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_STORE_REFERENCES_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_STORE_REFERENCES_H

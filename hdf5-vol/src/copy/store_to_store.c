@@ -67,7 +67,7 @@ static enum zb_code copy_group_alone(vol_node *node, const vol_place *place, vol
     if (!code)
         code = zb_hidden_copy(node->zarr, (*out)->zarr, err);
     /* Its links are not in it yet. */
-    return code ? code : vol_side_set(*out, VOL_SIDE_LINKS, NULL, err);
+    return code ? code : vol_side_set(*out, ZB_HDF5_LINKS, NULL, err);
 }
 
 /* Copies a node with all below it; or, not `whole`, a group alone, without its links. */
@@ -258,7 +258,7 @@ static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_nod
 /* The names of dimensions go with them: HDF5 would see scales and labels in them, which are
    attributes. */
 static enum zb_code forget_scales(vol_node *node, zb_error *err) {
-    bool has_some = node->kind == VOL_DATASET && vol_side_get(node, VOL_SCALES);
+    bool has_some = node->kind == VOL_DATASET && vol_side_get(node, ZB_HDF5_SCALES);
     for (uint32_t d = 0; node->kind == VOL_DATASET && d < zb_node_array(node->zarr)->ndim; d++)
         has_some |= vol_scales_name_now(node, d) != NULL;
     return has_some ? vol_scales_set(node, NULL, NULL, err) : ZB_OK;
@@ -268,7 +268,7 @@ static enum zb_code forget_scales(vol_node *node, zb_error *err) {
 static enum zb_code remove_attributes(vol_node *node, zb_error *err) {
     enum zb_code code = forget_scales(node, err);
     if (!code)
-        code = vol_side_set(node, VOL_SIDE_ATTRIBUTES, NULL, err);
+        code = vol_side_set(node, ZB_HDF5_ATTRIBUTE_LIST, NULL, err);
     zb_node *before = zb_node_retain(node->zarr); /* what waits may be stored meanwhile */
     for (const zb_json *one = zb_json_first(zb_node_attributes(before)); one && !code;
          one = zb_json_next(one))

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMBER VOL_SIDE_CREATION
 #define LAYOUT "layout"
 #define FILL "fill"
 #define TRACK_TIMES "track_times"
@@ -31,7 +30,7 @@ static const char by_default[] = "default", undefined[] = "undefined";
 
 /* Of the dataset, group or type; NULL for what is not in the store. */
 static const zb_json *member_of(vol_node *node, const char *name) {
-    return node->is_unreadable ? NULL : zb_json_get(vol_side_get(node, MEMBER), name);
+    return node->is_unreadable ? NULL : zb_json_get(vol_side_get(node, ZB_HDF5_CREATION), name);
 }
 
 /* Ends the object: unless it is empty, or could not be made (code), it becomes a member of
@@ -43,7 +42,7 @@ static enum zb_code end(zb_json_writer *object, enum zb_code code, bool any, vol
     if (!code && !json)
         code = zb_fail(err, ZB_ENOMEM, "no memory for a creation list");
     if (!code && any)
-        code = vol_changes_set(members, MEMBER, json, err);
+        code = vol_side_put(members, ZB_HDF5_CREATION, json, err);
     free(json);
     return code;
 }
@@ -57,7 +56,7 @@ static void print_text(zb_json_writer *out, const char *name, const char *text, 
 /* ---- Layouts ---- */
 
 static bool is_null(const vol_spec *spec) {
-    return vol_changes_find(&spec->side, VOL_SIDE_SPACE) != NULL;
+    return vol_side_find(&spec->side, ZB_HDF5_SPACE) != NULL;
 }
 
 /* Chunks that the program has described in any way are shown, whatever the list says of a
@@ -300,7 +299,7 @@ static void show_of_group(vol_node *node, hid_t list) {
     hid_t saved = vol_stack_save(lib);
     vol_list_filters_add(lib, list, member_of(node, VOL_LIST_FILTERS));
     if (lib->H5Pisa_class(list, *lib->H5P_CLS_FILE_CREATE_ID_g) > 0)
-        vol_list_messages_set(lib, list, vol_side_get(node, MEMBER));
+        vol_list_messages_set(lib, list, vol_side_get(node, ZB_HDF5_CREATION));
     vol_stack_restore(lib, saved);
 }
 
@@ -310,7 +309,7 @@ bool vol_list_member_tracks_times(vol_node *node) {
 }
 
 static void member_show(vol_node *node, hid_t list) {
-    const zb_json *kept = node->is_unreadable ? NULL : vol_side_get(node, MEMBER);
+    const zb_json *kept = node->is_unreadable ? NULL : vol_side_get(node, ZB_HDF5_CREATION);
     if (!kept)
         return;
     vol_list_properties_set(node->file->lib, list, kept);

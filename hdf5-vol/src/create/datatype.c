@@ -13,7 +13,7 @@ static enum zb_code print_attributes(h5_lib *lib, const char *type, hid_t tcpl, 
                                      zb_error *err) {
     vol_changes members = {.count = 0};
     *out = NULL;
-    enum zb_code code = vol_changes_set(&members, VOL_SIDE_DATATYPE, type, err);
+    enum zb_code code = vol_side_put(&members, ZB_HDF5_DATATYPE, type, err);
     if (!code)
         code = vol_list_member_add(lib, tcpl, &members, err);
     if (!code && !(*out = vol_side_print_new(&members)))

@@ -38,7 +38,7 @@ static enum zb_code take_space(h5_lib *lib, hid_t space, vol_spec *out, zb_error
     if (lib->H5Sget_simple_extent_type(space) == H5S_NULL) {
         out->spec.ndim = 1;
         out->shape[0] = out->max_shape[0] = 0;
-        return vol_changes_set(&out->side, VOL_SIDE_SPACE, VOL_SPACE_NULL, err);
+        return vol_side_put(&out->side, ZB_HDF5_SPACE, VOL_SPACE_NULL, err);
     }
     int ndim = lib->H5Sget_simple_extent_ndims(space);
     if (ndim < 0 || lib->H5Sget_simple_extent_dims(space, dims, out->max_shape) < 0)
@@ -243,7 +243,7 @@ static enum zb_code keep_type(h5_lib *lib, hid_t type, vol_spec *out, zb_error *
     enum zb_code code = vol_type_print(lib, type, text, err);
     char *json = zb_json_writer_end(text, NULL);
     if (!code)
-        code = json ? vol_changes_set(&out->side, VOL_SIDE_TYPE, json, err)
+        code = json ? vol_side_put(&out->side, ZB_HDF5_TYPE, json, err)
                     : zb_fail(err, ZB_ENOMEM, "no memory for the text of a type");
     free(json);
     return code;
@@ -258,7 +258,7 @@ static enum zb_code keep_named(const vol_file *file, hid_t type, vol_spec *out, 
     zb_json_write_string(text, path);
     free(path);
     char *json = zb_json_writer_end(text, NULL);
-    enum zb_code code = json ? vol_changes_set(&out->side, VOL_SIDE_NAMED, json, err)
+    enum zb_code code = json ? vol_side_put(&out->side, ZB_HDF5_NAMED, json, err)
                              : zb_fail(err, ZB_ENOMEM, "no memory for a path");
     free(json);
     return code;

@@ -28,7 +28,7 @@ static bool is_utf8(const vol_node *dataset) {
    may have been made anew since. */
 static void take_own_type(vol_node *dataset) {
     h5_lib *lib = dataset->file->lib;
-    const zb_json *json = dataset->is_unreadable ? NULL : vol_side_get(dataset, VOL_SIDE_TYPE);
+    const zb_json *json = dataset->is_unreadable ? NULL : vol_side_get(dataset, ZB_HDF5_TYPE);
     vol_element *element = json ? calloc(1, sizeof *element) : NULL;
     hid_t type = element ? vol_type_parse(lib, json) : -1;
     const bool counts = type >= 0 && vol_element_make(lib, type, element, NULL) == ZB_OK &&
@@ -96,7 +96,7 @@ bool vol_node_is_null(vol_node *dataset) {
     const zb_array_info *info = zb_node_array(dataset->zarr);
     if (info->ndim != 1 || info->shape[0] != 0 || dataset->is_unreadable)
         return false;
-    const char *space = zb_json_string(vol_side_get(dataset, VOL_SIDE_SPACE));
+    const char *space = zb_json_string(vol_side_get(dataset, ZB_HDF5_SPACE));
     return space && strcmp(space, "null") == 0;
 }
 

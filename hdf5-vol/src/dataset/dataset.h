@@ -26,11 +26,9 @@ typedef struct vol_dataset {
 
 /* The member of side.h with a dataset's HDF5 type (type_json.h). It counts while the array is
    stored as that type would be. */
-#define VOL_SIDE_TYPE "type"
 
 /* The member of side.h with VOL_SPACE_NULL (JSON) of a dataset without a shape (H5S_NULL,
    h5py.Empty). It counts while the array has the shape (0,), which other readers see. */
-#define VOL_SIDE_SPACE "space"
 #define VOL_SPACE_NULL "\"null\""
 bool vol_node_is_null(vol_node *dataset);
 

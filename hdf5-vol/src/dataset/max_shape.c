@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMBER "maxshape"
-
 /* False for anything but a list of as many extents as the dataset has. */
 static bool parse(const zb_json *list, uint32_t ndim, uint64_t *out) {
     if (zb_json_kind_of(list) != ZB_JSON_ARRAY || zb_json_count(list) != ndim)
@@ -30,7 +28,7 @@ static bool holds(const uint64_t *max_shape, const zb_array_info *info) {
 
 const uint64_t *vol_max_shape(vol_node *dataset) {
     const zb_array_info *info = zb_node_array(dataset->zarr);
-    const zb_json *member = dataset->max_shape ? NULL : vol_side_get(dataset, MEMBER);
+    const zb_json *member = dataset->max_shape ? NULL : vol_side_get(dataset, ZB_HDF5_MAXSHAPE);
     if (member) {
         dataset->max_shape = calloc(info->ndim + 1, sizeof *dataset->max_shape);
         if (dataset->max_shape && !parse(member, info->ndim, dataset->max_shape)) {
@@ -43,7 +41,7 @@ const uint64_t *vol_max_shape(vol_node *dataset) {
 
 /* One that is not stored shows as the shape, where it is no other. */
 bool vol_max_shape_is_stored(vol_node *dataset) {
-    if (!dataset->max_shape || vol_side_get(dataset, MEMBER))
+    if (!dataset->max_shape || vol_side_get(dataset, ZB_HDF5_MAXSHAPE))
         return true;
     const zb_array_info *info = zb_node_array(dataset->zarr);
     return memcmp(dataset->max_shape, info->shape, info->ndim * sizeof *info->shape) == 0;
@@ -82,7 +80,7 @@ enum zb_code vol_max_shape_describe(uint32_t ndim, const uint64_t *shape, const 
     if (is_fixed && !is_chunked)
         return ZB_OK;
     char *text = print(longest, ndim);
-    enum zb_code code = text ? vol_changes_set(members, MEMBER, text, err)
+    enum zb_code code = text ? vol_side_put(members, ZB_HDF5_MAXSHAPE, text, err)
                              : zb_fail(err, ZB_ENOMEM, "no memory for a dataset");
     free(text);
     return code;

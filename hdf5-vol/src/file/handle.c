@@ -11,6 +11,7 @@
 #include "file/files.h"
 #include "file/names.h"
 #include "file/owners.h"
+#include "objects/tokens.h"
 #include "scales/dimension_records.h"
 #include "tree/loose.h"
 #include "tree/node_life.h"
@@ -83,6 +84,8 @@ static void file_release(vol_file *file) {
         vol_node_free(node);
     }
     vol_side_forget_last(file);
+    vol_moved_clear(file);
+    vol_token_clear(file);
     vol_map_clear(&file->type_users);
     zb_hierarchy_release(file->dimensions);
     zb_hierarchy_release(file->hierarchy);

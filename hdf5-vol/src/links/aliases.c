@@ -65,7 +65,7 @@ static vol_link *alias_at(vol_node *node, const char *text) {
 static vol_aliases *aliases_of(vol_node *node) {
     if (node->aliases || !(node->aliases = calloc(1, sizeof *node->aliases)))
         return node->aliases;
-    const zb_json *list = node->loose ? NULL : vol_side_get(node, VOL_SIDE_NAMES);
+    const zb_json *list = node->loose ? NULL : vol_side_get(node, ZB_HDF5_NAMES);
     if (zb_json_kind_of(list) != ZB_JSON_ARRAY)
         return node->aliases;
     for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one)) {
@@ -266,9 +266,8 @@ enum zb_code vol_alias_store_names(vol_node *node, zb_error *err) {
     }
     zb_json_end_array(list);
     char *json = zb_json_writer_end(list, NULL);
-    enum zb_code code = json && complete
-                            ? vol_side_set(node, VOL_SIDE_NAMES, any ? json : NULL, err)
-                            : zb_fail(err, ZB_ENOMEM, "no memory for names");
+    enum zb_code code = json && complete ? vol_side_set(node, ZB_HDF5_NAMES, any ? json : NULL, err)
+                                         : zb_fail(err, ZB_ENOMEM, "no memory for names");
     free(json);
     if (!code)
         code = vol_waiting_flush(node, err);

@@ -63,10 +63,10 @@ static enum zb_code read_names(vol_node *node, zb_error *err) {
         code = refresh(node, &now, err);
     if (code || !now)
         return code;
-    zb_json *side = vol_side_of(now);
-    char *old = print_names(vol_side_get(node, VOL_SIDE_NAMES));
-    char *new = print_names(zb_json_get(side, VOL_SIDE_NAMES));
-    zb_json_free(side);
+    zb_hdf5_extension *side = zb_hdf5_extension_of(now);
+    char *old = print_names(vol_side_get(node, ZB_HDF5_NAMES));
+    char *new = print_names(zb_hdf5_extension_get(side, ZB_HDF5_NAMES));
+    zb_hdf5_extension_free(side);
     if (!old || !new)
         code = zb_fail(err, ZB_ENOMEM, "no memory for the names of %s", node->path);
     if (!code && strcmp(old, new) != 0)
@@ -80,7 +80,7 @@ static enum zb_code read_names(vol_node *node, zb_error *err) {
 
 /* The groups that hold a node's names, where they do not know of it. */
 static enum zb_code read_holders(vol_node *node, zb_error *err) {
-    const zb_json *list = vol_side_get(node, VOL_SIDE_NAMES);
+    const zb_json *list = vol_side_get(node, ZB_HDF5_NAMES);
     if (vol_alias_count(node) >= zb_json_count(list))
         return ZB_OK;
     enum zb_code code = ZB_OK;

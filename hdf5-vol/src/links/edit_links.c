@@ -121,7 +121,7 @@ static enum zb_code delete_in_turn(void *context, zb_error *err) {
 
 /* Data of a node that may stay under another name. What goes is not stored. */
 static enum zb_code store_data(vol_node *node, zb_error *err) {
-    const bool may_stay = vol_alias_holds(node) || vol_side_get(node, VOL_SIDE_NAMES);
+    const bool may_stay = vol_alias_holds(node) || vol_side_get(node, ZB_HDF5_NAMES);
     return may_stay ? vol_writer_close_below(node, err) : ZB_OK;
 }
 

@@ -12,13 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INDEXED "order_indexed"
-
 unsigned vol_order_flags(vol_node *group) {
     if (group->order.known)
         return group->order.flags;
-    const zb_json *indexed = vol_side_get(group, INDEXED);
-    const bool tracks = zb_json_kind_of(vol_side_get(group, VOL_SIDE_ORDER)) == ZB_JSON_ARRAY;
+    const zb_json *indexed = vol_side_get(group, ZB_HDF5_ORDER_INDEXED);
+    const bool tracks = zb_json_kind_of(vol_side_get(group, ZB_HDF5_ORDER)) == ZB_JSON_ARRAY;
     const bool indexes = tracks && (!indexed || zb_json_bool(indexed));
     group->order.known = true;
     group->order.flags =
@@ -31,7 +29,7 @@ enum zb_code vol_order_begin(vol_node *group, unsigned flags, zb_error *err) {
         return ZB_OK;
     enum zb_code code = vol_side_check(group, err);
     if (!code && !(flags & H5P_CRT_ORDER_INDEXED))
-        code = vol_side_set(group, INDEXED, "false", err);
+        code = vol_side_set(group, ZB_HDF5_ORDER_INDEXED, "false", err);
     if (code)
         return code;
     vol_owners_note_links(group);
@@ -127,7 +125,7 @@ void vol_order_assign(vol_node *group, const vol_link_list *links) {
         return;
     for (size_t i = 0; i < links->count; i++)
         links->link[i]->order = 0;
-    vol_numbered walk = vol_numbered_begin(vol_side_get(group, VOL_SIDE_ORDER));
+    vol_numbered walk = vol_numbered_begin(vol_side_get(group, ZB_HDF5_ORDER));
     for (const char *name; (name = vol_numbered_next(&walk));) {
         vol_link *link = vol_link_list_find(links, name);
         if (link && link->order == 0)
@@ -191,7 +189,7 @@ enum zb_code vol_order_store(vol_node *group, const vol_link_list *links, zb_err
     if (links->count > 0 && !sorted)
         return zb_fail(err, ZB_ENOMEM, "no memory for the order of links");
     char *json = print_list(group, sorted, links->count);
-    enum zb_code code = json ? vol_side_set(group, VOL_SIDE_ORDER, json, err)
+    enum zb_code code = json ? vol_side_set(group, ZB_HDF5_ORDER, json, err)
                              : zb_fail(err, ZB_ENOMEM, "no memory for the order of links");
     free(json);
     group->order.changed = code != ZB_OK;

@@ -69,8 +69,8 @@ static void insert(vol_node *group, vol_link *link) {
 }
 
 static enum zb_code read_links(vol_node *group, zb_error *err) {
-    const zb_json *entry = zb_json_first(vol_side_get(group, VOL_SIDE_LINKS));
-    if (zb_json_kind_of(vol_side_get(group, VOL_SIDE_LINKS)) != ZB_JSON_OBJECT)
+    const zb_json *entry = zb_json_first(vol_side_get(group, ZB_HDF5_LINKS));
+    if (zb_json_kind_of(vol_side_get(group, ZB_HDF5_LINKS)) != ZB_JSON_OBJECT)
         return ZB_OK;
     for (; entry; entry = zb_json_next(entry)) {
         vol_link *link;

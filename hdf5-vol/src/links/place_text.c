@@ -62,34 +62,3 @@ char *vol_place_text(const vol_node *from, const vol_node *to, const char *name)
     free(path);
     return text;
 }
-
-/* ---- Following ---- */
-
-char *vol_place_resolve(const char *base, const char *text) {
-    const size_t length = strlen(base);
-    char *path = malloc(length + strlen(text) + 2), *end;
-    if (!path)
-        return NULL;
-    memcpy(path, base, length);
-    end = path + length;
-    while (*text) {
-        const size_t size = strcspn(text, "/");
-        if (size == 2 && strncmp(text, "..", 2) == 0) {
-            if (end == path) {
-                free(path);
-                return NULL;
-            }
-            while (end > path && *--end != '/') {
-            }
-        } else if (size > 0 && !(size == 1 && *text == '.')) {
-            if (end > path)
-                *end++ = '/';
-            memcpy(end, text, size);
-            end += size;
-        }
-        text += size;
-        text += *text == '/';
-    }
-    *end = '\0';
-    return path;
-}

@@ -9,9 +9,8 @@
    NULL when memory runs out. */
 char *vol_place_text(const vol_node *from, const vol_node *to, const char *name);
 
-/* The same of two paths of the store, and back: NULL also when the text leads above the root. */
+/* The same of two paths of the store; zb_path_resolve is the way back. */
 char *vol_place_relative(const char *from, const char *to);
-char *vol_place_resolve(const char *base, const char *text);
 
 /* The error of a place that a new link cannot have: ZB_ECONFLICT. */
 enum zb_code vol_place_fail_taken(const vol_node *group, const char *name, zb_error *err);

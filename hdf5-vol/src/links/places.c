@@ -44,21 +44,21 @@ static vol_node *node_at(vol_file *file, char *path,
 }
 
 vol_node *vol_place_node(const vol_node *from, const char *text) {
-    char *path = from->zarr ? vol_place_resolve(zb_node_path(from->zarr), text) : NULL;
+    char *path = from->zarr ? zb_path_resolve(zb_node_path(from->zarr), text) : NULL;
     vol_node *node = path ? node_at(from->file, path, child_at) : NULL;
     free(path);
     return node;
 }
 
 vol_node *vol_place_opened(const vol_node *from, const char *text) {
-    char *path = from->zarr ? vol_place_resolve(zb_node_path(from->zarr), text) : NULL;
+    char *path = from->zarr ? zb_path_resolve(zb_node_path(from->zarr), text) : NULL;
     vol_node *node = path ? node_at(from->file, path, known_at) : NULL;
     free(path);
     return node;
 }
 
 vol_node *vol_place_parent(const vol_node *from, const char *text, char **name) {
-    char *path = from->zarr ? vol_place_resolve(zb_node_path(from->zarr), text) : NULL;
+    char *path = from->zarr ? zb_path_resolve(zb_node_path(from->zarr), text) : NULL;
     char *slash = path ? strrchr(path, '/') : NULL;
     *name = path ? vol_nodename_shown(slash ? slash + 1 : path) : NULL;
     if (path)

@@ -54,10 +54,10 @@ static char *as_json(const char *text) {
 static enum zb_code change_dataset(vol_node *node, const vol_path_change *path, zb_error *err) {
     char *text;
     if (node->kind != VOL_DATASET ||
-        !becomes(path, zb_json_string(vol_side_get(node, VOL_SIDE_NAMED)), &text))
+        !becomes(path, zb_json_string(vol_side_get(node, ZB_HDF5_NAMED)), &text))
         return ZB_OK;
     char *json = text ? as_json(text) : NULL;
-    enum zb_code code = json ? vol_side_set(node, VOL_SIDE_NAMED, json, err) : fail_memory(err);
+    enum zb_code code = json ? vol_side_set(node, ZB_HDF5_NAMED, json, err) : fail_memory(err);
     free(json);
     free(text);
     return code;
@@ -65,27 +65,13 @@ static enum zb_code change_dataset(vol_node *node, const vol_path_change *path, 
 
 /* ---- Attributes ---- */
 
-static char *entry_with(const zb_json *entry, const char *named) {
-    zb_json_writer *out = zb_json_writer_new();
-    zb_json_begin_object(out);
-    for (const zb_json *member = zb_json_first(entry); member; member = zb_json_next(member)) {
-        zb_json_write_name(out, zb_json_name(member));
-        if (strcmp(zb_json_name(member), VOL_SIDE_NAMED) == 0)
-            zb_json_write_string(out, named);
-        else
-            zb_json_write_value(out, member);
-    }
-    zb_json_end_object(out);
-    return zb_json_writer_end(out, NULL);
-}
-
 static enum zb_code change_entry(vol_node *node, const char *attribute, const vol_path_change *path,
                                  zb_error *err) {
     const zb_json *entry = vol_side_entry(node, attribute);
     char *text;
-    if (!becomes(path, zb_json_string(zb_json_get(entry, VOL_SIDE_NAMED)), &text))
+    if (!becomes(path, zb_json_string(zb_hdf5_entry_named(entry)), &text))
         return ZB_OK;
-    char *json = text ? entry_with(entry, text) : NULL;
+    char *json = text ? zb_hdf5_entry_rename(entry, text) : NULL;
     enum zb_code code = json ? vol_side_set_entry(node, attribute, json, err) : fail_memory(err);
     free(json);
     free(text);
@@ -142,10 +128,10 @@ enum zb_code vol_named_paths_change(vol_node *node, const vol_path_change *path,
 
 static bool is_used(vol_node *node, const vol_path_change *path) {
     bool used = node->kind == VOL_DATASET &&
-                concerns(path, zb_json_string(vol_side_get(node, VOL_SIDE_NAMED)));
+                concerns(path, zb_json_string(vol_side_get(node, ZB_HDF5_NAMED)));
     const zb_json *entry = zb_json_first(vol_side_entries(node));
     for (; entry && !used; entry = zb_json_next(entry))
-        used = concerns(path, zb_json_string(zb_json_get(entry, VOL_SIDE_NAMED)));
+        used = concerns(path, zb_json_string(zb_hdf5_entry_named(entry)));
     const vol_attrs *list = vol_node_attrs_now(node);
     for (size_t i = 0; list && i < list->count && !used; i++)
         used = list->attr[i].name && concerns(path, list->attr[i].named);

@@ -8,8 +8,6 @@
 
 #include "tree/tree.h"
 
-#define VOL_SIDE_NAMED "named"
-
 /* A path that becomes another one; with `below` those that begin with it, too; with `types_of` only
    where a named datatype of that file is at the new path. */
 typedef struct vol_path_change {

@@ -11,11 +11,10 @@
 #include <limits.h>
 #include <stdio.h>
 
-#define MEMBER "references"
-
 static int further(vol_node *node) {
     uint64_t count;
-    const zb_json *member = node->zarr && !node->is_unreadable ? vol_side_get(node, MEMBER) : NULL;
+    const zb_json *member =
+        node->zarr && !node->is_unreadable ? vol_side_get(node, ZB_HDF5_REFERENCES) : NULL;
     return zb_json_uint64(member, &count) && count <= INT_MAX / 2 ? (int)count : 0;
 }
 
@@ -26,7 +25,7 @@ unsigned vol_reference_count(vol_node *node) {
 static enum zb_code set(vol_node *node, int count, zb_error *err) {
     char text[16];
     snprintf(text, sizeof text, "%d", count);
-    return vol_side_set(node, MEMBER, count > 0 ? text : NULL, err);
+    return vol_side_set(node, ZB_HDF5_REFERENCES, count > 0 ? text : NULL, err);
 }
 
 enum zb_code vol_reference_change(vol_node *node, int delta, zb_error *err) {

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tokens: the addresses of nodes. A token is a 63-bit hash of the path, so that references stay
- * valid when the store is opened again. Two paths with one hash would be confused, so the second
- * one that is met cannot be opened.
+ * Tokens: the addresses of nodes. A token is a 63-bit hash of the node's name (moved.h), which is
+ * its path for most, so that a program can keep it while the store is closed. Two names with one
+ * hash would be confused, so the second node that is met cannot be opened.
+ *
+ * While a file is open a node keeps its token, wherever it moves, and nobody gets that of a node
+ * that has gone. What is made at the path of such a node has the next token that is free.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_TOKENS_H
 #define ZARRBRIDGE_HDF5_VOL_OBJECTS_TOKENS_H
@@ -20,10 +23,11 @@ uint64_t vol_token_of_link(const vol_link *link);
 /* The token of the node that has that path. */
 uint64_t vol_token_of_path(const char *path);
 
-/* Gives a node the token of its path, by which it is found from now on. False when another node has
-   it. */
+/* Gives a node the token of its name, by which it is found from now on; one that has been in the
+   file before keeps its token. False when another node has it. */
 bool vol_token_register(vol_node *node);
 void vol_token_unregister(vol_node *node);
+void vol_token_clear(vol_file *file);
 
 /* The node in memory that has it; NULL when there is none. */
 vol_node *vol_token_known(const vol_file *file, uint64_t token);

@@ -36,17 +36,15 @@ static void add_user(vol_map *users, const char *path) {
 
 /* What was deleted counts while it has ids. A list of attributes is only made where one of them may
    have a named type. */
-static bool may_use_types(const vol_node *node) {
+static bool may_use_types(vol_node *node) {
     if (!node->zarr || node->is_unreadable || (node->loose && node->pins == 0))
         return false;
-    const char *side = zb_json_string(zb_json_get(zb_node_attributes(node->zarr), VOL_SIDE));
-    return vol_node_attrs_now(node) || vol_waiting_now(node) ||
-           (side && strstr(side, "\"" VOL_SIDE_NAMED "\""));
+    return vol_node_attrs_now(node) || vol_waiting_now(node) || vol_side_uses_types(node);
 }
 
 static void add_users_in(vol_node *node, vol_map *users) {
     if (node->kind == VOL_DATASET)
-        add_user(users, zb_json_string(vol_side_get(node, VOL_SIDE_NAMED)));
+        add_user(users, zb_json_string(vol_side_get(node, ZB_HDF5_NAMED)));
     const vol_attrs *attrs = vol_node_attrs(node);
     for (size_t i = 0; attrs && i < attrs->count; i++)
         if (attrs->attr[i].name)

@@ -13,13 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMBER "dimensions"
-
 static const zb_json *records_of(vol_node *group) {
     if (group->kind != VOL_GROUP || !group->zarr ||
         group->file->options.dimensions == VOL_DIMENSIONS_OFF)
         return NULL;
-    const zb_json *records = vol_side_get(group, MEMBER);
+    const zb_json *records = vol_side_get(group, ZB_HDF5_DIMENSIONS);
     return zb_json_kind_of(records) == ZB_JSON_OBJECT ? records : NULL;
 }
 
@@ -149,10 +147,10 @@ enum zb_code vol_records_store(vol_node *group, zb_error *err) {
     code = print(group, &text, err);
     if (code)
         return code;
-    const zb_json *now = vol_side_get(group, MEMBER);
+    const zb_json *now = vol_side_get(group, ZB_HDF5_DIMENSIONS);
     char *old = now ? zb_json_print(now) : NULL;
     if ((old != NULL) != (text != NULL) || (old && strcmp(old, text) != 0))
-        code = vol_side_set(group, MEMBER, text, err);
+        code = vol_side_set(group, ZB_HDF5_DIMENSIONS, text, err);
     free(old);
     free(text);
     return code;

@@ -30,7 +30,8 @@ static bool names_nothing(zb_hierarchy *hierarchy, const char *path) {
         zb_store_get(zb_hierarchy_store(hierarchy), key, zb_limits_get()->document_bytes,
                      "document_bytes", &text, &size, NULL, NULL) == ZB_OK;
     const bool nothing = is_read && !has(text, size, "dimension_names") &&
-                         !has(text, size, VOL_SCALES) && !has(text, size, "\\u");
+                         !has(text, size, zb_hdf5_member_name(ZB_HDF5_SCALES)) &&
+                         !has(text, size, "\\u");
     if (is_read)
         free(text);
     free(key);
@@ -76,8 +77,9 @@ static bool add_unopened(vol_dimension_set *uses, const vol_node *group, const c
     if (code)
         return code != ZB_ENOMEM &&
                code != ZB_ECANCELLED; /* a node that cannot be read names nothing */
-    const char *side = zb_json_string(zb_json_get(zb_node_attributes(zarr), VOL_SIDE));
-    *stated = side && strstr(side, VOL_SCALES);
+    zb_hdf5_extension *side = zb_hdf5_extension_of(zarr);
+    *stated = zb_hdf5_extension_get(side, ZB_HDF5_SCALES);
+    zb_hdf5_extension_free(side);
     const bool added = *stated || vol_dimension_set_add(uses, zb_node_array(zarr));
     zb_node_release(zarr);
     return added;

@@ -99,7 +99,7 @@ static char *swap_top(const char *path, const char *from, const char *to) {
 /* Of a reference that was true before the move. */
 static char *to_moved(const vol_scale_paths *paths, const char *path) {
     const conversion *self = (const conversion *)paths;
-    char *old = vol_place_resolve(self->old_path, path);
+    char *old = zb_path_resolve(self->old_path, path);
     char *now = old ? swap_top(old, self->move->old_top, self->move->new_top) : NULL;
     char *text = now ? vol_place_relative(zb_node_path(paths->dataset->zarr), now) : NULL;
     free(now);
@@ -110,7 +110,7 @@ static char *to_moved(const vol_scale_paths *paths, const char *path) {
 /* Of one that was copied; within the copy they are true as they are. */
 static char *to_copied(const vol_scale_paths *paths, const char *path) {
     const conversion *self = (const conversion *)paths;
-    char *old = vol_place_resolve(self->old_path, path), *text = NULL;
+    char *old = zb_path_resolve(self->old_path, path), *text = NULL;
     if (old && below(old, self->move->old_top))
         text = strdup(path);
     else if (old && !self->move->is_other_file)
@@ -124,7 +124,7 @@ typedef enum zb_code (*act_on_scales)(vol_node *dataset, const zb_json *scales, 
 
 /* Acts on the datasets with such a member below a node. */
 static enum zb_code each_below(vol_node *node, act_on_scales act, void *context, zb_error *err) {
-    const zb_json *scales = node->kind == VOL_DATASET ? vol_side_get(node, VOL_SCALES) : NULL;
+    const zb_json *scales = node->kind == VOL_DATASET ? vol_side_get(node, ZB_HDF5_SCALES) : NULL;
     if (zb_json_kind_of(scales) == ZB_JSON_OBJECT)
         return act(node, scales, context, err);
     enum zb_code code = node->kind == VOL_GROUP ? vol_node_list(node, err) : ZB_OK;
@@ -160,7 +160,8 @@ static enum zb_code move_partners(vol_node *dataset, const zb_json *value, movem
     if (code || !partner || vol_place_is_below(partner, m->top) ||
         vol_map_get(&m->done, partner->token))
         return code;
-    const zb_json *scales = partner->kind == VOL_DATASET ? vol_side_get(partner, VOL_SCALES) : NULL;
+    const zb_json *scales =
+        partner->kind == VOL_DATASET ? vol_side_get(partner, ZB_HDF5_SCALES) : NULL;
     if (!vol_map_set(&m->done, partner->token, partner))
         return zb_fail(err, ZB_ENOMEM, "no memory for dimension scales");
     return scales ? move_one(partner, scales, m, err) : ZB_OK;
@@ -171,7 +172,7 @@ static enum zb_code move_inside(vol_node *dataset, const zb_json *scales, void *
     movement *m = context;
     m->any_scale |= zb_json_get(scales, VOL_SCALE_CLASS) != NULL;
     enum zb_code code = move_one(dataset, scales, m, err);
-    const zb_json *now = zb_json_first(vol_side_get(dataset, VOL_SCALES));
+    const zb_json *now = zb_json_first(vol_side_get(dataset, ZB_HDF5_SCALES));
     for (; now && !code; now = zb_json_next(now))
         if (vol_scales_refers(now))
             code = move_partners(dataset, zb_json_get(now, VOL_SCALES_VALUE), m, err);

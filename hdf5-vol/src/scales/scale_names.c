@@ -53,13 +53,14 @@ static enum zb_code set_names(vol_node *dataset, const zb_json *scales, const ch
 
 enum zb_code vol_scales_set(vol_node *dataset, const char *json, const char *const *others,
                             zb_error *err) {
-    enum zb_code code = vol_side_set(dataset, VOL_SCALES, json, err);
+    enum zb_code code = vol_side_set(dataset, ZB_HDF5_SCALES, json, err);
     vol_node_attrs_outdate(dataset);
     dataset->file->changes++;
-    return code ? code : set_names(dataset, vol_side_get(dataset, VOL_SCALES), others, err);
+    return code ? code : set_names(dataset, vol_side_get(dataset, ZB_HDF5_SCALES), others, err);
 }
 
 enum zb_code vol_scales_named(vol_node *dataset, zb_error *err) {
-    const zb_json *scales = dataset->kind == VOL_DATASET ? vol_side_get(dataset, VOL_SCALES) : NULL;
+    const zb_json *scales =
+        dataset->kind == VOL_DATASET ? vol_side_get(dataset, ZB_HDF5_SCALES) : NULL;
     return scales ? set_names(dataset, scales, NULL, err) : ZB_OK;
 }

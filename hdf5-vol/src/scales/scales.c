@@ -83,7 +83,8 @@ bool vol_scales_count(const vol_node *dataset, const zb_json *scales, const char
 }
 
 const zb_json *vol_scales_get(vol_node *dataset) {
-    const zb_json *scales = dataset->kind == VOL_DATASET ? vol_side_get(dataset, VOL_SCALES) : NULL;
+    const zb_json *scales =
+        dataset->kind == VOL_DATASET ? vol_side_get(dataset, ZB_HDF5_SCALES) : NULL;
     return vol_scales_count(dataset, scales, dataset->name) ? scales : NULL;
 }
 

@@ -21,7 +21,6 @@
 
 #include "tree/tree.h"
 
-#define VOL_SCALES "scales"
 #define VOL_SCALES_VALUE "value"
 
 #define VOL_SCALE_CLASS "CLASS"

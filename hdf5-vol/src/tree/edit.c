@@ -319,6 +319,7 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
     const bool stored = !code && !is_dimension(link);
     if (stored)
         code = zb_node_delete(group->file->hierarchy, path, err);
+    vol_moved_outdate(group->file);
     /* A deletion that fails may have taken the node away all the same, and left files. */
     const bool gone = !code || (stored && has_gone(link, path));
     if (code == ZB_ENOTFOUND && gone)
@@ -371,6 +372,7 @@ static enum zb_code follow(vol_node *node, const movement *old, zb_error *err) {
 static enum zb_code move_back(vol_link *link, vol_node *group, const movement *old, const char *to,
                               enum zb_code code, zb_error *err) {
     zb_error why = {0};
+    vol_moved_outdate(group->file);
     if (zb_node_move(group->file->hierarchy, to, old->from, &why) == ZB_OK &&
         vol_tree_move(link, group, old->name, &why) == ZB_OK) {
         vol_order_replace(link, old->order);
@@ -407,6 +409,7 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
         code = prepare(node, &old, err);
     if (!code)
         code = zb_node_move(group->file->hierarchy, old.from, to, err);
+    vol_moved_outdate(group->file);
     if (!code && (code = vol_tree_move(link, place->group, place->name, err)))
         code = move_back(link, group, &old, to, code, err);
     if (!code && node)

@@ -32,7 +32,7 @@ static void put_some(zb_json_writer *out, const zb_json *object, const char *con
 static char *list_on_the_way(vol_node *above, const vol_changes *members) {
     static const char *const of_objects[] = {"track_times", "attribute_order", "attribute_phase"};
     static const char *const of_groups[] = {"link_phase", "link_estimates", "heap_hint", "filters"};
-    const vol_change *list = members ? vol_changes_find(members, VOL_SIDE_CREATION) : NULL;
+    const vol_change *list = members ? vol_side_find(members, ZB_HDF5_CREATION) : NULL;
     zb_json_writer *out = zb_json_writer_new();
     zb_json_begin_object(out);
     if (!members) {
@@ -41,7 +41,7 @@ static char *list_on_the_way(vol_node *above, const vol_changes *members) {
     } else if (list) {
         put_some(out, list->value, of_objects, sizeof of_objects / sizeof *of_objects);
     }
-    put_some(out, vol_side_get(above, VOL_SIDE_CREATION), of_groups,
+    put_some(out, vol_side_get(above, ZB_HDF5_CREATION), of_groups,
              sizeof of_groups / sizeof *of_groups);
     zb_json_end_object(out);
     return zb_json_writer_end(out, NULL);
@@ -52,7 +52,7 @@ char *vol_missing_attributes(vol_node *above, const vol_changes *members) {
     char *list = list_on_the_way(above, members), *text = NULL;
     if (list && strcmp(list, "{}") == 0)
         text = strdup("{}");
-    else if (list && vol_changes_set(&own, VOL_SIDE_CREATION, list, NULL) == ZB_OK)
+    else if (list && vol_side_put(&own, ZB_HDF5_CREATION, list, NULL) == ZB_OK)
         text = vol_side_print_new(&own);
     vol_changes_clear(&own);
     free(list);

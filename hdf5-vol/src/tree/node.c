@@ -12,7 +12,7 @@
 #include <string.h>
 
 hid_t vol_node_datatype(vol_node *node) {
-    const zb_json *json = vol_side_get(node, VOL_SIDE_DATATYPE);
+    const zb_json *json = vol_side_get(node, ZB_HDF5_DATATYPE);
     return json ? vol_type_parse(node->file->lib, json) : -1;
 }
 

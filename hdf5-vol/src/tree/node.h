@@ -39,6 +39,7 @@ struct vol_node {
     enum vol_node_kind kind;
     zb_node *zarr;     /* NULL for a synthetic root */
     uint64_t token;    /* tokens.c */
+    bool has_moved;    /* objects/tokens.c: its token is not that of its path */
     bool loose;        /* in no group: deleted, or made without a name; tokens.c */
     bool is_dimension; /* a dataset made for a dimension (dimensions.h), not in the store; edit.c */
     bool is_unreadable; /* a dataset of unreadable.h, in place of the store's node */
@@ -51,7 +52,7 @@ struct vol_node {
     struct vol_waiting *waiting; /* tree/waiting.c; NULL when nothing waits */
     vol_owners owners;           /* file/owners.c: of what waits here; old ones when nothing does */
     uint64_t document_bytes;     /* tree/waiting.c: of the stored document, about; 0 until needed */
-    zb_json *side; /* tree/side.c: parsed; NULL until asked for, or when there is none */
+    zb_hdf5_extension *side; /* tree/side.c: parsed; NULL until asked for, or when there is none */
     vol_node_attributes attrs;   /* attributes/attribute_list.c */
     struct vol_object *attr_ids; /* objects/object.c: open ids of its attributes */
     vol_loose outside;           /* tree/loose.c: while it is loose */
@@ -95,7 +96,6 @@ enum zb_code vol_node_child_path(const vol_node *group, const char *name, char *
 
 /* The member of side.h with the type (type_json.h) of a named datatype, and a new one of that type:
    -1 when there is none. */
-#define VOL_SIDE_DATATYPE "datatype"
 hid_t vol_node_datatype(vol_node *node);
 
 /* What waits in a node, for all who ask before they change it: data in its writer (writers.c), and

@@ -46,12 +46,12 @@ static void add_change(edits *e, const vol_change *change, const zb_json *now) {
 
 /* `_hdf5` is made of the store's own of now, and stored only while that is the same. */
 static enum zb_code add_side(edits *e, const vol_node *node, const zb_json *now, zb_error *err) {
-    const zb_json *former = zb_json_get(now, VOL_SIDE);
+    const zb_json *former = zb_json_get(now, ZB_HDF5_EXTENSION);
     char *text;
     enum zb_code code = vol_side_print(node, now, &text, err);
     if (code || (!text && !former))
         return code;
-    zb_attribute_edit edit = {.name = VOL_SIDE, .value = text, .checked = true};
+    zb_attribute_edit edit = {.name = ZB_HDF5_EXTENSION, .value = text, .checked = true};
     edit.former = former ? zb_json_print(former) : NULL;
     e->failed |= former && !edit.former;
     e->edit[e->count++] = edit;

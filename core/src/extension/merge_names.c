@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Merging lists of names: see merge_names.h. */
-#include "tree/merge_names.h"
+#include "extension/merge_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static bool has(const names *list, const char *name) {
     return bsearch(&name, list->name, list->count, sizeof *list->name, compare) != NULL;
 }
 
-bool vol_merge_names(zb_json_writer *out, const zb_json *base, const zb_json *ours,
+bool zb__merge_names(zb_json_writer *out, const zb_json *base, const zb_json *ours,
                      const zb_json *theirs, bool numbered) {
     names old, mine, other;
     bool complete = names_of(base, &old);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Changes of attributes that are made of what the store has now. */
+#ifndef ZARRBRIDGE_NODE_EDIT_H
+#define ZARRBRIDGE_NODE_EDIT_H
+
+#include "zarrbridge/change.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Edits that a function gives: the list and the texts `value` and `former` in it are malloc'ed, and
+   freed by the caller of the function; names live as long as its context. All zeros is none. */
+typedef struct zb_node_edits {
+    zb_attribute_edit *edit;
+    size_t count;
+} zb_node_edits;
+
+/* Makes edits for the node as the store has it now. Called again when another program has changed
+   something in between that an edit checks. */
+typedef enum zb_code (*zb_node_edit_fn)(void *context, const zb_node *now, zb_node_edits *out,
+                                        zb_error *err);
+
+/* Changes a node's attributes: reads the node anew, and makes the edits that fn gives (none: *out
+   is NULL), as zb_node_set_attributes; on ZB_ECONFLICT again, ten times at most. After that the
+   conflict is the error: the node was deleted, moved or made anew, or others change it all the
+   time. */
+ZB_API enum zb_code zb_node_edit(const zb_node *node, zb_node_edit_fn fn, void *context,
+                                 zb_node **out, zb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

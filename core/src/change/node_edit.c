@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Changing what the store has now, again and again while others change it, too. */
+#include "zarrbridge/node_edit.h"
+
+#include <stdlib.h>
+
+static void clear(zb_node_edits *edits) {
+    for (size_t i = 0; i < edits->count; i++) {
+        free((char *)(uintptr_t)edits->edit[i].value);
+        free((char *)(uintptr_t)edits->edit[i].former);
+    }
+    free(edits->edit);
+}
+
+static enum zb_code try_once(const zb_node *node, zb_node_edit_fn fn, void *context, zb_node **out,
+                             zb_error *err) {
+    zb_node *now = NULL;
+    zb_node_edits edits = {.count = 0};
+    enum zb_code code = zb_node_refresh(node, &now, err);
+    if (code)
+        return code;
+    code = fn(context, now, &edits, err);
+    if (!code && edits.count > 0)
+        code = zb_node_set_attributes(node, edits.edit, edits.count, out, err);
+    clear(&edits);
+    zb_node_release(now);
+    return code;
+}
+
+enum zb_code zb_node_edit(const zb_node *node, zb_node_edit_fn fn, void *context, zb_node **out,
+                          zb_error *err) {
+    enum { ATTEMPTS = 10 };
+    enum zb_code code = ZB_ECONFLICT;
+    *out = NULL;
+    for (int i = 0; i < ATTEMPTS && code == ZB_ECONFLICT; i++)
+        code = try_once(node, fn, context, out, err);
+    return code;
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names and paths of nodes that have moved. A path has the name that the entry with the longest
+ * value above it gives, and only if that name leads back to it. So no two names lead to one node,
+ * and what was made where another node has been has no name before it is given one.
+ */
+#include "extension/moved.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/list.h"
+#include "zarrbridge/limits.h"
+
+typedef struct entry {
+    char *name, *path; /* path NULL: deleted */
+} entry;
+
+struct zb_moved {
+    entry *entry; /* in the order in which they came */
+    size_t count, capacity;
+    size_t *by_name, *by_path; /* [count]: sorted; rebuilt after changes */
+    bool is_sorted;
+};
+
+/* ---- Paths ---- */
+
+/* Whole parts, each at least one byte and none of dots alone. */
+static bool is_path(const char *path) {
+    if (!*path)
+        return true;
+    for (const char *part = path;;) {
+        const size_t size = strcspn(part, "/");
+        if (size == strspn(part, ".") && size <= 2)
+            return false; /* empty, too */
+        if (!part[size])
+            return true;
+        part += size + 1;
+    }
+}
+
+/* What follows `above` in a path: "" for itself, NULL when it is not below it. */
+static const char *rest_below(const char *path, const char *above) {
+    const size_t length = strlen(above);
+    if (strncmp(path, above, length) != 0)
+        return NULL;
+    if (length == 0)
+        return path;
+    return path[length] == '/' ? path + length + 1 : path[length] ? NULL : path + length;
+}
+
+static char *join(const char *above, const char *rest) {
+    char *path;
+    const char *slash = *above && *rest ? "/" : "";
+    return asprintf(&path, "%s%s%s", above, slash, rest) < 0 ? NULL : path;
+}
+
+/* ---- Finding entries ---- */
+
+static int compare_texts(const char *a, const char *b) {
+    return !a || !b ? (a != NULL) - (b != NULL) : strcmp(a, b);
+}
+
+static int by_name(const void *a, const void *b, void *entries) {
+    const entry *list = entries;
+    return strcmp(list[*(const size_t *)a].name, list[*(const size_t *)b].name);
+}
+
+static int by_path(const void *a, const void *b, void *entries) {
+    const entry *list = entries;
+    return compare_texts(list[*(const size_t *)a].path, list[*(const size_t *)b].path);
+}
+
+static bool sort(zb_moved *moved) {
+    if (moved->is_sorted)
+        return true;
+    free(moved->by_name);
+    free(moved->by_path);
+    moved->by_name = malloc((moved->count + 1) * sizeof *moved->by_name);
+    moved->by_path = malloc((moved->count + 1) * sizeof *moved->by_path);
+    if (!moved->by_name || !moved->by_path)
+        return false;
+    for (size_t i = 0; i < moved->count; i++)
+        moved->by_name[i] = moved->by_path[i] = i;
+    qsort_r(moved->by_name, moved->count, sizeof *moved->by_name, by_name, moved->entry);
+    qsort_r(moved->by_path, moved->count, sizeof *moved->by_path, by_path, moved->entry);
+    return moved->is_sorted = true;
+}
+
+/* The entry with that name (or, with `paths`, at that path), by the first `size` bytes of a text;
+   NULL for none. */
+static const entry *find(const zb_moved *moved, const char *text, size_t size, bool paths) {
+    size_t low = 0, high = moved->count;
+    const size_t *order = paths ? moved->by_path : moved->by_name;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const entry *one = &moved->entry[order[middle]];
+        const char *own = paths ? one->path : one->name;
+        const int sign = own ? strncmp(own, text, size) : -1;
+        if (sign == 0 && !own[size])
+            return one;
+        if (sign < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* The entry with the longest name (or path) that is a text's, or lies above it; *rest is what
+   follows. Without one, *rest is the text. */
+static const entry *longest(const zb_moved *moved, const char *text, bool paths,
+                            const char **rest) {
+    size_t size = strlen(text);
+    for (;;) {
+        const entry *one = find(moved, text, size, paths);
+        if (one) {
+            *rest = text + size + (text[size] == '/');
+            return one;
+        }
+        if (size == 0)
+            break;
+        while (size > 0 && text[--size] != '/') {
+        }
+    }
+    *rest = text;
+    return NULL;
+}
+
+/* Where a name leads, whatever is there: malloc'ed, or NULL. */
+static char *forward(const zb_moved *moved, const char *name) {
+    const char *rest;
+    const entry *one = longest(moved, name, false, &rest);
+    if (one && !one->path)
+        return NULL;
+    return join(one ? one->path : "", rest);
+}
+
+/* The name that the path would have, whether it leads back or not. */
+static char *backward(const zb_moved *moved, const char *path) {
+    const char *rest;
+    const entry *one = longest(moved, path, true, &rest);
+    return join(one ? one->name : "", rest);
+}
+
+char *zb_moved_path(const zb_moved *moved, const char *name) {
+    if (!moved)
+        return strdup(name);
+    char *path = forward(moved, name), *back = path ? backward(moved, path) : NULL;
+    if (path && (!back || strcmp(back, name) != 0)) {
+        free(path);
+        path = NULL;
+    }
+    free(back);
+    return path;
+}
+
+char *zb_moved_name(const zb_moved *moved, const char *path) {
+    if (!moved)
+        return strdup(path);
+    char *name = backward(moved, path), *there = name ? forward(moved, name) : NULL;
+    if (name && (!there || strcmp(there, path) != 0)) {
+        free(name);
+        name = NULL;
+    }
+    free(there);
+    return name;
+}
+
+/* ---- Parsing ---- */
+
+static enum zb_code fail_memory(zb_error *err) {
+    return zb_fail(err, ZB_ENOMEM, "no memory for the names of nodes that have moved");
+}
+
+/* Takes both texts over; a NULL name is a lack of memory. */
+static bool add(zb_moved *moved, char *name, char *path) {
+    if (!name ||
+        !zb__list_grow(&moved->entry, moved->count, &moved->capacity, sizeof *moved->entry)) {
+        free(name);
+        free(path);
+        return false;
+    }
+    moved->entry[moved->count++] = (entry){.name = name, .path = path};
+    moved->is_sorted = false;
+    return true;
+}
+
+static void drop(zb_moved *moved, size_t i) {
+    free(moved->entry[i].name);
+    free(moved->entry[i].path);
+    memmove(&moved->entry[i], &moved->entry[i + 1], (--moved->count - i) * sizeof *moved->entry);
+    moved->is_sorted = false;
+}
+
+void zb_moved_free(zb_moved *moved) {
+    while (moved && moved->count > 0)
+        drop(moved, moved->count - 1);
+    if (moved) {
+        free(moved->entry);
+        free(moved->by_name);
+        free(moved->by_path);
+    }
+    free(moved);
+}
+
+/* The names of an object are distinct, which the JSON parser checks. */
+enum zb_code zb_moved_parse(const zb_json *member, zb_moved **out, zb_error *err) {
+    *out = NULL;
+    if (zb_json_kind_of(member) != ZB_JSON_OBJECT)
+        return ZB_OK;
+    zb_moved *moved = calloc(1, sizeof *moved);
+    bool complete = moved != NULL;
+    for (const zb_json *one = zb_json_first(member); one && complete; one = zb_json_next(one)) {
+        const char *path = zb_json_string(one);
+        const bool is_gone = zb_json_kind_of(one) == ZB_JSON_NULL;
+        if (!*zb_json_name(one) || !is_path(zb_json_name(one)) ||
+            (!is_gone && (!path || !is_path(path))))
+            continue;
+        char *copy = path ? strdup(path) : NULL;
+        complete = !path || copy;
+        if (complete)
+            complete = add(moved, strdup(zb_json_name(one)), copy);
+    }
+    if (complete && sort(moved)) {
+        *out = moved;
+        return ZB_OK;
+    }
+    zb_moved_free(moved);
+    return fail_memory(err);
+}
+
+/* ---- Changing ---- */
+
+/* A name that no path has: its last part ends so. */
+static bool is_given(const char *name) {
+    const char *mark = strrchr(name, ';');
+    return mark && strlen(mark) == 17 && strspn(mark + 1, "0123456789abcdef") == 16;
+}
+
+/* The paths of entries that lie where a node was. Names of deleted nodes stay where a path could be
+   taken for them. */
+static bool change_paths(zb_moved *moved, const char *from, const char *to) {
+    for (size_t i = moved->count; i-- > 0;) {
+        entry *one = &moved->entry[i];
+        const char *rest = one->path ? rest_below(one->path, from) : NULL;
+        if (!rest)
+            continue;
+        char *path = to ? join(to, rest) : NULL;
+        if (to && !path)
+            return false;
+        free(one->path);
+        one->path = path;
+        moved->is_sorted = false;
+        if (!to && is_given(one->name))
+            drop(moved, i);
+    }
+    return true;
+}
+
+/* Names below one that is deleted have gone with it. */
+static void drop_deleted_below(zb_moved *moved, const char *name) {
+    for (size_t i = moved->count; i-- > 0;) {
+        const entry *one = &moved->entry[i];
+        const char *rest = one->path ? NULL : rest_below(one->name, name);
+        if (rest && *rest)
+            drop(moved, i);
+    }
+}
+
+/* An entry that says no more than what would be without it: a node has come back. */
+static bool drop_needless(zb_moved *moved, const char *path) {
+    for (size_t i = moved->count; i-- > 0;) {
+        const entry *one = &moved->entry[i];
+        const char *rest;
+        if (!one->path || strcmp(one->path, path) != 0 || strcmp(one->name, path) != 0)
+            continue;
+        const size_t slash = strrchr(path, '/') ? (size_t)(strrchr(path, '/') - path) : 0;
+        char *above = strndup(path, slash);
+        if (!above || !sort(moved)) {
+            free(above);
+            return false;
+        }
+        if (!longest(moved, above, false, &rest) && !longest(moved, above, true, &rest))
+            drop(moved, i);
+        free(above);
+    }
+    return true;
+}
+
+static bool has_name(const zb_moved *moved, const char *name) {
+    for (size_t i = 0; i < moved->count; i++)
+        if (strcmp(moved->entry[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+enum zb_code zb__moved_move(zb_moved *moved, const char *from, const char *to, zb_error *err) {
+    if (!sort(moved))
+        return fail_memory(err);
+    char *name = zb_moved_name(moved, from), *path = to && name ? strdup(to) : NULL;
+    bool complete = (!to || !name || path) && change_paths(moved, from, to);
+    if (complete && name && !has_name(moved, name) && (to || !is_given(name))) {
+        complete = add(moved, strdup(name), path);
+        path = NULL;
+    }
+    if (complete && name && !to)
+        drop_deleted_below(moved, name);
+    if (complete && to)
+        complete = drop_needless(moved, to);
+    complete = complete && sort(moved);
+    free(name);
+    free(path);
+    return complete ? ZB_OK : fail_memory(err);
+}
+
+enum zb_code zb__moved_assign(zb_moved *moved, const char *path, zb_error *err) {
+    uint64_t number;
+    char *name;
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+        return zb_fail(err, ZB_EIO, "no random number for the name of /%s: %s", path,
+                       strerror(errno));
+    if (asprintf(&name, "%s;%016llx", path, (unsigned long long)number) < 0)
+        name = NULL;
+    char *copy = name ? strdup(path) : NULL;
+    if (!copy) {
+        free(name);
+        return fail_memory(err);
+    }
+    return add(moved, name, copy) && sort(moved) ? ZB_OK : fail_memory(err);
+}
+
+/* ---- Printing ---- */
+
+/* What an entry takes in the document, at most about: quotes with their escapes, colon, comma. */
+static uint64_t bytes_of(const entry *one) {
+    return strlen(one->name) + (one->path ? strlen(one->path) : 0) + 16;
+}
+
+enum zb_code zb__moved_print(const zb_moved *moved, zb_json **out, zb_error *err) {
+    const uint64_t limit = zb_limits_get()->document_bytes / 8;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < moved->count; i++)
+        bytes += bytes_of(&moved->entry[i]);
+    zb_json_writer *w = zb_json_writer_new();
+    zb_json_begin_object(w);
+    for (size_t i = 0; i < moved->count; i++) {
+        const entry *one = &moved->entry[i];
+        if (bytes > limit && !one->path) {
+            bytes -= bytes_of(one);
+            continue;
+        }
+        zb_json_write_name(w, one->name);
+        if (one->path)
+            zb_json_write_string(w, one->path);
+        else
+            zb_json_write_null(w);
+    }
+    zb_json_end_object(w);
+    size_t size;
+    char *text = zb_json_writer_end(w, &size);
+    enum zb_code code = !text ? fail_memory(err) : ZB_OK;
+    if (!code && bytes > limit)
+        code = zb_fail(err, ZB_ELIMIT,
+                       "the names of nodes that have moved take more than an eighth of a document "
+                       "(limit document_bytes): h5repack makes a store without them");
+    if (!code)
+        code = zb_json_parse(text, size, out, err);
+    free(text);
+    return code;
+}
+
+enum zb_code zb__moved_put(const zb_hdf5_extension *extension, const zb_moved *moved, char **out,
+                           zb_error *err) {
+    zb_json *member = NULL;
+    enum zb_code code = zb__moved_print(moved, &member, err);
+    const zb_hdf5_change change = {.member = ZB_HDF5_MOVED, .value = member};
+    if (!code)
+        code = zb_hdf5_extension_change(extension, extension, &change, 1, NULL, NULL, out, err);
+    zb_json_free(member);
+    return code;
+}

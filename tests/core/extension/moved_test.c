@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Names that stay when nodes move: by hand, and compared with a model that knows each node. */
+#include "support/check.h"
+
+#include "extension/moved.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/moved.h"
+
+static zb_moved *parse(const char *text) {
+    zb_json *json;
+    zb_moved *moved;
+    zb_error err;
+    assert_int_equal(zb_json_parse(text, strlen(text), &json, NULL), ZB_OK);
+    assert_int_equal(zb_moved_parse(json, &moved, &err), ZB_OK);
+    zb_json_free(json);
+    return moved;
+}
+
+static void assert_text(char *text, const char *wanted) {
+    if (!wanted)
+        assert_null(text);
+    else
+        assert_string_equal(text, wanted);
+    free(text);
+}
+
+static void assert_printed(const zb_moved *moved, const char *wanted) {
+    zb_json *json;
+    zb_error err;
+    assert_int_equal(zb__moved_print(moved, &json, &err), ZB_OK);
+    assert_text(zb_json_print(json), wanted);
+    zb_json_free(json);
+}
+
+static void without_a_member_names_are_paths(void **state) {
+    (void)state;
+    assert_text(zb_moved_path(NULL, "a/b"), "a/b");
+    assert_text(zb_moved_name(NULL, "a/b"), "a/b");
+    assert_null(parse("[]"));
+}
+
+static void a_name_follows(void **state) {
+    (void)state;
+    zb_error err;
+    zb_moved *moved = parse("{}");
+    ASSERT_OK(zb__moved_move(moved, "g", "h", &err), err);
+    assert_text(zb_moved_path(moved, "g/d"), "h/d");
+    assert_text(zb_moved_name(moved, "h/d"), "g/d");
+    assert_text(zb_moved_name(moved, "g/d"), NULL); /* another node is there, if any */
+    assert_text(zb_moved_path(moved, "h/d"), NULL);
+    ASSERT_OK(zb__moved_move(moved, "h/d", "d", &err), err);
+    assert_printed(moved, "{\"g\":\"h\",\"g/d\":\"d\"}");
+    ASSERT_OK(zb__moved_move(moved, "d", "h/d", &err), err);
+    ASSERT_OK(zb__moved_move(moved, "h", "g", &err), err);
+    assert_text(zb_moved_path(moved, "g/d"), "g/d");
+    ASSERT_OK(zb__moved_move(moved, "g", NULL, &err), err);
+    assert_text(zb_moved_path(moved, "g/d"), NULL);
+    assert_text(zb_moved_name(moved, "g"), NULL);
+    zb_moved_free(moved);
+}
+
+static void a_node_that_came_later_gets_its_own(void **state) {
+    (void)state;
+    zb_error err;
+    zb_moved *moved = parse("{}");
+    ASSERT_OK(zb__moved_move(moved, "d", "e", &err), err);
+    ASSERT_OK(zb__moved_assign(moved, "d", &err), err);
+    char *name = zb_moved_name(moved, "d");
+    assert_non_null(name);
+    assert_text(zb_moved_path(moved, "d"), "e");
+    assert_text(zb_moved_path(moved, name), "d");
+    ASSERT_OK(zb__moved_move(moved, "d", "f", &err), err);
+    assert_text(zb_moved_path(moved, name), "f");
+    ASSERT_OK(zb__moved_move(moved, "f", NULL, &err), err);
+    assert_text(zb_moved_path(moved, name), name); /* no path of a node */
+    free(name);
+    assert_printed(moved, "{\"d\":\"e\"}");
+    zb_moved_free(moved);
+}
+
+static void hostile_entries_are_left_out(void **state) {
+    (void)state;
+    zb_moved *moved = parse("{\"\":\"a\",\"a//b\":\"c\",\"..\":\"c\",\"a\":\"../c\",\"b\":1,"
+                            "\"c/\":\"d\",\"e\":\"/f\",\"g\":\"h\"}");
+    assert_printed(moved, "{\"g\":\"h\"}");
+    zb_moved_free(moved);
+}
+
+/* ---- A model ---- */
+
+enum { NODES = 24, NAME = 64 };
+
+/* Nodes by their paths, with the name that was taken down of each. */
+typedef struct model {
+    char path[NODES][NAME]; /* "": there is none */
+    char *name[NODES];      /* NULL: nobody has asked yet */
+} model;
+
+static bool is_at_or_below(const char *path, const char *above) {
+    const size_t length = strlen(above);
+    return strncmp(path, above, length) == 0 && (!path[length] || path[length] == '/');
+}
+
+static int node_at(const model *m, const char *path) {
+    for (int i = 0; i < NODES; i++)
+        if (*m->path[i] && strcmp(m->path[i], path) == 0)
+            return i;
+    return -1;
+}
+
+static void pick_path(check_random *random, char *out) {
+    const unsigned depth = 1 + (unsigned)(check_random_next(random) % 3);
+    *out = '\0';
+    for (unsigned i = 0; i < depth; i++) {
+        if (i > 0)
+            strcat(out, "/");
+        const char letter[2] = {(char)('a' + check_random_next(random) % 3), '\0'};
+        strcat(out, letter);
+    }
+}
+
+static void step(model *m, zb_moved *moved, check_random *random) {
+    char path[NAME], to[NAME], moved_path[2 * NAME];
+    zb_error err;
+    pick_path(random, path);
+    const int node = node_at(m, path);
+    switch (check_random_next(random) % 4) {
+    case 0: /* a new node, below one that is there */
+        for (int i = 0; node < 0 && i < NODES; i++) {
+            char above[NAME];
+            strcpy(above, path);
+            if (strrchr(above, '/'))
+                *strrchr(above, '/') = '\0';
+            if (*m->path[i] || (strchr(path, '/') && node_at(m, above) < 0))
+                continue;
+            strcpy(m->path[i], path);
+            free(m->name[i]);
+            m->name[i] = NULL;
+            break;
+        }
+        return;
+    case 1: /* a reference */
+        if (node < 0 || m->name[node])
+            return;
+        m->name[node] = zb_moved_name(moved, path);
+        if (!m->name[node]) {
+            ASSERT_OK(zb__moved_assign(moved, path, &err), err);
+            m->name[node] = zb_moved_name(moved, path);
+        }
+        assert_non_null(m->name[node]);
+        return;
+    case 2: /* a deletion, now and then */
+        if (node < 0 || check_random_next(random) % 3)
+            return;
+        ASSERT_OK(zb__moved_move(moved, path, NULL, &err), err);
+        for (int i = 0; i < NODES; i++)
+            if (is_at_or_below(m->path[i], path))
+                *m->path[i] = '\0';
+        return;
+    default:
+        pick_path(random, to);
+        if (node < 0 || node_at(m, to) >= 0 || is_at_or_below(to, path))
+            return;
+        strcpy(moved_path, to);
+        if (strrchr(moved_path, '/')) {
+            *strrchr(moved_path, '/') = '\0';
+            if (node_at(m, moved_path) < 0)
+                return;
+        }
+        ASSERT_OK(zb__moved_move(moved, path, to, &err), err);
+        for (int i = 0; i < NODES; i++) {
+            if (!is_at_or_below(m->path[i], path))
+                continue;
+            strcat(strcpy(moved_path, to), m->path[i] + strlen(path));
+            if (strlen(moved_path) < NAME)
+                strcpy(m->path[i], moved_path);
+        }
+    }
+}
+
+/* Each name leads to its node, or nowhere when that is gone. */
+static void names_lead_to_their_nodes(void **state) {
+    (void)state;
+    check_random random = check_random_new();
+    for (int run = 1; run <= 400; run++) {
+        model m = {.name = {NULL}};
+        zb_moved *moved = parse("{}");
+        for (int i = 0; i < 60; i++) {
+            step(&m, moved, &random);
+            for (int n = 0; n < NODES; n++) {
+                if (!m.name[n])
+                    continue;
+                char *path = zb_moved_path(moved, m.name[n]);
+                if (path && !*m.path[n] && node_at(&m, path) >= 0)
+                    fail_msg("run %d: %s leads to /%s", run, m.name[n], path);
+                if (*m.path[n] && (!path || strcmp(path, m.path[n]) != 0))
+                    fail_msg("run %d: %s leads to /%s, not to /%s", run, m.name[n],
+                             path ? path : "(nothing)", m.path[n]);
+                free(path);
+            }
+        }
+        for (int n = 0; n < NODES; n++)
+            free(m.name[n]);
+        zb_moved_free(moved);
+    }
+}
+
+/* ---- In a store ---- */
+
+static char *member_of(zb_hierarchy *store, const char *group) {
+    zb_node *node;
+    zb_error err;
+    ASSERT_OK(zb_node_open(store, group, &node, &err), err);
+    zb_hdf5_extension *extension = zb_hdf5_extension_of(node);
+    const zb_json *member = zb_hdf5_extension_get(extension, ZB_HDF5_MOVED);
+    char *text = member ? zb_json_print(member) : NULL;
+    zb_hdf5_extension_free(extension);
+    zb_node_release(node);
+    return text;
+}
+
+static void make(zb_hierarchy *store, const char *path) {
+    zb_node *node;
+    zb_error err;
+    ASSERT_OK(zb_group_create(store, path, NULL, &node, &err), err);
+    zb_node_release(node);
+}
+
+static void begin(zb_hierarchy *store, const char *group, const char *path) {
+    zb_node *node;
+    zb_error err;
+    ASSERT_OK(zb_node_open(store, group, &node, &err), err);
+    ASSERT_OK(zb_moved_begin(node, path, &err), err);
+    zb_node_release(node);
+}
+
+static void moves_and_deletions_are_noted(void **state) {
+    zb_hierarchy *store;
+    zb_error err;
+    (void)state;
+    ASSERT_OK(zb_hierarchy_new_mem("moved", &store, &err), err);
+    make(store, "");
+    make(store, "g/d");
+    make(store, "g/e");
+    ASSERT_OK(zb_node_move(store, "g/e", "g/f", &err), err);
+    assert_text(member_of(store, ""), NULL); /* nobody wants to know */
+    begin(store, "", NULL);
+    begin(store, "g", NULL);
+    ASSERT_OK(zb_node_move(store, "g/d", "g/x", &err), err);
+    assert_text(member_of(store, ""), "{\"g/d\":\"g/x\"}");
+    assert_text(member_of(store, "g"), "{\"d\":\"x\"}");
+    ASSERT_OK(zb_node_move(store, "g/f", "f", &err), err); /* out of the group */
+    assert_text(member_of(store, ""), "{\"g/d\":\"g/x\",\"g/f\":\"f\"}");
+    assert_text(member_of(store, "g"), "{\"d\":\"x\",\"f\":null}");
+    ASSERT_OK(zb_node_move(store, "g", "h", &err), err); /* with what it keeps */
+    assert_text(member_of(store, ""), "{\"g/d\":\"h/x\",\"g/f\":\"f\",\"g\":\"h\"}");
+    assert_text(member_of(store, "h"), "{\"d\":\"x\",\"f\":null}");
+    ASSERT_OK(zb_node_delete(store, "h", &err), err);
+    assert_text(member_of(store, ""), "{\"g/f\":\"f\",\"g\":null}");
+    assert_int_equal(zb_node_delete(store, "h", &err), ZB_ENOTFOUND);
+    assert_int_equal(zb_node_move(store, "f", "f/g", &err), ZB_EINVAL);
+    assert_text(member_of(store, ""), "{\"g/f\":\"f\",\"g\":null}"); /* as it was */
+    zb_hierarchy_release(store);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_member_names_are_paths),
+        cmocka_unit_test(a_name_follows),
+        cmocka_unit_test(a_node_that_came_later_gets_its_own),
+        cmocka_unit_test(hostile_entries_are_left_out),
+        cmocka_unit_test(names_lead_to_their_nodes),
+        cmocka_unit_test(moves_and_deletions_are_noted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

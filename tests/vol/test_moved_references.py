@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: MIT
+"""References follow the objects that they refer to, as in HDF5's own files: through moves, also of groups above, hard
+links, copies, deletions and reopening; and nothing leads to another object that came later.
+
+ZARRBRIDGE_PROGRAMS: how many random programs are run; ZARRBRIDGE_SEED: the first one."""
+
+import json
+import os
+import random
+import shutil
+
+import h5py
+import numpy as np
+import pytest
+from conftest import run_python, tool
+from test_created_types import document
+
+KINDS = ("h5", "zarr")
+
+
+def extension(path, node=""):
+    return json.loads(document(path, node)["attributes"].get("_hdf5", "{}"))
+
+
+def refer(file, name, target):
+    """A reference among a dataset's elements, one in an attribute, and one within a compound."""
+    ref = file[target].ref
+    file.create_dataset(name, data=np.array([ref], h5py.ref_dtype), dtype=h5py.ref_dtype)
+    file[name].attrs["r"] = ref
+    file[name].attrs["row"] = np.array([(1, ref)], np.dtype([("n", "i4"), ("to", h5py.ref_dtype)]))
+
+
+def followed(file, name):
+    """The values behind the three of them; None for nothing."""
+    refs = [file[name][0], file[name].attrs["r"], file[name].attrs["row"]["to"][0]]
+    found = {int(file[ref][()]) if ref else None for ref in refs}
+    assert len(found) == 1
+    return found.pop()
+
+
+@pytest.fixture(params=KINDS)
+def path(request, tmp_path):
+    path = tmp_path / f"x.{request.param}"
+    with h5py.File(path, "w") as file:
+        file["g/d"] = 1
+        refer(file, "refs", "g/d")
+    return path
+
+
+@pytest.mark.parametrize("old, new", [("g/d", "old"), ("g", "h"), ("g/d", "g/e")])
+def test_move_and_a_new_object_there(path, old, new):
+    with h5py.File(path, "r+") as file:
+        before = file["g/d"].ref
+        file.move(old, new)
+        file["g/d"] = 2
+        assert followed(file, "refs") == 1 and file[before][()] == 1
+        refer(file, "others", "g/d")
+        after = file["g/d"].ref
+        assert file[after][()] == 2
+    with h5py.File(path, "r+") as file:
+        assert (followed(file, "refs"), followed(file, "others")) == (1, 2)
+        assert file[before][()] == 1
+        file.move("g/d", "third")
+        file["g/d"] = 3
+    with h5py.File(path, "r") as file:
+        assert (followed(file, "refs"), followed(file, "others")) == (1, 2)
+
+
+def test_swap(path):
+    with h5py.File(path, "r+") as file:
+        file["e"] = 2
+        refer(file, "others", "e")
+        file.move("e", "tmp")
+        file.move("g/d", "e")
+        file.move("tmp", "g/d")
+    with h5py.File(path, "r") as file:
+        assert (followed(file, "refs"), followed(file, "others")) == (1, 2)
+        assert (file["e"][()], file["g/d"][()]) == (1, 2)
+
+
+def test_there_and_back(path):
+    with h5py.File(path, "r+") as file:
+        file.move("g", "h")
+        file.move("h/d", "d")
+        file.move("h", "g")
+        file.move("d", "g/d")
+    with h5py.File(path, "r") as file:
+        assert followed(file, "refs") == 1
+    if path.suffix == ".zarr":
+        assert extension(path)["moved"] == {}
+
+
+def test_first_of_two_hard_links_is_deleted(path):
+    with h5py.File(path, "r+") as file:
+        file["e"] = file["g/d"]
+        del file["g/d"]
+        file["g/d"] = 2
+        assert followed(file, "refs") == 1
+    with h5py.File(path, "r") as file:
+        assert followed(file, "refs") == 1 and file["e"][()] == 1
+
+
+def test_deleted_and_made_anew(tmp_path):
+    """HDF5 may find the new object at the old one's address; a store knows better."""
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as file:
+        file["d"] = 1
+        refer(file, "refs", "d")
+        kept = file["d"].ref
+    with h5py.File(path, "r+") as file:
+        assert file[kept][()] == 1
+        del file["d"]
+        file["d"] = 2
+        with pytest.raises((ValueError, KeyError)):
+            file[kept]
+        assert followed(file, "refs") is None
+        refer(file, "others", "d")
+    with h5py.File(path, "r") as file:
+        assert followed(file, "refs") is None and followed(file, "others") == 2
+
+
+def test_a_reference_within_what_moves(tmp_path):
+    for kind in KINDS:
+        with h5py.File(tmp_path / f"x.{kind}", "w") as file:
+            file["g/d"] = 1
+            refer(file, "g/refs", "g/d")
+        with h5py.File(tmp_path / f"x.{kind}", "r+") as file:
+            file.move("g", "h")
+            file.copy("h", "c")
+            assert followed(file, "h/refs") == 1
+            file["h/d"][()] = 5
+        with h5py.File(tmp_path / f"x.{kind}", "r") as file:
+            assert followed(file, "h/refs") == 5 and file[file["c/refs"][0]][()] == 5  # the original's
+
+
+def test_a_file_within_a_store(tmp_path):
+    """References of a file whose root is a group of the store are relative to that group, which may move."""
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as file:
+        file.create_group("a")
+    with h5py.File(path / "a", "r+") as file:
+        file["d"] = 1
+        refer(file, "refs", "d")
+    with h5py.File(path, "r+") as file:
+        file.move("a/d", "a/e")
+        file["a/d"] = 2
+        file.move("a", "b")
+    with h5py.File(path / "b", "r") as file:
+        assert followed(file, "refs") == 1
+
+
+def test_renamed_by_gdal(path):
+    if path.suffix == ".zarr":
+        run_python("""
+from osgeo import gdal
+gdal.UseExceptions()
+import sys
+root = gdal.OpenEx(sys.argv[1], gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE, ["Zarr3"]).GetRootGroup()
+root.OpenGroup("g").OpenMDArray("d").Rename("e")
+""", path)
+        with h5py.File(path, "r+") as file:
+            file["g/d"] = 2
+        with h5py.File(path, "r") as file:
+            assert followed(file, "refs") == 1
+
+
+def test_nothing_is_kept_without_references(tmp_path):
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as file:
+        file["d"] = 1
+        file.move("d", "e")
+        del file["e"]
+    assert "moved" not in extension(path)
+
+
+def test_an_old_store(path):
+    """One without the member works by paths until a reference is stored."""
+    if path.suffix == ".zarr":
+        text = (path / "zarr.json").read_text()
+        node = json.loads(text)
+        del node["attributes"]["_hdf5"]
+        (path / "zarr.json").write_text(json.dumps(node))
+        with h5py.File(path, "r+") as file:
+            assert followed(file, "refs") == 1
+            file.move("g/d", "e")
+            assert followed(file, "refs") is None
+            file["refs"][0] = file["e"].ref
+            file.move("e", "f")
+            file["e"] = 2
+        with h5py.File(path, "r") as file:
+            assert int(file[file["refs"][0]][()]) == 1
+
+
+def test_copies_in_another_store(path):
+    with h5py.File(path, "r+") as file:
+        file.move("g/d", "g/e")
+        file["g/d"] = 2
+        with h5py.File(path.with_name("y" + path.suffix), "w") as other:
+            file.copy("refs", other)
+            other["g/d"] = 3
+    with h5py.File(path.with_name("y" + path.suffix), "r") as other:
+        assert not other["refs"][0] or path.suffix == ".h5"
+    if path.suffix == ".zarr":
+        tool("h5repack", path, path.with_name("z.zarr"), connector="zarr")
+        with h5py.File(path.with_name("z.zarr"), "r") as other:
+            assert int(other[other["refs"][0]][()]) == 1
+        shutil.copytree(path, path.with_name("w.zarr"))
+        with h5py.File(path.with_name("w.zarr"), "r") as other:
+            assert followed(other, "refs") == 1
+
+
+# ---- Random programs, of which each is run on a native file and on a store ----
+
+PLACES = ("a", "b", "c", "g", "h", "g/a", "g/b", "h/a", "h/b", "g/h", "g/h/a", "h/g", "h/g/a")
+
+
+def walk(group, prefix="", seen=None):
+    """Paths of all hard links, in one order; what is below a group once."""
+    seen = set() if seen is None else seen
+    for name in sorted(group):
+        node, path = group[name], prefix + name
+        yield path, node
+        if isinstance(node, h5py.Group) and node.id not in seen:
+            seen.add(node.id)
+            yield from walk(node, path + "/", seen)
+
+
+def is_below(path, above):
+    return (path + "/").startswith(above + "/")
+
+
+class Program:
+    """One file, to which the same steps are done as to the other one."""
+
+    def __init__(self, path):
+        self.path, self.file, self.memory = path, h5py.File(path, "w"), {}
+        self.file.create_group("z").attrs["n"] = 1
+        self.file.attrs["r1"] = self.file["z"].ref  # from here on the store keeps track
+
+    def reopen(self):
+        self.file.close()
+        self.file = h5py.File(self.path, "r+")
+
+    def numbers(self):
+        return {path: int(node.attrs["n"]) for path, node in walk(self.file)}
+
+    def number(self, ref):
+        """Of the object behind a reference; None for nothing."""
+        try:
+            return int(self.file[ref].attrs["n"]) if ref else None
+        except (ValueError, KeyError, OSError):
+            return None
+
+    def check(self, alive):
+        """What all references lead to. Those to objects that have gone are not followed in HDF5's own files."""
+        is_native = self.path.suffix == ".h5"
+        found = {}
+        for path, node in [("/", self.file["/"]), *walk(self.file)]:
+            for name in (key for key in node.attrs if key.startswith("r")):
+                wanted = int(name[1:])
+                if is_native and wanted not in alive:
+                    continue
+                found[path, name] = self.number(node.attrs[name])
+                assert found[path, name] == (wanted if wanted in alive else None), (path, name)
+        for wanted, ref in self.memory.items():
+            if not is_native or wanted in alive:
+                assert self.number(ref) == (wanted if wanted in alive else None), wanted
+        return found
+
+
+def step(rng, numbers, count):
+    """A step as a function of a Program; None where it makes no sense. numbers: of all hard links by their paths."""
+    there = sorted(numbers)
+    kind = rng.choice(["make", "make", "group", "move", "move", "move", "delete", "link", "copy", "refer", "refer",
+                       "refer", "remember", "reopen"])
+    place, free = rng.choice(PLACES), [path for path in PLACES if path not in numbers]
+    source = rng.choice(there) if there else None
+    above = place.rpartition("/")[0]
+    fits = place in free and (not above or above in numbers)
+    if kind == "reopen":
+        return lambda p: p.reopen()
+    if kind in ("make", "group") and fits:
+        def make(p):
+            if above and not isinstance(p.file[above], h5py.Group):
+                return
+            node = p.file.create_group(place) if kind == "group" else p.file.create_dataset(place, data=count)
+            node.attrs["n"] = count
+        return make
+    if not source:
+        return None
+    if kind == "remember":
+        def remember(p):
+            p.memory[int(p.file[source].attrs["n"])] = p.file[source].ref
+        return remember
+    if kind == "refer":
+        holder = rng.choice(["/", *there])
+        return lambda p: p.file[holder].attrs.__setitem__(f"r{int(p.file[source].attrs['n'])}", p.file[source].ref)
+    if kind == "delete" and rng.random() < 0.6:
+        return lambda p: p.file.__delitem__(source)
+    if not fits or is_below(place, source):
+        return None
+
+    def into(p):
+        return not above or isinstance(p.file[above], h5py.Group)
+    if kind == "move":
+        return lambda p: p.file.move(source, place) if into(p) else None
+    if kind == "link":
+        return lambda p: (p.file.__setitem__(place, p.file[source])
+                          if into(p) and isinstance(p.file[source], h5py.Dataset) else None)
+    if kind == "copy":
+        def copy(p):
+            if not into(p):
+                return
+            p.file.copy(source, place)
+            node, last = p.file[place], count
+            nodes = [node] + ([n for _, n in walk(node)] if isinstance(node, h5py.Group) else [])
+            for one in nodes:
+                for name in [key for key in one.attrs if key.startswith("r")]:
+                    del one.attrs[name]  # HDF5 makes some of them null in copies
+                if int(one.attrs["n"]) < count:
+                    one.attrs["n"] = last
+                    last += 1
+        return copy
+    return None
+
+
+def run_program(seed, folder, steps=24):
+    rng, files = random.Random(seed), [Program(folder / f"{seed}.{kind}") for kind in KINDS]
+    done = []
+    try:
+        for i in range(steps):
+            act = step(rng, files[0].numbers(), 100 * (i + 1))
+            if act is None:
+                continue
+            done.append(act)
+            for file in files:
+                act(file)
+            numbers = [file.numbers() for file in files]
+            assert numbers[0] == numbers[1]
+            if i % 4 == 3:
+                alive = set(numbers[0].values())
+                native, store = (file.check(alive) for file in files)
+                assert {key: store[key] for key in native} == native
+    finally:
+        for file in files:
+            file.file.close()
+    return len(done)
+
+
+def test_random_programs(tmp_path):
+    first, count = int(os.environ.get("ZARRBRIDGE_SEED", 1)), int(os.environ.get("ZARRBRIDGE_PROGRAMS", 60))
+    steps = 0
+    for seed in range(first, first + count):
+        try:
+            steps += run_program(seed, tmp_path)
+        except Exception as error:
+            raise AssertionError(f"program {seed}: {error!r}") from error
+        (tmp_path / f"{seed}.h5").unlink()
+        shutil.rmtree(tmp_path / f"{seed}.zarr")
+    assert steps > 10 * count
