@@ -12,8 +12,8 @@ typedef uint64_t pair[2];
 
 /* ---- Getting and setting ---- */
 
-/* Properties that HDF5 gets and sets as one number of a type, or as two of one. `fits`: whether HDF5
-   takes the value, for it prints an error where it does not. */
+/* Properties that HDF5 gets and sets as one number of a type, or as two. `fits` tells whether HDF5
+   takes the two: where it does not, it prints an error. */
 #define ONE_NUMBER(name, type, getter, setter)                                                     \
     static bool get_##name(h5_lib *lib, hid_t list, pair out) {                                    \
         type number = 0;                                                                           \
