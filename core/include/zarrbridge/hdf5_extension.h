@@ -138,8 +138,8 @@ typedef void (*zb_hdf5_path_fn)(void *context, const char *path);
 ZB_API enum zb_code zb_hdf5_linked_paths(const zb_node *node, zb_hdf5_path_fn fn, void *context,
                                          zb_error *err);
 
-/* The path that a relative one ("../g/d") means, seen from the node at `base`: malloc'ed. NULL for a
-   text that leads above the root, and when memory runs out. */
+/* The path that a relative one ("../g/d") means, seen from the node at `base`: malloc'ed. NULL for
+   a text that leads above the root, and when memory runs out. */
 ZB_API char *zb_path_resolve(const char *base, const char *text);
 
 #ifdef __cplusplus

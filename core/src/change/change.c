@@ -9,8 +9,8 @@
 #include "base/list.h"
 #include "base/wait.h"
 #include "change/consolidated.h"
-#include "change/moved_note.h"
 #include "change/owed.h"
+#include "extension/moved.h"
 #include "hierarchy/hierarchy.h"
 #include "hierarchy/metadata.h"
 #include "hierarchy/path.h"
@@ -168,16 +168,21 @@ static enum zb_code join_owed(const zb__change *change, const char *path, bool h
                                    err);
 }
 
+static enum zb_code add_tracking(zb__change *change, const char *path, zb_error *err) {
+    return zb__names_add(&change->tracking, (zb__name){.text = strdup(path)}, err);
+}
+
 /* Looks at one group above. Only the members that matter here are checked: a group that we cannot
    open for other reasons may still have children. */
 static enum zb_code look_at(zb__change *change, const char *path, bool create, zb_error *err) {
     zb__document document;
     uint64_t version;
+    bool tracks;
     if (is_sound(change, path))
         return ZB_OK;
     enum zb_code code = zb__metadata_version(change->hierarchy, path, &version, err);
-    if (!code && zb__metadata_is_plain(change->hierarchy, path, version))
-        return ZB_OK;
+    if (!code && zb__metadata_is_plain(change->hierarchy, path, version, &tracks))
+        return tracks ? add_tracking(change, path, err) : ZB_OK;
     if (!code)
         code = zb__node_outline(change->hierarchy, path, &document, err);
     if (code == ZB_ENOTFOUND && create) {
@@ -195,16 +200,17 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
         return zb_fail(err, ZB_ECONFLICT, "store %s: /%s is no group, nothing can be created below",
                        change->hierarchy->store->label, path);
     }
-    const bool has_block = zb__consolidated_has(&document),
-               keeps_track = zb__keeps_track(&document);
+    const bool has_block = zb__consolidated_has(&document);
+    tracks = zb__moved_is_kept(zb_json_get(document.json, "attributes"));
     code = join_owed(change, path, has_block, err);
+    if (!code && tracks)
+        code = add_tracking(change, path, err);
     if (!code && has_block && !contains(&change->owners, path))
         return entries_add(&change->owners, path, &document, err);
     zb__document_free(&document);
     if (code || has_block || !is_group)
         return code;
-    if (!keeps_track)
-        zb__metadata_keep_plain(change->hierarchy, path, version);
+    zb__metadata_keep_plain(change->hierarchy, path, version, tracks);
     return zb__names_add(&change->sound, (zb__name){.text = strdup(path)}, err);
 }
 
@@ -386,6 +392,7 @@ enum zb_code zb__change_end(zb__change *change, enum zb_code code, zb_error *err
     entries_free(&change->owners);
     entries_free(&change->missing);
     zb__names_free(&change->sound);
+    zb__names_free(&change->tracking);
     free(change->erased);
     *change = (zb__change){.hierarchy = NULL};
     /* Erasing and moving become durable with a flush only, also where files of what was erased

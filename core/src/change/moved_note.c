@@ -7,22 +7,12 @@
 
 #include "base/list.h"
 #include "extension/moved.h"
-#include "hierarchy/hierarchy.h"
-#include "hierarchy/metadata.h"
-#include "hierarchy/path.h"
 #include "node/document.h"
 #include "node/edit.h"
 
 static zb_hdf5_extension *extension_of(const zb__document *document) {
     return zb_hdf5_extension_parse(
         zb_json_get(zb_json_get(document->json, "attributes"), ZB_HDF5_EXTENSION));
-}
-
-bool zb__keeps_track(const zb__document *document) {
-    zb_hdf5_extension *extension = extension_of(document);
-    const bool has = zb_hdf5_extension_get(extension, ZB_HDF5_MOVED) != NULL;
-    zb_hdf5_extension_free(extension);
-    return has;
 }
 
 /* ---- A group above ---- */
@@ -69,26 +59,29 @@ static bool remember(zb__moved_note *note, const char *path, const zb__document 
     return true;
 }
 
+static bool is_tracking(const zb__change *change, const char *group) {
+    for (size_t i = 0; i < change->tracking.count; i++)
+        if (strcmp(change->tracking.name[i].text, group) == 0)
+            return true;
+    return false;
+}
+
 /* from, to: relative to the group. */
 static enum zb_code note_in(zb__change *change, const char *group, const char *from, const char *to,
                             zb__moved_note *note, zb_error *err) {
     zb__document document;
-    uint64_t version;
     bool changed = false;
-    enum zb_code code = zb__metadata_version(change->hierarchy, group, &version, err);
-    if (code || zb__metadata_is_plain(change->hierarchy, group, version))
-        return code;
-    code = zb__node_outline(change->hierarchy, group, &document, err);
+    if (!is_tracking(change, group))
+        return ZB_OK;
+    enum zb_code code = zb__node_outline(change->hierarchy, group, &document, err);
     if (code)
-        return code == ZB_ENOTFOUND ? ZB_OK : code;
-    if (zb__keeps_track(&document)) {
-        if (!remember(note, group, &document))
-            code = zb_fail(err, ZB_ENOMEM, "out of memory for a document");
-        if (!code)
-            code = edit(&document, from, to, &changed, err);
-        if (!code && changed)
-            code = zb__change_put(change, group, document.text, document.size, err);
-    }
+        return code;
+    if (!remember(note, group, &document))
+        code = zb_fail(err, ZB_ENOMEM, "out of memory for a document");
+    if (!code)
+        code = edit(&document, from, to, &changed, err);
+    if (!code && changed)
+        code = zb__change_put(change, group, document.text, document.size, err);
     zb__document_free(&document);
     return code;
 }

@@ -20,7 +20,4 @@ enum zb_code zb__moved_take_note(zb__change *change, const char *from, const cha
    can be done. */
 void zb__moved_note_end(zb__change *change, zb__moved_note *note, bool undo);
 
-/* Whether a group's document has the member, which a change below has to read. */
-bool zb__keeps_track(const zb__document *document);
-
 #endif

@@ -2,6 +2,7 @@
 /* Changing what the store has now, again and again while others change it, too. */
 #include "zarrbridge/node_edit.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 static void clear(zb_node_edits *edits) {
@@ -12,16 +13,21 @@ static void clear(zb_node_edits *edits) {
     free(edits->edit);
 }
 
+/* *again: what the edits were made of has changed since. An attribute that was to be removed and
+   has gone counts as such a change. */
 static enum zb_code try_once(const zb_node *node, zb_node_edit_fn fn, void *context, zb_node **out,
-                             zb_error *err) {
+                             bool *again, zb_error *err) {
     zb_node *now = NULL;
     zb_node_edits edits = {.count = 0};
+    *again = false;
     enum zb_code code = zb_node_refresh(node, &now, err);
     if (code)
         return code;
     code = fn(context, now, &edits, err);
-    if (!code && edits.count > 0)
+    if (!code && edits.count > 0) {
         code = zb_node_set_attributes(node, edits.edit, edits.count, out, err);
+        *again = code == ZB_ECONFLICT || code == ZB_ENOTFOUND;
+    }
     clear(&edits);
     zb_node_release(now);
     return code;
@@ -30,9 +36,10 @@ static enum zb_code try_once(const zb_node *node, zb_node_edit_fn fn, void *cont
 enum zb_code zb_node_edit(const zb_node *node, zb_node_edit_fn fn, void *context, zb_node **out,
                           zb_error *err) {
     enum { ATTEMPTS = 10 };
-    enum zb_code code = ZB_ECONFLICT;
+    enum zb_code code = ZB_OK;
+    bool again = true;
     *out = NULL;
-    for (int i = 0; i < ATTEMPTS && code == ZB_ECONFLICT; i++)
-        code = try_once(node, fn, context, out, err);
+    for (int i = 0; i < ATTEMPTS && again; i++)
+        code = try_once(node, fn, context, out, &again, err);
     return code;
 }

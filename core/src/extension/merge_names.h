@@ -13,8 +13,8 @@
 
 /* Writes a list: the names of `ours` in their order, but those that `theirs` has removed from
    `base`, and then those that `theirs` has added to it. Values that are no lists count as empty
-   ones, members that are no texts are left out. In lists of names with numbers (docs/hdf5-extension.md)
-   those of `ours` stay what they are. False without memory: anything may be written. */
+   ones, members that are no texts are left out. In lists of names with numbers those of `ours` stay
+   what they are. False without memory: anything may be written. */
 bool zb__merge_names(zb_json_writer *out, const zb_json *base, const zb_json *ours,
                      const zb_json *theirs, bool numbered);
 

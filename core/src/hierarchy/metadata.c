@@ -30,6 +30,7 @@ typedef struct entry {
     zb__names names;
     bool is_whole;  /* there are no other names */
     uint64_t plain; /* the version of its document that was a plain group's; 0: none */
+    bool tracks;    /* of that: it keeps track of nodes that move */
     size_t own_bytes, text_bytes, names_bytes;
 } entry;
 
@@ -370,20 +371,25 @@ enum zb_code zb__metadata_version(zb_hierarchy *hierarchy, const char *path, uin
     return ZB_OK;
 }
 
-bool zb__metadata_is_plain(zb_hierarchy *hierarchy, const char *path, uint64_t version) {
+bool zb__metadata_is_plain(zb_hierarchy *hierarchy, const char *path, uint64_t version,
+                           bool *tracks) {
     zb__metadata_lock();
     const entry *e = version ? find(hierarchy, path) : NULL;
     const bool is = e && e->plain == version;
+    *tracks = is && e->tracks;
     zb__metadata_unlock();
     return is;
 }
 
-void zb__metadata_keep_plain(zb_hierarchy *hierarchy, const char *path, uint64_t version) {
+void zb__metadata_keep_plain(zb_hierarchy *hierarchy, const char *path, uint64_t version,
+                             bool tracks) {
     if (!version)
         return;
     zb__metadata_lock();
     entry *e = make_entry(hierarchy, path, 0);
-    if (e)
+    if (e) {
         e->plain = version;
+        e->tracks = tracks;
+    }
     zb__metadata_unlock();
 }

@@ -89,7 +89,7 @@ size_t zb__metadata_count(zb_hierarchy *hierarchy, const char *path);
 /* ---- Plain groups --------------------------------------------------------------------------- */
 
 /* A group above a change is *plain* when it has been found to be a group without a block of
-   consolidated metadata, and without names of nodes that have moved (change/moved_note.h). As long as the version of its document is the same, a change below need
+   consolidated metadata. As long as the version of its document is the same, a change below need
    not read it again: that costs one question to the file system in place of four, and no parsing,
    which for a group of many attributes takes longer than all else. Nor need it look for a note of a
    block that is owed (change/owed.h), which this hierarchy has joined then: a note is put before a
@@ -102,10 +102,13 @@ size_t zb__metadata_count(zb_hierarchy *hierarchy, const char *path);
 enum zb_code zb__metadata_version(zb_hierarchy *hierarchy, const char *path, uint64_t *version,
                                   zb_error *err);
 
-/* True if the document of this version was a plain group's. */
-bool zb__metadata_is_plain(zb_hierarchy *hierarchy, const char *path, uint64_t version);
+/* True if the document of this version was a plain group's. *tracks: it keeps track of nodes that
+   move (change/moved_note.h), so that moves and deletions below read it. */
+bool zb__metadata_is_plain(zb_hierarchy *hierarchy, const char *path, uint64_t version,
+                           bool *tracks);
 
 /* The document that was read after the version was asked for is a plain group's. */
-void zb__metadata_keep_plain(zb_hierarchy *hierarchy, const char *path, uint64_t version);
+void zb__metadata_keep_plain(zb_hierarchy *hierarchy, const char *path, uint64_t version,
+                             bool tracks);
 
 #endif

@@ -10,9 +10,12 @@
 #include "array/attribute_changes.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
 
 #include "array/attributes.h"
-#include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/write.h"
 
@@ -53,18 +56,6 @@ static bool is_same(const zb_json *present, const std::string &value) {
     return (value.empty() || wanted != nullptr) && is_same_value(present, wanted.get());
 }
 
-static const char *text_of(const std::string &text) {
-    return text.empty() ? nullptr : text.c_str();
-}
-
-namespace {
-
-struct Remade {
-    std::string value, former;
-};
-
-} // namespace
-
 std::string AttributeChanges::remade(const std::vector<Remake> &steps, const zb_json *now) const {
     std::string value;
     Json owner;
@@ -76,55 +67,87 @@ std::string AttributeChanges::remade(const std::vector<Remake> &steps, const zb_
     return value;
 }
 
-/* `now`: the node as the store has it, as far as it is known. */
-enum zb_code AttributeChanges::apply_beside(NodePtr *node, const NodePtr &now,
-                                            zb_error *err) const {
-    const auto present = members_of(zb_node_attributes(now.get()));
+/* The edits for a node as the store has it, as far as it is known. */
+std::vector<AttributeChanges::Edit> AttributeChanges::edits_for(const zb_node *now) const {
+    const auto present = members_of(zb_node_attributes(now));
     const auto value_of = [&present](const std::string &name) {
         const auto found = present.find(name);
         return found == present.end() ? nullptr : found->second;
     };
-    std::vector<zb_attribute_edit> edits;
+    std::vector<Edit> edits;
     for (const auto &[name, value] : changes_) {
         if (!is_same(value_of(name), value))
-            edits.push_back({name.c_str(), text_of(value), false, nullptr});
+            edits.push_back({&name, value, false, ""});
     }
-    std::map<std::string, Remade> made; /* the owner of texts in edits */
     for (const auto &[name, steps] : remakes_) {
-        const Remade &one =
-            made[name] = {remade(steps, value_of(name)), compact_json(value_of(name))};
-        if (!is_same(value_of(name), one.value))
-            edits.push_back({name.c_str(), text_of(one.value), true, text_of(one.former)});
+        const std::string value = remade(steps, value_of(name));
+        if (!is_same(value_of(name), value))
+            edits.push_back({&name, value, true, compact_json(value_of(name))});
     }
     const bool are_last_there = std::all_of(last_.begin(), last_.end(), [&](const auto &one) {
         return is_same(value_of(one.first), one.second);
     });
     if (edits.empty() && are_last_there)
-        return ZB_OK;
+        return edits;
     for (const auto &[name, value] : last_) {
         if (value_of(name) != nullptr)
-            edits.push_back({name.c_str(), nullptr, false, nullptr});
-        edits.push_back({name.c_str(), value.c_str(), false, nullptr});
+            edits.push_back({&name, "", false, ""});
+        edits.push_back({&name, value, false, ""});
     }
-    zb_node *changed = nullptr;
-    const enum zb_code code =
-        zb_node_set_attributes(node->get(), edits.data(), edits.size(), &changed, err);
-    if (code == ZB_OK)
-        *node = adopt_node(changed);
-    return code;
+    return edits;
 }
 
-/* An attribute that another program has removed meanwhile is not found, and needs no removal. */
-enum zb_code AttributeChanges::apply(NodePtr *node, zb_error *err) const {
-    enum { ATTEMPTS = 10 };
-    enum zb_code code = remakes_.empty() ? apply_beside(node, *node, err) : ZB_ECONFLICT;
-    for (int i = 0; i < ATTEMPTS && (code == ZB_ECONFLICT || code == ZB_ENOTFOUND); i++) {
-        zb_node *now = nullptr;
-        code = zb_node_refresh(node->get(), &now, err);
-        if (code != ZB_OK)
-            return code;
-        code = apply_beside(node, adopt_node(now), err);
+/* A zb_node_edit_fn: what fails here is a lack of memory, and passes no C function. */
+enum zb_code AttributeChanges::make_edits(void *context, const zb_node *now, zb_node_edits *out,
+                                          zb_error *err) {
+    const auto copy = [](const std::string &text) {
+        char *made = text.empty() ? nullptr : strdup(text.c_str());
+        if (made == nullptr && !text.empty())
+            throw std::bad_alloc();
+        return made;
+    };
+    try {
+        const auto edits = static_cast<const AttributeChanges *>(context)->edits_for(now);
+        if (edits.empty())
+            return ZB_OK;
+        out->edit = static_cast<zb_attribute_edit *>(calloc(edits.size(), sizeof *out->edit));
+        if (out->edit == nullptr)
+            throw std::bad_alloc();
+        for (const Edit &one : edits) {
+            zb_attribute_edit &edit = out->edit[out->count++];
+            edit.name = one.name->c_str();
+            edit.checked = one.checked;
+            edit.value = copy(one.value);
+            edit.former = copy(one.former);
+        }
+        return ZB_OK;
+    } catch (const std::exception &) {
+        return zb_fail(err, ZB_ENOMEM, "no memory for the attributes of /%s", zb_node_path(now));
     }
+}
+
+/* Without anything to make of the store's values, the node itself tells what to change, which saves
+   a request. */
+enum zb_code AttributeChanges::apply_to_known(const zb_node *node, zb_node **changed,
+                                              zb_error *err) const {
+    std::vector<zb_attribute_edit> edits;
+    const std::vector<Edit> wanted = edits_for(node);
+    for (const Edit &one : wanted)
+        edits.push_back(
+            {one.name->c_str(), one.value.empty() ? nullptr : one.value.c_str(), false, nullptr});
+    return edits.empty() ? ZB_OK
+                         : zb_node_set_attributes(node, edits.data(), edits.size(), changed, err);
+}
+
+enum zb_code AttributeChanges::apply(NodePtr *node, zb_error *err) const {
+    zb_node *changed = nullptr;
+    enum zb_code code =
+        remakes_.empty() ? apply_to_known(node->get(), &changed, err) : ZB_ECONFLICT;
+    if (code == ZB_ECONFLICT || code == ZB_ENOTFOUND)
+        code = zb_node_edit(node->get(), make_edits, const_cast<AttributeChanges *>(this), &changed,
+                            err);
+    if (changed != nullptr)
+        *node = adopt_node(changed);
     return code;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "store/node.h"
+#include "zarrbridge/node_edit.h"
 
 namespace zarr3 {
 
@@ -46,7 +47,16 @@ class AttributeChanges {
     enum zb_code apply(NodePtr *node, zb_error *err) const;
 
   private:
-    enum zb_code apply_beside(NodePtr *node, const NodePtr &now, zb_error *err) const;
+    struct Edit {
+        const std::string *name;
+        std::string value; /* "": it is removed */
+        bool checked;
+        std::string former; /* "": there is none */
+    };
+    std::vector<Edit> edits_for(const zb_node *now) const;
+    enum zb_code apply_to_known(const zb_node *node, zb_node **changed, zb_error *err) const;
+    static enum zb_code make_edits(void *context, const zb_node *now, zb_node_edits *out,
+                                   zb_error *err);
     std::string remade(const std::vector<Remake> &steps, const zb_json *now) const;
 
     std::map<std::string, std::string> changes_; /* "": to be removed */

@@ -69,6 +69,7 @@ struct vol_form {
     enum vol_form_kind kind;
     size_t size;        /* bytes of an element */
     hid_t number;       /* numbers: their type; 0 for other kinds */
+    bool by_path;       /* references: their texts are paths, not names (tree/moved.h) */
     bool is_big_endian; /* bits */
     vol_text_form text;
     size_t count; /* compound: of members; array: of elements */
@@ -83,6 +84,9 @@ struct vol_form {
    of more than 64 bytes, references to regions and those of HDF5 1.12's new kind. */
 enum zb_code vol_form_new(vol_file *file, hid_t type, vol_form **out, zb_error *err);
 void vol_form_free(vol_form *form);
+
+/* References are printed and parsed as paths of the open file, whatever has moved. */
+void vol_form_go_by_path(vol_form *form);
 
 /* Whether elements point at other memory, or hold references. */
 bool vol_form_has(const vol_form *form, enum vol_form_kind kind);

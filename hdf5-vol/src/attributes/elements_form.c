@@ -24,6 +24,14 @@ void vol_form_free(vol_form *form) {
     free(form);
 }
 
+void vol_form_go_by_path(vol_form *form) {
+    form->by_path = true;
+    for (size_t i = 0; form->member && i < form->count; i++)
+        vol_form_go_by_path(form->member[i].form);
+    if (form->base)
+        vol_form_go_by_path(form->base);
+}
+
 bool vol_form_has(const vol_form *form, enum vol_form_kind kind) {
     if (form->kind == kind)
         return true;

@@ -29,7 +29,11 @@ enum zb_code vol_reference_text(const vol_form *form, const void *element, char 
                                 zb_error *err) {
     const char *path = vol_reference_path(form, element);
     *text = NULL;
-    return path ? vol_moved_refer(form->file, path, text, err) : ZB_OK;
+    if (path && !form->by_path)
+        return vol_moved_refer(form->file, path, text, err);
+    if (path && !(*text = strdup(path)))
+        return zb_fail(err, ZB_ENOMEM, "no memory for a reference");
+    return ZB_OK;
 }
 
 /* A text that leads nowhere is a null reference; one that cannot be followed for another reason, as
@@ -37,8 +41,9 @@ enum zb_code vol_reference_text(const vol_form *form, const void *element, char 
    store. */
 bool vol_reference_parse(const vol_form *form, const char *text, void *element) {
     zb_error err = {0};
-    char *moved = vol_moved_is_plain(form->file) ? NULL : vol_moved_path(form->file, text);
-    const char *path = vol_moved_is_plain(form->file) ? text : moved;
+    const bool is_path = form->by_path || vol_moved_is_plain(form->file);
+    char *moved = is_path ? NULL : vol_moved_path(form->file, text);
+    const char *path = is_path ? text : moved;
     uint64_t token = path ? vol_token_of_path(path) : 0;
     const bool comes = path && path_to_come(form, token) != NULL;
     const vol_node *node = comes || !path ? NULL : vol_node_find(form->file->root, path, &err);

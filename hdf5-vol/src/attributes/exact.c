@@ -372,8 +372,8 @@ static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *
     return to != NULL;
 }
 
-bool vol_exact_apply_entry(vol_attrs *attrs, vol_node *owner, const zb_json *entry,
-                           const zb_json *value) {
+static bool apply(vol_attrs *attrs, vol_node *owner, const zb_json *entry, const zb_json *value,
+                  bool by_path) {
     h5_lib *lib = attrs->lib;
     extent space;
     vol_form *form = NULL;
@@ -381,8 +381,9 @@ bool vol_exact_apply_entry(vol_attrs *attrs, vol_node *owner, const zb_json *ent
     bool good = true;
     hid_t stack = vol_stack_save(lib);
     hid_t type = vol_type_parse(lib, zb_json_get(entry, "type"));
-    if (type >= 0 && vol_form_new(owner->file, type, &form, NULL) == ZB_OK &&
-        parse_extent(entry, form->size, &space) &&
+    if (type >= 0 && vol_form_new(owner->file, type, &form, NULL) == ZB_OK && by_path)
+        vol_form_go_by_path(form);
+    if (form && parse_extent(entry, form->size, &space) &&
         elements_of(form, &space, owner, type, entry, value, &elements))
         good = place(attrs, zb_json_name(value), type, &space, form, entry, elements);
     vol_form_free(form);
@@ -392,7 +393,12 @@ bool vol_exact_apply_entry(vol_attrs *attrs, vol_node *owner, const zb_json *ent
     return good;
 }
 
+bool vol_exact_apply_entry(vol_attrs *attrs, vol_node *owner, const zb_json *entry,
+                           const zb_json *value) {
+    return apply(attrs, owner, entry, value, true);
+}
+
 bool vol_exact_apply(vol_attrs *attrs, vol_node *owner, const zb_json *value) {
     const zb_json *entry = vol_side_entry(owner, zb_json_name(value));
-    return !entry || vol_exact_apply_entry(attrs, owner, entry, value);
+    return !entry || apply(attrs, owner, entry, value, false);
 }

@@ -63,7 +63,8 @@ enum zb_code vol_exact_print_whole(vol_node *owner, const vol_attr_elements *ele
    out. */
 bool vol_exact_apply(vol_attrs *attrs, vol_node *owner, const zb_json *value);
 
-/* The same with that entry, which does nothing when it does not count. */
+/* The same with that entry, which does nothing when it does not count, and a value whose references
+   are paths of the open file. */
 bool vol_exact_apply_entry(vol_attrs *attrs, vol_node *owner, const zb_json *entry,
                            const zb_json *value);
 

@@ -2,6 +2,7 @@
 /* The addresses of nodes: see tokens.h. */
 #include "objects/tokens.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,8 +65,10 @@ uint64_t vol_token_of_link(const vol_link *link) {
     const vol_node *group = link->group;
     if (link->node)
         return link->node->token;
-    char *path = vol_path_join(group->parent ? group->path : "", "/", link->name);
-    const uint64_t token = path ? token_at(group->file, path) : 0;
+    char *path;
+    if (asprintf(&path, "%s/%s", group->parent ? group->path : "", link->name) < 0)
+        return 0;
+    const uint64_t token = token_at(group->file, path);
     free(path);
     return token;
 }

@@ -58,6 +58,7 @@ static enum zb_code print_derived(vol_node *owner, const vol_attr *attr, char **
     enum zb_code code = type < 0 || space < 0 ? zb_fail(err, ZB_ENOMEM, "no memory for a type")
                                               : vol_form_new(owner->file, type, &form, err);
     if (!code) {
+        vol_form_go_by_path(form);
         const vol_attr_elements e = {.name = attr->name,
                                      .is_utf8 = attr->is_utf8,
                                      .type = type,
@@ -179,6 +180,7 @@ static enum zb_code print_value(vol_node *owner, const vol_attr_value *value, ch
     if (!code)
         code = check_place(owner, form, err);
     if (!code) {
+        vol_form_go_by_path(form);
         const vol_attr_elements e = {.name = value->name,
                                      .is_utf8 = value->is_utf8,
                                      .type = value->type,

@@ -5,6 +5,7 @@
 #include "tree/stored_names.h"
 #include "tree/tree.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,9 +61,10 @@ static char *convert_parts(const char *path, char *(*convert)(const char *part),
     while (all && copy && (part = strsep(&rest, "/"))) {
         if (!*part || strcmp(part, ".") == 0)
             continue;
-        char *other = convert(part);
-        char *longer =
-            other ? vol_path_join(all, *all && strcmp(all, "/") != 0 ? "/" : "", other) : NULL;
+        char *other = convert(part), *longer = NULL;
+        const char *between = *all && strcmp(all, "/") != 0 ? "/" : "";
+        if (other && asprintf(&longer, "%s%s%s", all, between, other) < 0)
+            longer = NULL;
         free(other);
         free(all);
         all = longer;

@@ -4,6 +4,7 @@
 #include "support/store.h"
 #include "support/wrappers.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/moved.h"
 
 static zb_hierarchy *count_calls(const fixture *f) {
     zb_hierarchy *store;
@@ -47,6 +48,40 @@ static void groups_above_are_read_once(void **state) {
     assert_int_equal(zb_store_count_take(zb_hierarchy_store(store)).opens, 0);
     check_write_file(f->root, "zarr.json", array, sizeof array - 1);
     ASSERT_FAILS(zb_group_create(store, "h", NULL, &node, &err), ZB_ECONFLICT, err, "no group");
+    zb_hierarchy_release(store);
+}
+
+/* A group that keeps track of nodes that move costs creation nothing. A move and a deletion read
+   and put its document; below any other group they cost what they did. */
+static void keeping_track_costs_moves_alone(void **state) {
+    zb_hierarchy *store = count_calls(*state);
+    zb_store_counts calls;
+    zb_error err;
+    zb_node *root;
+    ASSERT_OK(zb_node_open(store, "", &root, &err), err);
+    for (int keeps = 0; keeps < 2; keeps++) {
+        if (keeps)
+            ASSERT_OK(zb_moved_begin(root, NULL, &err), err);
+        store_let_age(store, "zarr.json");
+        zb_node_release(store_group(store, "first", NULL)); /* reads the group above */
+        (void)zb_store_count_take(zb_hierarchy_store(store));
+        zb_node_release(store_group(store, "g", NULL));
+        calls = zb_store_count_take(zb_hierarchy_store(store));
+        assert_int_equal(calls.opens, 0);
+        assert_int_equal(calls.puts, 1);
+        ASSERT_OK(zb_node_move(store, "g", "h", &err), err);
+        calls = zb_store_count_take(zb_hierarchy_store(store));
+        assert_int_equal(calls.puts, keeps);
+        store_let_age(store, "zarr.json");
+        zb_node_release(store_group(store, "second", NULL));
+        (void)zb_store_count_take(zb_hierarchy_store(store));
+        ASSERT_OK(zb_node_delete(store, "h", &err), err);
+        calls = zb_store_count_take(zb_hierarchy_store(store));
+        assert_int_equal(calls.puts, keeps);
+        ASSERT_OK(zb_node_delete(store, "first", &err), err);
+        ASSERT_OK(zb_node_delete(store, "second", &err), err);
+    }
+    zb_node_release(root);
     zb_hierarchy_release(store);
 }
 
@@ -111,9 +146,9 @@ static void what_is_there_is_seen(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(absent_places_cost_no_question), FIXTURE_TEST(groups_above_are_read_once),
-        FIXTURE_TEST(the_lock_stays_until_the_flush), FIXTURE_TEST(absent_nodes_cost_one_open),
-        FIXTURE_TEST(what_is_there_is_seen),
+        FIXTURE_TEST(absent_places_cost_no_question),  FIXTURE_TEST(groups_above_are_read_once),
+        FIXTURE_TEST(keeping_track_costs_moves_alone), FIXTURE_TEST(the_lock_stays_until_the_flush),
+        FIXTURE_TEST(absent_nodes_cost_one_open),      FIXTURE_TEST(what_is_there_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
