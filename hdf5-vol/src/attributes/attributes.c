@@ -35,7 +35,7 @@ static bool add_text(vol_attrs *attrs, const char *name, const char *text) {
 }
 
 /* Times are int64 to HDF5, which needs CF's attributes to say of what. An array that shows another
-   type than it has tells its own, for copies into HDF5 files (copy/zarr_types.h) and for people. */
+   type than it has tells its own, for copies into HDF5 files (copy/data.h) and for people. */
 char *vol_node_type_text(vol_node *node, const char *name) {
     const zb_array_info *info =
         node->zarr && node->kind == VOL_DATASET ? zb_node_array(node->zarr) : NULL;

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects that one H5Ocopy into an HDF5 file has made there: which node each one is a copy of,
-   and where it lies. */
+/* What H5Ocopy asks for; and the objects that one into an HDF5 file has made there: which node each
+   one is a copy of, and where it lies. */
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_COPIES_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_COPIES_H
 
+#include "objects/object.h"
 #include "tree/map.h"
 #include "tree/tree.h"
 
+/* What is to be copied where, but for the source. */
+typedef struct vol_copy_request {
+    const vol_object *to; /* where the copy goes: below this object, */
+    const H5VL_loc_params_t *loc;
+    const char *name; /* under this name */
+    hid_t ocpypl, lcpl, dxpl;
+} vol_copy_request;
+
+/* What has been copied. */
 typedef struct vol_copies {
     h5_lib *lib;
     hid_t dxpl;

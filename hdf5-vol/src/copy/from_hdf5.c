@@ -10,12 +10,11 @@
 
 #include "attributes/write.h"
 #include "copy/attributes_to_hdf5.h"
-#include "copy/data_from_hdf5.h"
+#include "copy/data.h"
 #include "copy/imported.h"
 #include "copy/links.h"
 #include "copy/references.h"
 #include "copy/scale_references.h"
-#include "copy/zarr_types.h"
 #include "create/creation_list.h"
 #include "create/datatype.h"
 #include "create/spec.h"

@@ -10,7 +10,7 @@
 
 #include "copy/attributes_to_hdf5.h"
 #include "copy/copies.h"
-#include "copy/data_to_hdf5.h"
+#include "copy/data.h"
 #include "copy/links.h"
 #include "create/creation_list.h"
 #include "dataset/dataset.h"
