@@ -350,15 +350,18 @@ static uint64_t bytes_of(const entry *one) {
 
 enum zb_code zb__moved_print(const zb_moved *moved, zb_json **out, zb_error *err) {
     const uint64_t limit = zb_limits_get()->document_bytes / 8;
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < moved->count; i++)
+    uint64_t bytes = 0, deleted = 0;
+    for (size_t i = 0; i < moved->count; i++) {
         bytes += bytes_of(&moved->entry[i]);
+        deleted += moved->entry[i].path ? 0 : bytes_of(&moved->entry[i]);
+    }
     zb_json_writer *w = zb_json_writer_new();
     zb_json_begin_object(w);
     for (size_t i = 0; i < moved->count; i++) {
         const entry *one = &moved->entry[i];
-        if (bytes > limit && !one->path) {
+        if (!one->path && (bytes > limit || deleted > limit / 8)) {
             bytes -= bytes_of(one);
+            deleted -= bytes_of(one);
             continue;
         }
         zb_json_write_name(w, one->name);

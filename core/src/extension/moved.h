@@ -14,8 +14,9 @@ enum zb_code zb__moved_move(zb_moved *moved, const char *from, const char *to, z
 /* Gives the node at a path, which has no name, one that no path has. */
 enum zb_code zb__moved_assign(zb_moved *moved, const char *path, zb_error *err);
 
-/* The member as JSON, for zb_json_free. What was deleted first is left out where all is more than
-   a document should hold; ZB_ELIMIT where that is not enough. */
+/* The member as JSON, for zb_json_free. It takes an eighth of a document at most, and names of
+   deleted nodes an eighth of that: those that were deleted first are left out. ZB_ELIMIT where that
+   is not enough. */
 enum zb_code zb__moved_print(const zb_moved *moved, zb_json **out, zb_error *err);
 
 /* The value of an extension's attribute with that member, as JSON text (malloc'ed). Errors

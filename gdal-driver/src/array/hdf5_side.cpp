@@ -13,7 +13,7 @@
 namespace zarr3 {
 
 Hdf5Extension hdf5_side_of(const zb_node *node) {
-    return Hdf5Extension(zb_hdf5_extension_of(node));
+    return Hdf5Extension(node == nullptr ? nullptr : zb_hdf5_extension_of(node));
 }
 
 Hdf5Extension parse_hdf5_side(const zb_json *value) {

@@ -16,8 +16,9 @@ void vol_moved_clear(vol_file *file) {
     file->moved = (vol_moved){.names = NULL};
 }
 
+/* A store that keeps track of nothing is not read again and again. */
 void vol_moved_outdate(vol_file *file) {
-    file->moved.is_old = true;
+    file->moved.is_old = file->moved.is_kept;
 }
 
 /* Memory that runs out leaves what was known. */
@@ -32,8 +33,9 @@ static void take(vol_moved *moved, const zb_node *root) {
     zb_hdf5_extension_free(extension);
 }
 
-/* What is known of the file's root, which is read anew where it may have changed. One that has
-   gone says what it said. A synthetic root says nothing. */
+/* What is known of the file's root, which is read anew where it may have changed: of a distant store
+   as other documents, whose answers count for some seconds. One that has gone says what it said. A
+   synthetic root says nothing. */
 static const vol_moved *known(vol_file *file) {
     vol_moved *moved = &file->moved;
     const zb_node *root = file->root ? file->root->zarr : NULL;
@@ -42,7 +44,7 @@ static const vol_moved *known(vol_file *file) {
         return moved;
     if (!moved->is_old)
         take(moved, root);
-    else if (zb_node_refresh(root, &now, NULL) == ZB_OK)
+    else if (zb_node_open_lately(zb_node_hierarchy(root), zb_node_path(root), &now, NULL) == ZB_OK)
         take(moved, now);
     zb_node_release(now);
     return moved;
@@ -106,7 +108,7 @@ static enum zb_code begin(vol_file *file, const char *path, zb_error *err) {
     enum zb_code code = path && !stored ? zb_fail(err, ZB_ENOMEM, "no memory for a path")
                                         : zb_moved_begin(file->root->zarr, stored, err);
     free(stored);
-    vol_moved_outdate(file);
+    file->moved.is_old = true;
     return code;
 }
 

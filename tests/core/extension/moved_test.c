@@ -86,6 +86,47 @@ static void hostile_entries_are_left_out(void **state) {
     zb_moved_free(moved);
 }
 
+/* Of `count` names, which have gone, or are at paths of so many bytes. */
+static zb_moved *many(int count, size_t bytes) {
+    char name[32], *path = calloc(1, bytes + 32);
+    zb_json_writer *out = zb_json_writer_new();
+    assert_non_null(path);
+    zb_json_begin_object(out);
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "node-%08d", i);
+        zb_json_write_name(out, name);
+        snprintf(path, 32, "to-%08d", i);
+        memset(path + 11, 'x', bytes);
+        if (bytes)
+            zb_json_write_string(out, path);
+        else
+            zb_json_write_null(out);
+    }
+    zb_json_end_object(out);
+    char *text = zb_json_writer_end(out, NULL);
+    zb_moved *moved = parse(text);
+    free(text);
+    free(path);
+    return moved;
+}
+
+/* Names of what was deleted first go before the table grows without end; moves are refused. */
+static void the_table_is_bounded(void **state) {
+    zb_json *json;
+    zb_error err;
+    (void)state;
+    zb_moved *moved = many(20000, 0);
+    ASSERT_OK(zb__moved_print(moved, &json, &err), err);
+    assert_in_range(zb_json_count(json), 5000, 12000);
+    assert_non_null(zb_json_get(json, "node-00019999"));
+    assert_null(zb_json_get(json, "node-00000000"));
+    zb_json_free(json);
+    zb_moved_free(moved);
+    moved = many(1200, 2000);
+    ASSERT_FAILS(zb__moved_print(moved, &json, &err), ZB_ELIMIT, err, "document_bytes");
+    zb_moved_free(moved);
+}
+
 /* ---- A model ---- */
 
 enum { NODES = 24, NAME = 64 };
@@ -269,6 +310,7 @@ int main(void) {
         cmocka_unit_test(a_name_follows),
         cmocka_unit_test(a_node_that_came_later_gets_its_own),
         cmocka_unit_test(hostile_entries_are_left_out),
+        cmocka_unit_test(the_table_is_bounded),
         cmocka_unit_test(names_lead_to_their_nodes),
         cmocka_unit_test(moves_and_deletions_are_noted),
     };
