@@ -66,3 +66,12 @@ def test_parts_are_touched_by_their_owners(header, above, called):
             if source not in (owner, "tree/node_life.c", "file/handle.c") and re.search(rf"{called}{member}\b", path.read_text()):
                 wrong.append(f"{source} touches {member}, which is of {owner}")
     assert wrong == []
+
+
+def test_the_number_stands_in_one_place():
+    """A registered number replaces it there, and on the page that holds the request."""
+    number, = re.findall(r"#define VOL_VALUE (\d+)\b", (SOURCE / "callbacks/classes.h").read_text())
+    said = [path.name for path in files() if re.search(rf"\b{number}\b", path.read_text())]
+    assert said == ["classes.h"]
+    page = (SOURCE.parents[1] / "docs/registration.md").read_text()
+    assert f"It is {number} " in page

@@ -2,11 +2,16 @@
 /* One attribute: see attribute.h. */
 #include "attributes/attribute.h"
 
+#include "attributes/exact.h"
+#include "hdf5/convert.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
 #include "hdf5/types.h"
 #include "objects/object.h"
 
+#include "zarrbridge/conventions.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- HDF5's view ---- */
@@ -43,7 +48,7 @@ hid_t vol_attr_space(h5_lib *lib, const vol_attr *attr) {
 }
 
 H5T_cset_t vol_attr_cset(const vol_attr *attr) {
-    return attr->is_utf8 ? H5T_CSET_UTF8 : vol_name_cset(attr->name);
+    return attr->is_utf8 ? H5T_CSET_UTF8 : vol_charset_of(attr->name);
 }
 
 hid_t vol_attr_list(h5_lib *lib, H5T_cset_t cset) {
@@ -106,4 +111,108 @@ herr_t vol_attr_push_failed(h5_lib *lib, const char *what, const char *name, con
 herr_t vol_attr_push_no_memory(h5_lib *lib, const char *name) {
     VOL_PUSH(lib, ATTR, CANTCREATE, "no memory for attribute '%s'", name);
     return -1;
+}
+
+/* ---- From JSON ---- */
+
+/* Any value becomes exactly one attribute, so that nothing of the document is hidden. */
+static bool add_json(vol_attrs *attrs, const zb_json *json) {
+    zb_value value;
+    if (!zb_value_parse(json, &value))
+        return false;
+    const bool is_text = value.kind == ZB_VALUE_TEXTS;
+    vol_attr *attr =
+        vol_attrs_add(attrs, zb_json_name(json), is_text ? VOL_ATTR_TEXT : VOL_ATTR_NUMBER, 0,
+                      is_text ? sizeof(char *) : value.dtype.size);
+    if (!attr) {
+        zb_value_clear(&value);
+        return false;
+    }
+    attr->is_null = value.kind == ZB_VALUE_NULL;
+    attr->ndim = value.ndim;
+    for (uint32_t d = 0; d < value.ndim; d++)
+        attr->dims[d] = value.shape[d];
+    attr->count = value.count;
+    if (!is_text)
+        attr->dtype = value.dtype;
+    if (value.data) {
+        free(attr->data);
+        attr->data = value.data; /* the attribute's from now on */
+    }
+    return true;
+}
+
+/* Replaces the plain translation of _FillValue by one element of the array's type, where that
+   works. A list of one element keeps its dimension, as netCDF writes it; longer ones stay what they
+   are. */
+static bool add_fill_value(vol_attrs *attrs, const zb_json *value, zb_dtype dtype) {
+    unsigned char element[sizeof(uint64_t)];
+    const bool is_list = zb_json_kind_of(value) == ZB_JSON_ARRAY;
+    if ((is_list && zb_json_count(value) != 1) || !zb_fill_attribute_parse(value, dtype, element))
+        return true;
+    vol_attr *attr = vol_attrs_add(attrs, "_FillValue", VOL_ATTR_NUMBER, 1, dtype.size);
+    if (!attr)
+        return false;
+    attr->ndim = is_list;
+    attr->dims[0] = 1;
+    attr->dtype = dtype;
+    memcpy(attr->data, element, dtype.size);
+    return true;
+}
+
+bool vol_attrs_add_plain(vol_attrs *attrs, const vol_node *node, const zb_json *value) {
+    if (!add_json(attrs, value))
+        return false;
+    return node->kind != VOL_DATASET || strcmp(zb_json_name(value), "_FillValue") != 0 ||
+           add_fill_value(attrs, value, zb_node_array(node->zarr)->dtype);
+}
+
+/* ---- To JSON ---- */
+
+/* The length of a fixed string in `size` bytes. One that was never written is all NULs, whatever
+   its padding. */
+static size_t text_length(H5T_str_t padding, const char *text, size_t size) {
+    size_t length = padding == H5T_STR_NULLTERM ? strnlen(text, size) : size;
+    const char pad = padding == H5T_STR_SPACEPAD ? ' ' : '\0';
+    while (length > 0 && (text[length - 1] == pad || text[length - 1] == '\0'))
+        length--;
+    return length;
+}
+
+char *vol_attr_text(h5_lib *lib, hid_t type, const void *element) {
+    const char *text = element;
+    if (lib->H5Tis_variable_str(type) <= 0)
+        return strndup(text, text_length(lib->H5Tget_strpad(type), text, lib->H5Tget_size(type)));
+    memcpy(&text, element, sizeof text);
+    return strdup(text ? text : "");
+}
+
+static enum zb_code fail_text(zb_error *err) {
+    return zb_fail(err, ZB_ENOMEM, "no memory for the text of an attribute");
+}
+
+/* One element: in Zarr it is a number. */
+static enum zb_code print_fill(vol_node *owner, const vol_attr_elements *e, char **text,
+                               zb_error *err) {
+    static const zb_dtype wide = {.kind = ZB_KIND_FLOAT, .size = sizeof(double)};
+    h5_lib *lib = owner->file->lib;
+    double value = 0;
+    if (vol_convert(lib, e->type, vol_type_double(lib), 1, e->data, &value,
+                    *lib->H5P_LST_DATASET_XFER_ID_g) < 0)
+        return zb_fail(err, ZB_EUNSUPPORTED, "HDF5 cannot convert the value to a double");
+    *text = zb_fill_attribute_print(&value, wide);
+    return *text ? ZB_OK : fail_text(err);
+}
+
+enum zb_code vol_attr_print(vol_node *owner, const vol_attr_elements *e, uint32_t ndim,
+                            const uint64_t *dims, char **text, zb_error *err) {
+    const bool is_fill =
+        owner->kind == VOL_DATASET && strcmp(e->name, "_FillValue") == 0 && e->count == 1;
+    if (is_fill && e->form->kind == VOL_FORM_FLOAT &&
+        zb_node_array(owner->zarr)->dtype.kind == ZB_KIND_FLOAT)
+        return print_fill(owner, e, text, err);
+    zb_json_writer *out = zb_json_writer_new();
+    vol_elements_print(e->form, is_fill ? 0 : ndim, dims, e->data, out);
+    *text = zb_json_writer_end(out, NULL);
+    return *text ? ZB_OK : fail_text(err);
 }

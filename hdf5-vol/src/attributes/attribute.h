@@ -14,7 +14,7 @@
  * So no value has more elements than the HDF5 attribute of which it was made. Where the attribute
  * that an HDF5 program wrote had another type or shape, exact.h gives it back.
  *
- * from_json.c makes them, to_json.c goes the other way. "_FillValue" of an array has the array's
+ * "_FillValue" of an array has the array's
  * type, as netCDF wants it; xarray writes floats as base64 of a little-endian double.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ATTRIBUTE_H
@@ -53,11 +53,11 @@ size_t vol_attr_size(h5_lib *lib, const vol_attr *attr);
    false, vol_attr_clear frees the rest. */
 bool vol_attr_describe(h5_lib *lib, const char *name, hid_t type, hid_t space, vol_attr *out);
 
-/* to_json.c: one element of a string type as a string of its own (malloc'ed), without padding. NULL
+/* One element of a string type as a string of its own (malloc'ed), without padding. NULL
    when memory runs out. */
 char *vol_attr_text(h5_lib *lib, hid_t type, const void *element);
 
-/* from_json.c: adds the attribute that a member of the document is by the plain translation. False
+/* Adds the attribute that a member of the document is by the plain translation. False
    when memory runs out. */
 bool vol_attrs_add_plain(vol_attrs *attrs, const vol_node *node, const zb_json *value);
 

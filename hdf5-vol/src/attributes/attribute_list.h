@@ -11,6 +11,8 @@
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ATTRIBUTE_LIST_H
 
 #include "hdf5/library.h"
+#include "tree/structs.h"
+
 #include "zarrbridge/zarrbridge.h"
 
 enum vol_attr_kind {
@@ -98,9 +100,6 @@ vol_attr *vol_attrs_place(vol_attrs *attrs, const char *name);
 void vol_attrs_set_number(vol_attrs *attrs, const char *name, uint64_t number);
 void vol_attrs_number_rest(vol_attrs *attrs, uint64_t last);
 
-/* Forgets the numbers. */
-void vol_attrs_unnumber(vol_attrs *attrs);
-
 /* Gives `to`, the newest attribute, the number that `from` had. */
 void vol_attrs_take_number(vol_attrs *attrs, const vol_attr *to, const vol_attr *from);
 
@@ -122,5 +121,37 @@ const vol_attr *vol_attrs_at(vol_attrs *attrs, bool by_name, size_t n);
 /* The place of one of the list's attributes in the second order, with the gaps of the numbers.
    False when it is not counted. */
 bool vol_attrs_order(vol_attrs *attrs, const vol_attr *attr, size_t *out);
+
+/* ---- The list of a node ---- */
+
+typedef struct vol_node_attributes {
+    vol_attrs *list; /* NULL until asked for */
+    uint64_t change; /* file->changes when it was made; 0: it is out of date */
+} vol_node_attributes;
+
+/* The list as it is, out of date or not; NULL when there is none. The second makes an empty one,
+   which is out of date, where there is none; NULL when memory runs out. */
+vol_attrs *vol_node_attrs_now(const vol_node *node);
+vol_attrs *vol_node_attrs_begin(vol_node *node);
+
+/* Puts another list in its place, which is up to date; takes it over. */
+void vol_node_attrs_set(vol_node *node, vol_attrs *list);
+
+bool vol_node_attrs_are_current(const vol_node *node);
+void vol_node_attrs_outdate(vol_node *node);
+
+/* The document may tell other numbers (attribute_order.h) than it did. */
+void vol_node_attrs_unnumber(vol_node *node);
+
+/* How up to date the list is, for a caller that makes its own change in it: the list is as good as
+   before then. */
+uint64_t vol_node_attrs_change(const vol_node *node);
+void vol_node_attrs_as_before(vol_node *node, uint64_t change);
+
+/* Whether some have been created, and not written yet. */
+bool vol_node_attrs_wait(const vol_node *node);
+
+/* Whether it has attributes that no document tells. */
+bool vol_node_attrs_have_own(const vol_node *node);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * The numbers of attributes in the order in which they were made, for objects that an HDF5 program
  * made to track it (H5Pset_attr_creation_order). Where the attributes of the document, and those of
- * scales.h behind them, have the numbers from 1 on, nothing is kept. Otherwise, as after one was
+ * scales behind them, have the numbers from 1 on, nothing is kept. Otherwise, as after one was
  * deleted or renamed, they are a member of the side attribute (side.h),
  *
  *     "attribute_list": [name, ...]
@@ -13,7 +13,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ATTRIBUTE_ORDER_H
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ATTRIBUTE_ORDER_H
 
-#include "attributes/node_attrs.h"
+#include "attributes/attribute_list.h"
 
 /* Numbers a list that has just been made: by the one that was there before (or NULL), or by what is
    kept. */

@@ -2,17 +2,23 @@
 /* The attributes of a node: see attributes.h. */
 #include "attributes/attributes.h"
 
+#include "attributes/attribute_list.h"
+#include "attributes/attribute_order.h"
 #include "attributes/exact.h"
-#include "scales/shown_attributes.h"
+#include "attributes/large.h"
+#include "attributes/references.h"
+#include "attributes/write.h"
+#include "dataset/dataset.h"
+#include "hdf5/convert.h"
 #include "hdf5/errors.h"
 #include "hdf5/shown.h"
-#include "attributes/attribute_order.h"
-#include "dataset/dataset.h"
+#include "hdf5/types.h"
 #include "scales/dimensions.h"
-#include "attributes/node_attrs.h"
 #include "scales/scales.h"
+#include "scales/shown_attributes.h"
 #include "tree/side.h"
 #include "tree/waiting.h"
+
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
@@ -29,7 +35,7 @@ static bool add_text(vol_attrs *attrs, const char *name, const char *text) {
 }
 
 /* Times are int64 to HDF5, which needs CF's attributes to say of what. An array that shows another
-   type than it has tells its own, for copies into HDF5 files (copy/zarr_types.h) and for people. */
+   type than it has tells its own, for copies into HDF5 files (copy/data.h) and for people. */
 char *vol_node_type_text(vol_node *node, const char *name) {
     const zb_array_info *info =
         node->zarr && node->kind == VOL_DATASET ? zb_node_array(node->zarr) : NULL;
@@ -191,4 +197,147 @@ const vol_attr *vol_node_unwritten(const vol_node *node, const char *name) {
         if (list->attr[i].place == VOL_ATTR_UNWRITTEN)
             return &list->attr[i];
     return NULL;
+}
+
+/* ---- Open attributes ---- */
+
+vol_object *vol_attr_ids_open(vol_handle *handle, vol_node *owner, const char *name, size_t count) {
+    vol_object *object = vol_object_new(handle, owner, H5I_ATTR);
+    if (!object)
+        return NULL;
+    object->attr = strdup(name);
+    object->attr_count = count;
+    if (object->attr)
+        return object;
+    VOL_PUSH(object->lib, ATTR, CANTOPENOBJ, "no memory to open attribute '%s'", name);
+    vol_object_free(object);
+    return NULL;
+}
+
+static bool is_id_of(const vol_object *object, const char *name) {
+    return !object->attr_deleted && object->attr && strcmp(object->attr, name) == 0;
+}
+
+bool vol_attr_ids_others(const vol_object *object) {
+    const vol_object *other = vol_node_attr_ids(object->node);
+    while (other && (other == object || !is_id_of(other, object->attr)))
+        other = other->next_attr;
+    return other != NULL;
+}
+
+const vol_attr *vol_attr_ids_get(const vol_object *object) {
+    h5_lib *lib = object->lib;
+    const vol_attrs *attrs = vol_node_attrs(object->node);
+    const vol_attr *attr =
+        attrs && !object->attr_deleted ? vol_attrs_find(attrs, object->attr) : NULL;
+    if (attrs && !attr)
+        VOL_PUSH(lib, ATTR, NOTFOUND, "attribute '%s' has been deleted", object->attr);
+    if (!attr || attr->count == object->attr_count)
+        return attr;
+    VOL_PUSH(lib, ATTR, BADVALUE,
+             "attribute '%s' had %zu elements when it was opened and has %zu now: open it again",
+             object->attr, object->attr_count, attr->count);
+    return NULL;
+}
+
+/* Without memory for the name, an id is of no use any more. */
+void vol_attr_ids_rename(vol_node *owner, const char *from, const char *to) {
+    for (vol_object *object = vol_node_attr_ids(owner); object; object = object->next_attr) {
+        if (!is_id_of(object, from))
+            continue;
+        char *copy = strdup(to);
+        object->attr_deleted = !copy;
+        if (copy) {
+            free(object->attr);
+            object->attr = copy;
+        }
+    }
+}
+
+void vol_attr_ids_orphan(vol_node *owner, const char *name) {
+    for (vol_object *object = vol_node_attr_ids(owner); object; object = object->next_attr)
+        if (is_id_of(object, name))
+            object->attr_deleted = true;
+}
+
+/* ---- Reading ---- */
+
+/* From a node's attributes to the program's memory: as many elements as its dataspace has, each of
+   the size of the memory type, and never more. */
+
+static herr_t push_no_conversion(const vol_object *object) {
+    VOL_PUSH(object->lib, ATTR, CANTCONVERT,
+             "attribute '%s' cannot be converted to the type that was asked for", object->attr);
+    return -1;
+}
+
+/* By HDF5's own conversion. */
+static herr_t read_plain(const vol_object *object, const vol_attr *attr, hid_t mem_type, void *out,
+                         hid_t dxpl) {
+    h5_lib *lib = object->lib;
+    hid_t type = vol_attr_type(lib, attr);
+    herr_t result = -1;
+    if (type >= 0 && vol_type_is_reference(lib, type, *lib->H5T_STD_REF_OBJ_g) &&
+        vol_type_is_reference(lib, mem_type, *lib->H5T_STD_REF_g))
+        result = vol_refs_of_tokens(object->handle, attr->count, attr->data, out);
+    else if (type >= 0 && vol_refs_are_lists(lib, type, false) &&
+             vol_refs_are_lists(lib, mem_type, true))
+        result = vol_refs_read_new_lists(object, attr, out, dxpl);
+    else if (type >= 0 && lib->H5Tget_class(type) == H5T_COMPOUND &&
+             lib->H5Tget_class(mem_type) == H5T_COMPOUND && vol_refs_are_new(lib, mem_type))
+        result = vol_refs_read_new_compounds(object, attr, type, mem_type, out, dxpl);
+    else if (type >= 0)
+        result = vol_convert(lib, type, mem_type, attr->count, attr->data, out, dxpl);
+    if (type >= 0)
+        lib->H5Tclose(type);
+    return result < 0 ? push_no_conversion(object) : 0;
+}
+
+/* Each string is a copy that the program frees. */
+static herr_t read_text(const vol_object *object, const vol_attr *attr, hid_t mem_type, char **out,
+                        hid_t dxpl) {
+    h5_lib *lib = object->lib;
+    if (lib->H5Tis_variable_str(mem_type) <= 0)
+        return push_no_conversion(object);
+    for (size_t i = 0; i < attr->count; i++) {
+        const char *text = ((char *const *)attr->data)[i];
+        const size_t size = text ? strlen(text) + 1 : 0;
+        out[i] = NULL;
+        if (!text)
+            continue;
+        out[i] = vol_vlen_alloc(lib, dxpl, size);
+        if (!out[i]) {
+            VOL_PUSH(lib, ATTR, READERROR, "no memory for attribute '%s'", object->attr);
+            return -1;
+        }
+        memcpy(out[i], text, size);
+    }
+    return 0;
+}
+
+herr_t vol_attr_read(const vol_object *object, hid_t mem_type, void *buffer, hid_t dxpl) {
+    const vol_attr *attr = vol_attr_ids_get(object);
+    if (!attr)
+        return -1;
+    if (attr->count == 0)
+        return 0;
+    if (attr->place == VOL_ATTR_UNWRITTEN) {
+        memset(buffer, 0, attr->count * object->lib->H5Tget_size(mem_type));
+        return 0;
+    }
+    if (vol_large_read(object->node, attr) < 0)
+        return -1;
+    switch (attr->kind) {
+    case VOL_ATTR_NUMBER:
+    case VOL_ATTR_FIXED:
+    case VOL_ATTR_BYTES:
+        return read_plain(object, attr, mem_type, buffer, dxpl);
+    case VOL_ATTR_TEXT:
+        return read_text(object, attr, mem_type, buffer, dxpl);
+    case VOL_ATTR_REFS:
+        break;
+    }
+    if (vol_refs_read(object, attr, mem_type, buffer, dxpl) < 0)
+        return push_no_conversion(object);
+    return 0;
 }

@@ -2,8 +2,8 @@
 /* Changing attributes: see edit_attributes.h. */
 #include "attributes/edit_attributes.h"
 
+#include "attributes/attribute_list.h"
 #include "attributes/large_attributes.h"
-#include "attributes/node_attrs.h"
 #include "tree/side.h"
 #include "tree/waiting.h"
 #include "tree/waiting_store.h"

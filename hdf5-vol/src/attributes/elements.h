@@ -24,7 +24,7 @@
  * back each byte, a JSON string with the base64 of the bytes. The empty text is an element of
  * zeros: no texts, empty lists, references to nothing.
  *
- * elements_form.c, elements_references.c, elements_to_json.c, elements_from_json.c,
+ * elements_form.c, elements_references.c, elements_json.c,
  * elements_bytes.c, elements_text.c.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ELEMENTS_H

@@ -2,10 +2,10 @@
 /* References among elements: see elements.h. */
 #include "attributes/elements.h"
 
+#include "objects/paths.h"
+#include "objects/token_search.h"
+#include "objects/tokens.h"
 #include "tree/map.h"
-#include "tree/paths.h"
-#include "tree/token_search.h"
-#include "tree/tokens.h"
 
 #include <stdlib.h>
 #include <string.h>

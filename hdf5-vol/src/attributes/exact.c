@@ -2,12 +2,12 @@
 /* Entries of attributes: see exact.h. */
 #include "attributes/exact.h"
 
+#include "attributes/large_attributes.h"
 #include "attributes/references.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
-#include "attributes/large_attributes.h"
 #include "tree/side.h"
 #include "zarrbridge/conventions.h"
 

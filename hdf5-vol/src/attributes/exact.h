@@ -15,7 +15,7 @@
  * text, the payload of a NaN).
  * "named" is the path of the named datatype that T is. "name_charset" is 1 (UTF-8) where the
  * program said so of a name that is ASCII. "new_refs" is the type that programs see where it has
- * references of the kind H5T_STD_REF in place of the old ones of T (scales.h).
+ * references of the kind H5T_STD_REF in place of the old ones of T (scales/scale_attributes.h).
  *
  * Another program may have changed the value, and the entry may be anything: it counts while the
  * value is one of that type and shape. Its bytes count while they print as that value. All else is
@@ -40,7 +40,7 @@ typedef struct vol_attr_elements {
     const void *data;
 } vol_attr_elements;
 
-/* to_json.c: the plain value (malloc'ed), nested as dims say. */
+/* attribute.c: the plain value (malloc'ed), nested as dims say. */
 enum zb_code vol_attr_print(vol_node *owner, const vol_attr_elements *elements, uint32_t ndim,
                             const uint64_t *dims, char **text, zb_error *err);
 

@@ -2,12 +2,12 @@
 /* Large attributes: see large.h. */
 #include "attributes/large.h"
 
+#include "attributes/attribute_list.h"
+#include "attributes/large_attributes.h"
 #include "attributes/null_texts.h"
 #include "hdf5/element.h"
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
-#include "attributes/large_attributes.h"
-#include "attributes/node_attrs.h"
 #include "tree/waiting.h"
 
 #include "zarrbridge/change.h"

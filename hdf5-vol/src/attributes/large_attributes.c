@@ -2,8 +2,8 @@
 /* Hidden arrays of attributes: see large_attributes.h. */
 #include "attributes/large_attributes.h"
 
+#include "objects/tokens.h"
 #include "tree/side.h"
-#include "tree/tokens.h"
 #include "tree/waiting.h"
 
 #include "zarrbridge/change.h"

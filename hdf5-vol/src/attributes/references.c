@@ -3,11 +3,11 @@
 #include "attributes/references.h"
 
 #include "attributes/attributes.h"
-#include "attributes/convert.h"
+#include "hdf5/convert.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
-#include "tree/paths.h"
-#include "tree/token_search.h"
+#include "objects/paths.h"
+#include "objects/token_search.h"
 
 #include <stdlib.h>
 #include <string.h>

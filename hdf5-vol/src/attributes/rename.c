@@ -2,11 +2,11 @@
 /* Renaming and removing attributes: see write.h. */
 #include "attributes/write.h"
 
-#include "attributes/ids.h"
-#include "scales/scale_attributes.h"
-#include "hdf5/errors.h"
+#include "attributes/attribute_list.h"
+#include "attributes/attributes.h"
 #include "attributes/edit_attributes.h"
-#include "attributes/node_attrs.h"
+#include "hdf5/errors.h"
+#include "scales/scale_attributes.h"
 #include "tree/side.h"
 #include "tree/waiting.h"
 

@@ -2,21 +2,23 @@
 /* Attributes on their way into the document: see write.h. */
 #include "attributes/write.h"
 
+#include "attributes/attribute_list.h"
 #include "attributes/attributes.h"
-#include "attributes/convert.h"
+#include "attributes/edit_attributes.h"
 #include "attributes/exact.h"
 #include "attributes/large.h"
 #include "attributes/references.h"
-#include "scales/scale_attributes.h"
+#include "file/owners.h"
+#include "hdf5/convert.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
-#include "attributes/edit_attributes.h"
-#include "attributes/node_attrs.h"
+#include "links/links.h"
+#include "objects/named_types.h"
+#include "scales/scale_attributes.h"
 #include "tree/side.h"
 #include "tree/waiting.h"
-#include "objects/named_types.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +139,7 @@ herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, H5T_cset_t c
     vol_owners_note(owner);
     attr.place = VOL_ATTR_UNWRITTEN;
     attr.named = vol_named_path(owner->file, type);
-    attr.is_utf8 = vol_name_needs_cset(name, cset);
+    attr.is_utf8 = vol_charset_is_needed(name, cset);
     return keep(owner, name, &attr, described);
 }
 
@@ -390,4 +392,36 @@ herr_t vol_attr_store_elements(vol_node *owner, const vol_attr *attr, const void
     free(named);
     free(name);
     return result;
+}
+
+/* ---- Attributes that are not written yet ---- */
+
+/* The value is zeros, as HDF5 would show it. */
+herr_t vol_attr_store_unwritten(vol_node *owner, const char *name) {
+    const vol_attr *attr = vol_node_unwritten(owner, name);
+    return attr ? vol_attr_store_elements(owner, attr, NULL) : 0;
+}
+
+/* Stores the attributes of a node until one fails, and those of other nodes all the same. */
+herr_t vol_attr_store_unwritten_below(vol_node *node) {
+    herr_t result = 0;
+    while (result >= 0 && vol_node_unwritten(node, NULL))
+        result = vol_attr_store_unwritten(node, NULL);
+    for (size_t i = 0; i < vol_links_count(node); i++) {
+        vol_node *child = vol_links_at(node, i)->node;
+        if (child && vol_attr_store_unwritten_below(child) < 0)
+            result = -1;
+    }
+    return result;
+}
+
+void vol_attr_abandon_unwritten_below(vol_node *node, vol_owners handles) {
+    const vol_attr *attr;
+    while (vol_owners_alone(node, handles) && (attr = vol_node_unwritten(node, NULL))) {
+        vol_attr_ids_orphan(node, attr->name);
+        vol_node_drop_attr(node, attr->name, VOL_ATTR_UNWRITTEN);
+    }
+    for (size_t i = 0; i < vol_links_count(node); i++)
+        if (vol_links_at(node, i)->node)
+            vol_attr_abandon_unwritten_below(vol_links_at(node, i)->node, handles);
 }

@@ -25,7 +25,7 @@ herr_t vol_attr_store(vol_node *owner, const vol_attr_value *value, hid_t shown)
    is. `attr` itself goes. */
 herr_t vol_attr_store_elements(vol_node *owner, const vol_attr *attr, const void *elements);
 
-/* unwritten.c: stores attributes that are not written yet: that one, or those of a node and all
+/* Stores attributes that are not written yet: that one, or those of a node and all
    below it. */
 herr_t vol_attr_store_unwritten(vol_node *owner, const char *name);
 herr_t vol_attr_store_unwritten_below(vol_node *node);
@@ -36,8 +36,5 @@ void vol_attr_abandon_unwritten_below(vol_node *node, vol_owners handles);
 /* rename.c */
 herr_t vol_attr_rename(vol_node *owner, const char *from, const char *to);
 herr_t vol_attr_remove(vol_node *owner, const char *name);
-
-/* read.c: reads an open attribute into the program's memory. */
-herr_t vol_attr_read(const vol_object *object, hid_t mem_type, void *buffer, hid_t dxpl);
 
 #endif

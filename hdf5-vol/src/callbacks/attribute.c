@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Attributes: the callbacks. The values are made in attributes/attributes.c, read by
-   attributes/read.c and stored by attributes/write.c. */
-#include "callbacks/classes.h"
-#include "attributes/ids.h"
+   attributes/attributes.c and stored by attributes/write.c. */
+#include "attributes/attributes.h"
 #include "attributes/write.h"
-#include "callbacks/attribute_walk.h"
+#include "callbacks/classes.h"
+#include "callbacks/walks.h"
+#include "file/forget.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
-#include "file/forget.h"
 #include "objects/named_types.h"
 
 #include <stdlib.h>
@@ -199,7 +199,7 @@ static hid_t get_type(const vol_object *object, const vol_attr *attr) {
 static hid_t get_list(const vol_object *object) {
     const vol_attrs *attrs = object->attr_deleted ? NULL : vol_node_attrs(object->node);
     const vol_attr *attr = attrs ? vol_attrs_find(attrs, object->attr) : NULL;
-    return vol_attr_list(object->lib, attr ? vol_attr_cset(attr) : vol_name_cset(object->attr));
+    return vol_attr_list(object->lib, attr ? vol_attr_cset(attr) : vol_charset_of(object->attr));
 }
 
 static herr_t get_info(const vol_object *object, const H5VL_attr_get_info_args_t *args) {

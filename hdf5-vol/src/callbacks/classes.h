@@ -32,6 +32,13 @@ herr_t vol_file_get(h5_lib *lib, void *obj, H5VL_file_get_args_t *args, hid_t dx
 herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args, hid_t dxpl,
                          void **req);
 
+/* object.c: H5Dflush, H5Gflush and H5Oflush are one, and so are the calls that refresh. The first
+   stores the waiting data of a node and all below it, and then calls the function of the object's
+   access list (H5Pset_object_flush_cb) with the id that the program has flushed; the second shows
+   the changes of other programs (vol_edit_refresh). Both push errors. */
+herr_t vol_flush_object(const vol_object *object, vol_node *node, hid_t id);
+herr_t vol_refresh_node(vol_node *node);
+
 /* native.c: the questions of native programs about native objects, for each class. */
 herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req);
 herr_t vol_group_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req);
@@ -50,6 +57,6 @@ bool vol_info_options(h5_lib *lib, hid_t fapl, vol_options *out);
 bool vol_env_is_ours(void);
 
 #define VOL_NAME "zarr"
-#define VOL_VALUE 303 /* of the range for testing, until a number is registered */
+#define VOL_VALUE 303 /* of the range for testing: docs/registration.md */
 
 #endif

@@ -2,9 +2,8 @@
 /* Named datatypes: the callbacks. */
 #include "callbacks/classes.h"
 #include "callbacks/elsewhere.h"
-#include "callbacks/flush.h"
+#include "create/creation_list.h"
 #include "create/datatype.h"
-#include "create/list_member.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
 

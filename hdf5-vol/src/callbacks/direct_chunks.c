@@ -3,12 +3,11 @@
 #include "callbacks/direct_chunks.h"
 
 #include "create/creation_list.h"
-#include "create/size_filter.h"
+#include "create/filters.h"
 #include "data/transfer.h"
-#include "hdf5/chunk_args.h"
-#include "hdf5/errors.h"
 #include "dataset/dataset.h"
-#include "dataset/space.h"
+#include "hdf5/errors.h"
+#include "hdf5/library.h"
 
 #include <stdlib.h>
 #include <string.h>

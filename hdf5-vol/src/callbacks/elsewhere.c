@@ -3,10 +3,10 @@
 #include "callbacks/elsewhere.h"
 
 #include "callbacks/classes.h"
-#include "hdf5/errors.h"
-#include "hdf5/property_lists.h"
 #include "file/linked_file.h"
 #include "file/names.h"
+#include "hdf5/errors.h"
+#include "hdf5/property_lists.h"
 #include "zarrbridge/hierarchy.h"
 
 #include <stdio.h>
@@ -38,8 +38,8 @@ static unsigned file_flags(const vol_object *object, hid_t lapl) {
 /* Nothing in a store makes a program contact a host, and nothing that comes from one makes it open
    files of this machine. */
 static bool may_follow(const vol_object *object, const vol_link *link) {
-    const bool from = vol_name_is_url(object->file->path);
-    if (!from && !zb_name_is_url(link->external) && !vol_name_is_url(link->external))
+    const bool from = vol_filename_is_url(object->file->path);
+    if (!from && !zb_name_is_url(link->external) && !vol_filename_is_url(link->external))
         return true;
     VOL_PUSH(object->lib, SYM, NOTFOUND,
              "the external link '%s' in %s leads to '%s'%s, and is not followed: open that file "
@@ -182,8 +182,8 @@ static vol_object *go_on(const vol_object *object, hid_t lapl, hid_t dxpl, vol_r
     route->rest = NULL;
     route->external = NULL;
     if (path)
-        opened = vol_name_is_zarr(path) ? open_in_store(object, path, lapl, dxpl, name, route)
-                                        : open_in_native(object, path, lapl, dxpl, name);
+        opened = vol_filename_is_zarr(path) ? open_in_store(object, path, lapl, dxpl, name, route)
+                                            : open_in_native(object, path, lapl, dxpl, name);
     free(path);
     free(name);
     return opened;

@@ -6,19 +6,18 @@
  * file that is created, also when its name ends in ".zarr" or lies in a store. Everything else goes
  * to the native connector, so that with HDF5_VOL_CONNECTOR=zarr one program can use both kinds.
  */
-#include "callbacks/classes.h"
-#include "callbacks/append.h"
 #include "attributes/write.h"
+#include "callbacks/chunks.h"
+#include "callbacks/classes.h"
 #include "create/creation_list.h"
-#include "create/list_member.h"
-#include "hdf5/errors.h"
-#include "hdf5/shadows.h"
 #include "file/files.h"
-#include "links/link_order.h"
 #include "file/names.h"
 #include "file/new_store.h"
 #include "file/owners.h"
-#include "file/owners_below.h"
+#include "hdf5/errors.h"
+#include "hdf5/shadows.h"
+#include "links/link_order.h"
+#include "tree/waiting_store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +83,7 @@ static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t 
 }
 
 static bool becomes_store(const char *name, const vol_options *options) {
-    return vol_name_is_zarr(name) || vol_name_becomes_zarr(name) ||
+    return vol_filename_is_zarr(name) || vol_filename_becomes_zarr(name) ||
            options->naming == VOL_NAMING_ALL || !vol_env_is_ours();
 }
 
@@ -93,8 +92,8 @@ static bool becomes_store(const char *name, const vol_options *options) {
 static bool driver_is_native(h5_lib *lib, const char *name, hid_t fapl) {
     enum vol_driver driver = vol_fapl_driver(lib, fapl);
     return driver == VOL_DRIVER_MEMORY || driver == VOL_DRIVER_IMAGE ||
-           (driver == VOL_DRIVER_OTHER && vol_env_is_ours() && !vol_name_is_zarr(name) &&
-            !vol_name_becomes_zarr(name));
+           (driver == VOL_DRIVER_OTHER && vol_env_is_ours() && !vol_filename_is_zarr(name) &&
+            !vol_filename_becomes_zarr(name));
 }
 
 /* HDF5 calls this with HDF5_VOL_CONNECTOR or an explicit access list only: creation never searches
@@ -145,7 +144,7 @@ static bool is_hdf5_file(h5_lib *lib, const char *name, hid_t fapl, hid_t dxpl) 
    are not asked. */
 static void explain(h5_lib *lib, const char *name, hid_t fapl, hid_t dxpl) {
     zb_error err = {0};
-    if (zb_name_is_url(name) || vol_name_look(name, NULL, &err) != ZB_EUNSUPPORTED ||
+    if (zb_name_is_url(name) || vol_filename_look(name, NULL, &err) != ZB_EUNSUPPORTED ||
         is_hdf5_file(lib, name, fapl, dxpl))
         return;
     vol_release_id(lib, lib->H5Eget_current_stack()); /* which empties it */
@@ -168,10 +167,10 @@ void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, h
     vol_start(lib);
     if (!vol_info_options(lib, fapl, &options))
         return NULL;
-    char *path = vol_name_plain(name);
+    char *path = vol_filename_plain(name);
     if (!path)
         return NULL;
-    const bool ours = vol_name_is_zarr(path) && vol_fapl_driver(lib, fapl) != VOL_DRIVER_IMAGE;
+    const bool ours = vol_filename_is_zarr(path) && vol_fapl_driver(lib, fapl) != VOL_DRIVER_IMAGE;
     void *file = ours ? store_of_path(lib, path, flags, -1, fapl, &options)
                       : open_native(lib, name, flags, fapl, dxpl, req);
     free(path);
@@ -263,7 +262,7 @@ static herr_t ask_host(h5_lib *lib, const char *url, hid_t fapl, hbool_t *access
     vol_options options;
     if (!vol_info_options(lib, fapl, &options))
         return -1;
-    const enum zb_code code = vol_name_look(url, options.remote, &err);
+    const enum zb_code code = vol_filename_look(url, options.remote, &err);
     *accessible = code == ZB_OK;
     if (!code || code == ZB_ENOTFOUND || code == ZB_EFORMAT || code == ZB_EUNSUPPORTED)
         return 0;
@@ -279,12 +278,12 @@ static herr_t ask_host(h5_lib *lib, const char *url, hid_t fapl, hbool_t *access
  */
 static herr_t is_accessible(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
     const char *name = args->args.is_accessible.filename;
-    char *path = vol_name_plain(name);
-    bool zarr = path && vol_name_is_zarr(path);
+    char *path = vol_filename_plain(name);
+    bool zarr = path && vol_filename_is_zarr(path);
     free(path);
     bool ours = vol_env_is_ours();
     bool searching = !ours && in_search(lib);
-    if (!searching && vol_name_is_url(name))
+    if (!searching && vol_filename_is_url(name))
         return ask_host(lib, name, args->args.is_accessible.fapl_id,
                         args->args.is_accessible.accessible);
     if (zarr || searching) {
@@ -302,7 +301,7 @@ static herr_t delete_file(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dx
     vol_options options;
     if (!vol_info_options(lib, args->args.del.fapl_id, &options))
         return -1;
-    if (vol_name_is_zarr(args->args.del.filename)) {
+    if (vol_filename_is_zarr(args->args.del.filename)) {
         if (vol_store_delete(lib, args->args.del.filename, &options, &err) == ZB_OK)
             return 0;
         VOL_PUSH_ZB(lib, FILE, CANTDELETE, &err);

@@ -2,16 +2,14 @@
 /* Groups: the callbacks. */
 #include "callbacks/classes.h"
 #include "callbacks/elsewhere.h"
-#include "callbacks/flush.h"
 #include "callbacks/unasked.h"
 #include "create/creation_list.h"
-#include "create/list_member.h"
+#include "file/forget.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
-#include "tree/edit.h"
-#include "file/forget.h"
 #include "links/link_order.h"
 #include "links/links.h"
+#include "tree/edit.h"
 
 #include <stdlib.h>
 #include <string.h>

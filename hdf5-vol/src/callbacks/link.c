@@ -6,17 +6,17 @@
  */
 #include "callbacks/classes.h"
 #include "callbacks/elsewhere.h"
-#include "callbacks/link_walk.h"
+#include "callbacks/walks.h"
 #include "copy/links.h"
+#include "file/forget.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
 #include "links/aliases.h"
 #include "links/edit_links.h"
-#include "file/forget.h"
 #include "links/link_order.h"
 #include "links/links.h"
-#include "tree/loose.h"
 #include "objects/named_types.h"
+#include "tree/loose.h"
 
 #include <stdio.h>
 #include <stdlib.h>

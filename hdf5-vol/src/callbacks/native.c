@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * "Optional" operations: questions about objects that programs take for native ones. Only those
- * that h5py and the HDF5 tools need have an answer for Zarr; the others (caches, file drivers, ...)
- * are refused with an error.
+ * that h5py and the HDF5 tools need have an answer for Zarr, also where a store has nothing of the
+ * kind (free space, offsets, headers): the tools print or compare them. The others (caches, file
+ * drivers, ...) are refused with an error.
  */
-#include "objects/type_users.h"
-#include "callbacks/append.h"
 #include "callbacks/chunks.h"
 #include "callbacks/classes.h"
-#include "callbacks/old_walks.h"
-#include "create/list_member.h"
+#include "callbacks/walks.h"
+#include "create/creation_list.h"
 #include "data/transfer.h"
-#include "hdf5/errors.h"
-#include "tree/changed.h"
-#include "objects/comment.h"
+#include "dataset/writers.h"
 #include "file/files.h"
 #include "file/forget.h"
+#include "hdf5/errors.h"
 #include "links/links.h"
+#include "objects/changed.h"
+#include "objects/comment.h"
 #include "objects/reference_count.h"
-#include "dataset/writers.h"
+#include "objects/type_users.h"
 
 #include <stdlib.h>
 #include <string.h>

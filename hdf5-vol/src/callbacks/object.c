@@ -2,31 +2,58 @@
 /* Objects of any kind: opening by name, index or token, information, and walks over whole
    hierarchies. */
 #include "attributes/attributes.h"
-#include "objects/type_users.h"
 #include "attributes/write.h"
 #include "callbacks/classes.h"
 #include "callbacks/elsewhere.h"
-#include "callbacks/flush.h"
 #include "callbacks/unasked.h"
 #include "copy/from_hdf5.h"
 #include "copy/store_references.h"
+#include "copy/store_to_store.h"
 #include "copy/to_hdf5.h"
-#include "create/list_member.h"
+#include "create/creation_list.h"
+#include "file/forget.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
 #include "links/aliases.h"
-#include "tree/changed.h"
-#include "copy/copy_nodes.h"
-#include "tree/edit.h"
 #include "links/edit_links.h"
-#include "file/forget.h"
+#include "links/link_store.h"
 #include "links/links.h"
-#include "tree/map.h"
+#include "objects/changed.h"
 #include "objects/reference_count.h"
+#include "objects/type_users.h"
+#include "tree/edit.h"
+#include "tree/map.h"
+#include "tree/waiting_store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Flushing and refreshing ---- */
+
+/* The waiting data of a node and all below it. */
+static herr_t flush_node(vol_node *node) {
+    zb_error err = {0};
+    if (vol_links_store_below(node, &err) == ZB_OK && vol_writer_flush_below(node, &err) == ZB_OK)
+        return 0;
+    VOL_PUSH_ZB(node->file->lib, SYM, CANTFLUSH, &err);
+    return -1;
+}
+
+herr_t vol_flush_object(const vol_object *object, vol_node *node, hid_t id) {
+    const vol_manners *manners = &object->handle->manners;
+    if (flush_node(node) < 0)
+        return -1;
+    return manners->flushed ? manners->flushed(id, manners->flushed_context) : 0;
+}
+
+herr_t vol_refresh_node(vol_node *node) {
+    zb_error err = {0};
+    if (vol_edit_refresh(node, &err) == ZB_OK)
+        return 0;
+    VOL_PUSH_ZB(node->file->lib, SYM, READERROR, &err);
+    return -1;
+}
 
 static void *vol_object_open(void *obj, const H5VL_loc_params_t *loc, H5I_type_t *type, hid_t dxpl,
                              void **req) {

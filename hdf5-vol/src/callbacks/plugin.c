@@ -5,7 +5,6 @@
  * Each libhdf5 in the process gets a class of its own. It differs only in the callbacks that
  * arrive without an object of ours and so could not tell which library calls.
  */
-#include "callbacks/append.h"
 #include "callbacks/chunks.h"
 #include "callbacks/watched.h"
 
@@ -139,8 +138,10 @@ H5PLUGIN_DLL const void *H5PLget_plugin_info(void) {
 /* ---- Introspection ---- */
 
 /* The class at the top of the stack is this library's; the one at its end is the native one for
-   passed-through objects, and by claim (native_compat) for ours, so that HDF5's old calls accept
-   them. */
+   passed-through objects, and by claim (native_compat) for ours. HDF5 refuses its older calls for
+   any other class, and h5py lists groups, compares objects and follows references with these:
+   H5Literate1, H5Lget_info1, H5Oget_info1 and 2, H5Ovisit1 and 2, H5Oopen_by_addr, H5Rcreate,
+   H5Rdereference2, H5Rget_obj_type2. docs/registration.md has the whole list. */
 static herr_t introspect_get_class(void *obj, H5VL_get_conn_lvl_t level,
                                    const H5VL_class_t **class_out) {
     const vol_object *object = obj;

@@ -6,6 +6,7 @@
 #include "copy/nested.h"
 #include "copy/scale_references.h"
 #include "tree/node.h"
+#include "tree/tree.h"
 
 /* A native object. */
 typedef struct vol_native_target {
@@ -29,5 +30,15 @@ herr_t vol_reference_attrs_to_hdf5(const vol_native_target *target, vol_node *no
 bool vol_scales_are_referring(vol_node *node);
 herr_t vol_scales_to_hdf5(const vol_native_target *target, vol_node *node, vol_new_address address,
                           void *context);
+
+/* ---- Comments ---- */
+
+/* Comments of objects, between stores and HDF5 files. Both push errors. */
+
+/* To a native object of that type. */
+herr_t vol_comment_to_hdf5(vol_node *node, void *object, H5I_type_t type, hid_t dxpl);
+
+/* From an object of an HDF5 file. Refuses text that is not UTF-8. */
+herr_t vol_comment_from_hdf5(hid_t source, vol_node *node);
 
 #endif

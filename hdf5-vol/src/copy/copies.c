@@ -3,8 +3,8 @@
 #include "copy/copies.h"
 
 #include "hdf5/errors.h"
-#include "tree/tokens.h"
 #include "objects/locate.h"
+#include "objects/tokens.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,18 +27,19 @@ const vol_copied *vol_copies_add(vol_copies *copies, vol_node *node, const char 
     return NULL;
 }
 
-const char *vol_copies_path(const vol_copies *copies, const vol_node *node) {
+/* NULL when there is none. */
+static const char *path_of(const vol_copies *copies, const vol_node *node) {
     const vol_copied *copied = vol_map_get(&copies->all, node->token);
     return copied ? copied->path : NULL;
 }
 
 uint64_t vol_copies_address(const vol_copies *copies, const vol_node *node) {
     h5_lib *lib = copies->lib;
-    const char *path = node ? vol_copies_path(copies, node) : NULL;
+    const char *path = node ? path_of(copies, node) : NULL;
     H5O_token_t token = {{0}};
     if (!path)
         return 0;
-    const H5VL_loc_params_t loc = vol_named_in(lib, copies->top_type, path);
+    const H5VL_loc_params_t loc = vol_loc_by_name(lib, copies->top_type, path);
     H5VL_object_specific_args_t args = {.op_type = H5VL_OBJECT_LOOKUP,
                                         .args.lookup.token_ptr = &token};
     return lib->H5VLobject_specific(copies->new_top, &loc, lib->native, &args, copies->dxpl, NULL) <
@@ -49,12 +50,11 @@ uint64_t vol_copies_address(const vol_copies *copies, const vol_node *node) {
 
 void *vol_copies_open(const vol_copies *copies, const vol_node *node, H5I_type_t *type) {
     h5_lib *lib = copies->lib;
-    const H5VL_loc_params_t loc =
-        vol_named_in(lib, copies->top_type, vol_copies_path(copies, node));
+    const H5VL_loc_params_t loc = vol_loc_by_name(lib, copies->top_type, path_of(copies, node));
     return lib->H5VLobject_open(copies->new_top, &loc, lib->native, type, copies->dxpl, NULL);
 }
 
-H5VL_loc_params_t vol_named_in(const h5_lib *lib, H5I_type_t type, const char *name) {
+H5VL_loc_params_t vol_loc_by_name(const h5_lib *lib, H5I_type_t type, const char *name) {
     return (H5VL_loc_params_t){
         .obj_type = type,
         .type = H5VL_OBJECT_BY_NAME,

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects that one H5Ocopy into an HDF5 file has made there: which node each one is a copy of,
-   and where it lies. */
+/* What H5Ocopy asks for; and the objects that one into an HDF5 file has made there: which node each
+   one is a copy of, and where it lies. */
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_COPIES_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_COPIES_H
 
+#include "objects/object.h"
 #include "tree/map.h"
 #include "tree/tree.h"
 
+/* What is to be copied where, but for the source. */
+typedef struct vol_copy_request {
+    const vol_object *to; /* where the copy goes: below this object, */
+    const H5VL_loc_params_t *loc;
+    const char *name; /* under this name */
+    hid_t ocpypl, lcpl, dxpl;
+} vol_copy_request;
+
+/* What has been copied. */
 typedef struct vol_copies {
     h5_lib *lib;
     hid_t dxpl;
@@ -26,15 +36,14 @@ typedef struct vol_copied {
 const vol_copied *vol_copies_add(vol_copies *copies, vol_node *node, const char *above,
                                  const char *name);
 
-/* The path of node's copy, and its address in the HDF5 file: NULL and 0 when there is none. */
-const char *vol_copies_path(const vol_copies *copies, const vol_node *node);
+/* The address of node's copy in the HDF5 file; 0 when there is none. */
 uint64_t vol_copies_address(const vol_copies *copies, const vol_node *node);
 
 /* Opens a copy, for vol_native_close; NULL with an error pushed. */
 void *vol_copies_open(const vol_copies *copies, const vol_node *node, H5I_type_t *type);
 
 /* What is called `name`, or has that path, in an object of that type. */
-H5VL_loc_params_t vol_named_in(const h5_lib *lib, H5I_type_t type, const char *name);
+H5VL_loc_params_t vol_loc_by_name(const h5_lib *lib, H5I_type_t type, const char *name);
 
 /* Forgets all of them, and closes the top's copy. */
 void vol_copies_end(vol_copies *copies);

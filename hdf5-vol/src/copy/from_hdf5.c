@@ -4,30 +4,27 @@
  *
  * The source is read by HDF5's public calls, as any program would; the target is made as by our own
  * H5Gcreate, H5Dcreate and H5Acreate. References of dimension scales lead to the copies
- * (scales_from_hdf5.h).
+ * (scale_references.h).
  */
 #include "copy/from_hdf5.h"
 
 #include "attributes/write.h"
-#include "create/datatype.h"
-#include "create/list_member.h"
-#include "create/spec.h"
-#include "hdf5/errors.h"
-#include "copy/comments.h"
-#include "copy/dangling.h"
-#include "copy/data_from_hdf5.h"
+#include "copy/attributes_to_hdf5.h"
+#include "copy/data.h"
 #include "copy/imported.h"
 #include "copy/links.h"
-#include "copy/put_off.h"
 #include "copy/references.h"
-#include "copy/scales_from_hdf5.h"
-#include "copy/zarr_types.h"
-#include "links/aliases.h"
+#include "copy/scale_references.h"
+#include "create/creation_list.h"
+#include "create/datatype.h"
+#include "create/spec.h"
 #include "dataset/dataset.h"
+#include "dataset/max_shape.h"
+#include "hdf5/errors.h"
+#include "links/aliases.h"
 #include "links/edit_links.h"
 #include "links/link_order.h"
 #include "tree/map.h"
-#include "dataset/max_shape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +84,7 @@ static herr_t import_value(const import_job *job, hid_t attr, hid_t type, hid_t 
                                   .space = space,
                                   .dxpl = job->dxpl,
                                   .data = data,
-                                  .is_utf8 = vol_name_needs_cset(name, cset)};
+                                  .is_utf8 = vol_charset_is_needed(name, cset)};
     herr_t result = is_null ? 0 : lib->H5Aread(attr, type, data);
     if (result >= 0) {
         result = is_null ? 0 : map_attribute(job, owner, type, space, data);

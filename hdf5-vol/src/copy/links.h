@@ -3,6 +3,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_LINKS_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_LINKS_H
 
+#include "hdf5/library.h"
 #include "objects/locate.h"
 
 typedef struct vol_link_value {
@@ -32,5 +33,14 @@ herr_t vol_link_make_native(h5_lib *lib, void *at, const H5VL_loc_params_t *loc,
 herr_t vol_copy_link(const vol_object *source, const H5VL_loc_params_t *source_loc,
                      const vol_object *target, const H5VL_loc_params_t *target_loc, hid_t lcpl,
                      hid_t dxpl);
+
+/* ---- Links that lead nowhere ---- */
+
+/* Links of HDF5 files that lead nowhere, told from those whose target is there and cannot be
+   opened: HDF5's answer is the same for both where a file of an external link fails. */
+
+/* Whether a soft or external link in a group, which could not be followed, leads nowhere: a part of
+   its path, or its file, is missing. Circles and what cannot be read do not count as that. */
+bool vol_link_dangles(h5_lib *lib, hid_t group, const char *name);
 
 #endif

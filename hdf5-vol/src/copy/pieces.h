@@ -4,8 +4,9 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_PIECES_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_PIECES_H
 
-#include "hdf5/library.h"
 #include "dataset/stored_chunks.h"
+#include "hdf5/library.h"
+
 #include "zarrbridge/zarrbridge.h"
 
 typedef struct vol_pieces {
@@ -43,5 +44,14 @@ void vol_pieces_place(const vol_pieces *pieces, size_t number, uint64_t place[ZB
 /* Selects the current piece in the dataspace of the whole. Returns a new dataspace of its elements
    in memory, one behind the other, or -1. */
 hid_t vol_pieces_select(const vol_pieces *pieces, h5_lib *lib, hid_t space);
+
+/* ---- The chunks that a copy visits ---- */
+
+/* The chunks (shards, where there are some) of an array that a copy of a dataset of HDF5 into it
+   has to visit, as others hold the fill value alone. */
+
+/* Those that the dataset has written. False when that cannot be told: the caller visits all. Pushes
+   no error. The caller frees the list. */
+bool vol_stored_of_hdf5(h5_lib *lib, hid_t source, const zb_node *array, vol_stored_chunks *out);
 
 #endif

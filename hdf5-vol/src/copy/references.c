@@ -4,8 +4,8 @@
 
 #include "copy/store_references.h"
 #include "hdf5/errors.h"
-#include "tree/tokens.h"
 #include "objects/object.h"
+#include "objects/tokens.h"
 
 #include <inttypes.h>
 #include <stdio.h>

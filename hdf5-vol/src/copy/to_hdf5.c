@@ -9,22 +9,20 @@
 #include "copy/to_hdf5.h"
 
 #include "copy/attributes_to_hdf5.h"
-#include "copy/comments.h"
 #include "copy/copies.h"
-#include "copy/data_to_hdf5.h"
-#include "create/creation_list.h"
-#include "hdf5/errors.h"
+#include "copy/data.h"
 #include "copy/links.h"
+#include "create/creation_list.h"
+#include "dataset/dataset.h"
+#include "dataset/unreadable.h"
+#include "file/forget.h"
+#include "hdf5/errors.h"
 #include "hdf5/types.h"
 #include "links/aliases.h"
-#include "dataset/dataset.h"
-#include "file/forget.h"
 #include "links/links.h"
-#include "dataset/space.h"
-#include "tree/token_search.h"
-#include "dataset/unreadable.h"
-#include "dataset/writers_below.h"
 #include "objects/locate.h"
+#include "objects/token_search.h"
+#include "tree/waiting_store.h"
 
 typedef struct copy_job {
     vol_copies copies;
@@ -137,7 +135,7 @@ static herr_t push_unreadable(const copy_job *job, const vol_link *link) {
 /* A link that is no node's place: as it is, or what it leads to. */
 static herr_t copy_named(copy_job *job, vol_link *link, void *new_group, const char *above) {
     const H5VL_loc_params_t self = vol_self(H5I_GROUP);
-    const H5VL_loc_params_t loc = vol_named_in(job->lib, H5I_GROUP, link->name);
+    const H5VL_loc_params_t loc = vol_loc_by_name(job->lib, H5I_GROUP, link->name);
     vol_route route = {.left = VOL_LINKS_FOLLOWED};
     vol_found found = {.link = link};
     vol_link_node(link, &found.node, NULL);
@@ -178,12 +176,12 @@ static herr_t copy_children(copy_job *job, vol_node *group, void *new_group, con
 /* Another hard link to a copy. */
 static herr_t link_again(const copy_job *job, const vol_copied *copied, void *parent,
                          const char *name) {
-    const H5VL_loc_params_t loc = vol_named_in(job->lib, H5I_GROUP, name);
+    const H5VL_loc_params_t loc = vol_loc_by_name(job->lib, H5I_GROUP, name);
     H5VL_link_create_args_t args = {
         .op_type = H5VL_LINK_CREATE_HARD,
         .args.hard = {.curr_obj = job->copies.new_top,
                       .curr_loc_params =
-                          vol_named_in(job->lib, job->copies.top_type, copied->path)}};
+                          vol_loc_by_name(job->lib, job->copies.top_type, copied->path)}};
     return job->lib->H5VLlink_create(&args, parent, &loc, job->lib->native, job->lcpl,
                                      *job->lib->H5P_LST_LINK_ACCESS_ID_g, job->dxpl, NULL);
 }
@@ -290,7 +288,7 @@ static herr_t copy_references(const copy_job *job) {
 /* The link to the copy: whether it is there, or deleted. */
 static bool ask_link(const vol_copy_request *request, H5VL_link_specific_t what) {
     h5_lib *lib = request->to->lib;
-    const H5VL_loc_params_t loc = vol_named_in(lib, request->loc->obj_type, request->name);
+    const H5VL_loc_params_t loc = vol_loc_by_name(lib, request->loc->obj_type, request->name);
     bool there = false;
     H5VL_link_specific_args_t args = {.op_type = what, .args.exists.exists = &there};
     vol_silence silence;

@@ -6,12 +6,12 @@
  */
 #include "create/chain.h"
 
-#include "create/text_property.h"
+#include "create/zarr_properties.h"
 
 #include "create/filters.h"
+#include "dataset/dataset.h"
 #include "hdf5/element.h"
 #include "hdf5/errors.h"
-#include "dataset/dataset.h"
 #include "zarrbridge/limits.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* See datatype.h. */
 #include "create/datatype.h"
 
-#include "create/list_member.h"
+#include "create/creation_list.h"
 #include "hdf5/type_json.h"
 #include "tree/side.h"
 

@@ -4,7 +4,10 @@
 #define ZARRBRIDGE_HDF5_VOL_CREATE_FILTERS_H
 
 #include "hdf5/library.h"
+
 #include "zarrbridge/zarrbridge.h"
+
+#include <stddef.h>
 
 /* Filters of HDF5's registry that codecs stand for. */
 #define VOL_FILTER_BZIP2 307
@@ -40,5 +43,18 @@ typedef struct vol_filter {
 } vol_filter;
 
 vol_filter vol_filter_at(h5_lib *lib, hid_t dcpl, unsigned number);
+
+/* ---- The size of a chunk ---- */
+
+/*
+ * A filter that changes no bytes and counts them. HDF5 believes the filters of a chunk: where they
+ * give less than the chunk's elements, it reads on in memory behind them, in H5Z_pipeline's
+ * callers.
+ */
+
+/* A dataset creation list like this one, without the filters of a mask, in which reading a chunk
+   fails if the others do not give so many bytes. The mask of its chunks is 0: the numbers of the
+   filters are other ones. The caller closes it. -1, with the error on the stack. */
+hid_t vol_size_checked(h5_lib *lib, hid_t dcpl, uint32_t mask, size_t bytes);
 
 #endif

@@ -2,6 +2,7 @@
 /* See list_properties.h. */
 #include "create/list_properties.h"
 
+#include "create/filters.h"
 #include "hdf5/errors.h"
 
 #include <stdlib.h>
@@ -11,149 +12,53 @@ typedef uint64_t pair[2];
 
 /* ---- Getting and setting ---- */
 
-static bool get_track_times(h5_lib *lib, hid_t list, pair out) {
-    bool tracks;
-    const herr_t result = lib->H5Pget_obj_track_times(list, &tracks);
-    out[0] = tracks;
-    return result >= 0;
-}
+/* Properties that HDF5 gets and sets as one number of a type, or as two. `fits` tells whether HDF5
+   takes the two: where it does not, it prints an error. */
+#define ONE_NUMBER(name, type, getter, setter)                                                     \
+    static bool get_##name(h5_lib *lib, hid_t list, pair out) {                                    \
+        type number = 0;                                                                           \
+        const herr_t result = lib->getter(list, &number);                                          \
+        out[0] = (uint64_t)number;                                                                 \
+        return result >= 0;                                                                        \
+    }                                                                                              \
+    static void set_##name(h5_lib *lib, hid_t list, const pair value) {                            \
+        lib->setter(list, (type)value[0]);                                                         \
+    }
 
-static void set_track_times(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_obj_track_times(list, value[0] != 0);
-}
+#define TWO_NUMBERS(name, type, getter, setter, fits)                                              \
+    static bool get_##name(h5_lib *lib, hid_t list, pair out) {                                    \
+        type first = 0, second = 0;                                                                \
+        const herr_t result = lib->getter(list, &first, &second);                                  \
+        out[0] = first;                                                                            \
+        out[1] = second;                                                                           \
+        return result >= 0;                                                                        \
+    }                                                                                              \
+    static void set_##name(h5_lib *lib, hid_t list, const pair value) {                            \
+        if (fits)                                                                                  \
+            lib->setter(list, (type)value[0], (type)value[1]);                                     \
+    }
 
-static bool get_attribute_order(h5_lib *lib, hid_t list, pair out) {
-    unsigned flags = 0;
-    const herr_t result = lib->H5Pget_attr_creation_order(list, &flags);
-    out[0] = flags;
-    return result >= 0;
-}
+/* The least number of the dense form is not beyond the largest of the compact one; of shared
+   messages, it leaves no gap between the two. */
+#define IS_PHASE (value[1] <= value[0])
+#define IS_MESSAGE_PHASE (value[1] <= value[0] + 1)
 
-static void set_attribute_order(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_attr_creation_order(list, (unsigned)value[0]);
-}
+ONE_NUMBER(track_times, bool, H5Pget_obj_track_times, H5Pset_obj_track_times)
+ONE_NUMBER(attribute_order, unsigned, H5Pget_attr_creation_order, H5Pset_attr_creation_order)
+TWO_NUMBERS(attribute_phase, unsigned, H5Pget_attr_phase_change, H5Pset_attr_phase_change, IS_PHASE)
+TWO_NUMBERS(link_phase, unsigned, H5Pget_link_phase_change, H5Pset_link_phase_change, IS_PHASE)
+TWO_NUMBERS(link_estimates, unsigned, H5Pget_est_link_info, H5Pset_est_link_info, true)
+ONE_NUMBER(heap_hint, size_t, H5Pget_local_heap_size_hint, H5Pset_local_heap_size_hint)
+ONE_NUMBER(fill_time, H5D_fill_time_t, H5Pget_fill_time, H5Pset_fill_time)
+ONE_NUMBER(alloc_time, H5D_alloc_time_t, H5Pget_alloc_time, H5Pset_alloc_time)
 
-static bool get_two(herr_t (*get)(hid_t list, unsigned *first, unsigned *second), hid_t list,
-                    pair out) {
-    unsigned first = 0, second = 0;
-    const herr_t result = get(list, &first, &second);
-    out[0] = first;
-    out[1] = second;
-    return result >= 0;
-}
-
-static bool get_attribute_phase(h5_lib *lib, hid_t list, pair out) {
-    return get_two(lib->H5Pget_attr_phase_change, list, out);
-}
-
-/* HDF5 refuses a least number of the dense form beyond the largest of the compact one. */
-static void set_attribute_phase(h5_lib *lib, hid_t list, const pair value) {
-    if (value[1] <= value[0])
-        lib->H5Pset_attr_phase_change(list, (unsigned)value[0], (unsigned)value[1]);
-}
-
-static bool get_link_phase(h5_lib *lib, hid_t list, pair out) {
-    return get_two(lib->H5Pget_link_phase_change, list, out);
-}
-
-static void set_link_phase(h5_lib *lib, hid_t list, const pair value) {
-    if (value[1] <= value[0])
-        lib->H5Pset_link_phase_change(list, (unsigned)value[0], (unsigned)value[1]);
-}
-
-static bool get_link_estimates(h5_lib *lib, hid_t list, pair out) {
-    return get_two(lib->H5Pget_est_link_info, list, out);
-}
-
-static void set_link_estimates(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_est_link_info(list, (unsigned)value[0], (unsigned)value[1]);
-}
-
-static bool get_heap_hint(h5_lib *lib, hid_t list, pair out) {
-    size_t hint = 0;
-    const herr_t result = lib->H5Pget_local_heap_size_hint(list, &hint);
-    out[0] = hint;
-    return result >= 0;
-}
-
-static void set_heap_hint(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_local_heap_size_hint(list, (size_t)value[0]);
-}
-
-static bool get_fill_time(h5_lib *lib, hid_t list, pair out) {
-    H5D_fill_time_t when = H5D_FILL_TIME_IFSET;
-    const herr_t result = lib->H5Pget_fill_time(list, &when);
-    out[0] = (uint64_t)when;
-    return result >= 0;
-}
-
-static void set_fill_time(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_fill_time(list, (H5D_fill_time_t)value[0]);
-}
-
-static bool get_alloc_time(h5_lib *lib, hid_t list, pair out) {
-    H5D_alloc_time_t when = H5D_ALLOC_TIME_DEFAULT;
-    const herr_t result = lib->H5Pget_alloc_time(list, &when);
-    out[0] = (uint64_t)when;
-    return result >= 0;
-}
-
-static void set_alloc_time(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_alloc_time(list, (H5D_alloc_time_t)value[0]);
-}
-
-/* ---- Those of files ---- */
-
-static bool get_sizes(h5_lib *lib, hid_t list, pair out) {
-    size_t address = 0, length = 0;
-    const herr_t result = lib->H5Pget_sizes(list, &address, &length);
-    out[0] = address;
-    out[1] = length;
-    return result >= 0;
-}
-
-static void set_sizes(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_sizes(list, (size_t)value[0], (size_t)value[1]);
-}
-
-static bool get_sym_k(h5_lib *lib, hid_t list, pair out) {
-    return get_two(lib->H5Pget_sym_k, list, out);
-}
-
-static void set_sym_k(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_sym_k(list, (unsigned)value[0], (unsigned)value[1]);
-}
-
-static bool get_istore_k(h5_lib *lib, hid_t list, pair out) {
-    unsigned rank = 0;
-    const herr_t result = lib->H5Pget_istore_k(list, &rank);
-    out[0] = rank;
-    return result >= 0;
-}
-
-static void set_istore_k(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_istore_k(list, (unsigned)value[0]);
-}
-
-static bool get_message_phase(h5_lib *lib, hid_t list, pair out) {
-    return get_two(lib->H5Pget_shared_mesg_phase_change, list, out);
-}
-
-static void set_message_phase(h5_lib *lib, hid_t list, const pair value) {
-    if (value[1] <= value[0] + 1) /* HDF5 wants no gap between the two forms */
-        lib->H5Pset_shared_mesg_phase_change(list, (unsigned)value[0], (unsigned)value[1]);
-}
-
-static bool get_page_size(h5_lib *lib, hid_t list, pair out) {
-    hsize_t size = 0;
-    const herr_t result = lib->H5Pget_file_space_page_size(list, &size);
-    out[0] = size;
-    return result >= 0;
-}
-
-static void set_page_size(h5_lib *lib, hid_t list, const pair value) {
-    lib->H5Pset_file_space_page_size(list, value[0]);
-}
+/* Of files. */
+TWO_NUMBERS(sizes, size_t, H5Pget_sizes, H5Pset_sizes, true)
+TWO_NUMBERS(sym_k, unsigned, H5Pget_sym_k, H5Pset_sym_k, true)
+ONE_NUMBER(istore_k, unsigned, H5Pget_istore_k, H5Pset_istore_k)
+TWO_NUMBERS(message_phase, unsigned, H5Pget_shared_mesg_phase_change,
+            H5Pset_shared_mesg_phase_change, IS_MESSAGE_PHASE)
+ONE_NUMBER(page_size, hsize_t, H5Pget_file_space_page_size, H5Pset_file_space_page_size)
 
 /* HDF5 has one call for the strategy and what becomes of free space, which are two properties
    here. */
@@ -407,4 +312,153 @@ void vol_list_properties_set(h5_lib *lib, hid_t list, const zb_json *object) {
     }
     if (object)
         vol_stack_restore(lib, saved);
+}
+
+/* ---- Filters ---- */
+
+static bool is_optional(const vol_filter *f, H5Z_filter_t id) {
+    return f->id == id && f->flags == H5Z_FLAG_OPTIONAL;
+}
+
+static bool is_shown_deflate(const vol_filter *f) {
+    return is_optional(f, H5Z_FILTER_DEFLATE) && f->count == 1;
+}
+
+/* None, deflate, and shuffle with deflate where blosc can shuffle the elements. */
+bool vol_list_filters_are_shown(h5_lib *lib, hid_t dcpl, zb_dtype dtype) {
+    const int count = lib->H5Pget_nfilters(dcpl);
+    if (count < 1 || count > 2)
+        return count < 1;
+    const vol_filter first = vol_filter_at(lib, dcpl, 0);
+    if (count == 1)
+        return is_shown_deflate(&first);
+    const vol_filter second = vol_filter_at(lib, dcpl, 1);
+    return is_optional(&first, H5Z_FILTER_SHUFFLE) && is_shown_deflate(&second) && dtype.size > 1 &&
+           dtype.size <= UINT8_MAX && !zb_dtype_is_variable(dtype);
+}
+
+static void print_filter(const vol_filter *f, zb_json_writer *out) {
+    zb_json_begin_array(out);
+    zb_json_write_int64(out, f->id);
+    zb_json_write_uint64(out, f->flags);
+    zb_json_begin_array(out);
+    for (size_t i = 0; i < f->count; i++)
+        zb_json_write_uint64(out, f->values[i]);
+    zb_json_end_array(out);
+    zb_json_end_array(out);
+}
+
+bool vol_list_filters_print(h5_lib *lib, hid_t list, zb_json_writer *out, bool *any) {
+    const int count = lib->H5Pget_nfilters(list);
+    for (int i = 0; i < count; i++)
+        if (vol_filter_at(lib, list, (unsigned)i).is_cut)
+            return false;
+    if (count <= 0)
+        return true;
+    *any = true;
+    zb_json_write_name(out, VOL_LIST_FILTERS);
+    zb_json_begin_array(out);
+    for (int i = 0; i < count; i++) {
+        const vol_filter f = vol_filter_at(lib, list, (unsigned)i);
+        print_filter(&f, out);
+    }
+    zb_json_end_array(out);
+    return true;
+}
+
+static bool parse_values(const zb_json *list, vol_filter *out) {
+    uint64_t value;
+    if (zb_json_kind_of(list) != ZB_JSON_ARRAY || zb_json_count(list) > VOL_FILTER_VALUES)
+        return false;
+    for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one)) {
+        if (!zb_json_uint64(one, &value) || value > UINT32_MAX)
+            return false;
+        out->values[out->count++] = (unsigned)value;
+    }
+    return true;
+}
+
+static bool parse_filter(const zb_json *json, vol_filter *out) {
+    uint64_t id, flags;
+    const zb_json *first = zb_json_first(json), *second = first ? zb_json_next(first) : NULL;
+    *out = (vol_filter){.count = 0};
+    if (zb_json_kind_of(json) != ZB_JSON_ARRAY || zb_json_count(json) != 3 ||
+        !zb_json_uint64(first, &id) || id == 0 || id > H5Z_FILTER_MAX ||
+        !zb_json_uint64(second, &flags) || flags > H5Z_FLAG_OPTIONAL)
+        return false;
+    out->id = (H5Z_filter_t)id;
+    out->flags = (unsigned)flags;
+    return parse_values(zb_json_next(second), out);
+}
+
+static bool add_filter(h5_lib *lib, hid_t dcpl, const zb_json *json) {
+    vol_filter f;
+    return parse_filter(json, &f) && lib->H5Zfilter_avail(f.id) > 0 &&
+           lib->H5Pset_filter(dcpl, f.id, f.flags, f.count, f.values) >= 0;
+}
+
+bool vol_list_filters_add(h5_lib *lib, hid_t list, const zb_json *kept) {
+    if (zb_json_kind_of(kept) != ZB_JSON_ARRAY || zb_json_count(kept) == 0 ||
+        zb_json_count(kept) > H5Z_MAX_NFILTERS)
+        return false;
+    bool good = true;
+    for (const zb_json *one = zb_json_first(kept); good && one; one = zb_json_next(one))
+        good = add_filter(lib, list, one);
+    if (!good)
+        lib->H5Premove_filter(list, H5Z_FILTER_ALL);
+    return good;
+}
+
+/* ---- Shared messages ---- */
+
+#define MEMBER "messages"
+
+/* HDF5's own limit. */
+#define MOST_INDEXES 8
+
+static void print_index(h5_lib *lib, hid_t list, unsigned number, zb_json_writer *out) {
+    unsigned kinds = 0, size = 0;
+    lib->H5Pget_shared_mesg_index(list, number, &kinds, &size);
+    zb_json_begin_array(out);
+    zb_json_write_uint64(out, kinds);
+    zb_json_write_uint64(out, size);
+    zb_json_end_array(out);
+}
+
+void vol_list_messages_print(h5_lib *lib, hid_t list, zb_json_writer *out, bool *any) {
+    unsigned count = 0;
+    if (lib->H5Pget_shared_mesg_nindexes(list, &count) < 0 || count == 0)
+        return;
+    *any = true;
+    zb_json_write_name(out, MEMBER);
+    zb_json_begin_array(out);
+    for (unsigned i = 0; i < count; i++)
+        print_index(lib, list, i, out);
+    zb_json_end_array(out);
+}
+
+static bool parse_index(const zb_json *json, unsigned *kinds, unsigned *size) {
+    const zb_json *first = zb_json_first(json);
+    uint64_t both[2];
+    if (zb_json_kind_of(json) != ZB_JSON_ARRAY || zb_json_count(json) != 2 ||
+        !zb_json_uint64(first, &both[0]) || both[0] > H5O_SHMESG_ALL_FLAG ||
+        !zb_json_uint64(zb_json_next(first), &both[1]) || both[1] > UINT32_MAX)
+        return false;
+    *kinds = (unsigned)both[0];
+    *size = (unsigned)both[1];
+    return true;
+}
+
+void vol_list_messages_set(h5_lib *lib, hid_t list, const zb_json *object) {
+    const zb_json *indexes = zb_json_get(object, MEMBER);
+    unsigned kinds, size, number = 0;
+    if (zb_json_kind_of(indexes) != ZB_JSON_ARRAY || zb_json_count(indexes) > MOST_INDEXES)
+        return;
+    for (const zb_json *one = zb_json_first(indexes); one; one = zb_json_next(one))
+        if (!parse_index(one, &kinds, &size))
+            return;
+    lib->H5Pset_shared_mesg_nindexes(list, (unsigned)zb_json_count(indexes));
+    for (const zb_json *one = zb_json_first(indexes); one; one = zb_json_next(one), number++)
+        if (parse_index(one, &kinds, &size))
+            lib->H5Pset_shared_mesg_index(list, number, kinds, size);
 }

@@ -4,19 +4,17 @@
 
 #include "attributes/elements.h"
 #include "create/chain.h"
-#include "create/chunk_keys.h"
-#include "create/chunk_runs.h"
 #include "create/creation_list.h"
 #include "create/filters.h"
-#include "create/list_member.h"
+#include "create/zarr_properties.h"
+#include "dataset/dataset.h"
+#include "dataset/max_shape.h"
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
-#include "dataset/dataset.h"
-#include "dataset/max_shape.h"
-#include "tree/side.h"
 #include "objects/named_types.h"
+#include "tree/side.h"
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
@@ -103,22 +101,6 @@ static enum zb_code take_chunk(h5_lib *lib, const vol_options *options, hid_t dc
     return ZB_OK;
 }
 
-/* The property wins over the option; 0 in its first place means no shards. */
-static enum zb_code take_shard_property(h5_lib *lib, hid_t dcpl, vol_spec *out, bool *sharded,
-                                        zb_error *err) {
-    hsize_t shard[ZB_MAX_NDIM];
-    const uint32_t ndim = out->spec.ndim;
-    size_t size = 0;
-    if (lib->H5Pget_size(dcpl, VOL_SHARD_PROPERTY, &size) < 0 || size != ndim * sizeof shard[0] ||
-        lib->H5Pget(dcpl, VOL_SHARD_PROPERTY, shard) < 0)
-        return zb_fail(err, ZB_EINVAL, "the property %s must hold %u values of type hsize_t",
-                       VOL_SHARD_PROPERTY, ndim);
-    *sharded = ndim > 0 && shard[0] > 0;
-    for (uint32_t d = 0; d < ndim; d++)
-        out->shard[d] = shard[d];
-    return ZB_OK;
-}
-
 /* Shapes from an option are rounded up to whole chunks. */
 static void shard_of_option(const vol_cutting *cutting, vol_spec *out) {
     for (uint32_t d = 0; d < out->spec.ndim; d++) {
@@ -138,7 +120,7 @@ static enum zb_code take_shard(h5_lib *lib, const vol_options *options, hid_t dc
     bool sharded = false;
     enum zb_code code = ZB_OK;
     if (lib->H5Pexist(dcpl, VOL_SHARD_PROPERTY) > 0) {
-        code = take_shard_property(lib, dcpl, out, &sharded, err);
+        code = vol_shards_take(lib, dcpl, out, &sharded, err);
     } else if (out->spec.chunk_runs || lib->H5Pexist(dcpl, VOL_CODECS_PROPERTY) > 0) {
         return ZB_OK;
     } else if (cutting->cut == VOL_CUT_SHAPE && cutting->ndim == ndim) {

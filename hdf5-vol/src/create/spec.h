@@ -3,14 +3,14 @@
  * From HDF5's description of a new dataset (type, dataspace, creation list) to the core's.
  *
  * spec.c puts it together, codecs.c makes codecs of filters, chain.c takes a chain of codecs,
- * chunk_runs.c the extents of chunks.
+ * zarr_properties.c what only Zarr has.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
 #define ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
 
 #include "hdf5/element.h"
-#include "tree/changes.h"
 #include "tree/tree.h"
+#include "tree/waiting.h"
 
 #include "zarrbridge/change.h"
 

@@ -2,9 +2,9 @@
 /* Datasets of elements that are texts in the store: see nested.h. */
 #include "data/nested.h"
 
-#include "attributes/convert.h"
 #include "attributes/elements.h"
 #include "attributes/references.h"
+#include "hdf5/convert.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 

@@ -3,11 +3,11 @@
  * H5Dread. All direct reads of a call are one plan, so that several datasets are decoded side by
  * side.
  */
-#include "data/transfer.h"
 #include "data/interrupt.h"
 #include "data/nested.h"
 #include "data/requests.h"
 #include "data/strings.h"
+#include "data/transfer.h"
 
 #include "hdf5/errors.h"
 

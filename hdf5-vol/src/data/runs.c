@@ -7,8 +7,8 @@
  * out of a work buffer afterwards. Runs that stay short are read as single points, the rest as
  * boxes.
  */
-#include "data/selection.h"
 #include "data/interrupt.h"
+#include "data/selection.h"
 
 #include "zarrbridge/read.h"
 #include "zarrbridge/write.h"

@@ -3,16 +3,15 @@
 #include "data/transfer.h"
 
 #include "data/code_points.h"
+#include "dataset/dataset.h"
+#include "dataset/unreadable.h"
+#include "dataset/writers.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
-#include "hdf5/number_ids.h"
 #include "hdf5/shown.h"
 #include "hdf5/times.h"
 #include "hdf5/types.h"
-#include "dataset/dataset.h"
 #include "tree/loose.h"
-#include "dataset/unreadable.h"
-#include "dataset/writers.h"
 
 #include <stdio.h>
 

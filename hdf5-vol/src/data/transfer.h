@@ -12,10 +12,10 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_H
 #define ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_H
 
-#include "data/transfer_list.h"
-#include "objects/object.h"
 #include "data/selection.h"
+#include "data/transfer_list.h"
 #include "hdf5/text.h"
+#include "objects/object.h"
 
 /* HDF5's arguments for one dataset of a call. */
 typedef struct vol_transfer {

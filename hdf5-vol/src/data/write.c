@@ -4,14 +4,14 @@
  * read of the same chunks, at a flush, and when the dataset is closed; an error of any of these
  * reaches the call that met it.
  */
-#include "data/transfer.h"
 #include "data/code_points.h"
 #include "data/nested.h"
 #include "data/requests.h"
 #include "data/strings.h"
+#include "data/transfer.h"
 
-#include "hdf5/errors.h"
 #include "dataset/writers.h"
+#include "hdf5/errors.h"
 
 #include "zarrbridge/write.h"
 

@@ -66,4 +66,10 @@ size_t vol_node_ids(const vol_node *dataset);
 void vol_node_forget_type(vol_node *dataset);
 void vol_node_free_dataset(vol_node *dataset);
 
+/* ---- The dataspace ---- */
+
+/* A new one: scalar, null (H5S_NULL) or simple. with_max: with the largest shape, where one is
+   known; else, and without, an array shows as fixed, though it can be resized. -1 on failure. */
+hid_t vol_node_space(vol_node *dataset, bool with_max);
+
 #endif

@@ -3,11 +3,11 @@
 #include "dataset/deleted.h"
 
 #include "dataset/dataset.h"
+#include "dataset/writers.h"
 #include "links/links.h"
 #include "tree/loose.h"
 #include "tree/node_life.h"
 #include "tree/waiting_store.h"
-#include "dataset/writers.h"
 
 #include "zarrbridge/change.h"
 

@@ -3,10 +3,10 @@
 #include "dataset/edit_dataset.h"
 
 #include "dataset/max_shape.h"
-#include "tree/node_life.h"
 #include "dataset/unreadable.h"
-#include "tree/waiting_store.h"
 #include "dataset/writers.h"
+#include "tree/node_life.h"
+#include "tree/waiting_store.h"
 
 #include "zarrbridge/change.h"
 

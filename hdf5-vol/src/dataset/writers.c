@@ -2,8 +2,8 @@
 /* The writers of datasets: see writers.h. */
 #include "dataset/writers.h"
 
-#include "file/owners.h"
 #include "dataset/stored_chunks.h"
+#include "file/owners.h"
 #include "tree/tree.h"
 
 #include "zarrbridge/write.h"

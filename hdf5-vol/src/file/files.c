@@ -2,11 +2,11 @@
 /* Open files as a whole: see files.h. */
 #include "file/files.h"
 
-#include "links/link_store.h"
-#include "tree/loose.h"
 #include "file/names.h"
 #include "file/owners.h"
-#include "file/owners_below.h"
+#include "links/link_store.h"
+#include "tree/loose.h"
+#include "tree/waiting_store.h"
 
 #include <stdio.h>
 
@@ -26,7 +26,7 @@ void vol_file_unlist(vol_file *file) {
 }
 
 vol_file *vol_file_find(const h5_lib *lib, const char *path, bool for_writing) {
-    const uint64_t number = vol_name_number(path);
+    const uint64_t number = vol_filename_number(path);
     vol_file *file = lib->files;
     while (file && (file->number != number || (for_writing && !file->writable)))
         file = file->next;

@@ -2,18 +2,18 @@
 /* Letting nodes and links go: see forget.h. */
 #include "file/forget.h"
 
+#include "attributes/attribute_list.h"
+#include "dataset/max_shape.h"
+#include "dataset/writers.h"
 #include "links/aliases.h"
 #include "links/link_order.h"
 #include "links/links.h"
-#include "tree/loose.h"
-#include "dataset/max_shape.h"
 #include "links/named_links.h"
-#include "attributes/node_attrs.h"
+#include "objects/tokens.h"
+#include "tree/loose.h"
 #include "tree/node_life.h"
-#include "tree/tokens.h"
 #include "tree/waiting.h"
 #include "tree/waiting_store.h"
-#include "dataset/writers.h"
 
 #include "zarrbridge/limits.h"
 

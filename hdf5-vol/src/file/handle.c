@@ -8,14 +8,14 @@
  */
 #include "file/handle.h"
 
-#include "scales/dimension_records.h"
 #include "file/files.h"
-#include "tree/loose.h"
 #include "file/names.h"
-#include "tree/node_life.h"
 #include "file/owners.h"
+#include "objects/tokens.h"
+#include "scales/dimension_records.h"
+#include "tree/loose.h"
+#include "tree/node_life.h"
 #include "tree/side.h"
-#include "tree/tokens.h"
 #include "zarrbridge/change.h"
 
 #include <stdlib.h>
@@ -98,7 +98,7 @@ static enum zb_code open_store(vol_file *file, zb_error *err) {
     vol_location where = {NULL, NULL};
     enum zb_code code = ZB_OK;
     if (file->writable)
-        code = vol_name_check_changes(file->path, err);
+        code = vol_filename_check_changes(file->path, err);
     if (!code && file->writable)
         code = vol_location_find(file->path, &where, err);
     if (!code && (!file->writable || !*where.node)) {
@@ -123,7 +123,7 @@ static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *
                               bool writable, zb_hierarchy *hierarchy, const char *node,
                               vol_file **out, zb_error *err) {
     vol_file *file = calloc(1, sizeof *file);
-    if (!file || !(file->path = strdup(path)) || !(file->shown = vol_name_in_messages(path))) {
+    if (!file || !(file->path = strdup(path)) || !(file->shown = vol_filename_in_messages(path))) {
         if (file)
             free(file->path);
         free(file);
@@ -134,7 +134,7 @@ static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *
     file->options = *options;
     file->extras = &vol_dimension_extras;
     file->writable = writable;
-    file->number = vol_name_number(path);
+    file->number = vol_filename_number(path);
     file->changes = 1;
     if (hierarchy)
         file->hierarchy = zb_hierarchy_retain(hierarchy);
@@ -168,7 +168,7 @@ static enum zb_code handle_new(vol_file *file, bool writable, vol_handle **out, 
 /* HDF5 has one state of each of its files, which is open for reading alone until all of it is
    closed; programs rely on the error. Here the readers would go on with what they had found. */
 static enum zb_code check_may_write(const h5_lib *lib, const char *path, zb_error *err) {
-    const enum zb_code code = vol_name_is_url(path) ? ZB_OK : zb_path_may_write(path, err);
+    const enum zb_code code = vol_filename_is_url(path) ? ZB_OK : zb_path_may_write(path, err);
     return !code && vol_file_find(lib, path, false)
                ? zb_fail(err, ZB_ECONFLICT,
                          "'%s' is already open for read-only; close it, with all objects in it, or "

@@ -2,7 +2,7 @@
 /* The names of files: see names.h. */
 #include "file/names.h"
 
-#include "tree/tokens.h"
+#include "objects/tokens.h"
 #include "zarrbridge/conventions.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static char *url_of(const char *name) {
     return zb_name_is_url(name) ? strdup(name) : prefixed_url(name);
 }
 
-bool vol_name_is_url(const char *name) {
+bool vol_filename_is_url(const char *name) {
     if (zb_name_is_url(name))
         return zb_url_is_zarr(name);
     char *url = prefixed_url(name);
@@ -61,8 +61,8 @@ static bool holds(const char *directory, const char *name) {
     return found;
 }
 
-bool vol_name_is_zarr(const char *name) {
-    if (vol_name_is_url(name))
+bool vol_filename_is_zarr(const char *name) {
+    if (vol_filename_is_url(name))
         return true;
     for (unsigned i = 0; zb_document_name(i) != NULL; i++)
         if (holds(name, zb_document_name(i)))
@@ -82,7 +82,7 @@ static char *without_document(const char *path) {
 }
 
 /* A URL keeps its document: zb_url_split knows it. */
-char *vol_name_plain(const char *name) {
+char *vol_filename_plain(const char *name) {
     char *url = url_of(name), *plain = NULL;
     if (!url)
         return without_document(name);
@@ -94,7 +94,7 @@ char *vol_name_plain(const char *name) {
     return plain;
 }
 
-char *vol_name_in_messages(const char *name) {
+char *vol_filename_in_messages(const char *name) {
     char *url = url_of(name), *root = NULL, *node = NULL, *whole = NULL;
     if (!url)
         return strdup(name);
@@ -123,8 +123,8 @@ static bool has_suffix(const char *path, const char *suffix) {
     return length >= size && strncmp(path + length - size, suffix, size) == 0;
 }
 
-bool vol_name_becomes_zip(const char *name) {
-    return !vol_name_is_url(name) && zb_path_becomes_zip(name);
+bool vol_filename_becomes_zip(const char *name) {
+    return !vol_filename_is_url(name) && zb_path_becomes_zip(name);
 }
 
 /* The absolute path of something that need not exist, in a directory that does. malloc'ed. */
@@ -169,7 +169,7 @@ static bool holds_document(void *unused, const char *directory) {
 }
 
 enum zb_code vol_location_find(const char *name, vol_location *out, zb_error *err) {
-    if (vol_name_becomes_zip(name)) /* a store by itself, wherever it lies */
+    if (vol_filename_becomes_zip(name)) /* a store by itself, wherever it lies */
         return location_new(name, out, err);
     *out = (vol_location){NULL, NULL};
     char *full = url_of(name);
@@ -181,10 +181,11 @@ enum zb_code vol_location_find(const char *name, vol_location *out, zb_error *er
 }
 
 enum zb_code vol_location_read(const char *name, vol_location *out, zb_error *err) {
-    return vol_name_is_url(name) ? vol_location_find(name, out, err) : location_new(name, out, err);
+    return vol_filename_is_url(name) ? vol_location_find(name, out, err)
+                                     : location_new(name, out, err);
 }
 
-enum zb_code vol_name_look(const char *name, const char *remote, zb_error *err) {
+enum zb_code vol_filename_look(const char *name, const char *remote, zb_error *err) {
     zb_hierarchy *hierarchy = NULL;
     zb_node *node = NULL;
     vol_location location;
@@ -201,10 +202,10 @@ enum zb_code vol_name_look(const char *name, const char *remote, zb_error *err) 
     return code;
 }
 
-bool vol_name_becomes_zarr(const char *name) {
+bool vol_filename_becomes_zarr(const char *name) {
     vol_location where;
     if (has_suffix(name, ".zarr") || has_suffix(name, ".zarr.zip") || has_suffix(name, ".ozx") ||
-        vol_name_is_url(name))
+        vol_filename_is_url(name))
         return true;
     const bool inside = vol_location_find(name, &where, NULL) == ZB_OK && *where.node;
     vol_location_clear(&where);
@@ -218,11 +219,11 @@ static bool is_writable_url(const char *name) {
     return is;
 }
 
-enum zb_code vol_name_check_changes(const char *name, zb_error *err) {
+enum zb_code vol_filename_check_changes(const char *name, zb_error *err) {
     if (is_writable_url(name))
         return ZB_OK;
-    if (vol_name_is_url(name)) {
-        char *shown = vol_name_in_messages(name);
+    if (vol_filename_is_url(name)) {
+        char *shown = vol_filename_in_messages(name);
         zb_fail(
             err, ZB_EUNSUPPORTED,
             "'%s' is on a web server or in a zip archive, where stores are read but not "
@@ -243,7 +244,7 @@ enum zb_code vol_name_check_changes(const char *name, zb_error *err) {
 
 /* Of URLs the words count, without what may be another one each day (a query). */
 static uint64_t number_of_url(const char *name) {
-    char *shown = vol_name_in_messages(name);
+    char *shown = vol_filename_in_messages(name);
     const uint64_t hash = vol_hash(VOL_HASH_START, shown ? shown : "", shown ? strlen(shown) : 0);
     free(shown);
     return hash;
@@ -254,7 +255,7 @@ static uint64_t number_of_url(const char *name) {
 static uint64_t number_of_path(const char *path) {
     struct stat info = {0};
     char *full;
-    if (vol_name_becomes_zip(path) && resolve(path, &full, NULL) == ZB_OK) {
+    if (vol_filename_becomes_zip(path) && resolve(path, &full, NULL) == ZB_OK) {
         const uint64_t hash = vol_hash(VOL_HASH_START, full, strlen(full));
         free(full);
         return hash;
@@ -265,7 +266,7 @@ static uint64_t number_of_path(const char *path) {
     return vol_hash(hash, &info.st_ino, sizeof info.st_ino);
 }
 
-uint64_t vol_name_number(const char *name) {
-    const uint64_t hash = vol_name_is_url(name) ? number_of_url(name) : number_of_path(name);
+uint64_t vol_filename_number(const char *name) {
+    const uint64_t hash = vol_filename_is_url(name) ? number_of_url(name) : number_of_path(name);
     return hash | UINT64_C(1) << 62; /* native files are numbered from 1 */
 }

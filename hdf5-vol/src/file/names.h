@@ -20,37 +20,37 @@
 #include "zarrbridge/error.h"
 
 /* True for a URL that is ours. */
-bool vol_name_is_url(const char *name);
+bool vol_filename_is_url(const char *name);
 
 /* True when the name leads to a Zarr node: a directory with a zarr.json (one system call) or with a
    document of version 2, an archive with a node, or a URL that is ours, whatever its host has. */
-bool vol_name_is_zarr(const char *name);
+bool vol_filename_is_zarr(const char *name);
 
 /* Whether a file of this name becomes a store when it is created: its name ends in ".zarr", or it
    would lie inside a store. URLs count, so that creating them is refused here. */
-bool vol_name_becomes_zarr(const char *name);
+bool vol_filename_becomes_zarr(const char *name);
 
 /* Whether a store that is created there becomes a zip archive (zb_path_becomes_zip). */
-bool vol_name_becomes_zip(const char *name);
+bool vol_filename_becomes_zip(const char *name);
 
 /* Refuses names behind which nothing can be changed: archives that are there, and URLs. */
-enum zb_code vol_name_check_changes(const char *name, zb_error *err);
+enum zb_code vol_filename_check_changes(const char *name, zb_error *err);
 
 /* The form of a name that a file is known by: the node's path for that of its document, where that
    is a regular file; the URL that a name holds. Any other name as it is. malloc'ed; NULL without
    memory. */
-char *vol_name_plain(const char *name);
+char *vol_filename_plain(const char *name);
 
 /* The same for messages: of a URL no query, which may hold secrets. malloc'ed; NULL without
    memory. */
-char *vol_name_in_messages(const char *name);
+char *vol_filename_in_messages(const char *name);
 
 /* A number that tells files apart as their places do. */
-uint64_t vol_name_number(const char *name);
+uint64_t vol_filename_number(const char *name);
 
 /* Tries to open what is there as a store, for the error. Contacts the host of a URL; `remote`: the
    options of stores on the network. */
-enum zb_code vol_name_look(const char *name, const char *remote, zb_error *err);
+enum zb_code vol_filename_look(const char *name, const char *remote, zb_error *err);
 
 /* A place in a store: the name that opens the store, and the path of a node in it. */
 typedef struct vol_location {

@@ -36,14 +36,14 @@ static enum zb_code delete_node(const vol_location *where, const zb_store_settin
 /* Whether there is something of that name already: an empty directory is, too. */
 static bool exists(const char *path, enum zb_place found) {
     struct stat info;
-    return found != ZB_PLACE_EMPTY || (!vol_name_is_url(path) && lstat(path, &info) == 0);
+    return found != ZB_PLACE_EMPTY || (!vol_filename_is_url(path) && lstat(path, &info) == 0);
 }
 
 /* A link to a file is no place, so that the user's own words count and not what they lead to. */
 static enum zb_code look_at(const char *path, const vol_location *where,
                             const zb_store_settings *settings, enum zb_place *found,
                             zb_error *err) {
-    const bool is_whole = !*where->node && !vol_name_is_url(path);
+    const bool is_whole = !*where->node && !vol_filename_is_url(path);
     return zb_destination_look(is_whole ? path : where->root, where->node, settings, found, err);
 }
 
@@ -58,7 +58,7 @@ static enum zb_code make_way(h5_lib *lib, const char *path, const vol_location *
         return zb_fail_errno(err, EEXIST, "cannot create '%s'", path);
     if (found == ZB_PLACE_OTHER)
         return fail_other(path, "create", err);
-    const bool is_zip = vol_name_becomes_zip(path);
+    const bool is_zip = vol_filename_becomes_zip(path);
     if (is_zip || found == ZB_PLACE_NODE)
         code = check_not_open(lib, path, err);
     return code || is_zip || found != ZB_PLACE_NODE ? code : delete_node(where, settings, err);
@@ -71,8 +71,8 @@ enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *
     vol_location where = {NULL, NULL};
     zb_hierarchy *hierarchy = NULL;
     zb_node *root = NULL;
-    const bool is_zip = vol_name_becomes_zip(path);
-    enum zb_code code = is_zip ? ZB_OK : vol_name_check_changes(path, err);
+    const bool is_zip = vol_filename_becomes_zip(path);
+    enum zb_code code = is_zip ? ZB_OK : vol_filename_check_changes(path, err);
     if (!code)
         code = vol_location_find(path, &where, err);
     if (!code)
@@ -89,7 +89,7 @@ enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *
     /* Archives and stores in buckets are this store until it is sealed; a directory's own words are
        the better label. */
     if (!code)
-        code = is_zip || vol_name_is_url(path)
+        code = is_zip || vol_filename_is_url(path)
                    ? vol_handle_adopt(lib, path, options, hierarchy, where.node, out, err)
                    : vol_handle_open(lib, path, options, true, out, err);
     zb_hierarchy_release(hierarchy);
@@ -110,9 +110,9 @@ static enum zb_code check_deletion(const h5_lib *lib, const char *path, const vo
 enum zb_code vol_store_delete(h5_lib *lib, const char *path, const vol_options *options,
                               zb_error *err) {
     const zb_store_settings settings = {.options = options->remote};
-    const bool is_zip = vol_name_becomes_zip(path);
+    const bool is_zip = vol_filename_becomes_zip(path);
     vol_location where = {NULL, NULL};
-    enum zb_code code = is_zip ? ZB_OK : vol_name_check_changes(path, err);
+    enum zb_code code = is_zip ? ZB_OK : vol_filename_check_changes(path, err);
     if (!code)
         code = vol_location_find(path, &where, err);
     if (!code)

@@ -2,9 +2,9 @@
 /* Whose data wait: see owners.h. */
 #include "file/owners.h"
 
+#include "attributes/attribute_list.h"
 #include "links/aliases.h"
 #include "links/named_links.h"
-#include "attributes/node_attrs.h"
 #include "tree/waiting.h"
 
 /* ---- Handles ---- */

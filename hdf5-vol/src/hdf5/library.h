@@ -17,13 +17,12 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_HDF5_LIBRARY_H
 #define ZARRBRIDGE_HDF5_VOL_HDF5_LIBRARY_H
 
-#include <hdf5.h>
-
 #include <H5PLextern.h>
 #include <H5VLconnector.h>
-#include <H5Zdevelop.h>
 #include <H5VLconnector_passthru.h>
 #include <H5VLnative.h>
+#include <H5Zdevelop.h>
+#include <hdf5.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -108,7 +107,7 @@
     F(H5Pget_virtual_filename) F(H5Pget_char_encoding) F(H5VLregister_opt_operation)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. First
-   those of numbers (number_ids.h). */
+   those of numbers (types.h). */
 #define H5_NUMBER_IDS(F)                                                                           \
     F(H5T_STD_I8LE_g) F(H5T_STD_I16LE_g) F(H5T_STD_I32LE_g) F(H5T_STD_I64LE_g) F(H5T_STD_U8LE_g)   \
     F(H5T_STD_U16LE_g) F(H5T_STD_U32LE_g) F(H5T_STD_U64LE_g) F(H5T_IEEE_F32LE_g)                   \
@@ -177,7 +176,7 @@ typedef struct h5_lib {
     bool usable;          /* every name below was found */
     bool stale;           /* has shut down since: it may be gone, and another one be at its place */
     bool is_v2;           /* HDF5 2.x */
-    bool has_wide_chunks; /* its arguments for single chunks are those of 2.x (chunk_args.h) */
+    bool has_wide_chunks; /* its arguments for single chunks are those of 2.x (library.h) */
     herr_t (*H5Eis_paused)(hid_t stack, bool *paused);   /* of 2.x; else NULL */
     hid_t (*H5Tcomplex_create)(hid_t base);              /* likewise */
     hid_t (*H5Tdecode2)(const void *bytes, size_t size); /* likewise */
@@ -200,15 +199,15 @@ typedef struct h5_lib {
     bool watching; /* HDF5 will call at_close when it shuts down */
     bool stopping; /* it has called it; its own closing of what is still open comes next */
     hid_t native;  /* the native connector, or 0 */
-    int append;    /* callbacks/append.c: the number of the operation; 0 until HDF5 knows it */
+    int append;    /* callbacks/chunks.c: the number of the operation; 0 until HDF5 knows it */
     const H5VL_class_t *native_cls;
     size_t live;            /* open objects of Zarr stores */
     struct vol_file *files; /* open stores, the newest first */
     struct vol_shadows *shadows;
     vol_held_type cached_types[H5_CACHED_COUNT];
-    struct h5_numbers *numbers;       /* number_ids.c; NULL where not made yet. Owned */
+    struct h5_numbers *numbers;       /* types.c; NULL where not made yet. Owned */
     struct h5_bare_lists *bare_lists; /* create/list_properties.c; likewise */
-    struct h5_last_list *last_list;   /* create/list_member.c; likewise */
+    struct h5_last_list *last_list;   /* create/creation_list.c; likewise */
 } h5_lib;
 
 #define H5_LIB_MAX 4
@@ -239,5 +238,44 @@ void h5_lib_stop(h5_lib *lib);
 /* HDF5 has let go of the connector, by shutting down or because the program has: no object of ours
    is left. Forgets all ids. */
 void h5_lib_end(h5_lib *lib);
+
+/* ---- Arguments of H5Dread_chunk and H5Dwrite_chunk ---- */
+
+/*
+ * The arguments of H5Dread_chunk and H5Dwrite_chunk, as the calling library lays them out. HDF5 2
+ * has changed both, and the header that the connector is built with tells only one layout.
+ */
+
+/* 1.14 ends before `buffer_size`, and HDF5 2 lets programs leave it out. */
+typedef struct h5_chunk_read {
+    const hsize_t *offset;
+    uint32_t filters; /* out: those that were left out */
+    void *buffer;
+    size_t *buffer_size; /* the bytes of the buffer, then those of the chunk; may be NULL */
+} h5_chunk_read;
+
+/* NULL where the program has not told it. */
+size_t *h5_chunk_buffer_size(const h5_lib *lib, const h5_chunk_read *args);
+
+typedef struct h5_chunk_write {
+    const hsize_t *offset;
+    uint32_t filters;
+    size_t size;
+    const void *buffer;
+} h5_chunk_write;
+
+/* What a library has handed over. */
+h5_chunk_write h5_chunk_write_from(const h5_lib *lib, const void *args);
+
+/* What a library is to be handed: `args` itself, or `old` filled in. The size of a chunk that 1.14
+   has has 32 bits. */
+typedef struct h5_chunk_write_v1 {
+    const hsize_t *offset;
+    uint32_t filters;
+    uint32_t size;
+    const void *buffer;
+} h5_chunk_write_v1;
+
+void *h5_chunk_write_for(const h5_lib *lib, h5_chunk_write *args, h5_chunk_write_v1 *old);
 
 #endif

@@ -11,6 +11,8 @@
 #define ZARRBRIDGE_HDF5_VOL_HDF5_TYPES_H
 
 #include "hdf5/library.h"
+
+#include "zarrbridge/dtype.h"
 #include "zarrbridge/zarrbridge.h"
 
 /* The HDF5 type for dtype (host order); the caller closes it. -1 on failure. */
@@ -59,5 +61,20 @@ size_t vol_type_item(h5_lib *lib, hid_t type);
 void *vol_vlen_alloc(h5_lib *lib, hid_t dxpl, size_t size);
 /* Frees such memory (NULL is allowed) instead of the program. */
 void vol_vlen_free(h5_lib *lib, hid_t dxpl, void *data);
+
+/* ---- Predefined numbers ---- */
+
+/*
+ * The numbers that HDF5 has types of from the start (H5T_NATIVE_..., H5T_STD_..., H5T_IEEE_...).
+ * Most programs pass these ids with each read and write. No program can change such a type, so that
+ * what it is to the core is asked once, and not by six calls each time.
+ */
+
+/* As vol_type_to_dtype for those types; false for all others. No call of HDF5's. */
+bool vol_number_known(h5_lib *lib, hid_t type, zb_dtype *dtype);
+
+/* True if a type equals one of those that are this number to the core, as a copy of it does. One
+   call of HDF5's. */
+bool vol_number_is(h5_lib *lib, hid_t type, zb_dtype number);
 
 #endif

@@ -2,14 +2,14 @@
 /* Second hard links: see aliases.h. */
 #include "links/aliases.h"
 
+#include "dataset/unreadable.h"
+#include "file/owners.h"
 #include "links/alias_list.h"
 #include "links/link_order.h"
 #include "links/links.h"
-#include "file/owners.h"
 #include "links/place_text.h"
 #include "links/places.h"
 #include "tree/side.h"
-#include "dataset/unreadable.h"
 #include "tree/waiting_store.h"
 
 #include "zarrbridge/limits.h"

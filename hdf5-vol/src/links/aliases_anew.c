@@ -2,12 +2,12 @@
 /* Hard links of other programs: see aliases_anew.h. */
 #include "links/aliases_anew.h"
 
+#include "attributes/attribute_list.h"
 #include "links/aliases.h"
 #include "links/link_store.h"
 #include "links/links.h"
-#include "attributes/node_attrs.h"
-#include "tree/node_life.h"
 #include "links/places.h"
+#include "tree/node_life.h"
 #include "tree/side.h"
 
 #include <stdlib.h>

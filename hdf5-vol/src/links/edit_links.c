@@ -2,6 +2,7 @@
 /* Changing links: see edit_links.h. */
 #include "links/edit_links.h"
 
+#include "file/turn.h"
 #include "links/aliases.h"
 #include "links/aliases_anew.h"
 #include "links/link_order.h"
@@ -9,8 +10,7 @@
 #include "links/place_text.h"
 #include "objects/reference_count.h"
 #include "tree/side.h"
-#include "file/turn.h"
-#include "dataset/writers_below.h"
+#include "tree/waiting_store.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /* The order of links: see link_order.h. */
 #include "links/link_order.h"
 
-#include "links/numbered_names.h"
 #include "file/owners.h"
+#include "links/numbered_names.h"
 #include "tree/side.h"
 #include "tree/tree.h"
 

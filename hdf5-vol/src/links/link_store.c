@@ -2,12 +2,12 @@
 /* Storing links: see link_store.h. */
 #include "links/link_store.h"
 
+#include "file/turn.h"
 #include "links/aliases.h"
-#include "scales/dimension_records.h"
 #include "links/link_order.h"
 #include "links/links.h"
 #include "links/named_links.h"
-#include "file/turn.h"
+#include "scales/dimension_records.h"
 #include "tree/waiting_store.h"
 
 /* One change of the document for both. */

@@ -2,8 +2,8 @@
 /* Links in the side attribute of their group: see named_links.h. */
 #include "links/named_links.h"
 
-#include "links/links.h"
 #include "file/owners.h"
+#include "links/links.h"
 #include "links/place_text.h"
 #include "tree/side.h"
 

@@ -2,13 +2,13 @@
 /* From HDF5's locations to links and nodes: see locate.h. */
 #include "objects/locate.h"
 
-#include "hdf5/errors.h"
-#include "links/aliases.h"
 #include "file/forget.h"
-#include "links/link_order.h"
+#include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
+#include "links/aliases.h"
+#include "links/link_order.h"
 #include "links/links.h"
-#include "tree/token_search.h"
+#include "objects/token_search.h"
 
 #include <stdlib.h>
 #include <string.h>

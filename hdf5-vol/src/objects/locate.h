@@ -3,9 +3,9 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_LOCATE_H
 #define ZARRBRIDGE_HDF5_VOL_OBJECTS_LOCATE_H
 
-#include "tree/paths.h"
-#include "tree/edit.h"
 #include "objects/object.h"
+#include "objects/paths.h"
+#include "tree/edit.h"
 
 /* The location of an object itself. */
 H5VL_loc_params_t vol_self(H5I_type_t type);

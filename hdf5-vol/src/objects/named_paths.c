@@ -2,10 +2,10 @@
 /* Paths of named datatypes: see named_paths.h. */
 #include "objects/named_paths.h"
 
+#include "attributes/attribute_list.h"
 #include "file/forget.h"
 #include "links/links.h"
-#include "attributes/node_attrs.h"
-#include "tree/paths.h"
+#include "objects/paths.h"
 #include "tree/side.h"
 
 #include <stdio.h>

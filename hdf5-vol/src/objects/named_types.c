@@ -4,10 +4,10 @@
 
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
-#include "tree/loose.h"
-#include "tree/paths.h"
-#include "tree/tokens.h"
 #include "objects/open_ids.h"
+#include "objects/paths.h"
+#include "objects/tokens.h"
+#include "tree/loose.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,11 +5,11 @@
  */
 #include "objects/object.h"
 
+#include "dataset/dataset.h"
+#include "file/owners.h"
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
-#include "dataset/dataset.h"
 #include "tree/loose.h"
-#include "file/owners.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -193,12 +193,12 @@ void vol_copy_name(const char *text, char *buffer, size_t size, size_t *length) 
         *length = full;
 }
 
-H5T_cset_t vol_name_cset(const char *name) {
+H5T_cset_t vol_charset_of(const char *name) {
     while ((unsigned char)*name > 0 && (unsigned char)*name < 0x80)
         name++;
     return *name ? H5T_CSET_UTF8 : H5T_CSET_ASCII;
 }
 
-bool vol_name_needs_cset(const char *name, H5T_cset_t cset) {
-    return cset == H5T_CSET_UTF8 && vol_name_cset(name) == H5T_CSET_ASCII;
+bool vol_charset_is_needed(const char *name, H5T_cset_t cset) {
+    return cset == H5T_CSET_UTF8 && vol_charset_of(name) == H5T_CSET_ASCII;
 }

@@ -12,8 +12,8 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_OBJECT_H
 #define ZARRBRIDGE_HDF5_VOL_OBJECTS_OBJECT_H
 
-#include "hdf5/library.h"
 #include "file/handle.h"
+#include "hdf5/library.h"
 
 typedef struct vol_object {
     void *zero;     /* always NULL: native code may look at a dying object as its own H5O_loc_t, and
@@ -26,7 +26,7 @@ typedef struct vol_object {
     vol_file *file;     /* Zarr: the handle's */
     vol_node *node;     /* Zarr: the object, or the attribute's owner; file owns it */
     hid_t dapl;         /* Zarr datasets: a copy of the access list; 0 for the default one. Owned */
-    /* Zarr attributes only; see attributes/ids.h: */
+    /* Zarr attributes only; see attributes/attributes.h: */
     char *attr;                   /* the name */
     bool attr_deleted;            /* there may be another one of the name */
     size_t attr_count;            /* elements, when it was opened */
@@ -78,10 +78,10 @@ uint64_t vol_token_get(const H5O_token_t *token);
 void vol_copy_name(const char *text, char *buffer, size_t size, size_t *length);
 
 /* The character set of the name of a link or an attribute, as its letters tell. */
-H5T_cset_t vol_name_cset(const char *name);
+H5T_cset_t vol_charset_of(const char *name);
 
 /* Whether a program names another one that such a name may have, which has to be kept: letters that
    are not ASCII are UTF-8, whatever it says. */
-bool vol_name_needs_cset(const char *name, H5T_cset_t cset);
+bool vol_charset_is_needed(const char *name, H5T_cset_t cset);
 
 #endif

@@ -2,11 +2,11 @@
 /* See reference_count.h. */
 #include "objects/reference_count.h"
 
+#include "dataset/unreadable.h"
 #include "links/aliases.h"
 #include "links/links.h"
 #include "tree/side.h"
 #include "tree/tree.h"
-#include "dataset/unreadable.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -2,16 +2,16 @@
 /* See type_users.h. */
 #include "objects/type_users.h"
 
+#include "attributes/attribute_list.h"
 #include "attributes/attributes.h"
 #include "file/forget.h"
 #include "links/links.h"
+#include "objects/named_types.h"
+#include "objects/tokens.h"
 #include "tree/loose.h"
 #include "tree/map.h"
-#include "attributes/node_attrs.h"
 #include "tree/side.h"
-#include "tree/tokens.h"
 #include "tree/waiting.h"
-#include "objects/named_types.h"
 
 #include "zarrbridge/sys/store.h"
 

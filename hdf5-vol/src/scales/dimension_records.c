@@ -2,10 +2,10 @@
 /* Dimensions without a variable: see dimension_records.h. */
 #include "scales/dimension_records.h"
 
-#include "scales/dimensions.h"
 #include "dataset/edit_dataset.h"
-#include "links/links.h"
 #include "dataset/max_shape.h"
+#include "links/links.h"
+#include "scales/dimensions.h"
 #include "tree/side.h"
 #include "tree/waiting.h"
 #include "tree/waiting_store.h"

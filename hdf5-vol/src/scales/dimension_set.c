@@ -2,7 +2,7 @@
 /* Names and lengths of dimensions: see dimension_set.h. */
 #include "scales/dimension_set.h"
 
-#include "tree/tokens.h"
+#include "objects/tokens.h"
 
 #include <stdlib.h>
 #include <string.h>

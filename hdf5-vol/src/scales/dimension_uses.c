@@ -2,8 +2,8 @@
 /* Dimensions that arrays name: see dimension_uses.h. */
 #include "scales/dimension_uses.h"
 
-#include "scales/dimension_set.h"
 #include "links/links.h"
+#include "scales/dimension_set.h"
 #include "scales/scales.h"
 #include "tree/side.h"
 

@@ -13,9 +13,9 @@
  * have them: a dataset that holds nothing but the dimension's name and length. It is not in the
  * store, so it comes from a small one in memory.
  */
-#include "scales/dimensions.h"
-#include "scales/dimension_uses.h"
 #include "dataset/max_shape.h"
+#include "scales/dimension_uses.h"
+#include "scales/dimensions.h"
 #include "scales/scales.h"
 #include "tree/waiting.h"
 

@@ -2,7 +2,7 @@
 /* Datasets of a name: see namesakes.h. */
 #include "scales/namesakes.h"
 
-#include "tree/paths.h"
+#include "objects/paths.h"
 
 vol_node *vol_namesake_at(const vol_node *array, unsigned level, const char *name) {
     vol_node *group = array->parent;

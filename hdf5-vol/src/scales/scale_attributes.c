@@ -3,15 +3,15 @@
 #include "scales/scale_attributes.h"
 
 #include "attributes/attributes.h"
+#include "attributes/edit_attributes.h"
 #include "attributes/exact.h"
-#include "scales/shown_attributes.h"
 #include "hdf5/errors.h"
 #include "scales/dimensions.h"
-#include "tree/edit.h"
-#include "attributes/edit_attributes.h"
 #include "scales/scale_names.h"
 #include "scales/scale_paths.h"
 #include "scales/scales.h"
+#include "scales/shown_attributes.h"
+#include "tree/edit.h"
 #include "tree/waiting.h"
 
 #include <stdlib.h>

@@ -3,12 +3,12 @@
 #include "scales/scale_moves.h"
 
 #include "links/links.h"
-#include "tree/map.h"
 #include "links/place_text.h"
 #include "links/places.h"
 #include "scales/scale_names.h"
 #include "scales/scale_paths.h"
 #include "scales/scales.h"
+#include "tree/map.h"
 #include "tree/side.h"
 
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 /* Scales stated: see scale_names.h. */
 #include "scales/scale_names.h"
 
+#include "attributes/attribute_list.h"
 #include "dataset/edit_dataset.h"
-#include "scales/namesakes.h"
-#include "attributes/node_attrs.h"
 #include "links/places.h"
+#include "scales/namesakes.h"
 #include "scales/scales.h"
 #include "tree/side.h"
 

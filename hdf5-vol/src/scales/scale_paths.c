@@ -2,9 +2,9 @@
 /* Paths in values of dimension scales: see scale_paths.h. */
 #include "scales/scale_paths.h"
 
-#include "tree/paths.h"
 #include "links/place_text.h"
 #include "links/places.h"
+#include "objects/paths.h"
 #include "scales/scales.h"
 
 #include <stdlib.h>

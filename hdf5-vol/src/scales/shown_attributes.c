@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stated dimension scales as attributes: see scales_shown.h. */
+/* Stated dimension scales as attributes: see shown_attributes.h. */
 #include "scales/shown_attributes.h"
 
 #include "attributes/exact.h"

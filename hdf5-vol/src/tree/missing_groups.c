@@ -27,7 +27,7 @@ static void put_some(zb_json_writer *out, const zb_json *object, const char *con
     }
 }
 
-/* The creation list (create/list_member.h) of a group on the way, as HDF5 makes it: what all
+/* The creation list (create/creation_list.h) of a group on the way, as HDF5 makes it: what all
    objects have is that of the new object's, what only groups have that of the group above. */
 static char *list_on_the_way(vol_node *above, const vol_changes *members) {
     static const char *const of_objects[] = {"track_times", "attribute_order", "attribute_phase"};

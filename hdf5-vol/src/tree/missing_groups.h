@@ -3,8 +3,8 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_TREE_MISSING_GROUPS_H
 #define ZARRBRIDGE_HDF5_VOL_TREE_MISSING_GROUPS_H
 
-#include "tree/changes.h"
 #include "tree/tree.h"
+#include "tree/waiting.h"
 
 /* What becomes of them. */
 typedef struct vol_missing {

@@ -84,9 +84,9 @@ static char *translate(const vol_moved *moved, const char *path,
                        char *(*by)(const zb_moved *moved, const char *path)) {
     if (!moved->names)
         return strdup(path);
-    char *stored = convert_parts(path, vol_name_stored, false);
+    char *stored = convert_parts(path, vol_nodename_stored, false);
     char *found = stored ? by(moved->names, stored) : NULL;
-    char *shown = found ? convert_parts(found, vol_name_shown, true) : NULL;
+    char *shown = found ? convert_parts(found, vol_nodename_shown, true) : NULL;
     free(stored);
     free(found);
     return shown;
@@ -104,7 +104,7 @@ char *vol_moved_path(vol_file *file, const char *name) {
 
 /* path: NULL to keep track alone. */
 static enum zb_code begin(vol_file *file, const char *path, zb_error *err) {
-    char *stored = path ? convert_parts(path, vol_name_stored, false) : NULL;
+    char *stored = path ? convert_parts(path, vol_nodename_stored, false) : NULL;
     enum zb_code code = path && !stored ? zb_fail(err, ZB_ENOMEM, "no memory for a path")
                                         : zb_moved_begin(file->root->zarr, stored, err);
     free(stored);

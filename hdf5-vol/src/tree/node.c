@@ -71,8 +71,8 @@ bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name)
 enum zb_code vol_node_child_path(const vol_node *group, const char *name, char **out,
                                  zb_error *err) {
     const char *above = group->zarr ? zb_node_path(group->zarr) : "";
-    const vol_link *link = vol_name_has_form(name) ? vol_links_find(group, name) : NULL;
-    char *stored = link && link->stored ? strdup(link->stored) : vol_name_stored(name);
+    const vol_link *link = vol_nodename_has_form(name) ? vol_links_find(group, name) : NULL;
+    char *stored = link && link->stored ? strdup(link->stored) : vol_nodename_stored(name);
     *out = stored ? vol_path_join(above, *above ? "/" : "", stored) : NULL;
     free(stored);
     if (*out)

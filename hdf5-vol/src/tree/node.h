@@ -10,14 +10,14 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_TREE_NODE_H
 #define ZARRBRIDGE_HDF5_VOL_TREE_NODE_H
 
-#include "hdf5/library.h"
+#include "attributes/attribute_list.h"
 #include "dataset/dataset.h"
+#include "dataset/writers.h"
+#include "file/owners.h"
+#include "hdf5/library.h"
 #include "links/link_order.h"
 #include "links/links.h"
 #include "tree/loose.h"
-#include "attributes/node_attrs.h"
-#include "file/owners.h"
-#include "dataset/writers.h"
 
 #include "zarrbridge/zarrbridge.h"
 
@@ -39,7 +39,7 @@ struct vol_node {
     enum vol_node_kind kind;
     zb_node *zarr;     /* NULL for a synthetic root */
     uint64_t token;    /* tokens.c */
-    bool has_moved;    /* tree/tokens.c: its token is not that of its path */
+    bool has_moved;    /* objects/tokens.c: its token is not that of its path */
     bool loose;        /* in no group: deleted, or made without a name; tokens.c */
     bool is_dimension; /* a dataset made for a dimension (dimensions.h), not in the store; edit.c */
     bool is_unreadable; /* a dataset of unreadable.h, in place of the store's node */
@@ -47,13 +47,13 @@ struct vol_node {
     size_t pins; /* of this node, and, in files that are only read, of those below (vol_node_pin) */
 
     /* Nodes of any kind. */
-    vol_node *next_by_token;     /* tree/tokens.c */
+    vol_node *next_by_token;     /* objects/tokens.c */
     struct vol_aliases *aliases; /* links/aliases.c; NULL until asked for */
     struct vol_waiting *waiting; /* tree/waiting.c; NULL when nothing waits */
     vol_owners owners;           /* file/owners.c: of what waits here; old ones when nothing does */
     uint64_t document_bytes;     /* tree/waiting.c: of the stored document, about; 0 until needed */
     zb_hdf5_extension *side; /* tree/side.c: parsed; NULL until asked for, or when there is none */
-    vol_node_attributes attrs;   /* attributes/node_attrs.c */
+    vol_node_attributes attrs;   /* attributes/attribute_list.c */
     struct vol_object *attr_ids; /* objects/object.c: open ids of its attributes */
     vol_loose outside;           /* tree/loose.c: while it is loose */
     uint64_t deleted_bytes; /* dataset/deleted.c: what a deleted one takes of the memory for such */

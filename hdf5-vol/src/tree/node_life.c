@@ -2,19 +2,19 @@
 /* The life of nodes: see node_life.h. */
 #include "tree/node_life.h"
 
-#include "hdf5/errors.h"
-#include "links/alias_list.h"
 #include "attributes/attribute_list.h"
 #include "dataset/dataset.h"
-#include "scales/dimension_set.h"
-#include "links/links.h"
-#include "tree/loose.h"
-#include "links/named_links.h"
-#include "tree/side.h"
 #include "dataset/stored_chunks.h"
+#include "dataset/writers.h"
+#include "hdf5/errors.h"
+#include "links/alias_list.h"
+#include "links/links.h"
+#include "links/named_links.h"
+#include "scales/dimension_set.h"
+#include "tree/loose.h"
+#include "tree/side.h"
 #include "tree/tree.h"
 #include "tree/waiting.h"
-#include "dataset/writers.h"
 
 #include "zarrbridge/limits.h"
 

@@ -12,8 +12,8 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_TREE_SIDE_H
 #define ZARRBRIDGE_HDF5_VOL_TREE_SIDE_H
 
-#include "tree/changes.h"
 #include "tree/node.h"
+#include "tree/waiting.h"
 
 #include "zarrbridge/hdf5_extension.h"
 

@@ -21,7 +21,7 @@ static bool begins_badly(const char *name) {
     return (dots > 1 && !name[dots]) || zb_name_is_reserved(name);
 }
 
-bool vol_name_is_reserved(const char *name) {
+bool vol_nodename_is_reserved(const char *name) {
     for (const char *c = name; *c; c++)
         if (is_always_bad((unsigned char)*c))
             return true;
@@ -80,10 +80,10 @@ static char *name_of(const char *form) {
 
 /* The name whose form a text is, which is shorter; NULL when it is no form. */
 static char *name_of_form(const char *text) {
-    if (vol_name_is_plain(text) || strlen(text) > LONGEST)
+    if (vol_nodename_is_plain(text) || strlen(text) > LONGEST)
         return NULL;
     char *name = name_of(text);
-    char *form = name && vol_name_has_form(name) ? form_of(name) : NULL;
+    char *form = name && vol_nodename_has_form(name) ? form_of(name) : NULL;
     const bool is_form = form && strcmp(form, text) == 0;
     free(form);
     if (is_form)
@@ -94,23 +94,23 @@ static char *name_of_form(const char *text) {
 
 /* ---- Both ways ---- */
 
-bool vol_name_has_form(const char *name) {
-    if (vol_name_is_reserved(name))
+bool vol_nodename_has_form(const char *name) {
+    if (vol_nodename_is_reserved(name))
         return true;
     char *other = name_of_form(name);
     free(other);
     return other != NULL;
 }
 
-char *vol_name_stored(const char *name) {
-    return vol_name_has_form(name) ? form_of(name) : strdup(name);
+char *vol_nodename_stored(const char *name) {
+    return vol_nodename_has_form(name) ? form_of(name) : strdup(name);
 }
 
-bool vol_name_is_plain(const char *stored) {
+bool vol_nodename_is_plain(const char *stored) {
     return !strchr(stored, '%');
 }
 
-char *vol_name_shown(const char *stored) {
+char *vol_nodename_shown(const char *stored) {
     char *name = name_of_form(stored);
     return name ? name : strdup(stored);
 }

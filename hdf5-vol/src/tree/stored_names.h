@@ -20,16 +20,16 @@
 #include <stdbool.h>
 
 /* Whether no node can have a name in the store. */
-bool vol_name_is_reserved(const char *name);
+bool vol_nodename_is_reserved(const char *name);
 
 /* Whether a name is stored in another form: such a one, or one that looks like a form. */
-bool vol_name_has_form(const char *name);
+bool vol_nodename_has_form(const char *name);
 
 /* The name in the store of a name of HDF5, and back. Malloc'ed; NULL when memory runs out. */
-char *vol_name_stored(const char *name);
-char *vol_name_shown(const char *stored);
+char *vol_nodename_stored(const char *name);
+char *vol_nodename_shown(const char *stored);
 
 /* True for names of the store that are surely shown as they are. */
-bool vol_name_is_plain(const char *stored);
+bool vol_nodename_is_plain(const char *stored);
 
 #endif

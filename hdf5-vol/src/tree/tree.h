@@ -19,11 +19,11 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_TREE_TREE_H
 #define ZARRBRIDGE_HDF5_VOL_TREE_TREE_H
 
-#include "hdf5/file_lists.h"
+#include "file/options.h"
+#include "hdf5/property_lists.h"
 #include "tree/map.h"
 #include "tree/moved.h"
 #include "tree/node.h"
-#include "file/options.h"
 #include "tree/side.h"
 
 #include "zarrbridge/zarrbridge.h"
@@ -76,13 +76,13 @@ struct vol_file {
     uint64_t nodes_left;       /* file/forget.c: node_count when it last looked; 0 before */
     uint64_t links_left;       /* file/forget.c: link_count likewise */
     size_t holds;              /* file/forget.c: callers that keep nodes */
-    uint64_t last_loose_token; /* tree/tokens.c */
+    uint64_t last_loose_token; /* objects/tokens.c */
     vol_moved moved;           /* tree/moved.c: names that stay */
-    vol_map dead_tokens;       /* tree/tokens.c: of nodes that have gone */
+    vol_map dead_tokens;       /* objects/tokens.c: of nodes that have gone */
     vol_side_last side_last; /* tree/side.c: the text of its kind that was parsed last, if short */
     vol_map type_users;      /* objects/type_users.c: numbers, by the hash of a type's path */
     uint64_t type_users_change; /* objects/type_users.c: see there; 0 before the first count */
-    vol_node *by_token[VOL_TOKEN_BUCKETS]; /* tree/tokens.c */
+    vol_node *by_token[VOL_TOKEN_BUCKETS]; /* objects/tokens.c */
 };
 
 /* The file of one H5Fopen or H5Fcreate, H5Freopen included. */

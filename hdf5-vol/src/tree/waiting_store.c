@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Attributes that wait, stored: see waiting_store.h. */
+/* Storing what waits: see waiting_store.h. */
 #include "tree/waiting_store.h"
 
+#include "attributes/attribute_list.h"
 #include "attributes/attribute_order.h"
 #include "attributes/large_attributes.h"
+#include "dataset/writers.h"
+#include "links/aliases.h"
+#include "links/links.h"
 #include "tree/node_life.h"
 #include "tree/side.h"
-#include "dataset/writers.h"
+#include "tree/tree.h"
 
 #include "zarrbridge/node_edit.h"
 
@@ -80,4 +84,80 @@ enum zb_code vol_waiting_flush(vol_node *node, zb_error *err) {
     if (!code)
         take(node, changed);
     return code;
+}
+
+/* ---- A node and all below it ---- */
+
+static enum zb_code flush_all(vol_node *node, zb_error *err) {
+    zb_error other;
+    enum zb_code data = vol_writer_flush(node, err);
+    enum zb_code attributes = vol_waiting_flush(node, data ? &other : err);
+    return data ? data : attributes;
+}
+
+enum zb_code vol_writer_flush_below(vol_node *node, zb_error *err) {
+    return vol_node_each_below(node, flush_all, err);
+}
+
+static enum zb_code close_all(vol_node *node, zb_error *err) {
+    enum zb_code code = vol_writer_close(node, err);
+    return code ? code : vol_waiting_flush(node, err);
+}
+
+enum zb_code vol_writer_close_below(vol_node *node, zb_error *err) {
+    return vol_node_each_below(node, close_all, err);
+}
+
+static enum zb_code abandon_all(vol_node *node, zb_error *err) {
+    (void)err;
+    vol_waiting_forget(node);
+    vol_writer_abandon(node);
+    return ZB_OK;
+}
+
+void vol_writer_abandon_below(vol_node *node) {
+    vol_node_each_below(node, abandon_all, NULL);
+}
+
+/* ---- By owners ---- */
+
+/* Whether more than data and attributes of the node's own waits. */
+static bool has_links_waiting(const vol_node *node) {
+    return vol_owners_links_changed(node) || vol_waiting_has_links(node);
+}
+
+enum zb_code vol_owners_flush_below(vol_node *node, vol_owners handle, zb_error *err) {
+    zb_error unheard;
+    zb_error *heard = vol_owners_concern(node, handle) ? err : &unheard;
+    enum zb_code data = vol_writer_flush(node, heard);
+    enum zb_code first = vol_waiting_flush(node, data ? &unheard : heard);
+    first = heard == err ? (data ? data : first) : ZB_OK;
+    for (size_t i = 0; i < vol_links_count(node); i++) {
+        vol_node *child = vol_links_at(node, i)->node;
+        enum zb_code code =
+            child ? vol_owners_flush_below(child, handle, first ? &unheard : err) : ZB_OK;
+        first = first ? first : code;
+    }
+    return first;
+}
+
+bool vol_owners_wait_below(vol_node *node, vol_owners handle) {
+    bool any = vol_owners_wait(node) && vol_owners_concern(node, handle);
+    for (size_t i = 0; i < vol_links_count(node) && !any; i++)
+        any = vol_links_at(node, i)->node &&
+              vol_owners_wait_below(vol_links_at(node, i)->node, handle);
+    return any;
+}
+
+void vol_owners_abandon_below(vol_node *node, vol_owners handles) {
+    const bool alone = vol_owners_alone(node, handles);
+    if (alone && (handles == VOL_OWNERS_ALL || !has_links_waiting(node))) {
+        vol_waiting_forget(node);
+        vol_writer_abandon(node);
+        vol_node_attrs_outdate(node);
+    }
+    vol_owners_drop(node, handles);
+    for (size_t i = 0; i < vol_links_count(node); i++)
+        if (vol_links_at(node, i)->node)
+            vol_owners_abandon_below(vol_links_at(node, i)->node, handles);
 }
