@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-#include "base/lane.h"
-#include "base/names.h"
+#include "util/lane.h"
+#include "util/names.h"
 #include "change/carry.h"
 #include "change/change.h"
 #include "change/moved_note.h"

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/list.h"
 #include "extension/moved.h"
 #include "node/document.h"
 #include "node/edit.h"
+#include "util/list.h"
 
 static zb_hdf5_extension *extension_of(const zb__document *document) {
     return zb_hdf5_extension_parse(

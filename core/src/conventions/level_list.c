@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/list.h"
-#include "base/map.h"
 #include "conventions/pyramids.h"
+#include "util/list.h"
+#include "util/map.h"
 
 bool zb_group_may_list(const zb_node *group, const zb_nodes *nodes) {
     return !zb__attribute(group, "multiscales") || zb__declared_layout(group, nodes);

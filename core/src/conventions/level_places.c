@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "conventions/pyramids.h"
 #include "hierarchy/path.h"
+#include "util/text.h"
 
 #define ASIDE_TAIL ".zarr3-new"
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "conventions/pyramids.h"
 #include "hierarchy/path.h"
+#include "util/text.h"
 
 /* Steps from an array up to a group that may describe it: asset/variable and one group between. */
 #define REACH 3

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/list.h"
-#include "base/map.h"
 #include "conventions/pyramids.h"
+#include "util/list.h"
+#include "util/map.h"
 
 void zb_asset_lists_clear(zb_asset_lists *lists) {
     for (size_t i = 0; i < lists->count; i++)

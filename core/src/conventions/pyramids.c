@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/list.h"
 #include "hierarchy/path.h"
+#include "util/list.h"
 
 bool zb_strings_add(zb_strings *strings, const char *text) {
     if (!zb__list_grow(&strings->text, strings->count, &strings->capacity, sizeof *strings->text))

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/list.h"
+#include "util/list.h"
 #include "zarrbridge/limits.h"
 
 typedef struct entry {

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/checked.h"
-#include "base/list.h"
-#include "base/wait.h"
 #include "conventions/pyramids.h"
 #include "hierarchy/path.h"
 #include "pyramid/fill.h"
+#include "util/checked.h"
+#include "util/list.h"
+#include "util/wait.h"
 
 typedef struct build {
     zb__raster raster;

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/pool.h"
 #include "conventions/pyramids.h"
+#include "util/checked.h"
+#include "util/pool.h"
 
 /* Source pixels of a tile, with their marks: what fits is read at once. Bytes. */
 #define TILE_BYTES (UINT64_C(64) << 20)

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "conventions/pyramids.h"
 #include "hierarchy/path.h"
+#include "util/text.h"
 
 /* ---- Attributes ---- */
 

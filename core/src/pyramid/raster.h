@@ -3,7 +3,7 @@
 #ifndef ZB_PYRAMID_RASTER_H
 #define ZB_PYRAMID_RASTER_H
 
-#include "base/map.h"
+#include "util/map.h"
 #include "zarrbridge/multiscales.h"
 #include "zarrbridge/pyramid.h"
 

@@ -8,7 +8,7 @@
 #ifndef ZB_PYRAMID_RESAMPLE_H
 #define ZB_PYRAMID_RESAMPLE_H
 
-#include "base/scratch.h"
+#include "util/scratch.h"
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/pyramid.h"
 
