@@ -3,9 +3,9 @@
 #include "create/creation_list.h"
 
 #include "attributes/elements.h"
-#include "create/chain.h"
 #include "create/filters.h"
 #include "create/list_properties.h"
+#include "create/pipeline.h"
 #include "create/zarr_properties.h"
 #include "dataset/dataset.h"
 #include "dataset/max_shape.h"
@@ -116,7 +116,7 @@ H5D_layout_t vol_list_member_layout(vol_node *dataset) {
     const bool has_shape = info->ndim > 0 && !vol_node_is_null(dataset);
     const H5D_layout_t otherwise = has_shape ? H5D_CHUNKED : H5D_CONTIGUOUS;
     const char *kept = zb_json_string(member_of(dataset, LAYOUT));
-    if (!kept || (has_shape && (can_grow(dataset) || !vol_chain_is_plain(dataset))))
+    if (!kept || (has_shape && (can_grow(dataset) || !vol_pipeline_is_plain(dataset))))
         return otherwise;
     if (strcmp(kept, compact) == 0 && fits_compact(info->ndim, info->shape, info->dtype.size))
         return H5D_COMPACT;
@@ -172,12 +172,12 @@ static void print_filters(h5_lib *lib, hid_t type, hid_t dcpl, zb_dtype dtype, z
 }
 
 /* Puts the filters into a list that the program has given. False, and none, where no filters are
-   kept, the library lacks one of them, or the array has another chain. */
+   kept, the library lacks one of them, or the array has another pipeline. */
 static bool member_filters(vol_node *dataset, hid_t dcpl) {
     h5_lib *lib = dataset->file->lib;
     if (!vol_list_filters_add(lib, dcpl, member_of(dataset, VOL_LIST_FILTERS)))
         return false;
-    if (vol_chain_is_of_filters(dataset, dcpl))
+    if (vol_pipeline_is_of_filters(dataset, dcpl))
         return true;
     lib->H5Premove_filter(dcpl, H5Z_FILTER_ALL);
     return false;
@@ -419,7 +419,7 @@ static hid_t new_dcpl(vol_node *node) {
     if (has_chunks)
         vol_runs_add(lib, dcpl, node->zarr);
     if ((has_chunks || info->ndim == 0) && !is_null && !node->is_unreadable && !node->is_dimension)
-        vol_chain_add(node, dcpl);
+        vol_pipeline_add(node, dcpl);
     return dcpl;
 }
 

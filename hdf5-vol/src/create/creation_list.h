@@ -9,8 +9,8 @@
  *
  * docs/hdf5.md has the table of the properties. Each counts while it fits: a layout while the array
  * has no codecs and cannot grow, a fill value's status while the value is zero, filters while they
- * would make the chain that the array has. The text may come from anywhere, and is checked. It is
- * not what H5Pencode makes: H5Pdecode takes no size, and believes each byte that it reads.
+ * would make the pipeline that the array has. The text may come from anywhere, and is checked. It
+ * is not what H5Pencode makes: H5Pdecode takes no size, and believes each byte that it reads.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_CREATE_CREATION_LIST_H
 #define ZARRBRIDGE_HDF5_VOL_CREATE_CREATION_LIST_H

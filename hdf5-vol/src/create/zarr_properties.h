@@ -2,7 +2,7 @@
 /*
  * What HDF5 has no property for and Zarr needs: properties of our own in creation lists, "zarr:..."
  * by name, which programs set with H5Pinsert2 and read with H5Pexist, H5Pget_size and H5Pget. The
- * one of codecs is in chain.h.
+ * one of codecs is in pipeline.h.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_CREATE_ZARR_PROPERTIES_H
 #define ZARRBRIDGE_HDF5_VOL_CREATE_ZARR_PROPERTIES_H
