@@ -259,7 +259,7 @@ static bool change_starved(const char *root, int16_t value) {
     zb_node_release(changed);
     if (code == ZB_OK)
         code = zb_node_delete(store.get(), "b", &err);
-    return code == ZB_OK && zb_hierarchy_settle(store.get(), &err) == ZB_OK;
+    return code == ZB_OK && zb_hierarchy_write_back(store.get(), &err) == ZB_OK;
 }
 
 /* No lock is held afterwards: the next round would wait for it, and fail. */
