@@ -191,7 +191,7 @@ static void make_store(const char *root, int16_t value) {
     assert_int_equal(zb_array_create(store.get(), "a", &spec, &node, nullptr), ZB_OK);
     const NodePtr owner = adopt_node(node);
     assert_int_equal(write_all(node, value, nullptr), ZB_OK);
-    assert_int_equal(zb_hierarchy_seal(store.get(), nullptr), ZB_OK);
+    assert_int_equal(zb_hierarchy_commit(store.get(), nullptr), ZB_OK);
 }
 
 static NodePtr open_starved(zb_hierarchy *store, const char *path, zb_error *err) {
@@ -292,7 +292,7 @@ static void new_archives_come_back(void **) {
             assert_int_equal(zb_group_create(store.get(), "", nullptr, &node, nullptr), ZB_OK);
             zb_node_release(node);
             const Starve starve;
-            return zb_hierarchy_seal(store.get(), nullptr) == ZB_OK;
+            return zb_hierarchy_commit(store.get(), nullptr) == ZB_OK;
         },
         [&](bool done) {
             /* Also after a failure, for the end of the session has tried again. */

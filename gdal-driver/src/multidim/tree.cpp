@@ -361,7 +361,7 @@ CPLErr Tree::flush() {
 /* The store would do this by itself when its last user lets it go, and report nothing. */
 Tree::~Tree() {
     zb_error err;
-    if (options_.update && !is_abandoned_ && zb_hierarchy_seal(store(), &err) != ZB_OK)
+    if (options_.update && !is_abandoned_ && zb_hierarchy_commit(store(), &err) != ZB_OK)
         report(err);
 }
 

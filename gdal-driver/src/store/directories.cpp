@@ -47,14 +47,14 @@ void remove_sidecars(const std::string &root) {
         VSIUnlink((root + tail).c_str());
 }
 
-std::string aside_suffix() {
+std::string staging_suffix() {
     const CoreText name(zb_aside_name(""));
     if (name == nullptr)
         throw std::bad_alloc();
     return name.get() + 1; /* without the dot */
 }
 
-bool is_aside(const std::string &name) {
+bool is_staging(const std::string &name) {
     return zb_name_is_aside(name.c_str());
 }
 

@@ -39,13 +39,13 @@ bool is_empty_file(const std::string &path) {
 }
 
 struct MemoryArchive {
-    zb_seal base; /* first: the hierarchy knows this part */
-    std::string path, aside;
+    zb_commit base; /* first: the hierarchy knows this part */
+    std::string path, staging;
     uint64_t packed = 0; /* the store's count of changes by then */
 
     ~MemoryArchive() {
         try {
-            VSIRmdirRecursive(aside.c_str());
+            VSIRmdirRecursive(staging.c_str());
         } catch (...) { /* without memory the directory stays */
         }
     }
@@ -56,7 +56,7 @@ enum zb_code pack_to(zb_hierarchy *hierarchy, const std::string &path, zb_error 
     const enum zb_code code = zb_hierarchy_pack(hierarchy, packed.path().c_str(), err);
     if (code != ZB_OK)
         return code;
-    TemporaryFile beside(is_empty_file(path) ? "" : path + "." + aside_suffix());
+    TemporaryFile beside(is_empty_file(path) ? "" : path + "." + staging_suffix());
     const std::string target = beside.path().empty() ? path : beside.path();
     if (CPLCopyFile(target.c_str(), packed.path().c_str()) != 0 ||
         (target != path && VSIRename(target.c_str(), path.c_str()) != 0))
@@ -66,8 +66,8 @@ enum zb_code pack_to(zb_hierarchy *hierarchy, const std::string &path, zb_error 
 }
 
 /* Packing flushes, which counts as a change. A store whose root has no document is not made. */
-enum zb_code seal_archive(zb_seal *seal, zb_hierarchy *hierarchy, zb_error *err) {
-    MemoryArchive *archive = reinterpret_cast<MemoryArchive *>(seal);
+enum zb_code commit_archive(zb_commit *commit, zb_hierarchy *hierarchy, zb_error *err) {
+    MemoryArchive *archive = reinterpret_cast<MemoryArchive *>(commit);
     zb_store *store = zb_hierarchy_store(hierarchy);
     zb_object_info info;
     if (zb_store_changes(store) == archive->packed)
@@ -81,8 +81,8 @@ enum zb_code seal_archive(zb_seal *seal, zb_hierarchy *hierarchy, zb_error *err)
     return code;
 }
 
-void end_archive(zb_seal *seal) {
-    delete reinterpret_cast<MemoryArchive *>(seal);
+void end_archive(zb_commit *commit) {
+    delete reinterpret_cast<MemoryArchive *>(commit);
 }
 
 } // namespace
@@ -111,14 +111,14 @@ enum zb_code open_vsi_archive(const std::string &path, zb_store **out, zb_error 
 }
 
 enum zb_code create_memory_archive(const std::string &path, zb_hierarchy **out, zb_error *err) {
-    const std::string aside = folder_of(path) + "." + last_part(path) + "." + aside_suffix();
+    const std::string staging = folder_of(path) + "." + last_part(path) + "." + staging_suffix();
     std::unique_ptr<MemoryArchive> archive(
-        new MemoryArchive{{guarded<seal_archive>, guarded<end_archive>}, path, aside});
-    if (VSIMkdirRecursive(aside.c_str(), 0777) != 0)
-        return zb_fail(err, ZB_EIO, "cannot make the directory '%s'", aside.c_str());
+        new MemoryArchive{{guarded<commit_archive>, guarded<end_archive>}, path, staging});
+    if (VSIMkdirRecursive(staging.c_str(), 0777) != 0)
+        return zb_fail(err, ZB_EIO, "cannot make the directory '%s'", staging.c_str());
     zb_store *store = nullptr;
     zb_hierarchy *made = nullptr;
-    enum zb_code code = open_vsi_store(aside, &store, err);
+    enum zb_code code = open_vsi_store(staging, &store, err);
     if (code == ZB_OK)
         code = zb_hierarchy_over(store, &made, err);
     if (code != ZB_OK)
@@ -130,7 +130,7 @@ enum zb_code create_memory_archive(const std::string &path, zb_hierarchy **out, 
     free(store->label);
     store->label = label;
     archive->packed = zb_store_changes(store);
-    zb_hierarchy_set_seal(made, &archive.release()->base);
+    zb_hierarchy_set_commit(made, &archive.release()->base);
     *out = owner.release();
     return ZB_OK;
 }
