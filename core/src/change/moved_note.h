@@ -16,8 +16,8 @@ typedef struct zb__moved_note {
 enum zb_code zb__moved_take_note(zb__change *change, const char *from, const char *to,
                                  zb__moved_note *note, zb_error *err);
 
-/* Frees the note. undo: the node is still where it was; the documents are put back, as far as that
-   can be done. */
+/* Frees the marker. undo: the node is still where it was; the documents are put back, as far as
+   that can be done. */
 void zb__moved_note_end(zb__change *change, zb__moved_note *note, bool undo);
 
 #endif
