@@ -35,8 +35,8 @@ static enum zb_code set_list(const zb_node *group, const zb_level_list *list, zb
 
 enum zb_code zb__level_list_change(zb_hierarchy *hierarchy, const char *path,
                                    zb__level_list_fn change, const void *context, zb_error *err) {
-    zb_turn turn;
-    enum zb_code code = zb_turn_begin(hierarchy, &turn, err);
+    zb_lock_scope turn;
+    enum zb_code code = zb_lock_scope_begin(hierarchy, &turn, err);
     if (code)
         return code;
     zb_node *group = NULL;
@@ -48,7 +48,7 @@ enum zb_code zb__level_list_change(zb_hierarchy *hierarchy, const char *path,
         code = set_list(group, &list, err);
     zb_level_list_clear(&list);
     zb_node_release(group);
-    return zb_turn_end(hierarchy, &turn, code, err);
+    return zb_lock_scope_end(hierarchy, &turn, code, err);
 }
 
 typedef struct removal {

@@ -7,7 +7,7 @@
 #include "dataset/dataset.h"
 #include "dataset/deleted.h"
 #include "dataset/writers.h"
-#include "file/turn.h"
+#include "file/lock_scope.h"
 #include "links/aliases.h"
 #include "links/aliases_anew.h"
 #include "links/link_order.h"
@@ -186,7 +186,7 @@ enum zb_code vol_edit_take_back(vol_file *file, const char *path, bool whole, en
                                 zb_error *err) {
     new_node made = {.hierarchy = file->hierarchy, .path = path, .is_whole = whole};
     zb_error why = {0};
-    const enum zb_code done = vol_in_turn(file, delete_new, &made, &why);
+    const enum zb_code done = vol_in_lock_scope(file, delete_new, &made, &why);
     if (!made.has_gone)
         return zb_error_prefix(err, code, "'/%s' has been made, and could not be removed: %s", path,
                                why.message);
