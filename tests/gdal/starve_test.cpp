@@ -194,12 +194,12 @@ static void make_store(const char *root, int16_t value) {
     assert_int_equal(zb_hierarchy_commit(store.get(), nullptr), ZB_OK);
 }
 
-static NodePtr open_starved(zb_hierarchy *store, const char *path, zb_error *err) {
+static NodePtr open_starved(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     zb_node *node = nullptr;
     enum zb_code code;
     {
         const Starve starve;
-        code = zb_node_open(store, path, &node, err);
+        code = zb_node_open(hierarchy, path, &node, err);
     }
     return code == ZB_OK ? adopt_node(node) : nullptr;
 }

@@ -20,10 +20,12 @@ bool FreshArray::has_stale_fill(const NoData &nodata) const {
            nodata_element(nodata, plan_->dtype) != fill_;
 }
 
-enum zb_code FreshArray::follow(zb_hierarchy *store, const std::string &array, const NoData *nodata,
-                                const Georeference &place, bool *changed, zb_error *err) {
+enum zb_code FreshArray::follow(zb_hierarchy *hierarchy, const std::string &array,
+                                const NoData *nodata, const Georeference &place, bool *changed,
+                                zb_error *err) {
     const std::vector<std::string> names = plan_->names;
-    const enum zb_code code = names_ != nullptr ? names_(store, array, place, &*plan_, err) : ZB_OK;
+    const enum zb_code code =
+        names_ != nullptr ? names_(hierarchy, array, place, &*plan_, err) : ZB_OK;
     const bool is_stale = nodata != nullptr && has_stale_fill(*nodata);
     if (is_stale)
         fill_ = nodata_element(*nodata, plan_->dtype);

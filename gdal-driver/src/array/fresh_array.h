@@ -20,7 +20,7 @@
 namespace zarr3 {
 
 /* Gives the dimensions of a plan the names that the array's place wants (geo/shared_names.h). */
-using NameDimensions = enum zb_code (*)(zb_hierarchy *store, const std::string &array,
+using NameDimensions = enum zb_code (*)(zb_hierarchy *hierarchy, const std::string &array,
                                         const Georeference &place, NewArray *plan, zb_error *err);
 
 /* Each array has one; that of an old array never begins. Array has the lock. */
@@ -45,7 +45,7 @@ class FreshArray {
     bool has_stale_fill(const NoData &nodata) const;
 
     /* Changes the plan to what these want. *changed: the array has to be created anew. */
-    enum zb_code follow(zb_hierarchy *store, const std::string &array, const NoData *nodata,
+    enum zb_code follow(zb_hierarchy *hierarchy, const std::string &array, const NoData *nodata,
                         const Georeference &place, bool *changed, zb_error *err);
     const std::vector<unsigned char> &fill() const {
         return fill_;

@@ -40,17 +40,17 @@ std::string LevelPlaces::asset(const std::string &array) const {
     return text_of(zb_level_asset(core(), array.c_str()));
 }
 
-bool LevelPlaces::is_made(zb_hierarchy *store, const std::string &level) const {
-    return zb_level_is_made(core(), store, level.c_str());
+bool LevelPlaces::is_made(zb_hierarchy *hierarchy, const std::string &level) const {
+    return zb_level_is_made(core(), hierarchy, level.c_str());
 }
 
-enum zb_code LevelPlaces::free_group(zb_hierarchy *store, int factor,
+enum zb_code LevelPlaces::free_group(zb_hierarchy *hierarchy, int factor,
                                      const std::vector<std::string> &taken, std::string *group,
                                      zb_error *err) const {
     const StringsView names(taken);
     char *found = nullptr;
     const enum zb_code code =
-        zb_level_free_group(core(), store, static_cast<uint64_t>(factor), &names, &found, err);
+        zb_level_free_group(core(), hierarchy, static_cast<uint64_t>(factor), &names, &found, err);
     if (code == ZB_OK)
         *group = text_of(found);
     return code;
@@ -66,13 +66,13 @@ std::string mask_of(const NodePtr &array) {
     return array == nullptr ? std::string() : text_or_none(zb_array_mask(array.get()));
 }
 
-std::string home_of_level(zb_hierarchy *store, const std::string &level) {
-    return text_of(zb_level_home(store, level.c_str()));
+std::string home_of_level(zb_hierarchy *hierarchy, const std::string &level) {
+    return text_of(zb_level_home(hierarchy, level.c_str()));
 }
 
-bool awaits_levels(zb_hierarchy *store, const Pyramid &pyramid, const std::string &array) {
+bool awaits_levels(zb_hierarchy *hierarchy, const Pyramid &pyramid, const std::string &array) {
     return pyramid.levels.size() == 1 && LevelPlaces(pyramid, array).of_groups() &&
-           home_of_level(store, array) != array;
+           home_of_level(hierarchy, array) != array;
 }
 
 std::string raster_of_level(const Children &siblings, const zb_node *group) {

@@ -40,12 +40,13 @@ class LevelPlaces {
     }
 
     /* True if the array at `level` was made to be a level of the raster. */
-    bool is_made(zb_hierarchy *store, const std::string &level) const;
+    bool is_made(zb_hierarchy *hierarchy, const std::string &level) const;
 
     /* The path of the group for a new level, none of `taken`. ZB_ECONFLICT where all names are
        taken; store errors, where it cannot be told. */
-    enum zb_code free_group(zb_hierarchy *store, int factor, const std::vector<std::string> &taken,
-                            std::string *group, zb_error *err) const;
+    enum zb_code free_group(zb_hierarchy *hierarchy, int factor,
+                            const std::vector<std::string> &taken, std::string *group,
+                            zb_error *err) const;
 
     /* The attributes of a level's group, by the path that it gets; as JSON. */
     std::string group_attributes(const std::string &group) const;
@@ -61,11 +62,11 @@ class LevelPlaces {
 
 /* The node that holds all of a level, or of a raster, and nothing else: its group, or the array
    where the group has other rasters. */
-std::string home_of_level(zb_hierarchy *store, const std::string &level);
+std::string home_of_level(zb_hierarchy *hierarchy, const std::string &level);
 
 /* True if the pyramid's list has the array's group alone, for levels to come, and what the list
    says of the group is true of this array alone. */
-bool awaits_levels(zb_hierarchy *store, const Pyramid &pyramid, const std::string &array);
+bool awaits_levels(zb_hierarchy *hierarchy, const Pyramid &pyramid, const std::string &array);
 
 /* zb_level_raster_of; "" for none. */
 std::string raster_of_level(const Children &siblings, const zb_node *group);

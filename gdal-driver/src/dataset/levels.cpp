@@ -162,7 +162,7 @@ enum zb_code write_level_coordinates(const zb_node *raster, NearbyNodes &around,
 enum zb_code copy_level_coordinates(const zb_node *raster, NearbyNodes &around, const Axes &axes,
                                     const zb_node *level, zb_error *err) {
     const zb_array_info *info = zb_node_array(raster);
-    zb_hierarchy *store = zb_node_hierarchy(level);
+    zb_hierarchy *hierarchy = zb_node_hierarchy(level);
     enum zb_code code = ZB_OK;
     for (uint32_t dim = 0; dim < info->ndim && code == ZB_OK; dim++) {
         const bool is_axis = static_cast<int>(dim) == axes.x || static_cast<int>(dim) == axes.y;
@@ -171,7 +171,7 @@ enum zb_code copy_level_coordinates(const zb_node *raster, NearbyNodes &around, 
             continue;
         const std::string from = zb_node_path(found.get());
         const std::string to = join_path(parent_path(zb_node_path(level)), last_part(from));
-        code = zb_node_copy(store, from.c_str(), store, to.c_str(), err);
+        code = zb_node_copy(hierarchy, from.c_str(), hierarchy, to.c_str(), err);
     }
     return code;
 }
@@ -207,16 +207,16 @@ std::vector<int> usual_factors(int width, int height) {
     return factors;
 }
 
-enum zb_code remove_levels(zb_hierarchy *store, const LevelPlaces &places,
+enum zb_code remove_levels(zb_hierarchy *hierarchy, const LevelPlaces &places,
                            const std::vector<std::string> &levels, zb_error *err) {
     const StringsView paths(levels);
-    return zb_levels_remove(store, places.core(), &paths, err);
+    return zb_levels_remove(hierarchy, places.core(), &paths, err);
 }
 
-enum zb_code remove_lost_levels(zb_hierarchy *store, const std::string &array,
+enum zb_code remove_lost_levels(zb_hierarchy *hierarchy, const std::string &array,
                                 const Pyramid &pyramid, zb_error *err) {
     const PyramidView view(pyramid);
-    return zb_levels_remove_lost(store, array.c_str(), &view, err);
+    return zb_levels_remove_lost(hierarchy, array.c_str(), &view, err);
 }
 
 std::vector<std::string> made_levels(const NodePtr &array, const Pyramid &pyramid) {
@@ -281,16 +281,16 @@ static bool has_link_across(const NodePtr &node, const std::string &moved) {
 
 /* HDF5 alone moves the other ends of its links along. */
 static bool refuse_if_linked(const NodePtr &node, const std::string &name) {
-    zb_hierarchy *store = zb_node_hierarchy(node.get());
+    zb_hierarchy *hierarchy = zb_node_hierarchy(node.get());
     std::vector<std::string> paths;
     zb_error err = {};
     const auto note_path = [&](const zb_entry *entry) { paths.push_back(entry->path); };
-    if (each_node(store, zb_node_path(node.get()), note_path, &err) != ZB_OK) {
+    if (each_node(hierarchy, zb_node_path(node.get()), note_path, &err) != ZB_OK) {
         report(err);
         return false;
     }
     const auto linked = std::find_if(paths.begin(), paths.end(), [&](const std::string &path) {
-        return has_link_across(open_node(store, path, nullptr), zb_node_path(node.get()));
+        return has_link_across(open_node(hierarchy, path, nullptr), zb_node_path(node.get()));
     });
     if (linked == paths.end())
         return true;
@@ -317,33 +317,34 @@ bool may_be_resized(const NodePtr &array, const std::string &name) {
 }
 
 /* The raster that leaves, with its levels, a list of groups takes its entry along. */
-static enum zb_code leave_list(zb_hierarchy *store, const std::string &array,
+static enum zb_code leave_list(zb_hierarchy *hierarchy, const std::string &array,
                                const Pyramid &pyramid, size_t made, zb_error *err) {
     const LevelPlaces places(pyramid, array);
     const bool was_all = places.of_groups() && places.leads() &&
-                         pyramid.levels.size() == made + 1 && home_of_level(store, array) != array;
-    NodePtr group = was_all ? open_node(store, places.above(), err) : nullptr;
+                         pyramid.levels.size() == made + 1 &&
+                         home_of_level(hierarchy, array) != array;
+    NodePtr group = was_all ? open_node(hierarchy, places.above(), err) : nullptr;
     if (group == nullptr)
         return was_all ? err->code : ZB_OK;
     AttributeChanges changes;
     take_out_of_layout(group.get(), {places.asset(array)}, true, &changes);
     const enum zb_code code = changes.apply(&group, err);
-    return code == ZB_OK ? repeat_place(store, places.above(), false, err) : code;
+    return code == ZB_OK ? repeat_place(hierarchy, places.above(), false, err) : code;
 }
 
-enum zb_code remove_companions(const NodePtr &array, zb_hierarchy *store, zb_error *err) {
+enum zb_code remove_companions(const NodePtr &array, zb_hierarchy *hierarchy, zb_error *err) {
     const std::string mask = mask_of(array), path = zb_node_path(array.get());
     NearbyNodes around(array.get());
     const Pyramid pyramid = find_pyramid(array.get(), around);
     const std::vector<std::string> made = made_levels(array, pyramid);
-    enum zb_code code = remove_levels(store, LevelPlaces(pyramid, path), made, err);
+    enum zb_code code = remove_levels(hierarchy, LevelPlaces(pyramid, path), made, err);
     if (code == ZB_OK)
-        code = leave_list(store, path, pyramid, made.size(), err);
-    const NodePtr there = mask.empty() ? nullptr : open_node(store, mask, nullptr);
+        code = leave_list(hierarchy, path, pyramid, made.size(), err);
+    const NodePtr there = mask.empty() ? nullptr : open_node(hierarchy, mask, nullptr);
     const zb_array_info *info = there == nullptr ? nullptr : zb_node_array(there.get());
     /* Nothing is deleted that is only called a mask. */
     if (code == ZB_OK && info != nullptr && info->ndim == 2 && info->dtype.size == 1)
-        code = delete_node(store, mask, err);
+        code = delete_node(hierarchy, mask, err);
     return code;
 }
 

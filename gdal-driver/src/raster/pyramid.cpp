@@ -71,10 +71,11 @@ Pyramid find_pyramid(const zb_node *array, NearbyNodes &around, uint32_t fewest_
     return to_cpp(found);
 }
 
-Pyramid pyramid_for_changes(zb_hierarchy *store, const Pyramid &pyramid, const std::string &array) {
+Pyramid pyramid_for_changes(zb_hierarchy *hierarchy, const Pyramid &pyramid,
+                            const std::string &array) {
     Pyramid whole = pyramid;
     CorePyramid found;
-    if (pyramid.empty() && zb_pyramid_complete(&found, store, array.c_str(), nullptr) != ZB_OK)
+    if (pyramid.empty() && zb_pyramid_complete(&found, hierarchy, array.c_str(), nullptr) != ZB_OK)
         throw std::bad_alloc();
     if (found.of_groups) {
         whole.of_groups = true;

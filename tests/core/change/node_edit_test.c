@@ -51,12 +51,12 @@ static enum zb_code remove_once(void *context, const zb_node *now, zb_node_edits
 }
 
 static void it_begins_again_while_others_change_it(void **state) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *changed;
     zb_error err;
     (void)state;
-    ASSERT_OK(zb_hierarchy_new_mem("edit", &store, &err), err);
-    zb_node *node = store_group(store, "", NULL);
+    ASSERT_OK(zb_hierarchy_new_mem("edit", &hierarchy, &err), err);
+    zb_node *node = store_group(hierarchy, "", NULL);
     counter c = {.node = node, .others = 3};
     ASSERT_OK(zb_node_edit(node, add_one, &c, &changed, &err), err);
     assert_int_equal(c.calls, 4);
@@ -71,23 +71,23 @@ static void it_begins_again_while_others_change_it(void **state) {
     ASSERT_OK(zb_node_edit(node, remove_once, &c, &changed, &err), err); /* it has gone already */
     assert_null(changed);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void a_node_that_has_gone_is_told_once(void **state) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *changed;
     zb_error err;
     (void)state;
-    ASSERT_OK(zb_hierarchy_new_mem("edit", &store, &err), err);
-    zb_node_release(store_group(store, "", NULL));
-    zb_node *node = store_group(store, "g", NULL);
-    ASSERT_OK(zb_node_delete(store, "g", &err), err);
+    ASSERT_OK(zb_hierarchy_new_mem("edit", &hierarchy, &err), err);
+    zb_node_release(store_group(hierarchy, "", NULL));
+    zb_node *node = store_group(hierarchy, "g", NULL);
+    ASSERT_OK(zb_node_delete(hierarchy, "g", &err), err);
     counter c = {.node = node};
     assert_int_equal(zb_node_edit(node, add_one, &c, &changed, &err), ZB_ENOTFOUND);
     assert_int_equal(c.calls, 0);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 int main(void) {

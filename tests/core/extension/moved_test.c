@@ -248,10 +248,10 @@ static void names_lead_to_their_nodes(void **state) {
 
 /* ---- In a store ---- */
 
-static char *member_of(zb_hierarchy *store, const char *group) {
+static char *member_of(zb_hierarchy *hierarchy, const char *group) {
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_node_open(store, group, &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, group, &node, &err), err);
     zb_hdf5_extension *extension = zb_hdf5_extension_of(node);
     const zb_json *member = zb_hdf5_extension_get(extension, ZB_HDF5_MOVED);
     char *text = member ? zb_json_print(member) : NULL;
@@ -260,48 +260,48 @@ static char *member_of(zb_hierarchy *store, const char *group) {
     return text;
 }
 
-static void make(zb_hierarchy *store, const char *path) {
+static void make(zb_hierarchy *hierarchy, const char *path) {
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_group_create(store, path, NULL, &node, &err), err);
+    ASSERT_OK(zb_group_create(hierarchy, path, NULL, &node, &err), err);
     zb_node_release(node);
 }
 
-static void begin(zb_hierarchy *store, const char *group, const char *path) {
+static void begin(zb_hierarchy *hierarchy, const char *group, const char *path) {
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_node_open(store, group, &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, group, &node, &err), err);
     ASSERT_OK(zb_moved_begin(node, path, &err), err);
     zb_node_release(node);
 }
 
 static void moves_and_deletions_are_noted(void **state) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
     (void)state;
-    ASSERT_OK(zb_hierarchy_new_mem("moved", &store, &err), err);
-    make(store, "");
-    make(store, "g/d");
-    make(store, "g/e");
-    ASSERT_OK(zb_node_move(store, "g/e", "g/f", &err), err);
-    assert_text(member_of(store, ""), NULL); /* nobody wants to know */
-    begin(store, "", NULL);
-    begin(store, "g", NULL);
-    ASSERT_OK(zb_node_move(store, "g/d", "g/x", &err), err);
-    assert_text(member_of(store, ""), "{\"g/d\":\"g/x\"}");
-    assert_text(member_of(store, "g"), "{\"d\":\"x\"}");
-    ASSERT_OK(zb_node_move(store, "g/f", "f", &err), err); /* out of the group */
-    assert_text(member_of(store, ""), "{\"g/d\":\"g/x\",\"g/f\":\"f\"}");
-    assert_text(member_of(store, "g"), "{\"d\":\"x\",\"f\":null}");
-    ASSERT_OK(zb_node_move(store, "g", "h", &err), err); /* with what it keeps */
-    assert_text(member_of(store, ""), "{\"g/d\":\"h/x\",\"g/f\":\"f\",\"g\":\"h\"}");
-    assert_text(member_of(store, "h"), "{\"d\":\"x\",\"f\":null}");
-    ASSERT_OK(zb_node_delete(store, "h", &err), err);
-    assert_text(member_of(store, ""), "{\"g/f\":\"f\",\"g\":null}");
-    assert_int_equal(zb_node_delete(store, "h", &err), ZB_ENOTFOUND);
-    assert_int_equal(zb_node_move(store, "f", "f/g", &err), ZB_EINVAL);
-    assert_text(member_of(store, ""), "{\"g/f\":\"f\",\"g\":null}"); /* as it was */
-    zb_hierarchy_release(store);
+    ASSERT_OK(zb_hierarchy_new_mem("moved", &hierarchy, &err), err);
+    make(hierarchy, "");
+    make(hierarchy, "g/d");
+    make(hierarchy, "g/e");
+    ASSERT_OK(zb_node_move(hierarchy, "g/e", "g/f", &err), err);
+    assert_text(member_of(hierarchy, ""), NULL); /* nobody wants to know */
+    begin(hierarchy, "", NULL);
+    begin(hierarchy, "g", NULL);
+    ASSERT_OK(zb_node_move(hierarchy, "g/d", "g/x", &err), err);
+    assert_text(member_of(hierarchy, ""), "{\"g/d\":\"g/x\"}");
+    assert_text(member_of(hierarchy, "g"), "{\"d\":\"x\"}");
+    ASSERT_OK(zb_node_move(hierarchy, "g/f", "f", &err), err); /* out of the group */
+    assert_text(member_of(hierarchy, ""), "{\"g/d\":\"g/x\",\"g/f\":\"f\"}");
+    assert_text(member_of(hierarchy, "g"), "{\"d\":\"x\",\"f\":null}");
+    ASSERT_OK(zb_node_move(hierarchy, "g", "h", &err), err); /* with what it keeps */
+    assert_text(member_of(hierarchy, ""), "{\"g/d\":\"h/x\",\"g/f\":\"f\",\"g\":\"h\"}");
+    assert_text(member_of(hierarchy, "h"), "{\"d\":\"x\",\"f\":null}");
+    ASSERT_OK(zb_node_delete(hierarchy, "h", &err), err);
+    assert_text(member_of(hierarchy, ""), "{\"g/f\":\"f\",\"g\":null}");
+    assert_int_equal(zb_node_delete(hierarchy, "h", &err), ZB_ENOTFOUND);
+    assert_int_equal(zb_node_move(hierarchy, "f", "f/g", &err), ZB_EINVAL);
+    assert_text(member_of(hierarchy, ""), "{\"g/f\":\"f\",\"g\":null}"); /* as it was */
+    zb_hierarchy_release(hierarchy);
 }
 
 int main(void) {
