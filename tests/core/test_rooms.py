@@ -20,14 +20,14 @@ VOL_OBJECTS = os.environ.get("ZARRBRIDGE_VOL_OBJECTS")
 GDAL_OBJECTS = os.environ.get("ZARRBRIDGE_GDAL_OBJECTS")
 
 # From the lowest to the highest. A file includes, and calls, its own room and those before it.
-ROOMS = ["base", "types", "store", "codec", "model", "hierarchy", "node", "read", "write", "change", "check",
+ROOMS = ["util", "types", "store", "codec", "array", "hierarchy", "node", "read", "write", "change", "check",
          "conventions"]
 
 # The room that a public header belongs to.
 PUBLIC = {
-    "error": "base", "json": "base", "limits": "base", "stop": "base", "dtype": "types",
+    "error": "util", "json": "util", "limits": "util", "stop": "util", "dtype": "types",
     "values": "types", "location": "store",
-    "sys/aside": "store", "sys/store": "store", "sys/wrappers": "store", "array": "model", "hierarchy": "hierarchy",
+    "sys/aside": "store", "sys/store": "store", "sys/wrappers": "store", "array": "array", "hierarchy": "hierarchy",
     "sys/hierarchy": "hierarchy", "node": "node",
     "read": "read", "write": "write", "change": "change", "check": "check", "conventions": "conventions",
 }
@@ -39,7 +39,7 @@ INTRINSIC = [{"read/expand", "read/leaf"}, {"codec/chain_bind", "codec/shard", "
              {"types/conversion", "types/dtype", "types/fill", "types/kinds", "types/structs"}]
 
 # The rooms of the GDAL driver whose sources call each other in no circle.
-GDAL_LAYERED = {"base", "store", "options", "array", "raster", "geo", "side", "create", "driver"}
+GDAL_LAYERED = {"util", "store", "options", "array", "raster", "geo", "side", "create", "driver"}
 
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Waits for servers and for locks go through base/wait.c, so that a thread can end them (zarrbridge/stop.h). Each
+"""Waits for servers and for locks go through util/wait.c, so that a thread can end them (zarrbridge/stop.h). Each
 source of the core that sleeps in another way has a reason here.
 
 ZARRBRIDGE_SOURCE is the source tree.
@@ -13,19 +13,19 @@ SLEEPS = re.compile(r"\b(pthread_cond_\w*wait|nanosleep|clock_nanosleep|usleep|s
                     r"curl_multi_poll|curl_multi_wait|sem_\w*wait)\s*\(")
 
 REASONS = {
-    "src/base/wait.c": "is the way",
-    "src/base/pause.c": "for a write, and for renames again: changes that were begun",
-    "src/base/lane.c": "threads wait for work, and a caller for its lane, whose work is ended where it waits",
-    "src/base/pool.c": "threads of the pool wait for work, and a caller for threads that compute",
+    "src/util/wait.c": "is the way",
+    "src/util/pause.c": "for a write, and for renames again: changes that were begun",
+    "src/util/lane.c": "threads wait for work, and a caller for its lane, whose work is ended where it waits",
+    "src/util/pool.c": "threads of the pool wait for work, and a caller for threads that compute",
     "src/store/fetch.c": "threads wait for work; what is cancelled waits for reads that are under way",
     "src/store/aside.c": "removes the directory of a store: a change that was begun",
     "src/read/retry.c": "a second at most",
     "src/write/budget.c": "a write",
     "src/change/carry.c": "a copy",
-    "remote/io.c": "the thread of the requests itself; waits for that thread, which answers at once; the end of a store",
-    "remote/cred_process.c": "polls for as long as the asking thread may (zb__is_stopped)",
-    "remote/s3_copy.c": "a change that was begun",
-    "remote/s3_parts.c": "a change that was begun",
+    "net/io.c": "the thread of the requests itself; waits for that thread, which answers at once; the end of a store",
+    "net/cred_process.c": "polls for as long as the asking thread may (zb__is_stopped)",
+    "net/s3_copy.c": "a change that was begun",
+    "net/s3_parts.c": "a change that was begun",
 }
 
 

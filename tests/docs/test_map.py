@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOTS = ["core/src", "core/remote", "core/cli", "hdf5-vol/src", "gdal-driver/src"]
+ROOTS = ["core/src", "core/net", "core/cli", "hdf5-vol/src", "gdal-driver/src"]
 LINES_MOST = 600
 
 

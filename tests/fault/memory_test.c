@@ -8,9 +8,9 @@
  * Allocations repeat themselves: after the first 24 one in 87 is taken, of the long tests one in
  * 29, of the full ones every one (check.h). ZB_FAULT_ONLY=NAME runs one scenario.
  */
-#include "base/scratch.h"
 #include "memory.h"
 #include "scenarios.h"
+#include "util/scratch.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/hierarchy.h"

@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "parties.h"
+#include "util/clock.h"
 #include "world.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/limits.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a blosc container, for a chunk of the size that its header claims (to a limit). */
 #include "codec/table.h"
-#include "base/bytes.h"
+#include "util/bytes.h"
 #include "fuzz.h"
 #include "fuzz_decode.h"
 

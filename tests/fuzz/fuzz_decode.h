@@ -3,9 +3,9 @@
 #ifndef TESTS_FUZZ_FUZZ_DECODE_H
 #define TESTS_FUZZ_FUZZ_DECODE_H
 
-#include "base/scratch.h"
 #include "codec/codec.h"
 #include "fuzz.h"
+#include "util/scratch.h"
 
 /* Decodes [lo, hi) into out, which has capacity bytes. */
 static inline enum zb_code fuzz_decode_range(const zb__codec_ops *ops, const uint8_t *in,

@@ -5,10 +5,10 @@
  */
 #include "fuzz.h"
 
-#include "base/json.h"
-#include "model/array.h"
-#include "model/keys.h"
+#include "array/array.h"
+#include "array/keys.h"
 #include "node/node.h"
+#include "util/json.h"
 #include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/zarrbridge.h"
 

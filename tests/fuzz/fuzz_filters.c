@@ -6,9 +6,9 @@
  */
 #include "fuzz.h"
 
-#include "base/scratch.h"
 #include "codec/elements.h"
 #include "codec/encode.h"
+#include "util/scratch.h"
 #include "zarrbridge/json.h"
 
 #define CODEC(name, configuration) "{\"name\":\"" name "\",\"configuration\":{" configuration "}},"

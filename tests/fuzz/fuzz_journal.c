@@ -13,12 +13,12 @@
  */
 #include "fuzz.h"
 
-#include "base/crc32c.h"
-#include "base/scratch.h"
 #include "codec/shard_index.h"
 #include "node/node.h"
 #include "read/leaf.h"
 #include "support/wrappers.h"
+#include "util/crc32c.h"
+#include "util/scratch.h"
 #include "write/writer.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"

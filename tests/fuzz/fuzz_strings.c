@@ -6,10 +6,10 @@
  */
 #include "fuzz.h"
 
-#include "base/scratch.h"
 #include "codec/elements.h"
 #include "codec/encode.h"
 #include "types/values.h"
+#include "util/scratch.h"
 #include "zarrbridge/json.h"
 
 static zb__chain *bind(enum zb_kind kind, const char *codecs) {

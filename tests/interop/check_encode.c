@@ -9,11 +9,11 @@
 
 #include "node/node.h"
 #include "check.h"
-#include "base/scratch.h"
-#include "model/keys.h"
+#include "util/scratch.h"
+#include "array/keys.h"
 #include "codec/encode.h"
 #include "types/scatter.h"
-#include "model/array.h"
+#include "array/array.h"
 #include "npy.h"
 
 /* An array on its way into files. */

@@ -19,7 +19,7 @@
 #ifndef LOSSES
 #define LOSSES 1
 #endif
-#ifdef ERASES_AS_SEEN /* the service keeps to conditions of DELETE: core/remote/s3_ability.c: zb__s3_erases_as_seen */
+#ifdef ERASES_AS_SEEN /* the service keeps to conditions of DELETE: core/net/s3_ability.c: zb__s3_erases_as_seen */
 #define erases_as_seen 1
 #else
 #define erases_as_seen 0
@@ -56,7 +56,7 @@ inline carry_out(me) {
 }
 
 /* One request, until there is a reply. */
-inline send(me) { /* core/remote/conditional_put.c: zb__conditional_send_whole, core/remote/conditional_erase.c: erase_one */
+inline send(me) { /* core/net/conditional_put.c: zb__conditional_send_whole, core/net/conditional_erase.c: erase_one */
     do
     :: atomic { carry_out(me); break }
     :: atomic { losses < LOSSES -> losses++; in_doubt = 1; carry_out(me) } /* the reply is lost */
@@ -74,7 +74,7 @@ again:
             tries++; in_doubt = 0;
             if
             :: !IS_WHOLE(kind[me]) ->
-                /* core/src/write/kept_units.c: zb__kept_units_read, core/remote/conditional.c: zb__conditional_answered */
+                /* core/src/write/kept_units.c: zb__kept_units_read, core/net/conditional.c: zb__conditional_answered */
                 seen[me].is_absent = !stored;
                 seen[me].first = unit[0]; seen[me].second = unit[1];
                 first = unit[0]; second = unit[1];
@@ -83,7 +83,7 @@ again:
                 :: else -> second = VALUE(me)
                 fi;
 #ifndef NO_CONDITIONS
-                conditional = 1 /* core/remote/conditional.c: zb__conditional_seen */
+                conditional = 1 /* core/net/conditional.c: zb__conditional_seen */
 #endif
             :: else -> first = VALUE(me); second = VALUE(me)
             fi
@@ -95,7 +95,7 @@ again:
             fi;
             deletes = (first == FILL && second == FILL);
             if
-            :: deletes && conditional && seen[me].is_absent -> goto done /* core/remote/conditional_erase.c: zb__conditional_erase */
+            :: deletes && conditional && seen[me].is_absent -> goto done /* core/net/conditional_erase.c: zb__conditional_erase */
             :: deletes && conditional && !seen[me].is_absent && !erases_as_seen ->
 #ifndef NO_CONDITION_OF_ERASING
                 deletes = 0 /* an empty shard: core/src/write/put_chunk.c: put_nothing */
@@ -111,7 +111,7 @@ again:
             fi;
 #ifndef NO_LOOK_AT_WRITER
             if
-            :: in_doubt && mark == me + 1 && stored -> goto done /* core/remote/conditional_put.c: was_ours */
+            :: in_doubt && mark == me + 1 && stored -> goto done /* core/net/conditional_put.c: was_ours */
             :: else
             fi;
 #endif
@@ -139,13 +139,13 @@ over:
 
 proctype reader() {
     d_step { was_acked[0] = acked[0]; was_acked[1] = acked[1] }
-    atomic { /* core/remote/fetch.c: zb__fetch_submit */
+    atomic { /* core/net/fetch.c: zb__fetch_submit */
         assert(!has_document || (may_be_read(0, unit[0]) && may_be_read(1, unit[1])));
         was_acked[0] = 0; was_acked[1] = 0
     }
 }
 
-/* The document first: core/remote/conditional_erase.c: erase_below */
+/* The document first: core/net/conditional_erase.c: erase_below */
 proctype deleter() {
     {
 #ifndef NO_DOCUMENT_FIRST

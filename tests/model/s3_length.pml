@@ -40,7 +40,7 @@ typedef sight { bit is_stored; byte first, second }
      (!edge_stored || (saw.first == edge[0] && saw.second == edge[1])))
 #define FITS_OTHER (saw.is_stored == other_stored && (!other_stored || saw.first == other))
 
-/* core/remote/conditional.c: zb__conditional_stands */
+/* core/net/conditional.c: zb__conditional_stands */
 #ifdef NO_LOOK_BEFORE_DELETE
 #define LOOK_BEFORE_DELETE(known) true
 #else
@@ -62,8 +62,8 @@ typedef sight { bit is_stored; byte first, second }
 #define MAY_PUT_WHOLE(fits) (fits)
 #endif
 
-/* core/src/change/remove.c: zb__chunks_erase, core/remote/conditional_erase.c: erase_batch,
-   core/remote/conditional_erase.c: erase_again; core/src/change/beyond.c: erase_as_asked */
+/* core/src/change/remove.c: zb__chunks_erase, core/net/conditional_erase.c: erase_batch,
+   core/net/conditional_erase.c: erase_again; core/src/change/beyond.c: erase_as_asked */
 inline erase_other(known) {
     do
     :: SEE_OTHER;
@@ -204,7 +204,7 @@ proctype cutter() {
             }
             erase_other(1);
             refill_edge(1)
-        :: known > 0 -> /* core/remote/conditional_erase.c: erase_below */
+        :: known > 0 -> /* core/net/conditional_erase.c: erase_below */
             atomic {
                 if
                 :: length == known ->

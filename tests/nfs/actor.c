@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "util/clock.h"
 #include "zarrbridge/zarrbridge.h"
 
 #define CHUNK 10

@@ -2,10 +2,10 @@
 /* Lines of requests, the times of tries, and what a link brings in a round trip. */
 #include "support/check.h"
 
-#include "base/clock.h"
 #include "line.h"
 #include "pace.h"
 #include "retry.h"
+#include "util/clock.h"
 
 static void requests_keep_their_order(void **state) {
     (void)state;

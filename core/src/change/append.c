@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/array.h"
+#include "array/array.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "zarrbridge/change.h"

@@ -8,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/json_brief.h"
-#include "base/json_writer.h"
-#include "base/utf8.h"
+#include "array/build.h"
 #include "change/change.h"
 #include "change/consolidated.h"
-#include "model/build.h"
 #include "node/current.h"
 #include "node/document.h"
 #include "node/edit.h"
 #include "node/node.h"
 #include "node/v2.h"
+#include "util/json.h"
+#include "util/json_brief.h"
+#include "util/json_writer.h"
+#include "util/utf8.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
+#include "util/checked.h"
 #include "change/remove.h"
 #include "change/reshape.h"
 #include "codec/encode.h"
 #include "hierarchy/staged.h"
 #include "types/values.h"
-#include "model/array.h"
+#include "array/array.h"
 #include "node/current.h"
 #include "node/edit.h"
 #include "node/node.h"

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/json_skip.h"
 #include "hierarchy/path.h"
+#include "util/json.h"
+#include "util/json_skip.h"
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 

@@ -7,9 +7,9 @@
 #ifndef ZB_CHANGE_BLOCK_MAP_H
 #define ZB_CHANGE_BLOCK_MAP_H
 
-#include "base/names.h"
 #include "change/text_parts.h"
 #include "node/edit.h"
+#include "util/names.h"
 
 /* Entries stand three levels deep: in the document, the block and the map. */
 enum { ZB__MAP_LEVEL = 2, ZB__ENTRY_LEVEL };

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/list.h"
-#include "base/wait.h"
+#include "array/block.h"
+#include "array/build.h"
 #include "change/consolidated.h"
 #include "change/owed.h"
 #include "hierarchy/hierarchy.h"
@@ -15,8 +15,6 @@
 #include "hierarchy/path.h"
 #include "hierarchy/served.h"
 #include "hierarchy/staged.h"
-#include "model/block.h"
-#include "model/build.h"
 #include "node/bare.h"
 #include "node/document.h"
 #include "node/edit.h"
@@ -24,6 +22,8 @@
 #include "node/open.h"
 #include "node/reserved.h"
 #include "node/v2.h"
+#include "util/list.h"
+#include "util/wait.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"

@@ -18,10 +18,10 @@
 #ifndef ZB_CHANGE_CHANGE_H
 #define ZB_CHANGE_CHANGE_H
 
-#include "base/names.h"
 #include "change/put.h"
 #include "hierarchy/turn.h"
 #include "node/edit.h"
+#include "util/names.h"
 #include "zarrbridge/node.h"
 
 /* A group above, and its document. */

@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/json_writer.h"
-#include "base/list.h"
+#include "array/block.h"
 #include "change/block_map.h"
 #include "hierarchy/path.h"
-#include "model/block.h"
 #include "node/document.h"
 #include "node/documents.h"
 #include "node/node.h"
 #include "node/walk.h"
+#include "util/json.h"
+#include "util/json_writer.h"
+#include "util/list.h"
 #include "zarrbridge/json.h"
 
 /* null is what older zarr-python writes for "none". */

@@ -3,9 +3,9 @@
 #ifndef ZB_CHANGE_CONSOLIDATED_H
 #define ZB_CHANGE_CONSOLIDATED_H
 
-#include "base/names.h"
 #include "change/text_parts.h"
 #include "node/edit.h"
+#include "util/names.h"
 #include "zarrbridge/hierarchy.h"
 
 /* True if this group document has a block. */

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/array.h"
+#include "array/keys.h"
 #include "change/change.h"
 #include "change/copy.h"
 #include "change/copy_content.h"
@@ -24,8 +26,6 @@
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
 #include "hierarchy/version.h"
-#include "model/array.h"
-#include "model/keys.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "node/reserved.h"

@@ -3,7 +3,7 @@
 #ifndef ZB_CHANGE_COPY_H
 #define ZB_CHANGE_COPY_H
 
-#include "base/names.h"
+#include "util/names.h"
 #include "zarrbridge/hierarchy.h"
 
 /* What a copy brings to its place, where one of the nodes is of version 2. */

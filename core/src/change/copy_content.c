@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/block.h"
 #include "change/copy_named.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
-#include "model/block.h"
 #include "node/bare.h"
 #include "node/document.h"
 #include "node/node.h"

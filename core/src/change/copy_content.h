@@ -9,11 +9,11 @@
 
 #include <stdbool.h>
 
-#include "base/lane.h"
-#include "base/names.h"
 #include "change/carry.h"
 #include "change/change.h"
 #include "change/copy.h"
+#include "util/lane.h"
+#include "util/names.h"
 
 /* What has become of a node's document at the target. */
 enum zb__place {

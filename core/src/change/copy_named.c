@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/array.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
-#include "model/array.h"
 #include "node/node.h"
 #include "store/store.h"
 #include "write/budget.h"

@@ -6,8 +6,8 @@
 #ifndef ZB_CHANGE_COPY_NAMED_H
 #define ZB_CHANGE_COPY_NAMED_H
 
-#include "base/names.h"
 #include "node/walk.h"
+#include "util/names.h"
 #include "zarrbridge/node.h"
 
 /* As zb__nodes_at, the node at path first. ZB_ENOTFOUND when there is none; ZB_EUNSUPPORTED for a

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "array/array.h"
+#include "array/build.h"
 #include "change/change.h"
 #include "change/copy_note.h"
 #include "change/hidden.h"
@@ -14,8 +16,6 @@
 #include "codec/form.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
-#include "model/array.h"
-#include "model/build.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "node/reserved.h"

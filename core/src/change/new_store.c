@@ -18,12 +18,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/url.h"
 #include "change/copy_note.h"
 #include "change/remove.h"
 #include "hierarchy/commit.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/turn.h"
+#include "util/url.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/aside.h"
 #include "zarrbridge/sys/hierarchy.h"

@@ -17,10 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fork.h"
-#include "base/json.h"
-#include "base/names.h"
-#include "base/token.h"
 #include "change/consolidated.h"
 #include "change/put.h"
 #include "hierarchy/notes.h"
@@ -29,6 +25,10 @@
 #include "hierarchy/turn.h"
 #include "node/document.h"
 #include "node/node.h"
+#include "util/fork.h"
+#include "util/json.h"
+#include "util/names.h"
+#include "util/token.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 

@@ -10,18 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/wait.h"
+#include "array/block.h"
 #include "change/change.h"
 #include "change/copy_note.h"
 #include "change/owed.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
-#include "model/block.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "node/v2.h"
 #include "node/walk.h"
 #include "store/store.h"
+#include "util/wait.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 

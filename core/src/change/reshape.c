@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_writer.h"
-#include "model/array.h"
-#include "model/grid.h"
+#include "array/array.h"
+#include "array/grid.h"
 #include "node/node.h"
+#include "util/json_writer.h"
 
 /* Takes the writer's text as the new value of a member. */
 static enum zb_code edit(zb__document *document, const char *name, zb_json_writer *w,

@@ -19,18 +19,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_writer.h"
+#include "array/build.h"
 #include "change/beyond.h"
 #include "change/change.h"
 #include "change/reshape.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
-#include "model/build.h"
 #include "node/current.h"
 #include "node/edit.h"
 #include "node/node.h"
 #include "node/v2.h"
+#include "util/json_writer.h"
 #include "write/writer.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/limits.h"
@@ -149,7 +149,9 @@ static enum zb_code resize(resizing *r, zb_error *err) {
     enum zb_code code = finish(r->now, &r->document, r->note, err);
     if (!code && grows)
         code = zb__beyond_clear(r->then, &r->changed, now->shape, shape, true, err); /* its grid
-                                                                     has the chunks that are new */
+                                                                                        has the
+                                                                                        chunks that
+                                                                                        are new */
     if (!code && shrinks)
         code = note_put(r->now, r->note, err);
     if (!code)

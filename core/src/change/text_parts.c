@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/list.h"
+#include "util/list.h"
 
 static void add_part(zb__text_parts *parts, const char *data, size_t size) {
     if (parts->own.failed || size == 0)

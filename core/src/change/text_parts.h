@@ -6,7 +6,7 @@
 #ifndef ZB_CHANGE_TEXT_PARTS_H
 #define ZB_CHANGE_TEXT_PARTS_H
 
-#include "base/text.h"
+#include "util/text.h"
 #include "zarrbridge/sys/store.h"
 
 /* All zeros is an empty text. */

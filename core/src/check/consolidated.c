@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "array/block.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
-#include "model/block.h"
 #include "node/bare.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "node/walk.h"
+#include "util/json.h"
 #include "zarrbridge/node.h"
 
 /* ---- Comparing ---------------------------------------------------------------------------- */

@@ -6,14 +6,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/scratch.h"
-#include "base/wait.h"
+#include "array/array.h"
 #include "check/object.h"
 #include "codec/elements.h"
 #include "codec/shard_index.h"
-#include "model/array.h"
 #include "node/node.h"
 #include "read/leaf.h"
+#include "util/scratch.h"
+#include "util/wait.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/scratch.h"
+#include "util/scratch.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/node.h"
 

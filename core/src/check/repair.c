@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/names.h"
+#include "array/array.h"
 #include "check/consolidated.h"
 #include "check/walk.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
-#include "model/array.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "store/store.h"
+#include "util/names.h"
 #include "write/journal.h"
 #include "write/writer.h"
 #include "zarrbridge/change.h"

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pool.h"
-#include "base/scratch.h"
-#include "base/wait.h"
 #include "check/consolidated.h"
 #include "check/object.h"
 #include "check/walk.h"
@@ -17,6 +14,9 @@
 #include "hierarchy/path.h"
 #include "node/bare.h"
 #include "node/node.h"
+#include "util/pool.h"
+#include "util/scratch.h"
+#include "util/wait.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"

@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/wait.h"
+#include "array/array.h"
+#include "array/keys.h"
 #include "change/copy_named.h"
 #include "check/object.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
-#include "model/array.h"
-#include "model/keys.h"
 #include "node/node.h"
 #include "node/open.h"
 #include "node/v2.h"
 #include "node/walk.h"
+#include "util/wait.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/node.h"

@@ -6,10 +6,10 @@
  */
 #include <stdlib.h>
 
-#include "base/json_brief.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/number.h"
+#include "util/json_brief.h"
 
 typedef struct astype {
     zb_dtype dtype, stored;

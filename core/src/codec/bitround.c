@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/json_brief.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
+#include "util/bytes.h"
+#include "util/json_brief.h"
 
 typedef struct bitround {
     int keep;

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/half.h"
 #include "codec/number.h"
 #include "types/scatter.h"
+#include "util/bytes.h"
+#include "util/half.h"
 
 static const zb_dtype real64 = {.kind = ZB_KIND_FLOAT, .size = 8};
 

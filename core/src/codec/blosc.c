@@ -26,12 +26,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/checked.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/deflate.h"
 #include "codec/zstd.h"
+#include "util/bytes.h"
+#include "util/checked.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 

@@ -15,11 +15,11 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "base/bytes.h"
-#include "base/checked.h"
 #include "codec/blosc.h"
 #include "codec/deflate.h"
 #include "codec/zstd.h"
+#include "util/bytes.h"
+#include "util/checked.h"
 #include "zarrbridge/error.h"
 
 /* Smaller data are not worth a try; no block is smaller either. */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/bytes.h"
+#include "util/bytes.h"
 
 /* ---- LZ4 blocks --------------------------------------------------------------------------- */
 

@@ -9,9 +9,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "base/checked.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
+#include "util/checked.h"
 
 /* ---- Decoding ----------------------------------------------------------------------------- */
 

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/json_brief.h"
 #include "codec/block.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
@@ -17,6 +15,8 @@
 #include "types/dtype.h"
 #include "types/fill.h"
 #include "types/kinds.h"
+#include "util/bytes.h"
+#include "util/json_brief.h"
 
 enum rounding { NEAREST_EVEN, TOWARDS_ZERO, TOWARDS_POSITIVE, TOWARDS_NEGATIVE, NEAREST_AWAY };
 enum range { RANGE_ERROR, RANGE_CLAMP, RANGE_WRAP };

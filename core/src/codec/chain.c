@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "codec/form.h"
+#include "util/checked.h"
 
 /* ---- Properties --------------------------------------------------------------------------- */
 

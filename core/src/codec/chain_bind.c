@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/extension.h"
-#include "base/json_brief.h"
 #include "codec/chain.h"
 #include "codec/form.h"
 #include "codec/table.h"
+#include "util/extension.h"
+#include "util/json_brief.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
 

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/checked.h"
-#include "base/crc32c.h"
-#include "base/json_brief.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
+#include "util/bytes.h"
+#include "util/checked.h"
+#include "util/crc32c.h"
+#include "util/json_brief.h"
 
 #define CHECKSUM_SIZE 4
 

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/scratch.h"
+#include "util/scratch.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 

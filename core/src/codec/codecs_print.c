@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/extension.h"
-#include "base/json_brief.h"
-#include "base/json_writer.h"
 #include "codec/table.h"
+#include "util/extension.h"
+#include "util/json_brief.h"
+#include "util/json_writer.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 

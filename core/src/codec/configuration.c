@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_brief.h"
 #include "codec/codec.h"
+#include "util/json_brief.h"
 #include "zarrbridge/json.h"
 
 static enum zb_code wrong_value(const zb_json *value, const char *expected, zb_error *err) {

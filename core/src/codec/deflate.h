@@ -3,7 +3,7 @@
 #ifndef ZB_CODEC_DEFLATE_H
 #define ZB_CODEC_DEFLATE_H
 
-#include "base/scratch.h"
+#include "util/scratch.h"
 #include "zarrbridge/error.h"
 
 #define ZB__DEFLATE_LEVELS 10 /* 0 to 9; about the sizes of zlib's levels, in less time */

@@ -2,16 +2,16 @@
 /*
  * zarrbridge.bytes: structs as they are, in C order, each field in a byte order of its own. No
  * codec of version 3 says that; arrays of version 2 with such structs are translated to this one
- * (model/v2_codecs.c). `endian` is a list with an item for each field: "little", "big", or of a
+ * (array/v2_codecs.c). `endian` is a list with an item for each field: "little", "big", or of a
  * struct such a list. It is only read, so that no new array gets a codec that others do not know.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/json_brief.h"
 #include "codec/encode.h"
 #include "types/dtype.h"
+#include "util/arena.h"
+#include "util/json_brief.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 
@@ -19,7 +19,7 @@
 
 typedef struct field_orders {
     zb_dtype stored; /* its details are in the memory, but for names of fields, and details of
-                         fields that are no structs, which the array keeps for as long */
+                        fields that are no structs, which the array keeps for as long */
     zb__arena memory;
 } field_orders;
 

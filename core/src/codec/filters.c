@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "codec/number.h"
 #include "types/scatter.h"
+#include "util/checked.h"
 #include "zarrbridge/limits.h"
 
 void zb__filters_free(zb__filters *filters) {

@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/json_brief.h"
 #include "codec/block.h"
 #include "codec/codec.h"
 #include "codec/number.h"
+#include "util/json_brief.h"
 
 typedef struct scaling {
     zb_dtype dtype, stored;

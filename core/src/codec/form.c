@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/fork.h"
+#include "util/checked.h"
+#include "util/fork.h"
 #include "zarrbridge/limits.h"
 
 #define KEPT 32

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/deflate.h"
+#include "util/bytes.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
 

@@ -7,10 +7,10 @@
 #include <lz4.h>
 #include <stdlib.h>
 
-#include "base/bytes.h"
-#include "base/checked.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
+#include "util/bytes.h"
+#include "util/checked.h"
 
 #define HEADER_SIZE 4
 

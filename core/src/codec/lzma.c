@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/extension.h"
-#include "base/json_brief.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
+#include "util/checked.h"
+#include "util/extension.h"
+#include "util/json_brief.h"
 
 enum format { FORMAT_AUTO, FORMAT_XZ, FORMAT_ALONE, FORMAT_RAW };
 

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/half.h"
-#include "base/json_brief.h"
 #include "codec/configuration.h"
 #include "types/dtype.h"
 #include "types/kinds.h"
+#include "util/bytes.h"
+#include "util/half.h"
+#include "util/json_brief.h"
 
 bool zb__is_number(zb_dtype dtype) {
     return dtype.kind <= ZB_KIND_FLOAT;

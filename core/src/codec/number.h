@@ -6,7 +6,7 @@
 #ifndef ZB_CODEC_NUMBER_H
 #define ZB_CODEC_NUMBER_H
 
-#include "base/half.h"
+#include "util/half.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/checked.h"
 #include "codec/configuration.h"
 #include "codec/elements.h"
 #include "codec/encode.h"
 #include "types/kinds.h"
+#include "util/bytes.h"
+#include "util/checked.h"
 
 enum padding { PADDING_NONE, PADDING_FIRST, PADDING_LAST };
 

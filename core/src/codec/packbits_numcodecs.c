@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "codec/codec.h"
+#include "util/checked.h"
 
 typedef struct packbits {
     uint32_t ndim; /* in front of the codec */

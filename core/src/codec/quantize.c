@@ -6,12 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/json_brief.h"
 #include "codec/block.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/number.h"
 #include "types/scatter.h"
+#include "util/json_brief.h"
 
 #define MOST_DIGITS 300 /* either way: the scale is a double */
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/json_brief.h"
 #include "codec/codec.h"
+#include "util/checked.h"
+#include "util/json_brief.h"
 
 typedef struct extent {
     uint64_t size;       /* 0: the product of dimensions [first, end), or what is left */

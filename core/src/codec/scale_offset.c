@@ -7,12 +7,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/half.h"
 #include "codec/block.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/number.h"
 #include "types/fill.h"
+#include "util/half.h"
 
 typedef struct scaling {
     zb_dtype dtype;

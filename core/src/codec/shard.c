@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/json_brief.h"
 #include "codec/configuration.h"
 #include "codec/encode.h"
+#include "util/checked.h"
+#include "util/json_brief.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"

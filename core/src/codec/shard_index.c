@@ -8,8 +8,8 @@
 
 #include <inttypes.h>
 
-#include "base/bytes.h"
 #include "types/scatter.h"
+#include "util/bytes.h"
 #include "zarrbridge/dtype.h"
 
 static const zb_dtype entry_type = {.kind = ZB_KIND_UINT, .size = sizeof(uint64_t)};

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/names.h"
+#include "util/names.h"
 
 /* A line for each codec NAME: the constant zb__codec_NAME, which is in the codec's own file. Those
    whose library this build lacks are refused (below), and their files not compiled. */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_brief.h"
 #include "codec/codec.h"
+#include "util/json_brief.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 

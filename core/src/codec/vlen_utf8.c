@@ -6,11 +6,11 @@
  */
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/checked.h"
+#include "util/bytes.h"
+#include "util/checked.h"
 #include "codec/elements.h"
 #include "codec/encode.h"
-#include "base/utf8.h"
+#include "util/utf8.h"
 #include "types/values.h"
 #include "zarrbridge/limits.h"
 

@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/json_brief.h"
 #include "codec/configuration.h"
 #include "codec/elements.h"
 #include "codec/encode.h"
 #include "codec/zfp_stream.h"
 #include "types/scatter.h"
+#include "util/bytes.h"
+#include "util/json_brief.h"
 #include "zarrbridge/json.h"
 
 typedef struct zfp {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zfp.h>
 
-#include "base/checked.h"
+#include "util/checked.h"
 
 /* Of a block: zfp's own limit for the parameters of a header, which is above what 256 values of 64
    bits with their exponent need. */

@@ -23,9 +23,9 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "base/bytes.h"
 #include "codec/codec.h"
 #include "codec/configuration.h"
+#include "util/bytes.h"
 #include "zarrbridge/json.h"
 
 #define FRAME_MAGIC 0xfd2fb528u

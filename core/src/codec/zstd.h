@@ -3,7 +3,7 @@
 #ifndef ZB_CODEC_ZSTD_H
 #define ZB_CODEC_ZSTD_H
 
-#include "base/scratch.h"
+#include "util/scratch.h"
 #include "zarrbridge/error.h"
 
 /* Decodes all frames of in[0..size) into out[0..capacity); *written gets their size. More than

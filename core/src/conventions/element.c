@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/half.h"
 #include "types/kinds.h"
+#include "util/bytes.h"
+#include "util/half.h"
 #include "zarrbridge/conventions.h"
 
 static bool is_integer(zb_dtype dtype) {

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/base64.h"
 #include "types/fill.h"
+#include "util/base64.h"
 #include "zarrbridge/conventions.h"
 
 static bool is_number_type(zb_dtype dtype) {

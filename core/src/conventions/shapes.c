@@ -9,7 +9,7 @@
  * several at a time; small arrays stay without, since a chunk of its own can be written without
  * reading its neighbours.
  */
-#include "base/checked.h"
+#include "util/checked.h"
 #include "zarrbridge/conventions.h"
 
 #define CHUNK_BYTES (UINT64_C(1) << 20)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/url.h"
+#include "util/url.h"
 #include "zarrbridge/conventions.h"
 
 /* A part of a URL: places in its text. */

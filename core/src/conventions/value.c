@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base64.h"
-#include "base/decimal.h"
+#include "util/base64.h"
+#include "util/decimal.h"
 #include "zarrbridge/conventions.h"
 
 /* The kind that a list's elements have in common; `mixed` when they have none in common. */

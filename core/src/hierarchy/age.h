@@ -8,7 +8,7 @@
 #ifndef ZB_HIERARCHY_AGE_H
 #define ZB_HIERARCHY_AGE_H
 
-#include "base/clock.h"
+#include "util/clock.h"
 #include "zarrbridge/sys/store.h"
 
 typedef struct zb__age {

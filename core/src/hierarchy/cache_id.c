@@ -5,10 +5,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/fork.h"
-#include "base/lru.h"
-#include "base/map.h"
 #include "hierarchy/hierarchy.h"
+#include "util/fork.h"
+#include "util/lru.h"
+#include "util/map.h"
 
 /* Bytes of documents and paths that are kept: those of some five thousand arrays. A larger document
    gets a number each time that it is opened, which costs more than its chunks by far. */

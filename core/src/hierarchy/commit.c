@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lane.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
 #include "hierarchy/turn.h"
 #include "store/store.h"
+#include "util/lane.h"
 #include "zarrbridge/limits.h"
 
 static zb__staged *staged_of(zb_seal *seal) {

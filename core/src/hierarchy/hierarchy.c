@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "base/wait.h"
 #include "hierarchy/served.h"
+#include "util/wait.h"
 
 static atomic_uint_fast64_t next_number = 1;
 

@@ -5,8 +5,8 @@
 
 #include <stdatomic.h>
 
-#include "base/thread.h"
 #include "hierarchy/metadata.h"
+#include "util/thread.h"
 #include "zarrbridge/sys/hierarchy.h"
 
 /* Work on documents that is left to zb_hierarchy_settle, or to the end. Its owner embeds this. */

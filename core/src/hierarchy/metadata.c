@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fork.h"
+#include "array/block.h"
 #include "hierarchy/age.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
 #include "hierarchy/version.h"
-#include "model/block.h"
+#include "util/fork.h"
 
 /* Bytes of a store's documents and names: some ten thousand nodes. */
 #define MOST_BYTES ((size_t)16 << 20)

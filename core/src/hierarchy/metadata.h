@@ -14,9 +14,9 @@
 #ifndef ZB_HIERARCHY_METADATA_H
 #define ZB_HIERARCHY_METADATA_H
 
-#include "base/map.h"
-#include "base/names.h"
 #include "hierarchy/early.h"
+#include "util/map.h"
+#include "util/names.h"
 #include "zarrbridge/hierarchy.h"
 
 /* The bytes of a document, or of the names in a group, that are kept. */

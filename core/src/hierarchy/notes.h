@@ -26,7 +26,7 @@
 #define ZB__NOTE_CONSOLIDATED ".zarrbridge-consolidated"
 
 /* Names in a store begin so whose objects are put to learn whether the service keeps to conditions,
-   and erased at once (remote/s3_ability.c). One stays where the writer was killed between: no
+   and erased at once (net/s3_ability.c). One stays where the writer was killed between: no
    listing of names shows it, and sweep() tells of it. */
 #define ZB__TEST_OBJECT "zarrbridge-test-"
 

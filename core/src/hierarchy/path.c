@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_brief.h"
-#include "base/utf8.h"
+#include "util/json_brief.h"
+#include "util/utf8.h"
 
 /* The names that the specification reserves ("__x", "zarr.json") may be read: they do no harm.
    Names of dots only are refused, since "." and ".." mean something to stores. */

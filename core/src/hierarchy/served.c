@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/block.h"
 #include "hierarchy/age.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
-#include "model/block.h"
 
 /* Shared by the hierarchy and the node that it came with. Its document is the node's, too. */
 struct zb__served {

@@ -55,7 +55,7 @@ bool zb__served_stands(zb_hierarchy *hierarchy, const char *path);
    not have them. */
 int zb__served_format(zb_hierarchy *hierarchy, const char *path);
 
-/* The block that covers the node at path: its entries (model/block.h), and the path as they have it
+/* The block that covers the node at path: its entries (array/block.h), and the path as they have it
    (a part of `path`). NULL when there is none. The caller releases *hold after use. */
 const zb_json *const *zb__served_entries(zb_hierarchy *hierarchy, const char *path, size_t *count,
                                          const char **relative, zb__served **hold);

@@ -18,9 +18,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "base/names.h"
-#include "base/token.h"
 #include "hierarchy/hierarchy.h"
+#include "util/names.h"
+#include "util/token.h"
 
 enum zb__staged_state {
     ZB__STAGES,    /* all documents */

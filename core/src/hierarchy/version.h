@@ -3,7 +3,7 @@
 #ifndef ZB_HIERARCHY_VERSION_H
 #define ZB_HIERARCHY_VERSION_H
 
-#include "base/mix.h"
+#include "util/mix.h"
 #include "zarrbridge/sys/store.h"
 
 /* A version in one word, so that it can be kept without a lock; 0: not known for sure. */

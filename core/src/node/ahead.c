@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lane.h"
 #include "hierarchy/metadata.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
 #include "node/documents.h"
+#include "util/lane.h"
 #include "zarrbridge/sys/store.h"
 
 /* Documents that come with the names of some groups; the rest come when their group is told. */

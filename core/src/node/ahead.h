@@ -7,7 +7,7 @@
 #ifndef ZB_NODE_AHEAD_H
 #define ZB_NODE_AHEAD_H
 
-#include "base/names.h"
+#include "util/names.h"
 #include "zarrbridge/node.h"
 
 /* The groups whose names are worth asking for at once. */

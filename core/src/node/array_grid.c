@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The grid of an array, as programs ask for it. */
-#include "model/grid.h"
+#include "array/grid.h"
 #include "node/node.h"
 #include "zarrbridge/array.h"
 

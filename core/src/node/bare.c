@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/names.h"
-#include "base/wait.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
 #include "node/node.h"
 #include "node/v2.h"
 #include "node/version.h"
+#include "util/json.h"
+#include "util/names.h"
+#include "util/wait.h"
 
 enum { FEW = 4 };
 

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pool.h"
-#include "base/wait.h"
-#include "model/block.h"
+#include "util/pool.h"
+#include "util/wait.h"
+#include "array/block.h"
 #include "node/ahead.h"
 #include "node/bare.h"
 #include "node/documents.h"

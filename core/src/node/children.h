@@ -3,7 +3,7 @@
 #ifndef ZB_NODE_CHILDREN_H
 #define ZB_NODE_CHILDREN_H
 
-#include "base/names.h"
+#include "util/names.h"
 #include "zarrbridge/node.h"
 
 /* The names below a group that may hold a node, sorted: from a listing, or from consolidated

@@ -8,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "array/array.h"
 #include "codec/chain.h"
 #include "hierarchy/metadata.h"
 #include "hierarchy/path.h"
 #include "hierarchy/served.h"
 #include "hierarchy/staged.h"
 #include "hierarchy/version.h"
-#include "model/array.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "node/open.h"
 #include "node/version.h"
+#include "util/clock.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/extension.h"
-#include "base/json_brief.h"
+#include "util/extension.h"
+#include "util/json_brief.h"
 #include "hierarchy/staged.h"
 #include "hierarchy/path.h"
-#include "model/block.h"
+#include "array/block.h"
 #include "node/v2.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"

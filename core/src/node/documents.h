@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/names.h"
 #include "hierarchy/early.h"
+#include "util/names.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 

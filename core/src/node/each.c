@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 
-#include "base/wait.h"
 #include "hierarchy/path.h"
 #include "node/ahead.h"
 #include "node/bare.h"
@@ -14,6 +13,7 @@
 #include "node/node.h"
 #include "node/open.h"
 #include "node/walk.h"
+#include "util/wait.h"
 
 typedef struct walk {
     zb_hierarchy *hierarchy;

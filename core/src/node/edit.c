@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/json_brief.h"
-#include "base/json_writer.h"
+#include "util/json.h"
+#include "util/json_brief.h"
+#include "util/json_writer.h"
 #include "zarrbridge/json.h"
 
 /* A change of an object in a text: the bytes [from, to) go, those in `out` come. */

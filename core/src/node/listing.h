@@ -3,8 +3,8 @@
 #ifndef ZB_NODE_LISTING_H
 #define ZB_NODE_LISTING_H
 
-#include "base/names.h"
-#include "base/text.h"
+#include "util/names.h"
+#include "util/text.h"
 #include "zarrbridge/hierarchy.h"
 
 /* The names directly below prefix, as the store lists them, at most `children`. The listing has

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/json.h"
+#include "array/array.h"
+#include "array/block.h"
 #include "hierarchy/cache_id.h"
 #include "hierarchy/path.h"
 #include "hierarchy/served.h"
-#include "model/array.h"
-#include "model/block.h"
 #include "node/document.h"
+#include "util/clock.h"
+#include "util/json.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/node.h"

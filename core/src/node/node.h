@@ -5,8 +5,8 @@
 
 #include <stdatomic.h>
 
+#include "array/array.h"
 #include "hierarchy/hierarchy.h"
-#include "model/array.h"
 #include "node/edit.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/names.h"
 #include "hierarchy/metadata.h"
 #include "hierarchy/path.h"
 #include "hierarchy/served.h"
@@ -17,6 +15,8 @@
 #include "node/v2.h"
 #include "node/version.h"
 #include "store/foreign.h"
+#include "util/json.h"
+#include "util/names.h"
 #include "zarrbridge/sys/store.h"
 
 /* The document is read between two looks at the file or object that holds it: document and holder

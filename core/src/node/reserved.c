@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "base/json_brief.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
+#include "util/json_brief.h"
 #include "zarrbridge/node.h"
 
 /* Of a name that ends at its NUL or at a slash. */

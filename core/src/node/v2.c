@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "model/v2_array.h"
+#include "util/json.h"
+#include "array/v2_array.h"
 #include "node/listing.h"
 #include "hierarchy/notes.h"
 #include "node/node.h"

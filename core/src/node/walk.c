@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "array/array.h"
+#include "array/keys.h"
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
-#include "model/array.h"
-#include "model/keys.h"
 #include "node/current.h"
 #include "node/document.h"
 #include "node/documents.h"
 #include "node/node.h"
 #include "node/v2.h"
+#include "util/json.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"

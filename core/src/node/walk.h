@@ -4,8 +4,8 @@
 #ifndef ZB_NODE_WALK_H
 #define ZB_NODE_WALK_H
 
-#include "base/names.h"
 #include "node/listing.h"
+#include "util/names.h"
 #include "zarrbridge/node.h"
 
 /* Links can make of a few directories a tree without end, or one of 2^40 paths. Listings cut

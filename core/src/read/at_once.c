@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "base/pool.h"
 #include "codec/form.h"
 #include "node/node.h"
 #include "read/leaf.h"
+#include "util/pool.h"
 #include "zarrbridge/sys/store.h"
 
 /* Below this much estimated work a read stays on its caller's thread: waking a worker and hearing

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "read/cache.h"
 
-#include "base/clock.h"
-#include "base/fork.h"
-#include "base/lru.h"
-#include "base/reuse.h"
-#include "base/scratch.h"
 #include "hierarchy/cache_id.h"
 #include "node/node.h"
 #include "store/fs_store.h"
+#include "util/clock.h"
+#include "util/fork.h"
+#include "util/lru.h"
+#include "util/reuse.h"
+#include "util/scratch.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/lru.h"
 #include "hierarchy/age.h"
 #include "read/leaf.h"
+#include "util/lru.h"
 #include "zarrbridge/sys/store.h"
 
 zb__lru *zb__chunk_cache(void);

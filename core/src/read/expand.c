@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/list.h"
-#include "base/scratch.h"
+#include "array/array.h"
 #include "codec/shard_index.h"
 #include "hierarchy/staged.h"
-#include "model/array.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/leaf.h"
 #include "read/piece.h"
+#include "util/list.h"
+#include "util/scratch.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/sys/store.h"
 

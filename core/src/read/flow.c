@@ -3,10 +3,10 @@
 
 #include <pthread.h>
 
-#include "base/pool.h"
-#include "base/wait.h"
 #include "node/node.h"
 #include "read/flow_state.h"
+#include "util/pool.h"
+#include "util/wait.h"
 
 /* For a store that does not say. */
 #define IN_FLIGHT 16

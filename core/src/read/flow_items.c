@@ -3,10 +3,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/reuse.h"
 #include "node/node.h"
 #include "read/cache.h"
 #include "read/flow_state.h"
+#include "util/reuse.h"
 
 /* A stored chunk whose object changes each time that it is read is begun anew this often. */
 #define MOST_TRIES 3

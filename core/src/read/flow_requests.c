@@ -2,12 +2,12 @@
 /* The requests of a flow and their answers. */
 #include <stdlib.h>
 
-#include "base/reuse.h"
 #include "codec/form.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/cache.h"
 #include "read/flow_state.h"
+#include "util/reuse.h"
 
 /* ---- Answers ------------------------------------------------------------------------------ */
 

@@ -25,10 +25,10 @@
 
 #include <pthread.h>
 
-#include "base/in_flight.h"
-#include "base/pool.h"
 #include "read/leaf.h"
 #include "read/progress.h"
+#include "util/in_flight.h"
+#include "util/pool.h"
 #include "zarrbridge/sys/store.h"
 
 typedef struct zb__item zb__item;

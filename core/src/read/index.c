@@ -5,12 +5,12 @@
 
 #include <stdlib.h>
 
-#include "base/lru.h"
-#include "base/scratch.h"
 #include "codec/chain.h"
 #include "codec/shard_index.h"
 #include "node/node.h"
 #include "read/cache.h"
+#include "util/lru.h"
+#include "util/scratch.h"
 #include "zarrbridge/sys/store.h"
 
 void zb__index_release(zb__index *index) {

@@ -4,15 +4,15 @@
 
 #include <stdlib.h>
 
-#include "base/lru.h"
-#include "base/reuse.h"
+#include "array/array.h"
 #include "codec/form.h"
 #include "hierarchy/staged.h"
-#include "model/array.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/cache.h"
 #include "read/leaf.h"
+#include "util/lru.h"
+#include "util/reuse.h"
 #include "zarrbridge/sys/store.h"
 
 /* Bytes asked for beside an index: the inner chunks there are often wanted, and bytes that come

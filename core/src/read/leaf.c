@@ -11,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lru.h"
-#include "base/scratch.h"
+#include "array/keys.h"
 #include "codec/elements.h"
 #include "codec/form.h"
-#include "model/keys.h"
 #include "node/node.h"
 #include "read/cache.h"
 #include "read/piece.h"
 #include "types/move.h"
 #include "types/scatter.h"
 #include "types/values.h"
+#include "util/lru.h"
+#include "util/scratch.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/sys/store.h"

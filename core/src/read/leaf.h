@@ -3,10 +3,10 @@
 #ifndef ZB_READ_LEAF_H
 #define ZB_READ_LEAF_H
 
-#include "base/lru.h"
-#include "base/scratch.h"
 #include "codec/form.h"
 #include "read/piece.h"
+#include "util/lru.h"
+#include "util/scratch.h"
 #include "zarrbridge/error.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"

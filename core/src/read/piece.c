@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "read/piece.h"
 
-#include "base/checked.h"
 #include "node/node.h"
+#include "util/checked.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/error.h"
 

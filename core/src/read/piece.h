@@ -10,8 +10,8 @@
 #ifndef ZB_READ_PIECE_H
 #define ZB_READ_PIECE_H
 
-#include "base/arena.h"
-#include "model/grid.h"
+#include "array/grid.h"
+#include "util/arena.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/values.h"

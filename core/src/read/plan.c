@@ -9,10 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/list.h"
-#include "base/lru.h"
+#include "array/array.h"
 #include "codec/form.h"
-#include "model/array.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/at_once.h"
@@ -20,6 +18,8 @@
 #include "read/leaf.h"
 #include "read/piece.h"
 #include "read/retry.h"
+#include "util/list.h"
+#include "util/lru.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
 

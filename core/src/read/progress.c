@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "read/progress.h"
 
-#include "base/clock.h"
+#include "util/clock.h"
 
 zb__progress zb__progress_begin(zb_progress_fn fn, void *context) {
     return (zb__progress){.fn = fn, .context = context, .next = zb__now() + ZB__PROGRESS_NS};

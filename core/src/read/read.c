@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/wait.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/piece.h"
 #include "read/plan.h"
 #include "types/conversion.h"
+#include "util/wait.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/read.h"
 

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "hierarchy/notes.h"
 #include "node/current.h"
 #include "node/node.h"
+#include "util/clock.h"
 #include "zarrbridge/sys/store.h"
 
 /* A chunk that a writer is changing in place is read again every RETRY_NS, for at most

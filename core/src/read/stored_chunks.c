@@ -5,8 +5,8 @@
  * and not the shape that a document gives; the indexes of shards tell of their inner chunks. For
  * chunks of a box, and in a store that cannot list, each object is asked for.
  */
+#include "array/array.h"
 #include "codec/shard_index.h"
-#include "model/array.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "node/walk.h"

@@ -2,10 +2,10 @@
 /* Tasks: leaves of one stored chunk that lie close together, and so are read with one request. */
 #include "read/leaf.h"
 
-#include "base/list.h"
-#include "base/lru.h"
 #include "codec/form.h"
 #include "node/node.h"
+#include "util/list.h"
+#include "util/lru.h"
 #include "zarrbridge/sys/store.h"
 
 /* Where a store does not tell how much comes in a round trip, this is taken for it: what a link of

@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
+#include "util/clock.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 

@@ -8,9 +8,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/fork.h"
-#include "base/lane.h"
-#include "base/latch.h"
+#include "util/fork.h"
+#include "util/lane.h"
+#include "util/latch.h"
 #include "zarrbridge/sys/store.h"
 
 /* As many requests go on at once. */

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mix.h"
 #include "store/foreign.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
+#include "util/mix.h"
 #include "zarrbridge/sys/store.h"
 
 static enum zb_code fs_open(zb_store *store, const zb_open *open, zb_object **out,

@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/locks.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
+#include "util/locks.h"
 #include "zarrbridge/sys/store.h"
 
 /* Whether a process holds the lock of this file, or may hold it: another user's cannot be opened

@@ -30,8 +30,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/thread.h"
 #include "store/fs_path.h"
+#include "util/thread.h"
 
 /* ---- Removing trees from the disk --------------------------------------------------------- */
 

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/pause.h"
 #include "store/fs_store.h"
+#include "util/pause.h"
 
 /* The mask is that of attributes that are worth asking for. */
 static bool refresh_at(int at, const char *path, int flags) {

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/map.h"
+#include "util/map.h"
 
 /* A window lies in a few shards. */
 #define SLOTS 16

@@ -18,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/pool.h"
 #include "store/fs_path.h"
+#include "util/pool.h"
 
 /* About 128 short names. To ask about them takes twice as long as to wake a thread. */
 #define BLOCK_BYTES 4096

@@ -46,11 +46,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/locks.h"
-#include "base/pause.h"
-#include "base/wait.h"
 #include "store/fs_path.h"
+#include "util/clock.h"
+#include "util/locks.h"
+#include "util/pause.h"
+#include "util/wait.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 

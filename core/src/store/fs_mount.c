@@ -20,8 +20,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/locks.h"
 #include "store/fs_path.h"
+#include "util/locks.h"
 
 /* Numbers that the kernel's headers do not have. */
 #define ZFS_MAGIC 0x2fc12fc1u

@@ -15,9 +15,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
+#include "util/clock.h"
 #include "zarrbridge/error.h"
 
 /* ---- Resolving paths beneath the root ---- */

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include "base/fork.h"
-#include "base/map.h"
+#include "util/fork.h"
+#include "util/map.h"
 #include "zarrbridge/sys/store.h"
 
 #define ZB__FS_TEMP ".zb-tmp"

@@ -22,10 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/locks.h"
-#include "base/map.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
+#include "util/locks.h"
+#include "util/map.h"
 
 #define LEFT_OVER_SECONDS (24 * 60 * 60)
 

@@ -20,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/mix.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
+#include "util/mix.h"
 #include "zarrbridge/sys/store.h"
 
 #define SECOND_NS 1000000000ll

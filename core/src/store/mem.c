@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/wait.h"
-#include "base/fork.h"
-#include "base/list.h"
+#include "util/clock.h"
+#include "util/wait.h"
+#include "util/fork.h"
+#include "util/list.h"
 #include "store/thread_locks.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"

@@ -14,7 +14,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/reuse.h"
+#include "util/reuse.h"
 #include "zarrbridge/limits.h"
 
 #define FILE_NAME "libzarrbridge_remote.so"

@@ -9,7 +9,7 @@
 #ifndef ZB_STORE_MODULE_H
 #define ZB_STORE_MODULE_H
 
-#include "base/wait.h"
+#include "util/wait.h"
 #include "zarrbridge/sys/store.h"
 
 typedef struct zb__module_host {

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/url.h"
 #include "store/module.h"
+#include "util/url.h"
 
 bool zb_name_is_archive(const char *name, size_t length) {
     return length > 4 && name[length - 5] != '/' &&

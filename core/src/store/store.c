@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pages.h"
-#include "base/wait.h"
 #include "store/store.h"
+#include "util/pages.h"
+#include "util/wait.h"
 
 static atomic_uint_fast64_t next_id = 1;
 

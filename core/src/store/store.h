@@ -3,7 +3,7 @@
 #ifndef ZB_STORE_STORE_H
 #define ZB_STORE_STORE_H
 
-#include "base/lane.h"
+#include "util/lane.h"
 #include "zarrbridge/sys/store.h"
 
 /* ZB_EUNSUPPORTED, for a store that has no way to put objects. */
@@ -20,7 +20,7 @@ static inline void zb__store_count_change(zb_store *store) {
 #define ZB__BYTES_UNDER_WAY ((uint64_t)64 << 20)
 #define ZB__WIDTH_LEAST 4
 
-/* The width of a lane (base/lane.h) for objects of that many bytes: those of some MiB together keep
+/* The width of a lane (util/lane.h) for objects of that many bytes: those of some MiB together keep
    a link busy. 0 for a store whose puts wait for nothing. */
 static inline size_t zb__store_width(const zb_store *store, uint64_t bytes) {
     if (store->hints.is_local)

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fork.h"
 #include "store/zip_entry.h"
+#include "util/clock.h"
+#include "util/fork.h"
 #include "zarrbridge/sys/store.h"
 
 typedef struct version {

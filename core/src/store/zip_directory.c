@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "store/fetch.h"
+#include "util/bytes.h"
 #include "zarrbridge/limits.h"
 
 /* ---- The archive -------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "base/text.h"
+#include "util/text.h"
 #include "zarrbridge/sys/aside.h"
 #include "zarrbridge/sys/store.h"
 

@@ -21,7 +21,7 @@
  */
 #include "types/move.h"
 
-#include "base/half.h"
+#include "util/half.h"
 
 /* Elements of a block, and bytes of the largest element (complex128). */
 #define BLOCK 256

@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/extension.h"
-#include "base/json_brief.h"
 #include "types/kinds.h"
+#include "util/extension.h"
+#include "util/json_brief.h"
 #include "zarrbridge/json.h"
 
 /* ---- Comparing ---- */

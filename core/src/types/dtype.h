@@ -3,7 +3,7 @@
 #ifndef ZB_TYPES_DTYPE_H
 #define ZB_TYPES_DTYPE_H
 
-#include "base/arena.h"
+#include "util/arena.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 

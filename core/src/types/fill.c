@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/json_brief.h"
 #include "types/kinds.h"
+#include "util/json_brief.h"
 
 /* The one message of fill values: the value that stands there, and the form that the type wants. */
 static enum zb_code fail(const zb_json *value, zb_dtype dtype, const char *expected,

@@ -16,7 +16,7 @@
 #ifndef ZB_TYPES_FILL_H
 #define ZB_TYPES_FILL_H
 
-#include "base/arena.h"
+#include "util/arena.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base64.h"
-#include "base/json_writer.h"
+#include "util/base64.h"
+#include "util/json_writer.h"
 
 static enum zb_code from_list(zb__fill *fill, const zb_json *value, uint8_t *byte) {
     for (const zb_json *item = zb_json_first(value); item; item = zb_json_next(item)) {

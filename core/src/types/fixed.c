@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_brief.h"
-#include "base/json_writer.h"
-#include "base/utf8.h"
 #include "types/kinds.h"
+#include "util/json_brief.h"
+#include "util/json_writer.h"
+#include "util/utf8.h"
 #include "zarrbridge/limits.h"
 
 #define POINT sizeof(uint32_t) /* bytes of a code point */

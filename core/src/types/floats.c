@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/decimal.h"
-#include "base/half.h"
-#include "base/json_writer.h"
 #include "types/move.h"
+#include "util/bytes.h"
+#include "util/decimal.h"
+#include "util/half.h"
+#include "util/json_writer.h"
 
 /* IEEE 754 patterns by size in bytes (2, 4, 8). */
 static uint64_t infinity_bits(uint32_t size) {

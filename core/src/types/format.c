@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/bytes.h"
+#include "util/bytes.h"
 
 #define VALUES                                                                                     \
     &(zb__format_values) {                                                                         \

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/decimal.h"
 #include "types/move.h"
+#include "util/bytes.h"
+#include "util/decimal.h"
 
 /* The digits of a number, or of a string that is a plain integer. */
 static const char *integer_text(const zb_json *value) {

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/names.h"
+#include "util/names.h"
 
 /* A line for each row NAME: the constant zb__kind_NAME. Those of enum zb_kind come first, in its
    order; behind them are extensions. */

@@ -14,10 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/extension.h"
 #include "types/format.h"
 #include "types/move.h"
+#include "util/arena.h"
+#include "util/extension.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_writer.h"
-#include "base/utf8.h"
 #include "types/kinds.h"
+#include "util/json_writer.h"
+#include "util/utf8.h"
 
 static zb_slice load(const void *element) {
     zb_slice slice;

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/decimal.h"
-#include "base/json_writer.h"
 #include "types/move.h"
+#include "util/bytes.h"
+#include "util/decimal.h"
+#include "util/json_writer.h"
 
 static bool is_complex(zb_dtype dtype) {
     return dtype.size > zb__format_bytes(zb__format_of(dtype));

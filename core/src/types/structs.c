@@ -2,12 +2,12 @@
 /* Structs: elements of elements, each of which has a name. */
 #include <string.h>
 
-#include "base/json_brief.h"
-#include "base/utf8.h"
 #include "types/dtype.h"
 #include "types/fill.h"
 #include "types/kinds.h"
 #include "types/scatter.h"
+#include "util/json_brief.h"
+#include "util/utf8.h"
 #include "zarrbridge/limits.h"
 
 /* ---- Types -------------------------------------------------------------------------------- */

@@ -2,10 +2,10 @@
 /* Times of numpy: counts of a unit. */
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/json_brief.h"
 #include "types/kinds.h"
 #include "types/move.h"
+#include "util/bytes.h"
+#include "util/json_brief.h"
 
 /* "μs" is the unit "us", with either letter that looks so. */
 static bool find_unit(const char *name, enum zb_time_unit *unit) {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "types/conversion.h"
 #include "types/dtype.h"
+#include "util/arena.h"
 
 struct zb_values {
     pthread_mutex_t lock; /* of texts; no other is taken under it */

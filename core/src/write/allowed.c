@@ -17,8 +17,8 @@
 
 #include <string.h>
 
+#include "array/array.h"
 #include "hierarchy/path.h"
-#include "model/array.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "node/version.h"

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "base/fork.h"
+#include "util/fork.h"
 #include "zarrbridge/limits.h"
 
 /* The most idle memory, as a part of the budget: more would make writers store early. */

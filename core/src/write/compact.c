@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scratch.h"
 #include "codec/shard_index.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "node/walk.h"
 #include "read/leaf.h"
+#include "util/scratch.h"
 #include "write/journal.h"
 #include "write/writer.h"
 #include "zarrbridge/limits.h"

@@ -13,13 +13,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/pool.h"
-#include "base/scratch.h"
 #include "codec/encode.h"
 #include "node/node.h"
 #include "read/piece.h"
 #include "store/store.h"
 #include "types/move.h"
+#include "util/pool.h"
+#include "util/scratch.h"
 #include "write/budget.h"
 #include "write/unit_blocks.h"
 #include "zarrbridge/sys/store.h"

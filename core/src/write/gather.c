@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pages.h"
-#include "base/slab.h"
 #include "read/piece.h"
 #include "types/move.h"
 #include "types/values.h"
+#include "util/pages.h"
+#include "util/slab.h"
 #include "write/budget.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/write.h"

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pages.h"
-#include "base/scratch.h"
 #include "codec/encode.h"
 #include "codec/shard_index.h"
 #include "read/leaf.h"
+#include "util/pages.h"
+#include "util/scratch.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/array.h"
 #include "codec/elements.h"
 #include "codec/encode.h"
 #include "codec/form.h"
-#include "model/array.h"
 #include "node/node.h"
 #include "read/piece.h"
 #include "types/conversion.h"

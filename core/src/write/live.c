@@ -24,13 +24,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/crc32c.h"
-#include "base/scratch.h"
 #include "codec/chain.h"
 #include "codec/shard_index.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/leaf.h"
+#include "util/crc32c.h"
+#include "util/scratch.h"
 #include "write/journal.h"
 #include "write/writer.h"
 #include "zarrbridge/sys/store.h"

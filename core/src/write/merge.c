@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pages.h"
-#include "base/pool.h"
 #include "node/node.h"
 #include "read/read.h"
+#include "util/pages.h"
+#include "util/pool.h"
 #include "write/budget.h"
 #include "write/journal.h"
 #include "zarrbridge/limits.h"

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/pause.h"
-#include "base/scratch.h"
+#include "array/keys.h"
 #include "codec/chain.h"
 #include "codec/shard_index.h"
 #include "hierarchy/staged.h"
-#include "model/keys.h"
 #include "node/current.h"
 #include "node/node.h"
+#include "util/clock.h"
+#include "util/pause.h"
+#include "util/scratch.h"
 #include "write/journal.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"

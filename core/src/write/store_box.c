@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/wait.h"
-#include "model/grid.h"
+#include "array/grid.h"
 #include "node/node.h"
+#include "util/wait.h"
 #include "write/writer.h"
 #include "zarrbridge/write.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/pages.h"
+#include "util/pages.h"
 #include "write/budget.h"
 
 /* Large enough for some dozens of usual units, small enough that a block for each thread is little

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/wait.h"
 #include "codec/encode.h"
 #include "node/current.h"
 #include "node/node.h"
@@ -15,6 +14,7 @@
 #include "types/conversion.h"
 #include "types/scatter.h"
 #include "types/values.h"
+#include "util/wait.h"
 #include "write/budget.h"
 #include "write/unit_blocks.h"
 #include "zarrbridge/array.h"

@@ -20,13 +20,13 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "base/map.h"
-#include "base/scratch.h"
-#include "base/slab.h"
+#include "array/array.h"
 #include "codec/form.h"
-#include "model/array.h"
 #include "read/leaf.h"
 #include "read/piece.h"
+#include "util/map.h"
+#include "util/scratch.h"
+#include "util/slab.h"
 #include "write/unit_blocks.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/error.h"

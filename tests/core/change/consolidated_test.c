@@ -3,10 +3,10 @@
    calls of the store nor allocations. */
 #include "change/consolidated.h"
 
-#include "base/text.h"
 #include "support/starve.h"
 #include "support/store.h"
 #include "support/wrappers.h"
+#include "util/text.h"
 #include "zarrbridge/change.h"
 
 static void set_attribute(zb_hierarchy *store, const char *path, const char *value) {

@@ -8,9 +8,9 @@
 #include <float.h>
 #include <math.h>
 
-#include "base/bytes.h"
 #include "codec/block.h"
 #include "codec/number.h"
+#include "util/bytes.h"
 
 static const zb_dtype types[] = {
     {.kind = ZB_KIND_BOOL, .size = 1},  {.kind = ZB_KIND_INT, .size = 1},

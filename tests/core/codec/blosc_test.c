@@ -5,11 +5,11 @@
 
 #include <blosc.h>
 
-#include "base/bytes.h"
-#include "base/bytes.h"
-#include "base/scratch.h"
 #include "codec/blosc.h"
 #include "codec/table.h"
+#include "util/bytes.h"
+#include "util/bytes.h"
+#include "util/scratch.h"
 
 #define OPS (zb__codec_find("blosc"))
 

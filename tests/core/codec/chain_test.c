@@ -6,9 +6,9 @@
 #include <libdeflate.h>
 #include <zstd.h>
 
-#include "base/scratch.h"
+#include "util/scratch.h"
 #include "codec/form.h"
-#include "base/crc32c.h"
+#include "util/crc32c.h"
 #include "zarrbridge/limits.h"
 
 #define LITTLE "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"

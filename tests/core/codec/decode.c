@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "decode.h"
-#include "base/scratch.h"
+#include "util/scratch.h"
 #include "codec/codec.h"
 
 uint8_t *exact_copy(const void *data, size_t size) {

@@ -5,7 +5,7 @@
  */
 #include "bind.h"
 
-#include "base/scratch.h"
+#include "util/scratch.h"
 #include "codec/table.h"
 #include "codec/encode.h"
 #include "types/scatter.h"

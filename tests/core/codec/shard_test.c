@@ -2,10 +2,10 @@
 /* sharding_indexed: its configuration, and indexes: right, permuted, swapped and damaged. */
 #include "bind.h"
 
-#include "base/scratch.h"
 #include "codec/chain.h"
 #include "codec/encode.h"
 #include "codec/shard_index.h"
+#include "util/scratch.h"
 #include "zarrbridge/limits.h"
 
 #define BYTES "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"

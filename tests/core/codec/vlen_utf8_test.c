@@ -2,9 +2,9 @@
 /* Chunks of vlen-utf8: one of zarr-python's, and chunks that no reader may accept. */
 #include "support/check.h"
 
-#include "base/scratch.h"
 #include "codec/elements.h"
 #include "codec/encode.h"
+#include "util/scratch.h"
 
 /* The form of chunks of [2,2] strings. */
 typedef struct fixture {

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "model/array.h"
+#include "array/array.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Two arrays that caches take for one: the second gets its own error, and nothing of the first. */
 #include "read/cache.h"
-#include "base/crc32c.h"
+#include "util/crc32c.h"
 #include "node/node.h"
 #include "support/stores.h"
 #include "zarrbridge/read.h"

@@ -5,10 +5,10 @@
  */
 #include <pthread.h>
 
-#include "base/clock.h"
 #include "support/arrays.h"
 #include "support/later.h"
 #include "support/stores.h"
+#include "util/clock.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/hierarchy.h"

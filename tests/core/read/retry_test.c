@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads of objects that are being changed are tried again, for some time and for some tries. */
-#include "base/clock.h"
 #include "read/retry.h"
 #include "support/store.h"
 #include "support/stores.h"
+#include "util/clock.h"
 #include "zarrbridge/sys/hierarchy.h"
 
 #define KEY "a/c/0/0"

@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "store/fixture.h"
 #include "store/fs_store.h"
+#include "util/clock.h"
 #include "zarrbridge/sys/store.h"
 
 /* A holder that never lets go does not hold up others for ever. */

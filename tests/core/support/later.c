@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "base/clock.h"
+#include "util/clock.h"
 
 typedef struct pending {
     zb_fetch *fetch;

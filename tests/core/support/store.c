@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/store.h"
 
-#include "base/json.h"
-#include "base/text.h"
 #include "node/walk.h"
+#include "util/json.h"
+#include "util/text.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/hierarchy.h"
 

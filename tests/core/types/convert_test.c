@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/half.h"
+#include "util/half.h"
 #include "types/scatter.h"
 #include "reference.h"
 

@@ -2,9 +2,9 @@
 /* Elements of variable length: which text is UTF-8, and copies and measures of boxes. */
 #include "support/check.h"
 
-#include "base/utf8.h"
-#include "base/utf8.h"
 #include "types/values.h"
+#include "util/utf8.h"
+#include "util/utf8.h"
 
 static const zb_dtype string = {.kind = ZB_KIND_STRING, .size = sizeof(zb_slice)};
 

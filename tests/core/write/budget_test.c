@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/pool.h"
 #include "support/check.h"
+#include "util/pool.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/read.h"

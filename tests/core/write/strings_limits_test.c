@@ -6,8 +6,8 @@
  */
 #include <unistd.h>
 
-#include "base/pool.h"
 #include "support/check.h"
+#include "util/pool.h"
 #include "write/budget.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/limits.h"
