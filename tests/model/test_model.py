@@ -84,7 +84,7 @@ def test_all_rules_can_be_switched_off():
 # What changes a store, locks it, or looks into a home.
 CALLS = re.compile(r"\b(?:zb_store_(?:put|erase|lock|rename|get_in|lacks|copy)\w*|"
                    r"zb__hierarchy_(?:put|erase|copy)\w*|zb_object_(?:open_as|change))\(")
-ROOMS = ["core/src/write", "core/src/change", "core/src/read", "core/src/node", "core/src/hierarchy", "core/src/check"]
+LAYERS = ["core/src/write", "core/src/change", "core/src/read", "core/src/node", "core/src/hierarchy", "core/src/check"]
 OPERATIONS = {"open", "probe", "put", "erase", "flush", "lock", "unlock", "change", "rename",
               "sweep"}
 
@@ -110,7 +110,7 @@ def left_out():
 
 def of_the_protocol():
     """Whoever calls such an operation, and the directory store's operations themselves."""
-    found = {(str(path.relative_to(SOURCE)), name) for room in ROOMS for path in (SOURCE / room).glob("*.c")
+    found = {(str(path.relative_to(SOURCE)), name) for layer in LAYERS for path in (SOURCE / layer).glob("*.c")
              for name, body in functions(path) if CALLS.search(body)}
     table = (SOURCE / "core/src/store/fs.c").read_text().split("zb_store_ops fs_ops = {")[1].split("};")[0]
     names = {name for operation, name in re.findall(r"\.(\w+) = (\w+)", table) if operation in OPERATIONS}

@@ -49,7 +49,7 @@ enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_erro
     return ZB_OK;
 }
 
-/* Ids that other rooms have stored in the node. */
+/* Ids that other layers have stored in the node. */
 static void close_ids(vol_node *node) {
     vol_node_forget_type(node);
     if (node->dcpl > 0)

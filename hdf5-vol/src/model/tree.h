@@ -7,7 +7,7 @@
  * closed: an open file shows the names that it found, the nodes as they were when they were opened,
  * and what it changed itself; reopening it shows what others have changed since. A file that is
  * only read forgets nodes when it has many, and opens them again (forget.h). No HDF5 call happens
- * in the tree except for closing the ids that other rooms have stored in a node.
+ * in the tree except for closing the ids that other layers have stored in a node.
  *
  * Each H5Fopen makes a vol_handle, which says whether it may write. A store that is open for
  * writing has one vol_file in the process, so that all handles see one state; those that are only

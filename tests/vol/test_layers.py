@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rooms of the connector stand in one order, and each part of its structs has one owner."""
+"""The layers of the connector stand in one order, and each part of its structs has one owner."""
 import re
 from pathlib import Path
 
@@ -7,8 +7,8 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "hdf5-vol/src"
 
-# From the lowest to the highest. A file includes headers of its own room and of those before it.
-ROOMS = ["hdf5", "model", "objects", "attributes", "data", "create", "copy", "callbacks"]
+# From the lowest to the highest. A file includes headers of its own layer and of those before it.
+LAYERS = ["hdf5", "model", "objects", "attributes", "data", "create", "copy", "callbacks"]
 
 # The structs that are made of parts: the header, the line above the parts, and what sources call one.
 STRUCTS = [
@@ -23,16 +23,16 @@ def files(pattern="*.[ch]"):
 
 
 def test_each_file_has_a_room():
-    assert {path.relative_to(SOURCE).parts[:-1] for path in files()} == {(room,) for room in ROOMS}
+    assert {path.relative_to(SOURCE).parts[:-1] for path in files()} == {(layer,) for layer in LAYERS}
 
 
 def test_includes_look_down():
     wrong = []
     for path in files():
-        room = path.parent.name
+        layer = path.parent.name
         for other in re.findall(r'^#include "(\w+)/[^"]+"', path.read_text(), re.MULTILINE):
-            if other != "zarrbridge" and ROOMS.index(other) > ROOMS.index(room):
-                wrong.append(f"{room}/{path.name} includes a header of {other}")
+            if other != "zarrbridge" and LAYERS.index(other) > LAYERS.index(layer):
+                wrong.append(f"{layer}/{path.name} includes a header of {other}")
     assert wrong == []
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The rooms of the GDAL driver stand in one order, and nothing looks up it."""
+"""The layers of the GDAL driver stand in one order, and nothing looks up it."""
 import re
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "gdal-driver"
 
-# A file includes headers of its own room and of those named here.
+# A file includes headers of its own layer and of those named here.
 MAY_INCLUDE = {
     "base": set(),
     "store": {"base"},
@@ -28,17 +28,17 @@ def files():
 
 def test_each_file_has_a_room():
     assert {path.relative_to(SOURCE / "src").parts[:-1] for path in files()} == \
-        {(room,) for room in MAY_INCLUDE}
+        {(layer,) for layer in MAY_INCLUDE}
 
 
 def test_includes_look_down():
     wrong = []
     for path in files():
-        room = path.parent.name
+        layer = path.parent.name
         for header in re.findall(r'^#include "([^"]+/[^"]+)"', path.read_text(), re.MULTILINE):
             other = header.split("/")[0]
-            if other != "zarrbridge" and other not in MAY_INCLUDE[room] | {room}:
-                wrong.append(f"{room}/{path.name} includes {header}")
+            if other != "zarrbridge" and other not in MAY_INCLUDE[layer] | {layer}:
+                wrong.append(f"{layer}/{path.name} includes {header}")
     assert wrong == []
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The rooms of the core stand in one order, and nothing looks up it. Nor are there circles in the network library,
-the HDF5 connector, and the rooms of the GDAL driver that are named below.
+"""The layers of the core stand in one order, and nothing looks up it. Nor are there circles in the network library,
+the HDF5 connector, and the layers of the GDAL driver that are named below.
 
 ZARRBRIDGE_SOURCE is the source tree; ZARRBRIDGE_OBJECTS, and ZARRBRIDGE_REMOTE_OBJECTS, ZARRBRIDGE_VOL_OBJECTS and
 ZARRBRIDGE_GDAL_OBJECTS where these are built, are files with the path of each object file in a line.
@@ -19,11 +19,11 @@ REMOTE_OBJECTS = os.environ.get("ZARRBRIDGE_REMOTE_OBJECTS")
 VOL_OBJECTS = os.environ.get("ZARRBRIDGE_VOL_OBJECTS")
 GDAL_OBJECTS = os.environ.get("ZARRBRIDGE_GDAL_OBJECTS")
 
-# From the lowest to the highest. A file includes, and calls, its own room and those before it.
-ROOMS = ["util", "types", "store", "codec", "array", "hierarchy", "node", "read", "write", "change", "check",
+# From the lowest to the highest. A file includes, and calls, its own layer and those before it.
+LAYERS = ["util", "types", "store", "codec", "array", "hierarchy", "node", "read", "write", "change", "check",
          "conventions"]
 
-# The room that a public header belongs to.
+# The layer that a public header belongs to.
 PUBLIC = {
     "error": "util", "json": "util", "limits": "util", "stop": "util", "dtype": "types",
     "values": "types", "location": "store",
@@ -38,7 +38,7 @@ PUBLIC = {
 INTRINSIC = [{"read/expand", "read/leaf"}, {"codec/chain_bind", "codec/shard", "codec/table"},
              {"types/conversion", "types/dtype", "types/fill", "types/kinds", "types/structs"}]
 
-# The rooms of the GDAL driver whose sources call each other in no circle.
+# The layers of the GDAL driver whose sources call each other in no circle.
 GDAL_LAYERED = {"util", "store", "options", "array", "raster", "geo", "side", "create", "driver"}
 
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
@@ -48,16 +48,16 @@ def sources(pattern):
     return sorted(SOURCE.joinpath("src").glob(pattern))
 
 
-def room_of(include):
-    """The room that an included file belongs to; None for the header of all."""
+def layer_of(include):
+    """The layer that an included file belongs to; None for the header of all."""
     if include.startswith("zarrbridge/"):
         return PUBLIC.get(include[len("zarrbridge/"):-len(".h")])
     return include.split("/")[0]
 
 
-def test_each_folder_is_a_room():
+def test_each_folder_is_a_layer():
     folders = {path.parent.name for path in sources("*/*.[ch]")}
-    assert folders == {room for room in ROOMS if (SOURCE / "src" / room).is_dir()}
+    assert folders == {layer for layer in LAYERS if (SOURCE / "src" / layer).is_dir()}
     assert len(folders) >= 10
     public = SOURCE / "include" / "zarrbridge"
     headers = {path.relative_to(public).with_suffix("").as_posix() for path in public.rglob("*.h")}
@@ -70,8 +70,8 @@ def test_includes_look_down():
         for include in INCLUDE.findall(path.read_text()):
             if "/" not in include:  # of a library
                 continue
-            room = room_of(include)
-            if room is None or ROOMS.index(room) > ROOMS.index(path.parent.name):
+            layer = layer_of(include)
+            if layer is None or LAYERS.index(layer) > LAYERS.index(path.parent.name):
                 wrong.append(f"{path.parent.name}/{path.name} includes {include}")
     assert wrong == []
 
@@ -113,7 +113,7 @@ def test_calls_look_down():
     assert len(graph) > 50
     wrong = [f"{user} calls {', '.join(symbols)} of {owner}"
              for user, owners in graph.items() for owner, symbols in owners.items()
-             if ROOMS.index(owner.split("/")[0]) > ROOMS.index(user.split("/")[0])]
+             if LAYERS.index(owner.split("/")[0]) > LAYERS.index(user.split("/")[0])]
     assert wrong == []
 
 
