@@ -20,7 +20,7 @@
 #include "util/arena.h"
 #include "util/checked.h"
 #include "util/extension.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
@@ -59,13 +59,13 @@ static enum zb_code require(const zb_json *document, const char *name, const zb_
 /* The number of dimensions comes from here; grid, names and codecs are compared with it. */
 static enum zb_code parse_shape(model *m, const zb_json *document, zb_error *err) {
     const zb_json *shape;
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     enum zb_code code = require(document, "shape", &shape, err);
     if (code)
         return code;
     if (zb_json_kind_of(shape) != ZB_JSON_ARRAY)
         return zb_fail(err, ZB_EFORMAT, "shape is %s, expected a list of integers",
-                       zb__json_brief(shape, brief));
+                       zb__json_excerpt(shape, excerpt));
     size_t ndim = zb_json_count(shape);
     if (ndim > ZB_MAX_NDIM)
         return zb_fail(err, ZB_ELIMIT, "shape has %zu dimensions, the limit ZB_MAX_NDIM is %d",
@@ -118,18 +118,18 @@ static enum zb_code parse_keys(zb__key_encoding *keys, const zb_json *document, 
    none. */
 static enum zb_code parse_names(model *m, const zb_json *document, zb_error *err) {
     const zb_json *names = zb_json_get(document, "dimension_names");
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(names) == ZB_JSON_NULL)
         return ZB_OK;
     if (zb_json_kind_of(names) != ZB_JSON_ARRAY || zb_json_count(names) != m->array.info.ndim)
         return zb_fail(err, ZB_EFORMAT, "dimension_names is %s, expected a list of %u names",
-                       zb__json_brief(names, brief), m->array.info.ndim);
+                       zb__json_excerpt(names, excerpt), m->array.info.ndim);
     size_t i = 0;
     for (const zb_json *item = zb_json_first(names); item; item = zb_json_next(item), i++) {
         m->dimension_names[i] = zb_json_string(item);
         if (!m->dimension_names[i] && zb_json_kind_of(item) != ZB_JSON_NULL)
             return zb_fail(err, ZB_EFORMAT, "dimension_names[%zu] is %s, expected a name or null",
-                           i, zb__json_brief(item, brief));
+                           i, zb__json_excerpt(item, excerpt));
     }
     m->array.info.dimension_names = m->dimension_names;
     return ZB_OK;

@@ -25,7 +25,7 @@
 #include "types/kinds.h"
 #include "util/extension.h"
 #include "util/fork.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "util/json_writer.h"
 #include "util/text.h"
 #include "zarrbridge/array.h"
@@ -141,14 +141,14 @@ enum zb_code zb__as_argument(enum zb_code code, zb_error *err) {
 }
 
 enum zb_code zb__argument_parse(const char *text, const char *what, zb_json **out, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     enum zb_code code = zb__as_argument(zb_json_parse(text, strlen(text), out, err), err);
     if (code)
         return zb_error_prefix(err, code, "%s", what);
     const zb_json *bare = find_bare(*out);
     if (bare) {
         code = zb_fail(err, ZB_EINVAL, "%s: %s is no JSON; write it as a string", what,
-                       zb__json_brief(bare, brief));
+                       zb__json_excerpt(bare, excerpt));
         zb_json_free(*out);
     }
     return code;
@@ -157,13 +157,13 @@ enum zb_code zb__argument_parse(const char *text, const char *what, zb_json **ou
 /* By itself: within a document a text could be more than one value. */
 static enum zb_code check_attributes(const char *attributes, zb_error *err) {
     zb_json *value;
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     enum zb_code code = zb__argument_parse(attributes, "attributes", &value, err);
     if (code)
         return code;
     if (zb_json_kind_of(value) != ZB_JSON_OBJECT)
         code = zb_fail(err, ZB_EINVAL, "attributes is %s, expected an object",
-                       zb__json_brief(value, brief));
+                       zb__json_excerpt(value, excerpt));
     zb_json_free(value);
     return code;
 }

@@ -3,17 +3,17 @@
 #include "array/grid.h"
 
 #include "util/extension.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "zarrbridge/json.h"
 
 enum zb_code zb__extents_parse(const zb_json *list, const char *what, uint64_t least, uint64_t *out,
                                zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     size_t i = 0;
     for (const zb_json *item = zb_json_first(list); item; item = zb_json_next(item), i++) {
         if (!zb_json_uint64(item, &out[i]) || out[i] < least)
             return zb_fail(err, ZB_EFORMAT, "%s[%zu] is %s, expected an integer of at least %llu",
-                           what, i, zb__json_brief(item, brief), (unsigned long long)least);
+                           what, i, zb__json_excerpt(item, excerpt), (unsigned long long)least);
         if (out[i] > INT64_MAX)
             return zb_fail(err, ZB_ELIMIT, "%s[%zu] is %llu, the limit is 2^63-1", what, i,
                            (unsigned long long)out[i]);
@@ -29,7 +29,7 @@ static bool is_amount(const zb_json *item, uint64_t *out) {
 }
 
 static enum zb_code add_item(const zb_json *item, bool has_counts, zb__runs *runs, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     uint64_t extent, count = 1;
     const zb_json *first = zb_json_first(item);
     bool is_run = has_counts && zb_json_kind_of(item) == ZB_JSON_ARRAY && zb_json_count(item) == 2;
@@ -37,7 +37,7 @@ static enum zb_code add_item(const zb_json *item, bool has_counts, zb__runs *run
                        : is_amount(item, &extent);
     if (!good)
         return zb_fail(err, ZB_EFORMAT, "%s is no extent of a chunk, expected an integer%s",
-                       zb__json_brief(item, brief),
+                       zb__json_excerpt(item, excerpt),
                        has_counts ? " or [extent, count], of at least 1 and below 2^63"
                                   : " of at least 1 and below 2^63");
     return zb__runs_add(runs, extent, count, err);
@@ -56,12 +56,12 @@ static enum zb_code parse_list(const zb_json *list, bool has_counts, zb__runs *r
 enum zb_code zb__chunk_shapes_parse(const zb_json *value, const char *what, bool has_counts,
                                     uint32_t ndim, uint64_t *extent, zb__runs *runs,
                                     zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(value) != ZB_JSON_ARRAY || zb_json_count(value) != ndim)
         return zb_fail(err, ZB_EFORMAT,
                        "%s is %s, expected an integer or a list of integers for each of the %u "
                        "dimensions",
-                       what, zb__json_brief(value, brief), ndim);
+                       what, zb__json_excerpt(value, excerpt), ndim);
     const zb_json *item = zb_json_first(value);
     for (uint32_t d = 0; d < ndim; d++, item = zb_json_next(item)) {
         extent[d] = 0;
@@ -73,7 +73,7 @@ enum zb_code zb__chunk_shapes_parse(const zb_json *value, const char *what, bool
             return zb_fail(err, ZB_EFORMAT,
                            "%s[%u] is %s, expected an integer of at least 1 and below 2^63, or a "
                            "list",
-                           what, d, zb__json_brief(item, brief));
+                           what, d, zb__json_excerpt(item, excerpt));
         }
     }
     return ZB_OK;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "util/extension.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "zarrbridge/json.h"
 
 uint64_t zb__grid_pad(const zb__grid *grid, uint32_t d, uint64_t extent) {
@@ -43,12 +43,12 @@ void zb__grid_free(zb__grid *grid) {
 static enum zb_code parse_regular(const zb_json *configuration, const uint64_t *shape,
                                   zb__grid *grid, uint64_t *extent, zb_error *err) {
     const zb_json *list = zb_json_get(configuration, "chunk_shape");
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     (void)shape;
     if (zb_json_kind_of(list) != ZB_JSON_ARRAY || zb_json_count(list) != grid->ndim)
         return zb_fail(err, ZB_EFORMAT,
                        "chunk_grid: chunk_shape is %s, expected a list of %u integers",
-                       zb__json_brief(list, brief), grid->ndim);
+                       zb__json_excerpt(list, excerpt), grid->ndim);
     return zb__extents_parse(list, "chunk_grid: chunk_shape", 1, extent, err);
 }
 
@@ -98,10 +98,11 @@ static enum zb_code parse_rectilinear(const zb_json *configuration, const uint64
                                       zb__grid *grid, uint64_t *extent, zb_error *err) {
     const zb_json *kind = zb_json_get(configuration, "kind");
     const char *text = zb_json_string(kind);
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (!text || strcmp(text, "inline") != 0) /* another text may be a kind of a later version */
         return zb_fail(err, text ? ZB_EUNSUPPORTED : ZB_EFORMAT,
-                       "chunk_grid: kind is %s, expected \"inline\"", zb__json_brief(kind, brief));
+                       "chunk_grid: kind is %s, expected \"inline\"",
+                       zb__json_excerpt(kind, excerpt));
     const lists l = {.value = zb_json_get(configuration, "chunk_shapes"), .name = "chunk_shapes"};
     return parse_lists(&l, shape, grid, extent, err);
 }
@@ -157,7 +158,7 @@ static enum zb_code parse_typed(const zb_json *value, const uint64_t *shape, zb_
 enum zb_code zb__grid_parse(const zb_json *value, uint32_t ndim, const uint64_t *shape,
                             uint64_t *largest, zb__grid *out, zb_error *err) {
     zb__extension grid;
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     *out = zb__grid_of(ndim, largest);
     if (zb__grid_is_typed(value))
         return parse_typed(value, shape, out, largest, err);
@@ -170,7 +171,7 @@ enum zb_code zb__grid_parse(const zb_json *value, uint32_t ndim, const uint64_t 
     if (!found)
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "chunk_grid %s is not supported, expected \"regular\" or \"rectilinear\"",
-                       zb__name_brief(grid.name, brief));
+                       zb__name_excerpt(grid.name, excerpt));
     code = zb__extension_check(&grid, "chunk_grid", found->members, err);
     if (code)
         return code;

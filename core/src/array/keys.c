@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "util/extension.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "util/json_writer.h"
 
 #define MOST_DIGITS 20 /* of a number of 64 bits */
@@ -27,12 +27,12 @@ static enum zb_code parse_separator(const zb_json *owner, const char *what, char
                                     zb_error *err) {
     const zb_json *value = zb_json_get(owner, "separator");
     const char *text = zb_json_string(value);
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (!value)
         return ZB_OK;
     if (!text || (strcmp(text, "/") != 0 && strcmp(text, ".") != 0))
         return zb_fail(err, ZB_EFORMAT, "%s: separator is %s, expected \"/\" or \".\"", what,
-                       zb__json_brief(value, brief));
+                       zb__json_excerpt(value, excerpt));
     *separator = *text;
     return ZB_OK;
 }
@@ -54,12 +54,12 @@ static enum zb_code parse_fanout(const zb_json *configuration, zb__key_encoding 
                                  zb_error *err) {
     const zb_json *value = zb_json_get(configuration, "max_children");
     uint64_t children = 1000;
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     *out = (zb__key_encoding){.form = ZB__KEYS_FANOUT, .separator = '/'};
     if (value && (!zb_json_uint64(value, &children) || children < 100))
         return zb_fail(err, ZB_EFORMAT,
                        "chunk_key_encoding: max_children is %s, expected an integer from 100 up",
-                       zb__json_brief(value, brief));
+                       zb__json_excerpt(value, excerpt));
     for (; children >= 10; children /= 10)
         out->digits++;
     return ZB_OK;
@@ -72,7 +72,7 @@ static enum zb_code parse_suffix(const zb_json *configuration, zb__key_encoding 
     const zb_json *value = zb_json_get(configuration, "suffix");
     const zb_json *base = zb_json_get(configuration, "base_encoding");
     const char *suffix = zb_json_string(value);
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (!base)
         return zb_fail(err, ZB_EFORMAT, "chunk_key_encoding: suffix without a base_encoding");
     enum zb_code code = zb__keys_parse(base, out, err);
@@ -80,7 +80,7 @@ static enum zb_code parse_suffix(const zb_json *configuration, zb__key_encoding 
         return code;
     if (!suffix)
         return zb_fail(err, ZB_EFORMAT, "chunk_key_encoding: suffix is %s, expected a text",
-                       value ? zb__json_brief(value, brief) : "missing");
+                       value ? zb__json_excerpt(value, excerpt) : "missing");
     bool is_plain = strlen(out->suffix) + strlen(suffix) <= ZB__SUFFIX_MAX;
     for (const char *c = suffix; *c && is_plain; c++)
         is_plain = (unsigned char)*c >= ' ' && *c != 0x7f && *c != '/' && *c != '\\';
@@ -88,7 +88,7 @@ static enum zb_code parse_suffix(const zb_json *configuration, zb__key_encoding 
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "chunk_key_encoding: suffix is %s; suffixes with slashes or control "
                        "characters, or of more than %d bytes, are not supported",
-                       zb__json_brief(value, brief), ZB__SUFFIX_MAX);
+                       zb__json_excerpt(value, excerpt), ZB__SUFFIX_MAX);
     strcat(out->suffix, suffix);
     return ZB_OK;
 }
@@ -120,7 +120,7 @@ static enum zb_code parse_extension(const zb_json *value, zb__extension *out, zb
 enum zb_code zb__keys_parse(const zb_json *value, zb__key_encoding *out, zb_error *err) {
     static const char *const in_drafts[] = {"type", "separator", NULL};
     zb__extension encoding;
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     enum zb_code code = parse_extension(value, &encoding, err);
     if (code)
         return code;
@@ -135,7 +135,7 @@ enum zb_code zb__keys_parse(const zb_json *value, zb__key_encoding *out, zb_erro
     return zb_fail(err, ZB_EUNSUPPORTED,
                    "chunk_key_encoding %s is not supported, expected \"default\", \"v2\", "
                    "\"fanout\" or \"suffix\"",
-                   zb__name_brief(encoding.name, brief));
+                   zb__name_excerpt(encoding.name, excerpt));
 }
 
 enum zb_code zb__keys_of_draft(const zb_json *grid, zb__key_encoding *out, zb_error *err) {

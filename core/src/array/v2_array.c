@@ -20,7 +20,7 @@
 #include "util/extension.h"
 #include "util/half.h"
 #include "util/json.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "util/json_writer.h"
 #include "zarrbridge/json.h"
 
@@ -172,33 +172,33 @@ static void write_array_attributes(zb_json_writer *w, const zb_json *zarray, con
 
 static enum zb_code check_document(const zb_json *document, zb_error *err) {
     int64_t format;
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(document) != ZB_JSON_OBJECT)
         return zb_fail(err, ZB_EFORMAT, "the document is %s, expected an object",
-                       zb__json_brief(document, brief));
+                       zb__json_excerpt(document, excerpt));
     const zb_json *member = zb_json_get(document, "zarr_format");
     if (zb_json_int64(member, &format) && format == 2)
         return ZB_OK;
     return zb_fail(err, ZB_EFORMAT, "zarr_format is %s, expected the number 2",
-                   zb__json_brief(member, brief));
+                   zb__json_excerpt(member, excerpt));
 }
 
 static enum zb_code check_attributes(const zb_json *zattrs, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (!zattrs || zb_json_kind_of(zattrs) == ZB_JSON_OBJECT)
         return ZB_OK;
     return zb_fail(err, ZB_EFORMAT, ".zattrs is %s, expected an object",
-                   zb__json_brief(zattrs, brief));
+                   zb__json_excerpt(zattrs, excerpt));
 }
 
 static enum zb_code require_list(const zb_json *zarray, const char *name, const zb_json **out,
                                  zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     *out = zb_json_get(zarray, name);
     if (zb_json_kind_of(*out) == ZB_JSON_ARRAY)
         return ZB_OK;
     return zb_fail(err, ZB_EFORMAT, "%s is %s, expected a list of integers", name,
-                   zb__json_brief(*out, brief));
+                   zb__json_excerpt(*out, excerpt));
 }
 
 static void begin_document(zb_json_writer *w, const char *type) {
@@ -246,12 +246,12 @@ static void write_grid(zb_json_writer *w, const zb_json *shape, const zb_json *c
 static enum zb_code write_keys(zb_json_writer *w, const zb_json *zarray, zb_error *err) {
     const zb_json *separator = zb_json_get(zarray, "dimension_separator");
     const char *text = zb_json_string(separator);
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(separator) == ZB_JSON_NULL)
         text = ".";
     if (!text || (strcmp(text, ".") != 0 && strcmp(text, "/") != 0))
         return zb_fail(err, ZB_EFORMAT, "dimension_separator is %s, expected \".\" or \"/\"",
-                       zb__json_brief(separator, brief));
+                       zb__json_excerpt(separator, excerpt));
     zb_json_write_name(w, "chunk_key_encoding");
     zb__extension_begin(w, "v2");
     zb_json_write_name(w, "separator");

@@ -17,7 +17,7 @@
 #include "codec/table.h"
 #include "types/dtype.h"
 #include "util/extension.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "util/json_writer.h"
 #include "zarrbridge/json.h"
 
@@ -221,17 +221,17 @@ static const char *name_of(const codec_row *row, const zb_json *codec, const cha
 
 static enum zb_code add_codec(chain *c, const zb_json *codec, zb_error *err) {
     const char *id = id_of(codec);
-    char brief[ZB__BRIEF_SIZE], name[96];
+    char excerpt[ZB__BRIEF_SIZE], name[96];
     if (!id)
         return zb_fail(err, ZB_EFORMAT, "%s, expected an object with an id",
-                       zb__json_brief(codec, brief));
+                       zb__json_excerpt(codec, excerpt));
     const codec_row *row = find_row(id);
     enum kind kind = row ? row->kind : BYTES;
     if (kind == REFUSED)
         return zb_fail(err, ZB_EUNSUPPORTED, "%s: %s", id, row->name);
     if (strlen(id) > 64)
         return zb_fail(err, ZB_EUNSUPPORTED, "codec %s is not supported",
-                       zb__name_brief(id, brief));
+                       zb__name_excerpt(id, excerpt));
     if (kind != BYTES && c->serialised)
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "%s: a codec of arrays behind one of bytes is not supported", id);
@@ -250,12 +250,12 @@ static enum zb_code add_codec(chain *c, const zb_json *codec, zb_error *err) {
 
 static enum zb_code add_filters(chain *c, const zb_json *filters, zb_error *err) {
     enum zb_code code = ZB_OK;
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(filters) == ZB_JSON_NULL)
         return ZB_OK;
     if (zb_json_kind_of(filters) != ZB_JSON_ARRAY)
         return zb_fail(err, ZB_EFORMAT, "filters is %s, expected a list or null",
-                       zb__json_brief(filters, brief));
+                       zb__json_excerpt(filters, excerpt));
     size_t i = 0;
     for (const zb_json *item = zb_json_first(filters); item && !code; item = zb_json_next(item)) {
         code = add_codec(c, item, err);
@@ -269,11 +269,11 @@ static enum zb_code add_filters(chain *c, const zb_json *filters, zb_error *err)
 /* Dimensions in reverse. With fewer than two of them both orders are the same. */
 static enum zb_code add_order(chain *c, const zb_json *order, uint32_t ndim, zb_error *err) {
     const char *text = zb_json_string(order);
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     bool reversed = text && strcmp(text, "F") == 0;
     if (order && !reversed && !(text && strcmp(text, "C") == 0))
         return zb_fail(err, ZB_EFORMAT, "order is %s, expected \"C\" or \"F\"",
-                       zb__json_brief(order, brief));
+                       zb__json_excerpt(order, excerpt));
     if (!reversed || ndim < 2)
         return ZB_OK;
     uint64_t axes[ZB_MAX_NDIM];

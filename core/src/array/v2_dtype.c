@@ -18,7 +18,7 @@
 #include "types/kinds.h"
 #include "types/scatter.h"
 #include "util/base64.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 
 #define HOST_IS_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
@@ -28,8 +28,9 @@ static const struct {
 } objects[] = {{"vlen-utf8", "string"}, {"vlen-bytes", "bytes"}};
 
 static enum zb_code unsupported(const zb_json *value, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
-    return zb_fail(err, ZB_EUNSUPPORTED, "dtype %s is not supported", zb__json_brief(value, brief));
+    char excerpt[ZB__BRIEF_SIZE];
+    return zb_fail(err, ZB_EUNSUPPORTED, "dtype %s is not supported",
+                   zb__json_excerpt(value, excerpt));
 }
 
 static enum zb_code no_memory(zb_error *err) {
@@ -61,7 +62,7 @@ static bool parse_unit(const char *text, zb_dtype_detail *out) {
 
 static enum zb_code parse_object(const zb_json *value, const char *serial, zb_dtype *out,
                                  zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     for (size_t i = 0; serial && i < sizeof objects / sizeof *objects; i++) {
         if (strcmp(objects[i].codec, serial) == 0 && zb_dtype_from_name(objects[i].name, out))
             return ZB_OK;
@@ -69,7 +70,7 @@ static enum zb_code parse_object(const zb_json *value, const char *serial, zb_dt
     return zb_fail(err, ZB_EUNSUPPORTED,
                    "dtype %s without a filter vlen-utf8 or vlen-bytes: its objects are not "
                    "supported",
-                   zb__json_brief(value, brief));
+                   zb__json_excerpt(value, excerpt));
 }
 
 static enum zb_code parse_name(const zb_json *value, const char *serial, zb__arena *memory,
@@ -115,16 +116,16 @@ static enum zb_code parse_name(const zb_json *value, const char *serial, zb__are
 /* One [name, dtype] of a struct. */
 static enum zb_code parse_field(const zb_json *item, zb__arena *memory, zb_field *out,
                                 zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     const zb_json *name = zb_json_first(item), *value = zb_json_next(name);
     out->name = zb_json_string(name);
     if (zb_json_kind_of(item) != ZB_JSON_ARRAY || !out->name || !value)
         return zb_fail(err, ZB_EFORMAT, "dtype has the field %s, expected [name, dtype]",
-                       zb__json_brief(item, brief));
+                       zb__json_excerpt(item, excerpt));
     if (zb_json_count(item) > 2)
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "dtype has the field %s: arrays within a struct are not supported",
-                       zb__json_brief(item, brief));
+                       zb__json_excerpt(item, excerpt));
     return zb__v2_dtype_parse(value, NULL, memory, &out->dtype, err);
 }
 
@@ -132,11 +133,11 @@ enum zb_code zb__v2_dtype_parse(const zb_json *value, const char *serial, zb__ar
                                 zb_dtype *out, zb_error *err) {
     if (zb_json_string(value))
         return parse_name(value, serial, memory, out, err);
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     const size_t count = zb_json_count(value);
     if (zb_json_kind_of(value) != ZB_JSON_ARRAY || count == 0)
         return zb_fail(err, ZB_EFORMAT, "dtype is %s, expected a type's name or a list of fields",
-                       zb__json_brief(value, brief));
+                       zb__json_excerpt(value, excerpt));
     zb_dtype_detail *detail = zb__arena_alloc(memory, sizeof *detail);
     zb_field *field = zb__arena_alloc(memory, count * sizeof *field);
     if (!detail || !field)
@@ -212,9 +213,9 @@ static enum zb_code write_element(zb_json_writer *w, zb_dtype dtype, const uint8
 }
 
 static enum zb_code wrong(const zb_json *value, const char *expected, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
-    return zb_fail(err, ZB_EFORMAT, "fill_value is %s, expected %s", zb__json_brief(value, brief),
-                   expected);
+    char excerpt[ZB__BRIEF_SIZE];
+    return zb_fail(err, ZB_EFORMAT, "fill_value is %s, expected %s",
+                   zb__json_excerpt(value, excerpt), expected);
 }
 
 static bool is_zero(const zb_json *value) {

@@ -17,7 +17,7 @@
 #include "node/node.h"
 #include "node/v2.h"
 #include "util/json.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "util/json_writer.h"
 #include "util/utf8.h"
 #include "zarrbridge/change.h"
@@ -53,12 +53,12 @@ static bool is_same(const zb_json *value, const char *text) {
 
 static enum zb_code check_former(const zb__document *document, const zb_attribute_edit *asked,
                                  zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     const zb_json *now = zb_json_get(zb_json_get(document->json, "attributes"), asked->name);
     if (!asked->checked || (asked->former ? is_same(now, asked->former) : !now))
         return ZB_OK;
     return zb_fail(err, ZB_ECONFLICT, "another program has changed the attribute %s meanwhile",
-                   zb__name_brief(asked->name, brief));
+                   zb__name_excerpt(asked->name, excerpt));
 }
 
 static enum zb_code edit(zb__document *document, const members_wanted *wanted, zb_error *err) {
@@ -75,9 +75,9 @@ static enum zb_code edit(zb__document *document, const members_wanted *wanted, z
     if (!code && any_value)
         code = ensure_object(document, err);
     if (!code && !any_value) {
-        char brief[ZB__BRIEF_SIZE];
+        char excerpt[ZB__BRIEF_SIZE];
         code = zb_fail(err, ZB_ENOTFOUND, "there is no attribute %s",
-                       zb__name_brief(wanted->edits[0].name, brief));
+                       zb__name_excerpt(wanted->edits[0].name, excerpt));
     }
     return code ? code
                 : zb__document_edit_members(document, path, wanted->edits, wanted->count, err);
@@ -143,13 +143,13 @@ static enum zb_code change_members(const zb_node *node, const members_wanted *wa
 }
 
 static enum zb_code check_name(const char *name, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     size_t left = strlen(name);
     for (const char *c = name; left > 0;) {
         size_t length = zb__utf8_length(c, left);
         if (length == 0)
             return zb_fail(err, ZB_EINVAL, "the attribute's name %s is not UTF-8",
-                           zb__name_brief(name, brief));
+                           zb__name_excerpt(name, excerpt));
         c += length;
         left -= length;
     }

@@ -9,7 +9,7 @@
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "codec/number.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 
 typedef struct astype {
     zb_dtype dtype, stored;

@@ -10,7 +10,7 @@
 #include "codec/codec.h"
 #include "codec/configuration.h"
 #include "util/bytes.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 
 typedef struct bitround {
     int keep;
@@ -89,7 +89,7 @@ static enum zb_code bitround_decode(const void *state, const uint8_t *in, uint64
 static enum zb_code bitround_parse(const zb_json *configuration, const zb__binding *binding,
                                    void **state, zb_error *err) {
     bitround *codec = zb__codec_new_state(sizeof *codec, state, err);
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (!codec)
         return ZB_ENOMEM;
     codec->dtype = binding->dtype;
@@ -106,7 +106,7 @@ static enum zb_code bitround_parse(const zb_json *configuration, const zb__bindi
         zb__configuration_integer(configuration, "keepbits", 0, 64, &codec->keep, err);
     if (!code && codec->keep < 0)
         code = zb_fail(err, ZB_EFORMAT, "keepbits is %s, expected an integer from 0 to 64",
-                       zb__json_brief(NULL, brief));
+                       zb__json_excerpt(NULL, excerpt));
     return code;
 }
 

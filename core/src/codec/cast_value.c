@@ -16,7 +16,7 @@
 #include "types/fill.h"
 #include "types/kinds.h"
 #include "util/bytes.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 
 enum rounding { NEAREST_EVEN, TOWARDS_ZERO, TOWARDS_POSITIVE, TOWARDS_NEGATIVE, NEAREST_AWAY };
 enum range { RANGE_ERROR, RANGE_CLAMP, RANGE_WRAP };
@@ -265,10 +265,10 @@ static void cast_value_represent(const void *state, zb__representation *represen
 
 static enum zb_code parse_pair(const zb_json *item, const cast *c, pair *out, zb_error *err) {
     zb__fill_form form;
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(item) != ZB_JSON_ARRAY || zb_json_count(item) != 2)
         return zb_fail(err, ZB_EFORMAT, "scalar_map has %s, expected a list of two values",
-                       zb__json_brief(item, brief));
+                       zb__json_excerpt(item, excerpt));
     const zb_json *from = zb_json_first(item);
     enum zb_code code = zb__fill_parse(from, c->from, NULL, out->from, &form, err);
     if (!code)
@@ -277,13 +277,13 @@ static enum zb_code parse_pair(const zb_json *item, const cast *c, pair *out, zb
 }
 
 static enum zb_code parse_pairs(const zb_json *list, cast *c, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     size_t count = zb_json_count(list);
     if (!list)
         return ZB_OK;
     if (zb_json_kind_of(list) != ZB_JSON_ARRAY)
         return zb_fail(err, ZB_EFORMAT, "scalar_map has %s, expected a list of pairs",
-                       zb__json_brief(list, brief));
+                       zb__json_excerpt(list, excerpt));
     if (count > MOST_PAIRS)
         return zb_fail(err, ZB_ELIMIT, "scalar_map has %zu pairs, at most %d are taken", count,
                        MOST_PAIRS);
@@ -298,12 +298,12 @@ static enum zb_code parse_pairs(const zb_json *list, cast *c, zb_error *err) {
 
 static enum zb_code parse_map(cast_value *codec, const zb_json *configuration, zb_error *err) {
     const zb_json *map = zb_json_get(configuration, "scalar_map");
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (!map)
         return ZB_OK;
     if (zb_json_kind_of(map) != ZB_JSON_OBJECT)
         return zb_fail(err, ZB_EFORMAT, "scalar_map is %s, expected an object",
-                       zb__json_brief(map, brief));
+                       zb__json_excerpt(map, excerpt));
     enum zb_code code = parse_pairs(zb_json_get(map, "encode"), &codec->encode, err);
     return code ? code : parse_pairs(zb_json_get(map, "decode"), &codec->decode, err);
 }

@@ -12,7 +12,7 @@
 #include "codec/form.h"
 #include "codec/table.h"
 #include "util/extension.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
 
@@ -184,11 +184,11 @@ static enum zb_code bind_codec(making *m, const zb_json *item, zb_error *err) {
     if (code)
         return code;
     zb__codec codec = {.ops = zb__codec_find(extension.name)};
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (!codec.ops) {
         const char *reason = zb__codec_refusal(extension.name);
         return zb_fail(err, ZB_EUNSUPPORTED, "%s: codec %s is not supported%s%s", m->what,
-                       zb__name_brief(extension.name, brief), reason ? ": " : "",
+                       zb__name_excerpt(extension.name, excerpt), reason ? ": " : "",
                        reason ? reason : "");
     }
     if (m->implies_bytes && codec.ops->kind == ZB__BYTES_TO_BYTES && !m->chain->serial.ops)
@@ -212,14 +212,14 @@ static enum zb_code bind_codec(making *m, const zb_json *item, zb_error *err) {
 }
 
 static enum zb_code bind_list(making *m, const zb_json *codecs, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE], what[32];
+    char excerpt[ZB__BRIEF_SIZE], what[32];
     size_t count = zb_json_kind_of(codecs) == ZB_JSON_ARRAY ? zb_json_count(codecs) : 0;
     uint64_t limit = zb_limits_get()->codecs;
     bool is_list = zb_json_kind_of(codecs) == ZB_JSON_ARRAY;
     m->implies_bytes = m->binding->is_draft && (!codecs || (is_list && !names_serial(codecs)));
     if (count == 0 && !m->implies_bytes)
         return zb_fail(err, ZB_EFORMAT, "codecs is %s, expected a list with at least one codec",
-                       zb__json_brief(codecs, brief));
+                       zb__json_excerpt(codecs, excerpt));
     if (count > limit)
         return zb_fail(err, ZB_ELIMIT,
                        "codecs: %zu codecs are more than the limit codecs (%" PRIu64 ")", count,

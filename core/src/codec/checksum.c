@@ -13,7 +13,7 @@
 #include "util/bytes.h"
 #include "util/checked.h"
 #include "util/crc32c.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 
 #define CHECKSUM_SIZE 4
 
@@ -220,15 +220,15 @@ static enum zb_code parse_jenkins(const zb_json *configuration, const zb__bindin
     static const checksum defaults = {.name = "jenkins_lookup3", .sum = sum_lookup3};
     const zb_json *prefix = zb__configuration_given(configuration, "prefix");
     const zb_json *initial = zb_json_get(configuration, "initval");
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     uint64_t number = 0;
     (void)binding;
     if (prefix) /* bytes, which JSON has no form for: no program writes them */
         return zb_fail(err, ZB_EUNSUPPORTED, "prefix is %s, which is not supported, expected null",
-                       zb__json_brief(prefix, brief));
+                       zb__json_excerpt(prefix, excerpt));
     if (initial && (!zb_json_uint64(initial, &number) || number > UINT32_MAX))
         return zb_fail(err, ZB_EFORMAT, "initval is %s, expected an integer from 0 to 4294967295",
-                       zb__json_brief(initial, brief));
+                       zb__json_excerpt(initial, excerpt));
     enum zb_code code = parse(NULL, &defaults, state, err);
     if (!code)
         ((checksum *)*state)->initial = (uint32_t)number;

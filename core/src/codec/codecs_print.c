@@ -11,7 +11,7 @@
 
 #include "codec/table.h"
 #include "util/extension.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "util/json_writer.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
@@ -59,7 +59,7 @@ static bool has_configuration(const zb__codec_ops *ops) {
    would be too late to say where it came from. */
 static enum zb_code print_configuration(const printing *p, const zb__codec_ops *ops,
                                         const zb_json *given, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     enum zb_code code = ZB_OK;
     if (has_configuration(ops)) {
         zb_json_write_name(p->w, "configuration");
@@ -72,7 +72,7 @@ static enum zb_code print_configuration(const printing *p, const zb__codec_ops *
     for (const zb_json *m = zb_json_first(given); m && !code; m = zb_json_next(m)) {
         if (!zb__name_in(zb_json_name(m), ops->members))
             return zb_fail(err, ZB_EINVAL, "codec %s has no option %s", ops->name,
-                           zb__name_brief(zb_json_name(m), brief));
+                           zb__name_excerpt(zb_json_name(m), excerpt));
     }
     return code;
 }
@@ -110,21 +110,21 @@ zb__codec_kinds zb__codecs_kinds(const zb_json *codecs) {
 
 static enum zb_code print_codec(const printing *p, const zb_json *item, zb_error *err) {
     zb__extension codec;
-    char brief[ZB__BRIEF_SIZE], names[320];
+    char excerpt[ZB__BRIEF_SIZE], names[320];
     enum zb_code code = zb__extension_parse(item, "codecs", &codec, err);
     if (code)
         return zb_fail(err, ZB_EINVAL,
                        "codecs has %s, expected a codec's name or an object with it",
-                       zb__json_brief(item, brief));
+                       zb__json_excerpt(item, excerpt));
     const zb__codec_ops *ops = zb__codec_find(codec.name);
     const char *reason = ops ? NULL : zb__codec_refusal(codec.name);
     if (reason)
         return zb_fail(err, ZB_EUNSUPPORTED, "codec %s is not supported: %s",
-                       zb__name_brief(codec.name, brief), reason);
+                       zb__name_excerpt(codec.name, excerpt), reason);
     if (!ops) {
         list_names(names, sizeof names);
         return zb_fail(err, ZB_EUNSUPPORTED, "codec %s is not supported, expected %s",
-                       zb__name_brief(codec.name, brief), names);
+                       zb__name_excerpt(codec.name, excerpt), names);
     }
     zb_json_begin_object(p->w);
     zb_json_write_name(p->w, "name");
@@ -136,11 +136,11 @@ static enum zb_code print_codec(const printing *p, const zb_json *item, zb_error
 }
 
 static enum zb_code print_list(const printing *p, const zb_json *codecs, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     enum zb_code code = ZB_OK;
     if (zb_json_kind_of(codecs) != ZB_JSON_ARRAY)
         return zb_fail(err, ZB_EINVAL, "codecs is %s, expected a list",
-                       zb__json_brief(codecs, brief));
+                       zb__json_excerpt(codecs, excerpt));
     bool implied = !zb__codecs_kinds(codecs).has_serial;
     zb_json_begin_array(p->w);
     for (const zb_json *item = zb_json_first(codecs); item && !code; item = zb_json_next(item)) {

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "codec/codec.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "zarrbridge/json.h"
 
 static enum zb_code wrong_value(const zb_json *value, const char *expected, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     return zb_fail(err, ZB_EFORMAT, "%s is %s, expected %s", zb_json_name(value),
-                   zb__json_brief(value, brief), expected);
+                   zb__json_excerpt(value, excerpt), expected);
 }
 
 enum zb_code zb__configuration_integer(const zb_json *configuration, const char *name, int low,

@@ -11,7 +11,7 @@
 #include "codec/encode.h"
 #include "types/dtype.h"
 #include "util/arena.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 
@@ -30,12 +30,12 @@ static enum zb_code set_orders(const zb_json *orders, zb_dtype *dtype, zb__arena
 static enum zb_code set_order(const zb_json *order, zb_field *field, zb__arena *memory,
                               zb_error *err) {
     const char *text = zb_json_string(order);
-    char brief[ZB__BRIEF_SIZE], name[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE], name[ZB__BRIEF_SIZE];
     if (field->dtype.kind == ZB_KIND_STRUCT)
         return set_orders(order, &field->dtype, memory, err);
     if (!text || (strcmp(text, "little") != 0 && strcmp(text, "big") != 0))
         return zb_fail(err, ZB_EFORMAT, "endian of the field %s is %s, expected little or big",
-                       zb__name_brief(field->name, name), zb__json_brief(order, brief));
+                       zb__name_excerpt(field->name, name), zb__json_excerpt(order, excerpt));
     field->dtype.swapped =
         zb__dtype_has_order(field->dtype) && (strcmp(text, "big") == 0) != HOST_IS_BIG;
     return ZB_OK;
@@ -46,10 +46,10 @@ static enum zb_code set_orders(const zb_json *orders, zb_dtype *dtype, zb__arena
                                zb_error *err) {
     size_t count;
     const zb_field *from = zb_dtype_fields(*dtype, &count);
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(orders) != ZB_JSON_ARRAY || zb_json_count(orders) != count || count == 0)
         return zb_fail(err, ZB_EFORMAT, "endian is %s, expected a list for a struct of %zu fields",
-                       zb__json_brief(orders, brief), count);
+                       zb__json_excerpt(orders, excerpt), count);
     zb_dtype_detail *detail = zb__arena_alloc(memory, sizeof *detail);
     zb_field *fields = zb__arena_alloc(memory, count * sizeof *fields);
     if (!detail || !fields)

@@ -10,7 +10,7 @@
 #include "codec/block.h"
 #include "codec/codec.h"
 #include "codec/number.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 
 typedef struct scaling {
     zb_dtype dtype, stored;
@@ -80,11 +80,11 @@ static void scaling_represent(const void *state, zb__representation *representat
 static enum zb_code read_number(const zb_json *configuration, const char *name, double *out,
                                 zb_error *err) {
     const zb_json *value = zb_json_get(configuration, name);
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (zb_json_double(value, out) && isfinite(*out))
         return ZB_OK;
     return zb_fail(err, ZB_EFORMAT, "%s is %s, expected a number", name,
-                   zb__json_brief(value, brief));
+                   zb__json_excerpt(value, excerpt));
 }
 
 static enum zb_code scaling_parse(const zb_json *configuration, const zb__binding *binding,

@@ -16,7 +16,7 @@
 #include "codec/configuration.h"
 #include "util/checked.h"
 #include "util/extension.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 
 enum format { FORMAT_AUTO, FORMAT_XZ, FORMAT_ALONE, FORMAT_RAW };
 
@@ -160,13 +160,13 @@ static uint64_t lzma_encode_bound(uint64_t size) {
 static enum zb_code read_option(const zb_json *filter, const char *name, uint32_t *out,
                                 zb_error *err) {
     const zb_json *value = zb_json_get(filter, name);
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     uint64_t number;
     if (!value)
         return ZB_OK;
     if (!zb_json_uint64(value, &number) || number > UINT32_MAX)
         return zb_fail(err, ZB_EFORMAT, "%s is %s, expected an integer from 0 to 4294967295", name,
-                       zb__json_brief(value, brief));
+                       zb__json_excerpt(value, excerpt));
     *out = (uint32_t)number;
     return ZB_OK;
 }
@@ -203,11 +203,11 @@ static enum zb_code parse_filter(const zb_json *item, filter_chain *out, size_t 
                                              "mode", "nice_len", "mf",        "depth", NULL};
     static const char *const delta_names[] = {"id", "dist", NULL};
     static const char *const bcj_names[] = {"id", "start_offset", NULL};
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     uint64_t id;
     if (!zb_json_uint64(zb_json_get(item, "id"), &id))
         return zb_fail(err, ZB_EFORMAT, "it is %s, expected an object with an id",
-                       zb__json_brief(item, brief));
+                       zb__json_excerpt(item, excerpt));
     bool is_lzma = id == LZMA_FILTER_LZMA1 || id == LZMA_FILTER_LZMA2;
     const char *const *names = is_lzma                   ? lzma_names
                                : id == LZMA_FILTER_DELTA ? delta_names
@@ -215,7 +215,7 @@ static enum zb_code parse_filter(const zb_json *item, filter_chain *out, size_t 
     for (const zb_json *m = zb_json_first(item); m; m = zb_json_next(m)) {
         if (!zb__name_in(zb_json_name(m), names))
             return zb_fail(err, ZB_EFORMAT, "the filter has no option %s",
-                           zb__name_brief(zb_json_name(m), brief));
+                           zb__name_excerpt(zb_json_name(m), excerpt));
     }
     out->list[at] = (lzma_filter){.id = id, .options = &out->options[at]};
     if (is_lzma)
@@ -234,12 +234,12 @@ static enum zb_code parse_filter(const zb_json *item, filter_chain *out, size_t 
 /* Reads a list of them. Refuses a chain that liblzma cannot decode or encode. `out` stays where it
    is. */
 static enum zb_code parse_chain(const zb_json *list, filter_chain *out, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     size_t count = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_count(list) : 0, at = 0;
     enum zb_code code = ZB_OK;
     if (count == 0 || count > LZMA_FILTERS_MAX)
         return zb_fail(err, ZB_EFORMAT, "filters is %s, expected a list of 1 to %d filters",
-                       zb__json_brief(list, brief), LZMA_FILTERS_MAX);
+                       zb__json_excerpt(list, excerpt), LZMA_FILTERS_MAX);
     for (const zb_json *item = zb_json_first(list); item && !code; item = zb_json_next(item)) {
         code = parse_filter(item, out, at, err);
         if (code)
@@ -298,7 +298,7 @@ static bool same_filters(const lzma *a, const lzma *b) {
 
 static enum zb_code parse_preset(lzma *codec, const zb_json *configuration, zb_error *err) {
     const zb_json *value = zb__configuration_given(configuration, "preset");
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     uint64_t number;
     codec->preset = 6;
     if (!value)
@@ -306,7 +306,7 @@ static enum zb_code parse_preset(lzma *codec, const zb_json *configuration, zb_e
     if (!zb_json_uint64(value, &number) || number > UINT32_MAX || (number & ~EXTREME) > 9)
         return zb_fail(err, ZB_EFORMAT,
                        "preset is %s, expected an integer from 0 to 9, maybe with 2^31 added",
-                       zb__json_brief(value, brief));
+                       zb__json_excerpt(value, excerpt));
     codec->preset = (int)(number & ~(uint64_t)EXTREME);
     codec->extreme = number & EXTREME;
     return ZB_OK;

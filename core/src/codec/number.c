@@ -10,7 +10,7 @@
 #include "types/kinds.h"
 #include "util/bytes.h"
 #include "util/half.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 
 bool zb__is_number(zb_dtype dtype) {
     return dtype.kind <= ZB_KIND_FLOAT;
@@ -159,26 +159,26 @@ enum zb_code zb__numpy_type(const zb_json *configuration, const char *name, zb_d
                             zb_error *err) {
     const zb_json *value = zb__configuration_given(configuration, name);
     const char *text = zb_json_string(value);
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (!value)
         return ZB_OK;
     if (text && find(text, out) && !out->swapped)
         return ZB_OK;
     return zb_fail(err, text ? ZB_EUNSUPPORTED : ZB_EFORMAT,
                    "%s is %s, expected a number of numpy in this machine's byte order", name,
-                   zb__json_brief(value, brief));
+                   zb__json_excerpt(value, excerpt));
 }
 
 enum zb_code zb__numpy_type_check(const zb_json *configuration, const char *name, zb_dtype expected,
                                   zb_error *err) {
     zb_dtype said = expected;
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     enum zb_code code = zb__numpy_type(configuration, name, &said, err);
     bool are_integers = (said.kind == ZB_KIND_INT || said.kind == ZB_KIND_UINT) &&
                         (expected.kind == ZB_KIND_INT || expected.kind == ZB_KIND_UINT);
     if (code || (said.size == expected.size && (said.kind == expected.kind || are_integers)))
         return code;
     return zb_fail(err, ZB_EUNSUPPORTED, "%s is %s, expected the type of its input, %s", name,
-                   zb__json_brief(zb_json_get(configuration, name), brief),
+                   zb__json_excerpt(zb_json_get(configuration, name), excerpt),
                    zb__number_name(expected));
 }

@@ -11,7 +11,7 @@
 #include "codec/configuration.h"
 #include "codec/number.h"
 #include "types/scatter.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 
 #define MOST_DIGITS 300 /* either way: the scale is a double */
 

@@ -9,7 +9,7 @@
 
 #include "codec/codec.h"
 #include "util/checked.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 
 typedef struct extent {
     uint64_t size;       /* 0: the product of dimensions [first, end), or what is left */
@@ -47,12 +47,12 @@ static enum zb_code reshape_parse(const zb_json *configuration, const zb__bindin
     if (!codec)
         return ZB_ENOMEM;
     const zb_json *shape = zb_json_get(configuration, "shape");
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (zb_dtype_is_variable(binding->dtype))
         return zb_fail(err, ZB_EUNSUPPORTED, "elements of variable length are not supported");
     if (zb_json_kind_of(shape) != ZB_JSON_ARRAY || zb_json_count(shape) > ZB_MAX_NDIM)
         return zb_fail(err, ZB_EFORMAT, "shape is %s, expected a list of at most %d extents",
-                       zb__json_brief(shape, brief), ZB_MAX_NDIM);
+                       zb__json_excerpt(shape, excerpt), ZB_MAX_NDIM);
     codec->ndim_before = binding->ndim;
     codec->size = binding->dtype.size;
     uint32_t next = 0, left = 0;
@@ -69,7 +69,7 @@ static enum zb_code reshape_parse(const zb_json *configuration, const zb__bindin
             return zb_fail(err, ZB_EFORMAT,
                            "shape has %s, expected a positive number, a list of ascending "
                            "dimensions, or once -1",
-                           zb__json_brief(item, brief));
+                           zb__json_excerpt(item, excerpt));
     }
     return ZB_OK;
 }

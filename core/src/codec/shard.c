@@ -17,7 +17,7 @@
 #include "codec/configuration.h"
 #include "codec/encode.h"
 #include "util/checked.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
@@ -44,16 +44,16 @@ static void shard_free(void *state) {
 
 static enum zb_code parse_inner_shape(sharding *s, const zb_json *configuration, zb_error *err) {
     const zb_json *value = zb_json_get(configuration, "chunk_shape");
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(value) != ZB_JSON_ARRAY || zb_json_count(value) != s->ndim)
         return zb_fail(err, ZB_EFORMAT, "chunk_shape is %s, expected a list of %u integers",
-                       zb__json_brief(value, brief), s->ndim);
+                       zb__json_excerpt(value, excerpt), s->ndim);
     uint32_t i = 0;
     for (const zb_json *item = zb_json_first(value); item; item = zb_json_next(item), i++) {
         uint64_t *inner = &s->inner_shape[i];
         if (!zb_json_uint64(item, inner) || *inner == 0)
             return zb_fail(err, ZB_EFORMAT, "chunk_shape[%u] is %s, expected an integer above 0", i,
-                           zb__json_brief(item, brief));
+                           zb__json_excerpt(item, excerpt));
     }
     return ZB_OK;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codec/codec.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 
@@ -40,10 +40,10 @@ static enum zb_code transpose_parse(const zb_json *configuration, const zb__bind
     if (!t)
         return ZB_ENOMEM;
     const zb_json *value = zb_json_get(configuration, "order");
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (!read_order(value, binding->ndim, t->order))
         return zb_fail(err, ZB_EFORMAT, "order is %s, expected a permutation of %u dimensions",
-                       zb__json_brief(value, brief), binding->ndim);
+                       zb__json_excerpt(value, excerpt), binding->ndim);
     return ZB_OK;
 }
 

@@ -18,7 +18,7 @@
 #include "codec/zfp_stream.h"
 #include "types/scatter.h"
 #include "util/bytes.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "zarrbridge/json.h"
 
 typedef struct zfp {
@@ -275,11 +275,11 @@ static enum zb_code parse_array(zfp *codec, const zb__binding *binding, zb_error
 }
 
 static enum zb_code wrong(const zb_json *value, const char *name, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (!value)
         return zb_fail(err, ZB_EFORMAT, "%s is missing", name);
     return zb_fail(err, ZB_EFORMAT, "%s is %s, which zfp does not have", name,
-                   zb__json_brief(value, brief));
+                   zb__json_excerpt(value, excerpt));
 }
 
 static enum zb_code set_rate(zfp *codec, const zb_json *value, uint32_t ndim, zb_error *err) {

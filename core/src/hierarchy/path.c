@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "util/utf8.h"
 
 /* The names that the specification reserves ("__x", "zarr.json") may be read: they do no harm.
    Names of dots only are refused, since "." and ".." mean something to stores. */
 enum zb_code zb__path_check(const char *path, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     size_t left = strlen(path);
     for (const char *c = path; left > 0;) {
         size_t length = zb__utf8_length(c, left);
@@ -25,10 +25,10 @@ enum zb_code zb__path_check(const char *path, zb_error *err) {
         size_t length = strcspn(part, "/");
         if (length == 0)
             return zb_fail(err, ZB_EINVAL, "path %s has an empty part",
-                           zb__name_brief(path, brief));
+                           zb__name_excerpt(path, excerpt));
         if (strspn(part, ".") >= length)
             return zb_fail(err, ZB_EINVAL, "path %s has a part of dots only",
-                           zb__name_brief(path, brief));
+                           zb__name_excerpt(path, excerpt));
         part += length;
         if (*part == '\0')
             return ZB_OK;

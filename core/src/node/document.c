@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "util/extension.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "hierarchy/staged.h"
 #include "hierarchy/path.h"
 #include "array/block.h"
@@ -45,12 +45,12 @@ static const char *const array_members[] = {"zarr_format",
 static enum zb_code check_format(const zb_json *document, zb_error *err) {
     const zb_json *format = zb_json_get(document, "zarr_format");
     int64_t number;
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (zb_json_int64(format, &number) && number == 3)
         return ZB_OK;
     bool other = zb_json_int64(format, &number);
     return zb_fail(err, other ? ZB_EUNSUPPORTED : ZB_EFORMAT,
-                   "zarr_format is %s, expected the number 3", zb__json_brief(format, brief));
+                   "zarr_format is %s, expected the number 3", zb__json_excerpt(format, excerpt));
 }
 
 /* The node type is known before the strangers are judged, because which members are known depends
@@ -58,23 +58,23 @@ static enum zb_code check_format(const zb_json *document, zb_error *err) {
 static enum zb_code check_type(const zb_json *document, bool *is_array, zb_error *err) {
     const zb_json *type = zb_json_get(document, "node_type");
     const char *name = zb_json_string(type);
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     *is_array = name && strcmp(name, "array") == 0;
     if (*is_array || (name && strcmp(name, "group") == 0))
         return ZB_OK;
     return zb_fail(err, ZB_EFORMAT, "node_type is %s, expected \"array\" or \"group\"",
-                   zb__json_brief(type, brief));
+                   zb__json_excerpt(type, excerpt));
 }
 
 /* Names are compared exactly: "Shape" is as strange as any other word. */
 static enum zb_code check_members(const zb_json *document, bool is_array, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     for (const zb_json *m = zb_json_first(document); m; m = zb_json_next(m)) {
         if (!zb__name_in(zb_json_name(m), is_array ? array_members : group_members) &&
             !zb__json_ignorable(m))
             return zb_fail(err, ZB_EUNSUPPORTED,
                            "unknown member %s, which does not say {\"must_understand\": false}",
-                           zb__name_brief(zb_json_name(m), brief));
+                           zb__name_excerpt(zb_json_name(m), excerpt));
     }
     return ZB_OK;
 }
@@ -83,24 +83,24 @@ static enum zb_code check_members(const zb_json *document, bool is_array, zb_err
 static enum zb_code check_attributes(const zb_json *document, zb_error *err) {
     const zb_json *attributes = zb_json_get(document, "attributes");
     enum zb_json_kind kind = zb_json_kind_of(attributes);
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (kind == ZB_JSON_OBJECT || kind == ZB_JSON_NULL)
         return ZB_OK;
     return zb_fail(err, ZB_EFORMAT, "attributes is %s, expected an object",
-                   zb__json_brief(attributes, brief));
+                   zb__json_excerpt(attributes, excerpt));
 }
 
 /* No storage transformer is defined; a transformer that may be ignored is ignored. */
 static enum zb_code check_transformers(const zb_json *document, zb_error *err) {
     const zb_json *list = zb_json_get(document, "storage_transformers");
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (list && zb_json_kind_of(list) != ZB_JSON_ARRAY)
         return zb_fail(err, ZB_EFORMAT, "storage_transformers is %s, expected a list",
-                       zb__json_brief(list, brief));
+                       zb__json_excerpt(list, excerpt));
     for (const zb_json *item = zb_json_first(list); item; item = zb_json_next(item)) {
         if (!zb__json_ignorable(item))
             return zb_fail(err, ZB_EUNSUPPORTED, "storage_transformers has %s, expected none",
-                           zb__json_brief(item, brief));
+                           zb__json_excerpt(item, excerpt));
     }
     return ZB_OK;
 }
@@ -109,28 +109,28 @@ static enum zb_code check_transformers(const zb_json *document, zb_error *err) {
  * use them. */
 static enum zb_code check_consolidated(const zb_json *document, zb_error *err) {
     const zb_json *block = zb_json_get(document, ZB__CONSOLIDATED);
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(block) == ZB_JSON_NULL || zb__json_ignorable(block))
         return ZB_OK;
     if (zb_json_kind_of(block) != ZB_JSON_OBJECT)
         return zb_fail(err, ZB_EFORMAT, "consolidated_metadata is %s, expected an object",
-                       zb__json_brief(block, brief));
+                       zb__json_excerpt(block, excerpt));
     const zb_json *kind = zb_json_get(block, "kind");
     const char *name = zb_json_string(kind);
     if (kind && !(name && strcmp(name, "inline") == 0))
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "consolidated_metadata: kind is %s, expected \"inline\"",
-                       zb__json_brief(kind, brief));
+                       zb__json_excerpt(kind, excerpt));
     return ZB_OK;
 }
 
 /* The checks come in the order in which a reader of the message would look: first that it is Zarr
    at all, then the version, the kind of node, and only then the details. */
 enum zb_code zb__document_check(const zb_json *document, bool *is_array, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(document) != ZB_JSON_OBJECT)
         return zb_fail(err, ZB_EFORMAT, "the document is %s, expected an object",
-                       zb__json_brief(document, brief));
+                       zb__json_excerpt(document, excerpt));
     enum zb_code code = check_format(document, err);
     if (!code)
         code = check_type(document, is_array, err);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "util/json.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "util/json_writer.h"
 #include "zarrbridge/json.h"
 
@@ -215,7 +215,7 @@ static size_t index_of(const members *m, const zb_json *member) {
 
 /* Applies the edits of one name: m->order[first, last). */
 static enum zb_code apply_run(members *m, size_t first, size_t last, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     const char *name = m->edits[m->order[first]].name;
     const zb_json *old = zb_json_get(m->s->object, name);
     new_member *member = old ? &m->of_old[index_of(m, old)] : NULL;
@@ -223,7 +223,7 @@ static enum zb_code apply_run(members *m, size_t first, size_t last, zb_error *e
         const zb__member_edit *edit = &m->edits[m->order[i]];
         if (!member && !edit->value)
             return zb_fail(err, ZB_ENOTFOUND, "there is no attribute %s",
-                           zb__name_brief(name, brief));
+                           zb__name_excerpt(name, excerpt));
         if (!member)
             member = &m->of_edit[m->order[i]];
         *member = (new_member){.stays = edit->value != NULL, .value = edit->value};

@@ -5,7 +5,7 @@
 
 #include "hierarchy/notes.h"
 #include "hierarchy/path.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "zarrbridge/node.h"
 
 /* Of a name that ends at its NUL or at a slash. */
@@ -29,15 +29,15 @@ bool zb_name_is_reserved(const char *name) {
 }
 
 static enum zb_code refuse(const char *path, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     return zb_fail(err, ZB_EINVAL,
                    "path %s: names that begin with \"__\", and those of documents and of temporary "
                    "objects, are reserved",
-                   zb__name_brief(path, brief));
+                   zb__name_excerpt(path, excerpt));
 }
 
 enum zb_code zb__path_check_copy(const char *path, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     enum zb_code code = zb__path_check(path, err);
     if (code || *path == '\0')
         return code;
@@ -48,7 +48,7 @@ enum zb_code zb__path_check_copy(const char *path, zb_error *err) {
         for (const char *c = part; *c && *c != '/'; c++) {
             if ((unsigned char)*c < ' ' || *c == 0x7f || *c == '\\')
                 return zb_fail(err, ZB_EINVAL, "path %s has a control character or a backslash",
-                               zb__name_brief(path, brief));
+                               zb__name_excerpt(path, excerpt));
         }
     }
     return ZB_OK;

@@ -13,7 +13,7 @@
 
 #include "types/kinds.h"
 #include "util/extension.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "zarrbridge/json.h"
 
 /* ---- Comparing ---- */
@@ -173,7 +173,7 @@ static bool is_optional(const char *name) {
 }
 
 static enum zb_code unknown(const char *name, zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (is_optional(name))
         return zb_fail(
             err, ZB_EUNSUPPORTED,
@@ -181,7 +181,7 @@ static enum zb_code unknown(const char *name, zb_error *err) {
             "the values and the mask as two arrays, with zarrs",
             name);
     return zb_fail(err, ZB_EUNSUPPORTED, "data_type %s is not supported",
-                   zb__name_brief(name, brief));
+                   zb__name_excerpt(name, excerpt));
 }
 
 static enum zb_code parse_named(const zb_json *value, zb__arena *memory, zb_dtype *out,

@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "types/kinds.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 
 /* The one message of fill values: the value that stands there, and the form that the type wants. */
 static enum zb_code fail(const zb_json *value, zb_dtype dtype, const char *expected,
                          zb_error *err) {
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     char name[ZB_DTYPE_NAME_SIZE];
     return zb_fail(err, ZB_EFORMAT, "fill_value is %s, expected %s for %s",
-                   zb__json_brief(value, brief), expected, zb_dtype_name(dtype, name));
+                   zb__json_excerpt(value, excerpt), expected, zb_dtype_name(dtype, name));
 }
 
 enum zb_code zb__fill_parse(const zb_json *value, zb_dtype dtype, zb__arena *memory, void *out,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "types/kinds.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "util/json_writer.h"
 #include "util/utf8.h"
 #include "zarrbridge/limits.h"
@@ -23,11 +23,11 @@ static enum zb_code parse_length(const zb__kind *kind, const zb__extension *type
     const bool is_points = kind->kind == ZB_KIND_UTF32;
     const uint64_t limit = zb_limits_get()->chunk_bytes;
     uint64_t number;
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     (void)memory;
     if (!zb_json_uint64(length, &number) || number == 0 || (is_points && number % POINT != 0))
         return zb_fail(err, ZB_EFORMAT, "data_type: length_bytes is %s, expected %s",
-                       zb__json_brief(length, brief),
+                       zb__json_excerpt(length, excerpt),
                        is_points ? "a positive multiple of 4" : "a positive integer");
     if (number > limit || number > UINT32_MAX)
         return zb_fail(err, ZB_ELIMIT,
@@ -54,17 +54,17 @@ static bool is_bits(const char *name) {
 static enum zb_code parse_bits(const char *name, zb_dtype *out, zb_error *err) {
     /* One element is part of a chunk, and the size has to fit zb_dtype.size. */
     uint64_t limit = zb_limits_get()->chunk_bytes, bits = 0;
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     for (const char *digit = name + 1; *digit; digit++)
         bits = bits < UINT64_MAX / 16 ? bits * 10 + (uint64_t)(*digit - '0') : bits;
     if (bits / 8 > limit || bits / 8 > UINT32_MAX)
         return zb_fail(err, ZB_ELIMIT,
                        "data_type is %s, an element of more than %llu bytes, the limit chunk_bytes",
-                       zb__name_brief(name, brief),
+                       zb__name_excerpt(name, excerpt),
                        (unsigned long long)(limit < UINT32_MAX ? limit : UINT32_MAX));
     if (bits % 8 != 0)
         return zb_fail(err, ZB_EFORMAT, "data_type is %s, expected a multiple of 8 bits",
-                       zb__name_brief(name, brief));
+                       zb__name_excerpt(name, excerpt));
     *out = (zb_dtype){.kind = ZB_KIND_RAW, .size = (uint32_t)(bits / 8)};
     return ZB_OK;
 }

@@ -6,7 +6,7 @@
 #include "types/fill.h"
 #include "types/kinds.h"
 #include "types/scatter.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "util/utf8.h"
 #include "zarrbridge/limits.h"
 
@@ -18,18 +18,18 @@ static enum zb_code parse_field(const zb_json *item, zb__arena *memory, uint32_t
     const bool is_pair = zb_json_kind_of(item) == ZB_JSON_ARRAY && zb_json_count(item) == 2;
     const zb_json *name = is_pair ? zb_json_first(item) : zb_json_get(item, "name");
     const zb_json *type = is_pair ? zb_json_next(name) : zb_json_get(item, "data_type");
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     out->name = zb_json_string(name);
     out->offset = offset;
     if (!out->name || !*out->name || !type || (!is_pair && zb_json_count(item) != 2))
         return zb_fail(err, ZB_EFORMAT, "data_type: a field is %s, expected a name and a data_type",
-                       zb__json_brief(item, brief));
+                       zb__json_excerpt(item, excerpt));
     enum zb_code code = zb__dtype_parse(type, memory, &out->dtype, err);
     if (code)
-        return zb_error_prefix(err, code, "field %s", zb__name_brief(out->name, brief));
+        return zb_error_prefix(err, code, "field %s", zb__name_excerpt(out->name, excerpt));
     if (zb_dtype_is_variable(out->dtype))
         return zb_fail(err, ZB_EFORMAT, "data_type: field %s has no fixed size",
-                       zb__name_brief(out->name, brief));
+                       zb__name_excerpt(out->name, excerpt));
     return ZB_OK;
 }
 
@@ -40,10 +40,10 @@ static enum zb_code parse(const zb__kind *kind, const zb__extension *type, zb__a
     const zb_json *list = zb_json_get(type->configuration, "fields");
     const size_t count = zb_json_count(list);
     const uint64_t limit = zb_limits_get()->chunk_bytes;
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(list) != ZB_JSON_ARRAY || count == 0)
         return zb_fail(err, ZB_EFORMAT, "data_type: fields is %s, expected a list of fields",
-                       zb__json_brief(list, brief));
+                       zb__json_excerpt(list, excerpt));
     if (count > zb_limits_get()->fields)
         return zb_fail(err, ZB_ELIMIT, "data_type: %zu fields, the limit fields is %llu", count,
                        (unsigned long long)zb_limits_get()->fields);
@@ -61,7 +61,7 @@ static enum zb_code parse(const zb__kind *kind, const zb__extension *type, zb__a
         for (const zb_field *other = fields; other < field; other++) {
             if (strcmp(other->name, field->name) == 0)
                 return zb_fail(err, ZB_EFORMAT, "data_type: two fields have the name %s",
-                               zb__name_brief(field->name, brief));
+                               zb__name_excerpt(field->name, excerpt));
         }
         if (__builtin_add_overflow(out->size, field->dtype.size, &out->size) || out->size > limit)
             return zb_fail(err, ZB_ELIMIT,
@@ -74,7 +74,7 @@ static enum zb_code parse(const zb__kind *kind, const zb__extension *type, zb__a
 static enum zb_code check(zb_dtype dtype, zb_error *err) {
     size_t count;
     const zb_field *fields = zb_dtype_fields(dtype, &count);
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     uint64_t end = 0;
     if (count == 0 || count > zb_limits_get()->fields)
         return zb_fail(err, ZB_EINVAL, "a struct with %zu fields, expected 1 to %llu", count,
@@ -87,15 +87,15 @@ static enum zb_code check(zb_dtype dtype, zb_error *err) {
         if (fields[i].offset < end || fields[i].offset > dtype.size ||
             fields[i].dtype.size > dtype.size - fields[i].offset)
             return zb_fail(err, ZB_EINVAL, "field %s lies outside the struct, or in another field",
-                           zb__name_brief(name, brief));
+                           zb__name_excerpt(name, excerpt));
         end = (uint64_t)fields[i].offset + fields[i].dtype.size;
         if (zb_dtype_is_variable(fields[i].dtype))
             return zb_fail(err, ZB_EUNSUPPORTED,
                            "field %s has no fixed size, which fields of a struct have",
-                           zb__name_brief(name, brief));
+                           zb__name_excerpt(name, excerpt));
         enum zb_code code = zb__dtype_check(fields[i].dtype, err);
         if (code)
-            return zb_error_prefix(err, code, "field %s", zb__name_brief(name, brief));
+            return zb_error_prefix(err, code, "field %s", zb__name_excerpt(name, excerpt));
     }
     return ZB_OK;
 }
@@ -121,7 +121,7 @@ static void write(zb_json_writer *w, zb_dtype dtype) {
 static enum zb_code parse_fields(zb__fill *fill, const zb_json *value, zb_dtype dtype, void *out) {
     size_t count;
     const zb_field *fields = zb_dtype_fields(dtype, &count);
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     if (zb_json_count(value) != count)
         return zb__fill_expect(fill, "a value for each field");
     for (size_t i = 0; i < count; i++) {
@@ -133,10 +133,10 @@ static enum zb_code parse_fields(zb__fill *fill, const zb_json *value, zb_dtype 
                                            (char *)out + fields[i].offset, &form, fill->err);
         if (!code && form.is_packed)
             code = zb_fail(fill->err, ZB_EFORMAT, "fill_value is %s, expected an object for struct",
-                           zb__json_brief(member, brief));
+                           zb__json_excerpt(member, excerpt));
         if (code)
             return zb_error_prefix(fill->err, code, "field %s",
-                                   zb__name_brief(fields[i].name, brief));
+                                   zb__name_excerpt(fields[i].name, excerpt));
     }
     return ZB_OK;
 }

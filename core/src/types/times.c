@@ -5,7 +5,7 @@
 #include "types/kinds.h"
 #include "types/move.h"
 #include "util/bytes.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 
 /* "μs" is the unit "us", with either letter that looks so. */
 static bool find_unit(const char *name, enum zb_time_unit *unit) {
@@ -26,7 +26,7 @@ static enum zb_code parse(const zb__kind *kind, const zb__extension *type, zb__a
     const zb_json *scale = zb_json_get(type->configuration, "scale_factor");
     const char *name = zb_json_string(unit);
     uint64_t number;
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     zb_dtype_detail *detail = zb__arena_alloc(memory, sizeof *detail);
     if (!detail)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a data type");
@@ -35,11 +35,11 @@ static enum zb_code parse(const zb__kind *kind, const zb__extension *type, zb__a
         return zb_fail(err, ZB_EFORMAT,
                        "data_type: unit is %s, expected one of Y M W D h m s ms us ns ps fs as "
                        "generic",
-                       zb__json_brief(unit, brief));
+                       zb__json_excerpt(unit, excerpt));
     if (!zb_json_uint64(scale, &number) || number < 1 || number > INT32_MAX)
         return zb_fail(err, ZB_EFORMAT,
                        "data_type: scale_factor is %s, expected an integer from 1 to 2147483647",
-                       zb__json_brief(scale, brief));
+                       zb__json_excerpt(scale, excerpt));
     detail->scale = (uint32_t)number;
     *out = (zb_dtype){.kind = kind->kind, .size = sizeof(int64_t), .detail = detail};
     return zb__extension_check(type, "data_type", known, err);

@@ -3,7 +3,7 @@
    one printer of the form with a configuration. */
 #include "util/extension.h"
 
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "util/names.h"
 #include "zarrbridge/json.h"
 
@@ -25,26 +25,26 @@ enum zb_code zb__extension_parse(const zb_json *value, const char *what, zb__ext
                                  zb_error *err) {
     /* must_understand means nothing on an extension that we do understand. */
     static const char *const members[] = {"name", "configuration", "must_understand", NULL};
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     *out = (zb__extension){.name = zb_json_string(value), .configuration = NULL};
     if (out->name)
         return ZB_OK;
     if (zb_json_kind_of(value) != ZB_JSON_OBJECT)
         return zb_fail(err, ZB_EFORMAT, "%s is %s, expected a name or an object with a name", what,
-                       zb__json_brief(value, brief));
+                       zb__json_excerpt(value, excerpt));
     const zb_json *name = zb_json_get(value, "name");
     out->name = zb_json_string(name);
     if (!out->name)
         return zb_fail(err, ZB_EFORMAT, "%s: name is %s, expected a string", what,
-                       zb__json_brief(name, brief));
+                       zb__json_excerpt(name, excerpt));
     out->configuration = zb_json_get(value, "configuration");
     if (out->configuration && zb_json_kind_of(out->configuration) != ZB_JSON_OBJECT)
         return zb_fail(err, ZB_EFORMAT, "%s: configuration is %s, expected an object", what,
-                       zb__json_brief(out->configuration, brief));
+                       zb__json_excerpt(out->configuration, excerpt));
     for (const zb_json *m = zb_json_first(value); m; m = zb_json_next(m)) {
         if (!zb__name_in(zb_json_name(m), members) && !zb__json_ignorable(m))
             return zb_fail(err, ZB_EUNSUPPORTED, "%s has an unknown member %s", what,
-                           zb__name_brief(zb_json_name(m), brief));
+                           zb__name_excerpt(zb_json_name(m), excerpt));
     }
     return ZB_OK;
 }
@@ -53,13 +53,14 @@ enum zb_code zb__extension_parse(const zb_json *value, const char *what, zb__ext
 enum zb_code zb__extension_check(const zb__extension *extension, const char *what,
                                  const char *const *known, zb_error *err) {
     char name[ZB__BRIEF_SIZE];
-    char brief[ZB__BRIEF_SIZE];
+    char excerpt[ZB__BRIEF_SIZE];
     const zb_json *m = zb_json_first(extension->configuration);
     for (; m; m = zb_json_next(m)) {
         if (!zb__name_in(zb_json_name(m), known))
-            return zb_fail(
-                err, ZB_EUNSUPPORTED, "%s: the configuration of %s has an unknown member %s", what,
-                zb__name_brief(extension->name, name), zb__name_brief(zb_json_name(m), brief));
+            return zb_fail(err, ZB_EUNSUPPORTED,
+                           "%s: the configuration of %s has an unknown member %s", what,
+                           zb__name_excerpt(extension->name, name),
+                           zb__name_excerpt(zb_json_name(m), excerpt));
     }
     return ZB_OK;
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "util/json.h"
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "util/json_scan.h"
 #include "util/json_skip.h"
 #include "util/names.h"
@@ -189,7 +189,7 @@ static enum zb_code check_members(parser *p, zb__json_container *object) {
     if (count > 1)
         qsort(sorted, count, sizeof *sorted, compare_members);
     for (size_t i = 1; i < count; i++) {
-        char brief[ZB__BRIEF_SIZE];
+        char excerpt[ZB__BRIEF_SIZE];
         bool twice = strcmp(sorted[i - 1]->node.string, sorted[i]->node.string) == 0;
         if (twice && p->s.is_lenient) {
             drop_doubles(object, sorted, count);
@@ -198,7 +198,7 @@ static enum zb_code check_members(parser *p, zb__json_container *object) {
         if (twice)
             return zb__scan_fail(&p->s, ZB_EFORMAT, sorted[i]->place.name,
                                  "member %s stands twice in its object",
-                                 zb__name_brief(sorted[i]->node.string, brief));
+                                 zb__name_excerpt(sorted[i]->node.string, excerpt));
     }
     return ZB_OK;
 }

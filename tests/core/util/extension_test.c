@@ -2,7 +2,7 @@
 /* The forms of an extension point, and the look of long values and names in messages. */
 #include "support/sample.h"
 
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 #include "util/extension.h"
 
 static zb_json *json(const char *text) {
@@ -74,26 +74,26 @@ static void refuses_others(void **state) {
 
 static void shortens_values(void **state) {
     (void)state;
-    char brief[ZB__BRIEF_SIZE];
-    assert_string_equal(zb__json_brief(NULL, brief), "missing");
+    char excerpt[ZB__BRIEF_SIZE];
+    assert_string_equal(zb__json_excerpt(NULL, excerpt), "missing");
     zb_json *value = json("[1, 2.50, \"a\\nb\"]");
-    assert_string_equal(zb__json_brief(value, brief), "[1,2.50,\"a\\nb\"]");
+    assert_string_equal(zb__json_excerpt(value, excerpt), "[1,2.50,\"a\\nb\"]");
     zb_json_free(value);
     /* 63 bytes fit. */
     value = json("\"1234567890123456789012345678901234567890123456789012345678901\"");
-    assert_int_equal(strlen(zb__json_brief(value, brief)), 63);
-    assert_null(strstr(brief, "..."));
+    assert_int_equal(strlen(zb__json_excerpt(value, excerpt)), 63);
+    assert_null(strstr(excerpt, "..."));
     zb_json_free(value);
     value = json("\"12345678901234567890123456789012345678901234567890123456789012\"");
-    assert_int_equal(strlen(zb__json_brief(value, brief)), 63);
-    assert_string_equal(brief + 60, "...");
+    assert_int_equal(strlen(zb__json_excerpt(value, excerpt)), 63);
+    assert_string_equal(excerpt + 60, "...");
     zb_json_free(value);
     /* The cut would fall between the two bytes of the last character that is left: it goes too. */
     value = json("\"1234567890123456789012345678901234567890123456789012345678\xc3\xa9tail\"");
-    assert_int_equal(strlen(zb__json_brief(value, brief)), 62);
-    assert_string_equal(brief + 55, "5678...");
+    assert_int_equal(strlen(zb__json_excerpt(value, excerpt)), 62);
+    assert_string_equal(excerpt + 55, "5678...");
     zb_json_free(value);
-    assert_string_equal(zb__name_brief("tab\there \"x\"", brief), "\"tab\\there \\\"x\\\"\"");
+    assert_string_equal(zb__name_excerpt("tab\there \"x\"", excerpt), "\"tab\\there \\\"x\\\"\"");
 }
 
 static void writes_what_it_reads(void **state) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "util/json_brief.h"
+#include "util/json_excerpt.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "util/json_writer.h"
 
 /* Cuts `whole`, which it frees, to the size of a brief text. */
-static const char *cut_to_brief(char *whole, char text[ZB__BRIEF_SIZE]) {
+static const char *cut_to_excerpt(char *whole, char text[ZB__BRIEF_SIZE]) {
     if (!whole) /* out of memory, which the caller's error need not become */
         return strcpy(text, "?");
     size_t length = strlen(whole);
@@ -23,12 +23,12 @@ static const char *cut_to_brief(char *whole, char text[ZB__BRIEF_SIZE]) {
     return text;
 }
 
-const char *zb__json_brief(const zb_json *value, char text[ZB__BRIEF_SIZE]) {
-    return cut_to_brief(value ? zb_json_print(value) : strdup("missing"), text);
+const char *zb__json_excerpt(const zb_json *value, char text[ZB__BRIEF_SIZE]) {
+    return cut_to_excerpt(value ? zb_json_print(value) : strdup("missing"), text);
 }
 
-const char *zb__name_brief(const char *name, char text[ZB__BRIEF_SIZE]) {
+const char *zb__name_excerpt(const char *name, char text[ZB__BRIEF_SIZE]) {
     zb_json_writer w = {.level = 0};
     zb_json_write_string(&w, name);
-    return cut_to_brief(zb__text_take(&w.text, NULL), text);
+    return cut_to_excerpt(zb__text_take(&w.text, NULL), text);
 }
