@@ -109,8 +109,8 @@ static enum zb_code make_changed(const zb_node *node, const members_wanted *want
     if (!code)
         code = take_tree(node, document, &json, err);
     if (code)
-        return zb__node_blame(node->hierarchy, node->array ? "array" : "group", node->path, code,
-                              err);
+        return zb__node_add_context(node->hierarchy, node->array ? "array" : "group", node->path,
+                                    code, err);
     code = zb__node_make_parsed(node->hierarchy, node->path, document->text, document->size, json,
                                 out, err);
     if (!code)
@@ -181,8 +181,8 @@ enum zb_code zb_node_set_attributes(const zb_node *node, const zb_attribute_edit
     enum zb_code code = wanted.edits
                             ? parse_values(edits, count, wanted.edits, &parsed, err)
                             : zb_fail(err, ZB_ENOMEM, "out of memory for %zu attributes", count);
-    code = code ? zb__node_blame(node->hierarchy, node->array ? "array" : "group", node->path, code,
-                                 err)
+    code = code ? zb__node_add_context(node->hierarchy, node->array ? "array" : "group", node->path,
+                                       code, err)
                 : change_members(node, &wanted, out, err);
     for (size_t i = 0; i < parsed; i++)
         zb_json_free((zb_json *)(uintptr_t)wanted.edits[i].value);
@@ -220,7 +220,7 @@ enum zb_code zb_array_set_dimension_names(const zb_node *array, const char *cons
     if (names)
         code = names_json(names, array->array->info.ndim, &json, err);
     if (code)
-        return zb__node_blame(array->hierarchy, "array", array->path, code, err);
+        return zb__node_add_context(array->hierarchy, "array", array->path, code, err);
     const members_wanted wanted = {.names = json};
     code = change_members(array, &wanted, out, err);
     zb_json_free(json);

@@ -187,7 +187,7 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
     if (code == ZB_ENOTFOUND)
         return ZB_OK;
     if (code)
-        return zb__node_blame(change->hierarchy, "group", path, code, err);
+        return zb__node_add_context(change->hierarchy, "group", path, code, err);
     const char *type = zb_json_string(zb_json_get(document.json, "node_type"));
     const bool is_group = type && strcmp(type, "group") == 0;
     if (create && !is_group) {
@@ -238,7 +238,7 @@ enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_err
     if (!code)
         return zb_fail(err, ZB_ECONFLICT, "store %s: there is a node at /%s already",
                        change->hierarchy->store->label, path);
-    return zb__node_blame(change->hierarchy, "node", path, code, err);
+    return zb__node_add_context(change->hierarchy, "node", path, code, err);
 }
 
 bool zb__change_finds_nothing(const zb__change *change, const char *path) {
@@ -369,7 +369,7 @@ enum zb_code zb__change_erase(zb__change *change, const char *path, bool all, zb
     free(key);
     if (code) {
         free(erased);
-        return zb__node_blame(change->hierarchy, "node", path, code, err);
+        return zb__node_add_context(change->hierarchy, "node", path, code, err);
     }
     if (all)
         set_erased(change, erased);

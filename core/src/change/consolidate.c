@@ -37,11 +37,10 @@ static enum zb_code check(zb_hierarchy *hierarchy, const char *path, zb_error *e
     enum zb_code code = zb_node_open(hierarchy, path, &node, err);
     if (code)
         return code;
-    code =
-        node->array
-            ? zb__node_blame(hierarchy, "array", path,
+    code = node->array ? zb__node_add_context(
+                             hierarchy, "array", path,
                              zb_fail(err, ZB_EINVAL, "only groups have consolidated metadata"), err)
-            : zb_node_may_change(node, err);
+                       : zb_node_may_change(node, err);
     zb_node_release(node);
     return code;
 }
@@ -55,6 +54,6 @@ enum zb_code zb_group_consolidate(zb_hierarchy *hierarchy, const char *path, zb_
         return code;
     code = make(hierarchy, &change, path, err);
     if (code)
-        zb__node_blame(hierarchy, "group", path, code, err);
+        zb__node_add_context(hierarchy, "group", path, code, err);
     return zb__change_end(&change, code, err);
 }

@@ -82,7 +82,8 @@ static enum zb_code outline(zb_hierarchy *hierarchy, const char *path, zb__early
     if (code && read && err)
         *err = read->error;
     if (code)
-        return code == ZB_ENOTFOUND ? ZB_OK : zb__node_blame(hierarchy, "node", path, code, err);
+        return code == ZB_ENOTFOUND ? ZB_OK
+                                    : zb__node_add_context(hierarchy, "node", path, code, err);
     code = zb__document_outline(text, size, path, out, err);
     return code == ZB_ENOMEM ? code : ZB_OK;
 }

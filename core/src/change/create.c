@@ -50,7 +50,7 @@ static enum zb_code take_place(zb__change *change, const zb_node *node, zb_error
     if (!code && node->array) {
         code = zb__array_clear_place(node, err);
         if (code)
-            zb__node_blame(node->hierarchy, "array", node->path, code, err);
+            zb__node_add_context(node->hierarchy, "array", node->path, code, err);
     }
     return code;
 }
@@ -116,7 +116,7 @@ static enum zb_code check_place(zb__change *change, const zb_node *node, zb_erro
     if (code || !node->array)
         return code;
     code = expect_none_below(node, err);
-    return code ? zb__node_blame(node->hierarchy, "array", node->path, code, err) : ZB_OK;
+    return code ? zb__node_add_context(node->hierarchy, "array", node->path, code, err) : ZB_OK;
 }
 
 static enum zb_code put_unlocked(zb__change *change, const zb_node *node, const char *text,
@@ -159,11 +159,12 @@ static enum zb_code create(zb_hierarchy *hierarchy, const char *path, const zb_n
         zb__node_make_parsed(hierarchy, path, built.text, built.size, built.json, &node, err), err);
     if (!code && node->array && node->array->is_cut) {
         zb_node_release(node);
-        code = zb__node_blame(hierarchy, "array", path,
-                              zb_fail(err, ZB_EINVAL,
-                                      "codecs: chunk_shape of sharding_indexed: expected a divisor "
-                                      "of the shard's extent along each dimension"),
-                              err);
+        code = zb__node_add_context(
+            hierarchy, "array", path,
+            zb_fail(err, ZB_EINVAL,
+                    "codecs: chunk_shape of sharding_indexed: expected a divisor "
+                    "of the shard's extent along each dimension"),
+            err);
     }
     const char *reason = !code && node->array ? zb__form_read_only(node->array->form) : NULL;
     if (reason) {
@@ -188,7 +189,7 @@ enum zb_code zb__group_create_copy(zb_hierarchy *hierarchy, const char *path,
     if (!code)
         code = zb__build_group(attributes, &built, err);
     if (code)
-        return zb__node_blame(hierarchy, "group", path, code, err);
+        return zb__node_add_context(hierarchy, "group", path, code, err);
     return create(hierarchy, path, NULL, built, out, err);
 }
 
@@ -199,21 +200,21 @@ enum zb_code zb__array_create_copy(zb_hierarchy *hierarchy, const char *path,
     if (!code)
         code = zb__build_array(spec, &built, err);
     if (code)
-        return zb__node_blame(hierarchy, "array", path, code, err);
+        return zb__node_add_context(hierarchy, "array", path, code, err);
     return create(hierarchy, path, NULL, built, out, err);
 }
 
 enum zb_code zb_group_create(zb_hierarchy *hierarchy, const char *path, const char *attributes,
                              zb_node **out, zb_error *err) {
     enum zb_code code = zb__path_check_new(path, err);
-    return code ? zb__node_blame(hierarchy, "group", path, code, err)
+    return code ? zb__node_add_context(hierarchy, "group", path, code, err)
                 : zb__group_create_copy(hierarchy, path, attributes, out, err);
 }
 
 enum zb_code zb_array_create(zb_hierarchy *hierarchy, const char *path, const zb_array_spec *spec,
                              zb_node **out, zb_error *err) {
     enum zb_code code = zb__path_check_new(path, err);
-    return code ? zb__node_blame(hierarchy, "array", path, code, err)
+    return code ? zb__node_add_context(hierarchy, "array", path, code, err)
                 : zb__array_create_copy(hierarchy, path, spec, out, err);
 }
 
@@ -226,8 +227,8 @@ enum zb_code zb_hidden_create(const zb_node *owner, const char *name, const zb_a
         code = zb_node_may_change(owner, err);
     if (!code)
         code = zb__build_array(spec, &built, err);
-    code = code ? zb__node_blame(owner->hierarchy, "hidden array", path ? path : owner->path, code,
-                                 err)
+    code = code ? zb__node_add_context(owner->hierarchy, "hidden array", path ? path : owner->path,
+                                       code, err)
                 : create(owner->hierarchy, path, owner, built, out, err);
     free(path);
     return code;

@@ -97,7 +97,7 @@ static enum zb_code note_put(zb_hierarchy *hierarchy, const debt *d, zb_error *e
         return ZB_ENOMEM;
     enum zb_code code = zb__document_put(hierarchy, key, d->token, strlen(d->token), err);
     free(key);
-    return code ? zb__node_blame(hierarchy, "group", d->path, code, err) : ZB_OK;
+    return code ? zb__node_add_context(hierarchy, "group", d->path, code, err) : ZB_OK;
 }
 
 enum zb_code zb__owed_forget(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
@@ -121,7 +121,7 @@ static enum zb_code note_look(zb_hierarchy *hierarchy, const char *path, const c
     if (!hierarchy->store->hints.is_local || !zb__is_absent(hierarchy, key))
         code = zb__note_look(zb__place_of(hierarchy, key), key, token, there, ours, err);
     free(key);
-    return code ? zb__node_blame(hierarchy, "group", path, code, err) : ZB_OK;
+    return code ? zb__node_add_context(hierarchy, "group", path, code, err) : ZB_OK;
 }
 
 /* ---- The list ----------------------------------------------------------------------------- */

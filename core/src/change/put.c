@@ -28,7 +28,7 @@ static enum zb_code put_node(zb_hierarchy *hierarchy, const char *path, zb_put p
     put.key = key;
     enum zb_code code = put_as(hierarchy, put, err);
     free(key);
-    return code ? zb__node_blame(hierarchy, "node", path, code, err) : ZB_OK;
+    return code ? zb__node_add_context(hierarchy, "node", path, code, err) : ZB_OK;
 }
 
 enum zb_code zb__node_put(zb_hierarchy *hierarchy, const char *path, const char *text, size_t size,

@@ -283,7 +283,7 @@ enum zb_code zb_node_delete(zb_hierarchy *hierarchy, const char *path, zb_error 
     if (!code)
         code = zb__change_begin(hierarchy, &change, err);
     if (code)
-        return zb__node_blame(hierarchy, "node", path, code, err);
+        return zb__node_add_context(hierarchy, "node", path, code, err);
     code = zb__change_above(&change, path, false, err);
     if (!code)
         code = zb__change_drop(&change, err);

@@ -38,7 +38,7 @@ static enum zb_code report(const object_walk *w, const zb__leaf *leaf, enum zb_f
                            enum zb_code code, zb_error *err) {
     if (zb__is_of_call(code))
         return code;
-    zb__leaf_blame(leaf, code, err);
+    zb__leaf_add_context(leaf, code, err);
     if (code == ZB_ELIMIT || zb__object_is_out_of_reach(w->key.node->hierarchy, err))
         kind = ZB_FINDING_UNCHECKED;
     return w->check->found(w->check->context, kind, err);

@@ -239,9 +239,9 @@ static enum zb_code open_children(const zb_node *group, const zb__names *names, 
     return code;
 }
 
-static enum zb_code blame(const zb_node *group, enum zb_code code, zb_error *err) {
-    return zb__node_blame(group->hierarchy, group->array ? "array" : "group", group->path, code,
-                          err);
+static enum zb_code add_context(const zb_node *group, enum zb_code code, zb_error *err) {
+    return zb__node_add_context(group->hierarchy, group->array ? "array" : "group", group->path,
+                                code, err);
 }
 
 /* Opening stops at the first failure that is not the child's own (memory), and then gives
@@ -255,7 +255,7 @@ enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error 
     zb__names_free(&names);
     if (code) {
         zb_children_free(out);
-        return blame(group, code, err);
+        return add_context(group, code, err);
     }
     return ZB_OK;
 }
@@ -366,7 +366,7 @@ enum zb_code zb_group_names(const zb_node *group, zb_name_fn fn, void *context, 
                 ? tell_ahead(group, &names, fn, context, err)
                 : tell_asked(group, &names, fn, context, err);
     zb__names_free(&names);
-    return code ? blame(group, code, err) : ZB_OK;
+    return code ? add_context(group, code, err) : ZB_OK;
 }
 
 void zb_children_free(zb_children *children) {

@@ -131,7 +131,7 @@ enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *i
     if (code == ZB_ENOTFOUND)
         return zb__array_gone(node, err);
     if (code)
-        return zb__node_blame(node->hierarchy, "array", node->path, code, err);
+        return zb__node_add_context(node->hierarchy, "array", node->path, code, err);
     code = zb__node_still(node, err);
     if (!code)
         code = zb__node_make(node->hierarchy, node->path, own, own_size, now, err);
@@ -174,7 +174,7 @@ static enum zb_code still_answered(zb_node *node, zb_error *err) {
     if (code)
         return code == ZB_ENOTFOUND
                    ? zb__array_gone(node, err)
-                   : zb__node_blame(node->hierarchy, "array", node->path, code, err);
+                   : zb__node_add_context(node->hierarchy, "array", node->path, code, err);
     atomic_store(&node->asked, moment);
     return ZB_OK;
 }
@@ -190,7 +190,7 @@ enum zb_code zb__array_still(const zb_node *node, zb_error *err) {
     if (code)
         return code == ZB_ENOTFOUND
                    ? zb__array_gone(node, err)
-                   : zb__node_blame(node->hierarchy, "array", node->path, code, err);
+                   : zb__node_add_context(node->hierarchy, "array", node->path, code, err);
     if (seen && seen == zb__version_word(&info.validator))
         return ZB_OK;
     zb_node *now;

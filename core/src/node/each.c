@@ -95,7 +95,7 @@ static enum zb_code visit(walk *w, const char *path, const zb__early_document *r
         zb__ahead_read(w->hierarchy, path, ZB__GROUPS_AHEAD);
         code = zb__children_names(node, false, &names, err);
         if (code)
-            zb__node_blame(w->hierarchy, "group", path, code, err);
+            zb__node_add_context(w->hierarchy, "group", path, code, err);
     }
     zb_node_release(node);
     if (!code)

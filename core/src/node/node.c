@@ -124,8 +124,8 @@ enum zb_code zb__node_make_parsed(zb_hierarchy *hierarchy, const char *path, con
     zb_node *node = new_node(hierarchy, path);
     if (!node) {
         zb_json_free(json);
-        return zb__node_blame(hierarchy, kind, path,
-                              zb_fail(err, ZB_ENOMEM, "out of memory for a node"), err);
+        return zb__node_add_context(hierarchy, kind, path,
+                                    zb_fail(err, ZB_ENOMEM, "out of memory for a node"), err);
     }
     node->document = json;
     enum zb_code code = parse_node(node, text, size, &kind, err);
@@ -133,15 +133,15 @@ enum zb_code zb__node_make_parsed(zb_hierarchy *hierarchy, const char *path, con
         code = check_kind(hierarchy, node->array->info.dtype, err);
     if (code) {
         zb_node_release(node);
-        return zb__node_blame(hierarchy, kind, path, code, err);
+        return zb__node_add_context(hierarchy, kind, path, code, err);
     }
     *out = node;
     return ZB_OK;
 }
 
 /* The place is put before a message here and nowhere below, so that it stands there once. */
-enum zb_code zb__node_blame(const zb_hierarchy *hierarchy, const char *kind, const char *path,
-                            enum zb_code code, zb_error *err) {
+enum zb_code zb__node_add_context(const zb_hierarchy *hierarchy, const char *kind, const char *path,
+                                  enum zb_code code, zb_error *err) {
     return zb_error_prefix(err, code, "store %s, %s /%s", hierarchy->store->label, kind, path);
 }
 

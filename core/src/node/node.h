@@ -53,8 +53,8 @@ zb_node *zb__node_share(zb_hierarchy *hierarchy, const char *path, zb_json *docu
                         struct zb__served *hold);
 
 /* Puts store, kind ("array", "group", "node") and path before a message. */
-enum zb_code zb__node_blame(const zb_hierarchy *hierarchy, const char *kind, const char *path,
-                            enum zb_code code, zb_error *err);
+enum zb_code zb__node_add_context(const zb_hierarchy *hierarchy, const char *kind, const char *path,
+                                  enum zb_code code, zb_error *err);
 
 /* The node's path, a slash unless it is the root, and the chunk's key: malloc'ed, or NULL. */
 char *zb__array_chunk_key(const zb_node *node, const uint64_t *index);

@@ -47,8 +47,8 @@ static enum zb_code keep_entries(zb_node **node, const char *text, size_t size, 
     zb_json *document = NULL;
     enum zb_code code = zb__json_parse_document(text, size, &document, err);
     if (code)
-        code = zb__node_blame(outline->hierarchy, "group", outline->path,
-                              zb_error_prefix(err, code, "zarr.json"), err);
+        code = zb__node_add_context(outline->hierarchy, "group", outline->path,
+                                    zb_error_prefix(err, code, "zarr.json"), err);
     else
         code = zb__node_make_parsed(outline->hierarchy, outline->path, text, size, document, node,
                                     err);
@@ -72,7 +72,7 @@ enum zb_code zb__node_open_own(zb_hierarchy *hierarchy, const char *path, zb_nod
     if (code == ZB_ENOTFOUND && *path == '\0' && zb__foreign_root(hierarchy->store, err))
         code = ZB_EUNSUPPORTED;
     if (code)
-        return zb__node_blame(hierarchy, "node", path, code, err);
+        return zb__node_add_context(hierarchy, "node", path, code, err);
     code = zb__node_make(hierarchy, path, document.text, document.size, out, err);
     if (!code)
         mark_origin(*out, &document, home);
@@ -127,7 +127,7 @@ enum zb_code zb_node_open(zb_hierarchy *hierarchy, const char *path, zb_node **o
     if (open_served(hierarchy, path, out))
         return ZB_OK;
     if (hierarchy->trusts_list && zb__served_lacks(hierarchy, path))
-        return zb__node_blame(
+        return zb__node_add_context(
             hierarchy, "node", path,
             zb_fail(err, ZB_ENOTFOUND, "the consolidated metadata of the store do not have it"),
             err);
@@ -161,7 +161,7 @@ enum zb_code zb__node_look(zb_hierarchy *hierarchy, const char *path, zb__looked
     if (code == ZB_ENOTFOUND && *path == '\0' && zb__foreign_root(hierarchy->store, err))
         code = ZB_EUNSUPPORTED;
     if (code)
-        return zb__node_blame(hierarchy, "node", path, code, err);
+        return zb__node_add_context(hierarchy, "node", path, code, err);
     if (last->array && last->format == format && last->size == size &&
         memcmp(last->text, text, size) == 0) {
         free(text);
@@ -197,7 +197,7 @@ enum zb_code zb__early_document_open(zb_hierarchy *hierarchy, const zb__early_do
         code = zb__node_make(hierarchy, document->path, is_older ? text : document->text,
                              is_older ? size : document->size, out, err);
     else
-        code = zb__node_blame(hierarchy, "node", document->path, code, err);
+        code = zb__node_add_context(hierarchy, "node", document->path, code, err);
     free(text);
     if (code)
         return code;
@@ -251,8 +251,9 @@ enum zb_code zb_node_open_lately(zb_hierarchy *hierarchy, const char *path, zb_n
         lacks = zb__metadata_lacks(hierarchy, path, &knows);
     }
     if (lacks)
-        return zb__node_blame(hierarchy, "node", path,
-                              zb_fail(err, ZB_ENOTFOUND, "there is nothing of that name"), err);
+        return zb__node_add_context(hierarchy, "node", path,
+                                    zb_fail(err, ZB_ENOTFOUND, "there is nothing of that name"),
+                                    err);
     const enum zb_code code = zb_node_open(hierarchy, path, out, err);
     if (code == ZB_ENOTFOUND && lists && !knows)
         list_around(hierarchy, path);

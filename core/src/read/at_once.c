@@ -79,7 +79,7 @@ static enum zb_code fetch(const zb__stored_chunk *chunk, zb_range *range, zb__sc
         code = zb_object_read(chunk->object, range, 1, err);
     if (code == ZB_OK && range->got != range->length)
         code = zb_fail(err, ZB_EIO, "the object became shorter while it was read");
-    return code == ZB_OK ? ZB_OK : zb__stored_chunk_blame(chunk, code, err);
+    return code == ZB_OK ? ZB_OK : zb__stored_chunk_add_context(chunk, code, err);
 }
 
 /* Takes the chunk from the cache where the object is still of the version there. One question
@@ -116,7 +116,7 @@ static enum zb_code run_unopened(zb__stored_chunk *chunk, zb__leaf *leaf, zb__sc
     zb_range range = {.length = (size_t)leaf->size};
     code = zb__form_check_stored(leaf->form, leaf->size, err);
     if (code != ZB_OK)
-        zb__leaf_blame(leaf, code, err);
+        zb__leaf_add_context(leaf, code, err);
     else if (!leaf->cached)
         code = fetch(chunk, &range, scratch, err);
     zb_object_close(chunk->object);

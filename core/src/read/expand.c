@@ -181,7 +181,7 @@ static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const
         if (!code)
             code = locate(shard, &chunks, &leaf, err);
         if (code != ZB_OK)
-            return zb__leaf_blame(&leaf, code, err);
+            return zb__leaf_add_context(&leaf, code, err);
         zb__source source = *shard;
         source.offset = leaf.offset;
         source.size = leaf.size;
@@ -221,7 +221,8 @@ static enum zb_code expand_shard(expansion *x, const zb__leaf *leaf, const zb__s
     enum zb_code code =
         x->waits ? ZB_OK
                  : zb__index_load(x->chunk, leaf->form->shard, source, x->scratch, &index, err);
-    return code ? zb__leaf_blame(leaf, code, err) : expand_by_index(x, leaf, source, &index, err);
+    return code ? zb__leaf_add_context(leaf, code, err)
+                : expand_by_index(x, leaf, source, &index, err);
 }
 
 /* Expands one chunk of any level: goes down while it can, then emits leaves. */
@@ -234,7 +235,7 @@ static enum zb_code expand_chunk(expansion *x, const zb__leaf *leaf, const zb__s
         return expand_shard(x, leaf, source, err);
     enum zb_code code = zb__form_check_stored(form, leaf->size, err);
     if (code != ZB_OK)
-        return zb__leaf_blame(leaf, code, err);
+        return zb__leaf_add_context(leaf, code, err);
     if (form->chain->is_raw)
         return emit_slabs(x, leaf, err);
     return x->emit(x->context, leaf, err);
@@ -281,7 +282,7 @@ enum zb_code zb__stored_chunk_open(zb__stored_chunk *chunk, zb_error *err) {
         chunk->object = NULL;
         return ZB_OK;
     }
-    return code == ZB_OK ? ZB_OK : zb__stored_chunk_blame(chunk, code, err);
+    return code == ZB_OK ? ZB_OK : zb__stored_chunk_add_context(chunk, code, err);
 }
 
 static enum zb_code keep_leaf(void *context, const zb__leaf *leaf, zb_error *err) {
@@ -351,7 +352,7 @@ enum zb_code zb__stored_chunk_sort(zb__stored_chunk *chunk, zb_error *err) {
 
 enum zb_code zb__stored_chunk_begin(zb__stored_chunk *chunk, zb_error *err) {
     enum zb_code code = zb__chunk_form(chunk->node->array, chunk->index, &chunk->form, err);
-    return code == ZB_OK ? ZB_OK : zb__stored_chunk_blame(chunk, code, err);
+    return code == ZB_OK ? ZB_OK : zb__stored_chunk_add_context(chunk, code, err);
 }
 
 zb__leaf zb__stored_chunk_whole(zb__stored_chunk *chunk) {
@@ -409,5 +410,6 @@ enum zb_code zb__leaf_expand_by(const zb__leaf *leaf, const uint8_t *encoded, si
     zb__index index;
     enum zb_code code = zb__index_take(leaf->chunk, leaf->form->shard, &source, encoded, size,
                                        scratch, &index, err);
-    return code ? zb__leaf_blame(leaf, code, err) : expand_by_index(&x, leaf, &source, &index, err);
+    return code ? zb__leaf_add_context(leaf, code, err)
+                : expand_by_index(&x, leaf, &source, &index, err);
 }

@@ -132,7 +132,7 @@ static void begin_anew(zb__flow *f, zb__item *item) {
     zb__flow_discharge(&item->charged);
     if (item->tries++ == MOST_TRIES) {
         code = zb_fail(&error, ZB_ECONFLICT, "the object is replaced each time that it is read");
-        zb__stored_chunk_blame(item->chunk, code, &error);
+        zb__stored_chunk_add_context(item->chunk, code, &error);
     } else {
         item->changes = zb_store_changes(f->store);
         code = zb__item_reset(item, true, &more, &error);

@@ -92,7 +92,7 @@ static void take_answer(zb__flow *f, zb__request *r) {
         item->never_whole = true;
         item->version = ZB__VERSION_OUTDATED;
     } else if (fetch->code) {
-        zb__stored_chunk_blame(item->chunk, fetch->code, &fetch->error);
+        zb__stored_chunk_add_context(item->chunk, fetch->code, &fetch->error);
         zb__flow_fail(f, fetch->code, &fetch->error);
     }
     if (fetch->code == ZB_OK)

@@ -194,7 +194,7 @@ static enum zb_code go_down(zb__item *item, zb__version_state version, zb__ask_l
         item->chunk->waiting = shard->next;
         code = zb__index_place(shard->form->shard, &source, &offset, &size, err);
         if (code)
-            return zb__leaf_blame(shard, code, err);
+            return zb__leaf_add_context(shard, code, err);
         const uint8_t *encoded = find_held(item, offset, size);
         code = encoded ? zb__leaf_expand_by(shard, encoded, size, scratch, err)
                        : ask_inner_index(item, shard, offset, size, more, err);
@@ -337,7 +337,7 @@ static enum zb_code take_encoded(zb__ask *ask, zb__scratch *scratch, zb_error *e
     zb__leaf whole = zb__stored_chunk_whole(chunk);
     enum zb_code code = zb__form_check_stored(chunk->form, whole.size, err);
     if (code)
-        return zb__leaf_blame(&whole, code, err);
+        return zb__leaf_add_context(&whole, code, err);
     zb__leaf_look_up(&whole);
     return zb__task_run_leaf(&whole, ask->data, scratch, err);
 }
@@ -355,7 +355,7 @@ static enum zb_code take_index(zb__ask *ask, zb__ask_list *more, zb__scratch *sc
         *shard = whole;
     uint64_t size = ask->size < chunk->info.size ? ask->size : chunk->info.size;
     if (ask->got != size)
-        return zb__leaf_blame(
+        return zb__leaf_add_context(
             shard, zb_fail(err, ZB_EIO, "the shard became shorter while its index was read"), err);
     enum zb_code code =
         hold(ask, ask->offset == ZB_FROM_END ? chunk->info.size - ask->got : ask->offset, err);
@@ -375,7 +375,7 @@ static enum zb_code take_data(zb__ask *ask, zb__ask_list *more, zb__scratch *scr
     if (!code && ask->got != ask->size)
         code = zb_fail(err, ZB_EIO, "the object became shorter while it was read");
     if (code)
-        return zb__leaf_blame(ask->task.first, code, err);
+        return zb__leaf_add_context(ask->task.first, code, err);
     if (item->later.first) {
         *more = item->later;
         item->later = (zb__ask_list){0};

@@ -166,8 +166,8 @@ static enum zb_code leaf_copy_fill(const zb__leaf *leaf, zb_error *err) {
 /* ---- Messages ----------------------------------------------------------------------------- */
 
 /* `where` continues the name of the stored chunk's object: "" or ", inner chunk (1,2)". */
-static enum zb_code blame(const zb__stored_chunk *chunk, const char *where, enum zb_code code,
-                          zb_error *err) {
+static enum zb_code add_context(const zb__stored_chunk *chunk, const char *where, enum zb_code code,
+                                zb_error *err) {
     char text[ZB__CHUNK_KEY_MAX];
     zb__chunk_key(&chunk->node->array->keys, chunk->node->array->info.ndim, chunk->index, text);
     return zb_error_prefix(err, code, "store %s, array /%s, %s %s%s",
@@ -175,9 +175,9 @@ static enum zb_code blame(const zb__stored_chunk *chunk, const char *where, enum
                            chunk->node->array->form->shard ? "shard" : "chunk", text, where);
 }
 
-enum zb_code zb__stored_chunk_blame(const zb__stored_chunk *chunk, enum zb_code code,
-                                    zb_error *err) {
-    return blame(chunk, "", code, err);
+enum zb_code zb__stored_chunk_add_context(const zb__stored_chunk *chunk, enum zb_code code,
+                                          zb_error *err) {
+    return add_context(chunk, "", code, err);
 }
 
 uint64_t zb__stored_chunk_wanted(const zb__stored_chunk *chunk) {
@@ -206,10 +206,10 @@ static size_t write_place(const zb__leaf *leaf, char *text) {
     return used < ZB_MESSAGE_SIZE ? used : ZB_MESSAGE_SIZE;
 }
 
-enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *err) {
+enum zb_code zb__leaf_add_context(const zb__leaf *leaf, enum zb_code code, zb_error *err) {
     char text[ZB_MESSAGE_SIZE] = "";
     write_place(leaf, text);
-    return blame(leaf->chunk, text, code, err);
+    return add_context(leaf->chunk, text, code, err);
 }
 
 /* ---- What is wanted of the decoded bytes -------------------------------------------------- */
@@ -450,7 +450,7 @@ static enum zb_code run_encoded_shard(const zb__leaf *leaf, const uint8_t *store
     if (code == ZB_OK)
         code = zb__chain_decode(leaf->form->chain, scratch, stored, (size_t)leaf->size, &sink, err);
     if (code != ZB_OK) {
-        zb__leaf_blame(leaf, code, err);
+        zb__leaf_add_context(leaf, code, err);
     } else {
         zb__arena arena = {0};
         zb__source source = {.memory = whole.data, .size = sink.size};
@@ -481,5 +481,5 @@ enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scrat
         leaf_scatter(leaf, stored, leaf->lo);
     else
         code = run_raw_from_object(leaf, scratch, err);
-    return code == ZB_OK ? ZB_OK : zb__leaf_blame(leaf, code, err);
+    return code == ZB_OK ? ZB_OK : zb__leaf_add_context(leaf, code, err);
 }

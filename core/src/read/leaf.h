@@ -75,10 +75,10 @@ void zb__leaf_set_extent(zb__leaf *leaf);
 uint64_t zb__stored_chunk_wanted(const zb__stored_chunk *chunk);
 
 /* The name that messages give a leaf: prefixes *err with store, array, chunk and inner chunk. */
-enum zb_code zb__leaf_blame(const zb__leaf *leaf, enum zb_code code, zb_error *err);
+enum zb_code zb__leaf_add_context(const zb__leaf *leaf, enum zb_code code, zb_error *err);
 
-enum zb_code zb__stored_chunk_blame(const zb__stored_chunk *chunk, enum zb_code code,
-                                    zb_error *err);
+enum zb_code zb__stored_chunk_add_context(const zb__stored_chunk *chunk, enum zb_code code,
+                                          zb_error *err);
 
 /* Sets leaf->cached when the leaf's chunk is worth caching and the cache holds the bytes that its
    pieces want. */

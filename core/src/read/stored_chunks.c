@@ -173,7 +173,7 @@ static enum zb_code tell_object(walk *w, zb__stored_chunk *object, zb_error *err
         code = go_below(w, &s, err);
         zb__chunk_form_end(w->node->array, object->form);
     }
-    return code ? zb__stored_chunk_blame(object, code, err) : ZB_OK;
+    return code ? zb__stored_chunk_add_context(object, code, err) : ZB_OK;
 }
 
 /* Tells of those that are there, and leaves the others missing. Fails, without a message, where the
@@ -337,7 +337,8 @@ static enum zb_code run(walk *w, zb_error *err) {
     zb__scratch_put(w->scratch);
     if (code == ZB_OK || w->stopped)
         return zb__array_still(node, err);
-    return w->is_named ? code : zb__node_blame(node->hierarchy, "array", node->path, code, err);
+    return w->is_named ? code
+                       : zb__node_add_context(node->hierarchy, "array", node->path, code, err);
 }
 
 static enum zb_code fail_group(const zb_node *node, zb_error *err) {

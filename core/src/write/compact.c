@@ -112,7 +112,7 @@ static enum zb_code visit(void *context, const char *key, const uint64_t *index,
         code = compact_shard(c, key, err);
     zb_store_unlock(lock);
     zb__chunk_layout_give(c->writer, c->layout);
-    return code ? zb__chunk_blame(c->writer, index, code, err) : ZB_OK;
+    return code ? zb__chunk_add_context(c->writer, index, code, err) : ZB_OK;
 }
 
 enum zb_code zb_array_compact(const zb_node *array, enum zb_sync sync, uint64_t *reclaimed,

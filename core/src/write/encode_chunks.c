@@ -346,7 +346,7 @@ static enum zb_code store_chunk(void *context, size_t chunk, zb__scratch *scratc
     enum zb_code code =
         job_put(run->writer, &run->jobs[chunk], run->states[chunk].encoded, scratch, err);
     forget_chunk(run, chunk);
-    return code ? zb__chunk_blame(run->writer, run->jobs[chunk].index, code, err) : ZB_OK;
+    return code ? zb__chunk_add_context(run->writer, run->jobs[chunk].index, code, err) : ZB_OK;
 }
 
 /* The chunk of a task. Tasks are counted from chunk to chunk. */
@@ -369,7 +369,7 @@ static enum zb_code run_unit(void *context, size_t i, zb__scratch *scratch, zb_e
     if (code == ZB_OK)
         code = encode_unit(run, chunk, unit, scratch, &encoded[unit], err);
     if (code)
-        return zb__chunk_blame(run->writer, run->jobs[chunk].index, code, err);
+        return zb__chunk_add_context(run->writer, run->jobs[chunk].index, code, err);
     if (!finish_unit(run, chunk))
         return ZB_OK;
     return run->lane.width ? zb__lane_give(&run->lane, chunk, err)

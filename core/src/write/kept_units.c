@@ -183,7 +183,7 @@ enum zb_code zb__kept_units_read(const zb_writer *writer, const zb__open_chunk *
         if (code == ZB_OK)
             code = read_kept(layout, chunk, t, err);
         if (code != ZB_OK)
-            zb__stored_chunk_blame(&t->key, code, err);
+            zb__stored_chunk_add_context(&t->key, code, err);
     }
     if (code == ZB_OK && writer->options.strategy == ZB_INPLACE)
         code = take_fill(layout, chunk, t, scratch, err);

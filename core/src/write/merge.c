@@ -262,7 +262,7 @@ static enum zb_code begin(zb_writer *writer, merging *m, zb_error *err) {
     if (code == ZB_OK && !whole && layout->shard)
         code = zb__live_begin(writer, m->key, m->chunk, &m->live, err);
     if (code != ZB_OK)
-        zb__chunk_blame(writer, m->chunk->index, code, err);
+        zb__chunk_add_context(writer, m->chunk->index, code, err);
     else if (!whole && layout->shard && !m->live.object)
         code = zb__kept_units_read(writer, m->chunk, &m->taken, err);
     return code;

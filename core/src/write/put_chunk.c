@@ -19,8 +19,8 @@
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
-enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enum zb_code code,
-                             zb_error *err) {
+enum zb_code zb__chunk_add_context(const zb_writer *writer, const uint64_t *index,
+                                   enum zb_code code, zb_error *err) {
     char text[ZB__CHUNK_KEY_MAX];
     const zb_node *node = writer->node;
     unsigned tries = 0;

@@ -115,7 +115,7 @@ static enum zb_code piece_fits(const zb_writer *writer, const zb__layout *layout
         zb__cells_part(&cells, NULL, part);
         code = measure(layout, &at, part, err);
     }
-    return code == ZB_OK ? ZB_OK : zb__chunk_blame(writer, index, code, err);
+    return code == ZB_OK ? ZB_OK : zb__chunk_add_context(writer, index, code, err);
 }
 
 /* ---- Opening ------------------------------------------------------------------------------ */

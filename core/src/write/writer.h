@@ -222,8 +222,8 @@ enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole
    all. */
 bool zb__chunk_pause(unsigned tries);
 
-enum zb_code zb__chunk_blame(const zb_writer *writer, const uint64_t *index, enum zb_code code,
-                             zb_error *err);
+enum zb_code zb__chunk_add_context(const zb_writer *writer, const uint64_t *index,
+                                   enum zb_code code, zb_error *err);
 
 /* ---- Changing a stored shard (live.c). */
 

@@ -128,7 +128,7 @@ static herr_t refuse_unreadable(const copy_job *job, const vol_node *node) {
 
 static herr_t push_unreadable(const copy_job *job, const vol_link *link) {
     zb_error err = {0};
-    vol_link_blame(link, &err);
+    vol_link_add_context(link, &err);
     zb_error_prefix(&err, err.code, "cannot copy %s of %s", link->name, link->group->path);
     VOL_PUSH_ZB(job->lib, SYM, CANTOPENOBJ, &err);
     return -1;

@@ -31,7 +31,7 @@ static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_nod
         const vol_place inside = {.group = *out, .name = link->name};
         code = vol_link_open(link, err);
         if (!code && link->reason)
-            code = vol_link_blame(link, err);
+            code = vol_link_add_context(link, err);
         else if (!code && link->node && !link->node->is_dimension)
             code = vol_copy_stored(link->node, &inside, false, &made, err);
     }

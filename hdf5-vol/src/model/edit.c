@@ -143,7 +143,7 @@ enum zb_code vol_place_for_new(vol_node *base, const char *path, vol_missing mis
 /* ---- Creating ---- */
 
 /* What a node could not be made for. */
-static enum zb_code blame_name(const vol_place *place, enum zb_code code, zb_error *err) {
+static enum zb_code add_name(const vol_place *place, enum zb_code code, zb_error *err) {
     vol_link *there;
     if (code != ZB_ECONFLICT || vol_child_find(place->group, place->name, &there, NULL) != ZB_OK)
         return code;
@@ -207,7 +207,7 @@ static enum zb_code add_made(const vol_place *place, char *path, zb_node *made, 
 /* As add_made, of what could not be made. */
 static enum zb_code add_none(const vol_place *place, char *path, enum zb_code code, zb_error *err) {
     free(path);
-    return blame_name(place, code, err);
+    return add_name(place, code, err);
 }
 
 enum zb_code vol_edit_create_group(const vol_place *place, const char *attributes, vol_node **out,

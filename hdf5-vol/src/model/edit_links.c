@@ -36,7 +36,7 @@ enum zb_code vol_edit_copy_link(vol_link *link, const vol_place *place, zb_error
     if (code || node)
         return code ? code : vol_alias_create(place, node, err);
     if (link->reason)
-        return vol_link_blame(link, err);
+        return vol_link_add_context(link, err);
     if (link->kind == VOL_LINK_SOFT)
         return vol_edit_create_soft(place, link->target, err);
     if (link->kind == VOL_LINK_EXTERNAL)

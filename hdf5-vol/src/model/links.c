@@ -106,7 +106,7 @@ void vol_link_free(vol_link *link) {
     free(link);
 }
 
-enum zb_code vol_link_blame(const vol_link *link, zb_error *err) {
+enum zb_code vol_link_add_context(const vol_link *link, zb_error *err) {
     return zb_fail(err, ZB_EUNSUPPORTED, "%s", link->reason);
 }
 

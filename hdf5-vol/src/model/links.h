@@ -79,7 +79,7 @@ void vol_link_set_name(vol_link *link, char *name);
 void vol_link_free(vol_link *link);
 
 /* Fails with the reason why the store's node cannot be read. */
-enum zb_code vol_link_blame(const vol_link *link, zb_error *err);
+enum zb_code vol_link_add_context(const vol_link *link, zb_error *err);
 
 /* The known links: their number, number i of them, and the one of that name; NULL when there is
    none. */

@@ -58,7 +58,7 @@ static void lengthen(vol_route *route, const char *part, const char *rest) {
 enum zb_code vol_path_enter(vol_route *route, vol_found *found, zb_error *err) {
     const vol_link *link = found->link;
     if (link && link->reason)
-        return vol_link_blame(link, err);
+        return vol_link_add_context(link, err);
     if (found->node)
         return ZB_OK;
     if (link->kind == VOL_LINK_EXTERNAL)

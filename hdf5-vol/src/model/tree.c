@@ -128,7 +128,7 @@ enum zb_code vol_tree_add(vol_node *group, const char *name, zb_node *zarr, vol_
     *out = link->node;
     if (*out)
         return ZB_OK;
-    code = vol_link_blame(link, err);
+    code = vol_link_add_context(link, err);
     vol_tree_remove(link);
     return code;
 }
