@@ -15,7 +15,7 @@
 #include "store/foreign.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
-#include "util/mix.h"
+#include "util/hash.h"
 #include "zarrbridge/sys/store.h"
 
 static enum zb_code fs_open(zb_store *store, const zb_open *open, zb_object **out,
@@ -77,7 +77,7 @@ static const zb_store_hints fs_hints = {
 
 /* Equal for two stores on one directory, so that they share cached chunks. */
 static uint64_t directory_id(const struct stat *st) {
-    const uint64_t id = zb__mix(zb__mix(0, (uint64_t)st->st_dev), (uint64_t)st->st_ino);
+    const uint64_t id = zb__hash_add(zb__hash_add(0, (uint64_t)st->st_dev), (uint64_t)st->st_ino);
     return id | 1ull << 63; /* apart from the counted ids of other stores */
 }
 

@@ -22,7 +22,7 @@
 
 #include "store/fs_path.h"
 #include "store/fs_store.h"
-#include "util/mix.h"
+#include "util/hash.h"
 #include "zarrbridge/sys/store.h"
 
 #define SECOND_NS 1000000000ll
@@ -87,9 +87,9 @@ static uint64_t identify_by_handle(int at, const char *path, int flags) {
         return 0;
     /* The handle is read through the union, whose bytes the compiler knows to be there. */
     const unsigned char *handle = u.bytes + offsetof(struct file_handle, f_handle);
-    uint64_t hash = zb__mix(1, (uint64_t)u.handle.handle_type);
+    uint64_t hash = zb__hash_add(1, (uint64_t)u.handle.handle_type);
     for (unsigned i = 0; i < u.handle.handle_bytes; i++)
-        hash = zb__mix(hash, handle[i]);
+        hash = zb__hash_add(hash, handle[i]);
     return hash;
 }
 
@@ -99,9 +99,11 @@ static uint64_t identify_by_number(int at, const char *path, int flags) {
     flags |= AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
     if (statx(at, path, flags, STATX_INO | STATX_BTIME, &info) != 0 || !S_ISDIR(info.stx_mode))
         return 0;
-    uint64_t hash = zb__mix(zb__mix(info.stx_ino, info.stx_dev_major), info.stx_dev_minor);
+    uint64_t hash =
+        zb__hash_add(zb__hash_add(info.stx_ino, info.stx_dev_major), info.stx_dev_minor);
     if (info.stx_mask & STATX_BTIME)
-        hash = zb__mix(zb__mix(hash, (uint64_t)info.stx_btime.tv_sec), info.stx_btime.tv_nsec);
+        hash = zb__hash_add(zb__hash_add(hash, (uint64_t)info.stx_btime.tv_sec),
+                            info.stx_btime.tv_nsec);
     return hash;
 }
 

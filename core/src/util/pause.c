@@ -4,11 +4,11 @@
 #include <time.h>
 
 #include "util/clock.h"
-#include "util/mix.h"
+#include "util/hash.h"
 #include "util/thread.h"
 
 int64_t zb__part_of(int64_t pause) {
-    const uint64_t chance = zb__mix((uint64_t)zb__now(), zb__thread_id());
+    const uint64_t chance = zb__hash_add((uint64_t)zb__now(), zb__thread_id());
     return pause / 2 + (int64_t)(chance % (uint64_t)(pause / 2 + 1));
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Words that stand for others in tables, whose items are then compared: each step can be undone, so
    that whoever chooses the words can make them collide. */
-#ifndef ZB_UTIL_MIX_H
-#define ZB_UTIL_MIX_H
+#ifndef ZB_UTIL_HASH_H
+#define ZB_UTIL_HASH_H
 
 #include <stdint.h>
 
 /* The hash of what came before, and a further word. */
-static inline uint64_t zb__mix(uint64_t hash, uint64_t word) {
+static inline uint64_t zb__hash_add(uint64_t hash, uint64_t word) {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
     return hash ^ hash >> 32;
 }
