@@ -69,34 +69,35 @@ static zb__chain *bind(unsigned number) {
 }
 
 /* Decodes from a copy of the exact size; the elements are in the scratch. */
-static enum zb_code decode(const zb__form *form, zb__scratch *scratch, const uint8_t *data,
-                           size_t size, zb__elements *out) {
+static enum zb_code decode(const zb__chunk_layout *layout, zb__scratch *scratch,
+                           const uint8_t *data, size_t size, zb__elements *out) {
     zb_error err = {0};
     uint8_t *in = malloc(size ? size : 1);
     REQUIRE(in);
     memcpy(in, data, size);
-    enum zb_code code = zb__elements_serialised(form, scratch, in, size, out, &err);
+    enum zb_code code = zb__elements_serialised(layout, scratch, in, size, out, &err);
     if (!code)
-        code = zb__elements_open(form, scratch, out, &err);
+        code = zb__elements_open(layout, scratch, out, &err);
     fuzz_check_error(code, &err);
     free(in);
     return code;
 }
 
-static void encode_again(const zb__form *form, zb__scratch *scratch, const zb__elements *elements) {
+static void encode_again(const zb__chunk_layout *layout, zb__scratch *scratch,
+                         const zb__elements *elements) {
     const uint8_t fill[16] = {0};
     zb_error err = {0};
-    uint64_t bound = zb__chunk_encode_bound(form);
+    uint64_t bound = zb__chunk_encode_bound(layout);
     uint8_t *copy = malloc(elements->size), *out = malloc((size_t)bound);
     size_t size;
     zb__elements again;
     REQUIRE(copy && out);
     memcpy(copy, elements->data, elements->size);
     enum zb_code code =
-        zb__chunk_encode(form, scratch, copy, fill, true, out, (size_t)bound, &size, &err);
-    REQUIRE(!code || code == ZB_EINVAL || zb__form_read_only(form));
+        zb__chunk_encode(layout, scratch, copy, fill, true, out, (size_t)bound, &size, &err);
+    REQUIRE(!code || code == ZB_EINVAL || zb__chunk_layout_read_only(layout));
     if (!code)
-        REQUIRE(size <= bound && decode(form, scratch, out, size, &again) != ZB_ELIMIT);
+        REQUIRE(size <= bound && decode(layout, scratch, out, size, &again) != ZB_ELIMIT);
     free(copy);
     free(out);
 }
@@ -106,17 +107,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     zb__chain *chain = bind(data[0] % (sizeof chains / sizeof *chains));
     zb__scratch *scratch = zb__scratch_take();
-    const zb__form *form;
+    const zb__chunk_layout *layout;
     zb_error err;
     uint64_t count = (uint64_t)data[1] + 1;
     zb__elements elements;
     REQUIRE(scratch);
-    REQUIRE_OK(zb__chain_form(chain, &count, &form, &err), err);
-    if (decode(form, scratch, data + 2, size - 2, &elements) == ZB_OK) {
-        REQUIRE(elements.size == form->decoded_size);
-        encode_again(form, scratch, &elements);
+    REQUIRE_OK(zb__chain_layout(chain, &count, &layout, &err), err);
+    if (decode(layout, scratch, data + 2, size - 2, &elements) == ZB_OK) {
+        REQUIRE(elements.size == layout->decoded_size);
+        encode_again(layout, scratch, &elements);
     }
-    zb__form_release(form);
+    zb__chunk_layout_release(layout);
     zb__chain_free(chain);
     zb__scratch_put(scratch);
     return 0;

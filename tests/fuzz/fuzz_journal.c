@@ -171,9 +171,9 @@ static bool load_index(zb_hierarchy *store, uint64_t *entries) {
     zb_node *node = open_array(store);
     zb_object *object;
     zb_object_info info;
-    zb__layout layout;
+    zb__write_layout layout;
     bool loaded = false;
-    REQUIRE(zb__layout_init(&layout, node->array, NULL) == ZB_OK);
+    REQUIRE(zb__write_layout_init(&layout, node->array, NULL) == ZB_OK);
     zb__scratch *scratch = zb__scratch_take();
     REQUIRE(scratch);
     if (zb_object_open(zb_hierarchy_store(store), shard_key, &object, &info, NULL) == ZB_OK) {

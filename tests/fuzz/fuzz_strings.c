@@ -24,16 +24,16 @@ static zb__chain *bind(enum zb_kind kind, const char *codecs) {
 }
 
 /* NULL for what is refused. The result is one allocation of the exact size. */
-static uint8_t *decode(const zb__form *form, zb__scratch *scratch, const uint8_t *in, size_t size,
-                       zb__elements *out) {
+static uint8_t *decode(const zb__chunk_layout *layout, zb__scratch *scratch, const uint8_t *in,
+                       size_t size, zb__elements *out) {
     zb_error err = {0};
-    enum zb_code code = zb__elements_serialised(form, scratch, in, size, out, &err);
+    enum zb_code code = zb__elements_serialised(layout, scratch, in, size, out, &err);
     uint8_t *memory = NULL;
     if (!code) {
         memory = malloc(out->size + out->heap_size);
         REQUIRE(memory);
         zb__elements_move(out, memory);
-        code = zb__elements_open(form, scratch, out, &err);
+        code = zb__elements_open(layout, scratch, out, &err);
     }
     REQUIRE(code == err.code && (!code || err.message[0]));
     if (code)
@@ -41,23 +41,23 @@ static uint8_t *decode(const zb__form *form, zb__scratch *scratch, const uint8_t
     return code ? NULL : memory;
 }
 
-static void there_and_back(const zb__form *form, zb__scratch *scratch, const uint8_t *elements,
-                           size_t count) {
+static void there_and_back(const zb__chunk_layout *layout, zb__scratch *scratch,
+                           const uint8_t *elements, size_t count) {
     static const zb_slice fill;
     zb_error err;
     uint64_t bound;
     size_t size;
     zb__elements again;
-    REQUIRE_OK(zb__chunk_measure(form, elements, &bound, &err), err);
+    REQUIRE_OK(zb__chunk_measure(layout, elements, &bound, &err), err);
     uint8_t *out = malloc((size_t)bound);
     REQUIRE(out);
     REQUIRE_OK(
-        zb__chunk_encode(form, scratch, elements, &fill, true, out, (size_t)bound, &size, &err),
+        zb__chunk_encode(layout, scratch, elements, &fill, true, out, (size_t)bound, &size, &err),
         err);
-    uint8_t *memory = decode(form, scratch, out, size, &again);
+    uint8_t *memory = decode(layout, scratch, out, size, &again);
     REQUIRE(memory);
     for (size_t i = 0; i < count; i++)
-        REQUIRE(zb__values_equal(form->chain->dtype, elements + i * sizeof(zb_slice),
+        REQUIRE(zb__values_equal(layout->chain->dtype, elements + i * sizeof(zb_slice),
                                  again.data + i * sizeof(zb_slice)));
     free(memory);
     free(out);
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0)
         return 0;
     const uint64_t shape[] = {(data[0] & 7u) + 1};
-    const zb__form *form;
+    const zb__chunk_layout *layout;
     zb__elements elements;
     zb_error err;
     static const char *const codecs[] = {"[\"vlen-utf8\"]", "[\"vlen-utf8\",\"zstd\"]",
@@ -76,13 +76,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         bind(data[0] & 16 ? ZB_KIND_BYTES : ZB_KIND_STRING, codecs[data[0] >> 3 & 3]);
     zb__scratch *scratch = zb__scratch_take();
     REQUIRE(scratch);
-    REQUIRE_OK(zb__chain_form(chain, shape, &form, &err), err);
-    uint8_t *memory = decode(form, scratch, data + 1, size - 1, &elements);
+    REQUIRE_OK(zb__chain_layout(chain, shape, &layout, &err), err);
+    uint8_t *memory = decode(layout, scratch, data + 1, size - 1, &elements);
     if (memory)
-        there_and_back(form, scratch, elements.data, (size_t)shape[0]);
+        there_and_back(layout, scratch, elements.data, (size_t)shape[0]);
     free(memory);
     zb__scratch_put(scratch);
-    zb__form_release(form);
+    zb__chunk_layout_release(layout);
     zb__chain_free(chain);
     return 0;
 }

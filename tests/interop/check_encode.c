@@ -27,24 +27,24 @@ typedef struct job {
 
 /* The elements of one chunk as they are serialised; beyond the array's edge is the fill value. */
 static void cut_chunk(const job *j, const uint64_t *index) {
-    const zb__form *form = j->model->form;
-    const zb__chain *chain = form->chain;
+    const zb__chunk_layout *layout = j->model->layout;
+    const zb__chain *chain = layout->chain;
     int64_t stride = j->values->dtype.size, dst_stride = chain->dtype.size;
     int64_t value_strides[ZB_MAX_NDIM], src[ZB_MAX_NDIM], dst[ZB_MAX_NDIM];
     uint64_t inside[ZB_MAX_NDIM];
     const unsigned char *first = j->values->data;
     for (uint32_t d = chain->ndim; d-- > 0; stride *= (int64_t)j->values->shape[d])
         value_strides[d] = stride;
-    for (uint32_t i = chain->ndim; i-- > 0; dst_stride *= (int64_t)form->stored_shape[i]) {
+    for (uint32_t i = chain->ndim; i-- > 0; dst_stride *= (int64_t)layout->stored_shape[i]) {
         uint32_t d = chain->axis[i];
-        uint64_t start = index[d] * form->stored_shape[i], left = j->values->shape[d] - start;
-        inside[i] = left < form->stored_shape[i] ? left : form->stored_shape[i];
+        uint64_t start = index[d] * layout->stored_shape[i], left = j->values->shape[d] - start;
+        inside[i] = left < layout->stored_shape[i] ? left : layout->stored_shape[i];
         first += (int64_t)start * value_strides[d];
         src[i] = value_strides[d];
         dst[i] = dst_stride;
     }
     zb__box_copy copy = {.ndim = chain->ndim,
-                         .count = form->stored_shape,
+                         .count = layout->stored_shape,
                          .src_strides = src,
                          .dst_strides = dst,
                          .src_dtype = chain->dtype,
@@ -60,7 +60,7 @@ static bool encode_chunk(const job *j, const uint64_t *index) {
     zb_error err;
     size_t size = 0;
     cut_chunk(j, index);
-    enum zb_code code = zb__chunk_encode(j->model->form, scratch, j->elements, j->fill, false,
+    enum zb_code code = zb__chunk_encode(j->model->layout, scratch, j->elements, j->fill, false,
                                          j->encoded, j->bound, &size, &err);
     zb__scratch_put(scratch);
     if (code != ZB_OK)
@@ -81,14 +81,14 @@ static bool encode_chunk(const job *j, const uint64_t *index) {
 }
 
 static bool encode_array(job *j) {
-    const zb__form *form = j->model->form;
-    const zb__chain *chain = form->chain;
+    const zb__chunk_layout *layout = j->model->layout;
+    const zb__chain *chain = layout->chain;
     const uint64_t *grid = j->model->chunk_count;
     uint64_t index[ZB_MAX_NDIM], chunks = 1;
     for (uint32_t d = 0; d < chain->ndim; d++)
         chunks *= grid[d];
-    j->bound = (size_t)zb__chunk_encode_bound(form);
-    j->elements = malloc((size_t)form->decoded_size);
+    j->bound = (size_t)zb__chunk_encode_bound(layout);
+    j->elements = malloc((size_t)layout->decoded_size);
     j->encoded = malloc(j->bound);
     bool good = j->elements && j->encoded;
     if (good)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The way from an array's zarr.json to the model that the reader works with: shape, data type,
- * grid, keys, fill value, dimension names, and the codec chain with the form of a chunk.
+ * grid, keys, fill value, dimension names, and the codec chain with the layout of a chunk.
  *
  * Each member has a parser of its own here or in the files beside this one, and each message begins
  * with the member's name, shows its value and tells the form that was expected.
@@ -13,7 +13,7 @@
 
 #include "array/grid.h"
 #include "array/keys.h"
-#include "codec/form.h"
+#include "codec/chunk_layout.h"
 #include "types/dtype.h"
 #include "types/fill.h"
 #include "types/scatter.h"
@@ -135,9 +135,9 @@ static enum zb_code parse_names(model *m, const zb_json *document, zb_error *err
     return ZB_OK;
 }
 
-/* Lists the codecs of a form's chain, which has been bound and is therefore right, and of those of
-   inner chunks; returns their number. With out NULL it only counts. */
-static size_t list_codecs(const zb_json *codecs, const zb__form *form, uint32_t level,
+/* Lists the codecs of a layout's chain, which has been bound and is therefore right, and of those
+   of inner chunks; returns their number. With out NULL it only counts. */
+static size_t list_codecs(const zb_json *codecs, const zb__chunk_layout *layout, uint32_t level,
                           zb_codec_info *out) {
     size_t count = 0, at = 0;
     for (const zb_json *item = zb_json_first(codecs); item; item = zb_json_next(item)) {
@@ -148,8 +148,8 @@ static size_t list_codecs(const zb_json *codecs, const zb__form *form, uint32_t 
         if (out)
             out[count] = (zb_codec_info){name, configuration, level};
         count++;
-        if (form->shard && at++ == form->chain->serial_at)
-            count += list_codecs(zb_json_get(configuration, "codecs"), form->shard->inner,
+        if (layout->shard && at++ == layout->chain->serial_at)
+            count += list_codecs(zb_json_get(configuration, "codecs"), layout->shard->inner,
                                  level + 1, out ? out + count : NULL);
     }
     return count;
@@ -176,17 +176,18 @@ static void find_inner_shape(model *m) {
     memcpy(m->inner_shape, m->chunk_shape, sizeof m->inner_shape);
     for (uint32_t d = 0; d < ndim; d++)
         outer[d] = d;
-    for (const zb__form *form = m->array.form; form->shard; form = form->shard->inner) {
+    for (const zb__chunk_layout *layout = m->array.layout; layout->shard;
+         layout = layout->shard->inner) {
         uint32_t stored[ZB_MAX_NDIM];
-        m->array.is_cut = m->array.is_cut || form->shard->is_clipped;
+        m->array.is_cut = m->array.is_cut || layout->shard->is_clipped;
         for (uint32_t i = 0; i < ndim; i++) {
-            uint32_t d = stored[i] = outer[form->chain->axis[i]];
+            uint32_t d = stored[i] = outer[layout->chain->axis[i]];
             m->array.is_cut =
                 m->array.is_cut || !divides(runs && m->array.inner_depth == 0 ? &runs[d] : NULL,
-                                            m->inner_shape[d], form->shard->inner_shape[i]);
+                                            m->inner_shape[d], layout->shard->inner_shape[i]);
         }
         for (uint32_t i = 0; i < ndim && !m->array.is_cut; i++)
-            m->inner_shape[stored[i]] = form->shard->inner_shape[i];
+            m->inner_shape[stored[i]] = layout->shard->inner_shape[i];
         memcpy(outer, stored, ndim * sizeof *outer);
         m->array.info.shard_depth++;
         m->array.inner_depth += !m->array.is_cut;
@@ -203,16 +204,16 @@ static enum zb_code parse_codecs(model *m, const zb_json *document, zb_error *er
         .ndim = info->ndim, .dtype = info->dtype, .fill = info->fill_value, .is_draft = true};
     enum zb_code code = zb__chain_bind(codecs, &binding, &m->array.chain, err);
     if (!code)
-        code = zb__chain_form(m->array.chain, m->chunk_shape, &m->array.form, err);
+        code = zb__chain_layout(m->array.chain, m->chunk_shape, &m->array.layout, err);
     if (!code)
-        code = zb__chunk_forms_check(&m->array, err);
+        code = zb__array_chunk_layouts_check(&m->array, err);
     if (code)
         return code;
-    info->codec_count = list_codecs(codecs, m->array.form, 0, NULL);
+    info->codec_count = list_codecs(codecs, m->array.layout, 0, NULL);
     m->codecs = calloc(info->codec_count + 1, sizeof *m->codecs);
     if (!m->codecs)
         return zb_fail(err, ZB_ENOMEM, "out of memory for %zu codecs", info->codec_count);
-    list_codecs(codecs, m->array.form, 0, m->codecs);
+    list_codecs(codecs, m->array.layout, 0, m->codecs);
     info->codecs = m->codecs;
     find_inner_shape(m);
     return ZB_OK;
@@ -234,20 +235,20 @@ static enum zb_code parse_element(model *m, const zb_json *document, zb_error *e
         return zb_fail(err, ZB_ENOMEM, "out of memory for an element of %u bytes",
                        info->dtype.size);
     info->fill_value = m->fill_value;
-    zb__fill_form form;
+    zb__fill_form layout;
     code = zb__fill_parse(zb_json_get(document, "fill_value"), info->dtype, &m->memory,
-                          m->fill_value, &form, err);
-    info->fill_is_default = form.is_default;
-    m->fill_is_packed = form.is_packed;
+                          m->fill_value, &layout, err);
+    info->fill_is_default = layout.is_default;
+    m->fill_is_packed = layout.is_packed;
     return code;
 }
 
 /* Turns a fill value of packed bytes to the host's order, field by field. */
 static enum zb_code unpack_fill(model *m, zb_error *err) {
-    const zb__form *form = m->array.form;
-    while (form->shard)
-        form = form->shard->inner;
-    const zb_dtype stored = form->chain->dtype;
+    const zb__chunk_layout *layout = m->array.layout;
+    while (layout->shard)
+        layout = layout->shard->inner;
+    const zb_dtype stored = layout->chain->dtype;
     uint8_t *packed = m->fill_is_packed ? zb__arena_alloc(&m->memory, stored.size) : NULL;
     if (!m->fill_is_packed)
         return ZB_OK;
@@ -296,7 +297,7 @@ void zb__array_free(zb__array *array) {
         return;
     /* The node frees the document, to which names and configurations point. */
     model *m = (model *)(void *)array;
-    zb__form_release(array->form);
+    zb__chunk_layout_release(array->layout);
     zb__grid_free(&array->grid);
     zb__chain_free(array->chain);
     free(m->fill_value);
@@ -327,8 +328,8 @@ void zb__array_next_chunk(const zb__array *array, uint64_t *index) {
 /* ---- Forms of chunks ---------------------------------------------------------------------- */
 
 /* The array's own form is that of the largest chunk, which most chunks may be. */
-enum zb_code zb__uneven_form(const zb__array *array, const uint64_t *index, const zb__form **out,
-                             zb_error *err) {
+enum zb_code zb__uneven_chunk_layout(const zb__array *array, const uint64_t *index,
+                                     const zb__chunk_layout **out, zb_error *err) {
     uint64_t shape[ZB_MAX_NDIM];
     bool is_largest = true;
     *out = NULL;
@@ -339,33 +340,33 @@ enum zb_code zb__uneven_form(const zb__array *array, const uint64_t *index, cons
             return zb_fail(err, ZB_EINVAL, "the array's grid has no such chunk");
     }
     if (is_largest) {
-        *out = array->form;
+        *out = array->layout;
         return ZB_OK;
     }
-    enum zb_code code = zb__chain_form(array->chain, shape, out, err);
-    if (!code && *out == array->form)
-        zb__form_release(*out); /* the array holds a reference of its own */
+    enum zb_code code = zb__chain_layout(array->chain, shape, out, err);
+    if (!code && *out == array->layout)
+        zb__chunk_layout_release(*out); /* the array holds a reference of its own */
     return code;
 }
 
 /* Each dimension is divided by itself, so that one shape with each extent is enough; and one that
    the inner chunks divide is as good as the largest. */
-enum zb_code zb__chunk_forms_check(const zb__array *array, zb_error *err) {
+enum zb_code zb__array_chunk_layouts_check(const zb__array *array, zb_error *err) {
     const zb__grid *grid = &array->grid;
-    const zb__shard *shard = array->form->shard;
+    const zb__shard *shard = array->layout->shard;
     enum zb_code code = ZB_OK;
     for (uint32_t i = 0; i < grid->ndim && grid->runs && shard && !code; i++) {
         uint32_t d = array->chain->axis[i];
         const zb__runs *runs = &grid->runs[d];
         for (size_t r = 0; r < runs->count && !code; r++) {
             uint64_t shape[ZB_MAX_NDIM];
-            const zb__form *form = NULL;
+            const zb__chunk_layout *layout = NULL;
             if (runs->run[r].extent % shard->inner_shape[i] == 0)
                 continue;
             memcpy(shape, grid->extent, grid->ndim * sizeof *shape);
             shape[d] = runs->run[r].extent;
-            code = zb__chain_form(array->chain, shape, &form, err);
-            zb__form_release(form);
+            code = zb__chain_layout(array->chain, shape, &layout, err);
+            zb__chunk_layout_release(layout);
         }
     }
     return code;

@@ -5,7 +5,7 @@
 
 #include "array/grid.h"
 #include "array/keys.h"
-#include "codec/form.h"
+#include "codec/chunk_layout.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/json.h"
 
@@ -19,8 +19,9 @@ typedef struct zb__array {
     uint64_t *chunk_count; /* [ndim] chunks of `grid` that reach into the array */
     zb__key_encoding keys;
     zb__chain *chain;
-    const zb__form *form; /* of its largest chunk; of each one, see zb__chunk_form */
-    uint64_t cache_id;    /* part of cache keys, see node/cache_id.h */
+    const zb__chunk_layout *layout; /* of its largest chunk; of each one, see zb__array_chunk_layout
+                                       */
+    uint64_t cache_id;              /* part of cache keys, see node/cache_id.h */
 } zb__array;
 
 /* Parses a zarr.json of kind array into a model. `document` must outlive it. */
@@ -34,29 +35,32 @@ uint64_t zb__array_count_chunks(const zb__array *array);
    the last one to the first one again. */
 void zb__array_next_chunk(const zb__array *array, uint64_t *index);
 
-/* The form of one chunk of an array: the same for all chunks of a regular grid, by its shape in a
+/* The layout of one chunk of an array: the same for all chunks of a regular grid, by its shape in a
    grid of several extents. */
 
-enum zb_code zb__uneven_form(const zb__array *array, const uint64_t *index, const zb__form **out,
-                             zb_error *err);
+enum zb_code zb__uneven_chunk_layout(const zb__array *array, const uint64_t *index,
+                                     const zb__chunk_layout **out, zb_error *err);
 
-/* The form of the chunk at an index of the array's grid, to be given back by zb__chunk_form_end
-   while the array is there. ZB_EINVAL for a chunk that the grid does not have. Any thread. */
-static inline enum zb_code zb__chunk_form(const zb__array *array, const uint64_t *index,
-                                          const zb__form **out, zb_error *err) {
-    *out = array->form;
-    return __builtin_expect(array->grid.runs != NULL, 0) ? zb__uneven_form(array, index, out, err)
-                                                         : ZB_OK;
+/* The layout of the chunk at an index of the array's grid, to be given back by
+   zb__array_chunk_layout_end while the array is there. ZB_EINVAL for a chunk that the grid does not
+   have. Any thread. */
+static inline enum zb_code zb__array_chunk_layout(const zb__array *array, const uint64_t *index,
+                                                  const zb__chunk_layout **out, zb_error *err) {
+    *out = array->layout;
+    return __builtin_expect(array->grid.runs != NULL, 0)
+               ? zb__uneven_chunk_layout(array, index, out, err)
+               : ZB_OK;
 }
 
 /* NULL is allowed. */
-static inline void zb__chunk_form_end(const zb__array *array, const zb__form *form) {
-    if (form != array->form)
-        zb__form_release(form);
+static inline void zb__array_chunk_layout_end(const zb__array *array,
+                                              const zb__chunk_layout *layout) {
+    if (layout != array->layout)
+        zb__chunk_layout_release(layout);
 }
 
 /* Refuses shapes of shards that the codecs do not take. All chunks that the document names count,
    also those behind the array's edge. */
-enum zb_code zb__chunk_forms_check(const zb__array *array, zb_error *err);
+enum zb_code zb__array_chunk_layouts_check(const zb__array *array, zb_error *err);
 
 #endif

@@ -13,7 +13,7 @@
 #include "change/copy_note.h"
 #include "change/hidden.h"
 #include "change/remove.h"
-#include "codec/form.h"
+#include "codec/chunk_layout.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
 #include "node/current.h"
@@ -166,7 +166,8 @@ static enum zb_code create(zb_hierarchy *hierarchy, const char *path, const zb_n
                     "of the shard's extent along each dimension"),
             err);
     }
-    const char *reason = !code && node->array ? zb__form_read_only(node->array->form) : NULL;
+    const char *reason =
+        !code && node->array ? zb__chunk_layout_read_only(node->array->layout) : NULL;
     if (reason) {
         code = zb_fail(err, ZB_EUNSUPPORTED, "%s", reason);
         zb_node_release(node);

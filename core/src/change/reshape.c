@@ -33,7 +33,7 @@ static enum zb_code edit_shape(zb__document *document, const uint64_t *shape, ui
 
 /* The extent that divides each chunk along a dimension: of the inner chunks, or 1. */
 static uint64_t unit_of(const zb__array *array, uint32_t d) {
-    const zb__shard *shard = array->form->shard;
+    const zb__shard *shard = array->layout->shard;
     uint64_t unit = 1;
     for (uint32_t i = 0; i < array->info.ndim && shard; i++)
         unit = array->chain->axis[i] == d ? shard->inner_shape[i] : unit;

@@ -50,14 +50,14 @@ static enum zb_code check_chunk(object_walk *w, const zb__leaf *leaf, const zb__
 static enum zb_code check_inner(object_walk *w, const zb__leaf *around, const zb__source *source,
                                 const zb__index *index, zb_error *err) {
     enum zb_code code = ZB_OK;
-    const zb__shard *shard = around->form->shard;
+    const zb__shard *shard = around->layout->shard;
     zb__inner_chunks chunks = zb__inner_chunks_of(index->entries, shard->count, source->size);
     while (code == ZB_OK && zb__inner_chunk_next(&chunks)) {
         zb__leaf leaf = {.chunk = &w->key, .inner = chunks.inner, .around = around};
         zb__source inner = *source;
         inner.offset = source->offset + chunks.offset;
         inner.size = chunks.size;
-        code = zb__shard_inner(shard, leaf.inner, &leaf.form, err);
+        code = zb__shard_inner(shard, leaf.inner, &leaf.layout, err);
         if (!code)
             code = zb__inner_chunk_check(&chunks, err);
         code = code ? report(w, &leaf, ZB_FINDING_TRUNCATED, code, err)
@@ -69,7 +69,7 @@ static enum zb_code check_inner(object_walk *w, const zb__leaf *around, const zb
 static enum zb_code check_shard(object_walk *w, const zb__leaf *leaf, const zb__source *source,
                                 zb_error *err) {
     zb__index index = {.entries = NULL};
-    const zb__shard *shard = leaf->form->shard;
+    const zb__shard *shard = leaf->layout->shard;
     enum zb_code code = zb__index_load(&w->key, shard, source, w->scratch, &index, err);
     if (code != ZB_OK)
         return report(w, leaf,
@@ -83,12 +83,12 @@ static enum zb_code check_shard(object_walk *w, const zb__leaf *leaf, const zb__
 /* A shard inside bytes→bytes codecs. */
 static enum zb_code check_wrapped(object_walk *w, const zb__leaf *leaf, const uint8_t *stored,
                                   size_t size, zb_error *err) {
-    uint64_t bound = leaf->form->decoded_bound;
+    uint64_t bound = leaf->layout->decoded_bound;
     zb__buffer whole = {0};
     enum zb_code code = zb__buffer_reserve(&whole, (size_t)bound, err);
     zb__sink sink = {.data = whole.data, .capacity = (size_t)bound, .hi = (size_t)bound};
     if (code == ZB_OK)
-        code = zb__chain_decode(leaf->form->chain, w->scratch, stored, size, &sink, err);
+        code = zb__chain_decode(leaf->layout->chain, w->scratch, stored, size, &sink, err);
     zb__source source = {.memory = whole.data, .size = sink.size};
     code =
         code ? report(w, leaf, ZB_FINDING_DAMAGED, code, err) : check_shard(w, leaf, &source, err);
@@ -116,42 +116,43 @@ static enum zb_code fetch(const zb__source *source, zb__buffer *buffer, const ui
 /* A chunk of the innermost kind. */
 static enum zb_code check_leaf(const object_walk *w, const zb__leaf *leaf, const uint8_t *stored,
                                size_t size, zb_error *err) {
-    size_t decoded = (size_t)leaf->form->decoded_size;
-    if (zb__form_has_heap(leaf->form)) {
+    size_t decoded = (size_t)leaf->layout->decoded_size;
+    if (zb__chunk_layout_has_heap(leaf->layout)) {
         zb__elements elements;
         enum zb_code code =
-            zb__elements_serialised(leaf->form, w->scratch, stored, size, &elements, err);
+            zb__elements_serialised(leaf->layout, w->scratch, stored, size, &elements, err);
         if (code == ZB_OK)
-            code = zb__elements_open(leaf->form, w->scratch, &elements, err);
+            code = zb__elements_open(leaf->layout, w->scratch, &elements, err);
         return code ? report(w, leaf, ZB_FINDING_DAMAGED, code, err) : ZB_OK;
     }
-    if (leaf->form->chain->is_raw) /* its size has been compared; nothing more can be checked */
+    if (leaf->layout->chain->is_raw) /* its size has been compared; nothing more can be checked */
         return ZB_OK;
     enum zb_code code = zb__buffer_reserve(&w->scratch->decoded, decoded, err);
     zb__sink sink = {
         .data = w->scratch->decoded.data, .capacity = decoded, .exact = true, .hi = decoded};
     if (code == ZB_OK)
-        code = zb__chain_decode(leaf->form->chain, w->scratch, stored, size, &sink, err);
+        code = zb__chain_decode(leaf->layout->chain, w->scratch, stored, size, &sink, err);
     return code ? report(w, leaf, ZB_FINDING_DAMAGED, code, err) : ZB_OK;
 }
 
 /* Calls itself through check_shard, as deep as the limit shard_depth. */
 static enum zb_code check_chunk(object_walk *w, const zb__leaf *leaf, const zb__source *source,
                                 zb_error *err) {
-    const zb__form *form = leaf->form;
-    if (form->shard && form->chain->codec_count == 0)
+    const zb__chunk_layout *layout = leaf->layout;
+    if (layout->shard && layout->chain->codec_count == 0)
         return check_shard(w, leaf, source, err);
-    enum zb_code code = zb__form_check_stored(form, source->size, err);
-    bool is_short = source->size == 0 || (form->chain->is_raw && source->size < form->decoded_size);
+    enum zb_code code = zb__chunk_layout_check_stored(layout, source->size, err);
+    bool is_short =
+        source->size == 0 || (layout->chain->is_raw && source->size < layout->decoded_size);
     if (code != ZB_OK)
         return report(w, leaf, is_short ? ZB_FINDING_TRUNCATED : ZB_FINDING_DAMAGED, code, err);
-    zb__buffer own = {0}, *buffer = form->shard ? &own : &w->scratch->encoded;
+    zb__buffer own = {0}, *buffer = layout->shard ? &own : &w->scratch->encoded;
     const uint8_t *stored;
     w->check->inner_chunks++;
     code = fetch(source, buffer, &stored, err);
     if (code != ZB_OK)
         code = report(w, leaf, ZB_FINDING_DAMAGED, code, err);
-    else if (form->shard)
+    else if (layout->shard)
         code = check_wrapped(w, leaf, stored, (size_t)source->size, err);
     else
         code = check_leaf(w, leaf, stored, (size_t)source->size, err);
@@ -180,8 +181,8 @@ enum zb_code zb__object_check_run(zb__object_check *check, const zb_node *array,
     enum zb_code code = zb__stored_chunk_open(&w.key, err);
     if (code != ZB_OK || !w.key.object) /* the object was erased since it was listed */
         return code;
-    code = zb__chunk_form(array->array, index, &w.key.form, err);
-    zb__leaf whole = {.chunk = &w.key, .form = w.key.form, .inner = UINT64_MAX};
+    code = zb__array_chunk_layout(array->array, index, &w.key.layout, err);
+    zb__leaf whole = {.chunk = &w.key, .layout = w.key.layout, .inner = UINT64_MAX};
     zb__source source = {.object = w.key.object, .size = w.key.info.size};
     check->is_there = true;
     check->bytes += source.size;
@@ -190,7 +191,7 @@ enum zb_code zb__object_check_run(zb__object_check *check, const zb_node *array,
     if (code == ZB_OK)
         code = check_chunk(&w, &whole, &source, err);
     zb__buffer_free(&loaded);
-    zb__chunk_form_end(array->array, w.key.form);
+    zb__array_chunk_layout_end(array->array, w.key.layout);
     zb_object_close(w.key.object);
     return code;
 }

@@ -91,20 +91,21 @@ static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
 }
 
 /* The layout of the chunk of a key, with its form. */
-static enum zb_code layout_of(const zb_node *node, const char *key, const zb__form **form,
-                              zb__layout *layout, zb_error *err) {
+static enum zb_code layout_of(const zb_node *node, const char *key,
+                              const zb__chunk_layout **chunk_layout, zb__write_layout *layout,
+                              zb_error *err) {
     const zb__array *array = node->array;
     const char *below = zb__path_below(key, node->path);
     uint64_t index[ZB_MAX_NDIM] = {0};
     if (below)
         (void)zb__chunk_key_parse(&array->keys, array->info.ndim, below, index);
-    enum zb_code code = zb__layout_init(layout, array, err);
+    enum zb_code code = zb__write_layout_init(layout, array, err);
     if (!code)
-        code = zb__chunk_form(array, index, form, err);
-    if (!code && *form != array->form)
-        code = zb__layout_shape(layout, *form, err);
+        code = zb__array_chunk_layout(array, index, chunk_layout, err);
+    if (!code && *chunk_layout != array->layout)
+        code = zb__write_layout_shape(layout, *chunk_layout, err);
     if (code) {
-        zb__chunk_form_end(array, *form);
+        zb__array_chunk_layout_end(array, *chunk_layout);
         free(layout->fill);
     }
     return code;
@@ -114,11 +115,11 @@ static enum zb_code layout_of(const zb_node *node, const char *key, const zb__fo
 static enum zb_code on_journal(void *context, const zb_node *array, const char *key,
                                zb_error *err) {
     repairing *r = context;
-    const zb__form *form = NULL;
-    zb__layout layout;
+    const zb__chunk_layout *chunk_layout = NULL;
+    zb__write_layout layout;
     zb_lock *lock = NULL;
     bool undone = false;
-    enum zb_code code = layout_of(array, key, &form, &layout, err);
+    enum zb_code code = layout_of(array, key, &chunk_layout, &layout, err);
     bool known = code != ZB_EINVAL; /* else the grid has no such chunk: nothing can be undone */
     if (code && known)
         return code;
@@ -129,7 +130,7 @@ static enum zb_code on_journal(void *context, const zb_node *array, const char *
                      : zb__journal_erase(array, key, err);
     zb_store_unlock(lock);
     if (known) {
-        zb__chunk_form_end(array->array, form);
+        zb__array_chunk_layout_end(array->array, chunk_layout);
         free(layout.fill);
     }
     if (code)

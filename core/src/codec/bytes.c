@@ -37,42 +37,42 @@ static zb_dtype bytes_stored_dtype(const void *state, zb_dtype dtype) {
     return dtype;
 }
 
-static uint64_t bytes_bound(const zb__form *form) {
-    return form->decoded_size;
+static uint64_t bytes_bound(const zb__chunk_layout *layout) {
+    return layout->decoded_size;
 }
 
 /* ---- Encoding ----------------------------------------------------------------------------- */
 
 /* True if the view's elements are, byte for byte, the serialised chunk. */
-static bool is_serialised(const zb__encoding *e, const zb__form *form,
+static bool is_serialised(const zb__encoding *e, const zb__chunk_layout *layout,
                           const zb__elements_view *view) {
-    const zb__chain *chain = form->chain;
+    const zb__chain *chain = layout->chain;
     int64_t stride = chain->dtype.size;
     for (uint32_t i = chain->ndim; i-- > 0;) {
-        if (form->stored_shape[i] > 1 && view->strides[i] != stride)
+        if (layout->stored_shape[i] > 1 && view->strides[i] != stride)
             return false;
-        stride *= (int64_t)form->stored_shape[i];
+        stride *= (int64_t)layout->stored_shape[i];
     }
     return chain->dtype.swapped == e->dtype.swapped;
 }
 
 /* Brings the elements together in the scratch, in stored byte order, and the fill value behind
    them. */
-static enum zb_code gather(const zb__encoding *e, const zb__form *form,
+static enum zb_code gather(const zb__encoding *e, const zb__chunk_layout *layout,
                            const zb__elements_view *view, zb_error *err) {
-    const zb__chain *chain = form->chain;
+    const zb__chain *chain = layout->chain;
     int64_t strides[ZB_MAX_NDIM], stride = chain->dtype.size;
     for (uint32_t i = chain->ndim; i-- > 0;) {
         strides[i] = stride;
-        stride *= (int64_t)form->stored_shape[i];
+        stride *= (int64_t)layout->stored_shape[i];
     }
     zb__box_copy copy = {.ndim = chain->ndim,
-                         .count = form->stored_shape,
+                         .count = layout->stored_shape,
                          .src_strides = view->strides,
                          .dst_strides = strides,
                          .src_dtype = e->dtype,
                          .dst_dtype = chain->dtype};
-    const size_t size = (size_t)form->decoded_size;
+    const size_t size = (size_t)layout->decoded_size;
     enum zb_code code = zb__buffer_reserve(&e->scratch->block, size + chain->dtype.size, err);
     if (code)
         return code;
@@ -83,25 +83,25 @@ static enum zb_code gather(const zb__encoding *e, const zb__form *form,
 }
 
 /* `fill` in the order of the elements. */
-static bool is_all_fill(const zb__form *form, const uint8_t *elements, const void *fill) {
-    const uint32_t size = form->chain->dtype.size;
-    return zb__is_all(elements, form->decoded_size / size, fill, size);
+static bool is_all_fill(const zb__chunk_layout *layout, const uint8_t *elements, const void *fill) {
+    const uint32_t size = layout->chain->dtype.size;
+    return zb__is_all(elements, layout->decoded_size / size, fill, size);
 }
 
-static enum zb_code bytes_encode(const zb__encoding *e, const zb__form *form,
+static enum zb_code bytes_encode(const zb__encoding *e, const zb__chunk_layout *layout,
                                  const zb__elements_view *view, zb__serialised *out,
                                  zb_error *err) {
     const void *fill = e->fill;
     out->data = view->data;
-    if (!is_serialised(e, form, view)) {
-        enum zb_code code = gather(e, form, view, err);
+    if (!is_serialised(e, layout, view)) {
+        enum zb_code code = gather(e, layout, view, err);
         if (code)
             return code;
         out->data = e->scratch->block.data;
-        fill = e->scratch->block.data + form->decoded_size;
+        fill = e->scratch->block.data + layout->decoded_size;
     }
-    bool is_left_out = !e->store_empty && is_all_fill(form, out->data, fill);
-    out->size = is_left_out ? 0 : (size_t)form->decoded_size;
+    bool is_left_out = !e->store_empty && is_all_fill(layout, out->data, fill);
+    out->size = is_left_out ? 0 : (size_t)layout->decoded_size;
     return ZB_OK;
 }
 

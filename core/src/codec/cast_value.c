@@ -264,15 +264,15 @@ static void cast_value_represent(const void *state, zb__representation *represen
 /* ---- The configuration -------------------------------------------------------------------- */
 
 static enum zb_code parse_pair(const zb_json *item, const cast *c, pair *out, zb_error *err) {
-    zb__fill_form form;
+    zb__fill_form layout;
     char excerpt[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(item) != ZB_JSON_ARRAY || zb_json_count(item) != 2)
         return zb_fail(err, ZB_EFORMAT, "scalar_map has %s, expected a list of two values",
                        zb__json_excerpt(item, excerpt));
     const zb_json *from = zb_json_first(item);
-    enum zb_code code = zb__fill_parse(from, c->from, NULL, out->from, &form, err);
+    enum zb_code code = zb__fill_parse(from, c->from, NULL, out->from, &layout, err);
     if (!code)
-        code = zb__fill_parse(zb_json_next(from), c->to, NULL, out->to, &form, err);
+        code = zb__fill_parse(zb_json_next(from), c->to, NULL, out->to, &layout, err);
     return code ? zb_error_prefix(err, code, "scalar_map") : ZB_OK;
 }
 

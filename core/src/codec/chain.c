@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/form.h"
+#include "codec/chunk_layout.h"
 #include "util/checked.h"
 
 /* ---- Properties --------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 /*
  * A codec chain bound to a data type and a number of dimensions: transposes folded into a
  * permutation, then maybe filters, then one array→bytes codec, then bytes→bytes codecs. It knows no
- * shape: a form (form.h) tells the sizes that a chain gives chunks of one shape.
+ * shape: a layout (chunk_layout.h) tells the sizes that a chain gives chunks of one shape.
  *
  * Coordinates: "dimension d" is as the chunk is handed to the chain; "stored dimension i" is after
  * the transposes, where stored dimension i holds dimension axis[i].
@@ -33,7 +33,8 @@ typedef struct zb__chain {
     bool is_raw;      /* the stored bytes are the elements: any range of them can be read alone */
     bool is_variable; /* elements point at bytes elsewhere */
     bool is_index;    /* of a shard's index, whose size another limit bounds */
-    struct zb__form_cache *forms; /* those that were asked for last; the one part that changes */
+    struct zb__chunk_layout_cache *layouts; /* those that were asked for last; the one part that
+                                               changes */
 } zb__chain;
 
 /* Binds the JSON list `codecs`, which the chain does not need afterwards. Every rule of the chain
@@ -43,7 +44,7 @@ enum zb_code zb__chain_bind(const zb_json *codecs, const zb__binding *binding, z
 /* The same for the index of a shard. */
 enum zb_code zb__chain_bind_index(const zb_json *codecs, const zb__binding *binding,
                                   zb__chain **out, zb_error *err);
-void zb__chain_free(zb__chain *chain); /* NULL is allowed; goes after all its forms */
+void zb__chain_free(zb__chain *chain); /* NULL is allowed; goes after all its layouts */
 
 /* True if both chains decode every chunk alike. Settings that only encoding needs may differ. */
 bool zb__chain_same(const zb__chain *a, const zb__chain *b);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "codec/chain.h"
-#include "codec/form.h"
+#include "codec/chunk_layout.h"
 #include "codec/table.h"
 #include "util/extension.h"
 #include "util/json_excerpt.h"
@@ -19,7 +19,7 @@
 void zb__chain_free(zb__chain *chain) {
     if (!chain)
         return;
-    zb__form_cache_free(chain->forms);
+    zb__chunk_layout_cache_free(chain->layouts);
     zb__codec_free(
         &chain->serial); /* before the filters, which the inner chunks of shards borrow */
     zb__filters_free(&chain->filters);
@@ -225,8 +225,8 @@ static enum zb_code bind_list(making *m, const zb_json *codecs, zb_error *err) {
                        "codecs: %zu codecs are more than the limit codecs (%" PRIu64 ")", count,
                        limit);
     m->chain->codecs = calloc(count + 1, sizeof *m->chain->codecs);
-    m->chain->forms = zb__form_cache_new();
-    if (!m->chain->codecs || !m->chain->forms)
+    m->chain->layouts = zb__chunk_layout_cache_new();
+    if (!m->chain->codecs || !m->chain->layouts)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chain of %zu codecs", count);
     enum zb_code code = ZB_OK;
     m->what = what;

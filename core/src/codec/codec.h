@@ -20,7 +20,7 @@
 #include "zarrbridge/json.h"
 
 struct zb__elements;
-struct zb__form;
+struct zb__chunk_layout;
 struct zb__encoding;
 struct zb__elements_view;
 struct zb__serialised;
@@ -85,7 +85,7 @@ typedef struct zb__array_ops {
 /* An array→bytes codec. A serialised chunk is one of three things:
    - its elements in C order of the stored dimensions, side by side (is_elements). Any range of them
      can be read where it lies, and a read scatters them from there;
-   - chunks of chunks: the form that prepare has completed tells how it is opened up;
+   - chunks of chunks: the layout that prepare has completed tells how it is opened up;
    - something from which `decode` makes the elements. */
 typedef struct zb__serial_ops {
     bool is_elements;
@@ -95,27 +95,27 @@ typedef struct zb__serial_ops {
     bool passes_filters;
     /* The type of the elements as they are stored: another byte order. NULL: the type stays. */
     zb_dtype (*stored_dtype)(const void *state, zb_dtype dtype);
-    /* Completes a form, whose shape and decoded size are set, with the codec's own part of it, and
-       refuses a shape that does not go with the state. NULL: there is nothing to add. A part added
-       to a form that it refuses is freed with the form. */
-    enum zb_code (*prepare)(const void *state, struct zb__form *form, zb_error *err);
+    /* Completes a layout, whose shape and decoded size are set, with the codec's own part of it,
+       and refuses a shape that does not go with the state. NULL: there is nothing to add. A part
+       added to a layout that it refuses is freed with the layout. */
+    enum zb_code (*prepare)(const void *state, struct zb__chunk_layout *layout, zb_error *err);
     /* The size of a serialised chunk that is to be decoded: exact when is_elements, else at
        most. */
-    uint64_t (*decode_bound)(const struct zb__form *form);
+    uint64_t (*decode_bound)(const struct zb__chunk_layout *layout);
     /* Makes elements->data of the serialised chunk in elements->heap, which stays where it is for
        as long as the elements and may be changed: what has a variable length points into it
        (elements.h). All is checked: what does not add up is ZB_EFORMAT. */
-    enum zb_code (*decode)(const void *state, const struct zb__form *form,
+    enum zb_code (*decode)(const void *state, const struct zb__chunk_layout *layout,
                            struct zb__elements *elements, zb_error *err);
     /* The most bytes that encode makes of a chunk; UINT64_MAX when they are too many. Where
        `measure` says it: what it makes of usual elements, which budgets go by. */
-    uint64_t (*encode_bound)(const struct zb__form *form);
-    /* The most bytes that encode makes of the elements that the view shows, where the form alone
+    uint64_t (*encode_bound)(const struct zb__chunk_layout *layout);
+    /* The most bytes that encode makes of the elements that the view shows, where the layout alone
        does not tell. NULL: encode_bound does. */
-    enum zb_code (*measure)(const struct zb__encoding *e, const struct zb__form *form,
+    enum zb_code (*measure)(const struct zb__encoding *e, const struct zb__chunk_layout *layout,
                             const struct zb__elements_view *view, uint64_t *size, zb_error *err);
     /* Serialises the elements that the view shows (encode.h). */
-    enum zb_code (*encode)(const struct zb__encoding *e, const struct zb__form *form,
+    enum zb_code (*encode)(const struct zb__encoding *e, const struct zb__chunk_layout *layout,
                            const struct zb__elements_view *view, struct zb__serialised *out,
                            zb_error *err);
     /* The reason why chunks of this state are read and not written; NULL: they are written. NULL in

@@ -14,14 +14,15 @@
 #define LEAST_ROOM ((size_t)64 << 10)
 
 /* The size of the serialised chunk is known. */
-static bool is_sized(const zb__form *form) {
-    const zb__serial_ops *ops = &form->chain->serial.ops->serial;
+static bool is_sized(const zb__chunk_layout *layout) {
+    const zb__serial_ops *ops = &layout->chain->serial.ops->serial;
     return ops->is_elements || ops->is_sized;
 }
 
-static enum zb_code decode_into(const zb__form *form, zb__scratch *scratch, const uint8_t *in,
-                                size_t size, size_t room, zb__elements *out, zb_error *err) {
-    size_t bytes, front = (size_t)form->decoded_size;
+static enum zb_code decode_into(const zb__chunk_layout *layout, zb__scratch *scratch,
+                                const uint8_t *in, size_t size, size_t room, zb__elements *out,
+                                zb_error *err) {
+    size_t bytes, front = (size_t)layout->decoded_size;
     if (__builtin_add_overflow(front, room, &bytes))
         return zb_fail(err, ZB_ELIMIT, "a chunk is too large to be decoded");
     enum zb_code code = zb__buffer_reserve(&scratch->decoded, bytes, err);
@@ -29,9 +30,9 @@ static enum zb_code decode_into(const zb__form *form, zb__scratch *scratch, cons
         return code;
     zb__sink sink = {.data = scratch->decoded.data + front,
                      .capacity = room,
-                     .exact = is_sized(form),
+                     .exact = is_sized(layout),
                      .hi = room};
-    code = zb__chain_decode(form->chain, scratch, in, size, &sink, err);
+    code = zb__chain_decode(layout->chain, scratch, in, size, &sink, err);
     *out = (zb__elements){
         .data = scratch->decoded.data, .size = front, .heap = sink.data, .heap_size = sink.size};
     return code;
@@ -39,18 +40,20 @@ static enum zb_code decode_into(const zb__form *form, zb__scratch *scratch, cons
 
 /* Room for all that the limit allows would be taken for each chunk, so it grows in steps of four: a
    chunk that is too large for all of them, or damaged, is decoded at most a few times. */
-enum zb_code zb__elements_serialised(const zb__form *form, zb__scratch *scratch, const uint8_t *in,
-                                     size_t size, zb__elements *out, zb_error *err) {
-    size_t most = form->decoded_bound < SIZE_MAX / 8 ? (size_t)form->decoded_bound : SIZE_MAX / 8;
+enum zb_code zb__elements_serialised(const zb__chunk_layout *layout, zb__scratch *scratch,
+                                     const uint8_t *in, size_t size, zb__elements *out,
+                                     zb_error *err) {
+    size_t most =
+        layout->decoded_bound < SIZE_MAX / 8 ? (size_t)layout->decoded_bound : SIZE_MAX / 8;
     size_t room = size < most / FIRST_ROOM ? size * FIRST_ROOM : most;
     room = room < LEAST_ROOM ? LEAST_ROOM : room;
-    if (form->chain->codec_count == 0)
+    if (layout->chain->codec_count == 0)
         room = size;
-    room = room < most && !is_sized(form) ? room : most;
-    enum zb_code code = decode_into(form, scratch, in, size, room, out, err);
-    while (code == ZB_EFORMAT && room < most && form->chain->codec_count > 0) {
+    room = room < most && !is_sized(layout) ? room : most;
+    enum zb_code code = decode_into(layout, scratch, in, size, room, out, err);
+    while (code == ZB_EFORMAT && room < most && layout->chain->codec_count > 0) {
         room = room < most / 4 ? room * 4 : most;
-        code = decode_into(form, scratch, in, size, room, out, err);
+        code = decode_into(layout, scratch, in, size, room, out, err);
     }
     return code;
 }
@@ -62,11 +65,11 @@ void zb__elements_move(zb__elements *elements, uint8_t *memory) {
 }
 
 /* Makes the elements that are behind the filters, in *out. */
-static enum zb_code open_serialised(const zb__form *form, zb__scratch *scratch,
+static enum zb_code open_serialised(const zb__chunk_layout *layout, zb__scratch *scratch,
                                     const zb__elements *elements, const uint8_t **out,
                                     zb_error *err) {
-    const zb__form *plain = form->plain;
-    const zb__codec *serial = &form->chain->serial;
+    const zb__chunk_layout *plain = layout->plain;
+    const zb__codec *serial = &layout->chain->serial;
     zb_dtype stored = plain->chain->dtype, host = stored;
     host.swapped = false;
     *out = elements->heap;
@@ -86,14 +89,14 @@ static enum zb_code open_serialised(const zb__form *form, zb__scratch *scratch,
     return ZB_OK;
 }
 
-enum zb_code zb__elements_open(const zb__form *form, zb__scratch *scratch, zb__elements *elements,
-                               zb_error *err) {
-    const zb__codec *serial = &form->chain->serial;
+enum zb_code zb__elements_open(const zb__chunk_layout *layout, zb__scratch *scratch,
+                               zb__elements *elements, zb_error *err) {
+    const zb__codec *serial = &layout->chain->serial;
     const uint8_t *made;
-    if (!form->plain)
-        return serial->ops->serial.decode(serial->state, form, elements, err);
-    enum zb_code code = open_serialised(form, scratch, elements, &made, err);
+    if (!layout->plain)
+        return serial->ops->serial.decode(serial->state, layout, elements, err);
+    enum zb_code code = open_serialised(layout, scratch, elements, &made, err);
     return code ? code
-                : zb__filters_decode(&form->chain->filters, form->stored_shape, scratch, made,
+                : zb__filters_decode(&layout->chain->filters, layout->stored_shape, scratch, made,
                                      elements->data, err);
 }

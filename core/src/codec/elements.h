@@ -8,31 +8,32 @@
 #ifndef ZB_CODEC_ELEMENTS_H
 #define ZB_CODEC_ELEMENTS_H
 
-#include "codec/form.h"
+#include "codec/chunk_layout.h"
 
 typedef struct zb__elements {
     uint8_t *data; /* C order of stored dimensions, in the chain's dtype; 16-byte aligned */
-    size_t size;   /* the form's decoded_size */
+    size_t size;   /* the layout's decoded_size */
     uint8_t *heap; /* behind the elements; they point into it, wherever it lies */
     size_t heap_size;
 } zb__elements;
 
-/* Is a chunk of the form opened up by the calls below? */
-static inline bool zb__form_has_heap(const zb__form *form) {
-    return form->plain || form->chain->serial.ops->serial.decode != NULL;
+/* Is a chunk of the layout opened up by the calls below? */
+static inline bool zb__chunk_layout_has_heap(const zb__chunk_layout *layout) {
+    return layout->plain || layout->chain->serial.ops->serial.decode != NULL;
 }
 
 /* Undoes the bytes→bytes codecs of a chunk: *out has the heap, and room for the elements in front
    of it, both in scratch->decoded. The heap is at most decoded_bound bytes. */
-enum zb_code zb__elements_serialised(const zb__form *form, zb__scratch *scratch, const uint8_t *in,
-                                     size_t size, zb__elements *out, zb_error *err);
+enum zb_code zb__elements_serialised(const zb__chunk_layout *layout, zb__scratch *scratch,
+                                     const uint8_t *in, size_t size, zb__elements *out,
+                                     zb_error *err);
 
 /* Moves such a chunk into memory[0..size + heap_size), 16-byte aligned, before it is opened. */
 void zb__elements_move(zb__elements *elements, uint8_t *memory);
 
 /* Makes the elements of the heap, which then, for elements of variable length, must stay where it
    is. Uses the scratch's work. */
-enum zb_code zb__elements_open(const zb__form *form, zb__scratch *scratch, zb__elements *elements,
-                               zb_error *err);
+enum zb_code zb__elements_open(const zb__chunk_layout *layout, zb__scratch *scratch,
+                               zb__elements *elements, zb_error *err);
 
 #endif

@@ -28,81 +28,82 @@ bool zb__is_all(const void *elements, uint64_t n, const void *fill, size_t item)
            memcmp(bytes, bytes + item, (size_t)(n - 1) * item) == 0;
 }
 
-uint64_t zb__chunk_encode_bound(const zb__form *form) {
-    const zb__chain *chain = form->chain;
-    uint64_t bound = chain->serial.ops->serial.encode_bound(zb__form_serial(form));
+uint64_t zb__chunk_encode_bound(const zb__chunk_layout *layout) {
+    const zb__chain *chain = layout->chain;
+    uint64_t bound = chain->serial.ops->serial.encode_bound(zb__chunk_layout_serial(layout));
     for (size_t i = 0; i < chain->codec_count; i++)
         bound = chain->codecs[i].ops->bytes.encode_bound(bound);
     return bound;
 }
 
 /* As the encoding below: through the codecs of shards. */
-enum zb_code zb__view_measure(const zb__encoding *e, const zb__form *form,
+enum zb_code zb__view_measure(const zb__encoding *e, const zb__chunk_layout *layout,
                               const zb__elements_view *view, uint64_t *bound, zb_error *err) {
-    const zb__chain *chain = form->chain;
+    const zb__chain *chain = layout->chain;
     const zb__serial_ops *serial = &chain->serial.ops->serial;
     enum zb_code code = ZB_OK;
-    if (serial->measure && !form->plain) /* behind filters there are numbers alone */
-        code = serial->measure(e, form, view, bound, err);
+    if (serial->measure && !layout->plain) /* behind filters there are numbers alone */
+        code = serial->measure(e, layout, view, bound, err);
     else
-        *bound = serial->encode_bound(zb__form_serial(form));
+        *bound = serial->encode_bound(zb__chunk_layout_serial(layout));
     for (size_t i = 0; i < chain->codec_count && !code; i++)
         *bound = chain->codecs[i].ops->bytes.encode_bound(*bound);
     return code;
 }
 
 /* The view of all elements of a chunk, which lie side by side. */
-static zb__elements_view whole_view(const zb__form *form, const uint8_t *elements) {
+static zb__elements_view whole_view(const zb__chunk_layout *layout, const uint8_t *elements) {
     zb__elements_view view = {.data = elements};
-    int64_t stride = form->chain->dtype.size;
-    for (uint32_t i = form->chain->ndim; i-- > 0;) {
+    int64_t stride = layout->chain->dtype.size;
+    for (uint32_t i = layout->chain->ndim; i-- > 0;) {
         view.strides[i] = stride;
-        stride *= (int64_t)form->stored_shape[i];
+        stride *= (int64_t)layout->stored_shape[i];
     }
     return view;
 }
 
 /* Serialises a chunk behind the filters, for which its elements are brought together. */
-static enum zb_code encode_filtered(const zb__encoding *e, const zb__form *form,
+static enum zb_code encode_filtered(const zb__encoding *e, const zb__chunk_layout *layout,
                                     const zb__elements_view *view, zb__serialised *out,
                                     zb_error *err) {
-    const zb__chain *chain = form->chain;
+    const zb__chain *chain = layout->chain;
     zb__buffer *work = &e->scratch->work[0];
-    enum zb_code code = zb__buffer_reserve(work, (size_t)form->decoded_size, err);
+    enum zb_code code = zb__buffer_reserve(work, (size_t)layout->decoded_size, err);
     if (code)
         return code;
-    zb__elements_view together = whole_view(form, work->data);
+    zb__elements_view together = whole_view(layout, work->data);
     const zb__box_copy copy = {.ndim = chain->ndim,
-                               .count = form->stored_shape,
+                               .count = layout->stored_shape,
                                .src_strides = view->strides,
                                .dst_strides = together.strides,
                                .src_dtype = e->dtype,
                                .dst_dtype = chain->dtype};
     zb__scatter(&copy, view->data, work->data);
-    uint64_t elements = form->decoded_size / chain->dtype.size;
+    uint64_t elements = layout->decoded_size / chain->dtype.size;
     if (!e->store_empty && zb__is_all(work->data, elements, e->fill, chain->dtype.size))
         return ZB_OK;
     const uint8_t *filtered;
-    code = zb__filters_encode(&chain->filters, form->stored_shape, e->scratch, &filtered, err);
+    code = zb__filters_encode(&chain->filters, layout->stored_shape, e->scratch, &filtered, err);
     if (code)
         return code;
     zb__encoding behind = {
         .scratch = e->scratch, .dtype = chain->plain->dtype, .store_empty = true};
     behind.dtype.swapped = false;
-    zb__elements_view plain = whole_view(form->plain, filtered);
-    return chain->serial.ops->serial.encode(&behind, form->plain, &plain, out, err);
+    zb__elements_view plain = whole_view(layout->plain, filtered);
+    return chain->serial.ops->serial.encode(&behind, layout->plain, &plain, out, err);
 }
 
 /* Calls itself through the codecs of shards, as deep as the limit shard_depth. */
-enum zb_code zb__view_encode(const zb__encoding *e, const zb__form *form,
+enum zb_code zb__view_encode(const zb__encoding *e, const zb__chunk_layout *layout,
                              const zb__elements_view *view, uint8_t *out, size_t capacity,
                              size_t *size, zb_error *err) {
-    const zb__chain *chain = form->chain;
+    const zb__chain *chain = layout->chain;
     zb__serialised made = {.target = chain->codec_count ? NULL : out,
                            .capacity = chain->codec_count ? 0 : capacity};
     *size = 0;
-    enum zb_code code = form->plain ? encode_filtered(e, form, view, &made, err)
-                                    : chain->serial.ops->serial.encode(e, form, view, &made, err);
+    enum zb_code code = layout->plain
+                            ? encode_filtered(e, layout, view, &made, err)
+                            : chain->serial.ops->serial.encode(e, layout, view, &made, err);
     if (!code && made.size > 0 && made.data == out)
         *size = made.size;
     else if (!code && made.size > 0)
@@ -112,19 +113,19 @@ enum zb_code zb__view_encode(const zb__encoding *e, const zb__form *form,
     return code;
 }
 
-enum zb_code zb__chunk_measure(const zb__form *form, const uint8_t *elements, uint64_t *bound,
-                               zb_error *err) {
-    zb__encoding e = {.dtype = form->chain->dtype};
-    zb__elements_view view = whole_view(form, elements);
-    return zb__view_measure(&e, form, &view, bound, err);
+enum zb_code zb__chunk_measure(const zb__chunk_layout *layout, const uint8_t *elements,
+                               uint64_t *bound, zb_error *err) {
+    zb__encoding e = {.dtype = layout->chain->dtype};
+    zb__elements_view view = whole_view(layout, elements);
+    return zb__view_measure(&e, layout, &view, bound, err);
 }
 
-enum zb_code zb__chunk_encode(const zb__form *form, zb__scratch *scratch, const uint8_t *elements,
-                              const void *fill, bool store_empty, uint8_t *out, size_t capacity,
-                              size_t *size, zb_error *err) {
-    const zb__chain *chain = form->chain;
+enum zb_code zb__chunk_encode(const zb__chunk_layout *layout, zb__scratch *scratch,
+                              const uint8_t *elements, const void *fill, bool store_empty,
+                              uint8_t *out, size_t capacity, size_t *size, zb_error *err) {
+    const zb__chain *chain = layout->chain;
     zb__encoding e = {
         .scratch = scratch, .dtype = chain->dtype, .fill = fill, .store_empty = store_empty};
-    zb__elements_view view = whole_view(form, elements);
-    return zb__view_encode(&e, form, &view, out, capacity, size, err);
+    zb__elements_view view = whole_view(layout, elements);
+    return zb__view_encode(&e, layout, &view, out, capacity, size, err);
 }

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Encoding a chunk: the mirror of form.h and chain.h. The input is the chunk's elements as they are
- * serialised: C order of stored dimensions, in the byte order of the chain's dtype. That is the
- * stored one for a leaf; a shard encoded as a whole takes the host's, and its inner chains swap.
+ * Encoding a chunk: the mirror of chunk_layout.h and chain.h. The input is the chunk's elements as
+ * they are serialised: C order of stored dimensions, in the byte order of the chain's dtype. That
+ * is the stored one for a leaf; a shard encoded as a whole takes the host's, and its inner chains
+ * swap.
  */
 #ifndef ZB_CODEC_ENCODE_H
 #define ZB_CODEC_ENCODE_H
 
-#include "codec/form.h"
+#include "codec/chunk_layout.h"
 #include "zarrbridge/dtype.h"
 
-/* The most bytes that zb__chunk_encode may write for a chunk of this form; UINT64_MAX when it does
-   not fit. */
-uint64_t zb__chunk_encode_bound(const zb__form *form);
+/* The most bytes that zb__chunk_encode may write for a chunk of this layout; UINT64_MAX when it
+   does not fit. */
+uint64_t zb__chunk_encode_bound(const zb__chunk_layout *layout);
 
-/* The same for a chunk of these elements, where the form alone does not tell; errors are those of
+/* The same for a chunk of these elements, where the layout alone does not tell; errors are those of
    encoding them. */
-enum zb_code zb__chunk_measure(const zb__form *form, const uint8_t *elements, uint64_t *bound,
-                               zb_error *err);
+enum zb_code zb__chunk_measure(const zb__chunk_layout *layout, const uint8_t *elements,
+                               uint64_t *bound, zb_error *err);
 
 /* Encodes one chunk into out[0..capacity), capacity at least the bound. A shard is encoded inner
    chunk by inner chunk, in C order, index included; inner chunks that are all `fill` (one element
    of the chain's dtype) are left out unless store_empty. *size is 0 when the whole chunk is fill
    and was left out. Uses the scratch's stage and block buffers, not encoded and decoded. Any
    thread. */
-enum zb_code zb__chunk_encode(const zb__form *form, zb__scratch *scratch, const uint8_t *elements,
-                              const void *fill, bool store_empty, uint8_t *out, size_t capacity,
-                              size_t *size, zb_error *err);
+enum zb_code zb__chunk_encode(const zb__chunk_layout *layout, zb__scratch *scratch,
+                              const uint8_t *elements, const void *fill, bool store_empty,
+                              uint8_t *out, size_t capacity, size_t *size, zb_error *err);
 
 /* True if all n elements are equal, bit by bit, to the one at `fill`. */
 bool zb__is_all(const void *elements, uint64_t n, const void *fill, size_t item);
@@ -60,12 +61,13 @@ typedef struct zb__serialised {
 } zb__serialised;
 
 /* The most bytes that the call below may write. */
-enum zb_code zb__view_measure(const zb__encoding *e, const zb__form *form,
+enum zb_code zb__view_measure(const zb__encoding *e, const zb__chunk_layout *layout,
                               const zb__elements_view *view, uint64_t *bound, zb_error *err);
 
-/* Encodes the chunk of this form that the view shows into out[0..capacity), which it never leaves;
+/* Encodes the chunk of this layout that the view shows into out[0..capacity), which it never
+ * leaves;
  *size as in zb__chunk_encode. */
-enum zb_code zb__view_encode(const zb__encoding *e, const zb__form *form,
+enum zb_code zb__view_encode(const zb__encoding *e, const zb__chunk_layout *layout,
                              const zb__elements_view *view, uint8_t *out, size_t capacity,
                              size_t *size, zb_error *err);
 

@@ -93,8 +93,8 @@ static zb_dtype stored_dtype(const void *state, zb_dtype dtype) {
     return ((const field_orders *)state)->stored;
 }
 
-static uint64_t bound(const zb__form *form) {
-    return form->decoded_size;
+static uint64_t bound(const zb__chunk_layout *layout) {
+    return layout->decoded_size;
 }
 
 static const char *read_only(const void *state) {
@@ -103,12 +103,12 @@ static const char *read_only(const void *state) {
            "array into a new one";
 }
 
-static enum zb_code encode(const zb__encoding *e, const zb__form *form,
+static enum zb_code encode(const zb__encoding *e, const zb__chunk_layout *layout,
                            const zb__elements_view *view, zb__serialised *out, zb_error *err) {
     (void)e;
     (void)view;
     (void)out;
-    return zb_fail(err, ZB_EUNSUPPORTED, "%s", read_only(form->chain->serial.state));
+    return zb_fail(err, ZB_EUNSUPPORTED, "%s", read_only(layout->chain->serial.state));
 }
 
 static const char *const members[] = {"endian", NULL};

@@ -126,7 +126,7 @@ enum zb_code zb__filters_shape(const zb__filters *filters, const uint64_t *shape
     return code;
 }
 
-/* The shape in front of filter i of a form that has been checked. */
+/* The shape in front of filter i of a layout that has been checked. */
 static enum zb_code shape_before(const zb__filters *filters, size_t i, const uint64_t *shape,
                                  uint64_t *out, zb_error *err) {
     zb__filters front = {.list = filters->list, .count = i};
@@ -138,7 +138,7 @@ static enum zb_code shape_before(const zb__filters *filters, size_t i, const uin
 static uint64_t count_of(uint32_t ndim, const uint64_t *shape) {
     uint64_t count = 1;
     for (uint32_t i = 0; i < ndim; i++)
-        count *= shape[i]; /* fits: the form has been checked */
+        count *= shape[i]; /* fits: the layout has been checked */
     return count;
 }
 

@@ -26,19 +26,19 @@ typedef struct packbits {
 } packbits;
 
 /* The bytes of the bits alone. */
-static uint64_t packed_bytes(const packbits *codec, const zb__form *form) {
-    uint64_t count = form->decoded_size / codec->component.size;
+static uint64_t packed_bytes(const packbits *codec, const zb__chunk_layout *layout) {
+    uint64_t count = layout->decoded_size / codec->component.size;
     /* Bits are never more than those of the elements, whose bytes fit 64 bits. */
     return count / 8 * codec->bits + (count % 8 * codec->bits + 7) / 8;
 }
 
-static uint64_t bound(const zb__form *form) {
-    const packbits *codec = form->chain->serial.state;
-    return zb__bound_sum(packed_bytes(codec, form), codec->padding != PADDING_NONE);
+static uint64_t bound(const zb__chunk_layout *layout) {
+    const packbits *codec = layout->chain->serial.state;
+    return zb__bound_sum(packed_bytes(codec, layout), codec->padding != PADDING_NONE);
 }
 
-static unsigned padding_bits(const packbits *codec, const zb__form *form) {
-    uint64_t count = form->decoded_size / codec->component.size;
+static unsigned padding_bits(const packbits *codec, const zb__chunk_layout *layout) {
+    uint64_t count = layout->decoded_size / codec->component.size;
     return (unsigned)((8 - count % 8 * codec->bits % 8) % 8);
 }
 
@@ -73,20 +73,20 @@ static void put_bits(uint8_t *out, uint64_t at, unsigned bits, uint64_t value) {
     }
 }
 
-static enum zb_code decode(const void *state, const zb__form *form, zb__elements *elements,
-                           zb_error *err) {
+static enum zb_code decode(const void *state, const zb__chunk_layout *layout,
+                           zb__elements *elements, zb_error *err) {
     const packbits *codec = state;
     const uint8_t *in = elements->heap;
     uint32_t size = codec->component.size;
-    uint64_t count = form->decoded_size / size;
-    if (elements->heap_size != bound(form))
+    uint64_t count = layout->decoded_size / size;
+    if (elements->heap_size != bound(layout))
         return zb_fail(err, ZB_EFORMAT, "%zu bytes, expected %llu", elements->heap_size,
-                       (unsigned long long)bound(form));
+                       (unsigned long long)bound(layout));
     if (codec->padding != PADDING_NONE) {
         uint8_t said = codec->padding == PADDING_FIRST ? in[0] : in[elements->heap_size - 1];
-        if (said != padding_bits(codec, form))
+        if (said != padding_bits(codec, layout))
             return zb_fail(err, ZB_EFORMAT, "it says that %u bits are padding, expected %u", said,
-                           padding_bits(codec, form));
+                           padding_bits(codec, layout));
         in += codec->padding == PADDING_FIRST;
     }
     for (uint64_t i = 0; i < count; i++)
@@ -98,7 +98,7 @@ static enum zb_code decode(const void *state, const zb__form *form, zb__elements
 /* A walk over a view in C order. Calls itself once for each dimension. */
 typedef struct packing {
     const packbits *codec;
-    const zb__form *form;
+    const zb__chunk_layout *layout;
     const zb__elements_view *view;
     const zb__encoding *e;
     uint8_t *out;
@@ -109,8 +109,8 @@ typedef struct packing {
 static void pack(packing *p, const uint8_t *element, uint32_t depth) {
     const packbits *codec = p->codec;
     uint32_t size = codec->component.size;
-    if (depth < p->form->chain->ndim) {
-        for (uint64_t i = 0; i < p->form->stored_shape[depth]; i++)
+    if (depth < p->layout->chain->ndim) {
+        for (uint64_t i = 0; i < p->layout->stored_shape[depth]; i++)
             pack(p, element + (int64_t)i * p->view->strides[depth], depth + 1);
         return;
     }
@@ -122,10 +122,10 @@ static void pack(packing *p, const uint8_t *element, uint32_t depth) {
         p->is_fill && p->e->fill && memcmp(element, p->e->fill, size * codec->components) == 0;
 }
 
-static enum zb_code encode(const zb__encoding *e, const zb__form *form,
+static enum zb_code encode(const zb__encoding *e, const zb__chunk_layout *layout,
                            const zb__elements_view *view, zb__serialised *out, zb_error *err) {
-    const packbits *codec = form->chain->serial.state;
-    uint64_t size = bound(form);
+    const packbits *codec = layout->chain->serial.state;
+    uint64_t size = bound(layout);
     uint8_t *target = out->target;
     enum zb_code code = ZB_OK;
     if (target && size > out->capacity)
@@ -139,14 +139,15 @@ static enum zb_code encode(const zb__encoding *e, const zb__form *form,
         return code;
     memset(target, 0, (size_t)size);
     packing p = {.codec = codec,
-                 .form = form,
+                 .layout = layout,
                  .view = view,
                  .e = e,
                  .out = target + (codec->padding == PADDING_FIRST),
                  .is_fill = true};
     pack(&p, view->data, 0);
     if (codec->padding != PADDING_NONE)
-        target[codec->padding == PADDING_FIRST ? 0 : size - 1] = (uint8_t)padding_bits(codec, form);
+        target[codec->padding == PADDING_FIRST ? 0 : size - 1] =
+            (uint8_t)padding_bits(codec, layout);
     out->data = target;
     out->size = p.is_fill && !e->store_empty ? 0 : (size_t)size;
     return ZB_OK;

@@ -129,12 +129,12 @@ static enum zb_code read_scalar(const scaling *codec, const zb__binding *binding
                                 const zb_json *configuration, const char *name, uint8_t *out,
                                 zb_error *err) {
     const zb_json *value = zb_json_get(configuration, name);
-    zb__fill_form form;
+    zb__fill_form layout;
     if (!value)
         return ZB_OK;
     if (binding->is_index)
         return zb_fail(err, ZB_EUNSUPPORTED, "it has no place here");
-    enum zb_code code = zb__fill_parse(value, codec->dtype, NULL, out, &form, err);
+    enum zb_code code = zb__fill_parse(value, codec->dtype, NULL, out, &layout, err);
     return code ? zb_error_prefix(err, code, "%s", name) : ZB_OK;
 }
 

@@ -145,10 +145,10 @@ static bool shard_same(const void *a, const void *b) {
 /* ---- Forms -------------------------------------------------------------------------------- */
 
 /* Version 1.0 of the codec wants divisors; in the proposed 1.1 the shard cuts its inner chunks. */
-static enum zb_code divide(const sharding *s, zb__form *form, zb_error *err) {
-    zb__shard *shard = form->shard;
+static enum zb_code divide(const sharding *s, zb__chunk_layout *layout, zb_error *err) {
+    zb__shard *shard = layout->shard;
     for (uint32_t i = 0; i < s->ndim; i++) {
-        uint64_t outer = form->stored_shape[i], inner = s->inner_shape[i];
+        uint64_t outer = layout->stored_shape[i], inner = s->inner_shape[i];
         shard->outer_shape[i] = outer;
         shard->is_clipped = shard->is_clipped || inner > outer;
         shard->inner_shape[i] = inner < outer ? inner : outer;
@@ -167,10 +167,10 @@ static enum zb_code divide(const sharding *s, zb__form *form, zb_error *err) {
         shard->ends = calloc((size_t)1 << shard->cut_count, sizeof *shard->ends);
     return shard->cut_count == 0 || shard->ends
                ? ZB_OK
-               : zb_fail(err, ZB_ENOMEM, "no memory for the form of a shard");
+               : zb_fail(err, ZB_ENOMEM, "no memory for the layout of a shard");
 }
 
-enum zb_code zb__cut_inner(const zb__shard *shard, uint64_t inner, const zb__form **out,
+enum zb_code zb__cut_inner(const zb__shard *shard, uint64_t inner, const zb__chunk_layout **out,
                            zb_error *err) {
     const zb__chain *chain = shard->inner->chain;
     uint64_t shape[ZB_MAX_NDIM], at[ZB_MAX_NDIM];
@@ -188,10 +188,10 @@ enum zb_code zb__cut_inner(const zb__shard *shard, uint64_t inner, const zb__for
     *out = set ? atomic_load(&shard->ends[set]) : shard->inner;
     if (*out)
         return ZB_OK;
-    const zb__form *there = NULL;
-    enum zb_code code = zb__chain_form(chain, shape, out, err);
+    const zb__chunk_layout *there = NULL;
+    enum zb_code code = zb__chain_layout(chain, shape, out, err);
     if (!code && !atomic_compare_exchange_strong(&shard->ends[set], &there, *out)) {
-        zb__form_release(*out);
+        zb__chunk_layout_release(*out);
         *out = there;
     }
     return code;
@@ -210,7 +210,7 @@ static enum zb_code prepare_index(const sharding *s, zb__shard *shard, zb_error 
     shard->count = size / (2 * number);
     shard->index_at_start = s->index_at_start;
     shard->is_draft = s->is_draft;
-    enum zb_code code = zb__chain_form(s->index, shape, &shard->index, err);
+    enum zb_code code = zb__chain_layout(s->index, shape, &shard->index, err);
     if (code)
         return zb_error_prefix(err, code, "index_codecs");
     size = shard->index->encoded_bound; /* exact: its codecs are fixed */
@@ -223,19 +223,19 @@ static enum zb_code prepare_index(const sharding *s, zb__shard *shard, zb_error 
     return ZB_OK;
 }
 
-static enum zb_code shard_prepare(const void *state, zb__form *form, zb_error *err) {
+static enum zb_code shard_prepare(const void *state, zb__chunk_layout *layout, zb_error *err) {
     const sharding *s = state;
-    zb__shard *shard = form->shard = calloc(1, sizeof *shard);
+    zb__shard *shard = layout->shard = calloc(1, sizeof *shard);
     if (!shard)
-        return zb_fail(err, ZB_ENOMEM, "no memory for the form of a shard");
-    enum zb_code code = divide(s, form, err);
+        return zb_fail(err, ZB_ENOMEM, "no memory for the layout of a shard");
+    enum zb_code code = divide(s, layout, err);
     if (!code)
         code = prepare_index(s, shard, err);
-    return code ? code : zb__chain_form(s->inner, shard->inner_shape, &shard->inner, err);
+    return code ? code : zb__chain_layout(s->inner, shard->inner_shape, &shard->inner, err);
 }
 
-static uint64_t shard_decode_bound(const zb__form *form) {
-    const zb__shard *shard = form->shard;
+static uint64_t shard_decode_bound(const zb__chunk_layout *layout) {
+    const zb__shard *shard = layout->shard;
     uint64_t inner = shard->inner->encoded_bound;
     uint64_t full = zb__bound_sum(zb__bound_product(inner, shard->count), shard->index_size);
     uint64_t bound = zb__bound_sum(zb__bound_product(full, 2),
@@ -244,8 +244,8 @@ static uint64_t shard_decode_bound(const zb__form *form) {
     return bound < limit ? bound : limit;
 }
 
-static uint64_t shard_encode_bound(const zb__form *form) {
-    const zb__shard *shard = form->shard;
+static uint64_t shard_encode_bound(const zb__chunk_layout *layout) {
+    const zb__shard *shard = layout->shard;
     uint64_t inner = zb__chunk_encode_bound(shard->inner);
     return zb__bound_sum(zb__bound_product(inner, shard->count), shard->index_size);
 }
@@ -253,10 +253,10 @@ static uint64_t shard_encode_bound(const zb__form *form) {
 /* ---- Encoding ----------------------------------------------------------------------------- */
 
 /* The view of inner chunk i, whose own chain may permute dimensions once more. */
-static zb__elements_view inner_view(const zb__form *form, const zb__elements_view *view,
+static zb__elements_view inner_view(const zb__chunk_layout *layout, const zb__elements_view *view,
                                     uint64_t i) {
-    const zb__shard *shard = form->shard;
-    uint32_t ndim = form->chain->ndim;
+    const zb__shard *shard = layout->shard;
+    uint32_t ndim = layout->chain->ndim;
     zb__elements_view inner = {.data = view->data};
     for (uint32_t d = ndim; d-- > 0; i /= shard->grid[d]) {
         uint64_t start = i % shard->grid[d] * shard->inner_shape[d];
@@ -267,13 +267,13 @@ static zb__elements_view inner_view(const zb__form *form, const zb__elements_vie
     return inner;
 }
 
-static enum zb_code shard_measure(const zb__encoding *e, const zb__form *form,
+static enum zb_code shard_measure(const zb__encoding *e, const zb__chunk_layout *layout,
                                   const zb__elements_view *view, uint64_t *size, zb_error *err) {
-    const zb__shard *shard = form->shard;
+    const zb__shard *shard = layout->shard;
     enum zb_code code = ZB_OK;
-    *size = form->chain->is_variable ? shard->index_size : shard_encode_bound(form);
-    for (uint64_t i = 0; i < shard->count && form->chain->is_variable && !code; i++) {
-        zb__elements_view inner = inner_view(form, view, i);
+    *size = layout->chain->is_variable ? shard->index_size : shard_encode_bound(layout);
+    for (uint64_t i = 0; i < shard->count && layout->chain->is_variable && !code; i++) {
+        zb__elements_view inner = inner_view(layout, view, i);
         uint64_t one = 0;
         code = zb__view_measure(e, shard->inner, &inner, &one, err);
         *size = zb__bound_sum(*size, one);
@@ -283,15 +283,15 @@ static enum zb_code shard_measure(const zb__encoding *e, const zb__form *form,
 
 /* Encodes all inner chunks into out[from..to) and their places into entries. *end gets where they
    end: `from` when none is stored. */
-static enum zb_code encode_inner_chunks(const zb__encoding *e, const zb__form *form,
+static enum zb_code encode_inner_chunks(const zb__encoding *e, const zb__chunk_layout *layout,
                                         const zb__elements_view *view, uint8_t *out, size_t from,
                                         size_t to, uint64_t *entries, size_t *end, zb_error *err) {
     size_t at = from;
-    for (uint64_t i = 0; i < form->shard->count; i++) {
-        zb__elements_view inner = inner_view(form, view, i);
+    for (uint64_t i = 0; i < layout->shard->count; i++) {
+        zb__elements_view inner = inner_view(layout, view, i);
         size_t size;
         enum zb_code code =
-            zb__view_encode(e, form->shard->inner, &inner, out + at, to - at, &size, err);
+            zb__view_encode(e, layout->shard->inner, &inner, out + at, to - at, &size, err);
         if (code)
             return code;
         entries[2 * i] = size ? at : ZB__INDEX_EMPTY;
@@ -303,10 +303,10 @@ static enum zb_code encode_inner_chunks(const zb__encoding *e, const zb__form *f
 }
 
 /* Encodes a shard into out[0..capacity). */
-static enum zb_code encode_shard(const zb__encoding *e, const zb__form *form,
+static enum zb_code encode_shard(const zb__encoding *e, const zb__chunk_layout *layout,
                                  const zb__elements_view *view, uint8_t *out, size_t capacity,
                                  size_t *size, zb_error *err) {
-    const zb__shard *shard = form->shard;
+    const zb__shard *shard = layout->shard;
     if (capacity < shard->index_size)
         return zb_fail(err, ZB_EINVAL, "an index of %zu bytes cannot be stored in %zu",
                        shard->index_size, capacity);
@@ -315,7 +315,7 @@ static enum zb_code encode_shard(const zb__encoding *e, const zb__form *form,
         return zb_fail(err, ZB_ENOMEM, "no memory for the index of a shard");
     size_t from = shard->index_at_start ? shard->index_size : 0;
     size_t to = shard->index_at_start ? capacity : capacity - shard->index_size, end;
-    enum zb_code code = encode_inner_chunks(e, form, view, out, from, to, entries, &end, err);
+    enum zb_code code = encode_inner_chunks(e, layout, view, out, from, to, entries, &end, err);
     if (!code) {
         *size = end == from ? 0 : end - from + shard->index_size;
         if (*size)
@@ -326,14 +326,14 @@ static enum zb_code encode_shard(const zb__encoding *e, const zb__form *form,
     return code;
 }
 
-static enum zb_code shard_encode(const zb__encoding *e, const zb__form *form,
+static enum zb_code shard_encode(const zb__encoding *e, const zb__chunk_layout *layout,
                                  const zb__elements_view *view, zb__serialised *out,
                                  zb_error *err) {
     uint8_t *target = out->target;
     size_t capacity = out->capacity;
     if (!target) { /* codecs follow, which use the scratch as the inner chunks do */
         uint64_t bound;
-        enum zb_code code = shard_measure(e, form, view, &bound, err);
+        enum zb_code code = shard_measure(e, layout, view, &bound, err);
         if (!code && bound > SIZE_MAX)
             code = zb_fail(err, ZB_ELIMIT, "a chunk is too large to be encoded");
         if (!code)
@@ -344,7 +344,7 @@ static enum zb_code shard_encode(const zb__encoding *e, const zb__form *form,
         capacity = out->own.capacity;
     }
     out->data = target;
-    return encode_shard(e, form, view, target, capacity, &out->size, err);
+    return encode_shard(e, layout, view, target, capacity, &out->size, err);
 }
 
 static const char *const members[] = {"chunk_shape", "codecs", "index_codecs", "index_location",

@@ -15,7 +15,7 @@
 static const zb_dtype entry_type = {.kind = ZB_KIND_UINT, .size = sizeof(uint64_t)};
 
 /* True if the stored bytes are the entries as we keep them. */
-static bool is_plain(const zb__form *index) {
+static bool is_plain(const zb__chunk_layout *index) {
     const zb__chain *chain = index->chain;
     for (uint32_t i = 0; i < chain->ndim; i++) {
         if (chain->axis[i] != i)
@@ -25,7 +25,7 @@ static bool is_plain(const zb__form *index) {
 }
 
 /* Copies all entries between our order and the stored one. */
-static void move_entries(const zb__form *index, bool store, const void *from, void *to) {
+static void move_entries(const zb__chunk_layout *index, bool store, const void *from, void *to) {
     const zb__chain *chain = index->chain;
     int64_t stored[ZB_MAX_NDIM], ours[ZB_MAX_NDIM], by_axis[ZB_MAX_NDIM];
     uint64_t shape[ZB_MAX_NDIM];
@@ -64,7 +64,7 @@ static enum zb_code check_entries(const uint64_t *entries, uint64_t count, zb_er
 
 enum zb_code zb__shard_index_decode(const zb__shard *shard, zb__scratch *scratch,
                                     const uint8_t *encoded, uint64_t *entries, zb_error *err) {
-    const zb__form *index = shard->index;
+    const zb__chunk_layout *index = shard->index;
     size_t size = (size_t)index->decoded_size; /* at most index_bytes, see shard.c */
     uint8_t *stored = (uint8_t *)entries;
     if (!is_plain(index)) {
@@ -102,7 +102,7 @@ enum zb_code zb__draft_index_decode(const zb__shard *shard, zb__scratch *scratch
 
 enum zb_code zb__shard_index_encode(const zb__shard *shard, zb__scratch *scratch,
                                     const uint64_t *entries, uint8_t *out, zb_error *err) {
-    const zb__form *index = shard->index;
+    const zb__chunk_layout *index = shard->index;
     const uint8_t *stored = (const uint8_t *)entries;
     size_t size = (size_t)index->decoded_size, written = 0;
     if (!is_plain(index)) {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "codec/form.h"
+#include "codec/chunk_layout.h"
 #include "zarrbridge/error.h"
 
 #define ZB__INDEX_EMPTY UINT64_MAX

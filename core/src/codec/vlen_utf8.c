@@ -34,19 +34,19 @@ static enum zb_code parse_bytes(const zb_json *configuration, const zb__binding 
     return zb_fail(err, ZB_EFORMAT, "it serialises bytes of variable length alone");
 }
 
-static uint64_t count_of(const zb__form *form) {
-    return form->decoded_size / sizeof(zb_slice);
+static uint64_t count_of(const zb__chunk_layout *layout) {
+    return layout->decoded_size / sizeof(zb_slice);
 }
 
-static enum zb_code prepare(const void *state, zb__form *form, zb_error *err) {
+static enum zb_code prepare(const void *state, zb__chunk_layout *layout, zb_error *err) {
     (void)state;
-    if (count_of(form) <= UINT32_MAX)
+    if (count_of(layout) <= UINT32_MAX)
         return ZB_OK;
     return zb_fail(err, ZB_ELIMIT, "a chunk has 2^32 elements or more");
 }
 
-static uint64_t decode_bound(const zb__form *form) {
-    (void)form;
+static uint64_t decode_bound(const zb__chunk_layout *layout) {
+    (void)layout;
     return zb_limits_get()->chunk_bytes;
 }
 
@@ -70,10 +70,10 @@ static enum zb_code decode_element(const zb__elements *elements, bool is_text, u
     return ZB_OK;
 }
 
-static enum zb_code decode(const void *state, const zb__form *form, zb__elements *elements,
-                           zb_error *err) {
+static enum zb_code decode(const void *state, const zb__chunk_layout *layout,
+                           zb__elements *elements, zb_error *err) {
     (void)state;
-    uint64_t count = count_of(form);
+    uint64_t count = count_of(layout);
     if (elements->heap_size < NUMBER)
         return zb_fail(err, ZB_EFORMAT, "%zu bytes where the number of elements should be",
                        elements->heap_size);
@@ -83,7 +83,7 @@ static enum zb_code decode(const void *state, const zb__form *form, zb__elements
                        (unsigned long long)count);
     size_t at = NUMBER;
     enum zb_code code = ZB_OK;
-    const bool is_text = form->chain->dtype.kind == ZB_KIND_STRING;
+    const bool is_text = layout->chain->dtype.kind == ZB_KIND_STRING;
     for (uint64_t i = 0; i < count && !code; i++) {
         zb_slice slice;
         code = decode_element(elements, is_text, i, &at, &slice, err);
@@ -98,27 +98,27 @@ static enum zb_code decode(const void *state, const zb__form *form, zb__elements
 
 /* ---- Encoding ---- */
 
-static zb__box_copy box_of(const zb__encoding *e, const zb__form *form,
+static zb__box_copy box_of(const zb__encoding *e, const zb__chunk_layout *layout,
                            const zb__elements_view *view) {
-    return (zb__box_copy){.ndim = form->chain->ndim,
-                          .count = form->stored_shape,
+    return (zb__box_copy){.ndim = layout->chain->ndim,
+                          .count = layout->stored_shape,
                           .src_strides = view->strides,
                           .src_dtype = e->dtype};
 }
 
 /* What elements of a dozen bytes need. */
-static uint64_t encode_bound(const zb__form *form) {
-    return NUMBER + form->decoded_size;
+static uint64_t encode_bound(const zb__chunk_layout *layout) {
+    return NUMBER + layout->decoded_size;
 }
 
-static enum zb_code measure(const zb__encoding *e, const zb__form *form,
+static enum zb_code measure(const zb__encoding *e, const zb__chunk_layout *layout,
                             const zb__elements_view *view, uint64_t *size, zb_error *err) {
-    const zb__box_copy box = box_of(e, form, view);
+    const zb__box_copy box = box_of(e, layout, view);
     uint64_t limit = zb_limits_get()->chunk_bytes;
     enum zb_code code = zb__values_measure(&box, view->data, size, err);
     if (code)
         return code;
-    *size = zb__bound_sum(*size, NUMBER + NUMBER * count_of(form));
+    *size = zb__bound_sum(*size, NUMBER + NUMBER * count_of(layout));
     if (*size > limit)
         return zb_fail(err, ZB_ELIMIT,
                        "a chunk's elements have %llu bytes, more than the limit chunk_bytes (%llu)",
@@ -130,7 +130,7 @@ static enum zb_code measure(const zb__encoding *e, const zb__form *form,
    dimension. */
 typedef struct writing {
     const zb__encoding *e;
-    const zb__form *form;
+    const zb__chunk_layout *layout;
     const zb__elements_view *view;
     uint8_t *at;
     uint8_t *end;
@@ -154,23 +154,23 @@ static bool write_element(writing *w, const uint8_t *element) {
 }
 
 static bool write_elements(writing *w, const uint8_t *element, uint32_t depth) {
-    const uint32_t ndim = w->form->chain->ndim;
+    const uint32_t ndim = w->layout->chain->ndim;
     if (depth == ndim) /* an array without dimensions */
         return write_element(w, element);
     const bool is_row = depth + 1 == ndim;
     bool good = true;
-    for (uint64_t i = 0; i < w->form->stored_shape[depth] && good; i++) {
+    for (uint64_t i = 0; i < w->layout->stored_shape[depth] && good; i++) {
         const uint8_t *at = element + (int64_t)i * w->view->strides[depth];
         good = is_row ? write_element(w, at) : write_elements(w, at, depth + 1);
     }
     return good;
 }
 
-static enum zb_code encode(const zb__encoding *e, const zb__form *form,
+static enum zb_code encode(const zb__encoding *e, const zb__chunk_layout *layout,
                            const zb__elements_view *view, zb__serialised *out, zb_error *err) {
     uint64_t size;
     uint8_t *target = out->target;
-    enum zb_code code = measure(e, form, view, &size, err);
+    enum zb_code code = measure(e, layout, view, &size, err);
     if (!code && target && size > out->capacity)
         code = zb_fail(err, ZB_EINVAL, "%llu bytes cannot be stored in %zu",
                        (unsigned long long)size, out->capacity);
@@ -181,12 +181,12 @@ static enum zb_code encode(const zb__encoding *e, const zb__form *form,
     if (code)
         return code;
     writing w = {.e = e,
-                 .form = form,
+                 .layout = layout,
                  .view = view,
                  .at = target + NUMBER,
                  .end = target + size,
                  .is_fill = true};
-    zb__store_le32(target, (uint32_t)count_of(form));
+    zb__store_le32(target, (uint32_t)count_of(layout));
     if (!write_elements(&w, view->data, 0))
         return zb_fail(err, ZB_EINVAL,
                        "an element has 4 GiB or more, or has changed while it was written");

@@ -31,24 +31,24 @@ typedef struct zfp {
     bool has_header;
 } zfp;
 
-static zb__zfp_field field_of(const zfp *codec, const zb__form *form) {
-    uint32_t ndim = form->chain->ndim;
+static zb__zfp_field field_of(const zfp *codec, const zb__chunk_layout *layout) {
+    uint32_t ndim = layout->chain->ndim;
     zb__zfp_field field = {.type = codec->type,
                            .ndim = ndim ? ndim : 1,
                            .shape = {1},
                            .has_header = codec->has_header};
     if (ndim > 0)
-        memcpy(field.shape, form->stored_shape, ndim * sizeof *field.shape);
+        memcpy(field.shape, layout->stored_shape, ndim * sizeof *field.shape);
     return field;
 }
 
-static uint64_t count_of(const zb__form *form) {
-    return form->decoded_size / form->chain->dtype.size;
+static uint64_t count_of(const zb__chunk_layout *layout) {
+    return layout->decoded_size / layout->chain->dtype.size;
 }
 
-static uint64_t bound(const zb__form *form) {
-    const zfp *codec = form->chain->serial.state;
-    const zb__zfp_field field = field_of(codec, form);
+static uint64_t bound(const zb__chunk_layout *layout) {
+    const zfp *codec = layout->chain->serial.state;
+    const zb__zfp_field field = field_of(codec, layout);
     uint64_t most = zb__zfp_bound(&field, codec->has_header ? NULL : &codec->params);
     uint64_t other = codec->other.maxbits ? zb__zfp_bound(&field, &codec->other) : 0;
     return most > other ? most : other;
@@ -177,10 +177,10 @@ static void take(void *context, const zb__zfp_field *field, const uint64_t *orig
     }
 }
 
-static enum zb_code decode(const void *state, const zb__form *form, zb__elements *elements,
-                           zb_error *err) {
+static enum zb_code decode(const void *state, const zb__chunk_layout *layout,
+                           zb__elements *elements, zb_error *err) {
     const zfp *codec = state;
-    const zb__zfp_field field = field_of(codec, form);
+    const zb__zfp_field field = field_of(codec, layout);
     unpacking u = {.codec = codec, .out = elements->data};
     const zb__zfp_params *params = &codec->params;
     if (codec->other.maxbits &&
@@ -201,21 +201,21 @@ static const char *read_only(const void *state) {
 
 /* Brings the elements together in the scratch, as those of zfp. *is_fill: all are the fill
    value. */
-static enum zb_code gather(const zb__encoding *e, const zb__form *form,
+static enum zb_code gather(const zb__encoding *e, const zb__chunk_layout *layout,
                            const zb__elements_view *view, bool *is_fill, zb_error *err) {
-    const zb__chain *chain = form->chain;
+    const zb__chain *chain = layout->chain;
     const zfp *codec = chain->serial.state;
     uint32_t size = codec->dtype.size, wide = zb__zfp_size(codec->type);
-    uint64_t n = count_of(form);
+    uint64_t n = count_of(layout);
     int64_t strides[ZB_MAX_NDIM], stride = size;
-    for (uint32_t i = chain->ndim; i-- > 0; stride *= (int64_t)form->stored_shape[i])
+    for (uint32_t i = chain->ndim; i-- > 0; stride *= (int64_t)layout->stored_shape[i])
         strides[i] = stride;
     enum zb_code code = zb__buffer_reserve(&e->scratch->block, (size_t)(n * wide), err);
     if (code)
         return code;
     uint8_t *memory = e->scratch->block.data, *end = memory + n * (wide - size);
     const zb__box_copy copy = {.ndim = chain->ndim,
-                               .count = form->stored_shape,
+                               .count = layout->stored_shape,
                                .src_strides = view->strides,
                                .dst_strides = strides,
                                .src_dtype = e->dtype,
@@ -231,18 +231,18 @@ static enum zb_code gather(const zb__encoding *e, const zb__form *form,
     return check_kept(codec, memory, n, err);
 }
 
-static enum zb_code encode(const zb__encoding *e, const zb__form *form,
+static enum zb_code encode(const zb__encoding *e, const zb__chunk_layout *layout,
                            const zb__elements_view *view, zb__serialised *out, zb_error *err) {
-    const zfp *codec = form->chain->serial.state;
-    const zb__zfp_field field = field_of(codec, form);
+    const zfp *codec = layout->chain->serial.state;
+    const zb__zfp_field field = field_of(codec, layout);
     const char *reason = read_only(codec);
     bool is_fill;
     if (reason)
         return zb_fail(err, ZB_EUNSUPPORTED, "%s", reason);
-    enum zb_code code = gather(e, form, view, &is_fill, err);
+    enum zb_code code = gather(e, layout, view, &is_fill, err);
     if (code || is_fill)
         return code;
-    size_t capacity = (size_t)bound(form);
+    size_t capacity = (size_t)bound(layout);
     code = zb__buffer_reserve(&out->own, capacity, err);
     if (!code)
         code = zb__zfp_encode(&field, &codec->params, e->scratch->block.data, out->own.data,

@@ -57,7 +57,7 @@ enum zb_code zb__document_stands(const zb_node *node, zb_error *err) {
 
 /* ---- Form --------------------------------------------------------------------------------- */
 
-static bool same_form(const zb__array *a, const zb__array *b) {
+static bool same_storage_layout(const zb__array *a, const zb__array *b) {
     const zb_array_info *x = &a->info, *y = &b->info;
     return x->ndim == y->ndim && zb_dtype_equal(x->dtype, y->dtype) &&
            zb__grid_same(&a->grid, &b->grid) &&
@@ -69,7 +69,7 @@ bool zb__array_is_same(const zb_node *a, const zb_node *b) {
     const bool known = a->home && b->home;
     return a->array && b->array && a->hierarchy == b->hierarchy && strcmp(a->path, b->path) == 0 &&
            (!known || a->home == b->home) && a->format == b->format &&
-           same_form(a->array, b->array);
+           same_storage_layout(a->array, b->array);
 }
 
 enum zb_code zb__array_gone(const zb_node *node, zb_error *err) {
@@ -137,8 +137,8 @@ enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *i
         code = zb__node_make(node->hierarchy, node->path, own, own_size, now, err);
     if (!code)
         (*now)->format = format;
-    if (!code &&
-        !(format == node->format && (*now)->array && same_form((*now)->array, node->array)))
+    if (!code && !(format == node->format && (*now)->array &&
+                   same_storage_layout((*now)->array, node->array)))
         code = replaced(node, err);
     if (!code && text) {
         *text = own;

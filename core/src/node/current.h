@@ -6,8 +6,8 @@
  * description would then touch wrong elements, or those of another node.
  *
  * A node is known by the file or object that holds its document (zb_store_identify), an array also
- * by its form: all members that tell how its chunks are found and decoded. The shape, attributes
- * and names are not part of the form.
+ * by its storage layout: all members that tell how its chunks are found and decoded. The shape,
+ * attributes and names are not part of it.
  */
 #ifndef ZB_NODE_CURRENT_H
 #define ZB_NODE_CURRENT_H

@@ -23,7 +23,7 @@ struct zb_node {
     bool is_served;            /* made of consolidated metadata: it may have no document */
     uint64_t home;             /* zb_store_identify of its path when it was opened; 0: not known */
     uint64_t version;          /* version of its document, in one word; 0: not sure */
-    atomic_uint_fast64_t seen; /* the last version that is known to be of this form */
+    atomic_uint_fast64_t seen; /* the last version that is known to have this storage layout */
     atomic_bool lacks;         /* an answer of a distant store: a chunk is missing */
     atomic_int_fast64_t asked; /* when it was made, or its document was there later (zb__now) */
 };

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "codec/form.h"
+#include "codec/chunk_layout.h"
 #include "node/node.h"
 #include "read/leaf.h"
 #include "util/pool.h"
@@ -55,9 +55,9 @@ static uint64_t estimate(const zb__stored_chunk *chunks, size_t count) {
             bool decodes = !leaf->missing && !leaf->cached;
             uint64_t elements = 0;
             for (zb__piece *piece = leaf->pieces; piece; piece = piece->next)
-                elements += zb__piece_elements(piece, leaf->form->chain->ndim);
-            work += elements * leaf->form->chain->dtype.size / 1024 * COPY_COST;
-            work += decodes ? leaf->form->decoded_size / 1024 * leaf->form->chain->cost : 0;
+                elements += zb__piece_elements(piece, leaf->layout->chain->ndim);
+            work += elements * leaf->layout->chain->dtype.size / 1024 * COPY_COST;
+            work += decodes ? leaf->layout->decoded_size / 1024 * leaf->layout->chain->cost : 0;
         }
     }
     return work;
@@ -114,7 +114,7 @@ static enum zb_code run_unopened(zb__stored_chunk *chunk, zb__leaf *leaf, zb__sc
     leaf->size = chunk->info.size;
     zb__leaf_look_up(leaf);
     zb_range range = {.length = (size_t)leaf->size};
-    code = zb__form_check_stored(leaf->form, leaf->size, err);
+    code = zb__chunk_layout_check_stored(leaf->layout, leaf->size, err);
     if (code != ZB_OK)
         zb__leaf_add_context(leaf, code, err);
     else if (!leaf->cached)

@@ -47,16 +47,17 @@ static enum zb_code no_memory(zb_error *err) {
 /* A cell shape that cuts a C-order block into contiguous slabs: ones, then a part, then whole
    dimensions. A slab is read from the piece's first byte in it to the last, so it also ends where
    more than `gap` bytes lie between two indexes of a dimension. */
-static void slab_shape(const zb__form *form, zb__piece *piece, uint64_t gap, uint64_t *shape) {
-    uint32_t ndim = form->chain->ndim;
+static void slab_shape(const zb__chunk_layout *layout, zb__piece *piece, uint64_t gap,
+                       uint64_t *shape) {
+    uint32_t ndim = layout->chain->ndim;
     const uint64_t *count = zb__piece_count(piece, ndim), *step = zb__piece_step(piece, ndim);
-    uint64_t stride = form->chain->dtype.size, span = stride, outer = 1;
+    uint64_t stride = layout->chain->dtype.size, span = stride, outer = 1;
     for (uint32_t d = 0; d < ndim; d++)
         outer *= count[d];
     for (uint32_t d = ndim; d-- > 0; outer /= count[d]) {
         /* One index of d has `stride` bytes, of which the piece spans `span`; `outer` is the number
            of indexes of d and all dimensions before it. */
-        uint64_t fit = SLAB_BYTES / stride, extent = form->stored_shape[d];
+        uint64_t fit = SLAB_BYTES / stride, extent = layout->stored_shape[d];
         bool apart = count[d] > 1 && stride * step[d] - span > gap && outer <= MOST_SLABS;
         shape[d] = fit < 1 || apart ? 1 : fit < extent ? fit : extent;
         span += (count[d] - 1) * step[d] * stride;
@@ -67,12 +68,12 @@ static void slab_shape(const zb__form *form, zb__piece *piece, uint64_t gap, uin
 /* Emits one leaf for each slab of each piece. The pieces stay in the coordinates of the whole
    chunk, whose strides are also the slab's. */
 static enum zb_code emit_slabs(expansion *x, const zb__leaf *whole, zb_error *err) {
-    uint32_t ndim = whole->form->chain->ndim;
+    uint32_t ndim = whole->layout->chain->ndim;
     uint64_t shape[ZB_MAX_NDIM], gap = zb__node_store(x->chunk->node)->hints.gap;
     zb__grid slabs = zb__grid_of(ndim, shape);
     for (zb__piece *piece = whole->pieces; piece; piece = piece->next) {
         zb__cells cells;
-        slab_shape(whole->form, piece, gap, shape);
+        slab_shape(whole->layout, piece, gap, shape);
         for (zb__cells_begin(&cells, piece, &slabs); !cells.done; zb__cells_next(&cells)) {
             zb__piece *part = zb__cells_piece(&cells, x->arena, NULL);
             if (!part)
@@ -165,7 +166,7 @@ static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const
                                  const zb__index *index, const inner_list *list, zb_error *err) {
     const zb__leaf *around;
     zb__inner_chunks chunks =
-        zb__inner_chunks_of(index->entries, shard_leaf->form->shard->count, shard->size);
+        zb__inner_chunks_of(index->entries, shard_leaf->layout->shard->count, shard->size);
     enum zb_code code = keep_around(x, shard_leaf, &around, err);
     for (size_t i = 0; i < list->count && code == ZB_OK;) {
         zb__leaf leaf = {.chunk = x->chunk,
@@ -177,7 +178,7 @@ static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const
             *end = list->items[i].piece;
             end = &(*end)->next;
         }
-        code = zb__shard_inner(shard_leaf->form->shard, leaf.inner, &leaf.form, err);
+        code = zb__shard_inner(shard_leaf->layout->shard, leaf.inner, &leaf.layout, err);
         if (!code)
             code = locate(shard, &chunks, &leaf, err);
         if (code != ZB_OK)
@@ -195,7 +196,7 @@ static enum zb_code expand_by_index(expansion *x, const zb__leaf *leaf, const zb
                                     zb__index *index, zb_error *err) {
     inner_list list = {0};
     enum zb_code code =
-        split_pieces(x, leaf->form->shard, leaf->form->chain->ndim, leaf->pieces, &list, err);
+        split_pieces(x, leaf->layout->shard, leaf->layout->chain->ndim, leaf->pieces, &list, err);
     if (code == ZB_OK)
         code = expand_inner(x, leaf, source, index, &list, err);
     free(list.items);
@@ -216,11 +217,11 @@ static enum zb_code wait_for_index(expansion *x, const zb__leaf *leaf, zb_error 
 static enum zb_code expand_shard(expansion *x, const zb__leaf *leaf, const zb__source *source,
                                  zb_error *err) {
     zb__index index;
-    if (x->waits && !zb__index_find(x->chunk, leaf->form->shard, source, &index))
+    if (x->waits && !zb__index_find(x->chunk, leaf->layout->shard, source, &index))
         return wait_for_index(x, leaf, err);
     enum zb_code code =
         x->waits ? ZB_OK
-                 : zb__index_load(x->chunk, leaf->form->shard, source, x->scratch, &index, err);
+                 : zb__index_load(x->chunk, leaf->layout->shard, source, x->scratch, &index, err);
     return code ? zb__leaf_add_context(leaf, code, err)
                 : expand_by_index(x, leaf, source, &index, err);
 }
@@ -228,15 +229,15 @@ static enum zb_code expand_shard(expansion *x, const zb__leaf *leaf, const zb__s
 /* Expands one chunk of any level: goes down while it can, then emits leaves. */
 static enum zb_code expand_chunk(expansion *x, const zb__leaf *leaf, const zb__source *source,
                                  zb_error *err) {
-    const zb__form *form = leaf->form;
+    const zb__chunk_layout *layout = leaf->layout;
     if (leaf->missing)
         return x->emit(x->context, leaf, err);
-    if (form->shard && form->chain->codec_count == 0)
+    if (layout->shard && layout->chain->codec_count == 0)
         return expand_shard(x, leaf, source, err);
-    enum zb_code code = zb__form_check_stored(form, leaf->size, err);
+    enum zb_code code = zb__chunk_layout_check_stored(layout, leaf->size, err);
     if (code != ZB_OK)
         return zb__leaf_add_context(leaf, code, err);
-    if (form->chain->is_raw)
+    if (layout->chain->is_raw)
         return emit_slabs(x, leaf, err);
     return x->emit(x->context, leaf, err);
 }
@@ -308,7 +309,7 @@ static int by_offset(const void *a, const void *b) {
 /* True if the leaves are of one uncompressed chunk and want mostly the same bytes of it, as boxes
    do that interleave: the bands of a picture that lies by pixel. `b` does not begin before `a`. */
 static bool want_the_same(const zb__leaf *a, const zb__leaf *b) {
-    if (a->missing || !a->form->chain->is_raw || a->form != b->form || a->inner != b->inner ||
+    if (a->missing || !a->layout->chain->is_raw || a->layout != b->layout || a->inner != b->inner ||
         a->around != b->around || b->lo >= a->hi)
         return false;
     const uint64_t end = a->hi > b->hi ? a->hi : b->hi, shared_end = a->hi < b->hi ? a->hi : b->hi;
@@ -351,13 +352,14 @@ enum zb_code zb__stored_chunk_sort(zb__stored_chunk *chunk, zb_error *err) {
 }
 
 enum zb_code zb__stored_chunk_begin(zb__stored_chunk *chunk, zb_error *err) {
-    enum zb_code code = zb__chunk_form(chunk->node->array, chunk->index, &chunk->form, err);
+    enum zb_code code =
+        zb__array_chunk_layout(chunk->node->array, chunk->index, &chunk->layout, err);
     return code == ZB_OK ? ZB_OK : zb__stored_chunk_add_context(chunk, code, err);
 }
 
 zb__leaf zb__stored_chunk_whole(zb__stored_chunk *chunk) {
     return (zb__leaf){.chunk = chunk,
-                      .form = chunk->form,
+                      .layout = chunk->layout,
                       .pieces = chunk->pieces,
                       .inner = UINT64_MAX,
                       .size = chunk->info.size};
@@ -368,7 +370,7 @@ enum zb_code zb__stored_chunk_expand(zb__stored_chunk *chunk, zb__scratch *scrat
     if (code != ZB_OK)
         return code;
     zb__leaf whole = zb__stored_chunk_whole(chunk);
-    if (chunk->form->chain->codec_count > 0) /* nothing to look at before: the task opens it */
+    if (chunk->layout->chain->codec_count > 0) /* nothing to look at before: the task opens it */
         return keep_leaf(chunk, &whole, err);
     code = zb__stored_chunk_open(chunk, err);
     if (code != ZB_OK)
@@ -399,8 +401,8 @@ static expansion later_of(zb__stored_chunk *chunk, zb__scratch *scratch) {
 enum zb_code zb__leaf_expand(const zb__leaf *leaf, zb__scratch *scratch, zb_error *err) {
     expansion x = later_of(leaf->chunk, scratch);
     zb__source source = {.offset = leaf->offset, .size = leaf->size};
-    return leaf->form->chain->codec_count == 0 ? expand_chunk(&x, leaf, &source, err)
-                                               : keep_leaf(leaf->chunk, leaf, err);
+    return leaf->layout->chain->codec_count == 0 ? expand_chunk(&x, leaf, &source, err)
+                                                 : keep_leaf(leaf->chunk, leaf, err);
 }
 
 enum zb_code zb__leaf_expand_by(const zb__leaf *leaf, const uint8_t *encoded, size_t size,
@@ -408,7 +410,7 @@ enum zb_code zb__leaf_expand_by(const zb__leaf *leaf, const uint8_t *encoded, si
     expansion x = later_of(leaf->chunk, scratch);
     zb__source source = {.offset = leaf->offset, .size = leaf->size};
     zb__index index;
-    enum zb_code code = zb__index_take(leaf->chunk, leaf->form->shard, &source, encoded, size,
+    enum zb_code code = zb__index_take(leaf->chunk, leaf->layout->shard, &source, encoded, size,
                                        scratch, &index, err);
     return code ? zb__leaf_add_context(leaf, code, err)
                 : expand_by_index(&x, leaf, &source, &index, err);

@@ -2,7 +2,7 @@
 /* The requests of a flow and their answers. */
 #include <stdlib.h>
 
-#include "codec/form.h"
+#include "codec/chunk_layout.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/cache.h"
@@ -87,7 +87,7 @@ static void take_answer(zb__flow *f, zb__request *r) {
         take_opened(item, fetch);
     } else if (fetch->code == ZB_ECONFLICT || fetch->code == ZB_ENOTFOUND) {
         item->version = ZB__VERSION_OUTDATED; /* it was there when it was opened */
-    } else if (fetch->code == ZB_ELIMIT && ask->size == ZB_WHOLE && item->chunk->form->shard &&
+    } else if (fetch->code == ZB_ELIMIT && ask->size == ZB_WHOLE && item->chunk->layout->shard &&
                !item->never_whole) {
         item->never_whole = true;
         item->version = ZB__VERSION_OUTDATED;
@@ -170,7 +170,7 @@ void zb__flow_take_answers(zb__flow *f) {
 static uint64_t next_length(const zb__flow *f, const zb__ask *ask) {
     const zb__item *item = ask->item;
     if (ask->size == ZB_WHOLE) {
-        uint64_t guess = item->chunk->form->decoded_size;
+        uint64_t guess = item->chunk->layout->decoded_size;
         return guess < ask->most ? guess : ask->most;
     }
     uint64_t left = ask->size - ask->asked;
@@ -192,7 +192,7 @@ static zb__request *make_request(zb__flow *f, zb__ask *ask, uint64_t length) {
     r->fetch.object = ask->item->chunk->object;
     r->fetch.key = ask->item->name;
     r->opens = !r->fetch.object;
-    r->fetch.most = ask->size == ZB_WHOLE ? ask->most : ask->item->chunk->form->encoded_bound;
+    r->fetch.most = ask->size == ZB_WHOLE ? ask->most : ask->item->chunk->layout->encoded_bound;
     if (ask->size == ZB_WHOLE)
         r->fetch.range.length = ZB_WHOLE;
     else

@@ -112,7 +112,7 @@ static uint64_t *make_room(const zb__stored_chunk *chunk, const zb__shard *shard
 static enum zb_code check_packed(const zb__stored_chunk *chunk, const zb__source *source,
                                  zb_error *err) {
     return source->object && chunk->info.is_packed
-               ? zb__form_check_stored(chunk->form, chunk->info.size, err)
+               ? zb__chunk_layout_check_stored(chunk->layout, chunk->info.size, err)
                : ZB_OK;
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "array/array.h"
-#include "codec/form.h"
+#include "codec/chunk_layout.h"
 #include "hierarchy/staged.h"
 #include "node/current.h"
 #include "node/node.h"
@@ -74,8 +74,8 @@ static const uint8_t *find_held(const zb__item *item, uint64_t offset, uint64_t 
 
 /* ---- Asking ------------------------------------------------------------------------------- */
 
-static bool is_open_shard(const zb__form *form) {
-    return form->shard && form->chain->codec_count == 0;
+static bool is_open_shard(const zb__chunk_layout *layout) {
+    return layout->shard && layout->chain->codec_count == 0;
 }
 
 /* True if at least half of the elements of the chunk that lie in the array are wanted. */
@@ -101,7 +101,7 @@ static enum zb_code ask_whole(zb__item *item, uint64_t most, zb__ask_list *more,
 
 /* True if a shard comes faster whole than by its index first. */
 static bool comes_whole(const zb__item *item) {
-    const uint64_t size = item->chunk->form->decoded_size;
+    const uint64_t size = item->chunk->layout->decoded_size;
     return !item->never_whole && (size <= zb__node_store(item->chunk->node)->hints.small ||
                                   (size <= WHOLE_SHARD && wants_half(item->chunk)));
 }
@@ -109,15 +109,16 @@ static bool comes_whole(const zb__item *item) {
 /* Asks for the index of the object itself. Where it lies at the end, its place is known only when
    the answer tells the size. */
 static enum zb_code ask_index(zb__item *item, zb__ask_list *more, zb_error *err) {
-    const zb__form *form = item->chunk->form;
+    const zb__chunk_layout *layout = item->chunk->layout;
     if (comes_whole(item))
-        return ask_whole(item, 2 * form->decoded_size + form->shard->index_size + ZB__CODEC_SLACK,
+        return ask_whole(item,
+                         2 * layout->decoded_size + layout->shard->index_size + ZB__CODEC_SLACK,
                          more, err);
     zb__ask *ask = new_ask(item, ZB__ASK_INDEX, more, err);
     if (!ask)
         return ZB_ENOMEM;
-    ask->size = form->shard->index_size + BESIDE_INDEX; /* below the limit index_bytes */
-    ask->offset = form->shard->index_at_start ? 0 : ZB_FROM_END;
+    ask->size = layout->shard->index_size + BESIDE_INDEX; /* below the limit index_bytes */
+    ask->offset = layout->shard->index_at_start ? 0 : ZB_FROM_END;
     item->indexes++;
     return ZB_OK;
 }
@@ -131,7 +132,7 @@ static enum zb_code ask_inner_index(zb__item *item, zb__leaf *shard, uint64_t of
     uint64_t end = shard->offset + shard->size, most = size + BESIDE_INDEX;
     most = most < shard->size ? most : shard->size;
     ask->shard = shard;
-    ask->offset = shard->form->shard->index_at_start ? offset : end - most;
+    ask->offset = shard->layout->shard->index_at_start ? offset : end - most;
     ask->size = most;
     item->indexes++;
     return ZB_OK;
@@ -192,7 +193,7 @@ static enum zb_code go_down(zb__item *item, zb__version_state version, zb__ask_l
         uint64_t offset = 0;
         size_t size = 0;
         item->chunk->waiting = shard->next;
-        code = zb__index_place(shard->form->shard, &source, &offset, &size, err);
+        code = zb__index_place(shard->layout->shard, &source, &offset, &size, err);
         if (code)
             return zb__leaf_add_context(shard, code, err);
         const uint8_t *encoded = find_held(item, offset, size);
@@ -264,7 +265,7 @@ static enum zb_code start_raw(zb__item *item, zb__ask_list *more, zb__scratch *s
     zb__ask_list all = {0};
     zb__leaf whole = zb__stored_chunk_whole(item->chunk);
     bool reads;
-    whole.size = item->chunk->form->encoded_bound;
+    whole.size = item->chunk->layout->encoded_bound;
     if (item->chunk->info.size != whole.size)
         item->version = ZB__VERSION_UNKNOWN;
     enum zb_code code = zb__leaf_expand(&whole, scratch, err);
@@ -290,7 +291,7 @@ static enum zb_code start_encoded(zb__item *item, zb__ask_list *more, zb_error *
         zb__leaf_look_up(&whole);
     item->version = ZB__VERSION_UNKNOWN; /* one request tells all */
     if (!whole.cached)
-        return ask_whole(item, item->chunk->form->encoded_bound, more, err);
+        return ask_whole(item, item->chunk->layout->encoded_bound, more, err);
     zb__leaf *leaf = zb__arena_alloc(&item->chunk->arena, sizeof *leaf);
     if (!leaf) {
         zb__lru_release(whole.cached);
@@ -306,7 +307,7 @@ static enum zb_code start_encoded(zb__item *item, zb__ask_list *more, zb_error *
 static enum zb_code start(zb__item *item, zb__ask_list *more, zb__scratch *scratch, zb_error *err) {
     zb__stored_chunk *chunk = item->chunk;
     zb__known known;
-    enum zb_code code = chunk->form ? ZB_OK : zb__stored_chunk_begin(chunk, err);
+    enum zb_code code = chunk->layout ? ZB_OK : zb__stored_chunk_begin(chunk, err);
     if (code)
         return code;
     if (!item->name)
@@ -325,17 +326,17 @@ static enum zb_code start(zb__item *item, zb__ask_list *more, zb__scratch *scrat
         item->version = is_fresh ? ZB__VERSION_CONFIRMED : ZB__VERSION_EXPECTED;
         chunk->info = known.info;
     }
-    if (is_open_shard(chunk->form))
+    if (is_open_shard(chunk->layout))
         return start_shard(item, more, scratch, err);
-    return chunk->form->chain->is_raw ? start_raw(item, more, scratch, err)
-                                      : start_encoded(item, more, err);
+    return chunk->layout->chain->is_raw ? start_raw(item, more, scratch, err)
+                                        : start_encoded(item, more, err);
 }
 
 /* All bytes of a chunk that is no open shard. */
 static enum zb_code take_encoded(zb__ask *ask, zb__scratch *scratch, zb_error *err) {
     zb__stored_chunk *chunk = ask->item->chunk;
     zb__leaf whole = zb__stored_chunk_whole(chunk);
-    enum zb_code code = zb__form_check_stored(chunk->form, whole.size, err);
+    enum zb_code code = zb__chunk_layout_check_stored(chunk->layout, whole.size, err);
     if (code)
         return zb__leaf_add_context(&whole, code, err);
     zb__leaf_look_up(&whole);
@@ -368,10 +369,10 @@ static enum zb_code take_index(zb__ask *ask, zb__ask_list *more, zb__scratch *sc
 static enum zb_code take_data(zb__ask *ask, zb__ask_list *more, zb__scratch *scratch,
                               zb_error *err) {
     zb__item *item = ask->item;
-    const zb__form *form = item->chunk->form;
+    const zb__chunk_layout *layout = item->chunk->layout;
     enum zb_code code = ZB_OK;
-    if (ask->size > 0 && form->chain->is_raw && !form->shard)
-        code = zb__form_check_stored(form, item->chunk->info.size, err);
+    if (ask->size > 0 && layout->chain->is_raw && !layout->shard)
+        code = zb__chunk_layout_check_stored(layout, item->chunk->info.size, err);
     if (!code && ask->got != ask->size)
         code = zb_fail(err, ZB_EIO, "the object became shorter while it was read");
     if (code)
@@ -391,7 +392,7 @@ enum zb_code zb__item_step(zb__ask *ask, zb__ask_list *more, zb__scratch *scratc
         return fill(item, scratch, err);
     if (ask->kind == ZB__ASK_DATA)
         return take_data(ask, more, scratch, err);
-    if (ask->kind == ZB__ASK_OBJECT && !is_open_shard(item->chunk->form))
+    if (ask->kind == ZB__ASK_OBJECT && !is_open_shard(item->chunk->layout))
         return take_encoded(ask, scratch, err);
     pthread_mutex_lock(&item->turn);
     enum zb_code code = take_index(ask, more, scratch, err);
@@ -440,8 +441,8 @@ enum zb_code zb__item_reset(zb__item *item, bool anew, zb__ask_list *more, zb_er
     zb_object_close(chunk->object);
     chunk->object = NULL;
     zb__arena_free(&chunk->arena);
-    zb__chunk_form_end(chunk->node->array, chunk->form);
-    chunk->form = NULL;
+    zb__array_chunk_layout_end(chunk->node->array, chunk->layout);
+    chunk->layout = NULL;
     free(item->name);
     item->name = NULL;
     item->all = NULL;

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "array/keys.h"
+#include "codec/chunk_layout.h"
 #include "codec/elements.h"
-#include "codec/form.h"
 #include "node/node.h"
 #include "read/cache.h"
 #include "read/piece.h"
@@ -29,20 +29,20 @@
 /* ---- Elements ----------------------------------------------------------------------------- */
 
 /* Byte strides of the chunk's stored dimensions. */
-static void stored_strides(const zb__form *form, int64_t *strides) {
-    int64_t stride = form->chain->dtype.size;
-    for (uint32_t d = form->chain->ndim; d-- > 0;) {
+static void stored_strides(const zb__chunk_layout *layout, int64_t *strides) {
+    int64_t stride = layout->chain->dtype.size;
+    for (uint32_t d = layout->chain->ndim; d-- > 0;) {
         strides[d] = stride;
-        stride *= (int64_t)form->stored_shape[d];
+        stride *= (int64_t)layout->stored_shape[d];
     }
 }
 
 /* How a piece is copied from a decoded chunk, in whose bytes it begins at `first`. The strides are
    kept in an array of the caller. */
-static inline zb__box_copy copy_of(const zb__form *form, zb__piece *piece, int64_t *strides,
-                                   uint64_t *first) {
-    uint32_t ndim = form->chain->ndim;
-    stored_strides(form, strides);
+static inline zb__box_copy copy_of(const zb__chunk_layout *layout, zb__piece *piece,
+                                   int64_t *strides, uint64_t *first) {
+    uint32_t ndim = layout->chain->ndim;
+    stored_strides(layout, strides);
     int64_t at = 0;
     for (uint32_t d = 0; d < ndim; d++) {
         at += (int64_t)zb__piece_start(piece)[d] * strides[d];
@@ -54,17 +54,17 @@ static inline zb__box_copy copy_of(const zb__form *form, zb__piece *piece, int64
                           .count = zb__piece_count(piece, ndim),
                           .src_strides = strides,
                           .dst_strides = zb__piece_stride(piece, ndim),
-                          .src_dtype = form->chain->dtype,
+                          .src_dtype = layout->chain->dtype,
                           .dst_dtype = piece->target->dtype,
                           .stream = piece->target->stream};
 }
 
 /* Scatters one piece. data[0] is byte `lo` of the decoded chunk. */
-static void scatter_piece(const zb__form *form, zb__piece *piece, const uint8_t *data,
+static void scatter_piece(const zb__chunk_layout *layout, zb__piece *piece, const uint8_t *data,
                           uint64_t lo) {
     int64_t strides[ZB_MAX_NDIM];
     uint64_t first;
-    zb__box_copy copy = copy_of(form, piece, strides, &first);
+    zb__box_copy copy = copy_of(layout, piece, strides, &first);
     zb__scatter(&copy, data + (first - lo), piece->dst);
 }
 
@@ -81,8 +81,8 @@ static bool differ_in_band(zb__piece *a, zb__piece *b, uint32_t ndim) {
    bands of a picture that lies by pixel. Sets dst[] to their destinations, and *first to the piece
    of element 0. Otherwise 0. */
 static size_t find_bands(const zb__leaf *leaf, zb__piece **first, char **dst) {
-    const uint32_t ndim = leaf->form->chain->ndim;
-    const uint64_t bands = ndim > 0 ? leaf->form->stored_shape[ndim - 1] : 0;
+    const uint32_t ndim = leaf->layout->chain->ndim;
+    const uint64_t bands = ndim > 0 ? leaf->layout->stored_shape[ndim - 1] : 0;
     size_t n = 0;
     if (bands < 2 || bands > ZB__BANDS_MAX || zb__piece_count(leaf->pieces, ndim)[ndim - 1] != 1)
         return 0;
@@ -105,7 +105,7 @@ static bool scatter_bands(const zb__leaf *leaf, const uint8_t *data, uint64_t lo
         return false;
     int64_t strides[ZB_MAX_NDIM];
     uint64_t from;
-    zb__box_copy copy = copy_of(leaf->form, first, strides, &from);
+    zb__box_copy copy = copy_of(leaf->layout, first, strides, &from);
     zb__scatter_bands(&copy, bands, data + (from - lo), dst);
     return true;
 }
@@ -115,11 +115,11 @@ static void leaf_scatter(const zb__leaf *leaf, const uint8_t *data, uint64_t lo)
     if (leaf->pieces->next && scatter_bands(leaf, data, lo))
         return;
     for (zb__piece *piece = leaf->pieces; piece; piece = piece->next)
-        scatter_piece(leaf->form, piece, data, lo);
+        scatter_piece(leaf->layout, piece, data, lo);
 }
 
 static inline zb__box_copy fill_of(const zb__leaf *leaf, zb__piece *piece) {
-    uint32_t ndim = leaf->form->chain->ndim;
+    uint32_t ndim = leaf->layout->chain->ndim;
     return (zb__box_copy){.ndim = ndim,
                           .count = zb__piece_count(piece, ndim),
                           .dst_strides = zb__piece_stride(piece, ndim),
@@ -130,7 +130,7 @@ static inline zb__box_copy fill_of(const zb__leaf *leaf, zb__piece *piece) {
 
 /* The element of a missing chunk. */
 static const void *missing_element(const zb__leaf *leaf) {
-    const void *missing = leaf->form->chain->missing;
+    const void *missing = leaf->layout->chain->missing;
     return missing ? missing : leaf->chunk->node->array->info.fill_value;
 }
 
@@ -147,7 +147,7 @@ static enum zb_code leaf_copy(const zb__leaf *leaf, const uint8_t *elements, zb_
     for (zb__piece *piece = leaf->pieces; piece && !code; piece = piece->next) {
         int64_t strides[ZB_MAX_NDIM];
         uint64_t first;
-        zb__box_copy copy = copy_of(leaf->form, piece, strides, &first);
+        zb__box_copy copy = copy_of(leaf->layout, piece, strides, &first);
         code = zb__values_copy(piece->target->values, &copy, elements + first, piece->dst, err);
     }
     return code;
@@ -172,7 +172,7 @@ static enum zb_code add_context(const zb__stored_chunk *chunk, const char *where
     zb__chunk_key(&chunk->node->array->keys, chunk->node->array->info.ndim, chunk->index, text);
     return zb_error_prefix(err, code, "store %s, array /%s, %s %s%s",
                            zb__node_store(chunk->node)->label, chunk->node->path,
-                           chunk->node->array->form->shard ? "shard" : "chunk", text, where);
+                           chunk->node->array->layout->shard ? "shard" : "chunk", text, where);
 }
 
 enum zb_code zb__stored_chunk_add_context(const zb__stored_chunk *chunk, enum zb_code code,
@@ -186,7 +186,7 @@ uint64_t zb__stored_chunk_wanted(const zb__stored_chunk *chunk) {
 
 /* The shard whose inner chunk the leaf is, or NULL. */
 static const zb__shard *shard_of(const zb__leaf *leaf) {
-    return (leaf->around ? leaf->around->form : leaf->chunk->form)->shard;
+    return (leaf->around ? leaf->around->layout : leaf->chunk->layout)->shard;
 }
 
 /* Writes ", inner chunk (1,2)" for the leaf, after those around it, and returns the length. A full
@@ -219,8 +219,8 @@ static void wanted_extent(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi) {
     *hi = 0;
     for (zb__piece *piece = leaf->pieces; piece; piece = piece->next) {
         uint64_t from, to;
-        zb__piece_extent(piece, leaf->form->chain->ndim, leaf->form->stored_shape,
-                         leaf->form->chain->dtype.size, &from, &to);
+        zb__piece_extent(piece, leaf->layout->chain->ndim, leaf->layout->stored_shape,
+                         leaf->layout->chain->dtype.size, &from, &to);
         *lo = from < *lo ? from : *lo;
         *hi = to > *hi ? to : *hi;
     }
@@ -233,7 +233,7 @@ void zb__leaf_set_extent(zb__leaf *leaf) {
 /* True if the destination takes exactly the decoded bytes [lo, hi), in the same order. */
 static bool is_direct(const zb__leaf *leaf, uint64_t lo, uint64_t hi) {
     zb__piece *piece = leaf->pieces;
-    const zb__chain *chain = leaf->form->chain;
+    const zb__chain *chain = leaf->layout->chain;
     const zb_dtype *to = &piece->target->dtype;
     /* Bools are decoded into their place, and made 0 or 1 there (keep_bools). */
     const bool are_bools = to->kind == ZB_KIND_BOOL && chain->dtype.kind == ZB_KIND_BOOL;
@@ -251,7 +251,7 @@ static bool is_direct(const zb__leaf *leaf, uint64_t lo, uint64_t hi) {
 
 /* A byte of a bool that is not 0 is 1 to callers. For bytes that came straight to their place. */
 static void keep_bools(const zb__leaf *leaf, uint8_t *out, uint64_t count) {
-    if (leaf->form->chain->dtype.kind != ZB_KIND_BOOL)
+    if (leaf->layout->chain->dtype.kind != ZB_KIND_BOOL)
         return;
     for (uint64_t i = 0; i < count; i++)
         out[i] = out[i] != 0;
@@ -262,22 +262,22 @@ static void keep_bools(const zb__leaf *leaf, uint8_t *out, uint64_t count) {
 /* The stored size is part of the key: two entries of a damaged index may share an offset but not a
    size, and the decoded bytes of one must not pass for those of the other. */
 static zb__lru_key cache_key(const zb__leaf *leaf) {
-    const zb__form *form = leaf->form;
+    const zb__chunk_layout *layout = leaf->layout;
     return (zb__lru_key){
         .word = {leaf->chunk->node->array->cache_id, leaf->chunk->number, leaf->offset, leaf->size},
-        .kind = form->chain->is_variable ? ZB__CACHED_VALUES : ZB__CACHED_ELEMENTS,
-        .size = form->decoded_size};
+        .kind = layout->chain->is_variable ? ZB__CACHED_VALUES : ZB__CACHED_ELEMENTS,
+        .size = layout->decoded_size};
 }
 
 /* True if the chunk is worth keeping: decoding it cost something, only a part was wanted, and it
    leaves room for others. */
 static bool is_cacheable(const zb__leaf *leaf) {
-    const zb__form *form = leaf->form;
-    if (leaf->transient || form->shard || form->chain->is_raw ||
-        leaf->chunk->number == UINT64_MAX || form->decoded_size > zb__chunk_cache()->budget / 4)
+    const zb__chunk_layout *layout = leaf->layout;
+    if (leaf->transient || layout->shard || layout->chain->is_raw ||
+        leaf->chunk->number == UINT64_MAX || layout->decoded_size > zb__chunk_cache()->budget / 4)
         return false;
-    const uint64_t wanted = zb__pieces_elements(leaf->pieces, form->chain->ndim);
-    return wanted < form->decoded_size / form->chain->dtype.size;
+    const uint64_t wanted = zb__pieces_elements(leaf->pieces, layout->chain->ndim);
+    return wanted < layout->decoded_size / layout->chain->dtype.size;
 }
 
 void zb__leaf_look_up(zb__leaf *leaf) {
@@ -308,12 +308,12 @@ bool zb__leaf_may_be_cached(const zb__leaf *leaf) {
 static enum zb_code decode(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
                            uint8_t *out, uint64_t *lo, uint64_t *hi, zb_error *err) {
     zb__sink sink = {.data = out,
-                     .capacity = (size_t)leaf->form->decoded_size,
+                     .capacity = (size_t)leaf->layout->decoded_size,
                      .exact = true,
                      .lo = (size_t)*lo,
                      .hi = (size_t)*hi};
     enum zb_code code =
-        zb__chain_decode(leaf->form->chain, scratch, stored, (size_t)leaf->size, &sink, err);
+        zb__chain_decode(leaf->layout->chain, scratch, stored, (size_t)leaf->size, &sink, err);
     *lo = sink.lo;
     *hi = sink.hi;
     return code;
@@ -329,17 +329,17 @@ static zb__lru_item *cache_room(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi
     const uint64_t *version = zb__cache_version(&leaf->chunk->info.validator);
     zb__lru_key chunk = cache_key(leaf);
     zb__lru_item *partly = zb__lru_get(cache, &chunk, version);
-    if (partly || !zb__chain_is_partial(leaf->form->chain)) {
+    if (partly || !zb__chain_is_partial(leaf->layout->chain)) {
         *lo = 0;
-        *hi = leaf->form->decoded_size;
+        *hi = leaf->layout->decoded_size;
     }
     zb__lru_release(partly);
-    return zb__lru_new(cache, &chunk, version, (size_t)leaf->form->decoded_size);
+    return zb__lru_new(cache, &chunk, version, (size_t)leaf->layout->decoded_size);
 }
 
 static enum zb_code run_encoded(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
                                 zb_error *err) {
-    uint64_t size = leaf->form->decoded_size, lo, hi;
+    uint64_t size = leaf->layout->decoded_size, lo, hi;
     wanted_extent(leaf, &lo, &hi);
     if (hi - lo == size && is_direct(leaf, lo, hi)) {
         enum zb_code direct =
@@ -369,13 +369,13 @@ static enum zb_code run_encoded(const zb__leaf *leaf, const uint8_t *stored, zb_
    not kept. */
 static enum zb_code run_made(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
                              zb_error *err) {
-    const bool is_variable = leaf->form->chain->is_variable;
+    const bool is_variable = leaf->layout->chain->is_variable;
     zb__elements elements;
     zb__lru_item *item = NULL;
     zb__lru *cache = zb__chunk_cache();
     zb__lru_key chunk = cache_key(leaf);
     enum zb_code code =
-        zb__elements_serialised(leaf->form, scratch, stored, (size_t)leaf->size, &elements, err);
+        zb__elements_serialised(leaf->layout, scratch, stored, (size_t)leaf->size, &elements, err);
     const size_t kept = code ? 0 : elements.size + (is_variable ? elements.heap_size : 0);
     if (code == ZB_OK && is_cacheable(leaf) && kept <= cache->budget / 4)
         item = zb__lru_new(cache, &chunk, zb__cache_version(&leaf->chunk->info.validator), kept);
@@ -384,7 +384,7 @@ static enum zb_code run_made(const zb__leaf *leaf, const uint8_t *stored, zb__sc
     else if (item)
         elements.data = item->data;
     if (code == ZB_OK)
-        code = zb__elements_open(leaf->form, scratch, &elements, err);
+        code = zb__elements_open(leaf->layout, scratch, &elements, err);
     if (code == ZB_OK && item) {
         item->lo = 0;
         item->hi = elements.size;
@@ -443,12 +443,13 @@ static enum zb_code run_in_memory(void *context, const zb__leaf *leaf, zb_error 
 
 static enum zb_code run_encoded_shard(const zb__leaf *leaf, const uint8_t *stored,
                                       zb__scratch *scratch, zb_error *err) {
-    uint64_t bound = leaf->form->decoded_bound;
+    uint64_t bound = leaf->layout->decoded_bound;
     zb__buffer whole = {0};
     enum zb_code code = zb__buffer_reserve(&whole, (size_t)bound, err);
     zb__sink sink = {.data = whole.data, .capacity = (size_t)bound, .hi = (size_t)bound};
     if (code == ZB_OK)
-        code = zb__chain_decode(leaf->form->chain, scratch, stored, (size_t)leaf->size, &sink, err);
+        code =
+            zb__chain_decode(leaf->layout->chain, scratch, stored, (size_t)leaf->size, &sink, err);
     if (code != ZB_OK) {
         zb__leaf_add_context(leaf, code, err);
     } else {
@@ -465,17 +466,17 @@ static enum zb_code run_encoded_shard(const zb__leaf *leaf, const uint8_t *store
 enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
                           zb_error *err) {
     enum zb_code code = ZB_OK;
-    if (leaf->form->chain->is_variable && (leaf->missing || !leaf->form->shard))
+    if (leaf->layout->chain->is_variable && (leaf->missing || !leaf->layout->shard))
         code = run_variable(leaf, stored, scratch, err);
     else if (leaf->missing)
         leaf_fill(leaf);
     else if (leaf->cached)
         leaf_scatter(leaf, leaf->cached->data, 0);
-    else if (leaf->form->shard) /* the messages of its parts have their own names */
+    else if (leaf->layout->shard) /* the messages of its parts have their own names */
         return run_encoded_shard(leaf, stored, scratch, err);
-    else if (zb__form_has_heap(leaf->form))
+    else if (zb__chunk_layout_has_heap(leaf->layout))
         code = run_made(leaf, stored, scratch, err);
-    else if (!leaf->form->chain->is_raw)
+    else if (!leaf->layout->chain->is_raw)
         code = run_encoded(leaf, stored, scratch, err);
     else if (stored)
         leaf_scatter(leaf, stored, leaf->lo);

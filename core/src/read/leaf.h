@@ -3,7 +3,7 @@
 #ifndef ZB_READ_LEAF_H
 #define ZB_READ_LEAF_H
 
-#include "codec/form.h"
+#include "codec/chunk_layout.h"
 #include "read/piece.h"
 #include "util/lru.h"
 #include "util/scratch.h"
@@ -24,8 +24,8 @@ struct zb__stored_chunk;
 typedef struct zb__leaf {
     struct zb__leaf *next;
     struct zb__stored_chunk *chunk;
-    const zb__form *form;
-    zb__piece *pieces;     /* in the form's stored dimensions */
+    const zb__chunk_layout *layout;
+    zb__piece *pieces;     /* in the layout's stored dimensions */
     bool missing;          /* not stored: the fill value */
     bool transient;        /* lies in decoded memory: its offset does not identify it */
     uint64_t offset, size; /* in the stored chunk's object */
@@ -39,14 +39,15 @@ typedef struct zb__leaf {
 /* One stored object that the plan needs. */
 typedef struct zb__stored_chunk {
     const zb_node *node;
-    uint64_t *index;      /* its place in the array's grid */
-    uint64_t number;      /* the same, counted in C order; UINT64_MAX when that overflows */
-    zb__piece *pieces;    /* in the stored dimensions of the array's chain */
-    zb__arena arena;      /* of the leaves and pieces that expanding it makes */
-    const zb__form *form; /* while its leaves are there: of this chunk (zb__chunk_form) */
-    zb_object *object;    /* open while its wave runs, or NULL */
-    bool is_missing;      /* when it was opened last, there was no object */
-    bool is_fresh;        /* for a writer: what is read has to lie in the array's home */
+    uint64_t *index;   /* its place in the array's grid */
+    uint64_t number;   /* the same, counted in C order; UINT64_MAX when that overflows */
+    zb__piece *pieces; /* in the stored dimensions of the array's chain */
+    zb__arena arena;   /* of the leaves and pieces that expanding it makes */
+    const zb__chunk_layout *layout; /* while its leaves are there: of this chunk
+                                       (zb__array_chunk_layout) */
+    zb_object *object;              /* open while its wave runs, or NULL */
+    bool is_missing;                /* when it was opened last, there was no object */
+    bool is_fresh;                  /* for a writer: what is read has to lie in the array's home */
     zb_object_info info;
     zb__leaf *leaves; /* after expanding; by offset, missing ones first */
     size_t leaf_count;
@@ -59,7 +60,7 @@ static inline uint64_t zb__leaf_begin(const zb__leaf *leaf) {
     return leaf->offset + leaf->lo;
 }
 static inline uint64_t zb__leaf_length(const zb__leaf *leaf) {
-    return leaf->form->chain->is_raw ? leaf->hi - leaf->lo : leaf->size;
+    return leaf->layout->chain->is_raw ? leaf->hi - leaf->lo : leaf->size;
 }
 
 /* Puts the elements that a leaf's pieces want at their destinations. `stored` holds the bytes that
@@ -138,7 +139,7 @@ enum zb_code zb__stored_chunk_expand(zb__stored_chunk *chunk, zb__scratch *scrat
 enum zb_code zb__stored_chunk_sort(zb__stored_chunk *chunk, zb_error *err);
 
 /* The same step by step, for bytes that come from the store while others are decoded: nothing is
-   read here. First zb__stored_chunk_begin sets chunk->form. Then zb__leaf_expand is given all of
+   read here. First zb__stored_chunk_begin sets chunk->layout. Then zb__leaf_expand is given all of
    the stored chunk (zb__stored_chunk_whole, or the same of another size) when chunk->info is known;
    it adds to chunk->leaves, and puts the shards whose index is not in the cache on chunk->waiting.
    When the stored bytes of such an index have come (zb__index_place), zb__leaf_expand_by goes on

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "codec/form.h"
+#include "codec/chunk_layout.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/at_once.h"
@@ -107,8 +107,8 @@ static void release_bundle(zb__stored_chunk *chunks, size_t count) {
             zb__lru_release(leaf->cached);
         zb_object_close(chunks[i].object);
         zb__arena_free(&chunks[i].arena);
-        zb__chunk_form_end(chunks[i].node->array, chunks[i].form);
-        chunks[i].form = NULL;
+        zb__array_chunk_layout_end(chunks[i].node->array, chunks[i].layout);
+        chunks[i].layout = NULL;
         chunks[i].object = NULL;
         chunks[i].leaves = NULL;
         chunks[i].leaf_count = 0;

@@ -63,7 +63,7 @@ static bool next_cell(cells *c) {
 /* A shard on the way down: its bytes, the array's element at which it begins, and the dimension of
    the array that each of its dimensions is, as its chain is handed them. */
 typedef struct shard {
-    const zb__form *form;
+    const zb__chunk_layout *layout;
     zb__source source;
     uint64_t start[ZB_MAX_NDIM];
     uint32_t axis[ZB_MAX_NDIM];
@@ -82,8 +82,8 @@ static void tell_inner(walk *w, const shard *s) {
 /* The inner chunks that hold elements of the walk, none of those behind the array's edge. False
    when there are none. */
 static bool cells_of_shard(const walk *w, const shard *s, cells *out) {
-    const zb__shard *about = s->form->shard;
-    const zb__chain *chain = s->form->chain;
+    const zb__shard *about = s->layout->shard;
+    const zb__chain *chain = s->layout->chain;
     out->ndim = chain->ndim;
     for (uint32_t i = 0; i < chain->ndim; i++) {
         const uint32_t d = s->axis[chain->axis[i]];
@@ -110,14 +110,14 @@ static uint64_t number_of(const zb__shard *about, const cells *c) {
 /* The inner chunk at a cell, with the bytes that `chunks` has for it, as a shard or as the
    innermost chunk that it is. */
 static shard enter(const shard *s, const cells *c, const zb__inner_chunks *chunks) {
-    const zb__chain *chain = s->form->chain;
+    const zb__chain *chain = s->layout->chain;
     shard below = *s;
     below.source.offset += chunks->offset;
     below.source.size = chunks->size;
     below.level++;
     for (uint32_t i = 0; i < chain->ndim; i++) {
         below.axis[i] = s->axis[chain->axis[i]];
-        below.start[below.axis[i]] += c->at[i] * s->form->shard->inner_shape[i];
+        below.start[below.axis[i]] += c->at[i] * s->layout->shard->inner_shape[i];
     }
     return below;
 }
@@ -128,12 +128,12 @@ static enum zb_code go_below(walk *w, const shard *s, zb_error *err) {
         tell_inner(w, s);
         return ZB_OK;
     }
-    if (s->form->chain->codec_count > 0)
+    if (s->layout->chain->codec_count > 0)
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "codecs lie around its inner chunks, none of which has bytes of its own");
     zb__index index;
     cells c;
-    const zb__shard *about = s->form->shard;
+    const zb__shard *about = s->layout->shard;
     enum zb_code code = zb__index_load(w->object, about, &s->source, w->scratch, &index, err);
     if (code)
         return code;
@@ -145,7 +145,7 @@ static enum zb_code go_below(walk *w, const shard *s, zb_error *err) {
         code = zb__inner_chunk_check(&chunks, err);
         shard below = enter(s, &c, &chunks);
         if (!code)
-            code = zb__shard_inner(about, chunks.inner, &below.form, err);
+            code = zb__shard_inner(about, chunks.inner, &below.layout, err);
         if (!code)
             code = go_below(w, &below, err);
     }
@@ -156,7 +156,7 @@ static enum zb_code go_below(walk *w, const shard *s, zb_error *err) {
 /* ---- Objects ------------------------------------------------------------------------------ */
 
 static shard shard_of_object(const walk *w, const zb__stored_chunk *object) {
-    shard s = {.form = object->form,
+    shard s = {.layout = object->layout,
                .source = {.object = object->object, .size = object->info.size}};
     for (uint32_t d = 0; d < w->node->array->info.ndim; d++) {
         s.start[d] = zb__grid_at(&w->node->array->grid, d, object->index[d]).start;
@@ -166,12 +166,12 @@ static shard shard_of_object(const walk *w, const zb__stored_chunk *object) {
 }
 
 static enum zb_code tell_object(walk *w, zb__stored_chunk *object, zb_error *err) {
-    enum zb_code code = zb__chunk_form(w->node->array, object->index, &object->form, err);
+    enum zb_code code = zb__array_chunk_layout(w->node->array, object->index, &object->layout, err);
     if (!code) {
         const shard s = shard_of_object(w, object);
         w->object = object;
         code = go_below(w, &s, err);
-        zb__chunk_form_end(w->node->array, object->form);
+        zb__array_chunk_layout_end(w->node->array, object->layout);
     }
     return code ? zb__stored_chunk_add_context(object, code, err) : ZB_OK;
 }

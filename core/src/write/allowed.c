@@ -29,7 +29,7 @@
 
 /* ---- Chunks that a writer may put --------------------------------------------------------- */
 
-bool zb__chunk_is_cut(const zb__layout *layout, const uint64_t *index) {
+bool zb__chunk_is_cut(const zb__write_layout *layout, const uint64_t *index) {
     for (uint32_t d = 0; d < layout->ndim; d++) {
         zb__span chunk = zb__chunk_span(layout, d, index);
         if (zb__span_inside(chunk, layout->shape[d]) < chunk.extent)
@@ -133,7 +133,8 @@ bool zb_writer_can_grow(const zb_writer *writer, const uint64_t *shape) {
 /* Counts what is missing of a chunk that an edge cuts. Where another program has made the array
    smaller again, down to the known shape at most, `more` is negative, and wraps: elements beyond
    that shape are all missing. */
-static void recount(const zb__layout *before, const zb__layout *now, zb__open_chunk *chunk) {
+static void recount(const zb__write_layout *before, const zb__write_layout *now,
+                    zb__open_chunk *chunk) {
     uint64_t count[ZB_MAX_NDIM];
     for (uint64_t u = 0; u < now->units; u++) {
         const uint64_t more = zb__unit_inside(now, chunk->origin, u, count) -
@@ -145,7 +146,7 @@ static void recount(const zb__layout *before, const zb__layout *now, zb__open_ch
 
 /* Goes on with the array as it is now. Takes a reference over. */
 static void go_on(zb_writer *writer, zb_node *now) {
-    const zb__layout before = writer->layout;
+    const zb__write_layout before = writer->layout;
     for (uint32_t d = 0; d < before.ndim; d++)
         writer->layout.shape[d] = now->array->info.shape[before.outer->axis[d]];
     for (zb__open_chunk *chunk = writer->newest; chunk; chunk = chunk->older) {

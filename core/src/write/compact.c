@@ -16,8 +16,8 @@
 #include "zarrbridge/write.h"
 
 typedef struct compaction {
-    zb_writer *writer;        /* gives options and messages: nothing is written through it */
-    const zb__layout *layout; /* of the shard at hand */
+    zb_writer *writer;              /* gives options and messages: nothing is written through it */
+    const zb__write_layout *layout; /* of the shard at hand */
     zb__scratch *scratch;
     uint64_t *entries;  /* [2 * units], of the shard at hand */
     zb__encoded *units; /* [units] */
@@ -44,7 +44,7 @@ static enum zb_code add_up(const compaction *c, uint64_t object_size, uint64_t *
 
 static enum zb_code replace(const compaction *c, zb_object *object, const char *key, uint64_t live,
                             zb_error *err) {
-    const zb__layout *layout = c->layout;
+    const zb__write_layout *layout = c->layout;
     const uint64_t limit = zb_limits_get()->shard_bytes;
     if (live > limit)
         return zb_fail(err, ZB_ELIMIT,
@@ -65,7 +65,7 @@ static enum zb_code replace(const compaction *c, zb_object *object, const char *
 
 /* Called under the key's lock. */
 static enum zb_code compact_shard(compaction *c, const char *key, zb_error *err) {
-    const zb__layout *layout = c->layout;
+    const zb__write_layout *layout = c->layout;
     const zb_node *node = c->writer->node;
     const zb_open opening = {.key = key, .home = zb__node_home(node)};
     zb_object *object;
@@ -105,13 +105,13 @@ static enum zb_code visit(void *context, const char *key, const uint64_t *index,
     zb_lock *lock = NULL;
     if (!is_known(c, index))
         return ZB_OK;
-    enum zb_code code = zb__chunk_layout_take(c->writer, index, &c->layout, err);
+    enum zb_code code = zb__write_layout_take(c->writer, index, &c->layout, err);
     if (code == ZB_OK)
         code = zb__chunk_lock(c->writer, key, false, &lock, err);
     if (code == ZB_OK)
         code = compact_shard(c, key, err);
     zb_store_unlock(lock);
-    zb__chunk_layout_give(c->writer, c->layout);
+    zb__write_layout_give(c->writer, c->layout);
     return code ? zb__chunk_add_context(c->writer, index, code, err) : ZB_OK;
 }
 

@@ -60,12 +60,12 @@ static bool may_wait(const zb_writer *writer, const zb__job *job, const zb__enco
 /* A chunk may be whole only because the array ends in it. Where a lock keeps no program out,
    another one may make the array longer and write the rest of the chunk: so its put replaces what
    was there before the look at the document, and nothing that has come since. */
-bool zb__chunk_is_open_edge(const zb_writer *writer, const zb__layout *layout,
+bool zb__chunk_is_open_edge(const zb_writer *writer, const zb__write_layout *layout,
                             const uint64_t *index) {
     return !zb__node_store(writer->node)->hints.is_local && zb__chunk_is_cut(layout, index);
 }
 
-static uint64_t bytes_of(const zb__layout *layout, const zb__encoded *units) {
+static uint64_t bytes_of(const zb__write_layout *layout, const zb__encoded *units) {
     uint64_t sum = 0;
     for (uint64_t i = 0; i < layout->units; i++)
         sum += units[i].size;
@@ -184,7 +184,7 @@ static void give_block(encode_run *run, size_t chunk, zb__block *block, size_t u
 
 /* The part of a chunk's piece that lies in one unit, in the unit's coordinates; NULL when none
    does. `memory` is an arena for it. */
-static enum zb_code unit_piece(const zb__layout *layout, zb__piece *piece, uint64_t unit,
+static enum zb_code unit_piece(const zb__write_layout *layout, zb__piece *piece, uint64_t unit,
                                zb__arena *memory, zb__piece **out, zb_error *err) {
     uint32_t ndim = layout->ndim;
     *out = zb__piece_new(memory, ndim);
@@ -206,7 +206,7 @@ static enum zb_code unit_piece(const zb__layout *layout, zb__piece *piece, uint6
 }
 
 /* True if the caller's memory holds the unit's elements as they are serialised. */
-static bool is_direct(const zb__layout *layout, zb__piece *piece) {
+static bool is_direct(const zb__write_layout *layout, zb__piece *piece) {
     const zb__chain *unit = layout->unit->chain;
     const zb_dtype *from = &piece->target->dtype;
     if (!zb__dtype_copies(*from, unit->dtype))
@@ -230,7 +230,7 @@ typedef struct unit_source {
     zb__piece *piece; /* otherwise the caller's memory; NULL when none is inside the array */
 } unit_source;
 
-static enum zb_code find_source(const zb__layout *layout, const zb__job *job, uint64_t unit,
+static enum zb_code find_source(const zb__write_layout *layout, const zb__job *job, uint64_t unit,
                                 unit_source *source, zb_error *err) {
     if (!job->piece) {
         source->direct = job->open->units[unit].elements;
@@ -248,7 +248,7 @@ static enum zb_code find_source(const zb__layout *layout, const zb__job *job, ui
 }
 
 /* Brings the elements together. */
-static void copy_source(const zb__layout *layout, const unit_source *source, uint8_t *out) {
+static void copy_source(const zb__write_layout *layout, const unit_source *source, uint8_t *out) {
     uint64_t inside = zb__piece_elements(source->piece, layout->ndim);
     if (inside * layout->unit->chain->dtype.size < layout->unit_bytes)
         zb__unit_fill(layout, out); /* beyond the array's edge */
@@ -256,7 +256,7 @@ static void copy_source(const zb__layout *layout, const unit_source *source, uin
 }
 
 /* The size of a plain unit: 0 when it is all fill. */
-static size_t plain_size(const zb_writer *writer, const zb__layout *layout,
+static size_t plain_size(const zb_writer *writer, const zb__write_layout *layout,
                          const uint8_t *elements) {
     size_t item = layout->unit->chain->dtype.size;
     bool empty = !writer->options.store_empty &&
@@ -265,7 +265,7 @@ static size_t plain_size(const zb_writer *writer, const zb__layout *layout,
 }
 
 /* Brings the elements of variable length together and finds out what they need. */
-static enum zb_code measure_source(const zb__layout *layout, unit_source *source,
+static enum zb_code measure_source(const zb__write_layout *layout, unit_source *source,
                                    zb__scratch *scratch, size_t *bound, zb_error *err) {
     enum zb_code code = ZB_OK;
     uint64_t bytes;
@@ -284,7 +284,7 @@ static enum zb_code measure_source(const zb__layout *layout, unit_source *source
 }
 
 /* Encodes a unit to place[0..bound). */
-static enum zb_code encode_source(const zb_writer *writer, const zb__layout *layout,
+static enum zb_code encode_source(const zb_writer *writer, const zb__write_layout *layout,
                                   const unit_source *source, zb__scratch *scratch, uint8_t *place,
                                   size_t bound, size_t *size, zb_error *err) {
     if (zb__is_plain(layout)) {
@@ -307,7 +307,7 @@ static enum zb_code encode_source(const zb_writer *writer, const zb__layout *lay
 static enum zb_code encode_into_block(encode_run *run, size_t chunk, unit_source *source,
                                       zb__scratch *scratch, zb__encoded *out, zb_error *err) {
     zb__block *block;
-    const zb__layout *layout = run->jobs[chunk].layout;
+    const zb__write_layout *layout = run->jobs[chunk].layout;
     size_t bound = layout->unit_bound;
     enum zb_code code = ZB_OK;
     if (layout->unit->chain->is_variable)
@@ -377,7 +377,7 @@ static enum zb_code run_unit(void *context, size_t i, zb__scratch *scratch, zb_e
 }
 
 /* Bytes of a whole encoded chunk, at most. */
-static uint64_t bytes_of_units(const zb__layout *layout) {
+static uint64_t bytes_of_units(const zb__write_layout *layout) {
     return zb__work_product(layout->units, layout->unit_bound);
 }
 
@@ -418,7 +418,7 @@ static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_
    array's edge of which only the last units have to be copied pass, too: their copies take one unit
    for each thread. */
 static bool needs_no_block(const zb__job *job) {
-    const zb__layout *layout = job->layout;
+    const zb__write_layout *layout = job->layout;
     if (!zb__is_plain(layout))
         return false;
     if (!job->piece)
@@ -432,7 +432,7 @@ static bool needs_no_block(const zb__job *job) {
 }
 
 /* The most bytes that the elements of one of the chunks point at. */
-static uint64_t most_values(const zb__layout *layout, const zb__job *jobs, size_t count) {
+static uint64_t most_values(const zb__write_layout *layout, const zb__job *jobs, size_t count) {
     uint64_t most = 0, bytes;
     for (size_t i = 0; i < count; i++) {
         bytes = jobs[i].piece ? 0 : jobs[i].open->value_bytes;
@@ -445,7 +445,7 @@ static uint64_t most_values(const zb__layout *layout, const zb__job *jobs, size_
 
 /* The most memory that one of the chunks needs while it is encoded: its encoded units, the list of
    them, and the index that is made of it. */
-static uint64_t bytes_of_one(const zb__layout *layout, const zb__job *jobs, size_t count) {
+static uint64_t bytes_of_one(const zb__write_layout *layout, const zb__job *jobs, size_t count) {
     uint64_t lists = zb__work_product(layout->units, ZB__UNIT_LISTS);
     uint64_t units = bytes_of_units(layout);
     if (layout->unit->chain->is_variable)

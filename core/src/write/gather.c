@@ -66,21 +66,21 @@ struct zb__spare {
 /* Smaller memory comes from malloc as it is: alignment would cost more than it gains. */
 #define ALIGNED_FROM ((size_t)4 << 10)
 
-static size_t bits_offset(const zb__layout *layout) {
+static size_t bits_offset(const zb__write_layout *layout) {
     return (layout->unit_bytes + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
 }
 
-static size_t bits_bytes(const zb__layout *layout) {
+static size_t bits_bytes(const zb__write_layout *layout) {
     return (layout->unit_bytes / layout->unit->chain->dtype.size + 63) / 64 * sizeof(uint64_t);
 }
 
-static size_t unit_memory_bytes(const zb__layout *layout) {
+static size_t unit_memory_bytes(const zb__write_layout *layout) {
     return bits_offset(layout) + bits_bytes(layout);
 }
 
 /* The size of a unit's memory with the allocator's own part (16 bytes, and up to a cache line for
    the alignment): most of it in units of few bytes. */
-static uint64_t unit_cost(const zb__layout *layout) {
+static uint64_t unit_cost(const zb__write_layout *layout) {
     size_t bytes = unit_memory_bytes(layout);
     if (bytes >= ALIGNED_FROM)
         return (uint64_t)bytes + 80;
@@ -169,18 +169,18 @@ void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk) {
         zb_values_free(chunk->units[i].values);
     }
     zb__waiting_bytes(-(int64_t)chunk->bytes);
-    zb__chunk_layout_give(writer, chunk->layout);
+    zb__write_layout_give(writer, chunk->layout);
     free(chunk->units);
     free(chunk);
 }
 
 /* The memory of an open chunk without that of its units. */
-static uint64_t chunk_bytes(const zb__layout *layout) {
+static uint64_t chunk_bytes(const zb__write_layout *layout) {
     return sizeof(zb__open_chunk) + layout->units * sizeof(zb__open_unit);
 }
 
 static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index,
-                                  const zb__layout *layout) {
+                                  const zb__write_layout *layout) {
     zb__open_chunk *chunk = calloc(1, sizeof *chunk);
     zb__open_unit *units = calloc((size_t)layout->units, sizeof *units);
     if (!chunk || !units || !zb__map_reserve(&writer->open)) {
@@ -221,7 +221,7 @@ static uint64_t set_bits(uint64_t *bits, uint64_t first, uint64_t n, uint64_t st
     return fresh;
 }
 
-void zb__unit_need_bits(const zb__layout *layout, zb__open_unit *unit) {
+void zb__unit_need_bits(const zb__write_layout *layout, zb__open_unit *unit) {
     if (unit->written)
         return;
     unit->written = (uint64_t *)(void *)(unit->elements + bits_offset(layout));
@@ -230,8 +230,8 @@ void zb__unit_need_bits(const zb__layout *layout, zb__open_unit *unit) {
 }
 
 /* Marks n elements, `step` apart. */
-static uint64_t mark_run(const zb__layout *layout, zb__open_unit *unit, uint64_t first, uint64_t n,
-                         uint64_t step) {
+static uint64_t mark_run(const zb__write_layout *layout, zb__open_unit *unit, uint64_t first,
+                         uint64_t n, uint64_t step) {
     if (!unit->written && first == unit->in_order && step == 1) {
         size_t item = layout->unit->chain->dtype.size;
         unit->in_order += n;
@@ -243,7 +243,7 @@ static uint64_t mark_run(const zb__layout *layout, zb__open_unit *unit, uint64_t
 }
 
 /* Marks a piece's elements; returns the number of new ones. */
-static uint64_t mark(const zb__layout *layout, zb__piece *piece, zb__open_unit *unit) {
+static uint64_t mark(const zb__write_layout *layout, zb__piece *piece, zb__open_unit *unit) {
     uint32_t ndim = layout->ndim;
     if (ndim == 0)
         return mark_run(layout, unit, 0, 1, 1);
@@ -278,7 +278,7 @@ static void count_values(zb__open_chunk *chunk, uint64_t before, uint64_t after)
 }
 
 void zb__open_chunk_count(zb__open_chunk *chunk) {
-    const zb__layout *layout = chunk->layout;
+    const zb__write_layout *layout = chunk->layout;
     uint64_t held = 0;
     if (!layout->unit->chain->is_variable)
         return;
@@ -288,7 +288,7 @@ void zb__open_chunk_count(zb__open_chunk *chunk) {
 }
 
 /* Copies a piece to a unit of elements of variable length. */
-static enum zb_code keep_values(const zb__layout *layout, zb__open_chunk *chunk,
+static enum zb_code keep_values(const zb__write_layout *layout, zb__open_chunk *chunk,
                                 zb__open_unit *unit, zb__piece *piece, zb_error *err) {
     uint64_t before = zb__values_bytes(unit->values);
     enum zb_code code = zb__unit_keep(layout, piece, unit->elements, unit->values, err);
@@ -299,7 +299,7 @@ static enum zb_code keep_values(const zb__layout *layout, zb__open_chunk *chunk,
 /* Gives a unit room for elements. */
 static enum zb_code open_unit(zb_writer *writer, zb__open_chunk *chunk, uint64_t number,
                               zb_error *err) {
-    const zb__layout *layout = chunk->layout;
+    const zb__write_layout *layout = chunk->layout;
     zb__open_unit *unit = &chunk->units[number];
     if (layout->unit->chain->is_variable && !unit->values) {
         enum zb_code code = zb_values_new(&unit->values, err);
@@ -316,15 +316,15 @@ static enum zb_code open_unit(zb_writer *writer, zb__open_chunk *chunk, uint64_t
     return ZB_OK;
 }
 
-uint64_t zb__unit_number(const zb__layout *layout, const zb__cells *cells) {
+uint64_t zb__unit_number(const zb__write_layout *layout, const zb__cells *cells) {
     uint64_t number = 0;
     for (uint32_t d = 0; d < layout->ndim; d++)
         number = number * layout->unit_grid[d] + cells->cell[d];
     return number;
 }
 
-uint64_t zb__gather_bytes(const zb_writer *writer, const zb__layout *layout, const uint64_t *index,
-                          zb__piece *piece, uint64_t text, uint64_t most) {
+uint64_t zb__gather_bytes(const zb_writer *writer, const zb__write_layout *layout,
+                          const uint64_t *index, zb__piece *piece, uint64_t text, uint64_t most) {
     const uint64_t one = unit_cost(&writer->layout);
     zb__grid grid = zb__grid_of(layout->ndim, layout->unit_shape);
     uint64_t units = 1;
@@ -362,14 +362,14 @@ static enum zb_code find_or_open(zb_writer *writer, const uint64_t *index, zb__o
         link_newest(writer, chunk);
         return ZB_OK;
     }
-    const zb__layout *layout;
-    enum zb_code code = zb__chunk_layout_take(writer, index, &layout, err);
+    const zb__write_layout *layout;
+    enum zb_code code = zb__write_layout_take(writer, index, &layout, err);
     if (code)
         return code;
     *out = open_chunk(writer, index, layout);
     if (*out)
         return ZB_OK;
-    zb__chunk_layout_give(writer, layout);
+    zb__write_layout_give(writer, layout);
     return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
 }
 
@@ -380,7 +380,7 @@ enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *pie
     *out = chunk;
     if (code)
         return code;
-    const zb__layout *layout = chunk->layout;
+    const zb__write_layout *layout = chunk->layout;
     zb__grid grid = zb__grid_of(layout->ndim, layout->unit_shape);
     zb__cells cells;
     zb__cells_begin(&cells, piece, &grid);

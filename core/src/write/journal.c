@@ -123,7 +123,7 @@ enum zb_code zb__journal_restore(const zb__journal *journal, zb_object *live, en
 /* ---- Undoing ------------------------------------------------------------------------------ */
 
 typedef struct replay {
-    const zb__layout *layout;
+    const zb__write_layout *layout;
     const zb__journal *journal;
     zb_object *live;
     uint64_t size;     /* of the object */
@@ -363,8 +363,8 @@ static enum zb_code undo(const zb_node *array, const char *key, replay *r, size_
     return code;
 }
 
-enum zb_code zb__journal_replay(const zb_node *array, const zb__layout *layout, const char *key,
-                                bool *undone, zb_error *err) {
+enum zb_code zb__journal_replay(const zb_node *array, const zb__write_layout *layout,
+                                const char *key, bool *undone, zb_error *err) {
     const zb_home home = zb__node_home(array);
     char *text = NULL, *name = zb__journal_key(key);
     size_t size;

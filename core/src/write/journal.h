@@ -66,7 +66,7 @@ enum zb_code zb__journal_restore(const zb__journal *journal, zb_object *live, en
 
 /* Undoes an unfinished change of the key's object and erases the journal, if there is one. *undone
    (may be NULL): true when something was taken back. Called under the key's lock. */
-enum zb_code zb__journal_replay(const zb_node *array, const zb__layout *layout, const char *key,
-                                bool *undone, zb_error *err);
+enum zb_code zb__journal_replay(const zb_node *array, const zb__write_layout *layout,
+                                const char *key, bool *undone, zb_error *err);
 
 #endif

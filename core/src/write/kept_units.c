@@ -119,7 +119,7 @@ static bool next_kept(zb__inner_chunks *chunks, const zb__open_chunk *chunk) {
 }
 
 /* Sets the sizes of the kept units, and the sum. */
-static enum zb_code measure_kept(const zb__layout *layout, const zb__open_chunk *chunk,
+static enum zb_code measure_kept(const zb__write_layout *layout, const zb__open_chunk *chunk,
                                  zb__kept_units *t, zb_error *err) {
     zb__inner_chunks chunks =
         zb__inner_chunks_of(t->index.entries, layout->units, t->key.info.size);
@@ -137,7 +137,7 @@ static enum zb_code measure_kept(const zb__layout *layout, const zb__open_chunk 
     return ZB_OK;
 }
 
-static enum zb_code read_kept(const zb__layout *layout, const zb__open_chunk *chunk,
+static enum zb_code read_kept(const zb__write_layout *layout, const zb__open_chunk *chunk,
                               zb__kept_units *t, zb_error *err) {
     enum zb_code code = measure_kept(layout, chunk, t, err);
     if (code != ZB_OK)
@@ -150,7 +150,7 @@ static enum zb_code read_kept(const zb__layout *layout, const zb__open_chunk *ch
 
 /* Shards that are going to be changed in place have all their inner chunks: those that are neither
    stored nor written are made here, all of the same bytes. */
-static enum zb_code take_fill(const zb__layout *layout, const zb__open_chunk *chunk,
+static enum zb_code take_fill(const zb__write_layout *layout, const zb__open_chunk *chunk,
                               zb__kept_units *t, zb__scratch *scratch, zb_error *err) {
     zb__encoded fill;
     enum zb_code code = zb__unit_encode_fill(layout, scratch, &t->fill, &fill.size, err);
@@ -166,7 +166,7 @@ static enum zb_code take_fill(const zb__layout *layout, const zb__open_chunk *ch
 
 enum zb_code zb__kept_units_read(const zb_writer *writer, const zb__open_chunk *chunk,
                                  zb__kept_units *t, zb_error *err) {
-    const zb__layout *layout = chunk->layout;
+    const zb__write_layout *layout = chunk->layout;
     t->kept = calloc((size_t)layout->units, sizeof *t->kept);
     zb__scratch *scratch = zb__scratch_take();
     enum zb_code code =

@@ -38,7 +38,7 @@
 
 /* ---- Shards that can be changed ----------------------------------------------------------- */
 
-enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
+enum zb_code zb__live_check(const zb_node *node, const zb__write_layout *layout,
                             enum zb_strategy strategy, zb_error *err) {
     const char *name = strategy == ZB_APPEND ? "append" : "inplace", *why = NULL;
     if (strategy == ZB_REWRITE)
@@ -63,7 +63,7 @@ enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
 
 /* True if all written inner chunks are stored, each at a place of its own. The places ascend in
    every shard that was put whole; in another order they count as shared. */
-static bool fits_in_place(const zb__layout *layout, const zb__open_chunk *chunk,
+static bool fits_in_place(const zb__write_layout *layout, const zb__open_chunk *chunk,
                           const zb__live *live) {
     zb__inner_chunks chunks = zb__inner_chunks_of(live->entries, layout->units, live->size);
     uint64_t end = 0;
@@ -84,7 +84,7 @@ void zb__live_end(zb__live *live) {
     *live = (zb__live){.object = NULL};
 }
 
-static enum zb_code load(const zb__layout *layout, zb__live *live, zb_error *err) {
+static enum zb_code load(const zb__write_layout *layout, zb__live *live, zb_error *err) {
     zb__scratch *scratch = zb__scratch_take();
     zb__source source = {.object = live->object, .size = live->size};
     live->entries = malloc((size_t)layout->units * 2 * sizeof *live->entries);
@@ -129,7 +129,7 @@ static enum zb_code no_memory(zb_error *err) {
 /* ---- Append ------------------------------------------------------------------------------- */
 
 typedef struct appending {
-    const zb__layout *layout;
+    const zb__write_layout *layout;
     const zb__live *live;
     enum zb_sync sync;
     uint64_t *entries; /* of the new index */
@@ -227,7 +227,7 @@ static enum zb_code append(const appending *a, const zb_node *array, const char 
 static enum zb_code put_appended(zb_writer *writer, const char *key, const zb__open_chunk *chunk,
                                  const zb__live *live, const zb__encoded *units,
                                  zb__scratch *scratch, zb_error *err) {
-    const zb__layout *layout = chunk->layout;
+    const zb__write_layout *layout = chunk->layout;
     size_t n = (size_t)layout->units, index_size = layout->shard->index_size;
     appending a = {.layout = layout,
                    .live = live,
@@ -263,7 +263,7 @@ static enum zb_code put_appended(zb_writer *writer, const char *key, const zb__o
 
 /* The journal of the inner chunks that are going to be overwritten, with the bytes that they hold
    now. */
-static enum zb_code keep_old(const zb__layout *layout, const zb__open_chunk *chunk,
+static enum zb_code keep_old(const zb__write_layout *layout, const zb__open_chunk *chunk,
                              const zb__live *live, const zb__encoded *units, zb__journal **out,
                              zb_error *err) {
     uint64_t count = 0, blocks = 0, n = 0;
@@ -317,7 +317,7 @@ static enum zb_code overwrite(const zb__journal *journal, const zb__live *live,
 static enum zb_code put_in_place(const zb_writer *writer, const char *key,
                                  const zb__open_chunk *chunk, const zb__live *live,
                                  const zb__encoded *units, zb_error *err) {
-    const zb__layout *layout = chunk->layout;
+    const zb__write_layout *layout = chunk->layout;
     enum zb_sync sync = step_sync(writer);
     zb__journal *journal = NULL;
     zb_part *parts = NULL;

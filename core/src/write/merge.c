@@ -63,7 +63,7 @@ typedef struct bundle {
 
 /* A unit to read as it is stored now, in the array's dimensions. */
 typedef struct partial {
-    const zb__layout *layout; /* of its chunk */
+    const zb__write_layout *layout; /* of its chunk */
     zb__open_unit *unit;
     uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
     int64_t strides[ZB_MAX_NDIM];
@@ -80,7 +80,7 @@ typedef struct group {
 } group;
 
 /* Puts stored elements into the places where none was written. */
-static void blend(const zb__layout *layout, zb__open_unit *unit, const uint8_t *stored) {
+static void blend(const zb__write_layout *layout, zb__open_unit *unit, const uint8_t *stored) {
     size_t item = layout->unit->chain->dtype.size, n = layout->unit_bytes / item;
     zb__unit_need_bits(layout, unit);
     for (size_t i = 0; i < n; i++) {
@@ -104,7 +104,7 @@ static enum zb_code read_group(group *g, zb_error *err) {
 
 /* Adds a unit to the group (fill values where nothing is stored). */
 static void add_partial(group *g, const zb__open_chunk *chunk, uint64_t number) {
-    const zb__layout *layout = chunk->layout;
+    const zb__write_layout *layout = chunk->layout;
     partial *p = &g->partials[g->count];
     uint64_t inside[ZB_MAX_NDIM], rest = number;
     uint64_t elements = zb__unit_inside(layout, chunk->origin, number, inside);
@@ -131,7 +131,7 @@ static void add_partial(group *g, const zb__open_chunk *chunk, uint64_t number) 
 /* The number of units that are read together: some for each thread, few enough to be bounded. Large
    units are read one for each thread as long as they are a quarter of the budget, and one in any
    case. */
-static uint64_t group_capacity(const zb__layout *layout, uint64_t partials) {
+static uint64_t group_capacity(const zb__write_layout *layout, uint64_t partials) {
     uint64_t fit = bundle_bytes() / (layout->unit_bytes + 1), width = zb__pool_width();
     uint64_t large = zb_limits_get()->write_cache_bytes / 4 / (layout->unit_bytes + 1);
     width = width < large ? width : large ? large : 1;
@@ -191,7 +191,7 @@ static enum zb_code complete_units(const zb_writer *writer, const bundle *b, zb_
 /* The memory that merging the chunk may need besides its open units, before anything is known of
    the stored one: the units without a written element are taken over. */
 static uint64_t takeover_bound(const zb__open_chunk *chunk) {
-    const zb__layout *layout = chunk->layout;
+    const zb__write_layout *layout = chunk->layout;
     uint64_t units = 0;
     for (uint64_t u = 0; u < layout->units && layout->shard && chunk->missing > 0; u++)
         units += !chunk->units[u].elements;
@@ -200,7 +200,7 @@ static uint64_t takeover_bound(const zb__open_chunk *chunk) {
 
 /* Units that were written are encoded; in place, the bytes that they replace go to a journal. */
 static uint64_t encode_bound(const zb_writer *writer, const zb__open_chunk *chunk) {
-    const zb__layout *layout = chunk->layout;
+    const zb__write_layout *layout = chunk->layout;
     uint64_t units = 0;
     for (uint64_t u = 0; u < layout->units; u++)
         units += chunk->units[u].elements != NULL;
@@ -214,7 +214,7 @@ static uint64_t encode_bound(const zb_writer *writer, const zb__open_chunk *chun
    may wait for it. The first reservation has room for the elements that are read at once. False:
    the chunk has to wait for the next bundle. */
 static bool reserve(const zb_writer *writer, merging *m, bool is_first) {
-    const zb__layout *layout = &writer->layout;
+    const zb__write_layout *layout = &writer->layout;
     uint64_t bytes = takeover_bound(m->chunk) + encode_bound(writer, m->chunk);
     if (!is_first) {
         m->reserved = zb__work_try(bytes) ? bytes : 0;
@@ -246,7 +246,7 @@ static void end(merging *m) {
 
 /* Takes the lock and looks at the stored object. */
 static enum zb_code begin(zb_writer *writer, merging *m, zb_error *err) {
-    const zb__layout *layout = m->chunk->layout;
+    const zb__write_layout *layout = m->chunk->layout;
     bool whole = m->chunk->missing == 0;
     m->key = zb__array_chunk_key(writer->node, m->chunk->index);
     enum zb_code code = m->key ? zb__chunk_lock(writer, m->key, whole, &m->lock, err)

@@ -28,7 +28,7 @@ enum zb_code zb__chunk_add_context(const zb_writer *writer, const uint64_t *inde
         (void)zb__node_is_back(node, &tries, err);
     zb__chunk_key(&node->array->keys, node->array->info.ndim, index, text);
     return zb_error_prefix(err, code, "store %s, array /%s, %s %s", zb__node_store(node)->label,
-                           node->path, node->array->form->shard ? "shard" : "chunk", text);
+                           node->path, node->array->layout->shard ? "shard" : "chunk", text);
 }
 
 /* The lock is that of the chunk in the array's home. */
@@ -76,7 +76,7 @@ static void free_parts(parts *p) {
     free(p->index);
 }
 
-static enum zb_code shard_parts(const zb__layout *layout, const zb__encoded *units, parts *p,
+static enum zb_code shard_parts(const zb__write_layout *layout, const zb__encoded *units, parts *p,
                                 zb__scratch *scratch, zb_error *err) {
     const zb__shard *shard = layout->shard;
     size_t n = (size_t)layout->units;
@@ -116,8 +116,9 @@ enum zb_code zb__chunk_erase(zb_writer *writer, const char *key, zb_error *err) 
 /* A chunk of fill values is an object that is not there. Where that cannot be had without taking
    away what another program has put since the object was read, one is put that says the same: a
    shard's index alone, or a chunk of fill values. */
-static enum zb_code put_nothing(zb_writer *writer, const zb__layout *layout, const zb_put *put,
-                                const parts *p, zb__scratch *scratch, zb_error *err) {
+static enum zb_code put_nothing(zb_writer *writer, const zb__write_layout *layout,
+                                const zb_put *put, const parts *p, zb__scratch *scratch,
+                                zb_error *err) {
     zb_put said = *put;
     zb_part single;
     uint8_t *fill = NULL;
@@ -151,7 +152,7 @@ enum zb_code zb__chunk_see(const zb_writer *writer, const char *key, zb_error *e
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
-enum zb_code zb__chunk_put(zb_writer *writer, const zb__layout *layout, const char *key,
+enum zb_code zb__chunk_put(zb_writer *writer, const zb__write_layout *layout, const char *key,
                            const zb__encoded *units, enum zb__put_way way, zb__scratch *scratch,
                            zb_error *err) {
     parts p = {0};

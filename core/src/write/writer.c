@@ -43,7 +43,7 @@ static bool is_written(const zb__open_unit *unit, uint64_t i) {
 
 /* The unit's elements: the fill value beyond the array's edge, those that were written, and
    nothing. They point at bytes of others. */
-static void bring_together(const zb__layout *layout, const place *at, uint8_t *elements) {
+static void bring_together(const zb__write_layout *layout, const place *at, uint8_t *elements) {
     const zb_dtype dtype = layout->unit->chain->dtype;
     uint64_t inside[ZB_MAX_NDIM], number = at->number, item = dtype.size;
     if (zb__unit_inside(layout, at->origin, number, inside) * item < layout->unit_bytes) {
@@ -64,7 +64,7 @@ static void bring_together(const zb__layout *layout, const place *at, uint8_t *e
             memcpy(elements + i * item, at->open->elements + i * item, item);
 }
 
-static enum zb_code measure(const zb__layout *layout, const place *at, zb__piece *part,
+static enum zb_code measure(const zb__write_layout *layout, const place *at, zb__piece *part,
                             zb_error *err) {
     uint64_t bytes;
     /* One element more, which stays as it is. */
@@ -79,7 +79,7 @@ static enum zb_code measure(const zb__layout *layout, const place *at, zb__piece
 }
 
 /* True when not even all that the unit holds in memory, old text included, is too much. */
-static bool fits_surely(const zb__layout *layout, const zb__open_unit *open, uint64_t bytes) {
+static bool fits_surely(const zb__write_layout *layout, const zb__open_unit *open, uint64_t bytes) {
     const uint64_t item = layout->unit->chain->dtype.size, count = layout->unit_bytes / item;
     const uint64_t fill = zb__values_bytes_of(layout->unit->chain->dtype, layout->fill) + OVERHEAD;
     uint64_t most;
@@ -94,7 +94,7 @@ static bool fits_surely(const zb__layout *layout, const zb__open_unit *open, uin
    in them; elements that were not written count as nothing, since nobody knows those that are
    stored. `layout`: of the chunk. `bytes`: those that the piece's elements point at; `part` is room
    for a part of it. The codec's own error, ZB_ELIMIT; ZB_ENOMEM. */
-static enum zb_code piece_fits(const zb_writer *writer, const zb__layout *layout,
+static enum zb_code piece_fits(const zb_writer *writer, const zb__write_layout *layout,
                                const uint64_t *index, zb__piece *piece, zb__piece *part,
                                uint64_t bytes, zb_error *err) {
     if (!layout->unit->chain->is_variable)
@@ -135,7 +135,7 @@ static enum zb_code open_writer(const zb_node *node, const zb_write_options *opt
     zb_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
         return zb_fail(err, ZB_ENOMEM, "no memory for a writer");
-    code = zb__layout_init(&writer->layout, node->array, err);
+    code = zb__write_layout_init(&writer->layout, node->array, err);
     if (options)
         writer->options = *options;
     if (code == ZB_OK)
@@ -185,7 +185,7 @@ typedef struct plan {
 } plan;
 
 /* True if the piece covers all of the chunk that lies inside the array. */
-static bool covers(const zb__layout *layout, const uint64_t *index, zb__piece *piece) {
+static bool covers(const zb__write_layout *layout, const uint64_t *index, zb__piece *piece) {
     for (uint32_t d = 0; d < layout->ndim; d++) {
         uint64_t inside = zb__span_inside(zb__chunk_span(layout, d, index), layout->shape[d]);
         if (zb__piece_count(piece, layout->ndim)[d] != inside)
@@ -198,7 +198,7 @@ static bool covers(const zb__layout *layout, const uint64_t *index, zb__piece *p
 static void end_jobs(zb_writer *writer, plan *p) {
     for (size_t i = 0; i < p->count; i++) {
         if (p->jobs[i].piece)
-            zb__chunk_layout_give(writer, p->jobs[i].layout);
+            zb__write_layout_give(writer, p->jobs[i].layout);
     }
     zb__arena_free(&p->memory);
     p->jobs = NULL;
@@ -279,8 +279,8 @@ static enum zb_code add_job(zb_writer *writer, plan *p, const uint64_t *index, z
     if (!p->jobs || !copy)
         return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
     memcpy(copy, index, ndim * sizeof *copy);
-    const zb__layout *layout = open ? open->layout : NULL;
-    enum zb_code code = open ? ZB_OK : zb__chunk_layout_take(writer, index, &layout, err);
+    const zb__write_layout *layout = open ? open->layout : NULL;
+    enum zb_code code = open ? ZB_OK : zb__write_layout_take(writer, index, &layout, err);
     if (code)
         return code;
     p->jobs[p->count++] = (zb__job){.index = copy, .layout = layout, .piece = piece, .open = open};
@@ -289,8 +289,8 @@ static enum zb_code add_job(zb_writer *writer, plan *p, const uint64_t *index, z
 
 static enum zb_code add_part(zb_writer *writer, plan *p, const uint64_t *index, zb_error *err) {
     zb__open_chunk *open;
-    const zb__layout *layout;
-    enum zb_code code = zb__chunk_layout_take(writer, index, &layout, err);
+    const zb__write_layout *layout;
+    enum zb_code code = zb__write_layout_take(writer, index, &layout, err);
     if (code != ZB_OK)
         return code;
     uint64_t budget = zb_limits_get()->write_cache_bytes, waiting = zb__waiting_bytes(0);
@@ -299,7 +299,7 @@ static enum zb_code add_part(zb_writer *writer, plan *p, const uint64_t *index, 
     uint64_t more = zb__gather_bytes(writer, layout, index, p->piece, text,
                                      waiting < budget ? budget - waiting : 0);
     code = piece_fits(writer, layout, index, p->piece, p->part, text, err);
-    zb__chunk_layout_give(writer, layout);
+    zb__write_layout_give(writer, layout);
     if (code == ZB_OK)
         code = keep_budget(writer, p, more, err);
     if (code != ZB_OK)
@@ -408,7 +408,7 @@ void zb_writer_abandon(zb_writer *writer) {
     zb__spare_free(writer);
     zb_batch_end(&writer->batch);
     zb__block_pool_free(&writer->blocks);
-    zb__chunk_layouts_free(writer);
+    zb__write_layouts_free(writer);
     zb__map_free(&writer->open);
     free(writer->layout.fill);
     pthread_mutex_destroy(&writer->document_lock);

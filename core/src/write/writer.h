@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "array/array.h"
-#include "codec/form.h"
+#include "codec/chunk_layout.h"
 #include "read/leaf.h"
 #include "read/piece.h"
 #include "util/map.h"
@@ -34,16 +34,16 @@
 #include "zarrbridge/values.h"
 #include "zarrbridge/write.h"
 
-/* ---- The units of chunks, and the copying between pieces and units (layout.c). */
+/* ---- The units of chunks, and the copying between pieces and units (write_layout.c). */
 
 /* The layout of a chunk in units. All in the stored dimensions of the array's chain. */
-typedef struct zb__layout {
+typedef struct zb__write_layout {
     uint32_t ndim;
-    const zb__chain *outer;      /* of the chunk */
-    const zb__form *unit;        /* of one unit: of the chunk when it is its only one */
-    const zb__shard *shard;      /* NULL when the chunk is its only unit */
-    const zb__grid *grid;        /* the array's own, in its own dimensions */
-    uint64_t shape[ZB_MAX_NDIM]; /* of the array */
+    const zb__chain *outer;       /* of the chunk */
+    const zb__chunk_layout *unit; /* of one unit: of the chunk when it is its only one */
+    const zb__shard *shard;       /* NULL when the chunk is its only unit */
+    const zb__grid *grid;         /* the array's own, in its own dimensions */
+    uint64_t shape[ZB_MAX_NDIM];  /* of the array */
     uint64_t unit_shape[ZB_MAX_NDIM];
     uint64_t unit_grid[ZB_MAX_NDIM]; /* units per chunk along each dimension */
     uint64_t units;                  /* per chunk */
@@ -52,59 +52,61 @@ typedef struct zb__layout {
     size_t unit_bound;               /* encoded, at most; of variable length: what budgets go by */
     bool fixed;    /* a unit's encoding has one possible size, and a checksum: ZB_INPLACE */
     uint8_t *fill; /* one element in stored byte order */
-} zb__layout;
+} zb__write_layout;
 
 /* The chunk at an index of the array's grid, along stored dimension d. */
-static inline zb__span zb__chunk_span(const zb__layout *layout, uint32_t d, const uint64_t *index) {
+static inline zb__span zb__chunk_span(const zb__write_layout *layout, uint32_t d,
+                                      const uint64_t *index) {
     uint32_t array_dim = layout->outer->axis[d];
     return zb__grid_at(layout->grid, array_dim, index[array_dim]);
 }
 
 /* The unit of a number, along stored dimension d: begin with the last one. *rest is the number at
    first. All in the chunk's coordinates; `index` in the chunk's grid of units. */
-static inline zb__span zb__unit_span(const zb__layout *layout, uint32_t d, uint64_t *rest) {
+static inline zb__span zb__unit_span(const zb__write_layout *layout, uint32_t d, uint64_t *rest) {
     uint64_t index = *rest % layout->unit_grid[d], extent = layout->unit_shape[d];
     *rest /= layout->unit_grid[d];
     return (zb__span){.index = index, .start = index * extent, .extent = extent};
 }
 
 /* Of the array's largest chunk. The caller frees layout->fill. */
-enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err);
+enum zb_code zb__write_layout_init(zb__write_layout *layout, const zb__array *array, zb_error *err);
 
 /* Sets all that follows from the form of the chunk. */
-enum zb_code zb__layout_shape(zb__layout *layout, const zb__form *chunk, zb_error *err);
+enum zb_code zb__write_layout_shape(zb__write_layout *layout, const zb__chunk_layout *chunk,
+                                    zb_error *err);
 
 /* The elements of a chunk's unit that lie inside the array: count[d] from the unit's start. Returns
    their number. origin: the chunk's first element in the array. */
-uint64_t zb__unit_inside(const zb__layout *layout, const uint64_t *origin, uint64_t unit,
+uint64_t zb__unit_inside(const zb__write_layout *layout, const uint64_t *origin, uint64_t unit,
                          uint64_t *count);
 
 /* Copies a piece (in the coordinates of a unit) from its memory to the unit's elements. */
-void zb__unit_put(const zb__layout *layout, zb__piece *piece, uint8_t *elements);
+void zb__unit_put(const zb__write_layout *layout, zb__piece *piece, uint8_t *elements);
 
 /* The same for elements of variable length, whose bytes are copied into `values`. */
-enum zb_code zb__unit_keep(const zb__layout *layout, zb__piece *piece, uint8_t *elements,
+enum zb_code zb__unit_keep(const zb__write_layout *layout, zb__piece *piece, uint8_t *elements,
                            zb_values *values, zb_error *err);
 
 /* The bytes that a piece's elements point at: 0 for numbers. ZB_EINVAL for what they must not. */
-enum zb_code zb__piece_measure(const zb__layout *layout, zb__piece *piece, uint64_t *bytes,
+enum zb_code zb__piece_measure(const zb__write_layout *layout, zb__piece *piece, uint64_t *bytes,
                                zb_error *err);
 
 /* Are a piece's elements what the array takes: text that is UTF-8 and not too long? ZB_EINVAL with
    the first that is not. */
-enum zb_code zb__piece_check(const zb__layout *layout, zb__piece *piece, zb_error *err);
+enum zb_code zb__piece_check(const zb__write_layout *layout, zb__piece *piece, zb_error *err);
 
 /* Sets all elements of a unit to the fill value, which points at bytes of the array's. */
-void zb__unit_fill(const zb__layout *layout, uint8_t *elements);
+void zb__unit_fill(const zb__write_layout *layout, uint8_t *elements);
 
 /* Encodes a unit of fill values. *out is malloc'ed, and the caller's. Uses the scratch's `decoded`,
    too. */
-enum zb_code zb__unit_encode_fill(const zb__layout *layout, zb__scratch *scratch, uint8_t **out,
-                                  size_t *size, zb_error *err);
+enum zb_code zb__unit_encode_fill(const zb__write_layout *layout, zb__scratch *scratch,
+                                  uint8_t **out, size_t *size, zb_error *err);
 
 /* True if no codec changes a unit's elements, so that elements that lie together need not be
    copied. */
-static inline bool zb__is_plain(const zb__layout *layout) {
+static inline bool zb__is_plain(const zb__write_layout *layout) {
     return layout->unit->chain->is_raw;
 }
 
@@ -118,12 +120,12 @@ static inline bool zb__is_plain(const zb__layout *layout) {
 
 /* The layout of the chunk at an index of the grid, to be given back. ZB_EINVAL for a chunk that the
    grid does not have. */
-enum zb_code zb__chunk_layout_take(zb_writer *writer, const uint64_t *index, const zb__layout **out,
-                                   zb_error *err);
-void zb__chunk_layout_give(zb_writer *writer, const zb__layout *layout); /* NULL is allowed */
+enum zb_code zb__write_layout_take(zb_writer *writer, const uint64_t *index,
+                                   const zb__write_layout **out, zb_error *err);
+void zb__write_layout_give(zb_writer *writer, const zb__write_layout *layout); /* NULL is allowed */
 
 /* Frees those that are kept for later; none is in use. */
-void zb__chunk_layouts_free(zb_writer *writer);
+void zb__write_layouts_free(zb_writer *writer);
 
 /* Refuses arrays that this library can only read (ZB_EUNSUPPORTED). */
 enum zb_code zb__array_check_writable(const zb__array *array, zb_error *err);
@@ -148,9 +150,9 @@ typedef struct zb__open_chunk {
     uint64_t missing;                     /* of all units */
     uint64_t bytes;                       /* of memory, without its units' elements */
     uint64_t unit_bytes;                  /* of memory, of its units' elements alone */
-    uint64_t value_bytes;     /* of memory, of its units' values; counted in `bytes`, too */
-    const zb__layout *layout; /* of this chunk */
-    zb__open_unit *units;     /* [layout->units] */
+    uint64_t value_bytes;           /* of memory, of its units' values; counted in `bytes`, too */
+    const zb__write_layout *layout; /* of this chunk */
+    zb__open_unit *units;           /* [layout->units] */
 } zb__open_chunk;
 
 struct zb_writer {
@@ -159,7 +161,7 @@ struct zb_writer {
     zb_node *known; /* as the caller knows it */
     zb_node *first; /* as it was at first: the layout, and fill values that wait, point into it */
     zb_write_options options;
-    zb__layout layout;                /* of the largest chunk */
+    zb__write_layout layout;          /* of the largest chunk */
     struct zb__shaped_layout *shaped; /* those of chunks of other shapes */
     zb__block_pool blocks;            /* for encoded units; guarded by the run that encodes */
     zb__open_chunk *newest, *oldest;
@@ -199,7 +201,7 @@ enum zb__put_way { ZB__PUT_NOW, ZB__PUT_WAITS, ZB__PUT_EXPECTS_NONE };
 
 /* Puts a chunk made of its units (one for each of layout->units) under the key, or erases the key
    when none is stored, if the batch's check allows it. */
-enum zb_code zb__chunk_put(zb_writer *writer, const zb__layout *layout, const char *key,
+enum zb_code zb__chunk_put(zb_writer *writer, const zb__write_layout *layout, const char *key,
                            const zb__encoded *units, enum zb__put_way way, zb__scratch *scratch,
                            zb_error *err);
 
@@ -235,7 +237,7 @@ typedef struct zb__live {
 
 /* Checks that the array's shards can be changed as the strategy wants; the message of
    ZB_EUNSUPPORTED says why they cannot. */
-enum zb_code zb__live_check(const zb_node *node, const zb__layout *layout,
+enum zb_code zb__live_check(const zb_node *node, const zb__write_layout *layout,
                             enum zb_strategy strategy, zb_error *err);
 
 /* Opens the stored shard for the writer's strategy. Called under its lock. */
@@ -257,8 +259,8 @@ enum zb_code zb__live_put(zb_writer *writer, const char *key, const zb__open_chu
 
 /* A chunk to encode and put. Its units come from the caller's memory or from an open chunk. */
 typedef struct zb__job {
-    const uint64_t *index;      /* in the array's grid */
-    const zb__layout *layout;   /* of the chunk; the caller's, or that of the open chunk */
+    const uint64_t *index;          /* in the array's grid */
+    const zb__write_layout *layout; /* of the chunk; the caller's, or that of the open chunk */
     zb__piece *piece;           /* covers the chunk: stored dimensions, the chunk's coordinates */
     const zb__open_chunk *open; /* when piece is NULL: complete except for the units in `kept` */
     const zb__encoded *kept;    /* [units] taken over from the stored object, or NULL */
@@ -275,7 +277,7 @@ enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, bool i
 
 /* True for a chunk that is whole only because the array ends in it, in a store where another
    program may make the array longer and write the rest while this one holds the lock. */
-bool zb__chunk_is_open_edge(const zb_writer *writer, const zb__layout *layout,
+bool zb__chunk_is_open_edge(const zb_writer *writer, const zb__write_layout *layout,
                             const uint64_t *index);
 
 /* ---- Gathering parts of chunks (gather.c). */
@@ -291,16 +293,16 @@ void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk);
 zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *index);
 
 /* Makes the bits of `written` for a unit that has elements. */
-void zb__unit_need_bits(const zb__layout *layout, zb__open_unit *unit);
+void zb__unit_need_bits(const zb__write_layout *layout, zb__open_unit *unit);
 
 /* The bytes that gathering this piece will add to those that wait, if these are more than `most`;
    else any number up to `most`. layout: of the chunk. `text`: the bytes that the piece's elements
    point at. */
-uint64_t zb__gather_bytes(const zb_writer *writer, const zb__layout *layout, const uint64_t *index,
-                          zb__piece *piece, uint64_t text, uint64_t most);
+uint64_t zb__gather_bytes(const zb_writer *writer, const zb__write_layout *layout,
+                          const uint64_t *index, zb__piece *piece, uint64_t text, uint64_t most);
 
 /* The number of the unit in its chunk that a walk over a piece's units is at. */
-uint64_t zb__unit_number(const zb__layout *layout, const zb__cells *cells);
+uint64_t zb__unit_number(const zb__write_layout *layout, const zb__cells *cells);
 
 /* Counts what the chunk's values hold by now, after something was read into them. */
 void zb__open_chunk_count(zb__open_chunk *chunk);
@@ -317,7 +319,7 @@ enum zb_code zb__merge(zb_writer *writer, zb__open_chunk **chunks, size_t count,
 /* ---- The chunks that a writer may put (allowed.c). */
 
 /* True if a part of the chunk lies outside the array. */
-bool zb__chunk_is_cut(const zb__layout *layout, const uint64_t *index);
+bool zb__chunk_is_cut(const zb__write_layout *layout, const uint64_t *index);
 
 /* The check of a writer's batch, which is the context: ZB_ECONFLICT when the array is gone, another
    one has taken its place, or the chunk is not as far inside it as the writer believes. Any

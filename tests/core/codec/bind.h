@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Chains and forms from JSON text, for the tests of chains and shards. */
+/* Chains and layouts from JSON text, for the tests of chains and shards. */
 #ifndef ZB_TEST_CODEC_BIND_H
 #define ZB_TEST_CODEC_BIND_H
 
-#include "codec/form.h"
+#include "codec/chunk_layout.h"
 #include "support/check.h"
 
 static const zb_dtype uint8_type = {.kind = ZB_KIND_UINT, .size = 1};
@@ -19,45 +19,46 @@ static inline enum zb_code bind_chain(const char *codecs, zb_dtype dtype, uint32
     return code;
 }
 
-/* Frees a form and its chain. */
-static inline void free_form(const zb__form *form) {
-    zb__chain *chain = (zb__chain *)form->chain;
-    zb__form_release(form);
+/* Frees a layout and its chain. */
+static inline void free_layout(const zb__chunk_layout *layout) {
+    zb__chain *chain = (zb__chain *)layout->chain;
+    zb__chunk_layout_release(layout);
     zb__chain_free(chain);
 }
 
-/* The form of one shape, with a chain of its own. */
+/* The layout of one shape, with a chain of its own. */
 static inline enum zb_code bind_text(const char *codecs, zb_dtype dtype, uint32_t ndim,
-                                     const uint64_t *shape, const zb__form **out, zb_error *err) {
+                                     const uint64_t *shape, const zb__chunk_layout **out,
+                                     zb_error *err) {
     zb__chain *chain;
     enum zb_code code = bind_chain(codecs, dtype, ndim, &chain, err);
     if (code)
         return code;
-    code = zb__chain_form(chain, shape, out, err);
+    code = zb__chain_layout(chain, shape, out, err);
     if (code)
         zb__chain_free(chain);
     return code;
 }
 
-/* The form of chunks of shape 6 x 4, or of a shape of one's own. */
-static inline const zb__form *bind_shape(const char *codecs, zb_dtype dtype, uint32_t ndim,
-                                         const uint64_t *shape) {
+/* The layout of chunks of shape 6 x 4, or of a shape of one's own. */
+static inline const zb__chunk_layout *bind_shape(const char *codecs, zb_dtype dtype, uint32_t ndim,
+                                                 const uint64_t *shape) {
     zb_error err;
-    const zb__form *form;
-    if (bind_text(codecs, dtype, ndim, shape, &form, &err))
+    const zb__chunk_layout *layout;
+    if (bind_text(codecs, dtype, ndim, shape, &layout, &err))
         fail_msg("%s: %s", codecs, err.message);
-    return form;
+    return layout;
 }
 
-static inline const zb__form *bind_6x4(const char *codecs, zb_dtype dtype) {
+static inline const zb__chunk_layout *bind_6x4(const char *codecs, zb_dtype dtype) {
     return bind_shape(codecs, dtype, 2, (const uint64_t[]){6, 4});
 }
 
 static inline void assert_refused(const char *codecs, enum zb_code code, const char *text) {
     zb_error err;
-    const zb__form *form;
-    ASSERT_FAILS(bind_text(codecs, int16_type, 2, (const uint64_t[]){6, 4}, &form, &err), code, err,
-                 text);
+    const zb__chunk_layout *layout;
+    ASSERT_FAILS(bind_text(codecs, int16_type, 2, (const uint64_t[]){6, 4}, &layout, &err), code,
+                 err, text);
 }
 
 #endif

@@ -7,7 +7,7 @@
 #include <zstd.h>
 
 #include "util/scratch.h"
-#include "codec/form.h"
+#include "codec/chunk_layout.h"
 #include "util/crc32c.h"
 #include "zarrbridge/limits.h"
 
@@ -20,13 +20,13 @@
 
 static void order_of_codecs(void **state) {
     (void)state;
-    const zb__form *form = bind_6x4("[" LITTLE "," ZSTD "," CRC32C "]", int16_type);
-    assert_int_equal(form->chain->codec_count, 2);
-    assert_string_equal(form->chain->codecs[0].ops->name, "zstd");
-    assert_string_equal(form->chain->codecs[1].ops->name, "crc32c");
-    assert_int_equal(form->decoded_size, 48);
-    assert_null(form->shard);
-    free_form(form);
+    const zb__chunk_layout *layout = bind_6x4("[" LITTLE "," ZSTD "," CRC32C "]", int16_type);
+    assert_int_equal(layout->chain->codec_count, 2);
+    assert_string_equal(layout->chain->codecs[0].ops->name, "zstd");
+    assert_string_equal(layout->chain->codecs[1].ops->name, "crc32c");
+    assert_int_equal(layout->decoded_size, 48);
+    assert_null(layout->shard);
+    free_layout(layout);
 
     assert_refused("[]", ZB_EFORMAT, "codecs is [], expected a list");
     assert_refused("{}", ZB_EFORMAT, "codecs is {}, expected a list");
@@ -42,10 +42,10 @@ static void order_of_codecs(void **state) {
 static void names(void **state) {
     (void)state;
     /* Short and old forms that are read, and unknown ones. */
-    free_form(bind_6x4("[\"bytes\",\"zstd\"]", uint8_type));
-    free_form(
+    free_layout(bind_6x4("[\"bytes\",\"zstd\"]", uint8_type));
+    free_layout(
         bind_6x4("[{\"name\":\"endian\",\"configuration\":{\"endian\":\"big\"}}]", int16_type));
-    free_form(bind_6x4("[" LITTLE ",{\"name\":\"gzip\",\"must_understand\":true}]", int16_type));
+    free_layout(bind_6x4("[" LITTLE ",{\"name\":\"gzip\",\"must_understand\":true}]", int16_type));
     assert_refused("[" LITTLE ",{\"name\":\"bz2\"}]", ZB_EUNSUPPORTED,
                    "codecs[1]: codec \"bz2\" is not supported");
     assert_refused("[" LITTLE ",{\"name\":\"bz2\",\"must_understand\":false}]", ZB_EUNSUPPORTED,
@@ -73,9 +73,9 @@ static void byte_order(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const zb_dtype types[] = {int16_type, complex64, uint8_type, raw, boolean};
         for (size_t t = 0; t < 5; t++) {
-            const zb__form *form = bind_6x4(cases[i].codec, types[t]);
-            assert_int_equal(form->chain->dtype.swapped, t < 2 && cases[i].big != host_is_big);
-            free_form(form);
+            const zb__chunk_layout *layout = bind_6x4(cases[i].codec, types[t]);
+            assert_int_equal(layout->chain->dtype.swapped, t < 2 && cases[i].big != host_is_big);
+            free_layout(layout);
         }
     }
     assert_refused("[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"middle\"}}]", ZB_EFORMAT,
@@ -110,26 +110,26 @@ static void byte_orders_of_fields(void **state) {
     zb_dtype type = {.kind = ZB_KIND_STRUCT, .size = 13, .detail = &detail};
     char text[200];
     zb_error err;
-    const zb__form *form;
+    const zb__chunk_layout *layout;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(text, sizeof text,
                  "[{\"name\":\"zarrbridge.bytes\",\"configuration\":{\"endian\":%s}}]",
                  cases[i].endian);
-        const enum zb_code code = bind_text(text, type, 2, (const uint64_t[]){6, 4}, &form, &err);
+        const enum zb_code code = bind_text(text, type, 2, (const uint64_t[]){6, 4}, &layout, &err);
         if (code && (!cases[i].message || !strstr(err.message, cases[i].message)))
             fail_msg("%s: %s", text, err.message);
         assert_int_equal(code, cases[i].message ? ZB_EFORMAT : ZB_OK);
         if (code)
             continue;
-        const zb_field *fields = form->chain->dtype.detail->fields;
+        const zb_field *fields = layout->chain->dtype.detail->fields;
         assert_int_equal(fields[0].dtype.swapped, host_is_big);
         assert_int_equal(fields[1].dtype.detail->fields[0].dtype.swapped, !host_is_big);
         assert_false(fields[1].dtype.detail->fields[1].dtype.swapped);
-        assert_non_null(strstr(zb__form_read_only(form), "both byte orders"));
-        free_form(form);
+        assert_non_null(strstr(zb__chunk_layout_read_only(layout), "both byte orders"));
+        free_layout(layout);
     }
     ASSERT_FAILS(
-        bind_text("[\"zarrbridge.bytes\"]", int32_type, 2, (const uint64_t[]){6, 4}, &form, &err),
+        bind_text("[\"zarrbridge.bytes\"]", int32_type, 2, (const uint64_t[]){6, 4}, &layout, &err),
         ZB_EFORMAT, err, "endian is missing");
 }
 
@@ -153,12 +153,12 @@ static void transposes(void **state) {
          {0, 2, 1}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const zb__form *form = bind_shape(cases[i].codecs, int16_type, 3, shape);
+        const zb__chunk_layout *layout = bind_shape(cases[i].codecs, int16_type, 3, shape);
         for (uint32_t d = 0; d < 3; d++) {
-            assert_int_equal(form->chain->axis[d], cases[i].axis[d]);
-            assert_int_equal(form->stored_shape[d], shape[cases[i].axis[d]]);
+            assert_int_equal(layout->chain->axis[d], cases[i].axis[d]);
+            assert_int_equal(layout->stored_shape[d], shape[cases[i].axis[d]]);
         }
-        free_form(form);
+        free_layout(layout);
     }
     static const char *const orders[] = {
         "[0]",     "[0,0]", "[0,2]", "[0,1,1]", "[-1,0]",
@@ -171,8 +171,8 @@ static void transposes(void **state) {
         assert_refused(text, ZB_EFORMAT, "codecs[0]: transpose: order is ");
     }
     assert_refused("[\"transpose\"," LITTLE "]", ZB_EFORMAT, "order is missing");
-    free_form(bind_shape("[{\"name\":\"transpose\",\"configuration\":{\"order\":[]}},\"bytes\"]",
-                         uint8_type, 0, NULL));
+    free_layout(bind_shape("[{\"name\":\"transpose\",\"configuration\":{\"order\":[]}},\"bytes\"]",
+                           uint8_type, 0, NULL));
 }
 
 static void configurations(void **state) {
@@ -200,7 +200,7 @@ static void configurations(void **state) {
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
         char text[400];
         snprintf(text, sizeof text, "[" LITTLE ",%s]", right[i]);
-        free_form(bind_6x4(text, int16_type));
+        free_layout(bind_6x4(text, int16_type));
     }
     static const struct {
         const char *name, *configuration;
@@ -283,14 +283,14 @@ static void limits(void **state) {
     assert_refused(text, ZB_ELIMIT, "17 codecs are more than the limit codecs (16)");
 
     zb_error err;
-    const zb__form *form;
+    const zb__chunk_layout *layout;
     uint64_t shape[] = {2, l->chunk_bytes / 4};
-    free_form(bind_shape("[" LITTLE "]", int16_type, 2, shape));
+    free_layout(bind_shape("[" LITTLE "]", int16_type, 2, shape));
     shape[1]++;
-    ASSERT_FAILS(bind_text("[" LITTLE "]", int16_type, 2, shape, &form, &err), ZB_ELIMIT, err,
+    ASSERT_FAILS(bind_text("[" LITTLE "]", int16_type, 2, shape, &layout, &err), ZB_ELIMIT, err,
                  "a chunk has 1073741828 bytes, more than the limit chunk_bytes (1073741824)");
     shape[0] = shape[1] = (uint64_t)1 << 40;
-    ASSERT_FAILS(bind_text("[" LITTLE "]", int16_type, 2, shape, &form, &err), ZB_ELIMIT, err,
+    ASSERT_FAILS(bind_text("[" LITTLE "]", int16_type, 2, shape, &layout, &err), ZB_ELIMIT, err,
                  "2^64 bytes or more, more than the limit chunk_bytes");
 }
 
@@ -334,14 +334,15 @@ static blob zeros(size_t size) {
 /* Frees b. out has room for capacity bytes. */
 static enum zb_code decode(const char *codecs, blob b, bool exact, uint8_t *out, size_t capacity,
                            size_t *size, zb_error *err) {
-    const zb__form *form = bind_shape(codecs, uint8_type, 1, (const uint64_t[]){capacity});
+    const zb__chunk_layout *layout =
+        bind_shape(codecs, uint8_type, 1, (const uint64_t[]){capacity});
     zb__scratch *scratch = zb__scratch_take();
     zb__sink sink = {.data = out, .capacity = capacity, .exact = exact, .hi = capacity};
-    enum zb_code code = zb__chain_decode(form->chain, scratch, b.data, b.size, &sink, err);
+    enum zb_code code = zb__chain_decode(layout->chain, scratch, b.data, b.size, &sink, err);
     if (size)
         *size = sink.size;
     zb__scratch_put(scratch);
-    free_form(form);
+    free_layout(layout);
     free(b.data);
     return code;
 }
@@ -439,11 +440,11 @@ static void bounds_and_parts(void **state) {
         {"[" LITTLE "," ZSTD "," GZIP "]", 2 * 48 + 65536, false, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const zb__form *form = bind_6x4(cases[i].codecs, int16_type);
-        assert_int_equal(form->encoded_bound, cases[i].bound);
-        assert_int_equal(form->chain->is_raw, cases[i].raw);
-        assert_int_equal(zb__chain_is_partial(form->chain), cases[i].partial);
-        free_form(form);
+        const zb__chunk_layout *layout = bind_6x4(cases[i].codecs, int16_type);
+        assert_int_equal(layout->encoded_bound, cases[i].bound);
+        assert_int_equal(layout->chain->is_raw, cases[i].raw);
+        assert_int_equal(zb__chain_is_partial(layout->chain), cases[i].partial);
+        free_layout(layout);
     }
 }
 

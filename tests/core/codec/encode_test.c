@@ -96,7 +96,7 @@ typedef struct one_chunk {
     zb_hierarchy *store;
     zb_node *node;
     const zb_array_info *info;
-    const zb__form *form; /* of our own, equal to the array's */
+    const zb__chunk_layout *form; /* of our own, equal to the array's */
 } one_chunk;
 
 static one_chunk new_one_chunk(const char *form, zb_dtype dtype) {
@@ -120,7 +120,7 @@ static one_chunk new_one_chunk(const char *form, zb_dtype dtype) {
 }
 
 static void free_one_chunk(one_chunk *c) {
-    free_form(c->form);
+    free_layout(c->form);
     zb_node_release(c->node);
     zb_hierarchy_release(c->store);
 }
@@ -145,7 +145,7 @@ static void make_elements(const one_chunk *c, check_random *random, uint64_t sha
 
 /* The input of encoding: stored dimensions, the chain's byte order. */
 static uint8_t *serialise(const one_chunk *c, const uint8_t *elements) {
-    const zb__form *form = c->form;
+    const zb__chunk_layout *form = c->form;
     const zb__chain *chain = form->chain;
     int64_t item = chain->dtype.size, to[3], from[3];
     int64_t ours[3] = {48 * item, 8 * item, item};
@@ -290,7 +290,7 @@ static void golden_shard(void **state) {
                                       0,    0,    0,    17,   0,    0, 0,    0, 0, 0,  0};
     static const uint8_t end[4] = {0x65, 0x23, 0x47, 0x58};
     const int16_t fill = 0;
-    const zb__form *form =
+    const zb__chunk_layout *form =
         bind_shape("[" SHARD_OF("2,2", LE ",{\"name\":\"zstd\",\"configuration\":{\"level\":3}}",
                                 LE "," CRC, "") "]",
                    int16_type, 2, (const uint64_t[]){4, 4});
@@ -304,7 +304,7 @@ static void golden_shard(void **state) {
     zb__scratch *scratch = zb__scratch_take();
     ASSERT_OK(zb__chunk_encode(form, scratch, in, &fill, false, out, sizeof out, &size, &err), err);
     zb__scratch_put(scratch);
-    free_form(form);
+    free_layout(form);
     assert_int_equal(size, 85);
     assert_memory_equal(out, start, sizeof start);
     for (size_t i = sizeof start; i < 81; i++)
@@ -318,7 +318,7 @@ static size_t size_of_short_matches(const char *codec) {
     enum { SIZE = 192 << 10 };
     char text[200];
     snprintf(text, sizeof text, "[" LE ",{\"name\":\"zstd\",\"configuration\":%s}]", codec);
-    const zb__form *form = bind_shape(text, uint8_type, 1, (const uint64_t[]){SIZE});
+    const zb__chunk_layout *form = bind_shape(text, uint8_type, 1, (const uint64_t[]){SIZE});
     const size_t capacity = (size_t)zb__chunk_encode_bound(form);
     uint8_t *in = malloc(SIZE), *out = malloc(capacity);
     uint32_t noise = 1;
@@ -334,7 +334,7 @@ static size_t size_of_short_matches(const char *codec) {
     zb__scratch *scratch = zb__scratch_take();
     ASSERT_OK(zb__chunk_encode(form, scratch, in, &fill, false, out, capacity, &size, &err), err);
     zb__scratch_put(scratch);
-    free_form(form);
+    free_layout(form);
     free(in);
     free(out);
     return size;
@@ -374,7 +374,7 @@ static void bounds(void **state) {
     (void)state;
     const uint64_t huge[2] = {1 << 25, 1 << 25};
     const char *text = "[" SHARD_OF("32768,32768", LE, LE, "") "," CRC "]";
-    const zb__form *form = bind_shape(text, uint8_type, 2, huge);
+    const zb__chunk_layout *form = bind_shape(text, uint8_type, 2, huge);
     uint64_t body = ((uint64_t)1 << 50) + (16 << 20);
     assert_true(zb__chunk_encode_bound(form) == body + 4);
     zb__codec *codec = &form->chain->codecs[0];
@@ -391,7 +391,7 @@ static void bounds(void **state) {
         assert_true(zb__chunk_encode_bound(form) == UINT64_MAX);
     }
     codec->ops = own;
-    free_form(form);
+    free_layout(form);
 }
 
 int main(void) {

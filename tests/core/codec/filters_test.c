@@ -34,33 +34,33 @@ static enum zb_code bind_filters(const char *codecs, zb_dtype dtype, const void 
 static void check(const char *codecs, zb_dtype dtype, const void *elements, uint64_t count,
                   const char *hex, const void *back) {
     zb__chain *chain;
-    const zb__form *form;
+    const zb__chunk_layout *layout;
     zb_error err;
     uint8_t out[512];
     char text[1025] = "";
     size_t size;
     uint64_t zero[2] = {0};
     if (bind_filters(codecs, dtype, zero, &chain, &err) ||
-        zb__chain_form(chain, &count, &form, &err))
+        zb__chain_layout(chain, &count, &layout, &err))
         fail_msg("%s: %s", codecs, err.message);
     zb__scratch *scratch = zb__scratch_take();
-    assert_true(zb__chunk_encode_bound(form) <= sizeof out);
-    if (zb__chunk_encode(form, scratch, elements, zero, true, out, sizeof out, &size, &err))
+    assert_true(zb__chunk_encode_bound(layout) <= sizeof out);
+    if (zb__chunk_encode(layout, scratch, elements, zero, true, out, sizeof out, &size, &err))
         fail_msg("%s: %s", codecs, err.message);
     for (size_t i = 0; i < size; i++)
         snprintf(text + 2 * i, 3, "%02x", out[i]);
     assert_string_equal(text, hex);
-    assert_int_equal(zb__form_check_stored(form, size, &err), ZB_OK);
+    assert_int_equal(zb__chunk_layout_check_stored(layout, size, &err), ZB_OK);
     zb__elements made;
-    assert_true(zb__form_has_heap(form));
-    ASSERT_OK(zb__elements_serialised(form, scratch, out, size, &made, &err), err);
-    ASSERT_OK(zb__elements_open(form, scratch, &made, &err), err);
+    assert_true(zb__chunk_layout_has_heap(layout));
+    ASSERT_OK(zb__elements_serialised(layout, scratch, out, size, &made, &err), err);
+    ASSERT_OK(zb__elements_open(layout, scratch, &made, &err), err);
     assert_memory_equal(made.data, back, count * dtype.size);
     for (size_t cut = 0; cut < size; cut++) /* nothing that is too short passes */
-        assert_true(zb__elements_serialised(form, scratch, out, cut, &made, &err) != ZB_OK ||
-                    zb__elements_open(form, scratch, &made, &err) != ZB_OK);
+        assert_true(zb__elements_serialised(layout, scratch, out, cut, &made, &err) != ZB_OK ||
+                    zb__elements_open(layout, scratch, &made, &err) != ZB_OK);
     zb__scratch_put(scratch);
-    free_form(form);
+    free_layout(layout);
 }
 #define CHECK(codecs, dtype, elements, hex)                                                        \
     check(codecs, dtype, elements, sizeof elements / dtype.size, hex, elements)
@@ -149,23 +149,23 @@ enum { LONG = 1300 };
 static void long_chunk(const char *codecs, zb_dtype dtype, const void *elements, void *stored,
                        size_t stored_size, void *back) {
     zb__chain *chain;
-    const zb__form *form;
+    const zb__chunk_layout *layout;
     zb_error err;
     size_t size;
     uint64_t count = LONG, zero[2] = {0};
     ASSERT_OK(bind_filters(codecs, dtype, zero, &chain, &err), err);
-    ASSERT_OK(zb__chain_form(chain, &count, &form, &err), err);
+    ASSERT_OK(zb__chain_layout(chain, &count, &layout, &err), err);
     zb__scratch *scratch = zb__scratch_take();
     ASSERT_OK(
-        zb__chunk_encode(form, scratch, elements, zero, true, stored, stored_size, &size, &err),
+        zb__chunk_encode(layout, scratch, elements, zero, true, stored, stored_size, &size, &err),
         err);
     assert_int_equal(size, stored_size);
     zb__elements made;
-    ASSERT_OK(zb__elements_serialised(form, scratch, stored, size, &made, &err), err);
-    ASSERT_OK(zb__elements_open(form, scratch, &made, &err), err);
+    ASSERT_OK(zb__elements_serialised(layout, scratch, stored, size, &made, &err), err);
+    ASSERT_OK(zb__elements_open(layout, scratch, &made, &err), err);
     memcpy(back, made.data, LONG * dtype.size);
     zb__scratch_put(scratch);
-    free_form(form);
+    free_layout(layout);
 }
 
 static void long_differences(void **state) {
@@ -284,19 +284,19 @@ static void refused_late(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int32_t in[LONG] = {[1025] = -129};
         zb__chain *chain;
-        const zb__form *form;
+        const zb__chunk_layout *layout;
         zb_error err;
         uint8_t out[LONG];
         size_t size;
         uint64_t count = LONG, zero[2] = {0};
         ASSERT_OK(bind_filters(cases[i][0], int32, zero, &chain, &err), err);
-        ASSERT_OK(zb__chain_form(chain, &count, &form, &err), err);
+        ASSERT_OK(zb__chain_layout(chain, &count, &layout, &err), err);
         zb__scratch *scratch = zb__scratch_take();
-        ASSERT_FAILS(zb__chunk_encode(form, scratch, (const uint8_t *)in, zero, true, out,
+        ASSERT_FAILS(zb__chunk_encode(layout, scratch, (const uint8_t *)in, zero, true, out,
                                       sizeof out, &size, &err),
                      ZB_EINVAL, err, cases[i][1]);
         zb__scratch_put(scratch);
-        free_form(form);
+        free_layout(layout);
     }
 }
 
@@ -444,13 +444,13 @@ static void refused_documents(void **state) {
                      cases[i].text);
     }
     zb__chain *chain;
-    const zb__form *form;
+    const zb__chunk_layout *layout;
     zb_error err;
     uint64_t seven = 7;
     ASSERT_OK(bind_filters("[" FILTER("reshape", "\"shape\":[2,-1]") ",\"bytes\"]", int32, NULL,
                            &chain, &err),
               err);
-    ASSERT_FAILS(zb__chain_form(chain, &seven, &form, &err), ZB_EFORMAT, err,
+    ASSERT_FAILS(zb__chain_layout(chain, &seven, &layout, &err), ZB_EFORMAT, err,
                  "reshape: the elements of a chunk do not fit the new shape");
     zb__chain_free(chain);
     /* eight bytes for each: more than the limit, though the array's own chunk is not */
@@ -458,7 +458,7 @@ static void refused_documents(void **state) {
     ASSERT_OK(bind_filters("[" FILTER("numcodecs.astype", "\"encode_dtype\":\"<i8\"") ",\"bytes\"]",
                            int32, NULL, &chain, &err),
               err);
-    ASSERT_FAILS(zb__chain_form(chain, &many, &form, &err), ZB_ELIMIT, err, "chunk_bytes");
+    ASSERT_FAILS(zb__chain_layout(chain, &many, &layout, &err), ZB_ELIMIT, err, "chunk_bytes");
     zb__chain_free(chain);
 }
 
@@ -486,19 +486,19 @@ static void refused_values(void **state) {
     uint64_t two = 2;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         zb__chain *chain;
-        const zb__form *form;
+        const zb__chunk_layout *layout;
         zb_error err;
         uint8_t out[64];
         size_t size;
         int32_t fill = -1;
         ASSERT_OK(bind_filters(cases[i].codecs, int32, &fill, &chain, &err), err);
-        ASSERT_OK(zb__chain_form(chain, &two, &form, &err), err);
+        ASSERT_OK(zb__chain_layout(chain, &two, &layout, &err), err);
         zb__scratch *scratch = zb__scratch_take();
-        ASSERT_FAILS(zb__chunk_encode(form, scratch, (const uint8_t *)large, &fill, false, out,
+        ASSERT_FAILS(zb__chunk_encode(layout, scratch, (const uint8_t *)large, &fill, false, out,
                                       sizeof out, &size, &err),
                      ZB_EINVAL, err, cases[i].text);
         zb__scratch_put(scratch);
-        free_form(form);
+        free_layout(layout);
     }
 }
 
@@ -522,16 +522,16 @@ static void missing_inner_chunks(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[400];
         zb__chain *chain;
-        const zb__form *form;
+        const zb__chunk_layout *layout;
         zb_error err;
         uint64_t four = 4;
         snprintf(text, sizeof text, "[%s," SHARD "]", cases[i].filter);
         ASSERT_OK(bind_filters(text, float64, &fill, &chain, &err), err);
-        ASSERT_OK(zb__chain_form(chain, &four, &form, &err), err);
+        ASSERT_OK(zb__chain_layout(chain, &four, &layout, &err), err);
         assert_null(chain->missing);
-        const double *missing = form->shard->inner->chain->missing;
+        const double *missing = layout->shard->inner->chain->missing;
         assert_true(*missing == cases[i].missing);
-        free_form(form);
+        free_layout(layout);
     }
 }
 

@@ -18,8 +18,8 @@
 
 static void configuration(void **state) {
     (void)state;
-    const zb__form *form = bind_6x4(SHARD(INNER "," INDEX), int16_type);
-    const zb__shard *shard = form->shard;
+    const zb__chunk_layout *layout = bind_6x4(SHARD(INNER "," INDEX), int16_type);
+    const zb__shard *shard = layout->shard;
     assert_non_null(shard);
     assert_int_equal(shard->inner_shape[0], 3);
     assert_int_equal(shard->inner_shape[1], 2);
@@ -29,32 +29,32 @@ static void configuration(void **state) {
     assert_int_equal(shard->index_size, 68);
     assert_false(shard->index_at_start);
     assert_int_equal(shard->inner->decoded_size, 12);
-    assert_int_equal(form->decoded_size, 48);
+    assert_int_equal(layout->decoded_size, 48);
     /* As much again for gaps, and 64 KiB. */
-    assert_int_equal(form->encoded_bound, 2 * (48 + 68) + 65536);
-    free_form(form);
+    assert_int_equal(layout->encoded_bound, 2 * (48 + 68) + 65536);
+    free_layout(layout);
 
-    form = bind_6x4(SHARD(INNER ",\"index_codecs\":[" BYTES "],\"index_location\":\"start\""),
-                    int16_type);
-    assert_true(form->shard->index_at_start);
-    assert_int_equal(form->shard->index_size, 64);
-    free_form(form);
+    layout = bind_6x4(SHARD(INNER ",\"index_codecs\":[" BYTES "],\"index_location\":\"start\""),
+                      int16_type);
+    assert_true(layout->shard->index_at_start);
+    assert_int_equal(layout->shard->index_size, 64);
+    free_layout(layout);
 
     /* A transpose before it: all shapes within are of stored dimensions, here 4 x 6. */
-    form = bind_6x4("[{\"name\":\"transpose\",\"configuration\":{\"order\":[1,0]}},"
-                    "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[1,6],"
-                    "\"codecs\":[" BYTES "]," INDEX "}}]",
-                    int16_type);
-    assert_int_equal(form->shard->grid[0], 4);
-    assert_int_equal(form->shard->grid[1], 1);
-    free_form(form);
+    layout = bind_6x4("[{\"name\":\"transpose\",\"configuration\":{\"order\":[1,0]}},"
+                      "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[1,6],"
+                      "\"codecs\":[" BYTES "]," INDEX "}}]",
+                      int16_type);
+    assert_int_equal(layout->shard->grid[0], 4);
+    assert_int_equal(layout->shard->grid[1], 1);
+    free_layout(layout);
 
     /* No dimensions: one inner chunk. */
-    form =
+    layout =
         bind_shape(SHARD("\"chunk_shape\":[],\"codecs\":[" BYTES "]," INDEX), int16_type, 0, NULL);
-    assert_int_equal(form->shard->count, 1);
-    assert_int_equal(form->shard->index_size, 20);
-    free_form(form);
+    assert_int_equal(layout->shard->count, 1);
+    assert_int_equal(layout->shard->index_size, 20);
+    free_layout(layout);
 }
 
 static void refused(void **state) {
@@ -93,7 +93,7 @@ static void refused(void **state) {
 }
 
 /* `depth` shards around each other, all of one inner chunk. */
-static enum zb_code bind_nested(int depth, const zb__form **out, zb_error *err) {
+static enum zb_code bind_nested(int depth, const zb__chunk_layout **out, zb_error *err) {
     char text[4000] = "", end[2000] = "";
     for (int i = 0; i < depth; i++) {
         strcat(text, "[{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[6,4],"
@@ -108,28 +108,29 @@ static enum zb_code bind_nested(int depth, const zb__form **out, zb_error *err) 
 static void limits(void **state) {
     (void)state;
     zb_error err;
-    const zb__form *form;
+    const zb__chunk_layout *layout;
     int depth = (int)zb_limits_get()->shard_depth;
-    ASSERT_OK(bind_nested(depth, &form, &err), err);
-    assert_non_null(form->shard->inner->shard->inner->shard->inner->shard);
-    free_form(form);
-    ASSERT_FAILS(bind_nested(depth + 1, &form, &err), ZB_ELIMIT, err,
+    ASSERT_OK(bind_nested(depth, &layout, &err), err);
+    assert_non_null(layout->shard->inner->shard->inner->shard->inner->shard);
+    free_layout(layout);
+    ASSERT_FAILS(bind_nested(depth + 1, &layout, &err), ZB_ELIMIT, err,
                  "deeper than the limit shard_depth (4)");
 
     /* 2^22 entries of 16 bytes are the limit of 64 MiB; a checksum is 4 bytes too many. */
     uint64_t shape[2] = {2048, 2048};
     const char *one = SHARD("\"chunk_shape\":[1,1],\"codecs\":[" BYTES "]," INDEX);
-    ASSERT_FAILS(bind_text(one, int16_type, 2, shape, &form, &err), ZB_ELIMIT, err,
+    ASSERT_FAILS(bind_text(one, int16_type, 2, shape, &layout, &err), ZB_ELIMIT, err,
                  "the index has 67108868 bytes, more than the limit index_bytes (67108864)");
     shape[0] = shape[1] = (uint64_t)1 << 31;
-    ASSERT_FAILS(bind_text(one, int16_type, 2, shape, &form, &err), ZB_ELIMIT, err, "index_bytes");
+    ASSERT_FAILS(bind_text(one, int16_type, 2, shape, &layout, &err), ZB_ELIMIT, err,
+                 "index_bytes");
     /* A shard may be larger than a chunk, its inner chunks may not. */
     shape[0] = shape[1] = (uint64_t)1 << 17;
     const char *large = SHARD("\"chunk_shape\":[65536,65536],\"codecs\":[" BYTES "]," INDEX);
-    ASSERT_FAILS(bind_text(large, int16_type, 2, shape, &form, &err), ZB_ELIMIT, err,
+    ASSERT_FAILS(bind_text(large, int16_type, 2, shape, &layout, &err), ZB_ELIMIT, err,
                  "chunk_bytes");
-    free_form(bind_shape(SHARD("\"chunk_shape\":[16384,16384],\"codecs\":[" BYTES "]," INDEX),
-                         int16_type, 2, shape));
+    free_layout(bind_shape(SHARD("\"chunk_shape\":[16384,16384],\"codecs\":[" BYTES "]," INDEX),
+                           int16_type, 2, shape));
 
     /* The index has one dimension more than the array. */
     uint64_t ones[ZB_MAX_NDIM];
@@ -139,8 +140,8 @@ static void limits(void **state) {
     for (int d = 1; d < ZB_MAX_NDIM; d++)
         strcat(text, ",1");
     strcat(text, "],\"codecs\":[\"bytes\"],\"index_codecs\":[\"bytes\"]}}]");
-    ASSERT_FAILS(bind_text(text, uint8_type, ZB_MAX_NDIM, ones, &form, &err), ZB_EUNSUPPORTED, err,
-                 "32 dimensions");
+    ASSERT_FAILS(bind_text(text, uint8_type, ZB_MAX_NDIM, ones, &layout, &err), ZB_EUNSUPPORTED,
+                 err, "32 dimensions");
 }
 
 /* ---- Indexes ------------------------------------------------------------------------------ */
@@ -152,12 +153,12 @@ static enum zb_code decode_index(const char *index_codecs, const uint8_t *encode
              "[{\"name\":\"sharding_indexed\",\"configuration\":{" INNER
              ",\"index_codecs\":[%s]}}]",
              index_codecs);
-    const zb__form *form = bind_6x4(text, int16_type);
-    assert_int_equal(form->shard->index_size, size);
+    const zb__chunk_layout *layout = bind_6x4(text, int16_type);
+    assert_int_equal(layout->shard->index_size, size);
     zb__scratch *scratch = zb__scratch_take();
-    enum zb_code code = zb__shard_index_decode(form->shard, scratch, encoded, entries, err);
+    enum zb_code code = zb__shard_index_decode(layout->shard, scratch, encoded, entries, err);
     zb__scratch_put(scratch);
-    free_form(form);
+    free_layout(layout);
     return code;
 }
 
@@ -242,7 +243,7 @@ static void permuted_and_swapped(void **state) {
 /* ---- Encoding indexes --------------------------------------------------------------------- */
 
 /* A shard of `count` inner chunks in a row. */
-static const zb__form *bind_row(uint64_t count, const char *index_codecs) {
+static const zb__chunk_layout *bind_row(uint64_t count, const char *index_codecs) {
     char text[600];
     snprintf(
         text, sizeof text,
@@ -261,19 +262,19 @@ static void encoded_as_by_other_writers(void **state) {
     static const uint8_t full_crc[4] = {0xf6, 0xff, 0x6f, 0x8f};
     static const uint8_t empty_crc[4] = {0x43, 0xab, 0xa8, 0x62};
     zb_error err;
-    const zb__form *form = bind_row(2, BYTES "," CRC32C);
+    const zb__chunk_layout *layout = bind_row(2, BYTES "," CRC32C);
     zb__scratch *scratch = zb__scratch_take();
     for (int i = 0; i < 2; i++) {
         uint8_t *out = malloc(36); /* no byte more */
         assert_non_null(out);
-        ASSERT_OK(zb__shard_index_encode(form->shard, scratch, i ? empty : full, out, &err), err);
+        ASSERT_OK(zb__shard_index_encode(layout->shard, scratch, i ? empty : full, out, &err), err);
         assert_memory_equal(out + 32, i ? empty_crc : full_crc, 4);
         assert_int_equal(out[8], i ? 255 : 4);
         assert_int_equal(out[0], i ? 255 : 0);
         free(out);
     }
     zb__scratch_put(scratch);
-    free_form(form);
+    free_layout(layout);
 }
 
 static void encoded_in_every_order(void **state) {
@@ -291,17 +292,17 @@ static void encoded_in_every_order(void **state) {
                  "[{\"name\":\"sharding_indexed\",\"configuration\":{" INNER
                  ",\"index_codecs\":[%s]}}]",
                  codecs);
-        const zb__form *form = bind_6x4(text, int16_type);
+        const zb__chunk_layout *layout = bind_6x4(text, int16_type);
         zb__scratch *scratch = zb__scratch_take();
-        uint8_t *out = malloc(form->shard->index_size);
+        uint8_t *out = malloc(layout->shard->index_size);
         uint64_t back[8];
         zb_error err;
-        ASSERT_OK(zb__shard_index_encode(form->shard, scratch, entries, out, &err), err);
-        ASSERT_OK(decode_index(codecs, out, form->shard->index_size, back, &err), err);
+        ASSERT_OK(zb__shard_index_encode(layout->shard, scratch, entries, out, &err), err);
+        ASSERT_OK(decode_index(codecs, out, layout->shard->index_size, back, &err), err);
         assert_memory_equal(back, entries, sizeof back);
         free(out);
         zb__scratch_put(scratch);
-        free_form(form);
+        free_layout(layout);
     }
 }
 

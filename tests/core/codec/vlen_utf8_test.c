@@ -6,10 +6,10 @@
 #include "codec/encode.h"
 #include "util/scratch.h"
 
-/* The form of chunks of [2,2] strings. */
+/* The layout of chunks of [2,2] strings. */
 typedef struct fixture {
     zb__chain *chain;
-    const zb__form *form;
+    const zb__chunk_layout *layout;
     zb__scratch *scratch;
 } fixture;
 
@@ -22,13 +22,13 @@ static fixture bind(const char *codecs) {
     zb_error err;
     ASSERT_OK(zb_json_parse(codecs, strlen(codecs), &json, &err), err);
     ASSERT_OK(zb__chain_bind(json, &binding, &f.chain, &err), err);
-    ASSERT_OK(zb__chain_form(f.chain, shape, &f.form, &err), err);
+    ASSERT_OK(zb__chain_layout(f.chain, shape, &f.layout, &err), err);
     zb_json_free(json);
     return f;
 }
 
 static void unbind(fixture *f) {
-    zb__form_release(f->form);
+    zb__chunk_layout_release(f->layout);
     zb__chain_free(f->chain);
     zb__scratch_put(f->scratch);
 }
@@ -39,13 +39,13 @@ static enum zb_code decode(fixture *f, const void *data, size_t size, zb__elemen
     uint8_t *in = malloc(size ? size : 1);
     if (size)
         memcpy(in, data, size);
-    enum zb_code code = zb__elements_serialised(f->form, f->scratch, in, size, out, err);
+    enum zb_code code = zb__elements_serialised(f->layout, f->scratch, in, size, out, err);
     free(in);
     if (code)
         return code;
     uint8_t *memory = aligned_alloc(64, (out->size + out->heap_size + 63) / 64 * 64);
     zb__elements_move(out, memory);
-    code = zb__elements_open(f->form, f->scratch, out, err);
+    code = zb__elements_open(f->layout, f->scratch, out, err);
     if (code)
         free(memory);
     return code;
@@ -84,18 +84,18 @@ static void writes_a_chunk(void **state) {
         uint64_t bound;
         size_t size;
         const uint8_t *data = (const uint8_t *)slices;
-        ASSERT_OK(zb__chunk_measure(f.form, data, &bound, &err), err);
+        ASSERT_OK(zb__chunk_measure(f.layout, data, &bound, &err), err);
         uint8_t *out = malloc((size_t)bound);
-        ASSERT_OK(zb__chunk_encode(f.form, f.scratch, data, &fill, false, out, (size_t)bound, &size,
-                                   &err),
+        ASSERT_OK(zb__chunk_encode(f.layout, f.scratch, data, &fill, false, out, (size_t)bound,
+                                   &size, &err),
                   err);
         if (c == 0) {
             assert_int_equal(bound, sizeof chunk);
             assert_int_equal(size, sizeof chunk);
             assert_memory_equal(out, chunk, size);
-            ASSERT_FAILS(
-                zb__chunk_encode(f.form, f.scratch, data, &fill, false, out, size - 1, &size, &err),
-                ZB_EINVAL, err, "cannot be stored in");
+            ASSERT_FAILS(zb__chunk_encode(f.layout, f.scratch, data, &fill, false, out, size - 1,
+                                          &size, &err),
+                         ZB_EINVAL, err, "cannot be stored in");
         }
         zb__elements back;
         ASSERT_OK(decode(&f, out, size ? size : sizeof chunk, &back, &err), err);
@@ -103,11 +103,11 @@ static void writes_a_chunk(void **state) {
         free(back.data);
         /* All fill: left out, or not. */
         const zb_slice same[] = {{"x", 1}, {"x", 1}, {"x", 1}, {"x", 1}}, x = {"x", 1};
-        ASSERT_OK(zb__chunk_encode(f.form, f.scratch, (const uint8_t *)same, &x, false, out,
+        ASSERT_OK(zb__chunk_encode(f.layout, f.scratch, (const uint8_t *)same, &x, false, out,
                                    (size_t)bound, &size, &err),
                   err);
         assert_int_equal(size, 0);
-        ASSERT_OK(zb__chunk_encode(f.form, f.scratch, (const uint8_t *)same, &x, true, out,
+        ASSERT_OK(zb__chunk_encode(f.layout, f.scratch, (const uint8_t *)same, &x, true, out,
                                    (size_t)bound, &size, &err),
                   err);
         assert_true(size > 0);
@@ -149,7 +149,7 @@ static void refuses_what_does_not_add_up(void **state) {
         ASSERT_FAILS(decode(&f, chunk, size, &elements, &err), ZB_EFORMAT, err, "");
     const zb_slice bad[] = {{"\xed\xa0\x80", 3}, {"", 0}, {"", 0}, {"", 0}};
     uint64_t bound;
-    ASSERT_FAILS(zb__chunk_measure(f.form, (const uint8_t *)bad, &bound, &err), ZB_EINVAL, err,
+    ASSERT_FAILS(zb__chunk_measure(f.layout, (const uint8_t *)bad, &bound, &err), ZB_EINVAL, err,
                  "element 0 of the box is no UTF-8 text");
     unbind(&f);
 }
@@ -197,9 +197,9 @@ static void long_texts(void **state) {
     uint64_t bound;
     size_t size;
     zb_error err;
-    ASSERT_OK(zb__chunk_measure(f.form, (const uint8_t *)slices, &bound, &err), err);
+    ASSERT_OK(zb__chunk_measure(f.layout, (const uint8_t *)slices, &bound, &err), err);
     uint8_t *out = malloc((size_t)bound);
-    ASSERT_OK(zb__chunk_encode(f.form, f.scratch, (const uint8_t *)slices, &fill, false, out,
+    ASSERT_OK(zb__chunk_encode(f.layout, f.scratch, (const uint8_t *)slices, &fill, false, out,
                                (size_t)bound, &size, &err),
               err);
     assert_true(size < 10000);

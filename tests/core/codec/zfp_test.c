@@ -104,23 +104,24 @@ static size_t unhex(const char *hex, uint8_t *out) {
 }
 
 /* The decoded elements are in the scratch. Decodes from a copy of the exact size. */
-static enum zb_code decode(const zb__form *form, zb__scratch *scratch, const uint8_t *in,
+static enum zb_code decode(const zb__chunk_layout *layout, zb__scratch *scratch, const uint8_t *in,
                            size_t size, zb__elements *out, zb_error *err) {
     uint8_t *copy = malloc(size ? size : 1);
     assert_non_null(copy);
     memcpy(copy, in, size);
-    enum zb_code code = zb__elements_serialised(form, scratch, copy, size, out, err);
+    enum zb_code code = zb__elements_serialised(layout, scratch, copy, size, out, err);
     if (!code)
-        code = zb__elements_open(form, scratch, out, err);
+        code = zb__elements_open(layout, scratch, out, err);
     free(copy);
     return code;
 }
 
-static enum zb_code encode(const zb__form *form, zb__scratch *scratch, const void *elements,
-                           uint8_t *out, size_t capacity, size_t *size, zb_error *err) {
+static enum zb_code encode(const zb__chunk_layout *layout, zb__scratch *scratch,
+                           const void *elements, uint8_t *out, size_t capacity, size_t *size,
+                           zb_error *err) {
     const uint64_t zero[2] = {0};
-    assert_true(zb__chunk_encode_bound(form) <= capacity);
-    return zb__chunk_encode(form, scratch, elements, zero, true, out, capacity, size, err);
+    assert_true(zb__chunk_encode_bound(layout) <= capacity);
+    return zb__chunk_encode(layout, scratch, elements, zero, true, out, capacity, size, err);
 }
 
 static void check_encoded(const golden *g, const uint8_t *out, size_t size) {
@@ -132,22 +133,22 @@ static void check_encoded(const golden *g, const uint8_t *out, size_t size) {
 }
 
 static void check_golden(const golden *g, const void *expected) {
-    const zb__form *form = bind_shape(g->codecs, *g->dtype, g->ndim, g->shape);
+    const zb__chunk_layout *layout = bind_shape(g->codecs, *g->dtype, g->ndim, g->shape);
     zb__scratch *scratch = zb__scratch_take();
     uint8_t in[512], out[32768];
     size_t size = unhex(g->hex, in), made_size;
     zb__elements made;
     zb_error err;
-    assert_int_equal(zb__form_check_stored(form, size, &err), ZB_OK);
-    if (decode(form, scratch, in, size, &made, &err))
+    assert_int_equal(zb__chunk_layout_check_stored(layout, size, &err), ZB_OK);
+    if (decode(layout, scratch, in, size, &made, &err))
         fail_msg("%s: %s", g->codecs, err.message);
     assert_memory_equal(made.data, expected, made.size);
-    if (!zb__form_read_only(form)) {
-        ASSERT_OK(encode(form, scratch, g->elements, out, sizeof out, &made_size, &err), err);
+    if (!zb__chunk_layout_read_only(layout)) {
+        ASSERT_OK(encode(layout, scratch, g->elements, out, sizeof out, &made_size, &err), err);
         check_encoded(g, out, made_size);
     }
     zb__scratch_put(scratch);
-    free_form(form);
+    free_layout(layout);
 }
 
 static void lossless_streams(void **state) {
@@ -185,15 +186,15 @@ static void lossy_streams(void **state) {
     g.codecs = ZFPY("\"mode\":3,\"precision\":16");
     golden other = g;
     other.codecs = ZFPY("\"mode\":4,\"tolerance\":0.5");
-    const zb__form *form = bind_shape(other.codecs, float64, 1, other.shape);
+    const zb__chunk_layout *layout = bind_shape(other.codecs, float64, 1, other.shape);
     zb__scratch *scratch = zb__scratch_take();
     uint8_t in[64];
     zb__elements made;
     zb_error err;
-    ASSERT_OK(decode(form, scratch, in, unhex(g.hex, in), &made, &err), err);
+    ASSERT_OK(decode(layout, scratch, in, unhex(g.hex, in), &made, &err), err);
     assert_memory_equal(made.data, back, sizeof back);
     zb__scratch_put(scratch);
-    free_form(form);
+    free_layout(layout);
 }
 
 static void accuracy(void **state) {
@@ -245,25 +246,25 @@ static void rates(void **state) {
     g.codecs = ZFP("\"mode\":\"fixed_rate\",\"rate\":4");
     check_golden(&g, ramp);
     g.hex = "0949052501000000096d5154a400000009ade80200000000090d821100000000";
-    const zb__form *form = bind_shape(g.codecs, float32, 2, g.shape);
+    const zb__chunk_layout *layout = bind_shape(g.codecs, float32, 2, g.shape);
     zb__scratch *scratch = zb__scratch_take();
     uint8_t in[64], *out = malloc(1 << 16);
     size_t size = unhex(g.hex, in);
     zb__elements made;
     zb_error err;
     assert_non_null(out);
-    assert_non_null(strstr(zb__form_read_only(form), "fixed_precision"));
-    ASSERT_OK(decode(form, scratch, in, size, &made, &err), err);
+    assert_non_null(strstr(zb__chunk_layout_read_only(layout), "fixed_precision"));
+    ASSERT_OK(decode(layout, scratch, in, size, &made, &err), err);
     for (int i = 0; i < 30; i++) {
         float value;
         memcpy(&value, made.data + 4 * i, 4);
         assert_true(fabsf(value - ramp[i]) < 1);
     }
-    ASSERT_FAILS(encode(form, scratch, ramp, out, 1 << 16, &size, &err), ZB_EUNSUPPORTED, err,
+    ASSERT_FAILS(encode(layout, scratch, ramp, out, 1 << 16, &size, &err), ZB_EUNSUPPORTED, err,
                  "fixed rate");
     free(out);
     zb__scratch_put(scratch);
-    free_form(form);
+    free_layout(layout);
 }
 
 /* Streams that are cut, changed, or say more than they hold are errors, or other elements: never a
@@ -273,7 +274,7 @@ static void damage(void **state) {
     check_random random = check_random_new();
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) {
         const golden *g = &exact[i];
-        const zb__form *form = bind_shape(g->codecs, *g->dtype, g->ndim, g->shape);
+        const zb__chunk_layout *layout = bind_shape(g->codecs, *g->dtype, g->ndim, g->shape);
         zb__scratch *scratch = zb__scratch_take();
         uint8_t in[600];
         size_t size = unhex(g->hex, in);
@@ -281,24 +282,24 @@ static void damage(void **state) {
         zb_error err;
         for (size_t bit = 0; bit < 8 * size; bit++) {
             in[bit / 8] ^= (uint8_t)(1u << bit % 8);
-            enum zb_code code = decode(form, scratch, in, size, &made, &err);
+            enum zb_code code = decode(layout, scratch, in, size, &made, &err);
             assert_true(code == ZB_OK || code == ZB_EFORMAT);
             in[bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
         for (size_t cut = 0; cut + 16 < size; cut += 8)
-            assert_int_not_equal(decode(form, scratch, in, cut, &made, &err), ZB_OK);
-        ASSERT_FAILS(decode(form, scratch, in, 0, &made, &err), ZB_EFORMAT, err, "zfp: ");
+            assert_int_not_equal(decode(layout, scratch, in, cut, &made, &err), ZB_OK);
+        ASSERT_FAILS(decode(layout, scratch, in, 0, &made, &err), ZB_EFORMAT, err, "zfp: ");
         memset(in + size, 0, 8);
-        ASSERT_FAILS(decode(form, scratch, in, size + 8, &made, &err), ZB_EFORMAT, err,
+        ASSERT_FAILS(decode(layout, scratch, in, size + 8, &made, &err), ZB_EFORMAT, err,
                      "8 bytes follow");
         for (int round = 0; round < 500; round++) { /* behind the header, where there is one */
             for (size_t k = size > 20 ? 12 : 0; k < size; k++)
                 in[k] = round ? (uint8_t)check_random_next(&random) : 0xff;
-            enum zb_code code = decode(form, scratch, in, size, &made, &err);
+            enum zb_code code = decode(layout, scratch, in, size, &made, &err);
             assert_true(code == ZB_OK || code == ZB_EFORMAT);
         }
         zb__scratch_put(scratch);
-        free_form(form);
+        free_layout(layout);
     }
 }
 
@@ -316,20 +317,20 @@ static void wrong_headers(void **state) {
     } others[] = {{&float32, {4, 5}, 2}, {&int64, {4, 5}, 2},    {&int32, {5, 4}, 2},
                   {&int32, {20}, 1},     {&int32, {1, 4, 5}, 3}, {&int32, {4, 4096}, 2}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        const zb__form *form =
+        const zb__chunk_layout *layout =
             bind_shape(ZFPY(""), *others[i].dtype, others[i].ndim, others[i].shape);
-        ASSERT_FAILS(decode(form, scratch, in, size, &made, &err), ZB_EFORMAT, err,
+        ASSERT_FAILS(decode(layout, scratch, in, size, &made, &err), ZB_EFORMAT, err,
                      "the header tells of another type or shape");
-        free_form(form);
+        free_layout(layout);
     }
-    const zb__form *form = bind_shape(ZFPY(""), int32, 2, (const uint64_t[]){4, 5});
+    const zb__chunk_layout *layout = bind_shape(ZFPY(""), int32, 2, (const uint64_t[]){4, 5});
     size = unhex(LINE_OF_20, in); /* early versions of numcodecs flattened chunks */
-    ASSERT_OK(decode(form, scratch, in, size, &made, &err), err);
+    ASSERT_OK(decode(layout, scratch, in, size, &made, &err), err);
     assert_memory_equal(made.data, thousands, sizeof thousands);
     in[3] = 6; /* another version of the stream */
-    ASSERT_FAILS(decode(form, scratch, in, size, &made, &err), ZB_EFORMAT, err, "no header");
+    ASSERT_FAILS(decode(layout, scratch, in, size, &made, &err), ZB_EFORMAT, err, "no header");
     zb__scratch_put(scratch);
-    free_form(form);
+    free_layout(layout);
 }
 
 /* What zfp would change beyond what it is there for is not written. */
@@ -355,7 +356,7 @@ static void values_that_zfp_spoils(void **state) {
         {REVERSIBLE, &float32, ends, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const zb__form *form =
+        const zb__chunk_layout *layout =
             bind_shape(cases[i].codecs, *cases[i].dtype, 1, (const uint64_t[]){4});
         zb__scratch *scratch = zb__scratch_take();
         uint8_t out[512];
@@ -363,15 +364,16 @@ static void values_that_zfp_spoils(void **state) {
         zb__elements made;
         zb_error err;
         if (cases[i].text) {
-            ASSERT_FAILS(encode(form, scratch, cases[i].elements, out, sizeof out, &size, &err),
+            ASSERT_FAILS(encode(layout, scratch, cases[i].elements, out, sizeof out, &size, &err),
                          ZB_EINVAL, err, cases[i].text);
         } else {
-            ASSERT_OK(encode(form, scratch, cases[i].elements, out, sizeof out, &size, &err), err);
-            ASSERT_OK(decode(form, scratch, out, size, &made, &err), err);
+            ASSERT_OK(encode(layout, scratch, cases[i].elements, out, sizeof out, &size, &err),
+                      err);
+            ASSERT_OK(decode(layout, scratch, out, size, &made, &err), err);
             assert_memory_equal(made.data, cases[i].elements, made.size);
         }
         zb__scratch_put(scratch);
-        free_form(form);
+        free_layout(layout);
     }
 }
 

@@ -17,18 +17,19 @@ static zb__chain *new_chain(const char *codecs) {
     return chain;
 }
 
-static const zb__form *form_of(const zb__chain *chain, uint64_t rows, uint64_t columns) {
+static const zb__chunk_layout *layout_of(const zb__chain *chain, uint64_t rows, uint64_t columns) {
     zb_error err;
-    const zb__form *form;
+    const zb__chunk_layout *layout;
     const uint64_t shape[] = {rows, columns};
-    ASSERT_OK(zb__chain_form(chain, shape, &form, &err), err);
-    return form;
+    ASSERT_OK(zb__chain_layout(chain, shape, &layout, &err), err);
+    return layout;
 }
 
 static void equal_shapes_share_one(void **state) {
     (void)state;
     zb__chain *chain = new_chain(SHARDS("[2,3]"));
-    const zb__form *a = form_of(chain, 6, 4), *b = form_of(chain, 3, 8), *c = form_of(chain, 6, 4);
+    const zb__chunk_layout *a = layout_of(chain, 6, 4), *b = layout_of(chain, 3, 8),
+                           *c = layout_of(chain, 6, 4);
     assert_ptr_equal(a, c);
     assert_ptr_not_equal(a, b);
     assert_int_equal(b->stored_shape[0], 8);
@@ -37,39 +38,39 @@ static void equal_shapes_share_one(void **state) {
     assert_ptr_equal(a->shard->inner, b->shard->inner); /* for any shape of the shard */
     assert_ptr_equal(a->shard->index->chain, b->shard->index->chain);
     assert_ptr_not_equal(a->shard->index, b->shard->index); /* grids 2 x 2 and 4 x 1 */
-    zb__form_release(a);
-    zb__form_release(b);
-    assert_ptr_equal(form_of(chain, 6, 4), c); /* kept by the chain */
-    zb__form_release(c);
-    zb__form_release(c);
+    zb__chunk_layout_release(a);
+    zb__chunk_layout_release(b);
+    assert_ptr_equal(layout_of(chain, 6, 4), c); /* kept by the chain */
+    zb__chunk_layout_release(c);
+    zb__chunk_layout_release(c);
     zb__chain_free(chain);
 }
 
-/* More shapes than the chain keeps, each form in use all the time. */
+/* More shapes than the chain keeps, each layout in use all the time. */
 static void many_shapes(void **state) {
     (void)state;
     enum { SHAPES = 300 };
-    const zb__form *forms[SHAPES];
+    const zb__chunk_layout *layouts[SHAPES];
     zb__chain *chain = new_chain(SHARDS("[2,3]"));
     for (uint64_t i = 0; i < SHAPES; i++)
-        forms[i] = form_of(chain, 3 * (i + 1), 4);
+        layouts[i] = layout_of(chain, 3 * (i + 1), 4);
     for (uint64_t round = 0; round < 2; round++) {
         for (uint64_t i = 0; i < SHAPES; i++) {
-            assert_int_equal(forms[i]->stored_shape[1], 3 * (i + 1));
-            assert_int_equal(forms[i]->decoded_size, 3 * (i + 1) * 4 * 2);
-            assert_int_equal(forms[i]->shard->count, 2 * (i + 1));
-            assert_int_equal(forms[i]->shard->index_size, 16 * 2 * (i + 1) + 4);
-            const zb__form *again = form_of(chain, 3 * (i + 1), 4);
+            assert_int_equal(layouts[i]->stored_shape[1], 3 * (i + 1));
+            assert_int_equal(layouts[i]->decoded_size, 3 * (i + 1) * 4 * 2);
+            assert_int_equal(layouts[i]->shard->count, 2 * (i + 1));
+            assert_int_equal(layouts[i]->shard->index_size, 16 * 2 * (i + 1) + 4);
+            const zb__chunk_layout *again = layout_of(chain, 3 * (i + 1), 4);
             assert_int_equal(again->shard->count, 2 * (i + 1));
-            zb__form_release(again);
+            zb__chunk_layout_release(again);
         }
     }
-    const zb__form *last = form_of(chain, 3 * SHAPES, 4);
-    assert_ptr_equal(form_of(chain, 3 * SHAPES, 4), last);
-    zb__form_release(last);
-    zb__form_release(last);
+    const zb__chunk_layout *last = layout_of(chain, 3 * SHAPES, 4);
+    assert_ptr_equal(layout_of(chain, 3 * SHAPES, 4), last);
+    zb__chunk_layout_release(last);
+    zb__chunk_layout_release(last);
     for (uint64_t i = 0; i < SHAPES; i++)
-        zb__form_release(forms[i]);
+        zb__chunk_layout_release(layouts[i]);
     zb__chain_free(chain);
 }
 
@@ -86,12 +87,14 @@ static void the_last_inner_chunks_are_cut(void **state) {
     };
     zb__chain *chain = new_chain(SHARDS("[2,3]"));
     for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
-        const zb__form *form = form_of(chain, rows[i / 2].shape[0], rows[i / 2].shape[1]), *inner;
+        const zb__chunk_layout *layout =
+                                   layout_of(chain, rows[i / 2].shape[0], rows[i / 2].shape[1]),
+                               *inner;
         zb_error err;
-        assert_int_equal(form->shard->count, rows[i / 2].count);
-        ASSERT_OK(zb__shard_inner(form->shard, rows[i / 2].inner, &inner, &err), err);
+        assert_int_equal(layout->shard->count, rows[i / 2].count);
+        ASSERT_OK(zb__shard_inner(layout->shard, rows[i / 2].inner, &inner, &err), err);
         assert_memory_equal(inner->stored_shape, rows[i / 2].stored, sizeof rows[i / 2].stored);
-        zb__form_release(form);
+        zb__chunk_layout_release(layout);
     }
     zb__chain_free(chain);
 }
@@ -107,17 +110,17 @@ static void few_dimensions_are_cut(void **state) {
     zb_json *json;
     zb_error err;
     zb__chain *chain;
-    const zb__form *form, *inner;
+    const zb__chunk_layout *layout, *inner;
     ASSERT_OK(zb_json_parse(codecs, strlen(codecs), &json, &err), err);
     const zb__binding binding = {.ndim = 9, .dtype = {.kind = ZB_KIND_UINT, .size = 1}};
     ASSERT_OK(zb__chain_bind(json, &binding, &chain, &err), err);
     zb_json_free(json);
-    ASSERT_OK(zb__chain_form(chain, shape, &form, &err), err);
-    ASSERT_OK(zb__shard_inner(form->shard, form->shard->count - 1, &inner, &err), err);
+    ASSERT_OK(zb__chain_layout(chain, shape, &layout, &err), err);
+    ASSERT_OK(zb__shard_inner(layout->shard, layout->shard->count - 1, &inner, &err), err);
     assert_int_equal(inner->decoded_size, 2);
-    zb__form_release(form);
+    zb__chunk_layout_release(layout);
     shape[8] = 3;
-    ASSERT_FAILS(zb__chain_form(chain, shape, &form, &err), ZB_EUNSUPPORTED, err, "at most 8");
+    ASSERT_FAILS(zb__chain_layout(chain, shape, &layout, &err), ZB_EUNSUPPORTED, err, "at most 8");
     zb__chain_free(chain);
 }
 
@@ -135,20 +138,20 @@ static void shapes_are_refused_one_by_one(void **state) {
     zb__chain *chain = new_chain(SHARDS("[2,3]"));
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
         zb_error err;
-        const zb__form *form;
-        ASSERT_FAILS(zb__chain_form(chain, cases[i / 2].shape, &form, &err), cases[i / 2].code, err,
-                     cases[i / 2].text);
-        form = form_of(chain, 6, 4);
-        assert_int_equal(form->shard->count, 4);
-        zb__form_release(form);
+        const zb__chunk_layout *layout;
+        ASSERT_FAILS(zb__chain_layout(chain, cases[i / 2].shape, &layout, &err), cases[i / 2].code,
+                     err, cases[i / 2].text);
+        layout = layout_of(chain, 6, 4);
+        assert_int_equal(layout->shard->count, 4);
+        zb__chunk_layout_release(layout);
     }
     zb__chain_free(chain);
 
     chain = new_chain("[" LITTLE "]");
     zb_error err;
-    const zb__form *form;
+    const zb__chunk_layout *layout;
     const uint64_t large[] = {1 << 20, 1 << 20};
-    ASSERT_FAILS(zb__chain_form(chain, large, &form, &err), ZB_ELIMIT, err,
+    ASSERT_FAILS(zb__chain_layout(chain, large, &layout, &err), ZB_ELIMIT, err,
                  "chunk_shape: a chunk has 2199023255552 bytes, more than the limit chunk_bytes");
     zb__chain_free(chain);
 }
@@ -159,13 +162,13 @@ static void *ask(void *argument) {
     for (uint64_t i = 0; i < 20000; i++) {
         uint64_t n = 1 + i * 7919 % 50;
         const uint64_t shape[] = {3 * n, 4};
-        const zb__form *form;
-        if (zb__chain_form(chain, shape, &form, NULL)) {
+        const zb__chunk_layout *layout;
+        if (zb__chain_layout(chain, shape, &layout, NULL)) {
             wrong++;
             continue;
         }
-        wrong += form->shard->count != 2 * n || form->shard->inner->decoded_size != 12;
-        zb__form_release(form);
+        wrong += layout->shard->count != 2 * n || layout->shard->inner->decoded_size != 12;
+        zb__chunk_layout_release(layout);
     }
     return (void *)wrong;
 }

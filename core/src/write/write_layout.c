@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "codec/chunk_layout.h"
 #include "codec/elements.h"
 #include "codec/encode.h"
-#include "codec/form.h"
 #include "node/node.h"
 #include "read/piece.h"
 #include "types/conversion.h"
@@ -20,21 +20,22 @@
 
 /* True if the units are inner chunks whose encoding has one possible size, and a checksum of all of
    it. */
-static bool is_fixed(const zb__layout *layout) {
+static bool is_fixed(const zb__write_layout *layout) {
     const zb__chain *unit = layout->unit->chain;
-    return layout->shard && !layout->unit->shard && !zb__form_has_heap(layout->unit) &&
+    return layout->shard && !layout->unit->shard && !zb__chunk_layout_has_heap(layout->unit) &&
            zb__chain_is_fixed(unit) && zb__chain_is_checked(unit);
 }
 
 /* The unit's chain may permute dimensions once more: its stored dimension i is our axis[i]. */
-static void set_strides(zb__layout *layout) {
-    const zb__form *unit = layout->unit;
+static void set_strides(zb__write_layout *layout) {
+    const zb__chunk_layout *unit = layout->unit;
     uint64_t stride = 1;
     for (uint32_t i = layout->ndim; i-- > 0; stride *= unit->stored_shape[i])
         layout->strides[layout->shard ? unit->chain->axis[i] : i] = stride;
 }
 
-enum zb_code zb__layout_shape(zb__layout *layout, const zb__form *chunk, zb_error *err) {
+enum zb_code zb__write_layout_shape(zb__write_layout *layout, const zb__chunk_layout *chunk,
+                                    zb_error *err) {
     bool sharded = chunk->shard && chunk->chain->codec_count == 0;
     layout->unit = sharded ? chunk->shard->inner : chunk;
     layout->shard = sharded ? chunk->shard : NULL;
@@ -57,14 +58,15 @@ enum zb_code zb__layout_shape(zb__layout *layout, const zb__form *chunk, zb_erro
     return ZB_OK;
 }
 
-enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_error *err) {
-    *layout =
-        (zb__layout){.ndim = array->info.ndim, .grid = &array->grid, .outer = array->form->chain};
+enum zb_code zb__write_layout_init(zb__write_layout *layout, const zb__array *array,
+                                   zb_error *err) {
+    *layout = (zb__write_layout){
+        .ndim = array->info.ndim, .grid = &array->grid, .outer = array->layout->chain};
     for (uint32_t d = 0; d < layout->ndim; d++)
         layout->shape[d] = array->info.shape[layout->outer->axis[d]];
     enum zb_code code = zb__array_check_writable(array, err);
     if (!code)
-        code = zb__layout_shape(layout, array->form, err);
+        code = zb__write_layout_shape(layout, array->layout, err);
     if (code)
         return code;
     layout->fill = malloc(array->info.dtype.size);
@@ -75,7 +77,7 @@ enum zb_code zb__layout_init(zb__layout *layout, const zb__array *array, zb_erro
     return ZB_OK;
 }
 
-uint64_t zb__unit_inside(const zb__layout *layout, const uint64_t *origin, uint64_t unit,
+uint64_t zb__unit_inside(const zb__write_layout *layout, const uint64_t *origin, uint64_t unit,
                          uint64_t *count) {
     uint64_t elements = 1;
     for (uint32_t d = layout->ndim; d-- > 0;) {
@@ -89,8 +91,8 @@ uint64_t zb__unit_inside(const zb__layout *layout, const uint64_t *origin, uint6
 
 /* How a piece is copied to the elements of a unit, from the byte *first on. The strides are kept in
    an array of the caller. */
-static inline zb__box_copy copy_to(const zb__layout *layout, zb__piece *piece, int64_t *strides,
-                                   uint64_t *first) {
+static inline zb__box_copy copy_to(const zb__write_layout *layout, zb__piece *piece,
+                                   int64_t *strides, uint64_t *first) {
     uint32_t ndim = layout->ndim;
     *first = 0;
     for (uint32_t d = 0; d < ndim; d++) {
@@ -108,14 +110,14 @@ static inline zb__box_copy copy_to(const zb__layout *layout, zb__piece *piece, i
                           .dst_dtype = layout->unit->chain->dtype};
 }
 
-void zb__unit_put(const zb__layout *layout, zb__piece *piece, uint8_t *elements) {
+void zb__unit_put(const zb__write_layout *layout, zb__piece *piece, uint8_t *elements) {
     int64_t strides[ZB_MAX_NDIM];
     uint64_t first;
     zb__box_copy copy = copy_to(layout, piece, strides, &first);
     zb__scatter(&copy, piece->dst, elements + first);
 }
 
-enum zb_code zb__unit_keep(const zb__layout *layout, zb__piece *piece, uint8_t *elements,
+enum zb_code zb__unit_keep(const zb__write_layout *layout, zb__piece *piece, uint8_t *elements,
                            zb_values *values, zb_error *err) {
     int64_t strides[ZB_MAX_NDIM];
     uint64_t first;
@@ -123,7 +125,7 @@ enum zb_code zb__unit_keep(const zb__layout *layout, zb__piece *piece, uint8_t *
     return zb__values_copy(values, &copy, piece->dst, elements + first, err);
 }
 
-static enum zb_code measure(const zb__layout *layout, zb__piece *piece, uint64_t *bytes,
+static enum zb_code measure(const zb__write_layout *layout, zb__piece *piece, uint64_t *bytes,
                             zb_error *err) {
     const zb__box_copy copy = {.ndim = layout->ndim,
                                .count = zb__piece_count(piece, layout->ndim),
@@ -133,20 +135,20 @@ static enum zb_code measure(const zb__layout *layout, zb__piece *piece, uint64_t
     return zb__values_measure(&copy, piece->dst, bytes, err);
 }
 
-enum zb_code zb__piece_measure(const zb__layout *layout, zb__piece *piece, uint64_t *bytes,
+enum zb_code zb__piece_measure(const zb__write_layout *layout, zb__piece *piece, uint64_t *bytes,
                                zb_error *err) {
     *bytes = 0;
     return layout->unit->chain->is_variable ? measure(layout, piece, bytes, err) : ZB_OK;
 }
 
-enum zb_code zb__piece_check(const zb__layout *layout, zb__piece *piece, zb_error *err) {
+enum zb_code zb__piece_check(const zb__write_layout *layout, zb__piece *piece, zb_error *err) {
     uint64_t bytes;
     if (!zb__elements_are_measured(piece->target->dtype, layout->unit->chain->dtype))
         return ZB_OK;
     return measure(layout, piece, &bytes, err);
 }
 
-void zb__unit_fill(const zb__layout *layout, uint8_t *elements) {
+void zb__unit_fill(const zb__write_layout *layout, uint8_t *elements) {
     size_t item = layout->unit->chain->dtype.size;
     uint64_t count[1] = {layout->unit_bytes / item};
     int64_t stride[1] = {(int64_t)item};
@@ -158,8 +160,8 @@ void zb__unit_fill(const zb__layout *layout, uint8_t *elements) {
     zb__scatter_fill(&copy, layout->fill, elements);
 }
 
-enum zb_code zb__unit_encode_fill(const zb__layout *layout, zb__scratch *scratch, uint8_t **out,
-                                  size_t *size, zb_error *err) {
+enum zb_code zb__unit_encode_fill(const zb__write_layout *layout, zb__scratch *scratch,
+                                  uint8_t **out, size_t *size, zb_error *err) {
     uint64_t bound;
     *out = NULL;
     enum zb_code code = zb__buffer_reserve(&scratch->decoded, layout->unit_bytes, err);
@@ -181,14 +183,14 @@ enum zb_code zb__unit_encode_fill(const zb__layout *layout, zb__scratch *scratch
 #define KEPT 8
 
 struct zb__shaped_layout {
-    zb__layout layout; /* first: given back by its address. Its fill is the writer's */
-    const zb__form *form;
+    zb__write_layout layout; /* first: given back by its address. Its fill is the writer's */
+    const zb__chunk_layout *chunk_layout;
     struct zb__shaped_layout *next;
     size_t users;
 };
 
 static void free_layout(zb_writer *writer, struct zb__shaped_layout *shaped) {
-    zb__chunk_form_end(writer->node->array, shaped->form);
+    zb__array_chunk_layout_end(writer->node->array, shaped->chunk_layout);
     free(shaped);
 }
 
@@ -207,18 +209,18 @@ static void trim(zb_writer *writer, size_t kept) {
     }
 }
 
-void zb__chunk_layouts_free(zb_writer *writer) {
+void zb__write_layouts_free(zb_writer *writer) {
     trim(writer, 0);
 }
 
-static enum zb_code add(zb_writer *writer, const zb__form *form, struct zb__shaped_layout **out,
-                        zb_error *err) {
+static enum zb_code add(zb_writer *writer, const zb__chunk_layout *chunk_layout,
+                        struct zb__shaped_layout **out, zb_error *err) {
     struct zb__shaped_layout *shaped = *out = malloc(sizeof *shaped);
     if (!shaped)
         return zb_fail(err, ZB_ENOMEM, "no memory for the layout of a chunk");
-    *shaped =
-        (struct zb__shaped_layout){.layout = writer->layout, .form = form, .next = writer->shaped};
-    enum zb_code code = zb__layout_shape(&shaped->layout, form, err);
+    *shaped = (struct zb__shaped_layout){
+        .layout = writer->layout, .chunk_layout = chunk_layout, .next = writer->shaped};
+    enum zb_code code = zb__write_layout_shape(&shaped->layout, chunk_layout, err);
     if (code)
         free(shaped);
     else
@@ -226,23 +228,23 @@ static enum zb_code add(zb_writer *writer, const zb__form *form, struct zb__shap
     return code;
 }
 
-enum zb_code zb__chunk_layout_take(zb_writer *writer, const uint64_t *index, const zb__layout **out,
-                                   zb_error *err) {
+enum zb_code zb__write_layout_take(zb_writer *writer, const uint64_t *index,
+                                   const zb__write_layout **out, zb_error *err) {
     const zb__array *array = writer->node->array;
-    const zb__form *form;
+    const zb__chunk_layout *chunk_layout;
     *out = &writer->layout;
-    enum zb_code code = zb__chunk_form(array, index, &form, err);
-    if (code || form == array->form)
+    enum zb_code code = zb__array_chunk_layout(array, index, &chunk_layout, err);
+    if (code || chunk_layout == array->layout)
         return code;
     struct zb__shaped_layout *shaped = writer->shaped;
-    while (shaped && shaped->form != form)
+    while (shaped && shaped->chunk_layout != chunk_layout)
         shaped = shaped->next;
     if (shaped)
-        zb__chunk_form_end(array, form); /* the layout holds one */
+        zb__array_chunk_layout_end(array, chunk_layout); /* the layout holds one */
     else
-        code = add(writer, form, &shaped, err);
+        code = add(writer, chunk_layout, &shaped, err);
     if (code) {
-        zb__chunk_form_end(array, form);
+        zb__array_chunk_layout_end(array, chunk_layout);
         return code;
     }
     shaped->users++;
@@ -250,7 +252,7 @@ enum zb_code zb__chunk_layout_take(zb_writer *writer, const uint64_t *index, con
     return ZB_OK;
 }
 
-void zb__chunk_layout_give(zb_writer *writer, const zb__layout *layout) {
+void zb__write_layout_give(zb_writer *writer, const zb__write_layout *layout) {
     if (!layout || layout == &writer->layout)
         return;
     struct zb__shaped_layout *shaped = (struct zb__shaped_layout *)(void *)(uintptr_t)layout;
@@ -264,17 +266,17 @@ void zb__chunk_layout_give(zb_writer *writer, const zb__layout *layout) {
    missing shard. A writer that left out what is missing would change values then. And version 1.0
    of the codec, which all readers know, wants inner chunks that divide the shard. */
 enum zb_code zb__array_check_writable(const zb__array *array, zb_error *err) {
-    const zb__form *form = array->form;
+    const zb__chunk_layout *chunk_layout = array->layout;
     if (array->is_cut)
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "the inner chunks do not divide their shards, as it is proposed for version "
                        "1.1 of sharding_indexed; such arrays are only read; copy the array into a "
                        "new one");
-    const char *reason = zb__form_read_only(form);
+    const char *reason = zb__chunk_layout_read_only(chunk_layout);
     if (reason)
         return zb_fail(err, ZB_EUNSUPPORTED, "%s", reason);
-    for (; form; form = form->shard ? form->shard->inner : NULL) {
-        const void *missing = form->chain->missing;
+    for (; chunk_layout; chunk_layout = chunk_layout->shard ? chunk_layout->shard->inner : NULL) {
+        const void *missing = chunk_layout->chain->missing;
         if (missing && memcmp(missing, array->info.fill_value, array->info.dtype.size) != 0)
             return zb_fail(err, ZB_EUNSUPPORTED,
                            "the fill value does not pass the codecs in front of the shards "
