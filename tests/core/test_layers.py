@@ -33,9 +33,9 @@ PUBLIC = {
 }
 
 # Sources that call each other because what they are about contains itself: a shard is a chunk of chunks, and
-# its codec, which the table of codecs names, binds the chain of its inner chunks.
+# its codec, which the table of codecs names, binds the pipeline of its inner chunks.
 # A struct is an element of elements, whose parts are read, written and converted by the rows of their kinds.
-INTRINSIC = [{"read/expand", "read/leaf"}, {"codec/chain_bind", "codec/shard", "codec/table"},
+INTRINSIC = [{"read/expand", "read/leaf"}, {"codec/pipeline_bind", "codec/shard", "codec/table"},
              {"types/conversion", "types/dtype", "types/fill", "types/kinds", "types/structs"}]
 
 # The layers of the GDAL driver whose sources call each other in no circle.

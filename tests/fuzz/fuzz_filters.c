@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a stored chunk of a chain with filters, or of packbits or zfp. Two bytes come before
- * it: the chain and the number of elements (and one more). What decodes may be encoded again; where
- * it is not refused, it decodes again.
+ * Any bytes as a stored chunk of a pipeline with filters, or of packbits or zfp. Two bytes come
+ * before it: the pipeline and the number of elements (and one more). What decodes may be encoded
+ * again; where it is not refused, it decodes again.
  */
 #include "fuzz.h"
 
@@ -17,7 +17,7 @@
 static const struct {
     const char *codecs;
     zb_dtype dtype;
-} chains[] = {
+} pipelines[] = {
     {"[" CODEC("numcodecs.delta", "\"dtype\":\"<i4\",\"astype\":\"|i1\"") BYTES,
      {.kind = ZB_KIND_INT, .size = 4}},
     {"[" CODEC("numcodecs.delta", "\"dtype\":\"<f2\"") BYTES, {.kind = ZB_KIND_FLOAT, .size = 2}},
@@ -56,16 +56,16 @@ static const struct {
 #endif
 };
 
-static zb__chain *bind(unsigned number) {
-    const zb__binding binding = {.ndim = 1, .dtype = chains[number].dtype};
-    const char *codecs = chains[number].codecs;
-    zb__chain *chain;
+static zb__pipeline *bind(unsigned number) {
+    const zb__binding binding = {.ndim = 1, .dtype = pipelines[number].dtype};
+    const char *codecs = pipelines[number].codecs;
+    zb__pipeline *pipeline;
     zb_json *json;
     zb_error err;
     REQUIRE_OK(zb_json_parse(codecs, strlen(codecs), &json, &err), err);
-    REQUIRE_OK(zb__chain_bind(json, &binding, &chain, &err), err);
+    REQUIRE_OK(zb__pipeline_bind(json, &binding, &pipeline, &err), err);
     zb_json_free(json);
-    return chain;
+    return pipeline;
 }
 
 /* Decodes from a copy of the exact size; the elements are in the scratch. */
@@ -105,20 +105,20 @@ static void encode_again(const zb__chunk_layout *layout, zb__scratch *scratch,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2)
         return 0;
-    zb__chain *chain = bind(data[0] % (sizeof chains / sizeof *chains));
+    zb__pipeline *pipeline = bind(data[0] % (sizeof pipelines / sizeof *pipelines));
     zb__scratch *scratch = zb__scratch_take();
     const zb__chunk_layout *layout;
     zb_error err;
     uint64_t count = (uint64_t)data[1] + 1;
     zb__elements elements;
     REQUIRE(scratch);
-    REQUIRE_OK(zb__chain_layout(chain, &count, &layout, &err), err);
+    REQUIRE_OK(zb__pipeline_layout(pipeline, &count, &layout, &err), err);
     if (decode(layout, scratch, data + 2, size - 2, &elements) == ZB_OK) {
         REQUIRE(elements.size == layout->decoded_size);
         encode_again(layout, scratch, &elements);
     }
     zb__chunk_layout_release(layout);
-    zb__chain_free(chain);
+    zb__pipeline_free(pipeline);
     zb__scratch_put(scratch);
     return 0;
 }

@@ -12,15 +12,15 @@
 #include "util/scratch.h"
 #include "zarrbridge/json.h"
 
-static zb__chain *bind(enum zb_kind kind, const char *codecs) {
+static zb__pipeline *bind(enum zb_kind kind, const char *codecs) {
     const zb__binding binding = {.ndim = 1, .dtype = {.kind = kind, .size = sizeof(zb_slice)}};
-    zb__chain *chain;
+    zb__pipeline *pipeline;
     zb_json *json;
     zb_error err;
     REQUIRE_OK(zb_json_parse(codecs, strlen(codecs), &json, &err), err);
-    REQUIRE_OK(zb__chain_bind(json, &binding, &chain, &err), err);
+    REQUIRE_OK(zb__pipeline_bind(json, &binding, &pipeline, &err), err);
     zb_json_free(json);
-    return chain;
+    return pipeline;
 }
 
 /* NULL for what is refused. The result is one allocation of the exact size. */
@@ -57,7 +57,7 @@ static void there_and_back(const zb__chunk_layout *layout, zb__scratch *scratch,
     uint8_t *memory = decode(layout, scratch, out, size, &again);
     REQUIRE(memory);
     for (size_t i = 0; i < count; i++)
-        REQUIRE(zb__values_equal(layout->chain->dtype, elements + i * sizeof(zb_slice),
+        REQUIRE(zb__values_equal(layout->pipeline->dtype, elements + i * sizeof(zb_slice),
                                  again.data + i * sizeof(zb_slice)));
     free(memory);
     free(out);
@@ -72,17 +72,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     zb_error err;
     static const char *const codecs[] = {"[\"vlen-utf8\"]", "[\"vlen-utf8\",\"zstd\"]",
                                          "[\"vlen-bytes\"]", "[\"vlen-bytes\",\"zstd\"]"};
-    zb__chain *chain =
+    zb__pipeline *pipeline =
         bind(data[0] & 16 ? ZB_KIND_BYTES : ZB_KIND_STRING, codecs[data[0] >> 3 & 3]);
     zb__scratch *scratch = zb__scratch_take();
     REQUIRE(scratch);
-    REQUIRE_OK(zb__chain_layout(chain, shape, &layout, &err), err);
+    REQUIRE_OK(zb__pipeline_layout(pipeline, shape, &layout, &err), err);
     uint8_t *memory = decode(layout, scratch, data + 1, size - 1, &elements);
     if (memory)
         there_and_back(layout, scratch, elements.data, (size_t)shape[0]);
     free(memory);
     zb__scratch_put(scratch);
     zb__chunk_layout_release(layout);
-    zb__chain_free(chain);
+    zb__pipeline_free(pipeline);
     return 0;
 }

@@ -28,27 +28,27 @@ typedef struct job {
 /* The elements of one chunk as they are serialised; beyond the array's edge is the fill value. */
 static void cut_chunk(const job *j, const uint64_t *index) {
     const zb__chunk_layout *layout = j->model->layout;
-    const zb__chain *chain = layout->chain;
-    int64_t stride = j->values->dtype.size, dst_stride = chain->dtype.size;
+    const zb__pipeline *pipeline = layout->pipeline;
+    int64_t stride = j->values->dtype.size, dst_stride = pipeline->dtype.size;
     int64_t value_strides[ZB_MAX_NDIM], src[ZB_MAX_NDIM], dst[ZB_MAX_NDIM];
     uint64_t inside[ZB_MAX_NDIM];
     const unsigned char *first = j->values->data;
-    for (uint32_t d = chain->ndim; d-- > 0; stride *= (int64_t)j->values->shape[d])
+    for (uint32_t d = pipeline->ndim; d-- > 0; stride *= (int64_t)j->values->shape[d])
         value_strides[d] = stride;
-    for (uint32_t i = chain->ndim; i-- > 0; dst_stride *= (int64_t)layout->stored_shape[i]) {
-        uint32_t d = chain->axis[i];
+    for (uint32_t i = pipeline->ndim; i-- > 0; dst_stride *= (int64_t)layout->stored_shape[i]) {
+        uint32_t d = pipeline->axis[i];
         uint64_t start = index[d] * layout->stored_shape[i], left = j->values->shape[d] - start;
         inside[i] = left < layout->stored_shape[i] ? left : layout->stored_shape[i];
         first += (int64_t)start * value_strides[d];
         src[i] = value_strides[d];
         dst[i] = dst_stride;
     }
-    zb__box_copy copy = {.ndim = chain->ndim,
+    zb__box_copy copy = {.ndim = pipeline->ndim,
                          .count = layout->stored_shape,
                          .src_strides = src,
                          .dst_strides = dst,
-                         .src_dtype = chain->dtype,
-                         .dst_dtype = chain->dtype};
+                         .src_dtype = pipeline->dtype,
+                         .dst_dtype = pipeline->dtype};
     zb__scatter_fill(&copy, j->fill, j->elements);
     copy.count = inside;
     copy.src_dtype = j->values->dtype;
@@ -82,21 +82,21 @@ static bool encode_chunk(const job *j, const uint64_t *index) {
 
 static bool encode_array(job *j) {
     const zb__chunk_layout *layout = j->model->layout;
-    const zb__chain *chain = layout->chain;
+    const zb__pipeline *pipeline = layout->pipeline;
     const uint64_t *grid = j->model->chunk_count;
     uint64_t index[ZB_MAX_NDIM], chunks = 1;
-    for (uint32_t d = 0; d < chain->ndim; d++)
+    for (uint32_t d = 0; d < pipeline->ndim; d++)
         chunks *= grid[d];
     j->bound = (size_t)zb__chunk_encode_bound(layout);
     j->elements = malloc((size_t)layout->decoded_size);
     j->encoded = malloc(j->bound);
     bool good = j->elements && j->encoded;
     if (good)
-        zb__convert(j->model->info.dtype, j->model->info.fill_value, 0, chain->dtype, j->fill, 0,
+        zb__convert(j->model->info.dtype, j->model->info.fill_value, 0, pipeline->dtype, j->fill, 0,
                     1);
     for (uint64_t i = 0; i < chunks && good; i++) {
         uint64_t rest = i;
-        for (uint32_t d = chain->ndim; d-- > 0; rest /= grid[d])
+        for (uint32_t d = pipeline->ndim; d-- > 0; rest /= grid[d])
             index[d] = rest % grid[d];
         good = encode_chunk(j, index);
     }

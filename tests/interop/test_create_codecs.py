@@ -76,7 +76,7 @@ def test_create_and_write(name, tmp_path):
 
 
 @pytest.mark.parametrize("codecs,shards,message", [
-    ([LITTLE], (8, 8), "it is the whole chain"),
+    ([LITTLE], (8, 8), "it is the whole pipeline"),
     (["zstd", "bytes"], None, "must come after the array-to-bytes codec"),
     ([sharded([3, 3], ["zstd"])], None, "expected a divisor"),
     ([sharded([2, 2], ["zstd"], depth=1)], None, "no option"),

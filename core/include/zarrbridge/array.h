@@ -15,12 +15,12 @@
 extern "C" {
 #endif
 
-/* A codec of the chain, outermost first, for display: sharding is followed by the codecs of its
+/* A codec of the pipeline, outermost first, for display: sharding is followed by the codecs of its
  * inner chunks. */
 typedef struct zb_codec_info {
     const char *name;
     const zb_json *configuration; /* object or NULL */
-    uint32_t shard_level;         /* 0 for the array's own chain, 1 inside its shards, ... */
+    uint32_t shard_level;         /* 0 for the array's own pipeline, 1 inside its shards, ... */
 } zb_codec_info;
 
 /* Chunks of one extent that follow each other along a dimension. Both numbers are at least 1. */
@@ -60,8 +60,8 @@ typedef struct zb_array_spec {
     const uint64_t *inner_shape;     /* [ndim]: the unit of encoding */
     const uint64_t *shard_shape;     /* [ndim], multiples of inner_shape; NULL: not sharded */
     const zb_chunk_runs *chunk_runs; /* [ndim] or NULL: along a dimension with runs, the extents of
-                                    the chunks, or of the shards where shard_shape is not NULL,
-                                    instead of the one above. They reach the array's edge */
+                                        the chunks, or of the shards where shard_shape is not NULL,
+                                        instead of the one above. They reach the array's edge */
     zb_dtype dtype;         /* `swapped`: stored in the byte order opposite to the host's */
     const void *fill_value; /* one element in host order; NULL: zero */
     const char *codecs;     /* codecs of the innermost chunk: a JSON list as text; NULL: zstd
@@ -69,7 +69,7 @@ typedef struct zb_array_spec {
                                default. Without an array→bytes codec in it, `bytes` (or vlen-utf8
                                for strings, vlen-bytes for bytes) is put behind the array→array
                                codecs. With one (`bytes`, `packbits`, `sharding_indexed` …) it is
-                               the whole chain of the array, of chunks of inner_shape, and
+                               the whole pipeline of the array, of chunks of inner_shape, and
                                shard_shape is NULL: so come nested shards, and codecs before and
                                after a shard */
     const char *const *dimension_names; /* [ndim] or NULL */
@@ -77,8 +77,8 @@ typedef struct zb_array_spec {
     char separator;                     /* of chunk keys; 0 means '/' */
     const char
         *key_encoding; /* the chunk_key_encoding of the document, as JSON text, when it is not
-                                 `default` with this separator (which is 0 then): `v2`, or the
-                                 proposed `suffix` and `fanout`, which few readers know. Or NULL */
+                          `default` with this separator (which is 0 then): `v2`, or the
+                          proposed `suffix` and `fanout`, which few readers know. Or NULL */
 } zb_array_spec;
 
 #ifdef __cplusplus

@@ -33,7 +33,7 @@ typedef struct zb_limits {
     uint64_t shard_bytes;        /* stored size of a shard that must be decoded as a whole */
     uint64_t index_bytes;        /* encoded size of one shard index */
     uint64_t shard_depth;        /* nesting of sharding_indexed */
-    uint64_t codecs;             /* codecs in one chain */
+    uint64_t codecs;             /* codecs in one pipeline */
     uint64_t fields;             /* of one struct, without those of structs in it */
     uint64_t gzip_members;       /* members of one gzip stream */
     uint64_t cache_bytes;        /* decoded-chunk cache of the process; 0 switches it off */
@@ -46,7 +46,7 @@ typedef struct zb_limits {
     uint64_t remote_window_bytes;  /* of replies that a read waits for or has not decoded yet */
     uint64_t remote_part_bytes;    /* longer ranges are asked for in parts; 0: never */
     uint64_t remote_put_bytes;     /* of a part of an object that goes up in parts: one of more than
-                                        four parts does */
+                                      four parts does */
     uint64_t remote_fresh_seconds; /* an answer may be taken for the present state */
     uint64_t remote_tries;         /* of one request */
     uint64_t remote_seconds;       /* after its first try no other one of a request begins */

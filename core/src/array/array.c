@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The way from an array's zarr.json to the model that the reader works with: shape, data type,
- * grid, keys, fill value, dimension names, and the codec chain with the layout of a chunk.
+ * grid, keys, fill value, dimension names, and the codec pipeline with the layout of a chunk.
  *
  * Each member has a parser of its own here or in the files beside this one, and each message begins
  * with the member's name, shows its value and tells the form that was expected.
@@ -135,8 +135,8 @@ static enum zb_code parse_names(model *m, const zb_json *document, zb_error *err
     return ZB_OK;
 }
 
-/* Lists the codecs of a layout's chain, which has been bound and is therefore right, and of those
-   of inner chunks; returns their number. With out NULL it only counts. */
+/* Lists the codecs of a layout's pipeline, which has been bound and is therefore right, and of
+   those of inner chunks; returns their number. With out NULL it only counts. */
 static size_t list_codecs(const zb_json *codecs, const zb__chunk_layout *layout, uint32_t level,
                           zb_codec_info *out) {
     size_t count = 0, at = 0;
@@ -148,7 +148,7 @@ static size_t list_codecs(const zb_json *codecs, const zb__chunk_layout *layout,
         if (out)
             out[count] = (zb_codec_info){name, configuration, level};
         count++;
-        if (layout->shard && at++ == layout->chain->serial_at)
+        if (layout->shard && at++ == layout->pipeline->serializer_at)
             count += list_codecs(zb_json_get(configuration, "codecs"), layout->shard->inner,
                                  level + 1, out ? out + count : NULL);
     }
@@ -181,7 +181,7 @@ static void find_inner_shape(model *m) {
         uint32_t stored[ZB_MAX_NDIM];
         m->array.is_cut = m->array.is_cut || layout->shard->is_clipped;
         for (uint32_t i = 0; i < ndim; i++) {
-            uint32_t d = stored[i] = outer[layout->chain->axis[i]];
+            uint32_t d = stored[i] = outer[layout->pipeline->axis[i]];
             m->array.is_cut =
                 m->array.is_cut || !divides(runs && m->array.inner_depth == 0 ? &runs[d] : NULL,
                                             m->inner_shape[d], layout->shard->inner_shape[i]);
@@ -195,16 +195,16 @@ static void find_inner_shape(model *m) {
     m->array.inner = m->array.inner_depth ? zb__grid_of(ndim, m->inner_shape) : m->array.grid;
 }
 
-/* Binding checks every rule of the chain; the code below only reads configurations that it has
+/* Binding checks every rule of the pipeline; the code below only reads configurations that it has
    accepted. */
 static enum zb_code parse_codecs(model *m, const zb_json *document, zb_error *err) {
     zb_array_info *info = &m->array.info;
     const zb_json *codecs = zb_json_get(document, "codecs"); /* drafts had it optional */
     const zb__binding binding = {
         .ndim = info->ndim, .dtype = info->dtype, .fill = info->fill_value, .is_draft = true};
-    enum zb_code code = zb__chain_bind(codecs, &binding, &m->array.chain, err);
+    enum zb_code code = zb__pipeline_bind(codecs, &binding, &m->array.pipeline, err);
     if (!code)
-        code = zb__chain_layout(m->array.chain, m->chunk_shape, &m->array.layout, err);
+        code = zb__pipeline_layout(m->array.pipeline, m->chunk_shape, &m->array.layout, err);
     if (!code)
         code = zb__array_chunk_layouts_check(&m->array, err);
     if (code)
@@ -248,7 +248,7 @@ static enum zb_code unpack_fill(model *m, zb_error *err) {
     const zb__chunk_layout *layout = m->array.layout;
     while (layout->shard)
         layout = layout->shard->inner;
-    const zb_dtype stored = layout->chain->dtype;
+    const zb_dtype stored = layout->pipeline->dtype;
     uint8_t *packed = m->fill_is_packed ? zb__arena_alloc(&m->memory, stored.size) : NULL;
     if (!m->fill_is_packed)
         return ZB_OK;
@@ -299,7 +299,7 @@ void zb__array_free(zb__array *array) {
     model *m = (model *)(void *)array;
     zb__chunk_layout_release(array->layout);
     zb__grid_free(&array->grid);
-    zb__chain_free(array->chain);
+    zb__pipeline_free(array->pipeline);
     free(m->fill_value);
     free(m->codecs);
     zb__arena_free(&m->memory);
@@ -343,7 +343,7 @@ enum zb_code zb__uneven_chunk_layout(const zb__array *array, const uint64_t *ind
         *out = array->layout;
         return ZB_OK;
     }
-    enum zb_code code = zb__chain_layout(array->chain, shape, out, err);
+    enum zb_code code = zb__pipeline_layout(array->pipeline, shape, out, err);
     if (!code && *out == array->layout)
         zb__chunk_layout_release(*out); /* the array holds a reference of its own */
     return code;
@@ -356,7 +356,7 @@ enum zb_code zb__array_chunk_layouts_check(const zb__array *array, zb_error *err
     const zb__shard *shard = array->layout->shard;
     enum zb_code code = ZB_OK;
     for (uint32_t i = 0; i < grid->ndim && grid->runs && shard && !code; i++) {
-        uint32_t d = array->chain->axis[i];
+        uint32_t d = array->pipeline->axis[i];
         const zb__runs *runs = &grid->runs[d];
         for (size_t r = 0; r < runs->count && !code; r++) {
             uint64_t shape[ZB_MAX_NDIM];
@@ -365,7 +365,7 @@ enum zb_code zb__array_chunk_layouts_check(const zb__array *array, zb_error *err
                 continue;
             memcpy(shape, grid->extent, grid->ndim * sizeof *shape);
             shape[d] = runs->run[r].extent;
-            code = zb__chain_layout(array->chain, shape, &layout, err);
+            code = zb__pipeline_layout(array->pipeline, shape, &layout, err);
             zb__chunk_layout_release(layout);
         }
     }

@@ -18,7 +18,7 @@ typedef struct zb__array {
     bool is_cut;           /* there is such a shard: the array is only read */
     uint64_t *chunk_count; /* [ndim] chunks of `grid` that reach into the array */
     zb__key_encoding keys;
-    zb__chain *chain;
+    zb__pipeline *pipeline;
     const zb__chunk_layout *layout; /* of its largest chunk; of each one, see zb__array_chunk_layout
                                        */
     uint64_t cache_id;              /* part of cache keys, see node/cache_id.h */

@@ -314,7 +314,7 @@ static enum zb_code print_fill(zb_json_writer *w, const zb_array_spec *spec, zb_
    order; older zarr-python reads `bytes` without it, too. Behind other codecs elements may have
    become numbers of several bytes. */
 #define SERIAL_SIZE 80
-static const char *serial_of(zb_dtype dtype, bool has_array_codecs, char text[SERIAL_SIZE]) {
+static const char *serializer_of(zb_dtype dtype, bool has_array_codecs, char text[SERIAL_SIZE]) {
     bool host_is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     const char *objects = zb__kind_of(dtype)->objects;
     if (objects)
@@ -328,12 +328,12 @@ static const char *serial_of(zb_dtype dtype, bool has_array_codecs, char text[SE
 }
 
 static enum zb_code print_sharded(zb_json_writer *w, const zb_array_spec *spec,
-                                  const zb_json *codecs, const char *serial, zb_error *err) {
+                                  const zb_json *codecs, const char *serializer, zb_error *err) {
     zb_json_begin_array(w);
     zb__extension_begin(w, "sharding_indexed");
     print_extents(w, "chunk_shape", spec->inner_shape, spec->ndim);
     zb_json_write_name(w, "codecs");
-    enum zb_code code = zb__codecs_print(w, codecs, spec->dtype, serial, err);
+    enum zb_code code = zb__codecs_print(w, codecs, spec->dtype, serializer, err);
     zb_json_write_name(w, "index_codecs");
     zb_json_write_raw(w, "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},"
                          "{\"name\":\"crc32c\"}]");
@@ -351,16 +351,17 @@ static enum zb_code print_codecs(zb_json_writer *w, const zb_array_spec *spec, z
         return code;
     zb__codec_kinds kinds = zb__codecs_kinds(codecs);
     char text[SERIAL_SIZE];
-    const char *serial = serial_of(spec->dtype, kinds.has_array, text);
+    const char *serializer = serializer_of(spec->dtype, kinds.has_array, text);
     zb_json_write_name(w, "codecs");
-    if (spec->shard_shape && kinds.has_serial)
-        code = zb_fail(err, ZB_EINVAL,
-                       "codecs has an array-to-bytes codec, so it is the whole chain, for which no "
-                       "shard_shape can be given");
+    if (spec->shard_shape && kinds.has_serializer)
+        code =
+            zb_fail(err, ZB_EINVAL,
+                    "codecs has an array-to-bytes codec, so it is the whole pipeline, for which no "
+                    "shard_shape can be given");
     else if (spec->shard_shape)
-        code = print_sharded(w, spec, codecs, serial, err);
+        code = print_sharded(w, spec, codecs, serializer, err);
     else
-        code = zb__codecs_print(w, codecs, spec->dtype, serial, err);
+        code = zb__codecs_print(w, codecs, spec->dtype, serializer, err);
     zb_json_free(codecs);
     return code;
 }

@@ -18,7 +18,7 @@
  * and callers that ask for others get a span of extent 0.
  *
  * Facts that follow from the shape of one chunk (its size, the grid of a shard) are not asked here
- * but of the chain that is bound to that shape (zb__array_chunk_layout).
+ * but of the pipeline that is bound to that shape (zb__array_chunk_layout).
  */
 #ifndef ZB_ARRAY_GRID_H
 #define ZB_ARRAY_GRID_H

@@ -265,7 +265,7 @@ static enum zb_code write_array(zb_json_writer *w, const zb_json *zarray, const 
                                 zb__arena *memory, zb_error *err) {
     const zb_json *shape, *chunks;
     zb_dtype dtype;
-    const char *serial;
+    const char *serializer;
     enum zb_code code = require_list(zarray, "shape", &shape, err);
     if (!code)
         code = require_list(zarray, "chunks", &chunks, err);
@@ -273,9 +273,9 @@ static enum zb_code write_array(zb_json_writer *w, const zb_json *zarray, const 
         code = zb_fail(err, ZB_ELIMIT, "shape has %zu dimensions, the limit ZB_MAX_NDIM is %d",
                        zb_json_count(shape), ZB_MAX_NDIM);
     if (!code)
-        code = zb__v2_serial(zarray, &serial, err);
+        code = zb__v2_serializer(zarray, &serializer, err);
     if (!code)
-        code = zb__v2_dtype_parse(zb_json_get(zarray, "dtype"), serial, memory, &dtype, err);
+        code = zb__v2_dtype_parse(zb_json_get(zarray, "dtype"), serializer, memory, &dtype, err);
     if (code)
         return code;
     zb_json_write_name(w, "shape");

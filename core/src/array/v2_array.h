@@ -23,7 +23,7 @@ enum zb_code zb__v2_group(const zb_json *zgroup, const zb_json *zattrs, const zb
 
 /* The codec that serialises the objects of an array (dtype |O): the first of its filters, when that
    is one of these; else *out is NULL. ZB_EUNSUPPORTED for filters that are never read. */
-enum zb_code zb__v2_serial(const zb_json *zarray, const char **out, zb_error *err);
+enum zb_code zb__v2_serializer(const zb_json *zarray, const char **out, zb_error *err);
 
 /* Writes the list of codecs that a .zarray tells of by its members order, filters and
    compressor. */
@@ -33,9 +33,9 @@ enum zb_code zb__v2_codecs_write(zb_json_writer *w, const zb_json *zarray, uint3
 /* ---- Data types of Zarr version 2, as those of version 3. */
 
 /* The type of elements as chunks have them: each field of a struct is in the byte order that the
-   document says. It points into the document and `memory`. serial: the codec that serialises
+   document says. It points into the document and `memory`. serializer: the codec that serialises
    objects, or NULL. ZB_EUNSUPPORTED for types that version 3 has no name for. */
-enum zb_code zb__v2_dtype_parse(const zb_json *value, const char *serial, zb__arena *memory,
+enum zb_code zb__v2_dtype_parse(const zb_json *value, const char *serializer, zb__arena *memory,
                                 zb_dtype *out, zb_error *err);
 
 #define ZB__V2_BOTH '*'

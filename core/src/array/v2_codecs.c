@@ -23,10 +23,10 @@
 
 /* What a codec takes and gives. */
 enum kind {
-    ARRAYS,  /* array to array */
-    SERIAL,  /* array to bytes */
-    BYTES,   /* bytes to bytes */
-    REFUSED, /* with the reason */
+    ARRAYS,     /* array to array */
+    SERIALIZER, /* array to bytes */
+    BYTES,      /* bytes to bytes */
+    REFUSED,    /* with the reason */
 };
 
 typedef struct codec_row {
@@ -109,10 +109,10 @@ static const codec_row rows[] = {
     {"astype", ARRAYS, "numcodecs.astype", NULL},
     {"bitround", ARRAYS, "numcodecs.bitround", NULL},
     {"packbits", ARRAYS, "numcodecs.packbits", NULL},
-    {"vlen-utf8", SERIAL, "vlen-utf8", write_nothing},
-    {"vlen-bytes", SERIAL, "vlen-bytes", write_nothing},
-    {"pcodec", SERIAL, "numcodecs.pcodec", NULL},
-    {"zfpy", SERIAL, "numcodecs.zfpy", NULL},
+    {"vlen-utf8", SERIALIZER, "vlen-utf8", write_nothing},
+    {"vlen-bytes", SERIALIZER, "vlen-bytes", write_nothing},
+    {"pcodec", SERIALIZER, "numcodecs.pcodec", NULL},
+    {"zfpy", SERIALIZER, "numcodecs.zfpy", NULL},
     {"pickle", REFUSED, pickled, NULL},
     {"json2", REFUSED, "objects as JSON are not supported", NULL},
     {"msgpack2", REFUSED, "objects as MessagePack are not supported", NULL},
@@ -120,14 +120,14 @@ static const codec_row rows[] = {
     {"categorize", REFUSED, "categories of objects are not supported", NULL},
 };
 
-/* ---- The chain ---------------------------------------------------------------------------- */
+/* ---- The pipeline ---------------------------------------------------------------------------- */
 
-typedef struct chain {
+typedef struct pipeline {
     zb_json_writer *w;
     zb_dtype dtype;
     char order; /* of the elements behind the codecs of arrays, as zb__v2_order tells it */
     bool transposed, serialised;
-} chain;
+} pipeline;
 
 static const char *id_of(const zb_json *codec) {
     return zb_json_string(zb_json_get(codec, "id"));
@@ -172,7 +172,7 @@ static void copy_members(zb_json_writer *w, const zb_json *codec, const char *na
     }
 }
 
-static void write_codec(chain *c, const codec_row *row, const char *name, const zb_json *codec) {
+static void write_codec(pipeline *c, const codec_row *row, const char *name, const zb_json *codec) {
     zb__extension_begin(c->w, name);
     if (row && row->write)
         row->write(c->w, codec, c->dtype);
@@ -181,7 +181,7 @@ static void write_codec(chain *c, const codec_row *row, const char *name, const 
     zb__extension_end(c->w);
 }
 
-static void write_bytes(chain *c) {
+static void write_bytes(pipeline *c) {
     zb_json_begin_object(c->w);
     zb_json_write_name(c->w, "name");
     zb_json_write_string(c->w, c->order == ZB__V2_BOTH ? "zarrbridge.bytes" : "bytes");
@@ -219,7 +219,7 @@ static const char *name_of(const codec_row *row, const zb_json *codec, const cha
     return row && !(moved && strcmp(row->id, "crc32c") == 0) ? row->name : otherwise;
 }
 
-static enum zb_code add_codec(chain *c, const zb_json *codec, zb_error *err) {
+static enum zb_code add_codec(pipeline *c, const zb_json *codec, zb_error *err) {
     const char *id = id_of(codec);
     char excerpt[ZB__BRIEF_SIZE], name[96];
     if (!id)
@@ -235,20 +235,20 @@ static enum zb_code add_codec(chain *c, const zb_json *codec, zb_error *err) {
     if (kind != BYTES && c->serialised)
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "%s: a codec of arrays behind one of bytes is not supported", id);
-    if (kind == SERIAL && !zb__is_slice(c->dtype) && c->transposed)
+    if (kind == SERIALIZER && !zb__is_slice(c->dtype) && c->transposed)
         return zb_fail(err, ZB_EUNSUPPORTED, "%s: in the memory order F it is not supported", id);
     if (kind == BYTES && !c->serialised)
         write_bytes(c);
     if (kind == ARRAYS)
         c->order = order_behind(codec, c->order);
-    c->serialised = c->serialised || kind == SERIAL;
+    c->serialised = c->serialised || kind == SERIALIZER;
     snprintf(name, sizeof name, "numcodecs.%s", id);
     const char *known = name_of(row, codec, name);
     write_codec(c, known == name ? NULL : row, known, codec);
     return ZB_OK;
 }
 
-static enum zb_code add_filters(chain *c, const zb_json *filters, zb_error *err) {
+static enum zb_code add_filters(pipeline *c, const zb_json *filters, zb_error *err) {
     enum zb_code code = ZB_OK;
     char excerpt[ZB__BRIEF_SIZE];
     if (zb_json_kind_of(filters) == ZB_JSON_NULL)
@@ -267,7 +267,7 @@ static enum zb_code add_filters(chain *c, const zb_json *filters, zb_error *err)
 }
 
 /* Dimensions in reverse. With fewer than two of them both orders are the same. */
-static enum zb_code add_order(chain *c, const zb_json *order, uint32_t ndim, zb_error *err) {
+static enum zb_code add_order(pipeline *c, const zb_json *order, uint32_t ndim, zb_error *err) {
     const char *text = zb_json_string(order);
     char excerpt[ZB__BRIEF_SIZE];
     bool reversed = text && strcmp(text, "F") == 0;
@@ -287,10 +287,10 @@ static enum zb_code add_order(chain *c, const zb_json *order, uint32_t ndim, zb_
     return ZB_OK;
 }
 
-enum zb_code zb__v2_serial(const zb_json *zarray, const char **out, zb_error *err) {
+enum zb_code zb__v2_serializer(const zb_json *zarray, const char **out, zb_error *err) {
     const char *id = id_of(zb_json_first(zb_json_get(zarray, "filters")));
     const codec_row *row = id ? find_row(id) : NULL;
-    *out = row && row->kind == SERIAL ? id : NULL;
+    *out = row && row->kind == SERIALIZER ? id : NULL;
     return row && row->kind == REFUSED
                ? zb_fail(err, ZB_EUNSUPPORTED, "filters[0]: %s: %s", id, row->name)
                : ZB_OK;
@@ -298,7 +298,7 @@ enum zb_code zb__v2_serial(const zb_json *zarray, const char **out, zb_error *er
 
 enum zb_code zb__v2_codecs_write(zb_json_writer *w, const zb_json *zarray, uint32_t ndim,
                                  zb_dtype dtype, zb_error *err) {
-    chain c = {.w = w, .dtype = dtype, .order = zb__v2_order(dtype)};
+    pipeline c = {.w = w, .dtype = dtype, .order = zb__v2_order(dtype)};
     const zb_json *compressor = zb_json_get(zarray, "compressor");
     zb_json_begin_array(w);
     enum zb_code code = add_order(&c, zb_json_get(zarray, "order"), ndim, err);

@@ -60,11 +60,11 @@ static bool parse_unit(const char *text, zb_dtype_detail *out) {
     return false;
 }
 
-static enum zb_code parse_object(const zb_json *value, const char *serial, zb_dtype *out,
+static enum zb_code parse_object(const zb_json *value, const char *serializer, zb_dtype *out,
                                  zb_error *err) {
     char excerpt[ZB__BRIEF_SIZE];
-    for (size_t i = 0; serial && i < sizeof objects / sizeof *objects; i++) {
-        if (strcmp(objects[i].codec, serial) == 0 && zb_dtype_from_name(objects[i].name, out))
+    for (size_t i = 0; serializer && i < sizeof objects / sizeof *objects; i++) {
+        if (strcmp(objects[i].codec, serializer) == 0 && zb_dtype_from_name(objects[i].name, out))
             return ZB_OK;
     }
     return zb_fail(err, ZB_EUNSUPPORTED,
@@ -73,7 +73,7 @@ static enum zb_code parse_object(const zb_json *value, const char *serial, zb_dt
                    zb__json_excerpt(value, excerpt));
 }
 
-static enum zb_code parse_name(const zb_json *value, const char *serial, zb__arena *memory,
+static enum zb_code parse_name(const zb_json *value, const char *serializer, zb__arena *memory,
                                zb_dtype *out, zb_error *err) {
     const char *text = zb_json_string(value), *rest;
     char order = text[0], letter = order ? text[1] : '\0';
@@ -83,10 +83,10 @@ static enum zb_code parse_name(const zb_json *value, const char *serial, zb__are
         return unsupported(value, err);
     /* zarr-python 3.0 serialises elements of a fixed length so, too, and keeps their name. */
     const char *objects_of = letter == 'U' ? "vlen-utf8" : letter == 'S' ? "vlen-bytes" : NULL;
-    if (serial && objects_of && strcmp(serial, objects_of) == 0)
-        return parse_object(value, serial, out, err);
+    if (serializer && objects_of && strcmp(serializer, objects_of) == 0)
+        return parse_object(value, serializer, out, err);
     if (letter == 'O')
-        return text[2] ? unsupported(value, err) : parse_object(value, serial, out, err);
+        return text[2] ? unsupported(value, err) : parse_object(value, serializer, out, err);
     const zb__kind *kind = zb__kind_coded(text + 1, &entry, &count, &rest);
     const uint64_t unit = kind && kind->numpy_unit ? kind->numpy_unit : 1;
     if (!kind || count > UINT32_MAX / unit)
@@ -129,10 +129,10 @@ static enum zb_code parse_field(const zb_json *item, zb__arena *memory, zb_field
     return zb__v2_dtype_parse(value, NULL, memory, &out->dtype, err);
 }
 
-enum zb_code zb__v2_dtype_parse(const zb_json *value, const char *serial, zb__arena *memory,
+enum zb_code zb__v2_dtype_parse(const zb_json *value, const char *serializer, zb__arena *memory,
                                 zb_dtype *out, zb_error *err) {
     if (zb_json_string(value))
-        return parse_name(value, serial, memory, out, err);
+        return parse_name(value, serializer, memory, out, err);
     char excerpt[ZB__BRIEF_SIZE];
     const size_t count = zb_json_count(value);
     if (zb_json_kind_of(value) != ZB_JSON_ARRAY || count == 0)

@@ -36,7 +36,7 @@ static uint64_t unit_of(const zb__array *array, uint32_t d) {
     const zb__shard *shard = array->layout->shard;
     uint64_t unit = 1;
     for (uint32_t i = 0; i < array->info.ndim && shard; i++)
-        unit = array->chain->axis[i] == d ? shard->inner_shape[i] : unit;
+        unit = array->pipeline->axis[i] == d ? shard->inner_shape[i] : unit;
     return unit;
 }
 

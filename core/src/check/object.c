@@ -88,7 +88,7 @@ static enum zb_code check_wrapped(object_walk *w, const zb__leaf *leaf, const ui
     enum zb_code code = zb__buffer_reserve(&whole, (size_t)bound, err);
     zb__sink sink = {.data = whole.data, .capacity = (size_t)bound, .hi = (size_t)bound};
     if (code == ZB_OK)
-        code = zb__chain_decode(leaf->layout->chain, w->scratch, stored, size, &sink, err);
+        code = zb__pipeline_decode(leaf->layout->pipeline, w->scratch, stored, size, &sink, err);
     zb__source source = {.memory = whole.data, .size = sink.size};
     code =
         code ? report(w, leaf, ZB_FINDING_DAMAGED, code, err) : check_shard(w, leaf, &source, err);
@@ -125,13 +125,14 @@ static enum zb_code check_leaf(const object_walk *w, const zb__leaf *leaf, const
             code = zb__elements_open(leaf->layout, w->scratch, &elements, err);
         return code ? report(w, leaf, ZB_FINDING_DAMAGED, code, err) : ZB_OK;
     }
-    if (leaf->layout->chain->is_raw) /* its size has been compared; nothing more can be checked */
+    if (leaf->layout->pipeline->is_raw) /* its size has been compared; nothing more can be checked
+                                           */
         return ZB_OK;
     enum zb_code code = zb__buffer_reserve(&w->scratch->decoded, decoded, err);
     zb__sink sink = {
         .data = w->scratch->decoded.data, .capacity = decoded, .exact = true, .hi = decoded};
     if (code == ZB_OK)
-        code = zb__chain_decode(leaf->layout->chain, w->scratch, stored, size, &sink, err);
+        code = zb__pipeline_decode(leaf->layout->pipeline, w->scratch, stored, size, &sink, err);
     return code ? report(w, leaf, ZB_FINDING_DAMAGED, code, err) : ZB_OK;
 }
 
@@ -139,11 +140,11 @@ static enum zb_code check_leaf(const object_walk *w, const zb__leaf *leaf, const
 static enum zb_code check_chunk(object_walk *w, const zb__leaf *leaf, const zb__source *source,
                                 zb_error *err) {
     const zb__chunk_layout *layout = leaf->layout;
-    if (layout->shard && layout->chain->codec_count == 0)
+    if (layout->shard && layout->pipeline->codec_count == 0)
         return check_shard(w, leaf, source, err);
     enum zb_code code = zb__chunk_layout_check_stored(layout, source->size, err);
     bool is_short =
-        source->size == 0 || (layout->chain->is_raw && source->size < layout->decoded_size);
+        source->size == 0 || (layout->pipeline->is_raw && source->size < layout->decoded_size);
     if (code != ZB_OK)
         return report(w, leaf, is_short ? ZB_FINDING_TRUNCATED : ZB_FINDING_DAMAGED, code, err);
     zb__buffer own = {0}, *buffer = layout->shard ? &own : &w->scratch->encoded;

@@ -46,45 +46,45 @@ static uint64_t bytes_bound(const zb__chunk_layout *layout) {
 /* True if the view's elements are, byte for byte, the serialised chunk. */
 static bool is_serialised(const zb__encoding *e, const zb__chunk_layout *layout,
                           const zb__elements_view *view) {
-    const zb__chain *chain = layout->chain;
-    int64_t stride = chain->dtype.size;
-    for (uint32_t i = chain->ndim; i-- > 0;) {
+    const zb__pipeline *pipeline = layout->pipeline;
+    int64_t stride = pipeline->dtype.size;
+    for (uint32_t i = pipeline->ndim; i-- > 0;) {
         if (layout->stored_shape[i] > 1 && view->strides[i] != stride)
             return false;
         stride *= (int64_t)layout->stored_shape[i];
     }
-    return chain->dtype.swapped == e->dtype.swapped;
+    return pipeline->dtype.swapped == e->dtype.swapped;
 }
 
 /* Brings the elements together in the scratch, in stored byte order, and the fill value behind
    them. */
 static enum zb_code gather(const zb__encoding *e, const zb__chunk_layout *layout,
                            const zb__elements_view *view, zb_error *err) {
-    const zb__chain *chain = layout->chain;
-    int64_t strides[ZB_MAX_NDIM], stride = chain->dtype.size;
-    for (uint32_t i = chain->ndim; i-- > 0;) {
+    const zb__pipeline *pipeline = layout->pipeline;
+    int64_t strides[ZB_MAX_NDIM], stride = pipeline->dtype.size;
+    for (uint32_t i = pipeline->ndim; i-- > 0;) {
         strides[i] = stride;
         stride *= (int64_t)layout->stored_shape[i];
     }
-    zb__box_copy copy = {.ndim = chain->ndim,
+    zb__box_copy copy = {.ndim = pipeline->ndim,
                          .count = layout->stored_shape,
                          .src_strides = view->strides,
                          .dst_strides = strides,
                          .src_dtype = e->dtype,
-                         .dst_dtype = chain->dtype};
+                         .dst_dtype = pipeline->dtype};
     const size_t size = (size_t)layout->decoded_size;
-    enum zb_code code = zb__buffer_reserve(&e->scratch->block, size + chain->dtype.size, err);
+    enum zb_code code = zb__buffer_reserve(&e->scratch->block, size + pipeline->dtype.size, err);
     if (code)
         return code;
     zb__scatter(&copy, view->data, e->scratch->block.data);
     if (!e->store_empty) /* else nobody compares, and there may be no fill value */
-        zb__convert(e->dtype, e->fill, 0, chain->dtype, e->scratch->block.data + size, 0, 1);
+        zb__convert(e->dtype, e->fill, 0, pipeline->dtype, e->scratch->block.data + size, 0, 1);
     return ZB_OK;
 }
 
 /* `fill` in the order of the elements. */
 static bool is_all_fill(const zb__chunk_layout *layout, const uint8_t *elements, const void *fill) {
-    const uint32_t size = layout->chain->dtype.size;
+    const uint32_t size = layout->pipeline->dtype.size;
     return zb__is_all(elements, layout->decoded_size / size, fill, size);
 }
 
@@ -116,9 +116,9 @@ const zb__codec_ops zb__codec_bytes = {
     .defaults = defaults,
     .parse = bytes_parse,
     .free = free,
-    .serial = {.is_elements = true,
-               .stored_dtype = bytes_stored_dtype,
-               .decode_bound = bytes_bound,
-               .encode_bound = bytes_bound,
-               .encode = bytes_encode},
+    .serializer = {.is_elements = true,
+                   .stored_dtype = bytes_stored_dtype,
+                   .decode_bound = bytes_bound,
+                   .encode_bound = bytes_bound,
+                   .encode = bytes_encode},
 };

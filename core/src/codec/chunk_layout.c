@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Forms, made by shape. In the regular case an array asks once and keeps its layout. Where chunks
- * have several shapes, the chain remembers a few of their layouts; one that is forgotten lives on
- * until its last holder gives it back.
+ * have several shapes, the pipeline remembers a few of their layouts; one that is forgotten lives
+ * on until its last holder gives it back.
  */
 #include "codec/chunk_layout.h"
 
@@ -60,10 +60,10 @@ void zb__chunk_layout_release(const zb__chunk_layout *held) {
 
 /* ---- Making layouts ------------------------------------------------------------------------- */
 
-/* The bytes of the elements as they are handed to the chain. */
+/* The bytes of the elements as they are handed to the pipeline. */
 static enum zb_code measure(zb__chunk_layout *layout, zb_error *err) {
-    const zb__chain *chain = layout->chain;
-    if (!zb__product_u64(layout->stored_shape, chain->ndim, chain->dtype.size,
+    const zb__pipeline *pipeline = layout->pipeline;
+    if (!zb__product_u64(layout->stored_shape, pipeline->ndim, pipeline->dtype.size,
                          &layout->decoded_size))
         return zb_fail(
             err, ZB_ELIMIT,
@@ -75,33 +75,33 @@ static enum zb_code measure(zb__chunk_layout *layout, zb_error *err) {
 
 /* The layout behind the filters. */
 static enum zb_code filter(zb__chunk_layout *layout, zb_error *err) {
-    const zb__chain *chain = layout->chain;
-    if (!chain->plain)
+    const zb__pipeline *pipeline = layout->pipeline;
+    if (!pipeline->plain)
         return ZB_OK;
     zb__chunk_layout *plain = layout->plain = calloc(1, sizeof *plain);
     if (!plain)
         return zb_fail(err, ZB_ENOMEM, "no memory for the layout of a chunk");
-    plain->chain = chain->plain;
+    plain->pipeline = pipeline->plain;
     enum zb_code code =
-        zb__filters_shape(&chain->filters, layout->stored_shape, plain->stored_shape, err);
+        zb__filters_shape(&pipeline->filters, layout->stored_shape, plain->stored_shape, err);
     return code ? zb_error_prefix(err, code, "codecs") : measure(plain, err);
 }
 
 static enum zb_code prepare(zb__chunk_layout *layout, zb_error *err) {
-    const zb__codec *serial = &layout->chain->serial;
-    if (!serial->ops->serial.prepare)
+    const zb__codec *serializer = &layout->pipeline->serializer;
+    if (!serializer->ops->serializer.prepare)
         return ZB_OK;
-    enum zb_code code =
-        serial->ops->serial.prepare(serial->state, layout->plain ? layout->plain : layout, err);
-    return code ? zb_error_prefix(err, code, "codecs[%zu]: %s", layout->chain->serial_at,
-                                  serial->ops->name)
+    enum zb_code code = serializer->ops->serializer.prepare(
+        serializer->state, layout->plain ? layout->plain : layout, err);
+    return code ? zb_error_prefix(err, code, "codecs[%zu]: %s", layout->pipeline->serializer_at,
+                                  serializer->ops->name)
                 : ZB_OK;
 }
 
 /* A leaf is decoded as a whole. */
 static enum zb_code check_leaf(const zb__chunk_layout *layout, zb_error *err) {
     uint64_t limit = zb_limits_get()->chunk_bytes;
-    if (!layout->shard && !layout->chain->is_index &&
+    if (!layout->shard && !layout->pipeline->is_index &&
         (layout->decoded_size > limit || layout->decoded_size > SIZE_MAX))
         return zb_fail(err, ZB_ELIMIT,
                        "chunk_shape: a chunk has %" PRIu64
@@ -111,27 +111,27 @@ static enum zb_code check_leaf(const zb__chunk_layout *layout, zb_error *err) {
 }
 
 static void set_bounds(zb__chunk_layout *layout) {
-    const zb__chain *chain = layout->chain;
+    const zb__pipeline *pipeline = layout->pipeline;
     uint64_t bound = layout->decoded_bound =
-        chain->serial.ops->serial.decode_bound(zb__chunk_layout_serial(layout));
-    if (!zb__chain_is_fixed(chain))
+        pipeline->serializer.ops->serializer.decode_bound(zb__chunk_layout_serializer(layout));
+    if (!zb__pipeline_is_fixed(pipeline))
         bound = zb__bound_sum(zb__bound_product(bound, 2), ZB__CODEC_SLACK);
-    for (size_t i = 0; i < chain->codec_count && zb__chain_is_fixed(chain); i++)
-        bound = zb__bound_sum(bound, (uint64_t)chain->codecs[i].ops->bytes.fixed_overhead);
+    for (size_t i = 0; i < pipeline->codec_count && zb__pipeline_is_fixed(pipeline); i++)
+        bound = zb__bound_sum(bound, (uint64_t)pipeline->codecs[i].ops->bytes.fixed_overhead);
     layout->encoded_bound = bound;
 }
 
-static enum zb_code make(const zb__chain *chain, const uint64_t *shape, zb__chunk_layout **out,
-                         zb_error *err) {
+static enum zb_code make(const zb__pipeline *pipeline, const uint64_t *shape,
+                         zb__chunk_layout **out, zb_error *err) {
     zb__chunk_layout *layout = calloc(1, sizeof *layout);
     if (!layout)
         return zb_fail(err, ZB_ENOMEM, "no memory for the layout of a chunk");
-    layout->chain = chain;
+    layout->pipeline = pipeline;
     atomic_init(&layout->references, 1);
-    for (uint32_t i = 0; i < chain->ndim; i++)
-        layout->stored_shape[i] = shape[chain->axis[i]];
+    for (uint32_t i = 0; i < pipeline->ndim; i++)
+        layout->stored_shape[i] = shape[pipeline->axis[i]];
     enum zb_code code = measure(layout, err);
-    if (!code && chain->plain) /* filters compute sizes that are known to fit */
+    if (!code && pipeline->plain) /* filters compute sizes that are known to fit */
         code = check_leaf(layout, err);
     if (!code)
         code = filter(layout, err);
@@ -151,10 +151,10 @@ static enum zb_code make(const zb__chain *chain, const uint64_t *shape, zb__chun
 /* ---- The cache ---------------------------------------------------------------------------- */
 
 static bool has_shape(const zb__chunk_layout *layout, const uint64_t *shape) {
-    const zb__chain *chain = layout->chain;
+    const zb__pipeline *pipeline = layout->pipeline;
     bool same = true;
-    for (uint32_t i = 0; i < chain->ndim && same; i++)
-        same = layout->stored_shape[i] == shape[chain->axis[i]];
+    for (uint32_t i = 0; i < pipeline->ndim && same; i++)
+        same = layout->stored_shape[i] == shape[pipeline->axis[i]];
     return same;
 }
 
@@ -187,18 +187,18 @@ static zb__chunk_layout *keep(zb__chunk_layout_cache *cache, const uint64_t *sha
     return made;
 }
 
-enum zb_code zb__chain_layout(const zb__chain *chain, const uint64_t *shape,
-                              const zb__chunk_layout **out, zb_error *err) {
+enum zb_code zb__pipeline_layout(const zb__pipeline *pipeline, const uint64_t *shape,
+                                 const zb__chunk_layout **out, zb_error *err) {
     pthread_once(&fork_once, guard_fork);
     pthread_mutex_lock(&lock);
-    zb__chunk_layout *layout = find(chain->layouts, shape), *unused;
+    zb__chunk_layout *layout = find(pipeline->layouts, shape), *unused;
     pthread_mutex_unlock(&lock);
     if (!layout) { /* without the lock, since it asks for the layouts of inner chunks */
-        enum zb_code code = make(chain, shape, &layout, err);
+        enum zb_code code = make(pipeline, shape, &layout, err);
         if (code)
             return code;
         pthread_mutex_lock(&lock);
-        layout = keep(chain->layouts, shape, layout, &unused);
+        layout = keep(pipeline->layouts, shape, layout, &unused);
         pthread_mutex_unlock(&lock);
         zb__chunk_layout_release(unused);
     }
@@ -210,9 +210,9 @@ enum zb_code zb__chain_layout(const zb__chain *chain, const uint64_t *shape,
    */
 const char *zb__chunk_layout_read_only(const zb__chunk_layout *layout) {
     for (; layout; layout = layout->shard ? layout->shard->inner : NULL) {
-        const zb__codec *serial = &layout->chain->serial;
-        const char *(*read_only)(const void *) = serial->ops->serial.read_only;
-        const char *reason = read_only ? read_only(serial->state) : NULL;
+        const zb__codec *serializer = &layout->pipeline->serializer;
+        const char *(*read_only)(const void *) = serializer->ops->serializer.read_only;
+        const char *reason = read_only ? read_only(serializer->state) : NULL;
         if (layout->shard && layout->shard->is_draft)
             return "the shards are of the draft of March 2023 (there are no index_codecs), which "
                    "is only read; copy the array into a new one";
@@ -225,8 +225,8 @@ const char *zb__chunk_layout_read_only(const zb__chunk_layout *layout) {
 enum zb_code zb__chunk_layout_check_stored(const zb__chunk_layout *layout, uint64_t size,
                                            zb_error *err) {
     uint64_t bound = layout->encoded_bound;
-    bool is_elements = layout->chain->serial.ops->serial.is_elements;
-    if (is_elements && zb__chain_is_fixed(layout->chain) && size != bound)
+    bool is_elements = layout->pipeline->serializer.ops->serializer.is_elements;
+    if (is_elements && zb__pipeline_is_fixed(layout->pipeline) && size != bound)
         return zb_fail(err, ZB_EFORMAT, "it has %" PRIu64 " bytes, expected %" PRIu64, size, bound);
     if (size > bound)
         return zb_fail(err, ZB_ELIMIT,

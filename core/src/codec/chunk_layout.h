@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A chunk layout: the shapes and sizes that a codec chain gives chunks of one shape. It is
+ * A chunk layout: the shapes and sizes that a codec pipeline gives chunks of one shape. It is
  * immutable. Chunks of equal shape share one, so that reading and writing compare, multiply and
  * allocate nothing per chunk.
  */
@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-#include "codec/chain.h"
+#include "codec/pipeline.h"
 #include "zarrbridge/dtype.h"
 
 typedef struct zb__shard zb__shard;
@@ -18,7 +18,7 @@ typedef struct zb__shard zb__shard;
 #define ZB__CUT_MAX 8
 
 typedef struct zb__chunk_layout {
-    const zb__chain *chain;
+    const zb__pipeline *pipeline;
     uint64_t stored_shape[ZB_MAX_NDIM]; /* shape[axis[i]] */
     uint64_t decoded_size; /* bytes of the chunk's elements, at most chunk_bytes for a leaf */
     /* The size of the serialised chunk in front of the bytes→bytes codecs: exact for a leaf of
@@ -28,14 +28,14 @@ typedef struct zb__chunk_layout {
     /* An upper bound for the stored size of a sane chunk that has to be decoded. */
     uint64_t encoded_bound;
     struct zb__chunk_layout
-        *plain;       /* behind the filters of the chain, as the array→bytes codec sees it; NULL
-                         where none are applied. Its bounds are not set. */
+        *plain; /* behind the filters of the pipeline, as the array→bytes codec sees it; NULL
+                   where none are applied. Its bounds are not set. */
     zb__shard *shard; /* of a chunk that holds inner chunks; NULL for a leaf */
     atomic_uint references;
 } zb__chunk_layout;
 
 /* The layout that the array→bytes codec is given. */
-static inline const zb__chunk_layout *zb__chunk_layout_serial(const zb__chunk_layout *layout) {
+static inline const zb__chunk_layout *zb__chunk_layout_serializer(const zb__chunk_layout *layout) {
     return layout->plain ? layout->plain : layout;
 }
 
@@ -69,12 +69,12 @@ static inline enum zb_code zb__shard_inner(const zb__shard *shard, uint64_t inne
                                                      : ZB_OK;
 }
 
-/* The layout of chunks of this shape (ndim extents, none 0). The chain keeps the last ones that
-   were asked for; the caller gives a layout back with zb__chunk_layout_release, before the chain is
-   freed. Refuses shapes that do not go with the codecs (ZB_EFORMAT) and limits (ZB_ELIMIT). Any
+/* The layout of chunks of this shape (ndim extents, none 0). The pipeline keeps the last ones that
+   were asked for; the caller gives a layout back with zb__chunk_layout_release, before the pipeline
+   is freed. Refuses shapes that do not go with the codecs (ZB_EFORMAT) and limits (ZB_ELIMIT). Any
    thread. */
-enum zb_code zb__chain_layout(const zb__chain *chain, const uint64_t *shape,
-                              const zb__chunk_layout **out, zb_error *err);
+enum zb_code zb__pipeline_layout(const zb__pipeline *pipeline, const uint64_t *shape,
+                                 const zb__chunk_layout **out, zb_error *err);
 void zb__chunk_layout_release(const zb__chunk_layout *layout); /* NULL is allowed */
 
 /* The reason why no chunk of the layout is written (the filters aside); NULL: they are. Static. */
@@ -85,7 +85,7 @@ const char *zb__chunk_layout_read_only(const zb__chunk_layout *layout);
 enum zb_code zb__chunk_layout_check_stored(const zb__chunk_layout *layout, uint64_t size,
                                            zb_error *err);
 
-/* Of the chain that makes and frees them. NULL when memory runs out. */
+/* Of the pipeline that makes and frees them. NULL when memory runs out. */
 struct zb__chunk_layout_cache *zb__chunk_layout_cache_new(void);
 void zb__chunk_layout_cache_free(struct zb__chunk_layout_cache *cache);
 

@@ -40,7 +40,7 @@ typedef struct zb__binding {
                       missing and stands for little-endian bytes */
 } zb__binding;
 
-/* What a codec of the chain is given, or gives, but for the shape of one chunk. */
+/* What a codec of the pipeline is given, or gives, but for the shape of one chunk. */
 typedef struct zb__representation {
     uint32_t ndim;
     zb_dtype dtype; /* host byte order */
@@ -87,11 +87,11 @@ typedef struct zb__array_ops {
      can be read where it lies, and a read scatters them from there;
    - chunks of chunks: the layout that prepare has completed tells how it is opened up;
    - something from which `decode` makes the elements. */
-typedef struct zb__serial_ops {
+typedef struct zb__serializer_ops {
     bool is_elements;
     /* decode_bound is exact; always so when is_elements. */
     bool is_sized;
-    /* The filters in front are handed to the chain of the inner chunks. */
+    /* The filters in front are handed to the pipeline of the inner chunks. */
     bool passes_filters;
     /* The type of the elements as they are stored: another byte order. NULL: the type stays. */
     zb_dtype (*stored_dtype)(const void *state, zb_dtype dtype);
@@ -123,7 +123,7 @@ typedef struct zb__serial_ops {
     const char *(*read_only)(const void *state);
     /* As for bytes→bytes codecs. */
     unsigned cost;
-} zb__serial_ops;
+} zb__serializer_ops;
 
 /* A bytes→bytes codec. */
 typedef struct zb__bytes_ops {
@@ -176,12 +176,12 @@ typedef struct zb__codec_ops {
     bool (*same)(const void *a, const void *b);
     union { /* by kind */
         zb__array_ops array;
-        zb__serial_ops serial;
+        zb__serializer_ops serializer;
         zb__bytes_ops bytes;
     };
 } zb__codec_ops;
 
-/* A codec of a chain. */
+/* A codec of a pipeline. */
 typedef struct zb__codec {
     const zb__codec_ops *ops;
     void *state; /* owned; the codec's own type */

@@ -2,7 +2,7 @@
 /*
  * The codecs of a new array: those that the caller asks for, completed. Readers in the wild want
  * the object form (no bare names) and all members of a configuration, so defaults are written out.
- * The parser, which reads the result afterwards, decides whether it is a chain that works.
+ * The parser, which reads the result afterwards, decides whether it is a pipeline that works.
  */
 #include "codec/codecs_print.h"
 
@@ -20,7 +20,7 @@
 typedef struct printing {
     zb_json_writer *w;
     zb_dtype dtype;
-    const char *serial;
+    const char *serializer;
 } printing;
 
 static enum zb_code print_list(const printing *p, const zb_json *codecs, zb_error *err);
@@ -29,7 +29,7 @@ static enum zb_code print_list(const printing *p, const zb_json *codecs, zb_erro
 static enum zb_code print_member(const printing *p, const zb__codec_ops *ops, size_t i,
                                  const zb_json *value, zb_error *err) {
     const char *name = ops->members[i], *text = ops->defaults ? ops->defaults[i] : NULL;
-    bool is_list = ops->kind == ZB__ARRAY_TO_BYTES && ops->serial.passes_filters &&
+    bool is_list = ops->kind == ZB__ARRAY_TO_BYTES && ops->serializer.passes_filters &&
                    strcmp(name, "codecs") == 0;
     if (!value && !text && !ops->print_default)
         return ZB_OK;
@@ -103,7 +103,7 @@ zb__codec_kinds zb__codecs_kinds(const zb_json *codecs) {
     for (const zb_json *item = zb_json_first(codecs); item; item = zb_json_next(item)) {
         const zb__codec_ops *ops = codec_of(item);
         kinds.has_array |= ops && ops->kind == ZB__ARRAY_TO_ARRAY;
-        kinds.has_serial |= ops && ops->kind == ZB__ARRAY_TO_BYTES;
+        kinds.has_serializer |= ops && ops->kind == ZB__ARRAY_TO_BYTES;
     }
     return kinds;
 }
@@ -141,24 +141,24 @@ static enum zb_code print_list(const printing *p, const zb_json *codecs, zb_erro
     if (zb_json_kind_of(codecs) != ZB_JSON_ARRAY)
         return zb_fail(err, ZB_EINVAL, "codecs is %s, expected a list",
                        zb__json_excerpt(codecs, excerpt));
-    bool implied = !zb__codecs_kinds(codecs).has_serial;
+    bool implied = !zb__codecs_kinds(codecs).has_serializer;
     zb_json_begin_array(p->w);
     for (const zb_json *item = zb_json_first(codecs); item && !code; item = zb_json_next(item)) {
         const zb__codec_ops *ops = codec_of(item);
         if (implied && !(ops && ops->kind == ZB__ARRAY_TO_ARRAY)) {
-            zb_json_write_raw(p->w, p->serial);
+            zb_json_write_raw(p->w, p->serializer);
             implied = false;
         }
         code = print_codec(p, item, err);
     }
     if (implied)
-        zb_json_write_raw(p->w, p->serial);
+        zb_json_write_raw(p->w, p->serializer);
     zb_json_end_array(p->w);
     return code;
 }
 
 enum zb_code zb__codecs_print(zb_json_writer *w, const zb_json *codecs, zb_dtype dtype,
-                              const char *serial, zb_error *err) {
-    const printing p = {.w = w, .dtype = dtype, .serial = serial};
+                              const char *serializer, zb_error *err) {
+    const printing p = {.w = w, .dtype = dtype, .serializer = serializer};
     return print_list(&p, codecs, err);
 }

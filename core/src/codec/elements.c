@@ -15,7 +15,7 @@
 
 /* The size of the serialised chunk is known. */
 static bool is_sized(const zb__chunk_layout *layout) {
-    const zb__serial_ops *ops = &layout->chain->serial.ops->serial;
+    const zb__serializer_ops *ops = &layout->pipeline->serializer.ops->serializer;
     return ops->is_elements || ops->is_sized;
 }
 
@@ -32,7 +32,7 @@ static enum zb_code decode_into(const zb__chunk_layout *layout, zb__scratch *scr
                      .capacity = room,
                      .exact = is_sized(layout),
                      .hi = room};
-    code = zb__chain_decode(layout->chain, scratch, in, size, &sink, err);
+    code = zb__pipeline_decode(layout->pipeline, scratch, in, size, &sink, err);
     *out = (zb__elements){
         .data = scratch->decoded.data, .size = front, .heap = sink.data, .heap_size = sink.size};
     return code;
@@ -47,11 +47,11 @@ enum zb_code zb__elements_serialised(const zb__chunk_layout *layout, zb__scratch
         layout->decoded_bound < SIZE_MAX / 8 ? (size_t)layout->decoded_bound : SIZE_MAX / 8;
     size_t room = size < most / FIRST_ROOM ? size * FIRST_ROOM : most;
     room = room < LEAST_ROOM ? LEAST_ROOM : room;
-    if (layout->chain->codec_count == 0)
+    if (layout->pipeline->codec_count == 0)
         room = size;
     room = room < most && !is_sized(layout) ? room : most;
     enum zb_code code = decode_into(layout, scratch, in, size, room, out, err);
-    while (code == ZB_EFORMAT && room < most && layout->chain->codec_count > 0) {
+    while (code == ZB_EFORMAT && room < most && layout->pipeline->codec_count > 0) {
         room = room < most / 4 ? room * 4 : most;
         code = decode_into(layout, scratch, in, size, room, out, err);
     }
@@ -69,11 +69,11 @@ static enum zb_code open_serialised(const zb__chunk_layout *layout, zb__scratch 
                                     const zb__elements *elements, const uint8_t **out,
                                     zb_error *err) {
     const zb__chunk_layout *plain = layout->plain;
-    const zb__codec *serial = &layout->chain->serial;
-    zb_dtype stored = plain->chain->dtype, host = stored;
+    const zb__codec *serializer = &layout->pipeline->serializer;
+    zb_dtype stored = plain->pipeline->dtype, host = stored;
     host.swapped = false;
     *out = elements->heap;
-    if (!serial->ops->serial.decode && !stored.swapped)
+    if (!serializer->ops->serializer.decode && !stored.swapped)
         return ZB_OK;
     enum zb_code code = zb__buffer_reserve(&scratch->work[0], (size_t)plain->decoded_size, err);
     if (code)
@@ -82,8 +82,8 @@ static enum zb_code open_serialised(const zb__chunk_layout *layout, zb__scratch 
     zb__elements made = *elements;
     made.data = scratch->work[0].data;
     made.size = (size_t)plain->decoded_size;
-    if (serial->ops->serial.decode)
-        return serial->ops->serial.decode(serial->state, plain, &made, err);
+    if (serializer->ops->serializer.decode)
+        return serializer->ops->serializer.decode(serializer->state, plain, &made, err);
     zb__convert(stored, elements->heap, stored.size, host, made.data, host.size,
                 made.size / stored.size);
     return ZB_OK;
@@ -91,12 +91,12 @@ static enum zb_code open_serialised(const zb__chunk_layout *layout, zb__scratch 
 
 enum zb_code zb__elements_open(const zb__chunk_layout *layout, zb__scratch *scratch,
                                zb__elements *elements, zb_error *err) {
-    const zb__codec *serial = &layout->chain->serial;
+    const zb__codec *serializer = &layout->pipeline->serializer;
     const uint8_t *made;
     if (!layout->plain)
-        return serial->ops->serial.decode(serial->state, layout, elements, err);
+        return serializer->ops->serializer.decode(serializer->state, layout, elements, err);
     enum zb_code code = open_serialised(layout, scratch, elements, &made, err);
     return code ? code
-                : zb__filters_decode(&layout->chain->filters, layout->stored_shape, scratch, made,
-                                     elements->data, err);
+                : zb__filters_decode(&layout->pipeline->filters, layout->stored_shape, scratch,
+                                     made, elements->data, err);
 }

@@ -11,7 +11,7 @@
 #include "codec/chunk_layout.h"
 
 typedef struct zb__elements {
-    uint8_t *data; /* C order of stored dimensions, in the chain's dtype; 16-byte aligned */
+    uint8_t *data; /* C order of stored dimensions, in the pipeline's dtype; 16-byte aligned */
     size_t size;   /* the layout's decoded_size */
     uint8_t *heap; /* behind the elements; they point into it, wherever it lies */
     size_t heap_size;
@@ -19,7 +19,7 @@ typedef struct zb__elements {
 
 /* Is a chunk of the layout opened up by the calls below? */
 static inline bool zb__chunk_layout_has_heap(const zb__chunk_layout *layout) {
-    return layout->plain || layout->chain->serial.ops->serial.decode != NULL;
+    return layout->plain || layout->pipeline->serializer.ops->serializer.decode != NULL;
 }
 
 /* Undoes the bytes→bytes codecs of a chunk: *out has the heap, and room for the elements in front

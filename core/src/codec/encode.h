@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Encoding a chunk: the mirror of chunk_layout.h and chain.h. The input is the chunk's elements as
- * they are serialised: C order of stored dimensions, in the byte order of the chain's dtype. That
- * is the stored one for a leaf; a shard encoded as a whole takes the host's, and its inner chains
- * swap.
+ * Encoding a chunk: the mirror of chunk_layout.h and pipeline.h. The input is the chunk's elements
+ * as they are serialised: C order of stored dimensions, in the byte order of the pipeline's dtype.
+ * That is the stored one for a leaf; a shard encoded as a whole takes the host's, and its inner
+ * pipelines swap.
  */
 #ifndef ZB_CODEC_ENCODE_H
 #define ZB_CODEC_ENCODE_H
@@ -22,7 +22,7 @@ enum zb_code zb__chunk_measure(const zb__chunk_layout *layout, const uint8_t *el
 
 /* Encodes one chunk into out[0..capacity), capacity at least the bound. A shard is encoded inner
    chunk by inner chunk, in C order, index included; inner chunks that are all `fill` (one element
-   of the chain's dtype) are left out unless store_empty. *size is 0 when the whole chunk is fill
+   of the pipeline's dtype) are left out unless store_empty. *size is 0 when the whole chunk is fill
    and was left out. Uses the scratch's stage and block buffers, not encoded and decoded. Any
    thread. */
 enum zb_code zb__chunk_encode(const zb__chunk_layout *layout, zb__scratch *scratch,

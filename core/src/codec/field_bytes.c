@@ -108,7 +108,7 @@ static enum zb_code encode(const zb__encoding *e, const zb__chunk_layout *layout
     (void)e;
     (void)view;
     (void)out;
-    return zb_fail(err, ZB_EUNSUPPORTED, "%s", read_only(layout->chain->serial.state));
+    return zb_fail(err, ZB_EUNSUPPORTED, "%s", read_only(layout->pipeline->serializer.state));
 }
 
 static const char *const members[] = {"endian", NULL};
@@ -120,10 +120,10 @@ const zb__codec_ops zb__codec_field_bytes = {
     .parse = parse,
     .free = free_state,
     .same = same,
-    .serial = {.is_elements = true,
-               .stored_dtype = stored_dtype,
-               .decode_bound = bound,
-               .encode_bound = bound,
-               .encode = encode,
-               .read_only = read_only},
+    .serializer = {.is_elements = true,
+                   .stored_dtype = stored_dtype,
+                   .decode_bound = bound,
+                   .encode_bound = bound,
+                   .encode = encode,
+                   .read_only = read_only},
 };

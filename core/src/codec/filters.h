@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The array→array codecs of a chain that change elements or shapes, its filters. A chunk is handed
- * from one to the next as elements side by side, in C order and in the byte order of the host; each
- * filter knows the data type and number of dimensions that it was bound for. Transposes in front of
- * all filters are folded into the chain's permutation; those behind one are filters themselves.
+ * The array→array codecs of a pipeline that change elements or shapes, its filters. A chunk is
+ * handed from one to the next as elements side by side, in C order and in the byte order of the
+ * host; each filter knows the data type and number of dimensions that it was bound for. Transposes
+ * in front of all filters are folded into the pipeline's permutation; those behind one are filters
+ * themselves.
  *
- * In front of a shard, filters are handed down to the chain of the inner chunks, so that a part of
- * a shard can be read; only those that change each element for itself may stand there.
+ * In front of a shard, filters are handed down to the pipeline of the inner chunks, so that a part
+ * of a shard can be read; only those that change each element for itself may stand there.
  */
 #ifndef ZB_CODEC_FILTERS_H
 #define ZB_CODEC_FILTERS_H
@@ -15,7 +16,7 @@
 
 typedef struct zb__filter {
     zb__codec codec;
-    bool is_borrowed; /* from the chain of the shard around, which outlives this one */
+    bool is_borrowed; /* from the pipeline of the shard around, which outlives this one */
     zb__representation before, after;
 } zb__filter;
 

@@ -20,22 +20,22 @@
 
 enum format { FORMAT_AUTO, FORMAT_XZ, FORMAT_ALONE, FORMAT_RAW };
 
-/* Of a raw stream, which says nothing of itself: a chain of filters, which point into it. */
-typedef struct filter_chain {
+/* Of a raw stream, which says nothing of itself: a pipeline of filters, which point into it. */
+typedef struct filter_pipeline {
     lzma_filter list[LZMA_FILTERS_MAX + 1];
     union {
         lzma_options_lzma lzma;
         lzma_options_delta delta;
         lzma_options_bcj bcj;
     } options[LZMA_FILTERS_MAX];
-} filter_chain;
+} filter_pipeline;
 
 typedef struct lzma {
     int format;
     int check;  /* of .xz: the library's number, -1 for its default */
     int preset; /* 0 to 9 */
     bool extreme;
-    filter_chain filters; /* of a raw stream */
+    filter_pipeline filters; /* of a raw stream */
 } lzma;
 
 /* ---- Decoding ----------------------------------------------------------------------------- */
@@ -198,7 +198,8 @@ static enum zb_code parse_lzma(const zb_json *filter, lzma_options_lzma *out, zb
     return code;
 }
 
-static enum zb_code parse_filter(const zb_json *item, filter_chain *out, size_t at, zb_error *err) {
+static enum zb_code parse_filter(const zb_json *item, filter_pipeline *out, size_t at,
+                                 zb_error *err) {
     static const char *const lzma_names[] = {"id",   "preset",   "dict_size", "lc",    "lp", "pb",
                                              "mode", "nice_len", "mf",        "depth", NULL};
     static const char *const delta_names[] = {"id", "dist", NULL};
@@ -231,9 +232,9 @@ static enum zb_code parse_filter(const zb_json *item, filter_chain *out, size_t 
     return read_option(item, "start_offset", &out->options[at].bcj.start_offset, err);
 }
 
-/* Reads a list of them. Refuses a chain that liblzma cannot decode or encode. `out` stays where it
-   is. */
-static enum zb_code parse_chain(const zb_json *list, filter_chain *out, zb_error *err) {
+/* Reads a list of them. Refuses a pipeline that liblzma cannot decode or encode. `out` stays where
+   it is. */
+static enum zb_code parse_pipeline(const zb_json *list, filter_pipeline *out, zb_error *err) {
     char excerpt[ZB__BRIEF_SIZE];
     size_t count = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_count(list) : 0, at = 0;
     enum zb_code code = ZB_OK;
@@ -249,11 +250,11 @@ static enum zb_code parse_chain(const zb_json *list, filter_chain *out, zb_error
     out->list[at] = (lzma_filter){.id = LZMA_VLI_UNKNOWN};
     if (lzma_raw_decoder_memusage(out->list) == UINT64_MAX ||
         lzma_raw_encoder_memusage(out->list) == UINT64_MAX)
-        return zb_fail(err, ZB_EFORMAT, "filters is a chain that lzma does not have");
+        return zb_fail(err, ZB_EFORMAT, "filters is a pipeline that lzma does not have");
     return ZB_OK;
 }
 
-static bool same_options(const filter_chain *a, const filter_chain *b, size_t at) {
+static bool same_options(const filter_pipeline *a, const filter_pipeline *b, size_t at) {
     const lzma_options_lzma *x = &a->options[at].lzma, *y = &b->options[at].lzma;
     switch (a->list[at].id) {
     case LZMA_FILTER_LZMA1:
@@ -266,8 +267,8 @@ static bool same_options(const filter_chain *a, const filter_chain *b, size_t at
     }
 }
 
-/* True if two chains decode alike: settings of the search do not matter. */
-static bool same_chain(const filter_chain *a, const filter_chain *b) {
+/* True if two pipelines decode alike: settings of the search do not matter. */
+static bool same_pipeline(const filter_pipeline *a, const filter_pipeline *b) {
     size_t at = 0;
     while (a->list[at].id == b->list[at].id && a->list[at].id != LZMA_VLI_UNKNOWN) {
         if (!same_options(a, b, at))
@@ -287,11 +288,11 @@ static enum zb_code parse_filters(lzma *codec, const zb_json *configuration, zb_
                        "filters go with raw streams (format 3) alone; expected null");
     if (codec->format == FORMAT_RAW && !filters)
         return zb_fail(err, ZB_EFORMAT, "a raw stream (format 3) needs filters");
-    return filters ? parse_chain(filters, &codec->filters, err) : ZB_OK;
+    return filters ? parse_pipeline(filters, &codec->filters, err) : ZB_OK;
 }
 
 static bool same_filters(const lzma *a, const lzma *b) {
-    return a->format != FORMAT_RAW || same_chain(&a->filters, &b->filters);
+    return a->format != FORMAT_RAW || same_pipeline(&a->filters, &b->filters);
 }
 
 #define EXTREME 0x80000000u /* added to a preset: more time */

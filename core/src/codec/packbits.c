@@ -33,7 +33,7 @@ static uint64_t packed_bytes(const packbits *codec, const zb__chunk_layout *layo
 }
 
 static uint64_t bound(const zb__chunk_layout *layout) {
-    const packbits *codec = layout->chain->serial.state;
+    const packbits *codec = layout->pipeline->serializer.state;
     return zb__bound_sum(packed_bytes(codec, layout), codec->padding != PADDING_NONE);
 }
 
@@ -109,7 +109,7 @@ typedef struct packing {
 static void pack(packing *p, const uint8_t *element, uint32_t depth) {
     const packbits *codec = p->codec;
     uint32_t size = codec->component.size;
-    if (depth < p->layout->chain->ndim) {
+    if (depth < p->layout->pipeline->ndim) {
         for (uint64_t i = 0; i < p->layout->stored_shape[depth]; i++)
             pack(p, element + (int64_t)i * p->view->strides[depth], depth + 1);
         return;
@@ -124,7 +124,7 @@ static void pack(packing *p, const uint8_t *element, uint32_t depth) {
 
 static enum zb_code encode(const zb__encoding *e, const zb__chunk_layout *layout,
                            const zb__elements_view *view, zb__serialised *out, zb_error *err) {
-    const packbits *codec = layout->chain->serial.state;
+    const packbits *codec = layout->pipeline->serializer.state;
     uint64_t size = bound(layout);
     uint8_t *target = out->target;
     enum zb_code code = ZB_OK;
@@ -202,9 +202,9 @@ const zb__codec_ops zb__codec_packbits = {
     .parse = parse,
     .free = free,
     .same = same,
-    .serial = {.is_sized = true,
-               .decode_bound = bound,
-               .decode = decode,
-               .encode_bound = bound,
-               .encode = encode},
+    .serializer = {.is_sized = true,
+                   .decode_bound = bound,
+                   .decode = decode,
+                   .encode_bound = bound,
+                   .encode = encode},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The sharding_indexed codec. The index of a shard is itself a small Zarr chunk: a uint64 array of
- * shape grid + [2], encoded by a chain whose size must be fixed, so that it can be found at the
+ * shape grid + [2], encoded by a pipeline whose size must be fixed, so that it can be found at the
  * start or end of the object (shard_index.c).
  *
  * The state knows the shape of inner chunks; all that depends on the shape of the shard is in its
@@ -26,17 +26,17 @@ typedef struct sharding {
     uint32_t ndim;
     uint64_t inner_shape[ZB_MAX_NDIM]; /* in stored dimensions */
     bool index_at_start;
-    bool is_draft;    /* the draft of March 2023, which knew no index_codecs */
-    zb__chain *index; /* of the index */
-    zb__chain *inner; /* of an inner chunk */
+    bool is_draft;       /* the draft of March 2023, which knew no index_codecs */
+    zb__pipeline *index; /* of the index */
+    zb__pipeline *inner; /* of an inner chunk */
 } sharding;
 
 static void shard_free(void *state) {
     sharding *s = state;
     if (!s)
         return;
-    zb__chain_free(s->index);
-    zb__chain_free(s->inner);
+    zb__pipeline_free(s->index);
+    zb__pipeline_free(s->inner);
     free(s);
 }
 
@@ -67,8 +67,9 @@ static enum zb_code parse_location(sharding *s, const zb_json *configuration, zb
     return code;
 }
 
-static enum zb_code check_index(const zb__chain *index, zb_error *err) {
-    const char *varies = index->serial.ops->serial.is_elements ? NULL : index->serial.ops->name;
+static enum zb_code check_index(const zb__pipeline *index, zb_error *err) {
+    const char *varies =
+        index->serializer.ops->serializer.is_elements ? NULL : index->serializer.ops->name;
     for (size_t i = 0; i < index->codec_count && !varies; i++) {
         if (index->codecs[i].ops->bytes.fixed_overhead < 0)
             varies = index->codecs[i].ops->name;
@@ -101,7 +102,7 @@ static enum zb_code bind_index(sharding *s, const zb_json *configuration, uint32
                                  .dtype = {.kind = ZB_KIND_UINT, .size = 8},
                                  .depth = depth,
                                  .is_index = true};
-    enum zb_code code = zb__chain_bind_index(codecs, &binding, &s->index, err);
+    enum zb_code code = zb__pipeline_bind_index(codecs, &binding, &s->index, err);
     zb_json_free(implied);
     return code ? zb_error_prefix(err, code, "index_codecs") : check_index(s->index, err);
 }
@@ -132,14 +133,14 @@ static enum zb_code shard_parse(const zb_json *configuration, const zb__binding 
     zb__binding inner = *binding; /* with the filters in front of the shard */
     inner.depth++;
     inner.is_draft = s->is_draft;
-    return zb__chain_bind(codecs, &inner, &s->inner, err);
+    return zb__pipeline_bind(codecs, &inner, &s->inner, err);
 }
 
 static bool shard_same(const void *a, const void *b) {
     const sharding *x = a, *y = b;
     return x->index_at_start == y->index_at_start && x->ndim == y->ndim &&
            memcmp(x->inner_shape, y->inner_shape, x->ndim * sizeof *x->inner_shape) == 0 &&
-           zb__chain_same(x->index, y->index) && zb__chain_same(x->inner, y->inner);
+           zb__pipeline_same(x->index, y->index) && zb__pipeline_same(x->inner, y->inner);
 }
 
 /* ---- Forms -------------------------------------------------------------------------------- */
@@ -172,11 +173,11 @@ static enum zb_code divide(const sharding *s, zb__chunk_layout *layout, zb_error
 
 enum zb_code zb__cut_inner(const zb__shard *shard, uint64_t inner, const zb__chunk_layout **out,
                            zb_error *err) {
-    const zb__chain *chain = shard->inner->chain;
+    const zb__pipeline *pipeline = shard->inner->pipeline;
     uint64_t shape[ZB_MAX_NDIM], at[ZB_MAX_NDIM];
     size_t set = 0;
     memcpy(shape, shard->inner_shape, sizeof shape);
-    for (uint32_t d = chain->ndim; d-- > 0; inner /= shard->grid[d])
+    for (uint32_t d = pipeline->ndim; d-- > 0; inner /= shard->grid[d])
         at[d] = inner % shard->grid[d];
     for (uint32_t i = 0; i < shard->cut_count; i++) {
         uint32_t d = shard->cut[i];
@@ -189,7 +190,7 @@ enum zb_code zb__cut_inner(const zb__shard *shard, uint64_t inner, const zb__chu
     if (*out)
         return ZB_OK;
     const zb__chunk_layout *there = NULL;
-    enum zb_code code = zb__chain_layout(chain, shape, out, err);
+    enum zb_code code = zb__pipeline_layout(pipeline, shape, out, err);
     if (!code && !atomic_compare_exchange_strong(&shard->ends[set], &there, *out)) {
         zb__chunk_layout_release(*out);
         *out = there;
@@ -210,7 +211,7 @@ static enum zb_code prepare_index(const sharding *s, zb__shard *shard, zb_error 
     shard->count = size / (2 * number);
     shard->index_at_start = s->index_at_start;
     shard->is_draft = s->is_draft;
-    enum zb_code code = zb__chain_layout(s->index, shape, &shard->index, err);
+    enum zb_code code = zb__pipeline_layout(s->index, shape, &shard->index, err);
     if (code)
         return zb_error_prefix(err, code, "index_codecs");
     size = shard->index->encoded_bound; /* exact: its codecs are fixed */
@@ -231,7 +232,7 @@ static enum zb_code shard_prepare(const void *state, zb__chunk_layout *layout, z
     enum zb_code code = divide(s, layout, err);
     if (!code)
         code = prepare_index(s, shard, err);
-    return code ? code : zb__chain_layout(s->inner, shard->inner_shape, &shard->inner, err);
+    return code ? code : zb__pipeline_layout(s->inner, shard->inner_shape, &shard->inner, err);
 }
 
 static uint64_t shard_decode_bound(const zb__chunk_layout *layout) {
@@ -252,18 +253,18 @@ static uint64_t shard_encode_bound(const zb__chunk_layout *layout) {
 
 /* ---- Encoding ----------------------------------------------------------------------------- */
 
-/* The view of inner chunk i, whose own chain may permute dimensions once more. */
+/* The view of inner chunk i, whose own pipeline may permute dimensions once more. */
 static zb__elements_view inner_view(const zb__chunk_layout *layout, const zb__elements_view *view,
                                     uint64_t i) {
     const zb__shard *shard = layout->shard;
-    uint32_t ndim = layout->chain->ndim;
+    uint32_t ndim = layout->pipeline->ndim;
     zb__elements_view inner = {.data = view->data};
     for (uint32_t d = ndim; d-- > 0; i /= shard->grid[d]) {
         uint64_t start = i % shard->grid[d] * shard->inner_shape[d];
         inner.data += (int64_t)start * view->strides[d];
     }
     for (uint32_t d = 0; d < ndim; d++)
-        inner.strides[d] = view->strides[shard->inner->chain->axis[d]];
+        inner.strides[d] = view->strides[shard->inner->pipeline->axis[d]];
     return inner;
 }
 
@@ -271,8 +272,8 @@ static enum zb_code shard_measure(const zb__encoding *e, const zb__chunk_layout 
                                   const zb__elements_view *view, uint64_t *size, zb_error *err) {
     const zb__shard *shard = layout->shard;
     enum zb_code code = ZB_OK;
-    *size = layout->chain->is_variable ? shard->index_size : shard_encode_bound(layout);
-    for (uint64_t i = 0; i < shard->count && layout->chain->is_variable && !code; i++) {
+    *size = layout->pipeline->is_variable ? shard->index_size : shard_encode_bound(layout);
+    for (uint64_t i = 0; i < shard->count && layout->pipeline->is_variable && !code; i++) {
         zb__elements_view inner = inner_view(layout, view, i);
         uint64_t one = 0;
         code = zb__view_measure(e, shard->inner, &inner, &one, err);
@@ -363,10 +364,10 @@ const zb__codec_ops zb__codec_sharding_indexed = {
     .parse = shard_parse,
     .free = shard_free,
     .same = shard_same,
-    .serial = {.passes_filters = true,
-               .prepare = shard_prepare,
-               .decode_bound = shard_decode_bound,
-               .encode_bound = shard_encode_bound,
-               .measure = shard_measure,
-               .encode = shard_encode},
+    .serializer = {.passes_filters = true,
+                   .prepare = shard_prepare,
+                   .decode_bound = shard_decode_bound,
+                   .encode_bound = shard_encode_bound,
+                   .measure = shard_measure,
+                   .encode = shard_encode},
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The index of a shard, decoded and encoded. The library sees plain (offset, length) pairs in C
- * order of the grid; their form in the index's chain (another byte order, transposes, a checksum)
- * stays in here.
+ * order of the grid; their form in the index's pipeline (another byte order, transposes, a
+ * checksum) stays in here.
  */
 #include "codec/shard_index.h"
 
@@ -16,36 +16,36 @@ static const zb_dtype entry_type = {.kind = ZB_KIND_UINT, .size = sizeof(uint64_
 
 /* True if the stored bytes are the entries as we keep them. */
 static bool is_plain(const zb__chunk_layout *index) {
-    const zb__chain *chain = index->chain;
-    for (uint32_t i = 0; i < chain->ndim; i++) {
-        if (chain->axis[i] != i)
+    const zb__pipeline *pipeline = index->pipeline;
+    for (uint32_t i = 0; i < pipeline->ndim; i++) {
+        if (pipeline->axis[i] != i)
             return false;
     }
-    return !chain->dtype.swapped;
+    return !pipeline->dtype.swapped;
 }
 
 /* Copies all entries between our order and the stored one. */
 static void move_entries(const zb__chunk_layout *index, bool store, const void *from, void *to) {
-    const zb__chain *chain = index->chain;
+    const zb__pipeline *pipeline = index->pipeline;
     int64_t stored[ZB_MAX_NDIM], ours[ZB_MAX_NDIM], by_axis[ZB_MAX_NDIM];
     uint64_t shape[ZB_MAX_NDIM];
     int64_t stored_stride = sizeof(uint64_t), our_stride = sizeof(uint64_t);
-    for (uint32_t i = 0; i < chain->ndim; i++)
-        shape[chain->axis[i]] = index->stored_shape[i];
-    for (uint32_t i = chain->ndim; i-- > 0;) {
+    for (uint32_t i = 0; i < pipeline->ndim; i++)
+        shape[pipeline->axis[i]] = index->stored_shape[i];
+    for (uint32_t i = pipeline->ndim; i-- > 0;) {
         stored[i] = stored_stride;
         stored_stride *= (int64_t)index->stored_shape[i];
         by_axis[i] = our_stride;
         our_stride *= (int64_t)shape[i];
     }
-    for (uint32_t i = 0; i < chain->ndim; i++)
-        ours[i] = by_axis[chain->axis[i]];
-    zb__box_copy copy = {.ndim = chain->ndim,
+    for (uint32_t i = 0; i < pipeline->ndim; i++)
+        ours[i] = by_axis[pipeline->axis[i]];
+    zb__box_copy copy = {.ndim = pipeline->ndim,
                          .count = index->stored_shape,
                          .src_strides = store ? ours : stored,
                          .dst_strides = store ? stored : ours,
-                         .src_dtype = store ? entry_type : chain->dtype,
-                         .dst_dtype = store ? chain->dtype : entry_type};
+                         .src_dtype = store ? entry_type : pipeline->dtype,
+                         .dst_dtype = store ? pipeline->dtype : entry_type};
     zb__scatter(&copy, from, to);
 }
 
@@ -75,7 +75,7 @@ enum zb_code zb__shard_index_decode(const zb__shard *shard, zb__scratch *scratch
     }
     zb__sink sink = {.data = stored, .capacity = size, .exact = true, .hi = size};
     enum zb_code code =
-        zb__chain_decode(index->chain, scratch, encoded, shard->index_size, &sink, err);
+        zb__pipeline_decode(index->pipeline, scratch, encoded, shard->index_size, &sink, err);
     if (code)
         return zb_error_prefix(err, code, "index");
     if (!is_plain(index))
@@ -113,8 +113,8 @@ enum zb_code zb__shard_index_encode(const zb__shard *shard, zb__scratch *scratch
         stored = scratch->block.data;
     }
     /* The codecs are of fixed size, so they give index_size bytes. */
-    enum zb_code code = zb__chain_encode(index->chain, scratch, stored, size, out,
-                                         shard->index_size, &written, err);
+    enum zb_code code = zb__pipeline_encode(index->pipeline, scratch, stored, size, out,
+                                            shard->index_size, &written, err);
     return code ? zb_error_prefix(err, code, "index") : ZB_OK;
 }
 

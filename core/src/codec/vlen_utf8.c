@@ -83,7 +83,7 @@ static enum zb_code decode(const void *state, const zb__chunk_layout *layout,
                        (unsigned long long)count);
     size_t at = NUMBER;
     enum zb_code code = ZB_OK;
-    const bool is_text = layout->chain->dtype.kind == ZB_KIND_STRING;
+    const bool is_text = layout->pipeline->dtype.kind == ZB_KIND_STRING;
     for (uint64_t i = 0; i < count && !code; i++) {
         zb_slice slice;
         code = decode_element(elements, is_text, i, &at, &slice, err);
@@ -100,7 +100,7 @@ static enum zb_code decode(const void *state, const zb__chunk_layout *layout,
 
 static zb__box_copy box_of(const zb__encoding *e, const zb__chunk_layout *layout,
                            const zb__elements_view *view) {
-    return (zb__box_copy){.ndim = layout->chain->ndim,
+    return (zb__box_copy){.ndim = layout->pipeline->ndim,
                           .count = layout->stored_shape,
                           .src_strides = view->strides,
                           .src_dtype = e->dtype};
@@ -154,7 +154,7 @@ static bool write_element(writing *w, const uint8_t *element) {
 }
 
 static bool write_elements(writing *w, const uint8_t *element, uint32_t depth) {
-    const uint32_t ndim = w->layout->chain->ndim;
+    const uint32_t ndim = w->layout->pipeline->ndim;
     if (depth == ndim) /* an array without dimensions */
         return write_element(w, element);
     const bool is_row = depth + 1 == ndim;
@@ -197,7 +197,7 @@ static enum zb_code encode(const zb__encoding *e, const zb__chunk_layout *layout
 
 static const char *const members[] = {NULL};
 
-#define SERIAL                                                                                     \
+#define SERIALIZER                                                                                 \
     {.prepare = prepare,                                                                           \
      .decode_bound = decode_bound,                                                                 \
      .decode = decode,                                                                             \
@@ -210,7 +210,7 @@ const zb__codec_ops zb__codec_vlen_utf8 = {
     .kind = ZB__ARRAY_TO_BYTES,
     .members = members,
     .parse = parse,
-    .serial = SERIAL,
+    .serializer = SERIALIZER,
 };
 
 const zb__codec_ops zb__codec_vlen_bytes = {
@@ -218,5 +218,5 @@ const zb__codec_ops zb__codec_vlen_bytes = {
     .kind = ZB__ARRAY_TO_BYTES,
     .members = members,
     .parse = parse_bytes,
-    .serial = SERIAL,
+    .serializer = SERIALIZER,
 };

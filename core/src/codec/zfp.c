@@ -32,7 +32,7 @@ typedef struct zfp {
 } zfp;
 
 static zb__zfp_field field_of(const zfp *codec, const zb__chunk_layout *layout) {
-    uint32_t ndim = layout->chain->ndim;
+    uint32_t ndim = layout->pipeline->ndim;
     zb__zfp_field field = {.type = codec->type,
                            .ndim = ndim ? ndim : 1,
                            .shape = {1},
@@ -43,11 +43,11 @@ static zb__zfp_field field_of(const zfp *codec, const zb__chunk_layout *layout) 
 }
 
 static uint64_t count_of(const zb__chunk_layout *layout) {
-    return layout->decoded_size / layout->chain->dtype.size;
+    return layout->decoded_size / layout->pipeline->dtype.size;
 }
 
 static uint64_t bound(const zb__chunk_layout *layout) {
-    const zfp *codec = layout->chain->serial.state;
+    const zfp *codec = layout->pipeline->serializer.state;
     const zb__zfp_field field = field_of(codec, layout);
     uint64_t most = zb__zfp_bound(&field, codec->has_header ? NULL : &codec->params);
     uint64_t other = codec->other.maxbits ? zb__zfp_bound(&field, &codec->other) : 0;
@@ -203,18 +203,18 @@ static const char *read_only(const void *state) {
    value. */
 static enum zb_code gather(const zb__encoding *e, const zb__chunk_layout *layout,
                            const zb__elements_view *view, bool *is_fill, zb_error *err) {
-    const zb__chain *chain = layout->chain;
-    const zfp *codec = chain->serial.state;
+    const zb__pipeline *pipeline = layout->pipeline;
+    const zfp *codec = pipeline->serializer.state;
     uint32_t size = codec->dtype.size, wide = zb__zfp_size(codec->type);
     uint64_t n = count_of(layout);
     int64_t strides[ZB_MAX_NDIM], stride = size;
-    for (uint32_t i = chain->ndim; i-- > 0; stride *= (int64_t)layout->stored_shape[i])
+    for (uint32_t i = pipeline->ndim; i-- > 0; stride *= (int64_t)layout->stored_shape[i])
         strides[i] = stride;
     enum zb_code code = zb__buffer_reserve(&e->scratch->block, (size_t)(n * wide), err);
     if (code)
         return code;
     uint8_t *memory = e->scratch->block.data, *end = memory + n * (wide - size);
-    const zb__box_copy copy = {.ndim = chain->ndim,
+    const zb__box_copy copy = {.ndim = pipeline->ndim,
                                .count = layout->stored_shape,
                                .src_strides = view->strides,
                                .dst_strides = strides,
@@ -233,7 +233,7 @@ static enum zb_code gather(const zb__encoding *e, const zb__chunk_layout *layout
 
 static enum zb_code encode(const zb__encoding *e, const zb__chunk_layout *layout,
                            const zb__elements_view *view, zb__serialised *out, zb_error *err) {
-    const zfp *codec = layout->chain->serial.state;
+    const zfp *codec = layout->pipeline->serializer.state;
     const zb__zfp_field field = field_of(codec, layout);
     const char *reason = read_only(codec);
     bool is_fill;
@@ -401,7 +401,7 @@ static const char *const zfpy_members[] = {"mode",      "tolerance",          "r
                                            "precision", "compression_kwargs", NULL};
 static const char *const zfpy_defaults[] = {"4", "-1", "-1", "-1", NULL};
 
-#define SERIAL                                                                                     \
+#define SERIALIZER                                                                                 \
     {.decode_bound = bound,                                                                        \
      .decode = decode,                                                                             \
      .encode_bound = bound,                                                                        \
@@ -417,7 +417,7 @@ const zb__codec_ops zb__codec_zfp = {
     .parse = parse,
     .free = free,
     .same = same,
-    .serial = SERIAL,
+    .serializer = SERIALIZER,
 };
 
 const zb__codec_ops zb__codec_numcodecs_zfpy = {
@@ -428,5 +428,5 @@ const zb__codec_ops zb__codec_numcodecs_zfpy = {
     .parse = parse_zfpy,
     .free = free,
     .same = same,
-    .serial = SERIAL,
+    .serializer = SERIALIZER,
 };

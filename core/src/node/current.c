@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "codec/chain.h"
+#include "codec/pipeline.h"
 #include "hierarchy/metadata.h"
 #include "hierarchy/path.h"
 #include "hierarchy/served.h"
@@ -62,7 +62,7 @@ static bool same_storage_layout(const zb__array *a, const zb__array *b) {
     return x->ndim == y->ndim && zb_dtype_equal(x->dtype, y->dtype) &&
            zb__grid_same(&a->grid, &b->grid) &&
            zb__values_equal(x->dtype, x->fill_value, y->fill_value) &&
-           zb__keys_same(&a->keys, &b->keys) && zb__chain_same(a->chain, b->chain);
+           zb__keys_same(&a->keys, &b->keys) && zb__pipeline_same(a->pipeline, b->pipeline);
 }
 
 bool zb__array_is_same(const zb_node *a, const zb_node *b) {

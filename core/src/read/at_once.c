@@ -55,9 +55,9 @@ static uint64_t estimate(const zb__stored_chunk *chunks, size_t count) {
             bool decodes = !leaf->missing && !leaf->cached;
             uint64_t elements = 0;
             for (zb__piece *piece = leaf->pieces; piece; piece = piece->next)
-                elements += zb__piece_elements(piece, leaf->layout->chain->ndim);
-            work += elements * leaf->layout->chain->dtype.size / 1024 * COPY_COST;
-            work += decodes ? leaf->layout->decoded_size / 1024 * leaf->layout->chain->cost : 0;
+                elements += zb__piece_elements(piece, leaf->layout->pipeline->ndim);
+            work += elements * leaf->layout->pipeline->dtype.size / 1024 * COPY_COST;
+            work += decodes ? leaf->layout->decoded_size / 1024 * leaf->layout->pipeline->cost : 0;
         }
     }
     return work;

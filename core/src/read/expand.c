@@ -49,9 +49,9 @@ static enum zb_code no_memory(zb_error *err) {
    more than `gap` bytes lie between two indexes of a dimension. */
 static void slab_shape(const zb__chunk_layout *layout, zb__piece *piece, uint64_t gap,
                        uint64_t *shape) {
-    uint32_t ndim = layout->chain->ndim;
+    uint32_t ndim = layout->pipeline->ndim;
     const uint64_t *count = zb__piece_count(piece, ndim), *step = zb__piece_step(piece, ndim);
-    uint64_t stride = layout->chain->dtype.size, span = stride, outer = 1;
+    uint64_t stride = layout->pipeline->dtype.size, span = stride, outer = 1;
     for (uint32_t d = 0; d < ndim; d++)
         outer *= count[d];
     for (uint32_t d = ndim; d-- > 0; outer /= count[d]) {
@@ -68,7 +68,7 @@ static void slab_shape(const zb__chunk_layout *layout, zb__piece *piece, uint64_
 /* Emits one leaf for each slab of each piece. The pieces stay in the coordinates of the whole
    chunk, whose strides are also the slab's. */
 static enum zb_code emit_slabs(expansion *x, const zb__leaf *whole, zb_error *err) {
-    uint32_t ndim = whole->layout->chain->ndim;
+    uint32_t ndim = whole->layout->pipeline->ndim;
     uint64_t shape[ZB_MAX_NDIM], gap = zb__node_store(x->chunk->node)->hints.gap;
     zb__grid slabs = zb__grid_of(ndim, shape);
     for (zb__piece *piece = whole->pieces; piece; piece = piece->next) {
@@ -127,7 +127,7 @@ static enum zb_code split_pieces(expansion *x, const zb__shard *shard, uint32_t 
             uint64_t inner = 0;
             for (uint32_t d = 0; d < ndim; d++)
                 inner = inner * shard->grid[d] + cells.cell[d];
-            zb__piece *part = zb__cells_piece(&cells, x->arena, shard->inner->chain->axis);
+            zb__piece *part = zb__cells_piece(&cells, x->arena, shard->inner->pipeline->axis);
             if (!part || !append(list, (inner_piece){.inner = inner, .piece = part}))
                 return no_memory(err);
         }
@@ -195,8 +195,8 @@ static enum zb_code expand_inner(expansion *x, const zb__leaf *shard_leaf, const
 static enum zb_code expand_by_index(expansion *x, const zb__leaf *leaf, const zb__source *source,
                                     zb__index *index, zb_error *err) {
     inner_list list = {0};
-    enum zb_code code =
-        split_pieces(x, leaf->layout->shard, leaf->layout->chain->ndim, leaf->pieces, &list, err);
+    enum zb_code code = split_pieces(x, leaf->layout->shard, leaf->layout->pipeline->ndim,
+                                     leaf->pieces, &list, err);
     if (code == ZB_OK)
         code = expand_inner(x, leaf, source, index, &list, err);
     free(list.items);
@@ -232,12 +232,12 @@ static enum zb_code expand_chunk(expansion *x, const zb__leaf *leaf, const zb__s
     const zb__chunk_layout *layout = leaf->layout;
     if (leaf->missing)
         return x->emit(x->context, leaf, err);
-    if (layout->shard && layout->chain->codec_count == 0)
+    if (layout->shard && layout->pipeline->codec_count == 0)
         return expand_shard(x, leaf, source, err);
     enum zb_code code = zb__chunk_layout_check_stored(layout, leaf->size, err);
     if (code != ZB_OK)
         return zb__leaf_add_context(leaf, code, err);
-    if (layout->chain->is_raw)
+    if (layout->pipeline->is_raw)
         return emit_slabs(x, leaf, err);
     return x->emit(x->context, leaf, err);
 }
@@ -309,8 +309,8 @@ static int by_offset(const void *a, const void *b) {
 /* True if the leaves are of one uncompressed chunk and want mostly the same bytes of it, as boxes
    do that interleave: the bands of a picture that lies by pixel. `b` does not begin before `a`. */
 static bool want_the_same(const zb__leaf *a, const zb__leaf *b) {
-    if (a->missing || !a->layout->chain->is_raw || a->layout != b->layout || a->inner != b->inner ||
-        a->around != b->around || b->lo >= a->hi)
+    if (a->missing || !a->layout->pipeline->is_raw || a->layout != b->layout ||
+        a->inner != b->inner || a->around != b->around || b->lo >= a->hi)
         return false;
     const uint64_t end = a->hi > b->hi ? a->hi : b->hi, shared_end = a->hi < b->hi ? a->hi : b->hi;
     return shared_end - b->lo > (end - a->lo) / 2 && end - a->lo <= 2 * SLAB_BYTES;
@@ -370,7 +370,7 @@ enum zb_code zb__stored_chunk_expand(zb__stored_chunk *chunk, zb__scratch *scrat
     if (code != ZB_OK)
         return code;
     zb__leaf whole = zb__stored_chunk_whole(chunk);
-    if (chunk->layout->chain->codec_count > 0) /* nothing to look at before: the task opens it */
+    if (chunk->layout->pipeline->codec_count > 0) /* nothing to look at before: the task opens it */
         return keep_leaf(chunk, &whole, err);
     code = zb__stored_chunk_open(chunk, err);
     if (code != ZB_OK)
@@ -401,8 +401,8 @@ static expansion later_of(zb__stored_chunk *chunk, zb__scratch *scratch) {
 enum zb_code zb__leaf_expand(const zb__leaf *leaf, zb__scratch *scratch, zb_error *err) {
     expansion x = later_of(leaf->chunk, scratch);
     zb__source source = {.offset = leaf->offset, .size = leaf->size};
-    return leaf->layout->chain->codec_count == 0 ? expand_chunk(&x, leaf, &source, err)
-                                                 : keep_leaf(leaf->chunk, leaf, err);
+    return leaf->layout->pipeline->codec_count == 0 ? expand_chunk(&x, leaf, &source, err)
+                                                    : keep_leaf(leaf->chunk, leaf, err);
 }
 
 enum zb_code zb__leaf_expand_by(const zb__leaf *leaf, const uint8_t *encoded, size_t size,

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "codec/chain.h"
+#include "codec/pipeline.h"
 #include "codec/shard_index.h"
 #include "node/node.h"
 #include "read/cache.h"

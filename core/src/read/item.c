@@ -75,7 +75,7 @@ static const uint8_t *find_held(const zb__item *item, uint64_t offset, uint64_t 
 /* ---- Asking ------------------------------------------------------------------------------- */
 
 static bool is_open_shard(const zb__chunk_layout *layout) {
-    return layout->shard && layout->chain->codec_count == 0;
+    return layout->shard && layout->pipeline->codec_count == 0;
 }
 
 /* True if at least half of the elements of the chunk that lie in the array are wanted. */
@@ -328,8 +328,8 @@ static enum zb_code start(zb__item *item, zb__ask_list *more, zb__scratch *scrat
     }
     if (is_open_shard(chunk->layout))
         return start_shard(item, more, scratch, err);
-    return chunk->layout->chain->is_raw ? start_raw(item, more, scratch, err)
-                                        : start_encoded(item, more, err);
+    return chunk->layout->pipeline->is_raw ? start_raw(item, more, scratch, err)
+                                           : start_encoded(item, more, err);
 }
 
 /* All bytes of a chunk that is no open shard. */
@@ -371,7 +371,7 @@ static enum zb_code take_data(zb__ask *ask, zb__ask_list *more, zb__scratch *scr
     zb__item *item = ask->item;
     const zb__chunk_layout *layout = item->chunk->layout;
     enum zb_code code = ZB_OK;
-    if (ask->size > 0 && layout->chain->is_raw && !layout->shard)
+    if (ask->size > 0 && layout->pipeline->is_raw && !layout->shard)
         code = zb__chunk_layout_check_stored(layout, item->chunk->info.size, err);
     if (!code && ask->got != ask->size)
         code = zb_fail(err, ZB_EIO, "the object became shorter while it was read");

@@ -30,8 +30,8 @@
 
 /* Byte strides of the chunk's stored dimensions. */
 static void stored_strides(const zb__chunk_layout *layout, int64_t *strides) {
-    int64_t stride = layout->chain->dtype.size;
-    for (uint32_t d = layout->chain->ndim; d-- > 0;) {
+    int64_t stride = layout->pipeline->dtype.size;
+    for (uint32_t d = layout->pipeline->ndim; d-- > 0;) {
         strides[d] = stride;
         stride *= (int64_t)layout->stored_shape[d];
     }
@@ -41,7 +41,7 @@ static void stored_strides(const zb__chunk_layout *layout, int64_t *strides) {
    kept in an array of the caller. */
 static inline zb__box_copy copy_of(const zb__chunk_layout *layout, zb__piece *piece,
                                    int64_t *strides, uint64_t *first) {
-    uint32_t ndim = layout->chain->ndim;
+    uint32_t ndim = layout->pipeline->ndim;
     stored_strides(layout, strides);
     int64_t at = 0;
     for (uint32_t d = 0; d < ndim; d++) {
@@ -54,7 +54,7 @@ static inline zb__box_copy copy_of(const zb__chunk_layout *layout, zb__piece *pi
                           .count = zb__piece_count(piece, ndim),
                           .src_strides = strides,
                           .dst_strides = zb__piece_stride(piece, ndim),
-                          .src_dtype = layout->chain->dtype,
+                          .src_dtype = layout->pipeline->dtype,
                           .dst_dtype = piece->target->dtype,
                           .stream = piece->target->stream};
 }
@@ -81,7 +81,7 @@ static bool differ_in_band(zb__piece *a, zb__piece *b, uint32_t ndim) {
    bands of a picture that lies by pixel. Sets dst[] to their destinations, and *first to the piece
    of element 0. Otherwise 0. */
 static size_t find_bands(const zb__leaf *leaf, zb__piece **first, char **dst) {
-    const uint32_t ndim = leaf->layout->chain->ndim;
+    const uint32_t ndim = leaf->layout->pipeline->ndim;
     const uint64_t bands = ndim > 0 ? leaf->layout->stored_shape[ndim - 1] : 0;
     size_t n = 0;
     if (bands < 2 || bands > ZB__BANDS_MAX || zb__piece_count(leaf->pieces, ndim)[ndim - 1] != 1)
@@ -119,7 +119,7 @@ static void leaf_scatter(const zb__leaf *leaf, const uint8_t *data, uint64_t lo)
 }
 
 static inline zb__box_copy fill_of(const zb__leaf *leaf, zb__piece *piece) {
-    uint32_t ndim = leaf->layout->chain->ndim;
+    uint32_t ndim = leaf->layout->pipeline->ndim;
     return (zb__box_copy){.ndim = ndim,
                           .count = zb__piece_count(piece, ndim),
                           .dst_strides = zb__piece_stride(piece, ndim),
@@ -130,7 +130,7 @@ static inline zb__box_copy fill_of(const zb__leaf *leaf, zb__piece *piece) {
 
 /* The element of a missing chunk. */
 static const void *missing_element(const zb__leaf *leaf) {
-    const void *missing = leaf->layout->chain->missing;
+    const void *missing = leaf->layout->pipeline->missing;
     return missing ? missing : leaf->chunk->node->array->info.fill_value;
 }
 
@@ -197,7 +197,7 @@ static size_t write_place(const zb__leaf *leaf, char *text) {
     uint64_t index[ZB_MAX_NDIM], rest = leaf->inner;
     if (!shard)
         return used;
-    uint32_t ndim = shard->inner->chain->ndim;
+    uint32_t ndim = shard->inner->pipeline->ndim;
     for (uint32_t d = ndim; d-- > 0; rest /= shard->grid[d])
         index[d] = rest % shard->grid[d];
     for (uint32_t d = 0; d < ndim && used < ZB_MESSAGE_SIZE; d++)
@@ -219,8 +219,8 @@ static void wanted_extent(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi) {
     *hi = 0;
     for (zb__piece *piece = leaf->pieces; piece; piece = piece->next) {
         uint64_t from, to;
-        zb__piece_extent(piece, leaf->layout->chain->ndim, leaf->layout->stored_shape,
-                         leaf->layout->chain->dtype.size, &from, &to);
+        zb__piece_extent(piece, leaf->layout->pipeline->ndim, leaf->layout->stored_shape,
+                         leaf->layout->pipeline->dtype.size, &from, &to);
         *lo = from < *lo ? from : *lo;
         *hi = to > *hi ? to : *hi;
     }
@@ -233,16 +233,16 @@ void zb__leaf_set_extent(zb__leaf *leaf) {
 /* True if the destination takes exactly the decoded bytes [lo, hi), in the same order. */
 static bool is_direct(const zb__leaf *leaf, uint64_t lo, uint64_t hi) {
     zb__piece *piece = leaf->pieces;
-    const zb__chain *chain = leaf->layout->chain;
+    const zb__pipeline *pipeline = leaf->layout->pipeline;
     const zb_dtype *to = &piece->target->dtype;
     /* Bools are decoded into their place, and made 0 or 1 there (keep_bools). */
-    const bool are_bools = to->kind == ZB_KIND_BOOL && chain->dtype.kind == ZB_KIND_BOOL;
-    if (piece->next || (!are_bools && !zb__dtype_copies(chain->dtype, *to)))
+    const bool are_bools = to->kind == ZB_KIND_BOOL && pipeline->dtype.kind == ZB_KIND_BOOL;
+    if (piece->next || (!are_bools && !zb__dtype_copies(pipeline->dtype, *to)))
         return false;
     int64_t stride = to->size;
-    for (uint32_t d = chain->ndim; d-- > 0;) {
-        uint64_t count = zb__piece_count(piece, chain->ndim)[d];
-        if (count > 1 && zb__piece_stride(piece, chain->ndim)[d] != stride)
+    for (uint32_t d = pipeline->ndim; d-- > 0;) {
+        uint64_t count = zb__piece_count(piece, pipeline->ndim)[d];
+        if (count > 1 && zb__piece_stride(piece, pipeline->ndim)[d] != stride)
             return false;
         stride *= (int64_t)count;
     }
@@ -251,7 +251,7 @@ static bool is_direct(const zb__leaf *leaf, uint64_t lo, uint64_t hi) {
 
 /* A byte of a bool that is not 0 is 1 to callers. For bytes that came straight to their place. */
 static void keep_bools(const zb__leaf *leaf, uint8_t *out, uint64_t count) {
-    if (leaf->layout->chain->dtype.kind != ZB_KIND_BOOL)
+    if (leaf->layout->pipeline->dtype.kind != ZB_KIND_BOOL)
         return;
     for (uint64_t i = 0; i < count; i++)
         out[i] = out[i] != 0;
@@ -265,7 +265,7 @@ static zb__lru_key cache_key(const zb__leaf *leaf) {
     const zb__chunk_layout *layout = leaf->layout;
     return (zb__lru_key){
         .word = {leaf->chunk->node->array->cache_id, leaf->chunk->number, leaf->offset, leaf->size},
-        .kind = layout->chain->is_variable ? ZB__CACHED_VALUES : ZB__CACHED_ELEMENTS,
+        .kind = layout->pipeline->is_variable ? ZB__CACHED_VALUES : ZB__CACHED_ELEMENTS,
         .size = layout->decoded_size};
 }
 
@@ -273,11 +273,11 @@ static zb__lru_key cache_key(const zb__leaf *leaf) {
    leaves room for others. */
 static bool is_cacheable(const zb__leaf *leaf) {
     const zb__chunk_layout *layout = leaf->layout;
-    if (leaf->transient || layout->shard || layout->chain->is_raw ||
+    if (leaf->transient || layout->shard || layout->pipeline->is_raw ||
         leaf->chunk->number == UINT64_MAX || layout->decoded_size > zb__chunk_cache()->budget / 4)
         return false;
-    const uint64_t wanted = zb__pieces_elements(leaf->pieces, layout->chain->ndim);
-    return wanted < layout->decoded_size / layout->chain->dtype.size;
+    const uint64_t wanted = zb__pieces_elements(leaf->pieces, layout->pipeline->ndim);
+    return wanted < layout->decoded_size / layout->pipeline->dtype.size;
 }
 
 void zb__leaf_look_up(zb__leaf *leaf) {
@@ -312,8 +312,8 @@ static enum zb_code decode(const zb__leaf *leaf, const uint8_t *stored, zb__scra
                      .exact = true,
                      .lo = (size_t)*lo,
                      .hi = (size_t)*hi};
-    enum zb_code code =
-        zb__chain_decode(leaf->layout->chain, scratch, stored, (size_t)leaf->size, &sink, err);
+    enum zb_code code = zb__pipeline_decode(leaf->layout->pipeline, scratch, stored,
+                                            (size_t)leaf->size, &sink, err);
     *lo = sink.lo;
     *hi = sink.hi;
     return code;
@@ -329,7 +329,7 @@ static zb__lru_item *cache_room(const zb__leaf *leaf, uint64_t *lo, uint64_t *hi
     const uint64_t *version = zb__cache_version(&leaf->chunk->info.validator);
     zb__lru_key chunk = cache_key(leaf);
     zb__lru_item *partly = zb__lru_get(cache, &chunk, version);
-    if (partly || !zb__chain_is_partial(leaf->layout->chain)) {
+    if (partly || !zb__pipeline_is_partial(leaf->layout->pipeline)) {
         *lo = 0;
         *hi = leaf->layout->decoded_size;
     }
@@ -369,7 +369,7 @@ static enum zb_code run_encoded(const zb__leaf *leaf, const uint8_t *stored, zb_
    not kept. */
 static enum zb_code run_made(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
                              zb_error *err) {
-    const bool is_variable = leaf->layout->chain->is_variable;
+    const bool is_variable = leaf->layout->pipeline->is_variable;
     zb__elements elements;
     zb__lru_item *item = NULL;
     zb__lru *cache = zb__chunk_cache();
@@ -448,8 +448,8 @@ static enum zb_code run_encoded_shard(const zb__leaf *leaf, const uint8_t *store
     enum zb_code code = zb__buffer_reserve(&whole, (size_t)bound, err);
     zb__sink sink = {.data = whole.data, .capacity = (size_t)bound, .hi = (size_t)bound};
     if (code == ZB_OK)
-        code =
-            zb__chain_decode(leaf->layout->chain, scratch, stored, (size_t)leaf->size, &sink, err);
+        code = zb__pipeline_decode(leaf->layout->pipeline, scratch, stored, (size_t)leaf->size,
+                                   &sink, err);
     if (code != ZB_OK) {
         zb__leaf_add_context(leaf, code, err);
     } else {
@@ -466,7 +466,7 @@ static enum zb_code run_encoded_shard(const zb__leaf *leaf, const uint8_t *store
 enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
                           zb_error *err) {
     enum zb_code code = ZB_OK;
-    if (leaf->layout->chain->is_variable && (leaf->missing || !leaf->layout->shard))
+    if (leaf->layout->pipeline->is_variable && (leaf->missing || !leaf->layout->shard))
         code = run_variable(leaf, stored, scratch, err);
     else if (leaf->missing)
         leaf_fill(leaf);
@@ -476,7 +476,7 @@ enum zb_code zb__leaf_run(const zb__leaf *leaf, const uint8_t *stored, zb__scrat
         return run_encoded_shard(leaf, stored, scratch, err);
     else if (zb__chunk_layout_has_heap(leaf->layout))
         code = run_made(leaf, stored, scratch, err);
-    else if (!leaf->layout->chain->is_raw)
+    else if (!leaf->layout->pipeline->is_raw)
         code = run_encoded(leaf, stored, scratch, err);
     else if (stored)
         leaf_scatter(leaf, stored, leaf->lo);

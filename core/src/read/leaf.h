@@ -41,7 +41,7 @@ typedef struct zb__stored_chunk {
     const zb_node *node;
     uint64_t *index;   /* its place in the array's grid */
     uint64_t number;   /* the same, counted in C order; UINT64_MAX when that overflows */
-    zb__piece *pieces; /* in the stored dimensions of the array's chain */
+    zb__piece *pieces; /* in the stored dimensions of the array's pipeline */
     zb__arena arena;   /* of the leaves and pieces that expanding it makes */
     const zb__chunk_layout *layout; /* while its leaves are there: of this chunk
                                        (zb__array_chunk_layout) */
@@ -60,7 +60,7 @@ static inline uint64_t zb__leaf_begin(const zb__leaf *leaf) {
     return leaf->offset + leaf->lo;
 }
 static inline uint64_t zb__leaf_length(const zb__leaf *leaf) {
-    return leaf->layout->chain->is_raw ? leaf->hi - leaf->lo : leaf->size;
+    return leaf->layout->pipeline->is_raw ? leaf->hi - leaf->lo : leaf->size;
 }
 
 /* Puts the elements that a leaf's pieces want at their destinations. `stored` holds the bytes that

@@ -58,7 +58,7 @@ static uint64_t number_of(const zb__array *array, const uint64_t *index) {
 static enum zb_code add_chunk(wave *w, const zb_node *node, const zb__cells *cells, zb_error *err) {
     uint32_t ndim = cells->grid.ndim;
     uint64_t *index = zb__arena_alloc(&w->arena, ndim * sizeof *index);
-    zb__piece *piece = zb__cells_piece(cells, &w->arena, node->array->chain->axis);
+    zb__piece *piece = zb__cells_piece(cells, &w->arena, node->array->pipeline->axis);
     if (!index || !piece ||
         !zb__list_grow(&w->chunks, w->chunk_count, &w->chunk_capacity, sizeof(zb__stored_chunk)))
         return no_memory(err);

@@ -27,7 +27,7 @@ static enum zb_code check_types(const zb_node *node, zb_dtype dtype, zb_error *e
 }
 
 static enum zb_code check_values(const zb_node *node, const zb_values *values, zb_error *err) {
-    if (values || !node->array->chain->is_variable)
+    if (values || !node->array->pipeline->is_variable)
         return ZB_OK;
     return zb_fail(err, ZB_EINVAL,
                    "array /%s: its elements have a variable length, and the view has no zb_values",
@@ -197,7 +197,7 @@ static enum zb_code check(const zb_points *points, zb_error *err) {
         return zb_fail(err, ZB_EINVAL, "/%s is a group, not an array", node->path);
     if (!zb_dtype_converts(node->array->info.dtype, points->view.dtype))
         return zb_fail(err, ZB_EUNSUPPORTED, "array /%s: its elements do not convert", node->path);
-    if (node->array->chain->is_variable && !points->view.values)
+    if (node->array->pipeline->is_variable && !points->view.values)
         return zb_fail(err, ZB_EINVAL,
                        "array /%s: its elements have a variable length, and there is no zb_values",
                        node->path);

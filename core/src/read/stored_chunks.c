@@ -61,7 +61,7 @@ static bool next_cell(cells *c) {
 /* ---- Inner chunks ------------------------------------------------------------------------- */
 
 /* A shard on the way down: its bytes, the array's element at which it begins, and the dimension of
-   the array that each of its dimensions is, as its chain is handed them. */
+   the array that each of its dimensions is, as its pipeline is handed them. */
 typedef struct shard {
     const zb__chunk_layout *layout;
     zb__source source;
@@ -83,10 +83,10 @@ static void tell_inner(walk *w, const shard *s) {
    when there are none. */
 static bool cells_of_shard(const walk *w, const shard *s, cells *out) {
     const zb__shard *about = s->layout->shard;
-    const zb__chain *chain = s->layout->chain;
-    out->ndim = chain->ndim;
-    for (uint32_t i = 0; i < chain->ndim; i++) {
-        const uint32_t d = s->axis[chain->axis[i]];
+    const zb__pipeline *pipeline = s->layout->pipeline;
+    out->ndim = pipeline->ndim;
+    for (uint32_t i = 0; i < pipeline->ndim; i++) {
+        const uint32_t d = s->axis[pipeline->axis[i]];
         const uint64_t extent = about->inner_shape[i], start = s->start[d];
         if (w->end[d] <= start)
             return false;
@@ -110,13 +110,13 @@ static uint64_t number_of(const zb__shard *about, const cells *c) {
 /* The inner chunk at a cell, with the bytes that `chunks` has for it, as a shard or as the
    innermost chunk that it is. */
 static shard enter(const shard *s, const cells *c, const zb__inner_chunks *chunks) {
-    const zb__chain *chain = s->layout->chain;
+    const zb__pipeline *pipeline = s->layout->pipeline;
     shard below = *s;
     below.source.offset += chunks->offset;
     below.source.size = chunks->size;
     below.level++;
-    for (uint32_t i = 0; i < chain->ndim; i++) {
-        below.axis[i] = s->axis[chain->axis[i]];
+    for (uint32_t i = 0; i < pipeline->ndim; i++) {
+        below.axis[i] = s->axis[pipeline->axis[i]];
         below.start[below.axis[i]] += c->at[i] * s->layout->shard->inner_shape[i];
     }
     return below;
@@ -128,7 +128,7 @@ static enum zb_code go_below(walk *w, const shard *s, zb_error *err) {
         tell_inner(w, s);
         return ZB_OK;
     }
-    if (s->layout->chain->codec_count > 0)
+    if (s->layout->pipeline->codec_count > 0)
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "codecs lie around its inner chunks, none of which has bytes of its own");
     zb__index index;

@@ -21,7 +21,7 @@ static bool needs_bytes(const zb__leaf *leaf) {
 /* ---- Making ------------------------------------------------------------------------------- */
 
 static bool joins(const zb__task *t, const zb__leaf *leaf, const zb__task_rule *rule) {
-    if (t->size == 0 || !needs_bytes(leaf) || (leaf->layout->chain->is_raw && !rule->joins_raw))
+    if (t->size == 0 || !needs_bytes(leaf) || (leaf->layout->pipeline->is_raw && !rule->joins_raw))
         return false;
     uint64_t end = t->offset + t->size, begin = zb__leaf_begin(leaf);
     return begin <= end + rule->gap && begin + zb__leaf_length(leaf) - t->offset <= rule->most;
@@ -42,7 +42,7 @@ static enum zb_code add_leaf(zb__task_list *list, zb__stored_chunk *chunk, zb__l
     }
     if (!zb__list_grow(&list->items, list->count, &list->capacity, sizeof(zb__task)))
         return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a read");
-    bool is_read = needs_bytes(leaf) && (!leaf->layout->chain->is_raw || rule->joins_raw);
+    bool is_read = needs_bytes(leaf) && (!leaf->layout->pipeline->is_raw || rule->joins_raw);
     list->items[list->count++] = (zb__task){.chunk = chunk,
                                             .first = leaf,
                                             .count = 1,

@@ -48,7 +48,7 @@ static const limit_def table[] = {
           "size of a shard that must be decoded as a whole, bytes"),
     LIMIT(index_bytes, "INDEX_BYTES", 64 * MIB, "encoded size of one shard index, bytes"),
     LIMIT(shard_depth, "SHARD_DEPTH", 4, "nesting of sharding_indexed"),
-    LIMIT(codecs, "CODECS", 16, "codecs in one chain"),
+    LIMIT(codecs, "CODECS", 16, "codecs in one pipeline"),
     LIMIT(fields, "FIELDS", 1024, "fields of one struct"),
     LIMIT(gzip_members, "GZIP_MEMBERS", 1024, "members of one gzip stream"),
     SHARE(cache_bytes, "CACHE_BYTES", 64 * MIB, 32,

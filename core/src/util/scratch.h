@@ -39,8 +39,8 @@ typedef struct zb__scratch_context {
 typedef struct zb__scratch {
     zb__buffer encoded;            /* bytes as read from the store; owned by the reader */
     zb__buffer decoded;            /* one decoded chunk; owned by the reader */
-    zb__buffer stage[2];           /* between two bytes→bytes codecs; owned by the chain */
-    zb__buffer work[2];            /* between two array→array codecs; owned by the chain */
+    zb__buffer stage[2];           /* between two bytes→bytes codecs; owned by the pipeline */
+    zb__buffer work[2];            /* between two array→array codecs; owned by the pipeline */
     zb__buffer block;              /* inside one codec; when encoding, a serialised chunk */
     zb__buffer filtered;           /* inside one codec that encodes from `block` */
     zb__scratch_context *contexts; /* by the numbers of their slots */

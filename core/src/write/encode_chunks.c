@@ -207,7 +207,7 @@ static enum zb_code unit_piece(const zb__write_layout *layout, zb__piece *piece,
 
 /* True if the caller's memory holds the unit's elements as they are serialised. */
 static bool is_direct(const zb__write_layout *layout, zb__piece *piece) {
-    const zb__chain *unit = layout->unit->chain;
+    const zb__pipeline *unit = layout->unit->pipeline;
     const zb_dtype *from = &piece->target->dtype;
     if (!zb__dtype_copies(*from, unit->dtype))
         return false;
@@ -250,7 +250,7 @@ static enum zb_code find_source(const zb__write_layout *layout, const zb__job *j
 /* Brings the elements together. */
 static void copy_source(const zb__write_layout *layout, const unit_source *source, uint8_t *out) {
     uint64_t inside = zb__piece_elements(source->piece, layout->ndim);
-    if (inside * layout->unit->chain->dtype.size < layout->unit_bytes)
+    if (inside * layout->unit->pipeline->dtype.size < layout->unit_bytes)
         zb__unit_fill(layout, out); /* beyond the array's edge */
     zb__unit_put(layout, source->piece, out);
 }
@@ -258,7 +258,7 @@ static void copy_source(const zb__write_layout *layout, const unit_source *sourc
 /* The size of a plain unit: 0 when it is all fill. */
 static size_t plain_size(const zb_writer *writer, const zb__write_layout *layout,
                          const uint8_t *elements) {
-    size_t item = layout->unit->chain->dtype.size;
+    size_t item = layout->unit->pipeline->dtype.size;
     bool empty = !writer->options.store_empty &&
                  zb__is_all(elements, layout->unit_bytes / item, layout->fill, item);
     return empty ? 0 : layout->unit_bytes;
@@ -310,7 +310,7 @@ static enum zb_code encode_into_block(encode_run *run, size_t chunk, unit_source
     const zb__write_layout *layout = run->jobs[chunk].layout;
     size_t bound = layout->unit_bound;
     enum zb_code code = ZB_OK;
-    if (layout->unit->chain->is_variable)
+    if (layout->unit->pipeline->is_variable)
         code = measure_source(layout, source, scratch, &bound, err);
     if (code == ZB_OK)
         code = take_block(run, chunk, bound, &block, err);
@@ -448,7 +448,7 @@ static uint64_t most_values(const zb__write_layout *layout, const zb__job *jobs,
 static uint64_t bytes_of_one(const zb__write_layout *layout, const zb__job *jobs, size_t count) {
     uint64_t lists = zb__work_product(layout->units, ZB__UNIT_LISTS);
     uint64_t units = bytes_of_units(layout);
-    if (layout->unit->chain->is_variable)
+    if (layout->unit->pipeline->is_variable)
         return units + lists + most_values(layout, jobs, count);
     for (size_t i = 0; i < count; i++) {
         if (!needs_no_block(&jobs[i]))

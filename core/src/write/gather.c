@@ -71,7 +71,7 @@ static size_t bits_offset(const zb__write_layout *layout) {
 }
 
 static size_t bits_bytes(const zb__write_layout *layout) {
-    return (layout->unit_bytes / layout->unit->chain->dtype.size + 63) / 64 * sizeof(uint64_t);
+    return (layout->unit_bytes / layout->unit->pipeline->dtype.size + 63) / 64 * sizeof(uint64_t);
 }
 
 static size_t unit_memory_bytes(const zb__write_layout *layout) {
@@ -233,7 +233,7 @@ void zb__unit_need_bits(const zb__write_layout *layout, zb__open_unit *unit) {
 static uint64_t mark_run(const zb__write_layout *layout, zb__open_unit *unit, uint64_t first,
                          uint64_t n, uint64_t step) {
     if (!unit->written && first == unit->in_order && step == 1) {
-        size_t item = layout->unit->chain->dtype.size;
+        size_t item = layout->unit->pipeline->dtype.size;
         unit->in_order += n;
         zb__prefetch_row((const char *)unit->elements + unit->in_order * item, n * item);
         return n;
@@ -280,7 +280,7 @@ static void count_values(zb__open_chunk *chunk, uint64_t before, uint64_t after)
 void zb__open_chunk_count(zb__open_chunk *chunk) {
     const zb__write_layout *layout = chunk->layout;
     uint64_t held = 0;
-    if (!layout->unit->chain->is_variable)
+    if (!layout->unit->pipeline->is_variable)
         return;
     for (uint64_t i = 0; i < layout->units; i++)
         held += chunk->units[i].values ? zb__values_bytes(chunk->units[i].values) : 0;
@@ -301,7 +301,7 @@ static enum zb_code open_unit(zb_writer *writer, zb__open_chunk *chunk, uint64_t
                               zb_error *err) {
     const zb__write_layout *layout = chunk->layout;
     zb__open_unit *unit = &chunk->units[number];
-    if (layout->unit->chain->is_variable && !unit->values) {
+    if (layout->unit->pipeline->is_variable && !unit->values) {
         enum zb_code code = zb_values_new(&unit->values, err);
         if (code != ZB_OK)
             return code;
@@ -311,7 +311,7 @@ static enum zb_code open_unit(zb_writer *writer, zb__open_chunk *chunk, uint64_t
     if (!unit->elements)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
     chunk->unit_bytes += unit_cost(&writer->layout);
-    if (unit->missing * layout->unit->chain->dtype.size < layout->unit_bytes)
+    if (unit->missing * layout->unit->pipeline->dtype.size < layout->unit_bytes)
         zb__unit_fill(layout, unit->elements); /* beyond the array's edge */
     return ZB_OK;
 }
@@ -335,7 +335,7 @@ uint64_t zb__gather_bytes(const zb_writer *writer, const zb__write_layout *layou
         units *= zb__grid_find(&grid, d, last).index - zb__grid_find(&grid, d, first).index + 1;
     }
     /* Twice the text: the blocks in which it is kept double. A unit's first is a small one. */
-    const uint64_t values = layout->unit->chain->is_variable
+    const uint64_t values = layout->unit->pipeline->is_variable
                                 ? zb__work_product(2, text) + zb__work_product(units, SMALL_VALUES)
                                 : 0;
     uint64_t bytes = zb__work_product(units, one) + chunk_bytes(layout) + values;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/chain.h"
+#include "codec/pipeline.h"
 #include "codec/shard_index.h"
 #include "hierarchy/notes.h"
 #include "node/current.h"
@@ -270,8 +270,8 @@ static bool is_damaged(const replay *r, const zb__journal_range *piece) {
     if (zb__buffer_reserve(&r->scratch->decoded, decoded, NULL) != ZB_OK)
         return false;
     sink.data = r->scratch->decoded.data;
-    return zb__chain_decode(r->layout->unit->chain, r->scratch, r->bytes, (size_t)piece->size,
-                            &sink, NULL) == ZB_ECHECKSUM;
+    return zb__pipeline_decode(r->layout->unit->pipeline, r->scratch, r->bytes, (size_t)piece->size,
+                               &sink, NULL) == ZB_ECHECKSUM;
 }
 
 static enum zb_code undo_in_place(replay *r, zb_error *err) {

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/chain.h"
+#include "codec/pipeline.h"
 #include "codec/shard_index.h"
 #include "node/current.h"
 #include "node/node.h"
@@ -49,7 +49,7 @@ enum zb_code zb__live_check(const zb_node *node, const zb__write_layout *layout,
         why = "the store cannot change objects, only replace them";
     else if (!layout->shard)
         why = "it is not sharded, or codecs lie around its shards";
-    else if (!zb__chain_is_checked(layout->shard->index->chain))
+    else if (!zb__pipeline_is_checked(layout->shard->index->pipeline))
         why = "the index of its shards has no crc32c, so damage would not be noticed";
     else if (strategy == ZB_APPEND && layout->shard->index_at_start)
         why = "the index is at the start of its shards";

@@ -81,7 +81,7 @@ typedef struct group {
 
 /* Puts stored elements into the places where none was written. */
 static void blend(const zb__write_layout *layout, zb__open_unit *unit, const uint8_t *stored) {
-    size_t item = layout->unit->chain->dtype.size, n = layout->unit_bytes / item;
+    size_t item = layout->unit->pipeline->dtype.size, n = layout->unit_bytes / item;
     zb__unit_need_bits(layout, unit);
     for (size_t i = 0; i < n; i++) {
         uint64_t word = unit->written[i >> 6];
@@ -112,18 +112,18 @@ static void add_partial(group *g, const zb__open_chunk *chunk, uint64_t number) 
         uint32_t array_dim = layout->outer->axis[d];
         p->start[array_dim] = chunk->origin[d] + zb__unit_span(layout, d, &rest).start;
         p->count[array_dim] = inside[d];
-        p->strides[array_dim] = (int64_t)(layout->strides[d] * layout->unit->chain->dtype.size);
+        p->strides[array_dim] = (int64_t)(layout->strides[d] * layout->unit->pipeline->dtype.size);
     }
     p->layout = layout;
     p->unit = &chunk->units[number];
     p->stored = g->stored + g->count * g->writer->layout.unit_bytes;
-    if (elements * layout->unit->chain->dtype.size < layout->unit_bytes)
+    if (elements * layout->unit->pipeline->dtype.size < layout->unit_bytes)
         zb__unit_fill(layout, p->stored);
     g->reads[g->count++] = (zb_read){.node = g->writer->node,
                                      .start = p->start,
                                      .count = p->count,
                                      .view = {.data = p->stored,
-                                              .dtype = layout->unit->chain->dtype,
+                                              .dtype = layout->unit->pipeline->dtype,
                                               .strides = p->strides,
                                               .values = p->unit->values}};
 }
@@ -368,7 +368,7 @@ static enum zb_code merge_bundle(zb_writer *writer, zb__open_chunk **chunks, siz
    chunks than threads. */
 static size_t most_chunks(const zb_writer *writer) {
     const size_t width = zb__pool_width();
-    const bool is_bounded = !writer->layout.unit->chain->is_variable;
+    const bool is_bounded = !writer->layout.unit->pipeline->is_variable;
     return is_bounded || width > BUNDLE_CHUNKS ? BUNDLE_CHUNKS : width;
 }
 

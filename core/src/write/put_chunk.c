@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "array/keys.h"
-#include "codec/chain.h"
+#include "codec/pipeline.h"
 #include "codec/shard_index.h"
 #include "hierarchy/staged.h"
 #include "node/current.h"

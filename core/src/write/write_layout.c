@@ -21,22 +21,22 @@
 /* True if the units are inner chunks whose encoding has one possible size, and a checksum of all of
    it. */
 static bool is_fixed(const zb__write_layout *layout) {
-    const zb__chain *unit = layout->unit->chain;
+    const zb__pipeline *unit = layout->unit->pipeline;
     return layout->shard && !layout->unit->shard && !zb__chunk_layout_has_heap(layout->unit) &&
-           zb__chain_is_fixed(unit) && zb__chain_is_checked(unit);
+           zb__pipeline_is_fixed(unit) && zb__pipeline_is_checked(unit);
 }
 
-/* The unit's chain may permute dimensions once more: its stored dimension i is our axis[i]. */
+/* The unit's pipeline may permute dimensions once more: its stored dimension i is our axis[i]. */
 static void set_strides(zb__write_layout *layout) {
     const zb__chunk_layout *unit = layout->unit;
     uint64_t stride = 1;
     for (uint32_t i = layout->ndim; i-- > 0; stride *= unit->stored_shape[i])
-        layout->strides[layout->shard ? unit->chain->axis[i] : i] = stride;
+        layout->strides[layout->shard ? unit->pipeline->axis[i] : i] = stride;
 }
 
 enum zb_code zb__write_layout_shape(zb__write_layout *layout, const zb__chunk_layout *chunk,
                                     zb_error *err) {
-    bool sharded = chunk->shard && chunk->chain->codec_count == 0;
+    bool sharded = chunk->shard && chunk->pipeline->codec_count == 0;
     layout->unit = sharded ? chunk->shard->inner : chunk;
     layout->shard = sharded ? chunk->shard : NULL;
     layout->units = sharded ? chunk->shard->count : 1;
@@ -61,7 +61,7 @@ enum zb_code zb__write_layout_shape(zb__write_layout *layout, const zb__chunk_la
 enum zb_code zb__write_layout_init(zb__write_layout *layout, const zb__array *array,
                                    zb_error *err) {
     *layout = (zb__write_layout){
-        .ndim = array->info.ndim, .grid = &array->grid, .outer = array->layout->chain};
+        .ndim = array->info.ndim, .grid = &array->grid, .outer = array->layout->pipeline};
     for (uint32_t d = 0; d < layout->ndim; d++)
         layout->shape[d] = array->info.shape[layout->outer->axis[d]];
     enum zb_code code = zb__array_check_writable(array, err);
@@ -72,7 +72,7 @@ enum zb_code zb__write_layout_init(zb__write_layout *layout, const zb__array *ar
     layout->fill = malloc(array->info.dtype.size);
     if (!layout->fill)
         return zb_fail(err, ZB_ENOMEM, "no memory for a writer");
-    zb__convert(array->info.dtype, array->info.fill_value, 0, layout->unit->chain->dtype,
+    zb__convert(array->info.dtype, array->info.fill_value, 0, layout->unit->pipeline->dtype,
                 layout->fill, 0, 1);
     return ZB_OK;
 }
@@ -96,7 +96,7 @@ static inline zb__box_copy copy_to(const zb__write_layout *layout, zb__piece *pi
     uint32_t ndim = layout->ndim;
     *first = 0;
     for (uint32_t d = 0; d < ndim; d++) {
-        uint64_t stride = layout->strides[d] * layout->unit->chain->dtype.size;
+        uint64_t stride = layout->strides[d] * layout->unit->pipeline->dtype.size;
         *first += zb__piece_start(piece)[d] * stride;
         strides[d] = zb__piece_count(piece, ndim)[d] > 1
                          ? (int64_t)(stride * zb__piece_step(piece, ndim)[d])
@@ -107,7 +107,7 @@ static inline zb__box_copy copy_to(const zb__write_layout *layout, zb__piece *pi
                           .src_strides = zb__piece_stride(piece, ndim),
                           .dst_strides = strides,
                           .src_dtype = piece->target->dtype,
-                          .dst_dtype = layout->unit->chain->dtype};
+                          .dst_dtype = layout->unit->pipeline->dtype};
 }
 
 void zb__unit_put(const zb__write_layout *layout, zb__piece *piece, uint8_t *elements) {
@@ -131,32 +131,32 @@ static enum zb_code measure(const zb__write_layout *layout, zb__piece *piece, ui
                                .count = zb__piece_count(piece, layout->ndim),
                                .src_strides = zb__piece_stride(piece, layout->ndim),
                                .src_dtype = piece->target->dtype,
-                               .dst_dtype = layout->unit->chain->dtype};
+                               .dst_dtype = layout->unit->pipeline->dtype};
     return zb__values_measure(&copy, piece->dst, bytes, err);
 }
 
 enum zb_code zb__piece_measure(const zb__write_layout *layout, zb__piece *piece, uint64_t *bytes,
                                zb_error *err) {
     *bytes = 0;
-    return layout->unit->chain->is_variable ? measure(layout, piece, bytes, err) : ZB_OK;
+    return layout->unit->pipeline->is_variable ? measure(layout, piece, bytes, err) : ZB_OK;
 }
 
 enum zb_code zb__piece_check(const zb__write_layout *layout, zb__piece *piece, zb_error *err) {
     uint64_t bytes;
-    if (!zb__elements_are_measured(piece->target->dtype, layout->unit->chain->dtype))
+    if (!zb__elements_are_measured(piece->target->dtype, layout->unit->pipeline->dtype))
         return ZB_OK;
     return measure(layout, piece, &bytes, err);
 }
 
 void zb__unit_fill(const zb__write_layout *layout, uint8_t *elements) {
-    size_t item = layout->unit->chain->dtype.size;
+    size_t item = layout->unit->pipeline->dtype.size;
     uint64_t count[1] = {layout->unit_bytes / item};
     int64_t stride[1] = {(int64_t)item};
     zb__box_copy copy = {.ndim = 1,
                          .count = count,
                          .dst_strides = stride,
-                         .src_dtype = layout->unit->chain->dtype,
-                         .dst_dtype = layout->unit->chain->dtype};
+                         .src_dtype = layout->unit->pipeline->dtype,
+                         .dst_dtype = layout->unit->pipeline->dtype};
     zb__scatter_fill(&copy, layout->fill, elements);
 }
 
@@ -276,7 +276,7 @@ enum zb_code zb__array_check_writable(const zb__array *array, zb_error *err) {
     if (reason)
         return zb_fail(err, ZB_EUNSUPPORTED, "%s", reason);
     for (; chunk_layout; chunk_layout = chunk_layout->shard ? chunk_layout->shard->inner : NULL) {
-        const void *missing = chunk_layout->chain->missing;
+        const void *missing = chunk_layout->pipeline->missing;
         if (missing && memcmp(missing, array->info.fill_value, array->info.dtype.size) != 0)
             return zb_fail(err, ZB_EUNSUPPORTED,
                            "the fill value does not pass the codecs in front of the shards "

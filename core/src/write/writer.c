@@ -44,7 +44,7 @@ static bool is_written(const zb__open_unit *unit, uint64_t i) {
 /* The unit's elements: the fill value beyond the array's edge, those that were written, and
    nothing. They point at bytes of others. */
 static void bring_together(const zb__write_layout *layout, const place *at, uint8_t *elements) {
-    const zb_dtype dtype = layout->unit->chain->dtype;
+    const zb_dtype dtype = layout->unit->pipeline->dtype;
     uint64_t inside[ZB_MAX_NDIM], number = at->number, item = dtype.size;
     if (zb__unit_inside(layout, at->origin, number, inside) * item < layout->unit_bytes) {
         int64_t strides[ZB_MAX_NDIM];
@@ -68,7 +68,7 @@ static enum zb_code measure(const zb__write_layout *layout, const place *at, zb_
                             zb_error *err) {
     uint64_t bytes;
     /* One element more, which stays as it is. */
-    uint8_t *elements = calloc(1, layout->unit_bytes + layout->unit->chain->dtype.size);
+    uint8_t *elements = calloc(1, layout->unit_bytes + layout->unit->pipeline->dtype.size);
     if (!elements)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
     bring_together(layout, at, elements);
@@ -80,8 +80,9 @@ static enum zb_code measure(const zb__write_layout *layout, const place *at, zb_
 
 /* True when not even all that the unit holds in memory, old text included, is too much. */
 static bool fits_surely(const zb__write_layout *layout, const zb__open_unit *open, uint64_t bytes) {
-    const uint64_t item = layout->unit->chain->dtype.size, count = layout->unit_bytes / item;
-    const uint64_t fill = zb__values_bytes_of(layout->unit->chain->dtype, layout->fill) + OVERHEAD;
+    const uint64_t item = layout->unit->pipeline->dtype.size, count = layout->unit_bytes / item;
+    const uint64_t fill =
+        zb__values_bytes_of(layout->unit->pipeline->dtype, layout->fill) + OVERHEAD;
     uint64_t most;
     if (__builtin_mul_overflow(count + 1, fill, &most) ||
         __builtin_add_overflow(most, bytes, &most) ||
@@ -97,7 +98,7 @@ static bool fits_surely(const zb__write_layout *layout, const zb__open_unit *ope
 static enum zb_code piece_fits(const zb_writer *writer, const zb__write_layout *layout,
                                const uint64_t *index, zb__piece *piece, zb__piece *part,
                                uint64_t bytes, zb_error *err) {
-    if (!layout->unit->chain->is_variable)
+    if (!layout->unit->pipeline->is_variable)
         return ZB_OK;
     const zb__open_chunk *chunk = zb__open_chunk_find(writer, index);
     zb__grid grid = zb__grid_of(layout->ndim, layout->unit_shape);

@@ -36,10 +36,10 @@
 
 /* ---- The units of chunks, and the copying between pieces and units (write_layout.c). */
 
-/* The layout of a chunk in units. All in the stored dimensions of the array's chain. */
+/* The layout of a chunk in units. All in the stored dimensions of the array's pipeline. */
 typedef struct zb__write_layout {
     uint32_t ndim;
-    const zb__chain *outer;       /* of the chunk */
+    const zb__pipeline *outer;    /* of the chunk */
     const zb__chunk_layout *unit; /* of one unit: of the chunk when it is its only one */
     const zb__shard *shard;       /* NULL when the chunk is its only unit */
     const zb__grid *grid;         /* the array's own, in its own dimensions */
@@ -107,7 +107,7 @@ enum zb_code zb__unit_encode_fill(const zb__write_layout *layout, zb__scratch *s
 /* True if no codec changes a unit's elements, so that elements that lie together need not be
    copied. */
 static inline bool zb__is_plain(const zb__write_layout *layout) {
-    return layout->unit->chain->is_raw;
+    return layout->unit->pipeline->is_raw;
 }
 
 /*

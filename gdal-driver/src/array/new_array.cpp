@@ -45,7 +45,7 @@ static std::string name_of(const zb_json *codec) {
     return name != nullptr ? name : json_text(zb_json_get(codec, "name"));
 }
 
-/* The codecs of the innermost chunks, as zb_array_spec has them; "" where the form of the chain
+/* The codecs of the innermost chunks, as zb_array_spec has them; "" where the form of the pipeline
    cannot be kept. In a shard that is given by its extents nothing but `bytes` may make bytes. */
 static std::string codecs_like(const zb_json *document, bool sharded) {
     const zb_json *list = zb_json_get(document, "codecs");

@@ -14,7 +14,7 @@ namespace zarr3 {
 namespace {
 
 /* The codecs of the innermost chunks, sorted by what they do. */
-struct Chain {
+struct Pipeline {
     const zb_codec_info *bytes = nullptr, *transpose = nullptr, *compressor = nullptr;
     bool has_others = false;
 };
@@ -29,28 +29,29 @@ static bool is_one_of(const char *name, const std::vector<const char *> &names) 
     return false;
 }
 
-static Chain innermost(const zb_array_info *info) {
-    Chain chain;
+static Pipeline innermost(const zb_array_info *info) {
+    Pipeline pipeline;
     for (uint32_t i = 0; i < info->codec_count; i++) {
         const zb_codec_info *codec = &info->codecs[i];
         const zb_codec_info **place = nullptr;
         if (codec->shard_level < info->shard_depth) {
-            chain.has_others = chain.has_others || strcmp(codec->name, "sharding_indexed") != 0;
+            pipeline.has_others =
+                pipeline.has_others || strcmp(codec->name, "sharding_indexed") != 0;
             continue;
         }
         if (strcmp(codec->name, "bytes") == 0)
-            place = &chain.bytes;
+            place = &pipeline.bytes;
         else if (strcmp(codec->name, "transpose") == 0)
-            place = &chain.transpose;
+            place = &pipeline.transpose;
         else if (is_one_of(codec->name, {"gzip", "blosc", "zstd"}))
-            place = &chain.compressor;
+            place = &pipeline.compressor;
         if (place != nullptr && *place == nullptr)
             *place = codec;
         else
-            chain.has_others = true;
+            pipeline.has_others = true;
     }
-    chain.has_others = chain.has_others || chain.bytes == nullptr;
-    return chain;
+    pipeline.has_others = pipeline.has_others || pipeline.bytes == nullptr;
+    return pipeline;
 }
 
 static std::string as_json(const zb_codec_info *codec) {
@@ -61,28 +62,29 @@ static std::string as_json(const zb_codec_info *codec) {
 }
 
 std::string compressor_of(const zb_node *array) {
-    const Chain chain = innermost(zb_node_array(array));
-    return chain.compressor == nullptr || chain.has_others ? "" : as_json(chain.compressor);
+    const Pipeline pipeline = innermost(zb_node_array(array));
+    return pipeline.compressor == nullptr || pipeline.has_others ? ""
+                                                                 : as_json(pipeline.compressor);
 }
 
 CPLStringList raw_block_items(const zb_node *array) {
     const zb_array_info *info = zb_node_array(array);
-    const Chain chain = innermost(info);
+    const Pipeline pipeline = innermost(info);
     CPLStringList items;
-    const char *endian = chain.bytes == nullptr
+    const char *endian = pipeline.bytes == nullptr
                              ? nullptr
-                             : zb_json_string(zb_json_get(chain.bytes->configuration, "endian"));
-    if (chain.compressor != nullptr && !chain.has_others)
-        items.SetNameValue("COMPRESSOR", as_json(chain.compressor).c_str());
-    if (chain.has_others)
+                             : zb_json_string(zb_json_get(pipeline.bytes->configuration, "endian"));
+    if (pipeline.compressor != nullptr && !pipeline.has_others)
+        items.SetNameValue("COMPRESSOR", as_json(pipeline.compressor).c_str());
+    if (pipeline.has_others)
         items.SetNameValue("CODECS",
                            compact_json(zb_json_get(zb_node_document(array), "codecs")).c_str());
     if (endian != nullptr && info->dtype.size > 1)
         items.SetNameValue("ENDIANNESS", EQUAL(endian, "big") ? "BIG" : "LITTLE");
-    if (chain.transpose != nullptr)
+    if (pipeline.transpose != nullptr)
         items.SetNameValue(
             "TRANSPOSE_ORDER",
-            compact_json(zb_json_get(chain.transpose->configuration, "order")).c_str());
+            compact_json(zb_json_get(pipeline.transpose->configuration, "order")).c_str());
     if (info->shard_depth > 0)
         items.SetNameValue("CHUNK_TYPE", "INNER");
     return items;

@@ -430,7 +430,7 @@ static bool parse_keys(CSLConstList list, CreationOptions *options, std::string 
     return chosen >= 0;
 }
 
-/* A whole chain has transposes of its own. */
+/* A whole pipeline has transposes of its own. */
 static bool parse_order(CSLConstList list, CreationOptions *options, std::string *reason) {
     const int order = choose(list, "CHUNK_MEMORY_LAYOUT", {"C", "F"}, reason);
     options->fortran_order = order == 1;

@@ -9,11 +9,11 @@
 #include "create/creation_list.h"
 
 #include "attributes/elements.h"
-#include "create/chain.h"
 #include "create/chunk_keys.h"
 #include "create/chunk_runs.h"
 #include "create/filters.h"
 #include "create/list_member.h"
+#include "create/pipeline.h"
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
 #include "hdf5/types.h"
@@ -116,7 +116,7 @@ static hid_t new_dcpl(vol_node *node) {
     if (has_chunks)
         vol_runs_add(lib, dcpl, node->zarr);
     if ((has_chunks || info->ndim == 0) && !is_null && !node->is_unreadable && !node->is_dimension)
-        vol_chain_add(node, dcpl);
+        vol_pipeline_add(node, dcpl);
     return dcpl;
 }
 

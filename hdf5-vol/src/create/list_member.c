@@ -2,13 +2,13 @@
 /* See list_member.h. */
 #include "create/list_member.h"
 
-#include "create/chain.h"
 #include "create/chunk_runs.h"
 #include "create/creation_list.h"
 #include "create/filters.h"
 #include "create/list_filters.h"
 #include "create/list_messages.h"
 #include "create/list_properties.h"
+#include "create/pipeline.h"
 #include "hdf5/errors.h"
 #include "model/dataset.h"
 #include "model/max_shape.h"
@@ -116,7 +116,7 @@ H5D_layout_t vol_list_member_layout(vol_node *dataset) {
     const bool has_shape = info->ndim > 0 && !vol_node_is_null(dataset);
     const H5D_layout_t otherwise = has_shape ? H5D_CHUNKED : H5D_CONTIGUOUS;
     const char *kept = zb_json_string(member_of(dataset, LAYOUT));
-    if (!kept || (has_shape && (can_grow(dataset) || !vol_chain_is_plain(dataset))))
+    if (!kept || (has_shape && (can_grow(dataset) || !vol_pipeline_is_plain(dataset))))
         return otherwise;
     if (strcmp(kept, compact) == 0 && fits_compact(info->ndim, info->shape, info->dtype.size))
         return H5D_COMPACT;
@@ -174,7 +174,7 @@ bool vol_list_member_filters(vol_node *dataset, hid_t dcpl) {
     h5_lib *lib = dataset->file->lib;
     if (!vol_list_filters_add(lib, dcpl, member_of(dataset, VOL_LIST_FILTERS)))
         return false;
-    if (vol_chain_is_of_filters(dataset, dcpl))
+    if (vol_pipeline_is_of_filters(dataset, dcpl))
         return true;
     lib->H5Premove_filter(dcpl, H5Z_FILTER_ALL);
     return false;

@@ -8,7 +8,7 @@
  *
  * docs/hdf5.md has the table of the properties. Each counts while it fits: a layout while the array
  * has no codecs and cannot grow, a fill value's status while the value is zero, filters while they
- * would make the chain that the array has. The text may come from anywhere, and is checked.
+ * would make the pipeline that the array has. The text may come from anywhere, and is checked.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_CREATE_LIST_MEMBER_H
 #define ZARRBRIDGE_HDF5_VOL_CREATE_LIST_MEMBER_H
@@ -30,7 +30,7 @@ enum zb_code vol_list_member_attributes(h5_lib *lib, hid_t list, char **out, zb_
 H5D_layout_t vol_list_member_layout(vol_node *dataset);
 
 /* Puts the filters into a list that the program has given. False, and none, where no filters are
-   kept, the library lacks one of them, or the array has another chain. */
+   kept, the library lacks one of them, or the array has another pipeline. */
 bool vol_list_member_filters(vol_node *dataset, hid_t dcpl);
 
 /* Whether the fill value is one that the program has not given. */

@@ -3,12 +3,12 @@
 #include "create/spec.h"
 
 #include "attributes/elements.h"
-#include "create/chain.h"
 #include "create/chunk_keys.h"
 #include "create/chunk_runs.h"
 #include "create/creation_list.h"
 #include "create/filters.h"
 #include "create/list_member.h"
+#include "create/pipeline.h"
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
 #include "hdf5/type_json.h"
@@ -129,8 +129,8 @@ static void shard_of_option(const vol_cutting *cutting, vol_spec *out) {
     }
 }
 
-/* Extents and chains are those of shards where the property of shards says so, never by an option:
-   the chunks that were asked for stay what they are. */
+/* Extents and pipelines are those of shards where the property of shards says so, never by an
+   option: the chunks that were asked for stay what they are. */
 static enum zb_code take_shard(h5_lib *lib, const vol_options *options, hid_t dcpl, vol_spec *out,
                                zb_error *err) {
     const vol_cutting *cutting = &options->shards;
@@ -319,7 +319,7 @@ enum zb_code vol_spec_make(vol_file *file, hid_t type, hid_t space, hid_t dcpl, 
     if (!code)
         code = take_fill(file, type, dcpl, out, err);
     if (!code)
-        code = vol_chain_take(lib, dcpl, out, err);
+        code = vol_pipeline_take(lib, dcpl, out, err);
     if (!code)
         code = vol_list_member_of_dataset(lib, type, dcpl, out, err);
     if (!code)

@@ -2,7 +2,7 @@
 /*
  * From HDF5's description of a new dataset (type, dataspace, creation list) to the core's.
  *
- * spec.c puts it together, codecs.c makes codecs of filters, chain.c takes a chain of codecs,
+ * spec.c puts it together, codecs.c makes codecs of filters, pipeline.c takes a pipeline of codecs,
  * chunk_runs.c the extents of chunks.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H

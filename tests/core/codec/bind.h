@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chains and layouts from JSON text, for the tests of chains and shards. */
+/* Pipelines and layouts from JSON text, for the tests of pipelines and shards. */
 #ifndef ZB_TEST_CODEC_BIND_H
 #define ZB_TEST_CODEC_BIND_H
 
@@ -9,34 +9,34 @@
 static const zb_dtype uint8_type = {.kind = ZB_KIND_UINT, .size = 1};
 static const zb_dtype int16_type = {.kind = ZB_KIND_INT, .size = 2};
 
-static inline enum zb_code bind_chain(const char *codecs, zb_dtype dtype, uint32_t ndim,
-                                      zb__chain **out, zb_error *err) {
+static inline enum zb_code bind_pipeline(const char *codecs, zb_dtype dtype, uint32_t ndim,
+                                         zb__pipeline **out, zb_error *err) {
     zb_json *json;
     ASSERT_OK(zb_json_parse(codecs, strlen(codecs), &json, err), *err);
     const zb__binding binding = {.ndim = ndim, .dtype = dtype};
-    enum zb_code code = zb__chain_bind(json, &binding, out, err);
-    zb_json_free(json); /* a bound chain does not need it any more */
+    enum zb_code code = zb__pipeline_bind(json, &binding, out, err);
+    zb_json_free(json); /* a bound pipeline does not need it any more */
     return code;
 }
 
-/* Frees a layout and its chain. */
+/* Frees a layout and its pipeline. */
 static inline void free_layout(const zb__chunk_layout *layout) {
-    zb__chain *chain = (zb__chain *)layout->chain;
+    zb__pipeline *pipeline = (zb__pipeline *)layout->pipeline;
     zb__chunk_layout_release(layout);
-    zb__chain_free(chain);
+    zb__pipeline_free(pipeline);
 }
 
-/* The layout of one shape, with a chain of its own. */
+/* The layout of one shape, with a pipeline of its own. */
 static inline enum zb_code bind_text(const char *codecs, zb_dtype dtype, uint32_t ndim,
                                      const uint64_t *shape, const zb__chunk_layout **out,
                                      zb_error *err) {
-    zb__chain *chain;
-    enum zb_code code = bind_chain(codecs, dtype, ndim, &chain, err);
+    zb__pipeline *pipeline;
+    enum zb_code code = bind_pipeline(codecs, dtype, ndim, &pipeline, err);
     if (code)
         return code;
-    code = zb__chain_layout(chain, shape, out, err);
+    code = zb__pipeline_layout(pipeline, shape, out, err);
     if (code)
-        zb__chain_free(chain);
+        zb__pipeline_free(pipeline);
     return code;
 }
 

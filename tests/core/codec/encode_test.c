@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whole chunks and shards through every form of chain: encoded in a buffer of exactly the bound,
+ * Whole chunks and shards through every form of pipeline: encoded in a buffer of exactly the bound,
  * stored as the one chunk of an array in memory, and read back by the library's reader.
  */
 #include "bind.h"
@@ -143,31 +143,31 @@ static void make_elements(const one_chunk *c, check_random *random, uint64_t sha
     }
 }
 
-/* The input of encoding: stored dimensions, the chain's byte order. */
+/* The input of encoding: stored dimensions, the pipeline's byte order. */
 static uint8_t *serialise(const one_chunk *c, const uint8_t *elements) {
     const zb__chunk_layout *form = c->form;
-    const zb__chain *chain = form->chain;
-    int64_t item = chain->dtype.size, to[3], from[3];
+    const zb__pipeline *pipeline = form->pipeline;
+    int64_t item = pipeline->dtype.size, to[3], from[3];
     int64_t ours[3] = {48 * item, 8 * item, item};
     for (uint32_t i = 3; i-- > 0; item *= (int64_t)form->stored_shape[i]) {
         to[i] = item;
-        from[i] = ours[chain->axis[i]];
+        from[i] = ours[pipeline->axis[i]];
     }
     zb__box_copy copy = {.ndim = 3,
                          .count = form->stored_shape,
                          .src_strides = from,
                          .dst_strides = to,
                          .src_dtype = c->info->dtype,
-                         .dst_dtype = chain->dtype};
+                         .dst_dtype = pipeline->dtype};
     uint8_t *out = malloc(form->decoded_size);
     assert_non_null(out);
     zb__scatter(&copy, elements, out);
     return out;
 }
 
-/* The fill value in the chain's byte order. */
-static void chain_fill(const one_chunk *c, uint8_t fill[16]) {
-    zb__convert(c->info->dtype, c->info->fill_value, 0, c->form->chain->dtype, fill, 0, 1);
+/* The fill value in the pipeline's byte order. */
+static void pipeline_fill(const one_chunk *c, uint8_t fill[16]) {
+    zb__convert(c->info->dtype, c->info->fill_value, 0, c->form->pipeline->dtype, fill, 0, 1);
 }
 
 typedef struct encoded {
@@ -179,7 +179,7 @@ static enum zb_code encode(const one_chunk *c, const uint8_t *elements, bool sto
                            size_t capacity, encoded *out, zb_error *err) {
     uint8_t fill[16];
     uint8_t *serialised = serialise(c, elements);
-    chain_fill(c, fill);
+    pipeline_fill(c, fill);
     *out = (encoded){malloc(capacity + GUARD), capacity, SIZE_MAX};
     memset(out->data, GUARD_BYTE, capacity + GUARD);
     zb__scratch *scratch = zb__scratch_take();
@@ -377,7 +377,7 @@ static void bounds(void **state) {
     const zb__chunk_layout *form = bind_shape(text, uint8_type, 2, huge);
     uint64_t body = ((uint64_t)1 << 50) + (16 << 20);
     assert_true(zb__chunk_encode_bound(form) == body + 4);
-    zb__codec *codec = &form->chain->codecs[0];
+    zb__codec *codec = &form->pipeline->codecs[0];
     const zb__codec_ops *own = codec->ops;
     for (size_t i = 0; zb__codec_at(i); i++) {
         if (zb__codec_at(i)->kind != ZB__BYTES_TO_BYTES)

@@ -19,13 +19,13 @@ static const zb_dtype uint16 = {.kind = ZB_KIND_UINT, .size = 2};
 static const zb_dtype float32 = {.kind = ZB_KIND_FLOAT, .size = 4};
 static const zb_dtype float64 = {.kind = ZB_KIND_FLOAT, .size = 8};
 
-/* A chain for one dimension, whose fill value is zero. */
+/* A pipeline for one dimension, whose fill value is zero. */
 static enum zb_code bind_filters(const char *codecs, zb_dtype dtype, const void *fill,
-                                 zb__chain **out, zb_error *err) {
+                                 zb__pipeline **out, zb_error *err) {
     zb_json *json;
     ASSERT_OK(zb_json_parse(codecs, strlen(codecs), &json, err), *err);
     const zb__binding binding = {.ndim = 1, .dtype = dtype, .fill = fill};
-    enum zb_code code = zb__chain_bind(json, &binding, out, err);
+    enum zb_code code = zb__pipeline_bind(json, &binding, out, err);
     zb_json_free(json);
     return code;
 }
@@ -33,15 +33,15 @@ static enum zb_code bind_filters(const char *codecs, zb_dtype dtype, const void 
 /* A chunk of `count` elements: its encoding is `hex`, and decodes to `back`. */
 static void check(const char *codecs, zb_dtype dtype, const void *elements, uint64_t count,
                   const char *hex, const void *back) {
-    zb__chain *chain;
+    zb__pipeline *pipeline;
     const zb__chunk_layout *layout;
     zb_error err;
     uint8_t out[512];
     char text[1025] = "";
     size_t size;
     uint64_t zero[2] = {0};
-    if (bind_filters(codecs, dtype, zero, &chain, &err) ||
-        zb__chain_layout(chain, &count, &layout, &err))
+    if (bind_filters(codecs, dtype, zero, &pipeline, &err) ||
+        zb__pipeline_layout(pipeline, &count, &layout, &err))
         fail_msg("%s: %s", codecs, err.message);
     zb__scratch *scratch = zb__scratch_take();
     assert_true(zb__chunk_encode_bound(layout) <= sizeof out);
@@ -148,13 +148,13 @@ static void of_the_registry(void **state) {
 enum { LONG = 1300 };
 static void long_chunk(const char *codecs, zb_dtype dtype, const void *elements, void *stored,
                        size_t stored_size, void *back) {
-    zb__chain *chain;
+    zb__pipeline *pipeline;
     const zb__chunk_layout *layout;
     zb_error err;
     size_t size;
     uint64_t count = LONG, zero[2] = {0};
-    ASSERT_OK(bind_filters(codecs, dtype, zero, &chain, &err), err);
-    ASSERT_OK(zb__chain_layout(chain, &count, &layout, &err), err);
+    ASSERT_OK(bind_filters(codecs, dtype, zero, &pipeline, &err), err);
+    ASSERT_OK(zb__pipeline_layout(pipeline, &count, &layout, &err), err);
     zb__scratch *scratch = zb__scratch_take();
     ASSERT_OK(
         zb__chunk_encode(layout, scratch, elements, zero, true, stored, stored_size, &size, &err),
@@ -283,14 +283,14 @@ static void refused_late(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int32_t in[LONG] = {[1025] = -129};
-        zb__chain *chain;
+        zb__pipeline *pipeline;
         const zb__chunk_layout *layout;
         zb_error err;
         uint8_t out[LONG];
         size_t size;
         uint64_t count = LONG, zero[2] = {0};
-        ASSERT_OK(bind_filters(cases[i][0], int32, zero, &chain, &err), err);
-        ASSERT_OK(zb__chain_layout(chain, &count, &layout, &err), err);
+        ASSERT_OK(bind_filters(cases[i][0], int32, zero, &pipeline, &err), err);
+        ASSERT_OK(zb__pipeline_layout(pipeline, &count, &layout, &err), err);
         zb__scratch *scratch = zb__scratch_take();
         ASSERT_FAILS(zb__chunk_encode(layout, scratch, (const uint8_t *)in, zero, true, out,
                                       sizeof out, &size, &err),
@@ -438,28 +438,29 @@ static void refused_documents(void **state) {
          ZB_EUNSUPPORTED, "reshape in front of sharding_indexed is not supported"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        zb__chain *chain;
+        zb__pipeline *pipeline;
         zb_error err;
-        ASSERT_FAILS(bind_filters(cases[i].codecs, int32, NULL, &chain, &err), cases[i].code, err,
-                     cases[i].text);
+        ASSERT_FAILS(bind_filters(cases[i].codecs, int32, NULL, &pipeline, &err), cases[i].code,
+                     err, cases[i].text);
     }
-    zb__chain *chain;
+    zb__pipeline *pipeline;
     const zb__chunk_layout *layout;
     zb_error err;
     uint64_t seven = 7;
     ASSERT_OK(bind_filters("[" FILTER("reshape", "\"shape\":[2,-1]") ",\"bytes\"]", int32, NULL,
-                           &chain, &err),
+                           &pipeline, &err),
               err);
-    ASSERT_FAILS(zb__chain_layout(chain, &seven, &layout, &err), ZB_EFORMAT, err,
+    ASSERT_FAILS(zb__pipeline_layout(pipeline, &seven, &layout, &err), ZB_EFORMAT, err,
                  "reshape: the elements of a chunk do not fit the new shape");
-    zb__chain_free(chain);
+    zb__pipeline_free(pipeline);
     /* eight bytes for each: more than the limit, though the array's own chunk is not */
     uint64_t many = zb_limits_get()->chunk_bytes / 4;
     ASSERT_OK(bind_filters("[" FILTER("numcodecs.astype", "\"encode_dtype\":\"<i8\"") ",\"bytes\"]",
-                           int32, NULL, &chain, &err),
+                           int32, NULL, &pipeline, &err),
               err);
-    ASSERT_FAILS(zb__chain_layout(chain, &many, &layout, &err), ZB_ELIMIT, err, "chunk_bytes");
-    zb__chain_free(chain);
+    ASSERT_FAILS(zb__pipeline_layout(pipeline, &many, &layout, &err), ZB_ELIMIT, err,
+                 "chunk_bytes");
+    zb__pipeline_free(pipeline);
 }
 
 /* A value that would come back as another one is not written. */
@@ -485,14 +486,14 @@ static void refused_values(void **state) {
     };
     uint64_t two = 2;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        zb__chain *chain;
+        zb__pipeline *pipeline;
         const zb__chunk_layout *layout;
         zb_error err;
         uint8_t out[64];
         size_t size;
         int32_t fill = -1;
-        ASSERT_OK(bind_filters(cases[i].codecs, int32, &fill, &chain, &err), err);
-        ASSERT_OK(zb__chain_layout(chain, &two, &layout, &err), err);
+        ASSERT_OK(bind_filters(cases[i].codecs, int32, &fill, &pipeline, &err), err);
+        ASSERT_OK(zb__pipeline_layout(pipeline, &two, &layout, &err), err);
         zb__scratch *scratch = zb__scratch_take();
         ASSERT_FAILS(zb__chunk_encode(layout, scratch, (const uint8_t *)large, &fill, false, out,
                                       sizeof out, &size, &err),
@@ -521,15 +522,15 @@ static void missing_inner_chunks(void **state) {
     const double fill = 3;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[400];
-        zb__chain *chain;
+        zb__pipeline *pipeline;
         const zb__chunk_layout *layout;
         zb_error err;
         uint64_t four = 4;
         snprintf(text, sizeof text, "[%s," SHARD "]", cases[i].filter);
-        ASSERT_OK(bind_filters(text, float64, &fill, &chain, &err), err);
-        ASSERT_OK(zb__chain_layout(chain, &four, &layout, &err), err);
-        assert_null(chain->missing);
-        const double *missing = layout->shard->inner->chain->missing;
+        ASSERT_OK(bind_filters(text, float64, &fill, &pipeline, &err), err);
+        ASSERT_OK(zb__pipeline_layout(pipeline, &four, &layout, &err), err);
+        assert_null(pipeline->missing);
+        const double *missing = layout->shard->inner->pipeline->missing;
         assert_true(*missing == cases[i].missing);
         free_layout(layout);
     }

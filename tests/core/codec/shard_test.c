@@ -2,8 +2,8 @@
 /* sharding_indexed: its configuration, and indexes: right, permuted, swapped and damaged. */
 #include "bind.h"
 
-#include "codec/chain.h"
 #include "codec/encode.h"
+#include "codec/pipeline.h"
 #include "codec/shard_index.h"
 #include "util/scratch.h"
 #include "zarrbridge/limits.h"

@@ -8,7 +8,7 @@
 
 /* The layout of chunks of [2,2] strings. */
 typedef struct fixture {
-    zb__chain *chain;
+    zb__pipeline *pipeline;
     const zb__chunk_layout *layout;
     zb__scratch *scratch;
 } fixture;
@@ -21,15 +21,15 @@ static fixture bind(const char *codecs) {
     zb_json *json;
     zb_error err;
     ASSERT_OK(zb_json_parse(codecs, strlen(codecs), &json, &err), err);
-    ASSERT_OK(zb__chain_bind(json, &binding, &f.chain, &err), err);
-    ASSERT_OK(zb__chain_layout(f.chain, shape, &f.layout, &err), err);
+    ASSERT_OK(zb__pipeline_bind(json, &binding, &f.pipeline, &err), err);
+    ASSERT_OK(zb__pipeline_layout(f.pipeline, shape, &f.layout, &err), err);
     zb_json_free(json);
     return f;
 }
 
 static void unbind(fixture *f) {
     zb__chunk_layout_release(f->layout);
-    zb__chain_free(f->chain);
+    zb__pipeline_free(f->pipeline);
     zb__scratch_put(f->scratch);
 }
 
@@ -74,13 +74,14 @@ static void reads_a_chunk(void **state) {
 
 static void writes_a_chunk(void **state) {
     (void)state;
-    static const char *const chains[] = {"[\"vlen-utf8\"]", "[\"vlen-utf8\",\"zstd\",\"crc32c\"]"};
+    static const char *const pipelines[] = {"[\"vlen-utf8\"]",
+                                            "[\"vlen-utf8\",\"zstd\",\"crc32c\"]"};
     zb_slice slices[4], fill = {"", 0};
     zb_error err;
     for (size_t i = 0; i < 4; i++)
         slices[i] = (zb_slice){texts[i], strlen(texts[i])};
     for (size_t c = 0; c < 2; c++) {
-        fixture f = bind(chains[c]);
+        fixture f = bind(pipelines[c]);
         uint64_t bound;
         size_t size;
         const uint8_t *data = (const uint8_t *)slices;
@@ -157,16 +158,16 @@ static void refuses_what_does_not_add_up(void **state) {
 /* Each byte of a chunk gets each value: it decodes, or is refused. */
 static void survives_damage(void **state) {
     (void)state;
-    static const char *const chains[] = {"[\"vlen-utf8\"]", "[\"vlen-utf8\",\"gzip\"]"};
+    static const char *const pipelines[] = {"[\"vlen-utf8\"]", "[\"vlen-utf8\",\"gzip\"]"};
     for (size_t c = 0; c < 2; c++) {
-        fixture f = bind(chains[c]);
+        fixture f = bind(pipelines[c]);
         uint8_t stored[256];
         size_t size = sizeof chunk;
         zb_error err;
         memcpy(stored, chunk, size);
         if (c == 1)
-            ASSERT_OK(zb__chain_encode(f.chain, f.scratch, chunk, sizeof chunk, stored,
-                                       sizeof stored, &size, &err),
+            ASSERT_OK(zb__pipeline_encode(f.pipeline, f.scratch, chunk, sizeof chunk, stored,
+                                          sizeof stored, &size, &err),
                       err);
         for (size_t at = 0; at < size; at++) {
             for (unsigned value = 0; value < 256; value++) {
@@ -236,11 +237,11 @@ static void goes_with_strings_alone(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         zb_json *json;
-        zb__chain *chain;
+        zb__pipeline *pipeline;
         zb_error err;
         const zb__binding binding = {.ndim = 1, .dtype = cases[i].dtype};
         ASSERT_OK(zb_json_parse(cases[i].codecs, strlen(cases[i].codecs), &json, &err), err);
-        ASSERT_FAILS(zb__chain_bind(json, &binding, &chain, &err), ZB_EFORMAT, err,
+        ASSERT_FAILS(zb__pipeline_bind(json, &binding, &pipeline, &err), ZB_EFORMAT, err,
                      cases[i].message);
         zb_json_free(json);
     }

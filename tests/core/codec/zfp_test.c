@@ -378,9 +378,9 @@ static void values_that_zfp_spoils(void **state) {
 }
 
 static void refuse(const char *codecs, zb_dtype dtype, uint32_t ndim, const char *text) {
-    zb__chain *chain;
+    zb__pipeline *pipeline;
     zb_error err;
-    ASSERT_FAILS(bind_chain(codecs, dtype, ndim, &chain, &err), ZB_EFORMAT, err, text);
+    ASSERT_FAILS(bind_pipeline(codecs, dtype, ndim, &pipeline, &err), ZB_EFORMAT, err, text);
 }
 
 static void configurations(void **state) {
@@ -414,9 +414,9 @@ static void is_refused_by_name(void **state) {
     (void)state;
     static const char *const codecs[] = {REVERSIBLE, ZFPY("")};
     for (int i = 0; i < 2; i++) {
-        zb__chain *chain;
+        zb__pipeline *pipeline;
         zb_error err;
-        ASSERT_FAILS(bind_chain(codecs[i], float32, 2, &chain, &err), ZB_EUNSUPPORTED, err,
+        ASSERT_FAILS(bind_pipeline(codecs[i], float32, 2, &pipeline, &err), ZB_EUNSUPPORTED, err,
                      "build zarrbridge with libzfp");
     }
 }

@@ -29,7 +29,7 @@ typedef struct arrays_spec {
     bool big_endian;
     enum arrays_codec codec;        /* of the innermost chunks */
     enum arrays_codec around;       /* behind the outermost shard */
-    uint32_t order[2][ARRAYS_NDIM]; /* transposes of the outermost and the innermost chain; */
+    uint32_t order[2][ARRAYS_NDIM]; /* transposes of the outermost and the innermost pipeline; */
     bool transposed[2];             /* the outer one is used when sharded only */
     bool index_at_start;
     bool scrambled;      /* inner chunks in random order, with gaps */

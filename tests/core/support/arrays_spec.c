@@ -88,7 +88,7 @@ int arrays_transpose_of(const arrays_spec *s, uint32_t level) {
     return which >= 0 && s->transposed[which] ? which : -1;
 }
 
-static void print_chain(FILE *out, const arrays_spec *s, uint32_t level) {
+static void print_pipeline(FILE *out, const arrays_spec *s, uint32_t level) {
     int which = arrays_transpose_of(s, level);
     if (which >= 0) {
         uint64_t order[ARRAYS_NDIM];
@@ -107,7 +107,7 @@ static void print_chain(FILE *out, const arrays_spec *s, uint32_t level) {
     fputs("{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[", out);
     print_list(out, s->chunk[level + 1], s->ndim);
     fprintf(out, "],\"index_location\":\"%s\",\"codecs\":[", s->index_at_start ? "start" : "end");
-    print_chain(out, s, level + 1);
+    print_pipeline(out, s, level + 1);
     fputs("],\"index_codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},"
           "{\"name\":\"crc32c\"}]}}",
           out);
@@ -177,7 +177,7 @@ char *arrays_document(const arrays_sample *a) {
     fputs(",\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":", out);
     print_fill(out, a->dtype);
     fputs(",\"codecs\":[", out);
-    print_chain(out, s, 0);
+    print_pipeline(out, s, 0);
     fputs("]}", out);
     fclose(out);
     return text;
@@ -195,8 +195,8 @@ static void random_order(check_random *random, uint32_t *order, uint32_t ndim) {
     }
 }
 
-/* Chunk shapes from the innermost outwards, each a multiple of the one inside, as its chain sees
-   it: the transpose of the outermost chain permutes the chunks inside. */
+/* Chunk shapes from the innermost outwards, each a multiple of the one inside, as its pipeline sees
+   it: the transpose of the outermost pipeline permutes the chunks inside. */
 static void random_chunks(arrays_spec *s, check_random *random) {
     for (uint32_t d = 0; d < s->ndim; d++)
         s->chunk[s->depth][d] = check_random_in(random, 1, s->ndim > 3 ? 3 : 9);

@@ -13,7 +13,7 @@ bool arrays_next_index(uint64_t *index, const uint64_t *shape, uint32_t ndim);
 /* The number of the element at index, in C order. */
 uint64_t arrays_place(const uint64_t *index, const uint64_t *shape, uint32_t ndim);
 
-/* The number of the transpose of this level's chain: 0 or 1, or -1 for none. */
+/* The number of the transpose of this level's pipeline: 0 or 1, or -1 for none. */
 int arrays_transpose_of(const arrays_spec *s, uint32_t level);
 
 /* The text of zarr.json. malloc'ed. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See chain.h. What a chain comes to is asked of the core, by an array in memory that is made as
- * the dataset would be: whether it can be made at all, where its innermost chunks are, which
+ * See pipeline.h. What a pipeline comes to is asked of the core, by an array in memory that is made
+ * as the dataset would be: whether it can be made at all, where its innermost chunks are, which
  * filters it shows.
  */
-#include "create/chain.h"
+#include "create/pipeline.h"
 
 #include "create/text_property.h"
 
@@ -29,11 +29,11 @@ static enum zb_code make_trial(const zb_array_spec *spec, zb_node **out, zb_erro
     return code;
 }
 
-static const zb_json *chain_of(const zb_node *array) {
+static const zb_json *pipeline_of(const zb_node *array) {
     return zb_json_get(zb_node_document(array), "codecs");
 }
 
-/* ---- Comparing chains ---- */
+/* ---- Comparing pipelines ---- */
 
 static bool is_same_text(const char *a, const char *b) {
     return a && b && strcmp(a, b) == 0;
@@ -78,7 +78,7 @@ static bool is_same_codec(const zb_codec_info *a, const zb_codec_info *b) {
     return is_same_json(a->configuration, b->configuration);
 }
 
-static bool is_same_chain(const zb_array_info *a, const zb_array_info *b) {
+static bool is_same_pipeline(const zb_array_info *a, const zb_array_info *b) {
     bool same = a->codec_count == b->codec_count;
     for (size_t i = 0; same && i < a->codec_count; i++)
         same = is_same_codec(&a->codecs[i], &b->codecs[i]);
@@ -109,8 +109,8 @@ static bool is_swapped(vol_node *dataset) {
     return swapped;
 }
 
-/* Would a dataset of this list, with these codecs, have the array's chain? */
-static bool makes_chain(vol_node *dataset, const char *codecs) {
+/* Would a dataset of this list, with these codecs, have the array's pipeline? */
+static bool makes_pipeline(vol_node *dataset, const char *codecs) {
     const zb_array_info *info = zb_node_array(dataset->zarr);
     zb_array_spec spec = spec_of(info, codecs);
     zb_node *trial;
@@ -118,28 +118,28 @@ static bool makes_chain(vol_node *dataset, const char *codecs) {
     spec.dtype.swapped = is_swapped(dataset);
     if (make_trial(&spec, &trial, &err) != ZB_OK)
         return false;
-    const bool same = is_same_chain(zb_node_array(trial), info);
+    const bool same = is_same_pipeline(zb_node_array(trial), info);
     zb_node_release(trial);
     return same;
 }
 
-bool vol_chain_is_plain(vol_node *dataset) {
-    return makes_chain(dataset, "[]");
+bool vol_pipeline_is_plain(vol_node *dataset) {
+    return makes_pipeline(dataset, "[]");
 }
 
-bool vol_chain_is_of_filters(vol_node *dataset, hid_t dcpl) {
+bool vol_pipeline_is_of_filters(vol_node *dataset, hid_t dcpl) {
     const zb_dtype dtype = zb_node_array(dataset->zarr)->dtype;
     char *codecs = NULL;
     zb_error err;
     const bool same =
         vol_codecs_of_filters(dataset->file->lib, dcpl, dtype, &codecs, &err) == ZB_OK &&
-        makes_chain(dataset, codecs);
+        makes_pipeline(dataset, codecs);
     free(codecs);
     return same;
 }
 
 /* The codecs in the shards of an array, without the one that makes bytes: the core puts the same
-   one there, or the chains differ. NULL without memory. */
+   one there, or the pipelines differ. NULL without memory. */
 static char *inner_codecs(const zb_array_info *info) {
     zb_json_writer *out = zb_json_writer_new();
     zb_json_begin_array(out);
@@ -161,10 +161,10 @@ static char *inner_codecs(const zb_array_info *info) {
     return zb_json_writer_end(out, NULL);
 }
 
-/* The whole chain, if a new array can have it: of chunks, or shards, as one codec takes them. */
-static char *whole_chain(const zb_node *array) {
+/* The whole pipeline, if a new array can have it: of chunks, or shards, as one codec takes them. */
+static char *whole_pipeline(const zb_node *array) {
     const zb_array_info *info = zb_node_array(array);
-    char *codecs = zb_json_print(chain_of(array));
+    char *codecs = zb_json_print(pipeline_of(array));
     zb_array_spec spec = spec_of(info, codecs);
     zb_node *trial;
     zb_error err;
@@ -182,16 +182,16 @@ static char *whole_chain(const zb_node *array) {
 static char *describe(vol_node *dataset) {
     const zb_array_info *info = zb_node_array(dataset->zarr);
     char *codecs = info->shard_depth > 0 ? inner_codecs(info) : NULL;
-    if (codecs && makes_chain(dataset, codecs))
+    if (codecs && makes_pipeline(dataset, codecs))
         return codecs;
     free(codecs);
-    return whole_chain(dataset->zarr);
+    return whole_pipeline(dataset->zarr);
 }
 
 /* Without memory the list lacks the property, as it lacks filters that HDF5 does not have. */
-void vol_chain_add(vol_node *dataset, hid_t dcpl) {
+void vol_pipeline_add(vol_node *dataset, hid_t dcpl) {
     h5_lib *lib = dataset->file->lib;
-    char *codecs = vol_chain_is_of_filters(dataset, dcpl) ? NULL : describe(dataset);
+    char *codecs = vol_pipeline_is_of_filters(dataset, dcpl) ? NULL : describe(dataset);
     if (!codecs)
         return;
     vol_text_property_add(lib, dcpl, VOL_CODECS_PROPERTY, codecs);
@@ -201,10 +201,10 @@ void vol_chain_add(vol_node *dataset, hid_t dcpl) {
 
 /* ---- Lists of new datasets ---- */
 
-/* A chain that makes bytes itself is that of whole chunks, which the core leaves as it is; behind
-   any other list it puts the codec that makes bytes. Chunks are those of zarr:shard_shape, where
-   the list has that. */
-static enum zb_code place_chain(const char *codecs, vol_spec *out, zb_error *err) {
+/* A pipeline that makes bytes itself is that of whole chunks, which the core leaves as it is;
+   behind any other list it puts the codec that makes bytes. Chunks are those of zarr:shard_shape,
+   where the list has that. */
+static enum zb_code place_pipeline(const char *codecs, vol_spec *out, zb_error *err) {
     zb_array_spec whole = out->spec;
     zb_json *list = NULL;
     zb_node *trial = NULL;
@@ -215,7 +215,7 @@ static enum zb_code place_chain(const char *codecs, vol_spec *out, zb_error *err
     enum zb_code code = zb_json_parse(codecs, strlen(codecs), &list, err);
     if (!code)
         code = make_trial(&whole, &trial, err);
-    if (!code && zb_json_count(chain_of(trial)) == zb_json_count(list))
+    if (!code && zb_json_count(pipeline_of(trial)) == zb_json_count(list))
         out->spec = whole;
     out->spec.codecs = codecs;
     zb_node_release(trial);
@@ -223,7 +223,7 @@ static enum zb_code place_chain(const char *codecs, vol_spec *out, zb_error *err
     return code;
 }
 
-/* Is the chunk of the list the innermost one of the chain? It may be cut to the dataset, as
+/* Is the chunk of the list the innermost one of the pipeline? It may be cut to the dataset, as
    creation_list.c does it. */
 static bool has_its_chunk(const vol_spec *spec, const zb_array_info *info) {
     for (uint32_t d = 0; d < info->ndim; d++) {
@@ -234,8 +234,8 @@ static bool has_its_chunk(const vol_spec *spec, const zb_array_info *info) {
     return true;
 }
 
-/* The chunk of the list counts where it is not that of the chain: with zarr:shard_shape beside a
-   chain that has shards of its own. */
+/* The chunk of the list counts where it is not that of the pipeline: with zarr:shard_shape beside a
+   pipeline that has shards of its own. */
 static enum zb_code check_chunk(const vol_spec *out, const zb_array_info *info, zb_error *err) {
     if (out->spec.inner_shape == out->chunk || out->layout != H5D_CHUNKED ||
         has_its_chunk(out, info))
@@ -265,11 +265,11 @@ static enum zb_code check_filters(h5_lib *lib, hid_t dcpl, const char *codecs,
                    VOL_CODECS_PROPERTY);
 }
 
-/* *replaced: the chain of the property does not count. */
+/* *replaced: the pipeline of the property does not count. */
 static enum zb_code take_property(h5_lib *lib, hid_t dcpl, const char *codecs, vol_spec *out,
                                   bool *replaced, zb_error *err) {
     zb_node *trial = NULL;
-    enum zb_code code = place_chain(codecs, out, err);
+    enum zb_code code = place_pipeline(codecs, out, err);
     if (!code)
         code = make_trial(&out->spec, &trial, err);
     if (code)
@@ -281,7 +281,7 @@ static enum zb_code take_property(h5_lib *lib, hid_t dcpl, const char *codecs, v
     return code;
 }
 
-enum zb_code vol_chain_take(h5_lib *lib, hid_t dcpl, vol_spec *out, zb_error *err) {
+enum zb_code vol_pipeline_take(h5_lib *lib, hid_t dcpl, vol_spec *out, zb_error *err) {
     const zb_array_spec before = out->spec;
     bool replaced = true;
     enum zb_code code = vol_text_property_read(lib, dcpl, VOL_CODECS_PROPERTY, &out->codecs, err);

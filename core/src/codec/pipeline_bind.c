@@ -8,33 +8,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "codec/chain.h"
 #include "codec/chunk_layout.h"
+#include "codec/pipeline.h"
 #include "codec/table.h"
 #include "util/extension.h"
 #include "util/json_excerpt.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
 
-void zb__chain_free(zb__chain *chain) {
-    if (!chain)
+void zb__pipeline_free(zb__pipeline *pipeline) {
+    if (!pipeline)
         return;
-    zb__chunk_layout_cache_free(chain->layouts);
+    zb__chunk_layout_cache_free(pipeline->layouts);
     zb__codec_free(
-        &chain->serial); /* before the filters, which the inner chunks of shards borrow */
-    zb__filters_free(&chain->filters);
-    free(chain->plain);
-    free(chain->missing);
-    for (size_t i = 0; i < chain->codec_count; i++)
-        zb__codec_free(&chain->codecs[i]);
-    free(chain->codecs);
-    free(chain);
+        &pipeline->serializer); /* before the filters, which the inner chunks of shards borrow */
+    zb__filters_free(&pipeline->filters);
+    free(pipeline->plain);
+    free(pipeline->missing);
+    for (size_t i = 0; i < pipeline->codec_count; i++)
+        zb__codec_free(&pipeline->codecs[i]);
+    free(pipeline->codecs);
+    free(pipeline);
 }
 
-/* A chain in the making. */
+/* A pipeline in the making. */
 typedef struct making {
-    zb__chain *chain;
-    const zb__binding *binding; /* of the chain */
+    zb__pipeline *pipeline;
+    const zb__binding *binding; /* of the pipeline */
     zb__representation now;     /* in front of the codec in hand */
     size_t at;                  /* of the codec in hand in the list */
     const char *what;           /* the same for messages: "codecs[2]" */
@@ -43,7 +43,7 @@ typedef struct making {
 
 static enum zb_code check_order(const making *m, const char *name, enum zb__codec_kind kind,
                                 zb_error *err) {
-    bool serialised = m->chain->serial.ops != NULL;
+    bool serialised = m->pipeline->serializer.ops != NULL;
     if (kind == ZB__ARRAY_TO_ARRAY && serialised)
         return zb_fail(err, ZB_EFORMAT, "%s: \"%s\" must come before the array-to-bytes codec",
                        m->what, name);
@@ -56,65 +56,65 @@ static enum zb_code check_order(const making *m, const char *name, enum zb__code
     return ZB_OK;
 }
 
-/* The chain takes the bound codec over, also after an error. */
+/* The pipeline takes the bound codec over, also after an error. */
 static enum zb_code add_filter(making *m, zb__codec codec, zb_error *err) {
     const zb__array_ops *ops = &codec.ops->array;
-    zb__filters *filters = &m->chain->filters;
+    zb__filters *filters = &m->pipeline->filters;
     if (ops->compose && !zb__filters_positional(filters)) {
         /* Filters that look at one element at a time do not mind where it stands. */
-        ops->compose(codec.state, m->chain->ndim, m->chain->axis);
+        ops->compose(codec.state, m->pipeline->ndim, m->pipeline->axis);
         zb__codec_free(&codec);
         return ZB_OK;
     }
     zb__representation before = m->now;
     if (ops->represent)
         ops->represent(codec.state, &m->now);
-    m->chain->cost += ops->cost;
+    m->pipeline->cost += ops->cost;
     if (zb__filters_add(filters, codec, before, m->now))
         return ZB_OK;
     zb__codec_free(&codec);
     return zb_fail(err, ZB_ENOMEM, "no memory for a codec");
 }
 
-/* A chain of the array→bytes codec alone, for what is behind the filters. */
+/* A pipeline of the array→bytes codec alone, for what is behind the filters. */
 static enum zb_code make_plain(making *m, zb_error *err) {
-    zb__chain *chain = m->chain, *plain = chain->plain = calloc(1, sizeof *plain);
+    zb__pipeline *pipeline = m->pipeline, *plain = pipeline->plain = calloc(1, sizeof *plain);
     if (!plain)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a codec chain");
+        return zb_fail(err, ZB_ENOMEM, "no memory for a codec pipeline");
     plain->ndim = m->now.ndim;
     plain->dtype = m->now.dtype;
-    plain->serial = chain->serial;
+    plain->serializer = pipeline->serializer;
     plain->is_variable = zb_dtype_is_variable(m->now.dtype);
     for (uint32_t d = 0; d < plain->ndim; d++)
         plain->axis[d] = d;
     return ZB_OK;
 }
 
-static enum zb_code add_serial(making *m, zb__codec codec, zb_error *err) {
-    zb__chain *chain = m->chain;
-    const zb__serial_ops *ops = &codec.ops->serial;
+static enum zb_code add_serializer(making *m, zb__codec codec, zb_error *err) {
+    zb__pipeline *pipeline = m->pipeline;
+    const zb__serializer_ops *ops = &codec.ops->serializer;
     enum zb_code code = ZB_OK;
-    chain->serial = codec;
-    chain->serial_at = m->at;
-    chain->cost += ops->cost;
-    if (chain->filters.count > 0 && !ops->passes_filters)
+    pipeline->serializer = codec;
+    pipeline->serializer_at = m->at;
+    pipeline->cost += ops->cost;
+    if (pipeline->filters.count > 0 && !ops->passes_filters)
         code = make_plain(m, err);
-    zb_dtype *stored = chain->plain ? &chain->plain->dtype : &chain->dtype;
+    zb_dtype *stored = pipeline->plain ? &pipeline->plain->dtype : &pipeline->dtype;
     if (!code && ops->stored_dtype)
         *stored = ops->stored_dtype(codec.state, *stored);
     return code;
 }
 
 static enum zb_code add(making *m, zb__codec codec, zb_error *err) {
-    zb__chain *chain = m->chain;
+    zb__pipeline *pipeline = m->pipeline;
     switch (codec.ops->kind) {
     case ZB__ARRAY_TO_ARRAY:
         return add_filter(m, codec, err);
     case ZB__ARRAY_TO_BYTES:
-        return add_serial(m, codec, err);
+        return add_serializer(m, codec, err);
     case ZB__BYTES_TO_BYTES:
-        chain->codecs[chain->codec_count++] = codec;
-        chain->cost += codec.ops->bytes.cost;
+        pipeline->codecs[pipeline->codec_count++] = codec;
+        pipeline->cost += codec.ops->bytes.cost;
     }
     return ZB_OK;
 }
@@ -124,9 +124,9 @@ static enum zb_code find_missing(const making *m, zb_error *err) {
     const zb__filters *inherited = m->binding->filters;
     if (!inherited || inherited->count == 0 || !m->binding->fill)
         return ZB_OK;
-    void *missing = m->chain->missing = malloc(m->binding->dtype.size);
+    void *missing = m->pipeline->missing = malloc(m->binding->dtype.size);
     if (!missing)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a codec chain");
+        return zb_fail(err, ZB_ENOMEM, "no memory for a codec pipeline");
     return zb__filters_missing(inherited, m->binding->fill, missing, err);
 }
 
@@ -136,16 +136,16 @@ static enum zb_code find_missing(const making *m, zb_error *err) {
 static zb__binding binding_of(const making *m, const zb__codec_ops *ops) {
     zb__binding binding = *m->binding;
     bool is_behind = ops->kind == ZB__BYTES_TO_BYTES ||
-                     (ops->kind == ZB__ARRAY_TO_BYTES && ops->serial.passes_filters);
-    binding.ndim = is_behind ? m->chain->ndim : m->now.ndim;
-    binding.dtype = is_behind ? m->chain->dtype : m->now.dtype;
-    binding.filters = &m->chain->filters;
+                     (ops->kind == ZB__ARRAY_TO_BYTES && ops->serializer.passes_filters);
+    binding.ndim = is_behind ? m->pipeline->ndim : m->now.ndim;
+    binding.dtype = is_behind ? m->pipeline->dtype : m->now.dtype;
+    binding.filters = &m->pipeline->filters;
     return binding;
 }
 
 static enum zb_code check_place(const making *m, const zb__codec_ops *ops, zb_error *err) {
-    const zb__filter *filter = zb__filters_positional(&m->chain->filters);
-    bool passes = ops->kind == ZB__ARRAY_TO_BYTES && ops->serial.passes_filters;
+    const zb__filter *filter = zb__filters_positional(&m->pipeline->filters);
+    bool passes = ops->kind == ZB__ARRAY_TO_BYTES && ops->serializer.passes_filters;
     if (!passes || !filter)
         return ZB_OK;
     return zb_fail(
@@ -156,7 +156,7 @@ static enum zb_code check_place(const making *m, const zb__codec_ops *ops, zb_er
 }
 
 /* Does the list name an array→bytes codec, or anything that may be one? */
-static bool names_serial(const zb_json *codecs) {
+static bool names_serializer(const zb_json *codecs) {
     for (const zb_json *item = zb_json_first(codecs); item; item = zb_json_next(item)) {
         const char *name = zb_json_string(item);
         name = name ? name : zb_json_string(zb_json_get(item, "name"));
@@ -173,7 +173,7 @@ static enum zb_code add_implied(making *m, zb_error *err) {
     const zb__binding binding = binding_of(m, codec.ops);
     enum zb_code code = codec.ops->parse(NULL, &binding, &codec.state, err);
     if (!code)
-        return add_serial(m, codec, err);
+        return add_serializer(m, codec, err);
     zb__codec_free(&codec);
     return zb_error_prefix(err, code, "%s: bytes", m->what);
 }
@@ -191,7 +191,7 @@ static enum zb_code bind_codec(making *m, const zb_json *item, zb_error *err) {
                        zb__name_excerpt(extension.name, excerpt), reason ? ": " : "",
                        reason ? reason : "");
     }
-    if (m->implies_bytes && codec.ops->kind == ZB__BYTES_TO_BYTES && !m->chain->serial.ops)
+    if (m->implies_bytes && codec.ops->kind == ZB__BYTES_TO_BYTES && !m->pipeline->serializer.ops)
         code = add_implied(m, err);
     if (!code)
         code = check_order(m, extension.name, codec.ops->kind, err);
@@ -216,7 +216,7 @@ static enum zb_code bind_list(making *m, const zb_json *codecs, zb_error *err) {
     size_t count = zb_json_kind_of(codecs) == ZB_JSON_ARRAY ? zb_json_count(codecs) : 0;
     uint64_t limit = zb_limits_get()->codecs;
     bool is_list = zb_json_kind_of(codecs) == ZB_JSON_ARRAY;
-    m->implies_bytes = m->binding->is_draft && (!codecs || (is_list && !names_serial(codecs)));
+    m->implies_bytes = m->binding->is_draft && (!codecs || (is_list && !names_serializer(codecs)));
     if (count == 0 && !m->implies_bytes)
         return zb_fail(err, ZB_EFORMAT, "codecs is %s, expected a list with at least one codec",
                        zb__json_excerpt(codecs, excerpt));
@@ -224,10 +224,10 @@ static enum zb_code bind_list(making *m, const zb_json *codecs, zb_error *err) {
         return zb_fail(err, ZB_ELIMIT,
                        "codecs: %zu codecs are more than the limit codecs (%" PRIu64 ")", count,
                        limit);
-    m->chain->codecs = calloc(count + 1, sizeof *m->chain->codecs);
-    m->chain->layouts = zb__chunk_layout_cache_new();
-    if (!m->chain->codecs || !m->chain->layouts)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a chain of %zu codecs", count);
+    m->pipeline->codecs = calloc(count + 1, sizeof *m->pipeline->codecs);
+    m->pipeline->layouts = zb__chunk_layout_cache_new();
+    if (!m->pipeline->codecs || !m->pipeline->layouts)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a pipeline of %zu codecs", count);
     enum zb_code code = ZB_OK;
     m->what = what;
     for (const zb_json *item = zb_json_first(codecs); item && !code; item = zb_json_next(item)) {
@@ -235,51 +235,51 @@ static enum zb_code bind_list(making *m, const zb_json *codecs, zb_error *err) {
         code = bind_codec(m, item, err);
         m->at++;
     }
-    if (!code && !m->chain->serial.ops && m->implies_bytes)
+    if (!code && !m->pipeline->serializer.ops && m->implies_bytes)
         code = add_implied(m, err);
-    if (!code && !m->chain->serial.ops)
+    if (!code && !m->pipeline->serializer.ops)
         code =
             zb_fail(err, ZB_EFORMAT, "codecs: there is no array-to-bytes codec such as \"bytes\"");
     if (!code)
-        m->chain->is_raw = m->chain->codec_count == 0 && !m->chain->plain &&
-                           m->chain->serial.ops->serial.is_elements;
-    m->chain->is_variable = zb_dtype_is_variable(m->chain->dtype);
+        m->pipeline->is_raw = m->pipeline->codec_count == 0 && !m->pipeline->plain &&
+                              m->pipeline->serializer.ops->serializer.is_elements;
+    m->pipeline->is_variable = zb_dtype_is_variable(m->pipeline->dtype);
     return code;
 }
 
 static enum zb_code bind(const zb_json *codecs, const zb__binding *binding, bool is_index,
-                         zb__chain **out, zb_error *err) {
-    making m = {.chain = calloc(1, sizeof *m.chain),
+                         zb__pipeline **out, zb_error *err) {
+    making m = {.pipeline = calloc(1, sizeof *m.pipeline),
                 .binding = binding,
                 .now = {.ndim = binding->ndim, .dtype = binding->dtype}};
-    if (!m.chain)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a codec chain");
-    m.chain->ndim = binding->ndim;
-    m.chain->dtype = binding->dtype;
-    m.chain->is_index = is_index;
+    if (!m.pipeline)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a codec pipeline");
+    m.pipeline->ndim = binding->ndim;
+    m.pipeline->dtype = binding->dtype;
+    m.pipeline->is_index = is_index;
     for (uint32_t d = 0; d < binding->ndim; d++)
-        m.chain->axis[d] = d;
+        m.pipeline->axis[d] = d;
     const zb__filters *inherited = binding->filters;
     if (inherited && inherited->count > 0)
         m.now = inherited->list[inherited->count - 1].after;
-    enum zb_code code = zb__filters_inherit(&m.chain->filters, inherited)
+    enum zb_code code = zb__filters_inherit(&m.pipeline->filters, inherited)
                             ? find_missing(&m, err)
-                            : zb_fail(err, ZB_ENOMEM, "no memory for a codec chain");
+                            : zb_fail(err, ZB_ENOMEM, "no memory for a codec pipeline");
     if (!code)
         code = bind_list(&m, codecs, err);
     if (code)
-        zb__chain_free(m.chain);
+        zb__pipeline_free(m.pipeline);
     else
-        *out = m.chain;
+        *out = m.pipeline;
     return code;
 }
 
-enum zb_code zb__chain_bind(const zb_json *codecs, const zb__binding *binding, zb__chain **out,
-                            zb_error *err) {
+enum zb_code zb__pipeline_bind(const zb_json *codecs, const zb__binding *binding,
+                               zb__pipeline **out, zb_error *err) {
     return bind(codecs, binding, false, out, err);
 }
 
-enum zb_code zb__chain_bind_index(const zb_json *codecs, const zb__binding *binding,
-                                  zb__chain **out, zb_error *err) {
+enum zb_code zb__pipeline_bind_index(const zb_json *codecs, const zb__binding *binding,
+                                     zb__pipeline **out, zb_error *err) {
     return bind(codecs, binding, true, out, err);
 }

@@ -21,9 +21,9 @@
 static void order_of_codecs(void **state) {
     (void)state;
     const zb__chunk_layout *layout = bind_6x4("[" LITTLE "," ZSTD "," CRC32C "]", int16_type);
-    assert_int_equal(layout->chain->codec_count, 2);
-    assert_string_equal(layout->chain->codecs[0].ops->name, "zstd");
-    assert_string_equal(layout->chain->codecs[1].ops->name, "crc32c");
+    assert_int_equal(layout->pipeline->codec_count, 2);
+    assert_string_equal(layout->pipeline->codecs[0].ops->name, "zstd");
+    assert_string_equal(layout->pipeline->codecs[1].ops->name, "crc32c");
     assert_int_equal(layout->decoded_size, 48);
     assert_null(layout->shard);
     free_layout(layout);
@@ -74,7 +74,7 @@ static void byte_order(void **state) {
         const zb_dtype types[] = {int16_type, complex64, uint8_type, raw, boolean};
         for (size_t t = 0; t < 5; t++) {
             const zb__chunk_layout *layout = bind_6x4(cases[i].codec, types[t]);
-            assert_int_equal(layout->chain->dtype.swapped, t < 2 && cases[i].big != host_is_big);
+            assert_int_equal(layout->pipeline->dtype.swapped, t < 2 && cases[i].big != host_is_big);
             free_layout(layout);
         }
     }
@@ -121,7 +121,7 @@ static void byte_orders_of_fields(void **state) {
         assert_int_equal(code, cases[i].message ? ZB_EFORMAT : ZB_OK);
         if (code)
             continue;
-        const zb_field *fields = layout->chain->dtype.detail->fields;
+        const zb_field *fields = layout->pipeline->dtype.detail->fields;
         assert_int_equal(fields[0].dtype.swapped, host_is_big);
         assert_int_equal(fields[1].dtype.detail->fields[0].dtype.swapped, !host_is_big);
         assert_false(fields[1].dtype.detail->fields[1].dtype.swapped);
@@ -155,7 +155,7 @@ static void transposes(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const zb__chunk_layout *layout = bind_shape(cases[i].codecs, int16_type, 3, shape);
         for (uint32_t d = 0; d < 3; d++) {
-            assert_int_equal(layout->chain->axis[d], cases[i].axis[d]);
+            assert_int_equal(layout->pipeline->axis[d], cases[i].axis[d]);
             assert_int_equal(layout->stored_shape[d], shape[cases[i].axis[d]]);
         }
         free_layout(layout);
@@ -243,11 +243,11 @@ static void configurations(void **state) {
         {"numcodecs.lzma", "{\"format\":3,\"filters\":[]}", ZB_EFORMAT, "1 to 4 filters"},
         {"numcodecs.lzma", "{\"format\":3,\"filters\":[{}]}", ZB_EFORMAT, "with an id"},
         {"numcodecs.lzma", "{\"format\":3,\"filters\":[{\"id\":3}]}", ZB_EFORMAT,
-         "a chain that lzma does not have"},
+         "a pipeline that lzma does not have"},
         {"numcodecs.lzma", "{\"format\":3,\"filters\":[{\"id\":3,\"dist\":257},{\"id\":33}]}",
-         ZB_EFORMAT, "a chain that lzma does not have"},
+         ZB_EFORMAT, "a pipeline that lzma does not have"},
         {"numcodecs.lzma", "{\"format\":3,\"filters\":[{\"id\":33,\"lc\":5}]}", ZB_EFORMAT,
-         "a chain that lzma does not have"},
+         "a pipeline that lzma does not have"},
         {"numcodecs.lzma", "{\"format\":3,\"filters\":[{\"id\":33,\"preset\":11}]}", ZB_EFORMAT,
          "filters[0]: preset is 11"},
         {"numcodecs.lzma", "{\"format\":3,\"filters\":[{\"id\":33,\"dist\":1}]}", ZB_EFORMAT,
@@ -338,7 +338,7 @@ static enum zb_code decode(const char *codecs, blob b, bool exact, uint8_t *out,
         bind_shape(codecs, uint8_type, 1, (const uint64_t[]){capacity});
     zb__scratch *scratch = zb__scratch_take();
     zb__sink sink = {.data = out, .capacity = capacity, .exact = exact, .hi = capacity};
-    enum zb_code code = zb__chain_decode(layout->chain, scratch, b.data, b.size, &sink, err);
+    enum zb_code code = zb__pipeline_decode(layout->pipeline, scratch, b.data, b.size, &sink, err);
     if (size)
         *size = sink.size;
     zb__scratch_put(scratch);
@@ -357,7 +357,7 @@ static void through_several(void **state) {
     static const struct {
         const char *codecs;
         blob (*encoders[4])(blob);
-    } chains[] = {
+    } pipelines[] = {
         {"[\"bytes\"]", {NULL}},
         {"[\"bytes\",\"crc32c\"]", {with_crc32c}},
         {"[\"bytes\",\"crc32c\",\"crc32c\"]", {with_crc32c, with_crc32c}},
@@ -368,15 +368,15 @@ static void through_several(void **state) {
         {"[\"bytes\",\"zstd\",\"crc32c\",\"gzip\",\"crc32c\"]",
          {with_zstd, with_crc32c, with_gzip, with_crc32c}},
     };
-    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++) {
         for (int exact = 0; exact < 2; exact++) {
             blob b = zeros(SIZE);
             size_t size;
             memcpy(b.data, data, SIZE);
-            for (size_t k = 0; k < 4 && chains[i].encoders[k]; k++)
-                b = chains[i].encoders[k](b);
+            for (size_t k = 0; k < 4 && pipelines[i].encoders[k]; k++)
+                b = pipelines[i].encoders[k](b);
             memset(out, 0xa5, SIZE);
-            ASSERT_OK(decode(chains[i].codecs, b, exact, out, SIZE, &size, &err), err);
+            ASSERT_OK(decode(pipelines[i].codecs, b, exact, out, SIZE, &size, &err), err);
             assert_int_equal(size, SIZE);
             assert_memory_equal(out, data, SIZE);
         }
@@ -442,8 +442,8 @@ static void bounds_and_parts(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const zb__chunk_layout *layout = bind_6x4(cases[i].codecs, int16_type);
         assert_int_equal(layout->encoded_bound, cases[i].bound);
-        assert_int_equal(layout->chain->is_raw, cases[i].raw);
-        assert_int_equal(zb__chain_is_partial(layout->chain), cases[i].partial);
+        assert_int_equal(layout->pipeline->is_raw, cases[i].raw);
+        assert_int_equal(zb__pipeline_is_partial(layout->pipeline), cases[i].partial);
         free_layout(layout);
     }
 }
