@@ -211,9 +211,9 @@ static void check_repair(zb_hierarchy *store) {
         REQUIRE(load_index(store, entries));
         unsigned now = readable(store, values);
         for (unsigned i = 0; i < ELEMENTS && !overlap(entries); i++) {
-            unsigned unit = i / (ELEMENTS / UNITS);
-            if (old_readable >> unit & 1)
-                REQUIRE(now >> unit & 1 && values[i] == old_values[i]);
+            unsigned inner = i / (ELEMENTS / UNITS);
+            if (old_readable >> inner & 1)
+                REQUIRE(now >> inner & 1 && values[i] == old_values[i]);
         }
     }
 }

@@ -157,7 +157,7 @@ proctype writer(byte me) {
                 }
             :: else
             fi;
-            atomic { /* core/src/write/kept_units.c: zb__kept_units_read */
+            atomic { /* core/src/write/reused_inner.c: zb__reused_inner_read */
 #ifdef NO_HOME_OF_MISSING_SHARDS
                 read_shard(at[U]); /* "not found" was taken for "no shard stored" */
 #else

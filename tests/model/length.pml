@@ -135,7 +135,7 @@ inline write_element(at, shape) {
     atomic { check_shape(CHUNK(at), shape) }
 #endif
     other = (at % 2 -> at - 1 : at + 1);
-    read = (other < shape -> element[other] : FILL); /* core/src/write/kept_units.c: zb__kept_units_read */
+    read = (other < shape -> element[other] : FILL); /* core/src/write/reused_inner.c: zb__reused_inner_read */
 #ifndef CHECK_BEFORE_LOCK
     atomic { check_shape(CHUNK(at), shape) }
 #endif

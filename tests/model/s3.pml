@@ -74,7 +74,7 @@ again:
             tries++; in_doubt = 0;
             if
             :: !IS_WHOLE(kind[me]) ->
-                /* core/src/write/kept_units.c: zb__kept_units_read, core/net/conditional.c: zb__conditional_answered */
+                /* core/src/write/reused_inner.c: zb__reused_inner_read, core/net/conditional.c: zb__conditional_answered */
                 seen[me].is_absent = !stored;
                 seen[me].first = unit[0]; seen[me].second = unit[1];
                 first = unit[0]; second = unit[1];

@@ -140,7 +140,7 @@ proctype writer(byte me) {
         :: kind[me] == LIVE && stored -> goto change /* core/src/write/live.c: zb__live_begin */
         :: else
         fi;
-        d_step { /* core/src/write/kept_units.c: zb__kept_units_read, core/src/read/expand.c: open_fresh,
+        d_step { /* core/src/write/reused_inner.c: zb__reused_inner_read, core/src/read/expand.c: open_fresh,
                     core/src/write/compact.c: compact_shard */
             if
             :: stored && tail[stored] == INDEX -> first = LAST(stored, 0); second = LAST(stored, 1)

@@ -136,10 +136,10 @@ bool zb_writer_can_grow(const zb_writer *writer, const uint64_t *shape) {
 static void recount(const zb__write_layout *before, const zb__write_layout *now,
                     zb__open_chunk *chunk) {
     uint64_t count[ZB_MAX_NDIM];
-    for (uint64_t u = 0; u < now->units; u++) {
-        const uint64_t more = zb__unit_inside(now, chunk->origin, u, count) -
-                              zb__unit_inside(before, chunk->origin, u, count);
-        chunk->units[u].missing += more;
+    for (uint64_t u = 0; u < now->inner_chunks; u++) {
+        const uint64_t more = zb__inner_inside(now, chunk->origin, u, count) -
+                              zb__inner_inside(before, chunk->origin, u, count);
+        chunk->inner_chunks[u].missing += more;
         chunk->missing += more;
     }
 }

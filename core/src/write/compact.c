@@ -19,8 +19,8 @@ typedef struct compaction {
     zb_writer *writer;              /* gives options and messages: nothing is written through it */
     const zb__write_layout *layout; /* of the shard at hand */
     zb__scratch *scratch;
-    uint64_t *entries;  /* [2 * units], of the shard at hand */
-    zb__encoded *units; /* [units] */
+    uint64_t *entries;         /* [2 * inner_chunks], of the shard at hand */
+    zb__encoded *inner_chunks; /* [inner_chunks] */
     uint64_t reclaimed;
 } compaction;
 
@@ -28,8 +28,8 @@ typedef struct compaction {
    bytes, which our writers never make, count twice: then there is nothing to win. */
 static enum zb_code add_up(const compaction *c, uint64_t object_size, uint64_t *live,
                            zb_error *err) {
-    zb__inner_chunks chunks = zb__inner_chunks_of(c->entries, c->layout->units, object_size);
-    memset(c->units, 0, (size_t)c->layout->units * sizeof *c->units);
+    zb__inner_chunks chunks = zb__inner_chunks_of(c->entries, c->layout->inner_chunks, object_size);
+    memset(c->inner_chunks, 0, (size_t)c->layout->inner_chunks * sizeof *c->inner_chunks);
     *live = c->layout->shard->index_size;
     while (zb__inner_chunk_next(&chunks)) {
         enum zb_code code = zb__inner_chunk_check(&chunks, err);
@@ -37,7 +37,7 @@ static enum zb_code add_up(const compaction *c, uint64_t object_size, uint64_t *
             return code;
         if (__builtin_add_overflow(*live, chunks.size, live))
             return zb_fail(err, ZB_EFORMAT, "its inner chunks are larger than any object");
-        c->units[chunks.inner].size = (size_t)chunks.size;
+        c->inner_chunks[chunks.inner].size = (size_t)chunks.size;
     }
     return ZB_OK;
 }
@@ -56,9 +56,10 @@ static enum zb_code replace(const compaction *c, zb_object *object, const char *
                               : zb_fail(err, ZB_ENOMEM, "no memory for a shard of %llu bytes",
                                         (unsigned long long)live);
     if (code == ZB_OK)
-        code = zb__units_read(object, c->entries, c->units, layout->units, bytes, err);
+        code = zb__inner_chunks_read(object, c->entries, c->inner_chunks, layout->inner_chunks,
+                                     bytes, err);
     if (code == ZB_OK)
-        code = zb__chunk_put(c->writer, layout, key, c->units, ZB__PUT_NOW, c->scratch, err);
+        code = zb__chunk_put(c->writer, layout, key, c->inner_chunks, ZB__PUT_NOW, c->scratch, err);
     free(bytes);
     return code;
 }
@@ -125,18 +126,18 @@ enum zb_code zb_array_compact(const zb_node *array, enum zb_sync sync, uint64_t 
     if (code != ZB_OK)
         return code;
     if (c.writer->layout.shard) { /* other arrays have no places for garbage */
-        size_t units = (size_t)c.writer->layout.units;
-        c.entries = malloc(units * 2 * sizeof *c.entries);
-        c.units = malloc(units * sizeof *c.units);
+        size_t inner_chunks = (size_t)c.writer->layout.inner_chunks;
+        c.entries = malloc(inner_chunks * 2 * sizeof *c.entries);
+        c.inner_chunks = malloc(inner_chunks * sizeof *c.inner_chunks);
         c.scratch = zb__scratch_take();
-        if (!c.entries || !c.units || !c.scratch)
+        if (!c.entries || !c.inner_chunks || !c.scratch)
             code = zb_fail(err, ZB_ENOMEM, "no memory for compacting shards");
         else
             code = zb__chunks_each(array, visit, &c, err);
         if (c.scratch)
             zb__scratch_put(c.scratch);
         free(c.entries);
-        free(c.units);
+        free(c.inner_chunks);
     }
     if (code == ZB_OK && reclaimed)
         *reclaimed = c.reclaimed;

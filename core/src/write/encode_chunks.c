@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Encoding and storing chunks: every unit of every chunk is a task. The task that finishes a
- * chunk's last unit puts the object, so that storing one chunk overlaps with encoding the next. On
- * a network it gives it to a lane.
+ * Encoding and storing chunks: every inner chunk of every chunk is a task. The task that finishes a
+ * chunk's last inner chunk puts the object, so that storing one chunk overlaps with encoding the
+ * next. On a network it gives it to a lane.
  *
- * Units that no codec changes are stored from where their elements lie, in the caller's memory or
- * in an open chunk, when they lie together there.
+ * Inner chunks that no codec changes are stored from where their elements lie, in the caller's
+ * memory or in an open chunk, when they lie together there.
  */
 #include "write/writer.h"
 
@@ -21,15 +21,15 @@
 #include "util/pool.h"
 #include "util/scratch.h"
 #include "write/budget.h"
-#include "write/unit_blocks.h"
+#include "write/encode_blocks.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
 typedef struct chunk_state {
-    zb__unit_blocks blocks; /* of the encoded units */
-    zb__encoded *encoded;   /* [units], from the chunk's first unit to its last */
-    uint64_t left;          /* units to encode */
-    size_t first;           /* the task of its first unit */
+    zb__encode_blocks blocks; /* of the encoded inner chunks */
+    zb__encoded *encoded;     /* [inner_chunks], from the chunk's first inner chunk to its last */
+    uint64_t left;            /* inner chunks to encode */
+    size_t first;             /* the task of its first inner chunk */
 } chunk_state;
 
 typedef struct encode_run {
@@ -37,7 +37,7 @@ typedef struct encode_run {
     zb__job *jobs;
     chunk_state *states;
     size_t count;         /* of both lists */
-    size_t each;          /* units of each chunk; 0 where they differ */
+    size_t each;          /* inner chunks of each chunk; 0 where they differ */
     pthread_mutex_t lock; /* guards states and the writer's blocks */
     zb__lane lane;        /* of chunks to put; of width 0: tasks put them themselves */
 } encode_run;
@@ -49,10 +49,10 @@ typedef struct encode_run {
 
 /* A whole chunk that may wait for the flush needs no lock before; but erasing cannot wait, nor can
    a chunk with a journal, nor one on the array's edge: until then the array may have grown. */
-static bool may_wait(const zb_writer *writer, const zb__job *job, const zb__encoded *units) {
+static bool may_wait(const zb_writer *writer, const zb__job *job, const zb__encoded *inner_chunks) {
     bool any = false;
-    for (uint64_t i = 0; i < job->layout->units && !any; i++)
-        any = units[i].size > 0;
+    for (uint64_t i = 0; i < job->layout->inner_chunks && !any; i++)
+        any = inner_chunks[i].size > 0;
     return any && !job->lock && !zb__chunk_is_cut(job->layout, job->index) && !job->layout->fixed &&
            writer->options.sync == ZB_SYNC_CLOSE;
 }
@@ -65,22 +65,22 @@ bool zb__chunk_is_open_edge(const zb_writer *writer, const zb__write_layout *lay
     return !zb__node_store(writer->node)->hints.is_local && zb__chunk_is_cut(layout, index);
 }
 
-static uint64_t bytes_of(const zb__write_layout *layout, const zb__encoded *units) {
+static uint64_t bytes_of(const zb__write_layout *layout, const zb__encoded *inner_chunks) {
     uint64_t sum = 0;
-    for (uint64_t i = 0; i < layout->units; i++)
-        sum += units[i].size;
+    for (uint64_t i = 0; i < layout->inner_chunks; i++)
+        sum += inner_chunks[i].size;
     return sum;
 }
 
 static enum zb_code put_locked(zb_writer *writer, const zb__job *job, const char *key,
-                               const zb__encoded *units, bool sees, enum zb__put_way way,
+                               const zb__encoded *inner_chunks, bool sees, enum zb__put_way way,
                                zb__scratch *scratch, zb_error *err) {
     zb_lock *lock = NULL;
     enum zb_code code = zb__chunk_lock(writer, key, true, &lock, err);
     if (!code && sees)
         code = zb__chunk_see(writer, key, err);
     if (!code)
-        code = zb__chunk_put(writer, job->layout, key, units, way, scratch, err);
+        code = zb__chunk_put(writer, job->layout, key, inner_chunks, way, scratch, err);
     zb_store_unlock(lock);
     return code;
 }
@@ -97,11 +97,12 @@ static enum zb_code check_again(zb_writer *writer, const char *key, zb_error *er
 /* At first none is expected, which costs no request where that is so. A large object is not sent in
    vain, nor is there a condition for erasing what is not known. */
 static enum zb_code put_on_edge(zb_writer *writer, const zb__job *job, const char *key,
-                                const zb__encoded *units, zb__scratch *scratch, zb_error *err) {
-    const uint64_t bytes = bytes_of(job->layout, units);
+                                const zb__encoded *inner_chunks, zb__scratch *scratch,
+                                zb_error *err) {
+    const uint64_t bytes = bytes_of(job->layout, inner_chunks);
     bool sees = bytes == 0 || bytes >= SEEN_FIRST;
     for (unsigned tries = 1;; tries++) {
-        enum zb_code code = put_locked(writer, job, key, units, sees,
+        enum zb_code code = put_locked(writer, job, key, inner_chunks, sees,
                                        sees ? ZB__PUT_NOW : ZB__PUT_EXPECTS_NONE, scratch, err);
         if (code != ZB_ECONFLICT || (code = check_again(writer, key, err)) != ZB_OK ||
             !zb__chunk_pause(tries))
@@ -110,23 +111,23 @@ static enum zb_code put_on_edge(zb_writer *writer, const zb__job *job, const cha
     }
 }
 
-/* Stores the chunk, all of whose units are encoded; sets job->stored. */
-static enum zb_code job_put(zb_writer *writer, zb__job *job, const zb__encoded *units,
+/* Stores the chunk, all of whose inner chunks are encoded; sets job->stored. */
+static enum zb_code job_put(zb_writer *writer, zb__job *job, const zb__encoded *inner_chunks,
                             zb__scratch *scratch, zb_error *err) {
     enum zb_code code;
     char *key = zb__array_chunk_key(writer->node, job->index);
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
-    const bool waits = may_wait(writer, job, units);
+    const bool waits = may_wait(writer, job, inner_chunks);
     if (job->live)
-        code = zb__live_put(writer, key, job->open, job->live, units, scratch, err);
+        code = zb__live_put(writer, key, job->open, job->live, inner_chunks, scratch, err);
     else if (job->lock || waits)
-        code = zb__chunk_put(writer, job->layout, key, units, waits ? ZB__PUT_WAITS : ZB__PUT_NOW,
-                             scratch, err);
+        code = zb__chunk_put(writer, job->layout, key, inner_chunks,
+                             waits ? ZB__PUT_WAITS : ZB__PUT_NOW, scratch, err);
     else if (zb__chunk_is_open_edge(writer, job->layout, job->index))
-        code = put_on_edge(writer, job, key, units, scratch, err);
+        code = put_on_edge(writer, job, key, inner_chunks, scratch, err);
     else
-        code = put_locked(writer, job, key, units, false, ZB__PUT_NOW, scratch, err);
+        code = put_locked(writer, job, key, inner_chunks, false, ZB__PUT_NOW, scratch, err);
     job->stored = code == ZB_OK;
     if (waits && job->stored)
         atomic_store(&writer->waits, true);
@@ -136,19 +137,21 @@ static enum zb_code job_put(zb_writer *writer, zb__job *job, const zb__encoded *
 
 /* ---- Memory of chunks --------------------------------------------------------------------- */
 
-/* The list of the chunk's encoded units; made for its first unit. NULL when memory runs out. */
-static zb__encoded *begin_unit(encode_run *run, size_t chunk) {
+/* The list of the chunk's encoded inner chunks; made for its first inner chunk. NULL when memory
+   runs out. */
+static zb__encoded *begin_inner(encode_run *run, size_t chunk) {
     chunk_state *state = &run->states[chunk];
     pthread_mutex_lock(&run->lock);
     if (!state->encoded)
-        state->encoded = calloc((size_t)run->jobs[chunk].layout->units, sizeof *state->encoded);
+        state->encoded =
+            calloc((size_t)run->jobs[chunk].layout->inner_chunks, sizeof *state->encoded);
     zb__encoded *encoded = state->encoded;
     pthread_mutex_unlock(&run->lock);
     return encoded;
 }
 
-/* Counts a unit as encoded; true for the chunk's last one. */
-static bool finish_unit(encode_run *run, size_t chunk) {
+/* Counts an inner chunk as encoded; true for the chunk's last one. */
+static bool finish_inner(encode_run *run, size_t chunk) {
     pthread_mutex_lock(&run->lock);
     bool last = --run->states[chunk].left == 0;
     pthread_mutex_unlock(&run->lock);
@@ -158,7 +161,7 @@ static bool finish_unit(encode_run *run, size_t chunk) {
 static void forget_chunk(encode_run *run, size_t chunk) {
     chunk_state *state = &run->states[chunk];
     pthread_mutex_lock(&run->lock);
-    zb__unit_blocks_clear(&state->blocks, &run->writer->blocks);
+    zb__encode_blocks_clear(&state->blocks, &run->writer->blocks);
     pthread_mutex_unlock(&run->lock);
     free(state->encoded);
     state->encoded = NULL;
@@ -168,7 +171,7 @@ static enum zb_code take_block(encode_run *run, size_t chunk, size_t bound, zb__
                                zb_error *err) {
     zb_writer *writer = run->writer;
     pthread_mutex_lock(&run->lock);
-    *out = zb__unit_blocks_take(&run->states[chunk].blocks, &writer->blocks, bound);
+    *out = zb__encode_blocks_take(&run->states[chunk].blocks, &writer->blocks, bound);
     pthread_mutex_unlock(&run->lock);
     return *out ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for an encoded chunk");
 }
@@ -176,16 +179,17 @@ static enum zb_code take_block(encode_run *run, size_t chunk, size_t bound, zb__
 static void give_block(encode_run *run, size_t chunk, zb__block *block, size_t used) {
     pthread_mutex_lock(&run->lock);
     block->used += used;
-    zb__unit_blocks_give(&run->states[chunk].blocks, block, run->writer->layout.unit_bound);
+    zb__encode_blocks_give(&run->states[chunk].blocks, block, run->writer->layout.inner_bound);
     pthread_mutex_unlock(&run->lock);
 }
 
-/* ---- Units -------------------------------------------------------------------------------- */
+/* ---- Inner chunks
+   -------------------------------------------------------------------------------- */
 
-/* The part of a chunk's piece that lies in one unit, in the unit's coordinates; NULL when none
-   does. `memory` is an arena for it. */
-static enum zb_code unit_piece(const zb__write_layout *layout, zb__piece *piece, uint64_t unit,
-                               zb__arena *memory, zb__piece **out, zb_error *err) {
+/* The part of a chunk's piece that lies in one inner chunk, in the inner chunk's coordinates; NULL
+   when none does. `memory` is an arena for it. */
+static enum zb_code inner_piece(const zb__write_layout *layout, zb__piece *piece, uint64_t inner,
+                                zb__arena *memory, zb__piece **out, zb_error *err) {
     uint32_t ndim = layout->ndim;
     *out = zb__piece_new(memory, ndim);
     if (!*out)
@@ -194,7 +198,7 @@ static enum zb_code unit_piece(const zb__write_layout *layout, zb__piece *piece,
     (*out)->target = piece->target;
     (*out)->dst = piece->dst;
     for (uint32_t d = ndim; d-- > 0;) {
-        zb__span span = zb__unit_span(layout, d, &unit);
+        zb__span span = zb__inner_span(layout, d, &inner);
         int64_t stride = zb__piece_stride(piece, ndim)[d];
         zb__piece_start(*out)[d] = 0;
         zb__piece_count(*out, ndim)[d] = zb__span_inside(span, zb__piece_count(piece, ndim)[d]);
@@ -205,17 +209,17 @@ static enum zb_code unit_piece(const zb__write_layout *layout, zb__piece *piece,
     return ZB_OK;
 }
 
-/* True if the caller's memory holds the unit's elements as they are serialised. */
+/* True if the caller's memory holds the inner chunk's elements as they are serialised. */
 static bool is_direct(const zb__write_layout *layout, zb__piece *piece) {
-    const zb__pipeline *unit = layout->unit->pipeline;
+    const zb__pipeline *inner = layout->inner->pipeline;
     const zb_dtype *from = &piece->target->dtype;
-    if (!zb__dtype_copies(*from, unit->dtype))
+    if (!zb__dtype_copies(*from, inner->dtype))
         return false;
     int64_t stride = from->size;
     for (uint32_t i = layout->ndim; i-- > 0;) {
-        uint32_t d = layout->shard ? unit->axis[i] : i;
+        uint32_t d = layout->shard ? inner->axis[i] : i;
         uint64_t count = zb__piece_count(piece, layout->ndim)[d];
-        if (count != layout->unit_shape[d] ||
+        if (count != layout->inner_shape[d] ||
             (count > 1 && zb__piece_stride(piece, layout->ndim)[d] != stride))
             return false;
         stride *= (int64_t)count;
@@ -223,21 +227,21 @@ static bool is_direct(const zb__write_layout *layout, zb__piece *piece) {
     return true;
 }
 
-/* The place that a unit's elements come from. */
-typedef struct unit_source {
+/* The place that an inner chunk's elements come from. */
+typedef struct inner_source {
     const uint8_t *direct; /* they lie here as they are serialised, or NULL */
     zb__arena memory;
     zb__piece *piece; /* otherwise the caller's memory; NULL when none is inside the array */
-} unit_source;
+} inner_source;
 
-static enum zb_code find_source(const zb__write_layout *layout, const zb__job *job, uint64_t unit,
-                                unit_source *source, zb_error *err) {
+static enum zb_code find_source(const zb__write_layout *layout, const zb__job *job, uint64_t inner,
+                                inner_source *source, zb_error *err) {
     if (!job->piece) {
-        source->direct = job->open->units[unit].elements;
+        source->direct = job->open->inner_chunks[inner].elements;
         return ZB_OK;
     }
     zb__piece *piece;
-    enum zb_code code = unit_piece(layout, job->piece, unit, &source->memory, &piece, err);
+    enum zb_code code = inner_piece(layout, job->piece, inner, &source->memory, &piece, err);
     if (code != ZB_OK || zb__piece_elements(piece, layout->ndim) == 0)
         return code;
     if (is_direct(layout, piece))
@@ -248,44 +252,44 @@ static enum zb_code find_source(const zb__write_layout *layout, const zb__job *j
 }
 
 /* Brings the elements together. */
-static void copy_source(const zb__write_layout *layout, const unit_source *source, uint8_t *out) {
+static void copy_source(const zb__write_layout *layout, const inner_source *source, uint8_t *out) {
     uint64_t inside = zb__piece_elements(source->piece, layout->ndim);
-    if (inside * layout->unit->pipeline->dtype.size < layout->unit_bytes)
-        zb__unit_fill(layout, out); /* beyond the array's edge */
-    zb__unit_put(layout, source->piece, out);
+    if (inside * layout->inner->pipeline->dtype.size < layout->inner_bytes)
+        zb__inner_fill(layout, out); /* beyond the array's edge */
+    zb__inner_put(layout, source->piece, out);
 }
 
-/* The size of a plain unit: 0 when it is all fill. */
+/* The size of a plain inner chunk: 0 when it is all fill. */
 static size_t plain_size(const zb_writer *writer, const zb__write_layout *layout,
                          const uint8_t *elements) {
-    size_t item = layout->unit->pipeline->dtype.size;
+    size_t item = layout->inner->pipeline->dtype.size;
     bool empty = !writer->options.store_empty &&
-                 zb__is_all(elements, layout->unit_bytes / item, layout->fill, item);
-    return empty ? 0 : layout->unit_bytes;
+                 zb__is_all(elements, layout->inner_bytes / item, layout->fill, item);
+    return empty ? 0 : layout->inner_bytes;
 }
 
 /* Brings the elements of variable length together and finds out what they need. */
-static enum zb_code measure_source(const zb__write_layout *layout, unit_source *source,
+static enum zb_code measure_source(const zb__write_layout *layout, inner_source *source,
                                    zb__scratch *scratch, size_t *bound, zb_error *err) {
     enum zb_code code = ZB_OK;
     uint64_t bytes;
     if (!source->direct)
-        code = zb__buffer_reserve(&scratch->decoded, layout->unit_bytes, err);
+        code = zb__buffer_reserve(&scratch->decoded, layout->inner_bytes, err);
     if (code == ZB_OK && !source->direct) {
         copy_source(layout, source, scratch->decoded.data);
         source->direct = scratch->decoded.data;
     }
     if (code == ZB_OK)
-        code = zb__chunk_measure(layout->unit, source->direct, &bytes, err);
+        code = zb__chunk_measure(layout->inner, source->direct, &bytes, err);
     if (code == ZB_OK && bytes > SIZE_MAX / 2)
         code = zb_fail(err, ZB_ELIMIT, "a chunk is too large to be encoded");
     *bound = code ? 0 : (size_t)bytes;
     return code;
 }
 
-/* Encodes a unit to place[0..bound). */
+/* Encodes an inner chunk to place[0..bound). */
 static enum zb_code encode_source(const zb_writer *writer, const zb__write_layout *layout,
-                                  const unit_source *source, zb__scratch *scratch, uint8_t *place,
+                                  const inner_source *source, zb__scratch *scratch, uint8_t *place,
                                   size_t bound, size_t *size, zb_error *err) {
     if (zb__is_plain(layout)) {
         copy_source(layout, source, place);
@@ -294,23 +298,23 @@ static enum zb_code encode_source(const zb_writer *writer, const zb__write_layou
     }
     const uint8_t *elements = source->direct;
     if (!elements) {
-        enum zb_code code = zb__buffer_reserve(&scratch->decoded, layout->unit_bytes, err);
+        enum zb_code code = zb__buffer_reserve(&scratch->decoded, layout->inner_bytes, err);
         if (code != ZB_OK)
             return code;
         copy_source(layout, source, scratch->decoded.data);
         elements = scratch->decoded.data;
     }
-    return zb__chunk_encode(layout->unit, scratch, elements, layout->fill,
+    return zb__chunk_encode(layout->inner, scratch, elements, layout->fill,
                             writer->options.store_empty, place, bound, size, err);
 }
 
-static enum zb_code encode_into_block(encode_run *run, size_t chunk, unit_source *source,
+static enum zb_code encode_into_block(encode_run *run, size_t chunk, inner_source *source,
                                       zb__scratch *scratch, zb__encoded *out, zb_error *err) {
     zb__block *block;
     const zb__write_layout *layout = run->jobs[chunk].layout;
-    size_t bound = layout->unit_bound;
+    size_t bound = layout->inner_bound;
     enum zb_code code = ZB_OK;
-    if (layout->unit->pipeline->is_variable)
+    if (layout->inner->pipeline->is_variable)
         code = measure_source(layout, source, scratch, &bound, err);
     if (code == ZB_OK)
         code = take_block(run, chunk, bound, &block, err);
@@ -323,16 +327,16 @@ static enum zb_code encode_into_block(encode_run *run, size_t chunk, unit_source
     return code;
 }
 
-static enum zb_code encode_unit(encode_run *run, size_t chunk, uint64_t unit, zb__scratch *scratch,
-                                zb__encoded *out, zb_error *err) {
+static enum zb_code encode_inner(encode_run *run, size_t chunk, uint64_t inner,
+                                 zb__scratch *scratch, zb__encoded *out, zb_error *err) {
     const zb_writer *writer = run->writer;
     const zb__job *job = &run->jobs[chunk];
-    if (job->kept && job->kept[unit].size > 0) {
-        *out = job->kept[unit];
+    if (job->reused && job->reused[inner].size > 0) {
+        *out = job->reused[inner];
         return ZB_OK;
     }
-    unit_source source = {0};
-    enum zb_code code = find_source(job->layout, job, unit, &source, err);
+    inner_source source = {0};
+    enum zb_code code = find_source(job->layout, job, inner, &source, err);
     if (code == ZB_OK && source.direct && zb__is_plain(job->layout))
         *out = (zb__encoded){source.direct, plain_size(writer, job->layout, source.direct)};
     else if (code == ZB_OK && (source.direct || source.piece))
@@ -361,28 +365,28 @@ static size_t chunk_of(const encode_run *run, size_t task) {
     return low;
 }
 
-static enum zb_code run_unit(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
+static enum zb_code run_inner(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
     encode_run *run = context;
-    size_t chunk = chunk_of(run, i), unit = i - run->states[chunk].first;
-    zb__encoded *encoded = begin_unit(run, chunk);
+    size_t chunk = chunk_of(run, i), inner = i - run->states[chunk].first;
+    zb__encoded *encoded = begin_inner(run, chunk);
     enum zb_code code = encoded ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for an encoded chunk");
     if (code == ZB_OK)
-        code = encode_unit(run, chunk, unit, scratch, &encoded[unit], err);
+        code = encode_inner(run, chunk, inner, scratch, &encoded[inner], err);
     if (code)
         return zb__chunk_add_context(run->writer, run->jobs[chunk].index, code, err);
-    if (!finish_unit(run, chunk))
+    if (!finish_inner(run, chunk))
         return ZB_OK;
     return run->lane.width ? zb__lane_give(&run->lane, chunk, err)
                            : store_chunk(run, chunk, scratch, err);
 }
 
 /* Bytes of a whole encoded chunk, at most. */
-static uint64_t bytes_of_units(const zb__write_layout *layout) {
-    return zb__work_product(layout->units, layout->unit_bound);
+static uint64_t bytes_of_inner_chunks(const zb__write_layout *layout) {
+    return zb__work_product(layout->inner_chunks, layout->inner_bound);
 }
 
 static size_t lane_width(const zb_writer *writer) {
-    return zb__store_width(zb__node_store(writer->node), bytes_of_units(&writer->layout));
+    return zb__store_width(zb__node_store(writer->node), bytes_of_inner_chunks(&writer->layout));
 }
 
 static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_error *err) {
@@ -391,19 +395,19 @@ static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_
     run.states = calloc(count, sizeof *run.states);
     if (!run.states)
         return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
-    run.each = (size_t)jobs->layout->units;
+    run.each = (size_t)jobs->layout->inner_chunks;
     for (size_t i = 0; i < count; i++) {
-        size_t units = (size_t)jobs[i].layout->units;
-        run.each = units == run.each ? units : 0;
-        run.states[i] = (chunk_state){.left = units, .first = tasks};
-        if (__builtin_add_overflow(tasks, units, &tasks)) {
+        size_t inner_chunks = (size_t)jobs[i].layout->inner_chunks;
+        run.each = inner_chunks == run.each ? inner_chunks : 0;
+        run.states[i] = (chunk_state){.left = inner_chunks, .first = tasks};
+        if (__builtin_add_overflow(tasks, inner_chunks, &tasks)) {
             free(run.states);
             return zb_fail(err, ZB_ELIMIT, "too many inner chunks for one write");
         }
     }
     pthread_mutex_init(&run.lock, NULL);
     zb__lane_begin(&run.lane, store_chunk, &run, count > 1 ? lane_width(writer) : 0);
-    enum zb_code code = zb__pool_run(run_unit, &run, tasks, 0, err);
+    enum zb_code code = zb__pool_run(run_inner, &run, tasks, 0, err);
     code = zb__lane_end(&run.lane, code, err);
     for (size_t i = 0; i < count && code != ZB_OK; i++)
         forget_chunk(&run, i); /* chunks that were not finished */
@@ -414,9 +418,9 @@ static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_
 
 /* ---- The memory of a run ------------------------------------------------------------------ */
 
-/* True if the job's chunk can be put from where it lies. Its first unit decides, so chunks on the
-   array's edge of which only the last units have to be copied pass, too: their copies take one unit
-   for each thread. */
+/* True if the job's chunk can be put from where it lies. Its first inner chunk decides, so chunks
+   on the array's edge of which only the last inner chunks have to be copied pass, too: their copies
+   take one inner chunk for each thread. */
 static bool needs_no_block(const zb__job *job) {
     const zb__write_layout *layout = job->layout;
     if (!zb__is_plain(layout))
@@ -425,7 +429,7 @@ static bool needs_no_block(const zb__job *job) {
         return true;
     zb__arena memory = {0};
     zb__piece *piece;
-    bool direct = unit_piece(layout, job->piece, 0, &memory, &piece, NULL) == ZB_OK &&
+    bool direct = inner_piece(layout, job->piece, 0, &memory, &piece, NULL) == ZB_OK &&
                   is_direct(layout, piece);
     zb__arena_free(&memory);
     return direct;
@@ -443,16 +447,16 @@ static uint64_t most_values(const zb__write_layout *layout, const zb__job *jobs,
     return most;
 }
 
-/* The most memory that one of the chunks needs while it is encoded: its encoded units, the list of
-   them, and the index that is made of it. */
+/* The most memory that one of the chunks needs while it is encoded: its encoded inner chunks, the
+   list of them, and the index that is made of it. */
 static uint64_t bytes_of_one(const zb__write_layout *layout, const zb__job *jobs, size_t count) {
-    uint64_t lists = zb__work_product(layout->units, ZB__UNIT_LISTS);
-    uint64_t units = bytes_of_units(layout);
-    if (layout->unit->pipeline->is_variable)
-        return units + lists + most_values(layout, jobs, count);
+    uint64_t lists = zb__work_product(layout->inner_chunks, ZB__INNER_LISTS);
+    uint64_t inner_chunks = bytes_of_inner_chunks(layout);
+    if (layout->inner->pipeline->is_variable)
+        return inner_chunks + lists + most_values(layout, jobs, count);
     for (size_t i = 0; i < count; i++) {
         if (!needs_no_block(&jobs[i]))
-            return units + lists;
+            return inner_chunks + lists;
     }
     return lists;
 }

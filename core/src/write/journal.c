@@ -66,10 +66,10 @@ zb__journal *zb__journal_new(uint64_t count, uint64_t blocks, uint64_t old_bytes
     return journal;
 }
 
-void zb__journal_note(zb__journal *journal, uint64_t number, uint64_t unit, uint64_t offset,
+void zb__journal_note(zb__journal *journal, uint64_t number, uint64_t inner, uint64_t offset,
                       const uint8_t *data, uint64_t size) {
     zb__journal_range *piece = &journal->piece[number];
-    *piece = (zb__journal_range){.unit = unit, .offset = offset, .size = size};
+    *piece = (zb__journal_range){.inner = inner, .offset = offset, .size = size};
     for (uint64_t at = offset; at < offset + size;) {
         size_t n = rest_of_block(piece, at);
         sums_of(journal)[journal->blocks++] = zb__crc32c(data + (at - offset), n);
@@ -127,7 +127,7 @@ typedef struct replay {
     const zb__journal *journal;
     zb_object *live;
     uint64_t size;     /* of the object */
-    uint64_t *entries; /* [2 * units], room for an index */
+    uint64_t *entries; /* [2 * inner_chunks], room for an index */
     size_t room;       /* bytes of the longest piece */
     uint8_t *bytes;    /* room for one piece */
     uint8_t *index;    /* room for the stored index */
@@ -256,22 +256,22 @@ static enum zb_code undo_append(replay *r, zb_error *err) {
 
 /* Reads the inner chunk; true if it is where the piece says. */
 static bool read_in_place(const replay *r, const zb__journal_range *piece) {
-    zb__inner_chunks chunks = zb__inner_chunks_of(r->entries, r->layout->units, r->size);
-    return piece->unit < chunks.count && piece->size == r->layout->unit_bound &&
-           zb__inner_chunk_at(&chunks, piece->unit) && chunks.offset == piece->offset &&
+    zb__inner_chunks chunks = zb__inner_chunks_of(r->entries, r->layout->inner_chunks, r->size);
+    return piece->inner < chunks.count && piece->size == r->layout->inner_bound &&
+           zb__inner_chunk_at(&chunks, piece->inner) && chunks.offset == piece->offset &&
            chunks.size == piece->size && zb__inner_chunk_fits(&chunks) &&
            read_exactly(r->live, piece->offset, (size_t)piece->size, r->bytes);
 }
 
 /* Looks at an inner chunk in r->bytes. */
 static bool is_damaged(const replay *r, const zb__journal_range *piece) {
-    size_t decoded = r->layout->unit_bytes;
+    size_t decoded = r->layout->inner_bytes;
     zb__sink sink = {.capacity = decoded, .exact = true, .hi = decoded};
     if (zb__buffer_reserve(&r->scratch->decoded, decoded, NULL) != ZB_OK)
         return false;
     sink.data = r->scratch->decoded.data;
-    return zb__pipeline_decode(r->layout->unit->pipeline, r->scratch, r->bytes, (size_t)piece->size,
-                               &sink, NULL) == ZB_ECHECKSUM;
+    return zb__pipeline_decode(r->layout->inner->pipeline, r->scratch, r->bytes,
+                               (size_t)piece->size, &sink, NULL) == ZB_ECHECKSUM;
 }
 
 static enum zb_code undo_in_place(replay *r, zb_error *err) {
@@ -346,7 +346,7 @@ static enum zb_code undo(const zb_node *array, const char *key, replay *r, size_
     }
     r->size = info.size;
     r->room = room;
-    r->entries = malloc((size_t)r->layout->units * 2 * sizeof *r->entries);
+    r->entries = malloc((size_t)r->layout->inner_chunks * 2 * sizeof *r->entries);
     r->bytes = malloc(room);
     r->index = malloc(r->layout->shard->index_size);
     r->scratch = zb__scratch_take();

@@ -25,7 +25,7 @@
 
 /* A place in the shard that is going to be written. */
 typedef struct zb__journal_range {
-    uint64_t unit; /* in place: the inner chunk */
+    uint64_t inner; /* in place: the inner chunk */
     uint64_t offset, size;
 } zb__journal_range;
 
@@ -52,7 +52,7 @@ zb__journal *zb__journal_new(uint64_t count, uint64_t blocks, uint64_t old_bytes
 uint8_t *zb__journal_old(const zb__journal *journal);
 
 /* Notes the next piece and the checksums of its new bytes. */
-void zb__journal_note(zb__journal *journal, uint64_t number, uint64_t unit, uint64_t offset,
+void zb__journal_note(zb__journal *journal, uint64_t number, uint64_t inner, uint64_t offset,
                       const uint8_t *data, uint64_t size);
 
 /* Puts a journal whose pieces, sizes and old bytes are filled in. */

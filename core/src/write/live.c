@@ -65,12 +65,12 @@ enum zb_code zb__live_check(const zb_node *node, const zb__write_layout *layout,
    every shard that was put whole; in another order they count as shared. */
 static bool fits_in_place(const zb__write_layout *layout, const zb__open_chunk *chunk,
                           const zb__live *live) {
-    zb__inner_chunks chunks = zb__inner_chunks_of(live->entries, layout->units, live->size);
+    zb__inner_chunks chunks = zb__inner_chunks_of(live->entries, layout->inner_chunks, live->size);
     uint64_t end = 0;
-    for (uint64_t i = 0; i < layout->units; i++) {
-        if (!zb__inner_chunk_at(&chunks, i) && !chunk->units[i].elements)
+    for (uint64_t i = 0; i < layout->inner_chunks; i++) {
+        if (!zb__inner_chunk_at(&chunks, i) && !chunk->inner_chunks[i].elements)
             continue;
-        if (chunks.size != layout->unit_bound || chunks.offset < end ||
+        if (chunks.size != layout->inner_bound || chunks.offset < end ||
             !zb__inner_chunk_fits(&chunks))
             return false;
         end = chunks.offset + chunks.size;
@@ -87,7 +87,7 @@ void zb__live_end(zb__live *live) {
 static enum zb_code load(const zb__write_layout *layout, zb__live *live, zb_error *err) {
     zb__scratch *scratch = zb__scratch_take();
     zb__source source = {.object = live->object, .size = live->size};
-    live->entries = malloc((size_t)layout->units * 2 * sizeof *live->entries);
+    live->entries = malloc((size_t)layout->inner_chunks * 2 * sizeof *live->entries);
     enum zb_code code =
         scratch && live->entries ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a shard's index");
     if (code == ZB_OK)
@@ -132,10 +132,10 @@ typedef struct appending {
     const zb__write_layout *layout;
     const zb__live *live;
     enum zb_sync sync;
-    uint64_t *entries; /* of the new index */
-    zb_part *parts;    /* new inner chunks, and behind them the old index */
-    uint64_t *units;   /* of the parts */
-    size_t count;      /* new inner chunks */
+    uint64_t *entries;      /* of the new index */
+    zb_part *parts;         /* new inner chunks, and behind them the old index */
+    uint64_t *inner_chunks; /* of the parts */
+    size_t count;           /* new inner chunks */
     zb__journal *journal;
     uint8_t *index, *old_index; /* encoded */
     uint64_t end;               /* of the inner chunks; the index follows */
@@ -144,23 +144,23 @@ typedef struct appending {
 } appending;
 
 /* The new index, and the inner chunks to append. */
-static void lay_out(appending *a, const zb__open_chunk *chunk, const zb__encoded *units) {
+static void lay_out(appending *a, const zb__open_chunk *chunk, const zb__encoded *inner_chunks) {
     a->end = a->live->size;
-    for (uint64_t i = 0; i < a->layout->units; i++) {
+    for (uint64_t i = 0; i < a->layout->inner_chunks; i++) {
         uint64_t *entry = &a->entries[2 * i];
-        const zb__encoded *unit = &units[i];
+        const zb__encoded *inner = &inner_chunks[i];
         memcpy(entry, &a->live->entries[2 * i], 2 * sizeof *entry);
-        if (chunk->units[i].elements) {
-            bool stored = unit->size > 0;
+        if (chunk->inner_chunks[i].elements) {
+            bool stored = inner->size > 0;
             a->changed = a->changed || stored || entry[0] != ZB__INDEX_EMPTY;
             entry[0] = stored ? a->end : ZB__INDEX_EMPTY;
-            entry[1] = stored ? unit->size : ZB__INDEX_EMPTY;
+            entry[1] = stored ? inner->size : ZB__INDEX_EMPTY;
         }
         a->any = a->any || entry[0] != ZB__INDEX_EMPTY;
-        if (chunk->units[i].elements && unit->size > 0) {
-            a->units[a->count] = i;
-            a->parts[a->count++] = (zb_part){.data = unit->data, .size = unit->size};
-            a->end += unit->size;
+        if (chunk->inner_chunks[i].elements && inner->size > 0) {
+            a->inner_chunks[a->count] = i;
+            a->parts[a->count++] = (zb_part){.data = inner->data, .size = inner->size};
+            a->end += inner->size;
         }
     }
 }
@@ -187,7 +187,7 @@ static enum zb_code make_journal(appending *a, zb_error *err) {
     journal->new_size = a->end + index_size;
     journal->index_crc = zb__crc32c(a->old_index, index_size);
     for (size_t i = 0; i < a->count; at += a->parts[i++].size)
-        zb__journal_note(journal, i, a->units[i], at, a->parts[i].data, a->parts[i].size);
+        zb__journal_note(journal, i, a->inner_chunks[i], at, a->parts[i].data, a->parts[i].size);
     zb__journal_note(journal, a->count, 0, a->end, a->index, index_size);
     return ZB_OK;
 }
@@ -225,23 +225,23 @@ static enum zb_code append(const appending *a, const zb_node *array, const char 
 }
 
 static enum zb_code put_appended(zb_writer *writer, const char *key, const zb__open_chunk *chunk,
-                                 const zb__live *live, const zb__encoded *units,
+                                 const zb__live *live, const zb__encoded *inner_chunks,
                                  zb__scratch *scratch, zb_error *err) {
     const zb__write_layout *layout = chunk->layout;
-    size_t n = (size_t)layout->units, index_size = layout->shard->index_size;
+    size_t n = (size_t)layout->inner_chunks, index_size = layout->shard->index_size;
     appending a = {.layout = layout,
                    .live = live,
                    .sync = step_sync(writer),
                    .entries = malloc(2 * n * sizeof *a.entries),
                    .parts = malloc((n + 1) * sizeof *a.parts),
-                   .units = malloc(n * sizeof *a.units),
+                   .inner_chunks = malloc(n * sizeof *a.inner_chunks),
                    .index = malloc(index_size),
                    .old_index = malloc(index_size)};
-    enum zb_code code = a.entries && a.parts && a.units && a.index && a.old_index
+    enum zb_code code = a.entries && a.parts && a.inner_chunks && a.index && a.old_index
                             ? read_old_index(&a, err)
                             : no_memory(err);
     if (code == ZB_OK) {
-        lay_out(&a, chunk, units);
+        lay_out(&a, chunk, inner_chunks);
         a.parts[a.count] = (zb_part){.data = a.old_index, .size = index_size};
     }
     if (code == ZB_OK && a.changed)
@@ -252,7 +252,7 @@ static enum zb_code put_appended(zb_writer *writer, const char *key, const zb__o
         code = a.any ? append(&a, writer->node, key, err) : zb__chunk_erase(writer, key, err);
     free(a.entries);
     free(a.parts);
-    free(a.units);
+    free(a.inner_chunks);
     free(a.journal);
     free(a.index);
     free(a.old_index);
@@ -264,22 +264,23 @@ static enum zb_code put_appended(zb_writer *writer, const char *key, const zb__o
 /* The journal of the inner chunks that are going to be overwritten, with the bytes that they hold
    now. */
 static enum zb_code keep_old(const zb__write_layout *layout, const zb__open_chunk *chunk,
-                             const zb__live *live, const zb__encoded *units, zb__journal **out,
-                             zb_error *err) {
+                             const zb__live *live, const zb__encoded *inner_chunks,
+                             zb__journal **out, zb_error *err) {
     uint64_t count = 0, blocks = 0, n = 0;
-    size_t size = layout->unit_bound;
-    for (uint64_t i = 0; i < layout->units; i++) {
-        count += chunk->units[i].elements != NULL;
-        blocks += chunk->units[i].elements ? zb__journal_blocks(live->entries[2 * i], size) : 0;
+    size_t size = layout->inner_bound;
+    for (uint64_t i = 0; i < layout->inner_chunks; i++) {
+        count += chunk->inner_chunks[i].elements != NULL;
+        blocks +=
+            chunk->inner_chunks[i].elements ? zb__journal_blocks(live->entries[2 * i], size) : 0;
     }
     zb__journal *journal = *out = zb__journal_new(count, blocks, count * size);
     if (!journal)
         return no_memory(err);
     journal->in_place = 1;
     journal->old_size = journal->new_size = live->size;
-    for (uint64_t i = 0; i < layout->units; i++) {
-        if (chunk->units[i].elements)
-            zb__journal_note(journal, n++, i, live->entries[2 * i], units[i].data, size);
+    for (uint64_t i = 0; i < layout->inner_chunks; i++) {
+        if (chunk->inner_chunks[i].elements)
+            zb__journal_note(journal, n++, i, live->entries[2 * i], inner_chunks[i].data, size);
     }
     for (uint64_t i = 0; i < count; i++) {
         zb_range range = {.offset = journal->piece[i].offset,
@@ -295,16 +296,16 @@ static enum zb_code keep_old(const zb__write_layout *layout, const zb__open_chun
 
 /* Overwrites all pieces; neighbouring pieces with one write. */
 static enum zb_code overwrite(const zb__journal *journal, const zb__live *live,
-                              const zb__encoded *units, zb_part *parts, enum zb_sync sync,
+                              const zb__encoded *inner_chunks, zb_part *parts, enum zb_sync sync,
                               zb_error *err) {
     enum zb_code code = ZB_OK;
     for (uint64_t i = 0; i < journal->count && code == ZB_OK;) {
         uint64_t from = journal->piece[i].offset, end = from;
         size_t n = 0;
         for (; i < journal->count && journal->piece[i].offset == end; i++) {
-            const zb__encoded *unit = &units[journal->piece[i].unit];
-            parts[n++] = (zb_part){.data = unit->data, .size = unit->size};
-            end += unit->size;
+            const zb__encoded *inner = &inner_chunks[journal->piece[i].inner];
+            parts[n++] = (zb_part){.data = inner->data, .size = inner->size};
+            end += inner->size;
         }
         const bool last = i == journal->count;
         const zb_change change = {
@@ -316,18 +317,18 @@ static enum zb_code overwrite(const zb__journal *journal, const zb__live *live,
 
 static enum zb_code put_in_place(const zb_writer *writer, const char *key,
                                  const zb__open_chunk *chunk, const zb__live *live,
-                                 const zb__encoded *units, zb_error *err) {
+                                 const zb__encoded *inner_chunks, zb_error *err) {
     const zb__write_layout *layout = chunk->layout;
     enum zb_sync sync = step_sync(writer);
     zb__journal *journal = NULL;
     zb_part *parts = NULL;
-    enum zb_code code = keep_old(layout, chunk, live, units, &journal, err);
+    enum zb_code code = keep_old(layout, chunk, live, inner_chunks, &journal, err);
     if (code == ZB_OK && !(parts = malloc((size_t)journal->count * sizeof *parts + 1)))
         code = no_memory(err);
     if (code == ZB_OK)
         code = zb__journal_put(writer->node, key, journal, sync, err);
     if (code == ZB_OK) {
-        code = overwrite(journal, live, units, parts, sync, err);
+        code = overwrite(journal, live, inner_chunks, parts, sync, err);
         if (code == ZB_OK)
             code = zb__journal_erase(writer->node, key, err);
         else if (zb__journal_restore(journal, live->object, sync, NULL) == ZB_OK)
@@ -339,9 +340,9 @@ static enum zb_code put_in_place(const zb_writer *writer, const char *key,
 }
 
 enum zb_code zb__live_put(zb_writer *writer, const char *key, const zb__open_chunk *chunk,
-                          const zb__live *live, const zb__encoded *units, zb__scratch *scratch,
-                          zb_error *err) {
+                          const zb__live *live, const zb__encoded *inner_chunks,
+                          zb__scratch *scratch, zb_error *err) {
     if (writer->options.strategy == ZB_APPEND)
-        return put_appended(writer, key, chunk, live, units, scratch, err);
-    return put_in_place(writer, key, chunk, live, units, err);
+        return put_appended(writer, key, chunk, live, inner_chunks, scratch, err);
+    return put_in_place(writer, key, chunk, live, inner_chunks, err);
 }

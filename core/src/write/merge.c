@@ -25,8 +25,8 @@
 
 /* Chunks of a bundle; each takes three descriptors. */
 #define BUNDLE_CHUNKS 64
-/* The bytes taken over in a bundle, and of elements read at once: one more chunk or unit may come
-   on top. With a small budget this part of it, when that is less. */
+/* The bytes taken over in a bundle, and of elements read at once: one more chunk or inner chunk may
+   come on top. With a small budget this part of it, when that is less. */
 #define BUNDLE_BYTES ((uint64_t)16 << 20)
 #define BUNDLE_PART 8
 
@@ -40,7 +40,7 @@ typedef struct merging {
     char *key;
     zb_lock *lock;
     zb__live live;
-    zb__kept_units taken;
+    zb__reused_inner taken;
     uint64_t reserved; /* for work, see below; 0: nothing was granted */
     bool is_refused;   /* nobody gave the lock in all of lock_seconds, or the array is another one,
                           or has another shape: to try again at once is no use */
@@ -59,36 +59,38 @@ typedef struct bundle {
     uint64_t bytes; /* taken over */
 } bundle;
 
-/* ---- Elements of units that were written in part ------------------------------------------ */
+/* ---- Elements of inner chunks that were written in part
+   ------------------------------------------ */
 
-/* A unit to read as it is stored now, in the array's dimensions. */
+/* An inner chunk to read as it is stored now, in the array's dimensions. */
 typedef struct partial {
     const zb__write_layout *layout; /* of its chunk */
-    zb__open_unit *unit;
+    zb__buffered_inner *inner;
     uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
     int64_t strides[ZB_MAX_NDIM];
     uint8_t *stored;
 } partial;
 
-/* Units that are read together. */
+/* Inner chunks that are read together. */
 typedef struct group {
     const zb_writer *writer;
     size_t count, capacity;
     partial *partials; /* [capacity] */
     zb_read *reads;    /* [capacity] */
-    uint8_t *stored;   /* capacity * unit_bytes */
+    uint8_t *stored;   /* capacity * inner_bytes */
 } group;
 
 /* Puts stored elements into the places where none was written. */
-static void blend(const zb__write_layout *layout, zb__open_unit *unit, const uint8_t *stored) {
-    size_t item = layout->unit->pipeline->dtype.size, n = layout->unit_bytes / item;
-    zb__unit_need_bits(layout, unit);
+static void blend(const zb__write_layout *layout, zb__buffered_inner *inner,
+                  const uint8_t *stored) {
+    size_t item = layout->inner->pipeline->dtype.size, n = layout->inner_bytes / item;
+    zb__inner_need_bits(layout, inner);
     for (size_t i = 0; i < n; i++) {
-        uint64_t word = unit->written[i >> 6];
+        uint64_t word = inner->written[i >> 6];
         if (word == UINT64_MAX)
             i |= 63;
         else if (!(word >> (i & 63) & 1))
-            memcpy(unit->elements + i * item, stored + i * item, item);
+            memcpy(inner->elements + i * item, stored + i * item, item);
     }
 }
 
@@ -97,43 +99,43 @@ static enum zb_code read_group(group *g, zb_error *err) {
         return ZB_OK;
     enum zb_code code = zb__array_read_fresh(g->reads, g->count, err);
     for (size_t i = 0; i < g->count && code == ZB_OK; i++)
-        blend(g->partials[i].layout, g->partials[i].unit, g->partials[i].stored);
+        blend(g->partials[i].layout, g->partials[i].inner, g->partials[i].stored);
     g->count = 0;
     return code;
 }
 
-/* Adds a unit to the group (fill values where nothing is stored). */
+/* Adds an inner chunk to the group (fill values where nothing is stored). */
 static void add_partial(group *g, const zb__open_chunk *chunk, uint64_t number) {
     const zb__write_layout *layout = chunk->layout;
     partial *p = &g->partials[g->count];
     uint64_t inside[ZB_MAX_NDIM], rest = number;
-    uint64_t elements = zb__unit_inside(layout, chunk->origin, number, inside);
+    uint64_t elements = zb__inner_inside(layout, chunk->origin, number, inside);
     for (uint32_t d = layout->ndim; d-- > 0;) {
         uint32_t array_dim = layout->outer->axis[d];
-        p->start[array_dim] = chunk->origin[d] + zb__unit_span(layout, d, &rest).start;
+        p->start[array_dim] = chunk->origin[d] + zb__inner_span(layout, d, &rest).start;
         p->count[array_dim] = inside[d];
-        p->strides[array_dim] = (int64_t)(layout->strides[d] * layout->unit->pipeline->dtype.size);
+        p->strides[array_dim] = (int64_t)(layout->strides[d] * layout->inner->pipeline->dtype.size);
     }
     p->layout = layout;
-    p->unit = &chunk->units[number];
-    p->stored = g->stored + g->count * g->writer->layout.unit_bytes;
-    if (elements * layout->unit->pipeline->dtype.size < layout->unit_bytes)
-        zb__unit_fill(layout, p->stored);
+    p->inner = &chunk->inner_chunks[number];
+    p->stored = g->stored + g->count * g->writer->layout.inner_bytes;
+    if (elements * layout->inner->pipeline->dtype.size < layout->inner_bytes)
+        zb__inner_fill(layout, p->stored);
     g->reads[g->count++] = (zb_read){.node = g->writer->node,
                                      .start = p->start,
                                      .count = p->count,
                                      .view = {.data = p->stored,
-                                              .dtype = layout->unit->pipeline->dtype,
+                                              .dtype = layout->inner->pipeline->dtype,
                                               .strides = p->strides,
-                                              .values = p->unit->values}};
+                                              .values = p->inner->values}};
 }
 
-/* The number of units that are read together: some for each thread, few enough to be bounded. Large
-   units are read one for each thread as long as they are a quarter of the budget, and one in any
-   case. */
+/* The number of inner chunks that are read together: some for each thread, few enough to be
+   bounded. Large inner chunks are read one for each thread as long as they are a quarter of the
+   budget, and one in any case. */
 static uint64_t group_capacity(const zb__write_layout *layout, uint64_t partials) {
-    uint64_t fit = bundle_bytes() / (layout->unit_bytes + 1), width = zb__pool_width();
-    uint64_t large = zb_limits_get()->write_cache_bytes / 4 / (layout->unit_bytes + 1);
+    uint64_t fit = bundle_bytes() / (layout->inner_bytes + 1), width = zb__pool_width();
+    uint64_t large = zb_limits_get()->write_cache_bytes / 4 / (layout->inner_bytes + 1);
     width = width < large ? width : large ? large : 1;
     uint64_t capacity = fit < width ? width : fit < 1024 ? fit : 1024;
     return capacity < partials ? capacity : partials;
@@ -145,21 +147,21 @@ static bool make_group(group *g, const zb_writer *writer, uint64_t partials) {
     g->partials = malloc((size_t)capacity * sizeof *g->partials);
     g->reads = malloc((size_t)capacity * sizeof *g->reads);
     size_t bytes;
-    if (!__builtin_mul_overflow((size_t)capacity, writer->layout.unit_bytes, &bytes))
+    if (!__builtin_mul_overflow((size_t)capacity, writer->layout.inner_bytes, &bytes))
         g->stored = zb__pages_map(bytes);
     return g->partials && g->reads && g->stored;
 }
 
-static bool is_partial(const zb__open_unit *unit) {
-    return unit->elements && unit->missing > 0;
+static bool is_partial(const zb__buffered_inner *inner) {
+    return inner->elements && inner->missing > 0;
 }
 
-/* Completes the units of all chunks of the bundle. */
-static enum zb_code complete_units(const zb_writer *writer, const bundle *b, zb_error *err) {
+/* Completes the inner chunks of all chunks of the bundle. */
+static enum zb_code complete_inner_chunks(const zb_writer *writer, const bundle *b, zb_error *err) {
     uint64_t partials = 0;
     for (size_t i = 0; i < b->count; i++) {
-        for (uint64_t u = 0; u < b->item[i].chunk->layout->units; u++)
-            partials += is_partial(&b->item[i].chunk->units[u]);
+        for (uint64_t u = 0; u < b->item[i].chunk->layout->inner_chunks; u++)
+            partials += is_partial(&b->item[i].chunk->inner_chunks[u]);
     }
     if (partials == 0)
         return ZB_OK;
@@ -168,8 +170,8 @@ static enum zb_code complete_units(const zb_writer *writer, const bundle *b, zb_
                             ? ZB_OK
                             : zb_fail(err, ZB_ENOMEM, "no memory for merging chunks");
     for (size_t i = 0; i < b->count && code == ZB_OK; i++) {
-        for (uint64_t u = 0; u < b->item[i].chunk->layout->units && code == ZB_OK; u++) {
-            if (!is_partial(&b->item[i].chunk->units[u]))
+        for (uint64_t u = 0; u < b->item[i].chunk->layout->inner_chunks && code == ZB_OK; u++) {
+            if (!is_partial(&b->item[i].chunk->inner_chunks[u]))
                 continue;
             add_partial(&g, b->item[i].chunk, u);
             if (g.count == g.capacity)
@@ -182,32 +184,33 @@ static enum zb_code complete_units(const zb_writer *writer, const bundle *b, zb_
         zb__open_chunk_count(b->item[i].chunk);
     free(g.partials);
     free(g.reads);
-    zb__pages_unmap(g.stored, g.capacity * writer->layout.unit_bytes);
+    zb__pages_unmap(g.stored, g.capacity * writer->layout.inner_bytes);
     return code;
 }
 
 /* ---- Memory ------------------------------------------------------------------------------- */
 
-/* The memory that merging the chunk may need besides its open units, before anything is known of
-   the stored one: the units without a written element are taken over. */
+/* The memory that merging the chunk may need besides its open inner chunks, before anything is
+   known of the stored one: the inner chunks without a written element are taken over. */
 static uint64_t takeover_bound(const zb__open_chunk *chunk) {
     const zb__write_layout *layout = chunk->layout;
-    uint64_t units = 0;
-    for (uint64_t u = 0; u < layout->units && layout->shard && chunk->missing > 0; u++)
-        units += !chunk->units[u].elements;
-    return zb__work_product(units, layout->unit_bound);
+    uint64_t inner_chunks = 0;
+    for (uint64_t u = 0; u < layout->inner_chunks && layout->shard && chunk->missing > 0; u++)
+        inner_chunks += !chunk->inner_chunks[u].elements;
+    return zb__work_product(inner_chunks, layout->inner_bound);
 }
 
-/* Units that were written are encoded; in place, the bytes that they replace go to a journal. */
+/* Inner chunks that were written are encoded; in place, the bytes that they replace go to a
+   journal. */
 static uint64_t encode_bound(const zb_writer *writer, const zb__open_chunk *chunk) {
     const zb__write_layout *layout = chunk->layout;
-    uint64_t units = 0;
-    for (uint64_t u = 0; u < layout->units; u++)
-        units += chunk->units[u].elements != NULL;
+    uint64_t inner_chunks = 0;
+    for (uint64_t u = 0; u < layout->inner_chunks; u++)
+        inner_chunks += chunk->inner_chunks[u].elements != NULL;
     uint64_t copies = zb__is_plain(layout) ? 0 : 1;
     copies += writer->options.strategy == ZB_INPLACE;
-    return zb__work_product(units, zb__work_product(copies, layout->unit_bound)) +
-           chunk->value_bytes + zb__work_product(layout->units, ZB__UNIT_LISTS);
+    return zb__work_product(inner_chunks, zb__work_product(copies, layout->inner_bound)) +
+           chunk->value_bytes + zb__work_product(layout->inner_chunks, ZB__INNER_LISTS);
 }
 
 /* Reserves memory for one more chunk of a bundle, before its lock is taken: only the first chunk
@@ -220,12 +223,12 @@ static bool reserve(const zb_writer *writer, merging *m, bool is_first) {
         m->reserved = zb__work_try(bytes) ? bytes : 0;
         return m->reserved > 0;
     }
-    m->reserved = bytes + zb__work_product(group_capacity(layout, UINT64_MAX), layout->unit_bytes);
+    m->reserved = bytes + zb__work_product(group_capacity(layout, UINT64_MAX), layout->inner_bytes);
     zb__work_begin(m->reserved);
     return true;
 }
 
-/* Gives back the part of the reservation that the units taken over do not need. */
+/* Gives back the part of the reservation that the inner chunks taken over do not need. */
 static void reserve_less(merging *m) {
     uint64_t bound = takeover_bound(m->chunk);
     if (m->taken.size < bound) {
@@ -238,7 +241,7 @@ static void reserve_less(merging *m) {
 
 static void end(merging *m) {
     zb__live_end(&m->live);
-    zb__kept_units_free(&m->taken);
+    zb__reused_inner_free(&m->taken);
     zb_store_unlock(m->lock);
     free(m->key);
     zb__work_end(m->reserved, true);
@@ -264,18 +267,18 @@ static enum zb_code begin(zb_writer *writer, merging *m, zb_error *err) {
     if (code != ZB_OK)
         zb__chunk_add_context(writer, m->chunk->index, code, err);
     else if (!whole && layout->shard && !m->live.object)
-        code = zb__kept_units_read(writer, m->chunk, &m->taken, err);
+        code = zb__reused_inner_read(writer, m->chunk, &m->taken, err);
     return code;
 }
 
 static enum zb_code run_bundle(zb_writer *writer, bundle *b, zb_error *err) {
-    enum zb_code code = complete_units(writer, b, err);
+    enum zb_code code = complete_inner_chunks(writer, b, err);
     for (size_t i = 0; i < b->count; i++) {
         const merging *m = &b->item[i];
         b->jobs[i] = (zb__job){.index = m->chunk->index,
                                .layout = m->chunk->layout,
                                .open = m->chunk,
-                               .kept = m->taken.kept,
+                               .reused = m->taken.reused,
                                .lock = m->lock,
                                .live = m->live.object ? &m->live : NULL};
     }
@@ -368,7 +371,7 @@ static enum zb_code merge_bundle(zb_writer *writer, zb__open_chunk **chunks, siz
    chunks than threads. */
 static size_t most_chunks(const zb_writer *writer) {
     const size_t width = zb__pool_width();
-    const bool is_bounded = !writer->layout.unit->pipeline->is_variable;
+    const bool is_bounded = !writer->layout.inner->pipeline->is_variable;
     return is_bounded || width > BUNDLE_CHUNKS ? BUNDLE_CHUNKS : width;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From encoded units to a stored object. */
+/* From encoded inner chunks to a stored object. */
 #include "write/writer.h"
 
 #include <errno.h>
@@ -61,13 +61,13 @@ enum zb_code zb__chunk_lock(const zb_writer *writer, const char *key, bool whole
     return why.code;
 }
 
-/* The parts of an object: its stored units, and the index before or after them. */
+/* The parts of an object: its stored inner chunks, and the index before or after them. */
 typedef struct parts {
     zb_part *part;
     size_t count;
     uint64_t *entries;
     uint8_t *index;
-    bool has_units; /* or the index alone */
+    bool has_inner_chunks; /* or the index alone */
 } parts;
 
 static void free_parts(parts *p) {
@@ -76,10 +76,10 @@ static void free_parts(parts *p) {
     free(p->index);
 }
 
-static enum zb_code shard_parts(const zb__write_layout *layout, const zb__encoded *units, parts *p,
-                                zb__scratch *scratch, zb_error *err) {
+static enum zb_code shard_parts(const zb__write_layout *layout, const zb__encoded *inner_chunks,
+                                parts *p, zb__scratch *scratch, zb_error *err) {
     const zb__shard *shard = layout->shard;
-    size_t n = (size_t)layout->units;
+    size_t n = (size_t)layout->inner_chunks;
     p->part = malloc((n + 1) * sizeof *p->part);
     p->entries = calloc(n, 2 * sizeof *p->entries);
     p->index = malloc(shard->index_size);
@@ -88,18 +88,18 @@ static enum zb_code shard_parts(const zb__write_layout *layout, const zb__encode
     size_t first = p->count = shard->index_at_start ? 1 : 0;
     uint64_t offset = shard->index_at_start ? shard->index_size : 0;
     for (size_t i = 0; i < n; i++) {
-        bool stored = units[i].size > 0;
+        bool stored = inner_chunks[i].size > 0;
         p->entries[2 * i] = stored ? offset : ZB__INDEX_EMPTY;
-        p->entries[2 * i + 1] = stored ? units[i].size : ZB__INDEX_EMPTY;
+        p->entries[2 * i + 1] = stored ? inner_chunks[i].size : ZB__INDEX_EMPTY;
         if (!stored)
             continue;
-        p->part[p->count++] = (zb_part){.data = units[i].data, .size = units[i].size};
-        offset += units[i].size;
+        p->part[p->count++] = (zb_part){.data = inner_chunks[i].data, .size = inner_chunks[i].size};
+        offset += inner_chunks[i].size;
     }
     enum zb_code code = zb__shard_index_encode(shard, scratch, p->entries, p->index, err);
     size_t place = first ? 0 : p->count;
     p->part[place] = (zb_part){.data = p->index, .size = shard->index_size};
-    p->has_units = p->count > first;
+    p->has_inner_chunks = p->count > first;
     p->count += first ? 0 : 1;
     return code;
 }
@@ -125,7 +125,7 @@ static enum zb_code put_nothing(zb_writer *writer, const zb__write_layout *layou
     enum zb_code code = zb__chunk_erase(writer, put->key, err);
     if (code != ZB_EUNSUPPORTED)
         return code;
-    code = layout->shard ? ZB_OK : zb__unit_encode_fill(layout, scratch, &fill, &single.size, err);
+    code = layout->shard ? ZB_OK : zb__inner_encode_fill(layout, scratch, &fill, &single.size, err);
     single.data = fill;
     said.parts = layout->shard ? p->part : &single;
     said.count = 1;
@@ -153,8 +153,8 @@ enum zb_code zb__chunk_see(const zb_writer *writer, const char *key, zb_error *e
 }
 
 enum zb_code zb__chunk_put(zb_writer *writer, const zb__write_layout *layout, const char *key,
-                           const zb__encoded *units, enum zb__put_way way, zb__scratch *scratch,
-                           zb_error *err) {
+                           const zb__encoded *inner_chunks, enum zb__put_way way,
+                           zb__scratch *scratch, zb_error *err) {
     parts p = {0};
     zb_put put = {.key = key,
                   .sync = writer->options.sync,
@@ -163,14 +163,14 @@ enum zb_code zb__chunk_put(zb_writer *writer, const zb__write_layout *layout, co
                       way == ZB__PUT_EXPECTS_NONE ? ZB_EXPECT_NO_OBJECT : ZB_EXPECT_ANYTHING,
                   .home = zb__node_home(writer->node),
                   .batch = &writer->batch};
-    zb_part single = {.data = units[0].data, .size = units[0].size};
+    zb_part single = {.data = inner_chunks[0].data, .size = inner_chunks[0].size};
     enum zb_code code = ZB_OK;
     if (layout->shard)
-        code = shard_parts(layout, units, &p, scratch, err);
+        code = shard_parts(layout, inner_chunks, &p, scratch, err);
     put.parts = layout->shard ? p.part : &single;
     put.count = layout->shard ? p.count : 1;
     if (code == ZB_OK)
-        code = (layout->shard ? p.has_units : single.size > 0)
+        code = (layout->shard ? p.has_inner_chunks : single.size > 0)
                    ? zb__hierarchy_put(writer->node->hierarchy, &put, err)
                    : put_nothing(writer, layout, &put, &p, scratch, err);
     /* A journal of an older object could be taken for ours: inner chunks are at the same places. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The units of chunks, and the copying between pieces and units. */
+/* The inner chunks of chunks, and the copying between pieces and inner chunks. */
 #include "write/writer.h"
 
 #include <stdlib.h>
@@ -18,41 +18,42 @@
 #include "zarrbridge/limits.h"
 #include "zarrbridge/write.h"
 
-/* True if the units are inner chunks whose encoding has one possible size, and a checksum of all of
-   it. */
+/* True if the inner chunks are inner chunks whose encoding has one possible size, and a checksum of
+   all of it. */
 static bool is_fixed(const zb__write_layout *layout) {
-    const zb__pipeline *unit = layout->unit->pipeline;
-    return layout->shard && !layout->unit->shard && !zb__chunk_layout_has_heap(layout->unit) &&
-           zb__pipeline_is_fixed(unit) && zb__pipeline_is_checked(unit);
+    const zb__pipeline *inner = layout->inner->pipeline;
+    return layout->shard && !layout->inner->shard && !zb__chunk_layout_has_heap(layout->inner) &&
+           zb__pipeline_is_fixed(inner) && zb__pipeline_is_checked(inner);
 }
 
-/* The unit's pipeline may permute dimensions once more: its stored dimension i is our axis[i]. */
+/* The inner chunk's pipeline may permute dimensions once more: its stored dimension i is our
+   axis[i]. */
 static void set_strides(zb__write_layout *layout) {
-    const zb__chunk_layout *unit = layout->unit;
+    const zb__chunk_layout *inner = layout->inner;
     uint64_t stride = 1;
-    for (uint32_t i = layout->ndim; i-- > 0; stride *= unit->stored_shape[i])
-        layout->strides[layout->shard ? unit->pipeline->axis[i] : i] = stride;
+    for (uint32_t i = layout->ndim; i-- > 0; stride *= inner->stored_shape[i])
+        layout->strides[layout->shard ? inner->pipeline->axis[i] : i] = stride;
 }
 
 enum zb_code zb__write_layout_shape(zb__write_layout *layout, const zb__chunk_layout *chunk,
                                     zb_error *err) {
     bool sharded = chunk->shard && chunk->pipeline->codec_count == 0;
-    layout->unit = sharded ? chunk->shard->inner : chunk;
+    layout->inner = sharded ? chunk->shard->inner : chunk;
     layout->shard = sharded ? chunk->shard : NULL;
-    layout->units = sharded ? chunk->shard->count : 1;
+    layout->inner_chunks = sharded ? chunk->shard->count : 1;
     for (uint32_t d = 0; d < layout->ndim; d++) {
-        layout->unit_shape[d] = sharded ? chunk->shard->inner_shape[d] : chunk->stored_shape[d];
-        layout->unit_grid[d] = sharded ? chunk->shard->grid[d] : 1;
+        layout->inner_shape[d] = sharded ? chunk->shard->inner_shape[d] : chunk->stored_shape[d];
+        layout->inner_grid[d] = sharded ? chunk->shard->grid[d] : 1;
     }
-    uint64_t bound = zb__chunk_encode_bound(layout->unit);
+    uint64_t bound = zb__chunk_encode_bound(layout->inner);
     uint64_t limit = zb_limits_get()->shard_bytes;
-    if (layout->unit->decoded_size > limit || bound > 2 * limit)
+    if (layout->inner->decoded_size > limit || bound > 2 * limit)
         return zb_fail(
             err, ZB_ELIMIT,
             "a chunk that is encoded as a whole has %llu bytes, limit shard_bytes is %llu",
-            (unsigned long long)layout->unit->decoded_size, (unsigned long long)limit);
-    layout->unit_bytes = (size_t)layout->unit->decoded_size;
-    layout->unit_bound = (size_t)bound;
+            (unsigned long long)layout->inner->decoded_size, (unsigned long long)limit);
+    layout->inner_bytes = (size_t)layout->inner->decoded_size;
+    layout->inner_bound = (size_t)bound;
     layout->fixed = is_fixed(layout);
     set_strides(layout);
     return ZB_OK;
@@ -72,16 +73,16 @@ enum zb_code zb__write_layout_init(zb__write_layout *layout, const zb__array *ar
     layout->fill = malloc(array->info.dtype.size);
     if (!layout->fill)
         return zb_fail(err, ZB_ENOMEM, "no memory for a writer");
-    zb__convert(array->info.dtype, array->info.fill_value, 0, layout->unit->pipeline->dtype,
+    zb__convert(array->info.dtype, array->info.fill_value, 0, layout->inner->pipeline->dtype,
                 layout->fill, 0, 1);
     return ZB_OK;
 }
 
-uint64_t zb__unit_inside(const zb__write_layout *layout, const uint64_t *origin, uint64_t unit,
-                         uint64_t *count) {
+uint64_t zb__inner_inside(const zb__write_layout *layout, const uint64_t *origin, uint64_t inner,
+                          uint64_t *count) {
     uint64_t elements = 1;
     for (uint32_t d = layout->ndim; d-- > 0;) {
-        zb__span span = zb__unit_span(layout, d, &unit);
+        zb__span span = zb__inner_span(layout, d, &inner);
         span.start += origin[d];
         count[d] = zb__span_inside(span, layout->shape[d]);
         elements *= count[d];
@@ -89,14 +90,14 @@ uint64_t zb__unit_inside(const zb__write_layout *layout, const uint64_t *origin,
     return elements;
 }
 
-/* How a piece is copied to the elements of a unit, from the byte *first on. The strides are kept in
-   an array of the caller. */
+/* How a piece is copied to the elements of an inner chunk, from the byte *first on. The strides are
+   kept in an array of the caller. */
 static inline zb__box_copy copy_to(const zb__write_layout *layout, zb__piece *piece,
                                    int64_t *strides, uint64_t *first) {
     uint32_t ndim = layout->ndim;
     *first = 0;
     for (uint32_t d = 0; d < ndim; d++) {
-        uint64_t stride = layout->strides[d] * layout->unit->pipeline->dtype.size;
+        uint64_t stride = layout->strides[d] * layout->inner->pipeline->dtype.size;
         *first += zb__piece_start(piece)[d] * stride;
         strides[d] = zb__piece_count(piece, ndim)[d] > 1
                          ? (int64_t)(stride * zb__piece_step(piece, ndim)[d])
@@ -107,18 +108,18 @@ static inline zb__box_copy copy_to(const zb__write_layout *layout, zb__piece *pi
                           .src_strides = zb__piece_stride(piece, ndim),
                           .dst_strides = strides,
                           .src_dtype = piece->target->dtype,
-                          .dst_dtype = layout->unit->pipeline->dtype};
+                          .dst_dtype = layout->inner->pipeline->dtype};
 }
 
-void zb__unit_put(const zb__write_layout *layout, zb__piece *piece, uint8_t *elements) {
+void zb__inner_put(const zb__write_layout *layout, zb__piece *piece, uint8_t *elements) {
     int64_t strides[ZB_MAX_NDIM];
     uint64_t first;
     zb__box_copy copy = copy_to(layout, piece, strides, &first);
     zb__scatter(&copy, piece->dst, elements + first);
 }
 
-enum zb_code zb__unit_keep(const zb__write_layout *layout, zb__piece *piece, uint8_t *elements,
-                           zb_values *values, zb_error *err) {
+enum zb_code zb__inner_keep(const zb__write_layout *layout, zb__piece *piece, uint8_t *elements,
+                            zb_values *values, zb_error *err) {
     int64_t strides[ZB_MAX_NDIM];
     uint64_t first;
     zb__box_copy copy = copy_to(layout, piece, strides, &first);
@@ -131,49 +132,49 @@ static enum zb_code measure(const zb__write_layout *layout, zb__piece *piece, ui
                                .count = zb__piece_count(piece, layout->ndim),
                                .src_strides = zb__piece_stride(piece, layout->ndim),
                                .src_dtype = piece->target->dtype,
-                               .dst_dtype = layout->unit->pipeline->dtype};
+                               .dst_dtype = layout->inner->pipeline->dtype};
     return zb__values_measure(&copy, piece->dst, bytes, err);
 }
 
 enum zb_code zb__piece_measure(const zb__write_layout *layout, zb__piece *piece, uint64_t *bytes,
                                zb_error *err) {
     *bytes = 0;
-    return layout->unit->pipeline->is_variable ? measure(layout, piece, bytes, err) : ZB_OK;
+    return layout->inner->pipeline->is_variable ? measure(layout, piece, bytes, err) : ZB_OK;
 }
 
 enum zb_code zb__piece_check(const zb__write_layout *layout, zb__piece *piece, zb_error *err) {
     uint64_t bytes;
-    if (!zb__elements_are_measured(piece->target->dtype, layout->unit->pipeline->dtype))
+    if (!zb__elements_are_measured(piece->target->dtype, layout->inner->pipeline->dtype))
         return ZB_OK;
     return measure(layout, piece, &bytes, err);
 }
 
-void zb__unit_fill(const zb__write_layout *layout, uint8_t *elements) {
-    size_t item = layout->unit->pipeline->dtype.size;
-    uint64_t count[1] = {layout->unit_bytes / item};
+void zb__inner_fill(const zb__write_layout *layout, uint8_t *elements) {
+    size_t item = layout->inner->pipeline->dtype.size;
+    uint64_t count[1] = {layout->inner_bytes / item};
     int64_t stride[1] = {(int64_t)item};
     zb__box_copy copy = {.ndim = 1,
                          .count = count,
                          .dst_strides = stride,
-                         .src_dtype = layout->unit->pipeline->dtype,
-                         .dst_dtype = layout->unit->pipeline->dtype};
+                         .src_dtype = layout->inner->pipeline->dtype,
+                         .dst_dtype = layout->inner->pipeline->dtype};
     zb__scatter_fill(&copy, layout->fill, elements);
 }
 
-enum zb_code zb__unit_encode_fill(const zb__write_layout *layout, zb__scratch *scratch,
-                                  uint8_t **out, size_t *size, zb_error *err) {
+enum zb_code zb__inner_encode_fill(const zb__write_layout *layout, zb__scratch *scratch,
+                                   uint8_t **out, size_t *size, zb_error *err) {
     uint64_t bound;
     *out = NULL;
-    enum zb_code code = zb__buffer_reserve(&scratch->decoded, layout->unit_bytes, err);
+    enum zb_code code = zb__buffer_reserve(&scratch->decoded, layout->inner_bytes, err);
     if (code)
         return code;
-    zb__unit_fill(layout, scratch->decoded.data);
-    code = zb__chunk_measure(layout->unit, scratch->decoded.data, &bound, err);
+    zb__inner_fill(layout, scratch->decoded.data);
+    code = zb__chunk_measure(layout->inner, scratch->decoded.data, &bound, err);
     if (code)
         return code;
     *out = bound <= SIZE_MAX / 2 ? malloc((size_t)bound) : NULL;
-    return *out ? zb__chunk_encode(layout->unit, scratch, scratch->decoded.data, layout->fill, true,
-                                   *out, (size_t)bound, size, err)
+    return *out ? zb__chunk_encode(layout->inner, scratch, scratch->decoded.data, layout->fill,
+                                   true, *out, (size_t)bound, size, err)
                 : zb_fail(err, ZB_ENOMEM, "no memory for a chunk of fill values");
 }
 
@@ -194,7 +195,7 @@ static void free_layout(zb_writer *writer, struct zb__shaped_layout *shaped) {
     free(shaped);
 }
 
-/* Frees the unused ones behind the first `kept` of them. */
+/* Frees the unused ones behind the first `reused` of them. */
 static void trim(zb_writer *writer, size_t kept) {
     struct zb__shaped_layout **link = &writer->shaped;
     while (*link) {

@@ -16,7 +16,7 @@
 #include "types/values.h"
 #include "util/wait.h"
 #include "write/budget.h"
-#include "write/unit_blocks.h"
+#include "write/encode_blocks.h"
 #include "zarrbridge/array.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
@@ -30,25 +30,25 @@
 /* What a codec may put before each element, and before all of them. */
 #define OVERHEAD 8
 
-/* The place of a unit in its chunk, which may not be open. */
+/* The place of an inner chunk in its chunk, which may not be open. */
 typedef struct place {
     uint64_t origin[ZB_MAX_NDIM];
     uint64_t number;
-    const zb__open_unit *open; /* NULL: no element of it was written */
+    const zb__buffered_inner *open; /* NULL: no element of it was written */
 } place;
 
-static bool is_written(const zb__open_unit *unit, uint64_t i) {
-    return unit->written ? unit->written[i >> 6] >> (i & 63) & 1 : i < unit->in_order;
+static bool is_written(const zb__buffered_inner *inner, uint64_t i) {
+    return inner->written ? inner->written[i >> 6] >> (i & 63) & 1 : i < inner->in_order;
 }
 
-/* The unit's elements: the fill value beyond the array's edge, those that were written, and
+/* The inner chunk's elements: the fill value beyond the array's edge, those that were written, and
    nothing. They point at bytes of others. */
 static void bring_together(const zb__write_layout *layout, const place *at, uint8_t *elements) {
-    const zb_dtype dtype = layout->unit->pipeline->dtype;
+    const zb_dtype dtype = layout->inner->pipeline->dtype;
     uint64_t inside[ZB_MAX_NDIM], number = at->number, item = dtype.size;
-    if (zb__unit_inside(layout, at->origin, number, inside) * item < layout->unit_bytes) {
+    if (zb__inner_inside(layout, at->origin, number, inside) * item < layout->inner_bytes) {
         int64_t strides[ZB_MAX_NDIM];
-        zb__unit_fill(layout, elements);
+        zb__inner_fill(layout, elements);
         for (uint32_t d = 0; d < layout->ndim; d++)
             strides[d] = (int64_t)(layout->strides[d] * item);
         const zb__box_copy box = {.ndim = layout->ndim,
@@ -56,10 +56,10 @@ static void bring_together(const zb__write_layout *layout, const place *at, uint
                                   .dst_strides = strides,
                                   .src_dtype = dtype,
                                   .dst_dtype = dtype};
-        uint8_t *nothing = elements + layout->unit_bytes; /* zeros, see measure */
+        uint8_t *nothing = elements + layout->inner_bytes; /* zeros, see measure */
         zb__scatter_fill(&box, nothing, elements);
     }
-    for (uint64_t i = 0; at->open && i < layout->unit_bytes / item; i++)
+    for (uint64_t i = 0; at->open && i < layout->inner_bytes / item; i++)
         if (is_written(at->open, i))
             memcpy(elements + i * item, at->open->elements + i * item, item);
 }
@@ -68,21 +68,22 @@ static enum zb_code measure(const zb__write_layout *layout, const place *at, zb_
                             zb_error *err) {
     uint64_t bytes;
     /* One element more, which stays as it is. */
-    uint8_t *elements = calloc(1, layout->unit_bytes + layout->unit->pipeline->dtype.size);
+    uint8_t *elements = calloc(1, layout->inner_bytes + layout->inner->pipeline->dtype.size);
     if (!elements)
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
     bring_together(layout, at, elements);
-    zb__unit_put(layout, part, elements);
-    enum zb_code code = zb__chunk_measure(layout->unit, elements, &bytes, err);
+    zb__inner_put(layout, part, elements);
+    enum zb_code code = zb__chunk_measure(layout->inner, elements, &bytes, err);
     free(elements);
     return code;
 }
 
-/* True when not even all that the unit holds in memory, old text included, is too much. */
-static bool fits_surely(const zb__write_layout *layout, const zb__open_unit *open, uint64_t bytes) {
-    const uint64_t item = layout->unit->pipeline->dtype.size, count = layout->unit_bytes / item;
+/* True when not even all that the inner chunk holds in memory, old text included, is too much. */
+static bool fits_surely(const zb__write_layout *layout, const zb__buffered_inner *open,
+                        uint64_t bytes) {
+    const uint64_t item = layout->inner->pipeline->dtype.size, count = layout->inner_bytes / item;
     const uint64_t fill =
-        zb__values_bytes_of(layout->unit->pipeline->dtype, layout->fill) + OVERHEAD;
+        zb__values_bytes_of(layout->inner->pipeline->dtype, layout->fill) + OVERHEAD;
     uint64_t most;
     if (__builtin_mul_overflow(count + 1, fill, &most) ||
         __builtin_add_overflow(most, bytes, &most) ||
@@ -91,17 +92,17 @@ static bool fits_surely(const zb__write_layout *layout, const zb__open_unit *ope
     return most <= zb_limits_get()->chunk_bytes;
 }
 
-/* Looks at the units that a piece of the chunk at `index` touches, as they would be with the piece
-   in them; elements that were not written count as nothing, since nobody knows those that are
+/* Looks at the inner chunks that a piece of the chunk at `index` touches, as they would be with the
+   piece in them; elements that were not written count as nothing, since nobody knows those that are
    stored. `layout`: of the chunk. `bytes`: those that the piece's elements point at; `part` is room
    for a part of it. The codec's own error, ZB_ELIMIT; ZB_ENOMEM. */
 static enum zb_code piece_fits(const zb_writer *writer, const zb__write_layout *layout,
                                const uint64_t *index, zb__piece *piece, zb__piece *part,
                                uint64_t bytes, zb_error *err) {
-    if (!layout->unit->pipeline->is_variable)
+    if (!layout->inner->pipeline->is_variable)
         return ZB_OK;
     const zb__open_chunk *chunk = zb__open_chunk_find(writer, index);
-    zb__grid grid = zb__grid_of(layout->ndim, layout->unit_shape);
+    zb__grid grid = zb__grid_of(layout->ndim, layout->inner_shape);
     place at;
     for (uint32_t d = 0; d < layout->ndim; d++)
         at.origin[d] = zb__chunk_span(layout, d, index).start;
@@ -109,8 +110,9 @@ static enum zb_code piece_fits(const zb_writer *writer, const zb__write_layout *
     zb__cells cells;
     zb__cells_begin(&cells, piece, &grid);
     for (; !cells.done && code == ZB_OK; zb__cells_next(&cells)) {
-        at.number = zb__unit_number(layout, &cells);
-        at.open = chunk && chunk->units[at.number].elements ? &chunk->units[at.number] : NULL;
+        at.number = zb__inner_number(layout, &cells);
+        at.open = chunk && chunk->inner_chunks[at.number].elements ? &chunk->inner_chunks[at.number]
+                                                                   : NULL;
         if (fits_surely(layout, at.open, bytes))
             continue;
         zb__cells_part(&cells, NULL, part);
@@ -149,7 +151,7 @@ static enum zb_code open_writer(const zb_node *node, const zb_write_options *opt
     if (writer->options.strategy == ZB_INPLACE)
         writer->options.store_empty = true; /* a chunk that is not stored cannot be overwritten */
     pthread_mutex_init(&writer->document_lock, NULL);
-    zb__block_pool_init(&writer->blocks, writer->layout.units, writer->layout.unit_bound);
+    zb__block_pool_init(&writer->blocks, writer->layout.inner_chunks, writer->layout.inner_bound);
     writer->node = zb_node_retain((zb_node *)node);
     writer->known = zb_node_retain(writer->node);
     writer->first = zb_node_retain(writer->node);
@@ -182,7 +184,7 @@ typedef struct plan {
     zb__arena memory; /* of jobs and their pieces */
     zb__job *jobs;
     size_t count;
-    zb__piece *piece, *part; /* of the current chunk, and of one of its units */
+    zb__piece *piece, *part; /* of the current chunk, and of one of its inner chunks */
 } plan;
 
 /* True if the piece covers all of the chunk that lies inside the array. */
@@ -228,7 +230,7 @@ static enum zb_code store_oldest(zb_writer *writer, uint64_t excess, zb_error *e
     uint64_t freed = 0;
     for (zb__open_chunk *c = writer->oldest; c && freed < excess; c = c->newer) {
         list[count++] = c;
-        freed += c->bytes + c->unit_bytes;
+        freed += c->bytes + c->inner_bytes;
     }
     enum zb_code code = zb__merge(writer, list, count, err);
     free(list);

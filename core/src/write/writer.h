@@ -4,14 +4,14 @@
  *
  *     zb_write --split by the grid--> chunks
  *
- * - A chunk that the box covers: its units are encoded in parallel straight from the caller's
- *   memory, and the object is put (encode_chunks.c).
- * - A chunk that it covers partly: gathered in an open chunk, unit by unit (gather.c); put when it
- *   is complete, or merged with the stored object when it has to leave memory (merge.c).
+ * - A chunk that the box covers: its inner chunks are encoded in parallel straight from the
+ *   caller's memory, and the object is put (encode_chunks.c).
+ * - A chunk that it covers partly: gathered in an open chunk, by inner chunks (gather.c); put when
+ *   it is complete, or merged with the stored object when it has to leave memory (merge.c).
  *
- * A *unit* is what is encoded on its own: an inner chunk, or the whole chunk where it is not a
- * shard or codecs lie around the shard. Elements of a unit are kept as they are serialised (stored
- * dimensions and byte order), so that encoding needs no further pass.
+ * An *inner chunk* is what is encoded on its own: that of a shard, or the whole chunk where it is
+ * not a shard or codecs lie around the shard. Elements of an inner chunk are kept as they are
+ * serialised (stored dimensions and byte order), so that encoding needs no further pass.
  */
 #ifndef ZB_WRITE_WRITER_H
 #define ZB_WRITE_WRITER_H
@@ -27,30 +27,32 @@
 #include "util/map.h"
 #include "util/scratch.h"
 #include "util/slab.h"
-#include "write/unit_blocks.h"
+#include "write/encode_blocks.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/error.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/values.h"
 #include "zarrbridge/write.h"
 
-/* ---- The units of chunks, and the copying between pieces and units (write_layout.c). */
+/* ---- The inner chunks of chunks, and the copying between pieces and inner chunks
+   (write_layout.c). */
 
-/* The layout of a chunk in units. All in the stored dimensions of the array's pipeline. */
+/* The layout of a chunk in inner chunks. All in the stored dimensions of the array's pipeline. */
 typedef struct zb__write_layout {
     uint32_t ndim;
-    const zb__pipeline *outer;    /* of the chunk */
-    const zb__chunk_layout *unit; /* of one unit: of the chunk when it is its only one */
-    const zb__shard *shard;       /* NULL when the chunk is its only unit */
-    const zb__grid *grid;         /* the array's own, in its own dimensions */
-    uint64_t shape[ZB_MAX_NDIM];  /* of the array */
-    uint64_t unit_shape[ZB_MAX_NDIM];
-    uint64_t unit_grid[ZB_MAX_NDIM]; /* units per chunk along each dimension */
-    uint64_t units;                  /* per chunk */
-    uint64_t strides[ZB_MAX_NDIM];   /* of a unit's elements in memory, counted in elements */
-    size_t unit_bytes;               /* decoded */
-    size_t unit_bound;               /* encoded, at most; of variable length: what budgets go by */
-    bool fixed;    /* a unit's encoding has one possible size, and a checksum: ZB_INPLACE */
+    const zb__pipeline *outer;     /* of the chunk */
+    const zb__chunk_layout *inner; /* of one inner chunk: of the chunk when it is its only one */
+    const zb__shard *shard;        /* NULL when the chunk is its only inner chunk */
+    const zb__grid *grid;          /* the array's own, in its own dimensions */
+    uint64_t shape[ZB_MAX_NDIM];   /* of the array */
+    uint64_t inner_shape[ZB_MAX_NDIM];
+    uint64_t inner_grid[ZB_MAX_NDIM]; /* inner chunks per chunk along each dimension */
+    uint64_t inner_chunks;            /* per chunk */
+    uint64_t strides[ZB_MAX_NDIM];    /* of an inner chunk's elements in memory, counted in elements
+                                         */
+    size_t inner_bytes;               /* decoded */
+    size_t inner_bound;               /* encoded, at most; of variable length: what budgets go by */
+    bool fixed;    /* an inner chunk's encoding has one possible size, and a checksum: ZB_INPLACE */
     uint8_t *fill; /* one element in stored byte order */
 } zb__write_layout;
 
@@ -61,11 +63,11 @@ static inline zb__span zb__chunk_span(const zb__write_layout *layout, uint32_t d
     return zb__grid_at(layout->grid, array_dim, index[array_dim]);
 }
 
-/* The unit of a number, along stored dimension d: begin with the last one. *rest is the number at
-   first. All in the chunk's coordinates; `index` in the chunk's grid of units. */
-static inline zb__span zb__unit_span(const zb__write_layout *layout, uint32_t d, uint64_t *rest) {
-    uint64_t index = *rest % layout->unit_grid[d], extent = layout->unit_shape[d];
-    *rest /= layout->unit_grid[d];
+/* The inner chunk of a number, along stored dimension d: begin with the last one. *rest is the
+   number at first. All in the chunk's coordinates; `index` in the chunk's grid of inner chunks. */
+static inline zb__span zb__inner_span(const zb__write_layout *layout, uint32_t d, uint64_t *rest) {
+    uint64_t index = *rest % layout->inner_grid[d], extent = layout->inner_shape[d];
+    *rest /= layout->inner_grid[d];
     return (zb__span){.index = index, .start = index * extent, .extent = extent};
 }
 
@@ -76,17 +78,18 @@ enum zb_code zb__write_layout_init(zb__write_layout *layout, const zb__array *ar
 enum zb_code zb__write_layout_shape(zb__write_layout *layout, const zb__chunk_layout *chunk,
                                     zb_error *err);
 
-/* The elements of a chunk's unit that lie inside the array: count[d] from the unit's start. Returns
-   their number. origin: the chunk's first element in the array. */
-uint64_t zb__unit_inside(const zb__write_layout *layout, const uint64_t *origin, uint64_t unit,
-                         uint64_t *count);
+/* The elements of a chunk's inner chunk that lie inside the array: count[d] from the inner chunk's
+   start. Returns their number. origin: the chunk's first element in the array. */
+uint64_t zb__inner_inside(const zb__write_layout *layout, const uint64_t *origin, uint64_t inner,
+                          uint64_t *count);
 
-/* Copies a piece (in the coordinates of a unit) from its memory to the unit's elements. */
-void zb__unit_put(const zb__write_layout *layout, zb__piece *piece, uint8_t *elements);
+/* Copies a piece (in the coordinates of an inner chunk) from its memory to the inner chunk's
+   elements. */
+void zb__inner_put(const zb__write_layout *layout, zb__piece *piece, uint8_t *elements);
 
 /* The same for elements of variable length, whose bytes are copied into `values`. */
-enum zb_code zb__unit_keep(const zb__write_layout *layout, zb__piece *piece, uint8_t *elements,
-                           zb_values *values, zb_error *err);
+enum zb_code zb__inner_keep(const zb__write_layout *layout, zb__piece *piece, uint8_t *elements,
+                            zb_values *values, zb_error *err);
 
 /* The bytes that a piece's elements point at: 0 for numbers. ZB_EINVAL for what they must not. */
 enum zb_code zb__piece_measure(const zb__write_layout *layout, zb__piece *piece, uint64_t *bytes,
@@ -96,18 +99,18 @@ enum zb_code zb__piece_measure(const zb__write_layout *layout, zb__piece *piece,
    the first that is not. */
 enum zb_code zb__piece_check(const zb__write_layout *layout, zb__piece *piece, zb_error *err);
 
-/* Sets all elements of a unit to the fill value, which points at bytes of the array's. */
-void zb__unit_fill(const zb__write_layout *layout, uint8_t *elements);
+/* Sets all elements of an inner chunk to the fill value, which points at bytes of the array's. */
+void zb__inner_fill(const zb__write_layout *layout, uint8_t *elements);
 
-/* Encodes a unit of fill values. *out is malloc'ed, and the caller's. Uses the scratch's `decoded`,
-   too. */
-enum zb_code zb__unit_encode_fill(const zb__write_layout *layout, zb__scratch *scratch,
-                                  uint8_t **out, size_t *size, zb_error *err);
+/* Encodes an inner chunk of fill values. *out is malloc'ed, and the caller's. Uses the scratch's
+   `decoded`, too. */
+enum zb_code zb__inner_encode_fill(const zb__write_layout *layout, zb__scratch *scratch,
+                                   uint8_t **out, size_t *size, zb_error *err);
 
-/* True if no codec changes a unit's elements, so that elements that lie together need not be
-   copied. */
+/* True if no codec changes an inner chunk's elements, so that elements that lie together need not
+   be copied. */
 static inline bool zb__is_plain(const zb__write_layout *layout) {
-    return layout->unit->pipeline->is_raw;
+    return layout->inner->pipeline->is_raw;
 }
 
 /*
@@ -132,27 +135,28 @@ enum zb_code zb__array_check_writable(const zb__array *array, zb_error *err);
 
 /* ---- Writers (writer.c). */
 
-typedef struct zb__open_unit {
-    uint8_t *elements; /* unit_bytes, or NULL while nothing of it is written */
+typedef struct zb__buffered_inner {
+    uint8_t *elements; /* inner_bytes, or NULL while nothing of it is written */
     zb_values *values; /* the bytes that elements of variable length point at; NULL for numbers.
                           What is written again leaves its old bytes here */
     uint64_t *written; /* a bit for each element, in their order; behind them. NULL as long as the
                           first `in_order` elements are written, and no others */
     uint64_t in_order;
     uint64_t missing; /* elements inside the array that are not written yet */
-} zb__open_unit;
+} zb__buffered_inner;
 
 typedef struct zb__open_chunk {
     zb__map_link link;                    /* by its index */
     struct zb__open_chunk *newer, *older; /* in the order of last use */
     uint64_t index[ZB_MAX_NDIM];          /* in the array's grid, the array's dimension order */
     uint64_t origin[ZB_MAX_NDIM];         /* its first element, in stored dimensions */
-    uint64_t missing;                     /* of all units */
-    uint64_t bytes;                       /* of memory, without its units' elements */
-    uint64_t unit_bytes;                  /* of memory, of its units' elements alone */
-    uint64_t value_bytes;           /* of memory, of its units' values; counted in `bytes`, too */
-    const zb__write_layout *layout; /* of this chunk */
-    zb__open_unit *units;           /* [layout->units] */
+    uint64_t missing;                     /* of all inner chunks */
+    uint64_t bytes;                       /* of memory, without its inner chunks' elements */
+    uint64_t inner_bytes;                 /* of memory, of its inner chunks' elements alone */
+    uint64_t value_bytes;             /* of memory, of its inner chunks' values; counted in `bytes`,
+                                         too */
+    const zb__write_layout *layout;   /* of this chunk */
+    zb__buffered_inner *inner_chunks; /* [layout->inner_chunks] */
 } zb__open_chunk;
 
 struct zb_writer {
@@ -163,10 +167,12 @@ struct zb_writer {
     zb_write_options options;
     zb__write_layout layout;          /* of the largest chunk */
     struct zb__shaped_layout *shaped; /* those of chunks of other shapes */
-    zb__block_pool blocks;            /* for encoded units; guarded by the run that encodes */
+    zb__block_pool blocks;            /* for encoded inner chunks; guarded by the run that encodes
+                                         */
     zb__open_chunk *newest, *oldest;
-    zb__slabs slabs;                 /* memory of open units */
-    struct zb__spare *spare;         /* memory of units that are no longer open: idle memory */
+    zb__slabs slabs;                 /* memory of open inner chunks */
+    struct zb__spare *spare;         /* memory of inner chunks that are no longer open: idle memory
+                                        */
     zb__map open;                    /* chunks by their index */
     zb_batch batch;                  /* of the objects that are put */
     pthread_mutex_t document_lock;   /* guards the two below, and `node` from other threads */
@@ -188,9 +194,9 @@ bool zb__writer_follows(zb_writer *writer, enum zb_code code);
 /* The error of a writer whose flush has lost something. */
 enum zb_code zb__fail_lost(const zb_writer *writer, zb_error *err);
 
-/* ---- Putting the object of a chunk that is made of its units (put_chunk.c). */
+/* ---- Putting the object of a chunk that is made of its inner chunks (put_chunk.c). */
 
-/* An encoded unit; size 0: all fill, not stored. */
+/* An encoded inner chunk; size 0: all fill, not stored. */
 typedef struct zb__encoded {
     const uint8_t *data;
     size_t size;
@@ -199,11 +205,11 @@ typedef struct zb__encoded {
 /* The way of a put: as in zb_put. Without ZB__PUT_WAITS the caller has the key's lock. */
 enum zb__put_way { ZB__PUT_NOW, ZB__PUT_WAITS, ZB__PUT_EXPECTS_NONE };
 
-/* Puts a chunk made of its units (one for each of layout->units) under the key, or erases the key
-   when none is stored, if the batch's check allows it. */
+/* Puts a chunk made of its inner chunks (one for each of layout->inner_chunks) under the key, or
+   erases the key when none is stored, if the batch's check allows it. */
 enum zb_code zb__chunk_put(zb_writer *writer, const zb__write_layout *layout, const char *key,
-                           const zb__encoded *units, enum zb__put_way way, zb__scratch *scratch,
-                           zb_error *err);
+                           const zb__encoded *inner_chunks, enum zb__put_way way,
+                           zb__scratch *scratch, zb_error *err);
 
 /* Looks at the object of a chunk that is written as a whole, under the key's lock and before the
    batch's check: where a lock keeps no program out, the put then replaces this object, or none, and
@@ -232,7 +238,7 @@ enum zb_code zb__chunk_add_context(const zb_writer *writer, const uint64_t *inde
 typedef struct zb__live {
     zb_object *object; /* NULL: the shard has to be replaced */
     uint64_t size;     /* of the object */
-    uint64_t *entries; /* its index, [2 * units] */
+    uint64_t *entries; /* its index, [2 * inner_chunks] */
 } zb__live;
 
 /* Checks that the array's shards can be changed as the strategy wants; the message of
@@ -246,32 +252,35 @@ enum zb_code zb__live_begin(const zb_writer *writer, const char *key, const zb__
 
 void zb__live_end(zb__live *live);
 
-/* Puts the encoded units of the open chunk into the shard. */
+/* Puts the encoded inner chunks of the open chunk into the shard. */
 enum zb_code zb__live_put(zb_writer *writer, const char *key, const zb__open_chunk *chunk,
-                          const zb__live *live, const zb__encoded *units, zb__scratch *scratch,
-                          zb_error *err);
+                          const zb__live *live, const zb__encoded *inner_chunks,
+                          zb__scratch *scratch, zb_error *err);
 
 /* ---- Encoding chunks and storing them (encode_chunks.c). */
 
-/* Bytes for each unit of a chunk besides the units: lists of the encoded units, of those taken
-   over, and of the object's parts; the entries of its old and new index, decoded and encoded. */
-#define ZB__UNIT_LISTS 112
+/* Bytes for each inner chunk of a chunk besides the inner chunks: lists of the encoded inner
+   chunks, of those taken over, and of the object's parts; the entries of its old and new index,
+   decoded and encoded. */
+#define ZB__INNER_LISTS 112
 
-/* A chunk to encode and put. Its units come from the caller's memory or from an open chunk. */
+/* A chunk to encode and put. Its inner chunks come from the caller's memory or from an open chunk.
+   */
 typedef struct zb__job {
     const uint64_t *index;          /* in the array's grid */
     const zb__write_layout *layout; /* of the chunk; the caller's, or that of the open chunk */
     zb__piece *piece;           /* covers the chunk: stored dimensions, the chunk's coordinates */
-    const zb__open_chunk *open; /* when piece is NULL: complete except for the units in `kept` */
-    const zb__encoded *kept;    /* [units] taken over from the stored object, or NULL */
+    const zb__open_chunk *open; /* when piece is NULL: complete except for the inner chunks in
+                                   `reused` */
+    const zb__encoded *reused;  /* [inner_chunks] taken over from the stored object, or NULL */
     zb_lock *lock;              /* held by the caller; NULL: taken around the put */
     const zb__live *live;       /* the stored object is to be changed instead, or NULL */
     bool stored;                /* result: the chunk was put */
 } zb__job;
 
-/* Encodes all units of all jobs in parallel and puts each object. is_reserved: the caller has
-   reserved memory for their encoded units (zb__work_begin); else the calling thread may have to
-   wait for some, and must hold no lock. */
+/* Encodes all inner chunks of all jobs in parallel and puts each object. is_reserved: the caller
+   has reserved memory for their encoded inner chunks (zb__work_begin); else the calling thread may
+   have to wait for some, and must hold no lock. */
 enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, bool is_reserved,
                           zb_error *err);
 
@@ -292,8 +301,8 @@ void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk);
 
 zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *index);
 
-/* Makes the bits of `written` for a unit that has elements. */
-void zb__unit_need_bits(const zb__write_layout *layout, zb__open_unit *unit);
+/* Makes the bits of `written` for an inner chunk that has elements. */
+void zb__inner_need_bits(const zb__write_layout *layout, zb__buffered_inner *inner);
 
 /* The bytes that gathering this piece will add to those that wait, if these are more than `most`;
    else any number up to `most`. layout: of the chunk. `text`: the bytes that the piece's elements
@@ -301,8 +310,8 @@ void zb__unit_need_bits(const zb__write_layout *layout, zb__open_unit *unit);
 uint64_t zb__gather_bytes(const zb_writer *writer, const zb__write_layout *layout,
                           const uint64_t *index, zb__piece *piece, uint64_t text, uint64_t most);
 
-/* The number of the unit in its chunk that a walk over a piece's units is at. */
-uint64_t zb__unit_number(const zb__write_layout *layout, const zb__cells *cells);
+/* The number of the inner chunk in its chunk that a walk over a piece's inner chunks is at. */
+uint64_t zb__inner_number(const zb__write_layout *layout, const zb__cells *cells);
 
 /* Counts what the chunk's values hold by now, after something was read into them. */
 void zb__open_chunk_count(zb__open_chunk *chunk);
@@ -326,28 +335,31 @@ bool zb__chunk_is_cut(const zb__write_layout *layout, const uint64_t *index);
    thread. */
 enum zb_code zb__chunk_allowed(void *context, const char *key, zb_error *err);
 
-/* ---- Reading encoded units of a stored shard, to store them again as they are (kept_units.c). */
+/* ---- Reading encoded inner chunks of a stored shard, to store them again as they are
+   (reused_inner.c). */
 
-/* Reads those of the units[0..count) that have a size, which is that of their index entry, one
-   after the other into bytes[0..their sum), and sets their data. Units that lie together in the
-   shard are asked for together. The caller has checked the entries (zb__inner_chunk_check). */
-enum zb_code zb__units_read(zb_object *object, const uint64_t *entries, zb__encoded *units,
-                            uint64_t count, uint8_t *bytes, zb_error *err);
+/* Reads those of the inner_chunks[0..count) that have a size, which is that of their index entry,
+   one after the other into bytes[0..their sum), and sets their data. Inner chunks that lie together
+   in the shard are asked for together. The caller has checked the entries (zb__inner_chunk_check).
+   */
+enum zb_code zb__inner_chunks_read(zb_object *object, const uint64_t *entries,
+                                   zb__encoded *inner_chunks, uint64_t count, uint8_t *bytes,
+                                   zb_error *err);
 
 /* Inner chunks of a stored shard. All zeros: none. */
-typedef struct zb__kept_units {
+typedef struct zb__reused_inner {
     zb__stored_chunk key;
     zb__index index;
-    zb__encoded *kept; /* [units]; size 0: nothing to take over */
-    uint8_t *bytes;    /* of kept */
-    uint64_t size;     /* of bytes */
-    uint8_t *fill;     /* an encoded unit that is all fill, see take_fill */
-} zb__kept_units;
+    zb__encoded *reused; /* [inner_chunks]; size 0: nothing to take over */
+    uint8_t *bytes;      /* of kept */
+    uint64_t size;       /* of bytes */
+    uint8_t *fill;       /* an encoded inner chunk that is all fill, see take_fill */
+} zb__reused_inner;
 
 /* Opens the stored shard and takes over those of its inner chunks that are not in the open chunk.
-   Called under the shard's lock; zb__kept_units_free in any case. */
-enum zb_code zb__kept_units_read(const zb_writer *writer, const zb__open_chunk *chunk,
-                                 zb__kept_units *t, zb_error *err);
-void zb__kept_units_free(zb__kept_units *t);
+   Called under the shard's lock; zb__reused_inner_free in any case. */
+enum zb_code zb__reused_inner_read(const zb_writer *writer, const zb__open_chunk *chunk,
+                                   zb__reused_inner *t, zb_error *err);
+void zb__reused_inner_free(zb__reused_inner *t);
 
 #endif

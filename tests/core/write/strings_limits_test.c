@@ -220,8 +220,8 @@ static void text_keeps_to_the_budget(void **state) {
             check_in_child(check_budget, &scenes[i], "ZARRBRIDGE_WRITE_CACHE_BYTES", "16777216"));
 }
 
-/* A row of a sharded array touches few of its units: their shards are stored when the budget is
-   full, and not with each write because all their units would be too much. */
+/* A row of a sharded array touches few of its inner chunks: their shards are stored when the budget
+   is full, and not with each write because all their inner chunks would be too much. */
 static void check_few_units(void *unused) {
     (void)unused;
     zb_error err = {.code = ZB_OK};

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/unit_blocks.h"
+#include "write/encode_blocks.h"
 
 #include <stdlib.h>
 
 #include "util/pages.h"
 #include "write/budget.h"
 
-/* Large enough for some dozens of usual units, small enough that a block for each thread is little
-   memory. */
+/* Large enough for some dozens of usual inner chunks, small enough that a block for each thread is
+   little memory. */
 #define BLOCK_BYTES ((size_t)4 << 20)
 
-void zb__block_pool_init(zb__block_pool *pool, uint64_t units, size_t unit_bound) {
+void zb__block_pool_init(zb__block_pool *pool, uint64_t inner_chunks, size_t inner_bound) {
     size_t all;
-    if (__builtin_mul_overflow((size_t)units, unit_bound, &all) || all > BLOCK_BYTES)
+    if (__builtin_mul_overflow((size_t)inner_chunks, inner_bound, &all) || all > BLOCK_BYTES)
         all = BLOCK_BYTES;
-    *pool = (zb__block_pool){.block_bytes = all > unit_bound ? all : unit_bound};
+    *pool = (zb__block_pool){.block_bytes = all > inner_bound ? all : inner_bound};
 }
 
 static void free_block(zb__block *block) {
@@ -39,19 +39,20 @@ void zb__block_pool_free(zb__block_pool *pool) {
         free_block(block);
 }
 
-zb__block *zb__unit_blocks_take(zb__unit_blocks *blocks, zb__block_pool *pool, size_t unit_bound) {
+zb__block *zb__encode_blocks_take(zb__encode_blocks *blocks, zb__block_pool *pool,
+                                  size_t inner_bound) {
     zb__block *block = blocks->open;
-    if (block && block->capacity - block->used >= unit_bound) {
+    if (block && block->capacity - block->used >= inner_bound) {
         blocks->open = block->next;
         return block;
     }
     block = take_idle(pool);
-    if (block && block->capacity >= unit_bound)
+    if (block && block->capacity >= inner_bound)
         return block;
     free_block(block);
     block = calloc(1, sizeof *block);
     if (block) {
-        block->capacity = unit_bound > pool->block_bytes ? unit_bound : pool->block_bytes;
+        block->capacity = inner_bound > pool->block_bytes ? inner_bound : pool->block_bytes;
         block->bytes = zb__pages_map(block->capacity);
     }
     if (!block || !block->bytes) {
@@ -61,8 +62,8 @@ zb__block *zb__unit_blocks_take(zb__unit_blocks *blocks, zb__block_pool *pool, s
     return block;
 }
 
-void zb__unit_blocks_give(zb__unit_blocks *blocks, zb__block *block, size_t unit_bound) {
-    zb__block **to = block->capacity - block->used >= unit_bound ? &blocks->open : &blocks->full;
+void zb__encode_blocks_give(zb__encode_blocks *blocks, zb__block *block, size_t inner_bound) {
+    zb__block **to = block->capacity - block->used >= inner_bound ? &blocks->open : &blocks->full;
     block->next = *to;
     *to = block;
 }
@@ -82,7 +83,7 @@ static void make_idle(zb__block **list, zb__block_pool *pool) {
     }
 }
 
-void zb__unit_blocks_clear(zb__unit_blocks *blocks, zb__block_pool *pool) {
+void zb__encode_blocks_clear(zb__encode_blocks *blocks, zb__block_pool *pool) {
     make_idle(&blocks->full, pool);
     make_idle(&blocks->open, pool);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Units of stored shards that go into a new one as they are: they are read together, whatever their
- * order in the shard, and a shard that is too large to be compacted says so.
+ * Inner chunks of stored shards that go into a new one as they are: they are read together,
+ * whatever their order in the shard, and a shard that is too large to be compacted says so.
  */
 #include "write/writer.h"
 
@@ -21,7 +21,7 @@ typedef struct scene {
     unsigned char bytes[UNITS * LONGEST]; /* of the object */
     size_t size;
     uint64_t entries[2 * UNITS];
-    zb__encoded units[UNITS];
+    zb__encoded inner_chunks[UNITS];
 } scene;
 
 static scene *new_scene(void) {
@@ -55,20 +55,22 @@ static void free_scene(scene *s) {
 static void set_unit(scene *s, size_t i, uint64_t offset, size_t size) {
     s->entries[2 * i] = size ? offset : ZB__INDEX_EMPTY;
     s->entries[2 * i + 1] = size ? size : ZB__INDEX_EMPTY;
-    s->units[i] = (zb__encoded){.size = size};
+    s->inner_chunks[i] = (zb__encoded){.size = size};
 }
 
-/* Reads all units and compares them; returns the cost. */
+/* Reads all inner chunks and compares them; returns the cost. */
 static zb_store_counts read_all(scene *s) {
     size_t sum = 0;
     zb_error err;
     for (size_t i = 0; i < UNITS; i++)
-        sum += s->units[i].size;
+        sum += s->inner_chunks[i].size;
     uint8_t *bytes = malloc(sum + 1);
-    ASSERT_OK(zb__units_read(s->object, s->entries, s->units, UNITS, bytes, &err), err);
+    ASSERT_OK(zb__inner_chunks_read(s->object, s->entries, s->inner_chunks, UNITS, bytes, &err),
+              err);
     for (size_t i = 0; i < UNITS; i++) {
-        if (s->units[i].size)
-            assert_memory_equal(s->units[i].data, s->bytes + s->entries[2 * i], s->units[i].size);
+        if (s->inner_chunks[i].size)
+            assert_memory_equal(s->inner_chunks[i].data, s->bytes + s->entries[2 * i],
+                                s->inner_chunks[i].size);
     }
     free(bytes);
     return zb_store_count_take(zb_hierarchy_store(s->count));
@@ -93,7 +95,7 @@ static void units_in_any_order_come_together(void **state) {
     free_scene(s);
 }
 
-/* A range that units share has the length of a good request. */
+/* A range that inner chunks share has the length of a good request. */
 static void ranges_are_bounded(void **state) {
     (void)state;
     scene *s = new_scene();
@@ -107,7 +109,7 @@ static void ranges_are_bounded(void **state) {
     free_scene(s);
 }
 
-/* Also units that share bytes, as only foreign writers make them. */
+/* Also inner chunks that share bytes, as only foreign writers make them. */
 static void units_of_any_size_and_place(void **state) {
     (void)state;
     check_random random = check_random_new();
@@ -132,8 +134,8 @@ static void short_objects_are_an_error(void **state) {
     put(s, 2 * LONGEST - 1);
     set_unit(s, 0, 0, LONGEST);
     set_unit(s, 1, LONGEST, LONGEST);
-    ASSERT_FAILS(zb__units_read(s->object, s->entries, s->units, 2, bytes, &err), ZB_EIO, err,
-                 "ended early");
+    ASSERT_FAILS(zb__inner_chunks_read(s->object, s->entries, s->inner_chunks, 2, bytes, &err),
+                 ZB_EIO, err, "ended early");
     free_scene(s);
 }
 

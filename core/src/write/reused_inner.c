@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoded units of a stored shard, to be stored again as they are. */
+/* Encoded inner chunks of a stored shard, to be stored again as they are. */
 #include "write/writer.h"
 
 #include <stdbool.h>
@@ -18,16 +18,16 @@
 /* Ranges of one call of the store, which has all of them under way at once if it can. */
 #define RANGES_AT_ONCE 256
 
-/* A unit to read. */
+/* An inner chunk to read. */
 typedef struct place {
     uint64_t offset; /* in the shard */
-    zb__encoded *unit;
+    zb__encoded *inner;
 } place;
 
 /* Ranges that are read with one call. */
 typedef struct ranges {
     zb_object *object;
-    uint64_t most; /* bytes of a range that several units share */
+    uint64_t most; /* bytes of a range that several inner chunks share */
     size_t count;
     zb_range range[RANGES_AT_ONCE];
 } ranges;
@@ -37,12 +37,12 @@ static int by_offset(const void *a, const void *b) {
     return left < right ? -1 : left > right;
 }
 
-static size_t list_places(const uint64_t *entries, zb__encoded *units, uint64_t count,
+static size_t list_places(const uint64_t *entries, zb__encoded *inner_chunks, uint64_t count,
                           place *places) {
     size_t found = 0;
     for (uint64_t i = 0; i < count; i++) {
-        if (units[i].size > 0)
-            places[found++] = (place){.offset = entries[2 * i], .unit = &units[i]};
+        if (inner_chunks[i].size > 0)
+            places[found++] = (place){.offset = entries[2 * i], .inner = &inner_chunks[i]};
     }
     qsort(places, found, sizeof *places, by_offset);
     return found;
@@ -65,20 +65,21 @@ static bool joins(const ranges *r, const zb_range *next) {
            next->length <= r->most - last->length;
 }
 
-enum zb_code zb__units_read(zb_object *object, const uint64_t *entries, zb__encoded *units,
-                            uint64_t count, uint8_t *bytes, zb_error *err) {
+enum zb_code zb__inner_chunks_read(zb_object *object, const uint64_t *entries,
+                                   zb__encoded *inner_chunks, uint64_t count, uint8_t *bytes,
+                                   zb_error *err) {
     const zb_store_hints *hints = &object->store->hints;
     place *places = malloc((size_t)(count ? count : 1) * sizeof *places);
     if (!places)
         return zb_fail(err, ZB_ENOMEM, "no memory for the places of inner chunks");
     ranges r = {.object = object, .most = hints->part ? hints->part : hints->max_request};
-    const size_t found = list_places(entries, units, count, places);
+    const size_t found = list_places(entries, inner_chunks, count, places);
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < found && code == ZB_OK; i++) {
-        zb__encoded *unit = places[i].unit;
-        const zb_range next = {.offset = places[i].offset, .length = unit->size, .buffer = bytes};
-        unit->data = bytes;
-        bytes += unit->size;
+        zb__encoded *inner = places[i].inner;
+        const zb_range next = {.offset = places[i].offset, .length = inner->size, .buffer = bytes};
+        inner->data = bytes;
+        bytes += inner->size;
         if (joins(&r, &next)) {
             r.range[r.count - 1].length += next.length;
             continue;
@@ -93,36 +94,37 @@ enum zb_code zb__units_read(zb_object *object, const uint64_t *entries, zb__enco
     return code;
 }
 
-/* ---- Units of the stored shard ------------------------------------------------------------ */
+/* ---- Inner chunks of the stored shard
+   ------------------------------------------------------------ */
 
 /*
  * Inner chunks that a shard keeps when it is replaced: those without a written element are taken
  * over as they are encoded.
  */
 
-void zb__kept_units_free(zb__kept_units *t) {
+void zb__reused_inner_free(zb__reused_inner *t) {
     zb__index_release(&t->index);
     zb_object_close(t->key.object);
-    free(t->kept);
+    free(t->reused);
     zb__pages_unmap(t->bytes, (size_t)t->size);
     free(t->fill);
-    *t = (zb__kept_units){.kept = NULL};
+    *t = (zb__reused_inner){.reused = NULL};
 }
 
 /* Goes to the next inner chunk that is stored and not in the open chunk; false at the end. */
 static bool next_kept(zb__inner_chunks *chunks, const zb__open_chunk *chunk) {
     while (zb__inner_chunk_next(chunks)) {
-        if (!chunk->units[chunks->inner].elements)
+        if (!chunk->inner_chunks[chunks->inner].elements)
             return true;
     }
     return false;
 }
 
-/* Sets the sizes of the kept units, and the sum. */
+/* Sets the sizes of the kept inner chunks, and the sum. */
 static enum zb_code measure_kept(const zb__write_layout *layout, const zb__open_chunk *chunk,
-                                 zb__kept_units *t, zb_error *err) {
+                                 zb__reused_inner *t, zb_error *err) {
     zb__inner_chunks chunks =
-        zb__inner_chunks_of(t->index.entries, layout->units, t->key.info.size);
+        zb__inner_chunks_of(t->index.entries, layout->inner_chunks, t->key.info.size);
     while (next_kept(&chunks, chunk)) {
         enum zb_code code = zb__inner_chunk_check(&chunks, err);
         if (code != ZB_OK)
@@ -132,45 +134,46 @@ static enum zb_code measure_kept(const zb__write_layout *layout, const zb__open_
             return zb_fail(err, ZB_ELIMIT,
                            "its inner chunks have more bytes than shard_bytes, %llu",
                            (unsigned long long)zb_limits_get()->shard_bytes);
-        t->kept[chunks.inner].size = (size_t)chunks.size;
+        t->reused[chunks.inner].size = (size_t)chunks.size;
     }
     return ZB_OK;
 }
 
 static enum zb_code read_kept(const zb__write_layout *layout, const zb__open_chunk *chunk,
-                              zb__kept_units *t, zb_error *err) {
+                              zb__reused_inner *t, zb_error *err) {
     enum zb_code code = measure_kept(layout, chunk, t, err);
     if (code != ZB_OK)
         return code;
     t->bytes = zb__pages_map((size_t)t->size);
     if (!t->bytes)
         return zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
-    return zb__units_read(t->key.object, t->index.entries, t->kept, layout->units, t->bytes, err);
+    return zb__inner_chunks_read(t->key.object, t->index.entries, t->reused, layout->inner_chunks,
+                                 t->bytes, err);
 }
 
 /* Shards that are going to be changed in place have all their inner chunks: those that are neither
    stored nor written are made here, all of the same bytes. */
 static enum zb_code take_fill(const zb__write_layout *layout, const zb__open_chunk *chunk,
-                              zb__kept_units *t, zb__scratch *scratch, zb_error *err) {
+                              zb__reused_inner *t, zb__scratch *scratch, zb_error *err) {
     zb__encoded fill;
-    enum zb_code code = zb__unit_encode_fill(layout, scratch, &t->fill, &fill.size, err);
+    enum zb_code code = zb__inner_encode_fill(layout, scratch, &t->fill, &fill.size, err);
     fill.data = t->fill;
-    for (uint64_t i = 0; i < layout->units && code == ZB_OK; i++) {
+    for (uint64_t i = 0; i < layout->inner_chunks && code == ZB_OK; i++) {
         uint64_t inside[ZB_MAX_NDIM];
-        if (t->kept[i].size == 0 && !chunk->units[i].elements &&
-            zb__unit_inside(layout, chunk->origin, i, inside) > 0)
-            t->kept[i] = fill;
+        if (t->reused[i].size == 0 && !chunk->inner_chunks[i].elements &&
+            zb__inner_inside(layout, chunk->origin, i, inside) > 0)
+            t->reused[i] = fill;
     }
     return code;
 }
 
-enum zb_code zb__kept_units_read(const zb_writer *writer, const zb__open_chunk *chunk,
-                                 zb__kept_units *t, zb_error *err) {
+enum zb_code zb__reused_inner_read(const zb_writer *writer, const zb__open_chunk *chunk,
+                                   zb__reused_inner *t, zb_error *err) {
     const zb__write_layout *layout = chunk->layout;
-    t->kept = calloc((size_t)layout->units, sizeof *t->kept);
+    t->reused = calloc((size_t)layout->inner_chunks, sizeof *t->reused);
     zb__scratch *scratch = zb__scratch_take();
     enum zb_code code =
-        t->kept && scratch ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
+        t->reused && scratch ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for merging a shard");
     t->key = (zb__stored_chunk){.node = writer->node,
                                 .index = (uint64_t *)chunk->index,
                                 .number = UINT64_MAX, /* past the cache: about to change */
