@@ -107,10 +107,10 @@ enum zb_code zb__chunk_allowed(void *context, const char *key, zb_error *err) {
 }
 
 /*
- * A writer whose array has grown goes on: what waits need not be stored before. An open chunk knows
- * which elements were written and how many of those inside the array were not. Growing changes that
- * number alone, and only in chunks that the old edge cut: their new elements are not written yet,
- * so that they come from the store when the chunk is merged.
+ * A writer whose array has grown goes on: what waits need not be stored before. A buffered chunk
+ * knows which elements were written and how many of those inside the array were not. Growing
+ * changes that number alone, and only in chunks that the old edge cut: their new elements are not
+ * written yet, so that they come from the store when the chunk is merged.
  *
  * So does a writer whose array another program has made larger: the check of a chunk on the edge
  * fails, the writer goes on with the array as it is now, and tries again. Its caller writes within
@@ -134,7 +134,7 @@ bool zb_writer_can_grow(const zb_writer *writer, const uint64_t *shape) {
    smaller again, down to the known shape at most, `more` is negative, and wraps: elements beyond
    that shape are all missing. */
 static void recount(const zb__write_layout *before, const zb__write_layout *now,
-                    zb__open_chunk *chunk) {
+                    zb__buffered_chunk *chunk) {
     uint64_t count[ZB_MAX_NDIM];
     for (uint64_t u = 0; u < now->inner_chunks; u++) {
         const uint64_t more = zb__inner_inside(now, chunk->origin, u, count) -
@@ -149,7 +149,7 @@ static void go_on(zb_writer *writer, zb_node *now) {
     const zb__write_layout before = writer->layout;
     for (uint32_t d = 0; d < before.ndim; d++)
         writer->layout.shape[d] = now->array->info.shape[before.outer->axis[d]];
-    for (zb__open_chunk *chunk = writer->newest; chunk; chunk = chunk->older) {
+    for (zb__buffered_chunk *chunk = writer->newest; chunk; chunk = chunk->older) {
         if (zb__chunk_is_cut(&before, chunk->index) ||
             zb__chunk_is_cut(&writer->layout, chunk->index))
             recount(&before, &writer->layout, chunk);

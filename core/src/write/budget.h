@@ -2,8 +2,8 @@
 /*
  * The memory of all writers of the process, in three accounts against write_cache_bytes:
  *
- * - What *waits* stays between two calls: open chunks and idle memory. A writer that finds it above
- *   the budget stores its own open chunks until it is not.
+ * - What *waits* stays between two calls: buffered chunks and idle memory. A writer that finds it
+ *   above the budget stores its own buffered chunks until it is not.
  * - *Idle* memory is the part of that which is kept only to spare the next chunks the first touch
  *   of fresh pages: at most a quarter of the budget, in all writers together, since no writer can
  *   take the memory of another.

@@ -5,7 +5,7 @@
  * next. On a network it gives it to a lane.
  *
  * Inner chunks that no codec changes are stored from where their elements lie, in the caller's
- * memory or in an open chunk, when they lie together there.
+ * memory or in a buffered chunk, when they lie together there.
  */
 #include "write/writer.h"
 
@@ -120,7 +120,7 @@ static enum zb_code job_put(zb_writer *writer, zb__job *job, const zb__encoded *
         return zb_fail(err, ZB_ENOMEM, "no memory for a chunk's key");
     const bool waits = may_wait(writer, job, inner_chunks);
     if (job->live)
-        code = zb__live_put(writer, key, job->open, job->live, inner_chunks, scratch, err);
+        code = zb__live_put(writer, key, job->buffered, job->live, inner_chunks, scratch, err);
     else if (job->lock || waits)
         code = zb__chunk_put(writer, job->layout, key, inner_chunks,
                              waits ? ZB__PUT_WAITS : ZB__PUT_NOW, scratch, err);
@@ -237,7 +237,7 @@ typedef struct inner_source {
 static enum zb_code find_source(const zb__write_layout *layout, const zb__job *job, uint64_t inner,
                                 inner_source *source, zb_error *err) {
     if (!job->piece) {
-        source->direct = job->open->inner_chunks[inner].elements;
+        source->direct = job->buffered->inner_chunks[inner].elements;
         return ZB_OK;
     }
     zb__piece *piece;
@@ -439,7 +439,7 @@ static bool needs_no_block(const zb__job *job) {
 static uint64_t most_values(const zb__write_layout *layout, const zb__job *jobs, size_t count) {
     uint64_t most = 0, bytes;
     for (size_t i = 0; i < count; i++) {
-        bytes = jobs[i].piece ? 0 : jobs[i].open->value_bytes;
+        bytes = jobs[i].piece ? 0 : jobs[i].buffered->value_bytes;
         if (jobs[i].piece && zb__piece_measure(layout, jobs[i].piece, &bytes, NULL) != ZB_OK)
             bytes = 0;
         most = bytes > most ? bytes : most;

@@ -63,7 +63,7 @@ enum zb_code zb__live_check(const zb_node *node, const zb__write_layout *layout,
 
 /* True if all written inner chunks are stored, each at a place of its own. The places ascend in
    every shard that was put whole; in another order they count as shared. */
-static bool fits_in_place(const zb__write_layout *layout, const zb__open_chunk *chunk,
+static bool fits_in_place(const zb__write_layout *layout, const zb__buffered_chunk *chunk,
                           const zb__live *live) {
     zb__inner_chunks chunks = zb__inner_chunks_of(live->entries, layout->inner_chunks, live->size);
     uint64_t end = 0;
@@ -97,8 +97,8 @@ static enum zb_code load(const zb__write_layout *layout, zb__live *live, zb_erro
     return code;
 }
 
-enum zb_code zb__live_begin(const zb_writer *writer, const char *key, const zb__open_chunk *chunk,
-                            zb__live *live, zb_error *err) {
+enum zb_code zb__live_begin(const zb_writer *writer, const char *key,
+                            const zb__buffered_chunk *chunk, zb__live *live, zb_error *err) {
     zb_object_info info;
     *live = (zb__live){.object = NULL};
     if (writer->options.strategy == ZB_REWRITE)
@@ -144,7 +144,8 @@ typedef struct appending {
 } appending;
 
 /* The new index, and the inner chunks to append. */
-static void lay_out(appending *a, const zb__open_chunk *chunk, const zb__encoded *inner_chunks) {
+static void lay_out(appending *a, const zb__buffered_chunk *chunk,
+                    const zb__encoded *inner_chunks) {
     a->end = a->live->size;
     for (uint64_t i = 0; i < a->layout->inner_chunks; i++) {
         uint64_t *entry = &a->entries[2 * i];
@@ -224,9 +225,10 @@ static enum zb_code append(const appending *a, const zb_node *array, const char 
     return code ? code : zb__journal_erase(array, key, err);
 }
 
-static enum zb_code put_appended(zb_writer *writer, const char *key, const zb__open_chunk *chunk,
-                                 const zb__live *live, const zb__encoded *inner_chunks,
-                                 zb__scratch *scratch, zb_error *err) {
+static enum zb_code put_appended(zb_writer *writer, const char *key,
+                                 const zb__buffered_chunk *chunk, const zb__live *live,
+                                 const zb__encoded *inner_chunks, zb__scratch *scratch,
+                                 zb_error *err) {
     const zb__write_layout *layout = chunk->layout;
     size_t n = (size_t)layout->inner_chunks, index_size = layout->shard->index_size;
     appending a = {.layout = layout,
@@ -263,7 +265,7 @@ static enum zb_code put_appended(zb_writer *writer, const char *key, const zb__o
 
 /* The journal of the inner chunks that are going to be overwritten, with the bytes that they hold
    now. */
-static enum zb_code keep_old(const zb__write_layout *layout, const zb__open_chunk *chunk,
+static enum zb_code keep_old(const zb__write_layout *layout, const zb__buffered_chunk *chunk,
                              const zb__live *live, const zb__encoded *inner_chunks,
                              zb__journal **out, zb_error *err) {
     uint64_t count = 0, blocks = 0, n = 0;
@@ -316,7 +318,7 @@ static enum zb_code overwrite(const zb__journal *journal, const zb__live *live,
 }
 
 static enum zb_code put_in_place(const zb_writer *writer, const char *key,
-                                 const zb__open_chunk *chunk, const zb__live *live,
+                                 const zb__buffered_chunk *chunk, const zb__live *live,
                                  const zb__encoded *inner_chunks, zb_error *err) {
     const zb__write_layout *layout = chunk->layout;
     enum zb_sync sync = step_sync(writer);
@@ -339,7 +341,7 @@ static enum zb_code put_in_place(const zb_writer *writer, const char *key,
     return code;
 }
 
-enum zb_code zb__live_put(zb_writer *writer, const char *key, const zb__open_chunk *chunk,
+enum zb_code zb__live_put(zb_writer *writer, const char *key, const zb__buffered_chunk *chunk,
                           const zb__live *live, const zb__encoded *inner_chunks,
                           zb__scratch *scratch, zb_error *err) {
     if (writer->options.strategy == ZB_APPEND)

@@ -36,7 +36,7 @@ static uint64_t bundle_bytes(void) {
 }
 
 typedef struct merging {
-    zb__open_chunk *chunk;
+    zb__buffered_chunk *chunk;
     char *key;
     zb_lock *lock;
     zb__live live;
@@ -105,7 +105,7 @@ static enum zb_code read_group(group *g, zb_error *err) {
 }
 
 /* Adds an inner chunk to the group (fill values where nothing is stored). */
-static void add_partial(group *g, const zb__open_chunk *chunk, uint64_t number) {
+static void add_partial(group *g, const zb__buffered_chunk *chunk, uint64_t number) {
     const zb__write_layout *layout = chunk->layout;
     partial *p = &g->partials[g->count];
     uint64_t inside[ZB_MAX_NDIM], rest = number;
@@ -181,7 +181,7 @@ static enum zb_code complete_inner_chunks(const zb_writer *writer, const bundle 
     if (code == ZB_OK)
         code = read_group(&g, err);
     for (size_t i = 0; i < b->count; i++)
-        zb__open_chunk_count(b->item[i].chunk);
+        zb__buffered_chunk_count(b->item[i].chunk);
     free(g.partials);
     free(g.reads);
     zb__pages_unmap(g.stored, g.capacity * writer->layout.inner_bytes);
@@ -192,7 +192,7 @@ static enum zb_code complete_inner_chunks(const zb_writer *writer, const bundle 
 
 /* The memory that merging the chunk may need besides its open inner chunks, before anything is
    known of the stored one: the inner chunks without a written element are taken over. */
-static uint64_t takeover_bound(const zb__open_chunk *chunk) {
+static uint64_t takeover_bound(const zb__buffered_chunk *chunk) {
     const zb__write_layout *layout = chunk->layout;
     uint64_t inner_chunks = 0;
     for (uint64_t u = 0; u < layout->inner_chunks && layout->shard && chunk->missing > 0; u++)
@@ -202,7 +202,7 @@ static uint64_t takeover_bound(const zb__open_chunk *chunk) {
 
 /* Inner chunks that were written are encoded; in place, the bytes that they replace go to a
    journal. */
-static uint64_t encode_bound(const zb_writer *writer, const zb__open_chunk *chunk) {
+static uint64_t encode_bound(const zb_writer *writer, const zb__buffered_chunk *chunk) {
     const zb__write_layout *layout = chunk->layout;
     uint64_t inner_chunks = 0;
     for (uint64_t u = 0; u < layout->inner_chunks; u++)
@@ -277,7 +277,7 @@ static enum zb_code run_bundle(zb_writer *writer, bundle *b, zb_error *err) {
         const merging *m = &b->item[i];
         b->jobs[i] = (zb__job){.index = m->chunk->index,
                                .layout = m->chunk->layout,
-                               .open = m->chunk,
+                               .buffered = m->chunk,
                                .reused = m->taken.reused,
                                .lock = m->lock,
                                .live = m->live.object ? &m->live : NULL};
@@ -287,7 +287,7 @@ static enum zb_code run_bundle(zb_writer *writer, bundle *b, zb_error *err) {
 
 /* Stores chunks from the front of the list, at most `most`. Stored chunks are dropped, and NULL in
    the list. */
-static enum zb_code merge_some(zb_writer *writer, zb__open_chunk **chunks, size_t most,
+static enum zb_code merge_some(zb_writer *writer, zb__buffered_chunk **chunks, size_t most,
                                outcome *out, zb_error *err) {
     bundle b = {.count = 0};
     enum zb_code code = ZB_OK;
@@ -306,7 +306,7 @@ static enum zb_code merge_some(zb_writer *writer, zb__open_chunk **chunks, size_
     for (size_t i = 0; i < b.count; i++) {
         end(&b.item[i]);
         if (b.jobs[i].stored) {
-            zb__open_chunk_drop(writer, chunks[i]);
+            zb__buffered_chunk_drop(writer, chunks[i]);
             chunks[i] = NULL;
         }
     }
@@ -315,7 +315,8 @@ static enum zb_code merge_some(zb_writer *writer, zb__open_chunk **chunks, size_
 }
 
 static int by_index(const void *a, const void *b) {
-    const zb__open_chunk *left = *(zb__open_chunk *const *)a, *right = *(zb__open_chunk *const *)b;
+    const zb__buffered_chunk *left = *(zb__buffered_chunk *const *)a,
+                             *right = *(zb__buffered_chunk *const *)b;
     for (int d = 0; d < ZB_MAX_NDIM; d++) { /* zeros behind the array's dimensions */
         if (left->index[d] != right->index[d])
             return left->index[d] < right->index[d] ? -1 : 1;
@@ -325,7 +326,7 @@ static int by_index(const void *a, const void *b) {
 
 /* Stores a chunk. In a store without locks that hold between programs another one may have replaced
    the object since it was read: then it is read and merged again. */
-static enum zb_code merge_one(zb_writer *writer, zb__open_chunk **chunk, zb_error *err) {
+static enum zb_code merge_one(zb_writer *writer, zb__buffered_chunk **chunk, zb_error *err) {
     for (unsigned tries = 1;; tries++) {
         outcome o;
         enum zb_code code = merge_some(writer, chunk, 1, &o, err);
@@ -338,7 +339,7 @@ static enum zb_code merge_one(zb_writer *writer, zb__open_chunk **chunk, zb_erro
 /* Stores chunks one by one, after a bundle of them failed: one bad chunk does not keep the others
    in memory, and chunks that failed for the bundle's size alone (descriptors, memory) are stored.
    */
-static enum zb_code merge_one_by_one(zb_writer *writer, zb__open_chunk **chunks, size_t count,
+static enum zb_code merge_one_by_one(zb_writer *writer, zb__buffered_chunk **chunks, size_t count,
                                      zb_error *err) {
     enum zb_code first = ZB_OK;
     for (size_t i = 0; i < count; i++) {
@@ -354,7 +355,7 @@ static enum zb_code merge_one_by_one(zb_writer *writer, zb__open_chunk **chunks,
 /* Stores chunks as merge_some, and those of a bundle that failed one by one. A chunk that was
    refused is not tried again: where its lock was waited for, that would take lock_seconds once
    more. */
-static enum zb_code merge_bundle(zb_writer *writer, zb__open_chunk **chunks, size_t most,
+static enum zb_code merge_bundle(zb_writer *writer, zb__buffered_chunk **chunks, size_t most,
                                  size_t *done, zb_error *err) {
     outcome o;
     enum zb_code code = merge_some(writer, chunks, most, &o, err);
@@ -375,7 +376,8 @@ static size_t most_chunks(const zb_writer *writer) {
     return is_bounded || width > BUNDLE_CHUNKS ? BUNDLE_CHUNKS : width;
 }
 
-enum zb_code zb__merge(zb_writer *writer, zb__open_chunk **chunks, size_t count, zb_error *err) {
+enum zb_code zb__merge(zb_writer *writer, zb__buffered_chunk **chunks, size_t count,
+                       zb_error *err) {
     const size_t limit = most_chunks(writer);
     enum zb_code first = ZB_OK;
     qsort(chunks, count, sizeof *chunks, by_index);

@@ -111,8 +111,8 @@ void zb__reused_inner_free(zb__reused_inner *t) {
     *t = (zb__reused_inner){.reused = NULL};
 }
 
-/* Goes to the next inner chunk that is stored and not in the open chunk; false at the end. */
-static bool next_kept(zb__inner_chunks *chunks, const zb__open_chunk *chunk) {
+/* Goes to the next inner chunk that is stored and not in the buffered chunk; false at the end. */
+static bool next_kept(zb__inner_chunks *chunks, const zb__buffered_chunk *chunk) {
     while (zb__inner_chunk_next(chunks)) {
         if (!chunk->inner_chunks[chunks->inner].elements)
             return true;
@@ -121,7 +121,7 @@ static bool next_kept(zb__inner_chunks *chunks, const zb__open_chunk *chunk) {
 }
 
 /* Sets the sizes of the kept inner chunks, and the sum. */
-static enum zb_code measure_kept(const zb__write_layout *layout, const zb__open_chunk *chunk,
+static enum zb_code measure_kept(const zb__write_layout *layout, const zb__buffered_chunk *chunk,
                                  zb__reused_inner *t, zb_error *err) {
     zb__inner_chunks chunks =
         zb__inner_chunks_of(t->index.entries, layout->inner_chunks, t->key.info.size);
@@ -139,7 +139,7 @@ static enum zb_code measure_kept(const zb__write_layout *layout, const zb__open_
     return ZB_OK;
 }
 
-static enum zb_code read_kept(const zb__write_layout *layout, const zb__open_chunk *chunk,
+static enum zb_code read_kept(const zb__write_layout *layout, const zb__buffered_chunk *chunk,
                               zb__reused_inner *t, zb_error *err) {
     enum zb_code code = measure_kept(layout, chunk, t, err);
     if (code != ZB_OK)
@@ -153,7 +153,7 @@ static enum zb_code read_kept(const zb__write_layout *layout, const zb__open_chu
 
 /* Shards that are going to be changed in place have all their inner chunks: those that are neither
    stored nor written are made here, all of the same bytes. */
-static enum zb_code take_fill(const zb__write_layout *layout, const zb__open_chunk *chunk,
+static enum zb_code take_fill(const zb__write_layout *layout, const zb__buffered_chunk *chunk,
                               zb__reused_inner *t, zb__scratch *scratch, zb_error *err) {
     zb__encoded fill;
     enum zb_code code = zb__inner_encode_fill(layout, scratch, &t->fill, &fill.size, err);
@@ -167,7 +167,7 @@ static enum zb_code take_fill(const zb__write_layout *layout, const zb__open_chu
     return code;
 }
 
-enum zb_code zb__reused_inner_read(const zb_writer *writer, const zb__open_chunk *chunk,
+enum zb_code zb__reused_inner_read(const zb_writer *writer, const zb__buffered_chunk *chunk,
                                    zb__reused_inner *t, zb_error *err) {
     const zb__write_layout *layout = chunk->layout;
     t->reused = calloc((size_t)layout->inner_chunks, sizeof *t->reused);

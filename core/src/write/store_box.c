@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The open chunks that a read is about to look at: asked for, and stored. zb_array_read sees the
- * store, not the chunks that wait in a writer for their rest; a program that reads and writes by
- * turns wants no more of those stored than it reads.
+ * The buffered chunks that a read is about to look at: asked for, and stored. zb_array_read sees
+ * the store, not the chunks that wait in a writer for their rest; a program that reads and writes
+ * by turns wants no more of those stored than it reads.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static bool find_region(const zb__array *array, const uint64_t *start, const uin
     return true;
 }
 
-static bool touches(const region *r, uint32_t ndim, const zb__open_chunk *chunk) {
+static bool touches(const region *r, uint32_t ndim, const zb__buffered_chunk *chunk) {
     for (uint32_t d = 0; d < ndim; d++) {
         if (chunk->index[d] < r->first[d] || chunk->index[d] > r->last[d])
             return false;
@@ -42,14 +42,14 @@ static bool touches(const region *r, uint32_t ndim, const zb__open_chunk *chunk)
     return true;
 }
 
-/* The open chunks in the region; returns their number. A box may touch any number of chunks, of
+/* The buffered chunks in the region; returns their number. A box may touch any number of chunks, of
    which few are open. */
-static size_t list_open(const zb_writer *writer, const region *r, zb__open_chunk **list) {
+static size_t list_open(const zb_writer *writer, const region *r, zb__buffered_chunk **list) {
     const uint32_t ndim = writer->node->array->info.ndim;
     size_t count = 0;
-    for (zb__open_chunk *open = writer->newest; open; open = open->older) {
-        if (touches(r, ndim, open))
-            list[count++] = open;
+    for (zb__buffered_chunk *buffered = writer->newest; buffered; buffered = buffered->older) {
+        if (touches(r, ndim, buffered))
+            list[count++] = buffered;
     }
     return count;
 }
@@ -66,16 +66,16 @@ static bool has_more_than(const region *r, uint32_t ndim, uint64_t most) {
 /* By the shorter way: through the chunks of the region, or through the open ones. */
 static bool has_open(const zb_writer *writer, const region *r) {
     const uint32_t ndim = writer->node->array->info.ndim;
-    if (has_more_than(r, ndim, writer->open.count)) {
-        const zb__open_chunk *open = writer->newest;
-        while (open && !touches(r, ndim, open))
-            open = open->older;
-        return open;
+    if (has_more_than(r, ndim, writer->buffered.count)) {
+        const zb__buffered_chunk *buffered = writer->newest;
+        while (buffered && !touches(r, ndim, buffered))
+            buffered = buffered->older;
+        return buffered;
     }
     uint64_t at[ZB_MAX_NDIM];
     memcpy(at, r->first, sizeof at);
     for (;;) {
-        if (zb__open_chunk_find(writer, at))
+        if (zb__buffered_chunk_find(writer, at))
             return true;
         uint32_t d = ndim;
         for (; d > 0 && at[d - 1] == r->last[d - 1]; d--)
@@ -90,7 +90,7 @@ bool zb_writer_waits(const zb_writer *writer, const uint64_t *start, const uint6
     region touched;
     if (writer->lost)
         return true;
-    return writer->open.count > 0 && find_region(writer->node->array, start, count, &touched) &&
+    return writer->buffered.count > 0 && find_region(writer->node->array, start, count, &touched) &&
            has_open(writer, &touched);
 }
 
@@ -99,9 +99,9 @@ enum zb_code zb_writer_store_box(zb_writer *writer, const uint64_t *start, const
     region touched;
     if (writer->lost)
         return zb__fail_lost(writer, err);
-    if (writer->open.count == 0 || !find_region(writer->node->array, start, count, &touched))
+    if (writer->buffered.count == 0 || !find_region(writer->node->array, start, count, &touched))
         return ZB_OK;
-    zb__open_chunk **list = malloc(writer->open.count * sizeof(zb__open_chunk *));
+    zb__buffered_chunk **list = malloc(writer->buffered.count * sizeof(zb__buffered_chunk *));
     if (!list)
         return zb_fail(err, ZB_ENOMEM, "no memory for a list of chunks");
     enum zb_code code;

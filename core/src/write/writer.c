@@ -34,7 +34,7 @@
 typedef struct place {
     uint64_t origin[ZB_MAX_NDIM];
     uint64_t number;
-    const zb__buffered_inner *open; /* NULL: no element of it was written */
+    const zb__buffered_inner *buffered; /* NULL: no element of it was written */
 } place;
 
 static bool is_written(const zb__buffered_inner *inner, uint64_t i) {
@@ -59,9 +59,9 @@ static void bring_together(const zb__write_layout *layout, const place *at, uint
         uint8_t *nothing = elements + layout->inner_bytes; /* zeros, see measure */
         zb__scatter_fill(&box, nothing, elements);
     }
-    for (uint64_t i = 0; at->open && i < layout->inner_bytes / item; i++)
-        if (is_written(at->open, i))
-            memcpy(elements + i * item, at->open->elements + i * item, item);
+    for (uint64_t i = 0; at->buffered && i < layout->inner_bytes / item; i++)
+        if (is_written(at->buffered, i))
+            memcpy(elements + i * item, at->buffered->elements + i * item, item);
 }
 
 static enum zb_code measure(const zb__write_layout *layout, const place *at, zb__piece *part,
@@ -79,7 +79,7 @@ static enum zb_code measure(const zb__write_layout *layout, const place *at, zb_
 }
 
 /* True when not even all that the inner chunk holds in memory, old text included, is too much. */
-static bool fits_surely(const zb__write_layout *layout, const zb__buffered_inner *open,
+static bool fits_surely(const zb__write_layout *layout, const zb__buffered_inner *buffered,
                         uint64_t bytes) {
     const uint64_t item = layout->inner->pipeline->dtype.size, count = layout->inner_bytes / item;
     const uint64_t fill =
@@ -87,7 +87,7 @@ static bool fits_surely(const zb__write_layout *layout, const zb__buffered_inner
     uint64_t most;
     if (__builtin_mul_overflow(count + 1, fill, &most) ||
         __builtin_add_overflow(most, bytes, &most) ||
-        __builtin_add_overflow(most, open ? zb__values_bytes(open->values) : 0, &most))
+        __builtin_add_overflow(most, buffered ? zb__values_bytes(buffered->values) : 0, &most))
         return false;
     return most <= zb_limits_get()->chunk_bytes;
 }
@@ -101,7 +101,7 @@ static enum zb_code piece_fits(const zb_writer *writer, const zb__write_layout *
                                uint64_t bytes, zb_error *err) {
     if (!layout->inner->pipeline->is_variable)
         return ZB_OK;
-    const zb__open_chunk *chunk = zb__open_chunk_find(writer, index);
+    const zb__buffered_chunk *chunk = zb__buffered_chunk_find(writer, index);
     zb__grid grid = zb__grid_of(layout->ndim, layout->inner_shape);
     place at;
     for (uint32_t d = 0; d < layout->ndim; d++)
@@ -111,9 +111,10 @@ static enum zb_code piece_fits(const zb_writer *writer, const zb__write_layout *
     zb__cells_begin(&cells, piece, &grid);
     for (; !cells.done && code == ZB_OK; zb__cells_next(&cells)) {
         at.number = zb__inner_number(layout, &cells);
-        at.open = chunk && chunk->inner_chunks[at.number].elements ? &chunk->inner_chunks[at.number]
-                                                                   : NULL;
-        if (fits_surely(layout, at.open, bytes))
+        at.buffered = chunk && chunk->inner_chunks[at.number].elements
+                          ? &chunk->inner_chunks[at.number]
+                          : NULL;
+        if (fits_surely(layout, at.buffered, bytes))
             continue;
         zb__cells_part(&cells, NULL, part);
         code = measure(layout, &at, part, err);
@@ -211,24 +212,24 @@ static void end_jobs(zb_writer *writer, plan *p) {
 static enum zb_code run_jobs(zb_writer *writer, plan *p, zb_error *err) {
     enum zb_code code = zb__jobs_run(writer, p->jobs, p->count, false, err);
     for (size_t i = 0; i < p->count; i++) {
-        /* Drops the open chunk at this index, which is stored now or overwritten. */
-        zb__open_chunk *open =
-            p->jobs[i].stored ? zb__open_chunk_find(writer, p->jobs[i].index) : NULL;
-        if (open)
-            zb__open_chunk_drop(writer, open);
+        /* Drops the buffered chunk at this index, which is stored now or overwritten. */
+        zb__buffered_chunk *buffered =
+            p->jobs[i].stored ? zb__buffered_chunk_find(writer, p->jobs[i].index) : NULL;
+        if (buffered)
+            zb__buffered_chunk_drop(writer, buffered);
     }
     end_jobs(writer, p);
     return code;
 }
 
-/* Stores open chunks, the least recently used first, until `excess` bytes or all are free. */
+/* Stores buffered chunks, the least recently used first, until `excess` bytes or all are free. */
 static enum zb_code store_oldest(zb_writer *writer, uint64_t excess, zb_error *err) {
-    zb__open_chunk **list = malloc((writer->open.count + 1) * sizeof(zb__open_chunk *));
+    zb__buffered_chunk **list = malloc((writer->buffered.count + 1) * sizeof(zb__buffered_chunk *));
     if (!list)
         return zb_fail(err, ZB_ENOMEM, "no memory for a list of chunks");
     size_t count = 0;
     uint64_t freed = 0;
-    for (zb__open_chunk *c = writer->oldest; c && freed < excess; c = c->newer) {
+    for (zb__buffered_chunk *c = writer->oldest; c && freed < excess; c = c->newer) {
         list[count++] = c;
         freed += c->bytes + c->inner_bytes;
     }
@@ -254,8 +255,8 @@ static uint64_t excess_with(uint64_t more) {
 }
 
 /* Makes room for `more` bytes that are going to wait. The sum is that of the process, and other
-   threads change it at any time: so the plan's jobs, which may point at open chunks, are run before
-   open chunks are stored, whatever the sum is by then. */
+   threads change it at any time: so the plan's jobs, which may point at buffered chunks, are run
+   before buffered chunks are stored, whatever the sum is by then. */
 static enum zb_code keep_budget(zb_writer *writer, plan *p, uint64_t more, zb_error *err) {
     if (excess_with(more) == 0)
         return ZB_OK;
@@ -272,9 +273,9 @@ static enum zb_code keep_budget(zb_writer *writer, plan *p, uint64_t more, zb_er
 }
 
 /* Adds a complete chunk to the plan: covered by a piece that lasts as long as the plan, or gathered
-   in an open chunk. */
+   in a buffered chunk. */
 static enum zb_code add_job(zb_writer *writer, plan *p, const uint64_t *index, zb__piece *piece,
-                            const zb__open_chunk *open, zb_error *err) {
+                            const zb__buffered_chunk *buffered, zb_error *err) {
     uint32_t ndim = writer->layout.ndim;
     if (!p->jobs)
         p->jobs = zb__arena_alloc(&p->memory, JOBS_AT_ONCE * sizeof *p->jobs);
@@ -282,16 +283,17 @@ static enum zb_code add_job(zb_writer *writer, plan *p, const uint64_t *index, z
     if (!p->jobs || !copy)
         return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
     memcpy(copy, index, ndim * sizeof *copy);
-    const zb__write_layout *layout = open ? open->layout : NULL;
-    enum zb_code code = open ? ZB_OK : zb__write_layout_take(writer, index, &layout, err);
+    const zb__write_layout *layout = buffered ? buffered->layout : NULL;
+    enum zb_code code = buffered ? ZB_OK : zb__write_layout_take(writer, index, &layout, err);
     if (code)
         return code;
-    p->jobs[p->count++] = (zb__job){.index = copy, .layout = layout, .piece = piece, .open = open};
+    p->jobs[p->count++] =
+        (zb__job){.index = copy, .layout = layout, .piece = piece, .buffered = buffered};
     return p->count == JOBS_AT_ONCE ? run_jobs(writer, p, err) : ZB_OK;
 }
 
 static enum zb_code add_part(zb_writer *writer, plan *p, const uint64_t *index, zb_error *err) {
-    zb__open_chunk *open;
+    zb__buffered_chunk *buffered;
     const zb__write_layout *layout;
     enum zb_code code = zb__write_layout_take(writer, index, &layout, err);
     if (code != ZB_OK)
@@ -299,17 +301,17 @@ static enum zb_code add_part(zb_writer *writer, plan *p, const uint64_t *index, 
     uint64_t budget = zb_limits_get()->write_cache_bytes, waiting = zb__waiting_bytes(0);
     uint64_t text; /* was looked at before, so that there is no error */
     zb__piece_measure(layout, p->piece, &text, NULL);
-    uint64_t more = zb__gather_bytes(writer, layout, index, p->piece, text,
-                                     waiting < budget ? budget - waiting : 0);
+    uint64_t more = zb__write_buffer_bytes(writer, layout, index, p->piece, text,
+                                           waiting < budget ? budget - waiting : 0);
     code = piece_fits(writer, layout, index, p->piece, p->part, text, err);
     zb__write_layout_give(writer, layout);
     if (code == ZB_OK)
         code = keep_budget(writer, p, more, err);
     if (code != ZB_OK)
         return code;
-    code = zb__gather(writer, index, p->piece, p->part, &open, err);
-    if (code == ZB_OK && open->missing == 0)
-        code = add_job(writer, p, index, NULL, open, err);
+    code = zb__write_buffer_add(writer, index, p->piece, p->part, &buffered, err);
+    if (code == ZB_OK && buffered->missing == 0)
+        code = add_job(writer, p, index, NULL, buffered, err);
     return code == ZB_OK ? keep_budget(writer, p, 0, err) : code;
 }
 
@@ -407,12 +409,12 @@ void zb_writer_abandon(zb_writer *writer) {
     if (!writer)
         return;
     while (writer->oldest)
-        zb__open_chunk_drop(writer, writer->oldest);
+        zb__buffered_chunk_drop(writer, writer->oldest);
     zb__spare_free(writer);
     zb_batch_end(&writer->batch);
     zb__block_pool_free(&writer->blocks);
     zb__write_layouts_free(writer);
-    zb__map_free(&writer->open);
+    zb__map_free(&writer->buffered);
     free(writer->layout.fill);
     pthread_mutex_destroy(&writer->document_lock);
     zb_node_release(writer->first);

@@ -6,8 +6,9 @@
  *
  * - A chunk that the box covers: its inner chunks are encoded in parallel straight from the
  *   caller's memory, and the object is put (encode_chunks.c).
- * - A chunk that it covers partly: gathered in an open chunk, by inner chunks (gather.c); put when
- *   it is complete, or merged with the stored object when it has to leave memory (merge.c).
+ * - A chunk that it covers partly: gathered in a buffered chunk, by inner chunks (write_buffer.c);
+ *   put when it is complete, or merged with the stored object when it has to leave memory
+ *   (merge.c).
  *
  * An *inner chunk* is what is encoded on its own: that of a shard, or the whole chunk where it is
  * not a shard or codecs lie around the shard. Elements of an inner chunk are kept as they are
@@ -145,19 +146,19 @@ typedef struct zb__buffered_inner {
     uint64_t missing; /* elements inside the array that are not written yet */
 } zb__buffered_inner;
 
-typedef struct zb__open_chunk {
-    zb__map_link link;                    /* by its index */
-    struct zb__open_chunk *newer, *older; /* in the order of last use */
-    uint64_t index[ZB_MAX_NDIM];          /* in the array's grid, the array's dimension order */
-    uint64_t origin[ZB_MAX_NDIM];         /* its first element, in stored dimensions */
-    uint64_t missing;                     /* of all inner chunks */
-    uint64_t bytes;                       /* of memory, without its inner chunks' elements */
-    uint64_t inner_bytes;                 /* of memory, of its inner chunks' elements alone */
+typedef struct zb__buffered_chunk {
+    zb__map_link link;                        /* by its index */
+    struct zb__buffered_chunk *newer, *older; /* in the order of last use */
+    uint64_t index[ZB_MAX_NDIM];              /* in the array's grid, the array's dimension order */
+    uint64_t origin[ZB_MAX_NDIM];             /* its first element, in stored dimensions */
+    uint64_t missing;                         /* of all inner chunks */
+    uint64_t bytes;                           /* of memory, without its inner chunks' elements */
+    uint64_t inner_bytes;                     /* of memory, of its inner chunks' elements alone */
     uint64_t value_bytes;             /* of memory, of its inner chunks' values; counted in `bytes`,
                                          too */
     const zb__write_layout *layout;   /* of this chunk */
     zb__buffered_inner *inner_chunks; /* [layout->inner_chunks] */
-} zb__open_chunk;
+} zb__buffered_chunk;
 
 struct zb_writer {
     /* The array. All three are owned, and the same one until it grows (grow.c). */
@@ -169,11 +170,11 @@ struct zb_writer {
     struct zb__shaped_layout *shaped; /* those of chunks of other shapes */
     zb__block_pool blocks;            /* for encoded inner chunks; guarded by the run that encodes
                                          */
-    zb__open_chunk *newest, *oldest;
+    zb__buffered_chunk *newest, *oldest;
     zb__slabs slabs;                 /* memory of open inner chunks */
     struct zb__spare *spare;         /* memory of inner chunks that are no longer open: idle memory
                                         */
-    zb__map open;                    /* chunks by their index */
+    zb__map buffered;                /* chunks by their index */
     zb_batch batch;                  /* of the objects that are put */
     pthread_mutex_t document_lock;   /* guards the two below, and `node` from other threads */
     zb_validator document;           /* version of the array's document that was last looked at */
@@ -247,13 +248,13 @@ enum zb_code zb__live_check(const zb_node *node, const zb__write_layout *layout,
                             enum zb_strategy strategy, zb_error *err);
 
 /* Opens the stored shard for the writer's strategy. Called under its lock. */
-enum zb_code zb__live_begin(const zb_writer *writer, const char *key, const zb__open_chunk *chunk,
-                            zb__live *live, zb_error *err);
+enum zb_code zb__live_begin(const zb_writer *writer, const char *key,
+                            const zb__buffered_chunk *chunk, zb__live *live, zb_error *err);
 
 void zb__live_end(zb__live *live);
 
-/* Puts the encoded inner chunks of the open chunk into the shard. */
-enum zb_code zb__live_put(zb_writer *writer, const char *key, const zb__open_chunk *chunk,
+/* Puts the encoded inner chunks of the buffered chunk into the shard. */
+enum zb_code zb__live_put(zb_writer *writer, const char *key, const zb__buffered_chunk *chunk,
                           const zb__live *live, const zb__encoded *inner_chunks,
                           zb__scratch *scratch, zb_error *err);
 
@@ -264,18 +265,19 @@ enum zb_code zb__live_put(zb_writer *writer, const char *key, const zb__open_chu
    decoded and encoded. */
 #define ZB__INNER_LISTS 112
 
-/* A chunk to encode and put. Its inner chunks come from the caller's memory or from an open chunk.
+/* A chunk to encode and put. Its inner chunks come from the caller's memory or from a buffered
+   * chunk.
    */
 typedef struct zb__job {
     const uint64_t *index;          /* in the array's grid */
-    const zb__write_layout *layout; /* of the chunk; the caller's, or that of the open chunk */
-    zb__piece *piece;           /* covers the chunk: stored dimensions, the chunk's coordinates */
-    const zb__open_chunk *open; /* when piece is NULL: complete except for the inner chunks in
-                                   `reused` */
-    const zb__encoded *reused;  /* [inner_chunks] taken over from the stored object, or NULL */
-    zb_lock *lock;              /* held by the caller; NULL: taken around the put */
-    const zb__live *live;       /* the stored object is to be changed instead, or NULL */
-    bool stored;                /* result: the chunk was put */
+    const zb__write_layout *layout; /* of the chunk; the caller's, or that of the buffered chunk */
+    zb__piece *piece; /* covers the chunk: stored dimensions, the chunk's coordinates */
+    const zb__buffered_chunk *buffered; /* when piece is NULL: complete except for the inner chunks
+                                           in `reused` */
+    const zb__encoded *reused; /* [inner_chunks] taken over from the stored object, or NULL */
+    zb_lock *lock;             /* held by the caller; NULL: taken around the put */
+    const zb__live *live;      /* the stored object is to be changed instead, or NULL */
+    bool stored;               /* result: the chunk was put */
 } zb__job;
 
 /* Encodes all inner chunks of all jobs in parallel and puts each object. is_reserved: the caller
@@ -289,17 +291,17 @@ enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, bool i
 bool zb__chunk_is_open_edge(const zb_writer *writer, const zb__write_layout *layout,
                             const uint64_t *index);
 
-/* ---- Gathering parts of chunks (gather.c). */
+/* ---- Gathering parts of chunks (write_buffer.c). */
 
 /* Adds a piece (stored dimensions, the chunk's coordinates) to the chunk at this index of the grid.
    part: a scratch piece. */
-enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *piece, zb__piece *part,
-                        zb__open_chunk **out, zb_error *err);
+enum zb_code zb__write_buffer_add(zb_writer *writer, const uint64_t *index, zb__piece *piece,
+                                  zb__piece *part, zb__buffered_chunk **out, zb_error *err);
 
-/* Forgets an open chunk, because it was stored or is about to be overwritten whole. */
-void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk);
+/* Forgets a buffered chunk, because it was stored or is about to be overwritten whole. */
+void zb__buffered_chunk_drop(zb_writer *writer, zb__buffered_chunk *chunk);
 
-zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *index);
+zb__buffered_chunk *zb__buffered_chunk_find(const zb_writer *writer, const uint64_t *index);
 
 /* Makes the bits of `written` for an inner chunk that has elements. */
 void zb__inner_need_bits(const zb__write_layout *layout, zb__buffered_inner *inner);
@@ -307,23 +309,24 @@ void zb__inner_need_bits(const zb__write_layout *layout, zb__buffered_inner *inn
 /* The bytes that gathering this piece will add to those that wait, if these are more than `most`;
    else any number up to `most`. layout: of the chunk. `text`: the bytes that the piece's elements
    point at. */
-uint64_t zb__gather_bytes(const zb_writer *writer, const zb__write_layout *layout,
-                          const uint64_t *index, zb__piece *piece, uint64_t text, uint64_t most);
+uint64_t zb__write_buffer_bytes(const zb_writer *writer, const zb__write_layout *layout,
+                                const uint64_t *index, zb__piece *piece, uint64_t text,
+                                uint64_t most);
 
 /* The number of the inner chunk in its chunk that a walk over a piece's inner chunks is at. */
 uint64_t zb__inner_number(const zb__write_layout *layout, const zb__cells *cells);
 
 /* Counts what the chunk's values hold by now, after something was read into them. */
-void zb__open_chunk_count(zb__open_chunk *chunk);
+void zb__buffered_chunk_count(zb__buffered_chunk *chunk);
 
-/* Gives back the memory that is kept for the next open chunks. */
+/* Gives back the memory that is kept for the next buffered chunks. */
 void zb__spare_free(zb_writer *writer);
 
-/* ---- Storing open chunks (merge.c). */
+/* ---- Storing buffered chunks (merge.c). */
 
-/* Sorts the list of open chunks, stores them, and drops those that it could store. Incomplete ones
-   are merged with the stored objects under their locks. The first error is returned. */
-enum zb_code zb__merge(zb_writer *writer, zb__open_chunk **chunks, size_t count, zb_error *err);
+/* Sorts the list of buffered chunks, stores them, and drops those that it could store. Incomplete
+   ones are merged with the stored objects under their locks. The first error is returned. */
+enum zb_code zb__merge(zb_writer *writer, zb__buffered_chunk **chunks, size_t count, zb_error *err);
 
 /* ---- The chunks that a writer may put (allowed.c). */
 
@@ -356,9 +359,9 @@ typedef struct zb__reused_inner {
     uint8_t *fill;       /* an encoded inner chunk that is all fill, see take_fill */
 } zb__reused_inner;
 
-/* Opens the stored shard and takes over those of its inner chunks that are not in the open chunk.
-   Called under the shard's lock; zb__reused_inner_free in any case. */
-enum zb_code zb__reused_inner_read(const zb_writer *writer, const zb__open_chunk *chunk,
+/* Opens the stored shard and takes over those of its inner chunks that are not in the buffered
+   chunk. Called under the shard's lock; zb__reused_inner_free in any case. */
+enum zb_code zb__reused_inner_read(const zb_writer *writer, const zb__buffered_chunk *chunk,
                                    zb__reused_inner *t, zb_error *err);
 void zb__reused_inner_free(zb__reused_inner *t);
 

@@ -58,8 +58,8 @@ static void assert_stored(const zb_node *node, size_t count) {
         assert_int_equal(back[i], i < count ? i + 1 : 0);
 }
 
-/* A call completes an open chunk, covers the next one, and begins a third: the first two are in its
-   plan when it makes room for the third. Each of them is stored once. */
+/* A call completes a buffered chunk, covers the next one, and begins a third: the first two are in
+   its plan when it makes room for the third. Each of them is stored once. */
 static void complete_chunks_are_stored_once(void **state) {
     (void)state;
     zb_error err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Open chunks: parts of chunks wait here for the rest, by inner chunks, with a bit for each element
- * that was written. An inner chunk without a written element takes no memory.
+ * Buffered chunks: parts of chunks wait here for the rest, by inner chunks, with a bit for each
+ * element that was written. An inner chunk without a written element takes no memory.
  *
  * The rows of a raster, one after the other, fill each inner chunk from its first element to its
  * last. As long as they do so, the number of elements is enough. A row has many inner chunks, and
@@ -22,32 +22,34 @@
 #include "zarrbridge/limits.h"
 #include "zarrbridge/write.h"
 
-/* ---- The list of open chunks, by last use ------------------------------------------------- */
+/* ---- The list of buffered chunks, by last use -------------------------------------------------
+   */
 
-static void unlink_chunk(zb_writer *writer, zb__open_chunk *chunk) {
+static void unlink_chunk(zb_writer *writer, zb__buffered_chunk *chunk) {
     *(chunk->newer ? &chunk->newer->older : &writer->newest) = chunk->older;
     *(chunk->older ? &chunk->older->newer : &writer->oldest) = chunk->newer;
 }
 
-static void link_newest(zb_writer *writer, zb__open_chunk *chunk) {
+static void link_newest(zb_writer *writer, zb__buffered_chunk *chunk) {
     chunk->newer = NULL;
     chunk->older = writer->newest;
     *(writer->newest ? &writer->newest->newer : &writer->oldest) = chunk;
     writer->newest = chunk;
 }
 
-/* ---- The table of open chunks, by index --------------------------------------------------- */
+/* ---- The table of buffered chunks, by index ---------------------------------------------------
+   */
 
 static uint64_t hash_of(const zb_writer *writer, const uint64_t *index) {
     return zb__hash(index, writer->layout.ndim * sizeof *index);
 }
 
-static zb__open_chunk *chunk_of(zb__map_link *link) {
-    return (zb__open_chunk *)(void *)link;
+static zb__buffered_chunk *chunk_of(zb__map_link *link) {
+    return (zb__buffered_chunk *)(void *)link;
 }
 
-zb__open_chunk *zb__open_chunk_find(const zb_writer *writer, const uint64_t *index) {
-    zb__map_link *link = zb__map_first(&writer->open, hash_of(writer, index));
+zb__buffered_chunk *zb__buffered_chunk_find(const zb_writer *writer, const uint64_t *index) {
+    zb__map_link *link = zb__map_first(&writer->buffered, hash_of(writer, index));
     while (link && memcmp(chunk_of(link)->index, index, writer->layout.ndim * sizeof *index) != 0)
         link = zb__map_next(link);
     return chunk_of(link);
@@ -161,10 +163,11 @@ void zb__spare_free(zb_writer *writer) {
     }
 }
 
-/* ---- Open chunks -------------------------------------------------------------------------- */
+/* ---- Buffered chunks --------------------------------------------------------------------------
+   */
 
-void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk) {
-    zb__map_remove(&writer->open, &chunk->link);
+void zb__buffered_chunk_drop(zb_writer *writer, zb__buffered_chunk *chunk) {
+    zb__map_remove(&writer->buffered, &chunk->link);
     unlink_chunk(writer, chunk);
     for (uint64_t i = 0; i < chunk->layout->inner_chunks; i++) {
         if (chunk->inner_chunks[i].elements)
@@ -177,16 +180,16 @@ void zb__open_chunk_drop(zb_writer *writer, zb__open_chunk *chunk) {
     free(chunk);
 }
 
-/* The memory of an open chunk without that of its inner chunks. */
+/* The memory of a buffered chunk without that of its inner chunks. */
 static uint64_t chunk_bytes(const zb__write_layout *layout) {
-    return sizeof(zb__open_chunk) + layout->inner_chunks * sizeof(zb__buffered_inner);
+    return sizeof(zb__buffered_chunk) + layout->inner_chunks * sizeof(zb__buffered_inner);
 }
 
-static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index,
-                                  const zb__write_layout *layout) {
-    zb__open_chunk *chunk = calloc(1, sizeof *chunk);
+static zb__buffered_chunk *buffered_chunk(zb_writer *writer, const uint64_t *index,
+                                          const zb__write_layout *layout) {
+    zb__buffered_chunk *chunk = calloc(1, sizeof *chunk);
     zb__buffered_inner *inner_chunks = calloc((size_t)layout->inner_chunks, sizeof *inner_chunks);
-    if (!chunk || !inner_chunks || !zb__map_reserve(&writer->open)) {
+    if (!chunk || !inner_chunks || !zb__map_reserve(&writer->buffered)) {
         free(chunk);
         free(inner_chunks);
         return NULL;
@@ -205,7 +208,7 @@ static zb__open_chunk *open_chunk(zb_writer *writer, const uint64_t *index,
     chunk->bytes = chunk_bytes(layout);
     zb__waiting_bytes((int64_t)chunk->bytes);
     link_newest(writer, chunk);
-    zb__map_add(&writer->open, &chunk->link, hash_of(writer, index));
+    zb__map_add(&writer->buffered, &chunk->link, hash_of(writer, index));
     return chunk;
 }
 
@@ -274,13 +277,13 @@ static uint64_t mark(const zb__write_layout *layout, zb__piece *piece, zb__buffe
 #define SMALL_VALUES ((uint64_t)1200)
 
 /* Counts that an inner chunk's values have grown. */
-static void count_values(zb__open_chunk *chunk, uint64_t before, uint64_t after) {
+static void count_values(zb__buffered_chunk *chunk, uint64_t before, uint64_t after) {
     chunk->value_bytes += after - before;
     chunk->bytes += after - before;
     zb__waiting_bytes((int64_t)(after - before));
 }
 
-void zb__open_chunk_count(zb__open_chunk *chunk) {
+void zb__buffered_chunk_count(zb__buffered_chunk *chunk) {
     const zb__write_layout *layout = chunk->layout;
     uint64_t held = 0;
     if (!layout->inner->pipeline->is_variable)
@@ -291,7 +294,7 @@ void zb__open_chunk_count(zb__open_chunk *chunk) {
 }
 
 /* Copies a piece to an inner chunk of elements of variable length. */
-static enum zb_code keep_values(const zb__write_layout *layout, zb__open_chunk *chunk,
+static enum zb_code keep_values(const zb__write_layout *layout, zb__buffered_chunk *chunk,
                                 zb__buffered_inner *inner, zb__piece *piece, zb_error *err) {
     uint64_t before = zb__values_bytes(inner->values);
     enum zb_code code = zb__inner_keep(layout, piece, inner->elements, inner->values, err);
@@ -300,7 +303,7 @@ static enum zb_code keep_values(const zb__write_layout *layout, zb__open_chunk *
 }
 
 /* Gives an inner chunk room for elements. */
-static enum zb_code open_inner(zb_writer *writer, zb__open_chunk *chunk, uint64_t number,
+static enum zb_code open_inner(zb_writer *writer, zb__buffered_chunk *chunk, uint64_t number,
                                zb_error *err) {
     const zb__write_layout *layout = chunk->layout;
     zb__buffered_inner *inner = &chunk->inner_chunks[number];
@@ -326,8 +329,9 @@ uint64_t zb__inner_number(const zb__write_layout *layout, const zb__cells *cells
     return number;
 }
 
-uint64_t zb__gather_bytes(const zb_writer *writer, const zb__write_layout *layout,
-                          const uint64_t *index, zb__piece *piece, uint64_t text, uint64_t most) {
+uint64_t zb__write_buffer_bytes(const zb_writer *writer, const zb__write_layout *layout,
+                                const uint64_t *index, zb__piece *piece, uint64_t text,
+                                uint64_t most) {
     const uint64_t one = inner_cost(&writer->layout);
     zb__grid grid = zb__grid_of(layout->ndim, layout->inner_shape);
     uint64_t inner_chunks = 1;
@@ -345,8 +349,9 @@ uint64_t zb__gather_bytes(const zb_writer *writer, const zb__write_layout *layou
             ? zb__work_product(2, text) + zb__work_product(inner_chunks, SMALL_VALUES)
             : 0;
     uint64_t bytes = zb__work_product(inner_chunks, one) + chunk_bytes(layout) + values;
-    const zb__open_chunk *chunk =
-        bytes > most ? zb__open_chunk_find(writer, index) : NULL; /* otherwise it does not matter */
+    const zb__buffered_chunk *chunk =
+        /* otherwise it does not matter */
+        bytes > most ? zb__buffered_chunk_find(writer, index) : NULL;
     if (!chunk)
         return bytes;
     zb__cells cells;
@@ -359,10 +364,10 @@ uint64_t zb__gather_bytes(const zb_writer *writer, const zb__write_layout *layou
     return bytes;
 }
 
-/* The open chunk of this index, which becomes the one that was used last. */
-static enum zb_code find_or_open(zb_writer *writer, const uint64_t *index, zb__open_chunk **out,
+/* The buffered chunk of this index, which becomes the one that was used last. */
+static enum zb_code find_or_open(zb_writer *writer, const uint64_t *index, zb__buffered_chunk **out,
                                  zb_error *err) {
-    zb__open_chunk *chunk = *out = zb__open_chunk_find(writer, index);
+    zb__buffered_chunk *chunk = *out = zb__buffered_chunk_find(writer, index);
     if (chunk) {
         unlink_chunk(writer, chunk);
         link_newest(writer, chunk);
@@ -372,16 +377,16 @@ static enum zb_code find_or_open(zb_writer *writer, const uint64_t *index, zb__o
     enum zb_code code = zb__write_layout_take(writer, index, &layout, err);
     if (code)
         return code;
-    *out = open_chunk(writer, index, layout);
+    *out = buffered_chunk(writer, index, layout);
     if (*out)
         return ZB_OK;
     zb__write_layout_give(writer, layout);
     return zb_fail(err, ZB_ENOMEM, "no memory for a chunk that is written in parts");
 }
 
-enum zb_code zb__gather(zb_writer *writer, const uint64_t *index, zb__piece *piece, zb__piece *part,
-                        zb__open_chunk **out, zb_error *err) {
-    zb__open_chunk *chunk;
+enum zb_code zb__write_buffer_add(zb_writer *writer, const uint64_t *index, zb__piece *piece,
+                                  zb__piece *part, zb__buffered_chunk **out, zb_error *err) {
+    zb__buffered_chunk *chunk;
     enum zb_code code = find_or_open(writer, index, &chunk, err);
     *out = chunk;
     if (code)
