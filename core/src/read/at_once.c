@@ -20,14 +20,14 @@
 
 /* ---- Requests and costs ------------------------------------------------------------------- */
 
-/* Puts the tasks of cached chunks first: they release their chunks before others need room in the
-   cache. Returns how many there are. */
-static size_t cached_first(zb__task_list *list) {
+/* Puts the ranged reads of cached chunks first: they release their chunks before others need room
+   in the cache. Returns how many there are. */
+static size_t cached_first(zb__ranged_read_list *list) {
     size_t first = 0;
     for (size_t i = 0; i < list->count; i++) {
         if (!list->items[i].first->cached)
             continue;
-        zb__task other = list->items[first];
+        zb__ranged_read other = list->items[first];
         list->items[first++] = list->items[i];
         list->items[i] = other;
     }
@@ -104,13 +104,13 @@ static bool take_unopened(zb__stored_chunk *chunk, zb__leaf *leaf) {
 static enum zb_code run_unopened(zb__stored_chunk *chunk, zb__leaf *leaf, zb__scratch *scratch,
                                  zb_error *err) {
     if (take_unopened(chunk, leaf))
-        return zb__task_run_leaf(leaf, NULL, scratch, err);
+        return zb__ranged_read_run_leaf(leaf, NULL, scratch, err);
     enum zb_code code = zb__stored_chunk_open(chunk, err);
     if (code != ZB_OK)
         return code;
     leaf->missing = chunk->object == NULL;
     if (leaf->missing)
-        return zb__task_run_leaf(leaf, NULL, scratch, err);
+        return zb__ranged_read_run_leaf(leaf, NULL, scratch, err);
     leaf->size = chunk->info.size;
     zb__leaf_look_up(leaf);
     zb_range range = {.length = (size_t)leaf->size};
@@ -121,11 +121,11 @@ static enum zb_code run_unopened(zb__stored_chunk *chunk, zb__leaf *leaf, zb__sc
         code = fetch(chunk, &range, scratch, err);
     zb_object_close(chunk->object);
     chunk->object = NULL;
-    return code == ZB_OK ? zb__task_run_leaf(leaf, range.buffer, scratch, err) : code;
+    return code == ZB_OK ? zb__ranged_read_run_leaf(leaf, range.buffer, scratch, err) : code;
 }
 
 typedef struct run {
-    const zb__task_list *tasks;
+    const zb__ranged_read_list *ranged_reads;
     size_t cached; /* so many at the beginning need no bytes */
     size_t width;  /* threads */
 } run;
@@ -135,40 +135,40 @@ typedef struct run {
    threads would fight that write them at the same time. So each thread goes through a part of the
    list, while all take their time. */
 static size_t place_of(const run *r, size_t i) {
-    const size_t part = (r->tasks->count - r->cached) / r->width;
+    const size_t part = (r->ranged_reads->count - r->cached) / r->width;
     if (i < r->cached || i - r->cached >= part * r->width)
         return i;
     const size_t turn = i - r->cached;
     return r->cached + turn % r->width * part + turn / r->width;
 }
 
-static enum zb_code run_task(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
+static enum zb_code run_ranged_read(void *context, size_t i, zb__scratch *scratch, zb_error *err) {
     const run *r = context;
-    const zb__task *t = &r->tasks->items[place_of(r, i)];
+    const zb__ranged_read *t = &r->ranged_reads->items[place_of(r, i)];
     if (!t->chunk->object && !t->first->missing)
         return run_unopened(t->chunk, t->first, scratch, err);
     if (t->size == 0)
-        return zb__task_run_leaf(t->first, NULL, scratch, err);
+        return zb__ranged_read_run_leaf(t->first, NULL, scratch, err);
     zb_range range = {.offset = t->offset, .length = (size_t)t->size};
     enum zb_code code = fetch(t->chunk, &range, scratch, err);
-    return code ? code : zb__task_run(t, range.buffer, scratch, err);
+    return code ? code : zb__ranged_read_run(t, range.buffer, scratch, err);
 }
 
-enum zb_code zb__at_once_run(zb__stored_chunk *chunks, size_t count, zb__task_list *tasks,
-                             zb_error *err) {
+enum zb_code zb__at_once_run(zb__stored_chunk *chunks, size_t count,
+                             zb__ranged_read_list *ranged_reads, zb_error *err) {
     const zb_store_hints *hints = &zb__node_store(chunks->node)->hints;
     /* Opening and looking up an index takes microseconds on a local store. */
     size_t width = hints->is_local && count < 16 ? 1 : 0;
     enum zb_code code = zb__pool_run(run_expand, chunks, count, width, err);
-    zb__task_rule rule = {.gap = hints->gap, .most = most_per_request(chunks, count)};
-    tasks->count = 0;
+    zb__coalesce_rule rule = {.gap = hints->gap, .most = most_per_request(chunks, count)};
+    ranged_reads->count = 0;
     for (size_t i = 0; i < count && code == ZB_OK; i++) {
         rule.looks_up = chunks[i].object != NULL;
-        code = zb__tasks_add(tasks, &chunks[i], &rule, err);
+        code = zb__ranged_reads_add(ranged_reads, &chunks[i], &rule, err);
     }
-    run r = {.tasks = tasks, .cached = cached_first(tasks)};
+    run r = {.ranged_reads = ranged_reads, .cached = cached_first(ranged_reads)};
     /* What a store that is not local takes for a request is no work. */
     width = hints->is_local && estimate(chunks, count) < PARALLEL_NS ? 1 : 0;
     r.width = width ? width : zb__pool_width();
-    return code ? code : zb__pool_run(run_task, &r, tasks->count, width, err);
+    return code ? code : zb__pool_run(run_ranged_read, &r, ranged_reads->count, width, err);
 }

@@ -54,42 +54,44 @@ static const uint64_t no_version[ZB__LRU_VERSION_WORDS];
 static bool name_of(const zb__stored_chunk *chunk, zb__lru_key *name) {
     *name = (zb__lru_key){.word = {chunk->node->array->cache_id, chunk->number, UINT64_MAX, 0},
                           .kind = ZB__CACHED_KNOWN,
-                          .size = sizeof(zb__known)};
+                          .size = sizeof(zb__cached_version)};
     return chunk->number != UINT64_MAX;
 }
 
-bool zb__known_find(const zb__stored_chunk *chunk, zb__known *out) {
+bool zb__version_cache_find(const zb__stored_chunk *chunk, zb__cached_version *out) {
     zb__lru_key name;
     if (!name_of(chunk, &name))
         return false;
     zb__lru_item *item = zb__lru_get(zb__index_cache(), &name, no_version);
     if (!item)
         return false;
-    *out = *(const zb__known *)(const void *)item->data;
+    *out = *(const zb__cached_version *)(const void *)item->data;
     zb__lru_release(item);
     return true;
 }
 
-bool zb__known_is_fresh(const zb__stored_chunk *chunk, const zb__known *known) {
+bool zb__cached_version_is_fresh(const zb__stored_chunk *chunk, const zb__cached_version *known) {
     return zb__age_is_fresh(&known->age, zb__node_store(chunk->node));
 }
 
-void zb__known_note(const zb__stored_chunk *chunk, const zb_object_info *info, uint64_t changes) {
+void zb__version_cache_put(const zb__stored_chunk *chunk, const zb_object_info *info,
+                           uint64_t changes) {
     zb__lru_key name;
     if (!name_of(chunk, &name) || (info && !info->validator.valid))
         return;
-    zb__lru_item *item = zb__lru_new(zb__index_cache(), &name, no_version, sizeof(zb__known));
+    zb__lru_item *item =
+        zb__lru_new(zb__index_cache(), &name, no_version, sizeof(zb__cached_version));
     if (!item)
         return;
-    zb__known *known = (zb__known *)(void *)item->data;
-    *known = (zb__known){.is_missing = !info, .age = zb__age_now(changes)};
+    zb__cached_version *known = (zb__cached_version *)(void *)item->data;
+    *known = (zb__cached_version){.is_missing = !info, .age = zb__age_now(changes)};
     if (info)
         known->info = *info;
     zb__lru_put(zb__index_cache(), item);
     zb__lru_release(item);
 }
 
-void zb__known_forget(const zb__stored_chunk *chunk) {
+void zb__version_cache_drop(const zb__stored_chunk *chunk) {
     static const uint64_t other_version[ZB__LRU_VERSION_WORDS] = {1};
     zb__lru_key name;
     if (name_of(chunk, &name))

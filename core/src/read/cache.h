@@ -19,7 +19,7 @@ enum zb__cached_kind {
     ZB__CACHED_ELEMENTS = 1, /* of a chunk: bytes that may be anything */
     ZB__CACHED_VALUES,       /* the same of variable length: pointers into the heap behind them */
     ZB__CACHED_INDEX,        /* two numbers for each inner chunk */
-    ZB__CACHED_KNOWN         /* a zb__known */
+    ZB__CACHED_KNOWN         /* a zb__cached_version */
 };
 
 /* An object's version as these caches compare it; NULL where the store does not tell the
@@ -38,24 +38,25 @@ static inline const uint64_t *zb__cache_version(const zb_validator *validator) {
  * Otherwise it is only a guess, which the answer to the next request confirms or refutes.
  */
 
-typedef struct zb__known {
+typedef struct zb__cached_version {
     zb_object_info info;
     bool is_missing;
     zb__age age; /* of the answer */
-} zb__known;
+} zb__cached_version;
 
 /* Fills *out with what is known of the stored chunk; false when nothing is. Nothing is known of
    stored chunks that are read past the caches. */
-bool zb__known_find(const zb__stored_chunk *chunk, zb__known *out);
+bool zb__version_cache_find(const zb__stored_chunk *chunk, zb__cached_version *out);
 
-bool zb__known_is_fresh(const zb__stored_chunk *chunk, const zb__known *known);
+bool zb__cached_version_is_fresh(const zb__stored_chunk *chunk, const zb__cached_version *known);
 
 /* Notes an answer; info: NULL when there is no object. Of an object whose version cannot be told
    apart nothing is noted. changes: of the store,
    before it was asked (zb_store_changes). */
-void zb__known_note(const zb__stored_chunk *chunk, const zb_object_info *info, uint64_t changes);
+void zb__version_cache_put(const zb__stored_chunk *chunk, const zb_object_info *info,
+                           uint64_t changes);
 
 /* After an answer that refuted it. */
-void zb__known_forget(const zb__stored_chunk *chunk);
+void zb__version_cache_drop(const zb__stored_chunk *chunk);
 
 #endif

@@ -11,7 +11,7 @@
 /* For a store that does not say. */
 #define IN_FLIGHT 16
 
-/* Sends requests as long as there is room, and lets stored chunks in when nobody wants any. */
+/* Sends fetches as long as there is room, and lets stored chunks in when nobody wants any. */
 static void pump(zb__flow *f) {
     zb__flow_send(f);
     while (!f->code && !f->wanting.first && f->admitted < f->count && f->open < 2 * f->most &&
@@ -21,22 +21,22 @@ static void pump(zb__flow *f) {
 
 /* ---- Steps -------------------------------------------------------------------------------- */
 
-/* What is held stays charged until its item ends. */
-static void charge_held(zb__ask *ask) {
-    if (ask->data || ask->size == 0 || ask->version == ZB__VERSION_ABSENT)
+/* What is held stays charged until its chunk read ends. */
+static void charge_held(zb__chunk_request *request) {
+    if (request->data || request->size == 0 || request->version == ZB__VERSION_ABSENT)
         return;
-    ask->item->charged += ask->charged;
-    ask->charged = 0;
+    request->chunk_read->charged += request->charged;
+    request->charged = 0;
 }
 
 /* Takes one step, if there is one to take. Called with the lock, which it lets go meanwhile. */
 static bool take_step(zb__flow *f, zb__scratch *scratch) {
-    zb__ask *ask = f->code ? NULL : zb__flow_take(&f->ready);
-    if (!ask)
+    zb__chunk_request *request = f->code ? NULL : zb__flow_take(&f->ready);
+    if (!request)
         return false;
-    ask->version = ask->item->version;
-    if (ask->version == ZB__VERSION_OUTDATED) {
-        zb__flow_end_ask(f, ask);
+    request->version = request->chunk_read->version;
+    if (request->version == ZB__VERSION_OUTDATED) {
+        zb__flow_end_request(f, request);
         return true;
     }
     size_t idle = zb__pool_width() - 1 - f->called;
@@ -44,17 +44,17 @@ static bool take_step(zb__flow *f, zb__scratch *scratch) {
     f->called += helpers;
     f->stepping++;
     pthread_mutex_unlock(&f->lock);
-    zb__ask_list more = {0};
+    zb__chunk_request_list more = {0};
     zb_error error;
     zb__pool_call(f->job, helpers);
-    enum zb_code code = zb__item_step(ask, &more, scratch, &error);
+    enum zb_code code = zb__chunk_read_step(request, &more, scratch, &error);
     pthread_mutex_lock(&f->lock);
     f->stepping--;
     if (code)
         zb__flow_fail(f, code, &error);
     zb__flow_add(f, &more);
-    charge_held(ask);
-    zb__flow_end_ask(f, ask);
+    charge_held(request);
+    zb__flow_end_request(f, request);
     return true;
 }
 
@@ -134,12 +134,13 @@ static void run(zb__flow *f, zb__scratch *scratch) {
 /* Lets go of what is left after an error. */
 static void stop(zb__flow *f) {
     zb__flow_cancel(f);
-    while (f->items) {
-        for (zb__ask *ask = f->items->all; ask; ask = ask->sibling) {
-            zb__in_flight_leave(&ask->flight);
-            zb__flow_discharge(&ask->charged);
+    while (f->chunk_reads) {
+        for (zb__chunk_request *request = f->chunk_reads->all; request;
+             request = request->sibling) {
+            zb__in_flight_leave(&request->flight);
+            zb__flow_discharge(&request->charged);
         }
-        zb__flow_end_item(f, f->items);
+        zb__flow_end_chunk_read(f, f->chunk_reads);
     }
 }
 

@@ -3,10 +3,10 @@
  * The way of a store that takes requests and answers them later (zb_store_submit): no step waits
  * for another stored chunk.
  *
- *     stored chunks --admitted while few are open--> items --ask for bytes--> requests
- *     an answer --> the item's next step, on the pool: expand, ask for more, decode
+ *     stored chunks --admitted while few are open--> chunk reads --requests--> fetches
+ *     an answer --> the chunk read's next step, on the pool: expand, ask for more, decode
  *
- * Requests go out while fewer are under way than the store says, and while the bytes that are under
+ * Fetches go out while fewer are under way than the store says, and while the bytes that are under
  * way or wait for their step leave room in the store's window. Only the caller sleeps for the
  * network; workers come when there is something to do. The store's own threads do nothing but put
  * answers on a list.

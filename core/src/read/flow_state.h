@@ -8,7 +8,7 @@
  * Where the version of the object and its index are in the caches, it asks for the data at once and
  * expects that version: an answer from another one sends the stored chunk back to its start.
  *
- * What is known of the object's version is the item's state:
+ * What is known of the object's version is the chunk read's state:
  *
  *                  +-- in no cache ----> UNKNOWN --- answer: no object -----> ABSENT
  *                  |                        '------- answer ----------------> ANSWERED
@@ -18,7 +18,7 @@
  *                  '-- and fresh ------> CONFIRMED - answer: another -------> OUTDATED
  *
  * Any later answer from another version leads to OUTDATED, too: then no more steps are taken, and
- * the item begins anew when its requests have ended.
+ * the chunk read begins anew when its fetches have ended.
  */
 #ifndef ZB_READ_FLOW_STATE_H
 #define ZB_READ_FLOW_STATE_H
@@ -31,7 +31,7 @@
 #include "util/pool.h"
 #include "zarrbridge/sys/store.h"
 
-typedef struct zb__item zb__item;
+typedef struct zb__chunk_read zb__chunk_read;
 
 typedef enum zb__version_state {
     ZB__VERSION_UNKNOWN,
@@ -42,108 +42,112 @@ typedef enum zb__version_state {
     ZB__VERSION_OUTDATED
 } zb__version_state;
 
-typedef enum zb__ask_kind {
-    ZB__ASK_START,  /* nothing is asked yet */
-    ZB__ASK_OBJECT, /* all of the object */
-    ZB__ASK_INDEX,  /* the index of a shard, with bytes beside it */
-    ZB__ASK_DATA    /* the leaves of a task */
-} zb__ask_kind;
+typedef enum zb__request_kind {
+    ZB__REQUEST_START,  /* nothing is asked yet */
+    ZB__REQUEST_OBJECT, /* all of the object */
+    ZB__REQUEST_INDEX,  /* the index of a shard, with bytes beside it */
+    ZB__REQUEST_DATA    /* the leaves of a task */
+} zb__request_kind;
 
-/* Bytes that an item asks for, and the step that follows when they have come. */
-typedef struct zb__ask {
-    zb__in_flight flight;    /* first; the flow's: of the first index of its stored chunk */
-    struct zb__ask *next;    /* in a list of asks to be served */
-    struct zb__ask *sibling; /* of the same item */
-    zb__item *item;
-    zb__ask_kind kind;
-    zb__version_state version; /* of the item, when the step began */
-    uint64_t offset;           /* in the object; ZB_FROM_END for its last bytes */
-    uint64_t size;             /* ZB_WHOLE: all of the object; 0: nothing is asked for */
-    uint64_t most;             /* with ZB_WHOLE: bytes of a sane object */
-    zb__task task;             /* of ZB__ASK_DATA */
-    zb__leaf *shard;           /* of ZB__ASK_INDEX: an inner shard; NULL: the object itself */
+/* Bytes that a chunk read asks for, and the step that follows when they have come. */
+typedef struct zb__chunk_request {
+    zb__in_flight flight;           /* first; the flow's: of the first index of its stored chunk */
+    struct zb__chunk_request *next; /* in a list of requests to be served */
+    struct zb__chunk_request *sibling; /* of the same chunk read */
+    zb__chunk_read *chunk_read;
+    zb__request_kind kind;
+    zb__version_state version;   /* of the chunk read, when the step began */
+    uint64_t offset;             /* in the object; ZB_FROM_END for its last bytes */
+    uint64_t size;               /* ZB_WHOLE: all of the object; 0: nothing is asked for */
+    uint64_t most;               /* with ZB_WHOLE: bytes of a sane object */
+    zb__ranged_read ranged_read; /* of ZB__REQUEST_DATA */
+    zb__leaf *shard;             /* of ZB__REQUEST_INDEX: an inner shard; NULL: the object itself */
     /* The flow's: */
     uint8_t *data;
-    uint64_t got;     /* bytes that came */
-    uint64_t asked;   /* bytes for which requests were made */
-    size_t requests;  /* under way */
-    uint64_t charged; /* bytes of the window */
-} zb__ask;
+    uint64_t got;       /* bytes that came */
+    uint64_t requested; /* bytes for which fetches were made */
+    size_t fetches;     /* under way */
+    uint64_t charged;   /* bytes of the window */
+} zb__chunk_request;
 
-typedef struct zb__ask_list {
-    zb__ask *first, *last;
+typedef struct zb__chunk_request_list {
+    zb__chunk_request *first, *last;
     size_t count;
-} zb__ask_list;
+} zb__chunk_request_list;
 
-/* Bytes of the object that stay until the item ends. */
+/* Bytes of the object that stay until the chunk read ends. */
 typedef struct zb__held {
     struct zb__held *next;
     uint8_t *data;
     uint64_t offset, size;
 } zb__held;
 
-struct zb__item {
+struct zb__chunk_read {
     zb__stored_chunk *chunk;
     char *name;     /* of the object */
     zb__held *held; /* under `turn`, as the stored chunk's leaves are while indexes come */
     pthread_mutex_t turn;
-    size_t indexes;            /* asked for and not expanded; under `turn` */
-    zb__ask_list later;        /* for when the object has been opened; used by one step alone */
-    bool never_whole;          /* the object is too large to be read whole */
-    bool has_waited;           /* for another read, which has got the index */
-    zb__version_state version; /* the flow's, under its lock, but in the step ZB__ASK_START */
+    size_t indexes;               /* asked for and not expanded; under `turn` */
+    zb__chunk_request_list later; /* for when the object has been opened; used by one step
+                                     alone */
+    bool never_whole;             /* the object is too large to be read whole */
+    bool has_waited;              /* for another read, which has got the index */
+    zb__version_state version; /* the flow's, under its lock, but in the step ZB__REQUEST_START */
     /* The flow's, under its lock: */
-    void *flow;                /* that it is in */
-    zb__item *next, *previous; /* of the items that are open */
-    zb__ask *all;              /* its asks */
-    size_t asks;               /* not ended */
-    unsigned tries;            /* times that it was begun anew */
-    uint64_t changes;          /* of the store, when it was begun */
-    uint64_t charged;          /* bytes of the window that it holds */
+    void *flow;                      /* that it is in */
+    zb__chunk_read *next, *previous; /* of the chunk reads that are open */
+    zb__chunk_request *all;          /* its requests */
+    size_t requests;                 /* not ended */
+    unsigned tries;                  /* times that it was begun anew */
+    uint64_t changes;                /* of the store, when it was begun */
+    uint64_t charged;                /* bytes of the window that it holds */
 };
 
 /* True where chunk->info is known before the store has opened the object. */
-static inline bool zb__item_expects(const zb__item *item) {
-    return item->version == ZB__VERSION_EXPECTED || item->version == ZB__VERSION_CONFIRMED;
+static inline bool zb__chunk_read_expects(const zb__chunk_read *chunk_read) {
+    return chunk_read->version == ZB__VERSION_EXPECTED ||
+           chunk_read->version == ZB__VERSION_CONFIRMED;
 }
 
-/* A new item with a start among *more. NULL when memory runs out. */
-zb__item *zb__item_new(zb__stored_chunk *chunk, zb__ask_list *more);
+/* A new chunk read with a start among *more. NULL when memory runs out. */
+zb__chunk_read *zb__chunk_read_new(zb__stored_chunk *chunk, zb__chunk_request_list *more);
 
-/* Takes the step of an ask whose bytes have come. Adds what the item asks for next to *more: asks
-   of size 0 have their step taken without further ado. Different asks of one item may run at
-   once. */
-enum zb_code zb__item_step(zb__ask *ask, zb__ask_list *more, zb__scratch *scratch, zb_error *err);
+/* Takes the step of a request whose bytes have come. Adds what the chunk read asks for next to
+   *more: requests of size 0 have their step taken without further ado. Different requests of one
+   chunk read may run at once. */
+enum zb_code zb__chunk_read_step(zb__chunk_request *request, zb__chunk_request_list *more,
+                                 zb__scratch *scratch, zb_error *err);
 
-/* Makes the ask for the first index of a stored chunk a start again: another read has asked for
+/* Makes the request for the first index of a stored chunk a start again: another read has asked for
    it. */
-void zb__ask_again(zb__ask *ask);
+void zb__chunk_request_again(zb__chunk_request *request);
 
-/* Lets go of all that belongs to the stored chunk's present course; none of its asks is open. Its
-   asks are freed, and with `anew` there is a start among *more. ZB_ENOMEM. */
-enum zb_code zb__item_reset(zb__item *item, bool anew, zb__ask_list *more, zb_error *err);
+/* Lets go of all that belongs to the stored chunk's present course; none of its requests is open.
+   Its requests are freed, and with `anew` there is a start among *more. ZB_ENOMEM. */
+enum zb_code zb__chunk_read_reset(zb__chunk_read *chunk_read, bool anew,
+                                  zb__chunk_request_list *more, zb_error *err);
 
-/* After zb__item_reset. */
-void zb__item_free(zb__item *item);
+/* After zb__chunk_read_reset. */
+void zb__chunk_read_free(zb__chunk_read *chunk_read);
 
-/* Adds an ask at the end of a list. */
-void zb__ask_append(zb__ask_list *list, zb__ask *ask);
+/* Adds a request at the end of a list. */
+void zb__chunk_request_append(zb__chunk_request_list *list, zb__chunk_request *request);
 
-/* What the parts of a flow share: its state, its items (flow_items.c), its requests
-   (flow_requests.c), and its steps (flow.c). All is called with the lock of the flow unless it says
+/* What the parts of a flow share: its state, its chunk reads (flow_chunk_reads.c), its fetches
+   (flow_fetches.c), and its steps (flow.c). All is called with the lock of the flow unless it says
    otherwise. */
 
 /* The window of a link that is not known, or slow. Bytes. */
 #define ZB__LEAST_WINDOW ((uint64_t)64 << 20)
 
-/* A request of an ask for all or a part of its bytes. */
-typedef struct zb__request {
+/* A fetch of a request for all or a part of its bytes. */
+typedef struct zb__flow_fetch {
     zb_fetch fetch; /* first: an answer is known by it */
-    zb__ask *ask;
-    bool opens;                          /* the store opens the object for it */
-    struct zb__request *answered;        /* the next in the list of answers */
-    struct zb__request *next, *previous; /* under way */
-} zb__request;
+    zb__chunk_request *request;
+    bool opens;                             /* the store opens the object for it */
+    struct zb__flow_fetch *answered;        /* the next in the list of answers */
+    struct zb__flow_fetch *next, *previous; /* under way */
+} zb__flow_fetch;
 
 typedef struct zb__flow {
     zb_store *store;
@@ -154,11 +158,11 @@ typedef struct zb__flow {
     pthread_mutex_t lock; /* guards all from here; held while requests are submitted */
     zb__stored_chunk *chunks;
     size_t count, admitted;
-    zb__item *items; /* open */
+    zb__chunk_read *chunk_reads; /* open */
     size_t open;
-    uint64_t done;               /* elements of the stored chunks whose item has ended */
-    zb__ask_list wanting, ready; /* bytes; a thread to take their step */
-    zb__request *requests;       /* under way */
+    uint64_t done; /* elements of the stored chunks whose chunk read has ended */
+    zb__chunk_request_list wanting, ready; /* bytes; a thread to take their step */
+    zb__flow_fetch *fetches;               /* under way */
     size_t under_way;
     size_t stepping; /* threads that take a step */
     size_t called;   /* workers that were called and have not left */
@@ -168,44 +172,46 @@ typedef struct zb__flow {
 
     pthread_mutex_t answer_lock; /* guards the rest; no other lock is taken under it */
     pthread_cond_t answer_came;
-    zb__request *answers; /* the last first */
-    zb__ask *woken;       /* asks for an index that another read had asked for; by `next` */
-    bool is_nudged;       /* the caller is to look around though no answer came */
+    zb__flow_fetch *answers;  /* the last first */
+    zb__chunk_request *woken; /* requests for an index that another read had asked for; by
+                                 `next` */
+    bool is_nudged;           /* the caller is to look around though no answer came */
 } zb__flow;
 
 /* ---- The window: bytes that are under way or wait for their step -------------------------- */
 
-/* The account is an ask's or an item's. */
+/* The account is a request's or a chunk read's. */
 void zb__flow_charge(uint64_t *account, uint64_t bytes);
 void zb__flow_discharge(uint64_t *account);
 bool zb__flow_has_room(const zb__flow *f, uint64_t bytes);
 
-/* ---- Items -------------------------------------------------------------------------------- */
+/* ---- Chunk reads --------------------------------------------------------------------------------
+   */
 
 /* Keeps the first error; the flow comes to its end. */
 void zb__flow_fail(zb__flow *f, enum zb_code code, const zb_error *error);
 
-/* Opens the item of the next stored chunk. */
+/* Opens the chunk read of the next stored chunk. */
 void zb__flow_admit(zb__flow *f);
 
 /* Elements that have come, of stored chunks whose bytes come bit by bit about as many. */
 double zb__flow_done(const zb__flow *f);
 
-/* Puts the asks of a list, which is empty then, where they belong: bytes are wanted, or they are
-   ready. */
-void zb__flow_add(zb__flow *f, zb__ask_list *more);
+/* Puts the requests of a list, which is empty then, where they belong: bytes are wanted, or they
+   are ready. */
+void zb__flow_add(zb__flow *f, zb__chunk_request_list *more);
 
-/* The first ask of a list, taken out; or NULL. */
-zb__ask *zb__flow_take(zb__ask_list *list);
+/* The first request of a list, taken out; or NULL. */
+zb__chunk_request *zb__flow_take(zb__chunk_request_list *list);
 
-/* Ends an ask whose step was taken, or is not taken any more; with the last one its item, which is
-   begun anew when it is outdated. */
-void zb__flow_end_ask(zb__flow *f, zb__ask *ask);
-void zb__flow_end_item(zb__flow *f, zb__item *item);
+/* Ends a request whose step was taken, or is not taken any more; with the last one its chunk read,
+   which is begun anew when it is outdated. */
+void zb__flow_end_request(zb__flow *f, zb__chunk_request *request);
+void zb__flow_end_chunk_read(zb__flow *f, zb__chunk_read *chunk_read);
 
-/* ---- Requests ----------------------------------------------------------------------------- */
+/* ---- Fetches ------------------------------------------------------------------------------ */
 
-/* Sends requests as long as there is room. */
+/* Sends fetches as long as there is room. */
 void zb__flow_send(zb__flow *f);
 
 /* Takes what the store's threads, and other flows, have put on lists. */

@@ -35,7 +35,7 @@ typedef struct wave {
     zb__stored_chunk *chunks;
     size_t chunk_count, chunk_capacity;
     zb__arena arena; /* pieces and grid indexes of the stored chunks */
-    zb__task_list tasks;
+    zb__ranged_read_list ranged_reads;
 } wave;
 
 static enum zb_code no_memory(zb_error *err) {
@@ -123,7 +123,7 @@ static enum zb_code look(void *context, zb__stored_chunk *chunks, size_t count, 
     wave *w = context;
     enum zb_code code = flows(zb__node_store(chunks->node))
                             ? zb__flow_run(chunks, count, w->progress, err)
-                            : zb__at_once_run(chunks, count, &w->tasks, err);
+                            : zb__at_once_run(chunks, count, &w->ranged_reads, err);
     release_bundle(chunks, count);
     return code;
 }
@@ -203,6 +203,6 @@ enum zb_code zb__plan_run(const zb__box *boxes, size_t count, bool is_fresh, zb_
         code = run_wave(&w, count > 1, err);
     zb__arena_free(&w.arena);
     free(w.chunks);
-    free(w.tasks.items);
+    free(w.ranged_reads.items);
     return code;
 }

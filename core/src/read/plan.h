@@ -4,7 +4,7 @@
  *
  *     zb_read[]     --split by the grid-->            stored chunks (one per object, with pieces)
  *     stored chunk  --expand (expand.c)-->            leaves (one per chunk to decode, by offset)
- *     leaves        --merge neighbours (task.c)-->    tasks (one ranged read, decode and scatter)
+ * leaves --merge neighbours (ranged_read.c)--> tasks (one ranged read, decode and scatter)
  *
  * at_once.h and flow.h are the two ways to go there. A plan is executed in waves of a bounded
  * number of stored chunks, so that its memory and its open files do not grow with the request.

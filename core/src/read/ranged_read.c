@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks: leaves of one stored chunk that lie close together, and so are read with one request. */
+/* Ranged reads: leaves of one stored chunk that lie close together, and so are read with one
+   request. */
 #include "read/leaf.h"
 
 #include "codec/chunk_layout.h"
@@ -20,18 +21,18 @@ static bool needs_bytes(const zb__leaf *leaf) {
 
 /* ---- Making ------------------------------------------------------------------------------- */
 
-static bool joins(const zb__task *t, const zb__leaf *leaf, const zb__task_rule *rule) {
+static bool joins(const zb__ranged_read *t, const zb__leaf *leaf, const zb__coalesce_rule *rule) {
     if (t->size == 0 || !needs_bytes(leaf) || (leaf->layout->pipeline->is_raw && !rule->joins_raw))
         return false;
     uint64_t end = t->offset + t->size, begin = zb__leaf_begin(leaf);
     return begin <= end + rule->gap && begin + zb__leaf_length(leaf) - t->offset <= rule->most;
 }
 
-static enum zb_code add_leaf(zb__task_list *list, zb__stored_chunk *chunk, zb__leaf *leaf,
-                             const zb__task_rule *rule, zb_error *err) {
+static enum zb_code add_leaf(zb__ranged_read_list *list, zb__stored_chunk *chunk, zb__leaf *leaf,
+                             const zb__coalesce_rule *rule, zb_error *err) {
     if (rule->looks_up && !leaf->missing)
         zb__leaf_look_up(leaf);
-    zb__task *last = list->count ? &list->items[list->count - 1] : NULL;
+    zb__ranged_read *last = list->count ? &list->items[list->count - 1] : NULL;
     if (last && last->chunk == chunk && joins(last, leaf, rule)) {
         uint64_t begin = zb__leaf_begin(leaf), end = last->offset + last->size;
         last->unwanted += begin > end ? begin - end : 0;
@@ -40,22 +41,23 @@ static enum zb_code add_leaf(zb__task_list *list, zb__stored_chunk *chunk, zb__l
         last->count++;
         return ZB_OK;
     }
-    if (!zb__list_grow(&list->items, list->count, &list->capacity, sizeof(zb__task)))
+    if (!zb__list_grow(&list->items, list->count, &list->capacity, sizeof(zb__ranged_read)))
         return zb_fail(err, ZB_ENOMEM, "no memory for the plan of a read");
     bool is_read = needs_bytes(leaf) && (!leaf->layout->pipeline->is_raw || rule->joins_raw);
-    list->items[list->count++] = (zb__task){.chunk = chunk,
-                                            .first = leaf,
-                                            .count = 1,
-                                            .offset = zb__leaf_begin(leaf),
-                                            .size = is_read ? zb__leaf_length(leaf) : 0};
+    list->items[list->count++] = (zb__ranged_read){.chunk = chunk,
+                                                   .first = leaf,
+                                                   .count = 1,
+                                                   .offset = zb__leaf_begin(leaf),
+                                                   .size = is_read ? zb__leaf_length(leaf) : 0};
     return ZB_OK;
 }
 
-/* Joins a task to the one before it, both of one stored chunk and in the order of their bytes,
-   where the bytes between them cost less than another request: no more than come in a round trip,
-   and at most three eighths of all that is read. Tasks that lie closer were parted for their
+/* Joins a ranged read to the one before it, both of one stored chunk and in the order of their
+   bytes, where the bytes between them cost less than another request: no more than come in a round
+   trip, and at most three eighths of all that is read. Tasks that lie closer were parted for their
    length. */
-static bool reaches(zb__task *last, const zb__task *next, const zb__task_rule *rule) {
+static bool reaches(zb__ranged_read *last, const zb__ranged_read *next,
+                    const zb__coalesce_rule *rule) {
     uint64_t end = last->offset + last->size;
     if (last->size == 0 || next->size == 0 || next->offset <= end + rule->gap ||
         next->offset - end > rule->reach)
@@ -70,8 +72,8 @@ static bool reaches(zb__task *last, const zb__task *next, const zb__task_rule *r
     return true;
 }
 
-/* The tasks from `first` on are those of one stored chunk. */
-static void reach_across(zb__task_list *list, size_t first, const zb__task_rule *rule) {
+/* The ranged reads from `first` on are those of one stored chunk. */
+static void reach_across(zb__ranged_read_list *list, size_t first, const zb__coalesce_rule *rule) {
     size_t kept = first;
     for (size_t i = first; i < list->count; i++) {
         if (kept == first || !reaches(&list->items[kept - 1], &list->items[i], rule))
@@ -80,8 +82,8 @@ static void reach_across(zb__task_list *list, size_t first, const zb__task_rule 
     list->count = kept;
 }
 
-enum zb_code zb__tasks_add(zb__task_list *list, zb__stored_chunk *chunk, const zb__task_rule *rule,
-                           zb_error *err) {
+enum zb_code zb__ranged_reads_add(zb__ranged_read_list *list, zb__stored_chunk *chunk,
+                                  const zb__coalesce_rule *rule, zb_error *err) {
     const size_t first = list->count;
     enum zb_code code = ZB_OK;
     for (zb__leaf *leaf = chunk->leaves; leaf && code == ZB_OK; leaf = leaf->next)
@@ -99,20 +101,21 @@ uint64_t zb__store_reach(zb_store *store) {
 
 /* ---- Running ------------------------------------------------------------------------------ */
 
-enum zb_code zb__task_run_leaf(zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
-                               zb_error *err) {
+enum zb_code zb__ranged_read_run_leaf(zb__leaf *leaf, const uint8_t *stored, zb__scratch *scratch,
+                                      zb_error *err) {
     enum zb_code code = zb__leaf_run(leaf, leaf->held ? leaf->held : stored, scratch, err);
     zb__lru_release(leaf->cached);
     leaf->cached = NULL;
     return code;
 }
 
-enum zb_code zb__task_run(const zb__task *task, const uint8_t *bytes, zb__scratch *scratch,
-                          zb_error *err) {
+enum zb_code zb__ranged_read_run(const zb__ranged_read *ranged_read, const uint8_t *bytes,
+                                 zb__scratch *scratch, zb_error *err) {
     enum zb_code code = ZB_OK;
-    zb__leaf *leaf = task->first;
-    for (size_t n = 0; n < task->count && code == ZB_OK; n++, leaf = leaf->next)
-        code = zb__task_run_leaf(leaf, bytes ? bytes + (zb__leaf_begin(leaf) - task->offset) : NULL,
-                                 scratch, err);
+    zb__leaf *leaf = ranged_read->first;
+    for (size_t n = 0; n < ranged_read->count && code == ZB_OK; n++, leaf = leaf->next)
+        code = zb__ranged_read_run_leaf(
+            leaf, bytes ? bytes + (zb__leaf_begin(leaf) - ranged_read->offset) : NULL, scratch,
+            err);
     return code;
 }
